@@ -1,0 +1,6 @@
+/**
+ * advantage actor-critic.
+ *
+ * @module
+ */
+export {};

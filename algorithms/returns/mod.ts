@@ -1,0 +1,6 @@
+/**
+ * returns and advantages on typed arrays.
+ *
+ * @module
+ */
+export {};

@@ -1,0 +1,6 @@
+/**
+ * the training loop.
+ *
+ * @module
+ */
+export {};

@@ -1,0 +1,6 @@
+/**
+ * preallocated experience buffers.
+ *
+ * @module
+ */
+export {};

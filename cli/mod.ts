@@ -1,0 +1,6 @@
+/**
+ * the command line.
+ *
+ * @module
+ */
+export {};

@@ -1,0 +1,6 @@
+/**
+ * backend choice, pure optimizers, gradients and seeded random streams.
+ *
+ * @module
+ */
+export {};

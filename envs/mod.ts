@@ -1,0 +1,6 @@
+/**
+ * spaces, environments, vector environments and wrappers.
+ *
+ * @module
+ */
+export {};

@@ -1,0 +1,6 @@
+/**
+ * networks, distributions and actor-critic models.
+ *
+ * @module
+ */
+export {};

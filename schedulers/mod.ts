@@ -1,0 +1,6 @@
+/**
+ * schedules as pure functions of progress.
+ *
+ * @module
+ */
+export {};
