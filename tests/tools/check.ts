@@ -1,0 +1,58 @@
+/**
+ * The one gate: everything that can be said about the code without running
+ * its tests. Each step prints a line; a failing one prints its output, and the
+ * rest still run, so that one call shows all that is wrong.
+ */
+import { packages, ROOT } from "./packages.ts";
+
+interface Step {
+  name: string;
+  args: string[];
+  cwd?: string;
+}
+
+const tool = (name: string, ...args: string[]): string[] => [
+  "run",
+  "--no-check",
+  "-P=tools",
+  `tests/tools/${name}.ts`,
+  ...args,
+];
+
+const members = await packages();
+const entryPoints = members.flatMap((member) => member.entryPoints);
+
+const STEPS: Step[] = [
+  { name: "format", args: ["fmt", "--check"] },
+  { name: "lint", args: ["lint"] },
+  { name: "types", args: ["check", "."] },
+  { name: "docs", args: ["doc", "--lint", ...entryPoints] },
+  { name: "schemas", args: tool("generate_schemas", "--check") },
+  { name: "release configuration", args: tool("jsr_config", "--check") },
+  { name: "licenses", args: tool("licenses", "--check") },
+  { name: "imports", args: tool("imports") },
+  { name: "publish", args: ["publish", "--dry-run", "--allow-dirty"] },
+];
+
+async function runStep({ name, args }: Step): Promise<boolean> {
+  const started = performance.now();
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${success ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
+  if (!success) {
+    const decoder = new TextDecoder();
+    console.log(decoder.decode(stdout) + decoder.decode(stderr));
+  }
+  return success;
+}
+
+let failed = 0;
+for (const step of STEPS) if (!await runStep(step)) failed++;
+if (failed > 0) {
+  console.log(`${failed} of ${STEPS.length} checks failed`);
+  Deno.exit(1);
+}

@@ -1,0 +1,108 @@
+/**
+ * Checks the imports between and inside the packages: no cycle, no relative
+ * import that leaves its package, no package that imports itself by name, and
+ * dependencies in the one direction that CONTRIBUTING draws.
+ */
+import { type Package, packages, ROOT } from "./packages.ts";
+
+/** Which packages each may import; a package missing here may import none. */
+const ALLOWED: Record<string, readonly string[]> = {
+  "@bellman/policies": ["@bellman/compute"],
+  "@bellman/a2c": [
+    "@bellman/buffers",
+    "@bellman/compute",
+    "@bellman/policies",
+    "@bellman/returns",
+    "@bellman/schedulers",
+    "@bellman/training",
+  ],
+  "@bellman/cli": [
+    "@bellman/a2c",
+    "@bellman/compute",
+    "@bellman/envs",
+    "@bellman/policies",
+    "@bellman/training",
+  ],
+};
+
+interface Module {
+  specifier: string;
+  dependencies?: {
+    specifier: string;
+    code?: { specifier?: string };
+    type?: { specifier?: string };
+  }[];
+}
+
+async function moduleGraph(entryPoint: string): Promise<Module[]> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", entryPoint],
+    cwd: ROOT,
+  }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).modules;
+}
+
+function problemsOf(module: Module, owner: Package): string[] {
+  const file = module.specifier.replace(`file://${ROOT}`, "");
+  return (module.dependencies ?? []).flatMap(({ specifier, code, type }) => {
+    const target = code?.specifier ?? type?.specifier ?? "";
+    if (specifier.startsWith(".")) {
+      const inside = target.startsWith(`file://${ROOT}${owner.folder}/`);
+      return inside ? [] : [`${file}: '${specifier}' leaves ${owner.name}`];
+    }
+    const name = specifier.match(/^@bellman\/[a-z0-9-]+/)?.[0];
+    if (name === undefined) return [];
+    if (name === owner.name) return [`${file}: ${name} imports itself by name`];
+    return ALLOWED[owner.name]?.includes(name)
+      ? []
+      : [`${file}: ${owner.name} may not import ${name}`];
+  });
+}
+
+/** The modules of one import cycle, or none. */
+function findCycle(modules: readonly Module[]): string[] {
+  const edges = new Map(modules.map((module) => [
+    module.specifier,
+    (module.dependencies ?? []).map((it) => it.code?.specifier ?? "")
+      .filter((it) => it.startsWith("file:")),
+  ]));
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (node: string): string[] => {
+    const at = path.indexOf(node);
+    if (at >= 0) return [...path.slice(at), node];
+    if (done.has(node)) return [];
+    path.push(node);
+    for (const next of edges.get(node) ?? []) {
+      const cycle = visit(next);
+      if (cycle.length > 0) return cycle;
+    }
+    path.pop();
+    done.add(node);
+    return [];
+  };
+  for (const node of edges.keys()) {
+    const cycle = visit(node);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}
+
+const problems = new Set<string>();
+for (const member of await packages()) {
+  for (const entryPoint of member.entryPoints) {
+    const modules = await moduleGraph(entryPoint);
+    const own = modules.filter((module) =>
+      module.specifier.startsWith(`file://${ROOT}${member.folder}/`)
+    );
+    for (const module of own) {
+      for (const it of problemsOf(module, member)) problems.add(it);
+    }
+    const cycle = findCycle(modules);
+    if (cycle.length > 0) {
+      problems.add(`cycle: ${cycle.join(" -> ").replaceAll(`file://${ROOT}`, "")}`);
+    }
+  }
+}
+for (const problem of problems) console.error(problem);
+if (problems.size > 0) Deno.exit(1);

@@ -1,0 +1,34 @@
+/** One published member of the workspace. */
+export interface Package {
+  /** Its name with the scope, such as `@bellman/envs`. */
+  name: string;
+  /** Its folder, relative to the root. */
+  folder: string;
+  /** Its entry points, relative to the root. */
+  entryPoints: string[];
+}
+
+/** The root of the checkout. */
+export const ROOT: string = new URL("../../", import.meta.url).pathname;
+
+/** The published packages, in the order in which `deno.json` lists them. */
+export async function packages(): Promise<Package[]> {
+  const { workspace } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  const found: Package[] = [];
+  for (const member of workspace as string[]) {
+    const folder = member.replace(/^\.\//, "");
+    const config = JSON.parse(
+      await Deno.readTextFile(`${ROOT}${folder}/deno.json`),
+    );
+    if (config.license === undefined) continue;
+    const entries = typeof config.exports === "string"
+      ? [config.exports]
+      : Object.values<string>(config.exports);
+    found.push({
+      name: config.name,
+      folder,
+      entryPoints: entries.map((it) => `${folder}/${it.replace(/^\.\//, "")}`),
+    });
+  }
+  return found;
+}
