@@ -1,0 +1,19 @@
+/**
+ * Lets the event loop turn now and then. Awaiting promises that are already
+ * resolved does not, and signals (Ctrl-C) and timers would wait for ever.
+ */
+export class Breather {
+  #last = performance.now();
+  #calls = 0;
+
+  /** Whether 50 ms have gone by. Looks at the clock on every 16th call only. */
+  due(): boolean {
+    return (++this.#calls & 15) === 0 && performance.now() - this.#last > 50;
+  }
+
+  /** Waits for one turn of the event loop. */
+  async breathe(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#last = performance.now();
+  }
+}

@@ -1,0 +1,50 @@
+import type { EpisodeEnd, VecStepLike } from "./algorithm.ts";
+import type { StateTree } from "./state_tree.ts";
+
+/**
+ * Finds the episodes that ended in a step: those that the environment recorded
+ * (before any scaling of rewards), or else its own sums of rewards.
+ */
+export class EpisodeTracker {
+  #returns: Float64Array;
+  #lengths: Float64Array;
+
+  constructor(numEnvs: number) {
+    this.#returns = new Float64Array(numEnvs);
+    this.#lengths = new Float64Array(numEnvs);
+  }
+
+  /** Takes in a step; gives the episodes that ended in it, by copy. */
+  observe(step: VecStepLike): readonly EpisodeEnd[] {
+    const ended: EpisodeEnd[] = [];
+    for (let i = 0; i < this.#returns.length; i++) {
+      this.#returns[i] += step.rewards[i];
+      this.#lengths[i]++;
+      if (step.terminated[i] || step.truncated[i]) {
+        ended.push({
+          env: i,
+          return: this.#returns[i],
+          length: this.#lengths[i],
+          terminated: step.terminated[i] !== 0,
+        });
+        this.#returns[i] = this.#lengths[i] = 0;
+      }
+    }
+    return step.episodes ?? ended;
+  }
+
+  save(): StateTree {
+    return { returns: this.#returns.slice(), lengths: this.#lengths.slice() };
+  }
+
+  restore(state: StateTree): void {
+    const { returns, lengths } = state as Record<string, Float64Array>;
+    if (returns.length !== this.#returns.length) {
+      throw new RangeError(
+        `Cannot continue with ${this.#returns.length} copies of the environment: the checkpoint holds ${returns.length}`,
+      );
+    }
+    this.#returns.set(returns);
+    this.#lengths.set(lengths);
+  }
+}

@@ -1,0 +1,165 @@
+import type { Actor, VecEnvLike } from "./algorithm.ts";
+import { EpisodeTracker } from "./_episode_tracker.ts";
+import { Breather } from "./_breather.ts";
+
+/** Options of {@link evaluate}. */
+export interface EvaluateOptions {
+  /**
+   * Number of episodes, exactly.
+   *
+   * @default 10
+   */
+  episodes?: number;
+  /**
+   * Seed of the environment's reset.
+   *
+   * @default the environment's own
+   */
+  seed?: number;
+  /** Ends the evaluation with an `AbortError` when aborted. */
+  signal?: AbortSignal;
+}
+
+/** Returns and lengths of evaluation episodes, with their summary. */
+export interface EvaluationResult {
+  /** Return of each episode, ordered by copy, then by time. */
+  readonly returns: readonly number[];
+  /** Length of each episode in steps, in the same order. */
+  readonly lengths: readonly number[];
+  /** Mean of the returns. */
+  readonly meanReturn: number;
+  /** Standard deviation of the returns (of the population). */
+  readonly stdReturn: number;
+  /** Lowest return. */
+  readonly minReturn: number;
+  /** Highest return. */
+  readonly maxReturn: number;
+  /** Median of the returns. */
+  readonly medianReturn: number;
+  /** Mean of the lengths. */
+  readonly meanLength: number;
+}
+
+/**
+ * Runs an actor for an exact number of episodes.
+ *
+ * Each copy of the environment has a fixed quota of episodes, and what it does
+ * beyond is not counted. Taking the first episodes to end, whichever copy they
+ * come from, would favour short ones.
+ *
+ * @param actor Chooses the actions.
+ * @param env The environment; it is reset first and not closed.
+ * @param options Number of episodes, seed, abort signal.
+ * @returns Returns, lengths and their summary.
+ * @throws {RangeError} When `episodes` is not a whole number of at least 1.
+ *
+ * @example
+ * ```ts
+ * import { evaluate, type VecEnvLike } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // Each step gives a reward of 1 and ends the episode.
+ * const env: VecEnvLike = {
+ *   numEnvs: 1,
+ *   reset: () => new Float32Array(1),
+ *   step: () => ({
+ *     observations: new Float32Array(1),
+ *     finalObservations: new Float32Array(1),
+ *     rewards: new Float64Array([1]),
+ *     terminated: new Uint8Array([1]),
+ *     truncated: new Uint8Array([0]),
+ *   }),
+ *   snapshot: () => null,
+ *   restore: () => {},
+ *   observations: () => new Float32Array(1),
+ *   close: () => {},
+ * };
+ * const actor = { act: () => new Int32Array(1) };
+ * const result = await evaluate(actor, env, { episodes: 3 });
+ * assertEquals(result.returns, [1, 1, 1]);
+ * assertEquals(result.meanReturn, 1);
+ * ```
+ */
+export async function evaluate(
+  actor: Actor,
+  env: VecEnvLike,
+  options: EvaluateOptions = {},
+): Promise<EvaluationResult> {
+  const { episodes = 10, seed, signal } = options;
+  if (!Number.isInteger(episodes) || episodes < 1) {
+    throw new RangeError(
+      `Cannot evaluate ${episodes} episodes: the number must be a whole number of at least 1`,
+    );
+  }
+  const quotas = Array.from(
+    { length: env.numEnvs },
+    (_, i) =>
+      Math.floor(episodes / env.numEnvs) + +(i < episodes % env.numEnvs),
+  );
+  const perEnv = quotas.map(() => [] as { return: number; length: number }[]);
+  const tracker = new EpisodeTracker(env.numEnvs);
+  const breather = new Breather();
+  let remaining = episodes;
+  let observations = env.reset(seed === undefined ? undefined : { seed });
+  while (remaining > 0) {
+    signal?.throwIfAborted();
+    const acting = actor.act(observations);
+    const step = env.step(acting instanceof Promise ? await acting : acting);
+    actor.observe?.(step);
+    observations = step.observations;
+    for (const episode of tracker.observe(step)) {
+      if (perEnv[episode.env].length === quotas[episode.env]) continue;
+      perEnv[episode.env].push(episode);
+      remaining--;
+    }
+    if (breather.due()) await breather.breathe();
+  }
+  const ended = perEnv.flat();
+  return summarizeEpisodes(
+    ended.map((episode) => episode.return),
+    ended.map((episode) => episode.length),
+  );
+}
+
+/**
+ * The summary of episodes by their returns and lengths.
+ *
+ * @param returns Return of each episode.
+ * @param lengths Length of each episode.
+ * @returns Both with their summary; NaN for the summary of no episode.
+ *
+ * @example
+ * ```ts
+ * import { summarizeEpisodes } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result = summarizeEpisodes([1, 3, 8], [10, 20, 30]);
+ * assertEquals(result.meanReturn, 4);
+ * assertEquals(result.medianReturn, 3);
+ * assertEquals(result.meanLength, 20);
+ * ```
+ */
+export function summarizeEpisodes(
+  returns: readonly number[],
+  lengths: readonly number[],
+): EvaluationResult {
+  const sorted = [...returns].sort((a, b) => a - b);
+  const mean = meanOf(returns);
+  const middle = (sorted.length - 1) / 2;
+  return {
+    returns,
+    lengths,
+    meanReturn: mean,
+    stdReturn: Math.sqrt(meanOf(returns.map((x) => (x - mean) ** 2))),
+    minReturn: sorted[0] ?? NaN,
+    maxReturn: sorted[sorted.length - 1] ?? NaN,
+    medianReturn: sorted.length === 0
+      ? NaN
+      : (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2,
+    meanLength: meanOf(lengths),
+  };
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

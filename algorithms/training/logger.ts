@@ -1,0 +1,43 @@
+import type { EpisodeEnd, Statistics } from "./algorithm.ts";
+
+/** One row of a log. */
+export interface LogRow {
+  /** Environment steps taken, over all copies. */
+  readonly step: number;
+  /** The numbers to log, in the order in which to show them. */
+  readonly statistics: Statistics;
+}
+
+/** An ended episode with the step at which it ended. */
+export interface LoggedEpisode extends EpisodeEnd {
+  /** Environment steps taken when the episode ended, over all copies. */
+  readonly step: number;
+}
+
+/**
+ * Somewhere that statistics go. All methods are synchronous, so that what was
+ * logged before a checkpoint is in the file before the checkpoint is.
+ *
+ * @example A logger that keeps rows in memory.
+ * ```ts
+ * import type { Logger, LogRow } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const rows: LogRow[] = [];
+ * const logger: Logger = { write: (row) => void rows.push(row), close: () => {} };
+ * logger.write({ step: 80, statistics: { value_loss: 0.5 } });
+ * assertEquals(rows.length, 1);
+ * ```
+ */
+export interface Logger {
+  /** Logs one row. */
+  write(row: LogRow): void;
+  /** Logs one ended episode. */
+  writeEpisode?(episode: LoggedEpisode): void;
+  /** Brings what was written to the disk. Called before each checkpoint. */
+  flush?(): void;
+  /** Drops what was logged after `step`. Called when a run is resumed from there. */
+  truncate?(step: number): void;
+  /** Flushes and releases the file. Closing twice is allowed. */
+  close(): void;
+}

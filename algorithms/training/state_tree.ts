@@ -1,0 +1,116 @@
+/**
+ * The numbers arrays that a {@link StateTree} may hold.
+ *
+ * @example
+ * ```ts
+ * import type { TypedArray } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const weights: TypedArray = new Float32Array([1, 2]);
+ * assertEquals(weights.length, 2);
+ * ```
+ */
+export type TypedArray =
+  | Float32Array
+  | Float64Array
+  | Int32Array
+  | Uint32Array
+  | Uint8Array;
+
+/**
+ * Everything that can be saved: plain values, typed arrays, and lists and
+ * records of them. A tree is owned by whoever received it: it never aliases
+ * the buffers of the object that made it.
+ *
+ * @example
+ * ```ts
+ * import type { StateTree } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const state: StateTree = {
+ *   step: 5,
+ *   params: { "pi/kernel": new Float32Array([1, 2]) },
+ * };
+ * assertEquals(Object.keys(state), ["step", "params"]);
+ * ```
+ */
+export type StateTree =
+  | null
+  | boolean
+  | number
+  | string
+  | TypedArray
+  | StateTree[]
+  | { [key: string]: StateTree };
+
+/**
+ * Whether a value is one of the typed arrays that a state may hold.
+ *
+ * @param value Anything.
+ * @returns True for the five array types of {@link TypedArray}.
+ *
+ * @example
+ * ```ts
+ * import { isTypedArray } from "@bellman/training";
+ * import { assert, assertFalse } from "@std/assert";
+ *
+ * assert(isTypedArray(new Int32Array(2)));
+ * assertFalse(isTypedArray([1, 2]));
+ * ```
+ */
+export function isTypedArray(value: unknown): value is TypedArray {
+  return value instanceof Float32Array || value instanceof Float64Array ||
+    value instanceof Int32Array || value instanceof Uint32Array ||
+    value instanceof Uint8Array;
+}
+
+/**
+ * Whether a node of a state is a record: neither a list, an array nor a plain
+ * value.
+ *
+ * @param value A node of a state, or nothing.
+ * @returns True for records.
+ *
+ * @example
+ * ```ts
+ * import { isStateRecord } from "@bellman/training";
+ * import { assert, assertFalse } from "@std/assert";
+ *
+ * assert(isStateRecord({ step: 1 }));
+ * assertFalse(isStateRecord([1]));
+ * ```
+ */
+export function isStateRecord(
+  value: StateTree | undefined,
+): value is { [key: string]: StateTree } {
+  return typeof value === "object" && value !== null &&
+    !Array.isArray(value) && !isTypedArray(value);
+}
+
+/**
+ * A deep copy of a state.
+ *
+ * @param tree The state to copy.
+ * @returns A state that shares nothing with `tree`.
+ *
+ * @example
+ * ```ts
+ * import { copyStateTree } from "@bellman/training";
+ * import { assertEquals, assertNotStrictEquals } from "@std/assert";
+ *
+ * const weights = new Float32Array([1, 2]);
+ * const copy = copyStateTree({ weights });
+ * assertEquals(copy, { weights });
+ * assertNotStrictEquals((copy as { weights: Float32Array }).weights, weights);
+ * ```
+ */
+export function copyStateTree(tree: StateTree): StateTree {
+  if (isTypedArray(tree)) return tree.slice();
+  if (Array.isArray(tree)) return tree.map(copyStateTree);
+  if (isStateRecord(tree)) {
+    return Object.fromEntries(
+      Object.entries(tree).map(([key, value]) => [key, copyStateTree(value)]),
+    );
+  }
+  return tree;
+}

@@ -1,0 +1,144 @@
+import type { VecEnvLike } from "./algorithm.ts";
+import type { Callback } from "./callback.ts";
+import type { CheckpointStore } from "./checkpoint_store.ts";
+import type { EvaluationResult } from "./evaluate.ts";
+import type { Logger } from "./logger.ts";
+import type { ProgressReporter } from "./progress.ts";
+import type { StateTree } from "./state_tree.ts";
+
+/** When and how training pauses to evaluate. */
+export interface EvaluationOptions {
+  /** An environment of its own; it is reset with `seed` at each evaluation. */
+  env: VecEnvLike;
+  /** Environment steps between evaluations. */
+  everyTimesteps: number;
+  /**
+   * Episodes of an evaluation.
+   *
+   * @default 10
+   */
+  episodes?: number;
+  /**
+   * Take the most likely action instead of sampling one.
+   *
+   * @default true
+   */
+  deterministic?: boolean;
+  /**
+   * Seed of each evaluation: all of them start from the same states, so they
+   * can be compared.
+   *
+   * @default 0
+   */
+  seed?: number;
+  /** Called before each evaluation, for example to copy the observation statistics of the training environment. */
+  prepare?: () => void;
+}
+
+/** When and where training saves itself. */
+export interface CheckpointOptions {
+  /** Where checkpoints go. */
+  store: CheckpointStore;
+  /**
+   * Environment steps between checkpoints. One is always written at the end.
+   *
+   * @default Infinity
+   */
+  everyTimesteps?: number;
+  /**
+   * How many checkpoints to keep; the best one is kept beside them.
+   *
+   * @default 3
+   */
+  keepLast?: number;
+}
+
+/** State beside the algorithm and environment that checkpoints should hold. */
+export interface ExtraState {
+  /** The state to keep. */
+  save(): StateTree;
+  /** Continues from a state that `save` gave. */
+  restore(state: StateTree): void;
+}
+
+/** Options of {@link train}. */
+export interface TrainOptions {
+  /** Environment steps, over all copies, at which to end: the run stops at the first count that reaches it. */
+  totalTimesteps: number;
+  /**
+   * Seed of the environment's first reset. Not used on a resume.
+   *
+   * @default the environment's own
+   */
+  seed?: number;
+  /**
+   * Updates between log rows. The first update is always logged.
+   *
+   * @default 100
+   */
+  logInterval?: number;
+  /**
+   * Episodes in the window over which `eprewmean` and `eplenmean` are means.
+   *
+   * @default 100
+   */
+  episodeWindow?: number;
+  /**
+   * Where statistics go. Closed when training ends.
+   *
+   * @default []
+   */
+  loggers?: readonly Logger[];
+  /**
+   * Told of what happens; may end the run.
+   *
+   * @default []
+   */
+  callbacks?: readonly Callback[];
+  /** Evaluation during training; none when left out. */
+  evaluation?: EvaluationOptions;
+  /** Checkpoints during training; none when left out. */
+  checkpoints?: CheckpointOptions;
+  /** The state of a checkpoint to continue from, as {@link CheckpointStore.load} gives it. */
+  resumeFrom?: StateTree;
+  /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */
+  signal?: AbortSignal;
+  /** Shows how far the run is. */
+  progress?: ProgressReporter;
+  /** More state for checkpoints. */
+  extraState?: ExtraState;
+  /**
+   * Which of an update's statistics must stay finite, see {@link isGuardedStatistic}.
+   *
+   * @default isGuardedStatistic
+   */
+  guard?: (name: string) => boolean;
+  /**
+   * Milliseconds since any fixed moment.
+   *
+   * @default () => performance.now()
+   */
+  now?: () => number;
+}
+
+/** How a run ended. */
+export interface TrainResult {
+  /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
+  readonly stopReason: string;
+  /** Environment steps taken, over all copies, those before a resume included. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Episodes ended. */
+  readonly episodes: number;
+  /** Mean return of the last episodes, NaN when there was none. */
+  readonly meanReturn: number;
+  /** Mean length of the last episodes, NaN when there was none. */
+  readonly meanLength: number;
+  /** Seconds spent, those before a resume included. */
+  readonly elapsedSeconds: number;
+  /** The last evaluation. */
+  readonly lastEvaluation?: EvaluationResult;
+  /** The evaluation with the highest mean return. */
+  readonly bestEvaluation?: EvaluationResult;
+}
