@@ -1,3 +1,14 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { temporarySuffix, writeAtomically } from "./_atomic_file.ts";
+import {
+  manifestText,
+  messageOf,
+  readManifest,
+  readState,
+} from "./_checkpoint_manifest.ts";
+import { encodeSafetensors } from "./safetensors.ts";
+import { splitState } from "./_state_json.ts";
 import type { StateTree } from "./state_tree.ts";
 
 /** Options of {@link CheckpointStore.save}. */
@@ -44,27 +55,204 @@ export interface CheckpointList {
   readonly warnings: readonly string[];
 }
 
-/** Checkpoints in a folder. */
+const numbered = /^step_(\d+)\.json$/;
+const bestManifest = "best.json";
+
+/**
+ * Checkpoints in a folder. Each is two files: the arrays in the safetensors
+ * format (`step_000012345.safetensors`) and a manifest (`.json`) with the other
+ * values, the step, and the length and SHA-256 of the arrays.
+ *
+ * Both are written to temporary files, flushed and renamed, the manifest last:
+ * whenever the process dies, the checkpoints that had been complete can be
+ * loaded. One process at a time may write to a folder.
+ *
+ * @example
+ * ```ts
+ * import { CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * store.save(80, { params: { bias: new Float32Array([1, 2]) } });
+ * store.save(160, { params: { bias: new Float32Array([3, 4]) } });
+ *
+ * const { step, state } = store.load("latest");
+ * assertEquals(step, 160);
+ * assertEquals(state, { params: { bias: new Float32Array([3, 4]) } });
+ * ```
+ */
 export class CheckpointStore {
   /** The folder. */
   readonly dir: string;
+
+  /**
+   * @param dir The folder; it is made with the first checkpoint.
+   */
   constructor(dir: string) {
     this.dir = dir;
   }
-  /** Saves a state. */
+
+  /**
+   * Saves a state.
+   *
+   * @param step Environment steps taken.
+   * @param state What to save.
+   * @param options Whether it is the best, and how many to keep.
+   * @returns Where it is.
+   * @throws {RangeError} When `step` is not a whole number of at least 0.
+   * @throws {TypeError} When the state holds something that cannot be saved.
+   */
   save(
-    _step: number,
-    _state: StateTree,
-    _options: SaveOptions = {},
+    step: number,
+    state: StateTree,
+    options: SaveOptions = {},
   ): CheckpointInfo {
-    throw new Error("Cannot save yet");
+    if (!Number.isSafeInteger(step) || step < 0) {
+      throw new RangeError(
+        `Cannot save a checkpoint at step ${step}: it must be a whole number of at least 0`,
+      );
+    }
+    const { best = false, keepLast = Infinity } = options;
+    const { json, tensors } = splitState(state);
+    const arrays = encodeSafetensors(tensors, { step: String(step) });
+    mkdirSync(this.dir, { recursive: true });
+    this.#removeLeftovers();
+    const stem = `step_${String(step).padStart(9, "0")}`;
+    const file = this.#freeName(best ? stem.replace("step", "best") : stem);
+    const path = join(this.dir, best ? bestManifest : `${stem}.json`);
+    writeAtomically(join(this.dir, file), arrays);
+    writeAtomically(path, manifestText(step, file, arrays, json));
+    if (!best) this.#keepLast(keepLast);
+    this.#removeLeftovers();
+    return { step, path, best };
   }
-  /** Loads a state. */
-  load(_which: number | "latest" | "best" = "latest"): Checkpoint {
-    throw new Error("Cannot load yet");
+
+  /**
+   * Loads a checkpoint.
+   *
+   * @param which A step, the latest one that can be read, or the best one.
+   * @returns The checkpoint, with a warning for each newer one that is broken.
+   * @throws {SyntaxError} When the wanted checkpoint is broken.
+   * @throws {RangeError} When there is none.
+   */
+  load(which: number | "latest" | "best" = "latest"): Checkpoint {
+    if (which === "latest") return this.#loadLatest();
+    const path = which === "best"
+      ? join(this.dir, bestManifest)
+      : this.#numbered().find(({ step }) => step === which)?.path;
+    if (path === undefined || !existsSync(path)) {
+      const steps = this.#numbered().map(({ step }) => step).join(", ");
+      throw new RangeError(
+        which === "best"
+          ? `Cannot load the best checkpoint: ${this.dir} has none`
+          : `Cannot load the checkpoint of step ${which}: ${this.dir} has ${
+            steps || "none"
+          }`,
+      );
+    }
+    return { ...readState(path), path, best: which === "best", warnings: [] };
   }
-  /** Lists what is there. */
+
+  /**
+   * Lists what is there. Broken checkpoints are left out and described in
+   * `warnings`. The arrays are not read: their hash is checked on loading.
+   *
+   * @returns The numbered ones, the best one, and warnings.
+   */
   list(): CheckpointList {
-    return { checkpoints: [], warnings: [] };
+    const warnings: string[] = [];
+    const good = ({ path }: { path: string }) => {
+      try {
+        readManifest(path);
+        return true;
+      } catch (error) {
+        warnings.push(messageOf(error));
+        return false;
+      }
+    };
+    const checkpoints = this.#numbered().filter(good);
+    const path = join(this.dir, bestManifest);
+    const best = existsSync(path) && good({ path })
+      ? { step: readManifest(path).step, path, best: true }
+      : undefined;
+    return { checkpoints, best, warnings };
+  }
+
+  /**
+   * Removes the numbered checkpoints after a step: a run that goes on from
+   * there makes them anew. The best one stays.
+   *
+   * @param step The last step to keep.
+   */
+  truncate(step: number): void {
+    for (const info of this.#numbered()) {
+      if (info.step > step) rmSync(info.path, { force: true });
+    }
+    this.#removeLeftovers();
+  }
+
+  #loadLatest(): Checkpoint {
+    const warnings: string[] = [];
+    for (const { path } of this.#numbered().reverse()) {
+      try {
+        return { ...readState(path), path, best: false, warnings };
+      } catch (error) {
+        warnings.push(messageOf(error));
+      }
+    }
+    if (warnings.length > 0) throw new SyntaxError(warnings[0]);
+    throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
+  }
+
+  #names(): string[] {
+    return existsSync(this.dir) ? readdirSync(this.dir) : [];
+  }
+
+  #numbered(): CheckpointInfo[] {
+    return this.#names().flatMap((name) => {
+      const match = numbered.exec(name);
+      return match
+        ? [{ step: +match[1], path: join(this.dir, name), best: false }]
+        : [];
+    }).sort((a, b) => a.step - b.step);
+  }
+
+  /** A name for arrays that no checkpoint uses: one that is replaced stays whole until its manifest is. */
+  #freeName(stem: string): string {
+    let name = `${stem}.safetensors`;
+    for (let n = 2; existsSync(join(this.dir, name)); n++) {
+      name = `${stem}-${n}.safetensors`;
+    }
+    return name;
+  }
+
+  /** Removes the oldest good ones; broken ones are not counted. */
+  #keepLast(count: number): void {
+    const { checkpoints } = this.list();
+    const excess = Math.max(0, checkpoints.length - Math.max(1, count));
+    for (const { path } of checkpoints.slice(0, excess)) rmSync(path);
+  }
+
+  /** Removes what a process that died left behind, and arrays whose manifest is gone. */
+  #removeLeftovers(): void {
+    const names = this.#names();
+    const used = new Set<string>();
+    for (const name of names) {
+      if (!numbered.test(name) && name !== bestManifest) continue;
+      // A broken manifest keeps the arrays of its own name.
+      used.add(name.replace(/json$/, "safetensors"));
+      try {
+        used.add(readManifest(join(this.dir, name)).file);
+      } catch {
+        // Broken: list() tells.
+      }
+    }
+    for (const name of names) {
+      const ours = /^(step|best)/.test(name);
+      const orphan = name.endsWith(".safetensors") && !used.has(name);
+      if (ours && (orphan || name.endsWith(temporarySuffix))) {
+        rmSync(join(this.dir, name), { force: true });
+      }
+    }
   }
 }

@@ -11,3 +11,16 @@ export * from "./logger.ts";
 export * from "./progress.ts";
 export * from "./state_tree.ts";
 export * from "./train_options.ts";
+export * from "./early_stopping.ts";
+export * from "./safetensors.ts";
+export * from "./train.ts";
+export {
+  type Divergence,
+  isGuardedStatistic,
+  TrainingDivergedError,
+} from "./divergence.ts";
+export * from "./csv_logger.ts";
+export * from "./episodes_csv.ts";
+export * from "./json_lines_logger.ts";
+export * from "./table_logger.ts";
+export * from "./tensorboard_logger.ts";

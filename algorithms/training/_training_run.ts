@@ -1,0 +1,301 @@
+import type { Algorithm, Batch, Statistics, VecEnvLike } from "./algorithm.ts";
+import { Breather } from "./_breather.ts";
+import { CallbackList } from "./_callback_list.ts";
+import type { TrainContext } from "./callback.ts";
+import {
+  divergedParameter,
+  divergedStatistic,
+  isGuardedStatistic,
+  TrainingDivergedError,
+} from "./divergence.ts";
+import { EpisodeTracker } from "./_episode_tracker.ts";
+import { EpisodeWindow } from "./_episode_window.ts";
+import { evaluate, type EvaluationResult } from "./evaluate.ts";
+import type { ProgressState } from "./progress.ts";
+import {
+  checkOptions,
+  checkResumable,
+  evaluationRow,
+  loadEvaluation,
+  nextMultiple,
+  saveEvaluation,
+} from "./_training_state.ts";
+import type { StateTree } from "./state_tree.ts";
+import type { TrainOptions, TrainResult } from "./train_options.ts";
+
+/** One call of `train`: its counters, and what it does at each of them. */
+export class TrainingRun implements TrainContext, ProgressState {
+  readonly algorithm: Algorithm;
+  readonly env: VecEnvLike;
+  readonly totalTimesteps: number;
+  step = 0;
+  startStep = 0;
+  updates = 0;
+  episodes = 0;
+
+  #options: TrainOptions;
+  #callbacks: CallbackList;
+  #window: EpisodeWindow;
+  #tracker: EpisodeTracker;
+  #observations!: Batch;
+  #now: () => number;
+  #startedAt = 0;
+  #secondsBefore = 0;
+  #nextEvaluation: number;
+  #nextCheckpoint: number;
+  #savedAt = -1;
+  #lastCheckpoint: string | undefined;
+  #lastEvaluation: EvaluationResult | undefined;
+  #bestEvaluation: EvaluationResult | undefined;
+
+  constructor(algorithm: Algorithm, env: VecEnvLike, options: TrainOptions) {
+    checkOptions(options);
+    this.algorithm = algorithm;
+    this.env = env;
+    this.totalTimesteps = options.totalTimesteps;
+    this.#options = options;
+    this.#callbacks = new CallbackList(options.callbacks ?? []);
+    this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
+    this.#tracker = new EpisodeTracker(env.numEnvs);
+    this.#now = options.now ?? (() => performance.now());
+    this.#nextEvaluation = options.evaluation?.everyTimesteps ?? Infinity;
+    this.#nextCheckpoint = options.checkpoints?.everyTimesteps ?? Infinity;
+  }
+
+  get elapsedSeconds(): number {
+    return this.#secondsBefore + (this.#now() - this.#startedAt) / 1000;
+  }
+
+  get meanReturn(): number {
+    return this.#window.meanReturn;
+  }
+
+  get meanLength(): number {
+    return this.#window.meanLength;
+  }
+
+  async run(): Promise<TrainResult> {
+    const { resumeFrom, seed, progress } = this.#options;
+    if (resumeFrom !== undefined) this.#resume(resumeFrom);
+    else {this.#observations = this.env.reset(
+        seed === undefined ? {} : { seed },
+      );}
+    this.#startedAt = this.#now();
+    await this.#callbacks.notify("onStart", this);
+    const stopReason = await this.#loop();
+    if (this.#savedAt !== this.step) await this.#checkpoint();
+    for (const logger of this.#options.loggers ?? []) logger.flush?.();
+    progress?.finish(this);
+    const result = this.#result(stopReason);
+    for (const callback of this.#options.callbacks ?? []) {
+      await callback.onEnd?.(this, result);
+    }
+    return result;
+  }
+
+  async #loop(): Promise<string> {
+    const { signal } = this.#options;
+    const breather = new Breather();
+    for (;;) {
+      if (this.step >= this.#nextEvaluation && !signal?.aborted) {
+        await this.#evaluate();
+      }
+      if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
+        await this.#checkpoint();
+      }
+      if (signal?.aborted) return "interrupted";
+      if (this.#callbacks.stopReason !== undefined) {
+        return this.#callbacks.stopReason;
+      }
+      if (this.step >= this.totalTimesteps) return "completed";
+      await this.#interact();
+      if (breather.due()) await breather.breathe();
+    }
+  }
+
+  /** One step in every copy, and the update that it may bring. */
+  async #interact(): Promise<void> {
+    const acting = this.algorithm.act(this.#observations);
+    const actions = acting instanceof Promise ? await acting : acting;
+    const step = this.env.step(actions);
+    this.#observations = step.observations;
+    this.algorithm.observe(step);
+    this.step += this.env.numEnvs;
+    for (const episode of this.#tracker.observe(step)) {
+      this.episodes++;
+      this.#window.push(episode);
+      const logged = { ...episode, step: this.step };
+      for (const logger of this.#options.loggers ?? []) {
+        logger.writeEpisode?.(logged);
+      }
+      await this.#callbacks.notify("onEpisode", this, logged);
+    }
+    if (this.#callbacks.has("onStep")) {
+      await this.#callbacks.notify("onStep", this, step);
+    }
+    const updating = this.algorithm.update();
+    const statistics = updating instanceof Promise ? await updating : updating;
+    if (statistics !== undefined) await this.#updated(statistics);
+    this.#options.progress?.update(this);
+  }
+
+  async #updated(statistics: Statistics): Promise<void> {
+    const { logInterval = 100, guard = isGuardedStatistic } = this.#options;
+    this.updates++;
+    const diverged = divergedStatistic(statistics, guard);
+    if (
+      diverged || this.updates === 1 || this.updates % logInterval === 0
+    ) this.#log(this.#row(statistics));
+    if (diverged) throw this.#divergence(diverged);
+    if (this.#callbacks.has("onUpdate")) {
+      await this.#callbacks.notify("onUpdate", this, statistics);
+    }
+  }
+
+  #row(statistics: Statistics): Statistics {
+    const seconds = this.elapsedSeconds;
+    return {
+      nupdates: this.updates,
+      total_timesteps: this.step,
+      fps: seconds > 0 ? Math.trunc(this.step / seconds) : 0,
+      time_elapsed: Math.round(seconds * 1000) / 1000,
+      ...statistics,
+      eprewmean: this.meanReturn,
+      eplenmean: this.meanLength,
+    };
+  }
+
+  #log(statistics: Statistics): void {
+    const { loggers = [], progress } = this.#options;
+    if (loggers.length > 0) progress?.clear?.();
+    for (const logger of loggers) logger.write({ step: this.step, statistics });
+  }
+
+  async #evaluate(): Promise<void> {
+    const {
+      env,
+      everyTimesteps,
+      episodes = 10,
+      deterministic = true,
+      seed = 0,
+      prepare,
+    } = this.#options.evaluation!;
+    const { signal } = this.#options;
+    prepare?.();
+    const { numEnvs } = env;
+    const actor = this.algorithm.policy({ deterministic, numEnvs, seed });
+    let result: EvaluationResult;
+    try {
+      result = await evaluate(actor, env, { episodes, seed, signal });
+    } catch (error) {
+      // Interrupted: it stays due, so that a resumed run makes up for it.
+      if (signal?.aborted) return;
+      throw error;
+    } finally {
+      actor.close?.();
+    }
+    this.#nextEvaluation = nextMultiple(this.step, everyTimesteps);
+    this.#lastEvaluation = result;
+    this.#log(evaluationRow(this.step, result));
+    const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
+    const improved = result.meanReturn > best;
+    if (improved) this.#bestEvaluation = result;
+    await this.#callbacks.notify("onEvaluation", this, result);
+    if (improved) await this.#checkpoint(true);
+  }
+
+  async #checkpoint(best = false): Promise<void> {
+    const { checkpoints, loggers = [] } = this.#options;
+    if (checkpoints === undefined) return;
+    const { store, everyTimesteps = Infinity, keepLast = 3 } = checkpoints;
+    const state = this.#save();
+    const diverged = divergedParameter(state.algorithm);
+    if (diverged) throw this.#divergence(diverged);
+    // What was logged up to here must be on the disk before the checkpoint is.
+    for (const logger of loggers) logger.flush?.();
+    const info = store.save(this.step, state, { best, keepLast });
+    if (!best) {
+      this.#savedAt = this.step;
+      this.#lastCheckpoint = info.path;
+      this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
+    }
+    await this.#callbacks.notify("onCheckpoint", this, info);
+  }
+
+  #save(): Record<string, StateTree> {
+    return {
+      loop: {
+        step: this.step,
+        updates: this.updates,
+        episodes: this.episodes,
+        elapsedSeconds: this.elapsedSeconds,
+        nextEvaluation: this.#nextEvaluation,
+        window: this.#window.save(),
+        tracker: this.#tracker.save(),
+        lastEvaluation: saveEvaluation(this.#lastEvaluation),
+        bestEvaluation: saveEvaluation(this.#bestEvaluation),
+      },
+      callbacks: this.#callbacks.save(),
+      algorithm: this.algorithm.save(),
+      env: this.env.snapshot(),
+      extra: this.#options.extraState?.save() ?? null,
+    };
+  }
+
+  #resume(state: StateTree): void {
+    const { loggers = [], checkpoints, extraState } = this.#options;
+    const { loop, callbacks, algorithm, env, extra } = checkResumable(state);
+    this.#tracker.restore(loop.tracker);
+    this.#window.restore(loop.window);
+    this.step = this.startStep = this.#savedAt = loop.step as number;
+    this.updates = loop.updates as number;
+    this.episodes = loop.episodes as number;
+    this.#secondsBefore = loop.elapsedSeconds as number;
+    this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
+    this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
+    if (this.#options.evaluation) {
+      this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
+        ? loop.nextEvaluation as number
+        : nextMultiple(this.step, this.#options.evaluation.everyTimesteps);
+    }
+    if (checkpoints) {
+      const { store, everyTimesteps = Infinity } = checkpoints;
+      this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
+      store.truncate(this.step);
+    }
+    this.#callbacks.restore(callbacks);
+    this.algorithm.restore(algorithm);
+    this.env.restore(env);
+    extraState?.restore(extra);
+    this.#observations = this.env.observations();
+    for (const logger of loggers) logger.truncate?.(this.step);
+  }
+
+  #divergence(
+    diverged: { statistic: string; value: number },
+  ): TrainingDivergedError {
+    const checkpoint = this.#lastCheckpoint ??
+      this.#options.checkpoints?.store.list().checkpoints.at(-1)?.path;
+    const { step, updates } = this;
+    return new TrainingDivergedError({
+      ...diverged,
+      step,
+      updates,
+      checkpoint,
+    });
+  }
+
+  #result(stopReason: string): TrainResult {
+    return {
+      stopReason,
+      step: this.step,
+      updates: this.updates,
+      episodes: this.episodes,
+      meanReturn: this.meanReturn,
+      meanLength: this.meanLength,
+      elapsedSeconds: this.elapsedSeconds,
+      lastEvaluation: this.#lastEvaluation,
+      bestEvaluation: this.#bestEvaluation,
+    };
+  }
+}

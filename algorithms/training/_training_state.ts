@@ -1,0 +1,86 @@
+/** What a checkpoint of a training run holds, and the checks on the way in. */
+import type { Statistics } from "./algorithm.ts";
+import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
+import { isStateRecord, type StateTree } from "./state_tree.ts";
+import type { TrainOptions } from "./train_options.ts";
+
+/** Throws a one-line RangeError on numbers that make no sense. */
+export function checkOptions(options: TrainOptions): void {
+  const { evaluation, checkpoints } = options;
+  const counts: [string, number | undefined][] = [
+    ["totalTimesteps", options.totalTimesteps],
+    ["logInterval", options.logInterval],
+    ["episodeWindow", options.episodeWindow],
+    ["evaluation.everyTimesteps", evaluation?.everyTimesteps],
+    ["evaluation.episodes", evaluation?.episodes],
+    ["checkpoints.everyTimesteps", checkpoints?.everyTimesteps],
+    ["checkpoints.keepLast", checkpoints?.keepLast],
+  ];
+  for (const [name, value] of counts) {
+    if (value === undefined || value === Infinity) continue;
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(
+        `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
+      );
+    }
+  }
+}
+
+/** The parts of a checkpoint's state. */
+export interface ResumableState {
+  loop: { [key: string]: StateTree };
+  callbacks: StateTree;
+  algorithm: StateTree;
+  env: StateTree;
+  extra: StateTree;
+}
+
+/** Throws a one-line TypeError on a state that no training run has made. */
+export function checkResumable(state: StateTree): ResumableState {
+  const parts = ["loop", "callbacks", "algorithm", "env", "extra"];
+  const missing = isStateRecord(state)
+    ? parts.find((part) => !Object.hasOwn(state, part))
+    : "loop";
+  if (missing !== undefined) {
+    throw new TypeError(
+      `Cannot resume: the state has no '${missing}', it is not of a training run`,
+    );
+  }
+  return state as unknown as ResumableState;
+}
+
+/** The row that loggers get after an evaluation. */
+export function evaluationRow(
+  step: number,
+  result: EvaluationResult,
+): Statistics {
+  return {
+    total_timesteps: step,
+    eval_return_mean: result.meanReturn,
+    eval_return_std: result.stdReturn,
+    eval_return_min: result.minReturn,
+    eval_return_median: result.medianReturn,
+    eval_return_max: result.maxReturn,
+    eval_length_mean: result.meanLength,
+  };
+}
+
+export function saveEvaluation(result?: EvaluationResult): StateTree {
+  return result === undefined ? null : {
+    returns: Float64Array.from(result.returns),
+    lengths: Float64Array.from(result.lengths),
+  };
+}
+
+export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
+  if (state === null) return undefined;
+  const { returns, lengths } = state as Record<string, Float64Array>;
+  return summarizeEpisodes([...returns], [...lengths]);
+}
+
+/** The first multiple of an interval after a step. */
+export function nextMultiple(step: number, interval: number): number {
+  return interval === Infinity
+    ? Infinity
+    : (Math.floor(step / interval) + 1) * interval;
+}

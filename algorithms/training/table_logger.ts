@@ -1,0 +1,69 @@
+import type { Logger, LogRow } from "./logger.ts";
+
+/** Options of {@link TableLogger}. */
+export interface TableLoggerOptions {
+  /** Takes the text of a table, for example `(text) => Deno.stdout.writeSync(encode(text))`. */
+  write: (text: string) => void;
+}
+
+/**
+ * Writes each row as a small table, a line per statistic.
+ *
+ * @example
+ * ```ts
+ * import { TableLogger } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * let text = "";
+ * const logger = new TableLogger({ write: (more) => text += more });
+ * logger.write({ step: 80, statistics: { nupdates: 1000, value_loss: 0.51234 } });
+ * assertEquals(
+ *   text,
+ *   "-----------------------\n" +
+ *     "| nupdates   |  1,000 |\n" +
+ *     "| value_loss | 0.5123 |\n" +
+ *     "-----------------------\n",
+ * );
+ * ```
+ */
+export class TableLogger implements Logger {
+  #write: (text: string) => void;
+
+  /**
+   * @param options Where the text goes.
+   */
+  constructor(options: TableLoggerOptions) {
+    this.#write = options.write;
+  }
+
+  /**
+   * Writes a row's table.
+   *
+   * @param row Step and statistics.
+   */
+  write(row: LogRow): void {
+    const cells = Object.entries(row.statistics)
+      .map(([name, value]) => [name, format(value)]);
+    const [names, values] = [0, 1].map((column) =>
+      Math.max(0, ...cells.map((cell) => cell[column].length))
+    );
+    const line = "-".repeat(names + values + 7);
+    const body = cells.map(([name, value]) =>
+      `| ${name.padEnd(names)} | ${value.padStart(values)} |`
+    );
+    this.#write([line, ...body, line, ""].join("\n"));
+  }
+
+  /** Does nothing: the writer is its owner's. */
+  close(): void {}
+}
+
+function format(value: number): string {
+  if (Number.isInteger(value)) return value.toLocaleString("en-US");
+  if (!Number.isFinite(value)) return String(value).toLowerCase();
+  const size = Math.abs(value);
+  if (size >= 1e7 || size < 1e-4) return value.toExponential(3);
+  return String(
+    Number(value.toPrecision(Math.max(4, Math.ceil(Math.log10(size)) + 1))),
+  );
+}

@@ -1,0 +1,124 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+} from "node:fs";
+import { join } from "node:path";
+import { writeFully } from "./_atomic_file.ts";
+import type { Logger, LogRow } from "./logger.ts";
+import { encodeRecord, type TensorBoardEvent } from "./_tfevents.ts";
+
+/** Options of {@link TensorBoardLogger}. */
+export interface TensorBoardLoggerOptions {
+  /**
+   * Milliseconds since 1970.
+   *
+   * @default Date.now
+   */
+  now?: () => number;
+}
+
+/**
+ * Writes rows to an event file that TensorBoard shows, a scalar per statistic.
+ * Values that are not finite are left out.
+ *
+ * A resumed run begins another file, with a mark that makes readers drop the
+ * events after the step from which it goes on.
+ *
+ * @example
+ * ```ts
+ * import { TensorBoardLogger } from "@bellman/training";
+ * import { assert } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir();
+ * const logger = new TensorBoardLogger(dir);
+ * logger.write({ step: 80, statistics: { value_loss: 0.5 } });
+ * logger.close();
+ * const [file] = Deno.readDirSync(dir);
+ * assert(file.name.startsWith("events.out.tfevents."));
+ * ```
+ */
+export class TensorBoardLogger implements Logger {
+  #dir: string;
+  #now: () => number;
+  #file: number | undefined;
+  #closed = false;
+
+  /**
+   * @param dir The folder; it is made where it is missing.
+   * @param options The clock.
+   */
+  constructor(dir: string, options: TensorBoardLoggerOptions = {}) {
+    this.#dir = dir;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /**
+   * Appends a row's scalars.
+   *
+   * @param row Step and statistics.
+   */
+  write(row: LogRow): void {
+    const finite = Object.entries(row.statistics)
+      .filter(([, value]) => Number.isFinite(value));
+    this.#append({ step: row.step, scalars: Object.fromEntries(finite) });
+  }
+
+  /** Brings the events to the disk. */
+  flush(): void {
+    if (this.#file !== undefined) fsyncSync(this.#file);
+  }
+
+  /**
+   * Makes readers drop the events after a step.
+   *
+   * @param step The last step to keep.
+   */
+  truncate(step: number): void {
+    this.#append({ step: step + 1, sessionStart: true });
+  }
+
+  /** Closes the file. */
+  close(): void {
+    this.#closed = true;
+    if (this.#file === undefined) return;
+    this.flush();
+    closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #append(event: Omit<TensorBoardEvent, "wallTime">): void {
+    if (this.#closed) {
+      throw new TypeError(`Cannot write events to ${this.#dir}: it is closed`);
+    }
+    this.#file ??= this.#open();
+    writeFully(
+      this.#file,
+      encodeRecord({ wallTime: this.#now() / 1000, ...event }),
+    );
+  }
+
+  /** Opens a file whose name sorts after those that are there: readers go by the name. */
+  #open(): number {
+    mkdirSync(this.#dir, { recursive: true });
+    const times = readdirSync(this.#dir)
+      .map((name) => Number(/^events\.out\.tfevents\.(\d+)/.exec(name)?.[1]))
+      .filter((time) => time > 0);
+    const time = Math.max(
+      Math.floor(this.#now() / 1000),
+      ...times.map((time) => time + 1),
+    );
+    const name = `events.out.tfevents.${
+      String(time).padStart(10, "0")
+    }.bellman`;
+    const file = openSync(join(this.#dir, name), "a");
+    const version = {
+      wallTime: this.#now() / 1000,
+      fileVersion: "brain.Event:2",
+    };
+    writeFully(file, encodeRecord(version));
+    return file;
+  }
+}
