@@ -1,0 +1,340 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
+import { createNetwork, type NetworkName } from "./create_network.ts";
+import type { NetworkOptions } from "./create_network.ts";
+import type { Distribution, NoiseSpec } from "./distribution.ts";
+import { distributionFor } from "./distribution_for.ts";
+import { glorotUniform, orthogonal } from "./initializers.ts";
+import { dense, initialTensor, initKernelAndBias } from "./_layers.ts";
+import type { Network } from "./network.ts";
+import {
+  type ObservationArray,
+  observationEncoder,
+} from "./observation_encoder.ts";
+import { nest, parameter } from "./parameters.ts";
+import type { RandomSource } from "./random_source.ts";
+import type { SpaceLike } from "./space.ts";
+import {
+  sampleStateDependent,
+  stateDependentLogStd,
+} from "./state_dependent_exploration.ts";
+import { type Trunk, trunk } from "./_trunk.ts";
+
+/** Options of {@link actorCritic}. */
+export interface ActorCriticOptions {
+  /** Space of one observation: any but dict and tuple. */
+  readonly observationSpace: SpaceLike;
+  /** Space of one action: any but dict and tuple. */
+  readonly actionSpace: SpaceLike;
+  /** Trunk of the network, by name or as an object. */
+  readonly network: NetworkName | Network;
+  /**
+   * Options of a network that is given by name.
+   *
+   * @default {}
+   */
+  readonly networkOptions?: NetworkOptions;
+  /**
+   * Whether the value has a trunk of its own or takes the policy's.
+   *
+   * @default "shared"
+   */
+  readonly valueNetwork?: "shared" | "separate";
+  /**
+   * Logarithm of the standard deviation at the start, for box actions.
+   *
+   * @default 0
+   */
+  readonly initialLogStd?: number;
+  /**
+   * Whether box actions are explored by noise that depends on the state
+   * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719).
+   *
+   * @default false
+   */
+  readonly useSde?: boolean;
+  /**
+   * Whether that noise has one deviation for each pair of a feature and an
+   * action, or one for each feature.
+   *
+   * @default true
+   */
+  readonly sdeFullStd?: boolean;
+  /**
+   * Whether the deviations of that noise also train the features that it
+   * depends on.
+   *
+   * @default false
+   */
+  readonly sdeLearnFeatures?: boolean;
+  /**
+   * Whether kernels start orthogonal (baselines: trunk sqrt 2, policy 0.01,
+   * value 1) or Glorot uniform. Networks given as objects choose themselves.
+   *
+   * @default true
+   */
+  readonly orthogonalInit?: boolean;
+}
+
+/** What an {@link ActorCritic} computes from observations. */
+export interface ActorCriticOutput {
+  /** Parameters of the action distributions `[batch, parameterSize]`. */
+  readonly policy: tf.Tensor2D;
+  /** Estimated returns `[batch]`. */
+  readonly value: tf.Tensor1D;
+  /** State after the last step `[numEnvs, stateSize]`; recurrent only. */
+  readonly state?: tf.Tensor2D;
+  /** Features `[batch, features]`; state-dependent exploration only. */
+  readonly latent?: tf.Tensor2D;
+}
+
+/** Recurrent inputs of {@link ActorCritic.apply}. */
+export interface Recurrence {
+  /** State before the first step `[numEnvs, stateSize]`. */
+  readonly state: tf.Tensor2D;
+  /** `[batch]`, 1 where an episode starts at this row, 0 elsewhere. */
+  readonly masks: tf.Tensor1D;
+}
+
+/** A policy and a value function over one or two trunks; all of it is pure. */
+export interface ActorCritic {
+  /** Shape of one encoded observation, as {@link apply} takes it. */
+  readonly observationShape: readonly number[];
+  /** Numbers in one observation, as the environment gives it. */
+  readonly observationSize: number;
+  /** Numbers of recurrent state for one environment, 0 if there is none. */
+  readonly stateSize: number;
+  /** Family of the action distributions: what losses are made from. */
+  readonly distribution: Distribution;
+  /** What {@link sample} needs for one row. */
+  readonly noise: NoiseSpec;
+  /** Whether noise should be kept over several steps of an environment. */
+  readonly usesStateDependentExploration: boolean;
+  /** Makes new parameters. */
+  init(random: RandomSource): Params;
+  /**
+   * Computes action distributions and values.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param observations Encoded observations `[batch, ...observationShape]`,
+   * env-major.
+   * @param recurrence State and episode starts, of recurrent models. Without
+   * it each row starts from a state of zeros.
+   */
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    recurrence?: Recurrence,
+  ): ActorCriticOutput;
+  /**
+   * One random action for each row.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param output What {@link apply} gave.
+   * @param options The noise.
+   * @returns Actions `[batch, ...actionShape]`.
+   */
+  sample(
+    params: Params,
+    output: ActorCriticOutput,
+    options: SampleOptions,
+  ): tf.Tensor;
+  /**
+   * The most likely action of each row.
+   *
+   * @param output What {@link apply} gave.
+   * @returns Actions `[batch, ...actionShape]`.
+   */
+  mode(output: ActorCriticOutput): tf.Tensor;
+  /**
+   * Encodes observations for {@link apply}: box as float32 (images from 0 to
+   * 1), discrete ones one-hot, multi-binary as float32.
+   *
+   * @param batch Observations `[batchSize, ...]`, row-major; copied.
+   * @param batchSize Number of rows.
+   * @returns Float32 `[batchSize, ...observationShape]`.
+   */
+  observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
+}
+
+/** Options of {@link ActorCritic.sample}. */
+export interface SampleOptions {
+  /** Independent numbers `[batch, noise.size]` of `noise.kind`. */
+  readonly noise: tf.Tensor2D;
+}
+
+/**
+ * Makes an actor-critic model for a pair of spaces.
+ *
+ * The parameters of the trunks are under `shared/`, or under `pi/` and `vf/`
+ * where there are two; those of the heads are `pi/head/kernel`,
+ * `pi/head/bias`, `vf/head/kernel`, `vf/head/bias` and, for box actions,
+ * `pi/logStd`. A recurrent model with two trunks keeps the state of the policy
+ * first and that of the value after it.
+ *
+ * @param options Spaces, network and how to start.
+ * @returns The model.
+ * @throws {TypeError} If a space is a dict or tuple, or state-dependent
+ * exploration is wanted for actions that are not box.
+ * @throws {RangeError} If the network's name, inputs or options do not fit.
+ *
+ * @example
+ * ```ts
+ * import { actorCritic } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = actorCritic({
+ *   observationSpace: {
+ *     type: "box",
+ *     shape: [4],
+ *     low: -1,
+ *     high: 1,
+ *     dtype: "float32",
+ *   },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const params = model.init(new RandomStream(1));
+ * const observations = model.observationTensor(new Float32Array(12), 3);
+ * const output = model.apply(params, observations);
+ * assertEquals(output.policy.shape, [3, 2]);
+ * assertEquals(output.value.shape, [3]);
+ * assertEquals(model.mode(output).shape, [3]);
+ * ```
+ */
+export function actorCritic(options: ActorCriticOptions): ActorCritic {
+  const {
+    actionSpace,
+    valueNetwork = "shared",
+    initialLogStd = 0,
+    useSde = false,
+    sdeFullStd = true,
+    sdeLearnFeatures = false,
+    orthogonalInit = true,
+  } = options;
+  const encoder = observationEncoder(options.observationSpace);
+  const distribution = distributionFor(actionSpace);
+  const gaussian = actionSpace.type === "box";
+  if (useSde && !gaussian) {
+    throw new TypeError(
+      `Cannot use state-dependent exploration for ${actionSpace.type} ` +
+        `actions: it is for box actions`,
+    );
+  }
+  const network = resolveNetwork(options, encoder.shape);
+  const base: Trunk = trunk(network, valueNetwork);
+  const features = network.outputSize;
+  const heads = gaussian
+    ? distribution.parameterSize / 2
+    : distribution.parameterSize;
+  const logStdShape = useSde ? [features, sdeFullStd ? heads : 1] : [heads];
+
+  function init(random: RandomSource): Params {
+    const [pi, vf] = orthogonalInit
+      ? [orthogonal(0.01), orthogonal(1)]
+      : [glorotUniform(), glorotUniform()];
+    const params: Params = {
+      ...base.init(random),
+      ...nest(initKernelAndBias([features, heads], pi, random), "pi/head"),
+      ...nest(initKernelAndBias([features, 1], vf, random), "vf/head"),
+    };
+    if (gaussian) params["pi/logStd"] = tf.fill(logStdShape, initialLogStd);
+    return params;
+  }
+
+  function logStdOf(params: Params, like: tf.Tensor2D, latent: tf.Tensor2D) {
+    const logStd = parameter(params, "pi/logStd");
+    if (!useSde) return tf.add(tf.zeros(like.shape), logStd) as tf.Tensor2D;
+    return stateDependentLogStd(latent, logStd as tf.Tensor2D, {
+      actionSize: heads,
+      learnFeatures: sdeLearnFeatures,
+    });
+  }
+
+  function apply(
+    params: Params,
+    observations: tf.Tensor,
+    recurrence?: Recurrence,
+  ): ActorCriticOutput {
+    return tf.tidy(() => {
+      const latent = base.apply(params, observations, recurrence);
+      const mean = head(params, "pi", latent.pi);
+      const policy = gaussian
+        ? tf.concat([mean, logStdOf(params, mean, latent.pi)], 1)
+        : mean;
+      const value = tf.reshape(head(params, "vf", latent.vf), [-1]);
+      return {
+        policy,
+        value: value as tf.Tensor1D,
+        ...(latent.state && { state: latent.state }),
+        ...(useSde && { latent: latent.pi }),
+      };
+    });
+  }
+
+  function sample(
+    params: Params,
+    output: ActorCriticOutput,
+    { noise }: SampleOptions,
+  ): tf.Tensor {
+    if (!useSde) return distribution.sample(output.policy, noise);
+    return tf.tidy(() => {
+      const explored = sampleStateDependent(
+        tf.slice(output.policy, [0, 0], [-1, heads]),
+        parameter<tf.Tensor2D>(params, "pi/logStd"),
+        { latent: output.latent!, noise },
+      );
+      return tf.reshape(explored, [-1, ...distribution.actionShape]);
+    });
+  }
+
+  return {
+    observationShape: encoder.shape,
+    observationSize: encoder.size,
+    stateSize: base.stateSize,
+    distribution,
+    noise: useSde
+      ? { kind: "normal", size: features * heads }
+      : distribution.noise,
+    usesStateDependentExploration: useSde,
+    init,
+    apply,
+    sample,
+    mode: (output) => distribution.mode(output.policy),
+    observationTensor: (batch, batchSize) => encoder.encode(batch, batchSize),
+  };
+}
+
+/** The network itself, made from its name where only that is given. */
+function resolveNetwork(
+  options: ActorCriticOptions,
+  inputShape: readonly number[],
+): Network {
+  const { network, networkOptions, orthogonalInit = true } = options;
+  if (typeof network !== "string") {
+    if (String(network.inputShape) !== String(inputShape)) {
+      throw new RangeError(
+        `Cannot apply a network for inputs [${network.inputShape}] to ` +
+          `observations [${inputShape}]: the shapes must be the same`,
+      );
+    }
+    return network;
+  }
+  const kernelInitializer = orthogonalInit ? undefined : glorotUniform();
+  return createNetwork(network, {
+    inputShape,
+    ...(kernelInitializer && { kernelInitializer }),
+    ...networkOptions,
+  });
+}
+
+function head(params: Params, name: string, x: tf.Tensor2D): tf.Tensor2D {
+  return dense(
+    x,
+    parameter(params, `${name}/head/kernel`),
+    parameter(params, `${name}/head/bias`),
+  );
+}
