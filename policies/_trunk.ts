@@ -54,7 +54,7 @@ function separateTrunks(network: Network): Trunk {
     apply(params, x, recurrence) {
       const masks = recurrence?.masks;
       const [piState, vfState] = size > 0 && recurrence
-        ? tf.split(recurrence.state, [size, size], 1)
+        ? tf.split(recurrence.state, [size, size], 1) as tf.Tensor2D[]
         : [];
       const pi = network.apply(scope(params, "pi"), {
         x,

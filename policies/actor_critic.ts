@@ -5,7 +5,7 @@ import type { NetworkOptions } from "./create_network.ts";
 import type { Distribution, NoiseSpec } from "./distribution.ts";
 import { distributionFor } from "./distribution_for.ts";
 import { glorotUniform, orthogonal } from "./initializers.ts";
-import { dense, initialTensor, initKernelAndBias } from "./_layers.ts";
+import { dense, initKernelAndBias } from "./_layers.ts";
 import type { Network } from "./network.ts";
 import {
   type ObservationArray,
@@ -18,6 +18,7 @@ import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "./state_dependent_exploration.ts";
+import { tidy } from "./_tidy.ts";
 import { type Trunk, trunk } from "./_trunk.ts";
 
 /** Options of {@link actorCritic}. */
@@ -259,7 +260,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     observations: tf.Tensor,
     recurrence?: Recurrence,
   ): ActorCriticOutput {
-    return tf.tidy(() => {
+    return tidy(() => {
       const latent = base.apply(params, observations, recurrence);
       const mean = head(params, "pi", latent.pi);
       const policy = gaussian
@@ -281,7 +282,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     { noise }: SampleOptions,
   ): tf.Tensor {
     if (!useSde) return distribution.sample(output.policy, noise);
-    return tf.tidy(() => {
+    return tidy(() => {
       const explored = sampleStateDependent(
         tf.slice(output.policy, [0, 0], [-1, heads]),
         parameter<tf.Tensor2D>(params, "pi/logStd"),

@@ -1,4 +1,3 @@
-import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import { cnn, type CnnOptions } from "./cnn.ts";
 import {
@@ -12,6 +11,7 @@ import { lstmSequence } from "./lstm_cell.ts";
 import type { Network, NetworkInputs } from "./network.ts";
 import { nest, scope } from "./parameters.ts";
 import type { RandomSource } from "./random_source.ts";
+import { tidy } from "./_tidy.ts";
 
 /** Options of {@link lstm} and {@link lnlstm}. */
 export interface LstmOptions {
@@ -181,7 +181,7 @@ function recurrent(options: LstmOptions, layerNorm: boolean): Network {
     stateSize: 2 * lstmSize,
     init,
     apply: (params, { x, state, masks }: NetworkInputs) =>
-      tf.tidy(() =>
+      tidy(() =>
         lstmSequence(scope(params, "lstm"), flattenRows(x), { state, masks })
       ),
   };
@@ -195,7 +195,7 @@ function afterwards(first: Network, second: Network): Network {
     stateSize: second.stateSize,
     init: (random) => ({ ...first.init(random), ...second.init(random) }),
     apply: (params, inputs) =>
-      tf.tidy(() => {
+      tidy(() => {
         const { output } = first.apply(params, { x: inputs.x });
         return second.apply(params, { ...inputs, x: output });
       }),

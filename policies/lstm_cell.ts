@@ -2,6 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import { normalizeRows } from "./_layers.ts";
 import { parameter } from "./parameters.ts";
+import { tidy } from "./_tidy.ts";
 
 /** What an LSTM keeps from one step to the next, each `[numEnvs, size]`. */
 export interface LstmState {
@@ -48,7 +49,7 @@ export function lstmCell(
   x: tf.Tensor2D,
   state: LstmState,
 ): LstmState {
-  return tf.tidy(() => step(params, projectInputs(params, x), state));
+  return tidy(() => step(params, projectInputs(params, x), state));
 }
 
 /** Options of {@link lstmSequence}. */
@@ -117,7 +118,7 @@ export function lstmSequence(
         `the rows must be a multiple of the environments`,
     );
   }
-  return tf.tidy(() => {
+  return tidy(() => {
     const projected = projectInputs(params, x);
     const z = steps(projected, numEnvs, numSteps);
     const keep = keepFactors(options.masks, numEnvs, numSteps);
@@ -142,19 +143,20 @@ function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   if (params.gx === undefined) {
     return tf.fused.matMul({ a: x, b: wx, bias: b }) as tf.Tensor2D;
   }
-  const shift = tf.add(parameter<tf.Tensor1D>(params, "bx"), b);
-  return normalizeRows(tf.matMul(x, wx), params.gx as tf.Tensor1D, shift);
+  const shift = tf.add(parameter<tf.Tensor1D>(params, "bx"), b) as tf.Tensor1D;
+  const projected = tf.matMul(x, wx) as tf.Tensor2D;
+  return normalizeRows(projected, parameter(params, "gx"), shift);
 }
 
 /** The part of `z` that needs the hidden values. */
 function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
-  const projected = tf.matMul(h, parameter<tf.Tensor2D>(params, "wh"));
+  const wh = parameter<tf.Tensor2D>(params, "wh");
+  const projected = tf.matMul(h, wh) as tf.Tensor2D;
   if (params.gh === undefined) return projected;
   return normalizeRows(
     projected,
     parameter(params, "gh"),
-    params
-      .bh as tf.Tensor1D,
+    parameter(params, "bh"),
   );
 }
 
