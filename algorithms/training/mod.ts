@@ -24,3 +24,6 @@ export * from "./episodes_csv.ts";
 export * from "./json_lines_logger.ts";
 export * from "./table_logger.ts";
 export * from "./tensorboard_logger.ts";
+export * from "./progress_bar.ts";
+export * from "./read_logs.ts";
+export * from "./run_folder.ts";

@@ -1,0 +1,152 @@
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { writeAtomically } from "./_atomic_file.ts";
+
+/**
+ * The names in the folder of a run. Making one touches nothing on the disk:
+ * see {@link createRunFolder} and {@link openRunFolder}.
+ *
+ * | path | what it holds |
+ * |---|---|
+ * | `config.yaml` | everything that the run was started with |
+ * | `progress.csv` | a row per logged update and per evaluation |
+ * | `episodes.csv` | a row per ended episode |
+ * | `events.out.tfevents.*` | the rows for TensorBoard |
+ * | `checkpoints/` | see {@link CheckpointStore} |
+ * | `policy.onnx` | the trained policy |
+ * | `report.html` | curves |
+ *
+ * @example
+ * ```ts
+ * import { RunFolder } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const folder = new RunFolder("runs/first");
+ * assertEquals(folder.progressPath, "runs/first/progress.csv");
+ * ```
+ */
+export class RunFolder {
+  /** The folder. */
+  readonly dir: string;
+
+  /**
+   * @param dir The folder.
+   */
+  constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  /** Path of everything that the run was started with. */
+  get configPath(): string {
+    return join(this.dir, "config.yaml");
+  }
+
+  /** Path of the rows per logged update and per evaluation. */
+  get progressPath(): string {
+    return join(this.dir, "progress.csv");
+  }
+
+  /** Path of the rows per ended episode. */
+  get episodesPath(): string {
+    return join(this.dir, "episodes.csv");
+  }
+
+  /** Path of the report with curves. */
+  get reportPath(): string {
+    return join(this.dir, "report.html");
+  }
+
+  /** Path of the trained policy. */
+  get policyPath(): string {
+    return join(this.dir, "policy.onnx");
+  }
+
+  /** Folder of the checkpoints. */
+  get checkpointsDir(): string {
+    return join(this.dir, "checkpoints");
+  }
+
+  /** Folder of TensorBoard's event files. */
+  get eventsDir(): string {
+    return this.dir;
+  }
+}
+
+/** Options of {@link createRunFolder}. */
+export interface CreateRunFolderOptions {
+  /**
+   * Text of `config.yaml`.
+   *
+   * @default none is written
+   */
+  configText?: string;
+}
+
+/**
+ * Makes the folder of a new run.
+ *
+ * @param dir The folder; it may exist if it is empty.
+ * @param options Text of the configuration.
+ * @returns Its names.
+ * @throws {RangeError} When the folder is not empty: a run is never overwritten.
+ *
+ * @example
+ * ```ts
+ * import { createRunFolder } from "@bellman/training";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const dir = await Deno.makeTempDir() + "/first";
+ * const folder = createRunFolder(dir, { configText: "seed: 1\n" });
+ * assertEquals(await Deno.readTextFile(folder.configPath), "seed: 1\n");
+ * assertThrows(() => createRunFolder(dir), RangeError, "already holds a run");
+ * ```
+ */
+export function createRunFolder(
+  dir: string,
+  options: CreateRunFolderOptions = {},
+): RunFolder {
+  const folder = new RunFolder(dir);
+  if (existsSync(dir) && readdirSync(dir).length > 0) {
+    throw new RangeError(
+      `Cannot create run ${dir}: the folder ${
+        existsSync(folder.configPath) ? "already holds a run" : "is not empty"
+      }, wanted a new one`,
+    );
+  }
+  mkdirSync(dir, { recursive: true });
+  if (options.configText !== undefined) {
+    writeAtomically(folder.configPath, options.configText);
+  }
+  return folder;
+}
+
+/**
+ * The folder of a run that was made before.
+ *
+ * @param dir The folder.
+ * @returns Its names.
+ * @throws {RangeError} When there is no run.
+ *
+ * @example
+ * ```ts
+ * import { openRunFolder } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => openRunFolder("runs/missing"),
+ *   RangeError,
+ *   "Cannot open run runs/missing: there is no such folder",
+ * );
+ * ```
+ */
+export function openRunFolder(dir: string): RunFolder {
+  const folder = new RunFolder(dir);
+  if (!existsSync(folder.configPath)) {
+    throw new RangeError(
+      `Cannot open run ${dir}: ${
+        existsSync(dir) ? "it has no config.yaml" : "there is no such folder"
+      }`,
+    );
+  }
+  return folder;
+}
