@@ -100,7 +100,9 @@ for (const member of await packages()) {
     }
     const cycle = findCycle(modules);
     if (cycle.length > 0) {
-      problems.add(`cycle: ${cycle.join(" -> ").replaceAll(`file://${ROOT}`, "")}`);
+      problems.add(
+        `cycle: ${cycle.join(" -> ").replaceAll(`file://${ROOT}`, "")}`,
+      );
     }
   }
 }

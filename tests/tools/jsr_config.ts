@@ -13,7 +13,9 @@ const path = `${ROOT}deno.jsr.json`;
 const current = await Deno.readTextFile(path).catch(() => "");
 if (JSON.stringify(config) !== JSON.stringify(JSON.parse(current || "null"))) {
   if (Deno.args.includes("--check")) {
-    console.error("deno.jsr.json is not current: run 'deno task release:config'");
+    console.error(
+      "deno.jsr.json is not current: run 'deno task release:config'",
+    );
     Deno.exit(1);
   }
   await Deno.writeTextFile(path, text);

@@ -1,0 +1,103 @@
+import { parseArgs } from "@std/cli";
+import { isLikelyTypo, nearest } from "./config/schema.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** One option of a command, as the help shows it. */
+export interface OptionSpec {
+  /** Name without the dashes. */
+  name: string;
+  /** Placeholder of its value; without one the option is a switch. */
+  value?: string;
+  /** May be given more than once. */
+  repeat?: boolean;
+  /** One line of help. */
+  help: string;
+}
+
+/** What a command line held: positionals in order, options by name. */
+export interface ParsedOptions {
+  positionals: string[];
+  switches: Set<string>;
+  values: Map<string, string[]>;
+}
+
+/** The options that every command has. */
+export const COMMON_OPTIONS: readonly OptionSpec[] = [
+  { name: "help", help: "Show this help." },
+  { name: "debug", help: "Show where an error came from." },
+];
+
+function unknownOption(name: string, specs: readonly OptionSpec[]): UsageError {
+  const guess = nearest(name, specs.map((spec) => spec.name));
+  const hint = isLikelyTypo(name, guess)
+    ? `did you mean '--${guess}'?`
+    : "'--help' lists the options";
+  return new UsageError(`Unknown option '--${name}': ${hint}`);
+}
+
+/** Reads `args` against the options of a command; a typo is one clear line. */
+export function parseOptions(
+  args: readonly string[],
+  commandSpecs: readonly OptionSpec[],
+): ParsedOptions {
+  const specs = [...commandSpecs, ...COMMON_OPTIONS];
+  const valued = specs.filter((spec) => spec.value !== undefined);
+  const plain = specs.filter((spec) => spec.value === undefined);
+  const parsed = parseArgs([...args], {
+    string: valued.map((spec) => spec.name),
+    boolean: plain.map((spec) => spec.name),
+    collect: valued.map((spec) => spec.name),
+    unknown: (arg: string) => {
+      if (!arg.startsWith("-") || arg === "-") return true;
+      throw unknownOption(arg.replace(/^-+/, "").split("=")[0], specs);
+    },
+  }) as Record<string, unknown> & { _: (string | number)[] };
+  const values = new Map<string, string[]>();
+  for (const spec of valued) {
+    const given = (parsed[spec.name] as string[] | undefined) ?? [];
+    if (given.length === 0) continue;
+    if (given.some((value) => value === "")) {
+      throw new UsageError(
+        `Cannot read '--${spec.name}': expected a value, as in '--${spec.name} ${spec.value}'`,
+      );
+    }
+    if (given.length > 1 && !spec.repeat) {
+      throw new UsageError(
+        `Cannot use '--${spec.name}' ${given.length} times: give it once`,
+      );
+    }
+    values.set(spec.name, given);
+  }
+  const switches = plain.filter((spec) => parsed[spec.name] === true)
+    .map((spec) => spec.name);
+  return {
+    positionals: parsed._.map(String),
+    switches: new Set(switches),
+    values,
+  };
+}
+
+/** The single value of an option, if it was given. */
+export function valueOf(
+  options: ParsedOptions,
+  name: string,
+): string | undefined {
+  return options.values.get(name)?.[0];
+}
+
+/** Reads an option as an integer of at least `minimum`. */
+export function integerOf(
+  options: ParsedOptions,
+  name: string,
+  { minimum, fallback }: { minimum: number; fallback: number },
+): number {
+  const text = valueOf(options, name);
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < minimum) {
+    throw new UsageError(
+      `Cannot use --${name} ${text}: expected an integer of at least ${minimum}`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,51 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { integerOf, type OptionSpec, parseOptions, valueOf } from "./args.ts";
+import { UsageError } from "./usage_error.ts";
+
+const SPECS: OptionSpec[] = [
+  { name: "env", value: "ID", help: "" },
+  { name: "set", value: "KEY=VALUE", repeat: true, help: "" },
+  { name: "episodes", value: "N", help: "" },
+  { name: "quiet", help: "" },
+];
+
+Deno.test("options, switches and positionals are told apart", () => {
+  const options = parseOptions(
+    ["a2c", "--env", "X-v0", "--set", "a=1", "--set=b=2", "--quiet", "more"],
+    SPECS,
+  );
+  assertEquals(options.positionals, ["a2c", "more"]);
+  assertEquals(valueOf(options, "env"), "X-v0");
+  assertEquals(options.values.get("set"), ["a=1", "b=2"]);
+  assertEquals([...options.switches], ["quiet"]);
+});
+
+Deno.test("values stay text: ids that look like numbers, negative numbers", () => {
+  const options = parseOptions(["007", "--episodes=-3", "--env", "1e3"], SPECS);
+  assertEquals(options.positionals, ["007"]);
+  assertEquals(valueOf(options, "env"), "1e3");
+  assertThrows(
+    () => integerOf(options, "episodes", { minimum: 1, fallback: 1 }),
+    UsageError,
+    "Cannot use --episodes -3: expected an integer of at least 1",
+  );
+});
+
+Deno.test("a bad option is one clear line", () => {
+  const cases: [string[], string][] = [
+    [["--enw", "X"], "Unknown option '--enw': did you mean '--env'?"],
+    [["--bananas"], "Unknown option '--bananas': '--help' lists the options"],
+    [
+      ["--env"],
+      "Cannot read '--env': expected a value, as in '--env ID'",
+    ],
+    [
+      ["--env", "A", "--env", "B"],
+      "Cannot use '--env' 2 times: give it once",
+    ],
+  ];
+  for (const [args, message] of cases) {
+    const error = assertThrows(() => parseOptions(args, SPECS), UsageError);
+    assertEquals(error.message, message);
+  }
+});

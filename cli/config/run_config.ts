@@ -1,0 +1,171 @@
+/**
+ * Everything a run needs beside its algorithm: which environment, how long,
+ * with which seed, and how it is evaluated and saved.
+ *
+ * The comments of this type are the command line's `--help`, and its tags are
+ * the schema that checks YAML files and `--set`.
+ */
+export interface RunConfig {
+  /**
+   * Algorithm to train.
+   *
+   * @default "a2c"
+   */
+  algorithm: "a2c";
+  /**
+   * Environment id with its version, as `list` prints them.
+   *
+   * @default "CartPole-v1"
+   * @alias env_id
+   */
+  env: string;
+  /**
+   * Root seed: every random stream of the run is split from it.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 4294967295
+   * @asType integer
+   */
+  seed: number;
+  /**
+   * Environment steps to train for, summed over the copies.
+   *
+   * @default 200000
+   * @minimum 1
+   * @asType integer
+   * @alias total_timesteps, num_timesteps, n_timesteps
+   */
+  totalTimesteps: number;
+  /**
+   * Copies of the environment stepped side by side.
+   *
+   * @default 8
+   * @minimum 1
+   * @maximum 4096
+   * @asType integer
+   * @alias num_env, num_envs, n_envs, nenvs
+   */
+  numEnvs: number;
+  /**
+   * Steps after which an episode is truncated; null keeps the environment's own limit.
+   *
+   * @default null
+   * @minimum 1
+   * @asType integer
+   * @alias max_episode_steps
+   */
+  maxEpisodeSteps: number | null;
+  /**
+   * Scale observations by their running mean and standard deviation.
+   *
+   * @default false
+   * @alias normalize_observation, norm_obs
+   */
+  normalizeObservation: boolean;
+  /**
+   * Scale rewards by the running standard deviation of the discounted return.
+   *
+   * @default false
+   * @alias normalize_reward, norm_reward
+   */
+  normalizeReward: boolean;
+  /**
+   * Clip each reward to -1..1.
+   *
+   * @default false
+   * @alias clip_reward, clip_rewards
+   */
+  clipReward: boolean;
+  /**
+   * Observations stacked along the last axis, oldest first.
+   *
+   * @default 1
+   * @minimum 1
+   * @asType integer
+   * @alias frame_stack, nstack
+   */
+  frameStack: number;
+  /**
+   * Where the tensors are computed; auto takes the first that loads.
+   *
+   * @default "auto"
+   */
+  backend: "auto" | "tensorflow" | "wasm" | "cpu";
+  /**
+   * Updates between two log rows.
+   *
+   * @default 100
+   * @minimum 1
+   * @asType integer
+   * @alias log_interval
+   */
+  logInterval: number;
+  /**
+   * Environment steps between two evaluations; 0 evaluates at the end only.
+   *
+   * @default 20000
+   * @minimum 0
+   * @asType integer
+   * @alias eval_freq, evaluation_interval
+   */
+  evaluationInterval: number;
+  /**
+   * Episodes of one evaluation.
+   *
+   * @default 20
+   * @minimum 1
+   * @asType integer
+   * @alias n_eval_episodes, evaluation_episodes
+   */
+  evaluationEpisodes: number;
+  /**
+   * Evaluate with the most likely action instead of a sampled one.
+   *
+   * @default true
+   * @alias deterministic, evaluation_deterministic
+   */
+  evaluationDeterministic: boolean;
+  /**
+   * Environment steps between two checkpoints; 0 writes one at the end only.
+   *
+   * @default 20000
+   * @minimum 0
+   * @asType integer
+   * @alias save_freq, checkpoint_interval
+   */
+  checkpointInterval: number;
+  /**
+   * Newest checkpoints that are kept; the best one is kept beside them.
+   *
+   * @default 3
+   * @minimum 1
+   * @asType integer
+   * @alias keep_checkpoints
+   */
+  keepCheckpoints: number;
+  /**
+   * Stop once an evaluation's mean return reaches this; null never does.
+   *
+   * @default null
+   * @alias stop_reward, reward_threshold
+   */
+  stopReward: number | null;
+  /**
+   * Stop after this many evaluations without a better one; null never does.
+   *
+   * @default null
+   * @minimum 1
+   * @asType integer
+   * @alias max_no_improvement_evals
+   */
+  patience: number | null;
+  /**
+   * Stop after this many seconds of wall clock; null never does.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @alias max_seconds
+   */
+  maxSeconds: number | null;
+}

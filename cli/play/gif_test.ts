@@ -1,0 +1,21 @@
+import { assertEquals } from "@std/assert";
+import { decode, decodeFrames } from "modern-gif";
+import { encodeGif } from "./gif.ts";
+
+function solid(red: number, green: number, blue: number) {
+  const data = new Uint8Array(8 * 4 * 3);
+  for (let i = 0; i < data.length; i += 3) data.set([red, green, blue], i);
+  return { width: 8, height: 4, data };
+}
+
+Deno.test("a GIF holds each picture with its colours, size and delay", async () => {
+  const bytes = await encodeGif([solid(255, 0, 0), solid(0, 0, 255)], {
+    framesPerSecond: 20,
+  });
+  const gif = decode(bytes.buffer as ArrayBuffer);
+  assertEquals([gif.width, gif.height, gif.frames.length], [8, 4, 2]);
+  assertEquals(gif.frames.map((frame) => frame.delay), [50, 50]);
+  const frames = decodeFrames(bytes.buffer as ArrayBuffer);
+  assertEquals([...frames[0].data.subarray(0, 4)], [255, 0, 0, 255]);
+  assertEquals([...frames[1].data.subarray(0, 4)], [0, 0, 255, 255]);
+});

@@ -1,0 +1,26 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { cursorUp, toTerminal } from "./terminal.ts";
+
+Deno.test("two rows of pixels become one row of half blocks", () => {
+  const data = new Uint8Array([255, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 255]);
+  const drawn = toTerminal({ width: 2, height: 2, data }, {
+    columns: 80,
+    rows: 24,
+  });
+  const cell = "\x1b[38;2;255;0;0;48;2;0;0;255m▀";
+  assertEquals(drawn, `${cell}${cell}\x1b[0m`);
+  assertEquals(cursorUp(drawn), "\x1b[1A\r");
+});
+
+Deno.test("a large picture is averaged down to the terminal's size", () => {
+  const data = new Uint8Array(400 * 400 * 3);
+  for (let i = 0; i < data.length; i += 6) data.fill(200, i, i + 3);
+  const drawn = toTerminal({ width: 400, height: 400, data }, {
+    columns: 40,
+    rows: 10,
+  });
+  const lines = drawn.split("\n");
+  assertEquals(lines.length, 10);
+  assertEquals(lines[0].split("▀").length - 1, 20);
+  assertStringIncludes(lines[0], "38;2;100;100;100");
+});
