@@ -27,3 +27,5 @@ export * from "./tensorboard_logger.ts";
 export * from "./progress_bar.ts";
 export * from "./read_logs.ts";
 export * from "./run_folder.ts";
+export * from "./curves.ts";
+export * from "./report.ts";
