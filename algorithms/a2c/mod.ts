@@ -1,6 +1,8 @@
 /**
- * advantage actor-critic.
+ * Advantage actor-critic (A2C).
  *
  * @module
  */
-export {};
+export * from "./config.ts";
+export * from "./presets.ts";
+export * from "./schema.ts";

@@ -1,0 +1,268 @@
+/**
+ * Every setting of A2C. The comments are the command line's `--help`, and the
+ * tags are the schema that checks YAML files and `--set`.
+ *
+ * @example
+ * ```ts
+ * import { type A2CConfig, defaultA2CConfig } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const config: A2CConfig = { ...defaultA2CConfig, numSteps: 16 };
+ * assertEquals(config.gamma, 0.99);
+ * ```
+ */
+export interface A2CConfig {
+  /**
+   * Steps of each environment copy between two updates.
+   *
+   * @default 5
+   * @minimum 1
+   * @asType integer
+   * @alias nsteps, n_steps, num_steps
+   */
+  numSteps: number;
+  /**
+   * Discount factor of one step.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias discount_factor
+   */
+  gamma: number;
+  /**
+   * Weight of longer returns in the advantages: 1 takes the whole rollout, 0 one step.
+   *
+   * @default 1
+   * @minimum 0
+   * @maximum 1
+   * @alias gae_lambda
+   */
+  gaeLambda: number;
+  /**
+   * Weight of the value loss in the shared objective.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @alias vf_coef, baseline_loss_weight
+   */
+  valueCoefficient: number;
+  /**
+   * Weight of the policy's entropy, which keeps it exploring.
+   *
+   * @default 0.01
+   * @minimum 0
+   * @alias ent_coef, entropy_regularization_strength
+   */
+  entropyCoefficient: number;
+  /**
+   * Global norm that gradients are clipped to; null leaves them as they are.
+   *
+   * @default 0.5
+   * @exclusiveMinimum 0
+   * @alias max_grad_norm
+   */
+  maxGradNorm: number | null;
+  /**
+   * Learning rate at the start.
+   *
+   * @default 0.0007
+   * @exclusiveMinimum 0
+   * @alias lr, learning_rate
+   */
+  learningRate: number;
+  /**
+   * How the learning rate falls over the run's totalTimesteps.
+   *
+   * @default "linear"
+   * @alias lrschedule, lr_schedule
+   */
+  learningRateSchedule:
+    | "constant"
+    | "linear"
+    | "double_linear_con"
+    | "middle_drop"
+    | "double_middle_drop"
+    | "cosine"
+    | "exponential";
+  /**
+   * Rule that turns gradients into steps; the tf1 ones are TensorFlow 1's.
+   *
+   * @default "rmsprop_tf1"
+   */
+  optimizer: "rmsprop_tf1" | "rmsprop" | "adam" | "adam_tf1" | "sgd";
+  /**
+   * Choose RMSProp as in TensorFlow 1 (true) or Adam (false); null leaves it to optimizer.
+   *
+   * @default null
+   * @alias use_rms_prop, use_rmsprop
+   */
+  useRmsprop: boolean | null;
+  /**
+   * Share of the old mean square that RMSProp keeps at each update.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias alpha
+   */
+  rmspropDecay: number;
+  /**
+   * Added to the optimizer's denominator against division by zero.
+   *
+   * @default 0.00001
+   * @exclusiveMinimum 0
+   * @alias epsilon, rms_prop_eps
+   */
+  rmspropEpsilon: number;
+  /**
+   * Shift and scale each batch's advantages to mean 0 and deviation 1.
+   *
+   * @default false
+   * @alias normalize_advantage
+   */
+  normalizeAdvantage: boolean;
+  /**
+   * Count the value of the last observation where a time limit cut an episode; false takes the cut for an end, as the original does.
+   *
+   * @default true
+   */
+  bootstrapTruncated: boolean;
+  /**
+   * Network between the observations and the heads.
+   *
+   * @default "mlp"
+   */
+  network:
+    | "mlp"
+    | "cnn"
+    | "cnn_small"
+    | "conv_only"
+    | "lstm"
+    | "lnlstm"
+    | "cnn_lstm"
+    | "cnn_lnlstm";
+  /**
+   * Units of each hidden layer of the mlp network.
+   *
+   * @default [64, 64]
+   * @items { "type": "integer", "minimum": 1 }
+   */
+  hiddenSizes: number[];
+  /**
+   * Function after each layer of the mlp network.
+   *
+   * @default "tanh"
+   */
+  activation:
+    | "tanh"
+    | "relu"
+    | "elu"
+    | "selu"
+    | "leaky_relu"
+    | "sigmoid"
+    | "softplus"
+    | "silu"
+    | "linear";
+  /**
+   * Units of the recurrent networks.
+   *
+   * @default 128
+   * @minimum 1
+   * @asType integer
+   * @alias nlstm, lstm_size
+   */
+  lstmSize: number;
+  /**
+   * Whether the value has a network of its own or takes the policy's.
+   *
+   * @default "shared"
+   * @alias value_network
+   */
+  valueNetwork: "shared" | "separate";
+  /**
+   * Minimise one weighted sum of the losses, or each loss with an optimizer of its own.
+   *
+   * @default "shared"
+   */
+  objective: "shared" | "separate";
+  /**
+   * Learning rate of the value's own optimizer, for separate objectives; null takes learningRate.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @alias value_learning_rate
+   */
+  valueLearningRate: number | null;
+  /**
+   * Logarithm of the actions' standard deviation at the start, for box actions.
+   *
+   * @default 0
+   * @alias log_std_init
+   */
+  initialLogStd: number;
+  /**
+   * Explore box actions with noise that depends on the state (gSDE).
+   *
+   * @default false
+   * @alias use_sde
+   */
+  useSde: boolean;
+  /**
+   * Steps between two draws of that noise; -1 draws once for each rollout.
+   *
+   * @default -1
+   * @minimum -1
+   * @asType integer
+   * @alias sde_sample_freq
+   */
+  sdeSampleFrequency: number;
+  /**
+   * Start from orthogonal kernels instead of Glorot uniform ones.
+   *
+   * @default true
+   * @alias ortho_init
+   */
+  orthogonalInit: boolean;
+}
+
+/**
+ * The settings that hold where nothing else is said: those of the original
+ * `baselines/a2c`, with time limits told from ends.
+ *
+ * @example
+ * ```ts
+ * import { defaultA2CConfig } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(defaultA2CConfig.numSteps, 5);
+ * assertEquals(defaultA2CConfig.optimizer, "rmsprop_tf1");
+ * ```
+ */
+export const defaultA2CConfig: Readonly<A2CConfig> = {
+  numSteps: 5,
+  gamma: 0.99,
+  gaeLambda: 1,
+  valueCoefficient: 0.5,
+  entropyCoefficient: 0.01,
+  maxGradNorm: 0.5,
+  learningRate: 7e-4,
+  learningRateSchedule: "linear",
+  optimizer: "rmsprop_tf1",
+  useRmsprop: null,
+  rmspropDecay: 0.99,
+  rmspropEpsilon: 1e-5,
+  normalizeAdvantage: false,
+  bootstrapTruncated: true,
+  network: "mlp",
+  hiddenSizes: [64, 64],
+  activation: "tanh",
+  lstmSize: 128,
+  valueNetwork: "shared",
+  objective: "shared",
+  valueLearningRate: null,
+  initialLogStd: 0,
+  useSde: false,
+  sdeSampleFrequency: -1,
+  orthogonalInit: true,
+};
