@@ -1,7 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { Initializer } from "./initializers.ts";
-import { parameter } from "./parameters.ts";
 import type { RandomSource } from "./random_source.ts";
 
 /** Product of the lengths of all axes. */
@@ -28,31 +27,6 @@ export function initKernelAndBias(
     kernel: initialTensor(shape, initializer, random),
     bias: tf.zeros([shape[shape.length - 1]]),
   };
-}
-
-/**
- * `x kernel + bias` in one kernel, forward and in the gradient: on small
- * batches the number of kernels is what costs.
- */
-export function dense(
-  x: tf.Tensor2D,
-  kernel: tf.Tensor2D,
-  bias: tf.Tensor1D,
-): tf.Tensor2D {
-  return tf.fused.matMul({ a: x, b: kernel, bias }) as tf.Tensor2D;
-}
-
-/** {@link dense} with the parameters `name/kernel` and `name/bias`. */
-export function denseLayer(
-  params: Params,
-  name: string,
-  x: tf.Tensor2D,
-): tf.Tensor2D {
-  return dense(
-    x,
-    parameter(params, `${name}/kernel`),
-    parameter(params, `${name}/bias`),
-  );
 }
 
 /** `[batch, ...shape]` to `[batch, features]`; nothing if it is that. */

@@ -5,7 +5,8 @@ import type { NetworkOptions } from "./create_network.ts";
 import type { Distribution, NoiseSpec } from "./distribution.ts";
 import { distributionFor } from "./distribution_for.ts";
 import { glorotUniform, orthogonal } from "./initializers.ts";
-import { dense, initKernelAndBias } from "./_layers.ts";
+import { denseLayer } from "./_dense.ts";
+import { initKernelAndBias } from "./_layers.ts";
 import type { Network } from "./network.ts";
 import {
   type ObservationArray,
@@ -262,11 +263,11 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   ): ActorCriticOutput {
     return tidy(() => {
       const latent = base.apply(params, observations, recurrence);
-      const mean = head(params, "pi", latent.pi);
+      const mean = denseLayer(params, "pi/head", latent.pi);
       const policy = gaussian
         ? tf.concat([mean, logStdOf(params, mean, latent.pi)], 1)
         : mean;
-      const value = tf.reshape(head(params, "vf", latent.vf), [-1]);
+      const value = tf.reshape(denseLayer(params, "vf/head", latent.vf), [-1]);
       return {
         policy,
         value: value as tf.Tensor1D,
@@ -330,12 +331,4 @@ function resolveNetwork(
     ...(kernelInitializer && { kernelInitializer }),
     ...networkOptions,
   });
-}
-
-function head(params: Params, name: string, x: tf.Tensor2D): tf.Tensor2D {
-  return dense(
-    x,
-    parameter(params, `${name}/head/kernel`),
-    parameter(params, `${name}/head/bias`),
-  );
 }

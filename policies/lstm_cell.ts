@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
+import { dense, matMul } from "./_dense.ts";
 import { normalizeRows } from "./_layers.ts";
 import { parameter } from "./parameters.ts";
 import { tidy } from "./_tidy.ts";
@@ -141,17 +142,17 @@ function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   const wx = parameter<tf.Tensor2D>(params, "wx");
   const b = parameter<tf.Tensor1D>(params, "b");
   if (params.gx === undefined) {
-    return tf.fused.matMul({ a: x, b: wx, bias: b }) as tf.Tensor2D;
+    return dense(x, wx, b);
   }
   const shift = tf.add(parameter<tf.Tensor1D>(params, "bx"), b) as tf.Tensor1D;
-  const projected = tf.matMul(x, wx) as tf.Tensor2D;
+  const projected = matMul(x, wx);
   return normalizeRows(projected, parameter(params, "gx"), shift);
 }
 
 /** The part of `z` that needs the hidden values. */
 function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
   const wh = parameter<tf.Tensor2D>(params, "wh");
-  const projected = tf.matMul(h, wh) as tf.Tensor2D;
+  const projected = matMul(h, wh);
   if (params.gh === undefined) return projected;
   return normalizeRows(
     projected,

@@ -1,9 +1,9 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
+import { denseLayer } from "./_dense.ts";
 import { type Activation, activationFunction } from "./activations.ts";
 import { type Initializer, orthogonal } from "./initializers.ts";
 import {
-  denseLayer,
   flattenRows,
   initKernelAndBias,
   normalizeRows,
