@@ -49,11 +49,6 @@ export function categorical(
   const { start = 0 } = options;
   const fromIndex = (index: tf.Tensor1D): tf.Tensor1D =>
     start === 0 ? index : tf.add(index, tf.scalar(start, "int32"));
-  const toIndex = (actions: tf.Tensor): tf.Tensor1D =>
-    (start === 0
-      ? actions
-      : tf.sub(actions, tf.scalar(start, "int32"))) as tf.Tensor1D;
-
   return {
     parameterSize: n,
     actionShape: [],
@@ -61,8 +56,12 @@ export function categorical(
     noise: { kind: "uniform", size: n },
     logProb: (logits, actions) =>
       tf.tidy(() => {
-        const chosen = tf.oneHot(toIndex(actions), n, 1, 0, "float32");
-        return tf.sum(tf.mul(tf.logSoftmax(logits), chosen), 1);
+        const all = tf.range(start, start + n, 1, "int32");
+        const chosen = tf.equal(tf.expandDims(actions, 1), all);
+        return tf.sum(
+          tf.mul(tf.logSoftmax(logits), tf.cast(chosen, "float32")),
+          1,
+        );
       }),
     entropy: (logits) => catEntropy(logits),
     klDivergence: (p, q) =>

@@ -31,7 +31,9 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
   const sizes = [...nvec];
   const parts = sizes.map((n) => categorical(n));
   const total = sizes.reduce((sum, n) => sum + n, 0);
-  const split = (x: tf.Tensor2D): tf.Tensor2D[] => tf.split(x, sizes, 1);
+  // The gradient of a split in one does not work in TensorFlow.js.
+  const split = (x: tf.Tensor2D): tf.Tensor2D[] =>
+    sizes.length === 1 ? [x] : tf.split(x, sizes, 1);
   const columns = (actions: tf.Tensor): tf.Tensor1D[] =>
     tf.unstack(actions, 1) as tf.Tensor1D[];
 
