@@ -116,7 +116,9 @@ function checkPlain(node: StateTree, path: readonly string[]): Json {
     node === null || typeof node === "boolean" || typeof node === "string"
   ) return node;
   throw new TypeError(
-    `Cannot save '${path.join("/")}': a ${typeof node} cannot be saved`,
+    `Cannot save '${
+      path.join("/")
+    }': values of type ${typeof node} cannot be saved`,
   );
 }
 

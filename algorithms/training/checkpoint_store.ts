@@ -239,12 +239,11 @@ export class CheckpointStore {
     const used = new Set<string>();
     for (const name of names) {
       if (!numbered.test(name) && name !== bestManifest) continue;
-      // A broken manifest keeps the arrays of its own name.
-      used.add(name.replace(/json$/, "safetensors"));
       try {
         used.add(readManifest(join(this.dir, name)).file);
       } catch {
-        // Broken: list() tells.
+        // Broken, as list() tells; the arrays of its name may still be of use.
+        used.add(name.replace(/json$/, "safetensors"));
       }
     }
     for (const name of names) {

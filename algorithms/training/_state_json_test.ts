@@ -1,0 +1,109 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { joinState, type Json, splitState } from "./_state_json.ts";
+import type { StateTree } from "./state_tree.ts";
+
+/** Splits, writes the JSON as text, reads it, joins. */
+function roundTrip(tree: StateTree): StateTree {
+  const { json, tensors } = splitState(tree);
+  return joinState(JSON.parse(JSON.stringify(json)), tensors);
+}
+
+const trees = fc.letrec<{ node: StateTree }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: "small" },
+    fc.constant(null),
+    fc.boolean(),
+    fc.double(),
+    fc.string({ unit: "binary" }),
+    fc.float32Array(),
+    fc.uint32Array(),
+    fc.array(tie("node")),
+    fc.dictionary(
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom(
+          "data",
+          "shape",
+          "$array",
+          "$record",
+          "a/b",
+          "toString",
+        ),
+      ),
+      tie("node"),
+      { noNullPrototype: true },
+    ),
+  ) as fc.Arbitrary<StateTree>,
+}));
+
+Deno.test("any state comes back as it was", () => {
+  fc.assert(fc.property(trees.node, (tree) => {
+    assertEquals(roundTrip(tree), tree);
+  }));
+});
+
+Deno.test("numbers that JSON cannot write come back", () => {
+  const numbers = [NaN, Infinity, -Infinity, -0, 5e-324, 0.1, 2 ** 53];
+  const back = roundTrip(numbers) as number[];
+  numbers.forEach((number, i) =>
+    assertEquals(Object.is(back[i], number), true)
+  );
+});
+
+Deno.test("arrays are named by their path and shaped by the shape beside them", () => {
+  const kernel = { data: new Float32Array(6), shape: [2, 3] };
+  const { json, tensors } = splitState({
+    params: { "pi/kernel": kernel },
+    count: new Int32Array(1),
+    odd: { data: new Float32Array(6), shape: [4] },
+  });
+  assertEquals([...tensors.keys()], ["params/pi/kernel", "count", "odd/data"]);
+  assertEquals(tensors.get("params/pi/kernel")!.shape, [2, 3]);
+  assertEquals(json, {
+    params: {
+      "pi/kernel": { data: { $array: "params/pi/kernel" }, shape: [2, 3] },
+    },
+    count: { $array: "count" },
+    odd: { data: { $array: "odd/data" }, shape: [4] },
+  });
+});
+
+Deno.test("paths that join to one name stay apart", () => {
+  const tree = {
+    "a/b": new Float32Array([1]),
+    a: { b: new Float32Array([2]) },
+    __metadata__: new Float32Array([3]),
+  };
+  assertEquals([...splitState(tree).tensors.keys()], [
+    "a/b",
+    "a/b#2",
+    "__metadata__#2",
+  ]);
+  assertEquals(roundTrip(tree), tree);
+});
+
+Deno.test("what cannot be saved is named", () => {
+  assertThrows(
+    () => splitState({ a: { f: (() => 1) as unknown as StateTree } }),
+    TypeError,
+    "Cannot save 'a/f': values of type function cannot be saved",
+  );
+  assertThrows(
+    () => splitState({ a: undefined as unknown as StateTree }),
+    TypeError,
+    "Cannot save 'a': values of type undefined cannot be saved",
+  );
+});
+
+for (
+  const json of [
+    { $array: "missing" },
+    { $number: "toString" },
+    { $unknown: 1 },
+  ] as Json[]
+) {
+  Deno.test(`a damaged state is a SyntaxError: ${JSON.stringify(json)}`, () => {
+    assertThrows(() => joinState(json, new Map()), SyntaxError, "Cannot read");
+  });
+}

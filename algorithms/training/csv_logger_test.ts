@@ -1,0 +1,158 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { CsvLogger } from "./csv_logger.ts";
+import { EpisodesCsv } from "./episodes_csv.ts";
+import { JsonLinesLogger } from "./json_lines_logger.ts";
+import type { Logger } from "./logger.ts";
+import { readEpisodes, readProgress } from "./read_logs.ts";
+
+async function inFile(body: (path: string) => void): Promise<void> {
+  const dir = await Deno.makeTempDir();
+  try {
+    // The folder below does not exist yet.
+    body(`${dir}/run/log`);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+const read = (path: string) => Deno.readTextFileSync(path);
+const row = (step: number, statistics: Record<string, number> = {}) => ({
+  step,
+  statistics,
+});
+
+Deno.test("rows follow the columns of the first, wherever it puts the step", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path);
+    logger.write(row(5, { nupdates: 1, total_timesteps: 5, loss: 0.1 }));
+    logger.write(row(10, { loss: NaN, nupdates: 2 }));
+    assertEquals(
+      read(path),
+      "nupdates,total_timesteps,loss\n1,5,0.1\n2,10,NaN\n",
+    );
+    logger.close();
+  }));
+
+Deno.test("new columns go to the end, old rows leave them empty", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path);
+    logger.write(row(5, { loss: 1 }));
+    logger.write(row(10, { 'eval,"mean"': -0.5 }));
+    logger.close();
+    assertEquals(
+      read(path),
+      'total_timesteps,loss,"eval,""mean"""\n5,1,\n10,,-0.5\n',
+    );
+    assertEquals(readProgress(path), [
+      row(5, { total_timesteps: 5, loss: 1 }),
+      row(10, { total_timesteps: 10, 'eval,"mean"': -0.5 }),
+    ]);
+  }));
+
+Deno.test("the step's column can have another name", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path, { stepColumn: "frames" });
+    logger.write(row(5, { loss: 1 }));
+    logger.truncate(5);
+    logger.close();
+    assertEquals(read(path), "frames,loss\n5,1\n");
+    assertThrows(
+      () => readProgress(path),
+      SyntaxError,
+      `Cannot read progress from ${path}: it has no column total_timesteps`,
+    );
+  }));
+
+const episode = (step: number) => ({
+  step,
+  env: 1,
+  return: step / 3,
+  length: 7,
+  terminated: step % 2 === 1,
+});
+
+Deno.test("episodes are read as they were written", () =>
+  inFile((path) => {
+    const logger = new EpisodesCsv(path);
+    for (const step of [1, 2, 3]) logger.writeEpisode(episode(step));
+    logger.write();
+    logger.close();
+    assertEquals(readEpisodes(path), [1, 2, 3].map(episode));
+    Deno.writeTextFileSync(path, "a,b\n");
+    assertThrows(() => readEpisodes(path), SyntaxError, "its columns are a,b");
+  }));
+
+const loggers: [string, (path: string) => Logger][] = [
+  ["CsvLogger", (path) => new CsvLogger(path)],
+  ["EpisodesCsv", (path) => new EpisodesCsv(path)],
+  ["JsonLinesLogger", (path) => new JsonLinesLogger(path)],
+];
+
+for (const [name, open] of loggers) {
+  const log = (logger: Logger, steps: number[]) => {
+    for (const step of steps) {
+      logger.write(row(step, { loss: step / 7, entropy: NaN }));
+      logger.writeEpisode?.(episode(step));
+    }
+  };
+
+  Deno.test(`${name}: a file cut short and truncated reads as an uninterrupted one`, () =>
+    inFile((path) => {
+      const whole = open(path);
+      log(whole, [4, 8, 12, 16]);
+      whole.close();
+      const wanted = read(path);
+
+      for (let cut = wanted.length; cut > 60; cut -= 7) {
+        // A process was killed while it wrote, after a checkpoint at step 4.
+        Deno.writeTextFileSync(path, wanted.slice(0, cut));
+        const resumed = open(path);
+        resumed.truncate!(4);
+        log(resumed, [8, 12, 16]);
+        resumed.close();
+        assertEquals(read(path), wanted, `cut at ${cut}`);
+      }
+    }));
+
+  Deno.test(`${name}: a part of a line is not continued`, () =>
+    inFile((path) => {
+      const first = open(path);
+      log(first, [4]);
+      first.close();
+      const wanted = read(path);
+      Deno.writeTextFileSync(path, wanted + "8,0.12");
+      open(path).close();
+      assertEquals(read(path), wanted);
+    }));
+
+  Deno.test(`${name}: closing twice is allowed, writing after is not`, () =>
+    inFile((path) => {
+      const logger = open(path);
+      log(logger, [4]);
+      logger.flush!();
+      logger.close();
+      logger.close();
+      assertThrows(
+        () => log(logger, [8]),
+        TypeError,
+        `Cannot write to ${path}: it is closed`,
+      );
+    }));
+}
+
+Deno.test("JSON lines hold the step and null for what JSON cannot write", () =>
+  inFile((path) => {
+    const logger = new JsonLinesLogger(path);
+    logger.write(row(5, { loss: 0.1, ev: -Infinity }));
+    logger.close();
+    assertEquals(read(path), '{"step":5,"loss":0.1,"ev":null}\n');
+  }));
+
+Deno.test("a line that is being written is not read", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path);
+    logger.write(row(5, { loss: 1 }));
+    logger.close();
+    Deno.writeTextFileSync(path, read(path) + "10,0.");
+    assertEquals(readProgress(path).length, 1);
+  }));

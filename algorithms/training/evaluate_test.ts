@@ -1,0 +1,99 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import type { Actor } from "./algorithm.ts";
+import { evaluate, summarizeEpisodes } from "./evaluate.ts";
+import { FixedEnv } from "./testdata/fixed_env.ts";
+import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
+
+const idle = (numEnvs: number): Actor => ({
+  act: () => new Int32Array(numEnvs),
+});
+
+Deno.test("each copy has its quota, so short episodes are not favoured", async () => {
+  const result = await evaluate(idle(2), new FixedEnv([1, 100]), {
+    episodes: 4,
+  });
+  assertEquals(result.returns, [1, 1, 100, 100]);
+  assertEquals(result.lengths, [1, 1, 100, 100]);
+  assertEquals(result.meanReturn, 50.5);
+  assertEquals(result.stdReturn, 49.5);
+  assertEquals(result.medianReturn, 50.5);
+  assertEquals([result.minReturn, result.maxReturn], [1, 100]);
+  assertEquals(result.meanLength, 50.5);
+});
+
+Deno.test("the number of episodes is exact, however many copies there are", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 7 }),
+      fc.integer({ min: 1, max: 12 }),
+      async (lengths, episodes) => {
+        const n = lengths.length;
+        const result = await evaluate(idle(n), new FixedEnv(lengths), {
+          episodes,
+        });
+        const wanted = lengths.flatMap((length, i) =>
+          Array(Math.ceil((episodes - i) / n)).fill(length)
+        );
+        assertEquals(result.lengths, wanted);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+Deno.test("recurrent actors see each step, promises are waited for", async () => {
+  let observed = 0;
+  const actor: Actor = {
+    act: (batch) => Promise.resolve(batch),
+    observe: () => void observed++,
+  };
+  const env = new FixedEnv([5]);
+  await evaluate(actor, env, { episodes: 2, seed: 7 });
+  assertEquals(observed, 10);
+  assertEquals(env.seeds, [7]);
+  await evaluate(actor, env, { episodes: 1 });
+  assertEquals(env.seeds, [7, undefined]);
+});
+
+Deno.test("returns that the environment records are taken, own sums otherwise", async () => {
+  const evaluations = [];
+  for (const records of [true, false]) {
+    const actor = new ToyAlgorithm(3).policy({ seed: 5 });
+    const env = new ToyEnv(3, records);
+    evaluations.push(await evaluate(actor, env, { episodes: 8, seed: 2 }));
+  }
+  assertEquals(evaluations[0], evaluations[1]);
+  assert(evaluations[0].stdReturn > 0);
+});
+
+Deno.test("the same seeds give the same episodes", async () => {
+  const run = (seed: number) =>
+    evaluate(new ToyAlgorithm(2).policy({ seed }), new ToyEnv(2), { seed });
+  const [first, again, other] = [await run(1), await run(1), await run(2)];
+  assertEquals(first, again);
+  assert(first.lengths.join() !== other.lengths.join());
+});
+
+Deno.test("an aborted evaluation rejects", async () => {
+  const signal = AbortSignal.abort();
+  const error = await assertRejects(() =>
+    evaluate(idle(1), new FixedEnv([1]), { signal })
+  );
+  assertEquals((error as Error).name, "AbortError");
+});
+
+Deno.test("a number of episodes that cannot be is refused", async () => {
+  for (const episodes of [0, 1.5, NaN]) {
+    await assertRejects(
+      () => evaluate(idle(1), new FixedEnv([1]), { episodes }),
+      RangeError,
+      `Cannot evaluate ${episodes} episodes`,
+    );
+  }
+});
+
+Deno.test("the summary of no episode is NaN", () => {
+  const { meanReturn, medianReturn, minReturn } = summarizeEpisodes([], []);
+  assertEquals([meanReturn, medianReturn, minReturn], [NaN, NaN, NaN]);
+});

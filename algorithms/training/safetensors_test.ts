@@ -1,0 +1,276 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  decodeSafetensors,
+  encodeSafetensors,
+  type SafeTensor,
+} from "./safetensors.ts";
+import { preparePython, runPython } from "./testdata/python.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/** A file with this header and this many bytes of data. */
+function file(header: unknown, dataBytes = 0): Uint8Array {
+  const text = encode(
+    typeof header === "string" ? header : JSON.stringify(header),
+  );
+  const bytes = new Uint8Array(8 + text.length + dataBytes);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(text.length), true);
+  bytes.set(text, 8);
+  return bytes;
+}
+
+const arrays = fc.oneof(
+  fc.float32Array(),
+  fc.float64Array(),
+  fc.int32Array(),
+  fc.uint32Array(),
+  fc.uint8Array(),
+);
+const names = fc.string({ unit: "binary" })
+  .filter((name) => name !== "__metadata__");
+
+Deno.test("what was written is read, to the bit", () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.tuple(names, arrays), { selector: ([name]) => name }),
+      (entries) => {
+        const tensors = new Map<string, SafeTensor>(
+          entries.map(([name, data]) => [name, {
+            data,
+            shape: [data.length],
+          }]),
+        );
+        const read = decodeSafetensors(
+          encodeSafetensors(tensors, { step: "5" }),
+        );
+        assertEquals(read.metadata, { step: "5" });
+        assertEquals(read.tensors.size, tensors.size);
+        for (const [name, { data, shape }] of tensors) {
+          const other = read.tensors.get(name)!;
+          assertEquals(other.shape, shape);
+          assertEquals(other.data.constructor, data.constructor);
+          assertEquals(
+            new Uint8Array(other.data.buffer),
+            new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+          );
+        }
+      },
+    ),
+  );
+});
+
+Deno.test("the bytes are those of the format", () => {
+  const bytes = encodeSafetensors(
+    new Map([["b", { data: new Float32Array([1]), shape: [] }]]),
+  );
+  const header = '{"b":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}';
+  const padded = header.padEnd(Math.ceil(header.length / 8) * 8);
+  assertEquals(
+    bytes.slice(0, 8),
+    new Uint8Array([padded.length, 0, 0, 0, 0, 0, 0, 0]),
+  );
+  assertEquals(bytes.slice(8, -4), encode(padded));
+  assertEquals(bytes.slice(-4), new Uint8Array([0, 0, 0x80, 0x3f]));
+});
+
+Deno.test("arrays start at multiples of their element size", () => {
+  const tensors = new Map<string, SafeTensor>([
+    ["bytes", { data: new Uint8Array(3), shape: [3] }],
+    ["floats", { data: new Float32Array(3), shape: [3] }],
+    ["doubles", { data: new Float64Array(1), shape: [1] }],
+  ]);
+  const bytes = encodeSafetensors(tensors);
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const header = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, 8 + length)),
+  );
+  assertEquals(length % 8, 0);
+  assertEquals(header.doubles.data_offsets, [0, 8]);
+  assertEquals(header.floats.data_offsets, [8, 20]);
+  assertEquals(header.bytes.data_offsets, [20, 23]);
+});
+
+Deno.test("a file that lies over the end of a larger buffer is read alone", () => {
+  const bytes = encodeSafetensors(
+    new Map([["b", { data: new Float32Array([1, 2]), shape: [2] }]]),
+  );
+  const larger = new Uint8Array(bytes.length + 13);
+  larger.set(bytes, 5);
+  const read = decodeSafetensors(larger.subarray(5, 5 + bytes.length));
+  assertEquals(read.tensors.get("b")!.data, new Float32Array([1, 2]));
+});
+
+Deno.test("what cannot be written is refused", () => {
+  const data = new Float32Array(3);
+  assertThrows(
+    () => encodeSafetensors(new Map([["b", { data, shape: [2, 2] }]])),
+    RangeError,
+    "Cannot write array 'b': shape [2,2] does not fit 3 values",
+  );
+  assertThrows(
+    () => encodeSafetensors(new Map([["__metadata__", { data, shape: [3] }]])),
+    TypeError,
+    "Cannot write an array named '__metadata__'",
+  );
+  const wrong = new Int16Array(3) as unknown as Float32Array;
+  assertThrows(
+    () => encodeSafetensors(new Map([["b", { data: wrong, shape: [3] }]])),
+    TypeError,
+    "its type is not one of F64, F32, I32, U32, U8",
+  );
+});
+
+const entry = { dtype: "F32", shape: [2], data_offsets: [0, 8] };
+const broken: [string, Uint8Array, string][] = [
+  ["empty", new Uint8Array(0), "0 bytes are too few for a header"],
+  ["huge header", new Uint8Array(8).fill(255), "more than 100000000"],
+  [
+    "short header",
+    file("{}").subarray(0, 9),
+    "its header claims 2 bytes, the file has 1 left",
+  ],
+  ["no JSON", file("{]"), "its header is not JSON"],
+  [
+    "no UTF-8",
+    (() => {
+      const bytes = file('{"a":1}');
+      bytes[10] = 0xff;
+      return bytes;
+    })(),
+    "its header is not JSON",
+  ],
+  ["a list", file("[]"), "its header is not a record"],
+  ["no entry", file({ b: 1 }), 'array "b" has no description'],
+  [
+    "metadata",
+    file({ __metadata__: { a: 1 } }),
+    "its metadata is not a record of texts",
+  ],
+  ["type", file({ b: { ...entry, dtype: "BF16" } }, 8), 'has type "BF16"'],
+  [
+    "inherited type",
+    file({ b: { ...entry, dtype: "toString" } }, 8),
+    'has type "toString"',
+  ],
+  ["shape", file({ b: { ...entry, shape: [-2] } }, 8), "has shape [-2]"],
+  [
+    "overflowing shape",
+    file({ b: { ...entry, shape: [2 ** 40, 2 ** 40] } }, 8),
+    "has shape [1099511627776,1099511627776]",
+  ],
+  [
+    "offsets",
+    file({ b: { ...entry, data_offsets: [8, 0] } }, 8),
+    "has offsets [8,0]",
+  ],
+  ["beyond the end", file({ b: entry }, 4), "ends at byte 8 of 4"],
+  [
+    "size",
+    file({ b: { ...entry, shape: [3] } }, 8),
+    "has 8 bytes, its type and shape need 12",
+  ],
+  [
+    "overlap",
+    file({ a: entry, b: { ...entry, data_offsets: [4, 12] } }, 12),
+    "its arrays overlap",
+  ],
+  [
+    "gap",
+    file({ a: entry, b: { ...entry, data_offsets: [12, 20] } }, 20),
+    "its arrays leave a gap",
+  ],
+  ["rest", file({ a: entry }, 9), "1 bytes belong to no array"],
+];
+
+for (const [name, bytes, message] of broken) {
+  Deno.test(`a broken file gives one line: ${name}`, () => {
+    const error = assertThrows(
+      () => decodeSafetensors(bytes),
+      SyntaxError,
+      message,
+    );
+    assertEquals(error.message.split("\n").length, 1);
+  });
+}
+
+Deno.test("any damage is a SyntaxError or other values, never a crash", () => {
+  const whole = encodeSafetensors(
+    new Map([
+      ["a", { data: new Float32Array([1, 2]), shape: [2] }],
+      ["b", { data: new Int32Array([3]), shape: [] }],
+    ]),
+  );
+  fc.assert(
+    fc.property(
+      fc.nat(whole.length - 1),
+      fc.nat(255),
+      fc.nat(whole.length),
+      (at, value, length) => {
+        const bytes = whole.slice();
+        bytes[at] = value;
+        for (const damaged of [bytes, whole.subarray(0, length)]) {
+          try {
+            decodeSafetensors(damaged);
+          } catch (error) {
+            assertEquals(error instanceof SyntaxError, true, String(error));
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+const python = await preparePython();
+
+Deno.test({
+  name: "Python's safetensors reads what was written, and the other way round",
+  ignore: python.missing !== undefined,
+  fn: async () => {
+    const dir = await Deno.makeTempDir();
+    const tensors = new Map<string, SafeTensor>([
+      ["pi/kernel", {
+        data: new Float32Array([1.5, -0, 1e-45, 3e38, NaN, Infinity]),
+        shape: [2, 3],
+      }],
+      ["count", { data: new Float64Array([0.1]), shape: [] }],
+      ["ids", { data: new Int32Array([-1, 2 ** 31 - 1]), shape: [2] }],
+      ["random", { data: new Uint32Array([2 ** 32 - 1]), shape: [1] }],
+      ["pixels", { data: new Uint8Array([0, 255, 7]), shape: [3, 1] }],
+      ["none", { data: new Float32Array(0), shape: [0, 4] }],
+    ]);
+    await Deno.writeFile(`${dir}/ours`, encodeSafetensors(tensors));
+    const script = `
+import json, sys
+from safetensors.numpy import load_file, save_file
+arrays = load_file(sys.argv[1])
+save_file(arrays, sys.argv[2], metadata={"by": "python"})
+print(json.dumps({k: [str(v.dtype), list(v.shape), v.tobytes().hex()] for k, v in arrays.items()}))
+`;
+    const seen = await runPython(
+      python,
+      script,
+      `${dir}/ours`,
+      `${dir}/theirs`,
+    );
+    const types = ["float32", "float64", "int32", "uint32", "uint8", "float32"];
+    assertEquals(
+      seen,
+      Object.fromEntries(
+        [...tensors].map(([name, { data, shape }], i) => [name, [
+          types[i],
+          shape,
+          new Uint8Array(data.buffer).toHex(),
+        ]]),
+      ),
+    );
+    const read = decodeSafetensors(await Deno.readFile(`${dir}/theirs`));
+    assertEquals(read.metadata, { by: "python" });
+    assertEquals(
+      new Map([...read.tensors].sort()),
+      new Map([...tensors].sort()),
+    );
+    await Deno.remove(dir, { recursive: true });
+  },
+});

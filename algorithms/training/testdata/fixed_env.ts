@@ -1,0 +1,43 @@
+import type { Batch, VecEnvLike, VecStepLike } from "../mod.ts";
+
+/** Copies whose episodes have fixed lengths, with a reward of 1 a step: what an evaluation should find is known. */
+export class FixedEnv implements VecEnvLike {
+  readonly numEnvs: number;
+  seeds: (number | undefined)[] = [];
+  steps = 0;
+  #lengths: readonly number[];
+  #age: number[];
+
+  constructor(lengths: readonly number[]) {
+    this.numEnvs = lengths.length;
+    this.#lengths = lengths;
+    this.#age = lengths.map(() => 0);
+  }
+  reset(options: { seed?: number } = {}): Batch {
+    this.seeds.push(options.seed);
+    this.#age.fill(0);
+    return this.observations();
+  }
+  step(_actions: Batch): VecStepLike {
+    this.steps++;
+    const ends = this.#lengths.map((length, i) => ++this.#age[i] === length);
+    ends.forEach((end, i) => end && (this.#age[i] = 0));
+    return {
+      observations: this.observations(),
+      finalObservations: this.observations(),
+      rewards: new Float64Array(this.numEnvs).fill(1),
+      terminated: Uint8Array.from(ends, Number),
+      truncated: new Uint8Array(this.numEnvs),
+    };
+  }
+  snapshot(): number[] {
+    return [...this.#age];
+  }
+  restore(state: unknown): void {
+    this.#age = [...state as number[]];
+  }
+  observations(): Batch {
+    return Float32Array.from(this.#age);
+  }
+  close(): void {}
+}

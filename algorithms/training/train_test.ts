@@ -1,0 +1,382 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { Statistics } from "./algorithm.ts";
+import { type Callback, stop } from "./callback.ts";
+import { CheckpointStore } from "./checkpoint_store.ts";
+import { TrainingDivergedError } from "./divergence.ts";
+import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
+import { FixedEnv } from "./testdata/fixed_env.ts";
+import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
+import { train } from "./train.ts";
+
+class MemoryLogger implements Logger {
+  rows: LogRow[] = [];
+  episodes: LoggedEpisode[] = [];
+  closed = 0;
+  write(row: LogRow): void {
+    this.rows.push(row);
+  }
+  writeEpisode(episode: LoggedEpisode): void {
+    this.episodes.push(episode);
+  }
+  close(): void {
+    this.closed++;
+  }
+}
+
+/** An algorithm that updates after each step with the given statistics. */
+function scripted(statistics: (update: number) => Statistics) {
+  let update = 0;
+  const algorithm = new ToyAlgorithm(4);
+  algorithm.update = () => statistics(++update);
+  return algorithm;
+}
+
+Deno.test("the run stops at the first count that reaches the total", async () => {
+  for (const [totalTimesteps, step] of [[100, 100], [101, 104], [1, 4]]) {
+    const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+      totalTimesteps,
+    });
+    assertEquals([result.step, result.stopReason], [step, "completed"]);
+    assertEquals(result.updates, Math.floor(step / 20));
+  }
+});
+
+Deno.test("the toy is learned", async () => {
+  const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 8000,
+    evaluation: { env: new ToyEnv(4), everyTimesteps: 8000, episodes: 40 },
+  });
+  assert(result.meanReturn > 9, String(result.meanReturn));
+  assert(result.lastEvaluation!.meanReturn > 9);
+});
+
+Deno.test("rows have the names of the originals and come at the first and each nth update", async () => {
+  const logger = new MemoryLogger();
+  let time = 0;
+  await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 200,
+    logInterval: 3,
+    loggers: [logger],
+    now: () => time += 10,
+  });
+  assertEquals(logger.rows.map(({ step }) => step), [20, 60, 120, 180]);
+  assertEquals(Object.keys(logger.rows[0].statistics), [
+    "nupdates",
+    "total_timesteps",
+    "fps",
+    "time_elapsed",
+    "value_loss",
+    "policy_entropy",
+    "explained_variance",
+    "eprewmean",
+    "eplenmean",
+  ]);
+  const { nupdates, total_timesteps, fps, time_elapsed } =
+    logger.rows[1].statistics;
+  assertEquals([nupdates, total_timesteps], [3, 60]);
+  assertEquals(fps, Math.trunc(60 / time_elapsed));
+  assertEquals(logger.closed, 1);
+});
+
+Deno.test("means are over the last episodes, NaN before the first", async () => {
+  const logger = new MemoryLogger();
+  // Episodes of 3 steps in the first copy, of 8 in the second.
+  await train(scripted(() => ({})), new FixedEnv([3, 8, 100, 100]), {
+    totalTimesteps: 40,
+    logInterval: 1,
+    episodeWindow: 2,
+    loggers: [logger],
+  });
+  const means = logger.rows.map(({ statistics }) => statistics.eprewmean);
+  assertEquals(means, [NaN, NaN, 3, 3, 3, 3, 3, 5.5, 5.5, 5.5]);
+  assertEquals(
+    logger.episodes.map(({ step, env, length }) => [step, env, length]),
+    [[12, 0, 3], [24, 0, 3], [32, 1, 8], [36, 0, 3]],
+  );
+});
+
+Deno.test("callbacks are told of everything, in order", async () => {
+  const dir = await Deno.makeTempDir();
+  const told: string[] = [];
+  const note = (name: string) => (context: { step: number }) =>
+    void told.push(`${name} ${context.step}`);
+  const callback: Callback = {
+    onStart: note("start"),
+    onStep: note("step"),
+    onEpisode: note("episode"),
+    onUpdate: note("update"),
+    onEvaluation: note("evaluation"),
+    onCheckpoint: async (context, info) => {
+      await Promise.resolve();
+      told.push(`${info.best ? "best" : "checkpoint"} ${context.step}`);
+    },
+    onEnd: note("end"),
+  };
+  await train(new ToyAlgorithm(4), new FixedEnv([4, 9, 9, 9]), {
+    totalTimesteps: 24,
+    callbacks: [callback],
+    evaluation: { env: new FixedEnv([1]), everyTimesteps: 16, episodes: 1 },
+    checkpoints: { store: new CheckpointStore(dir), everyTimesteps: 20 },
+  });
+  assertEquals(told, [
+    "start 0",
+    "step 4",
+    "step 8",
+    "step 12",
+    "episode 16",
+    "step 16",
+    "evaluation 16",
+    "best 16",
+    "step 20",
+    "update 20",
+    "checkpoint 20",
+    "step 24",
+    "checkpoint 24",
+    "end 24",
+  ]);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("each callback can end the run, with its reason or its name", async () => {
+  const hooks = [
+    ["onStart", 0],
+    ["onStep", 4],
+    ["onEpisode", 12],
+    ["onUpdate", 20],
+    ["onEvaluation", 32],
+  ] as const;
+  for (const [hook, step] of hooks) {
+    for (const answer of ["stop" as const, stop("enough")]) {
+      const result = await train(
+        new ToyAlgorithm(4),
+        new FixedEnv([3, 9, 9, 9]),
+        {
+          totalTimesteps: 1000,
+          callbacks: [{ name: "mine", [hook]: () => answer }],
+          evaluation: { env: new FixedEnv([1]), everyTimesteps: 32 },
+        },
+      );
+      assertEquals(result.step, step, hook);
+      assertEquals(result.stopReason, answer === "stop" ? "mine" : "enough");
+    }
+  }
+});
+
+Deno.test("the best evaluation's model is kept", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const algorithm = new ToyAlgorithm(4);
+  let evaluations = 0;
+  // The second evaluation is the best: its episode is the longest.
+  const lengths = [3, 7, 5, 7];
+  const env = new FixedEnv([1]);
+  const reset = env.reset.bind(env);
+  let current = new FixedEnv([1]);
+  env.reset = (options) => {
+    current = new FixedEnv([lengths[evaluations++]]);
+    return reset(options);
+  };
+  env.step = (actions) => current.step(actions);
+  let prepared = 0;
+  const result = await train(algorithm, new ToyEnv(4), {
+    totalTimesteps: 400,
+    evaluation: {
+      env,
+      everyTimesteps: 100,
+      episodes: 1,
+      prepare: () => prepared++,
+    },
+    checkpoints: { store },
+  });
+  assertEquals([evaluations, prepared], [4, 4]);
+  assertEquals(env.seeds, [0, 0, 0, 0]);
+  assertEquals(result.bestEvaluation?.meanReturn, 7);
+  assertEquals(result.lastEvaluation?.meanReturn, 7);
+  assertEquals(store.load("best").step, 200);
+  assertEquals(store.list().checkpoints.map(({ step }) => step), [400]);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("evaluation does not change what is learned", async () => {
+  const plain = new ToyAlgorithm(4);
+  await train(plain, new ToyEnv(4), { totalTimesteps: 2000, seed: 1 });
+  const evaluated = new ToyAlgorithm(4);
+  await train(evaluated, new ToyEnv(4), {
+    totalTimesteps: 2000,
+    seed: 1,
+    evaluation: {
+      env: new ToyEnv(2),
+      everyTimesteps: 300,
+      deterministic: false,
+    },
+  });
+  assertEquals(evaluated.save(), plain.save());
+});
+
+Deno.test("a loss that is not finite stops the run and keeps the last good checkpoint", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const logger = new MemoryLogger();
+  for (const value of [NaN, Infinity, -Infinity]) {
+    const algorithm = scripted((update) => ({
+      value_loss: update === 5 ? value : 1,
+      explained_variance: NaN,
+    }));
+    const error = await assertRejects(
+      () =>
+        train(algorithm, new ToyEnv(4), {
+          totalTimesteps: 400,
+          loggers: [logger],
+          checkpoints: { store, everyTimesteps: 12 },
+        }),
+      TrainingDivergedError,
+    );
+    assertEquals(
+      error.message,
+      `value_loss became ${value} at step 20 (update 5); the last good checkpoint is ${dir}/step_000000012.json`,
+    );
+    assertEquals(store.list().checkpoints.map(({ step }) => step), [12]);
+    const { statistic, step, updates } = error as TrainingDivergedError;
+    assertEquals([statistic, step, updates], ["value_loss", 20, 5]);
+  }
+  assertEquals(logger.rows.at(-1)!.statistics.value_loss, -Infinity);
+  assertEquals(logger.closed, 3);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("what is guarded can be chosen", async () => {
+  const algorithm = () => scripted(() => ({ value_loss: NaN, odd: NaN }));
+  const options = { totalTimesteps: 40 };
+  await train(algorithm(), new ToyEnv(4), { ...options, guard: () => false });
+  await assertRejects(
+    () =>
+      train(algorithm(), new ToyEnv(4), {
+        ...options,
+        guard: (name) => name === "odd",
+      }),
+    TrainingDivergedError,
+    "odd became NaN at step 4 (update 1); no checkpoint had been written",
+  );
+});
+
+Deno.test("no checkpoint is written of parameters that are not finite", async () => {
+  const dir = await Deno.makeTempDir();
+  const algorithm = new ToyAlgorithm(4);
+  await assertRejects(
+    () =>
+      train(algorithm, new ToyEnv(4), {
+        totalTimesteps: 400,
+        checkpoints: { store: new CheckpointStore(dir), everyTimesteps: 12 },
+        callbacks: [{
+          onStep: ({ step }) => {
+            if (step === 16) algorithm.params[7] = NaN;
+          },
+        }],
+      }),
+    TrainingDivergedError,
+    `params/table/data became NaN at step 24 (update 1); the last good checkpoint is ${dir}/step_000000012.json`,
+  );
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("an abort writes a checkpoint and ends the run", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const controller = new AbortController();
+  const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 4000,
+    signal: controller.signal,
+    callbacks: [{
+      onStep: ({ step }) => {
+        if (step === 64) controller.abort();
+      },
+    }],
+    checkpoints: { store },
+  });
+  assertEquals([result.stopReason, result.step], ["interrupted", 64]);
+  assertEquals(store.load("latest").step, 64);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("signals and timers get their turn while the loop runs", async () => {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 1);
+  const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 1e12,
+    signal: controller.signal,
+  });
+  assertEquals(result.stopReason, "interrupted");
+});
+
+Deno.test("an abort during an evaluation leaves the evaluation due", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const controller = new AbortController();
+  const evaluated: number[] = [];
+  const options = {
+    totalTimesteps: 200,
+    callbacks: [{
+      onEvaluation: ({ step }: { step: number }) => void evaluated.push(step),
+    }],
+    checkpoints: { store },
+  };
+  const env = new ToyEnv(1);
+  const interrupting = new ToyEnv(1);
+  interrupting.reset = (resetting) => {
+    controller.abort();
+    return env.reset(resetting);
+  };
+  const evaluation = { everyTimesteps: 100, episodes: 2 };
+  const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    ...options,
+    signal: controller.signal,
+    evaluation: { ...evaluation, env: interrupting },
+  });
+  assertEquals([result.stopReason, result.step], ["interrupted", 100]);
+  assertEquals(evaluated, []);
+  await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    ...options,
+    resumeFrom: store.load().state,
+    evaluation: { ...evaluation, env },
+  });
+  assertEquals(evaluated, [100, 200]);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("algorithms may answer with promises", async () => {
+  const direct = new ToyAlgorithm(4);
+  await train(direct, new ToyEnv(4), { totalTimesteps: 400, seed: 1 });
+  const inner = new ToyAlgorithm(4);
+  const later = {
+    act: (batch: Float32Array) => Promise.resolve(inner.act(batch)),
+    observe: inner.observe.bind(inner),
+    update: () => Promise.resolve(inner.update()),
+    save: () => inner.save(),
+    restore: () => {},
+    policy: () => inner.policy(),
+  };
+  await train(later as unknown as ToyAlgorithm, new ToyEnv(4), {
+    totalTimesteps: 400,
+    seed: 1,
+  });
+  assertEquals(inner.save(), direct.save());
+});
+
+Deno.test("numbers that cannot be are refused", async () => {
+  for (const totalTimesteps of [0, -1, 1.5, NaN]) {
+    await assertRejects(
+      () => train(new ToyAlgorithm(4), new ToyEnv(4), { totalTimesteps }),
+      RangeError,
+      `Cannot train with totalTimesteps ${totalTimesteps}`,
+    );
+  }
+  await assertRejects(
+    () =>
+      train(new ToyAlgorithm(4), new ToyEnv(4), {
+        totalTimesteps: 10,
+        evaluation: { env: new ToyEnv(1), everyTimesteps: 0 },
+      }),
+    RangeError,
+    "evaluation.everyTimesteps 0",
+  );
+});
