@@ -1,6 +1,46 @@
 /**
- * backend choice, pure optimizers, gradients and seeded random streams.
+ * What computes: the choice of a TensorFlow.js backend, gradients by path, pure
+ * optimizers with clipping, and seeded streams of random numbers.
+ *
+ * @example
+ * ```ts
+ * import {
+ *   clipByGlobalNorm,
+ *   rmspropTf1,
+ *   selectBackend,
+ *   valueAndGradients,
+ * } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await selectBackend("cpu");
+ * const optimizer = rmspropTf1();
+ * let params: Record<string, tf.Tensor> = { w: tf.tensor1d([1, 2]) };
+ * let state = optimizer.init(params);
+ * for (let i = 0; i < 20; i++) {
+ *   const { gradients } = valueAndGradients(
+ *     ({ w }) => ({ loss: tf.sum(tf.square(w)) as tf.Scalar }),
+ *     params,
+ *   );
+ *   ({ params, state } = optimizer.apply(
+ *     params,
+ *     clipByGlobalNorm(gradients, 10).gradients,
+ *     { state, learningRate: tf.scalar(0.1) },
+ *   ));
+ * }
+ * assert(tf.sum(tf.square(params.w)).dataSync()[0] < 1);
+ * ```
  *
  * @module
  */
-export {};
+export * from "./adam.ts";
+export * from "./backend.ts";
+export * from "./create_optimizer.ts";
+export * from "./global_norm.ts";
+export * from "./gradients.ts";
+export * from "./optimizer.ts";
+export * from "./params.ts";
+export * from "./params_io.ts";
+export * from "./random_stream.ts";
+export * from "./rmsprop.ts";
+export * from "./sgd.ts";

@@ -1,0 +1,107 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Optimizer, OptimizerState } from "./optimizer.ts";
+import { mapParams, type Params } from "./params.ts";
+
+/** The slots of one parameter, by name. */
+export type Slots<S extends string> = Record<S, tf.Tensor>;
+
+/** A rule that moves one parameter, given its gradient and its slots. */
+export interface SlotRule<S extends string> {
+  /** The slots' names and the number that each starts with. */
+  slots: Record<S, number>;
+  /** Whether the state counts the steps, as bias correction needs. */
+  countsSteps?: boolean;
+  /**
+   * The change of the parameter, to be subtracted, and its new slots.
+   *
+   * @param gradient The flat gradient of all parameters.
+   * @param slots The flat slots of all parameters.
+   * @param inputs Learning rate, and the step's number from 1.
+   */
+  step(
+    gradient: tf.Tensor,
+    slots: Slots<S>,
+    inputs: { learningRate: tf.Scalar; step: tf.Scalar },
+  ): { change: tf.Tensor; slots: Slots<S> };
+}
+
+const STEP = "step";
+
+function flatten(params: Params, paths: readonly string[]): tf.Tensor1D {
+  return tf.concat1d(
+    paths.map((path) => tf.reshape(params[path], [-1]) as tf.Tensor1D),
+  );
+}
+
+function unflatten(flat: tf.Tensor1D, like: Params, prefix = ""): Params {
+  const paths = Object.keys(like);
+  const parts = tf.split(flat, paths.map((path) => like[path].size));
+  const params: Params = {};
+  paths.forEach((path, i) =>
+    params[prefix + path] = tf.reshape(parts[i], like[path].shape)
+  );
+  return params;
+}
+
+/**
+ * An optimizer from a rule for one tensor.
+ *
+ * All parameters are moved as one flat vector: the number of kernels does not
+ * grow with the number of parameters, and eager backends are bound by it.
+ */
+export function slotOptimizer<S extends string>(rule: SlotRule<S>): Optimizer {
+  const names = Object.keys(rule.slots) as S[];
+  return {
+    init: (params) => {
+      const state: OptimizerState = {};
+      for (const name of names) {
+        const slot = mapParams(
+          params,
+          (it) => tf.fill(it.shape, rule.slots[name]),
+        );
+        for (const path in slot) state[`${name}/${path}`] = slot[path];
+      }
+      if (rule.countsSteps) state[STEP] = tf.scalar(0);
+      return state;
+    },
+    apply: (params, gradients, { state, learningRate }) =>
+      tf.tidy(() => {
+        const paths = Object.keys(params);
+        const gradient = flatten(gradients, paths);
+        const slots = {} as Slots<S>;
+        for (const name of names) {
+          slots[name] = flatten(state, paths.map((path) => `${name}/${path}`));
+        }
+        const step = rule.countsSteps
+          ? tf.add(state[STEP], 1) as tf.Scalar
+          : tf.scalar(0);
+        const moved = rule.step(gradient, slots, { learningRate, step });
+        const flat = tf.sub(flatten(params, paths), moved.change);
+        const newState: OptimizerState = {};
+        for (const name of names) {
+          const slot = moved.slots[name] as tf.Tensor1D;
+          Object.assign(newState, unflatten(slot, params, `${name}/`));
+        }
+        if (rule.countsSteps) newState[STEP] = step;
+        return {
+          params: unflatten(flat as tf.Tensor1D, params),
+          state: newState,
+        };
+      }),
+  };
+}
+
+/** Throws unless a setting lies in its range. */
+export function checkSetting(
+  name: string,
+  value: number,
+  { minimum, below = Infinity }: { minimum: number; below?: number },
+): void {
+  if (value >= minimum && value < below) return;
+  const wanted = below === Infinity
+    ? `at least ${minimum}`
+    : `at least ${minimum} and below ${below}`;
+  throw new RangeError(
+    `Cannot make an optimizer with ${name} = ${value}: expected a number ${wanted}`,
+  );
+}

@@ -1,0 +1,88 @@
+import * as tf from "@tensorflow/tfjs";
+import { disposeParams, type Params } from "./params.ts";
+
+/** What a loss function returns: the loss and what else it computed. */
+export interface LossValue<A extends Params = Params> {
+  /** What the gradients are of. */
+  loss: tf.Scalar;
+  /** Further results, kept and returned as they are. */
+  aux?: A;
+}
+
+/** The value of a loss function, its further results and its gradients. */
+export interface ValueAndGradients<A extends Params = Params> {
+  /** The loss. */
+  loss: tf.Scalar;
+  /** The loss function's further results; empty if it gave none. */
+  aux: A;
+  /** The gradient of the loss with respect to each parameter, by path. */
+  gradients: Params;
+}
+
+/**
+ * Computes a loss and its gradients with respect to every parameter.
+ *
+ * A parameter that the loss does not depend on has a gradient of zeros.
+ * All results are the caller's to dispose; nothing else is left behind.
+ *
+ * @param loss A pure function of the parameters in TensorFlow.js operations.
+ * @param params The parameters, floating point.
+ * @returns The loss, the further results and the gradients.
+ * @throws {Error} If the loss depends on no parameter at all.
+ * @example
+ * ```ts
+ * import { valueAndGradients } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const params = { w: tf.tensor1d([3, 4]) };
+ * const { loss, gradients } = valueAndGradients(
+ *   ({ w }) => ({ loss: tf.sum(tf.square(w)) }),
+ *   params,
+ * );
+ * assertEquals(loss.dataSync()[0], 25);
+ * assertEquals([...gradients.w.dataSync()], [6, 8]);
+ * ```
+ */
+export function valueAndGradients<A extends Params = Params>(
+  loss: (params: Params) => LossValue<A>,
+  params: Params,
+): ValueAndGradients<A> {
+  const paths = Object.keys(params);
+  const inputs = paths.map((path) => params[path]);
+  // The engine frees what the loss made once it has the gradients, so the
+  // further results are kept and handed over to the scope outside.
+  let kept = {} as A;
+  const forward = (): tf.Scalar => {
+    const value = loss(params);
+    kept = keepAll(value.aux);
+    return value.loss;
+  };
+  return tf.tidy(() => {
+    const { value, grads } = tf.engine().gradients(
+      forward,
+      inputs,
+      undefined,
+      true,
+    );
+    const gradients: Params = {};
+    paths.forEach((path, i) =>
+      gradients[path] = grads[i] ?? tf.zerosLike(inputs[i])
+    );
+    const aux = handOver(kept);
+    return { loss: value as tf.Scalar, aux, gradients };
+  });
+}
+
+function keepAll<A extends Params>(aux: A | undefined): A {
+  const kept: Params = {};
+  for (const name in aux) kept[name] = tf.keep(aux[name].clone());
+  return kept as A;
+}
+
+function handOver<A extends Params>(kept: A): A {
+  const owned: Params = {};
+  for (const name in kept) owned[name] = kept[name].clone();
+  disposeParams(kept);
+  return owned as A;
+}
