@@ -229,29 +229,30 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   const network = resolveNetwork(options, encoder.shape);
   const base: Trunk = trunk(network, valueNetwork);
   const features = network.outputSize;
-  const heads = gaussian
+  const actions = gaussian
     ? distribution.parameterSize / 2
     : distribution.parameterSize;
-  const logStdShape = useSde ? [features, sdeFullStd ? heads : 1] : [heads];
+  const logStdShape = useSde ? [features, sdeFullStd ? actions : 1] : [actions];
 
   function init(random: RandomSource): Params {
     const [pi, vf] = orthogonalInit
       ? [orthogonal(0.01), orthogonal(1)]
       : [glorotUniform(), glorotUniform()];
-    const params: Params = {
-      ...base.init(random),
-      ...nest(initKernelAndBias([features, heads], pi, random), "pi/head"),
+    const trunks = base.init(random);
+    const heads: Params = {
+      ...nest(initKernelAndBias([features, actions], pi, random), "pi/head"),
       ...nest(initKernelAndBias([features, 1], vf, random), "vf/head"),
     };
-    if (gaussian) params["pi/logStd"] = tf.fill(logStdShape, initialLogStd);
-    return params;
+    if (gaussian) heads["pi/logStd"] = tf.fill(logStdShape, initialLogStd);
+    checkPathsDiffer(trunks, heads);
+    return { ...trunks, ...heads };
   }
 
   function logStdOf(params: Params, like: tf.Tensor2D, latent: tf.Tensor2D) {
     const logStd = parameter(params, "pi/logStd");
     if (!useSde) return tf.add(tf.zeros(like.shape), logStd) as tf.Tensor2D;
     return stateDependentLogStd(latent, logStd as tf.Tensor2D, {
-      actionSize: heads,
+      actionSize: actions,
       learnFeatures: sdeLearnFeatures,
     });
   }
@@ -285,7 +286,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     if (!useSde) return distribution.sample(output.policy, noise);
     return tidy(() => {
       const explored = sampleStateDependent(
-        tf.slice(output.policy, [0, 0], [-1, heads]),
+        tf.slice(output.policy, [0, 0], [-1, actions]),
         parameter<tf.Tensor2D>(params, "pi/logStd"),
         { latent: output.latent!, noise },
       );
@@ -299,7 +300,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     stateSize: base.stateSize,
     distribution,
     noise: useSde
-      ? { kind: "normal", size: features * heads }
+      ? { kind: "normal", size: features * actions }
       : distribution.noise,
     usesStateDependentExploration: useSde,
     init,
@@ -308,6 +309,18 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     mode: (output) => distribution.mode(output.policy),
     observationTensor: (batch, batchSize) => encoder.encode(batch, batchSize),
   };
+}
+
+/** Throws where a path of the trunks is one of the heads too. */
+function checkPathsDiffer(trunks: Params, heads: Params): void {
+  for (const path in trunks) {
+    if (Object.hasOwn(heads, path)) {
+      throw new RangeError(
+        `Cannot name a parameter of the network '${path}': ` +
+          `the name is taken by a head`,
+      );
+    }
+  }
 }
 
 /** The network itself, made from its name where only that is given. */

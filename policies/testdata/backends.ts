@@ -1,14 +1,11 @@
-import * as compute from "@bellman/compute";
-import "@tensorflow/tfjs-backend-wasm";
+import { selectBackend } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 
-// deno-lint-ignore no-explicit-any
-const selectBackend = (compute as any).selectBackend ?? tf.setBackend;
 const BACKENDS = ["cpu", "wasm"] as const;
 
 /**
- * A test for each backend. It fails as well if the test leaves tensors behind
- * although everything in it runs inside `tf.tidy`.
+ * A test on each backend. Its tensors are freed, so it may leave them; those
+ * that it keeps or that escape are an error.
  */
 export function testOnBackends(name: string, body: () => void): void {
   for (const backend of BACKENDS) {

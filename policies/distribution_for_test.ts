@@ -1,0 +1,46 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { distributionFor } from "./distribution_for.ts";
+import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+
+const BOX: BoxSpaceLike = {
+  type: "box",
+  shape: [2, 3],
+  low: -1,
+  high: 1,
+  dtype: "float32",
+};
+
+const FAMILIES: [SpaceLike, number, number[], "int32" | "float32"][] = [
+  [{ type: "discrete", n: 4 }, 4, [], "int32"],
+  [{ type: "multiDiscrete", nvec: [3, 2] }, 5, [2], "int32"],
+  [{ type: "multiBinary", n: 3 }, 3, [3], "int32"],
+  [BOX, 12, [2, 3], "float32"],
+  [{ ...BOX, dtype: "float64", shape: [] }, 2, [], "float32"],
+];
+
+for (const [space, parameterSize, actionShape, actionDtype] of FAMILIES) {
+  Deno.test(`${space.type} actions have their distribution`, () => {
+    const distribution = distributionFor(space);
+    assertEquals(distribution.parameterSize, parameterSize);
+    assertEquals(distribution.actionShape, actionShape);
+    assertEquals(distribution.actionDtype, actionDtype);
+  });
+}
+
+Deno.test("actions without a distribution are refused", () => {
+  assertThrows(
+    () => distributionFor({ type: "dict", spaces: { a: BOX } }),
+    TypeError,
+    "Cannot choose a distribution for dict actions",
+  );
+  assertThrows(
+    () => distributionFor({ type: "tuple", spaces: [BOX] }),
+    TypeError,
+    "Cannot choose a distribution for tuple actions",
+  );
+  assertThrows(
+    () => distributionFor({ ...BOX, dtype: "uint8" }),
+    TypeError,
+    "use multiDiscrete",
+  );
+});
