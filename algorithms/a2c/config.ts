@@ -146,7 +146,7 @@ export interface A2CConfig {
    * Units of each hidden layer of the mlp network.
    *
    * @default [64, 64]
-   * @items { "type": "integer", "minimum": 1 }
+   * @alias hidden_sizes
    */
   hiddenSizes: number[];
   /**

@@ -1,0 +1,248 @@
+import { RolloutBuffer } from "@bellman/buffers";
+import type {
+  ActorCritic,
+  ObservationArray,
+  SpaceLike,
+} from "@bellman/policies";
+import {
+  explainedVariance,
+  generalizedAdvantageEstimation,
+} from "@bellman/returns";
+import * as tf from "@tensorflow/tfjs";
+import { type Memory, tensor1d } from "./_acting.ts";
+import type { A2CConfig } from "./config.ts";
+import { record, type StateTree } from "./state_tree.ts";
+import type { A2CBatch } from "./update.ts";
+
+/** What was decided in a step, before its outcome is known. */
+interface Decision {
+  readonly observations: ObservationArray;
+  readonly actions: Float32Array | Int32Array;
+  readonly values: Float32Array;
+  readonly starts: Float32Array;
+}
+
+/** What followed a decision. */
+interface Outcome {
+  readonly rewards: Float64Array;
+  readonly terminated: Uint8Array;
+  readonly truncated: Uint8Array;
+}
+
+/** What the update learns towards. */
+export interface Targets {
+  /** `[numEnvs * numSteps]` */
+  readonly advantages: Float32Array;
+  /** `[numEnvs * numSteps]` */
+  readonly returns: Float32Array;
+  /** Share of the returns' variance that the values explain, at most 1. */
+  readonly explainedVariance: number;
+}
+
+/** The steps since the last update, and what is learned from them. */
+export class Rollout {
+  readonly #model: ActorCritic;
+  readonly #config: A2CConfig;
+  readonly #numEnvs: number;
+  readonly #buffer: RolloutBuffer;
+  readonly #noFinalValues: Float32Array;
+  /** Recurrent state before the first step. */
+  #initialState: Float32Array;
+  #lastValues: Float32Array;
+  #decision: Decision | null = null;
+  #size = 0;
+
+  constructor(
+    model: ActorCritic,
+    { observationSpace, numEnvs, config }: {
+      observationSpace: SpaceLike;
+      numEnvs: number;
+      config: A2CConfig;
+    },
+  ) {
+    const { distribution } = model;
+    this.#model = model;
+    this.#config = config;
+    this.#numEnvs = numEnvs;
+    this.#noFinalValues = new Float32Array(numEnvs);
+    this.#initialState = new Float32Array(numEnvs * model.stateSize);
+    this.#lastValues = new Float32Array(numEnvs);
+    this.#buffer = new RolloutBuffer({
+      numEnvs,
+      numSteps: config.numSteps,
+      fields: {
+        observations: {
+          shape: [model.observationSize],
+          dtype: dtypeOf(observationSpace),
+        },
+        actions: {
+          shape: [...distribution.actionShape],
+          dtype: distribution.actionDtype,
+        },
+        values: { shape: [], dtype: "float32" },
+        starts: { shape: [], dtype: "float32" },
+        rewards: { shape: [], dtype: "float64" },
+        terminated: { shape: [], dtype: "uint8" },
+        truncated: { shape: [], dtype: "uint8" },
+        finalValues: { shape: [], dtype: "float32" },
+      },
+    });
+  }
+
+  /** Whether the next thing to do is to learn. */
+  get full(): boolean {
+    return this.#size === this.#config.numSteps;
+  }
+
+  /** Steps so far. */
+  get numSteps(): number {
+    return this.#size;
+  }
+
+  /** Remembers what was decided; the arrays are copied where others own them. */
+  decide(
+    memory: Memory,
+    { observations, actions, values }: Omit<Decision, "starts">,
+  ): void {
+    if (this.full) {
+      throw new Error(
+        "Cannot act after a full rollout: call update() to learn from it first",
+      );
+    }
+    if (this.#size === 0) this.#initialState = memory.state.slice();
+    this.#decision = {
+      observations: observations.slice(),
+      starts: memory.starts.slice(),
+      actions,
+      values,
+    };
+  }
+
+  /** Adds the outcome of the last decision. */
+  add(outcome: Outcome, finalValues = this.#noFinalValues): void {
+    if (this.#decision === null) {
+      throw new Error("Cannot observe a step before act() chose its actions");
+    }
+    const { rewards, terminated, truncated } = outcome;
+    this.#buffer.add({
+      ...this.#decision,
+      rewards,
+      terminated,
+      truncated,
+      finalValues,
+    });
+    this.#decision = null;
+    this.#size++;
+  }
+
+  /** Ends the rollout with the values of the observations after it. */
+  end(lastValues: Float32Array): void {
+    this.#lastValues = lastValues;
+  }
+
+  /** Starts a new rollout. */
+  clear(): void {
+    this.#buffer.clear();
+    this.#size = 0;
+  }
+
+  #data<T>(field: string): T {
+    return this.#buffer.data(field) as T;
+  }
+
+  /** Advantages and returns of the full rollout. */
+  targets(): Targets {
+    const { numSteps, gamma, gaeLambda } = this.#config;
+    const values = this.#data<Float32Array>("values");
+    const terminated = this.#data<Uint8Array>("terminated");
+    const truncated = this.#data<Uint8Array>("truncated");
+    const { advantages, returns } = generalizedAdvantageEstimation({
+      rewards: this.#data<Float64Array>("rewards"),
+      values,
+      terminated: this.#config.bootstrapTruncated
+        ? terminated
+        : terminated.map((end, i) => end | truncated[i]),
+      truncated,
+      finalValues: this.#data<Float32Array>("finalValues"),
+      lastValues: this.#lastValues,
+    }, { numEnvs: this.#numEnvs, numSteps, gamma, lambda: gaeLambda });
+    return {
+      advantages: this.#config.normalizeAdvantage
+        ? normalized(advantages)
+        : Float32Array.from(advantages),
+      returns: Float32Array.from(returns),
+      explainedVariance: explainedVariance(values, returns),
+    };
+  }
+
+  /** The full rollout as tensors. */
+  batch({ advantages, returns }: Targets): A2CBatch {
+    const rows = this.#numEnvs * this.#config.numSteps;
+    const { actionShape, actionDtype } = this.#model.distribution;
+    const { stateSize } = this.#model;
+    return {
+      observations: this.#model.observationTensor(
+        this.#data<ObservationArray>("observations"),
+        rows,
+      ),
+      actions: tf.tensor(
+        this.#data<Float32Array | Int32Array>("actions").slice(),
+        [rows, ...actionShape],
+        actionDtype,
+      ),
+      advantages: tensor1d(advantages),
+      returns: tensor1d(returns),
+      ...(stateSize > 0 && {
+        state: tf.tensor2d(
+          this.#initialState.slice(),
+          [this.#numEnvs, stateSize],
+        ),
+        masks: tensor1d(this.#data<Float32Array>("starts")),
+      }),
+    };
+  }
+
+  save(): StateTree {
+    if (this.#decision !== null) {
+      throw new Error(
+        "Cannot save between act() and observe(): the step's outcome is missing",
+      );
+    }
+    return {
+      buffer: this.#buffer.save() as unknown as StateTree,
+      initialState: this.#initialState.slice(),
+      lastValues: this.#lastValues.slice(),
+      size: this.#size,
+    };
+  }
+
+  load(state: StateTree): void {
+    const saved = record(state, "a rollout");
+    this.#buffer.load(saved.buffer as never);
+    this.#initialState = Float32Array.from(saved.initialState as Float32Array);
+    this.#lastValues = Float32Array.from(saved.lastValues as Float32Array);
+    this.#size = saved.size as number;
+    this.#decision = null;
+  }
+}
+
+function dtypeOf(space: SpaceLike): "float32" | "float64" | "int32" | "uint8" {
+  switch (space.type) {
+    case "box":
+      return space.dtype;
+    case "multiBinary":
+      return "uint8";
+    default:
+      return "int32";
+  }
+}
+
+/** The same numbers with mean 0 and standard deviation 1. */
+function normalized(values: ArrayLike<number>): Float32Array {
+  const numbers = Array.from(values);
+  const mean = numbers.reduce((sum, it) => sum + it, 0) / numbers.length;
+  const variance = numbers.reduce((sum, it) => sum + (it - mean) ** 2, 0) /
+    numbers.length;
+  const scale = 1 / (Math.sqrt(variance) + 1e-8);
+  return Float32Array.from(numbers, (it) => (it - mean) * scale);
+}

@@ -1,0 +1,86 @@
+/** A number of a fixture: those that JSON cannot hold are texts. */
+export type Expected = number | boolean | string | null | Expected[];
+
+/** What running a fixture file gave. */
+export interface Outcome {
+  passed: number;
+  /** One line for each check that failed. */
+  failures: string[];
+  /** Largest deviation |a - b| / (1 + |b|) of all numbers. */
+  worst: number;
+}
+
+/** Runs every check of one fixture file. */
+export type FixtureRunner = (
+  // deno-lint-ignore no-explicit-any -- fixtures are as free as JSON
+  fixture: any,
+  comparison: Comparison,
+) => void | Promise<void>;
+
+/** All numbers in order, however deep they are nested. */
+export function flat(expected: Expected): number[] {
+  if (Array.isArray(expected)) return expected.flatMap(flat);
+  return [Number(expected)];
+}
+
+/** Counts checks and remembers the largest deviation. */
+export class Comparison {
+  readonly #outcome: Outcome = { passed: 0, failures: [], worst: 0 };
+  #problems: string[] | null = null;
+
+  /** What has been counted. */
+  get outcome(): Outcome {
+    return this.#outcome;
+  }
+
+  /** One check, that may hold several comparisons. */
+  async check(name: string, run: () => void | Promise<void>): Promise<void> {
+    this.#problems = [];
+    try {
+      await run();
+    } catch (error) {
+      this.#problems.push(`raised ${(error as Error).message}`);
+    }
+    if (this.#problems.length === 0) this.#outcome.passed++;
+    else this.#outcome.failures.push(`${name}: ${this.#problems.join("; ")}`);
+    this.#problems = null;
+  }
+
+  /** Compares numbers: the deviation is |a - b| / (1 + |b|). */
+  numbers(
+    name: string,
+    actual: ArrayLike<number> | number,
+    { expected, tolerance }: { expected: Expected; tolerance: number },
+  ): void {
+    const values = typeof actual === "number" ? [actual] : Array.from(actual);
+    const wanted = flat(expected);
+    if (values.length !== wanted.length) {
+      this.#problem(`${name} has ${values.length} numbers, not ${wanted.length}`);
+      return;
+    }
+    let worst = 0;
+    for (let i = 0; i < wanted.length; i++) {
+      worst = Math.max(worst, deviation(values[i], wanted[i]));
+    }
+    this.#outcome.worst = Math.max(this.#outcome.worst, worst);
+    if (!(worst <= tolerance)) {
+      this.#problem(`${name} is off by ${worst.toExponential(1)}`);
+    }
+  }
+
+  /** Compares anything that is right or wrong. */
+  that(name: string, holds: boolean): void {
+    if (!holds) this.#problem(`${name} does not hold`);
+  }
+
+  #problem(line: string): void {
+    if (this.#problems === null) throw new Error("compare inside of a check");
+    this.#problems.push(line);
+  }
+}
+
+function deviation(actual: number, expected: number): number {
+  if (Object.is(actual, expected) || actual === expected) return 0;
+  const off = Math.abs(actual - expected) / (1 + Math.abs(expected));
+  return Number.isNaN(off) ? Infinity : off;
+}
