@@ -20,6 +20,23 @@ export function escapeMarkup(text: string): string {
     .replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
+/** A text at a place in an image. */
+export function svgText(
+  x: number,
+  y: number,
+  content: string,
+  classes: string,
+): string {
+  return `<text class="${classes}" x="${px(x)}" y="${px(y)}">${
+    escapeMarkup(content)
+  }</text>`;
+}
+
+/** A length for an image: a tenth of a pixel is fine enough. */
+export function px(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
 function colors(palette: readonly string[]): string {
   return palette.map((color, i) =>
     `.bc-line${i}{stroke:${color}}.bc-fill${i}{fill:${color}}`

@@ -86,6 +86,8 @@ export class CheckpointStore {
   readonly dir: string;
 
   /**
+   * Names the folder of checkpoints.
+   *
    * @param dir The folder; it is made with the first checkpoint.
    */
   constructor(dir: string) {

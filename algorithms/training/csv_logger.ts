@@ -40,6 +40,8 @@ export class CsvLogger implements Logger {
   #columns: string[];
 
   /**
+   * Opens a file, to begin or to continue it.
+   *
    * @param path The file; its folder is made where it is missing.
    * @param options Name of the step's column.
    */

@@ -10,7 +10,14 @@ import {
   smooth,
   thin,
 } from "./_curve_points.ts";
-import { curveStyle, escapeMarkup, paletteSize } from "./_markup.ts";
+import { layLegend } from "./_curve_legend.ts";
+import {
+  curveStyle,
+  escapeMarkup,
+  paletteSize,
+  px,
+  svgText,
+} from "./_markup.ts";
 
 /** The points of one run; those that are not finite are left out. */
 export interface CurveRun {
@@ -139,14 +146,19 @@ export function renderCurves(
   const { x, y } = scales(drawings, box);
   const parts = [
     `<rect class="bc-ground" width="${width}" height="${height}" rx="8"/>`,
-    title ? text(20, 30, title, "bc-title") : "",
+    title ? svgText(20, 30, title, "bc-title") : "",
     `<g transform="translate(0 ${title ? 36 : 8})">${legend.markup}</g>`,
-    yLabel ? text(20, top - 12, yLabel, "bc-label") : "",
+    yLabel ? svgText(20, top - 12, yLabel, "bc-label") : "",
     drawAxes(x, y, box),
-    text((box.left + box.right) / 2, height - 10, xLabel, "bc-label bc-middle"),
+    svgText(
+      (box.left + box.right) / 2,
+      height - 10,
+      xLabel,
+      "bc-label bc-middle",
+    ),
     ...drawings.map((drawing) => draw(drawing, x, y)),
     drawings.length === 0
-      ? text(
+      ? svgText(
         (box.left + box.right) / 2,
         (box.top + box.bottom) / 2,
         "no data",
@@ -234,7 +246,7 @@ function drawAxes(
   return [
     ...yTicks.map((tick) =>
       `<path class="bc-grid" d="M${left} ${px(y(tick))}H${right}"/>` +
-      text(
+      svgText(
         left - 8,
         y(tick) + 4,
         tick === 0 ? "0" : yFormat(tick),
@@ -244,7 +256,7 @@ function drawAxes(
     `<path class="bc-axis" d="M${left} ${bottom}H${right}"/>`,
     ...xTicks.map((tick) =>
       `<path class="bc-axis" d="M${px(x(tick))} ${bottom}v5"/>` +
-      text(
+      svgText(
         x(tick),
         bottom + 19,
         tick === 0 ? "0" : xFormat(tick),
@@ -278,42 +290,4 @@ function draw(drawing: Drawing, x: Scale, y: Scale): string {
       ? `<path class="bc-line bc-raw bc-line${color}" d="${path(raw)}"/>`
       : "") +
     `<path class="bc-line bc-line${color}" d="${path(points)}"/>`;
-}
-
-/** The names of the series in rows, as many as the width needs. */
-function layLegend(
-  series: readonly CurveSeries[],
-  width: number,
-): { markup: string; height: number } {
-  let [left, row] = [20, 0];
-  const entries = series.map(({ name, runs, style }, i) => {
-    const label = runs.length > 1 && style !== "dots"
-      ? `${name} (${runs.length} runs)`
-      : name;
-    const size = 24 + label.length * 6.7 + 18;
-    if (left > 20 && left + size > width - 10) [left, row] = [20, row + 1];
-    const [at, middle] = [left, row * 20 + 10];
-    left += size;
-    const color = i % paletteSize;
-    const swatch = style === "dots"
-      ? `<circle class="bc-fill${color}" opacity="0.6" cx="${
-        at + 8
-      }" cy="${middle}" r="3"/>`
-      : `<path class="bc-line bc-line${color}" d="M${at} ${middle}h16"/>`;
-    return swatch + text(at + 24, middle + 4, label, "bc-legend");
-  });
-  // A single curve under a title needs no name.
-  return series.length === 0 || series.every(({ name }) => name === "")
-    ? { markup: "", height: 0 }
-    : { markup: entries.join(""), height: (row + 1) * 20 };
-}
-
-function text(x: number, y: number, content: string, classes: string): string {
-  return `<text class="${classes}" x="${px(x)}" y="${px(y)}">${
-    escapeMarkup(content)
-  }</text>`;
-}
-
-function px(value: number): string {
-  return String(Math.round(value * 10) / 10);
 }

@@ -51,6 +51,8 @@ export class TrainingDivergedError extends Error implements Divergence {
   readonly checkpoint?: string;
 
   /**
+   * Makes the error with its message.
+   *
    * @param divergence What became of which number, and when.
    */
   constructor(divergence: Divergence) {

@@ -27,6 +27,8 @@ export class EpisodesCsv implements Logger {
   #file: AppendFile;
 
   /**
+   * Opens a file, to begin or to continue it.
+   *
    * @param path The file; its folder is made where it is missing.
    */
   constructor(path: string) {

@@ -1,31 +1,100 @@
 /**
- * The training loop.
+ * Trains reinforcement-learning algorithms: one loop for all of them, with
+ * evaluation, checkpoints that resume bit for bit, early stopping, logs, a
+ * progress bar and curves.
+ *
+ * It knows neither tensors nor environments: what it needs of an algorithm and
+ * of an environment is written down in {@link Algorithm} and
+ * {@link VecEnvLike}, and anything of that shape will do.
+ *
+ * @example Train, then go on from the checkpoint.
+ * ```ts
+ * import {
+ *   type Algorithm,
+ *   CheckpointStore,
+ *   train,
+ *   type VecEnvLike,
+ * } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // Guess a number between 0 and 9; the closer, the better.
+ * const env: VecEnvLike = {
+ *   numEnvs: 1,
+ *   reset: () => new Float32Array(1),
+ *   step: (actions) => ({
+ *     observations: new Float32Array(1),
+ *     finalObservations: new Float32Array(1),
+ *     rewards: Float64Array.of(-Math.abs((actions as Int32Array)[0] - 7)),
+ *     terminated: Uint8Array.of(1),
+ *     truncated: Uint8Array.of(0),
+ *   }),
+ *   snapshot: () => null,
+ *   restore: () => {},
+ *   observations: () => new Float32Array(1),
+ *   close: () => {},
+ * };
+ *
+ * // Try one number after the other and keep the best.
+ * function guesser(): Algorithm {
+ *   let [guess, best, bestReward] = [0, 0, -Infinity];
+ *   return {
+ *     act: () => Int32Array.of(guess),
+ *     observe({ rewards: [reward] }) {
+ *       if (reward > bestReward) [best, bestReward] = [guess, reward];
+ *     },
+ *     update() {
+ *       guess = (guess + 1) % 10;
+ *       return { policy_loss: -bestReward };
+ *     },
+ *     save: () => ({ guess, best, bestReward }),
+ *     restore: (state) =>
+ *       void ({ guess, best, bestReward } = state as Record<string, number>),
+ *     policy: () => ({ act: () => Int32Array.of(best) }),
+ *   };
+ * }
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * const options = {
+ *   evaluation: { env, everyTimesteps: 5 },
+ *   checkpoints: { store },
+ * };
+ * const first = await train(guesser(), env, { ...options, totalTimesteps: 5 });
+ * assertEquals(first.bestEvaluation?.meanReturn, -3);
+ *
+ * const second = await train(guesser(), env, {
+ *   ...options,
+ *   totalTimesteps: 10,
+ *   resumeFrom: store.load("latest").state,
+ * });
+ * assertEquals(second.step, 10);
+ * assertEquals(second.bestEvaluation?.meanReturn, 0);
+ * ```
  *
  * @module
  */
 export * from "./algorithm.ts";
 export * from "./callback.ts";
 export * from "./checkpoint_store.ts";
-export * from "./evaluate.ts";
-export * from "./logger.ts";
-export * from "./progress.ts";
-export * from "./state_tree.ts";
-export * from "./train_options.ts";
-export * from "./early_stopping.ts";
-export * from "./safetensors.ts";
-export * from "./train.ts";
+export * from "./csv_logger.ts";
+export * from "./curves.ts";
 export {
   type Divergence,
   isGuardedStatistic,
   TrainingDivergedError,
 } from "./divergence.ts";
-export * from "./csv_logger.ts";
+export * from "./early_stopping.ts";
 export * from "./episodes_csv.ts";
+export * from "./evaluate.ts";
 export * from "./json_lines_logger.ts";
-export * from "./table_logger.ts";
-export * from "./tensorboard_logger.ts";
+export * from "./logger.ts";
+export * from "./progress.ts";
 export * from "./progress_bar.ts";
 export * from "./read_logs.ts";
-export * from "./run_folder.ts";
-export * from "./curves.ts";
 export * from "./report.ts";
+export * from "./run_folder.ts";
+export * from "./safetensors.ts";
+export * from "./state_tree.ts";
+export * from "./table_logger.ts";
+export * from "./tensorboard_logger.ts";
+export * from "./train.ts";
+export * from "./train_options.ts";

@@ -30,6 +30,8 @@ export class RunFolder {
   readonly dir: string;
 
   /**
+   * Names the folder of a run.
+   *
    * @param dir The folder.
    */
   constructor(dir: string) {

@@ -30,6 +30,8 @@ export class TableLogger implements Logger {
   #write: (text: string) => void;
 
   /**
+   * Makes a logger that writes text.
+   *
    * @param options Where the text goes.
    */
   constructor(options: TableLoggerOptions) {
@@ -64,6 +66,6 @@ function format(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e7 || size < 1e-4) return value.toExponential(3);
   return String(
-    Number(value.toPrecision(Math.max(4, Math.ceil(Math.log10(size)) + 1))),
+    Number(value.toPrecision(Math.max(4, Math.floor(Math.log10(size)) + 1))),
   );
 }

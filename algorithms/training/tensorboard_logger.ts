@@ -47,6 +47,8 @@ export class TensorBoardLogger implements Logger {
   #closed = false;
 
   /**
+   * Names the folder of event files.
+   *
    * @param dir The folder; it is made where it is missing.
    * @param options The clock.
    */
