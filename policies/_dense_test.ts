@@ -1,41 +1,36 @@
 import * as tf from "@tensorflow/tfjs";
-import { dense, matMul } from "./_dense.ts";
+import { dense, denseLayer } from "./_dense.ts";
 import { assertClose } from "./testdata/assertions.ts";
 import { testOnBackends, values } from "./testdata/backends.ts";
-import { seededRandom } from "./testdata/random.ts";
-import { heNormal } from "./initializers.ts";
 
-const random = seededRandom(4);
-const [X, KERNEL, BIAS, WEIGHTS] = [[5, 3], [3, 4], [1, 4], [5, 4]].map(
-  (shape) => ({ shape, data: heNormal()(shape, random) }),
-);
-const matrix = ({ shape, data }: typeof X) =>
-  tf.tensor2d(data, shape as [number, number]);
-
-testOnBackends("dense is the product and the bias, and so its gradient", () => {
-  const inputs = [matrix(X), matrix(KERNEL), tf.tensor1d(BIAS.data)];
-  const loss = (product: tf.Tensor) =>
-    tf.sum(tf.mul(tf.square(product), matrix(WEIGHTS))) as tf.Scalar;
-  const ours = tf.valueAndGrads((x, w, b) =>
-    loss(dense(x as tf.Tensor2D, w as tf.Tensor2D, b as tf.Tensor1D))
-  )(inputs);
-  const theirs = tf.valueAndGrads((x, w, b) =>
-    loss(tf.add(tf.matMul(x as tf.Tensor2D, w as tf.Tensor2D), b))
-  )(inputs);
-  assertClose(ours.value, values(theirs.value));
-  ours.grads.forEach((grad, i) => assertClose(grad, values(theirs.grads[i])));
+testOnBackends("dense is the product and the bias", () => {
+  const y = dense(
+    tf.tensor2d([[1, 2], [-1, 0.5]]),
+    tf.tensor2d([[3, 0, 1], [-1, 4, 2]]),
+    tf.tensor1d([0.5, -0.5, 10]),
+  );
+  assertClose(y, [1.5, 7.5, 15, -3, 1.5, 10]);
 });
 
-testOnBackends("matMul is the product, and so its gradient", () => {
-  const inputs = [matrix(X), matrix(KERNEL)];
-  const loss = (product: tf.Tensor) =>
-    tf.sum(tf.mul(tf.square(product), matrix(WEIGHTS))) as tf.Scalar;
-  const ours = tf.valueAndGrads((x, w) =>
-    loss(matMul(x as tf.Tensor2D, w as tf.Tensor2D))
-  )(inputs);
-  const theirs = tf.valueAndGrads((x, w) =>
-    loss(tf.matMul(x as tf.Tensor2D, w as tf.Tensor2D))
-  )(inputs);
-  assertClose(ours.value, values(theirs.value));
-  ours.grads.forEach((grad, i) => assertClose(grad, values(theirs.grads[i])));
+testOnBackends("the gradient of dense is that of its formula", () => {
+  const x = tf.tensor2d([[1, 2], [-1, 0.5]]);
+  const dy = tf.tensor2d([[1, -2, 3], [0.5, 0, -1]]);
+  const params = {
+    "layer/kernel": tf.tensor2d([[3, 0, 1], [-1, 4, 2]]),
+    "layer/bias": tf.tensor1d([0.5, -0.5, 10]),
+  };
+  const [dx, dKernel, dBias] = tf.grads((x, kernel, bias) =>
+    tf.sum(tf.mul(
+      dy,
+      denseLayer(
+        { "layer/kernel": kernel, "layer/bias": bias },
+        "layer",
+        x as tf.Tensor2D,
+      ),
+    ))
+  )([x, params["layer/kernel"], params["layer/bias"]]);
+  assertClose(dx, [6, -3, 0.5, -2.5]);
+  assertClose(dKernel, [0.5, -2, 4, 2.25, -4, 5.5]);
+  assertClose(dBias, [1.5, -2, 2]);
+  assertClose(values(tf.sum(dBias)), [1.5]);
 });

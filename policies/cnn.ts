@@ -167,14 +167,11 @@ function convolutions(
     const output = tf.tidy(() => {
       let x = inputs.x as tf.Tensor4D;
       convLayers.forEach(([, , strides], i) => {
-        const y = tf.fused.conv2d({
-          x,
-          filter: parameter<tf.Tensor4D>(params, `conv${i}/kernel`),
-          bias: parameter(params, `conv${i}/bias`),
-          strides,
-          pad: padding,
-        });
-        x = activate(y) as tf.Tensor4D;
+        const kernel = parameter<tf.Tensor4D>(params, `conv${i}/kernel`);
+        const y = tf.conv2d(x, kernel, strides, padding);
+        x = activate(
+          tf.add(y, parameter(params, `conv${i}/bias`)),
+        ) as tf.Tensor4D;
       });
       const flat = flattenRows(x);
       if (denseSize === 0) return flat;

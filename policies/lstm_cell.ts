@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import { dense, matMul } from "./_dense.ts";
+import { dense } from "./_dense.ts";
 import { normalizeRows } from "./_layers.ts";
 import { parameter } from "./parameters.ts";
 import { tidy } from "./_tidy.ts";
@@ -145,14 +145,14 @@ function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
     return dense(x, wx, b);
   }
   const shift = tf.add(parameter<tf.Tensor1D>(params, "bx"), b) as tf.Tensor1D;
-  const projected = matMul(x, wx);
+  const projected = tf.matMul(x, wx) as tf.Tensor2D;
   return normalizeRows(projected, parameter(params, "gx"), shift);
 }
 
 /** The part of `z` that needs the hidden values. */
 function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
   const wh = parameter<tf.Tensor2D>(params, "wh");
-  const projected = matMul(h, wh);
+  const projected = tf.matMul(h, wh) as tf.Tensor2D;
   if (params.gh === undefined) return projected;
   return normalizeRows(
     projected,

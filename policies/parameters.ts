@@ -1,9 +1,6 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 
-/** Parameters or anything else that is kept by path. */
-type ByPath<T> = Readonly<Record<string, T>>;
-
 /**
  * The part of a parameter map under a prefix, with the prefix taken off.
  *
@@ -79,7 +76,7 @@ export function nest(params: Params, name: string): Params {
  * ```
  */
 export function parameter<T extends tf.Tensor = tf.Tensor>(
-  params: ByPath<tf.Tensor>,
+  params: Readonly<Record<string, tf.Tensor>>,
   path: string,
 ): T {
   const found = params[path];
