@@ -56,7 +56,7 @@ function model(options: Partial<ActorCriticOptions>) {
   });
 }
 
-/** Everything that a loss could use, as one number. */
+/** Applies, samples and trains a model once, and checks each step. */
 function checkModel(options: Partial<ActorCriticOptions>): void {
   const m = model(options);
   const random = seededRandom(3);

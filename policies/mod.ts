@@ -35,6 +35,7 @@
  */
 export * from "./activations.ts";
 export * from "./actor_critic.ts";
+export * from "./actor_critic_types.ts";
 export * from "./bernoulli.ts";
 export * from "./categorical.ts";
 export * from "./cnn.ts";
