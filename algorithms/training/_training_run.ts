@@ -5,12 +5,14 @@ import type { TrainContext } from "./callback.ts";
 import {
   divergedParameter,
   divergedStatistic,
+  type Divergence,
   isGuardedStatistic,
   TrainingDivergedError,
 } from "./divergence.ts";
 import { EpisodeTracker } from "./_episode_tracker.ts";
 import { EpisodeWindow } from "./_episode_window.ts";
 import { evaluate, type EvaluationResult } from "./evaluate.ts";
+import type { Logger } from "./logger.ts";
 import type { ProgressState } from "./progress.ts";
 import {
   checkOptions,
@@ -19,6 +21,7 @@ import {
   loadEvaluation,
   nextMultiple,
   saveEvaluation,
+  updateRow,
 } from "./_training_state.ts";
 import type { StateTree } from "./state_tree.ts";
 import type { TrainOptions, TrainResult } from "./train_options.ts";
@@ -34,6 +37,7 @@ export class TrainingRun implements TrainContext, ProgressState {
   episodes = 0;
 
   #options: TrainOptions;
+  #loggers: readonly Logger[];
   #callbacks: CallbackList;
   #window: EpisodeWindow;
   #tracker: EpisodeTracker;
@@ -54,6 +58,7 @@ export class TrainingRun implements TrainContext, ProgressState {
     this.env = env;
     this.totalTimesteps = options.totalTimesteps;
     this.#options = options;
+    this.#loggers = options.loggers ?? [];
     this.#callbacks = new CallbackList(options.callbacks ?? []);
     this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
     this.#tracker = new EpisodeTracker(env.numEnvs);
@@ -84,7 +89,6 @@ export class TrainingRun implements TrainContext, ProgressState {
     await this.#callbacks.notify("onStart", this);
     const stopReason = await this.#loop();
     if (this.#savedAt !== this.step) await this.#checkpoint();
-    for (const logger of this.#options.loggers ?? []) logger.flush?.();
     progress?.finish(this);
     const result = this.#result(stopReason);
     for (const callback of this.#options.callbacks ?? []) {
@@ -125,9 +129,7 @@ export class TrainingRun implements TrainContext, ProgressState {
       this.episodes++;
       this.#window.push(episode);
       const logged = { ...episode, step: this.step };
-      for (const logger of this.#options.loggers ?? []) {
-        logger.writeEpisode?.(logged);
-      }
+      this.#loggers.forEach((logger) => logger.writeEpisode?.(logged));
       await this.#callbacks.notify("onEpisode", this, logged);
     }
     if (this.#callbacks.has("onStep")) {
@@ -145,30 +147,17 @@ export class TrainingRun implements TrainContext, ProgressState {
     const diverged = divergedStatistic(statistics, guard);
     if (
       diverged || this.updates === 1 || this.updates % logInterval === 0
-    ) this.#log(this.#row(statistics));
+    ) this.#log(updateRow(this, statistics));
     if (diverged) throw this.#divergence(diverged);
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
     }
   }
 
-  #row(statistics: Statistics): Statistics {
-    const seconds = this.elapsedSeconds;
-    return {
-      nupdates: this.updates,
-      total_timesteps: this.step,
-      fps: seconds > 0 ? Math.trunc(this.step / seconds) : 0,
-      time_elapsed: Math.round(seconds * 1000) / 1000,
-      ...statistics,
-      eprewmean: this.meanReturn,
-      eplenmean: this.meanLength,
-    };
-  }
-
   #log(statistics: Statistics): void {
-    const { loggers = [], progress } = this.#options;
-    if (loggers.length > 0) progress?.clear?.();
-    for (const logger of loggers) logger.write({ step: this.step, statistics });
+    if (this.#loggers.length > 0) this.#options.progress?.clear?.();
+    const row = { step: this.step, statistics };
+    for (const logger of this.#loggers) logger.write(row);
   }
 
   async #evaluate(): Promise<void> {
@@ -205,14 +194,14 @@ export class TrainingRun implements TrainContext, ProgressState {
   }
 
   async #checkpoint(best = false): Promise<void> {
-    const { checkpoints, loggers = [] } = this.#options;
+    const { checkpoints } = this.#options;
     if (checkpoints === undefined) return;
     const { store, everyTimesteps = Infinity, keepLast = 3 } = checkpoints;
     const state = this.#save();
     const diverged = divergedParameter(state.algorithm);
     if (diverged) throw this.#divergence(diverged);
     // What was logged up to here must be on the disk before the checkpoint is.
-    for (const logger of loggers) logger.flush?.();
+    for (const logger of this.#loggers) logger.flush?.();
     const info = store.save(this.step, state, { best, keepLast });
     if (!best) {
       this.#savedAt = this.step;
@@ -243,7 +232,7 @@ export class TrainingRun implements TrainContext, ProgressState {
   }
 
   #resume(state: StateTree): void {
-    const { loggers = [], checkpoints, extraState } = this.#options;
+    const { checkpoints, evaluation, extraState } = this.#options;
     const { loop, callbacks, algorithm, env, extra } = checkResumable(state);
     this.#tracker.restore(loop.tracker);
     this.#window.restore(loop.window);
@@ -253,10 +242,10 @@ export class TrainingRun implements TrainContext, ProgressState {
     this.#secondsBefore = loop.elapsedSeconds as number;
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
-    if (this.#options.evaluation) {
+    if (evaluation) {
       this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
         ? loop.nextEvaluation as number
-        : nextMultiple(this.step, this.#options.evaluation.everyTimesteps);
+        : nextMultiple(this.step, evaluation.everyTimesteps);
     }
     if (checkpoints) {
       const { store, everyTimesteps = Infinity } = checkpoints;
@@ -268,15 +257,15 @@ export class TrainingRun implements TrainContext, ProgressState {
     this.env.restore(env);
     extraState?.restore(extra);
     this.#observations = this.env.observations();
-    for (const logger of loggers) logger.truncate?.(this.step);
+    for (const logger of this.#loggers) logger.truncate?.(this.step);
   }
 
   #divergence(
-    diverged: { statistic: string; value: number },
+    diverged: Pick<Divergence, "statistic" | "value">,
   ): TrainingDivergedError {
+    const { step, updates } = this;
     const checkpoint = this.#lastCheckpoint ??
       this.#options.checkpoints?.store.list().checkpoints.at(-1)?.path;
-    const { step, updates } = this;
     return new TrainingDivergedError({
       ...diverged,
       step,

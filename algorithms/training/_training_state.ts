@@ -1,5 +1,6 @@
 /** What a checkpoint of a training run holds, and the checks on the way in. */
 import type { Statistics } from "./algorithm.ts";
+import type { TrainContext } from "./callback.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import { isStateRecord, type StateTree } from "./state_tree.ts";
 import type { TrainOptions } from "./train_options.ts";
@@ -47,6 +48,23 @@ export function checkResumable(state: StateTree): ResumableState {
     );
   }
   return state as unknown as ResumableState;
+}
+
+/** The row that loggers get after an update. */
+export function updateRow(
+  context: TrainContext,
+  statistics: Statistics,
+): Statistics {
+  const { updates, step, elapsedSeconds, meanReturn, meanLength } = context;
+  return {
+    nupdates: updates,
+    total_timesteps: step,
+    fps: elapsedSeconds > 0 ? Math.trunc(step / elapsedSeconds) : 0,
+    time_elapsed: Math.round(elapsedSeconds * 1000) / 1000,
+    ...statistics,
+    eprewmean: meanReturn,
+    eplenmean: meanLength,
+  };
 }
 
 /** The row that loggers get after an evaluation. */

@@ -67,6 +67,8 @@ export async function train(
   try {
     return await new TrainingRun(algorithm, env, options).run();
   } finally {
+    // After an error the bar would stand before its message.
+    options.progress?.clear?.();
     for (const logger of options.loggers ?? []) logger.close();
   }
 }

@@ -1,35 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Statistics } from "./algorithm.ts";
 import { type Callback, stop } from "./callback.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
-import { TrainingDivergedError } from "./divergence.ts";
-import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
+import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
-import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
+import { scripted, ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
-
-class MemoryLogger implements Logger {
-  rows: LogRow[] = [];
-  episodes: LoggedEpisode[] = [];
-  closed = 0;
-  write(row: LogRow): void {
-    this.rows.push(row);
-  }
-  writeEpisode(episode: LoggedEpisode): void {
-    this.episodes.push(episode);
-  }
-  close(): void {
-    this.closed++;
-  }
-}
-
-/** An algorithm that updates after each step with the given statistics. */
-function scripted(statistics: (update: number) => Statistics) {
-  let update = 0;
-  const algorithm = new ToyAlgorithm(4);
-  algorithm.update = () => statistics(++update);
-  return algorithm;
-}
 
 Deno.test("the run stops at the first count that reaches the total", async () => {
   for (const [totalTimesteps, step] of [[100, 100], [101, 104], [1, 4]]) {
@@ -211,72 +186,6 @@ Deno.test("evaluation does not change what is learned", async () => {
     },
   });
   assertEquals(evaluated.save(), plain.save());
-});
-
-Deno.test("a loss that is not finite stops the run and keeps the last good checkpoint", async () => {
-  const dir = await Deno.makeTempDir();
-  const store = new CheckpointStore(dir);
-  const logger = new MemoryLogger();
-  for (const value of [NaN, Infinity, -Infinity]) {
-    const algorithm = scripted((update) => ({
-      value_loss: update === 5 ? value : 1,
-      explained_variance: NaN,
-    }));
-    const error = await assertRejects(
-      () =>
-        train(algorithm, new ToyEnv(4), {
-          totalTimesteps: 400,
-          loggers: [logger],
-          checkpoints: { store, everyTimesteps: 12 },
-        }),
-      TrainingDivergedError,
-    );
-    assertEquals(
-      error.message,
-      `value_loss became ${value} at step 20 (update 5); the last good checkpoint is ${dir}/step_000000012.json`,
-    );
-    assertEquals(store.list().checkpoints.map(({ step }) => step), [12]);
-    const { statistic, step, updates } = error as TrainingDivergedError;
-    assertEquals([statistic, step, updates], ["value_loss", 20, 5]);
-  }
-  assertEquals(logger.rows.at(-1)!.statistics.value_loss, -Infinity);
-  assertEquals(logger.closed, 3);
-  await Deno.remove(dir, { recursive: true });
-});
-
-Deno.test("what is guarded can be chosen", async () => {
-  const algorithm = () => scripted(() => ({ value_loss: NaN, odd: NaN }));
-  const options = { totalTimesteps: 40 };
-  await train(algorithm(), new ToyEnv(4), { ...options, guard: () => false });
-  await assertRejects(
-    () =>
-      train(algorithm(), new ToyEnv(4), {
-        ...options,
-        guard: (name) => name === "odd",
-      }),
-    TrainingDivergedError,
-    "odd became NaN at step 4 (update 1); no checkpoint had been written",
-  );
-});
-
-Deno.test("no checkpoint is written of parameters that are not finite", async () => {
-  const dir = await Deno.makeTempDir();
-  const algorithm = new ToyAlgorithm(4);
-  await assertRejects(
-    () =>
-      train(algorithm, new ToyEnv(4), {
-        totalTimesteps: 400,
-        checkpoints: { store: new CheckpointStore(dir), everyTimesteps: 12 },
-        callbacks: [{
-          onStep: ({ step }) => {
-            if (step === 16) algorithm.params[7] = NaN;
-          },
-        }],
-      }),
-    TrainingDivergedError,
-    `params/table/data became NaN at step 24 (update 1); the last good checkpoint is ${dir}/step_000000012.json`,
-  );
-  await Deno.remove(dir, { recursive: true });
 });
 
 Deno.test("an abort writes a checkpoint and ends the run", async () => {

@@ -213,3 +213,13 @@ function choose(
 function sigmoid(x: number): number {
   return 1 / (1 + Math.exp(-x));
 }
+
+/** An algorithm that updates after each step with the given statistics. */
+export function scripted(
+  statistics: (update: number) => Statistics,
+): Algorithm & { params: Float32Array } {
+  let update = 0;
+  const algorithm = new ToyAlgorithm(4);
+  algorithm.update = () => statistics(++update);
+  return algorithm;
+}

@@ -1,0 +1,92 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { CheckpointStore } from "./checkpoint_store.ts";
+import { TrainingDivergedError } from "./divergence.ts";
+import { MemoryLogger } from "./testdata/memory_logger.ts";
+import { scripted, ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
+import { train } from "./train.ts";
+
+Deno.test("a loss that is not finite stops the run and keeps the last good checkpoint", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const logger = new MemoryLogger();
+  for (const value of [NaN, Infinity, -Infinity]) {
+    const algorithm = scripted((update) => ({
+      value_loss: update === 5 ? value : 1,
+      explained_variance: NaN,
+    }));
+    const error = await assertRejects(
+      () =>
+        train(algorithm, new ToyEnv(4), {
+          totalTimesteps: 400,
+          loggers: [logger],
+          checkpoints: { store, everyTimesteps: 12 },
+        }),
+      TrainingDivergedError,
+    );
+    assertEquals(
+      error.message,
+      `value_loss became ${value} at step 20 (update 5); the last good checkpoint is ${dir}/step_000000012.json`,
+    );
+    assertEquals(store.list().checkpoints.map(({ step }) => step), [12]);
+    const { statistic, step, updates } = error as TrainingDivergedError;
+    assertEquals([statistic, step, updates], ["value_loss", 20, 5]);
+  }
+  assertEquals(logger.rows.at(-1)!.statistics.value_loss, -Infinity);
+  assertEquals(logger.closed, 3);
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("what is guarded can be chosen", async () => {
+  const algorithm = () => scripted(() => ({ value_loss: NaN, odd: NaN }));
+  const options = { totalTimesteps: 40 };
+  await train(algorithm(), new ToyEnv(4), { ...options, guard: () => false });
+  await assertRejects(
+    () =>
+      train(algorithm(), new ToyEnv(4), {
+        ...options,
+        guard: (name) => name === "odd",
+      }),
+    TrainingDivergedError,
+    "odd became NaN at step 4 (update 1); no checkpoint had been written",
+  );
+});
+
+Deno.test("no checkpoint is written of parameters that are not finite", async () => {
+  const dir = await Deno.makeTempDir();
+  const algorithm = new ToyAlgorithm(4);
+  await assertRejects(
+    () =>
+      train(algorithm, new ToyEnv(4), {
+        totalTimesteps: 400,
+        checkpoints: { store: new CheckpointStore(dir), everyTimesteps: 12 },
+        callbacks: [{
+          onStep: ({ step }) => {
+            if (step === 16) algorithm.params[7] = NaN;
+          },
+        }],
+      }),
+    TrainingDivergedError,
+    `params/table/data became NaN at step 24 (update 1); the last good checkpoint is ${dir}/step_000000012.json`,
+  );
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("a run that diverges takes its bar away", async () => {
+  let cleared = 0;
+  const progress = {
+    update: () => {},
+    clear: () => void cleared++,
+    finish: () => {
+      throw new Error("Cannot finish a run that diverged");
+    },
+  };
+  await assertRejects(
+    () =>
+      train(scripted(() => ({ policy_loss: NaN })), new ToyEnv(4), {
+        totalTimesteps: 40,
+        progress,
+      }),
+    TrainingDivergedError,
+  );
+  assertEquals(cleared, 1);
+});
