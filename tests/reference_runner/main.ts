@@ -1,0 +1,124 @@
+/**
+ * Runs every fixture file of a folder through the public API of the packages
+ * and prints a line for each: `deno task reference DIR [--backend B]`.
+ */
+import { selectBackend } from "@bellman/compute";
+import { parseArgs } from "@std/cli";
+import * as tf from "@tensorflow/tfjs";
+import { Comparison, type Outcome } from "./comparison.ts";
+import { runners } from "./runners.ts";
+
+const BACKENDS = ["auto", "tensorflow", "wasm", "cpu"] as const;
+const ENGINES = ["eager"] as const;
+const USAGE =
+  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager]";
+
+/** A mistake of the person at the command line: one line, exit code 2. */
+class UsageError extends Error {}
+
+interface Options {
+  dir: string;
+  backend: typeof BACKENDS[number];
+}
+
+function oneOf<T extends string>(
+  what: string,
+  value: string,
+  choices: readonly T[],
+): T {
+  const found = choices.find((it) => it === value);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `Unknown ${what} '${value}': expected ${choices.join(", ")}`,
+  );
+}
+
+function parse(args: string[]): Options {
+  const options = parseArgs(args, {
+    string: ["backend", "engine"],
+    default: { backend: "wasm", engine: "eager" },
+    unknown: (name: string) => {
+      if (!name.startsWith("-")) return true;
+      throw new UsageError(`Unknown option '${name}': ${USAGE}`);
+    },
+  });
+  oneOf("engine", String(options.engine), ENGINES);
+  const backend = oneOf("backend", String(options.backend), BACKENDS);
+  if (options._.length !== 1) {
+    throw new UsageError(
+      `Cannot run ${options._.length} folders of fixtures: ${USAGE}`,
+    );
+  }
+  return { dir: String(options._[0]), backend };
+}
+
+function fixtureFiles(dir: string): string[] {
+  let entries: Deno.DirEntry[];
+  try {
+    entries = [...Deno.readDirSync(dir)];
+  } catch {
+    throw new UsageError(`Cannot read fixtures from ${dir}: no such folder`);
+  }
+  const names = entries.filter((it) => !it.isDirectory)
+    .map((it) => it.name)
+    .filter((name) => name.endsWith(".json"));
+  if (names.length > 0) return names.sort();
+  throw new UsageError(`Cannot find fixtures in ${dir}: it has no .json file`);
+}
+
+async function runFile(path: string, name: string): Promise<Outcome | null> {
+  const fixture = JSON.parse(await Deno.readTextFile(path));
+  const runner = runners[fixture.file] ?? runners[name];
+  if (runner === undefined) return null;
+  const comparison = new Comparison();
+  tf.engine().startScope();
+  try {
+    await runner(fixture, comparison);
+  } finally {
+    tf.engine().endScope();
+  }
+  return comparison.outcome;
+}
+
+function line(name: string, { passed, failures, worst }: Outcome): string {
+  const deviation = worst === 0 ? "0" : worst.toExponential(1);
+  return `${name}: ${passed} passed, ${failures.length} failed, worst deviation ${deviation}`;
+}
+
+async function runFolder({ dir, backend }: Options): Promise<boolean> {
+  const files = fixtureFiles(dir);
+  const chosen = await selectBackend(backend);
+  console.error(`backend ${chosen.name}: ${chosen.description}`);
+  let good = true;
+  for (const file of files) {
+    const name = file.replace(/\.json$/, "");
+    let outcome: Outcome | null;
+    try {
+      outcome = await runFile(`${dir}/${file}`, name);
+    } catch (error) {
+      console.log(`${name}: cannot be run: ${(error as Error).message}`);
+      good = false;
+      continue;
+    }
+    if (outcome === null) {
+      console.log(`${name}: no runner`);
+      continue;
+    }
+    console.log(line(name, outcome));
+    for (const failure of outcome.failures) console.log(`  ${failure}`);
+    // A file in which nothing was checked has not passed.
+    good &&= outcome.failures.length === 0 && outcome.passed > 0;
+  }
+  return good;
+}
+
+if (import.meta.main) {
+  let options: Options;
+  try {
+    options = parse(Deno.args);
+    Deno.exitCode = await runFolder(options) ? 0 : 1;
+  } catch (error) {
+    console.error((error as Error).message.split("\n")[0]);
+    Deno.exitCode = error instanceof UsageError ? 2 : 1;
+  }
+}
