@@ -1,0 +1,29 @@
+import { describeSpace } from "./describe_space.ts";
+import { allocateArray, contains, elementCount } from "./space.ts";
+import type { BoxArray, Space, SpaceValue } from "./space.ts";
+
+function show(value: unknown): string {
+  if (ArrayBuffer.isView(value)) return `[${value}]`;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/**
+ * Whether an action can be taken. A box's action need not lie within the
+ * bounds, since environments clip it, but it must be of its length and finite.
+ */
+function isUsable(space: Space, action: unknown): boolean {
+  if (space.type !== "box") return contains(space, action);
+  const like = allocateArray(space, 0);
+  return ArrayBuffer.isView(action) &&
+    action.constructor === like.constructor &&
+    (action as BoxArray).length === elementCount(space) &&
+    (action as BoxArray).every(Number.isFinite);
+}
+
+/** Throws unless an action can be taken. */
+export function checkAction(space: Space, action: SpaceValue): void {
+  if (isUsable(space, action)) return;
+  throw new RangeError(
+    `Cannot take action ${show(action)}: expected ${describeSpace(space)}`,
+  );
+}

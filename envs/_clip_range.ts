@@ -1,0 +1,25 @@
+/** The range that rewards are clipped to. */
+export interface ClipRewardOptions {
+  /**
+   * Smallest reward.
+   *
+   * @default -1
+   */
+  low?: number;
+  /**
+   * Largest reward.
+   *
+   * @default 1
+   */
+  high?: number;
+}
+
+/** The range with its defaults; one that is upside down is refused. */
+export function checkRange(
+  { low = -1, high = 1 }: ClipRewardOptions,
+): { low: number; high: number } {
+  if (low <= high) return { low, high };
+  throw new RangeError(
+    `Cannot clip rewards from ${low} to ${high}: the lower end must not be above the upper`,
+  );
+}

@@ -1,0 +1,111 @@
+import type { Snapshot } from "./snapshot.ts";
+import type { Space, SpaceValue } from "./space.ts";
+
+/** What is known of a registered environment. */
+export interface EnvSpec {
+  /** Name and version, such as `CartPole-v1`. */
+  readonly id: string;
+  /** Steps after which an episode is truncated. */
+  readonly maxEpisodeSteps?: number;
+  /** Mean return from which on the environment counts as solved. */
+  readonly rewardThreshold?: number;
+}
+
+/** What one step returns. */
+export interface StepResult<O extends SpaceValue = SpaceValue> {
+  /** What is seen after the step: at an end, the episode's last observation. */
+  readonly observation: O;
+  /** The reward of the step. */
+  readonly reward: number;
+  /** Whether the episode ended by the task's own rules: nothing follows. */
+  readonly terminated: boolean;
+  /** Whether the episode was cut off from outside, as by a time limit. */
+  readonly truncated: boolean;
+  /** Anything else worth telling. */
+  readonly info?: Readonly<Record<string, unknown>>;
+}
+
+/** A picture: three bytes a pixel (red, green, blue), row by row. */
+export interface RgbImage {
+  /** Pixels in a row. */
+  readonly width: number;
+  /** Rows. */
+  readonly height: number;
+  /** `width * height * 3` bytes. */
+  readonly data: Uint8Array;
+}
+
+/** How a picture is drawn. */
+export interface RenderOptions {
+  /** Pixels in a row; each environment has its own default. */
+  width?: number;
+  /** Rows; each environment has its own default. */
+  height?: number;
+}
+
+/**
+ * A single environment.
+ *
+ * The observation that `reset` and `step` return belongs to the caller.
+ *
+ * @example
+ * ```ts
+ * import { type Env, make } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env: Env = make("CartPole-v1");
+ * env.reset({ seed: 1 });
+ * let steps = 0;
+ * for (let ended = false; !ended; steps++) {
+ *   const { terminated, truncated } = env.step(steps % 2);
+ *   ended = terminated || truncated;
+ * }
+ * assertEquals(steps < 500, true);
+ * ```
+ */
+export interface Env<
+  O extends SpaceValue = SpaceValue,
+  A extends SpaceValue = SpaceValue,
+> {
+  /** What observations can be. */
+  readonly observationSpace: Space;
+  /** What actions can be. */
+  readonly actionSpace: Space;
+  /** What is known of it, if it was made by name. */
+  readonly spec?: EnvSpec;
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random stream anew; without one it goes on.
+   * @returns The first observation.
+   */
+  reset(options?: { seed?: number }): O;
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it.
+   */
+  step(action: A): StepResult<O>;
+  /**
+   * The whole state, random stream included.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot;
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` returned.
+   */
+  restore(snapshot: Snapshot): void;
+  /**
+   * Draws the present state.
+   *
+   * @param options The picture's size.
+   * @returns The picture.
+   */
+  render(options?: RenderOptions): RgbImage;
+  /** Frees what the environment holds. */
+  close(): void;
+}

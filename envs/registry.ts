@@ -1,0 +1,205 @@
+import { closest } from "fastest-levenshtein";
+import type { Env, EnvSpec } from "./env.ts";
+import { SyncVecEnv } from "./sync_vec_env.ts";
+import type { VecEnv } from "./vec_env.ts";
+import { VecRecordEpisodeStatistics } from "./vec_wrappers/record_episode_statistics.ts";
+import { TimeLimit } from "./wrappers/time_limit.ts";
+
+/** Settings of an environment: what its own options are called. */
+export type EnvKwargs = Readonly<Record<string, unknown>>;
+
+/** How an environment is made by name. */
+export interface EnvRegistration extends EnvSpec {
+  /**
+   * Makes one, without a time limit.
+   *
+   * @param kwargs The environment's own options.
+   */
+  make(kwargs: EnvKwargs): Env;
+  /**
+   * Makes many that step together, with the time limit inside.
+   *
+   * @param options How many, the limit, and the environment's own options.
+   */
+  makeVec?(
+    options: { numEnvs: number; maxEpisodeSteps?: number; kwargs: EnvKwargs },
+  ): VecEnv;
+}
+
+/** How one environment is made. */
+export interface MakeOptions {
+  /**
+   * Steps after which an episode is truncated; `Infinity` for no limit.
+   *
+   * @default the registered limit
+   */
+  maxEpisodeSteps?: number;
+  /**
+   * The environment's own options.
+   *
+   * @default {}
+   */
+  kwargs?: EnvKwargs;
+}
+
+/** How a vector environment is made. */
+export interface MakeVecOptions extends MakeOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * Whether steps tell which episodes ended and with what return.
+   *
+   * @default true
+   */
+  recordEpisodes?: boolean;
+}
+
+const registrations = new Map<string, EnvRegistration>();
+
+const ID = /^[\w:.-]+-v\d+$/;
+
+/**
+ * Makes an environment known by name.
+ *
+ * @param registration Its id with a version, and what makes it.
+ * @throws {SyntaxError} If the id has no version.
+ * @throws {RangeError} If the id is taken.
+ * @example
+ * ```ts
+ * import { ChainEnv, make, register } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * register({ id: "LongChain-v0", make: () => new ChainEnv({ length: 50 }) });
+ * assertEquals(make("LongChain-v0").spec?.id, "LongChain-v0");
+ * ```
+ */
+export function register(registration: EnvRegistration): void {
+  const { id } = registration;
+  if (!ID.test(id)) {
+    throw new SyntaxError(
+      `Cannot register '${id}': expected a name and a version, such as 'CartPole-v1'`,
+    );
+  }
+  if (registrations.has(id)) {
+    throw new RangeError(
+      `Cannot register '${id}': there is an environment of that name`,
+    );
+  }
+  registrations.set(id, registration);
+}
+
+/**
+ * The names of all environments, in the order of their registration.
+ *
+ * @returns The ids.
+ * @example
+ * ```ts
+ * import { registeredIds } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(registeredIds().includes("CartPole-v1"));
+ * ```
+ */
+export function registeredIds(): string[] {
+  return [...registrations.keys()];
+}
+
+function find(id: string): EnvRegistration {
+  const found = registrations.get(id);
+  if (found !== undefined) return found;
+  const ids = registeredIds();
+  const name = id.replace(/-v\d*$/, "");
+  const versions = ids.filter((it) => it.replace(/-v\d+$/, "") === name);
+  const lower = ids.map((it) => it.toLowerCase());
+  const guess = versions.length > 0
+    ? versions.at(-1)!
+    : ids[lower.indexOf(closest(id.toLowerCase(), lower))];
+  throw new RangeError(
+    `Unknown environment '${id}': did you mean '${guess}'?`,
+  );
+}
+
+/**
+ * What is known of an environment.
+ *
+ * @param id Its name with the version.
+ * @returns Its id, time limit and reward threshold.
+ * @throws {RangeError} If there is none of that name, with the nearest one.
+ * @example
+ * ```ts
+ * import { envSpec } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(envSpec("CartPole-v1").maxEpisodeSteps, 500);
+ * ```
+ */
+export function envSpec(id: string): EnvSpec {
+  const { maxEpisodeSteps, rewardThreshold } = find(id);
+  return { id, maxEpisodeSteps, rewardThreshold };
+}
+
+function limitOf(
+  registration: EnvRegistration,
+  { maxEpisodeSteps = registration.maxEpisodeSteps }: MakeOptions,
+): number | undefined {
+  return maxEpisodeSteps === Infinity ? undefined : maxEpisodeSteps;
+}
+
+/**
+ * Makes an environment by name, with its time limit around it.
+ *
+ * @param id Its name with the version.
+ * @param options The limit and the environment's own options.
+ * @returns The environment.
+ * @throws {RangeError} If there is none of that name, with the nearest one.
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { assertThrows } from "@std/assert";
+ *
+ * make("CartPole-v1").reset({ seed: 0 });
+ * assertThrows(() => make("CartPol-v1"), RangeError, "'CartPole-v1'?");
+ * ```
+ */
+export function make(id: string, options: MakeOptions = {}): Env {
+  const registration = find(id);
+  const env = registration.make(options.kwargs ?? {});
+  const limit = limitOf(registration, options);
+  const { rewardThreshold } = registration;
+  return new TimeLimit(env, limit ?? Infinity, {
+    spec: { id, maxEpisodeSteps: limit, rewardThreshold },
+  });
+}
+
+/**
+ * Makes many copies of an environment by name: in its batched form where it has
+ * one, one after the other where it has none.
+ *
+ * @param id Its name with the version.
+ * @param options How many, the limit, and the environment's own options.
+ * @returns The vector environment.
+ * @throws {RangeError} If there is none of that name, or no copy is asked for.
+ * @example
+ * ```ts
+ * import { makeVec } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = makeVec("Pendulum-v1", { numEnvs: 4 });
+ * assertEquals((env.reset({ seed: 1 }) as Float32Array).length, 12);
+ * ```
+ */
+export function makeVec(id: string, options: MakeVecOptions): VecEnv {
+  const registration = find(id);
+  const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
+  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
+    throw new RangeError(
+      `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
+    );
+  }
+  const maxEpisodeSteps = limitOf(registration, options);
+  const env = registration.makeVec?.({ numEnvs, maxEpisodeSteps, kwargs }) ??
+    new SyncVecEnv(
+      Array.from({ length: numEnvs }, () => () => make(id, options)),
+    );
+  return recordEpisodes ? new VecRecordEpisodeStatistics(env) : env;
+}

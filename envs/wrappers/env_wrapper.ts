@@ -1,0 +1,124 @@
+import type { Env, EnvSpec, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { Space, SpaceValue } from "../space.ts";
+
+/**
+ * An environment around another that passes everything on. Wrappers override
+ * what they change; those with a state of their own override
+ * {@linkcode EnvWrapper.ownState} and {@linkcode EnvWrapper.loadOwnState}.
+ *
+ * @example
+ * ```ts
+ * import { EnvWrapper, make } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * class Doubled extends EnvWrapper {
+ *   override step(action: number) {
+ *     const result = super.step(action);
+ *     return { ...result, reward: 2 * result.reward };
+ *   }
+ * }
+ * const env = new Doubled(make("CartPole-v1"));
+ * env.reset({ seed: 0 });
+ * assertEquals(env.step(0).reward, 2);
+ * ```
+ */
+export class EnvWrapper implements Env {
+  /** The environment inside. */
+  readonly env: Env;
+
+  /**
+   * Wraps an environment.
+   *
+   * @param env The environment inside.
+   */
+  constructor(env: Env) {
+    this.env = env;
+  }
+
+  /** What observations can be. */
+  get observationSpace(): Space {
+    return this.env.observationSpace;
+  }
+
+  /** What actions can be. */
+  get actionSpace(): Space {
+    return this.env.actionSpace;
+  }
+
+  /** What is known of it, if it was made by name. */
+  get spec(): EnvSpec | undefined {
+    return this.env.spec;
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random stream anew.
+   * @returns The first observation.
+   */
+  reset(options?: { seed?: number }): SpaceValue {
+    return this.env.reset(options);
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it.
+   */
+  step(action: SpaceValue): StepResult {
+    return this.env.step(action);
+  }
+
+  /**
+   * The state of the wrapper itself; `null` without one.
+   *
+   * @returns Plain data.
+   */
+  protected ownState(): Snapshot {
+    return null;
+  }
+
+  /**
+   * Goes on from a state of the wrapper itself.
+   *
+   * @param _state What {@linkcode EnvWrapper.ownState} returned.
+   */
+  protected loadOwnState(_state: Snapshot): void {}
+
+  /**
+   * The whole state, the environment's inside included.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot {
+    return { own: this.ownState(), env: this.env.snapshot() };
+  }
+
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` returned.
+   */
+  restore(snapshot: Snapshot): void {
+    const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
+    this.env.restore(env);
+    this.loadOwnState(own);
+  }
+
+  /**
+   * Draws the present state.
+   *
+   * @param options The picture's size.
+   * @returns The picture.
+   */
+  render(options?: RenderOptions): RgbImage {
+    return this.env.render(options);
+  }
+
+  /** Frees what the environment holds. */
+  close(): void {
+    this.env.close();
+  }
+}

@@ -1,0 +1,104 @@
+import type { Env, EnvSpec, StepResult } from "../env.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { SpaceValue } from "../space.ts";
+import { EnvWrapper } from "./env_wrapper.ts";
+
+/** Settings of {@linkcode TimeLimit}. */
+export interface TimeLimitOptions {
+  /**
+   * What the limited environment is known as.
+   *
+   * @default that of the environment inside, with this limit
+   */
+  spec?: EnvSpec;
+}
+
+/**
+ * Truncates an episode after a number of steps. A termination in the last step
+ * is still told: both flags are set then.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv, TimeLimit } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new TimeLimit(new ChainEnv({ length: 10 }), 2);
+ * env.reset({ seed: 0 });
+ * assertEquals(env.step(0).truncated, false);
+ * const { terminated, truncated } = env.step(0);
+ * assertEquals([terminated, truncated], [false, true]);
+ * ```
+ */
+export class TimeLimit extends EnvWrapper {
+  /** Steps after which an episode is truncated. */
+  readonly maxEpisodeSteps: number;
+  /** What is known of the limited environment. */
+  override readonly spec: EnvSpec | undefined;
+  #steps = 0;
+
+  /**
+   * Limits an environment.
+   *
+   * @param env The environment inside.
+   * @param maxEpisodeSteps Steps of the longest episode; `Infinity` for no limit.
+   * @param options What it is known as.
+   * @throws {RangeError} If the limit is not a whole number of at least 1.
+   */
+  constructor(
+    env: Env,
+    maxEpisodeSteps: number,
+    options: TimeLimitOptions = {},
+  ) {
+    super(env);
+    const isWhole = Number.isInteger(maxEpisodeSteps);
+    if (maxEpisodeSteps !== Infinity && !(isWhole && maxEpisodeSteps >= 1)) {
+      throw new RangeError(
+        `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
+      );
+    }
+    this.maxEpisodeSteps = maxEpisodeSteps;
+    this.spec = options.spec ?? (env.spec && { ...env.spec, maxEpisodeSteps });
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random stream anew.
+   * @returns The first observation.
+   */
+  override reset(options?: { seed?: number }): SpaceValue {
+    this.#steps = 0;
+    return super.reset(options);
+  }
+
+  /**
+   * Takes one step, truncated if it was the last one allowed.
+   *
+   * @param action What to do.
+   * @returns What came of it.
+   */
+  override step(action: SpaceValue): StepResult {
+    const result = super.step(action);
+    return ++this.#steps < this.maxEpisodeSteps
+      ? result
+      : { ...result, truncated: true };
+  }
+
+  /**
+   * How many steps the episode has had.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): Snapshot {
+    return { steps: this.#steps };
+  }
+
+  /**
+   * Goes on at a number of steps.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: Snapshot): void {
+    this.#steps = snapshotRecord(state, ["steps"]).steps as number;
+  }
+}
