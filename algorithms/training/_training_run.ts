@@ -87,6 +87,8 @@ export class TrainingRun implements TrainContext, ProgressState {
       );}
     this.#startedAt = this.#now();
     await this.#callbacks.notify("onStart", this);
+    // A run that dies before its first checkpoint can then be resumed as well.
+    if (resumeFrom === undefined) await this.#checkpoint();
     const stopReason = await this.#loop();
     if (this.#savedAt !== this.step) await this.#checkpoint();
     progress?.finish(this);

@@ -40,7 +40,7 @@ export interface CheckpointOptions {
   /** Where checkpoints go. */
   store: CheckpointStore;
   /**
-   * Environment steps between checkpoints. One is always written at the end.
+   * Environment steps between checkpoints. One is always written before the first step, and one at the end.
    *
    * @default Infinity
    */

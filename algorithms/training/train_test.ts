@@ -95,6 +95,7 @@ Deno.test("callbacks are told of everything, in order", async () => {
   });
   assertEquals(told, [
     "start 0",
+    "checkpoint 0",
     "step 4",
     "step 8",
     "step 12",
@@ -168,7 +169,7 @@ Deno.test("the best evaluation's model is kept", async () => {
   assertEquals(result.bestEvaluation?.meanReturn, 7);
   assertEquals(result.lastEvaluation?.meanReturn, 7);
   assertEquals(store.load("best").step, 200);
-  assertEquals(store.list().checkpoints.map(({ step }) => step), [400]);
+  assertEquals(store.list().checkpoints.map(({ step }) => step), [0, 400]);
   await Deno.remove(dir, { recursive: true });
 });
 
