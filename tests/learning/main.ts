@@ -1,0 +1,207 @@
+/**
+ * Trains several seeds of a preset and says how good they are:
+ * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
+ */
+import { a2cPresets } from "@bellman/a2c";
+import { parseArgs } from "@std/cli";
+import { BARS } from "./bars.ts";
+import type { SeedResult, SeedTask } from "./train_seed.ts";
+
+const USAGE =
+  "usage: deno task bench:learning a2c [--env ID] [--preset NAME] [--seeds N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
+const ROOT = new URL("../../", import.meta.url).pathname;
+const decoder = new TextDecoder();
+
+interface Bench extends Omit<SeedTask, "seed"> {
+  seeds: number;
+  jobs: number;
+  json: boolean;
+  write: boolean;
+  command: string;
+}
+
+function fail(message: string): never {
+  console.error(message);
+  Deno.exit(2);
+}
+
+function wholeNumber(name: string, text: unknown): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1) return value;
+  return fail(`Cannot use --${name} ${text}: expected a whole number above 0`);
+}
+
+function assignment(text: string): [string, unknown] {
+  const at = text.indexOf("=");
+  if (at < 1) fail(`Cannot use --set ${text}: expected KEY=VALUE`);
+  const value = text.slice(at + 1);
+  try {
+    return [text.slice(0, at), JSON.parse(value)];
+  } catch {
+    return [text.slice(0, at), value];
+  }
+}
+
+function options(args: string[]): Bench {
+  const parsed = parseArgs(args, {
+    string: ["env", "preset", "seeds", "steps", "episodes", "jobs", "set"],
+    boolean: ["json", "write"],
+    collect: ["set"],
+    default: { env: "CartPole-v1", seeds: "10", episodes: "20", jobs: "2" },
+    unknown: (name: string) =>
+      name.startsWith("-") ? fail(`Unknown option '${name}': ${USAGE}`) : true,
+  });
+  const [algorithm] = parsed._;
+  if (algorithm !== "a2c") {
+    fail(`Cannot bench '${algorithm ?? ""}': expected a2c; ${USAGE}`);
+  }
+  const env = String(parsed.env);
+  const preset = String(parsed.preset ?? (env in a2cPresets ? env : ""));
+  if (preset !== "" && !Object.hasOwn(a2cPresets, preset)) {
+    const names = Object.keys(a2cPresets).join(", ");
+    fail(`Unknown preset '${preset}': expected one of ${names}`);
+  }
+  return {
+    env,
+    preset,
+    seeds: wholeNumber("seeds", parsed.seeds),
+    steps: parsed.steps === undefined
+      ? null
+      : wholeNumber("steps", parsed.steps),
+    episodes: wholeNumber("episodes", parsed.episodes),
+    jobs: wholeNumber("jobs", parsed.jobs),
+    set: Object.fromEntries((parsed.set as string[]).map(assignment)),
+    json: parsed.json === true,
+    write: parsed.write === true,
+    command: `deno task bench:learning ${
+      args.filter((it) => it !== "--write" && it !== "--json").join(" ")
+    }`,
+  };
+}
+
+async function trainSeed(task: SeedTask): Promise<SeedResult> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-check",
+      "-P=run",
+      "tests/learning/train_seed.ts",
+      JSON.stringify(task),
+    ],
+    cwd: ROOT,
+  }).output();
+  if (!success) {
+    throw new Error(`seed ${task.seed} failed: ${decoder.decode(stderr)}`);
+  }
+  const lines = decoder.decode(stdout).trim().split("\n");
+  return JSON.parse(lines[lines.length - 1]);
+}
+
+/** Runs all seeds, `jobs` at a time, and tells of each as it ends. */
+async function trainSeeds(bench: Bench): Promise<SeedResult[]> {
+  const { env, preset, steps, episodes, set } = bench;
+  const results: SeedResult[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < bench.seeds) {
+      const seed = next++;
+      const result = await trainSeed({
+        env,
+        preset,
+        steps,
+        episodes,
+        set,
+        seed,
+      });
+      results.push(result);
+      if (bench.json) continue;
+      const { meanReturn, stdReturn, seconds } = result;
+      console.log(
+        `seed ${seed}: ${meanReturn.toFixed(1)} +- ${stdReturn.toFixed(1)} in ${
+          seconds.toFixed(1)
+        } s`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: bench.jobs }, worker));
+  return results.sort((a, b) => a.seed - b.seed);
+}
+
+async function commit(): Promise<string> {
+  const { stdout } = await new Deno.Command("git", {
+    args: ["rev-parse", "--short", "HEAD"],
+    cwd: ROOT,
+  }).output();
+  return decoder.decode(stdout).trim();
+}
+
+function summarize(results: SeedResult[], bar: number | undefined) {
+  const means = results.map((it) => it.meanReturn);
+  const mean = means.reduce((sum, it) => sum + it, 0) / means.length;
+  const spread = Math.sqrt(
+    means.reduce((sum, it) => sum + (it - mean) ** 2, 0) / means.length,
+  );
+  const reached = bar === undefined
+    ? null
+    : means.filter((it) => it >= bar).length;
+  return { mean, spread, reached };
+}
+
+async function writeResults(
+  bench: Bench,
+  results: SeedResult[],
+  summary: ReturnType<typeof summarize>,
+): Promise<void> {
+  const folder = `${ROOT}algorithms/a2c/results`;
+  await Deno.mkdir(folder, { recursive: true });
+  const data = {
+    env: bench.env,
+    preset: bench.preset,
+    command: bench.command,
+    commit: await commit(),
+    steps: results[0].steps,
+    episodes: bench.episodes,
+    bar: BARS[bench.env] ?? null,
+    ...summary,
+    seeds: results,
+  };
+  await Deno.writeTextFile(
+    `${folder}/${bench.env}.json`,
+    JSON.stringify(data, null, 2) + "\n",
+  );
+}
+
+/** How many times as good; of negative returns the smaller loss is better. */
+function ratioOf(ours: number, theirs: number): number {
+  return theirs < 0 ? theirs / ours : ours / theirs;
+}
+
+async function main(): Promise<void> {
+  const bench = options(Deno.args);
+  const results = await trainSeeds(bench);
+  const bar = BARS[bench.env];
+  const summary = summarize(results, bar);
+  const { mean, spread, reached } = summary;
+  if (bench.json) {
+    console.log(JSON.stringify({
+      bench: `learning a2c ${bench.env}`,
+      peer: "bar",
+      ours: mean,
+      theirs: bar ?? null,
+      ratio: bar === undefined ? null : ratioOf(mean, bar),
+      spread,
+      reached,
+      seeds: results.length,
+    }));
+  } else {
+    const bars = reached === null
+      ? ""
+      : `, ${reached} of ${results.length} seeds reach ${bar}`;
+    console.log(
+      `${bench.env}: ${mean.toFixed(1)} +- ${spread.toFixed(1)}${bars}`,
+    );
+  }
+  if (bench.write) await writeResults(bench, results, summary);
+}
+
+if (import.meta.main) await main();

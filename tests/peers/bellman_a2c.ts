@@ -1,0 +1,31 @@
+/** Environment steps per second of this A2C, eager on wasm, one thread. */
+import { A2C } from "@bellman/a2c";
+import { selectBackend } from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { train } from "@bellman/training";
+
+const task = JSON.parse(Deno.args[0]);
+await selectBackend("wasm");
+const env = makeVec("CartPole-v1", { numEnvs: task.numEnvs });
+const { observationSpace, actionSpace } = env;
+const algorithm = new A2C(
+  { observationSpace, actionSpace, numEnvs: task.numEnvs },
+  {
+    config: {
+      numSteps: task.numSteps,
+      hiddenSizes: [64, 64],
+      activation: "tanh",
+      valueNetwork: "separate",
+      learningRateSchedule: "constant",
+      entropyCoefficient: 0,
+    },
+    seed: task.seed,
+  },
+);
+await train(algorithm, env, {
+  totalTimesteps: task.warmup,
+  seed: task.seed,
+});
+const started = performance.now();
+await train(algorithm, env, { totalTimesteps: task.steps });
+console.log(task.steps / ((performance.now() - started) / 1000));
