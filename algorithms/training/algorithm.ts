@@ -46,7 +46,18 @@ export type Batch = TypedArray | { [key: string]: Batch } | Batch[];
  */
 export type Statistics = Record<string, number>;
 
-/** An episode that ended in one copy of the environment. */
+/**
+ * An episode that ended in one copy of the environment.
+ *
+ * @example
+ * ```ts
+ * import type { EpisodeEnd } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const end: EpisodeEnd = { env: 0, return: 21, length: 21, terminated: true };
+ * assertEquals(end.return, 21);
+ * ```
+ */
 export interface EpisodeEnd {
   /** Which copy, 0 to `numEnvs - 1`. */
   readonly env: number;
@@ -58,7 +69,24 @@ export interface EpisodeEnd {
   readonly terminated: boolean;
 }
 
-/** What one step of all environment copies gives. The arrays may be reused by the next step. */
+/**
+ * What one step of all environment copies gives. The arrays may be reused by the next step.
+ *
+ * @example
+ * ```ts
+ * import type { VecStepLike } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const step: VecStepLike = {
+ *   observations: new Float32Array(2),
+ *   finalObservations: new Float32Array(2),
+ *   rewards: Float64Array.of(1, 1),
+ *   terminated: Uint8Array.of(0, 1),
+ *   truncated: Uint8Array.of(0, 0),
+ * };
+ * assertEquals(step.rewards.length, 2);
+ * ```
+ */
 export interface VecStepLike {
   /** Observations after the step; rows that ended hold the first observation of the next episode. */
   readonly observations: Batch;
@@ -74,7 +102,32 @@ export interface VecStepLike {
   readonly episodes?: readonly EpisodeEnd[];
 }
 
-/** The members of a vector environment that training and evaluation need. */
+/**
+ * The members of a vector environment that training and evaluation need.
+ *
+ * @example
+ * ```ts
+ * import type { VecEnvLike } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env: VecEnvLike = {
+ *   numEnvs: 1,
+ *   reset: () => new Float32Array(1),
+ *   step: () => ({
+ *     observations: new Float32Array(1),
+ *     finalObservations: new Float32Array(1),
+ *     rewards: Float64Array.of(1),
+ *     terminated: Uint8Array.of(1),
+ *     truncated: Uint8Array.of(0),
+ *   }),
+ *   snapshot: () => null,
+ *   restore: () => {},
+ *   observations: () => new Float32Array(1),
+ *   close: () => {},
+ * };
+ * assertEquals(env.step(new Int32Array(1)).rewards[0], 1);
+ * ```
+ */
 export interface VecEnvLike {
   /** Number of copies. */
   readonly numEnvs: number;
@@ -92,7 +145,18 @@ export interface VecEnvLike {
   close(): void;
 }
 
-/** Something that chooses actions: a policy as evaluation sees it. */
+/**
+ * Something that chooses actions: a policy as evaluation sees it.
+ *
+ * @example
+ * ```ts
+ * import type { Actor } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const actor: Actor = { act: () => Int32Array.of(1) };
+ * assertEquals(await actor.act(new Float32Array(1)), Int32Array.of(1));
+ * ```
+ */
 export interface Actor {
   /** The actions for a batch of observations, one row per environment copy. */
   act(observations: Batch): Awaitable<Batch>;
@@ -102,7 +166,18 @@ export interface Actor {
   close?(): void;
 }
 
-/** How {@link Algorithm.policy} makes an actor. */
+/**
+ * How {@link Algorithm.policy} makes an actor.
+ *
+ * @example
+ * ```ts
+ * import type { PolicyOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: PolicyOptions = { deterministic: true, numEnvs: 8 };
+ * assertEquals(options.seed, undefined);
+ * ```
+ */
 export interface PolicyOptions {
   /**
    * Take the most likely action instead of sampling one.

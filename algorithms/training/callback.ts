@@ -11,7 +11,18 @@ import type { LoggedEpisode } from "./logger.ts";
 import type { StateTree } from "./state_tree.ts";
 import type { TrainResult } from "./train_options.ts";
 
-/** A wish to end training, made by {@link stop}. */
+/**
+ * A wish to end training, made by {@link stop}.
+ *
+ * @example
+ * ```ts
+ * import { type StopRequest, stop } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const request: StopRequest = stop("enough");
+ * assertEquals(request.reason, "enough");
+ * ```
+ */
 export interface StopRequest {
   /** Marks the value. */
   readonly action: "stop";
@@ -22,10 +33,32 @@ export interface StopRequest {
 /**
  * What a callback may return: nothing, `"stop"` (the callback's name is then
  * the reason), or a {@link StopRequest}.
+ *
+ * @example
+ * ```ts
+ * import { type CallbackResult, stop } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const results: CallbackResult[] = [undefined, "stop", stop("enough")];
+ * assertEquals(results.length, 3);
+ * ```
  */
 export type CallbackResult = void | "stop" | StopRequest;
 
-/** What a callback can see of the run. The numbers are those of the moment. */
+/**
+ * What a callback can see of the run. The numbers are those of the moment.
+ *
+ * @example
+ * ```ts
+ * import type { Callback, TrainContext } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const seen: number[] = [];
+ * const callback: Callback = { onStep: ({ step }) => void seen.push(step) };
+ * callback.onStep!({ step: 16 } as TrainContext, {} as never);
+ * assertEquals(seen, [16]);
+ * ```
+ */
 export interface TrainContext {
   /** The algorithm that is trained. */
   readonly algorithm: Algorithm;

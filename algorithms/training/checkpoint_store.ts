@@ -11,7 +11,21 @@ import { encodeSafetensors } from "./safetensors.ts";
 import { splitState } from "./_state_json.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/** Options of {@link CheckpointStore.save}. */
+/**
+ * Options of {@link CheckpointStore.save}.
+ *
+ * @example
+ * ```ts
+ * import { CheckpointStore, type SaveOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: SaveOptions = { keepLast: 1 };
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * store.save(80, null, options);
+ * store.save(160, null, options);
+ * assertEquals(store.list().checkpoints.map(({ step }) => step), [160]);
+ * ```
+ */
 export interface SaveOptions {
   /**
    * Keep it as the best one, apart from the numbered ones and in place of the former best.
@@ -27,7 +41,19 @@ export interface SaveOptions {
   keepLast?: number;
 }
 
-/** A checkpoint on the disk. */
+/**
+ * A checkpoint on the disk.
+ *
+ * @example
+ * ```ts
+ * import { type CheckpointInfo, CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * const info: CheckpointInfo = store.save(80, null);
+ * assertEquals(info.path, `${store.dir}/step_000000080.json`);
+ * ```
+ */
 export interface CheckpointInfo {
   /** Environment steps at which it was made. */
   readonly step: number;
@@ -37,7 +63,21 @@ export interface CheckpointInfo {
   readonly best: boolean;
 }
 
-/** A checkpoint with its state. */
+/**
+ * A checkpoint with its state.
+ *
+ * @example
+ * ```ts
+ * import { type Checkpoint, CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * store.save(80, { updates: 1 });
+ * const checkpoint: Checkpoint = store.load("latest");
+ * assertEquals(checkpoint.state, { updates: 1 });
+ * assertEquals(checkpoint.warnings, []);
+ * ```
+ */
 export interface Checkpoint extends CheckpointInfo {
   /** What was saved. */
   readonly state: StateTree;
@@ -45,7 +85,19 @@ export interface Checkpoint extends CheckpointInfo {
   readonly warnings: readonly string[];
 }
 
-/** The checkpoints of a folder. */
+/**
+ * The checkpoints of a folder.
+ *
+ * @example
+ * ```ts
+ * import { type CheckpointList, CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * const list: CheckpointList = store.list();
+ * assertEquals(list, { checkpoints: [], best: undefined, warnings: [] });
+ * ```
+ */
 export interface CheckpointList {
   /** The numbered ones, oldest first. */
   readonly checkpoints: readonly CheckpointInfo[];

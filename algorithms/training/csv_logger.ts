@@ -3,7 +3,18 @@ import { csvFormatRow, csvFormatRows, csvParseRows } from "d3-dsv";
 import { AppendFile } from "./_append_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
 
-/** Options of {@link CsvLogger}. */
+/**
+ * Options of {@link CsvLogger}.
+ *
+ * @example
+ * ```ts
+ * import type { CsvLoggerOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: CsvLoggerOptions = { stepColumn: "frames" };
+ * assertEquals(options.stepColumn, "frames");
+ * ```
+ */
 export interface CsvLoggerOptions {
   /**
    * The column that holds a row's step.

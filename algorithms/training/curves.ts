@@ -19,7 +19,18 @@ import {
   svgText,
 } from "./_markup.ts";
 
-/** The points of one run; those that are not finite are left out. */
+/**
+ * The points of one run; those that are not finite are left out.
+ *
+ * @example
+ * ```ts
+ * import type { CurveRun } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const run: CurveRun = { x: [0, 100], y: [20, 480] };
+ * assertEquals(run.x.length, run.y.length);
+ * ```
+ */
 export interface CurveRun {
   /** Places, in rising order. */
   readonly x: readonly number[];
@@ -31,7 +42,21 @@ export interface CurveRun {
   readonly high?: readonly number[];
 }
 
-/** One curve: the runs of one configuration, for example with different seeds. */
+/**
+ * One curve: the runs of one configuration, for example with different seeds.
+ *
+ * @example
+ * ```ts
+ * import type { CurveSeries } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const series: CurveSeries = {
+ *   name: "three seeds",
+ *   runs: [1, 2, 3].map((top) => ({ x: [0, 100], y: [0, top] })),
+ * };
+ * assertEquals(series.runs.length, 3);
+ * ```
+ */
 export interface CurveSeries {
   /** What the legend calls it. */
   readonly name: string;
@@ -45,7 +70,18 @@ export interface CurveSeries {
   readonly style?: "line" | "dots";
 }
 
-/** Options of {@link renderCurves}. */
+/**
+ * Options of {@link renderCurves}.
+ *
+ * @example
+ * ```ts
+ * import { type CurvesOptions, renderCurves } from "@bellman/training";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * const options: CurvesOptions = { title: "CartPole-v1", width: 500 };
+ * assertStringIncludes(renderCurves([], options), 'width="500"');
+ * ```
+ */
 export interface CurvesOptions {
   /**
    * Heading.

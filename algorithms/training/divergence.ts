@@ -1,7 +1,23 @@
 import type { Statistics } from "./algorithm.ts";
 import { isStateRecord, isTypedArray, type StateTree } from "./state_tree.ts";
 
-/** What {@link TrainingDivergedError} tells. */
+/**
+ * What {@link TrainingDivergedError} tells.
+ *
+ * @example
+ * ```ts
+ * import { type Divergence, TrainingDivergedError } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const divergence: Divergence = {
+ *   statistic: "value_loss",
+ *   value: Infinity,
+ *   step: 80,
+ *   updates: 1,
+ * };
+ * assertEquals(new TrainingDivergedError(divergence).step, 80);
+ * ```
+ */
 export interface Divergence {
   /** Name of the statistic, or path of the parameter, that is not finite. */
   readonly statistic: string;

@@ -2,7 +2,18 @@ import type { Actor, VecEnvLike } from "./algorithm.ts";
 import { EpisodeTracker } from "./_episode_tracker.ts";
 import { Breather } from "./_breather.ts";
 
-/** Options of {@link evaluate}. */
+/**
+ * Options of {@link evaluate}.
+ *
+ * @example
+ * ```ts
+ * import type { EvaluateOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: EvaluateOptions = { episodes: 20, seed: 1 };
+ * assertEquals(options.episodes, 20);
+ * ```
+ */
 export interface EvaluateOptions {
   /**
    * Number of episodes, exactly.
@@ -20,7 +31,18 @@ export interface EvaluateOptions {
   signal?: AbortSignal;
 }
 
-/** Returns and lengths of evaluation episodes, with their summary. */
+/**
+ * Returns and lengths of evaluation episodes, with their summary.
+ *
+ * @example
+ * ```ts
+ * import { type EvaluationResult, summarizeEpisodes } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const result: EvaluationResult = summarizeEpisodes([1, 3], [10, 30]);
+ * assertEquals(result.stdReturn, 1);
+ * ```
+ */
 export interface EvaluationResult {
   /** Return of each episode, ordered by copy, then by time. */
   readonly returns: readonly number[];

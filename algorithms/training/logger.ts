@@ -1,6 +1,17 @@
 import type { EpisodeEnd, Statistics } from "./algorithm.ts";
 
-/** One row of a log. */
+/**
+ * One row of a log.
+ *
+ * @example
+ * ```ts
+ * import type { LogRow } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const row: LogRow = { step: 80, statistics: { value_loss: 0.5 } };
+ * assertEquals(row.statistics.value_loss, 0.5);
+ * ```
+ */
 export interface LogRow {
   /** Environment steps taken, over all copies. */
   readonly step: number;
@@ -8,7 +19,24 @@ export interface LogRow {
   readonly statistics: Statistics;
 }
 
-/** An ended episode with the step at which it ended. */
+/**
+ * An ended episode with the step at which it ended.
+ *
+ * @example
+ * ```ts
+ * import type { LoggedEpisode } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const episode: LoggedEpisode = {
+ *   step: 64,
+ *   env: 1,
+ *   return: 21,
+ *   length: 21,
+ *   terminated: true,
+ * };
+ * assertEquals(episode.step, 64);
+ * ```
+ */
 export interface LoggedEpisode extends EpisodeEnd {
   /** Environment steps taken when the episode ended, over all copies. */
   readonly step: number;

@@ -3,7 +3,22 @@ import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
 import { escapeMarkup, reportStyle } from "./_markup.ts";
 
-/** What {@link renderReport} shows. */
+/**
+ * What {@link renderReport} shows.
+ *
+ * @example
+ * ```ts
+ * import { renderReport, type Report } from "@bellman/training";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * const report: Report = {
+ *   title: "A2C",
+ *   progress: [],
+ *   details: { steps: "200,000" },
+ * };
+ * assertStringIncludes(renderReport(report), "200,000");
+ * ```
+ */
 export interface Report {
   /** Heading, for example the algorithm and the environment. */
   title: string;

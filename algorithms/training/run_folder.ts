@@ -74,7 +74,18 @@ export class RunFolder {
   }
 }
 
-/** Options of {@link createRunFolder}. */
+/**
+ * Options of {@link createRunFolder}.
+ *
+ * @example
+ * ```ts
+ * import type { CreateRunFolderOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: CreateRunFolderOptions = { configText: "seed: 1\n" };
+ * assertEquals(options.configText, "seed: 1\n");
+ * ```
+ */
 export interface CreateRunFolderOptions {
   /**
    * Text of `config.yaml`.

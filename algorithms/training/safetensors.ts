@@ -1,6 +1,17 @@
 import type { TypedArray } from "./state_tree.ts";
 
-/** An array with its shape, as a safetensors file holds it. */
+/**
+ * An array with its shape, as a safetensors file holds it.
+ *
+ * @example
+ * ```ts
+ * import type { SafeTensor } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const kernel: SafeTensor = { data: new Float32Array(6), shape: [2, 3] };
+ * assertEquals(kernel.data.length, 6);
+ * ```
+ */
 export interface SafeTensor {
   /** The values, row-major. */
   readonly data: TypedArray;
@@ -8,7 +19,20 @@ export interface SafeTensor {
   readonly shape: readonly number[];
 }
 
-/** What a safetensors file holds. */
+/**
+ * What a safetensors file holds.
+ *
+ * @example
+ * ```ts
+ * import { decodeSafetensors, encodeSafetensors, type SafeTensors } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const read: SafeTensors = decodeSafetensors(
+ *   encodeSafetensors(new Map(), { step: "80" }),
+ * );
+ * assertEquals(read.metadata, { step: "80" });
+ * ```
+ */
 export interface SafeTensors {
   /** The arrays by name. */
   readonly tensors: ReadonlyMap<string, SafeTensor>;

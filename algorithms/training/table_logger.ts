@@ -1,6 +1,19 @@
 import type { Logger, LogRow } from "./logger.ts";
 
-/** Options of {@link TableLogger}. */
+/**
+ * Options of {@link TableLogger}.
+ *
+ * @example
+ * ```ts
+ * import type { TableLoggerOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const lines: string[] = [];
+ * const options: TableLoggerOptions = { write: (text) => void lines.push(text) };
+ * options.write("text");
+ * assertEquals(lines, ["text"]);
+ * ```
+ */
 export interface TableLoggerOptions {
   /** Takes the text of a table, for example `(text) => Deno.stdout.writeSync(encode(text))`. */
   write: (text: string) => void;

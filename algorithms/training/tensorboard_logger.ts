@@ -10,7 +10,18 @@ import { writeFully } from "./_atomic_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
 import { encodeRecord, type TensorBoardEvent } from "./_tfevents.ts";
 
-/** Options of {@link TensorBoardLogger}. */
+/**
+ * Options of {@link TensorBoardLogger}.
+ *
+ * @example
+ * ```ts
+ * import type { TensorBoardLoggerOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: TensorBoardLoggerOptions = { now: () => 1_700_000_000_000 };
+ * assertEquals(options.now!(), 1_700_000_000_000);
+ * ```
+ */
 export interface TensorBoardLoggerOptions {
   /**
    * Milliseconds since 1970.

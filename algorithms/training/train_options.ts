@@ -6,7 +6,21 @@ import type { Logger } from "./logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/** When and how training pauses to evaluate. */
+/**
+ * When and how training pauses to evaluate.
+ *
+ * @example
+ * ```ts
+ * import type { EvaluationOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const everyTenth = (total: number): Omit<EvaluationOptions, "env"> => ({
+ *   everyTimesteps: total / 10,
+ *   episodes: 20,
+ * });
+ * assertEquals(everyTenth(1000).everyTimesteps, 100);
+ * ```
+ */
 export interface EvaluationOptions {
   /** An environment of its own; it is reset with `seed` at each evaluation. */
   env: VecEnvLike;
@@ -35,7 +49,21 @@ export interface EvaluationOptions {
   prepare?: () => void;
 }
 
-/** When and where training saves itself. */
+/**
+ * When and where training saves itself.
+ *
+ * @example
+ * ```ts
+ * import { type CheckpointOptions, CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: CheckpointOptions = {
+ *   store: new CheckpointStore("runs/first/checkpoints"),
+ *   everyTimesteps: 10_000,
+ * };
+ * assertEquals(options.keepLast, undefined);
+ * ```
+ */
 export interface CheckpointOptions {
   /** Where checkpoints go. */
   store: CheckpointStore;
@@ -53,7 +81,23 @@ export interface CheckpointOptions {
   keepLast?: number;
 }
 
-/** State beside the algorithm and environment that checkpoints should hold. */
+/**
+ * State beside the algorithm and environment that checkpoints should hold.
+ *
+ * @example
+ * ```ts
+ * import type { ExtraState } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * let seed = 1;
+ * const extra: ExtraState = {
+ *   save: () => seed,
+ *   restore: (state) => void (seed = state as number),
+ * };
+ * extra.restore(7);
+ * assertEquals(extra.save(), 7);
+ * ```
+ */
 export interface ExtraState {
   /** The state to keep. */
   save(): StateTree;
@@ -61,7 +105,22 @@ export interface ExtraState {
   restore(state: StateTree): void;
 }
 
-/** Options of {@link train}. */
+/**
+ * Options of {@link train}.
+ *
+ * @example
+ * ```ts
+ * import { stopAfterSeconds, type TrainOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: TrainOptions = {
+ *   totalTimesteps: 200_000,
+ *   seed: 1,
+ *   callbacks: [stopAfterSeconds(60)],
+ * };
+ * assertEquals(options.callbacks?.length, 1);
+ * ```
+ */
 export interface TrainOptions {
   /** Environment steps, over all copies, at which to end: the run stops at the first count that reaches it. */
   totalTimesteps: number;
@@ -121,7 +180,19 @@ export interface TrainOptions {
   now?: () => number;
 }
 
-/** How a run ended. */
+/**
+ * How a run ended.
+ *
+ * @example
+ * ```ts
+ * import type { TrainResult } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const describe = ({ stopReason, step }: Pick<TrainResult, "stopReason" | "step">) =>
+ *   `${stopReason} at ${step}`;
+ * assertEquals(describe({ stopReason: "completed", step: 80 }), "completed at 80");
+ * ```
+ */
 export interface TrainResult {
   /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
   readonly stopReason: string;
