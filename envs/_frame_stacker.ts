@@ -1,4 +1,10 @@
-import { allocateArray, boundAt, box, type BoxArray, elementCount } from "./space.ts";
+import {
+  allocateArray,
+  boundAt,
+  box,
+  type BoxArray,
+  elementCount,
+} from "./space.ts";
 import type { BoxSpace, Space } from "./space.ts";
 
 /** Settings of the frame stacks. */

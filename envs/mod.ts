@@ -1,6 +1,71 @@
 /**
- * spaces, environments, vector environments and wrappers.
+ * Environments: spaces as plain data, single and vector environments, wrappers,
+ * a registry, and classic control with exactly Gymnasium's dynamics. No tensor
+ * library is needed.
+ *
+ * @example
+ * ```ts
+ * import { makeVec } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = makeVec("CartPole-v1", { numEnvs: 2 });
+ * env.reset({ seed: 0 });
+ * let ended = 0;
+ * for (let i = 0; i < 100; i++) {
+ *   // A copy whose episode ended is reset in the same step.
+ *   const { episodes = [] } = env.step(Int32Array.of(i % 2, 1));
+ *   ended += episodes.length;
+ * }
+ * assertEquals(ended > 5, true);
+ * ```
  *
  * @module
  */
-export {};
+export * from "./batch.ts";
+export * from "./check_env.ts";
+export * from "./describe_space.ts";
+export * from "./env.ts";
+export {
+  flatten,
+  flattenedSize,
+  flattenedSpace,
+  unflatten,
+} from "./flatten.ts";
+export * from "./random.ts";
+export * from "./registry.ts";
+export * from "./running_mean_std.ts";
+export * from "./snapshot.ts";
+export * from "./space.ts";
+export { SyncVecEnv } from "./sync_vec_env.ts";
+export * from "./vec_env.ts";
+
+export type { ClipRewardOptions } from "./_clip_range.ts";
+export type { FrameStackOptions } from "./_frame_stacker.ts";
+export type { NormalizeObservationOptions } from "./_observation_normalizer.ts";
+export type { NormalizeRewardOptions } from "./_reward_normalizer.ts";
+export type { RescaleActionOptions } from "./_action_transforms.ts";
+
+export * from "./wrappers/clip_action.ts";
+export * from "./wrappers/clip_reward.ts";
+export * from "./wrappers/env_wrapper.ts";
+export * from "./wrappers/flatten_observation.ts";
+export * from "./wrappers/frame_stack.ts";
+export * from "./wrappers/normalize_observation.ts";
+export * from "./wrappers/normalize_reward.ts";
+export * from "./wrappers/record_episode_statistics.ts";
+export * from "./wrappers/rescale_action.ts";
+export * from "./wrappers/time_limit.ts";
+export * from "./wrappers/transform_observation.ts";
+export * from "./wrappers/transform_reward.ts";
+
+export * from "./vec_wrappers/clip_action.ts";
+export * from "./vec_wrappers/clip_reward.ts";
+export * from "./vec_wrappers/flatten_observation.ts";
+export * from "./vec_wrappers/frame_stack.ts";
+export * from "./vec_wrappers/normalize_observation.ts";
+export * from "./vec_wrappers/normalize_reward.ts";
+export * from "./vec_wrappers/record_episode_statistics.ts";
+export * from "./vec_wrappers/rescale_action.ts";
+export * from "./vec_wrappers/transform_observation.ts";
+export * from "./vec_wrappers/transform_reward.ts";
+export * from "./vec_wrappers/vec_env_wrapper.ts";

@@ -397,7 +397,11 @@ export function contains(space: Space, value: unknown): value is SpaceValue {
 }
 
 /** One element of a box: flat, normal or one-sided exponential. */
-function sampleElement(low: number, high: number, random: RandomSource): number {
+function sampleElement(
+  low: number,
+  high: number,
+  random: RandomSource,
+): number {
   const bounded = [Number.isFinite(low), Number.isFinite(high)];
   if (bounded[0] && bounded[1]) return low + (high - low) * random.uniform();
   if (bounded[0]) return low - Math.log(1 - random.uniform());

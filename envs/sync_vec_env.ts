@@ -1,4 +1,10 @@
-import { allocateBatch, cloneBatch, copyBatch, readRow, writeRow } from "./batch.ts";
+import {
+  allocateBatch,
+  cloneBatch,
+  copyBatch,
+  readRow,
+  writeRow,
+} from "./batch.ts";
 import { checkAction } from "./_check_action.ts";
 import type { Env, EnvSpec } from "./env.ts";
 import { deriveSeed } from "./random.ts";

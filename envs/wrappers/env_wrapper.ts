@@ -1,4 +1,10 @@
-import type { Env, EnvSpec, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type {
+  Env,
+  EnvSpec,
+  RenderOptions,
+  RgbImage,
+  StepResult,
+} from "../env.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 

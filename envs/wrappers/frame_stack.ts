@@ -1,4 +1,4 @@
-import { type FrameStackOptions, FrameStacker } from "../_frame_stacker.ts";
+import { FrameStacker, type FrameStackOptions } from "../_frame_stacker.ts";
 import type { Env, StepResult } from "../env.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { BoxArray, Space, SpaceValue } from "../space.ts";

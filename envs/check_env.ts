@@ -1,0 +1,156 @@
+import { describeSpace } from "./describe_space.ts";
+import type { Env, StepResult } from "./env.ts";
+import { SeededRandom } from "./random.ts";
+import { contains, sample, type SpaceValue } from "./space.ts";
+
+/** How thoroughly {@linkcode checkEnv} looks. */
+export interface CheckEnvOptions {
+  /**
+   * Steps of each comparison.
+   *
+   * @default 200
+   */
+  steps?: number;
+  /**
+   * Seed of the environment and of the actions.
+   *
+   * @default 0
+   */
+  seed?: number;
+  /**
+   * Whether a picture is drawn and checked.
+   *
+   * @default true
+   */
+  render?: boolean;
+}
+
+class EnvCheckError extends Error {
+  override name = "EnvCheckError";
+}
+
+function fail(problem: string): never {
+  throw new EnvCheckError(`The environment is broken: ${problem}`);
+}
+
+function show(value: unknown): string {
+  return ArrayBuffer.isView(value) ? `[${value}]` : JSON.stringify(value);
+}
+
+function checkObservation(
+  env: Env,
+  observation: SpaceValue,
+  when: string,
+): void {
+  if (contains(env.observationSpace, observation)) return;
+  fail(
+    `the observation ${show(observation)} after ${when} is not ${
+      describeSpace(env.observationSpace)
+    }`,
+  );
+}
+
+function checkResult(env: Env, result: StepResult): void {
+  checkObservation(env, result.observation, "a step");
+  if (!Number.isFinite(result.reward)) {
+    fail(`the reward is ${result.reward}, not a finite number`);
+  }
+  for (const flag of ["terminated", "truncated"] as const) {
+    if (typeof result[flag] !== "boolean") {
+      fail(`'${flag}' is ${show(result[flag])}, not true or false`);
+    }
+  }
+}
+
+interface Trace {
+  record: unknown[];
+}
+
+/** Steps with random actions, resetting at ends, and returns all that came. */
+function run(env: Env, actions: SeededRandom, steps: number): Trace {
+  const record: unknown[] = [];
+  for (let i = 0; i < steps; i++) {
+    const result = env.step(sample(env.actionSpace, actions));
+    checkResult(env, result);
+    record.push(result);
+    if (!result.terminated && !result.truncated) continue;
+    const observation = env.reset();
+    checkObservation(env, observation, "a reset");
+    record.push(observation);
+  }
+  return { record };
+}
+
+function same(a: Trace, b: Trace): boolean {
+  return JSON.stringify(a.record) === JSON.stringify(b.record);
+}
+
+function checkSeeding(
+  env: Env,
+  { seed, steps }: Required<CheckEnvOptions>,
+): void {
+  const episode = (): Trace => {
+    const first = env.reset({ seed });
+    checkObservation(env, first, "a reset");
+    const trace = run(env, new SeededRandom(seed), steps);
+    return { record: [first, ...trace.record] };
+  };
+  if (!same(episode(), episode())) {
+    fail("the same seed and actions gave two different courses");
+  }
+}
+
+function checkSnapshot(
+  env: Env,
+  { seed, steps }: Required<CheckEnvOptions>,
+): void {
+  env.reset({ seed });
+  run(env, new SeededRandom(seed + 1), Math.ceil(steps / 2));
+  const snapshot = env.snapshot();
+  const text = JSON.stringify(snapshot);
+  const first = run(env, new SeededRandom(seed + 2), steps);
+  if (JSON.stringify(snapshot) !== text) {
+    fail("a snapshot changed with later steps: it must be a copy");
+  }
+  env.restore(snapshot);
+  if (!same(first, run(env, new SeededRandom(seed + 2), steps))) {
+    fail("after restoring a snapshot, the same actions gave another course");
+  }
+}
+
+function checkPicture(env: Env): void {
+  const { width, height, data } = env.render();
+  const isWhole = (it: number): boolean => Number.isInteger(it) && it > 0;
+  if (!isWhole(width) || !isWhole(height)) {
+    fail(`its picture is ${width} by ${height} pixels`);
+  }
+  if (data.length !== 3 * width * height) {
+    fail(
+      `its picture of ${width} by ${height} has ${data.length} bytes, not ${
+        3 * width * height
+      }`,
+    );
+  }
+}
+
+/**
+ * Checks that an environment keeps its promises: observations and rewards are
+ * what it says, a seed fixes its course, a snapshot restores it exactly, its
+ * picture has the right size.
+ *
+ * @param env The environment; it is stepped and reset.
+ * @param options How thoroughly.
+ * @throws {Error} With one line that says what is broken.
+ * @example
+ * ```ts
+ * import { checkEnv, make } from "@bellman/envs";
+ *
+ * checkEnv(make("CartPole-v1"));
+ * ```
+ */
+export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
+  const all = { steps: 200, seed: 0, render: true, ...options };
+  checkSeeding(env, all);
+  checkSnapshot(env, all);
+  if (all.render) checkPicture(env);
+}

@@ -1,0 +1,32 @@
+import { flatten, flattenedSpace } from "../flatten.ts";
+import type { VecEnv } from "../vec_env.ts";
+import { VecTransformObservation } from "./transform_observation.ts";
+
+/**
+ * Turns each observation into one vector: one-hot for discrete values, part by
+ * part for dicts and tuples.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecFlattenObservation } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new VecFlattenObservation(
+ *   makeVec("Chain-v0", { numEnvs: 1, kwargs: { length: 2 } }),
+ * );
+ * assertEquals(env.reset({ seed: 0 }), Float32Array.of(1, 0, 0));
+ * ```
+ */
+export class VecFlattenObservation extends VecTransformObservation {
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside.
+   */
+  constructor(env: VecEnv) {
+    const { observationSpace } = env;
+    super(env, (it) => flatten(observationSpace, it), {
+      space: flattenedSpace(observationSpace),
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  type NormalizeRewardOptions,
+  RewardNormalizer,
+} from "../_reward_normalizer.ts";
+import type { RunningMeanStd } from "../running_mean_std.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import { relay, type RelayedStep } from "./_relayed_step.ts";
+import { VecEnvWrapper } from "./vec_env_wrapper.ts";
+
+/**
+ * Divides rewards by the running standard deviation of the discounted return
+ * over all copies. The return starts anew where an episode terminated or was
+ * truncated.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecNormalizeReward } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const env = new VecNormalizeReward(makeVec("Pendulum-v1", { numEnvs: 2 }), {
+ *   gamma: 0.9,
+ * });
+ * env.reset({ seed: 0 });
+ * for (let i = 0; i < 100; i++) {
+ *   const { rewards } = env.step(Float32Array.of(0, 0));
+ *   assert(rewards.every((it) => Math.abs(it) <= 10));
+ * }
+ * ```
+ */
+export class VecNormalizeReward extends VecEnvWrapper {
+  #normalizer: RewardNormalizer;
+  #rewards: Float64Array;
+  #out = {} as RelayedStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside.
+   * @param options Discount, clipping, and whether statistics are frozen.
+   */
+  constructor(env: VecEnv, options: NormalizeRewardOptions = {}) {
+    super(env);
+    this.#normalizer = new RewardNormalizer(env.numEnvs, options);
+    this.#rewards = new Float64Array(env.numEnvs);
+  }
+
+  /** The running statistics of the discounted return. */
+  get statistics(): RunningMeanStd {
+    return this.#normalizer.statistics;
+  }
+
+  /** Whether new rewards change the statistics. */
+  get training(): boolean {
+    return this.#normalizer.training;
+  }
+
+  set training(value: boolean) {
+    this.#normalizer.training = value;
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed starts every copy's random stream anew.
+   * @returns The first observations.
+   */
+  override reset(options?: { seed?: number }): Batch {
+    this.#normalizer.reset();
+    return super.reset(options);
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it, with the scaled rewards.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    this.#normalizer.apply(step.rewards, step, this.#rewards);
+    step.rewards = this.#rewards;
+    return step;
+  }
+
+  /**
+   * The statistics and the returns so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): Snapshot {
+    return this.#normalizer.save();
+  }
+
+  /**
+   * Goes on from statistics and returns.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: Snapshot): void {
+    this.#normalizer.load(state);
+  }
+}

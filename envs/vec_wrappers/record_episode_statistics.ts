@@ -1,0 +1,104 @@
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { Batch, EpisodeStatistics, VecEnv, VecStep } from "../vec_env.ts";
+import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
+import { VecEnvWrapper } from "./vec_env_wrapper.ts";
+
+const NONE: readonly EpisodeStatistics[] = [];
+
+/**
+ * Tells with each step which episodes ended, their return and their length. It
+ * belongs inside of wrappers that change the rewards.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecRecordEpisodeStatistics } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const chains = makeVec("Chain-v0", {
+ *   numEnvs: 2,
+ *   maxEpisodeSteps: 1,
+ *   recordEpisodes: false,
+ * });
+ * const env = new VecRecordEpisodeStatistics(chains);
+ * env.reset({ seed: 0 });
+ * const { episodes } = env.step(Int32Array.of(0, 0));
+ * assertEquals(episodes?.map((it) => [it.env, it.length]), [[0, 1], [1, 1]]);
+ * ```
+ */
+export class VecRecordEpisodeStatistics extends VecEnvWrapper {
+  #returns: Float64Array;
+  #lengths: Int32Array;
+  #out = {} as RelayedStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside.
+   */
+  constructor(env: VecEnv) {
+    super(env);
+    this.#returns = new Float64Array(env.numEnvs);
+    this.#lengths = new Int32Array(env.numEnvs);
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed starts every copy's random stream anew.
+   * @returns The first observations.
+   */
+  override reset(options?: { seed?: number }): Batch {
+    this.#returns.fill(0);
+    this.#lengths.fill(0);
+    return super.reset(options);
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it, with the episodes that ended.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    let episodes: EpisodeStatistics[] | undefined;
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#returns[row] += step.rewards[row];
+      this.#lengths[row]++;
+      if (ended(step, row)) (episodes ??= []).push(this.#end(step, row));
+    }
+    step.episodes = episodes ?? NONE;
+    return step;
+  }
+
+  #end(step: VecStep, row: number): EpisodeStatistics {
+    const episode = {
+      env: row,
+      return: this.#returns[row],
+      length: this.#lengths[row],
+      terminated: step.terminated[row] !== 0,
+    };
+    this.#returns[row] = this.#lengths[row] = 0;
+    return episode;
+  }
+
+  /**
+   * The sums so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): Snapshot {
+    return { returns: this.#returns.slice(), lengths: this.#lengths.slice() };
+  }
+
+  /**
+   * Goes on from sums.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: Snapshot): void {
+    const { returns, lengths } = snapshotRecord(state, ["returns", "lengths"]);
+    this.#returns.set(returns as Float64Array);
+    this.#lengths.set(lengths as Int32Array);
+  }
+}

@@ -1,0 +1,122 @@
+import { allocateBatch, copyBatch, readRow, writeRow } from "../batch.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Space, SpaceValue } from "../space.ts";
+import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { TransformObservationOptions } from "../wrappers/transform_observation.ts";
+import { cloneBatch } from "../batch.ts";
+import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
+import { VecEnvWrapper } from "./vec_env_wrapper.ts";
+
+/**
+ * Replaces each copy's observation by a function of it.
+ *
+ * @example
+ * ```ts
+ * import { box, makeVec, VecTransformObservation } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new VecTransformObservation(
+ *   makeVec("Chain-v0", { numEnvs: 2 }),
+ *   (position) => Float32Array.of(Number(position)),
+ *   { space: box({ low: 0, shape: [1] }) },
+ * );
+ * assertEquals(env.reset({ seed: 0 }), Float32Array.of(0, 0));
+ * ```
+ */
+export class VecTransformObservation extends VecEnvWrapper {
+  #transform: (observation: SpaceValue) => SpaceValue;
+  #space: Space;
+  #observations: Batch;
+  #finalObservations: Batch;
+  #out = {} as RelayedStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside.
+   * @param transform Makes the new observation from the old one.
+   * @param options The new observations' space.
+   */
+  constructor(
+    env: VecEnv,
+    transform: (observation: SpaceValue) => SpaceValue,
+    options: TransformObservationOptions,
+  ) {
+    super(env);
+    this.#transform = transform;
+    this.#space = options.space;
+    this.#observations = allocateBatch(options.space, env.numEnvs);
+    this.#finalObservations = allocateBatch(options.space, env.numEnvs);
+  }
+
+  /** What the new observations can be. */
+  override get observationSpace(): Space {
+    return this.#space;
+  }
+
+  #write(source: Batch, target: Batch, row: number): void {
+    const inner = this.env.observationSpace;
+    const value = this.#transform(readRow(inner, { batch: source, row }));
+    writeRow(this.#space, value, { batch: target, row });
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed starts every copy's random stream anew.
+   * @returns The first observations, transformed.
+   */
+  override reset(options?: { seed?: number }): Batch {
+    const observations = super.reset(options);
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#write(observations, this.#observations, row);
+    }
+    return this.#observations;
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it, with the new observations.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    for (let row = 0; row < this.numEnvs; row++) {
+      if (ended(step, row)) {
+        this.#write(step.finalObservations, this.#finalObservations, row);
+      }
+      this.#write(step.observations, this.#observations, row);
+    }
+    step.observations = this.#observations;
+    step.finalObservations = this.#finalObservations;
+    return step;
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns The batch.
+   */
+  override observations(): Batch {
+    return this.#observations;
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): Snapshot {
+    return cloneBatch(this.#observations) as Snapshot;
+  }
+
+  /**
+   * Goes on from observations.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: Snapshot): void {
+    copyBatch(state as Batch, this.#observations);
+  }
+}
