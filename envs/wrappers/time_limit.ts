@@ -32,8 +32,7 @@ export interface TimeLimitOptions {
 export class TimeLimit extends EnvWrapper {
   /** Steps after which an episode is truncated. */
   readonly maxEpisodeSteps: number;
-  /** What is known of the limited environment. */
-  override readonly spec: EnvSpec | undefined;
+  #spec: EnvSpec | undefined;
   #steps = 0;
 
   /**
@@ -57,7 +56,12 @@ export class TimeLimit extends EnvWrapper {
       );
     }
     this.maxEpisodeSteps = maxEpisodeSteps;
-    this.spec = options.spec ?? (env.spec && { ...env.spec, maxEpisodeSteps });
+    this.#spec = options.spec ?? (env.spec && { ...env.spec, maxEpisodeSteps });
+  }
+
+  /** What is known of the limited environment. */
+  override get spec(): EnvSpec | undefined {
+    return this.#spec;
   }
 
   /**
