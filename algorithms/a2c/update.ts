@@ -3,11 +3,10 @@ import {
   type Optimizer,
   type OptimizerState,
   type Params,
-  valueAndGradients,
 } from "@bellman/compute";
 import { type ActorCritic, nest, scope } from "@bellman/policies";
-import * as tf from "@tensorflow/tfjs";
-import { a2cLoss, type A2CLossInputs } from "./loss.ts";
+import type * as tf from "@tensorflow/tfjs";
+import { separateGradients, sharedGradients } from "./_gradients.ts";
 import { without } from "./_subset.ts";
 import { tidy } from "./_tidy.ts";
 
@@ -179,24 +178,6 @@ export function initOptimizerState(
   };
 }
 
-/** What the model says of a batch, ready for the loss. */
-function evaluateBatch(
-  model: ActorCritic,
-  params: Params,
-  batch: A2CBatch,
-): A2CLossInputs {
-  const { observations, actions, advantages, returns, state, masks } = batch;
-  const recurrence = state && masks && { state, masks };
-  const { policy, value } = model.apply(params, observations, recurrence);
-  return {
-    logProb: model.distribution.logProb(policy, actions),
-    entropy: model.distribution.entropy(policy),
-    values: value,
-    advantages,
-    returns,
-  };
-}
-
 function sharedUpdate(
   model: ActorCritic,
   options: A2CUpdateOptions,
@@ -204,15 +185,10 @@ function sharedUpdate(
   const { optimizer, valueCoefficient = 0.5, maxGradNorm = 0.5 } = options;
   return (params, state, batch, { learningRate, entropyCoefficient }) =>
     tidy(() => {
-      const { loss, aux, gradients } = valueAndGradients((params) => {
-        const inputs = evaluateBatch(model, params, batch);
-        const weights = { entropyCoefficient, valueCoefficient };
-        const { loss, policyLoss, valueLoss, entropy } = a2cLoss(
-          inputs,
-          weights,
-        );
-        return { loss, aux: { policyLoss, valueLoss, entropy } };
-      }, params);
+      const { gradients, losses } = sharedGradients(model, params, {
+        batch,
+        weights: { entropyCoefficient, valueCoefficient },
+      });
       const clipped = clipByGlobalNorm(gradients, maxGradNorm);
       const step = optimizer.apply(params, clipped.gradients, {
         state,
@@ -221,13 +197,7 @@ function sharedUpdate(
       return {
         params: step.params,
         optimizerState: step.state,
-        stats: {
-          loss,
-          policy_loss: aux.policyLoss,
-          value_loss: aux.valueLoss,
-          policy_entropy: aux.entropy,
-          grad_norm: clipped.norm,
-        },
+        stats: { ...losses, grad_norm: clipped.norm },
       };
     });
 }
@@ -240,45 +210,29 @@ function separateUpdate(
   return (params, state, batch, hyperparameters) =>
     tidy(() => {
       const { learningRate, entropyCoefficient } = hyperparameters;
-      const policy = valueAndGradients((part) => {
-        const inputs = evaluateBatch(model, { ...params, ...part }, batch);
-        const weights = { entropyCoefficient, valueCoefficient: 0 };
-        const { loss, policyLoss, entropy } = a2cLoss(inputs, weights);
-        return { loss, aux: { policyLoss, entropy } };
-      }, without(params, "vf/"));
-      const baseline = valueAndGradients((part) => {
-        const inputs = evaluateBatch(model, { ...params, ...part }, batch);
-        return { loss: a2cLoss(inputs).valueLoss };
-      }, without(params, "pi/"));
-      const policyGradients = clipByGlobalNorm(policy.gradients, maxGradNorm);
-      const valueGradients = clipByGlobalNorm(baseline.gradients, maxGradNorm);
+      const gradients = separateGradients(model, params, {
+        batch,
+        entropyCoefficient,
+      });
+      const ofPolicy = clipByGlobalNorm(gradients.policy, maxGradNorm);
+      const ofValue = clipByGlobalNorm(gradients.value, maxGradNorm);
       const first = optimizer.apply(
         without(params, "vf/"),
-        policyGradients.gradients,
+        ofPolicy.gradients,
         { state: scope(state, "policy"), learningRate },
       );
       const half = { ...params, ...first.params };
-      const second = value.apply(
-        without(half, "pi/"),
-        valueGradients.gradients,
-        {
-          state: scope(state, "value"),
-          learningRate: hyperparameters.valueLearningRate ?? learningRate,
-        },
-      );
+      const second = value.apply(without(half, "pi/"), ofValue.gradients, {
+        state: scope(state, "value"),
+        learningRate: hyperparameters.valueLearningRate ?? learningRate,
+      });
       return {
         params: { ...half, ...second.params },
         optimizerState: {
           ...nest(first.state, "policy"),
           ...nest(second.state, "value"),
         },
-        stats: {
-          loss: tf.add(policy.loss, baseline.loss) as tf.Scalar,
-          policy_loss: policy.aux.policyLoss,
-          value_loss: baseline.loss,
-          policy_entropy: policy.aux.entropy,
-          grad_norm: policyGradients.norm,
-        },
+        stats: { ...gradients.losses, grad_norm: ofPolicy.norm },
       };
     });
 }
