@@ -1,62 +1,27 @@
+import type { LogRow } from "@bellman/training";
+import { nearest } from "./config/schema.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** The columns of a CSV file of numbers, by name. */
-export type Columns = Record<string, number[]>;
-
-/**
- * Reads a CSV file of numbers as the loggers write it: a header, then one row
- * a line; an empty cell is NaN.
- */
-export function parseColumns(text: string, path: string): Columns {
-  const [header, ...lines] = text.split("\n").filter((line) => line !== "");
-  if (header === undefined) {
-    throw new UsageError(`Cannot read ${path}: expected a header and rows`);
-  }
-  const names = header.split(",");
-  const columns: Columns = Object.fromEntries(
-    names.map((name): [string, number[]] => [name, []]),
-  );
-  lines.forEach((line, row) => {
-    const cells = line.split(",");
-    if (cells.length !== names.length) {
-      throw new UsageError(
-        `Cannot read ${path}: line ${
-          row + 2
-        } has ${cells.length} cells, expected ${names.length}`,
-      );
-    }
-    names.forEach((name, i) =>
-      columns[name].push(cells[i] === "" ? NaN : Number(cells[i]))
-    );
-  });
-  return columns;
-}
-
-/** A run as a curve: steps, values, and the group that it is averaged in. */
-export interface RunCurve {
-  /** What all runs of a group share; its name in the legend. */
-  group: string;
-  x: number[];
-  y: number[];
-}
-
-/** One column of a run over its steps, without the rows that have no value. */
+/** One statistic of a run over its steps, without the rows that lack it. */
 export function curveOf(
-  columns: Columns,
-  { key, path }: { key: string; path: string },
+  rows: readonly LogRow[],
+  { key, run }: { key: string; run: string },
 ): { x: number[]; y: number[] } {
-  const steps = columns.total_timesteps;
-  const values = columns[key];
-  if (steps === undefined || values === undefined) {
+  const names = [...new Set(rows.flatMap((it) => Object.keys(it.statistics)))];
+  if (!names.includes(key)) {
     throw new UsageError(
-      `Cannot plot '${key}' of ${path}: expected one of ${
-        Object.keys(columns).filter((name) => name !== "total_timesteps")
-          .join(", ")
-      }`,
+      names.length === 0
+        ? `Cannot plot '${key}' of ${run}: nothing has been logged yet`
+        : `Cannot plot '${key}' of ${run}: did you mean '${
+          nearest(key, names)
+        }'?`,
     );
   }
-  const kept = steps.map((_, i) => i).filter((i) => Number.isFinite(values[i]));
-  return { x: kept.map((i) => steps[i]), y: kept.map((i) => values[i]) };
+  const kept = rows.filter((it) => Number.isFinite(it.statistics[key]));
+  return {
+    x: kept.map((it) => it.step),
+    y: kept.map((it) => it.statistics[key]),
+  };
 }
 
 /**

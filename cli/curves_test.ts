@@ -1,32 +1,33 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { curveOf, groupNames, parseColumns } from "./curves.ts";
+import { curveOf, groupNames } from "./curves.ts";
 import { UsageError } from "./usage_error.ts";
 
-const TEXT = "nupdates,total_timesteps,eprewmean\n1,40,\n100,4000,23.5\n";
+const ROWS = [
+  { step: 40, statistics: { nupdates: 1, eprewmean: NaN } },
+  { step: 4000, statistics: { nupdates: 100, eprewmean: 23.5 } },
+  { step: 5000, statistics: { eval_return_mean: 30 } },
+];
 
-Deno.test("columns are read by name and empty cells are NaN", () => {
-  const columns = parseColumns(TEXT, "progress.csv");
-  assertEquals(columns.total_timesteps, [40, 4000]);
-  assertEquals(columns.eprewmean, [NaN, 23.5]);
-  assertEquals(curveOf(columns, { key: "eprewmean", path: "p" }), {
+Deno.test("a curve leaves out the rows without a value", () => {
+  const run = "runs/a";
+  assertEquals(curveOf(ROWS, { key: "eprewmean", run }), {
     x: [4000],
     y: [23.5],
   });
+  assertEquals(curveOf(ROWS, { key: "eval_return_mean", run }).x, [5000]);
 });
 
-Deno.test("a torn row and an unknown column are one clear line", () => {
-  const torn = assertThrows(
-    () => parseColumns(`${TEXT}200,80\n`, "progress.csv"),
+Deno.test("an unknown statistic and an empty log are one clear line", () => {
+  const run = "runs/a";
+  assertThrows(
+    () => curveOf(ROWS, { key: "eprewmen", run }),
     UsageError,
-  );
-  assertEquals(
-    torn.message,
-    "Cannot read progress.csv: line 4 has 2 cells, expected 3",
+    "Cannot plot 'eprewmen' of runs/a: did you mean 'eprewmean'?",
   );
   assertThrows(
-    () => curveOf(parseColumns(TEXT, "p"), { key: "reward", path: "runs/a" }),
+    () => curveOf([], { key: "eprewmean", run }),
     UsageError,
-    "Cannot plot 'reward' of runs/a: expected one of nupdates, eprewmean",
+    "nothing has been logged yet",
   );
 });
 

@@ -1,0 +1,53 @@
+import { A2C, type A2CConfig, a2cConfigSchema, a2cPresets } from "@bellman/a2c";
+import type { Space } from "@bellman/envs";
+import type { Algorithm } from "@bellman/training";
+import type { ConfigSchema } from "./config/schema.ts";
+
+/** The algorithms that the command line knows. */
+export type AlgorithmName = "a2c";
+
+/** What an algorithm is made for: the spaces and how many copies act. */
+export interface AlgorithmContext {
+  observationSpace: Space;
+  actionSpace: Space;
+  numEnvs: number;
+  /** Root seed of its random streams. */
+  seed: number;
+  /** Length of the run, for schedules. */
+  totalTimesteps: number;
+}
+
+/** How the command line sees an algorithm. */
+export interface AlgorithmEntry {
+  summary: string;
+  schema: ConfigSchema;
+  /** Presets by name, as YAML. */
+  presets: Readonly<Record<string, string>>;
+  create(context: AlgorithmContext, config: Record<string, unknown>): Algorithm;
+}
+
+function pickKeys(
+  config: Record<string, unknown>,
+  schema: ConfigSchema,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.keys(schema.properties).map((key) => [key, config[key]]),
+  );
+}
+
+/** Every algorithm by name. */
+export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
+  a2c: {
+    summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
+    schema: a2cConfigSchema as ConfigSchema,
+    presets: a2cPresets,
+    create: ({ seed, totalTimesteps, ...spaces }, config) =>
+      new A2C(spaces, {
+        config: pickKeys(config, a2cConfigSchema as ConfigSchema) as Partial<
+          A2CConfig
+        >,
+        seed,
+        totalTimesteps,
+      }),
+  },
+};

@@ -1,0 +1,134 @@
+import { stringify } from "@std/yaml";
+import { createRunFolder } from "@bellman/training";
+import { type AlgorithmName, ALGORITHMS } from "../algorithms.ts";
+import { type ParsedOptions, valueOf } from "../args.ts";
+import type { Command } from "../command.ts";
+import { CONFIG_OPTIONS, configFromOptions } from "../config/from_options.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { runConfigSchema } from "../config/run_config_schema.ts";
+import { nearest } from "../config/schema.ts";
+import { configHelp } from "../help.ts";
+import { interruptSignal } from "../interrupt.ts";
+import type { CommandIo } from "../io.ts";
+import { loadCheckpoint, openRun } from "../runs.ts";
+import { openSession, type Session } from "../session.ts";
+import { runTraining, type TrainingRun } from "../training_run.ts";
+import { UsageError } from "../usage_error.ts";
+
+function algorithmOf(options: ParsedOptions): AlgorithmName {
+  const [name = "a2c", ...rest] = options.positionals;
+  if (rest.length > 0) {
+    throw new UsageError(
+      `Cannot read '${
+        rest[0]
+      }': expected one algorithm and options, as in 'train a2c --env CartPole-v1'`,
+    );
+  }
+  if (Object.hasOwn(ALGORITHMS, name)) return name as AlgorithmName;
+  throw new UsageError(
+    `Unknown algorithm '${name}': did you mean '${
+      nearest(name, Object.keys(ALGORITHMS))
+    }'?`,
+  );
+}
+
+function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
+  const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
+    .replace("T", "-");
+  return `runs/${algorithm}-${env}-seed${seed}-${time}`;
+}
+
+function announce(
+  { config, backend }: Session,
+  { dir, io }: { dir: string; io: CommandIo },
+): void {
+  io.out(
+    `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} copies, seed ${config.seed}
+Backend: ${backend}
+Run folder: ${dir}
+`,
+  );
+}
+
+type Start = Omit<TrainingRun, "io" | "quiet" | "signal">;
+
+/** A new run: nothing is written before everything could be put together. */
+async function startRun(options: ParsedOptions): Promise<Start> {
+  const config = await configFromOptions(algorithmOf(options), options);
+  const session = await openSession(config);
+  const dir = valueOf(options, "out") ?? defaultFolder(config);
+  const folder = createRunFolder(dir, {
+    configText: stringify(session.config),
+  });
+  return { session, folder };
+}
+
+/** A run that goes on from its newest checkpoint. */
+async function resumeRun(
+  dir: string,
+  options: ParsedOptions,
+): Promise<Start> {
+  const others = [...options.values.keys()].filter((name) => name !== "resume");
+  const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
+  if (given !== undefined) {
+    throw new UsageError(
+      `Cannot use '${given}' with --resume: a run goes on with the configuration that it was started with`,
+    );
+  }
+  const { folder, config } = await openRun(dir);
+  const checkpoint = loadCheckpoint(folder, "latest");
+  if (checkpoint.step >= config.totalTimesteps) {
+    throw new UsageError(
+      `Cannot resume ${dir}: it has run all of its ${config.totalTimesteps} steps`,
+    );
+  }
+  const session = await openSession(config);
+  return { session, folder, resumeFrom: checkpoint.state };
+}
+
+async function trainRun(
+  options: ParsedOptions,
+  io: CommandIo,
+): Promise<number> {
+  const resumed = valueOf(options, "resume");
+  const start = resumed === undefined
+    ? await startRun(options)
+    : await resumeRun(resumed, options);
+  const { session, folder } = start;
+  const quiet = options.switches.has("quiet");
+  if (!quiet) announce(session, { dir: folder.dir, io });
+  const { signal, release } = interruptSignal();
+  try {
+    return await runTraining({ ...start, io, quiet, signal });
+  } finally {
+    release();
+    session.close();
+  }
+}
+
+function details(): string {
+  const run = configHelp("Keys of a run:", runConfigSchema);
+  const algorithms = Object.entries(ALGORITHMS).map(([name, { schema }]) =>
+    configHelp(`Keys of ${name}:`, schema)
+  );
+  return [run, ...algorithms].join("\n");
+}
+
+/** `train`: trains an agent into a new run folder, or goes on with one. */
+export const trainCommand: Command = {
+  name: "train",
+  usage: "[ALGORITHM] [OPTIONS] | train --resume RUN",
+  summary: "Train an agent.",
+  options: [
+    ...CONFIG_OPTIONS,
+    { name: "out", value: "DIR", help: "Run folder; a new one under runs/." },
+    {
+      name: "resume",
+      value: "RUN",
+      help: "Go on with a run from its newest checkpoint.",
+    },
+    { name: "quiet", help: "Print the result only." },
+  ],
+  details,
+  run: trainRun,
+};

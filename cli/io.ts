@@ -1,0 +1,26 @@
+/** Where a command prints to; tests give their own. */
+export interface CommandIo {
+  /** Writes text to standard output as it is. */
+  out(text: string): void;
+  /** Writes text to standard error as it is. */
+  err(text: string): void;
+  /** Whether standard output is a terminal. */
+  outIsTerminal: boolean;
+  /** Whether standard error is a terminal. */
+  errIsTerminal: boolean;
+}
+
+function writeAll(stream: typeof Deno.stdout, text: string): void {
+  let bytes = new TextEncoder().encode(text);
+  while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+}
+
+/** The process's own streams. */
+export function processIo(): CommandIo {
+  return {
+    out: (text) => writeAll(Deno.stdout, text),
+    err: (text) => writeAll(Deno.stderr, text),
+    outIsTerminal: Deno.stdout.isTerminal(),
+    errIsTerminal: Deno.stderr.isTerminal(),
+  };
+}

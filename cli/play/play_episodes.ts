@@ -1,0 +1,46 @@
+import type { Batch, Env } from "@bellman/envs";
+import type { Session } from "../session.ts";
+
+/** An episode that was played to its end. */
+export interface PlayedEpisode {
+  return: number;
+  length: number;
+}
+
+/** How episodes are played. */
+export interface PlayOptions {
+  /** The environment to play in; it is drawn by the caller. */
+  env: Env;
+  episodes: number;
+  deterministic: boolean;
+  seed: number;
+  /** Called with each state, the first and all later ones of an episode. */
+  show(episode: number, step: number): Promise<void> | void;
+}
+
+/** Plays whole episodes with the session's agent in one environment. */
+export async function playEpisodes(
+  { algorithm, environments }: Session,
+  { env, episodes, deterministic, seed, show }: PlayOptions,
+): Promise<PlayedEpisode[]> {
+  const vec = environments.around(env);
+  const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
+  const played: PlayedEpisode[] = [];
+  let observations = vec.reset({ seed });
+  let stepsShown = 0;
+  await show(1, 0);
+  while (played.length < episodes) {
+    const step = vec.step(await actor.act(observations) as Batch);
+    actor.observe?.(step);
+    observations = step.observations;
+    stepsShown++;
+    for (const episode of step.episodes ?? []) {
+      played.push({ return: episode.return, length: episode.length });
+      stepsShown = 0;
+    }
+    if (played.length < episodes) await show(played.length + 1, stepsShown);
+  }
+  actor.close?.();
+  vec.close();
+  return played;
+}

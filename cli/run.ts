@@ -1,0 +1,104 @@
+import { parseOptions } from "./args.ts";
+import type { Command } from "./command.ts";
+import { evalCommand } from "./commands/eval.ts";
+import { listCommand } from "./commands/list.ts";
+import { playCommand } from "./commands/play.ts";
+import { plotCommand } from "./commands/plot.ts";
+import { trainCommand } from "./commands/train.ts";
+import { isLikelyTypo, nearest } from "./config/schema.ts";
+import { commandHelp, programHelp } from "./help.ts";
+import { type CommandIo, processIo } from "./io.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** The commands in the order in which the help lists them. */
+export const COMMANDS: readonly Command[] = [
+  trainCommand,
+  evalCommand,
+  playCommand,
+  plotCommand,
+  listCommand,
+];
+
+function findCommand(name: string): Command {
+  const command = COMMANDS.find((it) => it.name === name);
+  if (command !== undefined) return command;
+  const names = COMMANDS.map((it) => it.name);
+  const guess = nearest(name, names);
+  const hint = isLikelyTypo(name, guess)
+    ? `did you mean '${guess}'?`
+    : `expected one of ${names.join(", ")}`;
+  throw new UsageError(`Unknown command '${name}': ${hint}`);
+}
+
+async function dispatch(
+  args: readonly string[],
+  io: CommandIo,
+): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === "--help" || name === "help") {
+    io.out(programHelp(COMMANDS));
+    return name === undefined ? 2 : 0;
+  }
+  const command = findCommand(name);
+  const options = parseOptions(rest, command.options);
+  if (options.switches.has("help")) {
+    io.out(commandHelp(command));
+    return 0;
+  }
+  return await command.run(options, io);
+}
+
+/**
+ * What a person's input can cause: these are shown as one line and exit with
+ * 2. Anything else is a failure of the run or of the program and exits with 1.
+ */
+function isInputError(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof RangeError ||
+    error instanceof TypeError || error instanceof SyntaxError ||
+    error instanceof Deno.errors.NotFound ||
+    error instanceof Deno.errors.AlreadyExists ||
+    error instanceof Deno.errors.PermissionDenied ||
+    error instanceof Deno.errors.NotCapable ||
+    error instanceof Deno.errors.NotADirectory ||
+    error instanceof Deno.errors.IsADirectory;
+}
+
+/**
+ * Runs one command line and returns the exit code: 0 when it went well, 2 for
+ * bad input, 1 for a run that failed, 130 for one that was interrupted.
+ *
+ * Errors are one line on standard error; `--debug` adds the stack.
+ *
+ * @param args The words after the program's name.
+ * @param io Where to print; the process's own streams by default.
+ * @example
+ * ```ts
+ * import { run } from "@bellman/cli";
+ * import { assertEquals, assertStringIncludes } from "@std/assert";
+ *
+ * let printed = "";
+ * const io = {
+ *   out: () => {},
+ *   err: (text: string) => printed += text,
+ *   outIsTerminal: false,
+ *   errIsTerminal: false,
+ * };
+ * assertEquals(await run(["trian"], io), 2);
+ * assertStringIncludes(printed, "did you mean 'train'?");
+ * ```
+ */
+export async function run(
+  args: readonly string[],
+  io: CommandIo = processIo(),
+): Promise<number> {
+  try {
+    return await dispatch(args, io);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    io.err(`error: ${message.split("\n")[0]}\n`);
+    if (args.includes("--debug") && error instanceof Error) {
+      io.err(`${error.stack}\n`);
+    }
+    return isInputError(error) ? 2 : 1;
+  }
+}

@@ -1,0 +1,136 @@
+import {
+  CheckpointStore,
+  createProgress,
+  type EvaluationResult,
+  type RunFolder,
+  type StateTree,
+  train,
+  type TrainOptions,
+  type TrainResult,
+} from "@bellman/training";
+import { callbacksOf } from "./callbacks.ts";
+import {
+  describeEvaluation,
+  evaluateSession,
+  evaluationCopies,
+  round,
+} from "./evaluation.ts";
+import type { CommandIo } from "./io.ts";
+import { loggersOf } from "./loggers.ts";
+import { writeReport } from "./report.ts";
+import { loadCheckpoint, restoreSession } from "./runs.ts";
+import type { Session } from "./session.ts";
+
+/** Seed of the evaluations during a run: the same episodes each time. */
+const EVALUATION_SEED = 10_000;
+/** Seed of the last evaluation: other initial states than during the run. */
+const FINAL_EVALUATION_SEED = 20_000;
+
+/** A run to train: what it consists of and where it prints. */
+export interface TrainingRun {
+  session: Session;
+  folder: RunFolder;
+  io: CommandIo;
+  quiet: boolean;
+  signal: AbortSignal;
+  /** State to go on from. */
+  resumeFrom?: StateTree;
+}
+
+/** An interval in steps; 0 means never. */
+function interval(steps: number): number {
+  return steps === 0 ? Infinity : steps;
+}
+
+function trainOptions(run: TrainingRun): TrainOptions {
+  const { session: { config, environments }, folder, io, quiet } = run;
+  return {
+    totalTimesteps: config.totalTimesteps,
+    seed: config.seed,
+    logInterval: config.logInterval,
+    loggers: loggersOf(folder, io, { quiet }),
+    callbacks: callbacksOf(config),
+    evaluation: {
+      env: environments.evaluation(evaluationCopies(config.evaluationEpisodes)),
+      everyTimesteps: interval(config.evaluationInterval),
+      episodes: config.evaluationEpisodes,
+      deterministic: config.evaluationDeterministic,
+      seed: EVALUATION_SEED,
+    },
+    checkpoints: {
+      store: new CheckpointStore(folder.checkpointsDir),
+      everyTimesteps: interval(config.checkpointInterval),
+      keepLast: config.keepCheckpoints,
+    },
+    progress: quiet ? undefined : createProgress({
+      write: io.err,
+      isTerminal: io.errIsTerminal,
+    }),
+    resumeFrom: run.resumeFrom,
+    signal: run.signal,
+  };
+}
+
+/** Evaluates the best checkpoint, on other episodes than it was chosen by. */
+async function evaluateBest(
+  { session, folder }: TrainingRun,
+): Promise<{ step: number; evaluation: EvaluationResult }> {
+  const { config } = session;
+  const best = loadCheckpoint(folder, "best");
+  restoreSession(session, best);
+  const evaluation = await evaluateSession(session, {
+    episodes: config.evaluationEpisodes,
+    deterministic: config.evaluationDeterministic,
+    seed: FINAL_EVALUATION_SEED,
+  });
+  return { step: best.step, evaluation };
+}
+
+function describeResult(result: TrainResult): Record<string, string> {
+  return {
+    "Stopped": result.stopReason,
+    "Environment steps": result.step.toLocaleString("en-US"),
+    "Updates": result.updates.toLocaleString("en-US"),
+    "Episodes": result.episodes.toLocaleString("en-US"),
+    "Mean return of the last 100 episodes": round(result.meanReturn),
+    "Training time": `${round(result.elapsedSeconds)} s`,
+  };
+}
+
+/**
+ * Trains to the end, evaluates the best agent and writes the report. Returns
+ * the exit code: 130 if it was interrupted.
+ */
+export async function runTraining(run: TrainingRun): Promise<number> {
+  const { session, folder, io } = run;
+  const result = await train(
+    session.algorithm,
+    session.environments.training,
+    trainOptions(run),
+  );
+  const details = describeResult(result);
+  if (result.stopReason === "interrupted") {
+    await writeReport(folder, session.config, { details });
+    io.out(
+      `Interrupted at step ${result.step}; everything is saved. Go on with: deno task train --resume ${folder.dir}\n`,
+    );
+    return 130;
+  }
+  const { step, evaluation } = await evaluateBest(run);
+  await writeReport(folder, session.config, {
+    evaluation,
+    details: { ...details, "Best checkpoint": `step ${step}` },
+  });
+  const kind = session.config.evaluationDeterministic
+    ? "deterministic"
+    : "stochastic";
+  io.out(
+    `${result.stopReason}: ${result.step} steps in ${
+      round(result.elapsedSeconds)
+    } s, mean return of the last 100 episodes ${round(result.meanReturn)}
+Best agent (step ${step}), ${kind}: ${describeEvaluation(evaluation)}
+Run folder: ${folder.dir}
+`,
+  );
+  return 0;
+}
