@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /**
  * Trains several seeds of a preset and says how good they are:
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /**
  * Trains one seed of a preset and prints how good it is as a line of JSON. The
  * bench runs it in processes of their own, two at a time.

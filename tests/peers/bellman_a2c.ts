@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /** Environment steps per second of this A2C, eager on wasm, one thread. */
 import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";

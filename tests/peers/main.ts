@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /**
  * Speed beside Python peers, in one run: `deno task bench:peers a2c [--json]`.
  * Both train CartPole-v1 with the same network on one thread, in turns.

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /** Which packages the peers need; torch is exact, as newer ones bring CUDA. */
 const STEPS = [["torch==2.13.0"], ["stable-baselines3", "gymnasium"]];
 

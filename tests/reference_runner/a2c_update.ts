@@ -1,8 +1,4 @@
-import {
-  a2cLoss,
-  a2cUpdate,
-  initOptimizerState,
-} from "@bellman/a2c";
+import { a2cLoss, a2cUpdate, initOptimizerState } from "@bellman/a2c";
 import {
   disposeParams,
   type Params,
@@ -10,7 +6,7 @@ import {
   valueAndGradients,
 } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
-import { Scheduler, schedule, type ScheduleName } from "@bellman/schedulers";
+import { schedule, type ScheduleName, Scheduler } from "@bellman/schedulers";
 import * as tf from "@tensorflow/tfjs";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 

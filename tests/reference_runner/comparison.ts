@@ -55,7 +55,9 @@ export class Comparison {
     const values = typeof actual === "number" ? [actual] : Array.from(actual);
     const wanted = flat(expected);
     if (values.length !== wanted.length) {
-      this.#problem(`${name} has ${values.length} numbers, not ${wanted.length}`);
+      this.#problem(
+        `${name} has ${values.length} numbers, not ${wanted.length}`,
+      );
       return;
     }
     let worst = 0;

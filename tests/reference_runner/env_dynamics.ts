@@ -57,8 +57,12 @@ function runDynamics(
   comparison: Comparison,
 ): void {
   const env = envAt(inputs);
-  const seen = { states: [], observations: [], rewards: [], terminated: [] } as
-    & Record<string, number[]>;
+  const seen = {
+    states: [],
+    observations: [],
+    rewards: [],
+    terminated: [],
+  } as Record<string, number[]>;
   for (let i = 0; i < expected.states.length; i++) {
     const step = env.step(actionOf(inputs.actions[i]));
     seen.states.push(...Array.from(env.state));

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console -- a program that prints
 /**
  * Runs every fixture file of a folder through the public API of the packages
  * and prints a line for each: `deno task reference DIR [--backend B]`.
