@@ -72,14 +72,20 @@ async function install(dir: string): Promise<string> {
   throw new InstallError(`the wheel in ${dir} holds no TensorFlow library`);
 }
 
+function print(stream: { writeSync(p: Uint8Array): number }, line: string) {
+  stream.writeSync(new TextEncoder().encode(line + "\n"));
+}
+
 if (import.meta.main) {
   try {
     const dir = await Deno.realPath(".") + "/";
     const asked = directoryFrom(Deno.args);
-    console.log(await install(asked.startsWith("/") ? asked : dir + asked));
+    const path = await install(asked.startsWith("/") ? asked : dir + asked);
+    print(Deno.stdout, path);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    console.error(
+    print(
+      Deno.stderr,
       `Cannot install TensorFlow: ${error.message.split("\n")[0]}`,
     );
     Deno.exit(1);

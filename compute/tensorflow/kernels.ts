@@ -13,7 +13,8 @@ interface BackendModule {
 /** The kernels call functions that recent versions of `node:util` dropped. */
 function restoreUtil(): void {
   const target = util as unknown as Record<string, unknown>;
-  target.isNullOrUndefined ??= (value: unknown) => value == null;
+  target.isNullOrUndefined ??= (value: unknown) =>
+    value === null || value === undefined;
   target.isArray ??= Array.isArray;
 }
 

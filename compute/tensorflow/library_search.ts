@@ -150,10 +150,15 @@ function findInPython(points: string[]): string | undefined {
 }
 
 function requested(request: LibraryRequest): NativeLibrary | undefined {
-  const library = request.library ?? environment("BELLMAN_LIBTENSORFLOW");
-  if (library) return { kind: "library", path: library };
-  const addon = request.addon ?? environment("BELLMAN_TENSORFLOW_ADDON");
-  if (addon) return { kind: "addon", path: addon };
+  // What the caller says comes before what the environment says.
+  const sources = [request, {
+    library: environment("BELLMAN_LIBTENSORFLOW"),
+    addon: environment("BELLMAN_TENSORFLOW_ADDON"),
+  }];
+  for (const { library, addon } of sources) {
+    if (library) return { kind: "library", path: library };
+    if (addon) return { kind: "addon", path: addon };
+  }
   return undefined;
 }
 

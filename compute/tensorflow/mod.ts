@@ -9,6 +9,8 @@ import {
 } from "./library_search.ts";
 import { quietly } from "./quiet.ts";
 
+export type { LibraryRequest } from "./library_search.ts";
+
 /** How the native backend is loaded. */
 export interface TensorFlowOptions extends LibraryRequest {
   /**
