@@ -1,6 +1,49 @@
 /**
- * returns and advantages on typed arrays.
+ * Returns and advantages of reinforcement learning: n-step returns, generalized
+ * advantage estimation, V-trace and Retrace as pure functions on typed arrays.
+ *
+ * Arrays are env-major: number `env * numSteps + step` belongs to a step. Ends
+ * of two kinds are told apart. Nothing follows a `terminated` step; a
+ * `truncated` one was cut short, so that the value of its final observation
+ * stands for what would have followed. With `out`, nothing is allocated.
+ *
+ * @example
+ * ```ts
+ * import { generalizedAdvantageEstimation } from "@bellman/returns";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // Two environments, three steps; the first is cut short by a time limit.
+ * const { returns } = generalizedAdvantageEstimation({
+ *   rewards: Float32Array.of(1, 1, 1, 0, 0, 1),
+ *   values: new Float32Array(6),
+ *   terminated: Uint8Array.of(0, 0, 0, 0, 0, 1),
+ *   truncated: Uint8Array.of(0, 1, 0, 0, 0, 0),
+ *   finalValues: Float32Array.of(0, 4, 0, 0, 0, 0),
+ *   lastValues: Float32Array.of(2, 2),
+ * }, { numEnvs: 2, numSteps: 3, gamma: 0.5, lambda: 1 });
+ * assertEquals(returns, Float64Array.of(2.5, 3, 2, 0.25, 0.5, 1));
+ * ```
  *
  * @module
  */
-export {};
+export {
+  type DiscountOptions,
+  discountWithDones,
+} from "./discount_with_dones.ts";
+export { explainedVariance } from "./explained_variance.ts";
+export {
+  type AdvantageOptions,
+  type Advantages,
+  generalizedAdvantageEstimation,
+} from "./generalized_advantage_estimation.ts";
+export { nStepReturns, type NStepReturnsOptions } from "./n_step_returns.ts";
+export { retrace, type RetraceOptions } from "./retrace.ts";
+export type {
+  ActionValuedTrajectory,
+  FloatArray,
+  OffPolicyTrajectory,
+  ReturnsOptions,
+  Trajectory,
+  ValuedTrajectory,
+} from "./trajectory.ts";
+export { vtrace, type VtraceOptions, type VtraceResult } from "./vtrace.ts";
