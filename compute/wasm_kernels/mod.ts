@@ -1,5 +1,7 @@
 import { registerBatchMatMul } from "./batch_mat_mul.ts";
 import { registerConv2DBackpropFilter } from "./conv2d_backprop_filter.ts";
+import { registerOneHot } from "./one_hot.ts";
+import { registerTanh } from "./tanh.ts";
 
 let registered = false;
 
@@ -11,5 +13,7 @@ export function registerWasmKernels(): void {
   if (registered) return;
   registerBatchMatMul();
   registerConv2DBackpropFilter();
+  registerOneHot();
+  registerTanh();
   registered = true;
 }
