@@ -1,0 +1,215 @@
+import { A2C, type A2CConfig } from "@bellman/a2c";
+import { selectBackend } from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { evaluate, train } from "@bellman/training";
+import { assert, assertAlmostEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+
+const NUM_ENVS = 8;
+
+/** Trains on a task and gives back the agent and what it earned at the end. */
+async function learn(
+  task: ToyTask,
+  { updates, config }: { updates: number; config: Partial<A2CConfig> },
+): Promise<{ agent: A2C; env: ToyVecEnv }> {
+  await selectBackend("wasm");
+  const env = new ToyVecEnv(task, NUM_ENVS);
+  const agent = new A2C(env, {
+    seed: 5,
+    config: { learningRateSchedule: "constant", optimizer: "adam", ...config },
+  });
+  let observations = env.reset();
+  for (let done = 0; done < updates;) {
+    const step = env.step(agent.act(observations));
+    agent.observe(step);
+    observations = step.observations;
+    if (agent.update() !== undefined) done++;
+  }
+  return { agent, env };
+}
+
+/** Mean reward of the deterministic policy over some steps. */
+function judge({ agent, env }: { agent: A2C; env: ToyVecEnv }): number {
+  const actor = agent.policy({ deterministic: true });
+  let observations = env.reset();
+  let sum = 0;
+  const steps = 16;
+  for (let i = 0; i < steps; i++) {
+    const step = env.step(actor.act(observations));
+    actor.observe(step);
+    observations = step.observations;
+    sum += step.rewards.reduce((a, b) => a + b, 0);
+  }
+  agent.close();
+  return sum / (steps * NUM_ENVS);
+}
+
+/** Say what was seen: the observations go through all values by turns. */
+const IDENTITY = {
+  length: 8,
+  ends: "terminated",
+  observation: (time: number, row: number) => (time + row) % 4,
+  observationSpace: { type: "discrete", n: 4 },
+} as const;
+
+const bits = (seen: number) => [seen >> 1, seen & 1];
+
+const IDENTITIES: Record<string, Pick<ToyTask, "actionSpace" | "reward">> = {
+  discrete: {
+    actionSpace: { type: "discrete", n: 4 },
+    reward: (seen, action) => +(action[0] === seen),
+  },
+  multiDiscrete: {
+    actionSpace: { type: "multiDiscrete", nvec: [2, 2] },
+    reward: (seen, action) => +bits(seen).every((it, i) => it === action[i]),
+  },
+  multiBinary: {
+    actionSpace: { type: "multiBinary", n: 2 },
+    reward: (seen, action) => +bits(seen).every((it, i) => it === action[i]),
+  },
+  box: {
+    actionSpace: {
+      type: "box",
+      shape: [1],
+      low: -2,
+      high: 2,
+      dtype: "float32",
+    },
+    reward: (seen, action) => 1 - Math.abs(action[0] - (seen - 1.5)),
+  },
+};
+
+for (const [name, part] of Object.entries(IDENTITIES)) {
+  Deno.test(`a2c learns to say what it sees, ${name} actions`, async () => {
+    const learned = await learn({ ...IDENTITY, ...part } as ToyTask, {
+      updates: name === "box" ? 600 : 300,
+      config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
+    });
+    const reward = judge(learned);
+    assert(reward > (name === "box" ? 0.8 : 0.99), `mean reward ${reward}`);
+  });
+}
+
+Deno.test("a2c finds the best arm of a bandit", async () => {
+  const pays = [0.1, 0.3, 0.9, 0.2];
+  const learned = await learn({
+    observationSpace: { type: "discrete", n: 1 },
+    actionSpace: { type: "discrete", n: 4 },
+    length: 1,
+    ends: "terminated",
+    observation: () => 0,
+    reward: (_, action) => pays[action[0]],
+  }, { updates: 300, config: { learningRate: 0.01, hiddenSizes: [8] } });
+  const reward = judge(learned);
+  assertAlmostEquals(reward, 0.9, 1e-6);
+});
+
+/** Values that the agent gives to observations 0 to n - 1. */
+function values(agent: A2C, n: number): Float32Array {
+  return tf.tidy(() => {
+    const seen = Int32Array.from({ length: n }, (_, i) => i);
+    const encoded = agent.model.observationTensor(seen, n);
+    return agent.model.apply(agent.params, encoded).value.dataSync().slice();
+  }) as unknown as Float32Array;
+}
+
+/** A reward of 1 in each step: the values are those of a chain. */
+const CHAIN = {
+  actionSpace: { type: "discrete", n: 1 },
+  reward: () => 1,
+} as const;
+const GAMMA = 0.8;
+const TABLE: Partial<A2CConfig> = {
+  gamma: GAMMA,
+  learningRate: 0.02,
+  hiddenSizes: [],
+  valueCoefficient: 1,
+  maxGradNorm: null,
+};
+
+Deno.test("a chain cut by a time limit is worth 1 / (1 - gamma)", async () => {
+  const { agent } = await learn({
+    ...CHAIN,
+    observationSpace: { type: "discrete", n: 1 },
+    length: 7,
+    ends: "truncated",
+    observation: () => 0,
+  }, { updates: 1200, config: TABLE });
+  assertAlmostEquals(values(agent, 1)[0], 1 / (1 - GAMMA), 0.05);
+  agent.close();
+});
+
+Deno.test("a chain that ends is worth the rewards that are left", async () => {
+  const length = 7;
+  const { agent } = await learn({
+    ...CHAIN,
+    observationSpace: { type: "discrete", n: length + 1 },
+    length,
+    ends: "terminated",
+    observation: (time) => time,
+  }, { updates: 1200, config: TABLE });
+  const found = values(agent, length);
+  for (let t = 0; t < length; t++) {
+    const expected = (1 - GAMMA ** (length - t)) / (1 - GAMMA);
+    assertAlmostEquals(found[t], expected, 0.1);
+  }
+  agent.close();
+});
+
+Deno.test("with the original's bootstrap a time limit counts as an end", async () => {
+  const { agent } = await learn({
+    ...CHAIN,
+    observationSpace: { type: "discrete", n: 1 },
+    length: 1,
+    ends: "truncated",
+    observation: () => 0,
+  }, { updates: 600, config: { ...TABLE, bootstrapTruncated: false } });
+  assertAlmostEquals(values(agent, 1)[0], 1, 0.05);
+  agent.close();
+});
+
+for (const network of ["lstm", "lnlstm"] as const) {
+  Deno.test(`a2c with ${network} remembers what it saw two steps ago`, async () => {
+    // Each row has a cue, shown in the first step and asked for in the third.
+    const cue = (row: number) => row % 2;
+    const learned = await learn({
+      observationSpace: { type: "discrete", n: 3 },
+      actionSpace: { type: "discrete", n: 2 },
+      length: 3,
+      ends: "terminated",
+      observation: (time, row) => time % 3 === 0 ? cue(row) : 2,
+      reward: (_, action, { time, row }) =>
+        +(time === 2 && action[0] === cue(row)),
+    }, {
+      updates: 300,
+      config: { network, lstmSize: 8, learningRate: 0.02, numSteps: 6 },
+    });
+    // One step in three pays, and 16 steps hold five of those.
+    assertAlmostEquals(judge(learned), 5 / 16, 1e-6);
+  });
+}
+
+Deno.test("a2c learns to balance a pole for a while", async () => {
+  await selectBackend("wasm");
+  const env = makeVec("CartPole-v1", { numEnvs: 8 });
+  const agent = new A2C(env, {
+    seed: 1,
+    totalTimesteps: 40_000,
+    config: {
+      numSteps: 8,
+      gamma: 0.98,
+      gaeLambda: 0.95,
+      normalizeAdvantage: true,
+      objective: "separate",
+      learningRate: 0.003,
+      valueLearningRate: 0.006,
+      valueNetwork: "separate",
+    },
+  });
+  await train(agent, env, { totalTimesteps: 40_000, seed: 1 });
+  const actor = agent.policy({ deterministic: true });
+  const { meanReturn } = await evaluate(actor, env, { episodes: 16, seed: 2 });
+  agent.close();
+  assert(meanReturn > 150, `mean return ${meanReturn}`);
+});

@@ -1,0 +1,94 @@
+/** What one row of a {@link ToyVecEnv} does. */
+export interface ToyTask {
+  observationSpace: { type: "discrete"; n: number };
+  actionSpace:
+    | { type: "discrete"; n: number }
+    | { type: "multiDiscrete"; nvec: number[] }
+    | { type: "multiBinary"; n: number }
+    | {
+      type: "box";
+      shape: number[];
+      low: number;
+      high: number;
+      dtype: "float32";
+    };
+  /** Steps of an episode. */
+  length: number;
+  /** Whether an episode's last step is an end or a cut. */
+  ends: "terminated" | "truncated";
+  /** Observation of the next step; `time` counts from 0 in each episode. */
+  observation(time: number, row: number): number;
+  reward(
+    observation: number,
+    action: ArrayLike<number>,
+    at: { time: number; row: number },
+  ): number;
+}
+
+/** Rows of a task whose values are known in closed form. */
+export class ToyVecEnv {
+  readonly observationSpace: ToyTask["observationSpace"];
+  readonly actionSpace: ToyTask["actionSpace"];
+  #time = 0;
+
+  constructor(readonly task: ToyTask, readonly numEnvs: number) {
+    this.observationSpace = task.observationSpace;
+    this.actionSpace = task.actionSpace;
+  }
+
+  #observe(time: number): Int32Array {
+    return Int32Array.from(
+      { length: this.numEnvs },
+      (_, row) => this.task.observation(time, row),
+    );
+  }
+
+  reset(): Int32Array {
+    this.#time = 0;
+    return this.observations();
+  }
+
+  observations(): Int32Array {
+    return this.#observe(this.#time);
+  }
+
+  step(actions: unknown) {
+    const chosen = actions as Float32Array | Int32Array;
+    const size = chosen.length / this.numEnvs;
+    const seen = this.observations();
+    const rewards = Float64Array.from(
+      { length: this.numEnvs },
+      (_, row) =>
+        this.task.reward(
+          seen[row],
+          chosen.subarray(row * size, (row + 1) * size),
+          { time: this.#time, row },
+        ),
+    );
+    this.#time++;
+    const last = this.#time === this.task.length;
+    const flags = (kind: string) =>
+      new Uint8Array(this.numEnvs).fill(+(last && this.task.ends === kind));
+    const finalObservations = this.#observe(
+      Math.min(this.#time, this.task.length),
+    );
+    if (last) this.#time = 0;
+    return {
+      observations: this.observations(),
+      finalObservations,
+      rewards,
+      terminated: flags("terminated"),
+      truncated: flags("truncated"),
+    };
+  }
+
+  snapshot(): number {
+    return this.#time;
+  }
+
+  restore(state: unknown): void {
+    this.#time = state as number;
+  }
+
+  close(): void {}
+}
