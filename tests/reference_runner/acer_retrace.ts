@@ -1,0 +1,45 @@
+import { retrace } from "@bellman/returns";
+import type { Comparison, FixtureRunner } from "./comparison.ts";
+
+const TOLERANCE = 1e-9;
+
+interface RetraceCase {
+  name: string;
+  inputs: {
+    R: number[];
+    D: number[];
+    q_i: number[];
+    v: number[];
+    rho_i: number[];
+    nenvs: number;
+    nsteps: number;
+    gamma: number;
+  };
+  expected: { qret: number[] };
+}
+
+function runCase({ inputs, expected }: RetraceCase, comparison: Comparison) {
+  const { R, D, q_i, v, rho_i, nenvs, nsteps, gamma } = inputs;
+  // Each row of the fixture's values has that after the last step, too.
+  const isLast = (i: number) => i % (nsteps + 1) === nsteps;
+  const targets = retrace({
+    rewards: R,
+    terminated: D,
+    truncated: D.map(() => 0),
+    values: v.filter((_, i) => !isLast(i)),
+    lastValues: v.filter((_, i) => isLast(i)),
+    qValues: q_i,
+    ratios: rho_i,
+  }, { numEnvs: nenvs, numSteps: nsteps, gamma });
+  comparison.numbers("qret", targets, {
+    expected: expected.qret,
+    tolerance: TOLERANCE,
+  });
+}
+
+/** Retrace targets of baselines/acer. */
+export const acerRetraceRunner: FixtureRunner = async (fixture, comparison) => {
+  for (const it of fixture.cases as RetraceCase[]) {
+    await comparison.check(it.name, () => runCase(it, comparison));
+  }
+};
