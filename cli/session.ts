@@ -1,7 +1,12 @@
-import { selectBackend } from "@bellman/compute";
+import {
+  type BackendInfo,
+  type BackendName,
+  selectBackend,
+} from "@bellman/compute";
 import type { Algorithm } from "@bellman/training";
 import { ALGORITHMS } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
+import { UsageError } from "./usage_error.ts";
 import { type Environments, makeEnvironments } from "./environments.ts";
 
 /** A run put together: its environments and its algorithm, ready to act. */
@@ -14,11 +19,20 @@ export interface Session {
   close(): void;
 }
 
+/** A backend that was asked for and cannot be used is a mistake of the input. */
+async function requestedBackend(name: BackendName): Promise<BackendInfo> {
+  try {
+    return await selectBackend(name);
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+}
+
 /** Puts together what a configuration describes. */
 export async function openSession(config: ResolvedConfig): Promise<Session> {
   const environments = makeEnvironments(config);
   const { training } = environments;
-  const backend = await selectBackend(config.backend);
+  const backend = await requestedBackend(config.backend);
   const algorithm = ALGORITHMS[config.algorithm].create({
     observationSpace: training.observationSpace,
     actionSpace: training.actionSpace,

@@ -1,0 +1,185 @@
+/**
+ * What a person can get wrong: each gives one clear line on standard error and
+ * exit code 2, and leaves nothing half-written.
+ */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { run } from "@bellman/cli";
+
+interface Outcome {
+  code: number;
+  err: string;
+}
+
+async function runQuietly(args: readonly string[]): Promise<Outcome> {
+  let err = "";
+  const code = await run(args, {
+    out: () => {},
+    err: (text) => err += text,
+    outIsTerminal: false,
+    errIsTerminal: false,
+  });
+  return { code, err };
+}
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-bad-inputs-" });
+
+function file(name: string, text: string): string {
+  const path = `${dir}/${name}`;
+  Deno.writeTextFileSync(path, text);
+  return path;
+}
+
+/** A finished run of a few steps, trained once. */
+const trained = `${dir}/trained`;
+const SMALL = ["--backend", "cpu", "--steps", "40", "--set", "numEnvs=2"];
+const SHORT_EVALUATION = ["--set", "evaluationEpisodes=1", "--quiet"];
+await run(["train", ...SMALL, ...SHORT_EVALUATION, "--out", trained], {
+  out: () => {},
+  err: () => {},
+  outIsTerminal: false,
+  errIsTerminal: false,
+});
+
+async function copyOfRun(name: string): Promise<string> {
+  const target = `${dir}/${name}`;
+  await Deno.mkdir(`${target}/checkpoints`, { recursive: true });
+  for (const sub of ["", "/checkpoints"]) {
+    for await (const entry of Deno.readDir(trained + sub)) {
+      if (!entry.isFile) continue;
+      const path = `${sub}/${entry.name}`;
+      await Deno.copyFile(trained + path, target + path);
+    }
+  }
+  return target;
+}
+
+async function withCorruptCheckpoints(): Promise<string> {
+  const target = await copyOfRun("corrupt");
+  for await (const { name } of Deno.readDir(`${target}/checkpoints`)) {
+    if (!name.endsWith(".safetensors")) continue;
+    await Deno.truncate(`${target}/checkpoints/${name}`, 100);
+  }
+  return target;
+}
+
+async function withBrokenConfig(): Promise<string> {
+  const target = await copyOfRun("broken-config");
+  await Deno.writeTextFile(`${target}/config.yaml`, "algorithm: a2z\n");
+  return target;
+}
+
+async function without(name: string, part: string): Promise<string> {
+  const target = await copyOfRun(name);
+  await Deno.remove(`${target}/${part}`, { recursive: true });
+  return target;
+}
+
+const badYaml = file("bad.yaml", "numEnvs: [8\n");
+const list = file("list.yaml", "- 1\n- 2\n");
+const unknownKey = file("unknown.yaml", "env: CartPole-v1\nlerning_rate: 1\n");
+const wrongType = file("type.yaml", "numEnvs: many\n");
+const corrupt = await withCorruptCheckpoints();
+const brokenConfig = await withBrokenConfig();
+const noCheckpoints = await without("no-checkpoints", "checkpoints");
+const noProgress = await without("no-progress", "progress.csv");
+
+/** What is given, and what the line must say. */
+const CASES: [args: string[], says: string][] = [
+  [["trian"], "did you mean 'train'?"],
+  [["train", "a2d"], "Unknown algorithm 'a2d': did you mean 'a2c'?"],
+  [["train", "a2c", "now"], "Cannot read 'now'"],
+  [["train", "--enw", "X"], "Unknown option '--enw': did you mean '--env'?"],
+  [["train", "--env"], "expected a value, as in '--env ID'"],
+  [["train", "--seed", "1", "--seed", "2"], "Cannot use '--seed' 2 times"],
+  [["train", "--env", "CartPol-v1"], "did you mean 'CartPole-v1'?"],
+  [["train", "--env", "CartPole"], "did you mean 'CartPole-v1'?"],
+  [["train", "--preset", "Acrobat-v1"], "did you mean 'Acrobot-v1'?"],
+  [
+    ["train", "--preset", "CartPole-v1", "--config", list],
+    "Cannot use both --preset and --config",
+  ],
+  [["train", "--config", `${dir}/none.yaml`], "there is no such file"],
+  [["train", "--config", badYaml], "as YAML"],
+  [["train", "--config", list], "expected a mapping"],
+  [["train", "--config", unknownKey], "did you mean 'learningRate'?"],
+  [["train", "--config", wrongType], "expected an integer from 1 to 4096"],
+  [["train", "--set", "numEnvs=0"], "expected an integer from 1 to 4096"],
+  [["train", "--set", "lr=.nan"], "Cannot use lr = NaN"],
+  [["train", "--set", "gamma=1.5"], "expected a number from 0 to 1"],
+  [["train", "--set", "optimizer=adm"], "did you mean 'adam'?"],
+  [["train", "--set", "numEnvs"], "expected KEY=VALUE"],
+  [["train", "--set", "lr=1", "--set", "learningRate=2"], "the same key"],
+  [["train", "--seed", "-1"], "Cannot use seed = -1"],
+  [["train", "--steps", "1.5"], "Cannot use totalTimesteps = 1.5"],
+  [["train", "--backend", "wsam"], "did you mean 'wasm'?"],
+  [["train", "--set", "network=cnn"], "cnn"],
+  [["train", ...SMALL, "--out", trained], "already holds a run"],
+  [["train", "--resume", `${dir}/none`], "none"],
+  [["train", "--resume", trained, "--seed", "1"], "Cannot use '--seed'"],
+  [["train", "--resume", trained], "it has run all of its 40 steps"],
+  [["train", "--resume", corrupt], "checkpoint"],
+  [["train", "--resume", brokenConfig], "the algorithm 'a2z'"],
+  [["eval"], "Cannot eval 0 runs"],
+  [["eval", trained, "--episodes", "0"], "expected an integer of at least 1"],
+  [
+    ["eval", trained, "--checkpoint", "bset"],
+    "expected best, latest or a step",
+  ],
+  [["eval", trained, "--checkpoint", "7"], "7"],
+  [["eval", corrupt], "checkpoint"],
+  [["eval", noCheckpoints], "checkpoint"],
+  [["play", trained, "--gif", "a.gif", "--png", "b"], "give one of them"],
+  [["play", trained, "--live"], "not a terminal"],
+  [["plot"], "Cannot plot 0 runs"],
+  [["plot", trained, "--key", "eprewmen"], "did you mean 'eprewmean'?"],
+  [["plot", trained, "--out", `${dir}/curve.bmp`], "ends in .svg or .html"],
+  [["plot", noProgress], "progress.csv"],
+  [["list", "--jsn"], "did you mean '--json'?"],
+];
+
+async function filesUnder(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const entry of Deno.readDir(root)) {
+    const path = `${root}/${entry.name}`;
+    found.push(...(entry.isDirectory ? await filesUnder(path) : [path]));
+  }
+  return found.sort();
+}
+
+for (const [args, says] of CASES) {
+  const shown = args.map((it) => it.replace(`${dir}/`, "")).join(" ");
+  Deno.test(`one clear line: ${shown}`, async () => {
+    const before = await filesUnder(dir);
+    const { code, err } = await runQuietly(args);
+    assertEquals(err.trimEnd().split("\n").length, 1, err);
+    assertStringIncludes(err, says);
+    assertEquals(err.startsWith("error: "), true);
+    assertEquals(code, 2);
+    assertEquals(await filesUnder(dir), before);
+  });
+}
+
+Deno.test("--debug adds where an error came from", async () => {
+  const { code, err } = await runQuietly(["train", "a2d", "--debug"]);
+  assertEquals(code, 2);
+  assertStringIncludes(err, "algorithmOf");
+});
+
+Deno.test("the process exits with 2 and prints nothing to standard output", async () => {
+  const main = new URL("../cli/main.ts", import.meta.url).pathname;
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", main, "train", "--env", "CartPol-v1"],
+    env: { NO_COLOR: "1" },
+  }).output();
+  const decoder = new TextDecoder();
+  assertEquals(code, 2);
+  assertEquals(decoder.decode(stdout), "");
+  assertEquals(
+    decoder.decode(stderr),
+    "error: Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?\n",
+  );
+});
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(dir, { recursive: true });
+});

@@ -1,0 +1,165 @@
+/**
+ * A run that is killed and resumed is the run that was never killed: the same
+ * parameters, optimizer, random streams, episodes and logged statistics, bit for
+ * bit. Real processes are killed by SIGKILL at random moments.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { CheckpointStore, type StateTree } from "@bellman/training";
+
+const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+
+/** Kills in each variant: 20 in all. */
+const KILLS = 5;
+
+const VARIANTS: Record<string, string[]> = {
+  "a plain network": ["--env", "CartPole-v1", "--steps", "12000"],
+  "a recurrent network and scaled observations": [
+    "--env=CartPole-v1",
+    "--steps=3000",
+    "--set=network=lstm",
+    "--set=lstmSize=16",
+    "--set=normalizeObservation=true",
+  ],
+  "state-dependent exploration and scaled rewards": [
+    "--env=Pendulum-v1",
+    "--steps=6000",
+    "--set=useSde=true",
+    "--set=normalizeReward=true",
+  ],
+  "two optimizers and other copies of the environment": [
+    "--env=MountainCarContinuous-v0",
+    "--steps=6000",
+    "--set=objective=separate",
+    "--set=valueNetwork=separate",
+    "--set=numEnvs=3",
+  ],
+};
+
+const SHARED = [
+  "--backend=wasm",
+  "--set=checkpointInterval=300",
+  "--set=evaluationInterval=1500",
+  "--set=evaluationEpisodes=2",
+  "--set=logInterval=10",
+  "--quiet",
+];
+
+function command(args: string[]): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", MAIN, "train", ...args],
+    stdout: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+  });
+}
+
+async function finish(args: string[]): Promise<number> {
+  const started = performance.now();
+  const { code, stderr } = await command(args).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  return performance.now() - started;
+}
+
+/** Starts a run and kills it at a random moment after its first checkpoint. */
+async function killOnce(
+  args: string[],
+  dir: string,
+  span: number,
+): Promise<void> {
+  const child = command(args).spawn();
+  const output = Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
+  const hasCheckpoint = (): boolean => {
+    try {
+      return [...Deno.readDirSync(`${dir}/checkpoints`)]
+        .some(({ name }) => name.endsWith(".json"));
+    } catch {
+      return false;
+    }
+  };
+  const deadline = performance.now() + 60_000;
+  while (!hasCheckpoint() && performance.now() < deadline) {
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  assert(hasCheckpoint(), "the run never wrote a checkpoint");
+  await new Promise((done) => setTimeout(done, Math.random() * span));
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It was quicker than the kill.
+  }
+  await child.status;
+  await output;
+}
+
+/** A logged file without the columns that tell the time. */
+function withoutClock(text: string): string {
+  const [header, ...rows] = text.trimEnd().split("\n").map((it) =>
+    it.split(",")
+  );
+  const kept = header.map((name, i): [string, number] => [name, i])
+    .filter(([name]) => name !== "fps" && name !== "time_elapsed");
+  return [header, ...rows].map((row) => kept.map(([, i]) => row[i]).join(","))
+    .join("\n");
+}
+
+interface Remains {
+  state: StateTree;
+  episodes: string;
+  progress: string;
+}
+
+/** Everything that a run leaves but the time it took. */
+function remainsOf(dir: string): Remains {
+  const store = new CheckpointStore(`${dir}/checkpoints`);
+  const { state } = store.load("latest");
+  const loop = (state as Record<string, Record<string, StateTree>>).loop;
+  delete loop.elapsedSeconds;
+  return {
+    state,
+    episodes: Deno.readTextFileSync(`${dir}/episodes.csv`),
+    progress: withoutClock(Deno.readTextFileSync(`${dir}/progress.csv`)),
+  };
+}
+
+for (const [name, variant] of Object.entries(VARIANTS)) {
+  Deno.test(`killed and resumed, ${name}: the same run`, async () => {
+    const root = await Deno.makeTempDir({ prefix: "bellman-resume-" });
+    const args = [...variant, ...SHARED];
+    const whole = `${root}/whole`;
+    const span = await finish([...args, "--out", whole]);
+    const expected = remainsOf(whole);
+    assert(expected.episodes.split("\n").length > 2);
+    for (let i = 0; i < KILLS; i++) {
+      const dir = `${root}/killed-${i}`;
+      await killOnce([...args, "--out", dir], dir, 0.6 * span);
+      if (!Deno.readDirSync(dir).some(({ name }) => name === "report.html")) {
+        await finish(["--resume", dir, "--quiet"]);
+      }
+      assertEquals(remainsOf(dir), expected);
+    }
+    await Deno.remove(root, { recursive: true });
+  });
+}
+
+Deno.test("Ctrl-C saves and says how to resume", async () => {
+  const root = await Deno.makeTempDir({ prefix: "bellman-interrupt-" });
+  const args = [...VARIANTS["a plain network"], ...SHARED];
+  await finish([...args, "--out", `${root}/whole`]);
+  const dir = `${root}/stopped`;
+  const child = command([...args, "--out", dir]).spawn();
+  const stdout = new Response(child.stdout).text();
+  const stderr = new Response(child.stderr).text();
+  const exists = async (path: string): Promise<boolean> =>
+    await Deno.stat(path).then(() => true, () => false);
+  while (!await exists(`${dir}/progress.csv`)) {
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  await new Promise((done) => setTimeout(done, 300));
+  child.kill("SIGINT");
+  const { code } = await child.status;
+  assertEquals(code, 130, await stderr);
+  assert((await stdout).includes(`--resume ${dir}`), await stdout);
+  await finish(["--resume", dir, "--quiet"]);
+  assertEquals(remainsOf(dir), remainsOf(`${root}/whole`));
+  await Deno.remove(root, { recursive: true });
+});
