@@ -1,6 +1,49 @@
 /**
- * schedules as pure functions of progress.
+ * Schedules as pure functions: of progress, which give a multiplier, and of
+ * steps, which give a value. The schedules of OpenAI baselines give the
+ * original's numbers.
+ *
+ * @example
+ * ```ts
+ * import { clamp, cosine, linear, scale, warmup } from "@bellman/schedulers";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * const learningRate = scale(warmup(cosine, { fraction: 0.1 }), 3e-4);
+ * assertEquals(learningRate(0), 0);
+ * assertAlmostEquals(learningRate(0.1), 3e-4);
+ * assertEquals(learningRate(1), 0);
+ *
+ * const temperature = clamp(linear, { minimum: 0.25 });
+ * assertEquals([0, 0.5, 0.9].map(temperature), [1, 0.5, 0.25]);
+ * ```
  *
  * @module
  */
-export {};
+export {
+  constant,
+  doubleLinearCon,
+  doubleMiddleDrop,
+  linear,
+  middleDrop,
+} from "./baselines.ts";
+export { clampedLinear, type ClampedLinearOptions } from "./clamped_linear.ts";
+export {
+  clamp,
+  type ClampOptions,
+  product,
+  scale,
+  sequence,
+  type SequencePart,
+} from "./composition.ts";
+export { cosine } from "./cosine.ts";
+export { exponential, exponentialTo } from "./exponential.ts";
+export { linearDecay } from "./linear_decay.ts";
+export { schedule, type ScheduleName, scheduleNames } from "./named.ts";
+export { piecewise, type PiecewiseOptions } from "./piecewise.ts";
+export type { Schedule, StepSchedule } from "./schedule.ts";
+export {
+  Scheduler,
+  type SchedulerOptions,
+  type SchedulerState,
+} from "./scheduler.ts";
+export { warmup, type WarmupOptions } from "./warmup.ts";
