@@ -69,3 +69,6 @@ export * from "./vec_wrappers/rescale_action.ts";
 export * from "./vec_wrappers/transform_observation.ts";
 export * from "./vec_wrappers/transform_reward.ts";
 export * from "./vec_wrappers/vec_env_wrapper.ts";
+
+import "./classic_control/register.ts";
+export * from "./classic_control/mod.ts";

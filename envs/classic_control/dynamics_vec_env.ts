@@ -1,0 +1,276 @@
+import { checkAction } from "../_check_action.ts";
+import type { EnvSpec } from "../env.ts";
+import { deriveSeed, SeededRandom } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { BoxArray, Space } from "../space.ts";
+import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import { freshRandom } from "./_fresh_random.ts";
+import type { Dynamics } from "./dynamics.ts";
+
+/** Settings of the batched environments. */
+export interface BatchedOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * Steps after which an episode is truncated.
+   *
+   * @default Infinity
+   */
+  maxEpisodeSteps?: number;
+  /** What is known of the environment. */
+  spec?: EnvSpec;
+}
+
+function checkOptions(name: string, options: BatchedOptions): void {
+  const { numEnvs, maxEpisodeSteps = Infinity } = options;
+  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
+    throw new RangeError(
+      `Cannot make ${numEnvs} copies of ${name}: expected a whole number of at least 1`,
+    );
+  }
+  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
+  if (maxEpisodeSteps !== Infinity && !isWhole) {
+    throw new RangeError(
+      `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
+    );
+  }
+}
+
+/**
+ * Many environments with the rules of a {@linkcode Dynamics} that step together
+ * over shared arrays: the numbers of single ones, bit for bit, without anything
+ * allocated in a step. Copy `i` is seeded with `deriveSeed(seed, i)`.
+ *
+ * @example
+ * ```ts
+ * import { CartPoleVecEnv, DynamicsVecEnv } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(new CartPoleVecEnv({ numEnvs: 2 }) instanceof DynamicsVecEnv);
+ * ```
+ */
+export class DynamicsVecEnv implements VecEnv {
+  /** How many copies there are. */
+  readonly numEnvs: number;
+  /** What one copy's observations can be. */
+  readonly observationSpace: Space;
+  /** What one copy's actions can be. */
+  readonly actionSpace: Space;
+  /** What is known of it, if it was made by name. */
+  readonly spec?: EnvSpec;
+  /** Steps after which an episode is truncated. */
+  readonly maxEpisodeSteps: number;
+  /** The states of all copies, row by row; changed in place by each step. */
+  readonly states: Float64Array;
+
+  #dynamics: Dynamics;
+  #randoms: SeededRandom[] = [];
+  #steps: Int32Array;
+  #observations: Float32Array;
+  #finalObservations: Float32Array;
+  #row: { values: Float32Array; at: number };
+  #rows: {
+    actions: Int32Array | Float32Array;
+    rewards: Float64Array;
+    terminated: Uint8Array;
+  };
+  #step: VecStep;
+
+  /**
+   * Makes the copies.
+   *
+   * @param dynamics The rules.
+   * @param options How many, and how long an episode may be.
+   * @throws {RangeError} If a number is not a whole one of at least 1.
+   */
+  constructor(dynamics: Dynamics, options: BatchedOptions) {
+    checkOptions(dynamics.name, options);
+    const { numEnvs, maxEpisodeSteps = Infinity } = options;
+    this.#dynamics = dynamics;
+    this.numEnvs = numEnvs;
+    this.maxEpisodeSteps = maxEpisodeSteps;
+    this.observationSpace = dynamics.observationSpace;
+    this.actionSpace = dynamics.actionSpace;
+    this.spec = options.spec;
+    this.states = new Float64Array(numEnvs * dynamics.stateSize);
+    const size = numEnvs * dynamics.observationSpace.shape[0];
+    this.#steps = new Int32Array(numEnvs);
+    this.#observations = new Float32Array(size);
+    this.#finalObservations = new Float32Array(size);
+    this.#row = { values: this.#observations, at: 0 };
+    this.#rows = {
+      actions: new Int32Array(0),
+      rewards: new Float64Array(numEnvs),
+      terminated: new Uint8Array(numEnvs),
+    };
+    this.#step = {
+      observations: this.#observations,
+      rewards: this.#rows.rewards,
+      terminated: this.#rows.terminated,
+      truncated: new Uint8Array(numEnvs),
+      finalObservations: this.#finalObservations,
+    };
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed starts every copy's random stream anew.
+   * @returns The first observations; reused by the next step.
+   * @throws {RangeError} If the seed is not a whole number of at least 0.
+   */
+  reset(options: { seed?: number } = {}): Float32Array {
+    const { seed } = options;
+    const isNew = this.#randoms.length === 0;
+    if (isNew || seed !== undefined) {
+      this.#randoms = Array.from(
+        { length: this.numEnvs },
+        (_, i) =>
+          seed === undefined
+            ? freshRandom()
+            : new SeededRandom(deriveSeed(seed, i)),
+      );
+    }
+    for (let i = 0; i < this.numEnvs; i++) this.#resetRow(i);
+    return this.#observations;
+  }
+
+  #resetRow(i: number): void {
+    const at = i * this.#dynamics.stateSize;
+    this.#dynamics.reset(this.states, at, this.#randoms[i]);
+    this.#steps[i] = 0;
+    this.#row.at = i * this.#dynamics.observationSpace.shape[0];
+    this.#dynamics.observe(this.states, at, this.#row);
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy: `Int32Array` for discrete ones,
+   * `Float32Array` for boxes.
+   * @returns What came of it; the same object and arrays each time.
+   * @throws {RangeError} If there are too few or too many actions, or one is not
+   * of the action space.
+   * @throws {Error} If `reset` has not been called.
+   */
+  step(actions: Batch): VecStep {
+    this.#checkActions(actions as BoxArray);
+    this.#rows.actions = actions as Int32Array | Float32Array;
+    this.#dynamics.stepAll(this.states, this.#rows);
+    this.#dynamics.observeAll(this.states, this.#observations);
+    const steps = this.#steps, limit = this.maxEpisodeSteps;
+    const { terminated, truncated } = this.#step;
+    for (let i = 0; i < steps.length; i++) {
+      truncated[i] = ++steps[i] >= limit ? 1 : 0;
+      if ((terminated[i] | truncated[i]) !== 0) this.#endRow(i);
+    }
+    return this.#step;
+  }
+
+  #endRow(i: number): void {
+    const [size] = this.#dynamics.observationSpace.shape;
+    const at = i * size;
+    for (let j = at; j < at + size; j++) {
+      this.#finalObservations[j] = this.#observations[j];
+    }
+    this.#resetRow(i);
+  }
+
+  #checkActions(actions: BoxArray): void {
+    if (this.#randoms.length === 0) {
+      throw new Error(
+        `Cannot step ${this.#dynamics.name} as its episodes have not begun: call reset first`,
+      );
+    }
+    if (actions.length !== this.numEnvs) {
+      throw new RangeError(
+        `Cannot step ${this.numEnvs} copies with ${actions.length} numbers of actions: expected ${this.numEnvs}`,
+      );
+    }
+    const space = this.#dynamics.actionSpace;
+    const isFine = space.type === "discrete"
+      ? areWithin(actions, space.n)
+      : actions instanceof Float32Array && areFinite(actions);
+    if (isFine) return;
+    for (let i = 0; i < actions.length; i++) {
+      const isDiscrete = space.type === "discrete";
+      checkAction(space, isDiscrete ? actions[i] : actions.slice(i, i + 1));
+    }
+  }
+
+  /**
+   * The states of all copies and their random streams.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot {
+    return {
+      states: this.states.slice(),
+      steps: this.#steps.slice(),
+      observations: this.#observations.slice(),
+      randoms: this.#randoms.map((random) => random.save()),
+    };
+  }
+
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` returned.
+   * @throws {TypeError} If it is no snapshot of such an environment.
+   * @throws {RangeError} If it is of another number of copies.
+   */
+  restore(snapshot: Snapshot): void {
+    const { states, steps, observations, randoms } = snapshotRecord(snapshot, [
+      "states",
+      "steps",
+      "observations",
+      "randoms",
+    ]);
+    const held = steps as Int32Array;
+    if (held.length !== this.numEnvs) {
+      throw new RangeError(
+        `Cannot restore ${this.numEnvs} copies from a snapshot of ${held.length}`,
+      );
+    }
+    if ((states as Float64Array).length !== this.states.length) {
+      throw new TypeError(
+        `Cannot restore ${this.#dynamics.name}: expected states of ${this.#dynamics.stateSize} numbers`,
+      );
+    }
+    this.states.set(states as Float64Array);
+    this.#steps.set(held);
+    this.#observations.set(observations as Float32Array);
+    this.#randoms = (randoms as Snapshot[]).map((state) => {
+      const random = new SeededRandom(0);
+      random.load(state);
+      return random;
+    });
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns The batch; reused by the next step.
+   */
+  observations(): Float32Array {
+    return this.#observations;
+  }
+
+  /** Does nothing: nothing is held. */
+  close(): void {}
+}
+
+function areWithin(actions: BoxArray, n: number): boolean {
+  for (let i = 0; i < actions.length; i++) {
+    const action = actions[i];
+    if (!(action >= 0 && action < n && action === (action | 0))) return false;
+  }
+  return true;
+}
+
+function areFinite(actions: BoxArray): boolean {
+  for (let i = 0; i < actions.length; i++) {
+    if (!Number.isFinite(actions[i])) return false;
+  }
+  return true;
+}

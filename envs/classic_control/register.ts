@@ -1,0 +1,18 @@
+import { registerClassic } from "./_register_classic.ts";
+import { CartPoleEnv } from "./cart_pole_env.ts";
+import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
+import type { Env } from "../env.ts";
+
+const cartPole = {
+  single: CartPoleEnv as new () => Env,
+  batched: CartPoleVecEnv,
+};
+
+registerClassic(
+  { id: "CartPole-v0", maxEpisodeSteps: 200, rewardThreshold: 195 },
+  cartPole,
+);
+registerClassic(
+  { id: "CartPole-v1", maxEpisodeSteps: 500, rewardThreshold: 475 },
+  cartPole,
+);
