@@ -2,7 +2,6 @@ import { CartPoleEnv } from "./cart_pole_env.ts";
 import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import type { VecEnv } from "../vec_env.ts";
-import type { Env } from "../env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
 const STEPS = 1000;
@@ -19,7 +18,7 @@ function run(env: VecEnv, steps: number): void {
 
 const batched = new CartPoleVecEnv({ numEnvs: COPIES, maxEpisodeSteps: 500 });
 batched.reset({ seed: 0 });
-const single = () => new TimeLimit(new CartPoleEnv() as Env, 500);
+const single = () => new TimeLimit(new CartPoleEnv(), 500);
 const sync = new SyncVecEnv(Array.from({ length: COPIES }, () => single));
 sync.reset({ seed: 0 });
 

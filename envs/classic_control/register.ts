@@ -1,10 +1,9 @@
 import { registerClassic } from "./_register_classic.ts";
 import { CartPoleEnv } from "./cart_pole_env.ts";
 import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
-import type { Env } from "../env.ts";
 
 const cartPole = {
-  single: CartPoleEnv as new () => Env,
+  single: CartPoleEnv,
   batched: CartPoleVecEnv,
 };
 
