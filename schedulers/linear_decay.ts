@@ -16,7 +16,7 @@ import type { StepSchedule } from "./schedule.ts";
  * import { linearDecay } from "@bellman/schedulers";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals([0, 5, 10, 11].map(linearDecay(10, 0, 10)), [10, 5, 0, -1]);
+ * assertEquals([0, 4, 8, 10].map(linearDecay(8, 0, 8)), [8, 4, 0, -2]);
  * ```
  */
 export function linearDecay(

@@ -1,0 +1,246 @@
+import { shuffle } from "./_shuffle.ts";
+import {
+  allocateGroup,
+  checkGroup,
+  type Group,
+  loadGroup,
+  mapGroup,
+  unknownField,
+  writeGroup,
+} from "./_storage.ts";
+import type { Field, FieldData, FieldValues } from "./field.ts";
+
+/** What a {@linkcode RolloutBuffer} is made for. */
+export interface RolloutBufferOptions {
+  /** Streams that are recorded side by side: environments, sensors. */
+  readonly numEnvs: number;
+  /** Steps of each stream that fit in. */
+  readonly numSteps: number;
+  /** What is recorded in each step, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+}
+
+/** What a {@linkcode RolloutBuffer} saves. */
+export type RolloutBufferState = {
+  /** Steps that it holds. */
+  length: number;
+  /** The arrays of all fields, filled or not. */
+  fields: { [name: string]: FieldData };
+};
+
+/** The generator that {@linkcode RolloutBuffer.minibatches} draws from. */
+export interface RandomIntegers {
+  /**
+   * Draws a whole number.
+   *
+   * @param n How many there are to choose from.
+   * @returns One of 0 to `n - 1`, each as likely.
+   */
+  integer(n: number): number;
+}
+
+/**
+ * Records a fixed number of steps of several streams side by side.
+ *
+ * Each field is one array `[env, step, ...shape]`, allocated once: row
+ * `env * numSteps + step` belongs to a step, so that a stream's steps lie
+ * together. Adding a step copies its numbers and allocates nothing.
+ *
+ * @example
+ * ```ts
+ * import { RolloutBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const buffer = new RolloutBuffer({
+ *   numEnvs: 2,
+ *   numSteps: 3,
+ *   fields: {
+ *     rewards: { shape: [], dtype: "float64" },
+ *     observations: { position: { shape: [2], dtype: "float32" } },
+ *   },
+ * });
+ * for (let step = 0; step < 3; step++) {
+ *   buffer.add({
+ *     rewards: [step, 10 + step],
+ *     observations: { position: [step, 0, step, 1] },
+ *   });
+ * }
+ * assertEquals(buffer.full, true);
+ * assertEquals(buffer.data("rewards"), Float64Array.of(0, 1, 2, 10, 11, 12));
+ * ```
+ */
+export class RolloutBuffer {
+  /** Streams side by side. */
+  readonly numEnvs: number;
+  /** Steps that fit in. */
+  readonly numSteps: number;
+  readonly #storage: Group;
+  readonly #data: Record<string, FieldData>;
+  readonly #place: { numEnvs: number; stride: number; offset: number };
+  readonly #step: { values: FieldValues; rows: number };
+  #length = 0;
+
+  /**
+   * Allocates the arrays of all fields.
+   *
+   * @param options Sizes and fields.
+   * @throws {RangeError} If a size or a shape is not of whole numbers above 0.
+   * @throws {TypeError} If a dtype is unknown.
+   */
+  constructor(options: RolloutBufferOptions) {
+    const { numEnvs, numSteps, fields } = options;
+    checkCount("numEnvs", numEnvs);
+    checkCount("numSteps", numSteps);
+    this.numEnvs = numEnvs;
+    this.numSteps = numSteps;
+    this.#storage = allocateGroup(fields, { rows: numEnvs * numSteps });
+    this.#data = mapGroup(this.#storage, (data) => data) as Record<
+      string,
+      FieldData
+    >;
+    this.#place = { numEnvs, stride: numSteps, offset: 0 };
+    this.#step = { values: {}, rows: numEnvs };
+  }
+
+  /** Steps that it holds. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Whether no further step fits in. */
+  get full(): boolean {
+    return this.#length === this.numSteps;
+  }
+
+  /**
+   * Records a step of all streams; a step that cannot be recorded changes
+   * nothing.
+   *
+   * @param step For each field its numbers `[env, ...shape]`; copied.
+   * @throws {RangeError} If the buffer is full, an array's length is wrong, or
+   * there is no such field.
+   * @throws {TypeError} If a field is missing or nested otherwise.
+   */
+  add(step: { readonly [field: string]: FieldValues }): void {
+    if (this.full) {
+      throw new RangeError(
+        `Cannot add a step to a full buffer: it holds ${this.#length} of ${this.numSteps} steps, clear() it first`,
+      );
+    }
+    this.#step.values = step;
+    checkGroup("add", this.#storage, this.#step);
+    this.#place.offset = this.#length;
+    writeGroup(this.#storage, step, this.#place);
+    this.#step.values = {};
+    this.#length++;
+  }
+
+  /** Makes room for `numSteps` new steps. */
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /**
+   * The numbers of a field, without a copy: always the same arrays, which later
+   * steps are written to. Rows that were not added hold anything.
+   *
+   * @param field Its name.
+   * @returns An array `[env, step, ...shape]`, or arrays nested as the field.
+   * @throws {RangeError} If there is no such field.
+   */
+  data(field: string): FieldData {
+    if (Object.hasOwn(this.#data, field)) return this.#data[field];
+    throw unknownField("read", this.#storage, field);
+  }
+
+  /**
+   * Goes through the recorded rows once, in random order.
+   *
+   * @param random Where the order comes from.
+   * @param size Rows of each minibatch; the last one may have fewer.
+   * @returns Rows `env * numSteps + step` of each minibatch in turn.
+   * @throws {RangeError} If the size is not of 1 to the number of rows.
+   * @example
+   * ```ts
+   * import { RolloutBuffer } from "@bellman/buffers";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const fields = { x: { shape: [], dtype: "int32" } } as const;
+   * const buffer = new RolloutBuffer({ numEnvs: 1, numSteps: 5, fields });
+   * for (let step = 0; step < 5; step++) buffer.add({ x: [step * step] });
+   *
+   * const x = buffer.data("x") as Int32Array;
+   * const seen: number[] = [];
+   * for (const rows of buffer.minibatches({ integer: (n) => n - 1 }, 2)) {
+   *   for (const row of rows) seen.push(x[row]);
+   * }
+   * assertEquals(seen, [0, 1, 4, 9, 16]);
+   * ```
+   */
+  minibatches(random: RandomIntegers, size: number): Generator<Int32Array> {
+    const rows = this.numEnvs * this.#length;
+    if (!Number.isSafeInteger(size) || size < 1 || size > rows) {
+      throw new RangeError(
+        `Cannot make minibatches of ${size} rows as the buffer holds ${rows}`,
+      );
+    }
+    const order = new Int32Array(rows);
+    for (let i = 0; i < rows; i++) {
+      const env = Math.floor(i / this.#length);
+      order[i] = env * this.numSteps + i % this.#length;
+    }
+    shuffle(order, random);
+    return slices(order, size);
+  }
+
+  /**
+   * Everything that it holds.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): RolloutBufferState {
+    const fields = mapGroup(this.#storage, (data) => data.slice());
+    return {
+      length: this.#length,
+      fields: fields as RolloutBufferState["fields"],
+    };
+  }
+
+  /**
+   * Continues from what {@link save} gave, bit for bit.
+   *
+   * @param state The state of a buffer with the same sizes and fields; copied.
+   * @throws {RangeError} If sizes or names differ.
+   * @throws {TypeError} If it is not such a state.
+   */
+  load(state: RolloutBufferState): void {
+    const length = state?.length;
+    if (!(Number.isInteger(length) && length >= 0)) {
+      throw new TypeError(
+        `Cannot load a buffer of ${length} steps: expected what save() gave`,
+      );
+    }
+    if (length > this.numSteps) {
+      throw new RangeError(
+        `Cannot load ${length} steps into a buffer of ${this.numSteps}`,
+      );
+    }
+    const rows = this.numEnvs * this.numSteps;
+    checkGroup("load", this.#storage, { values: state.fields, rows });
+    loadGroup(this.#storage, state.fields);
+    this.#length = length;
+  }
+}
+
+function* slices(order: Int32Array, size: number): Generator<Int32Array> {
+  for (let start = 0; start < order.length; start += size) {
+    yield order.subarray(start, start + size);
+  }
+}
+
+function checkCount(name: string, count: number): void {
+  if (Number.isSafeInteger(count) && count > 0) return;
+  throw new RangeError(
+    `Cannot make a buffer with ${name} ${count}: expected a whole number above 0`,
+  );
+}
