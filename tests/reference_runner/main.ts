@@ -69,8 +69,9 @@ function fixtureFiles(dir: string): string[] {
 
 async function runFile(path: string, name: string): Promise<Outcome | null> {
   const fixture = JSON.parse(await Deno.readTextFile(path));
-  const runner = runners[fixture.file] ?? runners[name];
-  if (runner === undefined) return null;
+  const load = runners[fixture.file] ?? runners[name];
+  if (load === undefined) return null;
+  const runner = await load();
   const comparison = new Comparison();
   tf.engine().startScope();
   try {

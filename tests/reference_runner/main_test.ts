@@ -1,0 +1,64 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+async function reference(...args: string[]) {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--no-check",
+      "-P=run",
+      "tests/reference_runner/main.ts",
+      ...args,
+    ],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+}
+
+Deno.test("every fixture of the project passes on cpu", async () => {
+  const { code, out } = await reference("tests/reference", "--backend", "cpu");
+  assertEquals(code, 0, out);
+  const lines = out.trim().split("\n");
+  assert(lines.length >= 6);
+  for (const line of lines) {
+    const passed = line.match(/^\w+: (\d+) passed, 0 failed, worst deviation /);
+    assert(passed !== null && Number(passed[1]) > 0, line);
+  }
+});
+
+Deno.test("a wrong number fails, and a fixture without a runner is named", async () => {
+  const dir = await Deno.makeTempDir();
+  const read = (name: string) =>
+    Deno.readTextFile(`${ROOT}tests/reference/${name}`);
+  const fixture = JSON.parse(await read("a2c_update.json"));
+  fixture.cases[0].expected.after[1].loss += 1e-3;
+  await Deno.writeTextFile(`${dir}/a2c_update.json`, JSON.stringify(fixture));
+  await Deno.writeTextFile(`${dir}/acer_loss.json`, '{"file":"acer_loss"}');
+  const { code, out } = await reference(dir);
+  assertEquals(code, 1);
+  assertStringIncludes(out, "acer_loss: no runner");
+  assertStringIncludes(out, ", 1 failed,");
+  assertStringIncludes(out, "mlp1_linear, update 1: loss is off by");
+  await Deno.remove(dir, { recursive: true });
+});
+
+for (
+  const [args, message] of [
+    [["tests/reference", "--engine", "graph"], "Unknown engine 'graph'"],
+    [["tests/reference", "--backend", "gpu"], "Unknown backend 'gpu'"],
+    [["no/such/folder"], "Cannot read fixtures from no/such/folder"],
+    [[], "Cannot run 0 folders of fixtures"],
+  ] as const
+) {
+  Deno.test(`one clear line and exit code 2: ${message}`, async () => {
+    const { code, err } = await reference(...args);
+    assertEquals(code, 2);
+    // Deno's own warnings aside.
+    const lines = err.trim().split("\n").filter((it) => !/warning/i.test(it));
+    assertEquals(lines.length, 1);
+    assertStringIncludes(lines[0], message);
+  });
+}
