@@ -3,8 +3,16 @@ import type { Env } from "../env.ts";
 import { SeededRandom } from "../random.ts";
 import type { BoxArray, Space } from "../space.ts";
 import type { Forms } from "./_register_classic.ts";
+import { AcrobotEnv } from "./acrobot_env.ts";
+import { AcrobotVecEnv } from "./acrobot_vec_env.ts";
 import { CartPoleEnv } from "./cart_pole_env.ts";
 import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
+import { MountainCarEnv } from "./mountain_car_env.ts";
+import { MountainCarVecEnv } from "./mountain_car_vec_env.ts";
+import { MountainCarContinuousEnv } from "./mountain_car_continuous_env.ts";
+import { MountainCarContinuousVecEnv } from "./mountain_car_continuous_vec_env.ts";
+import { PendulumEnv } from "./pendulum_env.ts";
+import { PendulumVecEnv } from "./pendulum_vec_env.ts";
 import type { DynamicsEnv } from "./dynamics_env.ts";
 import type { BatchedOptions, DynamicsVecEnv } from "./dynamics_vec_env.ts";
 
@@ -17,6 +25,13 @@ export interface TestedForms extends Forms {
 /** Every environment by its name. */
 export const FORMS: Record<string, TestedForms> = {
   "CartPole-v1": { single: CartPoleEnv, batched: CartPoleVecEnv },
+  "MountainCar-v0": { single: MountainCarEnv, batched: MountainCarVecEnv },
+  "MountainCarContinuous-v0": {
+    single: MountainCarContinuousEnv,
+    batched: MountainCarContinuousVecEnv,
+  },
+  "Acrobot-v1": { single: AcrobotEnv, batched: AcrobotVecEnv },
+  "Pendulum-v1": { single: PendulumEnv, batched: PendulumVecEnv },
 };
 
 /** Random actions for a batch, some of them beyond the limits of a box. */

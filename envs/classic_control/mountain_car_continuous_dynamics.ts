@@ -1,0 +1,67 @@
+import { box } from "../space.ts";
+import type { Dynamics, DynamicsRows } from "./dynamics.ts";
+import {
+  CAR_OBSERVATIONS,
+  MAX_POSITION,
+  MAX_SPEED,
+  MIN_POSITION,
+  observeAllCars,
+  observeCar,
+  resetCar,
+} from "./mountain_car_dynamics.ts";
+
+const POWER = 0.0015;
+const GRAVITY = 0.0025;
+const GOAL_POSITION = Math.fround(0.45);
+
+const { fround } = Math;
+
+/**
+ * The original keeps position and velocity as float32 from step to step and
+ * computes in float32 mostly, hence the rounding.
+ */
+function step(state: Float64Array, at: number, action: number): number {
+  const force = Math.min(Math.max(action, -1), 1);
+  const pull = fround(GRAVITY * Math.cos(fround(3 * state[at])));
+  const speed = fround(state[at + 1] + fround(fround(force * POWER) - pull));
+  const velocity = Math.min(Math.max(speed, -MAX_SPEED), MAX_SPEED);
+  const position = Math.min(
+    Math.max(fround(state[at] + velocity), MIN_POSITION),
+    MAX_POSITION,
+  );
+  const isStopped = position === MIN_POSITION && velocity < 0;
+  state[at] = fround(position);
+  state[at + 1] = isStopped ? 0 : fround(velocity);
+  return (hasEnded(state, at) ? 100 : 0) - action * action * 0.1;
+}
+
+function hasEnded(state: Float64Array, at: number): boolean {
+  return state[at] >= GOAL_POSITION && state[at + 1] >= 0;
+}
+
+function stepAll(
+  state: Float64Array,
+  { actions, rewards, terminated }: DynamicsRows,
+): void {
+  for (let i = 0; i < rewards.length; i++) {
+    rewards[i] = step(state, i * 2, actions[i]);
+    terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
+  }
+}
+
+/**
+ * The mountain car with an engine of any force from -1 to 1; forces beyond are
+ * clipped, though paid for in full. State: position, velocity.
+ */
+export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
+  name: "MountainCarContinuous",
+  stateSize: 2,
+  observationSpace: CAR_OBSERVATIONS,
+  actionSpace: box({ low: -1, high: 1, shape: [1] }),
+  reset: resetCar,
+  step,
+  hasEnded,
+  observe: observeCar,
+  stepAll,
+  observeAll: observeAllCars,
+};
