@@ -35,6 +35,24 @@ function unknownOption(name: string, specs: readonly OptionSpec[]): UsageError {
   return new UsageError(`Unknown option '--${name}': ${hint}`);
 }
 
+/** Ties a negative number to its option, which would be read as an option. */
+function tieNegativeNumbers(
+  args: readonly string[],
+  valued: readonly OptionSpec[],
+): string[] {
+  const names = new Set(valued.map((spec) => `--${spec.name}`));
+  const tied: string[] = [];
+  for (const arg of args) {
+    const before = tied.at(-1) ?? "";
+    if (/^-[\d.]/.test(arg) && names.has(before)) {
+      tied[tied.length - 1] = `${before}=${arg}`;
+    } else {
+      tied.push(arg);
+    }
+  }
+  return tied;
+}
+
 /** Reads `args` against the options of a command; a typo is one clear line. */
 export function parseOptions(
   args: readonly string[],
@@ -43,7 +61,7 @@ export function parseOptions(
   const specs = [...commandSpecs, ...COMMON_OPTIONS];
   const valued = specs.filter((spec) => spec.value !== undefined);
   const plain = specs.filter((spec) => spec.value === undefined);
-  const parsed = parseArgs([...args], {
+  const parsed = parseArgs(tieNegativeNumbers(args, valued), {
     string: valued.map((spec) => spec.name),
     boolean: plain.map((spec) => spec.name),
     collect: valued.map((spec) => spec.name),

@@ -21,7 +21,8 @@ Deno.test("options, switches and positionals are told apart", () => {
 });
 
 Deno.test("values stay text: ids that look like numbers, negative numbers", () => {
-  const options = parseOptions(["007", "--episodes=-3", "--env", "1e3"], SPECS);
+  const args = ["007", "--episodes", "-3", "--env", "1e3"];
+  const options = parseOptions(args, SPECS);
   assertEquals(options.positionals, ["007"]);
   assertEquals(valueOf(options, "env"), "1e3");
   assertThrows(

@@ -8,6 +8,7 @@ import { trainCommand } from "./commands/train.ts";
 import { isLikelyTypo, nearest } from "./config/schema.ts";
 import { commandHelp, programHelp } from "./help.ts";
 import { type CommandIo, processIo } from "./io.ts";
+import { asInputError } from "./input_errors.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** The commands in the order in which the help lists them. */
@@ -49,21 +50,6 @@ async function dispatch(
 }
 
 /**
- * What a person's input can cause: these are shown as one line and exit with
- * 2. Anything else is a failure of the run or of the program and exits with 1.
- */
-function isInputError(error: unknown): boolean {
-  return error instanceof UsageError || error instanceof RangeError ||
-    error instanceof TypeError || error instanceof SyntaxError ||
-    error instanceof Deno.errors.NotFound ||
-    error instanceof Deno.errors.AlreadyExists ||
-    error instanceof Deno.errors.PermissionDenied ||
-    error instanceof Deno.errors.NotCapable ||
-    error instanceof Deno.errors.NotADirectory ||
-    error instanceof Deno.errors.IsADirectory;
-}
-
-/**
  * Runs one command line and returns the exit code: 0 when it went well, 2 for
  * bad input, 1 for a run that failed, 130 for one that was interrupted.
  *
@@ -94,11 +80,13 @@ export async function run(
   try {
     return await dispatch(args, io);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const input = asInputError(error);
+    const shown = input ?? error;
+    const message = shown instanceof Error ? shown.message : String(shown);
     io.err(`error: ${message.split("\n")[0]}\n`);
     if (args.includes("--debug") && error instanceof Error) {
       io.err(`${error.stack}\n`);
     }
-    return isInputError(error) ? 2 : 1;
+    return input === undefined ? 1 : 2;
   }
 }

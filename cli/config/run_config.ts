@@ -52,7 +52,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
-   * @asType integer
+   * @multipleOf 1
    * @alias max_episode_steps
    */
   maxEpisodeSteps: number | null;
@@ -156,7 +156,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
-   * @asType integer
+   * @multipleOf 1
    * @alias max_no_improvement_evals
    */
   patience: number | null;

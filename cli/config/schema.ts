@@ -13,6 +13,7 @@ export interface PropertySchema {
   exclusiveMinimum?: number;
   exclusiveMaximum?: number;
   minItems?: number;
+  multipleOf?: number;
   /** Other names the key goes by, separated by commas. */
   alias?: string;
 }
@@ -99,7 +100,9 @@ export function describeProperty(property: PropertySchema): string {
       return `a list, each ${item}`;
     }
     if (type === "integer" || type === "number") {
-      return TYPE_WORDS[type] + describeRange(property);
+      const whole = type === "integer" || property.multipleOf === 1;
+      const word = TYPE_WORDS[whole ? "integer" : "number"];
+      return word + describeRange(property);
     }
     return TYPE_WORDS[type] ?? type;
   });
