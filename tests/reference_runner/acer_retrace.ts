@@ -3,33 +3,33 @@ import type { Comparison, FixtureRunner } from "./comparison.ts";
 
 const TOLERANCE = 1e-9;
 
-interface Case {
+interface RetraceCase {
   name: string;
   inputs: {
-    nenvs: number;
-    nsteps: number;
-    gamma: number;
     R: number[];
     D: number[];
     q_i: number[];
-    rho_i: number[];
-    /** `[nenvs, nsteps + 1]` */
     v: number[];
+    rho_i: number[];
+    nenvs: number;
+    nsteps: number;
+    gamma: number;
   };
   expected: { qret: number[] };
 }
 
-function runCase({ inputs, expected }: Case, comparison: Comparison): void {
-  const { nenvs, nsteps, gamma, R, D, q_i, rho_i, v } = inputs;
+function runCase({ inputs, expected }: RetraceCase, comparison: Comparison) {
+  const { R, D, q_i, v, rho_i, nenvs, nsteps, gamma } = inputs;
+  // Each row of the fixture's values has that after the last step, too.
   const isLast = (i: number) => i % (nsteps + 1) === nsteps;
   const targets = retrace({
-    rewards: Float64Array.from(R),
-    terminated: Uint8Array.from(D),
-    truncated: new Uint8Array(D.length),
-    qValues: Float64Array.from(q_i),
-    ratios: Float64Array.from(rho_i),
-    values: Float64Array.from(v.filter((_, i) => !isLast(i))),
-    lastValues: Float64Array.from(v.filter((_, i) => isLast(i))),
+    rewards: R,
+    terminated: D,
+    truncated: D.map(() => 0),
+    values: v.filter((_, i) => !isLast(i)),
+    lastValues: v.filter((_, i) => isLast(i)),
+    qValues: q_i,
+    ratios: rho_i,
   }, { numEnvs: nenvs, numSteps: nsteps, gamma });
   comparison.numbers("qret", targets, {
     expected: expected.qret,
@@ -37,9 +37,9 @@ function runCase({ inputs, expected }: Case, comparison: Comparison): void {
   });
 }
 
-/** baselines/acer: Retrace targets. */
+/** Retrace targets of baselines/acer. */
 export const acerRetraceRunner: FixtureRunner = async (fixture, comparison) => {
-  for (const it of fixture.cases as Case[]) {
+  for (const it of fixture.cases as RetraceCase[]) {
     await comparison.check(it.name, () => runCase(it, comparison));
   }
 };

@@ -15,29 +15,26 @@ interface NStepCase {
     gamma: number;
     bootstrap_value: number;
   };
-  expected: {
-    discount_with_dones: number[];
-    nstep_returns_bootstrapped: number[];
-  };
+  expected: Record<
+    "discount_with_dones" | "nstep_returns_bootstrapped",
+    number[]
+  >;
 }
 
-function runNStep(
-  { inputs, expected }: NStepCase,
-  comparison: Comparison,
-): void {
+function runNStep({ inputs, expected }: NStepCase, comparison: Comparison) {
   const { rewards, dones, gamma, bootstrap_value } = inputs;
-  const options = { numEnvs: 1, numSteps: rewards.length, gamma };
+  const layout = { numEnvs: 1, numSteps: rewards.length, gamma };
   comparison.numbers(
     "discount_with_dones",
-    discountWithDones(rewards, dones, options),
+    discountWithDones(rewards, dones, layout),
     { expected: expected.discount_with_dones, tolerance: TOLERANCE },
   );
   const returns = nStepReturns({
     rewards,
     terminated: dones,
-    truncated: new Uint8Array(dones.length),
+    truncated: dones.map(() => 0),
     lastValues: [bootstrap_value],
-  }, options);
+  }, layout);
   comparison.numbers("nstep_returns_bootstrapped", returns, {
     expected: expected.nstep_returns_bootstrapped,
     tolerance: TOLERANCE,
@@ -58,31 +55,30 @@ interface GaeCase {
   expected: { advantages: number[][]; returns: number[][] };
 }
 
-/** The fixture's `[step, env]` numbers in our order `[env, step]`. */
-function envMajor(rows: number[][]): Float64Array {
-  return Float64Array.from(
-    rows[0].flatMap((_, env) => rows.map((row) => row[env])),
-  );
+/** From the fixture's `[step, env]` to our `[env, step]`. */
+function envMajor(rows: number[][]): number[] {
+  return rows[0].flatMap((_, env) => rows.map((row) => row[env]));
 }
 
-function runGae({ inputs, expected }: GaeCase, comparison: Comparison): void {
-  const { dones_before, last_dones, last_values, gamma, lam } = inputs;
-  const dones = [...dones_before.slice(1), last_dones];
-  const result = generalizedAdvantageEstimation({
-    rewards: envMajor(inputs.rewards),
+function runGae({ inputs, expected }: GaeCase, comparison: Comparison) {
+  const { rewards, dones_before, last_dones, gamma, lam } = inputs;
+  // Whether the episode ended with a step shows before the step after it.
+  const dones = envMajor([...dones_before.slice(1), last_dones]);
+  const found = generalizedAdvantageEstimation({
+    rewards: envMajor(rewards),
     values: envMajor(inputs.values),
-    terminated: envMajor(dones),
-    truncated: new Uint8Array(dones.length * last_dones.length),
-    lastValues: last_values,
+    terminated: dones,
+    truncated: dones.map(() => 0),
+    lastValues: inputs.last_values,
   }, {
-    numEnvs: last_dones.length,
-    numSteps: dones.length,
+    numEnvs: rewards[0].length,
+    numSteps: rewards.length,
     gamma,
     lambda: lam,
   });
   for (const name of ["advantages", "returns"] as const) {
-    comparison.numbers(name, result[name], {
-      expected: Array.from(envMajor(expected[name])),
+    comparison.numbers(name, found[name], {
+      expected: envMajor(expected[name]),
       tolerance: TOLERANCE,
     });
   }
@@ -97,30 +93,26 @@ interface EndCase {
   target_if_running: number;
 }
 
-function runEnds(it: EndCase, comparison: Comparison): void {
+function runEnds(it: EndCase, comparison: Comparison) {
   const value = it.v_next_of_final_obs;
-  const ends = [
-    { name: "terminated", terminated: 1, truncated: 0, last: value },
-    // The last value is of another episode then.
-    { name: "truncated", terminated: 0, truncated: 1, last: 1e6 },
-    { name: "running", terminated: 0, truncated: 0, last: value },
-  ] as const;
-  for (const { name, terminated, truncated, last } of ends) {
+  const ends = { terminated: [1, 0], truncated: [0, 1], running: [0, 0] };
+  for (const [name, [terminated, truncated]] of Object.entries(ends)) {
     const target = nStepReturns({
       rewards: [it.reward],
       terminated: [terminated],
       truncated: [truncated],
       finalValues: [value],
-      lastValues: [last],
+      // Of the next episode where this one ended: it must not be seen.
+      lastValues: [name === "running" ? value : 1e6],
     }, { numEnvs: 1, numSteps: 1, gamma: it.gamma });
     comparison.numbers(`target if ${name}`, target, {
-      expected: it[`target_if_${name}`],
+      expected: [it[`target_if_${name}` as keyof EndCase]],
       tolerance: TOLERANCE,
     });
   }
 }
 
-/** baselines: discounted sums, n-step returns, advantages; ends of two kinds. */
+/** Discounted sums, n-step returns, advantages and the two kinds of end. */
 export const returnsRunner: FixtureRunner = async (fixture, comparison) => {
   for (const it of fixture.nstep ?? []) {
     await comparison.check(it.name, () => runNStep(it, comparison));
@@ -128,7 +120,8 @@ export const returnsRunner: FixtureRunner = async (fixture, comparison) => {
   for (const it of fixture.gae ?? []) {
     await comparison.check(it.name, () => runGae(it, comparison));
   }
-  for (const [i, it] of (fixture.truncation_vs_termination ?? []).entries()) {
-    await comparison.check(`end ${i}`, () => runEnds(it, comparison));
+  const ends: EndCase[] = fixture.truncation_vs_termination ?? [];
+  for (const [i, it] of ends.entries()) {
+    await comparison.check(`ends ${i}`, () => runEnds(it, comparison));
   }
 };

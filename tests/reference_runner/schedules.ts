@@ -1,6 +1,5 @@
 import {
   clampedLinear,
-  constant,
   linearDecay,
   piecewise,
   scale,
@@ -8,9 +7,16 @@ import {
   type ScheduleName,
   Scheduler,
 } from "@bellman/schedulers";
-import type { Comparison, FixtureRunner } from "./comparison.ts";
+import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
 const TOLERANCE = 1e-9;
+
+/** A case of the fixture: where a schedule is asked, and what it says. */
+interface Case {
+  // deno-lint-ignore no-explicit-any -- each kind of schedule has its own
+  inputs: any;
+  expected: Expected;
+}
 
 interface SchedulerCase {
   inputs: {
@@ -22,103 +28,91 @@ interface SchedulerCase {
   expected: { value_steps: number[]; first_12_value_calls: number[] };
 }
 
-function runScheduler(
-  { inputs, expected }: SchedulerCase,
-  comparison: Comparison,
-): void {
+function runScheduler(it: SchedulerCase, comparison: Comparison): void {
   const scheduler = new Scheduler({
-    value: inputs.v,
-    numValues: inputs.nvalues,
-    schedule: schedule(inputs.schedule),
+    value: it.inputs.v,
+    numValues: it.inputs.nvalues,
+    schedule: schedule(it.inputs.schedule),
   });
+  const { value_steps, first_12_value_calls } = it.expected;
+  const tolerance = TOLERANCE;
   comparison.numbers(
     "value_steps",
-    inputs.steps.map((steps) => scheduler.valueAt(steps)),
-    { expected: expected.value_steps, tolerance: TOLERANCE },
+    it.inputs.steps.map((steps) => scheduler.valueAt(steps)),
+    { expected: value_steps, tolerance },
   );
   comparison.numbers(
     "value calls",
-    expected.first_12_value_calls.map(() => scheduler.value()),
-    { expected: expected.first_12_value_calls, tolerance: TOLERANCE },
+    first_12_value_calls.map(() => scheduler.value()),
+    { expected: first_12_value_calls, tolerance },
   );
 }
 
-function raises(run: () => void): boolean {
+/** The step schedules of the fixture, by the key of their cases. */
+const STEP_SCHEDULES: Readonly<
+  Record<string, (inputs: Case["inputs"]) => number[]>
+> = {
+  linear_schedule: ({ schedule_timesteps, final_p, initial_p, t }) =>
+    t.map(clampedLinear({
+      numSteps: schedule_timesteps,
+      final: final_p,
+      initial: initial_p,
+    })),
+  piecewise: ({ endpoints, outside_value, t }) =>
+    t.map(piecewise(endpoints, { outside: outside_value ?? undefined })),
+  actorcritic_linear_decay_no_clamp: ({ start, end, total_steps, step }) =>
+    step.map(linearDecay(start, end, total_steps)),
+};
+
+function raisesOutside(): boolean {
   try {
-    run();
+    piecewise([[0, 1], [1, 2]])(-1);
     return false;
   } catch (error) {
     return error instanceof RangeError;
   }
 }
 
-/** Schedules of baselines and jrobine/actor-critic. */
+/** Schedules of baselines and of jrobine/actor-critic. */
 export const schedulesRunner: FixtureRunner = async (fixture, comparison) => {
-  const compare = (
-    name: string,
-    values: () => number[],
-    expected: number[],
-  ) =>
-    comparison.check(name, () => {
-      comparison.numbers("values", values(), {
-        expected,
-        tolerance: TOLERANCE,
+  const tolerance = TOLERANCE;
+  const { p = [], values = {} } = fixture.fraction_schedules ?? {};
+  for (const [name, expected] of Object.entries(values)) {
+    await comparison.check(name, () => {
+      const found = p.map(schedule(name as ScheduleName));
+      comparison.numbers(name, found, {
+        expected: expected as number[],
+        tolerance,
       });
     });
-  const { p, values } = fixture.fraction_schedules ?? { p: [], values: {} };
-  for (const [name, expected] of Object.entries<number[]>(values)) {
-    await compare(
-      `schedule ${name}`,
-      () => p.map(schedule(name as ScheduleName)),
-      expected,
-    );
   }
-  for (const [i, it] of (fixture.scheduler ?? []).entries()) {
+  for (const it of (fixture.scheduler ?? []) as SchedulerCase[]) {
+    const { v, schedule } = it.inputs;
     await comparison.check(
-      `scheduler ${i}, ${it.inputs.schedule}`,
+      `scheduler from ${v}, ${schedule}`,
       () => runScheduler(it, comparison),
     );
   }
-  for (const [i, it] of (fixture.linear_schedule ?? []).entries()) {
-    const { schedule_timesteps, final_p, initial_p, t } = it.inputs;
-    const options = {
-      numSteps: schedule_timesteps,
-      final: final_p,
-      initial: initial_p,
-    };
-    await compare(
-      `linear schedule ${i}`,
-      () => t.map(clampedLinear(options)),
-      it.expected,
-    );
-  }
-  for (const [i, it] of (fixture.piecewise ?? []).entries()) {
-    const { endpoints, outside_value, t } = it.inputs;
-    const rate = () => piecewise(endpoints, { outside: outside_value });
-    await compare(`piecewise ${i}`, () => t.map(rate()), it.expected);
+  for (const [key, compute] of Object.entries(STEP_SCHEDULES)) {
+    for (const [i, it] of ((fixture[key] ?? []) as Case[]).entries()) {
+      await comparison.check(`${key} ${i}`, () => {
+        const found = compute(it.inputs);
+        comparison.numbers(key, found, { expected: it.expected, tolerance });
+      });
+    }
   }
   if (fixture.piecewise_outside_without_value_raises) {
-    await comparison.check("piecewise without an outside value", () => {
-      comparison.that("error", raises(() => piecewise([[0, 1], [1, 2]])(1)));
-    });
+    await comparison.check(
+      "piecewise without an outside value",
+      () => comparison.that("it raises outside", raisesOutside()),
+    );
   }
   if (fixture.constant) {
     const { value, expected } = fixture.constant;
-    const same = scale(constant, value);
-    await compare(
-      "constant",
-      () => expected.map((_: number, i: number) => same(i)),
-      expected,
-    );
-  }
-  for (
-    const [i, it] of (fixture.actorcritic_linear_decay_no_clamp ?? []).entries()
-  ) {
-    const { start, end, total_steps, step } = it.inputs;
-    await compare(
-      `linear decay ${i}`,
-      () => step.map(linearDecay(start, end, total_steps)),
-      it.expected,
-    );
+    const constant = scale(schedule("constant"), value);
+    await comparison.check("constant", () => {
+      const found = expected.map((_: number, i: number) => constant(i));
+      comparison.numbers("constant", found, { expected, tolerance });
+    });
   }
 };
