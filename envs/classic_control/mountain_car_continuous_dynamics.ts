@@ -18,12 +18,16 @@ const { fround } = Math;
 
 /**
  * The original keeps position and velocity as float32 from step to step and
- * computes in float32 mostly, hence the rounding.
+ * computes in float32, but for a clipped force, which is a float64 number there:
+ * hence the rounding.
  */
 function step(state: Float64Array, at: number, action: number): number {
   const force = Math.min(Math.max(action, -1), 1);
-  const pull = fround(GRAVITY * Math.cos(fround(3 * state[at])));
-  const speed = fround(state[at + 1] + fround(fround(force * POWER) - pull));
+  const pull = GRAVITY * Math.cos(fround(3 * state[at]));
+  const thrust = force === action
+    ? fround(force * POWER) - fround(pull)
+    : force * POWER - pull;
+  const speed = fround(state[at + 1] + fround(thrust));
   const velocity = Math.min(Math.max(speed, -MAX_SPEED), MAX_SPEED);
   const position = Math.min(
     Math.max(fround(state[at] + velocity), MIN_POSITION),

@@ -20,9 +20,11 @@ function step(state: Float64Array, at: number, action: number): number {
   const angle = state[at], speed = state[at + 1];
   const torque = Math.min(Math.max(action, -MAX_TORQUE), MAX_TORQUE);
   const off = normalized(angle);
-  const cost = off * off + 0.1 * (speed * speed) + 0.001 * (torque * torque);
-  const faster = speed +
-    (3 * GRAVITY / 2 * Math.sin(angle) + 3.0 * torque) * SECONDS;
+  // The torque's terms are float32 in the original, as the action is.
+  const effort = Math.fround(0.001 * Math.fround(torque * torque));
+  const cost = off * off + 0.1 * (speed * speed) + effort;
+  const pull = 3 * GRAVITY / 2 * Math.sin(angle);
+  const faster = speed + (pull + Math.fround(3.0 * torque)) * SECONDS;
   const clipped = Math.min(Math.max(faster, -MAX_SPEED), MAX_SPEED);
   state[at] = angle + clipped * SECONDS;
   state[at + 1] = clipped;
