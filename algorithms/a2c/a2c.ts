@@ -1,10 +1,7 @@
 import {
-  createOptimizer,
   disposeParams,
-  type Optimizer,
   type OptimizerState,
   type Params,
-  paramsFromArrays,
   paramsToArrays,
   RandomStream,
 } from "@bellman/compute";
@@ -12,7 +9,6 @@ import {
   type ActorCritic,
   actorCritic,
   type ObservationArray,
-  type SpaceLike,
 } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import * as tf from "@tensorflow/tfjs";
@@ -22,58 +18,16 @@ import {
   PolicyActor,
   type PolicyOptions,
 } from "./_policy_actor.ts";
+import type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
 import { type A2CConfig, defaultA2CConfig } from "./config.ts";
 import { checkConfig } from "./_check_config.ts";
 import { type ActionArray, envActions } from "./_env_actions.ts";
+import { optimizersOf } from "./_optimizers.ts";
+import { restoreTensors } from "./_restore_tensors.ts";
 import { Rollout } from "./_rollout.ts";
+import { tidy } from "./_tidy.ts";
 import { record, type StateTree } from "./state_tree.ts";
 import { type A2CUpdate, a2cUpdate, initOptimizerState } from "./update.ts";
-
-/** What {@link A2C} is made for. */
-export interface A2CSpaces {
-  /** Space of one observation: any but dict and tuple. */
-  readonly observationSpace: SpaceLike;
-  /** Space of one action: any but dict and tuple. */
-  readonly actionSpace: SpaceLike;
-  /** Copies of the environment that act side by side. */
-  readonly numEnvs: number;
-}
-
-/** Options of {@link A2C}. */
-export interface A2COptions {
-  /**
-   * Settings that differ from the defaults.
-   *
-   * @default {}
-   */
-  readonly config?: Partial<A2CConfig>;
-  /**
-   * Root of the random streams: a whole number of at least 0.
-   *
-   * @default 0
-   */
-  readonly seed?: number;
-  /**
-   * Environment steps of the whole run: how long the learning rate falls.
-   *
-   * @default 200000
-   */
-  readonly totalTimesteps?: number;
-}
-
-/** One step of all copies, as {@link A2C.observe} takes it. */
-export interface A2CStep {
-  /** Observations after the step; ended rows hold a new episode's first. */
-  readonly observations: unknown;
-  /** Rewards `[numEnvs]`. */
-  readonly rewards: Float64Array;
-  /** 1 where the episode reached an end state `[numEnvs]`. */
-  readonly terminated: Uint8Array;
-  /** 1 where the episode was cut short `[numEnvs]`. */
-  readonly truncated: Uint8Array;
-  /** True last observations; a row is valid where the episode ended. */
-  readonly finalObservations: unknown;
-}
 
 /**
  * Advantage actor-critic: acts, remembers `numSteps` steps of each copy and
@@ -271,7 +225,7 @@ export class A2C {
     const targets = this.#rollout.targets();
     const valueRate = this.config.valueLearningRate ?? this.config.learningRate;
     const before = [this.#params, this.#optimizerState];
-    const { stats, ...after } = tidyUpdate(() =>
+    const { stats, ...after } = tidy(() =>
       this.#update(
         this.#params,
         this.#optimizerState,
@@ -374,50 +328,4 @@ export class A2C {
     this.#params = {};
     this.#optimizerState = {};
   }
-}
-
-function optimizersOf(
-  config: A2CConfig,
-): { optimizer: Optimizer; valueOptimizer?: Optimizer } {
-  const { useRmsprop } = config;
-  const name = useRmsprop === null
-    ? config.optimizer
-    : useRmsprop
-    ? "rmsprop_tf1"
-    : "adam";
-  const make = () =>
-    createOptimizer(name, {
-      decay: config.rmspropDecay,
-      epsilon: config.rmspropEpsilon,
-    });
-  if (config.objective === "shared") return { optimizer: make() };
-  return { optimizer: make(), valueOptimizer: make() };
-}
-
-type UpdateResult = ReturnType<A2CUpdate>;
-
-function tidyUpdate(update: () => UpdateResult): UpdateResult {
-  return tf.tidy(
-    update as unknown as () => tf.TensorContainer,
-  ) as unknown as UpdateResult;
-}
-
-/** Tensors of saved arrays, that must have the paths and shapes of others. */
-function restoreTensors(saved: StateTree, like: Params): Params {
-  const arrays = record(saved, "a parameter map") as unknown as Parameters<
-    typeof paramsFromArrays
-  >[0];
-  for (const path in like) {
-    const shape = arrays[path]?.shape;
-    if (String(shape) !== String(like[path].shape)) {
-      throw new RangeError(
-        `Cannot restore '${path}' of shape [${
-          shape ?? "none"
-        }]: the agent has [${like[path].shape}]`,
-      );
-    }
-  }
-  return paramsFromArrays(
-    Object.fromEntries(Object.keys(like).map((path) => [path, arrays[path]])),
-  );
 }

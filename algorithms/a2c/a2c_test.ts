@@ -6,7 +6,8 @@ import {
 } from "@std/assert";
 import type { SpaceLike } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { A2C, type A2COptions } from "./a2c.ts";
+import { A2C } from "./a2c.ts";
+import type { A2COptions } from "./a2c_options.ts";
 import type { A2CConfig } from "./config.ts";
 import { TestEnv } from "./testdata/test_env.ts";
 

@@ -38,7 +38,8 @@
  *
  * @module
  */
-export { A2C, type A2COptions, type A2CSpaces, type A2CStep } from "./a2c.ts";
+export { A2C } from "./a2c.ts";
+export type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
 export type { ActionArray } from "./_env_actions.ts";
 export type { Actor, PolicyOptions } from "./_policy_actor.ts";
 export * from "./config.ts";
