@@ -195,7 +195,7 @@ Deno.test("a2c learns to balance a pole for a while", async () => {
   const env = makeVec("CartPole-v1", { numEnvs: 8 });
   const agent = new A2C(env, {
     seed: 1,
-    totalTimesteps: 40_000,
+    totalTimesteps: 80_000,
     config: {
       numSteps: 8,
       gamma: 0.98,
@@ -207,7 +207,7 @@ Deno.test("a2c learns to balance a pole for a while", async () => {
       valueNetwork: "separate",
     },
   });
-  await train(agent, env, { totalTimesteps: 40_000, seed: 1 });
+  await train(agent, env, { totalTimesteps: 80_000, seed: 1 });
   const actor = agent.policy({ deterministic: true });
   const { meanReturn } = await evaluate(actor, env, { episodes: 16, seed: 2 });
   agent.close();
