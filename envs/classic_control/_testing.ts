@@ -1,6 +1,6 @@
 import { sample } from "../space.ts";
 import type { Env } from "../env.ts";
-import { SeededRandom } from "../random.ts";
+import type { SeededRandom } from "../random.ts";
 import type { BoxArray, Space } from "../space.ts";
 import type { Forms } from "./_register_classic.ts";
 import { AcrobotEnv } from "./acrobot_env.ts";

@@ -1,0 +1,140 @@
+import type { RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { discrete } from "../space.ts";
+import { renderBars } from "./render_bars.ts";
+import { ToyEnv } from "./toy_env.ts";
+
+/** Settings of {@linkcode ChainEnv}. */
+export interface ChainOptions {
+  /**
+   * How many steps the chain has.
+   *
+   * @default 10
+   */
+  length?: number;
+  /**
+   * Whether it goes round and round, so that only a time limit cuts it off.
+   *
+   * @default false
+   */
+  endless?: boolean;
+}
+
+function checkLength(length: number): void {
+  if (Number.isInteger(length) && length >= 1) return;
+  throw new RangeError(
+    `Cannot make a chain of ${length} steps: expected a whole number of at least 1`,
+  );
+}
+
+/**
+ * Steps on a chain, each of reward 1 whatever is done. It ends after `length`
+ * steps, or never; what is seen is the position. Its values are known
+ * ({@linkcode chainValue}), and an endless one keeps its value wherever a time
+ * limit cuts it off, so that it shows whether truncation is told from
+ * termination.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new ChainEnv({ length: 2 });
+ * assertEquals(env.reset({ seed: 0 }), 0);
+ * assertEquals(env.step(0).terminated, false);
+ * assertEquals(env.step(1).terminated, true);
+ * ```
+ */
+export class ChainEnv extends ToyEnv<number, number> {
+  /** How many steps the chain has. */
+  readonly length: number;
+  /** Whether it never ends. */
+  readonly endless: boolean;
+  #position = 0;
+
+  /**
+   * Makes one.
+   *
+   * @param options Its length, and whether it ends.
+   * @throws {RangeError} If the length is not a whole number of at least 1.
+   */
+  constructor(options: ChainOptions = {}) {
+    const { length = 10, endless = false } = options;
+    checkLength(length);
+    super({
+      // Of a chain that ends, the last position is seen too.
+      observationSpace: discrete(endless ? length : length + 1),
+      actionSpace: discrete(2),
+    });
+    this.length = length;
+    this.endless = endless;
+  }
+
+  /** Goes to the start. */
+  protected override begin(): number {
+    return this.#position = 0;
+  }
+
+  /** Goes on by one. */
+  protected override advance(): StepResult<number> {
+    this.#position++;
+    if (this.endless) this.#position %= this.length;
+    return {
+      observation: this.#position,
+      reward: 1,
+      terminated: this.#position === this.length,
+      truncated: false,
+    };
+  }
+
+  /** The position. */
+  protected override ownState(): Snapshot {
+    return this.#position;
+  }
+
+  /** Goes to a position. */
+  protected override loadOwnState(state: Snapshot): void {
+    this.#position = state as number;
+  }
+
+  /**
+   * Draws the chain, with the position in red.
+   *
+   * @param options The picture's size; 400 by 200 pixels without one.
+   * @returns The picture.
+   */
+  override render(options?: RenderOptions): RgbImage {
+    const places = this.endless ? this.length : this.length + 1;
+    const heights = Array(places).fill(0.2).with(this.#position, 0.6);
+    return renderBars(heights, { ...options, marked: this.#position });
+  }
+}
+
+/**
+ * The value of a position on a chain: `(1 - gamma^n) / (1 - gamma)` with `n` steps
+ * to go, `1 / (1 - gamma)` on an endless one.
+ *
+ * @param position Where on the chain, from 0 on.
+ * @param options The chain and the discount.
+ * @returns The discounted sum of the rewards to come; `Infinity` on an endless
+ * chain without discount.
+ * @throws {RangeError} If the length is not a whole number of at least 1.
+ * @example
+ * ```ts
+ * import { chainValue } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * assertAlmostEquals(chainValue(0, { length: 2, gamma: 0.5 }), 1.5);
+ * assertAlmostEquals(chainValue(0, { endless: true, gamma: 0.9 }), 10);
+ * ```
+ */
+export function chainValue(
+  position: number,
+  options: ChainOptions & { gamma: number },
+): number {
+  const { length = 10, endless = false, gamma } = options;
+  checkLength(length);
+  if (endless) return 1 / (1 - gamma);
+  const left = Math.max(0, length - position);
+  return gamma === 1 ? left : (1 - gamma ** left) / (1 - gamma);
+}

@@ -1,0 +1,139 @@
+import type { RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type { SeededRandom } from "../random.ts";
+import type { Snapshot } from "../snapshot.ts";
+import {
+  allocateArray,
+  type BoxArray,
+  discrete,
+  elementCount,
+  sample,
+  type Space,
+  type SpaceValue,
+} from "../space.ts";
+import { renderBars } from "./render_bars.ts";
+import { ToyEnv } from "./toy_env.ts";
+
+/** Settings of {@linkcode IdentityEnv}. */
+export interface IdentityOptions {
+  /**
+   * What actions, and so observations, can be: any space but a dict or a tuple.
+   *
+   * @default discrete(2)
+   */
+  actionSpace?: Space;
+}
+
+function checkLeaf(space: Space): Space {
+  if (space.type === "dict" || space.type === "tuple") {
+    throw new TypeError(
+      `Cannot make an identity environment of a ${space.type} space: expected a discrete, box, multiDiscrete or multiBinary one`,
+    );
+  }
+  return space;
+}
+
+/**
+ * Shows a value that is to be given back as the action, a new one in each step:
+ * the least that a policy must be able to learn. The reward is 1 if the action
+ * equals it, else 0; of a box, minus the squared distance. No episode ends.
+ *
+ * @example
+ * ```ts
+ * import { IdentityEnv, multiDiscrete } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new IdentityEnv({ actionSpace: multiDiscrete([3, 4]) });
+ * const shown = env.reset({ seed: 0 });
+ * assertEquals(env.step(shown).reward, 1);
+ * ```
+ */
+export class IdentityEnv extends ToyEnv {
+  #target: SpaceValue;
+
+  /**
+   * Makes one.
+   *
+   * @param options The space.
+   * @throws {TypeError} If the space is a dict or a tuple.
+   */
+  constructor(options: IdentityOptions = {}) {
+    const actionSpace = checkLeaf(options.actionSpace ?? discrete(2));
+    super({ observationSpace: actionSpace, actionSpace });
+    this.#target = actionSpace.type === "discrete"
+      ? actionSpace.start ?? 0
+      : allocateArray(actionSpace, elementCount(actionSpace));
+  }
+
+  /** Draws the first value. */
+  protected override begin(random: SeededRandom): SpaceValue {
+    this.#target = sample(this.actionSpace, random);
+    return copyOf(this.#target);
+  }
+
+  /** Compares, and draws the next value. */
+  protected override advance(
+    action: SpaceValue,
+    random: SeededRandom,
+  ): StepResult {
+    const reward = rewardOf(this.actionSpace, action, this.#target);
+    const observation = this.begin(random);
+    return { observation, reward, terminated: false, truncated: false };
+  }
+
+  /** The value that is shown. */
+  protected override ownState(): Snapshot {
+    return copyOf(this.#target) as Snapshot;
+  }
+
+  /** Shows a value. */
+  protected override loadOwnState(state: Snapshot): void {
+    if (!isLike(this.#target, state)) {
+      throw new TypeError(
+        `Cannot restore IdentityEnv: its snapshot is of another space than ${this.actionSpace.type}`,
+      );
+    }
+    this.#target = copyOf(state as SpaceValue);
+  }
+
+  /**
+   * Draws the value that is shown as bars.
+   *
+   * @param options The picture's size; 400 by 200 pixels without one.
+   * @returns The picture.
+   */
+  override render(options?: RenderOptions): RgbImage {
+    const { actionSpace } = this;
+    if (actionSpace.type === "discrete") {
+      const at = (this.#target as number) - (actionSpace.start ?? 0);
+      const heights = Array(actionSpace.n).fill(0.1);
+      return renderBars(heights.with(at, 1), { ...options, marked: at });
+    }
+    const numbers = Array.from(this.#target as BoxArray);
+    const most = Math.max(1, ...numbers.map(Math.abs));
+    return renderBars(numbers.map((it) => it / most), options);
+  }
+}
+
+function isLike(value: SpaceValue, other: Snapshot): boolean {
+  if (typeof value === "number") return typeof other === "number";
+  return ArrayBuffer.isView(other) && other.constructor === value.constructor &&
+    other.length === (value as BoxArray).length;
+}
+
+function copyOf(value: SpaceValue): SpaceValue {
+  return typeof value === "number" ? value : (value as BoxArray).slice();
+}
+
+function rewardOf(
+  space: Space,
+  action: SpaceValue,
+  target: SpaceValue,
+): number {
+  if (typeof action === "number") return Number(action === target);
+  const given = action as BoxArray, wanted = target as BoxArray;
+  let distance = 0;
+  for (let i = 0; i < wanted.length; i++) {
+    distance += (given[i] - wanted[i]) ** 2;
+  }
+  return space.type === "box" ? -distance : Number(distance === 0);
+}
