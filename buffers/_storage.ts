@@ -177,16 +177,23 @@ export function writeGroup(
   }
 }
 
+/** Numbers of a row from which on a block copy is worth the view it takes. */
+const BLOCK_SIZE = 128;
+
 function writeLeaf(
   { data, size }: Leaf,
   values: ArrayLike<number>,
   { numEnvs, stride, offset }: Place,
 ): void {
+  const isBlock = size >= BLOCK_SIZE && ArrayBuffer.isView(values);
   for (let env = 0; env < numEnvs; env++) {
     const from = env * size;
     const to = (env * stride + offset) * size;
-    // A view for `set` would be an allocation.
-    for (let i = 0; i < size; i++) data[to + i] = values[from + i];
+    if (isBlock) {
+      data.set((values as FieldArray).subarray(from, from + size), to);
+    } else {
+      for (let i = 0; i < size; i++) data[to + i] = values[from + i];
+    }
   }
 }
 

@@ -44,7 +44,8 @@ export interface RandomIntegers {
  *
  * Each field is one array `[env, step, ...shape]`, allocated once: row
  * `env * numSteps + step` belongs to a step, so that a stream's steps lie
- * together. Adding a step copies its numbers and allocates nothing.
+ * together. Adding a step copies its numbers and allocates no array; rows of 128
+ * numbers and more are copied as blocks, through short-lived views.
  *
  * @example
  * ```ts
