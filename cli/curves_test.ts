@@ -1,8 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { curveOf, groupNames } from "./curves.ts";
+import type { LogRow } from "@bellman/training";
 import { UsageError } from "./usage_error.ts";
 
-const ROWS = [
+const ROWS: LogRow[] = [
   { step: 40, statistics: { nupdates: 1, eprewmean: NaN } },
   { step: 4000, statistics: { nupdates: 100, eprewmean: 23.5 } },
   { step: 5000, statistics: { eval_return_mean: 30 } },

@@ -1,0 +1,64 @@
+import { assert, assertEquals } from "@std/assert";
+import { type BoxArray, make } from "@bellman/envs";
+import { resolveConfig } from "./config/resolve.ts";
+import type { Entry } from "./config/validate.ts";
+import { makeEnvironments } from "./environments.ts";
+
+function environments(...entries: Entry[]) {
+  return makeEnvironments(resolveConfig("a2c", { entries }));
+}
+
+Deno.test("the training environment is what the configuration says", () => {
+  const { training } = environments(
+    ["env", "Pendulum-v1"],
+    ["numEnvs", 3],
+    ["frameStack", 2],
+  );
+  assertEquals(training.numEnvs, 3);
+  assertEquals(training.observationSpace.type, "box");
+  assertEquals((training.reset({ seed: 0 }) as BoxArray).length, 3 * 6);
+});
+
+Deno.test("evaluation is scaled by the training's statistics and leaves them", () => {
+  const { training, evaluation } = environments(
+    ["env", "CartPole-v1"],
+    ["normalizeObservation", true],
+  );
+  training.reset({ seed: 0 });
+  const actions = new Int32Array(training.numEnvs);
+  for (let i = 0; i < 50; i++) training.step(actions);
+  const before = JSON.stringify(training.snapshot());
+  const judged = evaluation(2);
+  const scaled = judged.reset({ seed: 5 }) as BoxArray;
+  const raw = environments(["normalizeObservation", false]).evaluation(2)
+    .reset({ seed: 5 }) as BoxArray;
+  assert(scaled.some((it, i) => it !== raw[i]));
+  judged.step(new Int32Array(2));
+  assertEquals(JSON.stringify(training.snapshot()), before);
+});
+
+Deno.test("rewards of evaluation are the environment's own", () => {
+  const { training, evaluation } = environments(
+    ["env", "Pendulum-v1"],
+    ["normalizeReward", true],
+    ["clipReward", true],
+  );
+  training.reset({ seed: 0 });
+  const clipped = training.step(new Float32Array(training.numEnvs)).rewards;
+  assert(clipped.every((it) => Math.abs(it) <= 10));
+  const judged = evaluation(4);
+  judged.reset({ seed: 0 });
+  const { rewards } = judged.step(new Float32Array(4));
+  assert(rewards.some((it) => it < -1.5));
+});
+
+Deno.test("an environment of the caller's is wrapped for acting", () => {
+  const { around } = environments(["env", "CartPole-v1"]);
+  const env = around(make("CartPole-v1"));
+  env.reset({ seed: 0 });
+  let ended = 0;
+  for (let i = 0; i < 100; i++) {
+    ended += env.step(Int32Array.of(0)).episodes?.length ?? 0;
+  }
+  assert(ended > 5);
+});

@@ -1,0 +1,144 @@
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { capture } from "./testdata/capture.ts";
+import { decode } from "modern-gif";
+import { decode as decodePng } from "fast-png";
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-cli-" });
+const SMALL = ["--backend", "wasm", "--steps", "400", "--set", "numEnvs=4"];
+
+/** Trains a few steps into a folder. */
+async function train(name: string, ...more: string[]): Promise<string> {
+  const out = `${dir}/${name}`;
+  const outcome = await capture("train", ...SMALL, ...more, "--out", out);
+  assertEquals(outcome.code, 0, outcome.err);
+  return out;
+}
+
+const first = await train("seed0");
+const second = await train("seed1", "--seed", "1");
+
+Deno.test("train leaves everything that a run folder holds", async () => {
+  const names: string[] = [];
+  for await (const entry of Deno.readDir(first)) names.push(entry.name);
+  const wanted = [
+    "checkpoints",
+    "config.yaml",
+    "episodes.csv",
+    "progress.csv",
+    "report.html",
+  ];
+  for (const name of wanted) assert(names.includes(name), name);
+  assert(names.some((name) => name.startsWith("events.out.tfevents.")));
+  const report = await Deno.readTextFile(`${first}/report.html`);
+  assertStringIncludes(report, "<svg");
+  assertStringIncludes(report, "CartPole-v1");
+});
+
+Deno.test("train says what it does and what came of it", async () => {
+  const out = `${dir}/said`;
+  const outcome = await capture("train", ...SMALL, "--out", out);
+  assertStringIncludes(outcome.out, "Training a2c on CartPole-v1: 400 steps");
+  assertStringIncludes(outcome.out, "Backend: wasm");
+  assertStringIncludes(outcome.out, "| eprewmean");
+  assertMatch(outcome.out, /Best agent \(step \d+\), deterministic: /);
+  assertStringIncludes(outcome.out, `Run folder: ${out}`);
+  assertStringIncludes(outcome.err, "400/400 steps");
+});
+
+Deno.test("the same seed gives the same run, another seed another", async () => {
+  const again = await train("again");
+  const episodes = (run: string) => Deno.readTextFile(`${run}/episodes.csv`);
+  assertEquals(await episodes(again), await episodes(first));
+  assert(await episodes(second) !== await episodes(first));
+});
+
+Deno.test("a run's own config.yaml starts the same run", async () => {
+  const out = `${dir}/from-config`;
+  const config = `${first}/config.yaml`;
+  const { code } = await capture("train", "--config", config, "--out", out);
+  assertEquals(code, 0);
+  assertEquals(
+    await Deno.readTextFile(`${out}/episodes.csv`),
+    await Deno.readTextFile(`${first}/episodes.csv`),
+  );
+});
+
+Deno.test("eval plays the episodes it is asked for, the same each time", async () => {
+  const once = await capture("eval", first, "--episodes", "3", "--json");
+  const twice = await capture("eval", first, "--episodes", "3", "--json");
+  assertEquals(once, twice);
+  const result = JSON.parse(once.out);
+  assertEquals(result.returns.length, 3);
+  assertEquals(result.kind, "deterministic");
+  const stochastic = await capture("eval", first, "--stochastic");
+  assertMatch(stochastic.out, /stochastic: [\d.]+ ± [\d.]+ over 20 episodes/);
+});
+
+Deno.test("play writes a GIF with a picture for each step", async () => {
+  const gif = `${dir}/play.gif`;
+  const { code, out } = await capture(
+    "play",
+    first,
+    "--gif",
+    gif,
+    "--width=60",
+    "--height=40",
+  );
+  assertEquals(code, 0);
+  const steps = Number(out.match(/, (\d+) steps/)![1]);
+  const { width, height, frames } = decode(
+    Deno.readFileSync(gif).buffer as ArrayBuffer,
+  );
+  assertEquals([width, height, frames.length], [60, 40, steps]);
+});
+
+Deno.test("play writes PNGs that show the environment", async () => {
+  const png = `${dir}/pictures`;
+  const { code } = await capture("play", first, "--png", png);
+  assertEquals(code, 0);
+  const picture = decodePng(
+    Deno.readFileSync(`${png}/episode_1_step_00000.png`),
+  );
+  assertEquals([picture.width, picture.height], [300, 200]);
+  assert(new Set(picture.data).size > 5);
+});
+
+Deno.test("plot averages the seeds of one configuration", async () => {
+  const out = `${dir}/curve.svg`;
+  const { code } = await capture("plot", first, second, "--out", out);
+  assertEquals(code, 0);
+  const svg = await Deno.readTextFile(out);
+  assertStringIncludes(svg, "a2c CartPole-v1");
+  assert(!svg.includes("seed="));
+  const html = `${dir}/curve.html`;
+  await capture("plot", first, "--key", "value_loss", "--out", html);
+  assertStringIncludes(await Deno.readTextFile(html), "<!doctype html>");
+});
+
+Deno.test("list names algorithms, environments and presets", async () => {
+  const { out } = await capture("list");
+  for (const name of ["a2c", "Pendulum-v1", "at most 500 steps"]) {
+    assertStringIncludes(out, name);
+  }
+  const listing = JSON.parse((await capture("list", "--json")).out);
+  assert(listing.presets.length >= 6);
+});
+
+Deno.test("help comes from the configuration's types", async () => {
+  assertStringIncludes((await capture("--help")).out, "Commands:");
+  const { code, out } = await capture("train", "--help");
+  assertEquals(code, 0);
+  assertStringIncludes(out, "--preset NAME");
+  assertStringIncludes(out, "entropyCoefficient (also ent_coef");
+  assertStringIncludes(out, "Copies of the environment stepped side by side.");
+  assertStringIncludes(out, "an integer from 1 to 4096; default 8");
+});
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(dir, { recursive: true });
+});
