@@ -27,7 +27,7 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
   /** The state's numbers; changed in place by each step. */
   readonly state: Float64Array;
   /** The last action of the episode; NaN before the first one. */
-  protected lastAction = NaN;
+  protected lastAction: number = NaN;
 
   #dynamics: Dynamics;
   #random: SeededRandom | undefined;
