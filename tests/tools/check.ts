@@ -27,6 +27,7 @@ const STEPS: Step[] = [
   { name: "schemas", args: tool("generate_schemas", "--check") },
   { name: "release configuration", args: tool("jsr_config", "--check") },
   { name: "licenses", args: tool("licenses", "--check") },
+  { name: "results", args: tool("results_tables", "--check") },
   { name: "imports", args: tool("imports") },
   { name: "publish", args: ["publish", "--dry-run", "--allow-dirty"] },
 ];
