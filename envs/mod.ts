@@ -72,3 +72,8 @@ export * from "./vec_wrappers/vec_env_wrapper.ts";
 
 import "./classic_control/register.ts";
 export * from "./classic_control/mod.ts";
+
+import "./toy/register.ts";
+export * from "./toy/mod.ts";
+
+export * from "./render/mod.ts";
