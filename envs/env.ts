@@ -76,7 +76,8 @@ export interface Env<
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew; without one it goes on.
+   * @param options A seed starts the random stream anew; without one it goes
+   * on, from that of seed 0 if there never was one.
    * @returns The first observation.
    */
   reset(options?: { seed?: number }): O;

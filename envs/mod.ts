@@ -31,7 +31,7 @@ export {
   flattenedSpace,
   unflatten,
 } from "./flatten.ts";
-export * from "./random.ts";
+export { deriveSeed, type RandomSource, SeededRandom } from "./random.ts";
 export * from "./registry.ts";
 export * from "./running_mean_std.ts";
 export * from "./snapshot.ts";

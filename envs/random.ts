@@ -19,6 +19,12 @@ function hash(text: string): DataView {
 }
 
 /**
+ * The seed of an environment that was never given one: a run is repeatable even
+ * where nobody thought of seeds.
+ */
+export const DEFAULT_SEED = 0;
+
+/**
  * The seed of one copy among many: nearby seeds and copies share nothing.
  *
  * @param seed The seed of all copies.

@@ -7,7 +7,7 @@ import {
 } from "./batch.ts";
 import { checkAction } from "./_check_action.ts";
 import type { Env, EnvSpec } from "./env.ts";
-import { deriveSeed } from "./random.ts";
+import { DEFAULT_SEED, deriveSeed } from "./random.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 import type { BoxArray, Space } from "./space.ts";
 import type { Batch, VecEnv, VecStep } from "./vec_env.ts";
@@ -67,6 +67,7 @@ export class SyncVecEnv implements VecEnv {
   /** The copies. */
   readonly envs: readonly Env[];
 
+  #isSeeded = false;
   #observations: Batch;
   #step: {
     observations: Batch;
@@ -111,7 +112,8 @@ export class SyncVecEnv implements VecEnv {
    * @returns The first observations.
    */
   reset(options: { seed?: number } = {}): Batch {
-    const { seed } = options;
+    const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
+    this.#isSeeded = true;
     this.envs.forEach((env, row) => {
       const observation = env.reset(
         seed === undefined ? {} : { seed: deriveSeed(seed, row) },
@@ -184,6 +186,7 @@ export class SyncVecEnv implements VecEnv {
         `Cannot restore ${this.numEnvs} copies from a snapshot of ${states.length}`,
       );
     }
+    this.#isSeeded = true;
     this.envs.forEach((env, i) => env.restore(states[i]));
     copyBatch(observations as Batch, this.#observations);
   }

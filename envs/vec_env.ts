@@ -68,7 +68,8 @@ export interface VecEnv {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed starts every copy's random stream anew; without one
+   * they go on, from those of seed 0 if there never was one.
    * @returns The first observations; reused by the next step.
    */
   reset(options?: { seed?: number }): Batch;

@@ -43,8 +43,8 @@ Deno.test("policies take the spaces of envs and the streams of compute", () => {
   const { observationSpace, actionSpace } = cartPole();
   const random = new RandomStream(0) satisfies policies.RandomSource;
   const model = policies.actorCritic({
-    observationSpace: observationSpace satisfies policies.Space,
-    actionSpace: actionSpace satisfies policies.Space,
+    observationSpace: observationSpace satisfies policies.SpaceLike,
+    actionSpace: actionSpace satisfies policies.SpaceLike,
     network: "mlp",
   });
   const params = model.init(random) satisfies Params;

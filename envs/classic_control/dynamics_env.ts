@@ -1,9 +1,8 @@
 import { checkAction } from "../_check_action.ts";
 import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
-import { SeededRandom } from "../random.ts";
+import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
-import { freshRandom } from "./_fresh_random.ts";
 import type { Dynamics } from "./dynamics.ts";
 
 /**
@@ -56,7 +55,7 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
     if (options.seed !== undefined) {
       this.#random = new SeededRandom(options.seed);
     }
-    this.#random ??= freshRandom();
+    this.#random ??= new SeededRandom(DEFAULT_SEED);
     this.#dynamics.reset(this.state, 0, this.#random);
     this.#status = "running";
     this.lastAction = NaN;

@@ -1,10 +1,9 @@
 import { checkAction } from "../_check_action.ts";
 import type { EnvSpec } from "../env.ts";
-import { deriveSeed, SeededRandom } from "../random.ts";
+import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxArray, Space } from "../space.ts";
 import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
-import { freshRandom } from "./_fresh_random.ts";
 import type { Dynamics } from "./dynamics.ts";
 
 /** Settings of the batched environments. */
@@ -125,10 +124,7 @@ export class DynamicsVecEnv implements VecEnv {
     if (isNew || seed !== undefined) {
       this.#randoms = Array.from(
         { length: this.numEnvs },
-        (_, i) =>
-          seed === undefined
-            ? freshRandom()
-            : new SeededRandom(deriveSeed(seed, i)),
+        (_, i) => new SeededRandom(deriveSeed(seed ?? DEFAULT_SEED, i)),
       );
     }
     for (let i = 0; i < this.numEnvs; i++) this.#resetRow(i);

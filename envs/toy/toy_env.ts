@@ -1,7 +1,6 @@
 import { checkAction } from "../_check_action.ts";
-import { freshRandom } from "../classic_control/_fresh_random.ts";
 import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
-import { SeededRandom } from "../random.ts";
+import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 
@@ -59,7 +58,7 @@ export abstract class ToyEnv<
     if (options.seed !== undefined) {
       this.#random = new SeededRandom(options.seed);
     }
-    this.#random ??= freshRandom();
+    this.#random ??= new SeededRandom(DEFAULT_SEED);
     this.#isRunning = true;
     return this.begin(this.#random);
   }
