@@ -43,7 +43,8 @@ async function runStep({ name, args }: Step): Promise<boolean> {
   console.log(`${success ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
   if (!success) {
     const decoder = new TextDecoder();
-    console.log(decoder.decode(stdout) + decoder.decode(stderr));
+    const text = decoder.decode(stdout) + decoder.decode(stderr);
+    console.log(text.replaceAll(/^Check .*\n/gm, ""));
   }
   return success;
 }
