@@ -3,75 +3,22 @@ import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { round } from "../evaluation.ts";
 import type { CommandIo } from "../io.ts";
-import { encodeGif } from "../play/gif.ts";
-import type { Picture } from "../play/picture.ts";
-import { encodePng } from "../play/png.ts";
-import { cursorUp, toTerminal } from "../play/terminal.ts";
-import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
 import {
-  loadCheckpoint,
-  openRun,
-  parseCheckpointChoice,
-  restoreSession,
-} from "../runs.ts";
-import { openSession } from "../session.ts";
+  gifSink,
+  type PictureSink,
+  pngSink,
+  terminalSink,
+} from "../play/picture_sink.ts";
+import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
 import { UsageError } from "../usage_error.ts";
-import { runOf } from "./eval.ts";
-
-/** Takes the pictures of episodes as they are played. */
-interface PictureSink {
-  show(picture: Picture, episode: number, step: number): Promise<void> | void;
-  finish(): Promise<string>;
-}
-
-function gifSink(path: string, framesPerSecond: number): PictureSink {
-  const pictures: Picture[] = [];
-  return {
-    show: (picture) => void pictures.push(picture),
-    finish: async () => {
-      await Deno.writeFile(
-        path,
-        await encodeGif(pictures, { framesPerSecond }),
-      );
-      return `wrote ${path}`;
-    },
-  };
-}
-
-function pngSink(dir: string): PictureSink {
-  let count = 0;
-  return {
-    show: async (picture, episode, step) => {
-      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
-      const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
-      await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
-    },
-    finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
-  };
-}
-
-function terminalSink(io: CommandIo, framesPerSecond: number): PictureSink {
-  let drawn: string | undefined;
-  return {
-    show: async (picture) => {
-      const { columns, rows } = Deno.consoleSize();
-      const up = drawn === undefined ? "" : cursorUp(drawn);
-      drawn = toTerminal(picture, { columns, rows: rows - 2 });
-      io.out(`${up}${drawn}\n`);
-      await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
-    },
-    finish: () => Promise.resolve(""),
-  };
-}
+import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 function sinkOf(
   options: ParsedOptions,
-  { dir, io, framesPerSecond }: {
-    dir: string;
-    io: CommandIo;
-    framesPerSecond: number;
-  },
+  { dir, io }: { dir: string; io: CommandIo },
 ): PictureSink {
+  const least = { minimum: 1 };
+  const framesPerSecond = integerOf(options, "fps", { ...least, fallback: 30 });
   const gif = valueOf(options, "gif"), png = valueOf(options, "png");
   const live = options.switches.has("live");
   if ([gif !== undefined, png !== undefined, live].filter(Boolean).length > 1) {
@@ -97,26 +44,16 @@ async function playRun(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<number> {
-  const dir = runOf(options, "play");
-  const choice = parseCheckpointChoice(
-    valueOf(options, "checkpoint") ?? "best",
-  );
   const least = { minimum: 1 };
   const episodes = integerOf(options, "episodes", { ...least, fallback: 1 });
-  const framesPerSecond = integerOf(options, "fps", { ...least, fallback: 30 });
   const width = integerOf(options, "width", { ...least, fallback: 300 });
   const height = integerOf(options, "height", { ...least, fallback: 200 });
-  const seed = integerOf(options, "seed", { minimum: 0, fallback: 0 });
-  const { folder, config } = await openRun(dir);
-  const sink = sinkOf(options, { dir, io, framesPerSecond });
-  const checkpoint = loadCheckpoint(folder, choice);
-  const session = await openSession(config);
-  try {
-    restoreSession(session, checkpoint);
-    const env = make(config.env, {
-      maxEpisodeSteps: config.maxEpisodeSteps ?? undefined,
-    });
-    const deterministic = !options.switches.has("stochastic");
+  const agent = await findAgent(options, "play");
+  const { dir, config, seed, deterministic } = agent;
+  const sink = sinkOf(options, { dir, io });
+  await withAgent(agent, async (session) => {
+    const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+    const env = make(config.env, { maxEpisodeSteps });
     const played = await playEpisodes(session, {
       env,
       episodes,
@@ -128,10 +65,8 @@ async function playRun(
     played.forEach((episode, i) => io.out(describe(episode, i)));
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);
-    return 0;
-  } finally {
-    session.close();
-  }
+  });
+  return 0;
 }
 
 /** `play`: renders episodes of a trained agent. */
@@ -151,13 +86,7 @@ export const playCommand: Command = {
     { name: "fps", value: "N", help: "Pictures a second; 30 by default." },
     { name: "width", value: "N", help: "Pixels in a row; 300 by default." },
     { name: "height", value: "N", help: "Rows of pixels; 200 by default." },
-    { name: "seed", value: "N", help: "Seed of the episodes; 0 by default." },
-    {
-      name: "checkpoint",
-      value: "WHICH",
-      help: "best (the default), latest, or a step.",
-    },
-    { name: "stochastic", help: "Sample actions instead of taking the mode." },
+    ...AGENT_OPTIONS,
   ],
   run: playRun,
 };

@@ -1,0 +1,75 @@
+import type { Checkpoint, RunFolder } from "@bellman/training";
+import {
+  integerOf,
+  type OptionSpec,
+  type ParsedOptions,
+  valueOf,
+} from "../args.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import {
+  loadCheckpoint,
+  openRun,
+  parseCheckpointChoice,
+  restoreSession,
+} from "../runs.ts";
+import { openSession, type Session } from "../session.ts";
+import { UsageError } from "../usage_error.ts";
+
+/** The options of commands that act with a trained agent. */
+export const AGENT_OPTIONS: readonly OptionSpec[] = [
+  { name: "seed", value: "N", help: "Seed of the episodes; 0 by default." },
+  {
+    name: "checkpoint",
+    value: "WHICH",
+    help: "best (the default), latest, or a step.",
+  },
+  { name: "stochastic", help: "Sample actions instead of taking the mode." },
+];
+
+/** What a command line says of a trained agent. */
+export interface SavedAgent {
+  /** The run folder, as it was given. */
+  dir: string;
+  folder: RunFolder;
+  config: ResolvedConfig;
+  checkpoint: Checkpoint;
+  seed: number;
+  deterministic: boolean;
+}
+
+function runOf({ positionals }: ParsedOptions, command: string): string {
+  if (positionals.length === 1) return positionals[0];
+  throw new UsageError(
+    `Cannot ${command} ${positionals.length} runs: expected one run folder, as in '${command} runs/a2c-CartPole-v1-seed0'`,
+  );
+}
+
+/** Finds the agent that a command line names; nothing is put together yet. */
+export async function findAgent(
+  options: ParsedOptions,
+  command: string,
+): Promise<SavedAgent> {
+  const dir = runOf(options, command);
+  const choice = parseCheckpointChoice(
+    valueOf(options, "checkpoint") ?? "best",
+  );
+  const seed = integerOf(options, "seed", { minimum: 0, fallback: 0 });
+  const { folder, config } = await openRun(dir);
+  const checkpoint = loadCheckpoint(folder, choice);
+  const deterministic = !options.switches.has("stochastic");
+  return { dir, folder, config, checkpoint, seed, deterministic };
+}
+
+/** Puts a found agent together for as long as `use` needs it. */
+export async function withAgent(
+  { config, checkpoint }: SavedAgent,
+  use: (session: Session) => Promise<void>,
+): Promise<void> {
+  const session = await openSession(config);
+  try {
+    restoreSession(session, checkpoint);
+    await use(session);
+  } finally {
+    session.close();
+  }
+}

@@ -1,0 +1,57 @@
+import type { CommandIo } from "../io.ts";
+import { encodeGif } from "./gif.ts";
+import type { Picture } from "./picture.ts";
+import { encodePng } from "./png.ts";
+import { cursorUp, toTerminal } from "./terminal.ts";
+
+/** Takes the pictures of episodes as they are played. */
+export interface PictureSink {
+  /** Takes a picture; `step` counts from 0 in each episode. */
+  show(picture: Picture, episode: number, step: number): Promise<void> | void;
+  /** Ends, and says what was written; nothing for a terminal. */
+  finish(): Promise<string>;
+}
+
+/** Pictures become an animated GIF. */
+export function gifSink(path: string, framesPerSecond: number): PictureSink {
+  const pictures: Picture[] = [];
+  return {
+    show: (picture) => void pictures.push(picture),
+    finish: async () => {
+      const bytes = await encodeGif(pictures, { framesPerSecond });
+      await Deno.writeFile(path, bytes);
+      return `wrote ${path}`;
+    },
+  };
+}
+
+/** Each picture becomes a PNG in a folder. */
+export function pngSink(dir: string): PictureSink {
+  let count = 0;
+  return {
+    show: async (picture, episode, step) => {
+      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
+      const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
+      await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
+    },
+    finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
+  };
+}
+
+/** Pictures are drawn over each other in the terminal. */
+export function terminalSink(
+  io: CommandIo,
+  framesPerSecond: number,
+): PictureSink {
+  let drawn: string | undefined;
+  return {
+    show: async (picture) => {
+      const { columns, rows } = Deno.consoleSize();
+      const up = drawn === undefined ? "" : cursorUp(drawn);
+      drawn = toTerminal(picture, { columns, rows: rows - 2 });
+      io.out(`${up}${drawn}\n`);
+      await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
+    },
+    finish: () => Promise.resolve(""),
+  };
+}
