@@ -1,4 +1,4 @@
-import { make } from "@bellman/envs";
+import { type Env, make } from "@bellman/envs";
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { round } from "../evaluation.ts";
@@ -40,27 +40,44 @@ function describe({ return: sum, length }: PlayedEpisode, i: number): string {
   return `episode ${i + 1}: return ${round(sum)}, ${length} steps\n`;
 }
 
+interface PictureSize {
+  width: number;
+  height: number;
+}
+
+/** The size asked for; by default half of the environment's own. */
+function sizeOf(options: ParsedOptions, env: Env): PictureSize {
+  const own = env.render();
+  const side = (name: "width" | "height"): number =>
+    integerOf(options, name, {
+      minimum: 1,
+      fallback: Math.ceil(own[name] / 2),
+    });
+  return { width: side("width"), height: side("height") };
+}
+
 async function playRun(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<number> {
   const least = { minimum: 1 };
   const episodes = integerOf(options, "episodes", { ...least, fallback: 1 });
-  const width = integerOf(options, "width", { ...least, fallback: 300 });
-  const height = integerOf(options, "height", { ...least, fallback: 200 });
   const agent = await findAgent(options, "play");
   const { dir, config, seed, deterministic } = agent;
   const sink = sinkOf(options, { dir, io });
   await withAgent(agent, async (session) => {
     const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
     const env = make(config.env, { maxEpisodeSteps });
+    let size: PictureSize | undefined;
     const played = await playEpisodes(session, {
       env,
       episodes,
       deterministic,
       seed,
-      show: (episode, step) =>
-        sink.show(env.render({ width, height }), episode, step),
+      show: (episode, step) => {
+        size ??= sizeOf(options, env);
+        return sink.show(env.render(size), episode, step);
+      },
     });
     played.forEach((episode, i) => io.out(describe(episode, i)));
     const written = await sink.finish();
@@ -84,8 +101,16 @@ export const playCommand: Command = {
     { name: "png", value: "DIR", help: "Write a PNG for each step instead." },
     { name: "live", help: "Play in the terminal instead." },
     { name: "fps", value: "N", help: "Pictures a second; 30 by default." },
-    { name: "width", value: "N", help: "Pixels in a row; 300 by default." },
-    { name: "height", value: "N", help: "Rows of pixels; 200 by default." },
+    {
+      name: "width",
+      value: "N",
+      help: "Pixels in a row; half of the environment's own by default.",
+    },
+    {
+      name: "height",
+      value: "N",
+      help: "Rows of pixels; half of the environment's own by default.",
+    },
     ...AGENT_OPTIONS,
   ],
   run: playRun,
