@@ -24,5 +24,8 @@ export async function writeReport(
     evaluation,
     details,
   });
-  await Deno.writeTextFile(folder.reportPath, html);
+  // Renamed when it is whole: its presence tells that the run has ended.
+  const unfinished = `${folder.reportPath}.tmp`;
+  await Deno.writeTextFile(unfinished, html);
+  await Deno.rename(unfinished, folder.reportPath);
 }

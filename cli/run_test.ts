@@ -68,6 +68,17 @@ Deno.test("a run's own config.yaml starts the same run", async () => {
   );
 });
 
+Deno.test("a run that was stopped in its last evaluation is finished", async () => {
+  const run = await train("unfinished");
+  await Deno.remove(`${run}/report.html`);
+  const { code, out } = await capture("train", "--resume", run);
+  assertEquals(code, 0);
+  assertMatch(out, /Best agent/);
+  assert((await Deno.stat(`${run}/report.html`)).isFile);
+  const again = await capture("train", "--resume", run);
+  assertEquals(again.code, 2);
+});
+
 Deno.test("eval plays the episodes it is asked for, the same each time", async () => {
   const once = await capture("eval", first, "--episodes", "3", "--json");
   const twice = await capture("eval", first, "--episodes", "3", "--json");

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
 import { createRunFolder } from "@bellman/training";
 import { type AlgorithmName, ALGORITHMS } from "../algorithms.ts";
@@ -77,12 +78,16 @@ async function resumeRun(
   }
   const { folder, config } = await openRun(dir);
   const checkpoint = loadCheckpoint(folder, "latest");
-  if (checkpoint.step >= config.totalTimesteps) {
+  // A run that was stopped in its last evaluation has that still to do.
+  const hasReport = existsSync(folder.reportPath);
+  if (checkpoint.step >= config.totalTimesteps && hasReport) {
     throw new UsageError(
       `Cannot resume ${dir}: it has run all of its ${config.totalTimesteps} steps`,
     );
   }
   const session = await openSession(config);
+  // That of an interrupted run: it would tell that this one has ended.
+  if (hasReport) await Deno.remove(folder.reportPath);
   return { session, folder, resumeFrom: checkpoint.state };
 }
 
