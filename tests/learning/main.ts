@@ -9,12 +9,13 @@ import { BARS } from "./bars.ts";
 import type { SeedResult, SeedTask } from "./train_seed.ts";
 
 const USAGE =
-  "usage: deno task bench:learning a2c [--env ID] [--preset NAME] [--seeds N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
+  "usage: deno task bench:learning a2c [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const decoder = new TextDecoder();
 
 interface Bench extends Omit<SeedTask, "seed"> {
   seeds: number;
+  firstSeed: number;
   jobs: number;
   json: boolean;
   write: boolean;
@@ -26,29 +27,35 @@ function fail(message: string): never {
   Deno.exit(2);
 }
 
-function wholeNumber(name: string, text: unknown): number {
+function wholeNumber(name: string, text: unknown, least = 1): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1) return value;
-  return fail(`Cannot use --${name} ${text}: expected a whole number above 0`);
-}
-
-function assignment(text: string): [string, unknown] {
-  const at = text.indexOf("=");
-  if (at < 1) fail(`Cannot use --set ${text}: expected KEY=VALUE`);
-  const value = text.slice(at + 1);
-  try {
-    return [text.slice(0, at), JSON.parse(value)];
-  } catch {
-    return [text.slice(0, at), value];
-  }
+  if (Number.isInteger(value) && value >= least) return value;
+  return fail(
+    `Cannot use --${name} ${text}: expected a whole number of at least ${least}`,
+  );
 }
 
 function options(args: string[]): Bench {
   const parsed = parseArgs(args, {
-    string: ["env", "preset", "seeds", "steps", "episodes", "jobs", "set"],
+    string: [
+      "env",
+      "preset",
+      "seeds",
+      "first-seed",
+      "steps",
+      "episodes",
+      "jobs",
+      "set",
+    ],
     boolean: ["json", "write"],
     collect: ["set"],
-    default: { env: "CartPole-v1", seeds: "10", episodes: "20", jobs: "2" },
+    default: {
+      env: "CartPole-v1",
+      seeds: "10",
+      "first-seed": "0",
+      episodes: "20",
+      jobs: "2",
+    },
     unknown: (name: string) =>
       name.startsWith("-") ? fail(`Unknown option '${name}': ${USAGE}`) : true,
   });
@@ -57,7 +64,7 @@ function options(args: string[]): Bench {
     fail(`Cannot bench '${algorithm ?? ""}': expected a2c; ${USAGE}`);
   }
   const env = String(parsed.env);
-  const preset = String(parsed.preset ?? (env in a2cPresets ? env : ""));
+  const preset = String(parsed.preset ?? "");
   if (preset !== "" && !Object.hasOwn(a2cPresets, preset)) {
     const names = Object.keys(a2cPresets).join(", ");
     fail(`Unknown preset '${preset}': expected one of ${names}`);
@@ -66,12 +73,13 @@ function options(args: string[]): Bench {
     env,
     preset,
     seeds: wholeNumber("seeds", parsed.seeds),
+    firstSeed: wholeNumber("first-seed", parsed["first-seed"], 0),
     steps: parsed.steps === undefined
       ? null
       : wholeNumber("steps", parsed.steps),
     episodes: wholeNumber("episodes", parsed.episodes),
     jobs: wholeNumber("jobs", parsed.jobs),
-    set: Object.fromEntries((parsed.set as string[]).map(assignment)),
+    set: parsed.set as string[],
     json: parsed.json === true,
     write: parsed.write === true,
     command: `deno task bench:learning ${
@@ -84,6 +92,7 @@ async function trainSeed(task: SeedTask): Promise<SeedResult> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
+      "-q",
       "--no-check",
       "-P=run",
       "tests/learning/train_seed.ts",
@@ -105,7 +114,7 @@ async function trainSeeds(bench: Bench): Promise<SeedResult[]> {
   let next = 0;
   const worker = async () => {
     while (next < bench.seeds) {
-      const seed = next++;
+      const seed = bench.firstSeed + next++;
       const result = await trainSeed({
         env,
         preset,

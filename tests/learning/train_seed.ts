@@ -1,123 +1,94 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Trains one seed of a preset and prints how good it is as a line of JSON. The
- * bench runs it in processes of their own, two at a time.
+ * Trains one seed as the command line does, evaluates the best agent on
+ * episodes that it was not chosen by, and prints a line of JSON. The bench runs
+ * it in processes of their own, two at a time.
  */
-import {
-  A2C,
-  type A2CConfig,
-  a2cPresets,
-  defaultA2CConfig,
-} from "@bellman/a2c";
-import { selectBackend } from "@bellman/compute";
-import {
-  makeVec,
-  type VecEnv,
-  VecNormalizeObservation,
-  VecNormalizeReward,
-} from "@bellman/envs";
-import { evaluate, train } from "@bellman/training";
+import { run } from "@bellman/cli";
 import { parse } from "@std/yaml";
 
 /** What one seed is trained with. */
 export interface SeedTask {
   env: string;
-  /** Name of a preset; empty for the defaults alone. */
+  /** Name of a preset; empty for the environment's own, if it has one. */
   preset: string;
   seed: number;
   /** Environment steps; null takes the preset's. */
   steps: number | null;
   episodes: number;
-  /** Settings instead of the preset's. */
-  set: Record<string, unknown>;
+  /** Settings instead of the preset's, as `--set` takes them. */
+  set: string[];
 }
 
 /** What came of it. */
 export interface SeedResult {
   seed: number;
+  /** Environment steps trained for. */
   steps: number;
+  /** After how many steps the best agent was saved. */
+  bestStep: number;
   meanReturn: number;
   stdReturn: number;
+  /** Seconds of the whole training, its evaluations included. */
   seconds: number;
 }
 
-interface Settings extends A2CConfig {
-  numEnvs: number;
-  totalTimesteps: number;
-  normalizeObservation: boolean;
-  normalizeReward: boolean;
-}
-
-function settingsOf(task: SeedTask): Settings {
-  const preset = task.preset === "" ? {} : parse(a2cPresets[task.preset]);
-  const settings = {
-    ...defaultA2CConfig,
-    numEnvs: 8,
-    totalTimesteps: 200_000,
-    normalizeObservation: false,
-    normalizeReward: false,
-    ...preset as Partial<Settings>,
-    ...task.set,
-  } as Settings;
-  if (task.steps !== null) settings.totalTimesteps = task.steps;
-  return settings;
-}
-
-/** Environments to train in and to judge by, that share their statistics. */
-function environments(id: string, settings: Settings) {
-  let training: VecEnv = makeVec(id, { numEnvs: settings.numEnvs });
-  if (settings.normalizeReward) {
-    training = new VecNormalizeReward(training, { gamma: settings.gamma });
-  }
-  const evaluation = makeVec(id, { numEnvs: 10 });
-  if (!settings.normalizeObservation) return { training, evaluation };
-  const normalizer = new VecNormalizeObservation(training);
-  const judged = new VecNormalizeObservation(evaluation, {
-    statistics: normalizer.statistics,
-    training: false,
+/** Runs a command line and returns what it printed. */
+async function output(args: string[]): Promise<string> {
+  let out = "", err = "";
+  const code = await run(args, {
+    out: (text) => out += text,
+    err: (text) => err += text,
+    outIsTerminal: false,
+    errIsTerminal: false,
   });
-  return { training: normalizer, evaluation: judged };
+  if (code !== 0) throw new Error(err || `exit code ${code}`);
+  return out;
+}
+
+function trainArgs(task: SeedTask, dir: string): string[] {
+  return [
+    "train",
+    "a2c",
+    `--env=${task.env}`,
+    ...(task.preset === "" ? [] : [`--preset=${task.preset}`]),
+    ...(task.steps === null ? [] : [`--steps=${task.steps}`]),
+    ...task.set.map((it) => `--set=${it}`),
+    `--seed=${task.seed}`,
+    "--backend=wasm",
+    "--quiet",
+    `--out=${dir}`,
+  ];
 }
 
 async function runTask(task: SeedTask): Promise<SeedResult> {
-  await selectBackend("wasm");
-  const settings = settingsOf(task);
-  const { training, evaluation } = environments(task.env, settings);
-  const { observationSpace, actionSpace } = training;
-  const config = Object.fromEntries(
-    Object.keys(defaultA2CConfig).map((
-      key,
-    ) => [key, settings[key as keyof A2CConfig]]),
-  );
-  const algorithm = new A2C({
-    observationSpace,
-    actionSpace,
-    numEnvs: settings.numEnvs,
-  }, {
-    config,
-    seed: task.seed,
-    totalTimesteps: settings.totalTimesteps,
-  });
-  const started = performance.now();
-  await train(algorithm, training, {
-    totalTimesteps: settings.totalTimesteps,
-    seed: task.seed,
-  });
-  const seconds = (performance.now() - started) / 1000;
-  const judged = await evaluate(
-    algorithm.policy({ deterministic: true, numEnvs: evaluation.numEnvs }),
-    evaluation,
-    // Seeds that training did not see.
-    { episodes: task.episodes, seed: 1_000_000 + task.seed },
-  );
-  algorithm.close();
-  return {
-    seed: task.seed,
-    steps: settings.totalTimesteps,
-    meanReturn: judged.meanReturn,
-    stdReturn: judged.stdReturn,
-    seconds,
-  };
+  const root = await Deno.makeTempDir({ prefix: "bellman-learning-" });
+  const dir = `${root}/run`;
+  try {
+    const started = performance.now();
+    await output(trainArgs(task, dir));
+    const seconds = (performance.now() - started) / 1000;
+    const judged = JSON.parse(
+      await output([
+        "eval",
+        dir,
+        `--episodes=${task.episodes}`,
+        `--seed=${1_000_000 + task.seed}`,
+        "--json",
+      ]),
+    );
+    const config = parse(await Deno.readTextFile(`${dir}/config.yaml`));
+    return {
+      seed: task.seed,
+      steps: (config as { totalTimesteps: number }).totalTimesteps,
+      bestStep: judged.step,
+      meanReturn: judged.meanReturn,
+      stdReturn: judged.stdReturn,
+      seconds,
+    };
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
 }
 
 if (import.meta.main) {
