@@ -1,5 +1,6 @@
-import { allocateArray, box, type BoxArray, elementCount } from "./space.ts";
-import { boundAt, type BoxSpace, type Space } from "./space.ts";
+import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
+import { box } from "./space_constructors.ts";
 
 function requireBox(space: Space, verb: string): BoxSpace {
   if (space.type === "box") return space;

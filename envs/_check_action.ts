@@ -1,6 +1,7 @@
 import { describeSpace } from "./describe_space.ts";
-import { allocateArray, contains, elementCount } from "./space.ts";
+import { contains } from "./contains.ts";
 import type { BoxArray, Space, SpaceValue } from "./space.ts";
+import { allocateArray, elementCount } from "./space_arrays.ts";
 
 function show(value: unknown): string {
   if (ArrayBuffer.isView(value)) return `[${value}]`;

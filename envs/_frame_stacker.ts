@@ -1,11 +1,6 @@
-import {
-  allocateArray,
-  boundAt,
-  box,
-  type BoxArray,
-  elementCount,
-} from "./space.ts";
-import type { BoxSpace, Space } from "./space.ts";
+import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
+import { box } from "./space_constructors.ts";
 
 /** Settings of the frame stacks. */
 export interface FrameStackOptions {

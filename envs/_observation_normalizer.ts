@@ -1,6 +1,7 @@
 import { RunningMeanStd } from "./running_mean_std.ts";
-import { box, type BoxArray, type BoxSpace, elementCount } from "./space.ts";
-import type { Space } from "./space.ts";
+import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import { elementCount } from "./space_arrays.ts";
+import { box } from "./space_constructors.ts";
 
 /** Settings of the observation normalizers. */
 export interface NormalizeObservationOptions {

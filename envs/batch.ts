@@ -1,10 +1,5 @@
-import {
-  allocateArray,
-  type BoxArray,
-  elementCount,
-  type Space,
-  type SpaceValue,
-} from "./space.ts";
+import type { BoxArray, Space, SpaceValue } from "./space.ts";
+import { allocateArray, elementCount } from "./space_arrays.ts";
 import type { Batch } from "./vec_env.ts";
 
 /**

@@ -1,7 +1,9 @@
 import { describeSpace } from "./describe_space.ts";
 import type { Env, StepResult } from "./env.ts";
 import { SeededRandom } from "./random.ts";
-import { contains, sample, type SpaceValue } from "./space.ts";
+import { contains } from "./contains.ts";
+import { sample } from "./sample.ts";
+import type { SpaceValue } from "./space.ts";
 
 /** How thoroughly {@linkcode checkEnv} looks. */
 export interface CheckEnvOptions {

@@ -1,12 +1,6 @@
-import {
-  allocateArray,
-  box,
-  type BoxArray,
-  type BoxSpace,
-  elementCount,
-  type Space,
-  type SpaceValue,
-} from "./space.ts";
+import type { BoxArray, BoxSpace, Space, SpaceValue } from "./space.ts";
+import { allocateArray, elementCount } from "./space_arrays.ts";
+import { box } from "./space_constructors.ts";
 
 /**
  * How many numbers a flattened value has: one-hot for discrete values.

@@ -35,7 +35,11 @@ export { deriveSeed, type RandomSource, SeededRandom } from "./random.ts";
 export * from "./registry.ts";
 export * from "./running_mean_std.ts";
 export * from "./snapshot.ts";
+export * from "./contains.ts";
+export * from "./sample.ts";
 export * from "./space.ts";
+export * from "./space_arrays.ts";
+export * from "./space_constructors.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
 export * from "./vec_env.ts";
 

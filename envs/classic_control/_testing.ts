@@ -1,7 +1,7 @@
-import { sample } from "../space.ts";
+import { sample } from "../sample.ts";
+import type { BoxArray, Space } from "../space.ts";
 import type { Env } from "../env.ts";
 import type { SeededRandom } from "../random.ts";
-import type { BoxArray, Space } from "../space.ts";
 import type { Forms } from "./_register_classic.ts";
 import { AcrobotEnv } from "./acrobot_env.ts";
 import { AcrobotVecEnv } from "./acrobot_vec_env.ts";

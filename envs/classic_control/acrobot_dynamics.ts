@@ -1,5 +1,5 @@
 import type { RandomSource } from "../random.ts";
-import { box, discrete } from "../space.ts";
+import { box, discrete } from "../space_constructors.ts";
 import type { Dynamics, DynamicsRows, ObservationRow } from "./dynamics.ts";
 
 // Both links: mass, length and moment of inertia 1, centre of mass in the

@@ -5,7 +5,8 @@ import {
   assertThrows,
 } from "@std/assert";
 import { SeededRandom } from "../random.ts";
-import { contains, type SpaceValue } from "../space.ts";
+import { contains } from "../contains.ts";
+import type { SpaceValue } from "../space.ts";
 import { CartPoleEnv } from "./cart_pole_env.ts";
 import { FORMS, randomActions, type TestedForms } from "./_testing.ts";
 

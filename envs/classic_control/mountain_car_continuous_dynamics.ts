@@ -1,4 +1,4 @@
-import { box } from "../space.ts";
+import { box } from "../space_constructors.ts";
 import type { Dynamics, DynamicsRows } from "./dynamics.ts";
 import {
   CAR_OBSERVATIONS,

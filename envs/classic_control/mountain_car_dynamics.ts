@@ -1,5 +1,5 @@
 import type { RandomSource } from "../random.ts";
-import { box, discrete } from "../space.ts";
+import { box, discrete } from "../space_constructors.ts";
 import type { Dynamics, DynamicsRows, ObservationRow } from "./dynamics.ts";
 
 const GRAVITY = 0.0025;

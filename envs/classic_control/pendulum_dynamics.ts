@@ -1,5 +1,5 @@
 import type { RandomSource } from "../random.ts";
-import { box } from "../space.ts";
+import { box } from "../space_constructors.ts";
 import type { Dynamics, DynamicsRows, ObservationRow } from "./dynamics.ts";
 
 const GRAVITY = 10.0;

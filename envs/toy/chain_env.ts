@@ -1,6 +1,6 @@
 import type { RenderOptions, RgbImage, StepResult } from "../env.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { discrete } from "../space.ts";
+import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
 import { ToyEnv } from "./toy_env.ts";
 

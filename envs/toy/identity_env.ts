@@ -1,15 +1,10 @@
 import type { RenderOptions, RgbImage, StepResult } from "../env.ts";
 import type { SeededRandom } from "../random.ts";
 import type { Snapshot } from "../snapshot.ts";
-import {
-  allocateArray,
-  type BoxArray,
-  discrete,
-  elementCount,
-  sample,
-  type Space,
-  type SpaceValue,
-} from "../space.ts";
+import { sample } from "../sample.ts";
+import type { BoxArray, Space, SpaceValue } from "../space.ts";
+import { allocateArray, elementCount } from "../space_arrays.ts";
+import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
 import { ToyEnv } from "./toy_env.ts";
 

@@ -5,15 +5,15 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
+import { contains } from "../contains.ts";
+import type { SpaceValue } from "../space.ts";
 import {
   box,
-  contains,
   dict,
   discrete,
   multiBinary,
   multiDiscrete,
-  type SpaceValue,
-} from "../space.ts";
+} from "../space_constructors.ts";
 import { IdentityEnv } from "./identity_env.ts";
 
 const SPACES = [

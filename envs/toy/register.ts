@@ -1,11 +1,11 @@
 import { type EnvKwargs, register } from "../registry.ts";
+import type { Space } from "../space.ts";
 import {
   box,
   discrete,
   multiBinary,
   multiDiscrete,
-  type Space,
-} from "../space.ts";
+} from "../space_constructors.ts";
 import { BanditEnv } from "./bandit_env.ts";
 import { ChainEnv } from "./chain_env.ts";
 import { IdentityEnv } from "./identity_env.ts";

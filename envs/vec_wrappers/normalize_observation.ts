@@ -4,7 +4,8 @@ import {
 } from "../_observation_normalizer.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import { type BoxArray, elementCount, type Space } from "../space.ts";
+import type { BoxArray, Space } from "../space.ts";
+import { elementCount } from "../space_arrays.ts";
 import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
 import { anyEnded, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
