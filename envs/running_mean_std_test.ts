@@ -1,0 +1,50 @@
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { RunningMeanStd } from "./running_mean_std.ts";
+
+const vectors = fc.array(
+  fc.tuple(
+    fc.double({ min: -100, max: 100, noNaN: true }),
+    fc.double({ min: -1, max: 1, noNaN: true }),
+  ),
+  { minLength: 1, maxLength: 40 },
+);
+
+Deno.test("in any batches, the statistics are those of all data", () => {
+  fc.assert(
+    fc.property(vectors, fc.integer({ min: 1, max: 7 }), (all, size) => {
+      const statistics = new RunningMeanStd(2);
+      statistics.count = 0; // Without the weight that stands for nothing.
+      for (let at = 0; at < all.length; at += size) {
+        statistics.update(all.slice(at, at + size).flat());
+      }
+      assertEquals(statistics.count, all.length);
+      for (const i of [0, 1]) {
+        const mean = all.reduce((sum, it) => sum + it[i], 0) / all.length;
+        const variance = all.reduce((sum, it) => sum + (it[i] - mean) ** 2, 0) /
+          all.length;
+        assertAlmostEquals(statistics.mean[i], mean, 1e-9);
+        assertAlmostEquals(statistics.variance[i], variance, 1e-8);
+      }
+    }),
+  );
+});
+
+Deno.test("saved statistics go on alike, in a copy", () => {
+  const statistics = new RunningMeanStd(1);
+  statistics.update([1, 2, 3]);
+  const saved = statistics.save();
+  statistics.update([10]);
+  const other = new RunningMeanStd(1);
+  other.load(saved);
+  other.update([10]);
+  assertEquals(other.save(), statistics.save());
+});
+
+Deno.test("statistics of another length are refused", () => {
+  assertThrows(
+    () => new RunningMeanStd(3).load(new RunningMeanStd(2).save()),
+    RangeError,
+    "Cannot load statistics of 2 elements: expected 3",
+  );
+});
