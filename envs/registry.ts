@@ -110,10 +110,12 @@ function find(id: string): EnvRegistration {
   const ids = registeredIds();
   const name = id.replace(/-v\d*$/, "");
   const versions = ids.filter((it) => it.replace(/-v\d+$/, "") === name);
+  if (ids.length === 0) {
+    throw new RangeError(`Unknown environment '${id}': none is registered`);
+  }
   const lower = ids.map((it) => it.toLowerCase());
-  const guess = versions.length > 0
-    ? versions.at(-1)!
-    : ids[lower.indexOf(closest(id.toLowerCase(), lower))];
+  const guess = versions.at(-1) ??
+    ids[lower.indexOf(closest(id.toLowerCase(), lower))];
   throw new RangeError(
     `Unknown environment '${id}': did you mean '${guess}'?`,
   );

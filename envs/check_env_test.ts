@@ -1,0 +1,101 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { checkEnv } from "./check_env.ts";
+import type { Env, StepResult } from "./env.ts";
+import { make, registeredIds } from "./mod.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { SpaceValue } from "./space.ts";
+import { DictEnv } from "./testdata/dict_env.ts";
+import { EnvWrapper } from "./wrappers/env_wrapper.ts";
+
+for (const id of registeredIds()) {
+  Deno.test(`${id} keeps its promises`, () => checkEnv(make(id)));
+}
+
+Deno.test("so does one whose observations are records", () => {
+  checkEnv(new DictEnv());
+});
+
+/** CartPole with one promise broken. */
+function broken(change: (env: Env) => Partial<Env>): Env {
+  const env = make("CartPole-v1");
+  return Object.assign(new EnvWrapper(env), change(env));
+}
+
+const stepped = (change: (result: StepResult) => unknown) =>
+  broken((env) => ({
+    step: (action) => change(env.step(action)) as StepResult,
+  }));
+
+let count = 0;
+let kept: Snapshot[] = [];
+
+const BROKEN: [string, Env, string][] = [
+  [
+    "an observation outside of the space",
+    broken((env) => ({
+      reset: (options) => [...env.reset(options) as Float32Array] as SpaceValue,
+    })),
+    "after a reset is not float32 numbers of shape [4]",
+  ],
+  [
+    "an observation of NaN",
+    stepped((it) => ({ ...it, observation: new Float32Array(4).fill(NaN) })),
+    "the observation [NaN,NaN,NaN,NaN] after a step is not",
+  ],
+  [
+    "a reward that is no number",
+    stepped((it) => ({ ...it, reward: NaN })),
+    "the reward is NaN, not a finite number",
+  ],
+  [
+    "a flag that is none",
+    stepped((it) => ({ ...it, truncated: 0 })),
+    "'truncated' is 0, not true or false",
+  ],
+  [
+    "a seed without effect",
+    broken((env) => ({ reset: () => env.reset() })),
+    "the same seed and actions gave two different courses",
+  ],
+  [
+    "a course that depends on more than seed and actions",
+    stepped((it) => ({ ...it, reward: count++ })),
+    "the same seed and actions gave two different courses",
+  ],
+  [
+    "a snapshot without the random stream",
+    broken((env) => ({
+      restore: (snapshot) => {
+        env.restore((snapshot as Record<string, Snapshot>).env);
+        env.reset();
+      },
+    })),
+    "after restoring a snapshot, the same actions gave another course",
+  ],
+  [
+    "a snapshot that changes",
+    broken((env) => ({
+      snapshot: () => kept = [env.snapshot()],
+      step: (action) => {
+        kept.push(1);
+        return env.step(action);
+      },
+    })),
+    "a snapshot changed with later steps: it must be a copy",
+  ],
+  [
+    "a picture of another size",
+    broken(() => ({
+      render: () => ({ width: 4, height: 4, data: new Uint8Array(16) }),
+    })),
+    "its picture of 4 by 4 has 16 bytes, not 48",
+  ],
+];
+
+for (const [name, env, message] of BROKEN) {
+  Deno.test(`found: ${name}`, () => {
+    const error = assertThrows(() => checkEnv(env), Error, message);
+    assertEquals(error.message.split("\n").length, 1);
+    assertEquals(error.message.startsWith("The environment is broken: "), true);
+  });
+}

@@ -1,0 +1,91 @@
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertThrows,
+} from "@std/assert";
+import { CartPoleVecEnv } from "./classic_control/cart_pole_vec_env.ts";
+import { envSpec, make, makeVec, register, registeredIds } from "./mod.ts";
+import { ChainEnv } from "./toy/chain_env.ts";
+import { VecRecordEpisodeStatistics } from "./vec_wrappers/record_episode_statistics.ts";
+import { SyncVecEnv } from "./sync_vec_env.ts";
+
+register({
+  id: "TestChain-v2",
+  maxEpisodeSteps: 3,
+  make: (kwargs) => new ChainEnv(kwargs),
+});
+
+function stepsOfEpisode(env: ReturnType<typeof make>): number {
+  env.reset({ seed: 0 });
+  for (let steps = 1;; steps++) {
+    const { terminated, truncated } = env.step(0);
+    if (terminated || truncated) return steps;
+  }
+}
+
+Deno.test("an environment comes with its registered time limit", () => {
+  assertEquals(stepsOfEpisode(make("TestChain-v2")), 3);
+  assertEquals(make("TestChain-v2").spec, {
+    id: "TestChain-v2",
+    maxEpisodeSteps: 3,
+    rewardThreshold: undefined,
+  });
+});
+
+Deno.test("the limit can be changed and taken away, options passed on", () => {
+  assertEquals(stepsOfEpisode(make("TestChain-v2", { maxEpisodeSteps: 2 })), 2);
+  const kwargs = { length: 7 };
+  const free = make("TestChain-v2", { maxEpisodeSteps: Infinity, kwargs });
+  assertEquals(stepsOfEpisode(free), 7);
+});
+
+Deno.test("many copies: batched where there is a form, single where not", () => {
+  const unrecorded = { numEnvs: 2, recordEpisodes: false };
+  assertInstanceOf(makeVec("CartPole-v1", unrecorded), CartPoleVecEnv);
+  assertInstanceOf(makeVec("TestChain-v2", unrecorded), SyncVecEnv);
+  const recorded = makeVec("TestChain-v2", { numEnvs: 2 });
+  assertInstanceOf(recorded, VecRecordEpisodeStatistics);
+});
+
+Deno.test("a name that there is not is answered with the nearest", () => {
+  const cases = [
+    ["CartPol-v1", "CartPole-v1"],
+    ["cartpole-v1", "CartPole-v1"],
+    ["CartPole", "CartPole-v1"],
+    ["CartPole-v7", "CartPole-v1"],
+    ["TestChian-v2", "TestChain-v2"],
+  ];
+  for (const [given, nearest] of cases) {
+    const message =
+      `Unknown environment '${given}': did you mean '${nearest}'?`;
+    for (const use of [make, envSpec]) {
+      assertEquals(assertThrows(() => use(given), RangeError).message, message);
+    }
+  }
+});
+
+Deno.test("names need a version and are taken once", () => {
+  const env = () => new ChainEnv();
+  assertThrows(
+    () => register({ id: "Chain", make: env }),
+    SyntaxError,
+    "expected a name and a version",
+  );
+  assertThrows(
+    () => register({ id: "TestChain-v2", make: env }),
+    RangeError,
+    "there is an environment of that name",
+  );
+  assert(registeredIds().includes("TestChain-v2"));
+});
+
+Deno.test("a number of copies that is none is refused", () => {
+  for (const numEnvs of [0, -1, 1.5, NaN]) {
+    assertThrows(
+      () => makeVec("CartPole-v1", { numEnvs }),
+      RangeError,
+      `Cannot make ${numEnvs} copies of CartPole-v1`,
+    );
+  }
+});

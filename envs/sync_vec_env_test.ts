@@ -1,0 +1,112 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { DictEnv } from "./testdata/dict_env.ts";
+import { SyncVecEnv } from "./sync_vec_env.ts";
+import { ChainEnv } from "./toy/chain_env.ts";
+import { testVecWrapper } from "./testdata/wrapper_contract.ts";
+import { make } from "./mod.ts";
+import { TimeLimit } from "./wrappers/time_limit.ts";
+import { deriveSeed } from "./random.ts";
+
+function chains(limit: number, ...lengths: number[]): SyncVecEnv {
+  return new SyncVecEnv(
+    lengths.map((length) => () =>
+      new TimeLimit(new ChainEnv({ length }), limit)
+    ),
+  );
+}
+
+const GO = (n: number) => new Int32Array(n);
+
+Deno.test("a copy that ended is reset in the same step", () => {
+  const env = chains(100, 2, 3);
+  env.reset({ seed: 0 });
+  env.step(GO(2));
+  const step = env.step(GO(2));
+  assertEquals([...step.terminated], [1, 0]);
+  assertEquals([...step.truncated], [0, 0]);
+  assertEquals([...step.rewards], [1, 1]);
+  assertEquals([...(step.observations as Int32Array)], [0, 2]);
+  assertEquals((step.finalObservations as Int32Array)[0], 2);
+});
+
+Deno.test("a time limit truncates and shows the true last observation", () => {
+  const env = chains(2, 5, 2);
+  env.reset({ seed: 0 });
+  env.step(GO(2));
+  const step = env.step(GO(2));
+  assertEquals([...step.truncated], [1, 1]);
+  // The second chain ends by its own rules in that very step: both are told.
+  assertEquals([...step.terminated], [0, 1]);
+  assertEquals([...(step.finalObservations as Int32Array)], [2, 2]);
+  assertEquals([...(step.observations as Int32Array)], [0, 0]);
+});
+
+Deno.test("each copy has the random stream of its own seed", () => {
+  const env = new SyncVecEnv([
+    () => make("CartPole-v1"),
+    () => make("CartPole-v1"),
+  ]);
+  const all = env.reset({ seed: 5 }) as Float32Array;
+  for (const row of [0, 1]) {
+    const alone = make("CartPole-v1").reset({ seed: deriveSeed(5, row) });
+    assertEquals(all.slice(4 * row, 4 * row + 4), alone);
+  }
+});
+
+Deno.test("without a seed it starts as with seed 0, then goes on", () => {
+  const make2 = () => new SyncVecEnv([() => make("CartPole-v1")]);
+  const env = make2();
+  const first = (env.reset() as Float32Array).slice();
+  assertEquals(first, make2().reset({ seed: 0 }));
+  const second = env.reset() as Float32Array;
+  assertEquals(second.some((it, i) => it !== first[i]), true);
+});
+
+Deno.test("observations of any space are batched", () => {
+  const env = new SyncVecEnv([() => new DictEnv(), () => new DictEnv()]);
+  env.reset();
+  assertStrictEquals(env.step(GO(2)).observations, env.observations());
+  assertEquals(env.observations(), {
+    count: Int32Array.of(1, 1),
+    half: Float32Array.of(0.5, 0.5),
+  });
+});
+
+Deno.test("actions that cannot be taken are one clear line", () => {
+  const env = chains(9, 5, 5);
+  env.reset({ seed: 0 });
+  assertThrows(
+    () => env.step(GO(3)),
+    RangeError,
+    "Cannot step 2 copies with 3 numbers of actions: expected 2",
+  );
+  assertThrows(
+    () => env.step(Int32Array.of(0, 2)),
+    RangeError,
+    "Cannot take action 2: expected a whole number from 0 to 1",
+  );
+  const pendulum = new SyncVecEnv([() => make("Pendulum-v1")]);
+  pendulum.reset({ seed: 0 });
+  assertThrows(
+    () => pendulum.step(Float32Array.of(NaN)),
+    RangeError,
+    "Cannot take action [NaN]",
+  );
+  // Nothing was stepped: the first copy did not move.
+  assertEquals([...(env.observations() as Int32Array)], [0, 0]);
+});
+
+Deno.test("no copies, or a snapshot of other copies, are refused", () => {
+  assertThrows(() => new SyncVecEnv([]), RangeError, "of 0 copies");
+  assertThrows(
+    () => chains(9, 5, 5).restore(chains(9, 5).snapshot()),
+    RangeError,
+    "Cannot restore 2 copies from a snapshot of 1",
+  );
+});
+
+testVecWrapper("SyncVecEnv", () => chains(4, 3, 7, 5));
+testVecWrapper(
+  "SyncVecEnv of CartPole",
+  () => new SyncVecEnv([() => make("CartPole-v1"), () => make("CartPole-v1")]),
+);

@@ -1,0 +1,48 @@
+import type { RgbImage, StepResult } from "../env.ts";
+import type { Env } from "../env.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Space, SpaceValue } from "../space.ts";
+import { box, dict, discrete } from "../space_constructors.ts";
+
+/** Counts up; its observations are records. It terminates after three steps. */
+export class DictEnv implements Env {
+  readonly observationSpace: Space = dict({
+    count: discrete(4),
+    half: box({ low: 0, high: 2, shape: [1] }),
+  });
+  readonly actionSpace: Space = discrete(2);
+  #count = 0;
+
+  #observation(): SpaceValue {
+    return { count: this.#count, half: Float32Array.of(this.#count / 2) };
+  }
+
+  reset(): SpaceValue {
+    this.#count = 0;
+    return this.#observation();
+  }
+
+  step(): StepResult {
+    this.#count++;
+    return {
+      observation: this.#observation(),
+      reward: this.#count,
+      terminated: this.#count === 3,
+      truncated: false,
+    };
+  }
+
+  snapshot(): Snapshot {
+    return this.#count;
+  }
+
+  restore(snapshot: Snapshot): void {
+    this.#count = snapshot as number;
+  }
+
+  render(): RgbImage {
+    return { width: 1, height: 1, data: new Uint8Array(3) };
+  }
+
+  close(): void {}
+}

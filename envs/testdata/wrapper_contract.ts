@@ -1,0 +1,52 @@
+/** What every wrapper must keep to, as tests that each one's file calls. */
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import type { Env } from "../env.ts";
+import type { VecEnv } from "../vec_env.ts";
+import { playEnv, playVec, randomActions } from "./play.ts";
+import { SeededRandom } from "../random.ts";
+
+/** A snapshot in mid-course restores an environment exactly, also another one. */
+export function testSnapshot(name: string, make: () => Env): void {
+  Deno.test(`${name}: a snapshot restores it exactly`, () => {
+    const env = make();
+    env.reset({ seed: 3 });
+    playEnv(env, 25, 1);
+    const snapshot = env.snapshot();
+    const expected = playEnv(env, 60, 2);
+    env.restore(snapshot);
+    assertEquals(playEnv(env, 60, 2), expected);
+    const other = make();
+    other.reset({ seed: 9 });
+    other.restore(snapshot);
+    assertEquals(playEnv(other, 60, 2), expected);
+  });
+}
+
+/** The same of a vector environment; and nothing is allocated in a step. */
+export function testVecWrapper(name: string, make: () => VecEnv): void {
+  Deno.test(`${name}: a snapshot restores it exactly`, () => {
+    const env = make();
+    env.reset({ seed: 3 });
+    playVec(env, 25, 1);
+    const snapshot = env.snapshot();
+    const shown = structuredClone(env.observations());
+    const expected = playVec(env, 60, 2);
+    for (const it of [env, make()]) {
+      it.restore(snapshot);
+      assertEquals(it.observations(), shown);
+      assertEquals(playVec(it, 60, 2), expected);
+    }
+  });
+
+  Deno.test(`${name}: steps reuse their arrays`, () => {
+    const env = make();
+    env.reset({ seed: 0 });
+    const random = new SeededRandom(0);
+    const first = { ...env.step(randomActions(env, random)) };
+    const second = env.step(randomActions(env, random));
+    assertStrictEquals(second.observations, first.observations);
+    assertStrictEquals(second.rewards, first.rewards);
+    assertStrictEquals(second.finalObservations, first.finalObservations);
+    assertStrictEquals(env.observations(), second.observations);
+  });
+}

@@ -1,0 +1,33 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { testVecWrapper } from "../testdata/wrapper_contract.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
+import { TimeLimit } from "../wrappers/time_limit.ts";
+import { VecRecordEpisodeStatistics } from "./record_episode_statistics.ts";
+
+function chains(...lengths: number[]): VecRecordEpisodeStatistics {
+  return new VecRecordEpisodeStatistics(
+    new SyncVecEnv(
+      lengths.map((length) => () => new TimeLimit(new ChainEnv({ length }), 3)),
+    ),
+  );
+}
+
+Deno.test("each step tells the episodes that ended in it", () => {
+  const env = chains(2, 9);
+  env.reset({ seed: 0 });
+  const step = () => env.step(new Int32Array(2)).episodes!;
+  const none = step();
+  assertEquals(none, []);
+  assertEquals([...step()], [
+    { env: 0, return: 2, length: 2, terminated: true },
+  ]);
+  assertEquals([...step()], [
+    { env: 1, return: 3, length: 3, terminated: false },
+  ]);
+  assertEquals([...step()].length, 1);
+  // Nothing is allocated where nothing ended.
+  assertStrictEquals(step(), none);
+});
+
+testVecWrapper("VecRecordEpisodeStatistics", () => chains(2, 9, 4));

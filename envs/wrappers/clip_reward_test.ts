@@ -1,0 +1,22 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ChainEnv } from "../toy/chain_env.ts";
+import { ClipReward } from "./clip_reward.ts";
+import { TransformReward } from "./transform_reward.ts";
+
+function clipped(reward: number, range = {}): number {
+  const env = new ClipReward(
+    new TransformReward(new ChainEnv(), () => reward),
+    range,
+  );
+  env.reset({ seed: 0 });
+  return env.step(0).reward;
+}
+
+Deno.test("rewards are clipped to the range, -1 to 1 without one", () => {
+  assertEquals([-7, -0.5, 0, 7].map((it) => clipped(it)), [-1, -0.5, 0, 1]);
+  assertEquals(clipped(7, { low: 0, high: 5 }), 5);
+});
+
+Deno.test("a range upside down is refused", () => {
+  assertThrows(() => clipped(0, { low: 2 }), RangeError, "from 2 to 1");
+});

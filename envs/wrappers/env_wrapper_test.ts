@@ -1,0 +1,23 @@
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { testSnapshot } from "../testdata/wrapper_contract.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
+import { EnvWrapper } from "./env_wrapper.ts";
+import { TimeLimit } from "./time_limit.ts";
+
+Deno.test("everything is passed on", () => {
+  let closed = false;
+  const chain = new ChainEnv({ length: 3 });
+  chain.close = () => void (closed = true);
+  const inner = new TimeLimit(chain, 2, { spec: { id: "Chain-v9" } });
+  const env = new EnvWrapper(inner);
+  assertStrictEquals(env.observationSpace, inner.observationSpace);
+  assertStrictEquals(env.actionSpace, inner.actionSpace);
+  assertEquals(env.spec?.id, "Chain-v9");
+  assertEquals(env.reset({ seed: 0 }), 0);
+  assertEquals(env.step(0).observation, 1);
+  assertEquals(env.render(), inner.render());
+  env.close();
+  assertEquals(closed, true);
+});
+
+testSnapshot("EnvWrapper", () => new EnvWrapper(new ChainEnv({ length: 5 })));
