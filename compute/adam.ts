@@ -2,7 +2,18 @@ import * as tf from "@tensorflow/tfjs";
 import { checkSetting, slotOptimizer } from "./_slots.ts";
 import type { Optimizer } from "./optimizer.ts";
 
-/** Settings of {@linkcode adam} and {@linkcode adamTf1}. */
+/**
+ * Settings of {@linkcode adam} and {@linkcode adamTf1}.
+ *
+ * @example
+ * ```ts
+ * import { adam, type AdamOptions } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: AdamOptions = { beta1: 0.5, epsilon: 1e-5 };
+ * assertEquals(Object.keys(adam(options)), ["init", "apply"]);
+ * ```
+ */
 export interface AdamOptions {
   /**
    * How much of the mean gradient is kept at each step, 0 to 1.

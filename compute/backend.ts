@@ -1,10 +1,32 @@
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
 
-/** A backend that computes tensors, or `auto` for the first that loads. */
+/**
+ * A backend that computes tensors, or `auto` for the first that loads.
+ *
+ * @example
+ * ```ts
+ * import { selectBackend, type BackendName } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const name: BackendName = "cpu";
+ * assertEquals((await selectBackend(name)).name, name);
+ * ```
+ */
 export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";
 
-/** Which backend was taken. */
+/**
+ * Which backend was taken.
+ *
+ * @example
+ * ```ts
+ * import { selectBackend, type BackendInfo } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const info: BackendInfo = await selectBackend("cpu");
+ * assertEquals(info.description, "cpu (plain JavaScript)");
+ * ```
+ */
 export interface BackendInfo {
   /** Its name, as TensorFlow.js knows it. */
   name: "tensorflow" | "wasm" | "cpu";

@@ -9,7 +9,18 @@ import {
 } from "./rmsprop.ts";
 import { sgd, type SgdOptions } from "./sgd.ts";
 
-/** The names that {@linkcode createOptimizer} knows. */
+/**
+ * The names that {@linkcode createOptimizer} knows.
+ *
+ * @example
+ * ```ts
+ * import { createOptimizer, type OptimizerName } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const names: OptimizerName[] = ["adam", "sgd"];
+ * assertEquals(names.map((it) => typeof createOptimizer(it)), ["object", "object"]);
+ * ```
+ */
 export type OptimizerName =
   | "rmsprop_tf1"
   | "rmsprop"
@@ -17,7 +28,19 @@ export type OptimizerName =
   | "adam"
   | "sgd";
 
-/** Settings of any optimizer; each takes those that are its own. */
+/**
+ * Settings of any optimizer; each takes those that are its own.
+ *
+ * @example
+ * ```ts
+ * import { createOptimizer, type OptimizerSettings } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // Each optimizer takes what is its own.
+ * const settings: OptimizerSettings = { beta1: 0.9, momentum: 0.5 };
+ * assertEquals(typeof createOptimizer("adam", settings).apply, "function");
+ * ```
+ */
 export type OptimizerSettings =
   & RmspropTf1Options
   & RmspropOptions

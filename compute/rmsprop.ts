@@ -2,7 +2,18 @@ import * as tf from "@tensorflow/tfjs";
 import { checkSetting, slotOptimizer } from "./_slots.ts";
 import type { Optimizer } from "./optimizer.ts";
 
-/** Settings of {@linkcode rmspropTf1}. */
+/**
+ * Settings of {@linkcode rmspropTf1}.
+ *
+ * @example
+ * ```ts
+ * import { rmspropTf1, type RmspropTf1Options } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: RmspropTf1Options = { decay: 0.95, momentum: 0.9 };
+ * assertEquals(Object.keys(rmspropTf1(options)), ["init", "apply"]);
+ * ```
+ */
 export interface RmspropTf1Options {
   /**
    * How much of the mean square is kept at each step, 0 to 1.
@@ -82,7 +93,18 @@ export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
   });
 }
 
-/** Settings of {@linkcode rmsprop}. */
+/**
+ * Settings of {@linkcode rmsprop}.
+ *
+ * @example
+ * ```ts
+ * import { rmsprop, type RmspropOptions } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: RmspropOptions = { decay: 0.9, centered: true };
+ * assertEquals(Object.keys(rmsprop(options)), ["init", "apply"]);
+ * ```
+ */
 export interface RmspropOptions {
   /**
    * How much of the mean square is kept at each step, 0 to 1.
