@@ -10,7 +10,22 @@ import {
 } from "./_storage.ts";
 import type { Field, FieldData, FieldValues } from "./field.ts";
 
-/** What a {@linkcode RolloutBuffer} is made for. */
+/**
+ * What a {@linkcode RolloutBuffer} is made for.
+ *
+ * @example
+ * ```ts
+ * import { RolloutBuffer, type RolloutBufferOptions } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: RolloutBufferOptions = {
+ *   numEnvs: 2,
+ *   numSteps: 3,
+ *   fields: { temperature: { shape: [], dtype: "float64" } },
+ * };
+ * assertEquals(new RolloutBuffer(options).data("temperature"), new Float64Array(6));
+ * ```
+ */
 export interface RolloutBufferOptions {
   /** Streams that are recorded side by side: environments, sensors. */
   readonly numEnvs: number;
@@ -20,7 +35,24 @@ export interface RolloutBufferOptions {
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-/** What a {@linkcode RolloutBuffer} saves. */
+/**
+ * What a {@linkcode RolloutBuffer} saves.
+ *
+ * @example
+ * ```ts
+ * import { RolloutBuffer, type RolloutBufferState } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const buffer = new RolloutBuffer({
+ *   numEnvs: 1,
+ *   numSteps: 2,
+ *   fields: { reward: { shape: [], dtype: "float32" } },
+ * });
+ * buffer.add({ reward: [1] });
+ * const state: RolloutBufferState = buffer.save();
+ * assertEquals(state.length, 1);
+ * ```
+ */
 export type RolloutBufferState = {
   /** Steps that it holds. */
   length: number;
@@ -28,7 +60,18 @@ export type RolloutBufferState = {
   fields: { [name: string]: FieldData };
 };
 
-/** The generator that {@linkcode RolloutBuffer.minibatches} draws from. */
+/**
+ * The generator that {@linkcode RolloutBuffer.minibatches} draws from.
+ *
+ * @example
+ * ```ts
+ * import type { RandomIntegers } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const alwaysFirst: RandomIntegers = { integer: () => 0 };
+ * assertEquals(alwaysFirst.integer(5), 0);
+ * ```
+ */
 export interface RandomIntegers {
   /**
    * Draws a whole number.

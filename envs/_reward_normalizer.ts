@@ -1,7 +1,19 @@
 import { RunningMeanStd } from "./running_mean_std.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 
-/** Settings of the reward normalizers. */
+/**
+ * Settings of the reward normalizers.
+ *
+ * @example
+ * ```ts
+ * import { NormalizeReward, make, type NormalizeRewardOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: NormalizeRewardOptions = { gamma: 0.9, training: false };
+ * const env = new NormalizeReward(make("Pendulum-v1"), options);
+ * assertEquals(env.training, false);
+ * ```
+ */
 export interface NormalizeRewardOptions {
   /**
    * Statistics of the discounted return to use and to update.

@@ -5,7 +5,18 @@ import { contains } from "./contains.ts";
 import { sample } from "./sample.ts";
 import type { SpaceValue } from "./space.ts";
 
-/** How thoroughly {@linkcode checkEnv} looks. */
+/**
+ * How thoroughly {@linkcode checkEnv} looks.
+ *
+ * @example
+ * ```ts
+ * import { checkEnv, make, type CheckEnvOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: CheckEnvOptions = { steps: 50, render: false };
+ * assertEquals(checkEnv(make("CartPole-v1"), options), undefined);
+ * ```
+ */
 export interface CheckEnvOptions {
   /**
    * Steps of each comparison.

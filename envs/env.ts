@@ -1,7 +1,18 @@
 import type { Snapshot } from "./snapshot.ts";
 import type { Space, SpaceValue } from "./space.ts";
 
-/** What is known of a registered environment. */
+/**
+ * What is known of a registered environment.
+ *
+ * @example
+ * ```ts
+ * import { envSpec, type EnvSpec } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spec: EnvSpec = envSpec("CartPole-v1");
+ * assertEquals(spec.rewardThreshold, 475);
+ * ```
+ */
 export interface EnvSpec {
   /** Name and version, such as `CartPole-v1`. */
   readonly id: string;
@@ -11,7 +22,20 @@ export interface EnvSpec {
   readonly rewardThreshold?: number;
 }
 
-/** What one step returns. */
+/**
+ * What one step returns.
+ *
+ * @example
+ * ```ts
+ * import { make, type StepResult } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = make("CartPole-v1");
+ * env.reset({ seed: 0 });
+ * const result: StepResult = env.step(0);
+ * assertEquals([result.terminated, result.truncated], [false, false]);
+ * ```
+ */
 export interface StepResult<O extends SpaceValue = SpaceValue> {
   /** What is seen after the step: at an end, the episode's last observation. */
   readonly observation: O;
@@ -25,7 +49,20 @@ export interface StepResult<O extends SpaceValue = SpaceValue> {
   readonly info?: Readonly<Record<string, unknown>>;
 }
 
-/** A picture: three bytes a pixel (red, green, blue), row by row. */
+/**
+ * A picture: three bytes a pixel (red, green, blue), row by row.
+ *
+ * @example
+ * ```ts
+ * import { make, type RgbImage } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = make("CartPole-v1");
+ * env.reset({ seed: 0 });
+ * const { width, height, data }: RgbImage = env.render();
+ * assertEquals(data.length, 3 * width * height);
+ * ```
+ */
 export interface RgbImage {
   /** Pixels in a row. */
   readonly width: number;
@@ -35,7 +72,20 @@ export interface RgbImage {
   readonly data: Uint8Array;
 }
 
-/** How a picture is drawn. */
+/**
+ * How a picture is drawn.
+ *
+ * @example
+ * ```ts
+ * import { make, type RenderOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: RenderOptions = { width: 60, height: 40 };
+ * const env = make("CartPole-v1");
+ * env.reset({ seed: 0 });
+ * assertEquals(env.render(options).data.length, 3 * 60 * 40);
+ * ```
+ */
 export interface RenderOptions {
   /** Pixels in a row; each environment has its own default. */
   width?: number;

@@ -5,10 +5,37 @@ import type { VecEnv } from "./vec_env.ts";
 import { VecRecordEpisodeStatistics } from "./vec_wrappers/record_episode_statistics.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 
-/** Settings of an environment: what its own options are called. */
+/**
+ * Settings of an environment: what its own options are called.
+ *
+ * @example
+ * ```ts
+ * import { make, type EnvKwargs } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const kwargs: EnvKwargs = { length: 3 };
+ * const env = make("Chain-v0", { kwargs });
+ * assertEquals(env.observationSpace, { type: "discrete", n: 4 });
+ * ```
+ */
 export type EnvKwargs = Readonly<Record<string, unknown>>;
 
-/** How an environment is made by name. */
+/**
+ * How an environment is made by name.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv, type EnvRegistration } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const registration: EnvRegistration = {
+ *   id: "MyChain-v0",
+ *   maxEpisodeSteps: 20,
+ *   make: () => new ChainEnv(),
+ * };
+ * assertEquals(registration.make({}).reset({ seed: 0 }), 0);
+ * ```
+ */
 export interface EnvRegistration extends EnvSpec {
   /**
    * Makes one, without a time limit.
@@ -26,7 +53,20 @@ export interface EnvRegistration extends EnvSpec {
   ): VecEnv;
 }
 
-/** How one environment is made. */
+/**
+ * How one environment is made.
+ *
+ * @example
+ * ```ts
+ * import { make, type MakeOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: MakeOptions = { maxEpisodeSteps: 1 };
+ * const env = make("CartPole-v1", options);
+ * env.reset({ seed: 0 });
+ * assertEquals(env.step(0).truncated, true);
+ * ```
+ */
 export interface MakeOptions {
   /**
    * Steps after which an episode is truncated; `Infinity` for no limit.
@@ -42,7 +82,18 @@ export interface MakeOptions {
   kwargs?: EnvKwargs;
 }
 
-/** How a vector environment is made. */
+/**
+ * How a vector environment is made.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, type MakeVecOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: MakeVecOptions = { numEnvs: 3, recordEpisodes: false };
+ * assertEquals(makeVec("CartPole-v1", options).numEnvs, 3);
+ * ```
+ */
 export interface MakeVecOptions extends MakeOptions {
   /** How many copies. */
   numEnvs: number;

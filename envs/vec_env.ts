@@ -6,10 +6,35 @@ import type { BoxArray, Space } from "./space.ts";
  * Values of a space, one for each copy: a flat row-major array
  * `[numEnvs, ...shape]` for a leaf space, a record or a list of batches for a
  * dict or a tuple.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, type Batch } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const batch: Batch = makeVec("CartPole-v1", { numEnvs: 2 }).reset({ seed: 0 });
+ * assertEquals((batch as Float32Array).length, 2 * 4);
+ * ```
  */
 export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
 
-/** An episode that has ended. */
+/**
+ * An episode that has ended.
+ *
+ * @example
+ * ```ts
+ * import type { EpisodeStatistics } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const episode: EpisodeStatistics = {
+ *   env: 0,
+ *   return: 21,
+ *   length: 21,
+ *   terminated: true,
+ * };
+ * assertEquals(episode.return, episode.length);
+ * ```
+ */
 export interface EpisodeStatistics {
   /** Which copy it ran in. */
   readonly env: number;
@@ -24,6 +49,17 @@ export interface EpisodeStatistics {
 /**
  * What one step of all copies returns. The object and its arrays are reused by
  * the next step: copy what is to be kept.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, type VecStep } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = makeVec("MountainCar-v0", { numEnvs: 2 });
+ * env.reset({ seed: 0 });
+ * const step: VecStep = env.step(Int32Array.of(0, 2));
+ * assertEquals([...step.terminated, ...step.truncated], [0, 0, 0, 0]);
+ * ```
  */
 export interface VecStep {
   /** What is seen now: of a copy that ended, the next episode's first. */
