@@ -60,7 +60,19 @@ export interface Dynamics {
   observeAll(state: Float64Array, observations: Float32Array): void;
 }
 
-/** Where an observation is written. */
+/**
+ * Where an observation is written.
+ *
+ * @example
+ * ```ts
+ * import type { ObservationRow } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const second: ObservationRow = { values: new Float32Array(8), at: 4 };
+ * second.values[second.at] = 0.5;
+ * assertEquals(second.values[4], 0.5);
+ * ```
+ */
 export interface ObservationRow {
   /** The array it is part of. */
   values: Float32Array;
@@ -68,7 +80,22 @@ export interface ObservationRow {
   at: number;
 }
 
-/** The actions of all rows, and where what comes of them is written. */
+/**
+ * The actions of all rows, and where what comes of them is written.
+ *
+ * @example
+ * ```ts
+ * import type { DynamicsRows } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const rows: DynamicsRows = {
+ *   actions: Int32Array.of(0, 1),
+ *   rewards: new Float64Array(2),
+ *   terminated: new Uint8Array(2),
+ * };
+ * assertEquals(rows.actions.length, rows.rewards.length);
+ * ```
+ */
 export interface DynamicsRows {
   /** One action for each row. */
   readonly actions: Int32Array | Float32Array;
