@@ -13,7 +13,6 @@ import { writeAtomically } from "./_atomic_file.ts";
  * | `episodes.csv` | a row per ended episode |
  * | `events.out.tfevents.*` | the rows for TensorBoard |
  * | `checkpoints/` | see {@link CheckpointStore} |
- * | `policy.onnx` | the trained policy |
  * | `report.html` | curves |
  *
  * @example
@@ -56,11 +55,6 @@ export class RunFolder {
   /** Path of the report with curves. */
   get reportPath(): string {
     return join(this.dir, "report.html");
-  }
-
-  /** Path of the trained policy. */
-  get policyPath(): string {
-    return join(this.dir, "policy.onnx");
   }
 
   /** Folder of the checkpoints. */

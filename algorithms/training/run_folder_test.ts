@@ -8,7 +8,6 @@ Deno.test("the names of a run", () => {
     folder.progressPath,
     folder.episodesPath,
     folder.reportPath,
-    folder.policyPath,
     folder.checkpointsDir,
     folder.eventsDir,
   ], [
@@ -16,7 +15,6 @@ Deno.test("the names of a run", () => {
     "runs/x/progress.csv",
     "runs/x/episodes.csv",
     "runs/x/report.html",
-    "runs/x/policy.onnx",
     "runs/x/checkpoints",
     "runs/x",
   ]);

@@ -24,6 +24,7 @@ const STEPS: Step[] = [
   { name: "lint", args: ["lint"] },
   { name: "types", args: ["check", "."] },
   { name: "docs", args: tool("docs") },
+  { name: "examples", args: tool("examples") },
   { name: "schemas", args: tool("generate_schemas", "--check") },
   { name: "release configuration", args: tool("jsr_config", "--check") },
   { name: "licenses", args: tool("licenses", "--check") },
