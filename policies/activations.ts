@@ -1,6 +1,18 @@
 import * as tf from "@tensorflow/tfjs";
 
-/** Name of a function applied to each feature of a layer. */
+/**
+ * Name of a function applied to each feature of a layer.
+ *
+ * @example
+ * ```ts
+ * import { activationFunction, type ActivationName } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const name: ActivationName = "relu";
+ * assertEquals(activationFunction(name)(tf.scalar(-1)).dataSync()[0], 0);
+ * ```
+ */
 export type ActivationName =
   | "tanh"
   | "relu"
@@ -12,7 +24,19 @@ export type ActivationName =
   | "silu"
   | "linear";
 
-/** An activation by name, or as a function that keeps the shape. */
+/**
+ * An activation by name, or as a function that keeps the shape.
+ *
+ * @example
+ * ```ts
+ * import { mlp, type Activation } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const sine: Activation = (x) => tf.sin(x);
+ * assertEquals(mlp({ inputShape: [2], activation: sine }).outputSize, 64);
+ * ```
+ */
 export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
 
 const FUNCTIONS: Readonly<
@@ -29,7 +53,17 @@ const FUNCTIONS: Readonly<
   linear: (x) => x,
 };
 
-/** All names that {@link activationFunction} knows. */
+/**
+ * All names that {@link activationFunction} knows.
+ *
+ * @example
+ * ```ts
+ * import { activationNames } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(activationNames.includes("tanh"), true);
+ * ```
+ */
 export const activationNames: readonly ActivationName[] = Object.keys(
   FUNCTIONS,
 ) as ActivationName[];

@@ -4,7 +4,26 @@ import type { Distribution, NoiseSpec } from "./distribution.ts";
 import type { ObservationArray } from "./observation_encoder.ts";
 import type { RandomSource } from "./random_source.ts";
 
-/** What an {@link ActorCritic} computes from observations. */
+/**
+ * What an {@link ActorCritic} computes from observations.
+ *
+ * @example
+ * ```ts
+ * import { actorCritic, type ActorCriticOutput } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const model = actorCritic({
+ *   observationSpace: { type: "box", shape: [4], low: -1, high: 1, dtype: "float32" },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const params = model.init(new RandomStream(0));
+ * const output: ActorCriticOutput = model.apply(params, tf.zeros([3, 4]));
+ * assertEquals([output.policy.shape, output.value.shape], [[3, 2], [3]]);
+ * ```
+ */
 export interface ActorCriticOutput {
   /** Parameters of the action distributions `[batch, parameterSize]`. */
   readonly policy: tf.Tensor2D;
@@ -16,7 +35,23 @@ export interface ActorCriticOutput {
   readonly latent?: tf.Tensor2D;
 }
 
-/** Recurrent inputs of {@link ActorCritic.apply}. */
+/**
+ * Recurrent inputs of {@link ActorCritic.apply}.
+ *
+ * @example
+ * ```ts
+ * import type { Recurrence } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * // Two copies, three steps each: the second copy starts an episode.
+ * const recurrence: Recurrence = {
+ *   state: tf.zeros([2, 8]),
+ *   masks: tf.tensor1d([0, 0, 0, 1, 0, 0]),
+ * };
+ * assertEquals(recurrence.masks.size % recurrence.state.shape[0], 0);
+ * ```
+ */
 export interface Recurrence {
   /** State before the first step `[numEnvs, stateSize]`. */
   readonly state: tf.Tensor2D;
@@ -24,7 +59,22 @@ export interface Recurrence {
   readonly masks: tf.Tensor1D;
 }
 
-/** A policy and a value function over one or two trunks; all of it is pure. */
+/**
+ * A policy and a value function over one or two trunks; all of it is pure.
+ *
+ * @example
+ * ```ts
+ * import { actorCritic, type ActorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const model: ActorCritic = actorCritic({
+ *   observationSpace: { type: "box", shape: [4], low: -1, high: 1, dtype: "float32" },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * assertEquals([model.observationSize, model.stateSize], [4, 0]);
+ * ```
+ */
 export interface ActorCritic {
   /** Shape of one encoded observation, as {@link apply} takes it. */
   readonly observationShape: readonly number[];
@@ -85,7 +135,27 @@ export interface ActorCritic {
   observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
 
-/** Options of {@link ActorCritic.sample}. */
+/**
+ * Options of {@link ActorCritic.sample}.
+ *
+ * @example
+ * ```ts
+ * import { actorCritic, type SampleOptions } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const model = actorCritic({
+ *   observationSpace: { type: "box", shape: [4], low: -1, high: 1, dtype: "float32" },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const params = model.init(new RandomStream(0));
+ * const output = model.apply(params, tf.zeros([1, 4]));
+ * const options: SampleOptions = { noise: tf.tensor2d([[0.9, 0.1]]) };
+ * assertEquals(model.sample(params, output, options).shape, [1]);
+ * ```
+ */
 export interface SampleOptions {
   /** Independent numbers `[batch, noise.size]` of `noise.kind`. */
   readonly noise: tf.Tensor2D;

@@ -1,6 +1,17 @@
 import type * as tf from "@tensorflow/tfjs";
 
-/** Random numbers that one row needs for one sample. */
+/**
+ * Random numbers that one row needs for one sample.
+ *
+ * @example
+ * ```ts
+ * import { categorical, type NoiseSpec } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const noise: NoiseSpec = categorical(3).noise;
+ * assertEquals(noise, { kind: "uniform", size: 3 });
+ * ```
+ */
 export interface NoiseSpec {
   /** `uniform` is on [0, 1), `normal` has mean 0 and variance 1. */
   readonly kind: "uniform" | "normal";

@@ -4,6 +4,17 @@ import type { RandomSource } from "./random_source.ts";
 /**
  * Makes the first values of a parameter: row-major, for a shape whose last
  * axis is the outputs (`[in, out]`, or `[height, width, in, out]`).
+ *
+ * @example
+ * ```ts
+ * import type { Initializer } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const halves: Initializer = (shape) =>
+ *   new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(0.5);
+ * const random = { uniform: () => 0, normal: () => 0 };
+ * assertEquals(halves([2], random), Float32Array.of(0.5, 0.5));
+ * ```
  */
 export type Initializer = (
   shape: readonly number[],

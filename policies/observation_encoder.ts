@@ -2,7 +2,19 @@ import * as tf from "@tensorflow/tfjs";
 import { sizeOf } from "./_layers.ts";
 import type { BoxSpaceLike, SpaceLike } from "./space.ts";
 
-/** Arrays that observations come in. */
+/**
+ * Arrays that observations come in.
+ *
+ * @example
+ * ```ts
+ * import { observationEncoder, type ObservationArray } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const batch: ObservationArray = Int32Array.of(1);
+ * const encoder = observationEncoder({ type: "discrete", n: 2 });
+ * assertEquals([...encoder.encode(batch, 1).dataSync()], [0, 1]);
+ * ```
+ */
 export type ObservationArray =
   | Float32Array
   | Float64Array
@@ -10,7 +22,21 @@ export type ObservationArray =
   | Uint32Array
   | Uint8Array;
 
-/** Turns observations, as environments give them, into inputs of networks. */
+/**
+ * Turns observations, as environments give them, into inputs of networks.
+ *
+ * @example
+ * ```ts
+ * import { observationEncoder, type ObservationEncoder } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const encoder: ObservationEncoder = observationEncoder({
+ *   type: "multiDiscrete",
+ *   nvec: [2, 3],
+ * });
+ * assertEquals([encoder.size, encoder.shape], [2, [5]]);
+ * ```
+ */
 export interface ObservationEncoder {
   /** Shape of one encoded observation. */
   readonly shape: readonly number[];

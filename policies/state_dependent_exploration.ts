@@ -1,6 +1,19 @@
 import * as tf from "@tensorflow/tfjs";
 
-/** Options of {@link stateDependentLogStd}. */
+/**
+ * Options of {@link stateDependentLogStd}.
+ *
+ * @example
+ * ```ts
+ * import { stateDependentLogStd, type StateDependentLogStdOptions } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const options: StateDependentLogStdOptions = { actionSize: 1 };
+ * const latent = tf.tensor2d([[3, 4]]);
+ * assertEquals(stateDependentLogStd(latent, tf.zeros([2, 1]), options).shape, [1, 1]);
+ * ```
+ */
 export interface StateDependentLogStdOptions {
   /** Numbers in one action. */
   readonly actionSize: number;
@@ -64,7 +77,22 @@ export function stateDependentLogStd(
   });
 }
 
-/** Options of {@link sampleStateDependent}. */
+/**
+ * Options of {@link sampleStateDependent}.
+ *
+ * @example
+ * ```ts
+ * import type { SampleStateDependentOptions } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const options: SampleStateDependentOptions = {
+ *   latent: tf.ones([1, 2]),
+ *   noise: tf.zeros([1, 2]),
+ * };
+ * assertEquals(options.latent.shape[0], options.noise.shape[0]);
+ * ```
+ */
 export interface SampleStateDependentOptions {
   /** Features `[batch, features]`. */
   readonly latent: tf.Tensor2D;

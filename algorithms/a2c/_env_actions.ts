@@ -1,6 +1,23 @@
 import type { SpaceLike } from "@bellman/policies";
 
-/** Arrays that environments take actions in. */
+/**
+ * Arrays that environments take actions in.
+ *
+ * @example
+ * ```ts
+ * import { A2C, type ActionArray } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const agent = new A2C({
+ *   observationSpace: { type: "discrete", n: 3 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 2,
+ * });
+ * const actions: ActionArray = agent.act(Int32Array.of(0, 1));
+ * assertEquals(actions.every((it) => it === 0 || it === 1), true);
+ * agent.close();
+ * ```
+ */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 
 /**

@@ -3,7 +3,24 @@ import type { ActorCritic, ObservationArray } from "@bellman/policies";
 import { choose, drawNoise } from "./_acting.ts";
 import type { ActionArray } from "./_env_actions.ts";
 
-/** How {@link A2C.policy} makes an actor. */
+/**
+ * How {@link A2C.policy} makes an actor.
+ *
+ * @example
+ * ```ts
+ * import { A2C, type PolicyOptions } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const agent = new A2C({
+ *   observationSpace: { type: "discrete", n: 3 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 2,
+ * });
+ * const options: PolicyOptions = { deterministic: true, numEnvs: 1 };
+ * assertEquals(agent.policy(options).act(Int32Array.of(2)).length, 1);
+ * agent.close();
+ * ```
+ */
 export interface PolicyOptions {
   /**
    * Take the likeliest action instead of sampling one.
@@ -25,7 +42,25 @@ export interface PolicyOptions {
   readonly seed?: number;
 }
 
-/** A policy as evaluation sees it. */
+/**
+ * A policy as evaluation sees it.
+ *
+ * @example
+ * ```ts
+ * import { A2C, type Actor } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const agent = new A2C({
+ *   observationSpace: { type: "discrete", n: 3 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   numEnvs: 2,
+ * });
+ * const actor: Actor = agent.policy({ deterministic: true });
+ * const observations = Int32Array.of(0, 1);
+ * assertEquals(actor.act(observations), actor.act(observations));
+ * agent.close();
+ * ```
+ */
 export interface Actor {
   /** Actions for observations `[numEnvs, ...]`, one for each row. */
   act(observations: unknown): ActionArray;

@@ -16,7 +16,18 @@ import schema from "./config.schema.json" with { type: "json" };
 export const a2cConfigSchema: A2CConfigSchema =
   schema as unknown as A2CConfigSchema;
 
-/** A JSON Schema of an object with its properties. */
+/**
+ * A JSON Schema of an object with its properties.
+ *
+ * @example
+ * ```ts
+ * import { a2cConfigSchema, type A2CConfigSchema } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const schema: A2CConfigSchema = a2cConfigSchema;
+ * assertEquals(schema.properties.gamma.default, 0.99);
+ * ```
+ */
 export interface A2CConfigSchema {
   /** Each property's own schema, by key. */
   readonly properties: Readonly<Record<string, Record<string, unknown>>>;

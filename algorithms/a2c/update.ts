@@ -10,7 +10,24 @@ import { separateGradients, sharedGradients } from "./_gradients.ts";
 import { without } from "./_subset.ts";
 import { tidy } from "./_tidy.ts";
 
-/** One rollout as the update takes it; rows are `env * numSteps + step`. */
+/**
+ * One rollout as the update takes it; rows are `env * numSteps + step`.
+ *
+ * @example
+ * ```ts
+ * import type { A2CBatch } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const batch: A2CBatch = {
+ *   observations: tf.zeros([6, 4]),
+ *   actions: tf.zeros([6], "int32"),
+ *   advantages: tf.zeros([6]),
+ *   returns: tf.zeros([6]),
+ * };
+ * assertEquals(batch.actions.shape, batch.returns.shape);
+ * ```
+ */
 export interface A2CBatch {
   /** Encoded observations `[batch, ...observationShape]`. */
   readonly observations: tf.Tensor;
@@ -26,7 +43,22 @@ export interface A2CBatch {
   readonly masks?: tf.Tensor1D;
 }
 
-/** The numbers that change from update to update, as tensors. */
+/**
+ * The numbers that change from update to update, as tensors.
+ *
+ * @example
+ * ```ts
+ * import type { A2CHyperparameters } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const inputs: A2CHyperparameters = {
+ *   learningRate: tf.scalar(7e-4),
+ *   entropyCoefficient: tf.scalar(0),
+ * };
+ * assertEquals(inputs.entropyCoefficient.dataSync()[0], 0);
+ * ```
+ */
 export interface A2CHyperparameters {
   /** Learning rate of this update. */
   readonly learningRate: tf.Scalar;
@@ -40,13 +72,55 @@ export interface A2CHyperparameters {
   readonly valueLearningRate?: tf.Scalar;
 }
 
-/** What an update says about itself, by name; all scalars. */
+/**
+ * What an update says about itself, by name; all scalars.
+ *
+ * @example
+ * ```ts
+ * import type { A2CStatistics } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const zero = tf.scalar(0);
+ * const statistics: A2CStatistics = {
+ *   loss: zero,
+ *   policy_loss: zero,
+ *   value_loss: zero,
+ *   policy_entropy: zero,
+ *   grad_norm: zero,
+ * };
+ * assertEquals(Object.keys(statistics).length, 5);
+ * ```
+ */
 export type A2CStatistics = Record<
   "loss" | "policy_loss" | "value_loss" | "policy_entropy" | "grad_norm",
   tf.Scalar
 >;
 
-/** What an update returns: new tensors, those that it was given stay. */
+/**
+ * What an update returns: new tensors, those that it was given stay.
+ *
+ * @example
+ * ```ts
+ * import type { A2CUpdateResult } from "@bellman/a2c";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const zero = tf.scalar(0);
+ * const result: A2CUpdateResult = {
+ *   params: { "pi/head/bias": tf.zeros([2]) },
+ *   optimizerState: { "rms/pi/head/bias": tf.ones([2]) },
+ *   stats: {
+ *     loss: zero,
+ *     policy_loss: zero,
+ *     value_loss: zero,
+ *     policy_entropy: zero,
+ *     grad_norm: zero,
+ *   },
+ * };
+ * assertEquals(Object.keys(result.params), ["pi/head/bias"]);
+ * ```
+ */
 export interface A2CUpdateResult {
   /** Parameters after the update. */
   params: Params;
@@ -56,7 +130,25 @@ export interface A2CUpdateResult {
   stats: A2CStatistics;
 }
 
-/** A pure function from one set of parameters to the next. */
+/**
+ * A pure function from one set of parameters to the next.
+ *
+ * @example
+ * ```ts
+ * import { type A2CUpdate, a2cUpdate } from "@bellman/a2c";
+ * import { sgd } from "@bellman/compute";
+ * import { actorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const model = actorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const update: A2CUpdate = a2cUpdate(model, { optimizer: sgd() });
+ * assertEquals(typeof update, "function");
+ * ```
+ */
 export type A2CUpdate = (
   params: Params,
   optimizerState: OptimizerState,
@@ -64,7 +156,25 @@ export type A2CUpdate = (
   hyperparameters: A2CHyperparameters,
 ) => A2CUpdateResult;
 
-/** Options of {@link a2cUpdate}. */
+/**
+ * Options of {@link a2cUpdate}.
+ *
+ * @example
+ * ```ts
+ * import { a2cUpdate, type A2CUpdateOptions } from "@bellman/a2c";
+ * import { adam } from "@bellman/compute";
+ * import { actorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const model = actorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const options: A2CUpdateOptions = { optimizer: adam(), maxGradNorm: null };
+ * assertEquals(a2cUpdate(model, options).length, 4);
+ * ```
+ */
 export interface A2CUpdateOptions {
   /** Turns gradients into steps. */
   readonly optimizer: Optimizer;
