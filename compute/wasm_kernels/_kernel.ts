@@ -31,12 +31,23 @@ export function callKernel(
   }) as tf.TensorInfo;
 }
 
+/** The numbers of a tensor of any type but strings and complex numbers. */
+export type NumberArray = Float32Array | Int32Array | Uint8Array;
+
 /** The numbers of a tensor, as a view of the backend's memory. */
+export function numbersOf(
+  backend: BackendWasm,
+  tensor: tf.TensorInfo,
+): NumberArray {
+  return backend.typedArrayFromHeap(tensor as tf.Tensor) as NumberArray;
+}
+
+/** The numbers of a float32 tensor, as a view of the backend's memory. */
 export function heapView(
   backend: BackendWasm,
   tensor: tf.TensorInfo,
 ): Float32Array {
-  return backend.typedArrayFromHeap(tensor as tf.Tensor) as Float32Array;
+  return numbersOf(backend, tensor) as Float32Array;
 }
 
 /** Registers a kernel in place of the backend's own, if it has one. */

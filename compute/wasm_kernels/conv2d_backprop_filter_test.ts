@@ -26,10 +26,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
   channels: fc.integer({ min: 1, max: 4 }),
   stride: fc.integer({ min: 1, max: 3 }),
   pad: fc.constantFrom<"same" | "valid">("same", "valid"),
-})
-  // With padding, the stock forward kernel computes zeros where the stride is
-  // longer than the filter; no network has such a layer.
-  .filter((it) => it.pad === "valid" || it.stride <= Math.min(...it.filter));
+});
 
 function noise(shape: number[], seed: number): Float32Array {
   const size = shape.reduce((a, b) => a * b, 1);
