@@ -3,7 +3,7 @@ import type { ActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { a2cLoss, type A2CLossInputs, type A2CLossOptions } from "./loss.ts";
 import { without } from "./_subset.ts";
-import type { A2CBatch, A2CStatistics } from "./update.ts";
+import type { A2CBatch, A2CStatistics } from "./update_types.ts";
 
 type Losses = Omit<A2CStatistics, "grad_norm">;
 

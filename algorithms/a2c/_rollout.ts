@@ -12,7 +12,7 @@ import * as tf from "@tensorflow/tfjs";
 import { type Memory, tensor1d } from "./_acting.ts";
 import type { A2CConfig } from "./config.ts";
 import { record, type StateTree } from "./state_tree.ts";
-import type { A2CBatch } from "./update.ts";
+import type { A2CBatch } from "./update_types.ts";
 
 /** What was decided in a step, before its outcome is known. */
 interface Decision {

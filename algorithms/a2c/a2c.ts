@@ -27,7 +27,8 @@ import { restoreTensors } from "./_restore_tensors.ts";
 import { Rollout } from "./_rollout.ts";
 import { tidy } from "./_tidy.ts";
 import { record, type StateTree } from "./state_tree.ts";
-import { type A2CUpdate, a2cUpdate, initOptimizerState } from "./update.ts";
+import { a2cUpdate, initOptimizerState } from "./update.ts";
+import type { A2CUpdate } from "./update_types.ts";
 
 /**
  * Advantage actor-critic: acts, remembers `numSteps` steps of each copy and

@@ -48,3 +48,4 @@ export * from "./presets.ts";
 export * from "./schema.ts";
 export type { StateArray, StateTree } from "./state_tree.ts";
 export * from "./update.ts";
+export * from "./update_types.ts";

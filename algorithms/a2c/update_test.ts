@@ -2,7 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { paramsToArrays, RandomStream, sgd } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { type A2CBatch, a2cUpdate, initOptimizerState } from "./update.ts";
+import { a2cUpdate, initOptimizerState } from "./update.ts";
+import type { A2CBatch } from "./update_types.ts";
 
 await tf.setBackend("cpu");
 

@@ -1,5 +1,5 @@
 import { paletteSize, svgText } from "./_markup.ts";
-import type { CurveSeries } from "./curves.ts";
+import type { CurveSeries } from "./curve_series.ts";
 
 /** The names of the series in rows, as many as the width needs. */
 export function layLegend(

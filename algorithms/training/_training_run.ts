@@ -24,7 +24,8 @@ import {
   updateRow,
 } from "./_training_state.ts";
 import type { StateTree } from "./state_tree.ts";
-import type { TrainOptions, TrainResult } from "./train_options.ts";
+import type { TrainOptions } from "./train_options.ts";
+import type { TrainResult } from "./train_result.ts";
 
 /** One call of `train`: its counters, and what it does at each of them. */
 export class TrainingRun implements TrainContext, ProgressState {

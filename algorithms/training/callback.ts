@@ -9,7 +9,7 @@ import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logger.ts";
 import type { StateTree } from "./state_tree.ts";
-import type { TrainResult } from "./train_options.ts";
+import type { TrainResult } from "./train_result.ts";
 
 /**
  * A wish to end training, made by {@link stop}.

@@ -76,6 +76,7 @@ export * from "./algorithm.ts";
 export * from "./callback.ts";
 export * from "./checkpoint_store.ts";
 export * from "./csv_logger.ts";
+export * from "./curve_series.ts";
 export * from "./curves.ts";
 export {
   type Divergence,
@@ -98,3 +99,4 @@ export * from "./table_logger.ts";
 export * from "./tensorboard_logger.ts";
 export * from "./train.ts";
 export * from "./train_options.ts";
+export * from "./train_result.ts";

@@ -1,4 +1,5 @@
-import { type CurveRun, renderCurves } from "./curves.ts";
+import type { CurveRun } from "./curve_series.ts";
+import { renderCurves } from "./curves.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
 import { escapeMarkup, reportStyle } from "./_markup.ts";

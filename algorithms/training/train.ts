@@ -1,5 +1,6 @@
 import type { Algorithm, VecEnvLike } from "./algorithm.ts";
-import type { TrainOptions, TrainResult } from "./train_options.ts";
+import type { TrainOptions } from "./train_options.ts";
+import type { TrainResult } from "./train_result.ts";
 import { TrainingRun } from "./_training_run.ts";
 
 /**

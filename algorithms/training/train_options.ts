@@ -1,7 +1,6 @@
 import type { VecEnvLike } from "./algorithm.ts";
 import type { Callback } from "./callback.ts";
 import type { CheckpointStore } from "./checkpoint_store.ts";
-import type { EvaluationResult } from "./evaluate.ts";
 import type { Logger } from "./logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 import type { StateTree } from "./state_tree.ts";
@@ -178,38 +177,4 @@ export interface TrainOptions {
    * @default () => performance.now()
    */
   now?: () => number;
-}
-
-/**
- * How a run ended.
- *
- * @example
- * ```ts
- * import type { TrainResult } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const describe = ({ stopReason, step }: Pick<TrainResult, "stopReason" | "step">) =>
- *   `${stopReason} at ${step}`;
- * assertEquals(describe({ stopReason: "completed", step: 80 }), "completed at 80");
- * ```
- */
-export interface TrainResult {
-  /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
-  readonly stopReason: string;
-  /** Environment steps taken, over all copies, those before a resume included. */
-  readonly step: number;
-  /** Updates made. */
-  readonly updates: number;
-  /** Episodes ended. */
-  readonly episodes: number;
-  /** Mean return of the last episodes, NaN when there was none. */
-  readonly meanReturn: number;
-  /** Mean length of the last episodes, NaN when there was none. */
-  readonly meanLength: number;
-  /** Seconds spent, those before a resume included. */
-  readonly elapsedSeconds: number;
-  /** The last evaluation. */
-  readonly lastEvaluation?: EvaluationResult;
-  /** The evaluation with the highest mean return. */
-  readonly bestEvaluation?: EvaluationResult;
 }

@@ -63,7 +63,8 @@ function problemsOf(module: Module, owner: Package): string[] {
 function findCycle(modules: readonly Module[]): string[] {
   const edges = new Map(modules.map((module) => [
     module.specifier,
-    (module.dependencies ?? []).map((it) => it.code?.specifier ?? "")
+    (module.dependencies ?? [])
+      .map((it) => it.code?.specifier ?? it.type?.specifier ?? "")
       .filter((it) => it.startsWith("file:")),
   ]));
   const done = new Set<string>();
