@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
+import { checkWasmIsReadable, wouldAskForFfi } from "./_permissions.ts";
 
 /**
  * A backend that computes tensors, or `auto` for the first that loads.
@@ -43,6 +44,7 @@ async function loadTensorFlow(): Promise<string> {
 }
 
 async function loadWasm(): Promise<string> {
+  checkWasmIsReadable();
   await import("@tensorflow/tfjs-backend-wasm");
   const { registerWasmKernels } = await import("./wasm_kernels/mod.ts");
   registerWasmKernels();
@@ -108,6 +110,8 @@ export async function selectBackend(
 async function firstThatLoads(): Promise<BackendInfo> {
   const reasons: string[] = [];
   for (const name of Object.keys(LOADERS) as BackendInfo["name"][]) {
+    // Who takes what there is wants no question about native libraries.
+    if (name === "tensorflow" && wouldAskForFfi()) continue;
     try {
       return await take(name);
     } catch (error) {
