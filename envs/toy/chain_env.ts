@@ -1,8 +1,6 @@
-import type { RenderOptions, RgbImage, StepResult } from "../env.ts";
-import type { Snapshot } from "../snapshot.ts";
 import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
-import { ToyEnv } from "./toy_env.ts";
+import { ToyEnv, type ToyRules } from "./toy_env.ts";
 
 /**
  * Settings of {@linkcode ChainEnv}.
@@ -38,6 +36,35 @@ function checkLength(length: number): void {
   );
 }
 
+function chainRules(
+  { length, endless }: Required<ChainOptions>,
+): ToyRules<number, number> {
+  let position = 0;
+  // Of a chain that ends, the last position is seen too.
+  const places = endless ? length : length + 1;
+  return {
+    observationSpace: discrete(places),
+    actionSpace: discrete(2),
+    begin: () => position = 0,
+    advance: () => {
+      position++;
+      if (endless) position %= length;
+      return {
+        observation: position,
+        reward: 1,
+        terminated: position === length,
+        truncated: false,
+      };
+    },
+    save: () => position,
+    load: (state) => void (position = state as number),
+    draw: (options) => {
+      const heights = Array(places).fill(0.2).with(position, 0.6);
+      return renderBars(heights, { ...options, marked: position });
+    },
+  };
+}
+
 /**
  * Steps on a chain, each of reward 1 whatever is done. It ends after `length`
  * steps, or never; what is seen is the position. Its values are known
@@ -61,7 +88,6 @@ export class ChainEnv extends ToyEnv<number, number> {
   readonly length: number;
   /** Whether it never ends. */
   readonly endless: boolean;
-  #position = 0;
 
   /**
    * Makes one.
@@ -72,52 +98,9 @@ export class ChainEnv extends ToyEnv<number, number> {
   constructor(options: ChainOptions = {}) {
     const { length = 10, endless = false } = options;
     checkLength(length);
-    super({
-      // Of a chain that ends, the last position is seen too.
-      observationSpace: discrete(endless ? length : length + 1),
-      actionSpace: discrete(2),
-    });
+    super(chainRules({ length, endless }));
     this.length = length;
     this.endless = endless;
-  }
-
-  /** Goes to the start. */
-  protected override begin(): number {
-    return this.#position = 0;
-  }
-
-  /** Goes on by one. */
-  protected override advance(): StepResult<number> {
-    this.#position++;
-    if (this.endless) this.#position %= this.length;
-    return {
-      observation: this.#position,
-      reward: 1,
-      terminated: this.#position === this.length,
-      truncated: false,
-    };
-  }
-
-  /** The position. */
-  protected override ownState(): Snapshot {
-    return this.#position;
-  }
-
-  /** Goes to a position. */
-  protected override loadOwnState(state: Snapshot): void {
-    this.#position = state as number;
-  }
-
-  /**
-   * Draws the chain, with the position in red.
-   *
-   * @param options The picture's size; 400 by 200 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    const places = this.endless ? this.length : this.length + 1;
-    const heights = Array(places).fill(0.2).with(this.#position, 0.6);
-    return renderBars(heights, { ...options, marked: this.#position });
   }
 }
 

@@ -1,12 +1,12 @@
-import type { RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type { RenderOptions, RgbImage } from "../env.ts";
 import type { SeededRandom } from "../random.ts";
-import type { Snapshot } from "../snapshot.ts";
 import { sample } from "../sample.ts";
+import type { Snapshot } from "../snapshot.ts";
 import type { BoxArray, Space, SpaceValue } from "../space.ts";
 import { allocateArray, elementCount } from "../space_arrays.ts";
 import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
-import { ToyEnv } from "./toy_env.ts";
+import { ToyEnv, type ToyRules } from "./toy_env.ts";
 
 /**
  * Settings of {@linkcode IdentityEnv}.
@@ -38,6 +38,52 @@ function checkLeaf(space: Space): Space {
   return space;
 }
 
+function identityRules(space: Space): ToyRules {
+  let target: SpaceValue = space.type === "discrete"
+    ? space.start ?? 0
+    : allocateArray(space, elementCount(space));
+  const begin = (random: SeededRandom): SpaceValue => {
+    target = sample(space, random);
+    return copyOf(target);
+  };
+  return {
+    observationSpace: space,
+    actionSpace: space,
+    begin,
+    advance: (action, random) => {
+      const reward = rewardOf(space, action, target);
+      const observation = begin(random);
+      return { observation, reward, terminated: false, truncated: false };
+    },
+    save: () => copyOf(target) as Snapshot,
+    load: (state) => {
+      if (!isLike(target, state)) {
+        throw new TypeError(
+          `Cannot restore IdentityEnv: its snapshot is of another space than ${space.type}`,
+        );
+      }
+      target = copyOf(state as SpaceValue);
+    },
+    draw: (options) => drawValue(space, target, options),
+  };
+}
+
+/** Draws a value as bars: a discrete one as the marked of all. */
+function drawValue(
+  space: Space,
+  value: SpaceValue,
+  options?: RenderOptions,
+): RgbImage {
+  if (space.type === "discrete") {
+    const at = (value as number) - (space.start ?? 0);
+    const heights = Array(space.n).fill(0.1).with(at, 1);
+    return renderBars(heights, { ...options, marked: at });
+  }
+  const numbers = Array.from(value as BoxArray);
+  const most = Math.max(1, ...numbers.map(Math.abs));
+  return renderBars(numbers.map((it) => it / most), options);
+}
+
 /**
  * Shows a value that is to be given back as the action, a new one in each step:
  * the least that a policy must be able to learn. The reward is 1 if the action
@@ -54,8 +100,6 @@ function checkLeaf(space: Space): Space {
  * ```
  */
 export class IdentityEnv extends ToyEnv {
-  #target: SpaceValue;
-
   /**
    * Makes one.
    *
@@ -63,60 +107,7 @@ export class IdentityEnv extends ToyEnv {
    * @throws {TypeError} If the space is a dict or a tuple.
    */
   constructor(options: IdentityOptions = {}) {
-    const actionSpace = checkLeaf(options.actionSpace ?? discrete(2));
-    super({ observationSpace: actionSpace, actionSpace });
-    this.#target = actionSpace.type === "discrete"
-      ? actionSpace.start ?? 0
-      : allocateArray(actionSpace, elementCount(actionSpace));
-  }
-
-  /** Draws the first value. */
-  protected override begin(random: SeededRandom): SpaceValue {
-    this.#target = sample(this.actionSpace, random);
-    return copyOf(this.#target);
-  }
-
-  /** Compares, and draws the next value. */
-  protected override advance(
-    action: SpaceValue,
-    random: SeededRandom,
-  ): StepResult {
-    const reward = rewardOf(this.actionSpace, action, this.#target);
-    const observation = this.begin(random);
-    return { observation, reward, terminated: false, truncated: false };
-  }
-
-  /** The value that is shown. */
-  protected override ownState(): Snapshot {
-    return copyOf(this.#target) as Snapshot;
-  }
-
-  /** Shows a value. */
-  protected override loadOwnState(state: Snapshot): void {
-    if (!isLike(this.#target, state)) {
-      throw new TypeError(
-        `Cannot restore IdentityEnv: its snapshot is of another space than ${this.actionSpace.type}`,
-      );
-    }
-    this.#target = copyOf(state as SpaceValue);
-  }
-
-  /**
-   * Draws the value that is shown as bars.
-   *
-   * @param options The picture's size; 400 by 200 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    const { actionSpace } = this;
-    if (actionSpace.type === "discrete") {
-      const at = (this.#target as number) - (actionSpace.start ?? 0);
-      const heights = Array(actionSpace.n).fill(0.1);
-      return renderBars(heights.with(at, 1), { ...options, marked: at });
-    }
-    const numbers = Array.from(this.#target as BoxArray);
-    const most = Math.max(1, ...numbers.map(Math.abs));
-    return renderBars(numbers.map((it) => it / most), options);
+    super(identityRules(checkLeaf(options.actionSpace ?? discrete(2))));
   }
 }
 

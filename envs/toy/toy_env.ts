@@ -5,8 +5,55 @@ import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 
 /**
- * What the toy environments share: the random stream, and that a step outside of
- * an episode is refused.
+ * What a toy environment does: its rules, which keep its state.
+ *
+ * @example
+ * ```ts
+ * import { discrete, ToyEnv, type ToyRules } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const coin: ToyRules<number, number> = {
+ *   observationSpace: discrete(1),
+ *   actionSpace: discrete(1),
+ *   begin: () => 0,
+ *   advance: (_, random) => ({
+ *     observation: 0,
+ *     reward: random.integer(2),
+ *     terminated: true,
+ *     truncated: false,
+ *   }),
+ *   save: () => null,
+ *   load: () => {},
+ *   draw: () => ({ width: 1, height: 1, data: new Uint8Array(3) }),
+ * };
+ * const env = new ToyEnv(coin);
+ * env.reset({ seed: 0 });
+ * assertEquals(env.step(0).terminated, true);
+ * ```
+ */
+export interface ToyRules<
+  O extends SpaceValue = SpaceValue,
+  A extends SpaceValue = SpaceValue,
+> {
+  /** What observations can be. */
+  readonly observationSpace: Space;
+  /** What actions can be. */
+  readonly actionSpace: Space;
+  /** Starts an episode and returns the first observation. */
+  begin(random: SeededRandom): O;
+  /** Takes one step. */
+  advance(action: A, random: SeededRandom): StepResult<O>;
+  /** The state, as plain data. */
+  save(): Snapshot;
+  /** Goes on from a state. */
+  load(state: Snapshot): void;
+  /** Draws the present state. */
+  draw(options?: RenderOptions): RgbImage;
+}
+
+/**
+ * An environment of simple rules: it keeps the random stream and refuses steps
+ * outside of an episode.
  *
  * @example
  * ```ts
@@ -16,7 +63,7 @@ import type { Space, SpaceValue } from "../space.ts";
  * assert(new ChainEnv() instanceof ToyEnv);
  * ```
  */
-export abstract class ToyEnv<
+export class ToyEnv<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
 > implements Env<O, A> {
@@ -25,27 +72,20 @@ export abstract class ToyEnv<
   /** What actions can be. */
   readonly actionSpace: Space;
 
+  #rules: ToyRules<O, A>;
   #random: SeededRandom | undefined;
   #isRunning = false;
 
   /**
    * An environment that has not been reset.
    *
-   * @param spaces What can be seen and done.
+   * @param rules What it does.
    */
-  constructor(spaces: { observationSpace: Space; actionSpace: Space }) {
-    this.observationSpace = spaces.observationSpace;
-    this.actionSpace = spaces.actionSpace;
+  constructor(rules: ToyRules<O, A>) {
+    this.#rules = rules;
+    this.observationSpace = rules.observationSpace;
+    this.actionSpace = rules.actionSpace;
   }
-
-  /** Starts an episode: returns the first observation. */
-  protected abstract begin(random: SeededRandom): O;
-  /** Takes one step. */
-  protected abstract advance(action: A, random: SeededRandom): StepResult<O>;
-  /** The environment's own part of a snapshot. */
-  protected abstract ownState(): Snapshot;
-  /** Goes on from its own part of a snapshot. */
-  protected abstract loadOwnState(state: Snapshot): void;
 
   /**
    * Starts an episode.
@@ -60,7 +100,7 @@ export abstract class ToyEnv<
     }
     this.#random ??= new SeededRandom(DEFAULT_SEED);
     this.#isRunning = true;
-    return this.begin(this.#random);
+    return this.#rules.begin(this.#random);
   }
 
   /**
@@ -78,7 +118,7 @@ export abstract class ToyEnv<
         `Cannot step ${this.constructor.name} as no episode is under way: call reset first`,
       );
     }
-    const result = this.advance(action, this.#random!);
+    const result = this.#rules.advance(action, this.#random!);
     this.#isRunning = !result.terminated;
     return result;
   }
@@ -90,7 +130,7 @@ export abstract class ToyEnv<
    */
   snapshot(): Snapshot {
     return {
-      own: this.ownState(),
+      own: this.#rules.save(),
       isRunning: this.#isRunning,
       random: this.#random?.save() ?? null,
     };
@@ -108,7 +148,7 @@ export abstract class ToyEnv<
       "isRunning",
       "random",
     ]);
-    this.loadOwnState(own);
+    this.#rules.load(own);
     this.#isRunning = isRunning as boolean;
     this.#random = random === null ? undefined : new SeededRandom(0);
     this.#random?.load(random);
@@ -120,7 +160,9 @@ export abstract class ToyEnv<
    * @param options The picture's size.
    * @returns The picture.
    */
-  abstract render(options?: RenderOptions): RgbImage;
+  render(options?: RenderOptions): RgbImage {
+    return this.#rules.draw(options);
+  }
 
   /** Does nothing: nothing is held. */
   close(): void {}
