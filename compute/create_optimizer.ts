@@ -1,12 +1,10 @@
 import { closest } from "fastest-levenshtein";
-import { adam, type AdamOptions, adamTf1 } from "./adam.ts";
+import { adam } from "./adam.ts";
+import type { AdamOptions } from "./adam_options.ts";
+import { adamTf1 } from "./adam_tf1.ts";
 import type { Optimizer } from "./optimizer.ts";
-import {
-  rmsprop,
-  type RmspropOptions,
-  rmspropTf1,
-  type RmspropTf1Options,
-} from "./rmsprop.ts";
+import { rmsprop, type RmspropOptions } from "./rmsprop.ts";
+import { rmspropTf1, type RmspropTf1Options } from "./rmsprop_tf1.ts";
 import { sgd, type SgdOptions } from "./sgd.ts";
 
 /**

@@ -34,6 +34,8 @@
  * @module
  */
 export * from "./adam.ts";
+export * from "./adam_options.ts";
+export * from "./adam_tf1.ts";
 export * from "./backend.ts";
 export * from "./create_optimizer.ts";
 export * from "./global_norm.ts";
@@ -43,4 +45,5 @@ export * from "./params.ts";
 export * from "./params_io.ts";
 export * from "./random_stream.ts";
 export * from "./rmsprop.ts";
+export * from "./rmsprop_tf1.ts";
 export * from "./sgd.ts";

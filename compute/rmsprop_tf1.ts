@@ -1,0 +1,94 @@
+import * as tf from "@tensorflow/tfjs";
+import { checkSetting, slotOptimizer } from "./_slots.ts";
+import type { Optimizer } from "./optimizer.ts";
+
+/**
+ * Settings of {@linkcode rmspropTf1}.
+ *
+ * @example
+ * ```ts
+ * import { rmspropTf1, type RmspropTf1Options } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: RmspropTf1Options = { decay: 0.95, momentum: 0.9 };
+ * assertEquals(Object.keys(rmspropTf1(options)), ["init", "apply"]);
+ * ```
+ */
+export interface RmspropTf1Options {
+  /**
+   * How much of the mean square is kept at each step, 0 to 1.
+   *
+   * @default 0.99
+   */
+  decay?: number;
+  /**
+   * Added to the mean square, inside of the root.
+   *
+   * @default 1e-5
+   */
+  epsilon?: number;
+  /**
+   * How much of the step before is added to this one; 0 for none.
+   *
+   * @default 0
+   */
+  momentum?: number;
+}
+
+/**
+ * RMSProp as TensorFlow 1 computes it, which A2C and ACER were tuned with.
+ *
+ * `ms = decay ms + (1 - decay) g^2`, `w = w - lr g / sqrt(ms + epsilon)`: the
+ * epsilon stands inside the root and the mean square `rms/...` starts at 1, so
+ * that the first steps are small. With momentum,
+ * `mom = momentum mom + lr g / sqrt(ms + epsilon)` and `w = w - mom`.
+ *
+ * @param options Decay, epsilon and momentum.
+ * @returns The optimizer.
+ * @throws {RangeError} If a setting lies outside of its range.
+ * @example
+ * ```ts
+ * import { rmspropTf1 } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const optimizer = rmspropTf1({ decay: 0.99, epsilon: 1e-5 });
+ * const params = { w: tf.scalar(1) };
+ * const step = optimizer.apply(params, { w: tf.scalar(2) }, {
+ *   state: optimizer.init(params),
+ *   learningRate: tf.scalar(0.1),
+ * });
+ * const expected = 1 - 0.1 * 2 / Math.sqrt(0.99 + 0.01 * 4 + 1e-5);
+ * assertAlmostEquals(step.params.w.dataSync()[0], expected, 1e-6);
+ * ```
+ */
+export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
+  const { decay = 0.99, epsilon = 1e-5, momentum = 0 } = options;
+  checkSetting("decay", decay, { minimum: 0, below: 1 });
+  checkSetting("epsilon", epsilon, { minimum: 0 });
+  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  const meanSquare = (rms: tf.Tensor, gradient: tf.Tensor): tf.Tensor =>
+    tf.add(tf.mul(rms, decay), tf.mul(tf.square(gradient), 1 - decay));
+  const scaled = (g: tf.Tensor, rms: tf.Tensor, rate: tf.Scalar): tf.Tensor =>
+    tf.mul(g, tf.div(rate, tf.sqrt(tf.add(rms, epsilon))));
+  if (momentum === 0) {
+    return slotOptimizer({
+      slots: { rms: 1 },
+      step: (gradient, slots, { learningRate }) => {
+        const rms = meanSquare(slots.rms, gradient);
+        return { change: scaled(gradient, rms, learningRate), slots: { rms } };
+      },
+    });
+  }
+  return slotOptimizer({
+    slots: { rms: 1, momentum: 0 },
+    step: (gradient, slots, { learningRate }) => {
+      const rms = meanSquare(slots.rms, gradient);
+      const change = tf.add(
+        tf.mul(slots.momentum, momentum),
+        scaled(gradient, rms, learningRate),
+      );
+      return { change, slots: { rms, momentum: change } };
+    },
+  });
+}
