@@ -1,7 +1,7 @@
 import { describeSpace } from "./describe_space.ts";
 import { contains } from "./contains.ts";
 import type { BoxArray, Space, SpaceValue } from "./space.ts";
-import { allocateArray, elementCount } from "./space_arrays.ts";
+import { isArrayOf } from "./space_arrays.ts";
 
 function show(value: unknown): string {
   if (ArrayBuffer.isView(value)) return `[${value}]`;
@@ -14,11 +14,15 @@ function show(value: unknown): string {
  */
 function isUsable(space: Space, action: unknown): boolean {
   if (space.type !== "box") return contains(space, action);
-  const like = allocateArray(space, 0);
-  return ArrayBuffer.isView(action) &&
-    action.constructor === like.constructor &&
-    (action as BoxArray).length === elementCount(space) &&
-    (action as BoxArray).every(Number.isFinite);
+  return isArrayOf(space, action) && areFinite(action);
+}
+
+/** A loop, since a call for each number would allocate it. */
+function areFinite(numbers: BoxArray): boolean {
+  for (let i = 0; i < numbers.length; i++) {
+    if (!Number.isFinite(numbers[i])) return false;
+  }
+  return true;
 }
 
 /** Throws unless an action can be taken. */

@@ -1,3 +1,4 @@
+import { writeRowAt } from "./_rows.ts";
 import type { BoxArray, Space, SpaceValue } from "./space.ts";
 import { allocateArray, elementCount } from "./space_arrays.ts";
 import type { Batch } from "./vec_env.ts";
@@ -70,20 +71,7 @@ export function writeRow(
   value: SpaceValue,
   { batch, row }: BatchRow,
 ): void {
-  if (space.type === "dict" || space.type === "tuple") {
-    for (const key in space.spaces) {
-      writeRow(
-        (space.spaces as Record<string, Space>)[key],
-        (value as Record<string, SpaceValue>)[key],
-        { batch: (batch as Record<string, Batch>)[key], row },
-      );
-    }
-  } else if (typeof value === "number") {
-    (batch as BoxArray)[row] = value;
-  } else {
-    const array = value as BoxArray;
-    (batch as BoxArray).set(array, row * array.length);
-  }
+  writeRowAt(space, value, batch, row);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { checkSpace } from "./_check_space.ts";
 import { describeSpace } from "./describe_space.ts";
 import type { Env, StepResult } from "./env.ts";
 import { SeededRandom } from "./random.ts";
@@ -50,6 +51,16 @@ function show(value: unknown): string {
   return ArrayBuffer.isView(value) ? `[${value}]` : JSON.stringify(value);
 }
 
+function checkSpaces(env: Env): void {
+  for (const name of ["observationSpace", "actionSpace"] as const) {
+    try {
+      checkSpace(env[name]);
+    } catch (error) {
+      fail(`its ${name} is none: ${(error as Error).message}`);
+    }
+  }
+}
+
 function checkObservation(
   env: Env,
   observation: SpaceValue,
@@ -75,38 +86,46 @@ function checkResult(env: Env, result: StepResult): void {
   }
 }
 
-interface Trace {
-  record: unknown[];
-}
-
 /** Steps with random actions, resetting at ends, and returns all that came. */
-function run(env: Env, actions: SeededRandom, steps: number): Trace {
-  const record: unknown[] = [];
+function run(env: Env, actions: SeededRandom, steps: number): string[] {
+  const record: string[] = [];
+  let last: SpaceValue = null!, text = "null";
+  const keep = (observation: SpaceValue): void => {
+    // The caller owns what it was given: the next step must not change it.
+    if (JSON.stringify(last) !== text) {
+      fail("an observation changed with the next step: it must be a copy");
+    }
+    last = observation;
+    text = JSON.stringify(observation);
+  };
   for (let i = 0; i < steps; i++) {
     const result = env.step(sample(env.actionSpace, actions));
     checkResult(env, result);
-    record.push(result);
-    if (!result.terminated && !result.truncated) continue;
+    keep(result.observation);
+    const { reward, terminated, truncated } = result;
+    record.push(JSON.stringify([text, reward, terminated, truncated]));
+    if (!terminated && !truncated) continue;
     const observation = env.reset();
     checkObservation(env, observation, "a reset");
-    record.push(observation);
+    keep(observation);
+    record.push(text);
   }
-  return { record };
+  return record;
 }
 
-function same(a: Trace, b: Trace): boolean {
-  return JSON.stringify(a.record) === JSON.stringify(b.record);
+function same(a: string[], b: string[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function checkSeeding(
   env: Env,
   { seed, steps }: Required<CheckEnvOptions>,
 ): void {
-  const episode = (): Trace => {
+  const episode = (): string[] => {
     const first = env.reset({ seed });
     checkObservation(env, first, "a reset");
-    const trace = run(env, new SeededRandom(seed), steps);
-    return { record: [first, ...trace.record] };
+    const text = JSON.stringify(first);
+    return [text, ...run(env, new SeededRandom(seed), steps)];
   };
   if (!same(episode(), episode())) {
     fail("the same seed and actions gave two different courses");
@@ -131,6 +150,36 @@ function checkSnapshot(
   }
 }
 
+/**
+ * After a termination nothing follows: a step either is refused or tells the
+ * same again.
+ */
+function checkEnd(env: Env, { seed, steps }: Required<CheckEnvOptions>): void {
+  env.reset({ seed });
+  const random = new SeededRandom(seed);
+  for (let i = 0; i < steps; i++) {
+    const result = env.step(sample(env.actionSpace, random));
+    if (result.terminated) return checkStepAfterEnd(env, random);
+    if (result.truncated) env.reset();
+  }
+}
+
+function checkStepAfterEnd(env: Env, random: SeededRandom): void {
+  let result: StepResult;
+  try {
+    result = env.step(sample(env.actionSpace, random));
+  } catch (error) {
+    if (error instanceof Error && !error.message.includes("\n")) return;
+    fail(
+      "a step after the end throws something else than an error of one line",
+    );
+  }
+  if (!result.terminated) {
+    fail("an episode goes on after its termination: refuse steps until reset");
+  }
+  checkResult(env, result);
+}
+
 function checkPicture(env: Env): void {
   const { width, height, data } = env.render();
   const isWhole = (it: number): boolean => Number.isInteger(it) && it > 0;
@@ -148,8 +197,9 @@ function checkPicture(env: Env): void {
 
 /**
  * Checks that an environment keeps its promises: observations and rewards are
- * what it says, a seed fixes its course, a snapshot restores it exactly, its
- * picture has the right size.
+ * what it says and belong to the caller, a seed fixes its course, a snapshot
+ * restores it exactly, nothing follows a termination, its picture has the right
+ * size.
  *
  * @param env The environment; it is stepped and reset.
  * @param options How thoroughly.
@@ -163,7 +213,9 @@ function checkPicture(env: Env): void {
  */
 export function checkEnv(env: Env, options: CheckEnvOptions = {}): void {
   const all = { steps: 200, seed: 0, render: true, ...options };
+  checkSpaces(env);
   checkSeeding(env, all);
   checkSnapshot(env, all);
+  checkEnd(env, all);
   if (all.render) checkPicture(env);
 }

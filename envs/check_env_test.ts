@@ -4,6 +4,7 @@ import type { Env, StepResult } from "./env.ts";
 import { make, registeredIds } from "./mod.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { SpaceValue } from "./space.ts";
+import { box } from "./space_constructors.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { EnvWrapper } from "./wrappers/env_wrapper.ts";
 
@@ -15,10 +16,19 @@ Deno.test("so does one whose observations are records", () => {
   checkEnv(new DictEnv());
 });
 
+Deno.test("an end that is told again is as good as an error", () => {
+  checkEnv(afterEnd((it) => it));
+});
+
 /** CartPole with one promise broken. */
 function broken(change: (env: Env) => Partial<Env>): Env {
   const env = make("CartPole-v1");
-  return Object.assign(new EnvWrapper(env), change(env));
+  const wrapped = new EnvWrapper(env);
+  // Spaces are getters, which cannot be assigned.
+  for (const [key, value] of Object.entries(change(env))) {
+    Object.defineProperty(wrapped, key, { value });
+  }
+  return wrapped;
 }
 
 const stepped = (change: (result: StepResult) => unknown) =>
@@ -26,7 +36,24 @@ const stepped = (change: (result: StepResult) => unknown) =>
     step: (action) => change(env.step(action)) as StepResult,
   }));
 
+/** Ends at once, and what a step after the end does. */
+function afterEnd(step: (result: StepResult) => StepResult): Env {
+  let ended = false, last: StepResult;
+  return broken((env) => ({
+    reset: (options) => {
+      ended = false;
+      return env.reset(options);
+    },
+    step: (action) => {
+      if (ended) return step(last);
+      ended = true;
+      return last = { ...env.step(action), terminated: true };
+    },
+  }));
+}
+
 let count = 0;
+const reused = new Float32Array(4);
 let kept: Snapshot[] = [];
 
 const BROKEN: [string, Env, string][] = [
@@ -82,6 +109,51 @@ const BROKEN: [string, Env, string][] = [
       },
     })),
     "a snapshot changed with later steps: it must be a copy",
+  ],
+  [
+    "a space that is none",
+    broken(() => ({ actionSpace: { type: "discrete", n: 0 } })),
+    "its actionSpace is none: Cannot make a discrete space of 0",
+  ],
+  [
+    "a space of no kind",
+    broken(() => ({ observationSpace: { type: "sphere" } as never })),
+    'its observationSpace is none: Cannot use {"type":"sphere"} as a space',
+  ],
+  [
+    "a part of a space that is none",
+    broken(() => ({
+      observationSpace: {
+        type: "tuple",
+        spaces: [{ ...box({ shape: [1] }), dtype: "int8" as never }],
+      },
+    })),
+    "Cannot hold a box in 'int8'",
+  ],
+  [
+    "observations in an array that is reused",
+    stepped((it) => {
+      reused.set(it.observation as Float32Array);
+      return { ...it, observation: reused };
+    }),
+    "an observation changed with the next step: it must be a copy",
+  ],
+  [
+    "an episode that goes on after its end",
+    afterEnd((it) => ({ ...it, terminated: false })),
+    "an episode goes on after its termination",
+  ],
+  [
+    "an error of two lines after the end",
+    afterEnd(() => {
+      throw new Error("one\ntwo");
+    }),
+    "a step after the end throws something else",
+  ],
+  [
+    "a reward of NaN after the end",
+    afterEnd((it) => ({ ...it, reward: NaN })),
+    "the reward is NaN, not a finite number",
   ],
   [
     "a picture of another size",

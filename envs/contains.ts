@@ -1,12 +1,5 @@
-import type { BoxArray, Space, SpaceValue } from "./space.ts";
-import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
-
-function isArrayOf(space: Space, value: unknown): value is BoxArray {
-  const like = allocateArray(space, 0);
-  return ArrayBuffer.isView(value) &&
-    value.constructor === like.constructor &&
-    (value as BoxArray).length === elementCount(space);
-}
+import type { Space, SpaceValue } from "./space.ts";
+import { boundAt, isArrayOf } from "./space_arrays.ts";
 
 /**
  * Whether a value is one of a space: its type, its length, its bounds; NaN

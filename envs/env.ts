@@ -132,9 +132,10 @@ export interface Env<
    */
   reset(options?: { seed?: number }): O;
   /**
-   * Takes one step.
+   * Takes one step. After a termination it either throws or tells the same
+   * again, until `reset`.
    *
-   * @param action What to do.
+   * @param action What to do; its arrays may change after the call.
    * @returns What came of it.
    */
   step(action: A): StepResult<O>;

@@ -31,34 +31,40 @@ export function flattenedSize(space: Space): number {
   }
 }
 
-/** Writes a flattened value into `target` from `offset` on. */
+/**
+ * Writes a flattened value into `target` from `at` on and returns where it ends;
+ * nothing is allocated.
+ */
 export function flattenInto(
   space: Space,
   value: SpaceValue,
-  { target, offset }: { target: Float32Array; offset: number },
-): void {
+  target: Float32Array,
+  at: number,
+): number {
   switch (space.type) {
     case "discrete":
-      target.fill(0, offset, offset + space.n);
-      target[offset + (value as number) - (space.start ?? 0)] = 1;
-      return;
+      target.fill(0, at, at + space.n);
+      target[at + (value as number) - (space.start ?? 0)] = 1;
+      return at + space.n;
     case "multiDiscrete":
-      target.fill(0, offset, offset + flattenedSize(space));
-      space.nvec.forEach((n, i) => {
-        target[offset + (value as BoxArray)[i]] = 1;
-        offset += n;
-      });
-      return;
-    case "dict":
-    case "tuple":
-      for (const [key, inner] of Object.entries<Space>({ ...space.spaces })) {
-        const part = (value as Record<string, SpaceValue>)[key];
-        flattenInto(inner, part, { target, offset });
-        offset += flattenedSize(inner);
+      for (let i = 0; i < space.nvec.length; i++) {
+        target.fill(0, at, at + space.nvec[i]);
+        target[at + (value as BoxArray)[i]] = 1;
+        at += space.nvec[i];
       }
-      return;
+      return at;
+    case "dict":
+    case "tuple": {
+      const spaces = space.spaces as Record<string, Space>;
+      for (const key in spaces) {
+        const part = (value as Record<string, SpaceValue>)[key];
+        at = flattenInto(spaces[key], part, target, at);
+      }
+      return at;
+    }
     default:
-      target.set(value as BoxArray, offset);
+      target.set(value as BoxArray, at);
+      return at + (value as BoxArray).length;
   }
 }
 
@@ -79,7 +85,7 @@ export function flattenInto(
  */
 export function flatten(space: Space, value: SpaceValue): Float32Array {
   const target = new Float32Array(flattenedSize(space));
-  flattenInto(space, value, { target, offset: 0 });
+  flattenInto(space, value, target, 0);
   return target;
 }
 

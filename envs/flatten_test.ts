@@ -52,7 +52,7 @@ Deno.test("vectors lie in the flattened space", () => {
   }));
 });
 
-Deno.test("parts stand in their order, discrete ones one-hot", () => {
+Deno.test("parts stand in the order of their names, discrete ones one-hot", () => {
   const space = dict({
     goal: discrete(3, { start: 1 }),
     at: box({ low: -1, high: 1, shape: [2] }),
@@ -63,7 +63,7 @@ Deno.test("parts stand in their order, discrete ones one-hot", () => {
     at: Float32Array.of(0.5, -1),
     keys: [Int32Array.of(1, 0)],
   };
-  assertEquals([...flatten(space, value)], [0, 1, 0, 0.5, -1, 0, 1, 1, 0, 0]);
+  assertEquals([...flatten(space, value)], [0.5, -1, 0, 1, 0, 0, 1, 1, 0, 0]);
 });
 
 Deno.test("a vector of another length is refused", () => {

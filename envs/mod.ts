@@ -40,6 +40,7 @@ export * from "./sample.ts";
 export * from "./space.ts";
 export * from "./space_arrays.ts";
 export * from "./space_constructors.ts";
+export * from "./spaces_equal.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
 export * from "./vec_env.ts";
 

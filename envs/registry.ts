@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { findRegistration } from "./_find_registration.ts";
 import type { Env, EnvSpec } from "./env.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import type { VecEnv } from "./vec_env.ts";
@@ -54,6 +54,27 @@ export interface EnvRegistration extends EnvSpec {
 }
 
 /**
+ * Which environments are meant.
+ *
+ * @example
+ * ```ts
+ * import { registeredIds, type RegistryOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const empty: RegistryOptions = { registry: new Map() };
+ * assertEquals(registeredIds(empty), []);
+ * ```
+ */
+export interface RegistryOptions {
+  /**
+   * The registrations to use.
+   *
+   * @default defaultRegistry
+   */
+  registry?: EnvRegistry;
+}
+
+/**
  * How one environment is made.
  *
  * @example
@@ -67,7 +88,7 @@ export interface EnvRegistration extends EnvSpec {
  * assertEquals(env.step(0).truncated, true);
  * ```
  */
-export interface MakeOptions {
+export interface MakeOptions extends RegistryOptions {
   /**
    * Steps after which an episode is truncated; `Infinity` for no limit.
    *
@@ -105,7 +126,33 @@ export interface MakeVecOptions extends MakeOptions {
   recordEpisodes?: boolean;
 }
 
-const registrations = new Map<string, EnvRegistration>();
+/**
+ * Registrations by id, as plain data.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv, type EnvRegistry, make, register } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const registry: EnvRegistry = new Map();
+ * register({ id: "Own-v0", make: () => new ChainEnv() }, { registry });
+ * assertEquals(make("Own-v0", { registry }).spec?.id, "Own-v0");
+ * ```
+ */
+export type EnvRegistry = Map<string, EnvRegistration>;
+
+/**
+ * Where environments are kept and looked for unless said otherwise.
+ *
+ * @example
+ * ```ts
+ * import { defaultRegistry } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(defaultRegistry.get("CartPole-v1")?.maxEpisodeSteps, 500);
+ * ```
+ */
+export const defaultRegistry: EnvRegistry = new Map();
 
 const ID = /^[\w:.-]+-v\d+$/;
 
@@ -113,6 +160,7 @@ const ID = /^[\w:.-]+-v\d+$/;
  * Makes an environment known by name.
  *
  * @param registration Its id with a version, and what makes it.
+ * @param options Where it is kept.
  * @throws {SyntaxError} If the id has no version.
  * @throws {RangeError} If the id is taken.
  * @example
@@ -124,24 +172,28 @@ const ID = /^[\w:.-]+-v\d+$/;
  * assertEquals(make("LongChain-v0").spec?.id, "LongChain-v0");
  * ```
  */
-export function register(registration: EnvRegistration): void {
+export function register(
+  registration: EnvRegistration,
+  { registry = defaultRegistry }: RegistryOptions = {},
+): void {
   const { id } = registration;
   if (!ID.test(id)) {
     throw new SyntaxError(
       `Cannot register '${id}': expected a name and a version, such as 'CartPole-v1'`,
     );
   }
-  if (registrations.has(id)) {
+  if (registry.has(id)) {
     throw new RangeError(
       `Cannot register '${id}': there is an environment of that name`,
     );
   }
-  registrations.set(id, registration);
+  registry.set(id, registration);
 }
 
 /**
  * The names of all environments, in the order of their registration.
  *
+ * @param options Which environments are meant.
  * @returns The ids.
  * @example
  * ```ts
@@ -151,31 +203,17 @@ export function register(registration: EnvRegistration): void {
  * assert(registeredIds().includes("CartPole-v1"));
  * ```
  */
-export function registeredIds(): string[] {
-  return [...registrations.keys()];
-}
-
-function find(id: string): EnvRegistration {
-  const found = registrations.get(id);
-  if (found !== undefined) return found;
-  const ids = registeredIds();
-  const name = id.replace(/-v\d*$/, "");
-  const versions = ids.filter((it) => it.replace(/-v\d+$/, "") === name);
-  if (ids.length === 0) {
-    throw new RangeError(`Unknown environment '${id}': none is registered`);
-  }
-  const lower = ids.map((it) => it.toLowerCase());
-  const guess = versions.at(-1) ??
-    ids[lower.indexOf(closest(id.toLowerCase(), lower))];
-  throw new RangeError(
-    `Unknown environment '${id}': did you mean '${guess}'?`,
-  );
+export function registeredIds(
+  { registry = defaultRegistry }: RegistryOptions = {},
+): string[] {
+  return [...registry.keys()];
 }
 
 /**
  * What is known of an environment.
  *
  * @param id Its name with the version.
+ * @param options Which environments are meant.
  * @returns Its id, time limit and reward threshold.
  * @throws {RangeError} If there is none of that name, with the nearest one.
  * @example
@@ -186,8 +224,11 @@ function find(id: string): EnvRegistration {
  * assertEquals(envSpec("CartPole-v1").maxEpisodeSteps, 500);
  * ```
  */
-export function envSpec(id: string): EnvSpec {
-  const { maxEpisodeSteps, rewardThreshold } = find(id);
+export function envSpec(
+  id: string,
+  { registry = defaultRegistry }: RegistryOptions = {},
+): EnvSpec {
+  const { maxEpisodeSteps, rewardThreshold } = findRegistration(id, registry);
   return { id, maxEpisodeSteps, rewardThreshold };
 }
 
@@ -215,7 +256,10 @@ function limitOf(
  * ```
  */
 export function make(id: string, options: MakeOptions = {}): Env {
-  const registration = find(id);
+  const registration = findRegistration(
+    id,
+    options.registry ?? defaultRegistry,
+  );
   const env = registration.make(options.kwargs ?? {});
   const limit = limitOf(registration, options);
   const { rewardThreshold } = registration;
@@ -242,7 +286,10 @@ export function make(id: string, options: MakeOptions = {}): Env {
  * ```
  */
 export function makeVec(id: string, options: MakeVecOptions): VecEnv {
-  const registration = find(id);
+  const registration = findRegistration(
+    id,
+    options.registry ?? defaultRegistry,
+  );
   const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
   if (!Number.isInteger(numEnvs) || numEnvs < 1) {
     throw new RangeError(

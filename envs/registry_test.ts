@@ -52,8 +52,7 @@ Deno.test("a name that there is not is answered with the nearest", () => {
   const cases = [
     ["CartPol-v1", "CartPole-v1"],
     ["cartpole-v1", "CartPole-v1"],
-    ["CartPole", "CartPole-v1"],
-    ["CartPole-v7", "CartPole-v1"],
+    ["TestChain", "TestChain-v2"],
     ["TestChian-v2", "TestChain-v2"],
   ];
   for (const [given, nearest] of cases) {
@@ -63,6 +62,35 @@ Deno.test("a name that there is not is answered with the nearest", () => {
       assertEquals(assertThrows(() => use(given), RangeError).message, message);
     }
   }
+});
+
+Deno.test("a name without its version is answered with those there are", () => {
+  const registry = new Map();
+  for (const version of [10, 9]) {
+    const id = `Maze-v${version}`;
+    register({ id, make: () => new ChainEnv() }, { registry });
+  }
+  for (const given of ["Maze", "Maze-v", "Maze-v7"]) {
+    assertEquals(
+      assertThrows(() => make(given, { registry }), RangeError).message,
+      `Unknown environment '${given}': did you mean 'Maze-v10'? There are Maze-v9, Maze-v10`,
+    );
+  }
+});
+
+Deno.test("a registry of one's own holds nothing else", () => {
+  const registry = new Map();
+  assertThrows(
+    () => make("CartPole-v1", { registry }),
+    RangeError,
+    "Unknown environment 'CartPole-v1': none is registered",
+  );
+  const make2 = () => new ChainEnv();
+  register({ id: "Own-v0", maxEpisodeSteps: 4, make: make2 }, { registry });
+  assertEquals(registeredIds({ registry }), ["Own-v0"]);
+  assertEquals(envSpec("Own-v0", { registry }).maxEpisodeSteps, 4);
+  assertEquals(makeVec("Own-v0", { numEnvs: 2, registry }).numEnvs, 2);
+  assertThrows(() => make("Own-v0"), RangeError, "Unknown environment");
 });
 
 Deno.test("names need a version and are taken once", () => {

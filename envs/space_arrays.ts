@@ -50,6 +50,7 @@ export function elementCount(space: Space): number {
   }
 }
 
+/** How the arrays of each type are made. */
 const ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -73,17 +74,42 @@ const ARRAYS = {
  * ```
  */
 export function allocateArray(space: Space, length: number): BoxArray {
+  return new (arrayOf(space))(length);
+}
+
+function arrayOf(space: Space): typeof ARRAYS[keyof typeof ARRAYS] {
   switch (space.type) {
     case "box":
-      return new ARRAYS[space.dtype](length);
+      return ARRAYS[space.dtype];
     case "multiBinary":
-      return new Uint8Array(length);
+      return ARRAYS.uint8;
     case "discrete":
     case "multiDiscrete":
-      return new Int32Array(length);
+      return ARRAYS.int32;
     default:
       throw new TypeError(
         `Cannot hold values of a ${space.type} space in one array`,
       );
   }
+}
+
+/**
+ * Whether a value is an array of the type and the length of a leaf space's
+ * values, whatever its numbers.
+ *
+ * @param space Any space but a dict or a tuple.
+ * @param value Anything.
+ * @returns Whether it is such an array.
+ * @example
+ * ```ts
+ * import { box, isArrayOf } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isArrayOf(box({ shape: [1] }), Float32Array.of(NaN)));
+ * assert(!isArrayOf(box({ shape: [1] }), Float64Array.of(0)));
+ * ```
+ */
+export function isArrayOf(space: Space, value: unknown): value is BoxArray {
+  return value instanceof arrayOf(space) &&
+    value.length === elementCount(space);
 }

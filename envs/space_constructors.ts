@@ -157,7 +157,8 @@ export function multiBinary(n: number): MultiBinarySpace {
 }
 
 /**
- * The space of named values.
+ * The space of named values, in the order of their names: equal spaces flatten
+ * alike however they were written, as in Gymnasium.
  *
  * @param spaces The spaces by name.
  * @returns The space.
@@ -170,7 +171,11 @@ export function multiBinary(n: number): MultiBinarySpace {
  * ```
  */
 export function dict(spaces: Readonly<Record<string, Space>>): DictSpace {
-  return { type: "dict", spaces: { ...spaces } };
+  const names = Object.keys(spaces).sort();
+  return {
+    type: "dict",
+    spaces: Object.fromEntries(names.map((name) => [name, spaces[name]])),
+  };
 }
 
 /**

@@ -1,46 +1,34 @@
-import {
-  allocateBatch,
-  cloneBatch,
-  copyBatch,
-  readRow,
-  writeRow,
-} from "./batch.ts";
-import { checkAction } from "./_check_action.ts";
+import { ActionRows } from "./_action_rows.ts";
+import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
+import { describeSpace } from "./describe_space.ts";
 import type { Env, EnvSpec } from "./env.ts";
 import { DEFAULT_SEED, deriveSeed } from "./random.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
-import type { BoxArray, Space } from "./space.ts";
+import { writeRowAt } from "./_rows.ts";
+import type { Space, SpaceValue } from "./space.ts";
+import { spacesEqual } from "./spaces_equal.ts";
 import type { Batch, VecEnv, VecStep } from "./vec_env.ts";
 
-/** Throws unless a batch holds one action for each copy. */
-export function checkActionCount(
-  space: Space,
-  actions: Batch,
-  numEnvs: number,
-): void {
-  if (space.type === "dict" || space.type === "tuple") {
-    for (const key in space.spaces) {
-      checkActionCount(
-        (space.spaces as Record<string, Space>)[key],
-        (actions as Record<string, Batch>)[key],
-        numEnvs,
-      );
-    }
-    return;
+/** Throws unless all copies have the same spaces. */
+function checkSameSpaces(envs: readonly Env[]): void {
+  for (const name of ["observationSpace", "actionSpace"] as const) {
+    const odd = envs.findIndex((env) => !spacesEqual(env[name], envs[0][name]));
+    if (odd < 0) continue;
+    const what = name === "actionSpace" ? "actions" : "observations";
+    throw new RangeError(
+      `Cannot step copies together whose ${what} differ: copy 0 has ${
+        describeSpace(envs[0][name])
+      }, copy ${odd} ${describeSpace(envs[odd][name])}`,
+    );
   }
-  const wanted = (allocateBatch(space, numEnvs) as BoxArray).length;
-  const given = (actions as BoxArray | undefined)?.length;
-  if (given === wanted) return;
-  throw new RangeError(
-    `Cannot step ${numEnvs} copies with ${given} numbers of actions: expected ${wanted}`,
-  );
 }
 
 /**
  * A vector environment of single ones, stepped one after the other.
  *
  * Copy `i` is seeded with `deriveSeed(seed, i)`. A copy whose episode ended is
- * reset in the same step.
+ * reset in the same step. Arrays of actions are reused by the next step: an
+ * environment that keeps its action copies it.
  *
  * @example
  * ```ts
@@ -68,6 +56,7 @@ export class SyncVecEnv implements VecEnv {
   readonly envs: readonly Env[];
 
   #isSeeded = false;
+  #actions: ActionRows;
   #observations: Batch;
   #step: {
     observations: Batch;
@@ -81,7 +70,7 @@ export class SyncVecEnv implements VecEnv {
    * Makes the copies.
    *
    * @param factories What makes each copy.
-   * @throws {RangeError} If there is none.
+   * @throws {RangeError} If there is none, or their spaces differ.
    */
   constructor(factories: readonly (() => Env)[]) {
     if (factories.length === 0) {
@@ -90,11 +79,13 @@ export class SyncVecEnv implements VecEnv {
       );
     }
     this.envs = factories.map((factory) => factory());
+    checkSameSpaces(this.envs);
     const [{ observationSpace, actionSpace, spec }] = this.envs;
     this.numEnvs = this.envs.length;
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec;
+    this.#actions = new ActionRows(actionSpace, this.numEnvs);
     this.#observations = allocateBatch(observationSpace, this.numEnvs);
     this.#step = {
       observations: this.#observations,
@@ -118,8 +109,7 @@ export class SyncVecEnv implements VecEnv {
       const observation = env.reset(
         seed === undefined ? {} : { seed: deriveSeed(seed, row) },
       );
-      const batch = this.#observations;
-      writeRow(this.observationSpace, observation, { batch, row });
+      writeRowAt(this.observationSpace, observation, this.#observations, row);
     });
     return this.#observations;
   }
@@ -130,31 +120,28 @@ export class SyncVecEnv implements VecEnv {
    * @param actions One action for each copy.
    * @returns What came of it.
    * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space.
+   * of the action space; no copy is stepped then.
+   * @throws {TypeError} If they are in an array of another type.
    */
   step(actions: Batch): VecStep {
-    const { observationSpace, actionSpace } = this;
-    checkActionCount(actionSpace, actions, this.numEnvs);
-    const { observations, rewards, terminated, truncated, finalObservations } =
-      this.#step;
-    const taken = this.envs.map((_, row) =>
-      readRow(actionSpace, { batch: actions, row })
-    );
-    for (const action of taken) checkAction(actionSpace, action);
-    this.envs.forEach((env, row) => {
-      const result = env.step(taken[row]);
-      rewards[row] = result.reward;
-      terminated[row] = Number(result.terminated);
-      truncated[row] = Number(result.truncated);
-      let { observation } = result;
-      if (result.terminated || result.truncated) {
-        const batch = finalObservations;
-        writeRow(observationSpace, observation, { batch, row });
-        observation = env.reset();
-      }
-      writeRow(observationSpace, observation, { batch: observations, row });
-    });
+    const taken = this.#actions.read(actions);
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#stepRow(row, taken[row]);
+    }
     return this.#step;
+  }
+
+  #stepRow(row: number, action: SpaceValue): void {
+    const step = this.#step, space = this.observationSpace;
+    const env = this.envs[row];
+    const { observation, reward, terminated, truncated } = env.step(action);
+    step.rewards[row] = reward;
+    step.terminated[row] = terminated ? 1 : 0;
+    step.truncated[row] = truncated ? 1 : 0;
+    const hasEnded = terminated || truncated;
+    if (hasEnded) writeRowAt(space, observation, step.finalObservations, row);
+    const next = hasEnded ? env.reset() : observation;
+    writeRowAt(space, next, step.observations, row);
   }
 
   /**

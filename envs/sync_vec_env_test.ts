@@ -1,17 +1,24 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
-import { ChainEnv } from "./toy/chain_env.ts";
+import { chainOf } from "./testdata/chain_of.ts";
 import { testVecWrapper } from "./testdata/wrapper_contract.ts";
 import { make } from "./mod.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 import { deriveSeed } from "./random.ts";
+import type { StepResult } from "./env.ts";
+import type { Space, SpaceValue } from "./space.ts";
+import {
+  box,
+  dict,
+  discrete,
+  multiBinary,
+  tuple,
+} from "./space_constructors.ts";
 
 function chains(limit: number, ...lengths: number[]): SyncVecEnv {
   return new SyncVecEnv(
-    lengths.map((length) => () =>
-      new TimeLimit(new ChainEnv({ length }), limit)
-    ),
+    lengths.map((length) => () => new TimeLimit(chainOf(length), limit)),
   );
 }
 
@@ -92,6 +99,21 @@ Deno.test("actions that cannot be taken are one clear line", () => {
     RangeError,
     "Cannot take action [NaN]",
   );
+  assertThrows(
+    () => pendulum.step(Float64Array.of(0)),
+    TypeError,
+    "Cannot step 1 copies with actions in a Float64Array: expected a Float32Array",
+  );
+  assertThrows(
+    () => pendulum.step(undefined as never),
+    RangeError,
+    "Cannot step 1 copies with no numbers of actions: expected 1",
+  );
+  assertThrows(
+    () => env.step(Float64Array.of(0, NaN)),
+    RangeError,
+    "Cannot take action NaN: expected a whole number from 0 to 1",
+  );
   // Nothing was stepped: the first copy did not move.
   assertEquals([...(env.observations() as Int32Array)], [0, 0]);
 });
@@ -102,6 +124,57 @@ Deno.test("no copies, or a snapshot of other copies, are refused", () => {
     () => chains(9, 5, 5).restore(chains(9, 5).snapshot()),
     RangeError,
     "Cannot restore 2 copies from a snapshot of 1",
+  );
+});
+
+Deno.test("copies whose spaces differ are refused", () => {
+  assertThrows(
+    () => new SyncVecEnv([() => new DictEnv(), () => chainOf(3)]),
+    RangeError,
+    "Cannot step copies together whose observations differ: copy 0 has",
+  );
+});
+
+/** Counts what its actions add up to, and keeps the objects it was given. */
+class SumEnv extends DictEnv {
+  override readonly actionSpace: Space = dict({
+    move: discrete(3),
+    push: box({ low: -1, high: 1, shape: [2] }),
+    keys: tuple([multiBinary(2)]),
+  });
+  given: SpaceValue[] = [];
+  seen: unknown[] = [];
+
+  override step(action?: SpaceValue): StepResult {
+    this.given.push(action!);
+    this.seen.push(structuredClone(action));
+    return super.step();
+  }
+}
+
+Deno.test("nested actions are taken apart, in objects that are reused", () => {
+  const copies = [new SumEnv(), new SumEnv()];
+  const env = new SyncVecEnv(copies.map((it) => () => it));
+  env.reset();
+  const actions = {
+    move: Int32Array.of(1, 2),
+    push: Float32Array.of(0, 0.25, 0.5, 0.75),
+    keys: [Uint8Array.of(0, 1, 1, 0)],
+  };
+  env.step(actions);
+  actions.move[1] = 0;
+  actions.push[3] = -1;
+  env.step(actions);
+  assertEquals(copies[1].seen, [
+    { move: 2, push: Float32Array.of(0.5, 0.75), keys: [Uint8Array.of(1, 0)] },
+    { move: 0, push: Float32Array.of(0.5, -1), keys: [Uint8Array.of(1, 0)] },
+  ]);
+  assertStrictEquals(copies[1].given[0], copies[1].given[1]);
+  assertEquals(copies[0].given[0] === copies[1].given[0], false);
+  assertThrows(
+    () => env.step({ move: actions.move, push: actions.push } as never),
+    RangeError,
+    "Cannot step 2 copies with no numbers of actions: expected 4",
   );
 });
 

@@ -23,7 +23,7 @@ export class DictEnv implements Env {
   }
 
   step(): StepResult {
-    this.#count++;
+    this.#count = Math.min(this.#count + 1, 3);
     return {
       observation: this.#observation(),
       reward: this.#count,

@@ -1,4 +1,5 @@
-import { flatten, flattenedSpace } from "../flatten.ts";
+import { flattenedSize, flattenedSpace, flattenInto } from "../flatten.ts";
+import type { SpaceValue } from "../space.ts";
 import type { VecEnv } from "../vec_env.ts";
 import { VecTransformObservation } from "./transform_observation.ts";
 
@@ -25,8 +26,12 @@ export class VecFlattenObservation extends VecTransformObservation {
    */
   constructor(env: VecEnv) {
     const { observationSpace } = env;
-    super(env, (it) => flatten(observationSpace, it), {
-      space: flattenedSpace(observationSpace),
-    });
+    // One vector for all copies: it is copied to its row at once.
+    const target = new Float32Array(flattenedSize(observationSpace));
+    const transform = (it: SpaceValue): Float32Array => {
+      flattenInto(observationSpace, it, target, 0);
+      return target;
+    };
+    super(env, transform, { space: flattenedSpace(observationSpace) });
   }
 }

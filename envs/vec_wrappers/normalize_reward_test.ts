@@ -3,7 +3,7 @@ import { makeVec } from "../mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec } from "../testdata/play.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { chainOf } from "../testdata/chain_of.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { VecNormalizeReward } from "./normalize_reward.ts";
 
@@ -14,8 +14,8 @@ Deno.test("returns start anew after ends of either kind, in each copy", () => {
   // One copy terminates after two steps, the other is truncated after two.
   const env = new VecNormalizeReward(
     new SyncVecEnv([
-      () => new ChainEnv({ length: 2 }),
-      () => new TimeLimit(new ChainEnv({ length: 9 }), 2),
+      () => chainOf(2),
+      () => new TimeLimit(chainOf(9), 2),
     ]),
     { gamma: 1 },
   );

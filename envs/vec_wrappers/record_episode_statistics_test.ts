@@ -1,14 +1,14 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { chainOf } from "../testdata/chain_of.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { VecRecordEpisodeStatistics } from "./record_episode_statistics.ts";
 
 function chains(...lengths: number[]): VecRecordEpisodeStatistics {
   return new VecRecordEpisodeStatistics(
     new SyncVecEnv(
-      lengths.map((length) => () => new TimeLimit(new ChainEnv({ length }), 3)),
+      lengths.map((length) => () => new TimeLimit(chainOf(length), 3)),
     ),
   );
 }

@@ -1,9 +1,9 @@
-import { allocateBatch, copyBatch, readRow, writeRow } from "../batch.ts";
+import { allocateBatch, cloneBatch, copyBatch, readRow } from "../batch.ts";
+import { readRowInto, writeRowAt } from "../_rows.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
 import type { TransformObservationOptions } from "../wrappers/transform_observation.ts";
-import { cloneBatch } from "../batch.ts";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -26,6 +26,7 @@ import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 export class VecTransformObservation extends VecEnvWrapper {
   #transform: (observation: SpaceValue) => SpaceValue;
   #space: Space;
+  #value: SpaceValue;
   #observations: Batch;
   #finalObservations: Batch;
   #out = {} as RelayedStep;
@@ -34,7 +35,8 @@ export class VecTransformObservation extends VecEnvWrapper {
    * Wraps a vector environment.
    *
    * @param env The vector environment inside.
-   * @param transform Makes the new observation from the old one.
+   * @param transform Makes the new observation from the old one, whose arrays
+   * are reused by the next call; what it returns is copied.
    * @param options The new observations' space.
    */
   constructor(
@@ -45,6 +47,8 @@ export class VecTransformObservation extends VecEnvWrapper {
     super(env);
     this.#transform = transform;
     this.#space = options.space;
+    const inner = env.observationSpace;
+    this.#value = readRow(inner, { batch: allocateBatch(inner, 1), row: 0 });
     this.#observations = allocateBatch(options.space, env.numEnvs);
     this.#finalObservations = allocateBatch(options.space, env.numEnvs);
   }
@@ -56,8 +60,8 @@ export class VecTransformObservation extends VecEnvWrapper {
 
   #write(source: Batch, target: Batch, row: number): void {
     const inner = this.env.observationSpace;
-    const value = this.#transform(readRow(inner, { batch: source, row }));
-    writeRow(this.#space, value, { batch: target, row });
+    this.#value = readRowInto(inner, this.#value, source, row);
+    writeRowAt(this.#space, this.#transform(this.#value), target, row);
   }
 
   /**

@@ -1,0 +1,11 @@
+import type { Env } from "../env.ts";
+import { discrete } from "../space_constructors.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
+import { TransformObservation } from "../wrappers/transform_observation.ts";
+
+/** A chain of any length below 20, with the same spaces as any other. */
+export function chainOf(length: number): Env {
+  return new TransformObservation(new ChainEnv({ length }), (it) => it, {
+    space: discrete(20),
+  });
+}
