@@ -1,5 +1,5 @@
 import { closest } from "fastest-levenshtein";
-import type { EnvRegistration, EnvRegistry } from "./registry.ts";
+import type { EnvRegistration, EnvRegistry } from "./registration.ts";
 
 const versionOf = (id: string): number => Number(id.match(/-v(\d+)$/)?.[1]);
 

@@ -32,6 +32,7 @@ export {
   unflatten,
 } from "./flatten.ts";
 export { deriveSeed, type RandomSource, SeededRandom } from "./random.ts";
+export * from "./registration.ts";
 export * from "./registry.ts";
 export * from "./running_mean_std.ts";
 export * from "./snapshot.ts";

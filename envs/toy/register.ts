@@ -1,4 +1,5 @@
-import { type EnvKwargs, register } from "../registry.ts";
+import { register } from "../registry.ts";
+import type { EnvKwargs } from "../registration.ts";
 import type { Space } from "../space.ts";
 import {
   box,

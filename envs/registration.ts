@@ -1,0 +1,65 @@
+import type { Env, EnvSpec } from "./env.ts";
+import type { VecEnv } from "./vec_env.ts";
+
+/**
+ * Settings of an environment: what its own options are called.
+ *
+ * @example
+ * ```ts
+ * import { make, type EnvKwargs } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const kwargs: EnvKwargs = { length: 3 };
+ * const env = make("Chain-v0", { kwargs });
+ * assertEquals(env.observationSpace, { type: "discrete", n: 4 });
+ * ```
+ */
+export type EnvKwargs = Readonly<Record<string, unknown>>;
+
+/**
+ * How an environment is made by name.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv, type EnvRegistration } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const registration: EnvRegistration = {
+ *   id: "MyChain-v0",
+ *   maxEpisodeSteps: 20,
+ *   make: () => new ChainEnv(),
+ * };
+ * assertEquals(registration.make({}).reset({ seed: 0 }), 0);
+ * ```
+ */
+export interface EnvRegistration extends EnvSpec {
+  /**
+   * Makes one, without a time limit.
+   *
+   * @param kwargs The environment's own options.
+   */
+  make(kwargs: EnvKwargs): Env;
+  /**
+   * Makes many that step together, with the time limit inside.
+   *
+   * @param options How many, the limit, and the environment's own options.
+   */
+  makeVec?(
+    options: { numEnvs: number; maxEpisodeSteps?: number; kwargs: EnvKwargs },
+  ): VecEnv;
+}
+
+/**
+ * Registrations by id, as plain data.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv, type EnvRegistry, make, register } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const registry: EnvRegistry = new Map();
+ * register({ id: "Own-v0", make: () => new ChainEnv() }, { registry });
+ * assertEquals(make("Own-v0", { registry }).spec?.id, "Own-v0");
+ * ```
+ */
+export type EnvRegistry = Map<string, EnvRegistration>;
