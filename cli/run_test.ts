@@ -79,6 +79,28 @@ Deno.test("a run that was stopped in its last evaluation is finished", async () 
   assertEquals(again.code, 2);
 });
 
+Deno.test("a run that diverges stops, names the statistic, keeps a checkpoint", async () => {
+  const out = `${dir}/diverged`;
+  const { code, err } = await capture(
+    "train",
+    "--env=Pendulum-v1",
+    "--backend=wasm",
+    "--steps=2000",
+    "--set=lr=1e30",
+    "--set=maxGradNorm=null",
+    "--set=useSde=false",
+    "--quiet",
+    `--out=${out}`,
+  );
+  assertEquals(code, 1);
+  assertMatch(
+    err,
+    /^error: \w+ became (NaN|-?Infinity) at step [\d,]+ .*last good checkpoint is .*\.json\n$/,
+  );
+  const last = err.match(/checkpoint is (\S+)/)![1];
+  assert((await Deno.stat(last)).isFile);
+});
+
 Deno.test("eval plays the episodes it is asked for, the same each time", async () => {
   const once = await capture("eval", first, "--episodes", "3", "--json");
   const twice = await capture("eval", first, "--episodes", "3", "--json");
