@@ -14,6 +14,10 @@ interface Leaf {
   /** Numbers of a row. */
   readonly size: number;
   readonly data: FieldArray;
+  /** The array that `rows` are views of. */
+  source?: ArrayLike<number>;
+  /** Rows of the last step that was written in blocks, `[env]`. */
+  rows: readonly FieldArray[];
 }
 
 /** Fields by name or in a list. */
@@ -77,7 +81,7 @@ function allocateLeaf(
       `Cannot store '${name}' of shape [${shape}]: expected whole numbers above 0`,
     );
   }
-  return { name, size, data: new ARRAYS[dtype](rows * size) };
+  return { name, size, data: new ARRAYS[dtype](rows * size), rows: [] };
 }
 
 /** The error for a name that a group does not have. */
@@ -93,28 +97,50 @@ export function unknownField(
   );
 }
 
+/** What values are checked for. */
+export interface Purpose {
+  /** What is done with them, for error messages. */
+  readonly action: string;
+  /** Rows that each array must have. */
+  readonly rows: number;
+}
+
 /** Throws unless values are as a group is, with so many rows in each array. */
 export function checkGroup(
-  action: string,
   group: Group,
-  { values, rows }: { values: FieldValues; rows: number },
+  values: FieldValues,
+  purpose: Purpose,
 ): void {
-  checkIsGroup(action, group, values);
-  for (const key in values) {
-    if (!Object.hasOwn(group.children, key)) {
-      throw unknownField(action, group, key);
-    }
-  }
+  checkIsGroup(group, values, purpose);
+  checkKeys(group, values, purpose);
   const record = values as Record<string, FieldValues>;
   for (const key of group.keys) {
     const child = group.children[key];
-    const value = record[key];
-    if (isLeaf(child)) checkLeaf(action, child, { values: value, rows });
-    else checkGroup(action, child, { values: value, rows });
+    if (isLeaf(child)) checkLeaf(child, record[key], purpose);
+    else checkGroup(child, record[key], purpose);
   }
 }
 
-function checkIsGroup(action: string, group: Group, values: FieldValues): void {
+function checkKeys(
+  group: Group,
+  values: FieldValues,
+  { action }: Purpose,
+): void {
+  const { keys, children } = group;
+  if (group.isList) { // Its keys are not gone through: that would allocate.
+    if ((values as readonly unknown[]).length <= keys.length) return;
+    throw unknownField(action, group, String(keys.length));
+  }
+  for (const key in values) {
+    if (!Object.hasOwn(children, key)) throw unknownField(action, group, key);
+  }
+}
+
+function checkIsGroup(
+  group: Group,
+  values: FieldValues,
+  { action }: Purpose,
+): void {
   const isGroup = typeof values === "object" && values !== null &&
     !ArrayBuffer.isView(values) && Array.isArray(values) === group.isList;
   if (isGroup) return;
@@ -133,9 +159,9 @@ function describe(values: unknown): string {
 }
 
 function checkLeaf(
-  action: string,
   { name, size }: Leaf,
-  { values, rows }: { values: FieldValues; rows: number },
+  values: FieldValues,
+  { action, rows }: Purpose,
 ): void {
   const length = (values as ArrayLike<number> | undefined | null)?.length;
   if (typeof length !== "number") {
@@ -177,24 +203,34 @@ export function writeGroup(
   }
 }
 
-/** Numbers of a row from which on a block copy is worth the view it takes. */
+/** Numbers of a row from which on a copy as a block is faster. */
 const BLOCK_SIZE = 128;
 
 function writeLeaf(
-  { data, size }: Leaf,
+  leaf: Leaf,
   values: ArrayLike<number>,
   { numEnvs, stride, offset }: Place,
 ): void {
+  const { data, size } = leaf;
   const isBlock = size >= BLOCK_SIZE && ArrayBuffer.isView(values);
+  if (isBlock) viewRows(leaf, values as FieldArray);
   for (let env = 0; env < numEnvs; env++) {
     const from = env * size;
     const to = (env * stride + offset) * size;
-    if (isBlock) {
-      data.set((values as FieldArray).subarray(from, from + size), to);
-    } else {
-      for (let i = 0; i < size; i++) data[to + i] = values[from + i];
-    }
+    if (isBlock) data.set(leaf.rows[env], to);
+    else for (let i = 0; i < size; i++) data[to + i] = values[from + i];
   }
+}
+
+/** Environments reuse their arrays, and then the views of rows serve again. */
+function viewRows(leaf: Leaf, values: FieldArray): void {
+  if (leaf.source === values) return;
+  const { size } = leaf;
+  leaf.source = values;
+  leaf.rows = Array.from(
+    { length: values.length / size },
+    (_, env) => values.subarray(env * size, (env + 1) * size),
+  );
 }
 
 /** A group's arrays, or what is made of each, nested as the group is. */

@@ -48,6 +48,31 @@ Deno.test("large rows are copied as small ones are", () => {
   }
 });
 
+Deno.test("an array that comes again is not viewed again", () => {
+  const size = 200;
+  const fields = { x: { shape: [size], dtype: "float32" } } as const;
+  const group = allocateGroup(fields, { rows: 6 });
+  const x = new Float32Array(2 * size);
+  let views = 0;
+  x.subarray = (begin, end) => {
+    views++;
+    return new Float32Array(x.buffer).subarray(begin, end);
+  };
+  for (let offset = 0; offset < 3; offset++) {
+    x.fill(offset + 1, 0, size).fill(-offset - 1, size);
+    writeGroup(group, { x }, { numEnvs: 2, stride: 3, offset });
+  }
+  assertEquals(views, 2);
+  const { x: data } = mapGroup(group, (it) => it) as { x: Float32Array };
+  const firsts = [0, 1, 2, 3, 4, 5].map((row) => data[row * size]);
+  assertEquals(firsts, [1, 2, 3, -1, -2, -3]);
+
+  // Another array is not taken for the one before.
+  const other = new Float32Array(2 * size).fill(9);
+  writeGroup(group, { x: other }, { numEnvs: 2, stride: 3, offset: 0 });
+  assertEquals([data[0], data[size - 1], data[3 * size]], [9, 9, 9]);
+});
+
 Deno.test("all rows are loaded at once", () => {
   const group = allocateGroup(fields, { rows: 1 });
   const values = { image: [1, 2], parts: [[3], { angle: [4] }] };
@@ -62,7 +87,7 @@ Deno.test("what is wrong with values is said by path", () => {
   const group = allocateGroup(fields, { rows: 1 });
   const image = [1, 2];
   const check = (values: unknown) => () =>
-    checkGroup("add", group, { values: values as never, rows: 1 });
+    checkGroup(group, values as never, { action: "add", rows: 1 });
   check({ image, parts: [[3], { angle: [4] }] })();
   assertThrows(
     check({ image, parts: [[3], { angle: [4, 5] }] }),
@@ -73,6 +98,16 @@ Deno.test("what is wrong with values is said by path", () => {
     check({ image, parts: [[3], { angel: [4] }] }),
     RangeError,
     "Cannot add unknown field 'parts.1.angel': did you mean 'parts.1.angle'?",
+  );
+  assertThrows(
+    check({ image, parts: [[3], { angle: [4] }, [5]] }),
+    RangeError,
+    "Cannot add unknown field 'parts.2'",
+  );
+  assertThrows(
+    check({ image, parts: [[3]] }),
+    TypeError,
+    "Cannot add 'parts.1' from nothing: expected a record",
   );
   assertThrows(
     check({ image, parts: [[3], new Float64Array(1)] }),

@@ -5,6 +5,7 @@ import {
   type Group,
   loadGroup,
   mapGroup,
+  type Purpose,
   unknownField,
   writeGroup,
 } from "./_storage.ts";
@@ -87,8 +88,10 @@ export interface RandomIntegers {
  *
  * Each field is one array `[env, step, ...shape]`, allocated once: row
  * `env * numSteps + step` belongs to a step, so that a stream's steps lie
- * together. Adding a step copies its numbers and allocates no array; rows of 128
- * numbers and more are copied as blocks, through short-lived views.
+ * together. Adding a step copies its numbers and allocates nothing; only where
+ * rows have 128 numbers and more, an array that was not the one of the step
+ * before takes a view of each of its rows, which are kept until the next such
+ * array.
  *
  * @example
  * ```ts
@@ -121,7 +124,7 @@ export class RolloutBuffer {
   readonly #storage: Group;
   readonly #data: Record<string, FieldData>;
   readonly #place: { numEnvs: number; stride: number; offset: number };
-  readonly #step: { values: FieldValues; rows: number };
+  readonly #adding: Purpose;
   #length = 0;
 
   /**
@@ -143,7 +146,7 @@ export class RolloutBuffer {
       FieldData
     >;
     this.#place = { numEnvs, stride: numSteps, offset: 0 };
-    this.#step = { values: {}, rows: numEnvs };
+    this.#adding = { action: "add", rows: numEnvs };
   }
 
   /** Steps that it holds. */
@@ -171,11 +174,9 @@ export class RolloutBuffer {
         `Cannot add a step to a full buffer: it holds ${this.#length} of ${this.numSteps} steps, clear() it first`,
       );
     }
-    this.#step.values = step;
-    checkGroup("add", this.#storage, this.#step);
+    checkGroup(this.#storage, step, this.#adding);
     this.#place.offset = this.#length;
     writeGroup(this.#storage, step, this.#place);
-    this.#step.values = {};
     this.#length++;
   }
 
@@ -270,7 +271,7 @@ export class RolloutBuffer {
       );
     }
     const rows = this.numEnvs * this.numSteps;
-    checkGroup("load", this.#storage, { values: state.fields, rows });
+    checkGroup(this.#storage, state.fields, { action: "load", rows });
     loadGroup(this.#storage, state.fields);
     this.#length = length;
   }

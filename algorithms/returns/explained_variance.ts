@@ -44,5 +44,5 @@ export function explainedVariance(
     errorSquares += (targets[i] - predictions[i] - meanError) ** 2;
   }
   // Rounding of the mean must not pass for variance.
-  return varies ? 1 - errorSquares / targetSquares : NaN;
+  return varies && targetSquares > 0 ? 1 - errorSquares / targetSquares : NaN;
 }

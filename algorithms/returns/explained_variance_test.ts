@@ -25,6 +25,10 @@ Deno.test("explainedVariance of targets that do not vary is NaN", () => {
   ));
 });
 
+Deno.test("explainedVariance of targets whose variance is 0 in numbers is NaN", () => {
+  assertEquals(explainedVariance([0, 1], [1e-200, 2e-200]), NaN);
+});
+
 Deno.test("explainedVariance needs as many predictions as targets", () => {
   assertThrows(
     () => explainedVariance([1], [1, 2]),
