@@ -37,9 +37,24 @@ export * from "./adam.ts";
 export * from "./adam_options.ts";
 export * from "./adam_tf1.ts";
 export * from "./backend.ts";
+export * from "./compile/compile.ts";
+export * from "./compile/compile_step.ts";
+export * from "./compile/types.ts";
 export * from "./create_optimizer.ts";
 export * from "./global_norm.ts";
 export * from "./gradients.ts";
+export type {
+  Attributes,
+  ConstantData,
+  DType,
+  Graph,
+  NamedValue,
+  Node,
+  TensorData,
+  TensorType,
+  Value,
+} from "./graph/graph.ts";
+export * from "./graph/optimize.ts";
 export * from "./optimizer.ts";
 export * from "./params.ts";
 export * from "./params_io.ts";
@@ -47,3 +62,5 @@ export * from "./random_stream.ts";
 export * from "./rmsprop.ts";
 export * from "./rmsprop_tf1.ts";
 export * from "./sgd.ts";
+export { type TensorsOf, trace } from "./tracing/trace.ts";
+export type { Tree } from "./tracing/tree.ts";

@@ -1,0 +1,70 @@
+import * as tf from "@tensorflow/tfjs";
+import type { TensorData, TensorType } from "../graph/graph.ts";
+import {
+  isTypeLeaf,
+  leavesOf,
+  type NamedLeaf,
+  type Tree,
+  treeOf,
+} from "../tracing/tree.ts";
+import { isTensor } from "../tracing/trace.ts";
+import { InputReader } from "./_inputs.ts";
+import { toPort } from "./_program.ts";
+
+/** Turns what a caller gives into tensors on the present backend. */
+export class EagerInputs {
+  readonly #declared: readonly NamedLeaf<TensorType>[];
+  readonly #reader: InputReader;
+
+  constructor(types: Tree<TensorType>, name: string) {
+    this.#declared = leavesOf(types, isTypeLeaf);
+    const ports = this.#declared.map(({ name, leaf }) =>
+      toPort({ name, value: leaf })
+    );
+    const paths = this.#declared.map(({ path }) => path);
+    this.#reader = new InputReader(ports, { paths, name });
+  }
+
+  /** New tensors; those that were given as tensors are copied in name only. */
+  tensors(inputs: unknown): Tree<tf.Tensor> {
+    const arrays = this.#reader.read(inputs);
+    const others = this.#reader.otherShapes;
+    return treeOf(this.#declared.map(({ name, path, leaf }, i) => {
+      const shape = others?.get(name) ?? leaf.shape;
+      const given = at(inputs, path);
+      return {
+        path,
+        leaf: given instanceof tf.Tensor
+          ? given.clone()
+          : toTensor(arrays[i], { shape, dtype: leaf.dtype }),
+      };
+    }));
+  }
+}
+
+function at(tree: unknown, path: readonly string[]): unknown {
+  return path.reduce(
+    (node, key) => (node as Record<string, unknown>)?.[key],
+    tree,
+  );
+}
+
+/** A tensor of a copy: a backend may keep the array that it is given. */
+export function toTensor(
+  data: TensorData,
+  { shape, dtype }: TensorType,
+): tf.Tensor {
+  return dtype === "uint8"
+    ? tf.tensor(Int32Array.from(data), [...shape], "int32")
+    : tf.tensor(data.slice(), [...shape], dtype);
+}
+
+/** The numbers of a tree of tensors. */
+export function toArrays(tree: unknown): Tree<TensorData> {
+  return treeOf(
+    leavesOf(tree, isTensor).map(({ path, leaf }) => ({
+      path,
+      leaf: leaf.dataSync() as TensorData,
+    })),
+  );
+}

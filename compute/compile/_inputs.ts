@@ -1,0 +1,168 @@
+import * as tf from "@tensorflow/tfjs";
+import { closest } from "fastest-levenshtein";
+import {
+  sameShape,
+  sizeOf,
+  type TensorData,
+  typeName,
+} from "../graph/graph.ts";
+import { allocate, type Port } from "./_program.ts";
+
+/** Shapes of inputs that are not the declared ones, by name. */
+export type OtherShapes = ReadonlyMap<string, readonly number[]>;
+
+/** Takes what a caller gives apart into one array for each input. */
+export class InputReader {
+  readonly #ports: readonly Port[];
+  readonly #paths: readonly (readonly string[])[];
+  readonly #function: string;
+  readonly #arrays: TensorData[];
+  /** Arrays that were found to fit: they need no second look. */
+  readonly #known: unknown[] = [];
+  /** Where numbers are put that come without an array. */
+  readonly #scratch: (TensorData | undefined)[];
+  #others: Map<string, readonly number[]> | undefined;
+
+  /**
+   * @param ports The inputs.
+   * @param options The keys that lead to each, and the function's name.
+   */
+  constructor(
+    ports: readonly Port[],
+    { paths, name }: {
+      paths: readonly (readonly string[])[];
+      name: string;
+    },
+  ) {
+    this.#ports = ports;
+    this.#paths = paths;
+    this.#function = name;
+    this.#arrays = ports.map(allocate);
+    this.#scratch = ports.map(() => undefined);
+  }
+
+  /** Shapes that were not the declared ones, at the last reading. */
+  get otherShapes(): OtherShapes | undefined {
+    return this.#others;
+  }
+
+  /**
+   * The arrays in the order of the inputs, in a list that is used again.
+   *
+   * @throws {TypeError} If an input is missing or of another type.
+   * @throws {RangeError} If an array has another size.
+   */
+  read(inputs: unknown): readonly TensorData[] {
+    this.#others = undefined;
+    const arrays = this.#arrays;
+    for (let i = 0; i < arrays.length; i++) {
+      let value = inputs;
+      const path = this.#paths[i];
+      for (let k = 0; k < path.length; k++) {
+        value = (value as Record<string, unknown> | undefined)?.[path[k]];
+      }
+      if (value === this.#known[i] && value !== undefined) {
+        arrays[i] = value as TensorData;
+      } else arrays[i] = this.#arrayOf(value, i, inputs);
+    }
+    return arrays;
+  }
+
+  #arrayOf(value: unknown, i: number, inputs: unknown): TensorData {
+    const port = this.#ports[i];
+    if (ArrayBuffer.isView(value)) {
+      const data = this.#checked(value, port);
+      this.#known[i] = data;
+      return data;
+    }
+    if (typeof value === "number") return this.#number(value, i);
+    if (value instanceof tf.Tensor) {
+      this.#note(port, value.shape);
+      return this.#checkedType(value.dataSync() as TensorData, port);
+    }
+    const given = value as { data?: unknown; shape?: readonly number[] } | null;
+    if (ArrayBuffer.isView(given?.data) && Array.isArray(given.shape)) {
+      this.#note(port, given.shape);
+      const data = this.#checkedType(given.data, port);
+      if (data.length === sizeOf(given.shape)) return data;
+      throw new RangeError(
+        `Cannot run ${this.#function}: input '${port.name}' has ${data.length} numbers for shape [${given.shape}]`,
+      );
+    }
+    throw this.#unusable(value, port, inputs);
+  }
+
+  /** A shape is remembered where it is not the declared one. */
+  #note(port: Port, shape: readonly number[]): void {
+    if (sameShape(shape, port.shape)) return;
+    this.#others ??= new Map();
+    this.#others.set(port.name, [...shape]);
+  }
+
+  #checked(value: ArrayBufferView, port: Port): TensorData {
+    const data = this.#checkedType(value, port);
+    if (data.length === port.size) return data;
+    throw new RangeError(
+      `Cannot run ${this.#function}: input '${port.name}' has ${data.length} numbers, expected ${
+        typeName(port)
+      }; another shape is given as { data, shape }`,
+    );
+  }
+
+  #checkedType(value: ArrayBufferView, port: Port): TensorData {
+    const { dtype } = port;
+    const fits = dtype === "float32"
+      ? value instanceof Float32Array
+      : dtype === "int32"
+      ? value instanceof Int32Array
+      : value instanceof Uint8Array;
+    if (fits) return value as TensorData;
+    throw new TypeError(
+      `Cannot run ${this.#function}: input '${port.name}' is a ${value.constructor.name}, expected ${
+        typeName(port)
+      } in a ${allocate({ size: 0, dtype }).constructor.name}`,
+    );
+  }
+
+  #number(value: number, i: number): TensorData {
+    const port = this.#ports[i];
+    if (port.size !== 1) {
+      throw new TypeError(
+        `Cannot run ${this.#function}: input '${port.name}' is the number ${value}, expected ${
+          typeName(port)
+        }`,
+      );
+    }
+    const scratch = this.#scratch[i] ??= allocate(port);
+    scratch[0] = value;
+    return scratch;
+  }
+
+  #unusable(value: unknown, port: Port, inputs: unknown): TypeError {
+    const expected = typeName(port);
+    if (value !== undefined) {
+      return new TypeError(
+        `Cannot run ${this.#function}: input '${port.name}' is no tensor, expected ${expected}`,
+      );
+    }
+    const names = namesIn(inputs);
+    const hint = names.length > 0
+      ? `; did you mean '${closest(port.name, names)}'?`
+      : "";
+    return new TypeError(
+      `Cannot run ${this.#function} without the input '${port.name}', ${expected}${hint}`,
+    );
+  }
+}
+
+/** Names of all that was given. */
+function namesIn(inputs: unknown, prefix = ""): string[] {
+  if (typeof inputs !== "object" || inputs === null) return [];
+  return Object.entries(inputs).flatMap(([key, value]) => {
+    const name = prefix + key;
+    const isLeaf = typeof value !== "object" || value === null ||
+      ArrayBuffer.isView(value) || value instanceof tf.Tensor ||
+      "data" in value;
+    return isLeaf ? [name] : namesIn(value, `${name}.`);
+  });
+}

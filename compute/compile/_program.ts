@@ -1,0 +1,164 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type DType,
+  type Graph,
+  sizeOf,
+  type TensorData,
+} from "../graph/graph.ts";
+import { lowerGraph } from "../onnx/lower.ts";
+import { encodeModel, type OnnxPort } from "../onnx/protobuf.ts";
+import { type Binding, Session } from "../runtime/session.ts";
+import { threadsFor } from "./_threads.ts";
+
+/** A tensor of a program: its name, shape and type. */
+export interface Port {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  readonly size: number;
+}
+
+/** Sessions by model and threads: equal functions share one. */
+const sessions = new Map<string, WeakRef<Session>>();
+
+function sessionFor(
+  model: Uint8Array<ArrayBuffer>,
+  threads: number,
+): Session {
+  const key = `${threads}:${sha256(model).toHex()}`;
+  const known = sessions.get(key)?.deref();
+  if (known !== undefined) return known;
+  const session = new Session(model, { threads });
+  sessions.set(key, new WeakRef(session));
+  return session;
+}
+
+/** Bindings that a program keeps, of those that were made last. */
+const MAX_BINDINGS = 8;
+
+/** Arrays that are bound for an input before its numbers are copied instead. */
+const MAX_ARRAYS = 32;
+
+/** A graph that ONNX Runtime runs, for inputs of one set of shapes. */
+export class Program {
+  readonly graph: Graph;
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+  readonly threads: number;
+  readonly #session: Session;
+  readonly #inputPorts: readonly OnnxPort[];
+  readonly #outputPorts: readonly OnnxPort[];
+  #bindings: Binding[] = [];
+  /** How many arrays were bound for each input. */
+  readonly #counts: number[];
+  /** The arrays that are bound; those of restless inputs are copies. */
+  readonly #bound: TensorData[] = [];
+  readonly #copied: number[] = [];
+
+  constructor(graph: Graph, threads: number | "auto") {
+    const model = lowerGraph(graph);
+    this.graph = graph;
+    this.threads = threadsFor(graph, threads);
+    this.inputs = graph.inputs.map(toPort);
+    this.outputs = graph.outputs.map(toPort);
+    this.#inputPorts = model.inputs;
+    this.#outputPorts = model.outputs;
+    this.#counts = this.inputs.map(() => 0);
+    this.#session = sessionFor(encodeModel(model), this.threads);
+  }
+
+  /** Computes from one list of arrays into another, in the order of the ports. */
+  run(inputs: readonly TensorData[], outputs: readonly TensorData[]): void {
+    const bound = this.#copied.length === 0 ? inputs : this.#copy(inputs);
+    for (let i = 0; i < this.#bindings.length; i++) {
+      if (!holds(this.#bindings[i], bound, outputs)) continue;
+      this.#bindings[i].run();
+      return;
+    }
+    this.#bind(bound, outputs).run();
+  }
+
+  /** The arrays, with the numbers of restless inputs in copies. */
+  #copy(inputs: readonly TensorData[]): readonly TensorData[] {
+    const bound = this.#bound;
+    for (let i = 0; i < inputs.length; i++) {
+      if (this.#copied.includes(i)) bound[i].set(inputs[i]);
+      else bound[i] = inputs[i];
+    }
+    return bound;
+  }
+
+  /** A new binding, in the place of the oldest where there are many. */
+  #bind(
+    inputs: readonly TensorData[],
+    outputs: readonly TensorData[],
+  ): Binding {
+    this.#watch(inputs);
+    const binding = this.#session.bind(
+      withArrays(this.#inputPorts, inputs),
+      withArrays(this.#outputPorts, outputs),
+    );
+    this.#bindings.push(binding);
+    if (this.#bindings.length > MAX_BINDINGS) this.#bindings.shift()!.close();
+    return binding;
+  }
+
+  /** Inputs whose arrays are always new are copied from now on. */
+  #watch(inputs: readonly TensorData[]): void {
+    inputs.forEach((array, i) => {
+      if (this.#copied.includes(i)) return;
+      if (this.#bindings.some(({ arrays }) => arrays[i] === array)) return;
+      if (++this.#counts[i] <= MAX_ARRAYS) return;
+      this.#copied.push(i);
+      this.#bound[i] = allocate(this.inputs[i]);
+    });
+  }
+}
+
+/** Whether a binding is of these very arrays. */
+function holds(
+  { arrays }: Binding,
+  inputs: readonly TensorData[],
+  outputs: readonly TensorData[],
+): boolean {
+  const n = inputs.length;
+  for (let i = 0; i < n; i++) if (arrays[i] !== inputs[i]) return false;
+  for (let i = 0; i < outputs.length; i++) {
+    if (arrays[n + i] !== outputs[i]) return false;
+  }
+  return true;
+}
+
+function withArrays(ports: readonly OnnxPort[], arrays: readonly TensorData[]) {
+  return ports.map(({ name, shape, dtype }, i) => ({
+    name,
+    shape,
+    dtype: dtype as DType,
+    data: arrays[i],
+  }));
+}
+
+/** The port of a named tensor. */
+export function toPort(
+  { name, value }: {
+    name: string;
+    value: { shape: readonly number[]; dtype: DType };
+  },
+): Port {
+  const { shape, dtype } = value;
+  return { name, shape, dtype, size: sizeOf(shape) };
+}
+
+/** An array for the numbers of a tensor, all 0. */
+export function allocate(
+  { size, dtype }: Pick<Port, "size" | "dtype">,
+): TensorData {
+  switch (dtype) {
+    case "float32":
+      return new Float32Array(size);
+    case "int32":
+      return new Int32Array(size);
+    default:
+      return new Uint8Array(size);
+  }
+}

@@ -1,0 +1,58 @@
+import type { StateRun } from "../graph/passes/pack_state.ts";
+import { sizeOf, type TensorData, type TensorType } from "../graph/graph.ts";
+import { allocate } from "./_program.ts";
+
+/** A tensor of a state. */
+export interface StateLeaf {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly leaf: TensorType;
+}
+
+/**
+ * Where a state lies: all its float32 tensors in one array, those of each run
+ * one after the other. There are two such places, that are read and written in
+ * turns.
+ */
+export class StateMemory {
+  /** The array of each tensor and of each run, by name. */
+  readonly arrays: ReadonlyMap<string, TensorData>;
+
+  constructor(leaves: readonly StateLeaf[], runs: readonly StateRun[]) {
+    const arrays = new Map<string, TensorData>();
+    const floats = inOrder(leaves, runs);
+    const sizes = floats.map(({ leaf }) => sizeOf(leaf.shape));
+    const all = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
+    let offset = 0;
+    floats.forEach(({ name }, i) => {
+      arrays.set(name, all.subarray(offset, offset += sizes[i]));
+    });
+    for (const { name, leaf } of leaves) {
+      const { shape, dtype } = leaf;
+      if (dtype === "float32") continue;
+      arrays.set(name, allocate({ size: sizeOf(shape), dtype }));
+    }
+    for (const { name, members } of runs) {
+      const first = arrays.get(members[0])!;
+      const size = members
+        .reduce((sum, member) => sum + arrays.get(member)!.length, 0);
+      const start = first.byteOffset / Float32Array.BYTES_PER_ELEMENT;
+      arrays.set(name, all.subarray(start, start + size));
+    }
+    this.arrays = arrays;
+  }
+}
+
+/** The float32 tensors: those of runs first, run by run. */
+function inOrder(
+  leaves: readonly StateLeaf[],
+  runs: readonly StateRun[],
+): StateLeaf[] {
+  const byName = new Map(leaves.map((leaf) => [leaf.name, leaf]));
+  const names = new Set([
+    ...runs.flatMap(({ members }) => members),
+    ...leaves.filter(({ leaf }) => leaf.dtype === "float32")
+      .map(({ name }) => name),
+  ]);
+  return [...names].map((name) => byName.get(name)!);
+}

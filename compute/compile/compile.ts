@@ -1,0 +1,181 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
+import { optimize } from "../graph/optimize.ts";
+import { type TensorsOf, traceFunction } from "../tracing/trace.ts";
+import { isTypeLeaf, leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
+import { EagerInputs, toArrays } from "./_eager.ts";
+import { InputReader, type OtherShapes } from "./_inputs.ts";
+import { allocate, Program, toPort } from "./_program.ts";
+import { type Settings, settingsOf } from "./_settings.ts";
+import { withShapes } from "./_shapes.ts";
+import { Variants } from "./_variants.ts";
+import type { ArraysOf, CompileOptions, InputsOf } from "./types.ts";
+
+/**
+ * A function that {@linkcode compile} made.
+ *
+ * @example
+ * ```ts
+ * import { compile, type Compiled } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const inputs = { x: { shape: [2], dtype: "float32" } } as const;
+ * const sum: Compiled<typeof inputs, { y: tf.Tensor }> = compile(
+ *   ({ x }) => ({ y: tf.sum(x) }),
+ *   { inputs },
+ * );
+ * assertEquals(sum.run({ x: Float32Array.of(1, 2) }).y[0], 3);
+ * assertEquals(sum.graph.nodes.length, 1);
+ * ```
+ */
+export interface Compiled<Types, Outputs> {
+  /** What runs it. */
+  readonly engine: "onnx" | "eager";
+  /** What it does, for the declared shapes. */
+  readonly graph: Graph;
+  /**
+   * Computes.
+   *
+   * @param inputs A number, array or tensor for each input.
+   * @returns Arrays that are written anew by the next call; what is to last
+   * must be copied.
+   * @throws {TypeError} If an input is missing or of another type.
+   * @throws {RangeError} If an array has another size, or there are more sets
+   * of shapes than `maxShapes`.
+   */
+  run(inputs: InputsOf<Types>): ArraysOf<Outputs>;
+}
+
+/**
+ * Makes a fast function of a pure function of tensors: it is traced once, and
+ * the graph is run by ONNX Runtime.
+ *
+ * The function must not depend on the numbers of its tensors other than by
+ * operations on them; see {@linkcode trace}. Where ONNX Runtime cannot be used
+ * the same function runs eagerly on the present backend of TensorFlow.js,
+ * unless `onnx` was asked for by name.
+ *
+ * @param fn A function from nested records of tensors to nested records.
+ * @param options Declarations of the inputs, engine, threads.
+ * @returns The function, over arrays.
+ * @throws {TypeError} If the function cannot be traced.
+ * @throws {Error} If the engine `onnx` was asked for and cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { compile } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const loss = ({ w, x }: { w: tf.Tensor; x: tf.Tensor }) =>
+ *   tf.mean(tf.square(tf.sub(tf.tanh(tf.mul(x, w)), 1))) as tf.Scalar;
+ * const descend = compile(({ w, x, rate }) => {
+ *   const gradient = tf.grad((w) => loss({ w, x }))(w);
+ *   return { w: tf.sub(w, tf.mul(gradient, rate)), loss: loss({ w, x }) };
+ * }, {
+ *   inputs: {
+ *     w: { shape: [], dtype: "float32" },
+ *     x: { shape: [3], dtype: "float32" },
+ *     rate: { shape: [], dtype: "float32" },
+ *   },
+ * });
+ * const { w } = descend.run({ w: 0, x: Float32Array.of(1, 2, 3), rate: 0.1 });
+ * assertAlmostEquals(w[0], 0.4, 1e-6);
+ * ```
+ */
+export function compile<
+  const Types extends Tree<TensorType>,
+  Outputs extends object,
+>(
+  fn: (inputs: TensorsOf<Types>) => Outputs,
+  options: CompileOptions<Types>,
+): Compiled<Types, Outputs> {
+  const settings = settingsOf(fn, options);
+  const call = fn as (inputs: unknown) => unknown;
+  const made = settings.engine === "onnx"
+    ? new OnnxFunction(call, options.inputs, settings)
+    : new EagerFunction(call, options.inputs, settings);
+  return made as unknown as Compiled<Types, Outputs>;
+}
+
+/** A program, where its results are put and how they are nested. */
+interface Variant {
+  readonly program: Program;
+  readonly arrays: readonly TensorData[];
+  readonly results: Tree<TensorData>;
+}
+
+class OnnxFunction {
+  readonly engine = "onnx";
+  readonly #reader: InputReader;
+  readonly #variants: Variants<Variant>;
+
+  constructor(
+    fn: (inputs: unknown) => unknown,
+    types: Tree<TensorType>,
+    settings: Settings,
+  ) {
+    const make = (others: OtherShapes | undefined): Variant => {
+      const shapes = withShapes(types, others);
+      const { graph, outputPaths } = traceFunction(fn, shapes);
+      const program = new Program(optimize(graph), settings.threads);
+      const arrays = program.outputs.map(allocate);
+      const results = treeOf(
+        outputPaths.map((path, i) => ({ path, leaf: arrays[i] })),
+      );
+      return { program, arrays, results };
+    };
+    this.#variants = new Variants(make, settings);
+    const declared = leavesOf(types, isTypeLeaf);
+    this.#reader = new InputReader(
+      declared.map(({ name, leaf }) => toPort({ name, value: leaf })),
+      { paths: declared.map(({ path }) => path), name: settings.name },
+    );
+    // Compiled now: what cannot be is an error here and not at the first call.
+    this.#variants.get(undefined);
+  }
+
+  get graph(): Graph {
+    return this.#variants.get(undefined).program.graph;
+  }
+
+  run(inputs: unknown): Tree<TensorData> {
+    const given = this.#reader.read(inputs);
+    const variant = this.#variants.get(this.#reader.otherShapes);
+    variant.program.run(given, variant.arrays);
+    return variant.results;
+  }
+}
+
+class EagerFunction {
+  readonly engine = "eager";
+  readonly #fn: (inputs: unknown) => unknown;
+  readonly #types: Tree<TensorType>;
+  readonly #inputs: EagerInputs;
+  #graph: Graph | undefined;
+
+  constructor(
+    fn: (inputs: unknown) => unknown,
+    types: Tree<TensorType>,
+    { name }: Settings,
+  ) {
+    this.#fn = fn;
+    this.#types = types;
+    this.#inputs = new EagerInputs(types, name);
+  }
+
+  get graph(): Graph {
+    return this.#graph ??= optimize(traceFunction(this.#fn, this.#types).graph);
+  }
+
+  run(inputs: unknown): Tree<TensorData> {
+    let results: Tree<TensorData> | undefined;
+    tf.tidy(() => {
+      results = toArrays(this.#fn(this.#inputs.tensors(inputs)));
+    });
+    return results!;
+  }
+}

@@ -1,0 +1,196 @@
+import type * as tf from "@tensorflow/tfjs";
+import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
+import type { Tree } from "../tracing/tree.ts";
+import type { TensorsOf } from "../tracing/trace.ts";
+import { EagerStep } from "./_eager_step.ts";
+import { OnnxStep } from "./_onnx_step.ts";
+import { settingsOf } from "./_settings.ts";
+import type {
+  ArraysOf,
+  CompileOptions,
+  InputsOf,
+  TensorInput,
+} from "./types.ts";
+
+/**
+ * How a step of a state is compiled.
+ *
+ * @example
+ * ```ts
+ * import { compileStep, type CompileStepOptions } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const options = {
+ *   state: { total: tf.scalar(0) },
+ *   inputs: { x: { shape: [], dtype: "float32" } },
+ * } as const satisfies CompileStepOptions<object, object>;
+ * const add = compileStep(({ total }, { x }) => ({
+ *   state: { total: tf.add(total, x) },
+ * }), options);
+ * add.run({ x: 2 });
+ * assertEquals(add.read().total.data[0], 2);
+ * ```
+ */
+export interface CompileStepOptions<State, Types>
+  extends CompileOptions<Types> {
+  /** The state at the start, in nested records; its tensors are copied. */
+  readonly state: State;
+}
+
+/**
+ * Numbers of a state's tensors, owned by the caller.
+ *
+ * @example
+ * ```ts
+ * import type { StateArrays } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import type * as tf from "@tensorflow/tfjs";
+ *
+ * const saved: StateArrays<{ w: tf.Tensor }> = {
+ *   w: { data: Float32Array.of(1, 2), shape: [2] },
+ * };
+ * assertEquals(saved.w.data.length, 2);
+ * ```
+ */
+export type StateArrays<State> = {
+  readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
+    ? { data: TensorData; shape: number[] }
+    : StateArrays<State[K]>;
+};
+
+/**
+ * The state itself, for other compiled functions to read in place.
+ *
+ * @example
+ * ```ts
+ * import type { ResidentState } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import type * as tf from "@tensorflow/tfjs";
+ *
+ * const resident: ResidentState<{ w: tf.Tensor }> = { w: Float32Array.of(1) };
+ * assertEquals(Object.keys(resident), ["w"]);
+ * ```
+ */
+export type ResidentState<State> = {
+  readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
+    ? TensorInput
+    : ResidentState<State[K]>;
+};
+
+/**
+ * A step that {@linkcode compileStep} made, and the state that it moves.
+ *
+ * @example
+ * ```ts
+ * import { type CompiledStep, compileStep } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const state = { count: tf.scalar(0) };
+ * const step: CompiledStep<typeof state, object, object> = compileStep(
+ *   ({ count }) => ({ state: { count: tf.add(count, 1) } }),
+ *   { state, inputs: {} },
+ * );
+ * step.run({});
+ * step.run({});
+ * assertEquals(step.read().count.data[0], 2);
+ * ```
+ */
+export interface CompiledStep<State, Types, Outputs> {
+  /** What runs it. */
+  readonly engine: "onnx" | "eager";
+  /** What it does, for the declared shapes. */
+  readonly graph: Graph;
+  /**
+   * The present state, to be handed to other compiled functions. It is good
+   * until the next {@linkcode run}.
+   */
+  readonly state: ResidentState<State>;
+  /**
+   * Takes one step: the state is replaced by the new one.
+   *
+   * @param inputs A number, array or tensor for each input.
+   * @returns What the function returned beside the state, in arrays that are
+   * written anew by the next call.
+   * @throws {TypeError} If an input is missing or of another type.
+   * @throws {RangeError} If an array has another size.
+   */
+  run(inputs: InputsOf<Types>): ArraysOf<Outputs>;
+  /** Copies the state out. */
+  read(): StateArrays<State>;
+  /**
+   * Puts another state in the place of the present one.
+   *
+   * @param state Arrays of the same names and sizes; copied.
+   * @throws {RangeError} If a tensor is missing or has another size.
+   */
+  write(state: StateArrays<State>): void;
+  /** Frees the tensors of an eager state; the step cannot run afterwards. */
+  close(): void;
+}
+
+/**
+ * Makes a fast step of a pure function `(state, inputs) -> { state, ... }`.
+ * The state stays where it is between the calls: no number of it is copied
+ * unless {@linkcode CompiledStep.read} asks for it.
+ *
+ * @param fn A function of a state and inputs, each nested records of tensors.
+ * It returns the new state as `state` and anything else beside it.
+ * @param options The state at the start, declarations of the inputs, engine.
+ * @returns The step, holding the state.
+ * @throws {TypeError} If the function cannot be traced, or the new state has
+ * not the names and shapes of the old one.
+ * @throws {Error} If the engine `onnx` was asked for and cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { compileStep, rmspropTf1 } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const optimizer = rmspropTf1();
+ * const params = { w: tf.tensor1d([3, -2]) };
+ * const learner = compileStep(({ params, slots }, { target, rate }) => {
+ *   const loss = (w: tf.Tensor) => tf.sum(tf.square(tf.sub(w, target)));
+ *   const gradients = { w: tf.grad(loss)(params.w) };
+ *   const options = { state: slots, learningRate: rate as tf.Scalar };
+ *   const step = optimizer.apply(params, gradients, options);
+ *   return {
+ *     state: { params: step.params as typeof params, slots: step.state },
+ *     loss: loss(params.w),
+ *   };
+ * }, {
+ *   state: { params, slots: optimizer.init(params) },
+ *   inputs: {
+ *     target: { shape: [2], dtype: "float32" },
+ *     rate: { shape: [], dtype: "float32" },
+ *   },
+ * });
+ * const target = Float32Array.of(1, 1);
+ * for (let i = 0; i < 200; i++) learner.run({ target, rate: 0.1 });
+ * assert(learner.run({ target, rate: 0.1 }).loss[0] < 0.01);
+ * ```
+ */
+export function compileStep<
+  State extends object,
+  const Types extends Tree<TensorType>,
+  Result extends { state: State },
+>(
+  fn: (state: State, inputs: TensorsOf<Types>) => Result,
+  options: CompileStepOptions<State, Types>,
+): CompiledStep<State, Types, Omit<Result, "state">> {
+  const settings = settingsOf(fn, options);
+  const { state, inputs: types } = options;
+  const call = fn as unknown as StepFunction;
+  const made = settings.engine === "onnx"
+    ? new OnnxStep(call, { state, types, settings })
+    : new EagerStep(call, { state, types, settings });
+  return made as unknown as CompiledStep<State, Types, Omit<Result, "state">>;
+}
+
+/** The function, as the engines call it. */
+type StepFunction = (state: unknown, inputs: unknown) => { state: unknown };

@@ -1,0 +1,213 @@
+/**
+ * Types of the numbers in a graph. `uint8` is for inputs alone: TensorFlow.js
+ * has no such tensors, so a traced function sees them as `int32`.
+ *
+ * @example
+ * ```ts
+ * import type { DType } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pixels: DType = "uint8";
+ * assertEquals(pixels, "uint8");
+ * ```
+ */
+export type DType = "float32" | "int32" | "bool" | "uint8";
+
+/**
+ * Shape and type of a tensor.
+ *
+ * @example
+ * ```ts
+ * import type { TensorType } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const images: TensorType = { shape: [16, 84, 84, 4], dtype: "uint8" };
+ * assertEquals(images.shape.length, 4);
+ * ```
+ */
+export interface TensorType {
+  /** Length of each axis. */
+  readonly shape: readonly number[];
+  /** Type of the numbers. */
+  readonly dtype: DType;
+}
+
+/**
+ * A tensor of a graph: what one node makes and others take. Values are told
+ * apart by identity.
+ *
+ * @example
+ * ```ts
+ * import { trace, type Value } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const x = { shape: [2, 3], dtype: "float32" } as const;
+ * const graph = trace(({ x }) => ({ y: tf.sum(x, 1) }), { x });
+ * const value: Value = graph.outputs[0].value;
+ * assertEquals(value.shape, [2]);
+ * ```
+ */
+export type Value = TensorType;
+
+/**
+ * Settings of a node, by the names of TensorFlow.js's kernel attributes.
+ *
+ * @example
+ * ```ts
+ * import type { Attributes } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const attributes: Attributes = { transposeA: false, transposeB: true };
+ * assertEquals(attributes.transposeB, true);
+ * ```
+ */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/**
+ * One operation: a kernel of TensorFlow.js, or a `Constant`.
+ *
+ * @example
+ * ```ts
+ * import { type Node, trace } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const x = { shape: [2], dtype: "float32" } as const;
+ * const graph = trace(({ x }) => ({ y: tf.exp(x) }), { x });
+ * const node: Node = graph.nodes[0];
+ * assertEquals(node.op, "Exp");
+ * ```
+ */
+export interface Node {
+  /** Name of the kernel, or `Constant`. */
+  readonly op: string;
+  /** What it takes, in the order of the kernel's inputs. */
+  readonly inputs: readonly Value[];
+  /** Its settings; those of a constant are its {@linkcode ConstantData}. */
+  readonly attributes: Attributes;
+  /** What it makes. */
+  readonly outputs: readonly Value[];
+  /** Where the operation was called, as `file:line` in text, if known. */
+  readonly source?: { toString(): string };
+}
+
+/**
+ * Numbers of a constant: all of them, or the one that all are.
+ *
+ * @example
+ * ```ts
+ * import type { ConstantData } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ones: ConstantData = { fill: 1 };
+ * assertEquals(ones.fill, 1);
+ * ```
+ */
+export type ConstantData =
+  | { readonly fill: number; readonly values?: undefined }
+  | { readonly values: TensorData; readonly fill?: undefined };
+
+/**
+ * Numbers of a tensor, row-major.
+ *
+ * @example
+ * ```ts
+ * import type { TensorData } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const data: TensorData = Float32Array.of(1, 2);
+ * assertEquals(data.length, 2);
+ * ```
+ */
+export type TensorData = Float32Array | Int32Array | Uint8Array;
+
+/**
+ * A tensor that comes into a graph or leaves it, by the path of its name.
+ *
+ * @example
+ * ```ts
+ * import { type NamedValue, trace } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const x = { shape: [2], dtype: "float32" } as const;
+ * const graph = trace(({ x }) => ({ y: tf.exp(x) }), { x });
+ * const input: NamedValue = graph.inputs[0];
+ * assertEquals(input.name, "x");
+ * ```
+ */
+export interface NamedValue {
+  /** Path of keys, such as `batch.observations`. */
+  readonly name: string;
+  /** The tensor. */
+  readonly value: Value;
+}
+
+/**
+ * A function of tensors as a list of operations, each after those that it
+ * takes from. Graphs are not changed: passes make new ones.
+ *
+ * @example
+ * ```ts
+ * import { type Graph, trace } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const x = { shape: [2], dtype: "float32" } as const;
+ * const graph: Graph = trace(({ x }) => ({ y: tf.mul(x, x) }), { x });
+ * assertEquals(
+ *   String(graph),
+ *   "input x: float32[2]\n%0: float32[2] = Multiply(x, x)\noutput y = %0",
+ * );
+ * ```
+ */
+export interface Graph {
+  /** What it takes. */
+  readonly inputs: readonly NamedValue[];
+  /** Its operations, in an order in which they can be run. */
+  readonly nodes: readonly Node[];
+  /** What it makes. */
+  readonly outputs: readonly NamedValue[];
+  /** The graph as a readable program. */
+  toString(): string;
+}
+
+/** The operation that makes constants. */
+export const CONSTANT = "Constant";
+
+/** Numbers in a tensor of a shape. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1);
+}
+
+/** Whether two shapes are the same. */
+export function sameShape(
+  a: readonly number[],
+  b: readonly number[],
+): boolean {
+  return a.length === b.length && a.every((length, i) => length === b[i]);
+}
+
+/** A type as it is printed: `float32[2,3]`. */
+export function typeName({ shape, dtype }: TensorType): string {
+  return `${dtype}[${shape.join(",")}]`;
+}
+
+/** Each value's node; inputs have none. */
+export function producersOf(graph: Pick<Graph, "nodes">): Map<Value, Node> {
+  const producers = new Map<Value, Node>();
+  for (const node of graph.nodes) {
+    for (const output of node.outputs) producers.set(output, node);
+  }
+  return producers;
+}
+
+/** How many operations and outputs take each value. */
+export function countUses(graph: Graph): Map<Value, number> {
+  const uses = new Map<Value, number>();
+  const count = (value: Value) => uses.set(value, (uses.get(value) ?? 0) + 1);
+  for (const node of graph.nodes) node.inputs.forEach(count);
+  for (const output of graph.outputs) count(output.value);
+  return uses;
+}

@@ -1,0 +1,55 @@
+import type { Graph } from "./graph.ts";
+import { eliminateDeadCode } from "./passes/eliminate_dead_code.ts";
+import { foldConstants } from "./passes/fold_constants.ts";
+import { fuseBias } from "./passes/fuse_bias.ts";
+import { hoistFromConcat } from "./passes/hoist_from_concat.ts";
+import { recognizeLogSoftmax } from "./passes/recognize_log_softmax.ts";
+import { removeAliases } from "./passes/remove_aliases.ts";
+import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
+import { simplify } from "./passes/simplify.ts";
+
+/** Rounds after which a graph that still shrinks is left as it is. */
+const MAX_ROUNDS = 8;
+
+const PASSES = [
+  removeAliases,
+  eliminateDeadCode,
+  foldConstants,
+  shareCommonSubexpressions,
+  simplify,
+  recognizeLogSoftmax,
+  hoistFromConcat,
+  eliminateDeadCode,
+];
+
+/**
+ * Makes a graph smaller: aliases, dead code, constants, common subexpressions,
+ * algebra, and operations that stand for several. What it computes stays the
+ * same, up to the last bits of float32.
+ *
+ * @param graph A graph, as {@linkcode trace} records it.
+ * @returns A graph of the same inputs and outputs.
+ *
+ * @example
+ * ```ts
+ * import { optimize, trace } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const x = { shape: [8], dtype: "float32" } as const;
+ * const graph = trace(({ x }) => {
+ *   const unused = tf.exp(x);
+ *   return { y: tf.mul(tf.add(x, tf.zerosLike(unused)), 1).clone() };
+ * }, { x });
+ * assertEquals(optimize(graph).nodes.length, 0);
+ * ```
+ */
+export function optimize(graph: Graph): Graph {
+  let current = graph;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const before = current.nodes.length;
+    current = PASSES.reduce((it, pass) => pass(it), current);
+    if (current.nodes.length === before && round > 0) break;
+  }
+  return eliminateDeadCode(fuseBias(current));
+}

@@ -1,0 +1,141 @@
+import {
+  type Graph,
+  type NamedValue,
+  type Node,
+  producersOf,
+  sizeOf,
+  type Value,
+} from "../graph.ts";
+import { makeGraph } from "../make_graph.ts";
+import { eliminateDeadCode } from "./eliminate_dead_code.ts";
+import { rewrite } from "./rewrite.ts";
+
+/** Tensors of a state that lie in memory one after the other. */
+export interface StateRun {
+  /** Name of the flat vector, as an input and as an output. */
+  readonly name: string;
+  /** Names of the tensors, in order. */
+  readonly members: readonly string[];
+  /** Whether the graph takes them as one flat vector too. */
+  readonly input: boolean;
+  /** Whether the graph makes them as one flat vector. */
+  readonly output: boolean;
+}
+
+/** A graph whose state is packed, and how. */
+export interface PackedGraph {
+  readonly graph: Graph;
+  readonly runs: readonly StateRun[];
+}
+
+/**
+ * Takes and makes whole groups of a state's tensors as one flat vector, where
+ * the function joins and splits them anyway: as the groups lie in memory one
+ * after the other, neither costs anything.
+ *
+ * @param graph A graph.
+ * @param names Names that are inputs and outputs of it: the state.
+ */
+export function packState(
+  graph: Graph,
+  names: ReadonlySet<string>,
+): PackedGraph {
+  const found = findRuns(graph, names);
+  const splits = findSplits(graph, found);
+  const inputs: NamedValue[] = [];
+  const byConcat = new Map<Node, Value>();
+  const runs = found.map(({ concat, members }, i): StateRun => {
+    const name = `flat.${i}`;
+    const value = { ...concat.outputs[0] };
+    byConcat.set(concat, value);
+    inputs.push({ name, value });
+    return { name, members, input: true, output: splits.has(i) };
+  });
+  const packed = new Set<string>();
+  const outputs: NamedValue[] = [];
+  for (const [i, { inputs: [value] }] of splits) {
+    outputs.push({ name: runs[i].name, value });
+    for (const member of runs[i].members) packed.add(member);
+  }
+  const joined = makeGraph({
+    ...graph,
+    inputs: [...graph.inputs, ...inputs],
+    outputs: [
+      ...graph.outputs.filter(({ name }) => !packed.has(name)),
+      ...outputs,
+    ],
+  });
+  const replaced = rewrite(joined, (node) => byConcat.get(originalOf(node)));
+  return { graph: eliminateDeadCode(replaced), runs };
+
+  /** Rewriting may have copied a node: its outputs are still the same. */
+  function originalOf(node: Node): Node {
+    for (const concat of byConcat.keys()) {
+      if (concat.outputs[0] === node.outputs[0]) return concat;
+    }
+    return node;
+  }
+}
+
+/** A concatenation of a state's tensors. */
+interface FoundRun {
+  readonly concat: Node;
+  readonly members: readonly string[];
+}
+
+/** Concatenations of tensors of the state, each tensor in one of them. */
+function findRuns(graph: Graph, names: ReadonlySet<string>): FoundRun[] {
+  const producers = producersOf(graph);
+  const inputNames = new Map(
+    graph.inputs.map(({ name, value }) => [value, name]),
+  );
+  const placed = new Set<string>();
+  const runs: FoundRun[] = [];
+  for (const node of graph.nodes) {
+    if (!isFlat(node)) continue;
+    const members = node.inputs.map((value) => {
+      const reshape = producers.get(value);
+      const source = reshape?.op === "Reshape" ? reshape.inputs[0] : value;
+      return inputNames.get(source);
+    });
+    const free = members.every((name) =>
+      name !== undefined && names.has(name) && !placed.has(name)
+    );
+    if (!free || new Set(members).size < members.length) continue;
+    for (const name of members) placed.add(name!);
+    runs.push({ concat: node, members: members as string[] });
+  }
+  return runs;
+}
+
+function isFlat({ op, outputs }: Node): boolean {
+  return op === "Concat" && outputs[0].shape.length === 1 &&
+    outputs[0].dtype === "float32";
+}
+
+/** The splits that make all new tensors of a run, by the run's number. */
+function findSplits(
+  graph: Graph,
+  runs: readonly FoundRun[],
+): Map<number, Node> {
+  const producers = producersOf(graph);
+  const outputs = new Map(
+    graph.outputs.map(({ name, value }) => [name, value]),
+  );
+  const splits = new Map<number, Node>();
+  runs.forEach(({ members, concat }, i) => {
+    const parts = members.map((name) => {
+      const value = outputs.get(name)!;
+      const reshape = producers.get(value);
+      return reshape?.op === "Reshape" ? reshape.inputs[0] : value;
+    });
+    const split = producers.get(parts[0]);
+    if (split?.op !== "Split" || split.outputs.length !== parts.length) return;
+    const size = sizeOf(concat.outputs[0].shape);
+    if (sizeOf(split.inputs[0].shape) !== size) return;
+    if (parts.every((part, k) => part === split.outputs[k])) {
+      splits.set(i, split);
+    }
+  });
+  return splits;
+}

@@ -1,0 +1,110 @@
+import { inferOutputs } from "../../kernels/mod.ts";
+import {
+  type Attributes,
+  CONSTANT,
+  type ConstantData,
+  type Graph,
+  type Node,
+  type TensorType,
+  type Value,
+} from "../graph.ts";
+import { makeGraph } from "../make_graph.ts";
+
+/** What a rule knows of the graph so far, and how it adds to it. */
+export class Rewriter {
+  readonly nodes: Node[] = [];
+  readonly #producers = new Map<Value, Node>();
+
+  /** The operation that makes a value; inputs have none. */
+  producer(value: Value): Node | undefined {
+    return this.#producers.get(value);
+  }
+
+  /** The operation that makes a value, if it is of that kind. */
+  producerOf(value: Value, op: string): Node | undefined {
+    const node = this.#producers.get(value);
+    return node?.op === op ? node : undefined;
+  }
+
+  /** Numbers of a value that is a constant. */
+  constantOf(value: Value): ConstantData | undefined {
+    return this.producerOf(value, CONSTANT)?.attributes as
+      | ConstantData
+      | undefined;
+  }
+
+  /** The one number of a constant that is the same everywhere. */
+  fillOf(value: Value): number | undefined {
+    const data = this.constantOf(value);
+    if (data === undefined) return undefined;
+    if (data.fill !== undefined) return data.fill;
+    const [first] = data.values;
+    return data.values.length > 0 && data.values.every((it) => it === first)
+      ? first
+      : undefined;
+  }
+
+  /** Keeps an operation. */
+  push(node: Node): readonly Value[] {
+    this.nodes.push(node);
+    for (const output of node.outputs) this.#producers.set(output, node);
+    return node.outputs;
+  }
+
+  /** Adds an operation in the place of another. */
+  add(
+    op: string,
+    inputs: readonly Value[],
+    { attributes = {}, from }: { attributes?: Attributes; from?: Node } = {},
+  ): Value {
+    const outputs = inferOutputs(op, inputs, attributes);
+    const { source } = from ?? {};
+    return this.push({ op, inputs, attributes, outputs, source })[0];
+  }
+
+  /** Adds a constant. */
+  constant(data: ConstantData, { shape, dtype }: TensorType): Value {
+    return this.push({
+      op: CONSTANT,
+      inputs: [],
+      attributes: { ...data },
+      outputs: [{ shape, dtype }],
+    })[0];
+  }
+}
+
+/**
+ * What takes an operation's place: other values, one for each output, or
+ * nothing to keep it.
+ */
+export type Rule = (
+  node: Node,
+  rewriter: Rewriter,
+) => Value | readonly Value[] | undefined;
+
+/** A graph whose operations went through a rule, from first to last. */
+export function rewrite(graph: Graph, rule: Rule): Graph {
+  const rewriter = new Rewriter();
+  const replaced = new Map<Value, Value>();
+  const now = (value: Value) => replaced.get(value) ?? value;
+  for (const node of graph.nodes) {
+    const inputs = node.inputs.map(now);
+    const same = inputs.every((it, i) => it === node.inputs[i]);
+    const current = same ? node : { ...node, inputs };
+    const made = rule(current, rewriter);
+    const values = made === undefined
+      ? rewriter.push(current)
+      : Array.isArray(made)
+      ? made
+      : [made as Value];
+    node.outputs.forEach((output, i) => {
+      if (output !== values[i]) replaced.set(output, values[i]);
+    });
+  }
+  return makeGraph({
+    inputs: graph.inputs,
+    nodes: rewriter.nodes,
+    outputs: graph.outputs
+      .map(({ name, value }) => ({ name, value: now(value) })),
+  });
+}

@@ -1,0 +1,186 @@
+import {
+  type Graph,
+  type Node,
+  sameShape,
+  sizeOf,
+  type Value,
+} from "../graph.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
+
+type Simplification = (node: Node, rewriter: Rewriter) => Value | undefined;
+
+/**
+ * Algebra that holds for all numbers but NaN's sign: neutral elements, double
+ * negations, and broadcasts that the next operation does by itself.
+ */
+export function simplify(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    const rules = RULES[node.op] ?? [];
+    for (const rule of rules) {
+      const made = rule(node, rewriter);
+      if (made !== undefined) return made;
+    }
+    return undefined;
+  });
+}
+
+/** Operations of two inputs that broadcast them. */
+const BROADCASTING = [
+  "Add",
+  "Sub",
+  "Multiply",
+  "RealDiv",
+  "Maximum",
+  "Minimum",
+  "Pow",
+  "SquaredDifference",
+  "Equal",
+  "NotEqual",
+  "Less",
+  "LessEqual",
+  "Greater",
+  "GreaterEqual",
+] as const;
+
+/** The other operand where one is a number that changes nothing. */
+function neutral(number: number, sides: readonly (0 | 1)[]): Simplification {
+  return (node, rewriter) => {
+    for (const side of sides) {
+      if (rewriter.fillOf(node.inputs[side]) !== number) continue;
+      return broadcastTo(node.inputs[1 - side], node, rewriter);
+    }
+    return undefined;
+  };
+}
+
+/** A value in the shape of an operation's output. */
+function broadcastTo(value: Value, node: Node, rewriter: Rewriter): Value {
+  const { shape } = node.outputs[0];
+  if (sameShape(value.shape, shape)) return value;
+  const attributes = { shape };
+  return rewriter.add("BroadcastTo", [value], { attributes, from: node });
+}
+
+/** `0 - x` is `-x`. */
+const subtractFromZero: Simplification = (node, rewriter) => {
+  const [zero, x] = node.inputs;
+  if (rewriter.fillOf(zero) !== 0) return undefined;
+  const of = broadcastTo(x, node, rewriter);
+  return rewriter.add("Neg", [of], { from: node });
+};
+
+/** `-(-x)` is `x`, and `-(x c)` is `x (-c)`. */
+const negation: Simplification = (node, rewriter) => {
+  const before = rewriter.producer(node.inputs[0]);
+  if (before?.op === "Neg") return before.inputs[0];
+  if (before?.op !== "Multiply") return undefined;
+  const c = rewriter.fillOf(before.inputs[1]);
+  if (c === undefined) return undefined;
+  return scaled(before.inputs[0], -c, { node, rewriter });
+};
+
+/** `(x a) b` is `x (a b)`, for numbers `a` and `b`. */
+const twoFactors: Simplification = (node, rewriter) => {
+  const b = rewriter.fillOf(node.inputs[1]);
+  const before = rewriter.producerOf(node.inputs[0], "Multiply");
+  if (b === undefined || before === undefined) return undefined;
+  const a = rewriter.fillOf(before.inputs[1]);
+  if (a === undefined) return undefined;
+  return scaled(before.inputs[0], Math.fround(a * b), { node, rewriter });
+};
+
+/** Numbers come second: other rules need to look in one place only. */
+const numberLast: Simplification = (node, rewriter) => {
+  const [a, b] = node.inputs;
+  if (rewriter.fillOf(a) === undefined) return undefined;
+  if (rewriter.fillOf(b) !== undefined) return undefined;
+  return rewriter.add(node.op, [b, a], { from: node });
+};
+
+/** `x / c` is `x (1 / c)` where `1 / c` is exact. */
+const exactReciprocal: Simplification = (node, rewriter) => {
+  const c = rewriter.fillOf(node.inputs[1]);
+  if (c === undefined || c === 0) return undefined;
+  if (!Number.isInteger(Math.log2(Math.abs(c)))) return undefined;
+  return scaled(node.inputs[0], 1 / c, { node, rewriter });
+};
+
+function scaled(
+  x: Value,
+  factor: number,
+  { node, rewriter }: { node: Node; rewriter: Rewriter },
+): Value | undefined {
+  const [{ shape, dtype }] = node.outputs;
+  if (dtype !== "float32" || !sameShape(x.shape, shape)) return undefined;
+  const by = rewriter.constant({ fill: factor }, { shape: [], dtype });
+  return rewriter.add("Multiply", [x, by], { from: node });
+}
+
+/** What an operand was before it was broadcast. */
+function narrower(value: Value, rewriter: Rewriter): Value | undefined {
+  const node = rewriter.producer(value);
+  if (node?.op === "BroadcastTo") return node.inputs[0];
+  if (node?.op === "Tile" && sizeOf(node.inputs[0].shape) === 1) {
+    return node.inputs[0];
+  }
+  if (value.shape.length === 0) return undefined;
+  const fill = rewriter.fillOf(value);
+  if (fill === undefined) return undefined;
+  return rewriter.constant({ fill }, { shape: [], dtype: value.dtype });
+}
+
+/** Operands that the operation broadcasts by itself. */
+const broadcastInside: Simplification = (node, rewriter) => {
+  const { shape } = node.outputs[0];
+  for (const side of [0, 1] as const) {
+    const other = node.inputs[1 - side];
+    if (!sameShape(other.shape, shape)) continue;
+    const operand = narrower(node.inputs[side], rewriter);
+    if (operand === undefined || operand.shape.length > shape.length) continue;
+    const inputs = node.inputs.with(side, operand);
+    return rewriter.add(node.op, inputs, { from: node });
+  }
+  return undefined;
+};
+
+/** What one number became in a larger shape, and the number. */
+function spreadNumber(value: Value, rewriter: Rewriter): Value | undefined {
+  const node = rewriter.producer(value);
+  if (node?.op !== "BroadcastTo" && node?.op !== "Tile") return undefined;
+  const [number] = node.inputs;
+  if (sizeOf(number.shape) !== 1 || sizeOf(value.shape) === 1) return undefined;
+  if (number.shape.length === 0) return number;
+  const attributes = { shape: [] };
+  return rewriter.add("Reshape", [number], { attributes, from: node });
+}
+
+/** One number in many places is computed with once. */
+const computeBeforeSpreading: Simplification = (node, rewriter) => {
+  const operands = node.inputs.map((input) =>
+    input.shape.length === 0 ? input : spreadNumber(input, rewriter)
+  );
+  if (operands.some((it) => it === undefined)) return undefined;
+  if (node.inputs.every(({ shape }) => shape.length === 0)) return undefined;
+  const number = rewriter.add(node.op, operands as Value[], { from: node });
+  return broadcastTo(number, node, rewriter);
+};
+
+/** One number in many places is spread in the last shape only. */
+const reshapeBeforeSpreading: Simplification = (node, rewriter) => {
+  const number = spreadNumber(node.inputs[0], rewriter);
+  return number && broadcastTo(number, node, rewriter);
+};
+
+const SPREADING = [computeBeforeSpreading, broadcastInside];
+
+const RULES: Readonly<Record<string, readonly Simplification[]>> = {
+  ...Object.fromEntries(BROADCASTING.map((op) => [op, SPREADING])),
+  Add: [neutral(0, [0, 1]), numberLast, ...SPREADING],
+  Sub: [neutral(0, [1]), subtractFromZero, ...SPREADING],
+  Multiply: [neutral(1, [0, 1]), numberLast, twoFactors, ...SPREADING],
+  RealDiv: [neutral(1, [1]), exactReciprocal, ...SPREADING],
+  Neg: [negation, computeBeforeSpreading],
+  Exp: [computeBeforeSpreading],
+  Square: [computeBeforeSpreading],
+  Reshape: [reshapeBeforeSpreading],
+};

@@ -1,0 +1,63 @@
+import {
+  type Attributes,
+  CONSTANT,
+  type ConstantData,
+  type Graph,
+  type Node,
+  sizeOf,
+  typeName,
+  type Value,
+} from "./graph.ts";
+
+/** Numbers of a constant that are still printed. */
+const MAX_NUMBERS = 8;
+
+/** A graph as a program: inputs, one line an operation, outputs. */
+export function printGraph(graph: Graph): string {
+  const names = new Map<Value, string>();
+  const lines: string[] = [];
+  for (const { name, value } of graph.inputs) {
+    names.set(value, name);
+    lines.push(`input ${name}: ${typeName(value)}`);
+  }
+  nameOutputs(graph, names);
+  for (const node of graph.nodes) lines.push(printNode(node, names));
+  for (const { name, value } of graph.outputs) {
+    lines.push(`output ${name} = ${names.get(value)}`);
+  }
+  return lines.join("\n");
+}
+
+/** Numbers what the operations make from 0. */
+function nameOutputs(graph: Graph, names: Map<Value, string>): void {
+  let next = 0;
+  for (const node of graph.nodes) {
+    for (const output of node.outputs) names.set(output, `%${next++}`);
+  }
+}
+
+function printNode(node: Node, names: ReadonlyMap<Value, string>): string {
+  const made = node.outputs
+    .map((output) => `${names.get(output)}: ${typeName(output)}`)
+    .join(", ");
+  if (node.op === CONSTANT) {
+    const data = node.attributes as ConstantData;
+    return `${made} = ${printConstant(data, node.outputs[0])}`;
+  }
+  const taken = node.inputs.map((input) => names.get(input) ?? "?");
+  const all = [...taken, ...printAttributes(node.attributes)].join(", ");
+  return `${made} = ${node.op}(${all})`;
+}
+
+function printConstant(data: ConstantData, value: Value): string {
+  if (data.fill !== undefined) return `constant ${data.fill}`;
+  const numbers = [...data.values.subarray(0, MAX_NUMBERS)].join(", ");
+  const rest = sizeOf(value.shape) > MAX_NUMBERS ? ", ..." : "";
+  return `constant [${numbers}${rest}]`;
+}
+
+function printAttributes(attributes: Attributes): string[] {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+}

@@ -1,0 +1,94 @@
+import {
+  CONSTANT,
+  type ConstantData,
+  type Graph,
+  type Node,
+  sizeOf,
+  type Value,
+} from "../graph/graph.ts";
+import { primitive } from "../kernels/mod.ts";
+import { ModelBuilder } from "./model_builder.ts";
+import type { OnnxModel, OnnxNode } from "./protobuf.ts";
+
+/** Constants of one number are written out up to this size. */
+const MAX_WRITTEN = 1 << 12;
+
+/** A graph as an ONNX model whose inputs and outputs have the graph's names. */
+export function lowerGraph(graph: Graph): OnnxModel {
+  const model = new ModelBuilder();
+  const names = new Map<Value, string>();
+  for (const { name, value } of graph.inputs) names.set(value, name);
+  for (const node of graph.nodes) {
+    const made = lowerNode(node, { model, names });
+    node.outputs.forEach((output, i) => names.set(output, made[i]));
+  }
+  const outputs = nameOutputs(graph, { model, names });
+  const renamed = new Map(outputs.map(({ made, name }) => [made, name]));
+  return {
+    inputs: graph.inputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
+    outputs: outputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
+    nodes: model.nodes.map((node) => rename(node, renamed)),
+    initializers: model.initializers,
+  };
+}
+
+/**
+ * The outputs' names in the model and what is to be renamed to them. A name
+ * that an input has gets a mark; an output that is an input, a constant or
+ * another output gets an operation of its own.
+ */
+function nameOutputs(
+  graph: Graph,
+  { model, names }: { model: ModelBuilder; names: Map<Value, string> },
+): { name: string; made: string; value: Value }[] {
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const taken = new Set(inputs);
+  for (const { name } of model.initializers) taken.add(name);
+  return graph.outputs.map(({ name, value }) => {
+    const direct = names.get(value)!;
+    const made = taken.has(direct) ? model.op("Identity", [direct]) : direct;
+    taken.add(made);
+    return { name: inputs.has(name) ? `${name}'` : name, made, value };
+  });
+}
+
+function typeOf({ shape, dtype }: Value) {
+  return { shape, dtype };
+}
+
+function lowerNode(
+  node: Node,
+  { model, names }: { model: ModelBuilder; names: Map<Value, string> },
+): readonly string[] {
+  if (node.op === CONSTANT) {
+    return [lowerConstant(node, model)];
+  }
+  const inputs = node.inputs.map((it) => names.get(it)!);
+  const made = primitive(node.op).lower({ node, inputs, model });
+  return typeof made === "string" ? [made] : made;
+}
+
+function lowerConstant(node: Node, model: ModelBuilder): string {
+  const [{ shape, dtype }] = node.outputs;
+  const data = node.attributes as ConstantData;
+  if (data.values !== undefined) {
+    return model.tensor(data.values, { shape, dtype });
+  }
+  const size = sizeOf(shape);
+  if (size <= MAX_WRITTEN) {
+    return model.tensor(new Array(size).fill(data.fill), { shape, dtype });
+  }
+  const scalar = model.scalar(data.fill, dtype);
+  return model.op("Expand", [scalar, model.ints(shape)]);
+}
+
+/** A node with other names in the place of some. */
+function rename(node: OnnxNode, names: ReadonlyMap<string, string>): OnnxNode {
+  const renamed = (list: readonly string[]) =>
+    list.map((name) => names.get(name) ?? name);
+  return {
+    ...node,
+    inputs: renamed(node.inputs),
+    outputs: renamed(node.outputs),
+  };
+}

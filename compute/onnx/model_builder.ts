@@ -1,0 +1,102 @@
+import type { TensorData } from "../graph/graph.ts";
+import type {
+  OnnxAttribute,
+  OnnxInitializer,
+  OnnxNode,
+  OnnxType,
+} from "./protobuf.ts";
+
+/** Settings of an ONNX operation. */
+export type OnnxAttributes = Readonly<Record<string, OnnxAttribute>>;
+
+/** Operations that the ONNX standard lacks and ONNX Runtime has. */
+const CONTRIBUTED: ReadonlySet<string> = new Set(["FusedMatMul"]);
+
+/** Collects the operations and the numbers of an ONNX model, naming them. */
+export class ModelBuilder {
+  readonly nodes: OnnxNode[] = [];
+  readonly initializers: OnnxInitializer[] = [];
+  readonly #names = new Map<string, string>();
+  #next = 0;
+
+  /** Adds an operation with one output; returns the output's name. */
+  op(
+    op: string,
+    inputs: readonly string[],
+    attributes: OnnxAttributes = {},
+  ): string {
+    return this.ops(op, inputs, { attributes, count: 1 })[0];
+  }
+
+  /** Adds an operation with several outputs; returns their names. */
+  ops(
+    op: string,
+    inputs: readonly string[],
+    { attributes = {}, count }: { attributes?: OnnxAttributes; count: number },
+  ): string[] {
+    const outputs = Array.from({ length: count }, () => `v${this.#next++}`);
+    const domain = CONTRIBUTED.has(op) ? "com.microsoft" : "";
+    this.nodes.push({ op, domain, inputs, outputs, attributes });
+    return outputs;
+  }
+
+  /** A scalar. */
+  scalar(value: number, dtype: OnnxType = "float32"): string {
+    return this.#constant([value], { shape: [], dtype });
+  }
+
+  /** A vector of `int64`, as shapes, axes and indices are given. */
+  ints(values: readonly number[]): string {
+    return this.#constant(values, { shape: [values.length], dtype: "int64" });
+  }
+
+  /** Numbers of any shape. */
+  tensor(
+    values: ArrayLike<number>,
+    type: { shape: readonly number[]; dtype: OnnxType },
+  ): string {
+    return this.#constant(values, type);
+  }
+
+  /** The numbers once: equal small constants are one. */
+  #constant(
+    values: ArrayLike<number>,
+    { shape, dtype }: { shape: readonly number[]; dtype: OnnxType },
+  ): string {
+    const key = values.length > 16
+      ? undefined
+      : `${dtype}[${shape}]${Array.from(values, numberKey)}`;
+    const known = key === undefined ? undefined : this.#names.get(key);
+    if (known !== undefined) return known;
+    const name = `c${this.initializers.length}`;
+    const bytes = bytesOf(values, dtype);
+    this.initializers.push({ name, dtype, shape, bytes });
+    if (key !== undefined) this.#names.set(key, name);
+    return name;
+  }
+}
+
+function numberKey(value: number): string {
+  return Object.is(value, -0) ? "-0" : String(value);
+}
+
+function bytesOf(values: ArrayLike<number>, dtype: OnnxType): Uint8Array {
+  const array = arrayOf(values, dtype);
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+function arrayOf(
+  values: ArrayLike<number>,
+  dtype: OnnxType,
+): TensorData | BigInt64Array {
+  switch (dtype) {
+    case "float32":
+      return Float32Array.from(values);
+    case "int32":
+      return Int32Array.from(values);
+    case "int64":
+      return BigInt64Array.from(Array.from(values, BigInt));
+    default:
+      return Uint8Array.from(values);
+  }
+}

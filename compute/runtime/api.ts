@@ -1,0 +1,137 @@
+/** The part of ONNX Runtime's C interface that compiled functions need. */
+import { libraryPath } from "./library.ts";
+
+/**
+ * Places in the table of functions `OrtApi`, whose order never changes, with
+ * the functions' types (onnxruntime_c_api.h). Most return a status, null where
+ * all went well.
+ */
+const FUNCTIONS = {
+  GetErrorMessage: [2, ["pointer"], "pointer"],
+  CreateEnv: [3, ["i32", "buffer", "buffer"], "pointer"],
+  CreateSessionFromArray: [
+    8,
+    ["pointer", "buffer", "usize", "pointer", "buffer"],
+    "pointer",
+  ],
+  CreateSessionOptions: [10, ["buffer"], "pointer"],
+  EnableProfiling: [14, ["pointer", "buffer"], "pointer"],
+  SetSessionGraphOptimizationLevel: [23, ["pointer", "i32"], "pointer"],
+  SetIntraOpNumThreads: [24, ["pointer", "i32"], "pointer"],
+  CreateRunOptions: [39, ["buffer"], "pointer"],
+  CreateTensorWithDataAsOrtValue: [
+    49,
+    ["pointer", "buffer", "usize", "buffer", "usize", "i32", "buffer"],
+    "pointer",
+  ],
+  CreateCpuMemoryInfo: [69, ["i32", "i32", "buffer"], "pointer"],
+  ReleaseStatus: [93, ["pointer"], "void"],
+  ReleaseSession: [95, ["pointer"], "void"],
+  ReleaseValue: [96, ["pointer"], "void"],
+  ReleaseSessionOptions: [100, ["pointer"], "void"],
+  AddSessionConfigEntry: [130, ["pointer", "buffer", "buffer"], "pointer"],
+  RunWithBinding: [133, ["pointer", "pointer", "pointer"], "pointer"],
+  CreateIoBinding: [134, ["pointer", "buffer"], "pointer"],
+  ReleaseIoBinding: [135, ["pointer"], "void"],
+  BindInput: [136, ["pointer", "buffer", "pointer"], "pointer"],
+  BindOutput: [137, ["pointer", "buffer", "pointer"], "pointer"],
+} as const;
+
+type Functions = typeof FUNCTIONS;
+
+type ArgumentOf<T> = T extends "pointer" ? Deno.PointerValue
+  : T extends "buffer" ? BufferSource
+  : T extends "usize" ? bigint
+  : number;
+
+type Arguments<Parameters extends readonly unknown[]> = {
+  -readonly [I in keyof Parameters]: ArgumentOf<Parameters[I]>;
+};
+
+/** The functions, by name. */
+export type Api = {
+  readonly [K in keyof Functions]: (
+    ...args: Arguments<Functions[K][1]>
+  ) => Deno.PointerValue;
+};
+
+/** The version of the table that is asked for: new enough for all of these. */
+const API_VERSION = 17;
+
+const encoder = new TextEncoder();
+
+/** A text as C has it. */
+export function cString(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text + "\0");
+}
+
+/** A place that a function writes a pointer to. */
+export class PointerSlot {
+  readonly cell: BigUint64Array<ArrayBuffer> = new BigUint64Array(1);
+
+  /** What was written. */
+  get pointer(): Deno.PointerObject {
+    const pointer = Deno.UnsafePointer.create(this.cell[0]);
+    if (pointer === null) throw new Error("ONNX Runtime returned no object");
+    return pointer;
+  }
+}
+
+let loaded: Api | undefined;
+
+/**
+ * The functions of the library, loaded at the first call.
+ *
+ * @throws {Error} If the library is missing or may not be loaded.
+ */
+export function loadApi(): Api {
+  return loaded ??= bindFunctions(functionTable(libraryPath()));
+}
+
+function functionTable(path: string): Deno.UnsafePointerView {
+  const { symbols } = Deno.dlopen(path, {
+    OrtGetApiBase: { parameters: [], result: "pointer" },
+  });
+  const base = new Deno.UnsafePointerView(symbols.OrtGetApiBase()!);
+  const getApi = new Deno.UnsafeFnPointer(
+    base.getPointer(0) as Deno.PointerObject<never>,
+    { parameters: ["u32"], result: "pointer" } as const,
+  );
+  const table = getApi.call(API_VERSION);
+  if (table === null) {
+    throw new Error(`${path} is older than version 1.${API_VERSION}`);
+  }
+  return new Deno.UnsafePointerView(table);
+}
+
+function bindFunctions(table: Deno.UnsafePointerView): Api {
+  const api: Record<string, unknown> = {};
+  for (const name in FUNCTIONS) {
+    const [index, parameters, result] = FUNCTIONS[name as keyof Functions];
+    const bound = new Deno.UnsafeFnPointer(
+      table.getPointer(8 * index) as Deno.PointerObject<never>,
+      { parameters, result } as never,
+    );
+    api[name] = bound.call.bind(bound);
+  }
+  return api as Api;
+}
+
+/** Throws the error that a status tells of, in one line. */
+export function check(status: Deno.PointerValue): void {
+  if (status === null) return;
+  const api = loadApi();
+  const message = api.GetErrorMessage(status);
+  const text = Deno.UnsafePointerView.getCString(message!);
+  api.ReleaseStatus(status);
+  throw new Error(`ONNX Runtime: ${text.split("\n")[0]}`);
+}
+
+/** The object that a function makes. */
+export function create(
+  make: (slot: BigUint64Array<ArrayBuffer>) => Deno.PointerValue,
+): Deno.PointerObject {
+  const slot = new PointerSlot();
+  check(make(slot.cell));
+  return slot.pointer;
+}

@@ -1,0 +1,220 @@
+import type { DType, TensorData } from "../graph/graph.ts";
+import { ELEMENT_TYPES } from "../onnx/protobuf.ts";
+import { type Api, check, create, cString, loadApi } from "./api.ts";
+
+/** A tensor whose numbers an array holds. */
+export interface BoundTensor {
+  readonly name: string;
+  readonly data: TensorData;
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+}
+
+/** How a session runs a model. */
+export interface SessionOptions {
+  /** Threads within an operation. */
+  readonly threads: number;
+  /** Where a profile is written to, if anywhere. */
+  readonly profile?: string;
+}
+
+/** What all sessions of the process share. */
+interface Shared {
+  readonly api: Api;
+  readonly env: Deno.PointerObject;
+  readonly memory: Deno.PointerObject;
+  readonly runOptions: Deno.PointerObject;
+}
+
+const ERROR = 3;
+const ALL_OPTIMIZATIONS = 99;
+const DEVICE_ALLOCATOR = 0;
+const DEFAULT_MEMORY = 0;
+
+let shared: Shared | undefined;
+
+function sharedParts(): Shared {
+  if (shared !== undefined) return shared;
+  const api = loadApi();
+  return shared = {
+    api,
+    env: create((slot) => api.CreateEnv(ERROR, cString("bellman"), slot)),
+    memory: create((slot) =>
+      api.CreateCpuMemoryInfo(DEVICE_ALLOCATOR, DEFAULT_MEMORY, slot)
+    ),
+    runOptions: create((slot) => api.CreateRunOptions(slot)),
+  };
+}
+
+/** A native session, freed after the last that uses it. */
+class SessionHandle {
+  readonly pointer: Deno.PointerObject;
+  #users = 0;
+
+  constructor(pointer: Deno.PointerObject) {
+    this.pointer = pointer;
+  }
+
+  retain(): this {
+    this.#users++;
+    return this;
+  }
+
+  release(): void {
+    if (--this.#users === 0) sharedParts().api.ReleaseSession(this.pointer);
+  }
+}
+
+/** What a binding leaves behind in native memory. */
+interface BindingHandle {
+  readonly session: SessionHandle;
+  readonly binding: Deno.PointerObject;
+  readonly values: readonly Deno.PointerObject[];
+}
+
+const sessions = new FinalizationRegistry<SessionHandle>((it) => it.release());
+
+const bindings = new FinalizationRegistry<BindingHandle>(releaseBinding);
+
+function releaseBinding(it: BindingHandle): void {
+  const { api } = sharedParts();
+  api.ReleaseIoBinding(it.binding);
+  for (const value of it.values) api.ReleaseValue(value);
+  it.session.release();
+}
+
+/** Throws unless ONNX Runtime can be loaded and may be. */
+export function requireRuntime(): void {
+  sharedParts();
+}
+
+/** A model, ready to run. */
+export class Session {
+  readonly #handle: SessionHandle;
+
+  /**
+   * @param model Bytes of an ONNX model.
+   * @param options Threads.
+   * @throws {Error} If the runtime refuses the model.
+   */
+  constructor(model: Uint8Array<ArrayBuffer>, options: SessionOptions) {
+    const { api, env } = sharedParts();
+    const settings = create((slot) => api.CreateSessionOptions(slot));
+    try {
+      configure(settings, options);
+      const pointer = create((slot) =>
+        api.CreateSessionFromArray(
+          env,
+          model,
+          BigInt(model.length),
+          settings,
+          slot,
+        )
+      );
+      this.#handle = new SessionHandle(pointer).retain();
+    } finally {
+      api.ReleaseSessionOptions(settings);
+    }
+    sessions.register(this, this.#handle);
+  }
+
+  /** Ties arrays to the model's inputs and outputs. */
+  bind(
+    inputs: readonly BoundTensor[],
+    outputs: readonly BoundTensor[],
+  ): Binding {
+    return new Binding(this.#handle, { inputs, outputs });
+  }
+}
+
+function configure(
+  settings: Deno.PointerObject,
+  { threads, profile }: SessionOptions,
+): void {
+  const { api } = sharedParts();
+  check(api.SetIntraOpNumThreads(settings, threads));
+  check(api.SetSessionGraphOptimizationLevel(settings, ALL_OPTIMIZATIONS));
+  // Numbers too small to matter cost a hundred times the others.
+  const entries = { "session.set_denormal_as_zero": "1" };
+  for (const [key, value] of Object.entries(entries)) {
+    check(api.AddSessionConfigEntry(settings, cString(key), cString(value)));
+  }
+  if (profile !== undefined) {
+    check(api.EnableProfiling(settings, cString(profile)));
+  }
+}
+
+/** A session with arrays in the place of its inputs and outputs. */
+export class Binding {
+  readonly #run: Api["RunWithBinding"];
+  readonly #session: Deno.PointerObject;
+  readonly #options: Deno.PointerObject;
+  readonly #binding: Deno.PointerObject;
+  readonly #handle: BindingHandle;
+  /** What native code points to must not be collected. */
+  readonly #held: readonly TensorData[];
+
+  constructor(
+    session: SessionHandle,
+    { inputs, outputs }: {
+      inputs: readonly BoundTensor[];
+      outputs: readonly BoundTensor[];
+    },
+  ) {
+    const { api, runOptions } = sharedParts();
+    const values: Deno.PointerObject[] = [];
+    const bind = (tensor: BoundTensor, to: "BindInput" | "BindOutput") => {
+      const value = tensorOver(tensor);
+      values.push(value);
+      check(api[to](this.#binding, cString(tensor.name), value));
+    };
+    this.#run = api.RunWithBinding;
+    this.#session = session.pointer;
+    this.#options = runOptions;
+    this.#binding = create((slot) =>
+      api.CreateIoBinding(session.pointer, slot)
+    );
+    this.#held = [...inputs, ...outputs].map(({ data }) => data);
+    for (const tensor of inputs) bind(tensor, "BindInput");
+    for (const tensor of outputs) bind(tensor, "BindOutput");
+    this.#handle = {
+      session: session.retain(),
+      binding: this.#binding,
+      values,
+    };
+    bindings.register(this, this.#handle, this);
+  }
+
+  /** The arrays that are bound: inputs, then outputs. */
+  get arrays(): readonly TensorData[] {
+    return this.#held;
+  }
+
+  /** Reads the inputs' arrays, computes, and writes the outputs' arrays. */
+  run(): void {
+    const status = this.#run(this.#session, this.#options, this.#binding);
+    if (status !== null) check(status);
+  }
+
+  /** Frees what it holds in native memory; it cannot run afterwards. */
+  close(): void {
+    bindings.unregister(this);
+    releaseBinding(this.#handle);
+  }
+}
+
+/** A tensor of the runtime over an array's memory. */
+function tensorOver({ data, shape, dtype }: BoundTensor): Deno.PointerObject {
+  const { api, memory } = sharedParts();
+  return create((slot) =>
+    api.CreateTensorWithDataAsOrtValue(
+      memory,
+      data as unknown as BufferSource,
+      BigInt(data.byteLength),
+      BigInt64Array.from(shape, BigInt),
+      BigInt(shape.length),
+      ELEMENT_TYPES[dtype],
+      slot,
+    )
+  );
+}

@@ -1,0 +1,155 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Graph, NamedValue, TensorType, Value } from "../graph/graph.ts";
+import { makeGraph } from "../graph/make_graph.ts";
+import { Recorder } from "./recorder.ts";
+import {
+  TRACE,
+  type TracingBackend,
+  tracingBackend,
+} from "./tracing_backend.ts";
+import { isTypeLeaf, leavesOf, type Tree, treeOf } from "./tree.ts";
+
+/**
+ * Tensors in the place of their types: what a traced function is given.
+ *
+ * @example
+ * ```ts
+ * import { trace, type TensorsOf } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const types = { x: { shape: [2], dtype: "float32" } } as const;
+ * const double = ({ x }: TensorsOf<typeof types>) => ({ y: tf.mul(x, 2) });
+ * assertEquals(trace(double, types).outputs[0].name, "y");
+ * ```
+ */
+export type TensorsOf<Types> = {
+  readonly [K in keyof Types]: Types[K] extends TensorType ? tf.Tensor
+    : TensorsOf<Types[K]>;
+};
+
+/**
+ * Runs a function of tensors once on a backend that computes nothing, and
+ * records what it does: TensorFlow.js's kernels with shapes and types.
+ *
+ * Gradients, nested functions and custom gradients are recorded like anything
+ * else. Tensors from outside of the function become constants. What depends on
+ * numbers cannot be traced: reading a tensor throws.
+ *
+ * @param fn A pure function from nested records of tensors to nested records
+ * of tensors.
+ * @param inputs Shape and type of each input, in nested records.
+ * @returns The graph, as it was recorded; {@linkcode optimize} makes it small.
+ * @throws {TypeError} If the function reads a tensor, draws random numbers,
+ * uses an operation that has no lowering, or returns something else.
+ *
+ * @example
+ * ```ts
+ * import { trace } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const graph = trace(
+ *   ({ x, w }) => ({ y: tf.tanh(tf.matMul(x, w)) }),
+ *   {
+ *     x: { shape: [16, 4], dtype: "float32" },
+ *     w: { shape: [4, 2], dtype: "float32" },
+ *   },
+ * );
+ * assertEquals(graph.nodes.map(({ op }) => op), ["BatchMatMul", "Tanh"]);
+ * assertEquals(graph.outputs[0].value.shape, [16, 2]);
+ * ```
+ */
+export function trace<const Types extends Tree<TensorType>>(
+  fn: (inputs: TensorsOf<Types>) => unknown,
+  inputs: Types,
+): Graph {
+  return traceFunction(fn as (inputs: unknown) => unknown, inputs).graph;
+}
+
+/** A traced function and the keys that lead to what it returns. */
+export interface Traced {
+  readonly graph: Graph;
+  readonly outputPaths: readonly (readonly string[])[];
+}
+
+/** {@linkcode trace} that also tells how its outputs were nested. */
+export function traceFunction(
+  fn: (inputs: unknown) => unknown,
+  inputs: unknown,
+): Traced {
+  return whileTracing((backend, recorder) => {
+    const declared = leavesOf(inputs, isTypeLeaf);
+    const named = declared.map(({ name, leaf: { shape, dtype } }) => ({
+      name,
+      value: { shape: [...shape], dtype } as Value,
+    }));
+    const tensors = declared.map(({ path }, i) => ({
+      path,
+      leaf: placeholder(named[i].value, { backend, recorder }),
+    }));
+    const returned = leavesOf(fn(treeOf(tensors)), isTensor);
+    const outputs = returned.map(({ name, leaf }) => ({
+      name,
+      value: backend.graphValue(leaf),
+    }));
+    checkNames(named, "inputs");
+    checkNames(outputs, "outputs");
+    return {
+      graph: makeGraph({ inputs: named, nodes: recorder.nodes, outputs }),
+      outputPaths: returned.map(({ path }) => path),
+    };
+  });
+}
+
+/** A tensor in the place of an input. */
+function placeholder(
+  value: Value,
+  { backend, recorder }: { backend: TracingBackend; recorder: Recorder },
+): tf.Tensor {
+  // TensorFlow.js knows no bytes: the function sees whole numbers.
+  const seen = value.dtype === "uint8"
+    ? recorder.record("Cast", [value], { dtype: "int32" })[0]
+    : value;
+  return tf.engine().makeTensorFromTensorInfo(backend.tensorOf(seen));
+}
+
+function checkNames(named: readonly NamedValue[], what: string): void {
+  const names = new Set<string>();
+  for (const { name } of named) {
+    if (names.has(name)) {
+      throw new TypeError(`Cannot compile ${what} of one name, '${name}'`);
+    }
+    names.add(name);
+  }
+}
+
+/** Whether a node of a tree is a tensor. */
+export function isTensor(node: unknown): node is tf.Tensor {
+  return node instanceof tf.Tensor;
+}
+
+/** Switches to the tracing backend and back again. */
+function whileTracing(
+  run: (backend: TracingBackend, recorder: Recorder) => Traced,
+): Traced {
+  const backend = tracingBackend();
+  if (backend.recorder !== null) {
+    throw new TypeError(
+      "Cannot trace a function while another is traced: call it directly",
+    );
+  }
+  const before = tf.getBackend() || "cpu";
+  const recorder = new Recorder();
+  let traced: Traced | undefined;
+  // Backends that have been used are switched to at once: nothing to await.
+  void tf.setBackend(TRACE);
+  backend.recorder = recorder;
+  try {
+    tf.tidy(() => void (traced = run(backend, recorder)));
+  } finally {
+    backend.recorder = null;
+    void tf.setBackend(before);
+  }
+  return traced!;
+}

@@ -1,0 +1,219 @@
+import * as tf from "@tensorflow/tfjs";
+import type { TensorData, TensorType, Value } from "../graph/graph.ts";
+import { findKernel } from "../kernels/mod.ts";
+import { notSupported, type Recorder } from "./recorder.ts";
+import { SourceLine } from "./source_line.ts";
+
+/** The name under which TensorFlow.js registers the backend. */
+export const TRACE = "bellman-trace";
+
+/** What stands behind a tensor: a value of a graph, or numbers, or both. */
+interface Entry {
+  /** The recorder that {@link value} is of. */
+  recorder?: Recorder;
+  value?: Value;
+  /** Known numbers: of constants, and of tensors from outside. */
+  numbers?: TensorData;
+  type: TensorType;
+  references: number;
+}
+
+/** TensorFlow.js's operations that make random numbers. */
+const RANDOM =
+  /\b(randomNormal|randomUniform|randomUniformInt|randomStandardNormal|randomGamma|truncatedNormal|rand|dropout)_? \(/;
+
+/**
+ * A backend that computes nothing: each kernel is recorded with the shapes and
+ * types of what it would make.
+ */
+export class TracingBackend extends tf.KernelBackend {
+  readonly #data: tf.DataStorage<Entry>;
+  /** Where kernels are recorded now. */
+  recorder: Recorder | null = null;
+
+  constructor() {
+    super();
+    this.#data = new tf.DataStorage<Entry>(this, tf.engine());
+  }
+
+  /** A tensor for a value of the graph. */
+  tensorOf(value: Value): tf.TensorInfo {
+    const dataId = {};
+    const { shape, dtype } = value;
+    this.#data.set(dataId, {
+      recorder: this.#recording(),
+      value,
+      type: value,
+      references: 1,
+    });
+    return { dataId, shape: [...shape], dtype: dtype as tf.DataType };
+  }
+
+  /** The graph's value behind a tensor; numbers become constants. */
+  graphValue({ dataId }: tf.TensorInfo): Value {
+    const recorder = this.#recording();
+    const entry = this.#data.get(dataId);
+    if (entry.recorder !== recorder) {
+      if (entry.numbers === undefined) {
+        throw new TypeError(
+          "Cannot use a tensor of another traced function: pass it as an input",
+        );
+      }
+      entry.recorder = recorder;
+      entry.value = recorder.constant({ values: entry.numbers }, entry.type);
+    }
+    return entry.value!;
+  }
+
+  #recording(): Recorder {
+    if (this.recorder !== null) return this.recorder;
+    throw new TypeError(
+      `Cannot compute on the backend '${TRACE}': it records for compile()`,
+    );
+  }
+
+  override write(
+    values: tf.BackendValues,
+    shape: number[],
+    dtype: tf.DataType,
+  ): tf.DataId {
+    const dataId = {};
+    this.move(dataId, values, shape, dtype, 1);
+    if (this.recorder !== null) refuseRandom(this.#data.get(dataId));
+    return dataId;
+  }
+
+  override move(
+    dataId: tf.DataId,
+    values: tf.BackendValues,
+    shape: number[],
+    dtype: tf.DataType,
+    references: number,
+  ): void {
+    const type = { shape, dtype: dtype as TensorType["dtype"] };
+    this.#data.set(dataId, {
+      numbers: toNumbers(values, type),
+      type,
+      references,
+    });
+  }
+
+  override readSync(dataId: object): tf.BackendValues {
+    const { numbers, value, recorder } = this.#data.get(dataId);
+    if (numbers !== undefined) return numbers;
+    const node = recorder?.nodes.find((it) => it.outputs.includes(value!));
+    const made = node === undefined
+      ? "an input"
+      : `the result of '${node.op}' (${node.source})`;
+    throw new TypeError(
+      `Cannot read ${made} at ${new SourceLine()}: while a function is traced ` +
+        `its numbers are not known; return the tensor and read it from the ` +
+        `result, or choose with tf.where instead of if`,
+    );
+  }
+
+  override read(dataId: object): Promise<tf.BackendValues> {
+    return Promise.resolve().then(() => this.readSync(dataId));
+  }
+
+  override disposeData(dataId: object, force = false): boolean {
+    if (!this.#data.has(dataId)) return true;
+    const entry = this.#data.get(dataId);
+    entry.references--;
+    if (!force && entry.references > 0) return false;
+    this.#data.delete(dataId);
+    return true;
+  }
+
+  override refCount(dataId: tf.DataId): number {
+    return this.#data.has(dataId) ? this.#data.get(dataId).references : 0;
+  }
+
+  override incRef(dataId: tf.DataId): void {
+    this.#data.get(dataId).references++;
+  }
+
+  override numDataIds(): number {
+    return this.#data.numDataIds();
+  }
+
+  override memory(): { unreliable: boolean } {
+    return { unreliable: true };
+  }
+
+  override floatPrecision(): 32 {
+    return 32;
+  }
+
+  override epsilon(): number {
+    return 1e-7;
+  }
+}
+
+/** The numbers as an array of the tensor's type. */
+function toNumbers(values: tf.BackendValues, type: TensorType): TensorData {
+  switch (type.dtype) {
+    case "float32":
+      return Float32Array.from(values as ArrayLike<number>);
+    case "int32":
+      return Int32Array.from(values as ArrayLike<number>);
+    case "bool":
+      return Uint8Array.from(values as ArrayLike<number>);
+    default:
+      throw new TypeError(
+        `Cannot trace a tensor of ${type.dtype}: expected float32, int32 or bool`,
+      );
+  }
+}
+
+/** Throws if the numbers were drawn: the trace would keep them for ever. */
+function refuseRandom({ numbers }: Entry): void {
+  // Where an operation stands is slow to find out: equal numbers are none.
+  if (numbers === undefined || numbers.every((it) => it === numbers[0])) return;
+  const source = new SourceLine();
+  const found = RANDOM.exec(source.stack);
+  if (found === null) return;
+  throw new TypeError(
+    `Cannot trace tf.${found[1]} at ${source}: each call would give the same ` +
+      `numbers; pass random numbers as an input`,
+  );
+}
+
+/** Registers the backend and its kernels, once; returns it. */
+export function tracingBackend(): TracingBackend {
+  if (tf.findBackend(TRACE) === null) {
+    tf.registerBackend(TRACE, () => new TracingBackend(), 0);
+    registerKernels();
+  }
+  return tf.findBackend(TRACE) as TracingBackend;
+}
+
+/** Every kernel there is: those without a lowering say so when called. */
+function registerKernels(): void {
+  for (const { kernelName } of tf.getKernelsForBackend("cpu")) {
+    const known = findKernel(kernelName);
+    tf.registerKernel({
+      kernelName,
+      backendName: TRACE,
+      kernelFunc: ({ inputs, attrs, backend }) => {
+        if (known === undefined) {
+          throw notSupported(kernelName, new SourceLine());
+        }
+        const tracing = backend as TracingBackend;
+        const names = known.inputs === "list"
+          ? Object.keys(inputs)
+          : known.inputs;
+        const values = names.map((name) => {
+          const tensor = inputs[name] as tf.TensorInfo | undefined | null;
+          return tensor ? tracing.graphValue(tensor) : undefined;
+        });
+        const made = tracing.recorder!.record(kernelName, values, { ...attrs });
+        const tensors = made.map((value) => tracing.tensorOf(value));
+        return RETURNS_LIST.has(kernelName) ? tensors : tensors[0];
+      },
+    });
+  }
+}
+
+/** Kernels whose result is a list of tensors. */
+const RETURNS_LIST = new Set(["SplitV", "Unpack", "TopK"]);
