@@ -237,6 +237,9 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     apply,
     sample,
     mode: (output) => distribution.mode(output.policy),
+    observationInput: encoder.input,
+    observationArray: encoder.copy,
+    encode: encoder.encodeTensor,
     observationTensor: (batch, batchSize) => encoder.encode(batch, batchSize),
   };
 }

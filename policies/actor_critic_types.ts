@@ -1,7 +1,11 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { Distribution, NoiseSpec } from "./distribution.ts";
-import type { ObservationArray } from "./observation_encoder.ts";
+import type {
+  ObservationArray,
+  ObservationInput,
+  ObservationInputArray,
+} from "./observation_encoder.ts";
 import type { RandomSource } from "./random_source.ts";
 
 /**
@@ -80,6 +84,8 @@ export interface ActorCritic {
   readonly observationShape: readonly number[];
   /** Numbers in one observation, as the environment gives it. */
   readonly observationSize: number;
+  /** How one observation comes in: shape and type before encoding. */
+  readonly observationInput: ObservationInput;
   /** Numbers of recurrent state for one environment, 0 if there is none. */
   readonly stateSize: number;
   /** Family of the action distributions: what losses are made from. */
@@ -124,6 +130,25 @@ export interface ActorCritic {
    * @returns Actions `[batch, ...actionShape]`.
    */
   mode(output: ActorCriticOutput): tf.Tensor;
+  /**
+   * Copies observations into an array of {@link observationInput}'s type.
+   *
+   * @param batch Observations, row-major.
+   * @param into Where to; a new array if none is given.
+   * @throws {RangeError} If the lengths differ, or a number is not in a
+   * discrete space.
+   */
+  observationArray(
+    batch: ObservationArray,
+    into?: ObservationInputArray,
+  ): ObservationInputArray;
+  /**
+   * Encodes observations for {@link apply}, as a pure function of tensors.
+   *
+   * @param batch Observations `[batch, ...observationInput.shape]`.
+   * @returns Float32 `[batch, ...observationShape]`.
+   */
+  encode(batch: tf.Tensor): tf.Tensor;
   /**
    * Encodes observations for {@link apply}: box as float32 (images from 0 to
    * 1), discrete ones one-hot, multi-binary as float32.

@@ -20,7 +20,33 @@ export type ObservationArray =
   | Float64Array
   | Int32Array
   | Uint32Array
-  | Uint8Array;
+  | Uint8Array
+  | readonly number[];
+
+/**
+ * How observations come into a network: their numbers, before encoding.
+ *
+ * @example
+ * ```ts
+ * import { observationEncoder, type ObservationInput } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const input: ObservationInput = observationEncoder({
+ *   type: "box",
+ *   shape: [84, 84, 4],
+ *   low: 0,
+ *   high: 255,
+ *   dtype: "uint8",
+ * }).input;
+ * assertEquals(input, { shape: [84, 84, 4], dtype: "uint8" });
+ * ```
+ */
+export interface ObservationInput {
+  /** Shape of one observation. */
+  readonly shape: readonly number[];
+  /** Type of its numbers. */
+  readonly dtype: "float32" | "int32" | "uint8";
+}
 
 /**
  * Turns observations, as environments give them, into inputs of networks.
@@ -42,6 +68,28 @@ export interface ObservationEncoder {
   readonly shape: readonly number[];
   /** Numbers in one observation before it is encoded. */
   readonly size: number;
+  /** How {@linkcode encodeTensor} takes one observation. */
+  readonly input: ObservationInput;
+  /**
+   * Copies a batch into an array of the input's type.
+   *
+   * @param batch Observations `[batchSize, ...]`, row-major.
+   * @param into Where to; a new array if none is given.
+   * @returns The array.
+   * @throws {RangeError} If the batch has another length than the array, or
+   * holds a number that is not in a discrete space.
+   */
+  copy(
+    batch: ObservationArray,
+    into?: ObservationInputArray,
+  ): ObservationInputArray;
+  /**
+   * Encodes a batch of numbers, as a pure function of tensors.
+   *
+   * @param batch Observations `[batchSize, ...input.shape]`.
+   * @returns Encoded observations, float32 `[batchSize, ...shape]`.
+   */
+  encodeTensor(batch: tf.Tensor): tf.Tensor;
   /**
    * Encodes a batch. The array is copied, so it may be used again.
    *
@@ -53,6 +101,21 @@ export interface ObservationEncoder {
    */
   encode(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
+
+/**
+ * Arrays that observations are given to networks in.
+ *
+ * @example
+ * ```ts
+ * import { type ObservationInputArray, observationEncoder } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const encoder = observationEncoder({ type: "discrete", n: 3 });
+ * const array: ObservationInputArray = encoder.copy([2, 0]);
+ * assertEquals(array, Int32Array.of(2, 0));
+ * ```
+ */
+export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
 
 /**
  * The encoder for an observation space. Box observations become float32, and
@@ -84,7 +147,7 @@ export function observationEncoder(space: SpaceLike): ObservationEncoder {
     case "multiDiscrete":
       return oneHotEncoder(space.nvec, 0);
     case "multiBinary":
-      return numberEncoder([space.n], 1);
+      return numberEncoder({ shape: [space.n], dtype: "uint8" }, 1);
     default:
       throw new TypeError(
         `Cannot use ${space.type} observations as inputs: ` +
@@ -93,29 +156,66 @@ export function observationEncoder(space: SpaceLike): ObservationEncoder {
   }
 }
 
+const ARRAYS = {
+  float32: Float32Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
 function boxEncoder(space: BoxSpaceLike): ObservationEncoder {
+  const { shape } = space;
   const bytes = space.dtype === "uint8" &&
     [space.high].flat().every((high) => high === 255);
-  return numberEncoder(space.shape, bytes ? 1 / 255 : 1);
+  const dtype = space.dtype === "float64" ? "float32" : space.dtype;
+  return numberEncoder({ shape, dtype }, bytes ? 255 : 1);
+}
+
+/** What all encoders do alike, from what is their own. */
+function encoderOf(
+  { check, ...parts }:
+    & Pick<ObservationEncoder, "shape" | "size" | "input" | "encodeTensor">
+    & { check?: (batch: ObservationArray) => void },
+): ObservationEncoder {
+  const { input, size } = parts;
+  const copy = (
+    batch: ObservationArray,
+    into: ObservationInputArray = new ARRAYS[input.dtype](batch.length),
+  ) => {
+    checkLength(batch, into.length);
+    check?.(batch);
+    into.set(batch as ObservationInputArray);
+    return into;
+  };
+  return {
+    ...parts,
+    copy,
+    encode: (batch, batchSize) => {
+      checkLength(batch, batchSize * size);
+      const numbers = copy(batch);
+      return tf.tidy(() =>
+        parts.encodeTensor(tf.tensor(
+          numbers instanceof Uint8Array ? Int32Array.from(numbers) : numbers,
+          [batchSize, ...input.shape],
+          input.dtype === "float32" ? "float32" : "int32",
+        ))
+      );
+    },
+  };
 }
 
 function numberEncoder(
-  shape: readonly number[],
-  scale: number,
+  input: ObservationInput,
+  divisor: number,
 ): ObservationEncoder {
-  const size = sizeOf(shape);
-  return {
-    shape,
-    size,
-    encode(batch, batchSize) {
-      checkLength(batch, batchSize * size);
-      const values = new Float32Array(batch);
-      if (scale !== 1) {
-        for (let i = 0; i < values.length; i++) values[i] *= scale;
-      }
-      return tf.tensor(values, [batchSize, ...shape], "float32");
+  return encoderOf({
+    shape: input.shape,
+    size: sizeOf(input.shape),
+    input,
+    encodeTensor: (batch) => {
+      const numbers = tf.cast(batch, "float32");
+      return divisor === 1 ? numbers : tf.div(numbers, divisor);
     },
-  };
+  });
 }
 
 function oneHotEncoder(
@@ -123,26 +223,25 @@ function oneHotEncoder(
   start: number,
 ): ObservationEncoder {
   const size = nvec.length;
-  const width = nvec.reduce((sum, n) => sum + n, 0);
-  const offsets = nvec.map((_, i) =>
-    nvec.slice(0, i).reduce((sum, n) => sum + n, 0)
-  );
-  return {
-    shape: [width],
+  return encoderOf({
+    shape: [nvec.reduce((sum, n) => sum + n, 0)],
     size,
-    encode(batch, batchSize) {
-      checkLength(batch, batchSize * size);
-      const values = new Float32Array(batchSize * width);
+    input: { shape: [size], dtype: "int32" },
+    encodeTensor: (batch) =>
+      tf.tidy(() => {
+        const parts = nvec.map((n, i) => {
+          const column = tf.slice(batch, [0, i], [-1, 1]);
+          const all = tf.range(start, start + n, 1, "int32");
+          return tf.cast(tf.equal(column, all), "float32");
+        });
+        return parts.length === 1 ? parts[0] : tf.concat(parts, 1);
+      }),
+    check: (batch) => {
       for (let i = 0; i < batch.length; i++) {
-        const part = i % size;
-        const index = batch[i] - start;
-        checkIndex(index, nvec[part], start);
-        const row = (i - part) / size;
-        values[row * width + offsets[part] + index] = 1;
+        checkIndex(batch[i] - start, nvec[i % size], start);
       }
-      return tf.tensor(values, [batchSize, width], "float32");
     },
-  };
+  });
 }
 
 function checkLength(batch: ObservationArray, wanted: number): void {

@@ -1,10 +1,16 @@
+import {
+  compile,
+  type Engine,
+  type ResidentState,
+  type TensorType,
+} from "@bellman/compute";
 import type { Params, RandomStream } from "@bellman/compute";
 import type {
   ActorCritic,
   ActorCriticOutput,
-  ObservationArray,
+  ObservationInputArray,
 } from "@bellman/policies";
-import * as tf from "@tensorflow/tfjs";
+import type * as tf from "@tensorflow/tfjs";
 
 /** What is remembered between two steps of a recurrent model. */
 export interface Memory {
@@ -14,7 +20,7 @@ export interface Memory {
   readonly starts: Float32Array;
 }
 
-/** What one step of acting gives. */
+/** What one step of acting gives; the arrays are written anew by the next. */
 export interface Acted {
   /** Actions as sampled, row-major `[numEnvs, ...actionShape]`. */
   readonly actions: Float32Array | Int32Array;
@@ -24,57 +30,158 @@ export interface Acted {
   readonly state?: Float32Array;
 }
 
-/** Applies a model to one observation of each environment. */
-export function forward(
-  model: ActorCritic,
-  params: Params,
-  { observations, memory }: {
-    observations: ObservationArray;
-    memory: Memory;
-  },
-): ActorCriticOutput {
-  const numEnvs = memory.starts.length;
-  const encoded = model.observationTensor(observations, numEnvs);
-  if (model.stateSize === 0) return model.apply(params, encoded);
-  return model.apply(params, encoded, {
-    state: tensor2d(memory.state, [numEnvs, model.stateSize]),
-    masks: tensor1d(memory.starts),
-  });
+/** What a compiled policy acts on. */
+export interface ActingInputs {
+  readonly params: ResidentState<Params>;
+  readonly observations: ObservationInputArray;
+  readonly memory: Memory;
+  /** Random numbers, where actions are sampled. */
+  readonly noise?: Float32Array;
 }
 
-/** Values of one observation of each environment. */
-export function valuesOf(
-  model: ActorCritic,
-  params: Params,
-  inputs: { observations: ObservationArray; memory: Memory },
-): Float32Array {
-  return tf.tidy(() => read(forward(model, params, inputs).value));
+/** How a policy is compiled. */
+export interface ActingOptions {
+  /** Copies of the environment. */
+  readonly numEnvs: number;
+  /** Shapes and types of the parameters. */
+  readonly params: Readonly<Record<string, TensorType>>;
+  readonly engine?: Engine;
+  readonly threads?: number | "auto";
 }
 
-/** Chooses an action in each environment, from noise or the likeliest one. */
-export function choose(
+type Tensors = Readonly<Record<string, tf.Tensor>>;
+
+/** Which of a model's results a compiled function returns. */
+type Results = (
   model: ActorCritic,
-  params: Params,
-  inputs: {
-    observations: ObservationArray;
-    memory: Memory;
-    noise: Float32Array | null;
-  },
-): Acted {
-  return tf.tidy(() => {
-    const { noise, memory } = inputs;
-    const output = forward(model, params, inputs);
-    const actions = noise === null ? model.mode(output) : model.sample(
-      params,
-      output,
-      { noise: tensor2d(noise, [memory.starts.length, model.noise.size]) },
-    );
-    return {
-      actions: read<Float32Array | Int32Array>(actions),
-      values: read(output.value),
-      ...(output.state && { state: read<Float32Array>(output.state) }),
-    } as unknown as tf.TensorContainer;
-  }) as unknown as Acted;
+  output: ActorCriticOutput,
+  given: { params: Params; noise?: tf.Tensor },
+) => Record<string, tf.Tensor | undefined>;
+
+/** A model's compiled acting and its parts, each made at its first use. */
+export class Acting {
+  readonly #model: ActorCritic;
+  readonly #options: ActingOptions;
+  readonly #made = new Map<string, (inputs: ActingInputs) => Acted>();
+
+  constructor(model: ActorCritic, options: ActingOptions) {
+    this.#model = model;
+    this.#options = options;
+  }
+
+  /** Random actions, values and the state after the step. */
+  sample(inputs: ActingInputs): Acted {
+    return this.#function("sample", (model, output, given) => ({
+      actions: model.sample(given.params, output, {
+        noise: given.noise as tf.Tensor2D,
+      }),
+      values: output.value,
+      state: output.state,
+    }))(inputs);
+  }
+
+  /** The likeliest actions, and the state after the step. */
+  mode(inputs: ActingInputs): Acted {
+    return this.#function("mode", (model, output) => ({
+      actions: model.mode(output),
+      state: output.state,
+    }))(inputs);
+  }
+
+  /** Random actions and the state after the step, without values. */
+  explore(inputs: ActingInputs): Acted {
+    return this.#function("explore", (model, output, given) => ({
+      actions: model.sample(given.params, output, {
+        noise: given.noise as tf.Tensor2D,
+      }),
+      state: output.state,
+    }))(inputs);
+  }
+
+  /** Values alone. */
+  values(inputs: ActingInputs): Float32Array {
+    return this.#function("values", (_, output) => ({
+      values: output.value,
+    }))(inputs).values;
+  }
+
+  #function(name: string, results: Results): (inputs: ActingInputs) => Acted {
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const usesNoise = name === "sample" || name === "explore";
+    const made = this.#compile(name, { results, usesNoise });
+    this.#made.set(name, made);
+    return made;
+  }
+
+  #compile(
+    name: string,
+    { results, usesNoise }: { results: Results; usesNoise: boolean },
+  ): (inputs: ActingInputs) => Acted {
+    const model = this.#model;
+    const { numEnvs, params, engine, threads } = this.#options;
+    const { observationInput, stateSize, noise } = model;
+    const float32 = (...shape: number[]): TensorType => ({
+      shape,
+      dtype: "float32",
+    });
+    const recurrent = stateSize > 0;
+    const { run } = bound(compile((given) => {
+      const { observations, state, starts } = given as unknown as Tensors;
+      const encoded = model.encode(observations);
+      const output = model.apply(
+        given.params as Params,
+        encoded,
+        recurrent
+          ? { state: state as tf.Tensor2D, masks: starts as tf.Tensor1D }
+          : undefined,
+      );
+      return results(model, output, given as never);
+    }, {
+      name: `acting (${name})`,
+      engine,
+      threads,
+      inputs: {
+        params,
+        observations: {
+          shape: [numEnvs, ...observationInput.shape],
+          dtype: observationInput.dtype,
+        },
+        ...(usesNoise && { noise: float32(numEnvs, noise.size) }),
+        ...(recurrent &&
+          { state: float32(numEnvs, stateSize), starts: float32(numEnvs) }),
+      },
+    }));
+    return ({ params, observations, memory, noise }) =>
+      run(
+        recurrent
+          ? { params, observations, noise, ...memory }
+          : { params, observations, noise },
+      ) as unknown as Acted;
+  }
+}
+
+/** A compiled function whose `run` can be called on its own. */
+function bound<T extends { run(inputs: never): unknown }>(
+  compiled: T,
+): { run: (inputs: unknown) => unknown } {
+  return { run: (inputs) => compiled.run(inputs as never) };
+}
+
+/** An array for observations of some copies. */
+export function observationBuffer(
+  { observationInput, observationSize }: ActorCritic,
+  numEnvs: number,
+): ObservationInputArray {
+  const size = numEnvs * observationSize;
+  switch (observationInput.dtype) {
+    case "float32":
+      return new Float32Array(size);
+    case "int32":
+      return new Int32Array(size);
+    case "uint8":
+      return new Uint8Array(size);
+  }
 }
 
 /** Fills an array with the kind of noise that a model samples from. */
@@ -85,18 +192,4 @@ export function drawNoise(
 ): void {
   if (model.noise.kind === "uniform") random.fillUniform(noise);
   else random.fillNormal(noise);
-}
-
-/** A tensor of a copy: a backend may keep the array that it is given. */
-export function tensor1d(values: Float32Array): tf.Tensor1D {
-  return tf.tensor1d(values.slice(), "float32");
-}
-
-function tensor2d(values: Float32Array, shape: [number, number]): tf.Tensor2D {
-  return tf.tensor2d(values.slice(), shape, "float32");
-}
-
-/** A tensor's numbers, as an array of one's own. */
-function read<T = Float32Array>(tensor: tf.Tensor): T {
-  return tensor.dataSync().slice() as T;
 }

@@ -1,6 +1,19 @@
-import { type Params, RandomStream } from "@bellman/compute";
-import type { ActorCritic, ObservationArray } from "@bellman/policies";
-import { choose, drawNoise } from "./_acting.ts";
+import {
+  type Params,
+  RandomStream,
+  type ResidentState,
+} from "@bellman/compute";
+import type {
+  ActorCritic,
+  ObservationArray,
+  ObservationInputArray,
+} from "@bellman/policies";
+import {
+  Acting,
+  type ActingOptions,
+  drawNoise,
+  observationBuffer,
+} from "./_acting.ts";
 import type { ActionArray } from "./_env_actions.ts";
 
 /**
@@ -72,7 +85,9 @@ export interface Actor {
 export interface PolicyActorOptions extends Required<PolicyOptions> {
   readonly sdeSampleFrequency: number;
   /** The newest parameters. */
-  readonly params: () => Params;
+  readonly params: () => ResidentState<Params>;
+  /** How acting is compiled. */
+  readonly compilation: Omit<ActingOptions, "numEnvs">;
   readonly toEnv: (sampled: ArrayLike<number>) => ActionArray;
 }
 
@@ -80,10 +95,12 @@ export interface PolicyActorOptions extends Required<PolicyOptions> {
 export class PolicyActor implements Actor {
   readonly #model: ActorCritic;
   readonly #options: PolicyActorOptions;
+  readonly #acting: Acting;
+  readonly #observations: ObservationInputArray;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
   readonly #starts: Float32Array;
-  #state: Float32Array;
+  readonly #state: Float32Array;
   #steps = 0;
 
   constructor(model: ActorCritic, options: PolicyActorOptions) {
@@ -95,6 +112,8 @@ export class PolicyActor implements Actor {
     }
     this.#model = model;
     this.#options = options;
+    this.#acting = new Acting(model, { ...options.compilation, numEnvs });
+    this.#observations = observationBuffer(model, numEnvs);
     this.#random = new RandomStream(seed).split("evaluation");
     this.#noise = new Float32Array(numEnvs * model.noise.size);
     this.#starts = new Float32Array(numEnvs).fill(1);
@@ -104,12 +123,19 @@ export class PolicyActor implements Actor {
   act(observations: unknown): ActionArray {
     const { deterministic, params, toEnv } = this.#options;
     if (!deterministic) this.#renewNoise();
-    const { actions, state } = choose(this.#model, params(), {
-      observations: observations as ObservationArray,
+    const inputs = {
+      params: params(),
+      observations: this.#model.observationArray(
+        observations as ObservationArray,
+        this.#observations,
+      ),
       memory: { state: this.#state, starts: this.#starts },
-      noise: deterministic ? null : this.#noise,
-    });
-    if (state !== undefined) this.#state = state;
+      noise: this.#noise,
+    };
+    const { actions, state } = deterministic
+      ? this.#acting.mode(inputs)
+      : this.#acting.explore(inputs);
+    if (state !== undefined) this.#state.set(state);
     this.#starts.fill(0);
     this.#steps++;
     return toEnv(actions);

@@ -1,22 +1,20 @@
 import { RolloutBuffer } from "@bellman/buffers";
-import type {
-  ActorCritic,
-  ObservationArray,
-  SpaceLike,
-} from "@bellman/policies";
+import type { ActorCritic, ObservationInputArray } from "@bellman/policies";
 import {
   explainedVariance,
   generalizedAdvantageEstimation,
 } from "@bellman/returns";
-import * as tf from "@tensorflow/tfjs";
-import { type Memory, tensor1d } from "./_acting.ts";
+import type { Memory } from "./_acting.ts";
 import type { A2CConfig } from "./config.ts";
+import type { LearnerInputs } from "./_learner.ts";
 import { record, type StateTree } from "./state_tree.ts";
-import type { A2CBatch } from "./update_types.ts";
 
-/** What was decided in a step, before its outcome is known. */
+/**
+ * What was decided in a step, before its outcome is known. The arrays stay as
+ * they are until it is.
+ */
 interface Decision {
-  readonly observations: ObservationArray;
+  readonly observations: ObservationInputArray;
   readonly actions: Float32Array | Int32Array;
   readonly values: Float32Array;
   readonly starts: Float32Array;
@@ -47,15 +45,14 @@ export class Rollout {
   readonly #buffer: RolloutBuffer;
   readonly #noFinalValues: Float32Array;
   /** Recurrent state before the first step. */
-  #initialState: Float32Array;
-  #lastValues: Float32Array;
+  readonly #initialState: Float32Array;
+  readonly #lastValues: Float32Array;
   #decision: Decision | null = null;
   #size = 0;
 
   constructor(
     model: ActorCritic,
-    { observationSpace, numEnvs, config }: {
-      observationSpace: SpaceLike;
+    { numEnvs, config }: {
       numEnvs: number;
       config: A2CConfig;
     },
@@ -71,10 +68,7 @@ export class Rollout {
       numEnvs,
       numSteps: config.numSteps,
       fields: {
-        observations: {
-          shape: [model.observationSize],
-          dtype: dtypeOf(observationSpace),
-        },
+        observations: model.observationInput,
         actions: {
           shape: [...distribution.actionShape],
           dtype: distribution.actionDtype,
@@ -99,23 +93,15 @@ export class Rollout {
     return this.#size;
   }
 
-  /** Remembers what was decided; the arrays are copied where others own them. */
-  decide(
-    memory: Memory,
-    { observations, actions, values }: Omit<Decision, "starts">,
-  ): void {
+  /** Remembers what was decided; the arrays are read by {@link add}. */
+  decide(memory: Memory, decision: Omit<Decision, "starts">): void {
     if (this.full) {
       throw new Error(
         "Cannot act after a full rollout: call update() to learn from it first",
       );
     }
-    if (this.#size === 0) this.#initialState = memory.state.slice();
-    this.#decision = {
-      observations: observations.slice(),
-      starts: memory.starts.slice(),
-      actions,
-      values,
-    };
+    if (this.#size === 0) this.#initialState.set(memory.state);
+    this.#decision = { ...decision, starts: memory.starts };
   }
 
   /** Adds the outcome of the last decision. */
@@ -137,7 +123,7 @@ export class Rollout {
 
   /** Ends the rollout with the values of the observations after it. */
   end(lastValues: Float32Array): void {
-    this.#lastValues = lastValues;
+    this.#lastValues.set(lastValues);
   }
 
   /** Starts a new rollout. */
@@ -175,29 +161,21 @@ export class Rollout {
     };
   }
 
-  /** The full rollout as tensors. */
-  batch({ advantages, returns }: Targets): A2CBatch {
-    const rows = this.#numEnvs * this.#config.numSteps;
-    const { actionShape, actionDtype } = this.#model.distribution;
-    const { stateSize } = this.#model;
+  /** The full rollout, for the update to read in place. */
+  inputs(
+    { advantages, returns }: Targets,
+  ): Omit<
+    LearnerInputs,
+    "learningRate" | "valueLearningRate" | "entropyCoefficient"
+  > {
     return {
-      observations: this.#model.observationTensor(
-        this.#data<ObservationArray>("observations"),
-        rows,
-      ),
-      actions: tf.tensor(
-        this.#data<Float32Array | Int32Array>("actions").slice(),
-        [rows, ...actionShape],
-        actionDtype,
-      ),
-      advantages: tensor1d(advantages),
-      returns: tensor1d(returns),
-      ...(stateSize > 0 && {
-        state: tf.tensor2d(
-          this.#initialState.slice(),
-          [this.#numEnvs, stateSize],
-        ),
-        masks: tensor1d(this.#data<Float32Array>("starts")),
+      observations: this.#data("observations"),
+      actions: this.#data("actions"),
+      advantages,
+      returns,
+      ...(this.#model.stateSize > 0 && {
+        state: this.#initialState,
+        masks: this.#data<Float32Array>("starts"),
       }),
     };
   }
@@ -219,21 +197,10 @@ export class Rollout {
   load(state: StateTree): void {
     const saved = record(state, "a rollout");
     this.#buffer.load(saved.buffer as never);
-    this.#initialState = Float32Array.from(saved.initialState as Float32Array);
-    this.#lastValues = Float32Array.from(saved.lastValues as Float32Array);
+    this.#initialState.set(saved.initialState as Float32Array);
+    this.#lastValues.set(saved.lastValues as Float32Array);
     this.#size = saved.size as number;
     this.#decision = null;
-  }
-}
-
-function dtypeOf(space: SpaceLike): "float32" | "float64" | "int32" | "uint8" {
-  switch (space.type) {
-    case "box":
-      return space.dtype;
-    case "multiBinary":
-      return "uint8";
-    default:
-      return "int32";
   }
 }
 

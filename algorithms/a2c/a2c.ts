@@ -1,21 +1,28 @@
 import {
+  type ArrayWithShape,
   disposeParams,
-  type OptimizerState,
   type Params,
-  paramsToArrays,
   RandomStream,
+  type TensorType,
 } from "@bellman/compute";
 import {
   type ActorCritic,
   actorCritic,
   type ObservationArray,
+  type ObservationInputArray,
 } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import * as tf from "@tensorflow/tfjs";
-import { choose, drawNoise, valuesOf } from "./_acting.ts";
+import {
+  Acting,
+  type ActingInputs,
+  drawNoise,
+  observationBuffer,
+} from "./_acting.ts";
+import { type Learner, makeLearner } from "./_learner.ts";
 import {
   type Actor,
   PolicyActor,
+  type PolicyActorOptions,
   type PolicyOptions,
 } from "./_policy_actor.ts";
 import type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
@@ -23,12 +30,10 @@ import { type A2CConfig, defaultA2CConfig } from "./config.ts";
 import { checkConfig } from "./_check_config.ts";
 import { type ActionArray, envActions } from "./_env_actions.ts";
 import { optimizersOf } from "./_optimizers.ts";
-import { restoreTensors } from "./_restore_tensors.ts";
+import { checkArrays } from "./_check_arrays.ts";
 import { Rollout } from "./_rollout.ts";
-import { tidy } from "./_tidy.ts";
 import { record, type StateTree } from "./state_tree.ts";
 import { a2cUpdate, initOptimizerState } from "./update.ts";
-import type { A2CUpdate } from "./update_types.ts";
 
 /**
  * Advantage actor-critic: acts, remembers `numSteps` steps of each copy and
@@ -72,14 +77,18 @@ export class A2C {
   readonly #numEnvs: number;
   readonly #random: RandomStream;
   readonly #scheduler: Scheduler;
-  readonly #update: A2CUpdate;
+  readonly #learner: Learner;
+  readonly #acting: Acting;
+  readonly #compilation: PolicyActorOptions["compilation"];
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   readonly #rollout: Rollout;
   readonly #noise: Float32Array;
-  #params: Params;
-  #optimizerState: OptimizerState;
-  #state: Float32Array;
-  #starts: Float32Array;
+  /** The observations that are acted on. */
+  readonly #seen: ObservationInputArray;
+  /** Observations whose values are asked for. */
+  readonly #valued: ObservationInputArray;
+  readonly #state: Float32Array;
+  readonly #starts: Float32Array;
   #updates = 0;
 
   /**
@@ -118,19 +127,35 @@ export class A2C {
       numValues: totalTimesteps,
       schedule: schedule(config.learningRateSchedule),
     });
-    this.#update = a2cUpdate(model, { ...config, ...optimizers });
     this.#toEnv = envActions(actionSpace);
-    this.#rollout = new Rollout(model, { observationSpace, numEnvs, config });
+    this.#rollout = new Rollout(model, { numEnvs, config });
     this.#noise = new Float32Array(numEnvs * model.noise.size);
-    this.#params = model.init(random.split("init"));
-    this.#optimizerState = initOptimizerState(this.#params, optimizers);
+    const params = model.init(random.split("init"));
+    const optimizer = initOptimizerState(params, optimizers);
+    const { engine, threads } = options;
+    const { numSteps } = config;
+    this.#learner = makeLearner(
+      model,
+      a2cUpdate(model, { ...config, ...optimizers }),
+      { state: { params, optimizer }, numEnvs, numSteps, engine, threads },
+    );
+    disposeParams(params, optimizer);
+    this.#compilation = { params: typesOf(params), engine, threads };
+    this.#acting = new Acting(model, { ...this.#compilation, numEnvs });
+    this.#seen = observationBuffer(model, numEnvs);
+    this.#valued = observationBuffer(model, numEnvs);
     this.#state = new Float32Array(numEnvs * model.stateSize);
     this.#starts = new Float32Array(numEnvs).fill(1);
   }
 
-  /** The present parameters, by path; the next update frees them. */
-  get params(): Readonly<Params> {
-    return this.#params;
+  /** A copy of the present parameters, by path. */
+  get params(): Readonly<Record<string, ArrayWithShape>> {
+    return this.#learner.read().params as Record<string, ArrayWithShape>;
+  }
+
+  /** What computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
+  get engine(): "onnx" | "eager" {
+    return this.#learner.engine;
   }
 
   /** Updates made so far. */
@@ -146,17 +171,29 @@ export class A2C {
    * actions are clipped to the bounds.
    */
   act(observations: unknown): ActionArray {
-    const seen = observations as ObservationArray;
+    this.model.observationArray(observations as ObservationArray, this.#seen);
     this.#renewNoise();
-    const memory = { state: this.#state, starts: this.#starts };
-    const { actions, values, state } = choose(this.model, this.#params, {
-      observations: seen,
-      memory,
-      noise: this.#noise,
+    const inputs = this.#inputs(this.#seen, this.#starts);
+    const { actions, values, state } = this.#acting.sample(inputs);
+    this.#rollout.decide(inputs.memory, {
+      observations: this.#seen,
+      actions,
+      values,
     });
-    this.#rollout.decide(memory, { observations: seen, actions, values });
-    if (state !== undefined) this.#state = state;
+    if (state !== undefined) this.#state.set(state);
     return this.#toEnv(actions);
+  }
+
+  #inputs(
+    observations: ObservationInputArray,
+    starts: Float32Array,
+  ): ActingInputs {
+    return {
+      params: this.#learner.state.params,
+      observations,
+      memory: { state: this.#state, starts },
+      noise: this.#noise,
+    };
   }
 
   /** New noise; state-dependent noise stays for some steps. */
@@ -180,11 +217,13 @@ export class A2C {
     for (let i = 0; i < this.#numEnvs; i++) {
       this.#starts[i] = step.terminated[i] | step.truncated[i];
     }
-    if (this.#rollout.full) {
-      const memory = { state: this.#state, starts: this.#starts };
-      const inputs = { observations, memory };
-      this.#rollout.end(valuesOf(this.model, this.#params, inputs));
-    }
+    if (!this.#rollout.full) return;
+    this.#rollout.end(this.#valuesOf(observations, this.#starts));
+  }
+
+  #valuesOf(observations: ObservationArray, starts: Float32Array) {
+    this.model.observationArray(observations, this.#valued);
+    return this.#acting.values(this.#inputs(this.#valued, starts));
   }
 
   /** Values of the last observations of episodes that were cut short. */
@@ -200,17 +239,16 @@ export class A2C {
     if (cut.length === 0) return undefined;
     // The other rows of the final observations may hold anything.
     const size = this.model.observationSize;
-    const last = observations.slice();
-    const final = step.finalObservations as ObservationArray;
+    const last = observations.slice() as Exclude<
+      ObservationArray,
+      readonly number[]
+    >;
+    const final = step.finalObservations as typeof last;
     for (const i of cut) {
       last.set(final.subarray(i * size, (i + 1) * size), i * size);
     }
     // The episode goes on as far as the value is concerned: state kept.
-    const starts = new Float32Array(this.#numEnvs);
-    return valuesOf(this.model, this.#params, {
-      observations: last,
-      memory: { state: this.#state, starts },
-    });
+    return this.#valuesOf(last, new Float32Array(this.#numEnvs));
   }
 
   /**
@@ -225,31 +263,18 @@ export class A2C {
     const rate = this.#learningRate();
     const targets = this.#rollout.targets();
     const valueRate = this.config.valueLearningRate ?? this.config.learningRate;
-    const before = [this.#params, this.#optimizerState];
-    const { stats, ...after } = tidy(() =>
-      this.#update(
-        this.#params,
-        this.#optimizerState,
-        this.#rollout.batch(targets),
-        {
-          learningRate: tf.scalar(rate),
-          entropyCoefficient: tf.scalar(this.config.entropyCoefficient),
-          valueLearningRate: tf.scalar(
-            rate * valueRate / this.config.learningRate,
-          ),
-        },
-      )
-    );
-    disposeParams(...before);
-    this.#params = after.params;
-    this.#optimizerState = after.optimizerState;
+    const { stats } = this.#learner.run({
+      ...this.#rollout.inputs(targets),
+      learningRate: rate,
+      valueLearningRate: rate * valueRate / this.config.learningRate,
+      entropyCoefficient: this.config.entropyCoefficient,
+    });
     this.#updates++;
     this.#rollout.clear();
     const statistics: Record<string, number> = {};
-    for (const [name, value] of Object.entries(stats)) {
-      statistics[name] = value.dataSync()[0];
+    for (const name in stats) {
+      statistics[name] = stats[name as keyof typeof stats][0];
     }
-    disposeParams(stats);
     statistics.explained_variance = targets.explainedVariance;
     statistics.learning_rate = rate;
     return statistics;
@@ -269,7 +294,7 @@ export class A2C {
    * recurrent state of its own.
    *
    * @param options Deterministic or not, how many copies, which seed.
-   * @returns The actor; it holds no tensors.
+   * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
     return new PolicyActor(this.model, {
@@ -277,7 +302,8 @@ export class A2C {
       numEnvs: options.numEnvs ?? this.#numEnvs,
       seed: options.seed ?? 0,
       sdeSampleFrequency: this.config.sdeSampleFrequency,
-      params: () => this.#params,
+      params: () => this.#learner.state.params,
+      compilation: this.#compilation,
       toEnv: this.#toEnv,
     });
   }
@@ -289,9 +315,10 @@ export class A2C {
    * @returns Plain data, owned by the caller.
    */
   save(): StateTree {
+    const { params, optimizer } = this.#learner.read();
     return {
-      params: paramsToArrays(this.#params) as unknown as StateTree,
-      optimizer: paramsToArrays(this.#optimizerState) as unknown as StateTree,
+      params: params as unknown as StateTree,
+      optimizer: optimizer as unknown as StateTree,
       random: this.#random.save() as unknown as StateTree,
       rollout: this.#rollout.save(),
       state: this.#state.slice(),
@@ -310,23 +337,31 @@ export class A2C {
    */
   restore(state: StateTree): void {
     const saved = record(state, "an A2C agent");
-    const params = restoreTensors(saved.params, this.#params);
-    const optimizer = restoreTensors(saved.optimizer, this.#optimizerState);
-    disposeParams(this.#params, this.#optimizerState);
-    this.#params = params;
-    this.#optimizerState = optimizer;
+    const held = this.#learner.read();
+    this.#learner.write({
+      params: checkArrays(saved.params, held.params),
+      optimizer: checkArrays(saved.optimizer, held.optimizer),
+    });
     this.#random.load(saved.random as never);
     this.#rollout.load(saved.rollout);
-    this.#state = Float32Array.from(saved.state as Float32Array);
-    this.#starts = Float32Array.from(saved.starts as Float32Array);
+    this.#state.set(saved.state as Float32Array);
+    this.#starts.set(saved.starts as Float32Array);
     this.#noise.set(saved.noise as Float32Array);
     this.#updates = saved.updates as number;
   }
 
   /** Frees the tensors; the agent cannot be used afterwards. */
   close(): void {
-    disposeParams(this.#params, this.#optimizerState);
-    this.#params = {};
-    this.#optimizerState = {};
+    this.#learner.close();
   }
+}
+
+/** Shapes and types of tensors, by path. */
+function typesOf(params: Params): Record<string, TensorType> {
+  return Object.fromEntries(
+    Object.entries(params).map(([path, { shape, dtype }]) => [
+      path,
+      { shape, dtype: dtype as TensorType["dtype"] },
+    ]),
+  );
 }

@@ -1,3 +1,4 @@
+import type { Engine } from "@bellman/compute";
 import type { SpaceLike } from "@bellman/policies";
 import type { A2CConfig } from "./config.ts";
 
@@ -65,6 +66,18 @@ export interface A2COptions {
    * @default 200000
    */
   readonly totalTimesteps?: number;
+  /**
+   * What acts and learns: ONNX Runtime on compiled graphs, or TensorFlow.js.
+   *
+   * @default "auto"
+   */
+  readonly engine?: Engine;
+  /**
+   * Threads of ONNX Runtime; `auto` takes one for small networks.
+   *
+   * @default "auto"
+   */
+  readonly threads?: number | "auto";
 }
 
 /**

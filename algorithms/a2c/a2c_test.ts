@@ -1,3 +1,4 @@
+import { paramsFromArrays } from "@bellman/compute";
 import {
   assert,
   assertAlmostEquals,
@@ -158,7 +159,7 @@ Deno.test("a recurrent value of a last observation uses the state of then", () =
     finalObservations: observation(0.4),
   });
   const values = algorithm.model.apply(
-    algorithm.params,
+    paramsFromArrays(algorithm.params),
     tf.tensor2d([0.1, 0.2, 0.3, 0.4].flatMap((x) => [...observation(x)]), [
       4,
       3,
@@ -180,7 +181,7 @@ Deno.test("bootstrapTruncated: false takes a cut for an end, as the original", (
     });
     const observations = Float32Array.of(1, 1, 1);
     const value = algorithm.model.apply(
-      algorithm.params,
+      paramsFromArrays(algorithm.params),
       tf.tensor2d(observations, [1, 3]),
     ).value.dataSync()[0];
     algorithm.act(observations);
@@ -230,17 +231,22 @@ Deno.test("a deterministic policy keeps its own recurrent state", () => {
   assertEquals(algorithm.save(), before);
 });
 
-for (const [network, updates] of [["mlp", 1000], ["lstm", 50]] as const) {
-  Deno.test(`${updates} updates of ${network} keep the number of tensors`, () => {
-    const algorithm = agent({ network, numSteps: 1, hiddenSizes: [4] });
-    const env = new TestEnv(3);
-    run(algorithm, env, 1);
-    const before = tf.memory().numTensors;
-    run(algorithm, env, updates);
-    assertEquals(tf.memory().numTensors, before);
-    algorithm.close();
-    assert(tf.memory().numTensors < before);
-  });
+for (const engine of ["onnx", "eager"] as const) {
+  for (const [network, updates] of [["mlp", 1000], ["lstm", 50]] as const) {
+    Deno.test(`${updates} updates of ${network}, ${engine}, keep the number of tensors`, () => {
+      const first = tf.memory().numTensors;
+      const algorithm = agent({ network, numSteps: 1, hiddenSizes: [4] }, {
+        engine,
+      });
+      const env = new TestEnv(3);
+      run(algorithm, env, 1);
+      const before = tf.memory().numTensors;
+      run(algorithm, env, updates);
+      assertEquals(tf.memory().numTensors, before);
+      algorithm.close();
+      assertEquals(tf.memory().numTensors, first);
+    });
+  }
 }
 
 Deno.test("advantages are normalised on request", () => {

@@ -60,7 +60,8 @@ export type TensorInput =
  * ```
  */
 export type InputsOf<Types> = {
-  readonly [K in keyof Types]: Types[K] extends TensorType ? TensorInput
+  readonly [K in keyof Types]: NonNullable<Types[K]> extends TensorType
+    ? TensorInput
     : InputsOf<Types[K]>;
 };
 

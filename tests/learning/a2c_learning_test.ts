@@ -1,5 +1,5 @@
 import { A2C, type A2CConfig } from "@bellman/a2c";
-import { selectBackend } from "@bellman/compute";
+import { paramsFromArrays, selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import { assert, assertAlmostEquals } from "@std/assert";
@@ -110,7 +110,7 @@ function values(agent: A2C, n: number): Float32Array {
   return tf.tidy(() => {
     const seen = Int32Array.from({ length: n }, (_, i) => i);
     const encoded = agent.model.observationTensor(seen, n);
-    return agent.model.apply(agent.params, encoded).value.dataSync().slice();
+    return agent.model.apply(paramsFromArrays(agent.params), encoded).value.dataSync().slice();
   }) as unknown as Float32Array;
 }
 
