@@ -1,4 +1,5 @@
 import { A2C, type A2CConfig, a2cConfigSchema, a2cPresets } from "@bellman/a2c";
+import type { Engine } from "@bellman/compute";
 import type { Space } from "@bellman/envs";
 import type { Algorithm } from "@bellman/training";
 import type { ConfigSchema } from "./config/schema.ts";
@@ -15,6 +16,9 @@ export interface AlgorithmContext {
   seed: number;
   /** Length of the run, for schedules. */
   totalTimesteps: number;
+  /** What acts and learns. */
+  engine: Engine;
+  threads: number | "auto";
 }
 
 /** How the command line sees an algorithm. */
@@ -41,13 +45,15 @@ export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
     summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
     schema: a2cConfigSchema as ConfigSchema,
     presets: a2cPresets,
-    create: ({ seed, totalTimesteps, ...spaces }, config) =>
+    create: ({ seed, totalTimesteps, engine, threads, ...spaces }, config) =>
       new A2C(spaces, {
         config: pickKeys(config, a2cConfigSchema as ConfigSchema) as Partial<
           A2CConfig
         >,
         seed,
         totalTimesteps,
+        engine,
+        threads,
       }),
   },
 };

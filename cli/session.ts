@@ -1,22 +1,30 @@
 import {
   type BackendInfo,
   type BackendName,
+  type EngineInfo,
   selectBackend,
+  selectEngine,
 } from "@bellman/compute";
 import type { Algorithm } from "@bellman/training";
 import { ALGORITHMS } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
+import type { CommandIo } from "./io.ts";
 import { UsageError } from "./usage_error.ts";
 import { type Environments, makeEnvironments } from "./environments.ts";
 
 /** A run put together: its environments and its algorithm, ready to act. */
 export interface Session {
   config: ResolvedConfig;
-  /** What computes the tensors, in words. */
-  backend: string;
+  /** What acts and learns, in words. */
+  engine: string;
   environments: Environments;
   algorithm: Algorithm;
   close(): void;
+}
+
+/** Notices as lines on standard error. */
+export function notices(io: CommandIo): (line: string) => void {
+  return (line) => io.err(`${line}\n`);
 }
 
 /** A backend that was asked for and cannot be used is a mistake of the input. */
@@ -28,21 +36,53 @@ async function requestedBackend(name: BackendName): Promise<BackendInfo> {
   }
 }
 
-/** Puts together what a configuration describes. */
-export async function openSession(config: ResolvedConfig): Promise<Session> {
+/** What acts and learns: a backend that is named is meant to be computed on. */
+function requestedEngine(
+  { engine, backend }: ResolvedConfig,
+  onNotice: (line: string) => void,
+): EngineInfo {
+  const wanted = engine === "auto" && backend !== "auto" ? "eager" : engine;
+  try {
+    return selectEngine(wanted, { onNotice });
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+}
+
+/**
+ * Puts together what a configuration describes.
+ *
+ * @param config The configuration.
+ * @param onNotice Takes a line that the user should see.
+ */
+export async function openSession(
+  config: ResolvedConfig,
+  onNotice: (line: string) => void,
+): Promise<Session> {
   const environments = makeEnvironments(config);
   const { training } = environments;
-  const backend = await requestedBackend(config.backend);
+  const engine = requestedEngine(config, onNotice);
+  // Compiled functions need a backend for their first parameters alone.
+  const compiled = engine.name === "onnx" && config.backend === "auto";
+  const backend = await requestedBackend(compiled ? "cpu" : config.backend);
   const algorithm = ALGORITHMS[config.algorithm].create({
     observationSpace: training.observationSpace,
     actionSpace: training.actionSpace,
     numEnvs: config.numEnvs,
     seed: config.seed,
     totalTimesteps: config.totalTimesteps,
+    engine: engine.name,
+    threads: config.threads ?? "auto",
   }, config);
   return {
-    config: { ...config, backend: backend.name as ResolvedConfig["backend"] },
-    backend: backend.description,
+    config: {
+      ...config,
+      engine: engine.name,
+      backend: backend.name as ResolvedConfig["backend"],
+    },
+    engine: engine.name === "onnx"
+      ? engine.description
+      : `${engine.description}, on ${backend.description}`,
     environments,
     algorithm,
     close: () => {

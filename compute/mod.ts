@@ -39,6 +39,7 @@ export * from "./adam_tf1.ts";
 export * from "./backend.ts";
 export * from "./compile/compile.ts";
 export * from "./compile/compile_step.ts";
+export * from "./compile/select_engine.ts";
 export * from "./compile/types.ts";
 export * from "./create_optimizer.ts";
 export * from "./global_norm.ts";

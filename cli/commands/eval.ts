@@ -15,7 +15,7 @@ async function evalRun(
     fallback: config.evaluationEpisodes,
   });
   const kind = deterministic ? "deterministic" : "stochastic";
-  await withAgent(agent, async (session) => {
+  await withAgent(agent, io, async (session) => {
     const settings = { episodes, deterministic, seed };
     const result = await evaluateSession(session, settings);
     if (options.switches.has("json")) {

@@ -65,7 +65,7 @@ async function playRun(
   const agent = await findAgent(options, "play");
   const { dir, config, seed, deterministic } = agent;
   const sink = sinkOf(options, { dir, io });
-  await withAgent(agent, async (session) => {
+  await withAgent(agent, io, async (session) => {
     const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
     const env = make(config.env, { maxEpisodeSteps });
     let size: PictureSize | undefined;

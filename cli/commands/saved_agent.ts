@@ -6,13 +6,14 @@ import {
   valueOf,
 } from "../args.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import type { CommandIo } from "../io.ts";
 import {
   loadCheckpoint,
   openRun,
   parseCheckpointChoice,
   restoreSession,
 } from "../runs.ts";
-import { openSession, type Session } from "../session.ts";
+import { notices, openSession, type Session } from "../session.ts";
 import { UsageError } from "../usage_error.ts";
 
 /** The options of commands that act with a trained agent. */
@@ -60,12 +61,19 @@ export async function findAgent(
   return { dir, folder, config, checkpoint, seed, deterministic };
 }
 
+/** Acting is the same wherever it runs: a compiled agent may act eagerly. */
+function asAvailable(config: ResolvedConfig): ResolvedConfig {
+  if (config.engine !== "onnx") return config;
+  return { ...config, engine: "auto", backend: "auto" };
+}
+
 /** Puts a found agent together for as long as `use` needs it. */
 export async function withAgent(
   { config, checkpoint }: SavedAgent,
+  io: CommandIo,
   use: (session: Session) => Promise<void>,
 ): Promise<void> {
-  const session = await openSession(config);
+  const session = await openSession(asAvailable(config), notices(io));
   try {
     restoreSession(session, checkpoint);
     await use(session);

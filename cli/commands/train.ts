@@ -12,7 +12,7 @@ import { configHelp } from "../help.ts";
 import { interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
 import { loadCheckpoint, openRun } from "../runs.ts";
-import { openSession, type Session } from "../session.ts";
+import { notices, openSession, type Session } from "../session.ts";
 import { runTraining, type TrainingRun } from "../training_run.ts";
 import { UsageError } from "../usage_error.ts";
 
@@ -40,12 +40,12 @@ function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
 }
 
 function announce(
-  { config, backend }: Session,
+  { config, engine }: Session,
   { dir, io }: { dir: string; io: CommandIo },
 ): void {
   io.out(
     `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} copies, seed ${config.seed}
-Backend: ${backend}
+Engine: ${engine}
 Run folder: ${dir}
 `,
   );
@@ -54,9 +54,12 @@ Run folder: ${dir}
 type Start = Omit<TrainingRun, "io" | "quiet" | "signal">;
 
 /** A new run: nothing is written before everything could be put together. */
-async function startRun(options: ParsedOptions): Promise<Start> {
+async function startRun(
+  options: ParsedOptions,
+  io: CommandIo,
+): Promise<Start> {
   const config = await configFromOptions(algorithmOf(options), options);
-  const session = await openSession(config);
+  const session = await openSession(config, notices(io));
   const dir = valueOf(options, "out") ?? defaultFolder(config);
   const folder = createRunFolder(dir, {
     configText: stringify(session.config),
@@ -67,7 +70,7 @@ async function startRun(options: ParsedOptions): Promise<Start> {
 /** A run that goes on from its newest checkpoint. */
 async function resumeRun(
   dir: string,
-  options: ParsedOptions,
+  { options, io }: { options: ParsedOptions; io: CommandIo },
 ): Promise<Start> {
   const others = [...options.values.keys()].filter((name) => name !== "resume");
   const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
@@ -85,7 +88,7 @@ async function resumeRun(
       `Cannot resume ${dir}: it has run all of its ${config.totalTimesteps} steps`,
     );
   }
-  const session = await openSession(config);
+  const session = await openSession(config, notices(io));
   // That of an interrupted run: it would tell that this one has ended.
   if (hasReport) await Deno.remove(folder.reportPath);
   return { session, folder, resumeFrom: checkpoint.state };
@@ -97,8 +100,8 @@ async function trainRun(
 ): Promise<number> {
   const resumed = valueOf(options, "resume");
   const start = resumed === undefined
-    ? await startRun(options)
-    : await resumeRun(resumed, options);
+    ? await startRun(options, io)
+    : await resumeRun(resumed, { options, io });
   const { session, folder } = start;
   const quiet = options.switches.has("quiet");
   if (!quiet) announce(session, { dir: folder.dir, io });

@@ -21,9 +21,14 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
   { name: "seed", value: "N", help: "Root seed of every random stream." },
   { name: "steps", value: "N", help: "Environment steps to train for." },
   {
+    name: "engine",
+    value: "NAME",
+    help: "What acts and learns: auto, onnx (compiled) or eager.",
+  },
+  {
     name: "backend",
     value: "NAME",
-    help: "What computes the tensors: auto, tensorflow, wasm or cpu.",
+    help: "What computes eager tensors: auto, tensorflow, wasm or cpu.",
   },
   {
     name: "set",
@@ -38,8 +43,12 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   env: "env",
   seed: "seed",
   steps: "totalTimesteps",
+  engine: "engine",
   backend: "backend",
 };
+
+/** Options whose value is a name, whatever YAML would make of it. */
+const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);
 
 /** Reads a value as YAML does, so that `0.5`, `null` and `[64, 64]` work. */
 function parseValue(text: string, origin: string): unknown {
@@ -68,8 +77,10 @@ function commandLineEntries(options: ParsedOptions): Entry[] {
   for (const [name, key] of Object.entries(SHORTHANDS)) {
     const text = valueOf(options, name);
     if (text === undefined) continue;
-    const isText = name === "env" || name === "backend";
-    entries.push([key, isText ? text : parseValue(text, `'--${name}'`)]);
+    entries.push([
+      key,
+      NAMES.has(name) ? text : parseValue(text, `'--${name}'`),
+    ]);
   }
   const assignments = options.values.get("set") ?? [];
   return [...entries, ...assignments.map(parseAssignment)];

@@ -96,7 +96,21 @@ export interface RunConfig {
    */
   frameStack: number;
   /**
-   * Where the tensors are computed; auto takes the first that loads.
+   * What acts and learns: onnx compiles for ONNX Runtime, eager runs on the backend; auto compiles where it can, unless a backend is named.
+   *
+   * @default "auto"
+   */
+  engine: "auto" | "onnx" | "eager";
+  /**
+   * Threads of ONNX Runtime; null takes one for small networks and all cores for large ones.
+   *
+   * @default null
+   * @minimum 1
+   * @multipleOf 1
+   */
+  threads: number | null;
+  /**
+   * TensorFlow.js backend that eager tensors are computed on; auto takes the first that loads.
    *
    * @default "auto"
    */
