@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
-import { type TensorsOf, traceFunction } from "../tracing/trace.ts";
+import { type TensorsOf, traceFunction, type TypeTree } from "../tracing/trace.ts";
 import { isTypeLeaf, leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerInputs, toArrays } from "./_eager.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
@@ -87,7 +87,7 @@ export interface Compiled<Types, Outputs> {
  * ```
  */
 export function compile<
-  const Types extends Tree<TensorType>,
+  const Types extends TypeTree,
   Outputs extends object,
 >(
   fn: (inputs: TensorsOf<Types>) => Outputs,
@@ -95,9 +95,10 @@ export function compile<
 ): Compiled<Types, Outputs> {
   const settings = settingsOf(fn, options);
   const call = fn as (inputs: unknown) => unknown;
+  const types = options.inputs as Tree<TensorType>;
   const made = settings.engine === "onnx"
-    ? new OnnxFunction(call, options.inputs, settings)
-    : new EagerFunction(call, options.inputs, settings);
+    ? new OnnxFunction(call, types, settings)
+    : new EagerFunction(call, types, settings);
   return made as unknown as Compiled<Types, Outputs>;
 }
 

@@ -1,7 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import type { Tree } from "../tracing/tree.ts";
-import type { TensorsOf } from "../tracing/trace.ts";
+import type { TensorsOf, TypeTree } from "../tracing/trace.ts";
 import { EagerStep } from "./_eager_step.ts";
 import { OnnxStep } from "./_onnx_step.ts";
 import { settingsOf } from "./_settings.ts";
@@ -177,14 +177,15 @@ export interface CompiledStep<State, Types, Outputs> {
  */
 export function compileStep<
   State extends object,
-  const Types extends Tree<TensorType>,
+  const Types extends TypeTree,
   Result extends { state: State },
 >(
   fn: (state: State, inputs: TensorsOf<Types>) => Result,
   options: CompileStepOptions<State, Types>,
 ): CompiledStep<State, Types, Omit<Result, "state">> {
   const settings = settingsOf(fn, options);
-  const { state, inputs: types } = options;
+  const { state } = options;
+  const types = options.inputs as Tree<TensorType>;
   const call = fn as unknown as StepFunction;
   const made = settings.engine === "onnx"
     ? new OnnxStep(call, { state, types, settings })

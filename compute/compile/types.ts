@@ -1,6 +1,5 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { TensorData, TensorType } from "../graph/graph.ts";
-import type { Tree } from "../tracing/tree.ts";
 
 /**
  * What runs a compiled function: ONNX Runtime (`onnx`), TensorFlow.js kernel
@@ -60,8 +59,8 @@ export type TensorInput =
  * ```
  */
 export type InputsOf<Types> = {
-  readonly [K in keyof Types]: NonNullable<Types[K]> extends TensorType
-    ? TensorInput
+  readonly [K in keyof Types]: NonNullable<Types[K]> extends
+    TensorType | tf.Tensor ? TensorInput
     : InputsOf<Types[K]>;
 };
 
@@ -140,6 +139,3 @@ export interface CompileOptions<Types> {
    */
   readonly onNotice?: (line: string) => void;
 }
-
-/** Declarations of inputs. */
-export type TypeTree = Tree<TensorType>;

@@ -24,9 +24,39 @@ import { isTypeLeaf, leavesOf, type Tree, treeOf } from "./tree.ts";
  * ```
  */
 export type TensorsOf<Types> = {
-  readonly [K in keyof Types]: Types[K] extends TensorType ? tf.Tensor
+  readonly [K in keyof Types]: NonNullable<Types[K]> extends tf.Tensor
+    ? Types[K]
+    : NonNullable<Types[K]> extends { readonly shape: infer Shape }
+      ? TensorOfShape<Shape>
     : TensorsOf<Types[K]>;
 };
+
+/** The type of a tensor whose shape is known. */
+type TensorOfShape<Shape> = Shape extends readonly [] ? tf.Scalar
+  : Shape extends readonly [number] ? tf.Tensor1D
+  : Shape extends readonly [number, number] ? tf.Tensor2D
+  : Shape extends readonly [number, number, number] ? tf.Tensor3D
+  : Shape extends readonly [number, number, number, number] ? tf.Tensor4D
+  : tf.Tensor;
+
+/**
+ * Declarations of inputs in nested records: shapes and types, or tensors that
+ * have them.
+ *
+ * @example
+ * ```ts
+ * import type { TypeTree } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const types = {
+ *   params: { w: tf.zeros([4, 2]) },
+ *   x: { shape: [16, 4], dtype: "float32" },
+ * } satisfies TypeTree;
+ * assertEquals(Object.keys(types), ["params", "x"]);
+ * ```
+ */
+export type TypeTree = Tree<TensorType | tf.Tensor>;
 
 /**
  * Runs a function of tensors once on a backend that computes nothing, and
@@ -60,7 +90,7 @@ export type TensorsOf<Types> = {
  * assertEquals(graph.outputs[0].value.shape, [16, 2]);
  * ```
  */
-export function trace<const Types extends Tree<TensorType>>(
+export function trace<const Types extends TypeTree>(
   fn: (inputs: TensorsOf<Types>) => unknown,
   inputs: Types,
 ): Graph {

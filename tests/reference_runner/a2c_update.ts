@@ -1,8 +1,12 @@
 import { a2cLoss, a2cUpdate, initOptimizerState } from "@bellman/a2c";
 import {
-  disposeParams,
+  type ArraysOf,
+  compile,
+  compileStep,
+  type Engine,
   type Params,
   rmspropTf1,
+  type TensorData,
   valueAndGradients,
 } from "@bellman/compute";
 import { type ActorCritic, actorCritic } from "@bellman/policies";
@@ -100,24 +104,15 @@ function tensorsOf(batch: Batch) {
   };
 }
 
-/** Every number of the forward pass, the losses and the gradients. */
-function compareForward(
-  comparison: Comparison,
+/** Everything that the forward pass, the losses and their gradient give. */
+function forwardPass(
   model: ActorCritic,
-  run: {
+  { params, batch, hparams }: {
     params: Params;
     batch: ReturnType<typeof tensorsOf>;
     hparams: Case["inputs"]["hparams"];
-    expected: Record<string, Expected | Arrays>;
-    pathOf: (name: string) => string;
   },
-): void {
-  const { params, batch, hparams, expected, pathOf } = run;
-  const compare = (name: string, tensor: tf.Tensor) =>
-    comparison.numbers(name, tensor.dataSync(), {
-      expected: expected[name] as Expected,
-      tolerance: TOLERANCE,
-    });
+) {
   const { state, masks } = batch;
   const recurrence = state && masks && { state, masks };
   const { gradients, aux } = valueAndGradients((params) => {
@@ -138,14 +133,34 @@ function compareForward(
     });
     return { loss, aux: { ...parts, loss, policy, value, logProb } };
   }, params);
-  compare("logits", aux.policy);
-  compare("vf", aux.value);
-  compare("neglogp", tf.neg(aux.logProb));
-  compare("advantages", batch.advantages);
-  compare("policy_loss", aux.policyLoss);
-  compare("value_loss", aux.valueLoss);
-  compare("entropy", aux.entropy);
-  compare("loss", aux.loss);
+  return {
+    logits: aux.policy,
+    vf: aux.value,
+    neglogp: tf.neg(aux.logProb),
+    advantages: batch.advantages,
+    policy_loss: aux.policyLoss,
+    value_loss: aux.valueLoss,
+    entropy: aux.entropy,
+    loss: aux.loss,
+    gradients,
+  };
+}
+
+/** Every number of the forward pass, the losses and the gradients. */
+function compareForward(
+  comparison: Comparison,
+  { gradients, ...numbers }: ArraysOf<ReturnType<typeof forwardPass>>,
+  { expected, pathOf }: {
+    expected: Record<string, Expected | Arrays>;
+    pathOf: (name: string) => string;
+  },
+): void {
+  for (const [name, values] of Object.entries(numbers)) {
+    comparison.numbers(name, values as TensorData, {
+      expected: expected[name] as Expected,
+      tolerance: TOLERANCE,
+    });
+  }
   compareParams(comparison, "gradient of", {
     actual: gradients,
     expected: expected.grads_before_clip as Arrays,
@@ -157,26 +172,26 @@ function compareParams(
   comparison: Comparison,
   what: string,
   { actual, expected, pathOf }: {
-    actual: Params;
+    actual: Readonly<Record<string, TensorData>>;
     expected: Arrays;
     pathOf: (name: string) => string;
   },
 ): void {
   for (const [name, values] of Object.entries(expected)) {
-    const tensor = actual[pathOf(name)];
-    comparison.that(`${what} ${name} exists`, tensor !== undefined);
-    if (tensor === undefined) continue;
-    comparison.numbers(`${what} ${name}`, tensor.dataSync(), {
+    const numbers = actual[pathOf(name)];
+    comparison.that(`${what} ${name} exists`, numbers !== undefined);
+    if (numbers === undefined) continue;
+    comparison.numbers(`${what} ${name}`, numbers, {
       expected: values,
       tolerance: TOLERANCE,
     });
   }
 }
 
-async function runCase(it: Case, comparison: Comparison): Promise<void> {
+/** The forward pass and the update of a case, compiled. */
+function compileCase(it: Case, engine: Engine) {
   const { hparams, batches } = it.inputs;
   const separate = isSeparate(it.inputs.params);
-  const pathOf = (name: string) => ourPath(name, separate);
   const model = modelOf(it.inputs);
   const optimizer = rmspropTf1({
     decay: hparams.alpha,
@@ -187,16 +202,47 @@ async function runCase(it: Case, comparison: Comparison): Promise<void> {
     valueCoefficient: hparams.vf_coef,
     maxGradNorm: hparams.max_grad_norm,
   });
+  const params: Params = {};
+  for (const [name, values] of Object.entries(it.inputs.params)) {
+    params[ourPath(name, separate)] = tensorOf(values);
+  }
+  const batch = tensorsOf(batches[0]);
+  const state = { params, slots: initOptimizerState(params, { optimizer }) };
+  const forward = compile(
+    (given: { params: Params; batch: typeof batch }) =>
+      forwardPass(model, { ...given, hparams }),
+    { inputs: { params, batch }, engine, name: "the forward pass" },
+  );
+  const inputs = { batch, learningRate: tf.scalar(hparams.lr) };
+  const learner = compileStep((held: typeof state, given: typeof inputs) => {
+    const { batch, learningRate } = given;
+    const step = update(held.params, held.slots, batch, {
+      learningRate,
+      entropyCoefficient: tf.scalar(hparams.ent_coef),
+    });
+    const { grad_norm } = step.stats;
+    return {
+      state: { params: step.params, slots: step.optimizerState },
+      grad_norm,
+    };
+  }, { state, inputs, engine, name: "the update" });
+  return { forward, learner };
+}
+
+async function runCase(
+  it: Case,
+  comparison: Comparison,
+  engine: Engine,
+): Promise<void> {
+  const { hparams, batches } = it.inputs;
+  const separate = isSeparate(it.inputs.params);
+  const pathOf = (name: string) => ourPath(name, separate);
   const scheduler = new Scheduler({
     value: hparams.lr,
     numValues: hparams.total_timesteps,
     schedule: schedule(hparams.lrschedule),
   });
-  let params: Params = {};
-  for (const [name, values] of Object.entries(it.inputs.params)) {
-    params[pathOf(name)] = tensorOf(values);
-  }
-  let state = initOptimizerState(params, { optimizer });
+  const { forward, learner } = compileCase(it, engine);
   const samples = hparams.nenvs * hparams.nsteps;
   for (const [k, numbers] of batches.entries()) {
     const expected = it.expected.after[k];
@@ -207,21 +253,12 @@ async function runCase(it: Case, comparison: Comparison): Promise<void> {
         tolerance: 1e-9,
       });
       const batch = tensorsOf(numbers);
-      compareForward(comparison, model, {
-        params,
-        batch,
-        hparams,
-        expected,
-        pathOf,
-      });
-      const step = update(params, state, batch, {
-        learningRate: tf.scalar(rate),
-        entropyCoefficient: tf.scalar(hparams.ent_coef),
-      });
-      disposeParams(params, state);
-      params = step.params;
-      state = step.optimizerState;
-      const norm = step.stats.grad_norm.dataSync()[0];
+      const { params } = learner.state;
+      const given = forward.run({ params, batch });
+      compareForward(comparison, given, { expected, pathOf });
+      const { grad_norm: [norm] } = learner.run(
+        { batch, learningRate: rate },
+      );
       comparison.numbers("grad_norm", norm, {
         expected: expected.grad_norm as number,
         tolerance: TOLERANCE,
@@ -231,21 +268,37 @@ async function runCase(it: Case, comparison: Comparison): Promise<void> {
         "clipping as expected",
         norm > limit === Boolean(expected.clip_active),
       );
+      const after = learner.read();
       compareParams(comparison, "parameter", {
-        actual: params,
+        actual: dataOf(after.params),
         expected: expected.params as Arrays,
         pathOf,
       });
       compareParams(comparison, "mean square of", {
-        actual: state,
+        actual: dataOf(after.slots),
         expected: expected.rms as Arrays,
         pathOf: (name) => `rms/${pathOf(name)}`,
       });
     });
   }
+  learner.close();
+}
+
+function dataOf(
+  arrays: Readonly<Record<string, { data: TensorData }>>,
+): Record<string, TensorData> {
+  return Object.fromEntries(
+    Object.entries(arrays).map(([path, { data }]) => [path, data]),
+  );
 }
 
 /** baselines/a2c: forward pass, losses, gradients, clipping and RMSProp. */
-export const a2cUpdateRunner: FixtureRunner = async (fixture, comparison) => {
-  for (const it of fixture.cases as Case[]) await runCase(it, comparison);
+export const a2cUpdateRunner: FixtureRunner = async (
+  fixture,
+  comparison,
+  engine,
+) => {
+  for (const it of fixture.cases as Case[]) {
+    await runCase(it, comparison, engine);
+  }
 };

@@ -1,3 +1,5 @@
+import type { Engine } from "@bellman/compute";
+
 /** A number of a fixture: those that JSON cannot hold are texts. */
 export type Expected = number | boolean | string | null | Expected[];
 
@@ -10,11 +12,12 @@ export interface Outcome {
   worst: number;
 }
 
-/** Runs every check of one fixture file. */
+/** Runs every check of one fixture file, tensors on an engine. */
 export type FixtureRunner = (
   // deno-lint-ignore no-explicit-any -- fixtures are as free as JSON
   fixture: any,
   comparison: Comparison,
+  engine: Engine,
 ) => void | Promise<void>;
 
 /** All numbers in order, however deep they are nested. */

@@ -6,7 +6,12 @@ import {
   nest,
   orthogonal,
 } from "@bellman/policies";
-import { type Params, RandomStream } from "@bellman/compute";
+import {
+  compile,
+  type Engine,
+  type Params,
+  RandomStream,
+} from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
@@ -24,7 +29,11 @@ interface LstmCase {
   expected: { h: Expected; state: Expected };
 }
 
-function runLstm(it: LstmCase, comparison: Comparison): void {
+function runLstm(
+  it: LstmCase,
+  comparison: Comparison,
+  engine: Engine,
+): void {
   const { kind, x, masks, state, params } = it.inputs;
   const network = createNetwork(kind, {
     inputShape: [x[0][0].length],
@@ -34,47 +43,54 @@ function runLstm(it: LstmCase, comparison: Comparison): void {
   for (const [name, values] of Object.entries(params)) {
     tensors[name] = tf.tensor(values, undefined, "float32");
   }
-  const after = network.apply(nest(tensors, "lstm"), {
+  const inputs = {
+    params: nest(tensors, "lstm"),
     x: tf.tensor2d(x.flat()),
     masks: tf.tensor1d(masks.flat(), "float32"),
     state: tf.tensor2d(state, undefined, "float32"),
-  });
-  comparison.numbers("h", after.output.dataSync(), {
-    expected: it.expected.h,
-    tolerance: TOLERANCE,
-  });
-  comparison.numbers("state", after.state!.dataSync(), {
-    expected: it.expected.state,
-    tolerance: TOLERANCE,
-  });
+  };
+  const after = compile(({ params, ...given }: typeof inputs) => {
+    const { output, state } = network.apply(params, given);
+    return { h: output, state: state! };
+  }, { inputs, engine }).run(inputs);
+  for (const name of ["h", "state"] as const) {
+    comparison.numbers(name, after[name], {
+      expected: it.expected[name],
+      tolerance: TOLERANCE,
+    });
+  }
 }
 
 function runEntropy(
   it: { inputs: { logits: number[][] }; expected: Record<string, Expected> },
   comparison: Comparison,
+  engine: Engine,
 ): void {
-  const logits = tf.tensor2d(it.inputs.logits, undefined, "float32");
-  const [rows, n] = logits.shape;
+  const inputs = {
+    logits: tf.tensor2d(it.inputs.logits, undefined, "float32"),
+  };
+  const [rows, n] = inputs.logits.shape;
   const distribution = categorical(n);
-  const compare = (name: string, values: ArrayLike<number>) =>
+  const results = compile(({ logits }: typeof inputs) => {
+    const softmax = tf.softmax(logits) as tf.Tensor2D;
+    const actions = Array.from(
+      { length: n },
+      (_, action) =>
+        tf.neg(distribution.logProb(logits, tf.fill([rows], action, "int32"))),
+    );
+    return {
+      softmax,
+      cat_entropy: catEntropy(logits),
+      cat_entropy_softmax_of_softmax: catEntropySoftmax(softmax),
+      neglogp_all: tf.stack(actions, 1),
+    };
+  }, { inputs, engine }).run(inputs);
+  for (const [name, values] of Object.entries(results)) {
     comparison.numbers(name, values, {
       expected: it.expected[name],
       tolerance: TOLERANCE,
     });
-  const softmax = tf.softmax(logits) as tf.Tensor2D;
-  compare("softmax", softmax.dataSync());
-  compare("cat_entropy", catEntropy(logits).dataSync());
-  compare(
-    "cat_entropy_softmax_of_softmax",
-    catEntropySoftmax(softmax).dataSync(),
-  );
-  const negLogProb = new Float32Array(rows * n);
-  for (let action = 0; action < n; action++) {
-    const actions = tf.fill([rows], action, "int32");
-    distribution.logProb(logits, actions).dataSync()
-      .forEach((value, row) => negLogProb[row * n + action] = -value);
   }
-  compare("neglogp_all", negLogProb);
 }
 
 function runOrtho(
@@ -87,20 +103,25 @@ function runOrtho(
     frobenius_sq: number;
   },
   comparison: Comparison,
+  engine: Engine,
 ): void {
   const columns = it.shape[it.shape.length - 1];
   const values = orthogonal(it.scale)(it.shape, new RandomStream(1));
-  const q = tf.tensor2d(values.slice(), [values.length / columns, columns]);
+  const shape: [number, number] = [values.length / columns, columns];
+  const inputs = { q: tf.tensor2d(values.slice(), shape) };
   const transposed = it.gram === "QtQ";
-  const gram = tf.matMul(q, q, transposed, !transposed);
+  const { gram, squares } = compile(({ q }: typeof inputs) => ({
+    gram: tf.matMul(q, q, transposed, !transposed),
+    squares: tf.sum(tf.square(q)),
+  }), { inputs, engine }).run(inputs);
   const size = it.gram_size;
   const expected = Array.from(
     { length: size * size },
     (_, i) => i % (size + 1) === 0 ? it.diag : 0,
   );
   const tolerance = TOLERANCE;
-  comparison.numbers("gram matrix", gram.dataSync(), { expected, tolerance });
-  comparison.numbers("squared norm", tf.sum(tf.square(q)).dataSync(), {
+  comparison.numbers("gram matrix", gram, { expected, tolerance });
+  comparison.numbers("squared norm", squares, {
     expected: [it.frobenius_sq],
     tolerance,
   });
@@ -110,17 +131,21 @@ function runOrtho(
 export const lstmEntropyOrthoRunner: FixtureRunner = async (
   fixture,
   comparison,
+  engine,
 ) => {
   for (const it of fixture.lstm ?? []) {
-    await comparison.check(it.name, () => runLstm(it, comparison));
+    await comparison.check(it.name, () => runLstm(it, comparison, engine));
   }
   for (const [i, it] of (fixture.entropy ?? []).entries()) {
-    await comparison.check(`entropy ${i}`, () => runEntropy(it, comparison));
+    await comparison.check(
+      `entropy ${i}`,
+      () => runEntropy(it, comparison, engine),
+    );
   }
   for (const it of fixture.ortho ?? []) {
     await comparison.check(
       `orthogonal [${it.shape}] times ${it.scale}`,
-      () => runOrtho(it, comparison),
+      () => runOrtho(it, comparison, engine),
     );
   }
 };

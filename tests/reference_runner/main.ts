@@ -3,16 +3,16 @@
  * Runs every fixture file of a folder through the public API of the packages
  * and prints a line for each: `deno task reference DIR [--backend B]`.
  */
-import { selectBackend } from "@bellman/compute";
+import { type Engine, selectBackend, selectEngine } from "@bellman/compute";
 import { parseArgs } from "@std/cli";
 import * as tf from "@tensorflow/tfjs";
 import { Comparison, type Outcome } from "./comparison.ts";
 import { runners } from "./runners.ts";
 
 const BACKENDS = ["auto", "tensorflow", "wasm", "cpu"] as const;
-const ENGINES = ["eager"] as const;
+const ENGINES = ["eager", "onnx"] as const;
 const USAGE =
-  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager]";
+  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager|onnx]";
 
 /** A mistake of the person at the command line: one line, exit code 2. */
 class UsageError extends Error {}
@@ -20,6 +20,7 @@ class UsageError extends Error {}
 interface Options {
   dir: string;
   backend: typeof BACKENDS[number];
+  engine: Engine;
 }
 
 function oneOf<T extends string>(
@@ -43,14 +44,14 @@ function parse(args: string[]): Options {
       throw new UsageError(`Unknown option '${name}': ${USAGE}`);
     },
   });
-  oneOf("engine", String(options.engine), ENGINES);
+  const engine = oneOf("engine", String(options.engine), ENGINES);
   const backend = oneOf("backend", String(options.backend), BACKENDS);
   if (options._.length !== 1) {
     throw new UsageError(
       `Cannot run ${options._.length} folders of fixtures: ${USAGE}`,
     );
   }
-  return { dir: String(options._[0]), backend };
+  return { dir: String(options._[0]), backend, engine };
 }
 
 function fixtureFiles(dir: string): string[] {
@@ -67,7 +68,10 @@ function fixtureFiles(dir: string): string[] {
   throw new UsageError(`Cannot find fixtures in ${dir}: it has no .json file`);
 }
 
-async function runFile(path: string, name: string): Promise<Outcome | null> {
+async function runFile(
+  path: string,
+  { name, engine }: { name: string; engine: Engine },
+): Promise<Outcome | null> {
   const fixture = JSON.parse(await Deno.readTextFile(path));
   const load = runners[fixture.file] ?? runners[name];
   if (load === undefined) return null;
@@ -75,7 +79,7 @@ async function runFile(path: string, name: string): Promise<Outcome | null> {
   const comparison = new Comparison();
   tf.engine().startScope();
   try {
-    await runner(fixture, comparison);
+    await runner(fixture, comparison, engine);
   } finally {
     tf.engine().endScope();
   }
@@ -87,16 +91,17 @@ function line(name: string, { passed, failures, worst }: Outcome): string {
   return `${name}: ${passed} passed, ${failures.length} failed, worst deviation ${deviation}`;
 }
 
-async function runFolder({ dir, backend }: Options): Promise<boolean> {
+async function runFolder({ dir, backend, engine }: Options): Promise<boolean> {
   const files = fixtureFiles(dir);
   const chosen = await selectBackend(backend);
-  console.error(`backend ${chosen.name}: ${chosen.description}`);
+  const { description } = selectEngine(engine);
+  console.error(`${description}; backend ${chosen.description}`);
   let good = true;
   for (const file of files) {
     const name = file.replace(/\.json$/, "");
     let outcome: Outcome | null;
     try {
-      outcome = await runFile(`${dir}/${file}`, name);
+      outcome = await runFile(`${dir}/${file}`, { name, engine });
     } catch (error) {
       console.log(`${name}: cannot be run: ${(error as Error).message}`);
       good = false;

@@ -18,16 +18,26 @@ async function reference(...args: string[]) {
   return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
 }
 
-Deno.test("every fixture of the project passes on cpu", async () => {
-  const { code, out } = await reference("tests/reference", "--backend", "cpu");
-  assertEquals(code, 0, out);
-  const lines = out.trim().split("\n");
-  assert(lines.length >= 6);
-  for (const line of lines) {
-    const passed = line.match(/^\w+: (\d+) passed, 0 failed, worst deviation /);
-    assert(passed !== null && Number(passed[1]) > 0, line);
-  }
-});
+for (const engine of ["eager", "onnx"]) {
+  Deno.test(`every fixture of the project passes on cpu, ${engine}`, async () => {
+    const { code, out } = await reference(
+      "tests/reference",
+      "--backend",
+      "cpu",
+      "--engine",
+      engine,
+    );
+    assertEquals(code, 0, out);
+    const lines = out.trim().split("\n");
+    assert(lines.length >= 6);
+    for (const line of lines) {
+      const passed = line.match(
+        /^\w+: (\d+) passed, 0 failed, worst deviation /,
+      );
+      assert(passed !== null && Number(passed[1]) > 0, line);
+    }
+  });
+}
 
 Deno.test("a wrong number fails, and a fixture without a runner is named", async () => {
   const dir = await Deno.makeTempDir();
