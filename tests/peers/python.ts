@@ -1,6 +1,18 @@
 // deno-lint-ignore-file no-console -- a program that prints
-/** Which packages the peers need; torch is exact, as newer ones bring CUDA. */
-const STEPS = [["torch==2.13.0"], ["stable-baselines3", "gymnasium"]];
+/** Which packages the peers need; torch comes first, as newer ones bring CUDA. */
+const STEPS = [
+  ["torch==2.13.0"],
+  [
+    "stable-baselines3==2.9.2",
+    "gymnasium==1.4.0",
+    "jax==0.10.2",
+    "jaxlib==0.10.2",
+    "optax==0.2.8",
+    "onnxruntime==1.31.1",
+    "numpy==2.4.6",
+    "scipy==1.17.1",
+  ],
+];
 
 async function run(command: string, args: string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(command, { args })
@@ -14,24 +26,31 @@ async function run(command: string, args: string[]): Promise<void> {
   );
 }
 
-async function exists(path: string): Promise<boolean> {
-  return await Deno.stat(path).then(() => true, () => false);
+/** What a file says; null when there is none. */
+async function textOf(path: string): Promise<string | null> {
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return null;
+    throw error;
+  }
 }
 
 /**
  * A Python with the peers in a virtual environment under `.venv/peers`, made
- * when it is not there.
+ * when it is not there and brought up to date when the list above has changed.
  */
 export async function peersPython(root: string): Promise<string> {
   const folder = `${root}.venv/peers`;
   const python = `${folder}/bin/python`;
   const ready = `${folder}/.ready`;
-  if (await exists(ready)) return python;
+  const wanted = `${STEPS.flat().join("\n")}\n`;
+  if (await textOf(ready) === wanted) return python;
   console.error(`setting up the Python peers in ${folder}`);
   await run("python3", ["-m", "venv", folder]);
   for (const packages of STEPS) {
     await run(python, ["-m", "pip", "install", "-q", ...packages]);
   }
-  await Deno.writeTextFile(ready, "");
+  await Deno.writeTextFile(ready, wanted);
   return python;
 }
