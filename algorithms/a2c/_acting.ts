@@ -10,7 +10,7 @@ import type {
   ActorCriticOutput,
   ObservationInputArray,
 } from "@bellman/policies";
-import type * as tf from "@tensorflow/tfjs";
+import * as tf from "@tensorflow/tfjs";
 
 /** What is remembered between two steps of a recurrent model. */
 export interface Memory {
@@ -39,6 +39,24 @@ export interface ActingInputs {
   readonly noise?: Float32Array;
 }
 
+/** Observations whose values a rollout needs. */
+export interface RolloutObservations {
+  readonly params: ResidentState<Params>;
+  /** Those that were acted on `[numEnvs * numSteps, ...]`. */
+  readonly observations: ObservationInputArray;
+  /** Those after the last step `[numEnvs, ...]`. */
+  readonly last: ObservationInputArray;
+  readonly numSteps: number;
+}
+
+/** Estimated returns of a rollout's observations. */
+export interface RolloutValues {
+  /** `[numEnvs * numSteps]` */
+  readonly values: Float32Array;
+  /** `[numEnvs]` */
+  readonly lastValues: Float32Array;
+}
+
 /** How a policy is compiled. */
 export interface ActingOptions {
   /** Copies of the environment. */
@@ -63,6 +81,9 @@ export class Acting {
   readonly #model: ActorCritic;
   readonly #options: ActingOptions;
   readonly #made = new Map<string, (inputs: ActingInputs) => Acted>();
+  #rolloutValues:
+    | ((given: Omit<RolloutObservations, "numSteps">) => RolloutValues)
+    | undefined;
 
   constructor(model: ActorCritic, options: ActingOptions) {
     this.#model = model;
@@ -103,6 +124,40 @@ export class Acting {
     return this.#function("values", (_, output) => ({
       values: output.value,
     }))(inputs).values;
+  }
+
+  /** Values of a rollout's observations and of those after it. */
+  rolloutValues(
+    { params, observations, last, numSteps }: RolloutObservations,
+  ): RolloutValues {
+    this.#rolloutValues ??= this.#compileRollout(numSteps);
+    return this.#rolloutValues({ params, observations, last });
+  }
+
+  #compileRollout(
+    numSteps: number,
+  ): (given: Omit<RolloutObservations, "numSteps">) => RolloutValues {
+    const model = this.#model;
+    const { numEnvs, params, engine, threads } = this.#options;
+    const { shape, dtype } = model.observationInput;
+    const rows = numEnvs * numSteps;
+    const { run } = bound(compile((given) => {
+      const { observations, last } = given as unknown as Tensors;
+      const all = model.encode(tf.concat([observations, last]));
+      const { value } = model.apply(given.params as Params, all);
+      const [values, lastValues] = tf.split(value, [rows, numEnvs]);
+      return { values, lastValues };
+    }, {
+      name: "the values of a rollout",
+      engine,
+      threads,
+      inputs: {
+        params,
+        observations: { shape: [rows, ...shape], dtype },
+        last: { shape: [numEnvs, ...shape], dtype },
+      },
+    }));
+    return (given) => run(given) as RolloutValues;
   }
 
   #function(name: string, results: Results): (inputs: ActingInputs) => Acted {

@@ -16,7 +16,8 @@ import { record, type StateTree } from "./state_tree.ts";
 interface Decision {
   readonly observations: ObservationInputArray;
   readonly actions: Float32Array | Int32Array;
-  readonly values: Float32Array;
+  /** Left out where values are estimated at the end of the rollout. */
+  readonly values?: Float32Array;
   readonly starts: Float32Array;
 }
 
@@ -27,7 +28,7 @@ interface Outcome {
   readonly truncated: Uint8Array;
 }
 
-/** What the update learns towards. */
+/** What the update learns towards; the arrays are used again. */
 export interface Targets {
   /** `[numEnvs * numSteps]` */
   readonly advantages: Float32Array;
@@ -43,10 +44,12 @@ export class Rollout {
   readonly #config: A2CConfig;
   readonly #numEnvs: number;
   readonly #buffer: RolloutBuffer;
-  readonly #noFinalValues: Float32Array;
+  readonly #noValues: Float32Array;
   /** Recurrent state before the first step. */
   readonly #initialState: Float32Array;
   readonly #lastValues: Float32Array;
+  readonly #advantages: Float32Array;
+  readonly #returns: Float32Array;
   #decision: Decision | null = null;
   #size = 0;
 
@@ -61,9 +64,11 @@ export class Rollout {
     this.#model = model;
     this.#config = config;
     this.#numEnvs = numEnvs;
-    this.#noFinalValues = new Float32Array(numEnvs);
+    this.#noValues = new Float32Array(numEnvs);
     this.#initialState = new Float32Array(numEnvs * model.stateSize);
     this.#lastValues = new Float32Array(numEnvs);
+    this.#advantages = new Float32Array(numEnvs * config.numSteps);
+    this.#returns = new Float32Array(numEnvs * config.numSteps);
     this.#buffer = new RolloutBuffer({
       numEnvs,
       numSteps: config.numSteps,
@@ -105,13 +110,14 @@ export class Rollout {
   }
 
   /** Adds the outcome of the last decision. */
-  add(outcome: Outcome, finalValues = this.#noFinalValues): void {
+  add(outcome: Outcome, finalValues = this.#noValues): void {
     if (this.#decision === null) {
       throw new Error("Cannot observe a step before act() chose its actions");
     }
     const { rewards, terminated, truncated } = outcome;
     this.#buffer.add({
       ...this.#decision,
+      values: this.#decision.values ?? this.#noValues,
       rewards,
       terminated,
       truncated,
@@ -121,9 +127,18 @@ export class Rollout {
     this.#size++;
   }
 
-  /** Ends the rollout with the values of the observations after it. */
-  end(lastValues: Float32Array): void {
+  /** The observations that were acted on, once the rollout is full. */
+  get observations(): ObservationInputArray {
+    return this.#data("observations");
+  }
+
+  /**
+   * Ends the rollout with the values of the observations after it and, where
+   * they were not estimated when acting, of those in it.
+   */
+  end(lastValues: Float32Array, values?: Float32Array): void {
     this.#lastValues.set(lastValues);
+    if (values !== undefined) this.#data<Float32Array>("values").set(values);
   }
 
   /** Starts a new rollout. */
@@ -152,11 +167,13 @@ export class Rollout {
       finalValues: this.#data<Float32Array>("finalValues"),
       lastValues: this.#lastValues,
     }, { numEnvs: this.#numEnvs, numSteps, gamma, lambda: gaeLambda });
+    this.#advantages.set(
+      this.#config.normalizeAdvantage ? normalized(advantages) : advantages,
+    );
+    this.#returns.set(returns);
     return {
-      advantages: this.#config.normalizeAdvantage
-        ? normalized(advantages)
-        : Float32Array.from(advantages),
-      returns: Float32Array.from(returns),
+      advantages: this.#advantages,
+      returns: this.#returns,
       explainedVariance: explainedVariance(values, returns),
     };
   }

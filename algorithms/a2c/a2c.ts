@@ -85,6 +85,12 @@ export class A2C {
   readonly #noise: Float32Array;
   /** The observations that are acted on. */
   readonly #seen: ObservationInputArray;
+  /**
+   * Whether values are estimated at the end of a rollout: a network that is
+   * not the policy's is then asked once instead of at each step. The
+   * parameters are the same, and so are the values.
+   */
+  readonly #valuesLater: boolean;
   /** Observations whose values are asked for. */
   readonly #valued: ObservationInputArray;
   readonly #state: Float32Array;
@@ -142,6 +148,8 @@ export class A2C {
     disposeParams(params, optimizer);
     this.#compilation = { params: typesOf(params), engine, threads };
     this.#acting = new Acting(model, { ...this.#compilation, numEnvs });
+    this.#valuesLater = config.valueNetwork === "separate" &&
+      model.stateSize === 0;
     this.#seen = observationBuffer(model, numEnvs);
     this.#valued = observationBuffer(model, numEnvs);
     this.#state = new Float32Array(numEnvs * model.stateSize);
@@ -174,7 +182,9 @@ export class A2C {
     this.model.observationArray(observations as ObservationArray, this.#seen);
     this.#renewNoise();
     const inputs = this.#inputs(this.#seen, this.#starts);
-    const { actions, values, state } = this.#acting.sample(inputs);
+    const { actions, values, state } = this.#valuesLater
+      ? this.#acting.explore(inputs)
+      : this.#acting.sample(inputs);
     this.#rollout.decide(inputs.memory, {
       observations: this.#seen,
       actions,
@@ -218,7 +228,18 @@ export class A2C {
       this.#starts[i] = step.terminated[i] | step.truncated[i];
     }
     if (!this.#rollout.full) return;
-    this.#rollout.end(this.#valuesOf(observations, this.#starts));
+    if (this.#valuesLater) this.#endWithAllValues(observations);
+    else this.#rollout.end(this.#valuesOf(observations, this.#starts));
+  }
+
+  #endWithAllValues(observations: ObservationArray): void {
+    const { values, lastValues } = this.#acting.rolloutValues({
+      params: this.#learner.state.params,
+      observations: this.#rollout.observations,
+      last: this.model.observationArray(observations, this.#valued),
+      numSteps: this.config.numSteps,
+    });
+    this.#rollout.end(lastValues, values);
   }
 
   #valuesOf(observations: ObservationArray, starts: Float32Array) {

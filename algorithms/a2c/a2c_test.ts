@@ -203,6 +203,33 @@ Deno.test("bootstrapTruncated: false takes a cut for an end, as the original", (
   assert(losses[0] !== losses[1]);
 });
 
+Deno.test("values of a separate network are those of the acting parameters", () => {
+  const algorithm = agent({
+    valueNetwork: "separate",
+    numSteps: 2,
+    gamma: 0.5,
+  }, { numEnvs: 1 });
+  const observation = (x: number) => Float32Array.of(x, -x, 2 * x);
+  const values = algorithm.model.apply(
+    paramsFromArrays(algorithm.params),
+    tf.tensor2d([1, 2, 3].flatMap((x) => [...observation(x)]), [3, 3]),
+  ).value.dataSync();
+  for (const x of [1, 2]) {
+    algorithm.act(observation(x));
+    algorithm.observe({
+      observations: observation(x + 1),
+      finalObservations: observation(0),
+      rewards: Float64Array.of(x),
+      terminated: new Uint8Array(1),
+      truncated: new Uint8Array(1),
+    });
+  }
+  const second = 2 + 0.5 * values[2];
+  const returns = [1 + 0.5 * second, second];
+  const loss = returns.reduce((sum, it, i) => sum + (it - values[i]) ** 2, 0);
+  assertAlmostEquals(algorithm.update()!.value_loss, loss / 2, 1e-5);
+});
+
 Deno.test("state-dependent noise is kept for sdeSampleFrequency steps", () => {
   const algorithm = agent({ useSde: true, sdeSampleFrequency: 2 }, {
     actionSpace: ACTIONS.box,

@@ -1,4 +1,5 @@
 import type { Graph } from "./graph.ts";
+import { collectFactors } from "./passes/collect_factors.ts";
 import { eliminateDeadCode } from "./passes/eliminate_dead_code.ts";
 import { foldConstants } from "./passes/fold_constants.ts";
 import { fuseBias } from "./passes/fuse_bias.ts";
@@ -19,6 +20,7 @@ const PASSES = [
   simplify,
   recognizeLogSoftmax,
   hoistFromConcat,
+  collectFactors,
   eliminateDeadCode,
 ];
 
