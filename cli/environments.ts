@@ -24,6 +24,14 @@ export interface Environments {
   evaluation(numEnvs: number): VecEnv;
   /** The same around one environment of the caller's, for rendering. */
   around(env: Env): VecEnv;
+  /** How observations are scaled at present, if they are. */
+  scaling(): ObservationScaling | undefined;
+}
+
+/** Mean and variance of each number of an observation, frames stacked. */
+export interface ObservationScaling {
+  mean: Float64Array;
+  variance: Float64Array;
 }
 
 function isNested(env: VecEnv): boolean {
@@ -67,5 +75,32 @@ export function makeEnvironments(config: ResolvedConfig): Environments {
     evaluation: (numEnvs) => judged(makeVec(id, { numEnvs, maxEpisodeSteps })),
     around: (env) =>
       judged(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
+    scaling: () => {
+      if (normalizer === undefined) return undefined;
+      const { mean, variance } = normalizer.statistics;
+      const { observationSpace } = normalizer;
+      const shape = observationSpace.type === "box"
+        ? observationSpace.shape
+        : [];
+      const last = shape.at(-1) ?? 1;
+      return {
+        mean: repeated(mean, { length: last, times: frameStack }),
+        variance: repeated(variance, { length: last, times: frameStack }),
+      };
+    },
   };
+}
+
+/** Each run of `length` numbers several times, as stacked frames have them. */
+function repeated(
+  values: ArrayLike<number>,
+  { length, times }: { length: number; times: number },
+): Float64Array {
+  return Float64Array.from(
+    { length: values.length * times },
+    (_, i) => {
+      const run = Math.floor(i / (length * times));
+      return values[run * length + i % length];
+    },
+  );
 }

@@ -1,6 +1,7 @@
 import { parseOptions } from "./args.ts";
 import type { Command } from "./command.ts";
 import { evalCommand } from "./commands/eval.ts";
+import { exportCommand } from "./commands/export.ts";
 import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
 import { plotCommand } from "./commands/plot.ts";
@@ -16,6 +17,7 @@ export const COMMANDS: readonly Command[] = [
   trainCommand,
   evalCommand,
   playCommand,
+  exportCommand,
   plotCommand,
   listCommand,
 ];

@@ -17,6 +17,7 @@ import {
 } from "./evaluation.ts";
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
+import { policyFile, writePolicyFile } from "./policy_file.ts";
 import { writeReport } from "./report.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import type { Session } from "./session.ts";
@@ -117,6 +118,8 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     return 130;
   }
   const { step, evaluation } = await evaluateBest(run);
+  const policy = policyFile(session);
+  if (policy !== undefined) await writePolicyFile(folder.policyPath, policy);
   await writeReport(folder, session.config, {
     evaluation,
     details: { ...details, "Best checkpoint": `step ${step}` },

@@ -56,6 +56,7 @@ export type {
   Value,
 } from "./graph/graph.ts";
 export * from "./graph/optimize.ts";
+export * from "./onnx/export_onnx.ts";
 export * from "./optimizer.ts";
 export * from "./params.ts";
 export * from "./params_io.ts";

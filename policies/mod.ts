@@ -43,6 +43,7 @@ export * from "./create_network.ts";
 export * from "./diagonal_gaussian.ts";
 export * from "./distribution.ts";
 export * from "./distribution_for.ts";
+export * from "./export_policy.ts";
 export * from "./initializers.ts";
 export * from "./lstm.ts";
 export * from "./lstm_cell.ts";

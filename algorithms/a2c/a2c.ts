@@ -8,8 +8,11 @@ import {
 import {
   type ActorCritic,
   actorCritic,
+  exportPolicy,
+  type ExportPolicyOptions,
   type ObservationArray,
   type ObservationInputArray,
+  type SpaceLike,
 } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import {
@@ -74,6 +77,7 @@ export class A2C {
   readonly config: Readonly<A2CConfig>;
   /** The policy and the value function, without their parameters. */
   readonly model: ActorCritic;
+  readonly #actionSpace: SpaceLike;
   readonly #numEnvs: number;
   readonly #random: RandomStream;
   readonly #scheduler: Scheduler;
@@ -126,6 +130,7 @@ export class A2C {
     const random = new RandomStream(seed);
     this.config = config;
     this.model = model;
+    this.#actionSpace = actionSpace;
     this.#numEnvs = numEnvs;
     this.#random = random.split("policy");
     this.#scheduler = new Scheduler({
@@ -327,6 +332,21 @@ export class A2C {
       compilation: this.#compilation,
       toEnv: this.#toEnv,
     });
+  }
+
+  /**
+   * The present policy as an ONNX file: scaling and encoding of observations,
+   * network, choice of the action. See `exportPolicy` of `@bellman/policies`.
+   *
+   * @param options Scaling, size of the batch, deterministic or not.
+   * @returns The bytes of the file.
+   */
+  exportPolicy(
+    options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
+  ): Uint8Array<ArrayBuffer> {
+    const { params } = this;
+    const actionSpace = this.#actionSpace;
+    return exportPolicy(this.model, { ...options, params, actionSpace });
   }
 
   /**

@@ -235,6 +235,60 @@ export interface Algorithm {
   restore(state: StateTree): void;
   /** An actor with the present parameters, for evaluation; it shares no random stream with training. */
   policy(options?: PolicyOptions): Actor;
+  /**
+   * The present policy as a file that other programs can act with.
+   *
+   * @returns The bytes of an ONNX file.
+   */
+  exportPolicy?(options?: PolicyExport): Uint8Array;
   /** Releases what the algorithm holds. The training loop does not call it. */
   close?(): void;
+}
+
+/**
+ * How {@link Algorithm.exportPolicy} writes a policy.
+ *
+ * @example
+ * ```ts
+ * import type { PolicyExport } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: PolicyExport = {
+ *   scaling: { mean: [0.5], variance: [0.25] },
+ *   metadata: { environment: "Pendulum-v1" },
+ * };
+ * assertEquals(options.batchSize, undefined);
+ * ```
+ */
+export interface PolicyExport {
+  /**
+   * How observations were scaled in training:
+   * `clip((x - mean) / sqrt(variance + epsilon))`.
+   *
+   * @default not at all
+   */
+  readonly scaling?: {
+    readonly mean: ArrayLike<number>;
+    readonly variance: ArrayLike<number>;
+    readonly epsilon?: number;
+    readonly clip?: number;
+  };
+  /**
+   * Observations that the file takes at once.
+   *
+   * @default 1
+   */
+  readonly batchSize?: number;
+  /**
+   * Take the likeliest action instead of one that an input `noise` chooses.
+   *
+   * @default true
+   */
+  readonly deterministic?: boolean;
+  /**
+   * Text by key that the file holds for its readers.
+   *
+   * @default {}
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
 }

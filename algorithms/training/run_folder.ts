@@ -57,6 +57,11 @@ export class RunFolder {
     return join(this.dir, "report.html");
   }
 
+  /** Path of the trained policy, as an ONNX file. */
+  get policyPath(): string {
+    return join(this.dir, "policy.onnx");
+  }
+
   /** Folder of the checkpoints. */
   get checkpointsDir(): string {
     return join(this.dir, "checkpoints");

@@ -1,0 +1,51 @@
+import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
+import type { Command } from "../command.ts";
+import type { CommandIo } from "../io.ts";
+import { policyFile, writePolicyFile } from "../policy_file.ts";
+import { UsageError } from "../usage_error.ts";
+import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
+
+async function exportRun(
+  options: ParsedOptions,
+  io: CommandIo,
+): Promise<number> {
+  const agent = await findAgent(options, "export");
+  const { config, folder, deterministic, checkpoint: { step } } = agent;
+  const batchSize = integerOf(options, "batch", { minimum: 1, fallback: 1 });
+  const path = valueOf(options, "out") ?? folder.policyPath;
+  await withAgent(agent, io, async (session) => {
+    const file = policyFile(session, { batchSize, deterministic });
+    if (file === undefined) {
+      throw new UsageError(
+        `Cannot export an agent of ${config.algorithm}: it has no policy to export`,
+      );
+    }
+    await writePolicyFile(path, file);
+    const kibibytes = Math.ceil(file.length / 1024);
+    io.out(
+      `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,
+    );
+  });
+  return 0;
+}
+
+/** `export`: writes the agent of a run folder as an ONNX file. */
+export const exportCommand: Command = {
+  name: "export",
+  usage: "RUN [OPTIONS]",
+  summary: "Write the agent of a run folder as an ONNX file.",
+  options: [
+    {
+      name: "out",
+      value: "FILE.onnx",
+      help: "Where to; policy.onnx of the run folder by default.",
+    },
+    {
+      name: "batch",
+      value: "N",
+      help: "Observations that the file takes at once; 1 by default.",
+    },
+    ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
+  ],
+  run: exportRun,
+};

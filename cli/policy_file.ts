@@ -1,0 +1,29 @@
+import type { Session } from "./session.ts";
+
+/** The agent's present policy as an ONNX file, with the environment's scaling. */
+export function policyFile(
+  { algorithm, config, environments }: Session,
+  { batchSize = 1, deterministic = true } = {},
+): Uint8Array | undefined {
+  return algorithm.exportPolicy?.({
+    scaling: environments.scaling(),
+    batchSize,
+    deterministic,
+    metadata: {
+      algorithm: config.algorithm,
+      environment: config.env,
+      "frame stack": String(config.frameStack),
+      actions: deterministic ? "likeliest" : "sampled by the input noise",
+    },
+  });
+}
+
+/** Writes a policy; a file is replaced only when the new one is whole. */
+export async function writePolicyFile(
+  path: string,
+  file: Uint8Array,
+): Promise<void> {
+  const unfinished = `${path}.tmp`;
+  await Deno.writeFile(unfinished, file);
+  await Deno.rename(unfinished, path);
+}

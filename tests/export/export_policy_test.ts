@@ -1,0 +1,191 @@
+/**
+ * Exported policies act as the agent does, in Python and in a process that
+ * knows nothing of this project.
+ */
+import { A2C, type A2CConfig } from "@bellman/a2c";
+import { RandomStream, selectBackend } from "@bellman/compute";
+import type { ObservationScaling, SpaceLike } from "@bellman/policies";
+import { assert, assertEquals } from "@std/assert";
+import { pythonWithOnnxRuntime } from "./python.ts";
+
+const OBSERVATIONS = 1000;
+const HERE = new URL(".", import.meta.url).pathname;
+const python = pythonWithOnnxRuntime();
+
+interface Tensor {
+  data: number[];
+  shape: number[];
+  dtype: "float32" | "int32" | "uint8";
+}
+
+interface Case {
+  observationSpace: SpaceLike & { shape?: readonly number[] };
+  actionSpace: SpaceLike;
+  config?: Partial<A2CConfig>;
+  scaling?: ObservationScaling;
+  observations?: number;
+  batchSize?: number;
+}
+
+const box = (shape: number[], dtype: "float32" | "uint8" = "float32") => ({
+  type: "box" as const,
+  shape,
+  low: dtype === "uint8" ? 0 : -10,
+  high: dtype === "uint8" ? 255 : 10,
+  dtype,
+});
+
+const CASES: Record<string, Case> = {
+  "discrete actions, a batch of 10": {
+    observationSpace: box([4]),
+    actionSpace: { type: "discrete", n: 3, start: 5 },
+    config: { valueNetwork: "separate" },
+    batchSize: 10,
+  },
+  "box actions with bounds, observations scaled": {
+    observationSpace: box([3]),
+    actionSpace: {
+      type: "box",
+      shape: [2],
+      low: [-0.05, -1],
+      high: [0.05, 2],
+      dtype: "float32",
+    },
+    scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
+  },
+  "one-hot observations, several discrete actions": {
+    observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
+    actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
+  },
+  "images": {
+    observationSpace: box([40, 40, 4], "uint8"),
+    actionSpace: { type: "discrete", n: 6 },
+    config: { network: "cnn" },
+    observations: 20,
+  },
+  "a recurrent policy": {
+    observationSpace: box([3]),
+    actionSpace: { type: "discrete", n: 2 },
+    config: { network: "lstm", lstmSize: 16 },
+  },
+};
+
+/** Observations of a space, as an environment might give them. */
+function draw(space: SpaceLike, count: number, random: RandomStream) {
+  switch (space.type) {
+    case "box": {
+      const size = space.shape.reduce((a, b) => a * b, 1) * count;
+      return space.dtype === "uint8"
+        ? Uint8Array.from({ length: size }, () => random.integer(256))
+        : random.fillNormal(new Float32Array(size));
+    }
+    case "multiDiscrete":
+      return Int32Array.from(
+        { length: count * space.nvec.length },
+        (_, i) => random.integer(space.nvec[i % space.nvec.length]),
+      );
+    default:
+      throw new TypeError(`no observations of ${space.type}`);
+  }
+}
+
+/** What the wrapper around an environment does to its observations. */
+function scaled(
+  values: Float32Array | Int32Array | Uint8Array,
+  scaling?: ObservationScaling,
+) {
+  if (scaling === undefined) return values;
+  const { mean, variance } = scaling;
+  return Float32Array.from(values, (x, i) => {
+    const k = i % mean.length;
+    return (x - mean[k]) / Math.sqrt(variance[k] + 1e-8);
+  });
+}
+
+/** Runs a program that acts with a file. */
+async function actions(
+  command: string[],
+  task: { file: string; inputs: Record<string, Tensor>[] },
+): Promise<number[][]> {
+  const [program, ...args] = command;
+  const child = new Deno.Command(program, {
+    args,
+    cwd: "/",
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(JSON.stringify(task)));
+  await writer.close();
+  const { success, stdout, stderr } = await child.output();
+  assert(success, new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+function agreed(actual: number[], expected: number[]): boolean {
+  return expected.every((it, i) => Math.abs(it - actual[i]) <= 1e-5);
+}
+
+for (const [name, it] of Object.entries(CASES)) {
+  const { observationSpace, batchSize = 1 } = it;
+  const calls = (it.observations ?? OBSERVATIONS) / batchSize;
+
+  /** The file, what it is given and what the agent itself does. */
+  async function prepare() {
+    await selectBackend("cpu");
+    const random = new RandomStream(3);
+    const agent = new A2C(
+      { observationSpace, actionSpace: it.actionSpace, numEnvs: batchSize },
+      { config: { orthogonalInit: false, ...it.config }, seed: 7 },
+    );
+    const recurrent = agent.model.stateSize > 0;
+    const { shape, dtype } = agent.model.observationInput;
+    const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
+    const inputs: Record<string, Tensor>[] = [];
+    const expected: number[][] = [];
+    for (let call = 0; call < calls; call++) {
+      const seen = draw(observationSpace, batchSize, random);
+      const data = [...seen];
+      inputs.push({
+        observation: { data, shape: [batchSize, ...shape], dtype },
+        ...(recurrent && {
+          start: { data: [+(call === 0)], shape: [1], dtype: "float32" },
+          ...(call === 0 && {
+            state: {
+              data: new Array(agent.model.stateSize).fill(0),
+              shape: [1, agent.model.stateSize],
+              dtype: "float32",
+            },
+          }),
+        }),
+      });
+      expected.push(Array.from(actor.act(scaled(seen, it.scaling))));
+    }
+    const file = await Deno.makeTempFile({ suffix: ".onnx" });
+    const { scaling } = it;
+    await Deno.writeFile(file, agent.exportPolicy({ scaling, batchSize }));
+    agent.close();
+    return { task: { file, inputs }, expected };
+  }
+
+  async function compare(command: string[]): Promise<void> {
+    const { task, expected } = await prepare();
+    const actual = await actions(command, task);
+    await Deno.remove(task.file);
+    assertEquals(actual.length, expected.length);
+    const wrong = expected.filter((row, i) => !agreed(actual[i], row));
+    assertEquals(wrong.length, 0);
+    // A policy that always does the same would prove little.
+    assert(new Set(expected.map(String)).size > 1);
+  }
+
+  Deno.test(`an exported policy acts alike in a fresh Deno process: ${name}`, () =>
+    compare([Deno.execPath(), "run", "-A", "--no-config", `${HERE}act.ts`]));
+
+  Deno.test({
+    name: `an exported policy acts alike in Python: ${name}`,
+    ignore: python === undefined,
+    fn: () => compare([python!, `${HERE}act.py`]),
+  });
+}
