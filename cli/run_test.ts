@@ -29,6 +29,7 @@ Deno.test("train leaves everything that a run folder holds", async () => {
     "checkpoints",
     "config.yaml",
     "episodes.csv",
+    "policy.onnx",
     "progress.csv",
     "report.html",
   ];
@@ -43,11 +44,80 @@ Deno.test("train says what it does and what came of it", async () => {
   const out = `${dir}/said`;
   const outcome = await capture("train", ...SMALL, "--out", out);
   assertStringIncludes(outcome.out, "Training a2c on CartPole-v1: 400 steps");
-  assertStringIncludes(outcome.out, "Backend: wasm");
+  assertStringIncludes(
+    outcome.out,
+    "Engine: eager, by TensorFlow.js, on wasm",
+  );
   assertStringIncludes(outcome.out, "| eprewmean");
   assertMatch(outcome.out, /Best agent \(step \d+\), deterministic: /);
   assertStringIncludes(outcome.out, `Run folder: ${out}`);
   assertStringIncludes(outcome.err, "400/400 steps");
+});
+
+Deno.test("train compiles by default; a compiled agent also acts eagerly", async () => {
+  const out = `${dir}/compiled`;
+  const trained = await capture("train", "--steps", "400", "--out", out);
+  assertStringIncludes(trained.out, "Engine: compiled, by ONNX Runtime ");
+  const config = await Deno.readTextFile(`${out}/config.yaml`);
+  assertStringIncludes(config, "engine: onnx");
+  const evaluated = await capture("eval", out, "--episodes", "2");
+  assertEquals(evaluated.code, 0, evaluated.err);
+  const denied = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-q", "--no-check", "--deny-ffi", "--no-prompt"],
+      ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys"],
+      new URL("main.ts", import.meta.url).pathname,
+      ...["eval", out, "--episodes", "2"],
+    ],
+    env: { NO_COLOR: "1" },
+  }).output();
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  assertEquals(denied.code, 0, decode(denied.stderr));
+  assertEquals(
+    decode(denied.stderr),
+    "Not compiled, slower: ONNX Runtime needs --allow-ffi\n",
+  );
+  assertEquals(decode(denied.stdout), evaluated.out);
+});
+
+Deno.test("train works where ONNX Runtime may not be loaded, and says so", async () => {
+  const train = async (...more: string[]) => {
+    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-q", "--no-check", "--deny-ffi", "--no-prompt"],
+        ...["--allow-read", "--allow-write", "--allow-env", "--allow-sys"],
+        new URL("main.ts", import.meta.url).pathname,
+        ...["train", "--steps", "400", "--quiet", ...more],
+      ],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const [out, err] = [stdout, stderr]
+      .map((bytes) => new TextDecoder().decode(bytes));
+    return { code, out, err };
+  };
+  const fallen = await train("--out", `${dir}/denied`);
+  assertEquals(fallen.code, 0, fallen.err);
+  assertStringIncludes(fallen.err, "Not compiled, slower: ");
+  assertStringIncludes(fallen.out, "Best agent");
+  const asked = await train("--engine", "onnx", "--out", `${dir}/asked`);
+  assertEquals(asked.code, 2);
+  assertStringIncludes(
+    asked.err,
+    "Cannot use the engine 'onnx': ONNX Runtime needs --allow-ffi",
+  );
+});
+
+Deno.test("export writes the best agent to a file of one's own", async () => {
+  const path = `${dir}/agent.onnx`;
+  const { code, out } = await capture("export", first, "--out", path);
+  assertEquals(code, 0);
+  assertStringIncludes(out, `wrote ${path}`);
+  assertEquals(
+    await Deno.readFile(path),
+    await Deno.readFile(`${first}/policy.onnx`),
+  );
+  const batch = await capture("export", first, "--batch", "0");
+  assertEquals(batch.code, 2);
 });
 
 Deno.test("the same seed gives the same run, another seed another", async () => {
