@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
+import { flattenParams, unflattenParams } from "./_flat.ts";
 import type { Optimizer, OptimizerState } from "./optimizer.ts";
-import { mapParams, type Params } from "./params.ts";
+import { mapParams } from "./params.ts";
 
 /** The slots of one parameter, by name. */
 export type Slots<S extends string> = Record<S, tf.Tensor>;
@@ -27,22 +28,6 @@ export interface SlotRule<S extends string> {
 
 const STEP = "step";
 
-function flatten(params: Params, paths: readonly string[]): tf.Tensor1D {
-  return tf.concat1d(
-    paths.map((path) => tf.reshape(params[path], [-1]) as tf.Tensor1D),
-  );
-}
-
-function unflatten(flat: tf.Tensor1D, like: Params, prefix = ""): Params {
-  const paths = Object.keys(like);
-  const parts = tf.split(flat, paths.map((path) => like[path].size));
-  const params: Params = {};
-  paths.forEach((path, i) =>
-    params[prefix + path] = tf.reshape(parts[i], like[path].shape)
-  );
-  return params;
-}
-
 /**
  * An optimizer from a rule for one tensor.
  *
@@ -67,24 +52,27 @@ export function slotOptimizer<S extends string>(rule: SlotRule<S>): Optimizer {
     apply: (params, gradients, { state, learningRate }) =>
       tf.tidy(() => {
         const paths = Object.keys(params);
-        const gradient = flatten(gradients, paths);
+        const gradient = flattenParams(gradients, paths);
         const slots = {} as Slots<S>;
         for (const name of names) {
-          slots[name] = flatten(state, paths.map((path) => `${name}/${path}`));
+          slots[name] = flattenParams(
+            state,
+            paths.map((path) => `${name}/${path}`),
+          );
         }
         const step = rule.countsSteps
           ? tf.add(state[STEP], 1) as tf.Scalar
           : tf.scalar(0);
         const moved = rule.step(gradient, slots, { learningRate, step });
-        const flat = tf.sub(flatten(params, paths), moved.change);
+        const flat = tf.sub(flattenParams(params, paths), moved.change);
         const newState: OptimizerState = {};
         for (const name of names) {
           const slot = moved.slots[name] as tf.Tensor1D;
-          Object.assign(newState, unflatten(slot, params, `${name}/`));
+          Object.assign(newState, unflattenParams(slot, params, `${name}/`));
         }
         if (rule.countsSteps) newState[STEP] = step;
         return {
-          params: unflatten(flat as tf.Tensor1D, params),
+          params: unflattenParams(flat as tf.Tensor1D, params),
           state: newState,
         };
       }),

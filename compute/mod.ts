@@ -60,6 +60,7 @@ export * from "./onnx/export_onnx.ts";
 export * from "./optimizer.ts";
 export * from "./params.ts";
 export * from "./params_io.ts";
+export * from "./polyak.ts";
 export * from "./random_stream.ts";
 export * from "./rmsprop.ts";
 export * from "./rmsprop_tf1.ts";

@@ -4,6 +4,7 @@ import { eliminateDeadCode } from "./passes/eliminate_dead_code.ts";
 import { foldConstants } from "./passes/fold_constants.ts";
 import { fuseBias } from "./passes/fuse_bias.ts";
 import { hoistFromConcat } from "./passes/hoist_from_concat.ts";
+import { joinSplits } from "./passes/join_splits.ts";
 import { recognizeLogSoftmax } from "./passes/recognize_log_softmax.ts";
 import { removeAliases } from "./passes/remove_aliases.ts";
 import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
@@ -19,6 +20,7 @@ const PASSES = [
   shareCommonSubexpressions,
   simplify,
   recognizeLogSoftmax,
+  joinSplits,
   hoistFromConcat,
   collectFactors,
   eliminateDeadCode,

@@ -1,27 +1,53 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Speed beside Python peers, in one run: `deno task bench:peers a2c [--json]`.
- * Both train CartPole-v1 with the same network on one thread, in turns.
+ * Speed beside peers, in one run: `deno task bench:peers [SUITE...]`. The
+ * programs of a suite take turns, on one core where possible.
  */
 import { parseArgs } from "@std/cli";
 import { peersPython } from "./python.ts";
+import {
+  type Bound,
+  type Comparison,
+  type Figures,
+  type Program,
+  type Suite,
+  SUITES,
+} from "./suites.ts";
 
-const USAGE =
-  "usage: deno task bench:peers a2c [--repeats N] [--steps N] [--json]";
+const USAGE = `usage: deno task bench:peers [${
+  Object.keys(SUITES).join("|")
+}]... [--repeats N] [--core N] [--json]`;
 const ROOT = new URL("../../", import.meta.url).pathname;
-const BAR = 0.6;
+
+/** Figures of every program, round by round. */
+type Rounds = Record<string, Figures[]>;
 
 function fail(message: string): never {
   console.error(message);
   Deno.exit(2);
 }
 
-/** Runs a program that prints a number last, on one core where possible. */
-async function measure(command: string[]): Promise<number> {
-  const pinned = Deno.build.os === "linux" && await hasTaskset()
-    ? ["taskset", "-c", "0", ...command]
-    : command;
-  const [program, ...args] = pinned;
+async function hasTaskset(): Promise<boolean> {
+  return await new Deno.Command("taskset", { args: ["--version"] }).output()
+    .then(({ success }) => success, () => false);
+}
+
+/** The command of a program, pinned to a core where that can be done. */
+async function commandOf(
+  { language, file, task = {} }: Program,
+  { python, core }: { python: string; core: number },
+): Promise<string[]> {
+  const text = typeof task === "string" ? task : JSON.stringify(task);
+  const path = `tests/peers/${file}`;
+  const command = language === "deno"
+    ? [Deno.execPath(), "run", "--no-check", "-P=run", path, text]
+    : [python, path, text];
+  if (Deno.build.os !== "linux" || !await hasTaskset()) return command;
+  return ["taskset", "-c", String(core), ...command];
+}
+
+/** Runs a program; what it prints last are its figures. */
+async function measure([program, ...args]: string[]): Promise<Figures> {
   const { success, stdout, stderr } = await new Deno.Command(program, {
     args,
     cwd: ROOT,
@@ -30,81 +56,137 @@ async function measure(command: string[]): Promise<number> {
   const decoder = new TextDecoder();
   if (!success) throw new Error(decoder.decode(stderr));
   const lines = decoder.decode(stdout).trim().split("\n");
-  return Number(lines[lines.length - 1]);
+  return figuresOf(JSON.parse(lines[lines.length - 1]));
 }
 
-async function hasTaskset(): Promise<boolean> {
-  return await new Deno.Command("taskset", { args: ["--version"] }).output()
-    .then(({ success }) => success, () => false);
+/** Numbers by the keys that lead to them. */
+function figuresOf(printed: unknown, prefix = ""): Figures {
+  if (typeof printed === "number") return { [prefix || "value"]: printed };
+  return Object.assign(
+    {},
+    ...Object.entries(printed as object).map(([key, value]) =>
+      figuresOf(value, prefix ? `${prefix}.${key}` : key)
+    ),
+  );
 }
 
-function median(values: number[]): number {
+function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }
 
-function wholeNumber(name: string, text: unknown): number {
+const column = (rounds: Rounds, [program, figure]: readonly [string, string]) =>
+  rounds[program].map((it) => it[figure]);
+
+/** What came of a comparison: medians, and the ratios of the rounds. */
+function compared(it: Comparison, rounds: Rounds) {
+  const ours = column(rounds, it.ours);
+  const theirs = column(rounds, it.theirs);
+  const ratios = ours.map((our, i) =>
+    it.unit === "steps/s" ? our / theirs[i] : theirs[i] / our
+  );
+  return {
+    what: it.what,
+    unit: it.unit,
+    ours: median(ours),
+    theirs: median(theirs),
+    ratio: median(ratios),
+    spread: Math.max(...ratios) - Math.min(...ratios),
+    wanted: it.wanted,
+  };
+}
+
+function bounded({ what, figure, unit, atMost }: Bound, rounds: Rounds) {
+  return { what, unit, ours: median(column(rounds, figure)), atMost };
+}
+
+const short = (value: number) =>
+  value >= 1000 ? value.toFixed(0) : Number(value.toPrecision(3)).toString();
+
+function print(suite: Suite, rounds: Rounds): void {
+  for (const it of suite.comparisons) {
+    const { ours, theirs, ratio, spread } = compared(it, rounds);
+    const wanted = it.wanted > 0
+      ? `, wanted at least ${Number(it.wanted.toFixed(2))}`
+      : "";
+    console.log(
+      `  ${it.what}: ours ${short(ours)} ${it.unit}, theirs ${
+        short(theirs)
+      } ${it.unit}: ${ratio.toFixed(2)} times as fast (spread ${
+        spread.toFixed(2)
+      })${wanted}`,
+    );
+  }
+  for (const it of suite.bounds ?? []) {
+    const { ours } = bounded(it, rounds);
+    console.log(
+      `  ${it.what}: ${short(ours)} ${it.unit}, wanted at most ${it.atMost}`,
+    );
+  }
+}
+
+async function runSuite(
+  suite: Suite,
+  { python, core, repeats, quiet }: {
+    python: string;
+    core: number;
+    repeats: number;
+    quiet: boolean;
+  },
+): Promise<Rounds> {
+  const rounds: Rounds = {};
+  for (let round = 0; round < repeats; round++) {
+    for (const [name, program] of Object.entries(suite.programs)) {
+      const command = await commandOf(program, { python, core });
+      (rounds[name] ??= []).push(await measure(command));
+    }
+    if (!quiet) console.error(`  round ${round + 1} of ${repeats}`);
+  }
+  return rounds;
+}
+
+function wholeNumber(name: string, text: unknown, minimum: number): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1) return value;
-  return fail(`Cannot use --${name} ${text}: expected a whole number above 0`);
+  if (Number.isInteger(value) && value >= minimum) return value;
+  return fail(
+    `Cannot use --${name} ${text}: expected a whole number of at least ${minimum}`,
+  );
 }
 
 async function main(): Promise<void> {
   const options = parseArgs(Deno.args, {
-    string: ["repeats", "steps"],
+    string: ["repeats", "core"],
     boolean: ["json"],
-    default: { repeats: "5", steps: "48000" },
+    default: { repeats: "7", core: "0" },
     unknown: (name: string) =>
       name.startsWith("-") ? fail(`Unknown option '${name}': ${USAGE}`) : true,
   });
-  if (options._[0] !== "a2c") {
-    fail(`Cannot bench '${options._[0] ?? ""}': expected a2c; ${USAGE}`);
-  }
-  const repeats = wholeNumber("repeats", options.repeats);
-  const steps = wholeNumber("steps", options.steps);
+  const names = options._.length > 0
+    ? options._.map(String)
+    : Object.keys(SUITES);
+  const unknown = names.find((name) => !Object.hasOwn(SUITES, name));
+  if (unknown !== undefined) fail(`Cannot bench '${unknown}': ${USAGE}`);
+  const repeats = wholeNumber("repeats", options.repeats, 1);
+  const core = wholeNumber("core", options.core, 0);
   const python = await peersPython(ROOT);
-  const task = { numEnvs: 16, numSteps: 5, warmup: 8000, steps };
-  const ours: number[] = [], theirs: number[] = [];
-  for (let seed = 0; seed < repeats; seed++) {
-    const text = JSON.stringify({ ...task, seed });
-    const script = "tests/peers/bellman_a2c.ts";
-    ours.push(
-      await measure([
-        Deno.execPath(),
-        "run",
-        "--no-check",
-        "-P=run",
-        script,
-        text,
-      ]),
-    );
-    theirs.push(await measure([python, "tests/peers/sb3_a2c.py", text]));
-    if (options.json) continue;
-    console.log(
-      `round ${seed + 1}: ours ${ours[seed].toFixed(0)}, stable-baselines3 ${
-        theirs[seed].toFixed(0)
-      } steps/s`,
-    );
-  }
-  const ratios = ours.map((it, i) => it / theirs[i]);
-  const ratio = median(ratios);
-  const spread = Math.max(...ratios) - Math.min(...ratios);
-  if (options.json) {
-    console.log(JSON.stringify({
-      bench: "a2c CartPole-v1 training, steps/s, 16 x 5, eager wasm",
-      peer: "stable-baselines3 A2C, cpu, 1 thread",
-      ours: median(ours),
-      theirs: median(theirs),
-      ratio,
-      spread,
-    }));
-  } else {
-    console.log(
-      `ours / stable-baselines3 = ${ratio.toFixed(2)} (spread ${
-        spread.toFixed(2)
-      }), wanted at least ${BAR}`,
-    );
+  for (const name of names) {
+    const suite = SUITES[name];
+    if (!options.json) console.log(`${name}: ${suite.about}`);
+    const rounds = await runSuite(suite, {
+      python,
+      core,
+      repeats,
+      quiet: Boolean(options.json),
+    });
+    if (!options.json) {
+      print(suite, rounds);
+      continue;
+    }
+    const comparisons = suite.comparisons.map((it) => compared(it, rounds));
+    const bounds = (suite.bounds ?? []).map((it) => bounded(it, rounds));
+    const { about: bench } = suite;
+    console.log(JSON.stringify({ name, bench, comparisons, bounds }));
   }
 }
 

@@ -1,0 +1,178 @@
+/** What is compared with which peers, and what is wanted of the ratio. */
+
+/** Numbers that a program prints, by name; a lone number is `value`. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** A program that prints a number or a JSON object last. */
+export interface Program {
+  readonly language: "deno" | "python";
+  readonly file: string;
+  readonly task?: unknown;
+}
+
+/** A comparison of two figures; a ratio of 1 is as fast as the other. */
+export interface Comparison {
+  readonly what: string;
+  readonly ours: readonly [program: string, figure: string];
+  readonly theirs: readonly [program: string, figure: string];
+  /** Whether figures are work per time or time. */
+  readonly unit: "steps/s" | "ms" | "us" | "s";
+  /** The least ratio, in our favour. */
+  readonly wanted: number;
+}
+
+/** A figure of ours that has a bound of its own. */
+export interface Bound {
+  readonly what: string;
+  readonly figure: readonly [program: string, figure: string];
+  readonly unit: string;
+  readonly atMost: number;
+}
+
+/** Programs that take turns in each round. */
+export interface Suite {
+  readonly about: string;
+  readonly programs: Readonly<Record<string, Program>>;
+  readonly comparisons: readonly Comparison[];
+  readonly bounds?: readonly Bound[];
+}
+
+const SPAN = { steps: 48_000, repeats: 3 };
+
+/** Every suite by name. */
+export const SUITES: Readonly<Record<string, Suite>> = {
+  a2c: {
+    about: "A2C, CartPole-v1, 16 copies, 5 steps, separate 64-64 tanh, " +
+      "everything included, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_a2c.ts" },
+      sb3: {
+        language: "python",
+        file: "sb3_a2c.py",
+        task: {
+          numEnvs: 16,
+          numSteps: 5,
+          warmup: 8000,
+          steps: 24_000,
+          seed: 0,
+        },
+      },
+      host: { language: "python", file: "jax_host_a2c.py", task: SPAN },
+      whole: { language: "python", file: "jax_whole_a2c.py", task: SPAN },
+    },
+    comparisons: [
+      ["stable-baselines3's A2C", "sb3", 15],
+      ["JAX, acting and updating jitted, environment in numpy", "host", 1.5],
+      ["JAX, jitted whole with the environment", "whole", 0.4],
+    ].map(([what, peer, wanted]) => ({
+      what: what as string,
+      ours: ["ours", "value"],
+      theirs: [peer as string, "value"],
+      unit: "steps/s",
+      wanted: wanted as number,
+    })),
+  },
+  engines: {
+    about: "A2C's update of 80 rows, compiled beside eager WebAssembly, " +
+      "one thread",
+    programs: { ours: { language: "deno", file: "bellman_engines.ts" } },
+    comparisons: [{
+      what: "the same update, eagerly on wasm",
+      ours: ["ours", "compiled_us"],
+      theirs: ["ours", "eager_us"],
+      unit: "us",
+      wanted: 8,
+    }],
+    bounds: [
+      {
+        what: "forward of 16 observations through 4-64-64-2",
+        figure: ["ours", "forward_us"],
+        unit: "us",
+        atMost: 40,
+      },
+      {
+        what: "tracing and building the update, warm",
+        figure: ["ours", "warm_compile_ms"],
+        unit: "ms",
+        atMost: 300,
+      },
+    ],
+  },
+  nature: {
+    about: "A2C update of the Nature CNN, 80 frames of bytes 84x84x4, " +
+      "and forward of 16, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_nature_a2c.ts" },
+      torch: {
+        language: "python",
+        file: "torch_nature_a2c.py",
+        task: { threads: 1, repeats: 20 },
+      },
+    },
+    comparisons: [
+      {
+        what: "PyTorch's update",
+        ours: ["ours", "update_ms"],
+        theirs: ["torch", "update_ms"],
+        unit: "ms",
+        wanted: 1,
+      },
+      {
+        what: "PyTorch's forward",
+        ours: ["ours", "forward_ms"],
+        theirs: ["torch", "forward_ms"],
+        unit: "ms",
+        wanted: 1,
+      },
+    ],
+    bounds: [{
+      what: "tracing and building the update",
+      figure: ["ours", "compile_ms"],
+      unit: "ms",
+      atMost: 1500,
+    }],
+  },
+  sac: {
+    about: "SAC-shaped update: two critics and an actor of 256-256, batch " +
+      "256, Adam, polyak, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_sac_update.ts" },
+      torch: { language: "python", file: "torch_sac_update.py" },
+      jax: { language: "python", file: "jax_sac_update.py" },
+    },
+    comparisons: [
+      {
+        what: "PyTorch's update",
+        ours: ["ours", "update_ms"],
+        theirs: ["torch", "update_ms"],
+        unit: "ms",
+        wanted: 1,
+      },
+      {
+        what: "JAX's update",
+        ours: ["ours", "update_ms"],
+        theirs: ["jax", "update_ms"],
+        unit: "ms",
+        wanted: 0,
+      },
+    ],
+  },
+  "linear-algebra": {
+    about: "Symmetric matrices of 512 by 512 in float64, one thread",
+    programs: {
+      ours: {
+        language: "deno",
+        file: "bellman_linear_algebra.ts",
+        task: "512",
+      },
+      lapack: { language: "python", file: "lapack.py", task: "512" },
+    },
+    comparisons: ["eigh", "cholesky", "inverse"].map((name) => ({
+      what: `LAPACK's ${name}`,
+      ours: ["ours", `512.${name}`],
+      theirs: ["lapack", `512.${name}`],
+      unit: "s",
+      wanted: 1 / 3,
+    })),
+  },
+};
