@@ -65,5 +65,10 @@ export * from "./random_stream.ts";
 export * from "./rmsprop.ts";
 export * from "./rmsprop_tf1.ts";
 export * from "./sgd.ts";
-export { type TensorsOf, trace } from "./tracing/trace.ts";
+export {
+  type TensorOfShape,
+  type TensorsOf,
+  trace,
+  type TypeTree,
+} from "./tracing/trace.ts";
 export type { Tree } from "./tracing/tree.ts";

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { TensorData, TensorType } from "../graph/graph.ts";
 import {
-  isTypeLeaf,
+  declarationsOf,
   leavesOf,
   type NamedLeaf,
   type Tree,
@@ -13,11 +13,13 @@ import { toPort } from "./_program.ts";
 
 /** Turns what a caller gives into tensors on the present backend. */
 export class EagerInputs {
+  readonly #types: Tree<TensorType>;
   readonly #declared: readonly NamedLeaf<TensorType>[];
   readonly #reader: InputReader;
 
   constructor(types: Tree<TensorType>, name: string) {
-    this.#declared = leavesOf(types, isTypeLeaf);
+    this.#types = types;
+    this.#declared = declarationsOf(types);
     const ports = this.#declared.map(({ name, leaf }) =>
       toPort({ name, value: leaf })
     );
@@ -29,7 +31,7 @@ export class EagerInputs {
   tensors(inputs: unknown): Tree<tf.Tensor> {
     const arrays = this.#reader.read(inputs);
     const others = this.#reader.otherShapes;
-    return treeOf(this.#declared.map(({ name, path, leaf }, i) => {
+    const tensors = this.#declared.map(({ name, path, leaf }, i) => {
       const shape = others?.get(name) ?? leaf.shape;
       const given = at(inputs, path);
       return {
@@ -38,7 +40,8 @@ export class EagerInputs {
           ? given.clone()
           : toTensor(arrays[i], { shape, dtype: leaf.dtype }),
       };
-    }));
+    });
+    return treeOf(tensors, this.#types);
   }
 }
 
@@ -59,12 +62,11 @@ export function toTensor(
     : tf.tensor(data.slice(), [...shape], dtype);
 }
 
-/** The numbers of a tree of tensors. */
+/** Copies of the numbers of a tree of tensors. */
 export function toArrays(tree: unknown): Tree<TensorData> {
-  return treeOf(
-    leavesOf(tree, isTensor).map(({ path, leaf }) => ({
-      path,
-      leaf: leaf.dataSync() as TensorData,
-    })),
-  );
+  const arrays = leavesOf(tree, isTensor).map(({ path, leaf }) => ({
+    path,
+    leaf: leaf.dataSync().slice() as TensorData,
+  }));
+  return treeOf(arrays, tree);
 }

@@ -5,8 +5,8 @@ import { isTensor, traceFunction } from "../tracing/trace.ts";
 import { leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerInputs, toArrays, toTensor } from "./_eager.ts";
 import type { Settings } from "./_settings.ts";
-import { checkSaved, type SavedState } from "./_state_checks.ts";
-import type { StateLeaf } from "./_state_memory.ts";
+import { checkNewState, checkSaved, type SavedState } from "./_state_checks.ts";
+import { type StateLeaf, stateLeaves } from "./_state_memory.ts";
 
 type StepFunction = (state: unknown, inputs: unknown) => { state: unknown };
 
@@ -16,6 +16,8 @@ export class EagerStep {
   readonly #fn: StepFunction;
   readonly #types: Tree<TensorType>;
   readonly #inputs: EagerInputs;
+  readonly #name: string;
+  readonly #leaves: readonly StateLeaf[];
   #state: Tree<tf.Tensor>;
   #graph: Graph | undefined;
 
@@ -30,6 +32,8 @@ export class EagerStep {
     this.#fn = fn;
     this.#types = types;
     this.#inputs = new EagerInputs(types, settings.name);
+    this.#name = settings.name;
+    this.#leaves = stateLeaves(state);
     this.#state = kept(state);
   }
 
@@ -52,6 +56,11 @@ export class EagerStep {
     tf.tidy(() => {
       const inputs = this.#inputs.tensors(given);
       const { state, ...rest } = this.#fn(this.#state, inputs);
+      const made = stateLeaves(state).map(({ name, leaf }) =>
+        [name, leaf] as const
+      );
+      const action = `run ${this.#name}`;
+      checkNewState(new Map(made), this.#leaves, action);
       results = toArrays(rest);
       next = kept(state);
     });
@@ -60,34 +69,26 @@ export class EagerStep {
     return results!;
   }
 
-  get #leaves(): StateLeaf[] {
-    return leavesOf(this.#state, isTensor).map(({ name, path, leaf }) => ({
-      name: `state.${name}`,
-      path,
-      leaf: { shape: leaf.shape, dtype: leaf.dtype as TensorType["dtype"] },
-    }));
-  }
-
   read(): Tree<SavedState> {
-    return treeOf(
-      leavesOf(this.#state, isTensor).map(({ path, leaf }) => ({
-        path,
-        leaf: {
-          data: leaf.dataSync().slice() as TensorData,
-          shape: [...leaf.shape],
-        },
-      })),
-    );
+    const saved = leavesOf(this.#state, isTensor).map(({ path, leaf }) => ({
+      path,
+      leaf: {
+        data: leaf.dataSync().slice() as TensorData,
+        shape: [...leaf.shape],
+      },
+    }));
+    return treeOf(saved, this.#state);
   }
 
   write(state: unknown): void {
-    const leaves = this.#leaves;
-    const saved = checkSaved(state, leaves);
-    disposeAll(this.#state);
-    this.#state = treeOf(leaves.map(({ path, leaf }, i) => ({
+    const saved = checkSaved(state, this.#leaves);
+    const before = this.#state;
+    const tensors = this.#leaves.map(({ path, leaf }, i) => ({
       path,
       leaf: tf.keep(toTensor(saved[i], leaf)),
-    })));
+    }));
+    this.#state = treeOf(tensors, before);
+    disposeAll(before);
   }
 
   close(): void {
@@ -98,12 +99,11 @@ export class EagerStep {
 
 /** A tree of copies in name that outlive the present scope. */
 function kept(tree: unknown): Tree<tf.Tensor> {
-  return treeOf(
-    leavesOf(tree, isTensor).map(({ path, leaf }) => ({
-      path,
-      leaf: tf.keep(leaf.clone()),
-    })),
-  );
+  const tensors = leavesOf(tree, isTensor).map(({ path, leaf }) => ({
+    path,
+    leaf: tf.keep(leaf.clone()),
+  }));
+  return treeOf(tensors, tree);
 }
 
 function disposeAll(tree: unknown): void {

@@ -135,7 +135,10 @@ export class InputReader {
     }
     const scratch = this.#scratch[i] ??= allocate(port);
     scratch[0] = value;
-    return scratch;
+    if (port.dtype === "float32" || scratch[0] === value) return scratch;
+    throw new TypeError(
+      `Cannot run ${this.#function}: input '${port.name}' is the number ${value}, which no ${port.dtype} is`,
+    );
   }
 
   #unusable(value: unknown, port: Port, inputs: unknown): TypeError {

@@ -1,14 +1,20 @@
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
-import { isTensor, traceFunction } from "../tracing/trace.ts";
-import { isTypeLeaf, leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
+import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
+import {
+  declarationsOf,
+  leavesOf,
+  recordsOf,
+  type Tree,
+  treeOf,
+} from "../tracing/tree.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
 import { allocate, Program, toPort } from "./_program.ts";
 import type { Settings } from "./_settings.ts";
 import { withShapes } from "./_shapes.ts";
 import { checkNewState, checkSaved, type SavedState } from "./_state_checks.ts";
-import { type StateLeaf, StateMemory } from "./_state_memory.ts";
+import { type StateLeaf, stateLeaves, StateMemory } from "./_state_memory.ts";
 import { Variants } from "./_variants.ts";
 
 type StepFunction = (state: unknown, inputs: unknown) => { state: unknown };
@@ -29,12 +35,12 @@ interface PortArrays {
   readonly outputs: readonly TensorData[];
 }
 
-const STATE = "state.";
-
 /** A step that ONNX Runtime takes, over a state in two places. */
 export class OnnxStep {
   readonly engine = "onnx";
   readonly #leaves: readonly StateLeaf[];
+  /** The records of the state, of which some may be empty. */
+  readonly #records: Tree<never>;
   readonly #reader: InputReader;
   readonly #inputCount: number;
   readonly #variants: Variants<Variant>;
@@ -51,25 +57,21 @@ export class OnnxStep {
       settings: Settings;
     },
   ) {
-    const tensors = leavesOf(state, isTensor);
-    this.#leaves = tensors.map(({ name, path, leaf }) => ({
-      name: STATE + name,
-      path,
-      leaf: { shape: leaf.shape, dtype: leaf.dtype as TensorType["dtype"] },
-    }));
+    this.#leaves = stateLeaves(state);
+    this.#records = recordsOf(state);
     this.#variants = new Variants(
       (others) => this.#compile(fn, { types, others, settings }),
       settings,
     );
-    const declared = leavesOf(types, isTypeLeaf);
+    const declared = declarationsOf(types);
     this.#inputCount = declared.length;
     this.#reader = new InputReader(
       declared.map(({ name, leaf }) => toPort({ name, value: leaf })),
       { paths: declared.map(({ path }) => path), name: settings.name },
     );
     this.#variants.get(undefined);
-    tensors.forEach(({ name, leaf }) =>
-      this.#array(STATE + name).set(leaf.dataSync())
+    leavesOf(state, isTensor).forEach(({ leaf }, i) =>
+      this.#array(this.#leaves[i].name).set(leaf.dataSync())
     );
   }
 
@@ -81,17 +83,19 @@ export class OnnxStep {
       settings: Settings;
     },
   ): Variant {
-    const state = treeOf(this.#leaves);
-    const { graph, outputPaths } = traceFunction(
+    const state = treeOf(this.#leaves, this.#records);
+    const traced = traceFunction(
       (all) => {
         const { state, inputs } = all as Record<string, unknown>;
         return fn(state ?? {}, inputs ?? {});
       },
       { inputs: withShapes(types, others), state },
     );
-    checkNewState(graph, this.#leaves, settings.name);
+    const { outputs } = traced.graph;
+    const made = new Map(outputs.map(({ name, value }) => [name, value]));
+    checkNewState(made, this.#leaves, `compile ${settings.name}`);
     const names = new Set(this.#leaves.map(({ name }) => name));
-    const optimized = optimize(graph);
+    const optimized = optimize(traced.graph);
     const packed = packState(optimized, names);
     const first = this.#memory === undefined;
     if (first) this.#layOut(packed.runs);
@@ -101,7 +105,7 @@ export class OnnxStep {
       fits ? packed.graph : optimized,
       settings.threads,
     );
-    return this.#variant(program, outputPaths);
+    return this.#variant(program, traced);
   }
 
   #layOut(runs: readonly StateRun[]): void {
@@ -113,6 +117,7 @@ export class OnnxStep {
           path,
           leaf: arrays.get(name)!,
         })),
+        this.#records,
       );
     this.#memory = [place(), place()];
     this.#trees = [tree(this.#memory[0]), tree(this.#memory[1])];
@@ -120,7 +125,7 @@ export class OnnxStep {
 
   #variant(
     program: Program,
-    outputPaths: readonly (readonly string[])[],
+    { outputPaths, outputRecords }: Traced,
   ): Variant {
     const [one, other] = this.#memory;
     const own = program.outputs.filter(({ name }) => !one.arrays.has(name));
@@ -128,6 +133,7 @@ export class OnnxStep {
     const results = outputPaths
       .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
       .filter(({ leaf }) => leaf !== undefined);
+    const { state: _, ...records } = outputRecords;
     const ports = (from: StateMemory, to: StateMemory): PortArrays => ({
       // Inputs of the caller come later: an empty array stands for them.
       inputs: program.inputs
@@ -138,7 +144,7 @@ export class OnnxStep {
     return {
       program,
       arrays,
-      results: treeOf(results),
+      results: treeOf(results, records),
       ports: [ports(one, other), ports(other, one)],
     };
   }
@@ -166,10 +172,11 @@ export class OnnxStep {
   }
 
   read(): Tree<SavedState> {
-    return treeOf(this.#leaves.map(({ name, path, leaf }) => ({
+    const saved = this.#leaves.map(({ name, path, leaf }) => ({
       path,
       leaf: { data: this.#array(name).slice(), shape: [...leaf.shape] },
-    })));
+    }));
+    return treeOf(saved, this.#records);
   }
 
   write(state: unknown): void {

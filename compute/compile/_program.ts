@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
+  countUses,
   type DType,
   type Graph,
   sizeOf,
@@ -46,6 +47,10 @@ export class Program {
   readonly outputs: readonly Port[];
   readonly threads: number;
   readonly #session: Session;
+  /** Places of the inputs that the graph reads: others are not bound. */
+  readonly #used: readonly number[];
+  readonly #usedPorts: readonly Port[];
+  readonly #given: TensorData[];
   readonly #inputPorts: readonly OnnxPort[];
   readonly #outputPorts: readonly OnnxPort[];
   #bindings: Binding[] = [];
@@ -56,26 +61,36 @@ export class Program {
   readonly #copied: number[] = [];
 
   constructor(graph: Graph, threads: number | "auto") {
-    const model = lowerGraph(graph);
+    const uses = countUses(graph);
+    const used = graph.inputs.filter(({ value }) => uses.has(value));
+    const model = lowerGraph({ ...graph, inputs: used });
     this.graph = graph;
+    this.#used = used.map((input) => graph.inputs.indexOf(input));
+    this.#usedPorts = used.map(toPort);
+    this.#given = this.#usedPorts.map(allocate);
     this.threads = threadsFor(graph, threads);
     this.inputs = graph.inputs.map(toPort);
     this.outputs = graph.outputs.map(toPort);
     this.#inputPorts = model.inputs;
     this.#outputPorts = model.outputs;
-    this.#counts = this.inputs.map(() => 0);
+    this.#counts = used.map(() => 0);
     this.#session = sessionFor(encodeModel(model), this.threads);
   }
 
   /** Computes from one list of arrays into another, in the order of the ports. */
   run(inputs: readonly TensorData[], outputs: readonly TensorData[]): void {
-    const bound = this.#copied.length === 0 ? inputs : this.#copy(inputs);
+    const given = this.#given;
+    const used = this.#used;
+    for (let i = 0; i < used.length; i++) given[i] = inputs[used[i]];
+    checkArrays(given, this.#usedPorts);
+    checkArrays(outputs, this.outputs);
+    const bound = this.#copied.length === 0 ? given : this.#copy(given);
     for (let i = 0; i < this.#bindings.length; i++) {
       if (!holds(this.#bindings[i], bound, outputs)) continue;
       this.#bindings[i].run();
       return;
     }
-    this.#bind(bound, outputs).run();
+    this.#bind(given, outputs).run();
   }
 
   /** The arrays, with the numbers of restless inputs in copies. */
@@ -93,9 +108,10 @@ export class Program {
     inputs: readonly TensorData[],
     outputs: readonly TensorData[],
   ): Binding {
-    this.#watch(inputs);
+    this.#watch(inputs, outputs);
+    const bound = this.#copy(inputs);
     const binding = this.#session.bind(
-      withArrays(this.#inputPorts, inputs),
+      withArrays(this.#inputPorts, bound),
       withArrays(this.#outputPorts, outputs),
     );
     this.#bindings.push(binding);
@@ -103,16 +119,46 @@ export class Program {
     return binding;
   }
 
-  /** Inputs whose arrays are always new are copied from now on. */
-  #watch(inputs: readonly TensorData[]): void {
+  /**
+   * Inputs whose arrays are always new are copied from now on, and those that
+   * are written while they are read: a result may be the next call's input.
+   */
+  #watch(
+    inputs: readonly TensorData[],
+    outputs: readonly TensorData[],
+  ): void {
     inputs.forEach((array, i) => {
       if (this.#copied.includes(i)) return;
-      if (this.#bindings.some(({ arrays }) => arrays[i] === array)) return;
-      if (++this.#counts[i] <= MAX_ARRAYS) return;
+      if (!outputs.some((it) => overlap(it, array))) {
+        if (this.#bindings.some(({ arrays }) => arrays[i] === array)) return;
+        if (++this.#counts[i] <= MAX_ARRAYS) return;
+      }
       this.#copied.push(i);
-      this.#bound[i] = allocate(this.inputs[i]);
+      this.#bound[i] = allocate(this.#usedPorts[i]);
     });
   }
+}
+
+/** Throws if an array's memory is gone: native code would go astray. */
+function checkArrays(
+  arrays: readonly TensorData[],
+  ports: readonly Port[],
+): void {
+  for (let i = 0; i < ports.length; i++) {
+    if (arrays[i].length === ports[i].size) continue;
+    throw new RangeError(
+      `Cannot use the array of '${
+        ports[i].name
+      }': it was transferred or resized; send a copy instead`,
+    );
+  }
+}
+
+/** Whether two arrays share memory. */
+function overlap(a: TensorData, b: TensorData): boolean {
+  return a.buffer === b.buffer &&
+    a.byteOffset < b.byteOffset + b.byteLength &&
+    b.byteOffset < a.byteOffset + a.byteLength;
 }
 
 /** Whether a binding is of these very arrays. */

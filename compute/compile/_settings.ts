@@ -1,4 +1,5 @@
 import { resolveEngine } from "./_engine.ts";
+import { checkThreads } from "./_threads.ts";
 import type { CompileOptions } from "./types.ts";
 
 /** The options of a compilation, complete and checked. */
@@ -24,6 +25,7 @@ export function settingsOf(
       `Cannot compile ${name} with maxShapes = ${maxShapes}: expected a whole number of at least 1`,
     );
   }
+  checkThreads(threads);
   const engine = resolveEngine(options.engine ?? "auto", onNotice);
   return { engine, threads, name, maxShapes, onNotice };
 }

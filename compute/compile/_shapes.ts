@@ -12,5 +12,5 @@ export function withShapes(
     path,
     leaf: { dtype: leaf.dtype, shape: others.get(name) ?? leaf.shape },
   }));
-  return treeOf(leaves);
+  return treeOf(leaves, types);
 }

@@ -1,5 +1,7 @@
 import type { StateRun } from "../graph/passes/pack_state.ts";
 import { sizeOf, type TensorData, type TensorType } from "../graph/graph.ts";
+import { isTensor } from "../tracing/trace.ts";
+import { leavesOf } from "../tracing/tree.ts";
 import { allocate } from "./_program.ts";
 
 /** A tensor of a state. */
@@ -7,6 +9,15 @@ export interface StateLeaf {
   readonly name: string;
   readonly path: readonly string[];
   readonly leaf: TensorType;
+}
+
+/** The tensors of a state, by the names that they have in a graph. */
+export function stateLeaves(state: unknown): StateLeaf[] {
+  return leavesOf(state, isTensor).map(({ name, path, leaf }) => ({
+    name: `state.${name}`,
+    path,
+    leaf: { shape: leaf.shape, dtype: leaf.dtype as TensorType["dtype"] },
+  }));
 }
 
 /**

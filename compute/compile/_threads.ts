@@ -6,17 +6,26 @@ import { type Graph, type Node, sizeOf } from "../graph/graph.ts";
  */
 const MANY_MULTIPLICATIONS = 2e7;
 
+/** More than any machine has use for: as many would be started. */
+const MAX_THREADS = 1024;
+
+/** Throws unless threads can be asked for like this. */
+export function checkThreads(threads: number | "auto"): void {
+  if (threads === "auto") return;
+  const fits = Number.isInteger(threads) && threads >= 1 &&
+    threads <= MAX_THREADS;
+  if (fits) return;
+  throw new RangeError(
+    `Cannot run on ${threads} threads: expected a whole number from 1 to ${MAX_THREADS}, or 'auto'`,
+  );
+}
+
 /** Threads for a graph: as they were asked for, or by the work there is. */
 export function threadsFor(graph: Graph, threads: number | "auto"): number {
-  if (threads === "auto") {
-    return multiplications(graph) < MANY_MULTIPLICATIONS
-      ? 1
-      : navigator.hardwareConcurrency;
-  }
-  if (Number.isInteger(threads) && threads >= 1) return threads;
-  throw new RangeError(
-    `Cannot run on ${threads} threads: expected a whole number of at least 1, or 'auto'`,
-  );
+  if (threads !== "auto") return threads;
+  return multiplications(graph) < MANY_MULTIPLICATIONS
+    ? 1
+    : navigator.hardwareConcurrency;
 }
 
 /** Multiplications of matrix products and convolutions. */

@@ -42,11 +42,11 @@ export class Variants<T> {
         } sets of shapes already; pad the batch or raise maxShapes`,
       );
     }
+    const made = this.#make(others);
+    this.#known.set(shapes, made);
     this.#onNotice(
       `Compiled ${this.#name} again for ${shapes} (${count} of at most ${this.#maxShapes} sets of shapes)`,
     );
-    const made = this.#make(others);
-    this.#known.set(shapes, made);
     return made;
   }
 }

@@ -1,8 +1,12 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
-import { type TensorsOf, traceFunction, type TypeTree } from "../tracing/trace.ts";
-import { isTypeLeaf, leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
+import {
+  type TensorsOf,
+  traceFunction,
+  type TypeTree,
+} from "../tracing/trace.ts";
+import { declarationsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerInputs, toArrays } from "./_eager.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
 import { allocate, Program, toPort } from "./_program.ts";
@@ -121,16 +125,17 @@ class OnnxFunction {
   ) {
     const make = (others: OtherShapes | undefined): Variant => {
       const shapes = withShapes(types, others);
-      const { graph, outputPaths } = traceFunction(fn, shapes);
-      const program = new Program(optimize(graph), settings.threads);
+      const traced = traceFunction(fn, shapes);
+      const program = new Program(optimize(traced.graph), settings.threads);
       const arrays = program.outputs.map(allocate);
       const results = treeOf(
-        outputPaths.map((path, i) => ({ path, leaf: arrays[i] })),
+        traced.outputPaths.map((path, i) => ({ path, leaf: arrays[i] })),
+        traced.outputRecords,
       );
       return { program, arrays, results };
     };
     this.#variants = new Variants(make, settings);
-    const declared = leavesOf(types, isTypeLeaf);
+    const declared = declarationsOf(types);
     this.#reader = new InputReader(
       declared.map(({ name, leaf }) => toPort({ name, value: leaf })),
       { paths: declared.map(({ path }) => path), name: settings.name },

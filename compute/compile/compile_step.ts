@@ -40,6 +40,27 @@ export interface CompileStepOptions<State, Types>
 }
 
 /**
+ * What a step returns as the new state: tensors of the same names. Their ranks
+ * are checked when the step is compiled, as operations do not tell them.
+ *
+ * @example
+ * ```ts
+ * import type { NextState } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const state = { total: tf.scalar(1) };
+ * const next: NextState<typeof state> = { total: tf.add(state.total, 1) };
+ * assertEquals(next.total.dataSync()[0], 2);
+ * ```
+ */
+export type NextState<State> = {
+  readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
+    ? tf.Tensor
+    : NextState<State[K]>;
+};
+
+/**
  * Numbers of a state's tensors, owned by the caller.
  *
  * @example
@@ -178,7 +199,7 @@ export interface CompiledStep<State, Types, Outputs> {
 export function compileStep<
   State extends object,
   const Types extends TypeTree,
-  Result extends { state: State },
+  Result extends { state: NextState<State> },
 >(
   fn: (state: State, inputs: TensorsOf<Types>) => Result,
   options: CompileStepOptions<State, Types>,

@@ -194,6 +194,11 @@ export function typeName({ shape, dtype }: TensorType): string {
   return `${dtype}[${shape.join(",")}]`;
 }
 
+/** A number as it is told apart: JSON knows neither `-0` nor infinities. */
+export function numberName(it: number): string {
+  return Object.is(it, -0) ? "-0" : String(it);
+}
+
 /** Each value's node; inputs have none. */
 export function producersOf(graph: Pick<Graph, "nodes">): Map<Value, Node> {
   const producers = new Map<Value, Node>();

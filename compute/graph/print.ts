@@ -4,6 +4,7 @@ import {
   type ConstantData,
   type Graph,
   type Node,
+  numberName,
   sizeOf,
   typeName,
   type Value,
@@ -50,8 +51,9 @@ function printNode(node: Node, names: ReadonlyMap<Value, string>): string {
 }
 
 function printConstant(data: ConstantData, value: Value): string {
-  if (data.fill !== undefined) return `constant ${data.fill}`;
-  const numbers = [...data.values.subarray(0, MAX_NUMBERS)].join(", ");
+  if (data.fill !== undefined) return `constant ${numberName(data.fill)}`;
+  const first = data.values.subarray(0, MAX_NUMBERS);
+  const numbers = Array.from(first, numberName).join(", ");
   const rest = sizeOf(value.shape) > MAX_NUMBERS ? ", ..." : "";
   return `constant [${numbers}${rest}]`;
 }
@@ -59,5 +61,11 @@ function printConstant(data: ConstantData, value: Value): string {
 function printAttributes(attributes: Attributes): string[] {
   return Object.entries(attributes)
     .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    .map(([name, value]) => `${name}=${printSetting(value)}`);
+}
+
+function printSetting(value: unknown): string {
+  if (typeof value === "number") return numberName(value);
+  if (Array.isArray(value)) return `[${value.map(printSetting)}]`;
+  return JSON.stringify(value);
 }

@@ -15,14 +15,17 @@ const MAX_WRITTEN = 1 << 12;
 
 /** A graph as an ONNX model whose inputs and outputs have the graph's names. */
 export function lowerGraph(graph: Graph): OnnxModel {
-  const model = new ModelBuilder();
+  const outputNames = freeNames(graph);
+  const inputNames = graph.inputs.map(({ name }) => name);
+  const model = new ModelBuilder(new Set([...inputNames, ...outputNames]));
   const names = new Map<Value, string>();
   for (const { name, value } of graph.inputs) names.set(value, name);
   for (const node of graph.nodes) {
     const made = lowerNode(node, { model, names });
     node.outputs.forEach((output, i) => names.set(output, made[i]));
   }
-  const outputs = nameOutputs(graph, { model, names });
+  const outputs = makeOutputs(graph, { model, names })
+    .map((it, i) => ({ ...it, name: outputNames[i] }));
   const renamed = new Map(outputs.map(({ made, name }) => [made, name]));
   return {
     inputs: graph.inputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
@@ -32,23 +35,34 @@ export function lowerGraph(graph: Graph): OnnxModel {
   };
 }
 
+/** The outputs' names in the model: one that an input has gets a mark. */
+function freeNames(graph: Graph): string[] {
+  const inputs = new Set(graph.inputs.map(({ name }) => name));
+  const taken = new Set([...inputs, ...graph.outputs.map(({ name }) => name)]);
+  return graph.outputs.map(({ name }) => {
+    if (!inputs.has(name)) return name;
+    let marked = name;
+    while (taken.has(marked)) marked += "'";
+    taken.add(marked);
+    return marked;
+  });
+}
+
 /**
- * The outputs' names in the model and what is to be renamed to them. A name
- * that an input has gets a mark; an output that is an input, a constant or
- * another output gets an operation of its own.
+ * What makes each output. One that is an input, a constant or another output
+ * gets an operation of its own.
  */
-function nameOutputs(
+function makeOutputs(
   graph: Graph,
   { model, names }: { model: ModelBuilder; names: Map<Value, string> },
-): { name: string; made: string; value: Value }[] {
-  const inputs = new Set(graph.inputs.map(({ name }) => name));
-  const taken = new Set(inputs);
+): { made: string; value: Value }[] {
+  const taken = new Set(graph.inputs.map(({ name }) => name));
   for (const { name } of model.initializers) taken.add(name);
-  return graph.outputs.map(({ name, value }) => {
+  return graph.outputs.map(({ value }) => {
     const direct = names.get(value)!;
     const made = taken.has(direct) ? model.op("Identity", [direct]) : direct;
     taken.add(made);
-    return { name: inputs.has(name) ? `${name}'` : name, made, value };
+    return { made, value };
   });
 }
 

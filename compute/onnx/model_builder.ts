@@ -17,7 +17,13 @@ export class ModelBuilder {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxInitializer[] = [];
   readonly #names = new Map<string, string>();
+  readonly #taken: ReadonlySet<string>;
   #next = 0;
+
+  /** @param taken Names that are not to be given: those of a graph's tensors. */
+  constructor(taken: ReadonlySet<string> = new Set()) {
+    this.#taken = taken;
+  }
 
   /** Adds an operation with one output; returns the output's name. */
   op(
@@ -34,7 +40,7 @@ export class ModelBuilder {
     inputs: readonly string[],
     { attributes = {}, count }: { attributes?: OnnxAttributes; count: number },
   ): string[] {
-    const outputs = Array.from({ length: count }, () => `v${this.#next++}`);
+    const outputs = Array.from({ length: count }, () => this.#name("v"));
     const domain = CONTRIBUTED.has(op) ? "com.microsoft" : "";
     this.nodes.push({ op, domain, inputs, outputs, attributes });
     return outputs;
@@ -58,6 +64,11 @@ export class ModelBuilder {
     return this.#constant(values, type);
   }
 
+  #name(start: string): string {
+    const name = `${start}${this.#next++}`;
+    return this.#taken.has(name) ? this.#name(start) : name;
+  }
+
   /** The numbers once: equal small constants are one. */
   #constant(
     values: ArrayLike<number>,
@@ -68,7 +79,7 @@ export class ModelBuilder {
       : `${dtype}[${shape}]${Array.from(values, numberKey)}`;
     const known = key === undefined ? undefined : this.#names.get(key);
     if (known !== undefined) return known;
-    const name = `c${this.initializers.length}`;
+    const name = this.#name("c");
     const bytes = bytesOf(values, dtype);
     this.initializers.push({ name, dtype, shape, bytes });
     if (key !== undefined) this.#names.set(key, name);

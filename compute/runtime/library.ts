@@ -54,9 +54,8 @@ function toPath(url: URL): string {
 }
 
 function environment(name: string): string | undefined {
-  try {
-    return Deno.env.get(name) || undefined;
-  } catch {
-    return undefined;
-  }
+  const asked = { name: "env", variable: name } as const;
+  // Without the permission, reading it would ask for it at the terminal.
+  if (Deno.permissions.querySync(asked).state !== "granted") return undefined;
+  return Deno.env.get(name) || undefined;
 }

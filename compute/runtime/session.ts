@@ -26,7 +26,8 @@ interface Shared {
   readonly runOptions: Deno.PointerObject;
 }
 
-const ERROR = 3;
+/** What is no error of a call: the others are thrown and need no log. */
+const FATAL = 4;
 const ALL_OPTIMIZATIONS = 99;
 const DEVICE_ALLOCATOR = 0;
 const DEFAULT_MEMORY = 0;
@@ -38,7 +39,7 @@ function sharedParts(): Shared {
   const api = loadApi();
   return shared = {
     api,
-    env: create((slot) => api.CreateEnv(ERROR, cString("bellman"), slot)),
+    env: create((slot) => api.CreateEnv(FATAL, cString("bellman"), slot)),
     memory: create((slot) =>
       api.CreateCpuMemoryInfo(DEVICE_ALLOCATOR, DEFAULT_MEMORY, slot)
     ),
@@ -153,6 +154,7 @@ export class Binding {
   readonly #handle: BindingHandle;
   /** What native code points to must not be collected. */
   readonly #held: readonly TensorData[];
+  #open = true;
 
   constructor(
     session: SessionHandle,
@@ -175,14 +177,19 @@ export class Binding {
       api.CreateIoBinding(session.pointer, slot)
     );
     this.#held = [...inputs, ...outputs].map(({ data }) => data);
-    for (const tensor of inputs) bind(tensor, "BindInput");
-    for (const tensor of outputs) bind(tensor, "BindOutput");
     this.#handle = {
       session: session.retain(),
       binding: this.#binding,
       values,
     };
     bindings.register(this, this.#handle, this);
+    try {
+      for (const tensor of inputs) bind(tensor, "BindInput");
+      for (const tensor of outputs) bind(tensor, "BindOutput");
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** The arrays that are bound: inputs, then outputs. */
@@ -192,12 +199,15 @@ export class Binding {
 
   /** Reads the inputs' arrays, computes, and writes the outputs' arrays. */
   run(): void {
+    if (!this.#open) throw new TypeError("Cannot run a binding that is closed");
     const status = this.#run(this.#session, this.#options, this.#binding);
     if (status !== null) check(status);
   }
 
   /** Frees what it holds in native memory; it cannot run afterwards. */
   close(): void {
+    if (!this.#open) return;
+    this.#open = false;
     bindings.unregister(this);
     releaseBinding(this.#handle);
   }

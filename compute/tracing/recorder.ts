@@ -3,6 +3,8 @@ import {
   CONSTANT,
   type ConstantData,
   type Node,
+  sameShape,
+  type TensorData,
   type TensorType,
   type Value,
 } from "../graph/graph.ts";
@@ -15,6 +17,9 @@ type ConstantRecord = ConstantData & { readonly type: TensorType };
 /** Collects the operations of one traced function. */
 export class Recorder {
   readonly nodes: Node[] = [];
+  /** Why the function cannot be traced, where it could not be told at once. */
+  refused: TypeError | undefined;
+  readonly #known = new WeakMap<TensorData, Value[]>();
 
   /** Records a kernel, or those that it is made of. */
   record = (
@@ -45,6 +50,18 @@ export class Recorder {
     return this.constant(data as ConstantData, type);
   }
 
+  /** The constant of a tensor's numbers, recorded at its first use. */
+  known(numbers: TensorData, type: TensorType): Value {
+    const values = this.#known.get(numbers) ?? [];
+    const same = values.find(({ shape, dtype }) =>
+      dtype === type.dtype && sameShape(shape, type.shape)
+    );
+    if (same !== undefined) return same;
+    const made = this.constant({ values: arrayOf(numbers, type) }, type);
+    this.#known.set(numbers, [...values, made]);
+    return made;
+  }
+
   /** Records numbers that are known. */
   constant(data: ConstantData, { shape, dtype }: TensorType): Value {
     const value: Value = { shape: [...shape], dtype };
@@ -56,6 +73,20 @@ export class Recorder {
       source: new SourceLine(),
     });
     return value;
+  }
+}
+
+/** The numbers in an array of a type. */
+function arrayOf(numbers: TensorData, { dtype }: TensorType): TensorData {
+  switch (dtype) {
+    case "float32":
+      return numbers instanceof Float32Array
+        ? numbers
+        : Float32Array.from(numbers);
+    case "int32":
+      return numbers instanceof Int32Array ? numbers : Int32Array.from(numbers);
+    default:
+      return numbers instanceof Uint8Array ? numbers : Uint8Array.from(numbers);
   }
 }
 

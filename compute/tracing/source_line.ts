@@ -3,7 +3,10 @@ const INSIDE = [
   "@tensorflow/",
   "ext:",
   "node:",
-  new URL(".", import.meta.url).href,
+  import.meta.url,
+  new URL("recorder.ts", import.meta.url).href,
+  new URL("trace.ts", import.meta.url).href,
+  new URL("tracing_backend.ts", import.meta.url).href,
   new URL("../kernels/", import.meta.url).href,
 ];
 
@@ -17,22 +20,22 @@ const FRAMES = 60;
 export class SourceLine {
   readonly #error: Error;
 
-  /** Remembers the place that is now being run. */
-  constructor() {
+  /** Remembers the place that is now being run, with frames around it. */
+  constructor(frames: number = FRAMES) {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = FRAMES;
+    Error.stackTraceLimit = frames;
     this.#error = new Error();
     Error.stackTraceLimit = limit;
   }
 
   /** The frames between the operation and the program, innermost first. */
-  get stack(): string {
-    return this.#error.stack ?? "";
+  get frames(): string[] {
+    return (this.#error.stack ?? "").split("\n").slice(1);
   }
 
   /** `file:line`, or an empty text where it is not known. */
   toString(): string {
-    for (const frame of this.stack.split("\n").slice(1)) {
+    for (const frame of this.frames) {
       if (INSIDE.some((part) => frame.includes(part))) continue;
       const found = /((?:file|https?):\/\/[^)\s]+?):(\d+):\d+\)?$/.exec(frame);
       if (found !== null) return `${lastPart(found[1])}:${found[2]}`;

@@ -7,7 +7,13 @@ import {
   type TracingBackend,
   tracingBackend,
 } from "./tracing_backend.ts";
-import { isTypeLeaf, leavesOf, type Tree, treeOf } from "./tree.ts";
+import {
+  declarationsOf,
+  leavesOf,
+  recordsOf,
+  type Tree,
+  treeOf,
+} from "./tree.ts";
 
 /**
  * Tensors in the place of their types: what a traced function is given.
@@ -31,8 +37,20 @@ export type TensorsOf<Types> = {
     : TensorsOf<Types[K]>;
 };
 
-/** The type of a tensor whose shape is known. */
-type TensorOfShape<Shape> = Shape extends readonly [] ? tf.Scalar
+/**
+ * The type of a tensor whose shape is known.
+ *
+ * @example
+ * ```ts
+ * import type { TensorOfShape } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const matrix: TensorOfShape<readonly [2, 3]> = tf.zeros([2, 3]);
+ * assertEquals(matrix.shape, [2, 3]);
+ * ```
+ */
+export type TensorOfShape<Shape> = Shape extends readonly [] ? tf.Scalar
   : Shape extends readonly [number] ? tf.Tensor1D
   : Shape extends readonly [number, number] ? tf.Tensor2D
   : Shape extends readonly [number, number, number] ? tf.Tensor3D
@@ -97,10 +115,13 @@ export function trace<const Types extends TypeTree>(
   return traceFunction(fn as (inputs: unknown) => unknown, inputs).graph;
 }
 
-/** A traced function and the keys that lead to what it returns. */
+/** A traced function and how what it returns is nested. */
 export interface Traced {
   readonly graph: Graph;
+  /** The keys that lead to each output. */
   readonly outputPaths: readonly (readonly string[])[];
+  /** The records that it returns, without the tensors in them. */
+  readonly outputRecords: Tree<never>;
 }
 
 /** {@linkcode trace} that also tells how its outputs were nested. */
@@ -109,7 +130,7 @@ export function traceFunction(
   inputs: unknown,
 ): Traced {
   return whileTracing((backend, recorder) => {
-    const declared = leavesOf(inputs, isTypeLeaf);
+    const declared = declarationsOf(inputs);
     const named = declared.map(({ name, leaf: { shape, dtype } }) => ({
       name,
       value: { shape: [...shape], dtype } as Value,
@@ -118,7 +139,9 @@ export function traceFunction(
       path,
       leaf: placeholder(named[i].value, { backend, recorder }),
     }));
-    const returned = leavesOf(fn(treeOf(tensors)), isTensor);
+    const result = fn(treeOf(tensors, inputs));
+    if (recorder.refused !== undefined) throw recorder.refused;
+    const returned = leavesOf(result, isTensor);
     const outputs = returned.map(({ name, leaf }) => ({
       name,
       value: backend.graphValue(leaf),
@@ -128,6 +151,7 @@ export function traceFunction(
     return {
       graph: makeGraph({ inputs: named, nodes: recorder.nodes, outputs }),
       outputPaths: returned.map(({ path }) => path),
+      outputRecords: recordsOf(result),
     };
   });
 }
@@ -147,6 +171,9 @@ function placeholder(
 function checkNames(named: readonly NamedValue[], what: string): void {
   const names = new Set<string>();
   for (const { name } of named) {
+    if (name === "") {
+      throw new TypeError(`Cannot compile ${what} without a name`);
+    }
     if (names.has(name)) {
       throw new TypeError(`Cannot compile ${what} of one name, '${name}'`);
     }

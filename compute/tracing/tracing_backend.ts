@@ -7,20 +7,21 @@ import { SourceLine } from "./source_line.ts";
 /** The name under which TensorFlow.js registers the backend. */
 export const TRACE = "bellman-trace";
 
-/** What stands behind a tensor: a value of a graph, or numbers, or both. */
+/** What stands behind a tensor: a value of a graph, or numbers. */
 interface Entry {
   /** The recorder that {@link value} is of. */
   recorder?: Recorder;
   value?: Value;
   /** Known numbers: of constants, and of tensors from outside. */
   numbers?: TensorData;
-  type: TensorType;
   references: number;
 }
 
-/** TensorFlow.js's operations that make random numbers. */
-const RANDOM =
-  /\b(randomNormal|randomUniform|randomUniformInt|randomStandardNormal|randomGamma|truncatedNormal|rand|dropout)_? \(/;
+/** A frame of one of TensorFlow.js's operations that make random numbers. */
+const RANDOM = /\b(rand|random\w+|truncatedNormal|dropout)_ \(.*@tensorflow\//;
+
+/** Frames within which such an operation stands when it writes its numbers. */
+const NEAR = 8;
 
 /**
  * A backend that computes nothing: each kernel is recorded with the shapes and
@@ -43,26 +44,24 @@ export class TracingBackend extends tf.KernelBackend {
     this.#data.set(dataId, {
       recorder: this.#recording(),
       value,
-      type: value,
       references: 1,
     });
     return { dataId, shape: [...shape], dtype: dtype as tf.DataType };
   }
 
   /** The graph's value behind a tensor; numbers become constants. */
-  graphValue({ dataId }: tf.TensorInfo): Value {
+  graphValue({ dataId, shape, dtype }: tf.TensorInfo): Value {
     const recorder = this.#recording();
-    const entry = this.#data.get(dataId);
-    if (entry.recorder !== recorder) {
-      if (entry.numbers === undefined) {
-        throw new TypeError(
-          "Cannot use a tensor of another traced function: pass it as an input",
-        );
-      }
-      entry.recorder = recorder;
-      entry.value = recorder.constant({ values: entry.numbers }, entry.type);
+    const { numbers, value, recorder: owner } = this.#data.get(dataId);
+    if (numbers !== undefined) {
+      // Tensors of several shapes and types may share their numbers.
+      const type = { shape, dtype: dtype as TensorType["dtype"] };
+      return recorder.known(numbers, type);
     }
-    return entry.value!;
+    if (owner === recorder) return value!;
+    throw new TypeError(
+      "Cannot use a tensor of another traced function: pass it as an input",
+    );
   }
 
   #recording(): Recorder {
@@ -79,41 +78,47 @@ export class TracingBackend extends tf.KernelBackend {
   ): tf.DataId {
     const dataId = {};
     this.move(dataId, values, shape, dtype, 1);
-    if (this.recorder !== null) refuseRandom(this.#data.get(dataId));
+    if (this.recorder !== null) refuseRandom();
     return dataId;
   }
 
   override move(
     dataId: tf.DataId,
     values: tf.BackendValues,
-    shape: number[],
+    _shape: number[],
     dtype: tf.DataType,
     references: number,
   ): void {
-    const type = { shape, dtype: dtype as TensorType["dtype"] };
-    this.#data.set(dataId, {
-      numbers: toNumbers(values, type),
-      type,
-      references,
-    });
+    this.#data.set(dataId, { numbers: toNumbers(values, dtype), references });
   }
 
   override readSync(dataId: object): tf.BackendValues {
     const { numbers, value, recorder } = this.#data.get(dataId);
     if (numbers !== undefined) return numbers;
+    throw this.#unreadable(value, recorder);
+  }
+
+  #unreadable(value: Value | undefined, recorder?: Recorder): TypeError {
     const node = recorder?.nodes.find((it) => it.outputs.includes(value!));
     const made = node === undefined
       ? "an input"
       : `the result of '${node.op}' (${node.source})`;
-    throw new TypeError(
+    return new TypeError(
       `Cannot read ${made} at ${new SourceLine()}: while a function is traced ` +
         `its numbers are not known; return the tensor and read it from the ` +
         `result, or choose with tf.where instead of if`,
     );
   }
 
+  /** The traced function waits for nothing: that it reads is told later. */
   override read(dataId: object): Promise<tf.BackendValues> {
-    return Promise.resolve().then(() => this.readSync(dataId));
+    try {
+      return Promise.resolve(this.readSync(dataId));
+    } catch (error) {
+      if (this.recorder === null) return Promise.reject(error);
+      this.recorder.refused ??= error as TypeError;
+      return new Promise(() => {});
+    }
   }
 
   override disposeData(dataId: object, force = false): boolean {
@@ -151,8 +156,11 @@ export class TracingBackend extends tf.KernelBackend {
 }
 
 /** The numbers as an array of the tensor's type. */
-function toNumbers(values: tf.BackendValues, type: TensorType): TensorData {
-  switch (type.dtype) {
+function toNumbers(
+  values: tf.BackendValues,
+  dtype: tf.DataType,
+): TensorData {
+  switch (dtype) {
     case "float32":
       return Float32Array.from(values as ArrayLike<number>);
     case "int32":
@@ -161,21 +169,20 @@ function toNumbers(values: tf.BackendValues, type: TensorType): TensorData {
       return Uint8Array.from(values as ArrayLike<number>);
     default:
       throw new TypeError(
-        `Cannot trace a tensor of ${type.dtype}: expected float32, int32 or bool`,
+        `Cannot trace a tensor of ${dtype}: expected float32, int32 or bool`,
       );
   }
 }
 
-/** Throws if the numbers were drawn: the trace would keep them for ever. */
-function refuseRandom({ numbers }: Entry): void {
-  // Where an operation stands is slow to find out: equal numbers are none.
-  if (numbers === undefined || numbers.every((it) => it === numbers[0])) return;
+/** Throws if numbers are being drawn: the trace would keep them for ever. */
+function refuseRandom(): void {
+  // All frames are slow to look through: few numbers are drawn.
+  if (!new SourceLine(NEAR).frames.some((it) => RANDOM.test(it))) return;
   const source = new SourceLine();
-  const found = RANDOM.exec(source.stack);
-  if (found === null) return;
+  const drawing = source.frames.findLast((it) => RANDOM.test(it))!;
   throw new TypeError(
-    `Cannot trace tf.${found[1]} at ${source}: each call would give the same ` +
-      `numbers; pass random numbers as an input`,
+    `Cannot trace tf.${RANDOM.exec(drawing)![1]} at ${source}: each call ` +
+      `would give the same numbers; pass random numbers as an input`,
   );
 }
 

@@ -23,7 +23,12 @@ export interface NamedLeaf<Leaf> {
   readonly leaf: Leaf;
 }
 
-/** The leaves of a tree in the order of its keys, undefined ones left out. */
+/**
+ * The leaves of a tree in the order of its keys, undefined ones left out.
+ *
+ * @throws {TypeError} If the tree is no record, or something in it is neither
+ * a record nor a leaf.
+ */
 export function leavesOf<Leaf>(
   tree: unknown,
   isLeaf: (node: unknown) => node is Leaf,
@@ -31,16 +36,17 @@ export function leavesOf<Leaf>(
   const leaves: NamedLeaf<Leaf>[] = [];
   const visit = (node: unknown, path: readonly string[]) => {
     const name = path.join(".");
-    if (node === undefined) return;
-    if (isLeaf(node)) {
+    const isRoot = path.length === 0;
+    if (node === undefined && !isRoot) return;
+    if (isLeaf(node) && !isRoot) {
       leaves.push({ name, path, leaf: node });
-    } else if (isRecord(node)) {
+    } else if (isRecord(node) && !isLeaf(node)) {
       for (const key in node) visit(node[key], [...path, key]);
     } else {
       throw new TypeError(
-        `Cannot use ${
-          describe(node)
-        } as '${name}': expected tensors in nested records`,
+        `Cannot use ${describe(node)}${
+          isRoot ? " by itself" : ` as '${name}'`
+        }: expected tensors in nested records`,
       );
     }
   };
@@ -48,11 +54,21 @@ export function leavesOf<Leaf>(
   return leaves;
 }
 
-/** A tree of leaves at their paths. */
+/** The records of a tree without the leaves: what is empty stays empty. */
+export function recordsOf(tree: unknown): Tree<never> {
+  const records: Record<string, Tree<never>> = {};
+  for (const [key, node] of Object.entries(tree as object)) {
+    if (isRecord(node) && !isTypeLeaf(node)) records[key] = recordsOf(node);
+  }
+  return records;
+}
+
+/** A tree of leaves at their paths, with the records of another tree. */
 export function treeOf<Leaf>(
   leaves: readonly { readonly path: readonly string[]; readonly leaf: Leaf }[],
+  like: unknown = {},
 ): Tree<Leaf> {
-  const tree: Record<string, unknown> = {};
+  const tree: Record<string, unknown> = recordsOf(like);
   for (const { path, leaf } of leaves) {
     let node = tree;
     for (const key of path.slice(0, -1)) {
@@ -64,14 +80,20 @@ export function treeOf<Leaf>(
 }
 
 function isRecord(node: unknown): node is Record<string, unknown> {
-  return typeof node === "object" && node !== null && !Array.isArray(node) &&
-    !ArrayBuffer.isView(node);
+  if (typeof node !== "object" || node === null) return false;
+  if (Array.isArray(node) || ArrayBuffer.isView(node)) return false;
+  // Promises, maps and the like have nothing to look into.
+  const prototype = Object.getPrototypeOf(node);
+  return prototype === Object.prototype || prototype === null ||
+    Object.keys(node).length > 0;
 }
 
 function describe(node: unknown): string {
-  if (node === null) return "null";
+  if (node === null || node === undefined) return String(node);
   if (Array.isArray(node)) return "an array";
-  return typeof node === "object" ? node.constructor.name : `a ${typeof node}`;
+  return typeof node === "object"
+    ? `a ${node.constructor.name}`
+    : `a ${typeof node}`;
 }
 
 /** Shape and type of an input, as they are declared. */
@@ -80,7 +102,7 @@ export interface TypeLeaf {
   readonly dtype: DType;
 }
 
-const DTYPES: ReadonlySet<unknown> = new Set([
+const DTYPES: ReadonlySet<string> = new Set([
   "float32",
   "int32",
   "bool",
@@ -91,5 +113,36 @@ const DTYPES: ReadonlySet<unknown> = new Set([
 export function isTypeLeaf(node: unknown): node is TypeLeaf {
   const it = node as Partial<TypeLeaf> | null;
   return typeof it === "object" && it !== null && Array.isArray(it.shape) &&
-    DTYPES.has(it.dtype);
+    DTYPES.has(it.dtype as string);
+}
+
+/**
+ * The declarations of a tree.
+ *
+ * @throws {TypeError} If a type is none that there is.
+ * @throws {RangeError} If a length is none.
+ */
+export function declarationsOf(tree: unknown): NamedLeaf<TypeLeaf>[] {
+  const leaves = leavesOf(tree, isDeclaration);
+  for (const { name, leaf: { shape, dtype } } of leaves) {
+    if (!DTYPES.has(dtype)) {
+      throw new TypeError(
+        `Cannot declare '${name}' as ${dtype}: expected one of ${
+          [...DTYPES].join(", ")
+        }`,
+      );
+    }
+    if (shape.every((it) => Number.isInteger(it) && it >= 0)) continue;
+    throw new RangeError(
+      `Cannot declare '${name}' with the shape [${shape}]: expected whole numbers of at least 0`,
+    );
+  }
+  return leaves;
+}
+
+/** Whether a node is meant to declare a tensor, be it rightly or wrongly. */
+function isDeclaration(node: unknown): node is TypeLeaf {
+  const it = node as Partial<TypeLeaf> | null;
+  return typeof it === "object" && it !== null && Array.isArray(it.shape) &&
+    typeof it.dtype === "string";
 }

@@ -1,5 +1,5 @@
 import type { Graph, Node, Value } from "../graph.ts";
-import { type Rewriter, rewrite } from "./rewrite.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /**
  * Multiplies the numbers that a tensor is scaled by with each other first: an
@@ -24,6 +24,8 @@ export function collectFactors(graph: Graph): Graph {
 }
 
 const isNumber = ({ shape }: Value) => shape.length === 0;
+const isConstant = (value: Value, rewriter: Rewriter) =>
+  rewriter.constantOf(value) !== undefined;
 
 /** A tensor that a number scales, and the number. */
 function scaling(value: Value, rewriter: Rewriter): [Value, Value] | undefined {
@@ -41,6 +43,8 @@ function scaledTwice(node: Node, rewriter: Rewriter): Value | undefined {
     const scaled = scaling(node.inputs[side], rewriter);
     if (scaled === undefined || !isNumber(factor)) continue;
     const [x, first] = scaled;
+    // Constants are for `simplify`, which looks at what their product is.
+    if (isConstant(first, rewriter) && isConstant(factor, rewriter)) continue;
     const both = rewriter.add("Multiply", [first, factor], { from: node });
     return rewriter.add("Multiply", [x, both], { from: node });
   }

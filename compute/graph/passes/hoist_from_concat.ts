@@ -28,8 +28,11 @@ export function hoistFromConcat(graph: Graph): Graph {
     const [first] = parts;
     if (first === undefined) return undefined;
     const { op, inputs: [, number] } = first.node;
+    // What others take too would have to be computed all the same.
     const alike = parts.every((part) =>
-      part?.node.op === op && part.node.inputs[1] === number
+      part?.node.op === op && part.node.inputs[1] === number &&
+      rewriter.isUsedOnce(part.value) &&
+      rewriter.isUsedOnce(part.node.outputs[0])
     );
     if (!alike) return undefined;
     const before = parts.map((part) => unapplied(part!, rewriter));

@@ -3,7 +3,7 @@ import {
   type NamedValue,
   type Node,
   producersOf,
-  sizeOf,
+  sameShape,
   type Value,
 } from "../graph.ts";
 import { makeGraph } from "../make_graph.ts";
@@ -44,8 +44,9 @@ export function packState(
   const splits = findSplits(graph, found);
   const inputs: NamedValue[] = [];
   const byConcat = new Map<Node, Value>();
+  const flat = freeName(graph);
   const runs = found.map(({ concat, members }, i): StateRun => {
-    const name = `flat.${i}`;
+    const name = `${flat}.${i}`;
     const value = { ...concat.outputs[0] };
     byConcat.set(concat, value);
     inputs.push({ name, value });
@@ -75,6 +76,14 @@ export function packState(
     }
     return node;
   }
+}
+
+/** A start of names that no input and no output has. */
+function freeName({ inputs, outputs }: Graph): string {
+  const names = [...inputs, ...outputs].map(({ name }) => name);
+  let start = "flat";
+  while (names.some((name) => name.startsWith(start))) start += "'";
+  return start;
 }
 
 /** A concatenation of a state's tensors. */
@@ -131,8 +140,8 @@ function findSplits(
     });
     const split = producers.get(parts[0]);
     if (split?.op !== "Split" || split.outputs.length !== parts.length) return;
-    const size = sizeOf(concat.outputs[0].shape);
-    if (sizeOf(split.inputs[0].shape) !== size) return;
+    // The parts of a matrix would not lie one after the other.
+    if (!sameShape(split.inputs[0].shape, concat.outputs[0].shape)) return;
     if (parts.every((part, k) => part === split.outputs[k])) {
       splits.set(i, split);
     }

@@ -3,6 +3,7 @@ import {
   type Attributes,
   CONSTANT,
   type ConstantData,
+  countUses,
   type Graph,
   type Node,
   type TensorType,
@@ -14,6 +15,23 @@ import { makeGraph } from "../make_graph.ts";
 export class Rewriter {
   readonly nodes: Node[] = [];
   readonly #producers = new Map<Value, Node>();
+  readonly #uses: Map<Value, number>;
+
+  /** @param graph The graph that is rewritten. */
+  constructor(graph: Graph) {
+    this.#uses = countUses(graph);
+  }
+
+  /** Whether what takes a value now is all that ever does. */
+  isUsedOnce(value: Value): boolean {
+    return (this.#uses.get(value) ?? 1) === 1;
+  }
+
+  /** A value takes another's place, and with it its uses. */
+  replace(value: Value, by: Value): void {
+    const uses = (it: Value) => this.#uses.get(it) ?? 0;
+    this.#uses.set(by, uses(by) + uses(value));
+  }
 
   /** The operation that makes a value; inputs have none. */
   producer(value: Value): Node | undefined {
@@ -39,7 +57,8 @@ export class Rewriter {
     if (data === undefined) return undefined;
     if (data.fill !== undefined) return data.fill;
     const [first] = data.values;
-    return data.values.length > 0 && data.values.every((it) => it === first)
+    return data.values.length > 0 &&
+        data.values.every((it) => Object.is(it, first))
       ? first
       : undefined;
   }
@@ -84,7 +103,7 @@ export type Rule = (
 
 /** A graph whose operations went through a rule, from first to last. */
 export function rewrite(graph: Graph, rule: Rule): Graph {
-  const rewriter = new Rewriter();
+  const rewriter = new Rewriter(graph);
   const replaced = new Map<Value, Value>();
   const now = (value: Value) => replaced.get(value) ?? value;
   for (const node of graph.nodes) {
@@ -98,7 +117,9 @@ export function rewrite(graph: Graph, rule: Rule): Graph {
       ? made
       : [made as Value];
     node.outputs.forEach((output, i) => {
-      if (output !== values[i]) replaced.set(output, values[i]);
+      if (output === values[i]) return;
+      replaced.set(output, values[i]);
+      rewriter.replace(output, values[i]);
     });
   }
   return makeGraph({

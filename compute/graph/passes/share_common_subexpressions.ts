@@ -3,6 +3,7 @@ import {
   type ConstantData,
   type Graph,
   type Node,
+  numberName,
   type Value,
 } from "../graph.ts";
 import { rewrite } from "./rewrite.ts";
@@ -33,18 +34,19 @@ function keyOf(
 ): string | undefined {
   if (node.op === CONSTANT) return constantKey(node);
   const inputs = node.inputs.map(number);
-  return `${node.op}(${inputs})${JSON.stringify(node.attributes)}`;
+  return `${node.op}(${inputs})${JSON.stringify(node.attributes, setting)}`;
+}
+
+/** Numbers by their names: JSON has `null` for both infinities. */
+function setting(_key: string, value: unknown): unknown {
+  return typeof value === "number" ? numberName(value) : value;
 }
 
 function constantKey({ attributes, outputs }: Node): string | undefined {
   const { fill, values } = attributes as ConstantData;
   const [{ shape, dtype }] = outputs;
   const type = `${dtype}[${shape}]`;
-  if (fill !== undefined) return `${type}${keyOfNumber(fill)}`;
+  if (fill !== undefined) return `${type}${numberName(fill)}`;
   if (values.length > MAX_COMPARED) return undefined;
-  return `${type}(${Array.from(values, keyOfNumber)})`;
-}
-
-function keyOfNumber(it: number): string {
-  return Object.is(it, -0) ? "-0" : String(it);
+  return `${type}(${Array.from(values, numberName)})`;
 }

@@ -10,8 +10,9 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
 type Simplification = (node: Node, rewriter: Rewriter) => Value | undefined;
 
 /**
- * Algebra that holds for all numbers but NaN's sign: neutral elements, double
- * negations, and broadcasts that the next operation does by itself.
+ * Algebra that holds for all numbers but for the signs of 0 and NaN: neutral
+ * elements, double negations, and broadcasts that the next operation does by
+ * itself. No rule leaves more operations than there were, constants aside.
  */
 export function simplify(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
@@ -65,8 +66,8 @@ function broadcastTo(value: Value, node: Node, rewriter: Rewriter): Value {
 const subtractFromZero: Simplification = (node, rewriter) => {
   const [zero, x] = node.inputs;
   if (rewriter.fillOf(zero) !== 0) return undefined;
-  const of = broadcastTo(x, node, rewriter);
-  return rewriter.add("Neg", [of], { from: node });
+  if (!sameShape(x.shape, node.outputs[0].shape)) return undefined;
+  return rewriter.add("Neg", [x], { from: node });
 };
 
 /** `-(-x)` is `x`, and `-(x c)` is `x (-c)`. */
@@ -86,7 +87,9 @@ const twoFactors: Simplification = (node, rewriter) => {
   if (b === undefined || before === undefined) return undefined;
   const a = rewriter.fillOf(before.inputs[1]);
   if (a === undefined) return undefined;
-  return scaled(before.inputs[0], Math.fround(a * b), { node, rewriter });
+  const factor = Math.fround(a * b);
+  if (!isNormal(factor)) return undefined;
+  return scaled(before.inputs[0], factor, { node, rewriter });
 };
 
 /** Numbers come second: other rules need to look in one place only. */
@@ -100,10 +103,16 @@ const numberLast: Simplification = (node, rewriter) => {
 /** `x / c` is `x (1 / c)` where `1 / c` is exact. */
 const exactReciprocal: Simplification = (node, rewriter) => {
   const c = rewriter.fillOf(node.inputs[1]);
-  if (c === undefined || c === 0) return undefined;
+  if (c === undefined || !isNormal(c) || !isNormal(1 / c)) return undefined;
   if (!Number.isInteger(Math.log2(Math.abs(c)))) return undefined;
   return scaled(node.inputs[0], 1 / c, { node, rewriter });
 };
+
+/** Whether float32 holds a number with all its digits. */
+function isNormal(it: number): boolean {
+  const size = Math.abs(it);
+  return size >= 2 ** -126 && size < 2 ** 128;
+}
 
 function scaled(
   x: Value,
@@ -120,9 +129,6 @@ function scaled(
 function narrower(value: Value, rewriter: Rewriter): Value | undefined {
   const node = rewriter.producer(value);
   if (node?.op === "BroadcastTo") return node.inputs[0];
-  if (node?.op === "Tile" && sizeOf(node.inputs[0].shape) === 1) {
-    return node.inputs[0];
-  }
   if (value.shape.length === 0) return undefined;
   const fill = rewriter.fillOf(value);
   if (fill === undefined) return undefined;
@@ -143,24 +149,30 @@ const broadcastInside: Simplification = (node, rewriter) => {
   return undefined;
 };
 
-/** What one number became in a larger shape, and the number. */
+/** The number that a value has in all its many places. */
 function spreadNumber(value: Value, rewriter: Rewriter): Value | undefined {
-  const node = rewriter.producer(value);
-  if (node?.op !== "BroadcastTo" && node?.op !== "Tile") return undefined;
+  const node = rewriter.producerOf(value, "BroadcastTo");
+  if (node === undefined || sizeOf(value.shape) === 1) return undefined;
   const [number] = node.inputs;
-  if (sizeOf(number.shape) !== 1 || sizeOf(value.shape) === 1) return undefined;
-  if (number.shape.length === 0) return number;
-  const attributes = { shape: [] };
-  return rewriter.add("Reshape", [number], { attributes, from: node });
+  return sizeOf(number.shape) === 1 ? unshaped(number, rewriter) : undefined;
+}
+
+/** One number before it was given more or fewer axes. */
+function unshaped(number: Value, rewriter: Rewriter): Value {
+  const before = rewriter.producerOf(number, "Reshape")?.inputs[0] ?? number;
+  return before.shape.length <= number.shape.length ? before : number;
 }
 
 /** One number in many places is computed with once. */
 const computeBeforeSpreading: Simplification = (node, rewriter) => {
-  const operands = node.inputs.map((input) =>
+  const { inputs } = node;
+  const operands = inputs.map((input) =>
     input.shape.length === 0 ? input : spreadNumber(input, rewriter)
   );
   if (operands.some((it) => it === undefined)) return undefined;
-  if (node.inputs.every(({ shape }) => shape.length === 0)) return undefined;
+  // A spread that others take too would stay, and one more would come.
+  const spread = inputs.filter((it, i) => it !== operands[i]);
+  if (!spread.some((it) => rewriter.isUsedOnce(it))) return undefined;
   const number = rewriter.add(node.op, operands as Value[], { from: node });
   return broadcastTo(number, node, rewriter);
 };
@@ -168,7 +180,18 @@ const computeBeforeSpreading: Simplification = (node, rewriter) => {
 /** One number in many places is spread in the last shape only. */
 const reshapeBeforeSpreading: Simplification = (node, rewriter) => {
   const number = spreadNumber(node.inputs[0], rewriter);
-  return number && broadcastTo(number, node, rewriter);
+  if (number === undefined) return undefined;
+  if (number.shape.length > node.outputs[0].shape.length) return undefined;
+  return broadcastTo(number, node, rewriter);
+};
+
+/** One number is spread without being given more axes before. */
+const spreadAtOnce: Simplification = (node, rewriter) => {
+  const [value] = node.inputs;
+  if (sizeOf(value.shape) !== 1) return undefined;
+  const number = unshaped(value, rewriter);
+  if (number === value && node.op === "BroadcastTo") return undefined;
+  return broadcastTo(number, node, rewriter);
 };
 
 const SPREADING = [computeBeforeSpreading, broadcastInside];
@@ -183,4 +206,6 @@ const RULES: Readonly<Record<string, readonly Simplification[]>> = {
   Exp: [computeBeforeSpreading],
   Square: [computeBeforeSpreading],
   Reshape: [reshapeBeforeSpreading],
+  BroadcastTo: [spreadAtOnce],
+  Tile: [spreadAtOnce],
 };

@@ -1,0 +1,220 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { selectBackend } from "../backend.ts";
+import type { TensorType } from "../graph/graph.ts";
+import { float, typed } from "../testdata/traced.ts";
+import { compile } from "./compile.ts";
+import type { CompileOptions } from "./types.ts";
+
+await selectBackend("cpu");
+
+type Options = Omit<CompileOptions<unknown>, "inputs">;
+
+/** A function of one tensor of two numbers, its mean. */
+function meanOf(options: Options = {}) {
+  return compile(({ batch: { x } }) => ({ mean: tf.mean(x) }), {
+    inputs: { batch: { x: float(2) } },
+    name: "mean",
+    ...options,
+  });
+}
+
+for (const engine of ["onnx", "eager"] as const) {
+  const test = (name: string, run: () => void) =>
+    Deno.test(`${name} (${engine})`, run);
+
+  /** Gives an input and tells what is thrown. */
+  const refusal = (
+    given: unknown,
+    of: RangeErrorConstructor | TypeErrorConstructor,
+  ) => {
+    const compiled = meanOf({ engine });
+    return assertThrows(() => compiled.run(given as never), of).message;
+  };
+
+  test("a missing input names the nearest one", () => {
+    const x = new Float32Array(2);
+    assertEquals(
+      refusal({ batch: { z: x } }, TypeError),
+      "Cannot run mean without the input 'batch.x', float32[2]; did you mean 'batch.z'?",
+    );
+    assertEquals(
+      refusal({}, TypeError),
+      "Cannot run mean without the input 'batch.x', float32[2]",
+    );
+    assertEquals(
+      refusal(undefined, TypeError),
+      "Cannot run mean without the input 'batch.x', float32[2]",
+    );
+  });
+
+  test("an input of another type is refused", () => {
+    assertEquals(
+      refusal({ batch: { x: new Float64Array(2) } }, TypeError),
+      "Cannot run mean: input 'batch.x' is a Float64Array, expected float32[2] in a Float32Array",
+    );
+    assertEquals(
+      refusal({ batch: { x: tf.tensor1d([1, 2], "int32") } }, TypeError),
+      "Cannot run mean: input 'batch.x' is a Int32Array, expected float32[2] in a Float32Array",
+    );
+    assertEquals(
+      refusal({ batch: { x: [1, 2] } }, TypeError),
+      "Cannot run mean: input 'batch.x' is no tensor, expected float32[2]",
+    );
+    assertEquals(
+      refusal({ batch: { x: 3 } }, TypeError),
+      "Cannot run mean: input 'batch.x' is the number 3, expected float32[2]",
+    );
+    refusal({ batch: { x: null } }, TypeError);
+    refusal({ batch: { x: "12" } }, TypeError);
+  });
+
+  test("an input of another size is refused", () => {
+    assertEquals(
+      refusal({ batch: { x: new Float32Array(3) } }, RangeError),
+      "Cannot run mean: input 'batch.x' has 3 numbers, expected float32[2]; another shape is given as { data, shape }",
+    );
+    assertEquals(
+      refusal(
+        { batch: { x: { data: new Float32Array(3), shape: [2, 2] } } },
+        RangeError,
+      ),
+      "Cannot run mean: input 'batch.x' has 3 numbers for shape [2,2]",
+    );
+  });
+
+  test("a number that the type does not hold is refused", () => {
+    const same = (type: TensorType) =>
+      compile(({ x }) => ({ x }), { inputs: { x: type }, engine });
+    assertThrows(
+      () => same(typed("int32")).run({ x: 0.5 }),
+      TypeError,
+      "input 'x' is the number 0.5, which no int32 is",
+    );
+    assertThrows(() => same(typed("uint8")).run({ x: 256 }), TypeError);
+    assertEquals([...same(typed("bool")).run({ x: 1 }).x], [1]);
+  });
+
+  test("options out of range are refused", () => {
+    for (const maxShapes of [0, -1, 1.5, NaN]) {
+      assertThrows(
+        () => meanOf({ engine, maxShapes }),
+        RangeError,
+        `Cannot compile mean with maxShapes = ${maxShapes}`,
+      );
+    }
+    for (const threads of [0, -1, 1.5, NaN, 1e6]) {
+      assertThrows(
+        () => meanOf({ engine, threads }),
+        RangeError,
+        `Cannot run on ${threads} threads`,
+      );
+    }
+    meanOf({ engine, threads: 2, maxShapes: 1 });
+  });
+
+  test("declarations that are none are refused", () => {
+    const wrong = { x: { shape: [2], dtype: "float16" } };
+    assertThrows(
+      () => compile(() => ({}), { inputs: wrong as never, engine }),
+      TypeError,
+      "Cannot declare 'x' as float16",
+    );
+    const negative = { x: float(-1, 2) };
+    assertThrows(
+      () => compile(() => ({}), { inputs: negative, engine }),
+      RangeError,
+      "Cannot declare 'x' with the shape [-1,2]",
+    );
+  });
+
+  test("data with another shape is taken", () => {
+    const compiled = meanOf({ engine, onNotice: () => {} });
+    const data = Float32Array.of(1, 2, 6);
+    const { mean } = compiled.run({ batch: { x: { data, shape: [3, 1] } } });
+    assertEquals([...mean], [3]);
+    const tensor = tf.tensor2d([[1, 2], [3, 6]]);
+    assertEquals([...compiled.run({ batch: { x: tensor } }).mean], [3]);
+    assertEquals([...compiled.run({ batch: { x: data.subarray(1) } }).mean], [
+      4,
+    ]);
+  });
+}
+
+Deno.test("other shapes are compiled once each, with a notice", () => {
+  const notices: string[] = [];
+  const compiled = meanOf({
+    engine: "onnx",
+    maxShapes: 3,
+    onNotice: (line) => notices.push(line),
+  });
+  const meanOver = (length: number) => {
+    const data = new Float32Array(length).fill(length);
+    return compiled.run({ batch: { x: { data, shape: [length] } } }).mean[0];
+  };
+  assertEquals([2, 3, 4, 3, 2, 4].map(meanOver), [2, 3, 4, 3, 2, 4]);
+  assertEquals(notices, [
+    "Compiled mean again for batch.x [3] (2 of at most 3 sets of shapes)",
+    "Compiled mean again for batch.x [4] (3 of at most 3 sets of shapes)",
+  ]);
+  assertThrows(
+    () => meanOver(5),
+    RangeError,
+    "Cannot compile mean for batch.x [5]: it was compiled for 3 sets of shapes already; pad the batch or raise maxShapes",
+  );
+  assertEquals(meanOver(3), 3);
+});
+
+Deno.test("a shape that cannot be compiled is no notice and takes no place", () => {
+  const notices: string[] = [];
+  const compiled = compile(
+    ({ x }) => ({ y: tf.reshape(x, [2]) }),
+    {
+      inputs: { x: float(2) },
+      engine: "onnx",
+      onNotice: (line) => notices.push(line),
+    },
+  );
+  const data = new Float32Array(3);
+  assertThrows(() => compiled.run({ x: { data, shape: [3] } }));
+  assertEquals(notices, []);
+  assertEquals([...compiled.run({ x: Float32Array.of(1, 2) }).y], [1, 2]);
+});
+
+Deno.test("an unknown engine names the nearest one", () => {
+  assertThrows(
+    () => meanOf({ engine: "onxx" as never }),
+    RangeError,
+    "Unknown engine 'onxx': did you mean 'onnx'?",
+  );
+});
+
+Deno.test("what cannot be compiled is an error at once, and runs eagerly", () => {
+  const real = ({ x }: { x: tf.Tensor }) => ({
+    y: tf.real(tf.spectral.rfft(x)),
+  });
+  const inputs = { x: float(2) };
+  assertThrows(
+    () => compile(real, { inputs, engine: "onnx" }),
+    TypeError,
+    "it has no lowering; use other operations, or the engine 'eager'",
+  );
+  const { y } = compile(real, { inputs, engine: "eager" })
+    .run({ x: Float32Array.of(1, 2) });
+  assertEquals([...y], [3, -1]);
+});
+
+Deno.test("messages call a function by its own name, or 'the function'", () => {
+  function ownName({ x }: { x: tf.Tensor }) {
+    return { x };
+  }
+  const inputs = { x: float(2) };
+  const run = (it: { run(inputs: never): unknown }) => () =>
+    it.run({} as never);
+  assertThrows(run(compile(ownName, { inputs })), TypeError, "run ownName ");
+  assertThrows(
+    run(compile(({ x }) => ({ x }), { inputs })),
+    TypeError,
+    "run the function ",
+  );
+});

@@ -1,0 +1,114 @@
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import { seeds } from "./arbitrary_shapes.ts";
+import { type CompiledCase, type Given, given } from "./compiled_agrees.ts";
+
+type Pair = [number, number];
+type Padding = "same" | "valid" | number | tf.backend_util.ExplicitPadding;
+
+const few = fc.integer({ min: 1, max: 3 });
+const side = fc.integer({ min: 0, max: 2 });
+const length = fc.integer({ min: 1, max: 9 });
+
+const padding: fc.Arbitrary<Padding> = fc.oneof(
+  fc.constantFrom<Padding>("same", "valid"),
+  side,
+  fc.tuple(side, side, side, side).map((
+    [top, bottom, left, right],
+  ): Padding => [[0, 0], [top, bottom], [left, right], [0, 0]]),
+);
+
+/** Settings of one convolution. */
+export interface Convolution {
+  readonly batch: number;
+  readonly size: Pair;
+  readonly filter: Pair;
+  readonly channels: number;
+  /** Output channels, or channels made of each input channel. */
+  readonly out: number;
+  readonly strides: Pair;
+  readonly dilations: Pair;
+  readonly pad: Padding;
+  readonly seed: number;
+}
+
+/** Images and filters; both may be of odd sizes, and steps leave some over. */
+export const convolutions: fc.Arbitrary<Convolution> = fc.record({
+  batch: few,
+  size: fc.tuple(length, length),
+  filter: fc.tuple(few, few),
+  channels: few,
+  out: few,
+  strides: fc.tuple(few, few),
+  dilations: fc.tuple(few, few),
+  pad: padding,
+  seed: seeds,
+  dilated: fc.boolean(),
+}).map(({ dilated, ...it }): Convolution =>
+  // TensorFlow.js takes steps or dilations, not both.
+  dilated ? { ...it, strides: [1, 1] } : { ...it, dilations: [1, 1] }
+).filter(fits);
+
+/** Whether windows fit; by a number, the longer side pads both. */
+function fits({ size, filter, dilations, pad }: Convolution): boolean {
+  if (pad === "same") return true;
+  const longest = Math.max(...filter.map((it, i) => (it - 1) * dilations[i]));
+  return Math.min(...size) > longest;
+}
+
+/** Convolutions that TensorFlow.js has gradients of. */
+export const withoutDilations: fc.Arbitrary<Convolution> = convolutions
+  .map((it) => ({ ...it, dilations: [1, 1] as Pair }));
+
+/** Padding by name, for operations that take no other. */
+export function namedPadding({ pad }: Convolution): "valid" | "same" {
+  return pad === "valid" ? "valid" : "same";
+}
+
+/** An image and filters. */
+export function imageAndFilter(it: Convolution): readonly Given[] {
+  return [
+    given([it.batch, ...it.size, it.channels], { seed: it.seed }),
+    given([...it.filter, it.channels, it.out], { seed: it.seed + 1 }),
+  ];
+}
+
+/** Activations of fused operations; TensorFlow.js has gradients of the first two. */
+export const ACTIVATIONS = [
+  "linear",
+  "relu",
+  "relu6",
+  "elu",
+  "sigmoid",
+  "prelu",
+  "leakyrelu",
+] as const;
+
+/** A convolution, a bias or none, and an activation in one operation. */
+export function fusedConvolution(
+  kind: "conv2d" | "depthwiseConv2d",
+  activation: typeof ACTIVATIONS[number],
+  { it, bias }: { it: Convolution; bias: boolean },
+): CompiledCase {
+  const hasSlopes = activation === "prelu";
+  const channels = kind === "conv2d" ? it.out : it.out * it.channels;
+  const rows = new Array(Number(bias) + Number(hasSlopes)).fill([channels]);
+  return {
+    fn: (x, filter, ...rest) =>
+      tf.fused[kind]({
+        x: x as tf.Tensor4D,
+        filter: filter as tf.Tensor4D,
+        strides: it.strides,
+        pad: it.pad as "same",
+        bias: bias ? rest[0] : undefined,
+        activation,
+        preluActivationWeights: hasSlopes ? rest.at(-1) : undefined,
+        leakyreluAlpha: 0.3,
+      }),
+    inputs: [
+      ...imageAndFilter(it),
+      ...rows.map((shape, i) => given(shape, { seed: it.seed + 2 + i })),
+    ],
+    gradients: activation === "linear" || activation === "relu",
+  };
+}

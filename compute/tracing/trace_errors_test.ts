@@ -1,0 +1,211 @@
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { selectBackend } from "../backend.ts";
+import { compile } from "../compile/compile.ts";
+import { float } from "../testdata/traced.ts";
+import { trace } from "./trace.ts";
+
+await selectBackend("cpu");
+
+const x = float(4);
+
+/** What tracing a function of one tensor throws. */
+function refusal(fn: (x: tf.Tensor) => unknown): string {
+  const error = assertThrows(
+    () => trace(({ x }) => fn(x), { x }),
+    TypeError,
+  );
+  assertEquals(tf.getBackend(), "cpu", "the backend before is restored");
+  return error.message;
+}
+
+const LINE = String.raw`trace_errors_test\.ts:\d+`;
+
+const READINGS: Record<string, (x: tf.Tensor) => unknown> = {
+  dataSync: (x) => x.dataSync(),
+  arraySync: (x) => x.arraySync(),
+  data: (x) => void x.data(),
+  array: (x) => void x.array(),
+  print: (x) => x.print(),
+  "data in an async function": async (x) => await x.data(),
+};
+
+for (const [name, read] of Object.entries(READINGS)) {
+  Deno.test(`reading by ${name} names operation, line and remedy`, () => {
+    const message = refusal((x) => {
+      const y = tf.tanh(x);
+      const returned = read(y);
+      return returned instanceof Promise ? returned : { y };
+    });
+    assertMatch(
+      message,
+      new RegExp(
+        `^Cannot read the result of 'Tanh' \\(${LINE}\\) at ${LINE}: .*tf\\.where`,
+      ),
+    );
+  });
+}
+
+Deno.test("reading an input says so", () => {
+  const message = refusal((x) => ({ y: tf.mul(x, x.dataSync()[0]) }));
+  assertMatch(message, new RegExp(`^Cannot read an input at ${LINE}`));
+});
+
+Deno.test("a reading that was refused is forgotten after its trace", () => {
+  assertThrows(() =>
+    trace(({ x }) => {
+      x.data();
+      throw new RangeError("of its own");
+    }, { x }), RangeError);
+  assertEquals(trace(({ x }) => ({ x }), { x }).nodes.length, 0);
+});
+
+Deno.test("numbers that are known may be read", async () => {
+  const outside = tf.tensor1d([3, 4]);
+  let numbers: Promise<unknown> | undefined;
+  trace(({ x }) => {
+    numbers = tf.tensor1d([5, 6]).data();
+    return { y: tf.mul(x, outside.dataSync()[0]) };
+  }, { x });
+  assertEquals(await numbers, Float32Array.of(5, 6));
+});
+
+const DRAWS: Record<string, (x: tf.Tensor) => tf.Tensor> = {
+  randomNormal: () => tf.randomNormal([4]),
+  randomUniform: () => tf.randomUniform([4]),
+  truncatedNormal: () => tf.truncatedNormal([4]),
+  randomStandardNormal: () => tf.randomStandardNormal([4]),
+  randomGamma: () => tf.randomGamma([4], 1),
+  randomUniformInt: () => tf.randomUniformInt([4], 0, 9),
+  rand: () => tf.rand([4], Math.random),
+  dropout: (x) => tf.dropout(x, 0.5),
+};
+
+for (const [name, draw] of Object.entries(DRAWS)) {
+  Deno.test(`tf.${name} is refused`, () => {
+    assertMatch(
+      refusal((x) => ({ y: tf.add(x, draw(x)) })),
+      new RegExp(`^Cannot trace tf\\.${name} at ${LINE}: .* as an input$`),
+    );
+  });
+}
+
+Deno.test("drawing one number is refused too", () => {
+  const message = refusal((x) => ({ y: tf.add(x, tf.randomNormal([])) }));
+  assertMatch(message, /^Cannot trace tf\.randomNormal/);
+});
+
+Deno.test("a function of the program's may be called like one that draws", () => {
+  function dropout(x: tf.Tensor) {
+    return tf.mul(x, tf.tensor1d([0, 1, 0, 1]));
+  }
+  trace(({ x }) => ({ y: dropout(x) }), { x });
+});
+
+Deno.test("an operation without a lowering names itself and its line", () => {
+  assertMatch(
+    refusal((x) => ({ y: tf.real(tf.spectral.rfft(x)) })),
+    new RegExp(`^Cannot compile the operation '\\w+' at ${LINE}: .*'eager'$`),
+  );
+  const crop = (x: tf.Tensor) =>
+    tf.image.cropAndResize(
+      tf.reshape(x, [1, 2, 2, 1]) as tf.Tensor4D,
+      [[0, 0, 1, 1]],
+      [0],
+      [4, 4],
+    );
+  assertMatch(
+    refusal((x) => ({ y: crop(x) })),
+    new RegExp(`^Cannot compile the operation 'CropAndResize' at ${LINE}`),
+  );
+});
+
+Deno.test("a trace within a trace is refused", () => {
+  const inner = (y: tf.Tensor) =>
+    trace(({ x }) => ({ z: tf.exp(x) }), { x: y });
+  assertEquals(
+    refusal((x) => ({ y: inner(x) })),
+    "Cannot trace a function while another is traced: call it directly",
+  );
+  const compiled = (y: tf.Tensor) =>
+    compile(({ x }) => ({ z: tf.exp(x) }), { inputs: { x } }).run({ x: y });
+  assertMatch(refusal(compiled), /while another is traced/);
+});
+
+Deno.test("a compiled function within a traced one is refused", () => {
+  const compiled = compile(({ x }) => ({ z: tf.exp(x) }), { inputs: { x } });
+  assertMatch(refusal((x) => compiled.run({ x })), /^Cannot read an input/);
+});
+
+Deno.test("a tensor of another trace is refused", () => {
+  let kept: tf.Tensor | undefined;
+  trace(({ x }) => ({ y: kept = tf.keep(tf.exp(x)) }), { x });
+  assertMatch(
+    refusal((x) => ({ y: tf.add(x, kept!) })),
+    /^Cannot use a tensor of another traced function/,
+  );
+  kept!.dispose();
+});
+
+Deno.test("the function's own error comes through, the backend restored", () => {
+  assertThrows(
+    () =>
+      trace(() => {
+        throw new RangeError("of its own");
+      }, { x }),
+    RangeError,
+    "of its own",
+  );
+  assertEquals(tf.getBackend(), "cpu");
+});
+
+Deno.test("what a function returns must be tensors in records", () => {
+  const expected = ": expected tensors in nested records";
+  const wrong: [unknown, string][] = [
+    [undefined, `undefined by itself`],
+    [3, `a number by itself`],
+    [[1], `an array by itself`],
+    [new Map(), `a Map by itself`],
+    [Promise.resolve({}), `a Promise by itself`],
+    [{ y: [1] }, `an array as 'y'`],
+    [{ y: { z: 3 } }, `a number as 'y.z'`],
+    [{ y: null }, `null as 'y'`],
+    [{ y: new Float32Array(1) }, `a Float32Array as 'y'`],
+  ];
+  for (const [returned, what] of wrong) {
+    assertEquals(refusal(() => returned), `Cannot use ${what}${expected}`);
+  }
+  const alone = refusal((x) => tf.exp(x));
+  assertEquals(alone, `Cannot use a Tensor by itself${expected}`);
+});
+
+Deno.test("names that are not told apart are refused", () => {
+  const message = refusal((x) => ({ "a.b": x, a: { b: tf.exp(x) } }));
+  assertEquals(message, "Cannot compile outputs of one name, 'a.b'");
+  assertMatch(refusal((x) => ({ "": x })), /outputs without a name/);
+  assertThrows(
+    () => trace(() => ({}), { "a.b": x, a: { b: x } }),
+    TypeError,
+    "Cannot compile inputs of one name, 'a.b'",
+  );
+});
+
+Deno.test("declarations that are none are refused", () => {
+  const declare = (it: unknown) => () => trace(() => ({}), { x: it as never });
+  assertThrows(
+    declare({ shape: [2], dtype: "float64" }),
+    TypeError,
+    "Cannot declare 'x' as float64: expected one of float32, int32, bool, uint8",
+  );
+  assertThrows(
+    declare({ shape: [-1, 2], dtype: "float32" }),
+    RangeError,
+    "Cannot declare 'x' with the shape [-1,2]",
+  );
+  assertThrows(declare([2, 3]), TypeError, "Cannot use an array as 'x'");
+  assertThrows(
+    () => trace(() => ({}), x as never),
+    TypeError,
+    "by itself",
+  );
+});
