@@ -12,23 +12,24 @@ const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 const KILLS = 5;
 
 const VARIANTS: Record<string, string[]> = {
-  "a plain network": ["--env", "CartPole-v1", "--steps", "12000"],
+  "a plain network": ["--env", "CartPole-v1", "--steps", "40000"],
   "a recurrent network and scaled observations": [
     "--env=CartPole-v1",
-    "--steps=3000",
+    "--steps=12000",
     "--set=network=lstm",
     "--set=lstmSize=16",
     "--set=normalizeObservation=true",
   ],
   "state-dependent exploration and scaled rewards": [
     "--env=Pendulum-v1",
-    "--steps=6000",
+    "--steps=20000",
     "--set=useSde=true",
     "--set=normalizeReward=true",
   ],
-  "two optimizers and other copies of the environment": [
+  "two optimizers and other copies of the environment, eagerly": [
     "--env=MountainCarContinuous-v0",
     "--steps=6000",
+    "--backend=wasm",
     "--set=objective=separate",
     "--set=valueNetwork=separate",
     "--set=numEnvs=3",
@@ -36,7 +37,6 @@ const VARIANTS: Record<string, string[]> = {
 };
 
 const SHARED = [
-  "--backend=wasm",
   "--set=checkpointInterval=300",
   "--set=evaluationInterval=1500",
   "--set=evaluationEpisodes=2",

@@ -30,11 +30,11 @@ export function envActions(
 ): (sampled: ArrayLike<number>) => ActionArray {
   switch (space.type) {
     case "multiBinary":
-      return (sampled) => Uint8Array.from(sampled);
+      return (sampled) => new Uint8Array(sampled);
     case "box":
       return clipper(space);
     default:
-      return (sampled) => Int32Array.from(sampled);
+      return (sampled) => new Int32Array(sampled);
   }
 }
 
