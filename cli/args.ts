@@ -62,7 +62,7 @@ export function parseOptions(
   const valued = specs.filter((spec) => spec.value !== undefined);
   const plain = specs.filter((spec) => spec.value === undefined);
   const parsed = parseArgs(tieNegativeNumbers(args, valued), {
-    string: valued.map((spec) => spec.name),
+    string: ["_", ...valued.map((spec) => spec.name)],
     boolean: plain.map((spec) => spec.name),
     collect: valued.map((spec) => spec.name),
     unknown: (arg: string) => {

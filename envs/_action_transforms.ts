@@ -9,6 +9,20 @@ function requireBox(space: Space, verb: string): BoxSpace {
   );
 }
 
+/** Throws unless there are as many numbers as the copies take. */
+function checkCount(
+  verb: string,
+  actions: BoxArray | undefined,
+  wanted: number,
+): void {
+  if (actions?.length === wanted) return;
+  throw new RangeError(
+    `Cannot ${verb} ${
+      actions?.length ?? "no"
+    } numbers of actions: expected ${wanted}`,
+  );
+}
+
 /** Actions of an unbounded box, brought into the bounds of the one inside. */
 export class ActionClipper {
   readonly space: BoxSpace;
@@ -23,6 +37,7 @@ export class ActionClipper {
   }
 
   apply(actions: BoxArray): BoxArray {
+    checkCount("clip", actions, this.#clipped.length);
     const { low, high, shape } = this.#inner;
     const size = shape.reduce((a, b) => a * b, 1);
     for (let i = 0; i < actions.length; i++) {
@@ -99,6 +114,7 @@ export class ActionRescaler {
   }
 
   apply(actions: BoxArray): BoxArray {
+    checkCount("rescale", actions, this.#scaled.length);
     const { shape } = this.#inner;
     const size = shape.reduce((a, b) => a * b, 1);
     for (let i = 0; i < actions.length; i++) {

@@ -4,8 +4,10 @@ import type { EnvRegistration, EnvRegistry } from "./registration.ts";
 const versionOf = (id: string): number => Number(id.match(/-v(\d+)$/)?.[1]);
 
 function nearest(id: string, ids: string[]): string {
-  const lower = ids.map((it) => it.toLowerCase());
-  return ids[lower.indexOf(closest(id.toLowerCase(), lower))];
+  // Of names that are as near, the first is taken: the newest version.
+  const newest = [...ids].sort((a, b) => versionOf(b) - versionOf(a));
+  const lower = newest.map((it) => it.toLowerCase());
+  return newest[lower.indexOf(closest(id.toLowerCase(), lower))];
 }
 
 /** The registration of an id, or an error with what could have been meant. */
@@ -19,10 +21,13 @@ export function findRegistration(
   if (ids.length === 0) {
     throw new RangeError(`Unknown environment '${id}': none is registered`);
   }
-  const name = id.replace(/-v\d*$/, "");
-  const versions = ids.filter((it) => it.replace(/-v\d+$/, "") === name)
+  const lower = id.toLowerCase();
+  const exact = ids.find((it) => it.toLowerCase() === lower);
+  const name = lower.replace(/-v\d*$/, "");
+  const versions = exact !== undefined ? [] : ids
+    .filter((it) => it.toLowerCase().replace(/-v\d+$/, "") === name)
     .sort((a, b) => versionOf(a) - versionOf(b));
-  const guess = versions.at(-1) ?? nearest(id, ids);
+  const guess = exact ?? versions.at(-1) ?? nearest(id, ids);
   const others = versions.length > 1 ? ` There are ${versions.join(", ")}` : "";
   throw new RangeError(
     `Unknown environment '${id}': did you mean '${guess}'?${others}`,

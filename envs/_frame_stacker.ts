@@ -74,9 +74,19 @@ export class FrameStacker {
     this.#size = size;
     this.#frame = elementCount(space);
     this.#zeroPadding = padding === "zero";
+    // Zeros before an episode's first observation are values, too.
+    const zero = this.#zeroPadding && size > 1;
+    const widen = (end: "low" | "high"): number | number[] => {
+      const bound = repeatBound(space, space[end], size);
+      const reach = end === "low" ? Math.min : Math.max;
+      if (!zero) return bound;
+      return typeof bound === "number"
+        ? reach(bound, 0)
+        : bound.map((it) => reach(it, 0));
+    };
     this.space = box({
-      low: repeatBound(space, space.low, size),
-      high: repeatBound(space, space.high, size),
+      low: widen("low"),
+      high: widen("high"),
       shape: [...shape.slice(0, -1), this.#channels * size],
       dtype: space.dtype,
     });

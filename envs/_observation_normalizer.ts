@@ -49,6 +49,7 @@ export class ObservationNormalizer {
   readonly space: BoxSpace;
   readonly statistics: RunningMeanStd;
   training: boolean;
+  readonly #borrowed: boolean;
   #clip: number;
   #epsilon: number;
 
@@ -68,8 +69,18 @@ export class ObservationNormalizer {
     }
     this.space = box({ low: -clip, high: clip, shape: space.shape });
     this.training = training;
+    this.#borrowed = options.statistics !== undefined;
     this.#clip = clip;
     this.#epsilon = epsilon;
+  }
+
+  /**
+   * Goes back to saved statistics. Those that belong to another environment
+   * and are frozen here are left to it.
+   */
+  load(saved: unknown): void {
+    if (this.#borrowed && !this.training) return;
+    this.statistics.load(saved as never);
   }
 
   /** Takes observations into the statistics, unless these are frozen. */

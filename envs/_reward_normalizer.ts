@@ -57,6 +57,7 @@ export interface Ends {
 export class RewardNormalizer {
   readonly statistics: RunningMeanStd;
   training: boolean;
+  readonly #borrowed: boolean;
   #returns: Float64Array;
   #gamma: number;
   #clip: number;
@@ -66,7 +67,14 @@ export class RewardNormalizer {
     const { gamma = 0.99, clip = 10, epsilon = 1e-8, training = true } =
       options;
     this.statistics = options.statistics ?? new RunningMeanStd(1);
+    const { length } = this.statistics.mean;
+    if (length !== 1) {
+      throw new RangeError(
+        `Cannot normalize rewards by statistics of ${length} elements: expected 1`,
+      );
+    }
     this.training = training;
+    this.#borrowed = options.statistics !== undefined;
     this.#returns = new Float64Array(numEnvs);
     this.#gamma = gamma;
     this.#clip = clip;
@@ -105,7 +113,8 @@ export class RewardNormalizer {
       "statistics",
       "returns",
     ]);
-    this.statistics.load(statistics);
+    // Those that belong to another environment and are frozen here stay.
+    if (!this.#borrowed || this.training) this.statistics.load(statistics);
     this.#returns.set(returns as Float64Array);
   }
 }

@@ -1,8 +1,10 @@
+import { exactText } from "./_exact_text.ts";
 import { checkSpace } from "./_check_space.ts";
 import { describeSpace } from "./describe_space.ts";
 import type { Env, StepResult } from "./env.ts";
 import { SeededRandom } from "./random.ts";
 import { contains } from "./contains.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { sample } from "./sample.ts";
 import type { SpaceValue } from "./space.ts";
 
@@ -89,21 +91,21 @@ function checkResult(env: Env, result: StepResult): void {
 /** Steps with random actions, resetting at ends, and returns all that came. */
 function run(env: Env, actions: SeededRandom, steps: number): string[] {
   const record: string[] = [];
-  let last: SpaceValue = null!, text = "null";
+  let last: SpaceValue | null = null, text = exactText(null);
   const keep = (observation: SpaceValue): void => {
     // The caller owns what it was given: the next step must not change it.
-    if (JSON.stringify(last) !== text) {
+    if (exactText(last) !== text) {
       fail("an observation changed with the next step: it must be a copy");
     }
     last = observation;
-    text = JSON.stringify(observation);
+    text = exactText(observation);
   };
   for (let i = 0; i < steps; i++) {
     const result = env.step(sample(env.actionSpace, actions));
     checkResult(env, result);
     keep(result.observation);
     const { reward, terminated, truncated } = result;
-    record.push(JSON.stringify([text, reward, terminated, truncated]));
+    record.push(exactText([text, reward, terminated, truncated]));
     if (!terminated && !truncated) continue;
     const observation = env.reset();
     checkObservation(env, observation, "a reset");
@@ -124,11 +126,19 @@ function checkSeeding(
   const episode = (): string[] => {
     const first = env.reset({ seed });
     checkObservation(env, first, "a reset");
-    const text = JSON.stringify(first);
+    const text = exactText(first);
     return [text, ...run(env, new SeededRandom(seed), steps)];
   };
   if (!same(episode(), episode())) {
     fail("the same seed and actions gave two different courses");
+  }
+}
+
+function snapshotText(snapshot: Snapshot): string {
+  try {
+    return exactText(snapshot);
+  } catch (error) {
+    fail(`its snapshot is not plain data: ${(error as Error).message}`);
   }
 }
 
@@ -139,14 +149,17 @@ function checkSnapshot(
   env.reset({ seed });
   run(env, new SeededRandom(seed + 1), Math.ceil(steps / 2));
   const snapshot = env.snapshot();
-  const text = JSON.stringify(snapshot);
+  const text = snapshotText(snapshot);
   const first = run(env, new SeededRandom(seed + 2), steps);
-  if (JSON.stringify(snapshot) !== text) {
+  if (snapshotText(snapshot) !== text) {
     fail("a snapshot changed with later steps: it must be a copy");
   }
   env.restore(snapshot);
   if (!same(first, run(env, new SeededRandom(seed + 2), steps))) {
     fail("after restoring a snapshot, the same actions gave another course");
+  }
+  if (snapshotText(snapshot) !== text) {
+    fail("a snapshot changed after it was restored: restoring must copy it");
   }
 }
 

@@ -55,6 +55,28 @@ function afterEnd(step: (result: StepResult) => StepResult): Env {
 let count = 0;
 const reused = new Float32Array(4);
 let kept: Snapshot[] = [];
+let signed = 0;
+let zeros: Snapshot[] = [];
+
+/** Counts steps in the very array that it was restored from. */
+function adopting(): Env {
+  let steps = new Float64Array(1);
+  return broken((env) => ({
+    step: (action) => {
+      steps[0]++;
+      return env.step(action);
+    },
+    snapshot: () => ({ env: env.snapshot(), steps: steps.slice() }),
+    restore: (snapshot) => {
+      const own = snapshot as {
+        env: Snapshot;
+        steps: Float64Array<ArrayBuffer>;
+      };
+      env.restore(own.env);
+      steps = own.steps;
+    },
+  }));
+}
 
 const BROKEN: [string, Env, string][] = [
   [
@@ -109,6 +131,50 @@ const BROKEN: [string, Env, string][] = [
       },
     })),
     "a snapshot changed with later steps: it must be a copy",
+  ],
+  [
+    "a course that differs in the sign of 0 alone",
+    stepped((it) => ({ ...it, reward: signed++ < 150 ? 0 : -0 })),
+    "the same seed and actions gave two different courses",
+  ],
+  [
+    "a snapshot that changes in the sign of 0 alone",
+    broken((env) => ({
+      snapshot: () => zeros = [env.snapshot(), Float64Array.of(0)],
+      step: (action) => {
+        (zeros[1] as Float64Array)?.fill(-0);
+        return env.step(action);
+      },
+    })),
+    "a snapshot changed with later steps: it must be a copy",
+  ],
+  [
+    "a snapshot that is not plain data",
+    broken((env) => ({
+      snapshot: () => ({ env: env.snapshot(), live: new Map() }) as never,
+      restore: (it) => env.restore((it as { env: Snapshot }).env),
+    })),
+    "its snapshot is not plain data: Cannot compare Map",
+  ],
+  [
+    "a snapshot that is gone on with, not copied",
+    adopting(),
+    "a snapshot changed after it was restored: restoring must copy it",
+  ],
+  [
+    "an observation outside of the space, after an end alone",
+    broken((env) => ({
+      reset: (options) =>
+        options?.seed === undefined ? new Float32Array(3) : env.reset(options),
+    })),
+    "the observation [0,0,0] after a reset is not",
+  ],
+  [
+    "a picture without rows",
+    broken(() => ({
+      render: () => ({ width: 4, height: 0, data: new Uint8Array() }),
+    })),
+    "its picture is 4 by 0 pixels",
   ],
   [
     "a space that is none",

@@ -1,5 +1,6 @@
+import { boundIn } from "./_bound_in.ts";
 import type { Space, SpaceValue } from "./space.ts";
-import { boundAt, isArrayOf } from "./space_arrays.ts";
+import { isArrayOf } from "./space_arrays.ts";
 
 /**
  * Whether a value is one of a space: its type, its length, its bounds; NaN
@@ -29,7 +30,7 @@ export function contains(space: Space, value: unknown): value is SpaceValue {
     case "box":
       return isArrayOf(space, value) &&
         value.every((it, i) =>
-          it >= boundAt(space.low, i) && it <= boundAt(space.high, i)
+          it >= boundIn(space, "low", i) && it <= boundIn(space, "high", i)
         );
     case "multiDiscrete":
       return isArrayOf(space, value) &&

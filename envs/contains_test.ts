@@ -56,3 +56,12 @@ for (const [space, value] of STRANGERS) {
     assertFalse(contains(space, value));
   });
 }
+
+Deno.test("a bound that float32 has not is its nearest number, and inside", () => {
+  for (const bound of [0.1, 0.7, -0.1, -0.7]) {
+    const space = box({ low: bound, high: bound, shape: [1] });
+    assert(contains(space, Float32Array.of(bound)));
+    assertFalse(contains(space, Float32Array.of(bound + 1e-6)));
+    assertFalse(contains(space, Float32Array.of(bound - 1e-6)));
+  }
+});

@@ -33,6 +33,13 @@ function hash(text: string): DataView {
   return new DataView(sha256(new TextEncoder().encode(text)).buffer);
 }
 
+function checkSeed(seed: number): void {
+  if (Number.isSafeInteger(seed) && seed >= 0) return;
+  throw new RangeError(
+    `Cannot seed an environment with ${seed}: expected a whole number of at least 0`,
+  );
+}
+
 /**
  * The seed of an environment that was never given one: a run is repeatable even
  * where nobody thought of seeds.
@@ -45,6 +52,7 @@ export const DEFAULT_SEED = 0;
  * @param seed The seed of all copies.
  * @param copy Which copy.
  * @returns A whole number below 2^53.
+ * @throws {RangeError} If the seed is not a whole number of at least 0.
  * @example
  * ```ts
  * import { deriveSeed } from "@bellman/envs";
@@ -55,6 +63,7 @@ export const DEFAULT_SEED = 0;
  * ```
  */
 export function deriveSeed(seed: number, copy: number): number {
+  checkSeed(seed);
   const digest = hash(`seed ${seed} of copy ${copy}`);
   return digest.getUint32(0) * 2 ** 21 + (digest.getUint32(4) >>> 11);
 }
@@ -85,11 +94,7 @@ export class SeededRandom implements RandomSource {
    * @throws {RangeError} If it is not such a number.
    */
   constructor(seed: number) {
-    if (!Number.isSafeInteger(seed) || seed < 0) {
-      throw new RangeError(
-        `Cannot seed an environment with ${seed}: expected a whole number of at least 0`,
-      );
-    }
+    checkSeed(seed);
     const digest = hash(`environment ${seed}`);
     const words = [0, 4, 8, 12].map((at) => digest.getInt32(at));
     this.#generator = xoroshiro128plusFromState(words);

@@ -56,6 +56,7 @@ Deno.test("seeds of copies are whole numbers, all different", () => {
 Deno.test("bad seeds and states are refused", () => {
   for (const seed of [-1, 0.5, NaN]) {
     assertThrows(() => new SeededRandom(seed), RangeError, "Cannot seed");
+    assertThrows(() => deriveSeed(seed, 0), RangeError, "Cannot seed");
   }
   assertThrows(() => new SeededRandom(0).load(null), TypeError, "'generator'");
   assertThrows(

@@ -70,11 +70,32 @@ Deno.test("a name without its version is answered with those there are", () => {
     const id = `Maze-v${version}`;
     register({ id, make: () => new ChainEnv() }, { registry });
   }
-  for (const given of ["Maze", "Maze-v", "Maze-v7"]) {
+  for (const given of ["Maze", "Maze-v", "Maze-v7", "maze", "MAZE-v7"]) {
     assertEquals(
       assertThrows(() => make(given, { registry }), RangeError).message,
       `Unknown environment '${given}': did you mean 'Maze-v10'? There are Maze-v9, Maze-v10`,
     );
+  }
+});
+
+Deno.test("of versions that are as near, the newest is meant", () => {
+  const error = assertThrows(() => make("CartPol"), RangeError);
+  assertEquals(
+    error.message,
+    "Unknown environment 'CartPol': did you mean 'CartPole-v1'?",
+  );
+});
+
+Deno.test("the batched form can be without a limit, too", () => {
+  const env = makeVec("MountainCar-v0", {
+    numEnvs: 1,
+    maxEpisodeSteps: Infinity,
+    recordEpisodes: false,
+  });
+  assertEquals(env.spec?.maxEpisodeSteps, undefined);
+  env.reset({ seed: 0 });
+  for (let i = 0; i < 250; i++) {
+    assertEquals([...env.step(Int32Array.of(1)).truncated], [0]);
   }
 });
 

@@ -1,6 +1,7 @@
+import { boundIn } from "./_bound_in.ts";
 import type { RandomSource } from "./random.ts";
 import type { BoxArray, BoxSpace, Space, SpaceValue } from "./space.ts";
-import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
+import { allocateArray, elementCount } from "./space_arrays.ts";
 
 /** One element of a box: flat, normal or one-sided exponential. */
 function sampleElement(
@@ -19,12 +20,12 @@ function sampleBox(space: BoxSpace, random: RandomSource): BoxArray {
   const value = allocateArray(space, elementCount(space));
   const whole = space.dtype === "int32" || space.dtype === "uint8";
   for (let i = 0; i < value.length; i++) {
-    const low = boundAt(space.low, i), high = boundAt(space.high, i);
+    const low = boundIn(space, "low", i), high = boundIn(space, "high", i);
     value[i] = whole
       ? Math.min(Math.floor(sampleElement(low, high + 1, random)), high)
       : sampleElement(low, high, random);
     // Rounding to float32 may step over a bound.
-    if (value[i] < low || value[i] > high) value[i] = Math.max(low, 0);
+    value[i] = Math.min(Math.max(value[i], low), high);
   }
   return value;
 }

@@ -46,3 +46,23 @@ Deno.test("whole numbers of a box reach both bounds", () => {
   }
   assertEquals([...seen].sort(), [0, 1, 2]);
 });
+
+Deno.test("samples at the very bounds lie in the space", () => {
+  const ends = [-3.3, -0.7, -0.1, 0, 0.1, 0.7, 3.3];
+  for (const uniform of [0, 0.5, 1 - 2 ** -53]) {
+    const random = {
+      uniform: () => uniform,
+      normal: () => 0,
+      integer: () => 0,
+    };
+    for (const low of ends) {
+      for (const high of ends.filter((it) => it >= low)) {
+        for (const range of [{ low, high }, { low }, { high }]) {
+          const space = box({ ...range, shape: [1] });
+          const value = sample(space, random);
+          assert(contains(space, value), `${low} to ${high}: ${value}`);
+        }
+      }
+    }
+  }
+});

@@ -115,7 +115,15 @@ export function box(options: BoxOptions = {}): BoxSpace {
       `Cannot make a box whose element ${i} lies from ${least} to ${most}: the lower bound must not be above the upper`,
     );
   }
-  return { type: "box", shape: [...shape], low, high, dtype };
+  const copy = (bound: number | readonly number[]) =>
+    typeof bound === "number" ? bound : [...bound];
+  return {
+    type: "box",
+    shape: [...shape],
+    low: copy(low),
+    high: copy(high),
+    dtype,
+  };
 }
 
 /**

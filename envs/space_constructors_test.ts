@@ -27,6 +27,10 @@ Deno.test("spaces do not change with what they were made from", () => {
   const shape = [2];
   const spaces = { goal: discrete(2) };
   const made = [box({ shape }), dict(spaces), tuple([discrete(2)])];
+  const low = [0, 0];
+  const bounded = box({ low, high: 1 });
+  low[0] = 1;
+  assertEquals(bounded.low, [0, 0]);
   shape[0] = 9;
   assertEquals(made[0].type === "box" && made[0].shape, [2]);
 });

@@ -3,7 +3,7 @@ import { DictEnv } from "./testdata/dict_env.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { chainOf } from "./testdata/chain_of.ts";
 import { testVecWrapper } from "./testdata/wrapper_contract.ts";
-import { make } from "./mod.ts";
+import { make, makeVec } from "./mod.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 import { deriveSeed } from "./random.ts";
 import type { StepResult } from "./env.ts";
@@ -67,6 +67,22 @@ Deno.test("without a seed it starts as with seed 0, then goes on", () => {
   assertEquals(first, make2().reset({ seed: 0 }));
   const second = env.reset() as Float32Array;
   assertEquals(second.some((it, i) => it !== first[i]), true);
+});
+
+Deno.test("a seed that is none is refused, batched or not", () => {
+  const forms = [
+    new SyncVecEnv([() => make("CartPole-v1")]),
+    makeVec("CartPole-v1", { numEnvs: 1 }),
+  ];
+  for (const env of forms) {
+    for (const seed of [-1, 0.5, NaN]) {
+      assertThrows(
+        () => env.reset({ seed }),
+        RangeError,
+        `Cannot seed an environment with ${seed}`,
+      );
+    }
+  }
 });
 
 Deno.test("observations of any space are batched", () => {

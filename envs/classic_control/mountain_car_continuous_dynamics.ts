@@ -11,6 +11,9 @@ import {
 } from "./mountain_car_dynamics.ts";
 
 const POWER = 0.0015;
+// What numpy makes of the constants where it computes in float32.
+const SINGLE_POWER = Math.fround(POWER);
+const SINGLE_MAX_SPEED = Math.fround(MAX_SPEED);
 const GRAVITY = 0.0025;
 const GOAL_POSITION = Math.fround(0.45);
 
@@ -25,10 +28,13 @@ function step(state: Float64Array, at: number, action: number): number {
   const force = Math.min(Math.max(action, -1), 1);
   const pull = GRAVITY * Math.cos(fround(3 * state[at]));
   const thrust = force === action
-    ? fround(force * POWER) - fround(pull)
+    ? fround(force * SINGLE_POWER) - fround(pull)
     : force * POWER - pull;
   const speed = fround(state[at + 1] + fround(thrust));
-  const velocity = Math.min(Math.max(speed, -MAX_SPEED), MAX_SPEED);
+  const velocity = Math.min(
+    Math.max(speed, -SINGLE_MAX_SPEED),
+    SINGLE_MAX_SPEED,
+  );
   const position = Math.min(
     Math.max(fround(state[at] + velocity), MIN_POSITION),
     MAX_POSITION,

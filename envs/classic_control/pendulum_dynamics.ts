@@ -6,6 +6,7 @@ const GRAVITY = 10.0;
 const SECONDS = 0.05;
 const MAX_SPEED = 8;
 const TURN = 2 * Math.PI;
+const EFFORT = Math.fround(0.001);
 
 /** The greatest torque, either way. */
 export const MAX_TORQUE = 2.0;
@@ -21,7 +22,7 @@ function step(state: Float64Array, at: number, action: number): number {
   const torque = Math.min(Math.max(action, -MAX_TORQUE), MAX_TORQUE);
   const off = normalized(angle);
   // The torque's terms are float32 in the original, as the action is.
-  const effort = Math.fround(0.001 * Math.fround(torque * torque));
+  const effort = Math.fround(EFFORT * Math.fround(torque * torque));
   const cost = off * off + 0.1 * (speed * speed) + effort;
   const pull = 3 * GRAVITY / 2 * Math.sin(angle);
   const faster = speed + (pull + Math.fround(3.0 * torque)) * SECONDS;

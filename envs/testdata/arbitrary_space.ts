@@ -23,6 +23,10 @@ const oneSided = fc.constantFrom(
   box({ high: -1, shape: [2] }),
   box({ shape: [2, 2] }),
   box({ low: [-1, 0], high: [1, Infinity] }),
+  // Bounds that float32 has not.
+  box({ low: 0.7, high: 0.8, shape: [2], dtype: "float64" }),
+  box({ low: -0.7, high: -0.1, shape: [2] }),
+  box({ high: -0.7, shape: [1] }),
 );
 
 /** Spaces of one array. */

@@ -42,8 +42,12 @@ export function testVecWrapper(name: string, make: () => VecEnv): void {
     const env = make();
     env.reset({ seed: 0 });
     const random = new SeededRandom(0);
-    const first = { ...env.step(randomActions(env, random)) };
+    const step = env.step(randomActions(env, random));
+    const first = { ...step };
     const second = env.step(randomActions(env, random));
+    assertStrictEquals(second, step);
+    assertStrictEquals(second.terminated, first.terminated);
+    assertStrictEquals(second.truncated, first.truncated);
     assertStrictEquals(second.observations, first.observations);
     assertStrictEquals(second.rewards, first.rewards);
     assertStrictEquals(second.finalObservations, first.finalObservations);

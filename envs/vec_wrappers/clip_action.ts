@@ -40,6 +40,7 @@ export class VecClipAction extends VecEnvWrapper {
    *
    * @param actions One action for each copy, clipped first.
    * @returns What came of it.
+   * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(actions: Batch): VecStep {
     return super.step(this.#clipper.apply(actions as BoxArray));

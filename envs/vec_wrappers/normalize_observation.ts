@@ -133,7 +133,7 @@ export class VecNormalizeObservation extends VecEnvWrapper {
    */
   protected override loadOwnState(state: Snapshot): void {
     const own = snapshotRecord(state, ["statistics", "observations"]);
-    this.statistics.load(own.statistics);
+    this.#normalizer.load(own.statistics);
     this.#observations.set(own.observations as Float32Array);
   }
 }

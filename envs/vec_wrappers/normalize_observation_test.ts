@@ -71,3 +71,24 @@ Deno.test("statistics of other observations are refused", () => {
 });
 
 testVecWrapper("VecNormalizeObservation", make);
+
+Deno.test("an evaluation that is restored leaves the training's statistics", () => {
+  const training = make();
+  training.reset({ seed: 1 });
+  const { statistics } = training;
+  const judged = new VecNormalizeObservation(cartPoles(), {
+    statistics,
+    training: false,
+  });
+  judged.reset({ seed: 2 });
+  const saved = judged.snapshot();
+  const before = statistics.save();
+  const random = new SeededRandom(3);
+  for (let i = 0; i < 5; i++) training.step(randomActions(training, random));
+  const newest = statistics.save();
+  judged.restore(saved);
+  assertEquals(statistics.save(), newest);
+  judged.training = true;
+  judged.restore(saved);
+  assertEquals(statistics.save(), before);
+});

@@ -1,5 +1,6 @@
-import { assertAlmostEquals, assertEquals } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import { makeVec } from "../mod.ts";
+import { RunningMeanStd } from "../running_mean_std.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec } from "../testdata/play.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
@@ -40,6 +41,36 @@ Deno.test("episodes are told by the environment's own rewards", () => {
   }
 });
 
+Deno.test("a reset in mid-episode starts the returns anew", () => {
+  const env = new VecNormalizeReward(
+    new SyncVecEnv([() => chainOf(9), () => chainOf(9)]),
+    { gamma: 1 },
+  );
+  env.statistics.count = 0;
+  for (let i = 0; i < 4; i++) {
+    env.reset({ seed: 0 });
+    env.step(new Int32Array(2));
+    env.step(new Int32Array(2));
+  }
+  assertAlmostEquals(env.statistics.mean[0], 1.5, 1e-9);
+});
+
+Deno.test("scaled rewards are clipped, in each copy", () => {
+  const env = new VecNormalizeReward(pendulums(), { clip: 0.01 });
+  env.reset({ seed: 0 });
+  const { rewards } = env.step(new Float32Array(3).fill(2));
+  assertEquals([...rewards], [-0.01, -0.01, -0.01]);
+});
+
+Deno.test("statistics of other vectors are refused", () => {
+  const options = { statistics: new RunningMeanStd(2) };
+  assertThrows(
+    () => new VecNormalizeReward(pendulums(), options),
+    RangeError,
+    "Cannot normalize rewards by statistics of 2 elements: expected 1",
+  );
+});
+
 Deno.test("frozen statistics do not change", () => {
   const env = new VecNormalizeReward(pendulums(), { training: false });
   const before = env.statistics.save();
@@ -52,3 +83,17 @@ testVecWrapper(
   "VecNormalizeReward",
   () => new VecNormalizeReward(pendulums()),
 );
+
+Deno.test("frozen statistics of another environment stay as they are", () => {
+  const statistics = new RunningMeanStd(1);
+  const env = new VecNormalizeReward(
+    makeVec("CartPole-v1", { numEnvs: 2 }),
+    { statistics, training: false },
+  );
+  env.reset({ seed: 1 });
+  const saved = env.snapshot();
+  statistics.update(Float64Array.of(1, 2, 3));
+  const newest = statistics.save();
+  env.restore(saved);
+  assertEquals(statistics.save(), newest);
+});

@@ -30,4 +30,15 @@ Deno.test("each step tells the episodes that ended in it", () => {
   assertStrictEquals(step(), none);
 });
 
+Deno.test("a reset in mid-episode starts the sums anew", () => {
+  const env = chains(2, 9);
+  env.reset({ seed: 0 });
+  env.step(new Int32Array(2));
+  env.reset();
+  env.step(new Int32Array(2));
+  assertEquals(env.step(new Int32Array(2)).episodes, [
+    { env: 0, return: 2, length: 2, terminated: true },
+  ]);
+});
+
 testVecWrapper("VecRecordEpisodeStatistics", () => chains(2, 9, 4));

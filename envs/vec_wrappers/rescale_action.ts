@@ -45,6 +45,7 @@ export class VecRescaleAction extends VecEnvWrapper {
    *
    * @param actions One action for each copy, in the new range.
    * @returns What came of it.
+   * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(actions: Batch): VecStep {
     return super.step(this.#rescaler.apply(actions as BoxArray));

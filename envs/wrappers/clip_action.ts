@@ -40,6 +40,7 @@ export class ClipAction extends EnvWrapper {
    *
    * @param action What to do, clipped first.
    * @returns What came of it.
+   * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(action: SpaceValue): StepResult {
     return super.step(this.#clipper.apply(action as BoxArray));

@@ -47,6 +47,20 @@ Deno.test("before the first frame stands the first one, or zeros", () => {
   }
 });
 
+Deno.test("zeros before the first frame lie in the space", () => {
+  const space = box({ low: 2, high: 4, shape: [1] });
+  const inner = () =>
+    new TransformObservation(new ChainEnv(), () => Float32Array.of(3), {
+      space,
+    });
+  for (const padding of ["reset", "zero"] as const) {
+    const env = new FrameStack(inner(), { size: 2, padding });
+    assert(contains(env.observationSpace, env.reset({ seed: 0 })));
+  }
+  const { observationSpace } = new FrameStack(inner(), { size: 2 });
+  assertEquals(observationSpace.type === "box" && observationSpace.low, 2);
+});
+
 Deno.test("what cannot be stacked is refused", () => {
   assertThrows(
     () => new FrameStack(new ChainEnv()),

@@ -106,6 +106,6 @@ export class NormalizeObservation extends EnvWrapper {
    * @param state What `ownState` returned.
    */
   protected override loadOwnState(state: Snapshot): void {
-    this.statistics.load(state);
+    this.#normalizer.load(state);
   }
 }

@@ -45,6 +45,7 @@ export class RescaleAction extends EnvWrapper {
    *
    * @param action What to do, in the new range.
    * @returns What came of it.
+   * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(action: SpaceValue): StepResult {
     return super.step(this.#rescaler.apply(action as BoxArray));

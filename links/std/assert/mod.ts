@@ -2,14 +2,23 @@
  * A stand-in for `jsr:@std/assert` on machines that cannot reach JSR: the
  * functions that this workspace uses, over `node:assert`.
  */
-import { AssertionError as NodeAssertionError } from "node:assert";
-import { deepStrictEqual, notDeepStrictEqual } from "node:assert";
+import {
+  AssertionError as NodeAssertionError,
+  deepStrictEqual,
+} from "node:assert";
+import { equal } from "./_equal.ts";
 
 // deno-lint-ignore no-explicit-any
 type Constructor<T> = abstract new (...args: any[]) => T;
 
+/** What `assertFalse` lets through. */
+export type Falsy = false | 0 | 0n | "" | null | undefined;
+
 export class AssertionError extends Error {
-  override name = "AssertionError";
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "AssertionError";
+  }
 }
 
 function failure(message: string, detail?: string): AssertionError {
@@ -20,7 +29,7 @@ export function assert(expr: unknown, msg = ""): asserts expr {
   if (!expr) throw failure(msg || "Expected a truthy value");
 }
 
-export function assertFalse(expr: unknown, msg = ""): asserts expr is false {
+export function assertFalse(expr: unknown, msg = ""): asserts expr is Falsy {
   if (expr) throw failure(msg || "Expected a falsy value");
 }
 
@@ -32,21 +41,18 @@ export function unreachable(reason?: string): never {
   throw failure("Unreachable", reason);
 }
 
-function translated(run: () => void, msg?: string): void {
+export function assertEquals<T>(actual: T, expected: T, msg?: string): void {
+  if (equal(actual, expected)) return;
   try {
-    run();
+    deepStrictEqual(actual, expected); // It draws the difference.
   } catch (error) {
     if (!(error instanceof NodeAssertionError)) throw error;
     throw failure(error.message, msg);
   }
 }
 
-export function assertEquals<T>(actual: T, expected: T, msg?: string): void {
-  translated(() => deepStrictEqual(actual, expected), msg);
-}
-
 export function assertNotEquals<T>(actual: T, expected: T, msg?: string): void {
-  translated(() => notDeepStrictEqual(actual, expected), msg);
+  if (equal(actual, expected)) throw failure("Values are equal", msg);
 }
 
 export function assertStrictEquals<T>(
@@ -134,22 +140,13 @@ export function assertNotMatch(
   }
 }
 
-function isEqual(a: unknown, b: unknown): boolean {
-  try {
-    deepStrictEqual(a, b);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 export function assertArrayIncludes<T>(
   actual: ArrayLike<T>,
   expected: ArrayLike<T>,
   msg?: string,
 ): void {
   const missing = Array.from(expected).filter((it) =>
-    !Array.from(actual).some((other) => isEqual(it, other))
+    !Array.from(actual).some((other) => equal(it, other))
   );
   if (missing.length > 0) {
     throw failure(`Expected the array to include ${missing}`, msg);
@@ -160,7 +157,7 @@ function subsetOf(actual: unknown, pattern: unknown): boolean {
   if (
     typeof pattern !== "object" || pattern === null ||
     typeof actual !== "object" || actual === null || ArrayBuffer.isView(pattern)
-  ) return isEqual(actual, pattern);
+  ) return equal(actual, pattern);
   return Object.entries(pattern).every(([key, value]) =>
     subsetOf((actual as Record<string, unknown>)[key], value)
   );
@@ -209,51 +206,92 @@ export function assertLessOrEqual<T>(
   }
 }
 
-function checkError<E extends Error>(
-  error: unknown,
-  expected: { errorClass?: Constructor<E>; includes?: string; msg?: string },
-): E {
-  const { errorClass, includes, msg } = expected;
-  if (!(error instanceof Error)) throw failure("Expected an Error", msg);
-  if (errorClass !== undefined && !(error instanceof errorClass)) {
-    throw failure(
-      `Expected a ${errorClass.name}, got ${error.constructor.name}: ${error.message}`,
-      msg,
-    );
-  }
-  if (includes !== undefined && !error.message.includes(includes)) {
-    throw failure(
-      `Expected the message to include "${includes}", got "${error.message}"`,
-      msg,
-    );
-  }
-  return error as E;
+interface Expected {
+  ErrorClass?: Constructor<Error>;
+  includes?: string;
+  msg?: string;
 }
 
+/** std takes a class and a part of the message, or a message of its own alone. */
+function expectation(
+  classOrMsg?: Constructor<Error> | string,
+  includes?: string,
+  msg?: string,
+): Expected {
+  return typeof classOrMsg === "string"
+    ? { msg: classOrMsg }
+    : { ErrorClass: classOrMsg, includes, msg };
+}
+
+function checkError(error: unknown, expected: Expected): void {
+  const { ErrorClass, includes, msg } = expected;
+  if (ErrorClass === undefined) return;
+  if (!(error instanceof Error)) throw failure("Expected an Error", msg);
+  const { message } = error;
+  const thrown = `${error.constructor.name}: ${message}`;
+  if (!(error instanceof ErrorClass)) {
+    throw failure(`Expected a ${ErrorClass.name}, got ${thrown}`, msg);
+  }
+  if (includes !== undefined && !message.includes(includes)) {
+    throw failure(
+      `Expected the message to include "${includes}", got "${message}"`,
+      msg,
+    );
+  }
+}
+
+export function assertThrows(fn: () => unknown, msg?: string): unknown;
 export function assertThrows<E extends Error = Error>(
   fn: () => unknown,
-  errorClass?: Constructor<E>,
+  ErrorClass: Constructor<E>,
   msgIncludes?: string,
   msg?: string,
-): E {
+): E;
+export function assertThrows(
+  fn: () => unknown,
+  classOrMsg?: Constructor<Error> | string,
+  msgIncludes?: string,
+  msg?: string,
+): unknown {
+  const expected = expectation(classOrMsg, msgIncludes, msg);
   try {
     fn();
   } catch (error) {
-    return checkError(error, { errorClass, includes: msgIncludes, msg });
+    checkError(error, expected);
+    return error;
   }
-  throw failure("Expected the function to throw", msg);
+  throw failure("Expected the function to throw", expected.msg);
 }
 
-export async function assertRejects<E extends Error = Error>(
+export function assertRejects(
   fn: () => PromiseLike<unknown>,
-  errorClass?: Constructor<E>,
+  msg?: string,
+): Promise<unknown>;
+export function assertRejects<E extends Error = Error>(
+  fn: () => PromiseLike<unknown>,
+  ErrorClass: Constructor<E>,
   msgIncludes?: string,
   msg?: string,
-): Promise<E> {
+): Promise<E>;
+export async function assertRejects(
+  fn: () => PromiseLike<unknown>,
+  classOrMsg?: Constructor<Error> | string,
+  msgIncludes?: string,
+  msg?: string,
+): Promise<unknown> {
+  const expected = expectation(classOrMsg, msgIncludes, msg);
+  let promise: PromiseLike<unknown>;
   try {
-    await fn();
+    promise = fn();
   } catch (error) {
-    return checkError(error, { errorClass, includes: msgIncludes, msg });
+    // A throw is not a rejection, and std does not take it for one.
+    throw failure(`The function throws instead of rejecting: ${error}`);
   }
-  throw failure("Expected the function to reject", msg);
+  try {
+    await promise;
+  } catch (error) {
+    checkError(error, expected);
+    return error;
+  }
+  throw failure("Expected the function to reject", expected.msg);
 }
