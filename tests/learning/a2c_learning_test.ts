@@ -110,7 +110,8 @@ function values(agent: A2C, n: number): Float32Array {
   return tf.tidy(() => {
     const seen = Int32Array.from({ length: n }, (_, i) => i);
     const encoded = agent.model.observationTensor(seen, n);
-    return agent.model.apply(paramsFromArrays(agent.params), encoded).value.dataSync().slice();
+    return agent.model.apply(paramsFromArrays(agent.params), encoded).value
+      .dataSync().slice();
   }) as unknown as Float32Array;
 }
 

@@ -55,7 +55,6 @@ function trainArgs(task: SeedTask, dir: string): string[] {
     ...(task.steps === null ? [] : [`--steps=${task.steps}`]),
     ...task.set.map((it) => `--set=${it}`),
     `--seed=${task.seed}`,
-    "--backend=wasm",
     "--quiet",
     `--out=${dir}`,
   ];
