@@ -11,9 +11,17 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
 };
 
+/** The path that an error of Deno's own functions names, quoted at its end. */
+function pathIn(message: string): string | undefined {
+  return /: \w+ '([^']+)'$/.exec(message)?.[1];
+}
+
 /** An error of the file system as one that a person can act on. */
 function ofFile(error: Error): UsageError | undefined {
-  const { code, path } = error as { code?: string; path?: string };
+  const { code, path = pathIn(error.message) } = error as {
+    code?: string;
+    path?: string;
+  };
   const problem = FILE_PROBLEMS[code ?? ""];
   if (problem === undefined) return undefined;
   const which = path === undefined ? "" : ` ${path}`;
