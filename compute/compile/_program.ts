@@ -8,6 +8,7 @@ import {
 } from "../graph/graph.ts";
 import { lowerGraph } from "../onnx/lower.ts";
 import { encodeModel, type OnnxPort } from "../onnx/protobuf.ts";
+import { blockSize } from "../runtime/block_size.ts";
 import { type Binding, Session } from "../runtime/session.ts";
 import { threadsFor } from "./_threads.ts";
 
@@ -63,7 +64,12 @@ export class Program {
   constructor(graph: Graph, threads: number | "auto") {
     const uses = countUses(graph);
     const used = graph.inputs.filter(({ value }) => uses.has(value));
-    const model = lowerGraph({ ...graph, inputs: used });
+    const model = lowerGraph({ ...graph, inputs: used }, {
+      // Of no use to other graphs, it is found out only for these.
+      blockSize: graph.nodes.some(({ op }) => op.includes("Conv2D"))
+        ? blockSize()
+        : 0,
+    });
     this.graph = graph;
     this.#used = used.map((input) => graph.inputs.indexOf(input));
     this.#usedPorts = used.map(toPort);

@@ -1,11 +1,14 @@
 import type { Graph } from "./graph.ts";
 import { collectFactors } from "./passes/collect_factors.ts";
+import { convolveBeforeScaling } from "./passes/convolve_before_scaling.ts";
 import { eliminateDeadCode } from "./passes/eliminate_dead_code.ts";
 import { foldConstants } from "./passes/fold_constants.ts";
 import { fuseBias } from "./passes/fuse_bias.ts";
+import { fuseConvolution } from "./passes/fuse_convolution.ts";
 import { hoistFromConcat } from "./passes/hoist_from_concat.ts";
 import { joinSplits } from "./passes/join_splits.ts";
 import { recognizeLogSoftmax } from "./passes/recognize_log_softmax.ts";
+import { recognizeReluGradient } from "./passes/recognize_relu_gradient.ts";
 import { removeAliases } from "./passes/remove_aliases.ts";
 import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
 import { simplify } from "./passes/simplify.ts";
@@ -24,6 +27,14 @@ const PASSES = [
   hoistFromConcat,
   collectFactors,
   eliminateDeadCode,
+];
+
+/** Passes that put operations of ONNX in the place of TensorFlow.js's. */
+const FUSIONS = [
+  convolveBeforeScaling,
+  recognizeReluGradient,
+  fuseBias,
+  fuseConvolution,
 ];
 
 /**
@@ -55,5 +66,5 @@ export function optimize(graph: Graph): Graph {
     current = PASSES.reduce((it, pass) => pass(it), current);
     if (current.nodes.length === before && round > 0) break;
   }
-  return eliminateDeadCode(fuseBias(current));
+  return FUSIONS.reduce((it, pass) => eliminateDeadCode(pass(it)), current);
 }

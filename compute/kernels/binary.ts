@@ -1,6 +1,12 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
-import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
+import { cast, truncated } from "./cast.ts";
+import type {
+  InputNames,
+  Kernels,
+  Lowering,
+  PrimitiveKernel,
+} from "./kernel.ts";
 
 type Compute = (a: string, b: string, lowering: Lowering) => string;
 
@@ -13,9 +19,13 @@ function broadcast(
 }
 
 /** An elementwise kernel of two inputs, with broadcasting. */
-function binary(compute: Compute, dtype?: DType): PrimitiveKernel {
+function binary(
+  compute: Compute,
+  dtype?: DType,
+  inputs: InputNames = ["a", "b"],
+): PrimitiveKernel {
   return {
-    inputs: ["a", "b"],
+    inputs,
     infer: ([a, b]) => ({
       shape: broadcast(a.shape, b.shape),
       dtype: dtype ?? a.dtype,
@@ -32,8 +42,18 @@ function arithmetic(compute: Compute): PrimitiveKernel {
   return binary((a, b, lowering) => {
     const { model, node } = lowering;
     if (node.inputs[0].dtype !== "bool") return compute(a, b, lowering);
-    const [x, y] = [a, b].map((it) => model.op("Cast", [it], { to: 6 }));
-    return model.op("Cast", [compute(x, y, lowering)], { to: 9 });
+    const [x, y] = [a, b].map((it) => cast(model, it, "int32"));
+    return cast(model, compute(x, y, lowering), "bool");
+  });
+}
+
+/** A formula over floating-point numbers, turned into the inputs' type. */
+function formula(compute: Compute): PrimitiveKernel {
+  return binary((a, b, lowering) => {
+    if (isFloat(lowering)) return compute(a, b, lowering);
+    const { model, node } = lowering;
+    const [x, y] = [a, b].map((it) => cast(model, it, "float32"));
+    return truncated(model, compute(x, y, lowering), node.inputs[0].dtype);
   });
 }
 
@@ -44,19 +64,33 @@ function direct(op: string): Compute {
 const isFloat = ({ node }: Lowering): boolean =>
   node.inputs[0].dtype === "float32";
 
-/** The quotient rounded down, also below 0. */
+const DOUBLE = { to: 11 };
+
+/**
+ * The quotient rounded down, as a whole number; 0 where the divisor is. Whole
+ * numbers are divided as doubles, which hold them: ONNX rounds towards 0, and
+ * ONNX Runtime ends the process at -(2 ** 31) / -1.
+ */
 function floorDiv(a: string, b: string, lowering: Lowering): string {
   const { model } = lowering;
-  if (isFloat(lowering)) return model.op("Floor", [model.op("Div", [a, b])]);
-  // Whole numbers of ONNX are divided towards 0.
-  const rest = model.op("Mod", [a, b]);
-  return model.op("Div", [model.op("Sub", [a, rest]), b]);
+  if (isFloat(lowering)) {
+    const quotient = model.op("Floor", [model.op("Div", [a, b])]);
+    return truncated(model, quotient, "int32");
+  }
+  const [x, y] = [a, b].map((it) => model.op("Cast", [it], DOUBLE));
+  const quotient = model.op("Floor", [model.op("Div", [x, y])]);
+  const isZero = equals(model, cast(model, b, "int32"), 0);
+  return model.op("Where", [
+    isZero,
+    model.scalar(0, "int32"),
+    cast(model, quotient, "int32"),
+  ]);
 }
 
 /** The rest of {@link floorDiv}: it has the divisor's sign. */
 function floorMod(a: string, b: string, lowering: Lowering): string {
   const { model } = lowering;
-  if (!isFloat(lowering)) return model.op("Mod", [a, b]);
+  if (!isFloat(lowering)) return wholeMod(a, b, lowering);
   const zero = model.scalar(0);
   const rest = model.op("Mod", [a, b], { fmod: 1 });
   const signs = [rest, b].map((it) => model.op("Less", [it, zero]));
@@ -64,6 +98,34 @@ function floorMod(a: string, b: string, lowering: Lowering): string {
   const same = model.op("Not", [model.op("Xor", signs)]);
   const keep = model.op("Or", [none, same]);
   return model.op("Where", [keep, rest, model.op("Add", [rest, b])]);
+}
+
+/** No rest is left of -1, 0 and 1: ONNX Runtime fails at the first two. */
+function wholeMod(a: string, b: string, { model }: Lowering): string {
+  const one = model.scalar(1, "int32");
+  const tiny = model.op("And", [
+    model.op("Less", [b, model.scalar(2, "int32")]),
+    model.op("Greater", [b, model.scalar(-2, "int32")]),
+  ]);
+  return model.op("Mod", [a, model.op("Where", [tiny, one, b])]);
+}
+
+/** A power; for whole numbers, 0 where it would be infinite. */
+function pow(a: string, b: string, lowering: Lowering): string {
+  const { model } = lowering;
+  const power = model.op("Pow", [a, b]);
+  if (isFloat(lowering)) return power;
+  const zero = model.scalar(0, "int32");
+  const infinite = model.op("And", [
+    equals(model, a, 0),
+    model.op("Less", [b, zero]),
+  ]);
+  return model.op("Where", [infinite, zero, power]);
+}
+
+/** Where whole numbers are a number. */
+function equals(model: Lowering["model"], x: string, number: number): string {
+  return model.op("Equal", [x, model.scalar(number, "int32")]);
 }
 
 function squaredDifference(a: string, b: string, { model }: Lowering): string {
@@ -74,74 +136,103 @@ function squaredDifference(a: string, b: string, { model }: Lowering): string {
 /** The angle of a point, from the half plane that `atan` knows. */
 function atan2(y: string, x: string, { model }: Lowering): string {
   const zero = model.scalar(0);
-  const angle = model.op("Atan", [model.op("Div", [y, x])]);
-  const half = signed(model, model.scalar(Math.PI), y);
-  const left = model.op("Add", [angle, half]);
-  const quarter = signed(model, model.scalar(Math.PI / 2), y);
-  const onAxis = model.op("Where", [
-    model.op("Equal", [y, zero]),
-    model.op("Mul", [y, x]),
-    quarter,
+  const right = model.op("Atan", [model.op("Div", [y, x])]);
+  const half = model.op("Where", [
+    model.op("Less", [y, zero]),
+    model.scalar(-Math.PI),
+    model.scalar(Math.PI),
   ]);
-  const side = model.op("Where", [
-    model.op("Less", [x, zero]),
-    left,
-    angle,
-  ]);
+  const left = model.op("Add", [right, half]);
+  const side = model.op("Where", [model.op("Less", [x, zero]), left, right]);
+  const quarter = model.scalar(Math.PI / 2);
+  const onAxis = model.op("Mul", [model.op("Sign", [y]), quarter]);
   return model.op("Where", [model.op("Equal", [x, zero]), onAxis, side]);
 }
 
-/** A number with the sign of another, 0 counting as positive. */
-function signed(model: Lowering["model"], of: string, sign: string): string {
-  const below = model.op("Less", [sign, model.scalar(0)]);
-  return model.op("Where", [below, model.op("Neg", [of]), of]);
+/** Numbers below 0 times their slope. */
+function prelu(x: string, alpha: string, { model, node }: Lowering): string {
+  const [of, slope] = [x, alpha].map((it, i) =>
+    node.inputs[i].dtype === "float32" ? it : cast(model, it, "float32")
+  );
+  const below = model.op("Less", [of, model.scalar(0)]);
+  return model.op("Where", [below, model.op("Mul", [of, slope]), of]);
 }
 
 /** ONNX compares no booleans by size: they are compared as whole numbers. */
 function comparison(op: string): PrimitiveKernel {
   return binary((a, b, { model, node }) => {
     if (node.inputs[0].dtype !== "bool") return model.op(op, [a, b]);
-    const numbers = [a, b].map((it) => model.op("Cast", [it], { to: 6 }));
-    return model.op(op, numbers);
+    return model.op(op, [a, b].map((it) => cast(model, it, "int32")));
   }, "bool");
 }
+
+const SELECT: PrimitiveKernel = {
+  inputs: ["condition", "t", "e"],
+  infer: ([, t, e]) => ({
+    shape: t.shape,
+    dtype: tf.upcastType(
+      t.dtype as tf.DataType,
+      e.dtype as tf.DataType,
+    ) as DType,
+  }),
+  lower: ({ model, inputs: [condition, ...sides], node }) => {
+    const [by, ...types] = node.inputs;
+    const { shape, dtype } = node.outputs[0];
+    // ONNX Runtime chooses between no booleans.
+    const between = dtype === "bool" ? "int32" : dtype;
+    const [t, e] = sides.map((it, i) =>
+      types[i].dtype === between ? it : cast(model, it, between)
+    );
+    // A condition of rank 1 chooses rows.
+    const rows = by.shape.length === 1 && shape.length > 1;
+    const column = [by.shape[0], ...shape.slice(1).map(() => 1)];
+    const chosen = rows
+      ? model.op("Reshape", [condition, model.ints(column)])
+      : condition;
+    const made = model.op("Where", [chosen, t, e]);
+    return dtype === between ? made : cast(model, made, dtype);
+  },
+};
+
+const ADD_N: PrimitiveKernel = {
+  inputs: "list",
+  infer: ([first]) => ({ shape: first.shape, dtype: first.dtype }),
+  lower: ({ model, inputs, node }) => {
+    const { dtype } = node.outputs[0];
+    const [first, ...others] = dtype === "bool"
+      ? inputs.map((it) => cast(model, it, "int32"))
+      : inputs;
+    const sum = others.reduce((sum, it) => model.op("Add", [sum, it]), first);
+    return dtype === "bool" ? cast(model, sum, "bool") : sum;
+  },
+};
 
 /** Elementwise kernels of two inputs. */
 export const BINARY: Kernels = {
   Add: arithmetic(direct("Add")),
   Sub: arithmetic(direct("Sub")),
   Multiply: arithmetic(direct("Mul")),
-  RealDiv: arithmetic(direct("Div")),
-  FloorDiv: arithmetic(floorDiv),
+  RealDiv: formula(direct("Div")),
+  FloorDiv: binary(floorDiv, "int32"),
   Mod: arithmetic(floorMod),
-  Pow: arithmetic(direct("Pow")),
+  Pow: arithmetic(pow),
   Maximum: arithmetic(direct("Max")),
   Minimum: arithmetic(direct("Min")),
   SquaredDifference: arithmetic(squaredDifference),
-  Atan2: arithmetic(atan2),
+  Atan2: formula(atan2),
   BitwiseAnd: binary(direct("BitwiseAnd")),
   Equal: comparison("Equal"),
-  NotEqual: binary((a, b, { model, node }) => {
-    const to = { to: 6 };
-    const [x, y] = node.inputs[0].dtype === "bool"
-      ? [a, b].map((it) => model.op("Cast", [it], to))
-      : [a, b];
-    return model.op("Not", [model.op("Equal", [x, y])]);
-  }, "bool"),
+  NotEqual: binary(
+    (a, b, { model }) => model.op("Not", [model.op("Equal", [a, b])]),
+    "bool",
+  ),
   Less: comparison("Less"),
   LessEqual: comparison("LessOrEqual"),
   Greater: comparison("Greater"),
   GreaterEqual: comparison("GreaterOrEqual"),
   LogicalAnd: binary(direct("And"), "bool"),
   LogicalOr: binary(direct("Or"), "bool"),
-  Prelu: {
-    inputs: ["x", "alpha"],
-    infer: ([x]) => ({ shape: x.shape, dtype: x.dtype }),
-    lower: ({ model, inputs: [x, alpha] }) => {
-      const below = model.op("Less", [x, model.scalar(0)]);
-      return model.op("Where", [below, model.op("Mul", [x, alpha]), x]);
-    },
-  },
+  Prelu: binary(prelu, "float32", ["x", "alpha"]),
   EluGrad: {
     inputs: ["dy", "y"],
     infer: ([, y]) => ({ shape: y.shape, dtype: y.dtype }),
@@ -151,30 +242,6 @@ export const BINARY: Kernels = {
       return model.op("Where", [above, dy, model.op("Mul", [dy, slope])]);
     },
   },
-  Select: {
-    inputs: ["condition", "t", "e"],
-    infer: ([, t, e]) => ({
-      shape: t.shape,
-      dtype: t.dtype === e.dtype ? t.dtype : "float32",
-    }),
-    lower: ({ model, inputs: [condition, t, e], node }) => {
-      const [by, then] = node.inputs;
-      // A condition of rank 1 chooses rows.
-      const rows = by.shape.length === 1 && then.shape.length > 1;
-      const shape = [by.shape[0], ...then.shape.slice(1).map(() => 1)];
-      const chosen = rows
-        ? model.op("Reshape", [condition, model.ints(shape)])
-        : condition;
-      return model.op("Where", [chosen, t, e]);
-    },
-  },
-  AddN: {
-    inputs: "list",
-    infer: ([first]) => ({ shape: first.shape, dtype: first.dtype }),
-    lower: ({ model, inputs }) =>
-      inputs.slice(1).reduce(
-        (sum, it) => model.op("Add", [sum, it]),
-        inputs[0],
-      ),
-  },
+  Select: SELECT,
+  AddN: ADD_N,
 };

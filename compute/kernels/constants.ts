@@ -20,30 +20,40 @@ const FILL: ConstantKernel = {
   },
 };
 
-/** Numbers from a start by equal steps. */
+/** Numbers from a start by equal steps, each rounded as it is in the array. */
 function steps(
   length: number,
-  at: (i: number) => number,
-  dtype: "float32" | "int32",
+  { start, step, dtype }: {
+    start: number;
+    step: number;
+    dtype: "float32" | "int32";
+  },
 ): ReturnType<ConstantKernel["constant"]> {
-  const numbers = { length };
   const values = dtype === "int32"
-    ? Int32Array.from(numbers, (_, i) => at(i))
-    : Float32Array.from(numbers, (_, i) => at(i));
+    ? new Int32Array(length)
+    : new Float32Array(length);
+  values[0] = start;
+  for (let i = 1; i < length; i++) values[i] = values[i - 1] + step;
   return { shape: [length], dtype, data: { values } };
 }
 
 const RANGE: ConstantKernel = {
   inputs: [],
   constant: (_, attributes) => {
-    const { start, stop, step, dtype } = attributes as {
+    const { start, stop, step: given, dtype = "float32" } = attributes as {
       start: number;
       stop: number;
       step: number;
       dtype?: "float32" | "int32";
     };
-    const length = Math.max(0, Math.ceil((stop - start) / step));
-    return steps(length, (i) => start + i * step, dtype ?? "float32");
+    // A step of 1 that was not asked for goes down where the stop is below.
+    const turned = stop < start && given === 1;
+    const count = Math.ceil((stop - start) / given);
+    return steps(Math.max(0, turned ? -count : count), {
+      start,
+      step: turned ? -1 : given,
+      dtype,
+    });
   },
 };
 
@@ -54,8 +64,8 @@ const LIN_SPACE: ConstantKernel = {
       "start" | "stop" | "num",
       number
     >;
-    const step = num > 1 ? (stop - start) / (num - 1) : 0;
-    return steps(num, (i) => start + i * step, "float32");
+    const step = (stop - start) / (num - 1);
+    return steps(num, { start, step, dtype: "float32" });
   },
 };
 

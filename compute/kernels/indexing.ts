@@ -1,4 +1,5 @@
 import { type DType, sizeOf, type Value } from "../graph/graph.ts";
+import { cast } from "./cast.ts";
 import {
   type CompositeKernel,
   type Kernels,
@@ -6,8 +7,6 @@ import {
   only,
   type PrimitiveKernel,
 } from "./kernel.ts";
-
-const INT64 = { to: 7 };
 
 /** Whole numbers from 0, as a constant of a type. */
 function range(length: number): Int32Array {
@@ -77,7 +76,7 @@ const GATHER_ND: PrimitiveKernel = {
     };
   },
   lower: ({ model, inputs: [params, indices] }) =>
-    model.op("GatherND", [params, model.op("Cast", [indices], INT64)]),
+    model.op("GatherND", [params, cast(model, indices, "int64")]),
 };
 
 /** A number in every place of a shape. */
@@ -100,7 +99,7 @@ const SCATTER_ND: PrimitiveKernel = {
     const { model, inputs: [indices, updates], node } = lowering;
     return model.op("ScatterND", [
       filled(lowering, node.outputs[0]),
-      model.op("Cast", [indices], INT64),
+      cast(model, indices, "int64"),
       updates,
     ], { reduction: "add" });
   },
@@ -112,7 +111,7 @@ const SCATTER_UPDATE: PrimitiveKernel = {
   lower: ({ model, inputs: [tensor, indices, updates] }) =>
     model.op("ScatterND", [
       tensor,
-      model.op("Cast", [indices], INT64),
+      cast(model, indices, "int64"),
       updates,
     ]),
 };
@@ -154,15 +153,15 @@ const ONE_HOT: PrimitiveKernel = {
     const all = model.tensor(range(depth), { shape: [depth], dtype: "int32" });
     const on = model.op("Equal", [column, all]);
     if (onValue === 1 && offValue === 0) {
-      return model.op("Cast", [on], {
-        to: { float32: 1, int32: 6, bool: 9, uint8: 2 }[dtype],
-      });
+      return cast(model, on, dtype);
     }
-    return model.op("Where", [
-      on,
-      model.scalar(onValue, dtype),
-      model.scalar(offValue, dtype),
-    ]);
+    // ONNX Runtime chooses between no booleans.
+    const between = dtype === "bool" ? "int32" : dtype;
+    const [yes, no] = [onValue, offValue].map((it) =>
+      model.scalar(it, between)
+    );
+    const chosen = model.op("Where", [on, yes, no]);
+    return dtype === between ? chosen : cast(model, chosen, dtype);
   },
 };
 
@@ -185,7 +184,7 @@ const SEGMENT_SUM: PrimitiveKernel = {
     const outside = model.op("Or", [below, above]);
     const rows = model.op("Where", [outside, last, ids]);
     const at = model.op("Reshape", [
-      model.op("Cast", [rows], INT64),
+      cast(model, rows, "int64"),
       model.ints([...node.inputs[1].shape, 1]),
     ]);
     const base = filled(lowering, {
@@ -210,7 +209,7 @@ const TOP_K: PrimitiveKernel = {
       attributes: { axis: -1, largest: 1, sorted: 1 },
       count: 2,
     });
-    return [values, model.op("Cast", [at], { to: 6 })];
+    return [values, cast(model, at, "int32")];
   },
 };
 
@@ -230,7 +229,7 @@ const CUMSUM: PrimitiveKernel = {
     const { axis, exclusive, reverse } = node
       .attributes as unknown as ScanAttributes;
     const x = node.inputs[0].dtype === "bool"
-      ? model.op("Cast", inputs, { to: 6 })
+      ? cast(model, inputs[0], "int32")
       : inputs[0];
     return model.op("CumSum", [x, model.scalar(axis, "int64")], {
       exclusive: exclusive ? 1 : 0,
@@ -259,7 +258,10 @@ const CUMPROD: CompositeKernel = {
       const paddings = shape.map((_, i) => i === at ? padding : [0, 0]);
       return only(record("PadV2", [kept], { paddings, constantValue: 1 }));
     };
-    let product = exclusive ? moved(x!, 1) : x!;
+    const numbers = x!.dtype === "bool"
+      ? only(record("Cast", [x!], { dtype: "int32" }))
+      : x!;
+    let product = exclusive ? moved(numbers, 1) : numbers;
     for (let by = 1; by < length; by *= 2) {
       product = only(record("Multiply", [product, moved(product, by)]));
     }

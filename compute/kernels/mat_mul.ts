@@ -1,5 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
-import { sizeOf, type Value } from "../graph/graph.ts";
+import type { Value } from "../graph/graph.ts";
+import type { ModelBuilder } from "../onnx/model_builder.ts";
+import { cast } from "./cast.ts";
 import {
   type CompositeKernel,
   type Kernels,
@@ -24,29 +26,28 @@ function lowerMatMul(lowering: Lowering): string {
   const { model, node } = lowering;
   const { transposeA, transposeB } = node
     .attributes as unknown as MatMulAttributes;
-  const transA = transposeA ? 1 : 0;
-  const transB = transposeB ? 1 : 0;
   const [a, b] = node.inputs;
-  if (a.shape.length === 2 && b.shape.length === 2) {
-    return model.op("Gemm", lowering.inputs, { transA, transB });
+  const matrices = a.shape.length === 2 && b.shape.length === 2;
+  // ONNX Runtime has no Gemm of whole numbers.
+  if (matrices && a.dtype === "float32") {
+    const flags = { transA: Number(transposeA), transB: Number(transposeB) };
+    return model.op("Gemm", lowering.inputs, flags);
   }
-  const [x, y] = [transA, transB].map((transposed, i) =>
-    transposed
-      ? transposeLast(lowering, i, node.inputs[i].shape.length)
-      : lowering.inputs[i]
-  );
-  return model.op("MatMul", [x, y]);
+  const [x, y] = [transposeA, transposeB].map((transposed, i) => {
+    const { shape, dtype } = node.inputs[i];
+    const name = lowering.inputs[i];
+    const numbers = dtype === "bool" ? cast(model, name, "int32") : name;
+    return transposed ? transposeLast(model, numbers, shape.length) : numbers;
+  });
+  const product = model.op("MatMul", [x, y]);
+  return a.dtype === "bool" ? cast(model, product, "bool") : product;
 }
 
-/** An input with its last two axes swapped. */
-function transposeLast(
-  { model, inputs }: Lowering,
-  i: number,
-  rank: number,
-): string {
+/** A tensor with its last two axes swapped. */
+function transposeLast(model: ModelBuilder, x: string, rank: number): string {
   const perm = Array.from({ length: rank }, (_, axis) => axis);
   [perm[rank - 2], perm[rank - 1]] = [rank - 1, rank - 2];
-  return model.op("Transpose", [inputs[i]], { perm });
+  return model.op("Transpose", [x], { perm });
 }
 
 const BATCH_MAT_MUL: PrimitiveKernel = {
@@ -159,11 +160,6 @@ const EINSUM: PrimitiveKernel = {
       equation: node.attributes.equation as string,
     }),
 };
-
-/** Whether a product's operand is a plain matrix. */
-export function isMatrix(value: Value): boolean {
-  return value.shape.length === 2 && sizeOf(value.shape) > 0;
-}
 
 /** Kernels that multiply matrices. */
 export const MAT_MUL: Kernels = {

@@ -1,26 +1,33 @@
 /** What is known of TensorFlow.js's kernels: shapes, types and lowerings. */
 import type { Value } from "../graph/graph.ts";
 import { BINARY } from "./binary.ts";
+import { BLOCKS } from "./blocks.ts";
 import { CONSTANTS } from "./constants.ts";
 import { CONVOLUTION } from "./convolution.ts";
+import { DEPTHWISE_CONVOLUTION } from "./depthwise_convolution.ts";
 import { INDEXING } from "./indexing.ts";
 import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
 import { NORMALIZATION } from "./normalization.ts";
 import { POOLING } from "./pooling.ts";
 import { REDUCTIONS } from "./reductions.ts";
+import { RELU_GRADIENTS } from "./relu_gradient.ts";
 import { SHAPING } from "./shaping.ts";
+import { SLICING } from "./slicing.ts";
 import { UNARY } from "./unary.ts";
 
 /** Families of kernels, by what they do. */
 export const FAMILIES: Readonly<Record<string, Kernels>> = {
   "elementwise, one input": UNARY,
-  "elementwise, several inputs": BINARY,
+  "elementwise, several inputs": { ...BINARY, ...RELU_GRADIENTS },
   reductions: REDUCTIONS,
   "matrix products": MAT_MUL,
   convolutions: CONVOLUTION,
+  "convolutions, channel by channel": DEPTHWISE_CONVOLUTION,
   pooling: POOLING,
   shapes: SHAPING,
+  slices: SLICING,
+  "blocks of images": BLOCKS,
   indices: INDEXING,
   normalisation: NORMALIZATION,
   constants: CONSTANTS,
@@ -51,10 +58,4 @@ export function inferOutputs(
   const types = primitive(name).infer(inputs, attributes);
   const list = Array.isArray(types) ? types : [types];
   return list.map(({ shape, dtype }) => ({ shape: [...shape], dtype }));
-}
-
-/** The name of an input of a primitive kernel. */
-export function inputName(op: string, i: number): string {
-  const { inputs } = primitive(op);
-  return inputs === "list" ? String(i) : inputs[i];
 }

@@ -1,24 +1,29 @@
 import * as tf from "@tensorflow/tfjs";
 import { type Attributes, sizeOf, type Value } from "../graph/graph.ts";
+import { cast } from "./cast.ts";
 import {
+  checkFits,
   type ConvInfo,
+  convTranspose,
+  cutWindows,
   padsOf,
   permute,
   TO_NCHW,
   TO_NHWC,
-} from "./convolution.ts";
+} from "./convolution_windows.ts";
 import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 type Shape4D = [number, number, number, number];
 
-function poolInfo(x: Value, attributes: Attributes): ConvInfo {
+/** Lengths and steps; TensorFlow.js leaves out of gradients how it rounded. */
+function poolInfo(x: Value, attributes: Attributes, dy?: Value): ConvInfo {
   const { filterSize, strides, pad, dimRoundingMode } = attributes as {
     filterSize: number | [number, number];
     strides: number | [number, number];
     pad: "valid" | "same" | number;
     dimRoundingMode?: "floor" | "round" | "ceil";
   };
-  return tf.backend_util.computePool2DInfo(
+  const info = tf.backend_util.computePool2DInfo(
     x.shape as Shape4D,
     filterSize,
     strides,
@@ -26,14 +31,21 @@ function poolInfo(x: Value, attributes: Attributes): ConvInfo {
     pad,
     dimRoundingMode,
   );
+  if (dy !== undefined) [info.outHeight, info.outWidth] = dy.shape.slice(1, 3);
+  return checkFits(info);
 }
 
+/** Windows as ONNX has them; each is to see a part of the image. */
 function windows(info: ConvInfo) {
-  return {
-    kernel_shape: [info.filterHeight, info.filterWidth],
-    strides: [info.strideHeight, info.strideWidth],
-    pads: padsOf(info),
-  };
+  const kernel_shape = [info.filterHeight, info.filterWidth];
+  const strides = [info.strideHeight, info.strideWidth];
+  const pads = padsOf(info);
+  if (pads.some((it, i) => it >= kernel_shape[i % 2])) {
+    throw new RangeError(
+      `Cannot lower pooling with padding of [${pads}] and windows of [${kernel_shape}]: expected less padding than windows`,
+    );
+  }
+  return { kernel_shape, strides, pads };
 }
 
 function pool(op: string): PrimitiveKernel {
@@ -44,11 +56,16 @@ function pool(op: string): PrimitiveKernel {
       dtype: x.dtype,
     }),
     lower: (lowering) => {
-      const { model, inputs, node } = lowering;
-      const info = poolInfo(node.inputs[0], node.attributes);
-      const images = permute(lowering, inputs[0], TO_NCHW);
+      const { model, inputs: [x], node } = lowering;
+      const [input] = node.inputs;
+      const isFloat = input.dtype === "float32";
+      const info = poolInfo(input, node.attributes);
+      const numbers = isFloat ? x : cast(model, x, "float32");
+      const images = permute(lowering, numbers, TO_NCHW);
       const made = model.op(op, [images], windows(info));
-      return permute(lowering, made, TO_NHWC);
+      const cut = cutWindows(lowering, made, info);
+      const pooled = permute(lowering, cut, TO_NHWC);
+      return isFloat ? pooled : cast(model, pooled, input.dtype);
     },
   };
 }
@@ -60,7 +77,7 @@ const MAX_POOL_GRADIENT: PrimitiveKernel = {
   lower: (lowering) => {
     const { model, inputs, node } = lowering;
     const [dy, input] = node.inputs;
-    const info = poolInfo(input, node.attributes);
+    const info = poolInfo(input, node.attributes, dy);
     const images = permute(lowering, inputs[1], TO_NCHW);
     const [, at] = model.ops("MaxPool", [images], {
       attributes: windows(info),
@@ -70,7 +87,7 @@ const MAX_POOL_GRADIENT: PrimitiveKernel = {
       model.op("Reshape", [x, model.ints([sizeOf(dy.shape)])]);
     const scattered = model.op("ScatterElements", [
       zeros(lowering, [sizeOf(input.shape)]),
-      flat(at),
+      flat(cutWindows(lowering, at, info)),
       flat(permute(lowering, inputs[0], TO_NCHW)),
     ], { axis: 0, reduction: "add" });
     const [batch, height, width, channels] = input.shape;
@@ -95,30 +112,18 @@ const AVG_POOL_GRADIENT: PrimitiveKernel = {
   infer: ([, input]) => ({ shape: input.shape, dtype: input.dtype }),
   lower: (lowering) => {
     const { model, inputs, node } = lowering;
-    const input = node.inputs[1];
-    const info = poolInfo(input, node.attributes);
+    const [dy, input] = node.inputs;
+    const info = poolInfo(input, node.attributes, dy);
     const { filterHeight, filterWidth, inChannels } = info;
     const area = filterHeight * filterWidth;
     const filter = model.tensor(
       new Float32Array(inChannels * area).fill(1 / area),
       { shape: [inChannels, 1, filterHeight, filterWidth], dtype: "float32" },
     );
-    const { strides, pads } = windows(info);
-    const { top, bottom, left, right } = info.padInfo;
-    const made = model.op("ConvTranspose", [
+    const made = convTranspose(lowering, [
       permute(lowering, inputs[0], TO_NCHW),
       filter,
-    ], {
-      strides,
-      pads,
-      group: inChannels,
-      output_padding: [
-        info.inHeight - (info.outHeight - 1) * info.strideHeight -
-        filterHeight + top + bottom,
-        info.inWidth - (info.outWidth - 1) * info.strideWidth - filterWidth +
-        left + right,
-      ],
-    });
+    ], { info, group: inChannels });
     return permute(lowering, made, TO_NHWC);
   },
 };

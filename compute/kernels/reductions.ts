@@ -1,5 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Attributes, DType, Value } from "../graph/graph.ts";
+import { blockedSum } from "./blocked_sum.ts";
+import { cast } from "./cast.ts";
 import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 /** The axes that a reduction goes over, from its attributes. */
@@ -22,6 +24,8 @@ function reducedShape(x: Value, attributes: Attributes): number[] {
   return x.shape.filter((_, axis) => !axes.has(axis));
 }
 
+const wide = (dtype: DType): DType => dtype === "bool" ? "int32" : dtype;
+
 function reduce(
   lowering: Lowering,
   op: string,
@@ -36,6 +40,7 @@ function reduce(
   return model.op(op, inputs, { keepdims: attributes.keepDims ? 1 : 0 });
 }
 
+/** A reduction of numbers; ONNX has them of no booleans. */
 function reduction(
   op: string,
   dtype: (of: DType) => DType = (of) => of,
@@ -47,29 +52,32 @@ function reduction(
       dtype: dtype(x.dtype),
     }),
     lower: (lowering) => {
-      const { node, inputs, model } = lowering;
-      const to = node.outputs[0].dtype === "float32" ? 1 : 6;
-      const same = node.inputs[0].dtype === node.outputs[0].dtype;
-      const x = same ? inputs[0] : model.op("Cast", inputs, { to });
-      return reduce(lowering, op, x);
+      const { node, inputs: [x], model } = lowering;
+      const to = node.outputs[0].dtype;
+      const numeric = to === "bool" ? "int32" : to;
+      const same = node.inputs[0].dtype === numeric;
+      const made = reduce(lowering, op, same ? x : cast(model, x, numeric));
+      return to === numeric ? made : cast(model, made, to);
     },
   };
 }
 
-/** A reduction of booleans, which ONNX computes as whole numbers. */
+const SUM = reduction("ReduceSum", wide);
+
+/** A sum; of images in another layout, it is computed in that. */
+const SUM_OF_IMAGES: PrimitiveKernel = {
+  ...SUM,
+  lower: (lowering) => {
+    const { attributes, inputs: [x] } = lowering.node;
+    const axes = reducedAxes(attributes, x.shape.length);
+    const keepDims = attributes.keepDims === true;
+    return blockedSum(lowering, { axes, keepDims }) ?? SUM.lower(lowering);
+  },
+};
+
+/** A question about all booleans. */
 function quantifier(op: string): PrimitiveKernel {
-  return {
-    inputs: ["x"],
-    infer: ([x], attributes) => ({
-      shape: reducedShape(x, attributes),
-      dtype: "bool",
-    }),
-    lower: (lowering) => {
-      const { model, inputs } = lowering;
-      const numbers = model.op("Cast", inputs, { to: 6 });
-      return model.op("Cast", [reduce(lowering, op, numbers)], { to: 9 });
-    },
-  };
+  return reduction(op, () => "bool");
 }
 
 /** Where the largest or smallest number is; the first of equals. */
@@ -80,25 +88,26 @@ function position(op: string): PrimitiveKernel {
       shape: reducedShape(x, attributes),
       dtype: "int32",
     }),
-    lower: ({ model, inputs, node }) => {
-      const [axis] = reducedAxes(node.attributes, node.inputs[0].shape.length);
-      const at = model.op(op, inputs, { axis, keepdims: 0 });
-      return model.op("Cast", [at], { to: 6 });
+    lower: ({ model, inputs: [x], node }) => {
+      const [{ shape, dtype }] = node.inputs;
+      const [axis] = reducedAxes(node.attributes, shape.length);
+      const numbers = dtype === "bool" ? cast(model, x, "int32") : x;
+      const at = model.op(op, [numbers], { axis, keepdims: 0 });
+      return cast(model, at, "int32");
     },
   };
 }
 
-const wide = (dtype: DType): DType => dtype === "bool" ? "int32" : dtype;
-
 /** Kernels that reduce axes. */
 export const REDUCTIONS: Kernels = {
-  Sum: reduction("ReduceSum", wide),
+  Sum: SUM_OF_IMAGES,
   Mean: reduction("ReduceMean", () => "float32"),
   Max: reduction("ReduceMax"),
   Min: reduction("ReduceMin"),
   Prod: reduction("ReduceProd", wide),
   All: quantifier("ReduceMin"),
-  Any: quantifier("ReduceMax"),
+  // Not the largest: of nothing, that is the least number there is.
+  Any: quantifier("ReduceSum"),
   ArgMax: position("ArgMax"),
   ArgMin: position("ArgMin"),
 };

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf, type Value } from "../graph/graph.ts";
+import { cast } from "./cast.ts";
 import {
   type CompositeKernel,
   type Kernels,
@@ -15,10 +16,10 @@ function resolveShape(x: Value, shape: readonly number[]): readonly number[] {
 
 /** The same numbers in another shape: that of the output. */
 function lowerReshape({ model, inputs, node }: Lowering): string {
-  return model.op("Reshape", [
-    inputs[0],
-    model.ints(node.outputs[0].shape),
-  ]);
+  const [{ shape }] = node.outputs;
+  // By itself, ONNX takes a length of 0 for that of the input.
+  const allowzero = Number(shape.includes(0));
+  return model.op("Reshape", [inputs[0], model.ints(shape)], { allowzero });
 }
 
 const RESHAPE: PrimitiveKernel = {
@@ -81,8 +82,15 @@ const CONCAT: PrimitiveKernel = {
     const length = inputs.reduce((sum, it) => sum + it.shape[axis], 0);
     return { shape: shape.with(axis, length), dtype };
   },
-  lower: ({ model, inputs, node }) =>
-    model.op("Concat", inputs, { axis: node.attributes.axis as number }),
+  lower: ({ model, inputs, node }) => {
+    const axis = node.attributes.axis as number;
+    const [{ dtype }] = node.outputs;
+    // The first one's type is that of the others.
+    const parts = inputs.map((it, i) =>
+      node.inputs[i].dtype === dtype ? it : cast(model, it, dtype)
+    );
+    return model.op("Concat", parts, { axis });
+  },
 };
 
 const PACK: CompositeKernel = {
@@ -206,170 +214,29 @@ const MIRROR_PAD: PrimitiveKernel = {
   },
 };
 
-const REVERSE: CompositeKernel = {
+/** Numbers on the diagonal of a square, 0 elsewhere. */
+const DIAG: CompositeKernel = {
   inputs: ["x"],
-  expand: (record, [x], { dims }) => {
-    const axes = tf.util.parseAxisParam(dims as number[], [...x!.shape]);
-    if (axes.length === 0) return record("Identity", [x!]);
-    return record("Strided", [x!], {
-      begin: axes.map((axis) => x!.shape[axis] - 1),
-      end: axes.map(() => BEFORE_START),
-      strides: axes.map(() => -1),
-      axes,
-      shape: x!.shape,
-    });
-  },
-};
-
-/** ONNX counts an end of -1 from the end: before the start lies far below. */
-const BEFORE_START = -(2 ** 31);
-
-/** ONNX's Slice: begins, ends and steps of some axes. */
-const STRIDED: PrimitiveKernel = {
-  inputs: ["x"],
-  infer: ([x], { shape }) => ({ shape: shape as number[], dtype: x.dtype }),
-  lower: ({ model, inputs, node }) => {
-    const { begin, end, strides, axes } = node.attributes as Record<
-      "begin" | "end" | "strides" | "axes",
-      number[]
-    >;
-    const settings = [begin, end, axes, strides];
-    return model.op("Slice", [
-      inputs[0],
-      ...settings.map((it) => model.ints(it)),
-    ]);
-  },
-};
-
-const SLICE: CompositeKernel = {
-  inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const { begin, size } = attributes as { begin: number; size: number };
-    const [from, lengths] = tf.slice_util.parseSliceParams(
-      { shape: [...x!.shape] } as tf.Tensor,
-      begin,
-      size,
+  expand: (record, [x]) => {
+    const { shape, dtype } = x!;
+    const size = sizeOf(shape);
+    const square = [size, size];
+    const on = Uint8Array.from(
+      { length: size * size },
+      (_, i) => i % (size + 1) === 0 ? 1 : 0,
     );
-    return record("Strided", [x!], stridedOf(x!, from, lengths));
-  },
-};
-
-/** The axes that a slice with steps of 1 makes shorter. */
-function stridedOf(x: Value, from: number[], lengths: number[]) {
-  const axes = x.shape.map((_, axis) => axis)
-    .filter((axis) => lengths[axis] !== x.shape[axis]);
-  return {
-    begin: axes.map((axis) => from[axis]),
-    end: axes.map((axis) => from[axis] + lengths[axis]),
-    strides: axes.map(() => 1),
-    axes,
-    shape: lengths,
-  };
-}
-
-const STRIDED_SLICE: CompositeKernel = {
-  inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const it = attributes as
-      & Record<"begin" | "end" | "strides", number[]>
-      & {
-        [mask in `${string}Mask`]: number;
-      };
-    const info = tf.slice_util.sliceInfo(
-      [...x!.shape],
-      it.begin,
-      it.end,
-      it.strides,
-      it.beginMask,
-      it.endMask,
-      it.ellipsisMask,
-      it.newAxisMask,
-      it.shrinkAxisMask,
-    );
-    const { begin, end, strides } = info;
-    const taken = record("Strided", [x!], {
-      begin,
-      end: end.map((at, axis) =>
-        strides[axis] < 0 && at < 0 ? BEFORE_START : at
-      ),
-      strides,
-      axes: begin.map((_, axis) => axis),
-      shape: begin.map((from, axis) =>
-        Math.max(0, Math.ceil((end[axis] - from) / strides[axis]))
-      ),
+    const column = record("Reshape", [x!], { shape: [size, 1] });
+    const rows = record("BroadcastTo", column, { shape: square });
+    const diagonal = record("Constant", [], {
+      values: on,
+      type: { shape: square, dtype: "bool" },
     });
-    return record("Reshape", taken, { shape: info.finalShape });
-  },
-};
-
-const BATCH_TO_SPACE: CompositeKernel = {
-  inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const { blockShape, crops } = attributes as {
-      blockShape: number[];
-      crops: number[][];
-    };
-    const shape = [...x!.shape];
-    const product = sizeOf(blockShape);
-    const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
-    const split = getReshaped(shape, blockShape, product);
-    const perm = getPermuted(split.length, blockShape.length);
-    const joined = getReshapedPermuted(shape, blockShape, product);
-    const begin = tf.backend_util
-      .getSliceBeginCoords(crops, blockShape.length);
-    const size = tf.backend_util
-      .getSliceSize(joined, crops, blockShape.length);
-    const apart = record("Reshape", [x!], { shape: split });
-    const turned = record("Transpose", apart, { perm });
-    const [whole] = record("Reshape", turned, { shape: joined });
-    return record("Strided", [whole], stridedOf(whole, begin, size));
-  },
-};
-
-const SPACE_TO_BATCH: CompositeKernel = {
-  inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const { blockShape, paddings } = attributes as {
-      blockShape: number[];
-      paddings: [number, number][];
-    };
-    const product = sizeOf(blockShape);
-    const rank = x!.shape.length;
-    const all: [number, number][] = Array.from({ length: rank }, () => [0, 0]);
-    paddings.forEach((it, i) => all[i + 1] = it);
-    const padded = record("PadV2", [x!], { paddings: all, constantValue: 0 });
-    const shape = [...padded[0].shape];
-    const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
-    const split = getReshaped(shape, blockShape, product, false);
-    const perm = getPermuted(split.length, blockShape.length, false);
-    const joined = getReshapedPermuted(shape, blockShape, product, false);
-    const apart = record("Reshape", padded, { shape: split });
-    const turned = record("Transpose", apart, { perm });
-    return record("Reshape", turned, { shape: joined });
-  },
-};
-
-const DEPTH_TO_SPACE: CompositeKernel = {
-  inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const { blockSize, dataFormat } = attributes as {
-      blockSize: number;
-      dataFormat: string;
-    };
-    if (dataFormat !== "NHWC") {
-      throw new TypeError(
-        `Cannot trace depthToSpace of ${dataFormat} data: expected NHWC`,
-      );
-    }
-    const [batch, height, width, depth] = x!.shape;
-    const rest = depth / (blockSize * blockSize);
-    const apart = record("Reshape", [x!], {
-      shape: [batch, height, width, blockSize, blockSize, rest],
+    const none = record("Constant", [], {
+      fill: 0,
+      type: { shape: square, dtype },
     });
-    const turned = record("Transpose", apart, { perm: [0, 1, 3, 2, 4, 5] });
-    return record("Reshape", turned, {
-      shape: [batch, height * blockSize, width * blockSize, rest],
-    });
+    const chosen = record("Select", [...diagonal, ...rows, ...none]);
+    return record("Reshape", chosen, { shape: [...shape, ...shape] });
   },
 };
 
@@ -387,11 +254,5 @@ export const SHAPING: Kernels = {
   Unpack: UNPACK,
   PadV2: PAD,
   MirrorPad: MIRROR_PAD,
-  Reverse: REVERSE,
-  Strided: STRIDED,
-  Slice: SLICE,
-  StridedSlice: STRIDED_SLICE,
-  BatchToSpaceND: BATCH_TO_SPACE,
-  SpaceToBatchND: SPACE_TO_BATCH,
-  DepthToSpace: DEPTH_TO_SPACE,
+  Diag: DIAG,
 };

@@ -1,4 +1,5 @@
 import type { DType } from "../graph/graph.ts";
+import { cast, throughInt32, truncated } from "./cast.ts";
 import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 /** An elementwise kernel of one input, whose numbers have its type. */
@@ -10,58 +11,49 @@ function unary(lower: PrimitiveKernel["lower"]): PrimitiveKernel {
   };
 }
 
-/** The operation of ONNX of that name, which takes floating-point numbers. */
-function floating(op: string): PrimitiveKernel {
-  return unary((lowering) =>
-    inFloat(lowering, (x) => lowering.model.op(op, [x]))
-  );
+type Compute = (x: string, lowering: Lowering) => string;
+
+/** A formula over any numbers; those of booleans are whole ones. */
+function numeric(compute: Compute): PrimitiveKernel {
+  return unary((lowering) => {
+    const { model, inputs: [x], node } = lowering;
+    const [{ dtype }] = node.inputs;
+    return throughInt32({ model, x, dtype }, (x) => compute(x, lowering));
+  });
 }
 
 /** The operation of ONNX of that name, which takes any numbers. */
 function direct(op: string): PrimitiveKernel {
-  return unary(({ model, inputs }) => model.op(op, inputs));
+  return numeric((x, { model }) => model.op(op, [x]));
 }
 
-/** A formula over floating-point numbers. */
-function formula(
-  compute: (x: string, lowering: Lowering) => string,
-): PrimitiveKernel {
-  return unary((lowering) => inFloat(lowering, (x) => compute(x, lowering)));
+/** A formula over floating-point numbers, turned into the input's type. */
+function formula(compute: Compute): PrimitiveKernel {
+  return unary((lowering) => {
+    const { node: { inputs: [{ dtype }] }, model } = lowering;
+    const result = compute(toFloat(lowering), lowering);
+    return dtype === "float32" ? result : truncated(model, result, dtype);
+  });
 }
 
-/** A question about each number. */
-function question(
-  compute: (x: string, lowering: Lowering) => string,
-): PrimitiveKernel {
+/** The operation of ONNX of that name, which takes floating-point numbers. */
+function floating(op: string): PrimitiveKernel {
+  return formula((x, { model }) => model.op(op, [x]));
+}
+
+/** A formula over floating-point numbers, of a type of its own. */
+function typed(dtype: "float32" | "bool", compute: Compute): PrimitiveKernel {
   return {
     inputs: ["x"],
-    infer: ([x]) => ({ shape: x.shape, dtype: "bool" }),
+    infer: ([x]) => ({ shape: x.shape, dtype }),
     lower: (lowering) => compute(toFloat(lowering), lowering),
   };
 }
 
 /** The input as float32. */
-function toFloat({ node, inputs, model }: Lowering): string {
-  const [{ dtype }] = node.inputs;
-  if (dtype === "float32") return inputs[0];
-  return model.op("Cast", inputs, { to: 1 });
+function toFloat({ node, inputs: [x], model }: Lowering): string {
+  return node.inputs[0].dtype === "float32" ? x : cast(model, x, "float32");
 }
-
-/** Computes in float32 and turns the result into the input's type. */
-function inFloat(lowering: Lowering, compute: (x: string) => string): string {
-  const { node, model } = lowering;
-  const result = compute(toFloat(lowering));
-  const [{ dtype }] = node.inputs;
-  if (dtype === "float32") return result;
-  return model.op("Cast", [result], { to: ONNX_TYPES[dtype] });
-}
-
-const ONNX_TYPES: Readonly<Record<DType, number>> = {
-  float32: 1,
-  uint8: 2,
-  int32: 6,
-  bool: 9,
-};
 
 /**
  * `exp(x) - 1` as `tanh(x / 2) * (exp(x) + 1)`, which keeps the digits of
@@ -87,6 +79,15 @@ function log1p(x: string, { model }: Lowering): string {
   return model.op("Where", [model.op("Equal", [u, one]), x, exact]);
 }
 
+/**
+ * The logistic function by its formula. ONNX Runtime's own is 0 from -18 down,
+ * and the logarithm of that is no number.
+ */
+function sigmoid(x: string, { model }: Lowering): string {
+  const inverse = model.op("Exp", [model.op("Neg", [x])]);
+  return model.op("Reciprocal", [model.op("Add", [inverse, model.scalar(1)])]);
+}
+
 /** 1 above 0, `alpha` elsewhere; NaN stays. */
 function step(x: string, { model, node }: Lowering): string {
   const { alpha = 0 } = node.attributes as { alpha?: number };
@@ -94,6 +95,23 @@ function step(x: string, { model, node }: Lowering): string {
   const sides = [model.scalar(1), model.scalar(alpha)];
   const stepped = model.op("Where", [above, ...sides]);
   return model.op("Where", [model.op("IsNaN", [x]), x, stepped]);
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+/** Numbers between bounds, which may be infinite for whole numbers too. */
+function clip(
+  x: string,
+  { model, node }: Lowering,
+  bounds: readonly number[],
+): string {
+  const isFloat = node.inputs[0].dtype === "float32";
+  const limits = bounds.map((it) =>
+    isFloat
+      ? model.scalar(it)
+      : model.scalar(Math.max(~MAX_INT32, Math.min(it, MAX_INT32)), "int32")
+  );
+  return model.op("Clip", [x, ...limits]);
 }
 
 const SELU = {
@@ -115,41 +133,39 @@ export const UNARY: Kernels = {
   Cosh: floating("Cosh"),
   Elu: floating("Elu"),
   Erf: floating("Erf"),
-  Exp: floating("Exp"),
+  Exp: typed("float32", (x, { model }) => model.op("Exp", [x])),
   Expm1: formula(expm1),
   Floor: floating("Floor"),
-  Identity: direct("Identity"),
-  IsFinite: question((x, { model }) => {
+  Identity: unary(({ model, inputs }) => model.op("Identity", inputs)),
+  IsFinite: typed("bool", (x, { model }) => {
     const bad = [model.op("IsNaN", [x]), model.op("IsInf", [x])];
     return model.op("Not", [model.op("Or", bad)]);
   }),
-  IsInf: question((x, { model }) => model.op("IsInf", [x])),
-  IsNan: question((x, { model }) => model.op("IsNaN", [x])),
-  LeakyRelu: formula((x, { model, node }) => {
+  IsInf: typed("bool", (x, { model }) => model.op("IsInf", [x])),
+  IsNan: typed("bool", (x, { model }) => model.op("IsNaN", [x])),
+  LeakyRelu: typed("float32", (x, { model, node }) => {
     const { alpha } = node.attributes as { alpha: number };
     return model.op("LeakyRelu", [x], { alpha: { float: alpha } });
   }),
   Log: floating("Log"),
   Log1p: formula(log1p),
-  LogicalNot: direct("Not"),
+  LogicalNot: unary(({ model, inputs }) => model.op("Not", inputs)),
   Neg: direct("Neg"),
   Reciprocal: floating("Reciprocal"),
-  Relu: floating("Relu"),
-  Relu6: formula((x, { model }) =>
-    model.op("Clip", [x, model.scalar(0), model.scalar(6)])
-  ),
+  Relu: direct("Relu"),
+  Relu6: numeric((x, lowering) => clip(x, lowering, [0, 6])),
   Round: floating("Round"),
   Rsqrt: formula((x, { model }) =>
     model.op("Reciprocal", [model.op("Sqrt", [x])])
   ),
   Selu: formula((x, { model }) => model.op("Selu", [x], SELU)),
-  Sigmoid: floating("Sigmoid"),
+  Sigmoid: formula(sigmoid),
   Sign: direct("Sign"),
   Sin: floating("Sin"),
   Sinh: floating("Sinh"),
   Softplus: floating("Softplus"),
   Sqrt: floating("Sqrt"),
-  Square: unary(({ model, inputs: [x] }) => model.op("Mul", [x, x])),
+  Square: numeric((x, { model }) => model.op("Mul", [x, x])),
   Step: formula(step),
   Tan: floating("Tan"),
   Tanh: floating("Tanh"),
@@ -159,19 +175,14 @@ export const UNARY: Kernels = {
       shape: x.shape,
       dtype: attributes.dtype as DType,
     }),
-    lower: ({ model, inputs, node }) =>
-      model.op("Cast", inputs, { to: ONNX_TYPES[node.outputs[0].dtype] }),
+    lower: ({ model, inputs: [x], node }) =>
+      cast(model, x, node.outputs[0].dtype),
   },
-  ClipByValue: unary(({ model, inputs, node }) => {
-    const { clipValueMin, clipValueMax } = node.attributes as {
-      clipValueMin: number;
-      clipValueMax: number;
-    };
-    const { dtype } = node.inputs[0];
-    return model.op("Clip", [
-      ...inputs,
-      model.scalar(clipValueMin, dtype),
-      model.scalar(clipValueMax, dtype),
-    ]);
+  ClipByValue: numeric((x, lowering) => {
+    const { clipValueMin, clipValueMax } = lowering.node.attributes as Record<
+      "clipValueMin" | "clipValueMax",
+      number
+    >;
+    return clip(x, lowering, [clipValueMin, clipValueMax]);
   }),
 };

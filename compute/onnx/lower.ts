@@ -7,17 +7,26 @@ import {
   type Value,
 } from "../graph/graph.ts";
 import { primitive } from "../kernels/mod.ts";
-import { ModelBuilder } from "./model_builder.ts";
+import { ModelBuilder, type ModelOptions } from "./model_builder.ts";
 import type { OnnxModel, OnnxNode } from "./protobuf.ts";
 
 /** Constants of one number are written out up to this size. */
 const MAX_WRITTEN = 1 << 12;
 
-/** A graph as an ONNX model whose inputs and outputs have the graph's names. */
-export function lowerGraph(graph: Graph): OnnxModel {
+/**
+ * A graph as an ONNX model whose inputs and outputs have the graph's names.
+ *
+ * @param graph The graph.
+ * @param options The machine that the model is for, if not any.
+ */
+export function lowerGraph(
+  graph: Graph,
+  options: Pick<ModelOptions, "blockSize"> = {},
+): OnnxModel {
   const outputNames = freeNames(graph);
   const inputNames = graph.inputs.map(({ name }) => name);
-  const model = new ModelBuilder(new Set([...inputNames, ...outputNames]));
+  const taken = new Set([...inputNames, ...outputNames]);
+  const model = new ModelBuilder({ ...options, taken });
   const names = new Map<Value, string>();
   for (const { name, value } of graph.inputs) names.set(value, name);
   for (const node of graph.nodes) {
@@ -27,11 +36,13 @@ export function lowerGraph(graph: Graph): OnnxModel {
   const outputs = makeOutputs(graph, { model, names })
     .map((it, i) => ({ ...it, name: outputNames[i] }));
   const renamed = new Map(outputs.map(({ made, name }) => [made, name]));
+  const nodes = withoutUnused(model.nodes, new Set(renamed.keys()));
+  const used = new Set(nodes.flatMap(({ inputs }) => inputs));
   return {
     inputs: graph.inputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
     outputs: outputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
-    nodes: model.nodes.map((node) => rename(node, renamed)),
-    initializers: model.initializers,
+    nodes: nodes.map((node) => rename(node, renamed)),
+    initializers: model.initializers.filter(({ name }) => used.has(name)),
   };
 }
 
@@ -64,6 +75,18 @@ function makeOutputs(
     taken.add(made);
     return { made, value };
   });
+}
+
+/** The operations that something depends on: a form may be made in vain. */
+function withoutUnused(
+  nodes: readonly OnnxNode[],
+  needed: Set<string>,
+): OnnxNode[] {
+  return nodes.toReversed().filter(({ inputs, outputs }) => {
+    if (!outputs.some((output) => needed.has(output))) return false;
+    for (const input of inputs) needed.add(input);
+    return true;
+  }).reverse();
 }
 
 function typeOf({ shape, dtype }: Value) {

@@ -141,7 +141,40 @@ Deno.test("equal small constants are one, unless type, shape or sign differ", ()
 });
 
 Deno.test("names that are taken are not given", () => {
-  const model = new ModelBuilder(new Set(["c0", "v2"]));
+  const model = new ModelBuilder({ taken: new Set(["c0", "v2"]) });
   assertEquals(model.scalar(1), "c1");
   assertEquals(model.ops("Split", ["x"], { count: 2 }), ["v3", "v4"]);
+});
+
+Deno.test("operations and constants that nothing takes are left out", () => {
+  const graph = trace(({ x, w }) => {
+    const convolve = (x: tf.Tensor) =>
+      tf.conv2d(x as tf.Tensor4D, w as tf.Tensor4D, 1, "same");
+    return { y: convolve(convolve(x)) };
+  }, { x: float(1, 4, 4, 16), w: float(3, 3, 16, 16) });
+  const { nodes, initializers } = lowerGraph(graph, { blockSize: 16 });
+  const taken = new Set(nodes.flatMap(({ inputs }) => inputs)).add("y");
+  for (const { outputs: [made] } of nodes) assert(taken.has(made));
+  for (const { name } of initializers) assert(taken.has(name));
+  assertEquals(nodes.filter(({ op }) => op === "ReorderOutput").length, 1);
+});
+
+Deno.test("a form of a tensor is told by its name", () => {
+  const model = new ModelBuilder();
+  assertEquals(model.formOf("x", "blocked"), undefined);
+  assertEquals(model.addForm("x", "blocked", "y"), "y");
+  assertEquals(model.formOf("x", "blocked"), "y");
+  assertEquals(model.formOf("x", "other"), undefined);
+});
+
+Deno.test("an operation's domain stands before its name", () => {
+  const model = new ModelBuilder();
+  model.op("com.microsoft.nchwc.Conv", ["x", "w"]);
+  model.op("Conv", ["x", "w"]);
+  model.op("FusedMatMul", ["x", "w"]);
+  assertEquals(model.nodes.map(({ op, domain }) => [op, domain]), [
+    ["Conv", "com.microsoft.nchwc"],
+    ["Conv", ""],
+    ["FusedMatMul", "com.microsoft"],
+  ]);
 });

@@ -12,17 +12,41 @@ export type OnnxAttributes = Readonly<Record<string, OnnxAttribute>>;
 /** Operations that the ONNX standard lacks and ONNX Runtime has. */
 const CONTRIBUTED: ReadonlySet<string> = new Set(["FusedMatMul"]);
 
+/** What a model is built for. */
+export interface ModelOptions {
+  /** Names that are not to be given: those of a graph's tensors. */
+  readonly taken?: ReadonlySet<string>;
+  /**
+   * Channels that ONNX Runtime's blocked convolutions hold side by side on the
+   * machine that the model is for; 0 for a model that runs anywhere.
+   */
+  readonly blockSize?: number;
+}
+
 /** Collects the operations and the numbers of an ONNX model, naming them. */
 export class ModelBuilder {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxInitializer[] = [];
+  readonly blockSize: number;
   readonly #names = new Map<string, string>();
+  readonly #forms = new Map<string, string>();
   readonly #taken: ReadonlySet<string>;
   #next = 0;
 
-  /** @param taken Names that are not to be given: those of a graph's tensors. */
-  constructor(taken: ReadonlySet<string> = new Set()) {
+  constructor({ taken = new Set(), blockSize = 0 }: ModelOptions = {}) {
     this.#taken = taken;
+    this.blockSize = blockSize;
+  }
+
+  /** Another form of a tensor, such as another layout, if it was made. */
+  formOf(name: string, form: string): string | undefined {
+    return this.#forms.get(`${form} ${name}`);
+  }
+
+  /** Notes another form of a tensor; returns that form. */
+  addForm(name: string, form: string, made: string): string {
+    this.#forms.set(`${form} ${name}`, made);
+    return made;
   }
 
   /** Adds an operation with one output; returns the output's name. */
@@ -41,8 +65,7 @@ export class ModelBuilder {
     { attributes = {}, count }: { attributes?: OnnxAttributes; count: number },
   ): string[] {
     const outputs = Array.from({ length: count }, () => this.#name("v"));
-    const domain = CONTRIBUTED.has(op) ? "com.microsoft" : "";
-    this.nodes.push({ op, domain, inputs, outputs, attributes });
+    this.nodes.push({ ...qualified(op), inputs, outputs, attributes });
     return outputs;
   }
 
@@ -85,6 +108,13 @@ export class ModelBuilder {
     if (key !== undefined) this.#names.set(key, name);
     return name;
   }
+}
+
+/** An operation and its domain: both may be given, with a dot in between. */
+function qualified(op: string): { op: string; domain: string } {
+  if (CONTRIBUTED.has(op)) return { op, domain: "com.microsoft" };
+  const dot = op.lastIndexOf(".");
+  return { op: op.slice(dot + 1), domain: op.slice(0, Math.max(dot, 0)) };
 }
 
 function numberKey(value: number): string {

@@ -76,10 +76,11 @@ export function encodeModel(content: OnnxModel): Uint8Array<ArrayBuffer> {
   writer.tag(model.ir, wire.varint).int64(IR_VERSION);
   text(writer, model.producer, "bellman");
   message(writer, model.graph, () => writeGraph(writer, content));
-  for (const [domain, version] of [["", OPSET], [CONTRIBUTED, 1]] as const) {
+  const domains = content.nodes.map(({ domain }) => domain);
+  for (const domain of new Set(["", CONTRIBUTED, ...domains])) {
     message(writer, model.opset, () => {
       text(writer, 1, domain);
-      writer.tag(2, wire.varint).int64(version);
+      writer.tag(2, wire.varint).int64(domain === "" ? OPSET : 1);
     });
   }
   for (const [key, value] of Object.entries(content.metadata ?? {})) {

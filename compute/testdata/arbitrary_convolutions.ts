@@ -49,11 +49,22 @@ export const convolutions: fc.Arbitrary<Convolution> = fc.record({
   dilated ? { ...it, strides: [1, 1] } : { ...it, dilations: [1, 1] }
 ).filter(fits);
 
-/** Whether windows fit; by a number, the longer side pads both. */
-function fits({ size, filter, dilations, pad }: Convolution): boolean {
-  if (pad === "same") return true;
-  const longest = Math.max(...filter.map((it, i) => (it - 1) * dilations[i]));
-  return Math.min(...size) > longest;
+/** Whether windows fit, and see a part of the image along both axes. */
+function fits(it: Convolution): boolean {
+  const info = tf.backend_util.computeConv2DInfo(
+    [1, ...it.size, 1],
+    [...it.filter, 1, 1],
+    it.strides,
+    it.dilations,
+    it.pad as "same",
+  );
+  const { outHeight, outWidth, effectiveFilterHeight, effectiveFilterWidth } =
+    info;
+  const seen = [
+    (outHeight - 1) * it.strides[0] + effectiveFilterHeight - info.padInfo.top,
+    (outWidth - 1) * it.strides[1] + effectiveFilterWidth - info.padInfo.left,
+  ];
+  return outHeight > 0 && outWidth > 0 && seen.every((length) => length > 0);
 }
 
 /** Convolutions that TensorFlow.js has gradients of. */

@@ -162,6 +162,20 @@ const CLOSE: Readonly<
   bool: (a, b) => (a !== 0) === (b !== 0),
 };
 
+/** The case with its inputs as constants, which are computed at once. */
+function ofConstants(it: CompiledCase): CompiledCase {
+  const { fn, inputs } = it.gradients ? gradientCase(it) : it;
+  return {
+    ...it,
+    fn: () => fn(...inputs.map(toTensor)),
+    inputs: [],
+    gradients: false,
+  };
+}
+
+/** Runs of a test with constants. */
+const CONSTANT_RUNS = 3;
+
 /** Tests that what is made of random settings agrees. */
 export function testCompiled<T>(
   name: string,
@@ -169,10 +183,13 @@ export function testCompiled<T>(
   make: (it: T) => CompiledCase,
   runs = 15,
 ): void {
-  Deno.test(name, () => {
+  const check = (of: (it: CompiledCase) => CompiledCase, numRuns: number) =>
     fc.assert(
-      fc.property(settings, (it) => assertCompiledAgrees(make(it))),
-      { seed: 1, numRuns: runs },
+      fc.property(settings, (it) => assertCompiledAgrees(of(make(it)))),
+      { seed: 1, numRuns },
     );
+  Deno.test(name, () => {
+    check((it) => it, runs);
+    check(ofConstants, CONSTANT_RUNS);
   });
 }

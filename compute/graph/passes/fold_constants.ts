@@ -10,7 +10,7 @@ import {
   type TensorData,
   type Value,
 } from "../graph.ts";
-import { inputName } from "../../kernels/mod.ts";
+import { primitive } from "../../kernels/mod.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Results of more numbers are computed again and again instead of kept. */
@@ -66,12 +66,9 @@ function run(
   const results: TensorData[] = [];
   tf.tidy(() => {
     const tensors = node.inputs.map((input, i) => tensorOf(input, data[i]));
-    const inputs = Object.fromEntries(
-      tensors.map((tensor, i) => [inputName(node.op, i), tensor]),
-    );
     const made = tf.engine().runKernel<tf.Tensor | tf.Tensor[]>(
       name,
-      inputs,
+      namedInputs(node.op, tensors),
       { ...attributes } as tf.NamedAttrMap,
     );
     for (const it of Array.isArray(made) ? made : [made]) {
@@ -79,6 +76,16 @@ function run(
     }
   });
   return results;
+}
+
+/** Inputs as a kernel takes them: by name, or as a list. */
+function namedInputs(
+  op: string,
+  tensors: readonly tf.Tensor[],
+): tf.NamedTensorMap {
+  const { inputs } = primitive(op);
+  if (inputs === "list") return tensors as unknown as tf.NamedTensorMap;
+  return Object.fromEntries(tensors.map((tensor, i) => [inputs[i], tensor]));
 }
 
 function tensorOf({ shape, dtype }: Value, data: ConstantData): tf.Tensor {

@@ -55,6 +55,19 @@ Deno.test("several results and kernels of this package's are folded", () => {
   );
 });
 
+Deno.test("kernels that take a list of tensors are folded", () => {
+  const a = Float32Array.of(1, 2);
+  assertEquals(
+    folded(() => {
+      const [x, y] = [tf.tensor1d(a), tf.tensor1d([3, 4])];
+      return { both: tf.concat([x, y]), sum: tf.addN([x, y]) };
+    }),
+    [{ values: Float32Array.of(1, 2, 3, 4) }, {
+      values: Float32Array.of(4, 6),
+    }],
+  );
+});
+
 Deno.test("what depends on an input is left", () => {
   const graph = foldConstants(trace(
     ({ x }) => ({ y: tf.add(tf.exp(tf.scalar(0)), x) }),

@@ -1,0 +1,60 @@
+import { type Graph, type Node, sizeOf, type Value } from "../graph.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
+
+/**
+ * Scales filters instead of images: those of frames in bytes, which are divided
+ * by 255, are hundreds of times as large. The gradient of a filter is scaled as
+ * the filter is.
+ */
+export function convolveBeforeScaling(graph: Graph): Graph {
+  const kept = keptImages(graph);
+  return rewrite(graph, (node, rewriter) => {
+    const [images] = node.inputs;
+    const scaling = isConvolution(node) ? rewriter.producer(images) : undefined;
+    if (scaling === undefined || !isScaling(scaling)) return undefined;
+    if (kept.has(images) || !isWorthwhile(node)) return undefined;
+    return unscaled(node, { scaling, rewriter });
+  });
+}
+
+const isConvolution = ({ op }: Node) =>
+  op === "Conv2D" || op === "Conv2DBackpropFilter";
+
+/** Whether images are multiplied by a number or divided by one. */
+function isScaling({ op, inputs }: Node): boolean {
+  if (op !== "Multiply" && op !== "RealDiv") return false;
+  const [images, factor] = inputs;
+  return images.shape.length === 4 && sizeOf(factor.shape) === 1 &&
+    factor.shape.length <= 1 && images.dtype === "float32";
+}
+
+/** Values that something takes as they are. */
+function keptImages({ nodes, outputs }: Graph): Set<Value> {
+  const kept = new Set(outputs.map(({ value }) => value));
+  for (const node of nodes) {
+    const from = isConvolution(node) && isWorthwhile(node) ? 1 : 0;
+    for (const input of node.inputs.slice(from)) kept.add(input);
+  }
+  return kept;
+}
+
+/** Whether the images are larger than the filter. */
+function isWorthwhile({ op, inputs: [images, filter], outputs }: Node) {
+  const { shape } = op === "Conv2D" ? filter : outputs[0];
+  return sizeOf(images.shape) > sizeOf(shape);
+}
+
+function unscaled(
+  node: Node,
+  { scaling, rewriter }: { scaling: Node; rewriter: Rewriter },
+): Value {
+  const { attributes, inputs: [, other] } = node;
+  const [images, factor] = scaling.inputs;
+  const scaled = (it: Value) =>
+    rewriter.add(scaling.op, [it, factor], { from: scaling });
+  const convolved = (it: Value) =>
+    rewriter.add(node.op, [images, it], { attributes, from: node });
+  return node.op === "Conv2D"
+    ? convolved(scaled(other))
+    : scaled(convolved(other));
+}

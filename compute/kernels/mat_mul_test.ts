@@ -1,0 +1,166 @@
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import { seeds } from "../testdata/arbitrary_shapes.ts";
+import {
+  assertCompiledAgrees,
+  exactly,
+  given,
+  testCompiled,
+} from "../testdata/compiled_agrees.ts";
+
+const length = fc.integer({ min: 1, max: 5 });
+
+/** Shapes of matrices that can be multiplied, with axes before them. */
+const products = fc.record({
+  outer: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 2 }),
+  /** Axes that either side lacks or has 1 of. */
+  narrow: fc.tuple(
+    fc.integer({ min: 0, max: 3 }),
+    fc.integer({ min: 0, max: 3 }),
+  ),
+  rows: length,
+  inner: length,
+  columns: length,
+  transposeA: fc.boolean(),
+  transposeB: fc.boolean(),
+  seed: seeds,
+});
+type Product = typeof products extends fc.Arbitrary<infer T> ? T : never;
+
+function outerOf(outer: readonly number[], narrow: number): number[] {
+  if (narrow === 0) return [];
+  return narrow === 1 ? outer.map(() => 1) : [...outer];
+}
+
+function shapesOf(it: Product): [number[], number[]] {
+  const a = it.transposeA ? [it.inner, it.rows] : [it.rows, it.inner];
+  const b = it.transposeB ? [it.columns, it.inner] : [it.inner, it.columns];
+  return [
+    [...outerOf(it.outer, it.narrow[0]), ...a],
+    [...outerOf(it.outer, it.narrow[1]), ...b],
+  ];
+}
+
+for (const dtype of ["float32", "int32", "bool"] as const) {
+  testCompiled(`matMul of ${dtype}`, products, (it) => ({
+    fn: (a, b) => tf.matMul(a, b, it.transposeA, it.transposeB),
+    inputs: shapesOf(it).map((shape, i) =>
+      given(shape, { seed: it.seed + i, dtype })
+    ),
+  }), 40);
+}
+
+testCompiled("gradients of matMul", products, ({ narrow: _, ...it }) => ({
+  fn: (a, b) => tf.matMul(a, b, it.transposeA, it.transposeB),
+  // TensorFlow.js's gradient does not add up over axes that were broadcast.
+  inputs: shapesOf({ ...it, narrow: [2, 2] }).map((shape, i) =>
+    given(shape, { seed: it.seed + i })
+  ),
+  gradients: true,
+}), 25);
+
+for (const dtype of ["float32", "int32", "bool"] as const) {
+  testCompiled(`a bias after matMul of ${dtype}`, products, (it) => ({
+    fn: (a, b, bias) =>
+      tf.add(bias, tf.matMul(a, b, it.transposeA, it.transposeB)),
+    inputs: [
+      ...shapesOf(it),
+      [it.columns],
+    ].map((shape, i) => given(shape, { seed: it.seed + i, dtype })),
+  }));
+}
+
+const ACTIVATIONS = [
+  "linear",
+  "relu",
+  "relu6",
+  "elu",
+  "sigmoid",
+  "prelu",
+  "leakyrelu",
+] as const;
+
+for (const activation of ACTIVATIONS) {
+  testCompiled(
+    `fused matMul with ${activation}`,
+    fc.record({ it: products, bias: fc.nat(2), gradients: fc.boolean() }),
+    ({ it, bias, gradients }) => {
+      const hasSlopes = activation === "prelu";
+      const row = [it.columns];
+      const inputs = [...shapesOf({ ...it, narrow: [2, 2] })];
+      if (bias > 0) inputs.push(bias === 1 ? row : []);
+      if (hasSlopes) inputs.push(row);
+      const { transposeA, transposeB } = it;
+      return {
+        fn: (a, b, ...rest) =>
+          tf.fused.matMul({
+            a,
+            b,
+            transposeA,
+            transposeB,
+            activation,
+            bias: bias > 0 ? rest[0] : undefined,
+            preluActivationWeights: hasSlopes
+              ? rest[rest.length - 1]
+              : undefined,
+            leakyreluAlpha: 0.3,
+          }),
+        inputs: inputs.map((shape, i) => given(shape, { seed: it.seed + i })),
+        gradients: gradients && DIFFERENTIABLE.has(activation) &&
+          it.outer.length === 0,
+      };
+    },
+  );
+}
+
+/** Activations that TensorFlow.js's fused operations have gradients of. */
+const DIFFERENTIABLE = new Set<string>(["linear", "relu"]);
+
+const EQUATIONS = [
+  "ij,jk->ik",
+  "ij,jk->ki",
+  "bij,bjk->bik",
+  "ij,ij->i",
+  "i,j->ij",
+  "ij->ji",
+  "ijk->ik",
+  "ij->",
+  " bi, bj -> bij",
+];
+
+for (const dtype of ["float32", "int32"] as const) {
+  testCompiled(
+    `einsum of ${dtype}`,
+    fc.record({
+      equation: fc.constantFrom(...EQUATIONS),
+      lengths: fc.tuple(length, length, length, length),
+      seed: seeds,
+    }),
+    ({ equation, lengths, seed }) => ({
+      fn: (...xs) => tf.einsum(equation, ...xs),
+      inputs: equation.replaceAll(" ", "").split("->")[0].split(",").map((
+        term,
+        i,
+      ) =>
+        given([...term].map((letter) => lengths["bijk".indexOf(letter)]), {
+          seed: seed + i,
+          dtype,
+        })
+      ),
+    }),
+    25,
+  );
+}
+
+Deno.test("a product over nothing is 0", () => {
+  assertCompiledAgrees({
+    fn: (a, b) => tf.matMul(a, b),
+    inputs: [exactly([], [2, 0]), exactly([], [0, 3])],
+  });
+});
+Deno.test("a product of no rows", () => {
+  assertCompiledAgrees({
+    fn: (a, b) => tf.matMul(a, b),
+    inputs: [exactly([], [0, 2]), given([2, 3])],
+  });
+});

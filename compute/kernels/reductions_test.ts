@@ -1,0 +1,125 @@
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import type { DType } from "../graph/graph.ts";
+import {
+  axesOf,
+  seeds,
+  shapeAndAxis,
+  shapes,
+} from "../testdata/arbitrary_shapes.ts";
+import {
+  assertCompiledAgrees,
+  exactly,
+  given,
+  testCompiled,
+} from "../testdata/compiled_agrees.ts";
+
+type Axis = number | number[] | undefined;
+type Reduction = (x: tf.Tensor, axis: Axis, keepDims: boolean) => tf.Tensor;
+
+const ALL = ["float32", "int32", "bool"] as const;
+const ties = (x: number) => Math.round(2 * x) / 2;
+
+const REDUCTIONS: Readonly<
+  Record<string, { fn: Reduction; dtypes: readonly DType[] }>
+> = {
+  sum: { fn: tf.sum, dtypes: ALL },
+  mean: { fn: tf.mean, dtypes: ALL },
+  max: { fn: tf.max, dtypes: ALL },
+  min: { fn: tf.min, dtypes: ALL },
+  // TensorFlow.js's gradient knows no negative axes.
+  prod: {
+    fn: (x, axis, keepDims) =>
+      tf.prod(x, axis && tf.util.parseAxisParam(axis, x.shape), keepDims),
+    dtypes: ALL,
+  },
+  all: { fn: tf.all, dtypes: ["bool"] },
+  any: { fn: tf.any, dtypes: ["bool"] },
+  logSumExp: { fn: tf.logSumExp, dtypes: ["float32"] },
+  norm: {
+    fn: (x, axis, keepDims) =>
+      tf.norm(x, 2, typeof axis === "number" ? axis : 0, keepDims),
+    dtypes: ["float32"],
+  },
+};
+
+/** All axes, one, or some of them, counted from either end. */
+const settings = shapes({ minRank: 1 }).chain((shape) =>
+  fc.record({
+    shape: fc.constant(shape),
+    axis: fc.oneof(
+      fc.constant(undefined),
+      fc.integer({ min: -shape.length, max: shape.length - 1 }),
+      axesOf(shape.length),
+    ),
+    keepDims: fc.boolean(),
+    /** Whether several numbers are the largest. */
+    equal: fc.boolean(),
+    seed: seeds,
+  })
+);
+
+for (const [name, { fn, dtypes }] of Object.entries(REDUCTIONS)) {
+  for (const dtype of dtypes) {
+    testCompiled(`${name} of ${dtype}`, settings, (it) => ({
+      fn: (x) => fn(x, it.axis as Axis, it.keepDims),
+      inputs: [
+        given(it.shape, {
+          seed: it.seed,
+          dtype,
+          of: it.equal ? ties : undefined,
+        }),
+      ],
+      gradients: dtype === "float32",
+    }), 20);
+  }
+}
+
+for (
+  const [name, fn] of Object.entries({ argMax: tf.argMax, argMin: tf.argMin })
+) {
+  for (const dtype of ALL) {
+    testCompiled(
+      `${name} of ${dtype}, the first of equals`,
+      fc.record({ at: shapeAndAxis(), seed: seeds }),
+      ({ at: { shape, axis }, seed }) => ({
+        fn: (x) => fn(x, axis),
+        inputs: [given(shape, { seed, dtype, of: ties })],
+      }),
+    );
+  }
+}
+
+/** NaN beside numbers is left out by ONNX Runtime's max and min. */
+Deno.test("NaN and infinities in reductions", () => {
+  const none = [NaN, NaN, NaN];
+  const infinite = [
+    [Infinity, 1, -Infinity],
+    [Infinity, 1, 2],
+    [-Infinity, -Infinity, -Infinity],
+  ];
+  const mixed = [[NaN, 1, 2], [1, NaN, 2], [1, 2, NaN]];
+  for (const fn of [tf.sum, tf.mean, tf.prod, tf.logSumExp, tf.max, tf.min]) {
+    const ordering = fn === tf.max || fn === tf.min;
+    const rows = [none, ...infinite, ...(ordering ? [] : mixed)];
+    const x = exactly(rows.flat(), [rows.length, 3]);
+    assertCompiledAgrees({ fn: (x) => fn(x, 1), inputs: [x] });
+  }
+});
+
+Deno.test("a number has no axes", () => {
+  for (const fn of [tf.sum, tf.mean, tf.max, tf.min, tf.prod]) {
+    assertCompiledAgrees({ fn: (x) => fn(x), inputs: [given([])] });
+  }
+});
+
+Deno.test("nothing is summed up to 0, multiplied to 1, and none of it is", () => {
+  const x = exactly([], [2, 0, 3]);
+  for (const fn of [tf.sum, tf.prod]) {
+    for (const axis of [1, [0, 1], undefined]) {
+      assertCompiledAgrees({ fn: (x) => fn(x, axis), inputs: [x] });
+    }
+  }
+  const booleans = exactly([], [2, 0], "bool");
+  assertCompiledAgrees({ fn: (x) => tf.any(x, 1), inputs: [booleans] });
+});
