@@ -4,7 +4,7 @@ import { type Graph, type Node, sizeOf } from "../graph/graph.ts";
  * Multiplications from which all cores are used. Below, waking the others costs
  * more than they save; see the table in the package's README.
  */
-const MANY_MULTIPLICATIONS = 2e7;
+const MANY_MULTIPLICATIONS = 1e7;
 
 /** More than any machine has use for: as many would be started. */
 const MAX_THREADS = 1024;

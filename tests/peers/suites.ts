@@ -106,7 +106,8 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       torch: {
         language: "python",
         file: "torch_nature_a2c.py",
-        task: { threads: 1, repeats: 20 },
+        // torch.compile takes most of a minute and is no faster here.
+        task: { threads: 1, repeats: 20, compile: false },
       },
     },
     comparisons: [
@@ -137,7 +138,11 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       "256, Adam, polyak, one thread",
     programs: {
       ours: { language: "deno", file: "bellman_sac_update.ts" },
-      torch: { language: "python", file: "torch_sac_update.py" },
+      torch: {
+        language: "python",
+        file: "torch_sac_update.py",
+        task: { threads: 1, repeats: 150, compile: false },
+      },
       jax: { language: "python", file: "jax_sac_update.py" },
     },
     comparisons: [

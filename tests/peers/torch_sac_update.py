@@ -146,6 +146,8 @@ def main():
     repeats = task.get("repeats", 200)
     kinds = list(itertools.product(LAYOUTS, ("foreach", "fused")))
     result = {"update_ms": min(measure(*kind, repeats) for kind in kinds)}
+    if not task.get("compile", True):
+        return print(json.dumps(result))
     try:
         times = [measure(it, "fused", repeats, True) for it in LAYOUTS]
         result["compiled_update_ms"] = min(times)
