@@ -8,7 +8,7 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import type { ActorCritic } from "@bellman/policies";
-import * as tf from "@tensorflow/tfjs";
+import type * as tf from "@tensorflow/tfjs";
 import type { A2CStatistics, A2CUpdate } from "./update_types.ts";
 
 /** What a learner holds. */

@@ -127,65 +127,66 @@ function agreed(actual: number[], expected: number[]): boolean {
   return expected.every((it, i) => Math.abs(it - actual[i]) <= 1e-5);
 }
 
-for (const [name, it] of Object.entries(CASES)) {
-  const { observationSpace, batchSize = 1 } = it;
+/** A file, what it is given and what the agent itself does. */
+async function prepare(it: Case) {
+  await selectBackend("cpu");
+  const { observationSpace, actionSpace, scaling, batchSize = 1 } = it;
   const calls = (it.observations ?? OBSERVATIONS) / batchSize;
-
-  /** The file, what it is given and what the agent itself does. */
-  async function prepare() {
-    await selectBackend("cpu");
-    const random = new RandomStream(3);
-    const agent = new A2C(
-      { observationSpace, actionSpace: it.actionSpace, numEnvs: batchSize },
-      { config: { orthogonalInit: false, ...it.config }, seed: 7 },
-    );
-    const recurrent = agent.model.stateSize > 0;
-    const { shape, dtype } = agent.model.observationInput;
-    const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
-    const inputs: Record<string, Tensor>[] = [];
-    const expected: number[][] = [];
-    for (let call = 0; call < calls; call++) {
-      const seen = draw(observationSpace, batchSize, random);
-      const data = [...seen];
-      inputs.push({
-        observation: { data, shape: [batchSize, ...shape], dtype },
-        ...(recurrent && {
-          start: { data: [+(call === 0)], shape: [1], dtype: "float32" },
-          ...(call === 0 && {
-            state: {
-              data: new Array(agent.model.stateSize).fill(0),
-              shape: [1, agent.model.stateSize],
-              dtype: "float32",
-            },
-          }),
-        }),
-      });
-      expected.push(Array.from(actor.act(scaled(seen, it.scaling))));
-    }
-    const file = await Deno.makeTempFile({ suffix: ".onnx" });
-    const { scaling } = it;
-    await Deno.writeFile(file, agent.exportPolicy({ scaling, batchSize }));
-    agent.close();
-    return { task: { file, inputs }, expected };
+  const random = new RandomStream(3);
+  const agent = new A2C(
+    { observationSpace, actionSpace, numEnvs: batchSize },
+    { config: { orthogonalInit: false, ...it.config }, seed: 7 },
+  );
+  const { observationInput: { shape, dtype }, stateSize } = agent.model;
+  const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
+  const inputs: Record<string, Tensor>[] = [];
+  const expected: number[][] = [];
+  for (let call = 0; call < calls; call++) {
+    const seen = draw(observationSpace, batchSize, random);
+    inputs.push({
+      observation: { data: [...seen], shape: [batchSize, ...shape], dtype },
+      ...(stateSize > 0 && recurrence(call, stateSize)),
+    });
+    expected.push(Array.from(actor.act(scaled(seen, scaling))));
   }
+  const file = await Deno.makeTempFile({ suffix: ".onnx" });
+  await Deno.writeFile(file, agent.exportPolicy({ scaling, batchSize }));
+  agent.close();
+  return { task: { file, inputs }, expected };
+}
 
-  async function compare(command: string[]): Promise<void> {
-    const { task, expected } = await prepare();
-    const actual = await actions(command, task);
-    await Deno.remove(task.file);
-    assertEquals(actual.length, expected.length);
-    const wrong = expected.filter((row, i) => !agreed(actual[i], row));
-    assertEquals(wrong.length, 0);
-    // A policy that always does the same would prove little.
-    assert(new Set(expected.map(String)).size > 1);
-  }
+/** What a recurrent policy takes beside an observation; its state is kept. */
+function recurrence(call: number, stateSize: number): Record<string, Tensor> {
+  const row = (...data: number[]): Tensor => ({
+    data,
+    shape: data.length === 1 ? [1] : [1, data.length],
+    dtype: "float32",
+  });
+  const start = row(call === 0 ? 1 : 0);
+  if (call > 0) return { start };
+  return { start, state: row(...new Array(stateSize).fill(0)) };
+}
 
+async function compare(it: Case, command: string[]): Promise<void> {
+  const { task, expected } = await prepare(it);
+  const actual = await actions(command, task);
+  await Deno.remove(task.file);
+  assertEquals(actual.length, expected.length);
+  const wrong = expected.filter((row, i) => !agreed(actual[i], row));
+  assertEquals(wrong.length, 0);
+  // A policy that always does the same would prove little.
+  assert(new Set(expected.map(String)).size > 1);
+}
+
+const deno = [Deno.execPath(), "run", "-A", "--no-config", `${HERE}act.ts`];
+
+for (const [name, it] of Object.entries(CASES)) {
   Deno.test(`an exported policy acts alike in a fresh Deno process: ${name}`, () =>
-    compare([Deno.execPath(), "run", "-A", "--no-config", `${HERE}act.ts`]));
+    compare(it, deno));
 
   Deno.test({
     name: `an exported policy acts alike in Python: ${name}`,
     ignore: python === undefined,
-    fn: () => compare([python!, `${HERE}act.py`]),
+    fn: () => compare(it, [python!, `${HERE}act.py`]),
   });
 }

@@ -9,8 +9,8 @@ const task = {
   engine: "onnx",
   numEnvs: 16,
   numSteps: 5,
-  warmup: 20_000,
-  steps: 160_000,
+  warmup: 80_000,
+  steps: 480_000,
   seed: 0,
   ...JSON.parse(Deno.args[0]),
 };
