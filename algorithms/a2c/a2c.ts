@@ -11,16 +11,11 @@ import {
   exportPolicy,
   type ExportPolicyOptions,
   type ObservationArray,
-  type ObservationInputArray,
   type SpaceLike,
 } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import {
-  Acting,
-  type ActingInputs,
-  drawNoise,
-  observationBuffer,
-} from "./_acting.ts";
+import { Acting } from "./_acting.ts";
+import { Collector } from "./_collector.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
 import {
   type Actor,
@@ -34,7 +29,6 @@ import { checkConfig } from "./_check_config.ts";
 import { type ActionArray, envActions } from "./_env_actions.ts";
 import { optimizersOf } from "./_optimizers.ts";
 import { checkArrays } from "./_check_arrays.ts";
-import { Rollout } from "./_rollout.ts";
 import { record, type StateTree } from "./state_tree.ts";
 import { a2cUpdate, initOptimizerState } from "./update.ts";
 
@@ -79,26 +73,11 @@ export class A2C {
   readonly model: ActorCritic;
   readonly #actionSpace: SpaceLike;
   readonly #numEnvs: number;
-  readonly #random: RandomStream;
   readonly #scheduler: Scheduler;
   readonly #learner: Learner;
-  readonly #acting: Acting;
+  readonly #collector: Collector;
   readonly #compilation: PolicyActorOptions["compilation"];
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  readonly #rollout: Rollout;
-  readonly #noise: Float32Array;
-  /** The observations that are acted on. */
-  readonly #seen: ObservationInputArray;
-  /**
-   * Whether values are estimated at the end of a rollout: a network that is
-   * not the policy's is then asked once instead of at each step. The
-   * parameters are the same, and so are the values.
-   */
-  readonly #valuesLater: boolean;
-  /** Observations whose values are asked for. */
-  readonly #valued: ObservationInputArray;
-  readonly #state: Float32Array;
-  readonly #starts: Float32Array;
   #updates = 0;
 
   /**
@@ -132,15 +111,12 @@ export class A2C {
     this.model = model;
     this.#actionSpace = actionSpace;
     this.#numEnvs = numEnvs;
-    this.#random = random.split("policy");
     this.#scheduler = new Scheduler({
       value: config.learningRate,
       numValues: totalTimesteps,
       schedule: schedule(config.learningRateSchedule),
     });
     this.#toEnv = envActions(actionSpace);
-    this.#rollout = new Rollout(model, { numEnvs, config });
-    this.#noise = new Float32Array(numEnvs * model.noise.size);
     const params = model.init(random.split("init"));
     const optimizer = initOptimizerState(params, optimizers);
     const { engine, threads } = options;
@@ -152,13 +128,13 @@ export class A2C {
     );
     disposeParams(params, optimizer);
     this.#compilation = { params: typesOf(params), engine, threads };
-    this.#acting = new Acting(model, { ...this.#compilation, numEnvs });
-    this.#valuesLater = config.valueNetwork === "separate" &&
-      model.stateSize === 0;
-    this.#seen = observationBuffer(model, numEnvs);
-    this.#valued = observationBuffer(model, numEnvs);
-    this.#state = new Float32Array(numEnvs * model.stateSize);
-    this.#starts = new Float32Array(numEnvs).fill(1);
+    this.#collector = new Collector(model, {
+      numEnvs,
+      config,
+      random: random.split("policy"),
+      acting: new Acting(model, { ...this.#compilation, numEnvs }),
+      params: () => this.#learner.state.params,
+    });
   }
 
   /** A copy of the present parameters, by path. */
@@ -184,41 +160,7 @@ export class A2C {
    * actions are clipped to the bounds.
    */
   act(observations: unknown): ActionArray {
-    this.model.observationArray(observations as ObservationArray, this.#seen);
-    this.#renewNoise();
-    const inputs = this.#inputs(this.#seen, this.#starts);
-    const { actions, values, state } = this.#valuesLater
-      ? this.#acting.explore(inputs)
-      : this.#acting.sample(inputs);
-    this.#rollout.decide(inputs.memory, {
-      observations: this.#seen,
-      actions,
-      values,
-    });
-    if (state !== undefined) this.#state.set(state);
-    return this.#toEnv(actions);
-  }
-
-  #inputs(
-    observations: ObservationInputArray,
-    starts: Float32Array,
-  ): ActingInputs {
-    return {
-      params: this.#learner.state.params,
-      observations,
-      memory: { state: this.#state, starts },
-      noise: this.#noise,
-    };
-  }
-
-  /** New noise; state-dependent noise stays for some steps. */
-  #renewNoise(): void {
-    if (this.model.usesStateDependentExploration) {
-      const every = this.config.sdeSampleFrequency;
-      const step = this.#rollout.numSteps;
-      if (every === -1 ? step !== 0 : step % every !== 0) return;
-    }
-    drawNoise(this.model, this.#random, this.#noise);
+    return this.#toEnv(this.#collector.act(observations as ObservationArray));
   }
 
   /**
@@ -227,54 +169,7 @@ export class A2C {
    * @param step Rewards, ends and observations; copied.
    */
   observe(step: A2CStep): void {
-    const observations = step.observations as ObservationArray;
-    this.#rollout.add(step, this.#finalValues(step, observations));
-    for (let i = 0; i < this.#numEnvs; i++) {
-      this.#starts[i] = step.terminated[i] | step.truncated[i];
-    }
-    if (!this.#rollout.full) return;
-    if (this.#valuesLater) this.#endWithAllValues(observations);
-    else this.#rollout.end(this.#valuesOf(observations, this.#starts));
-  }
-
-  #endWithAllValues(observations: ObservationArray): void {
-    const { values, lastValues } = this.#acting.rolloutValues({
-      params: this.#learner.state.params,
-      observations: this.#rollout.observations,
-      last: this.model.observationArray(observations, this.#valued),
-      numSteps: this.config.numSteps,
-    });
-    this.#rollout.end(lastValues, values);
-  }
-
-  #valuesOf(observations: ObservationArray, starts: Float32Array) {
-    this.model.observationArray(observations, this.#valued);
-    return this.#acting.values(this.#inputs(this.#valued, starts));
-  }
-
-  /** Values of the last observations of episodes that were cut short. */
-  #finalValues(
-    step: A2CStep,
-    observations: ObservationArray,
-  ): Float32Array | undefined {
-    if (!this.config.bootstrapTruncated) return undefined;
-    const cut: number[] = [];
-    for (let i = 0; i < this.#numEnvs; i++) {
-      if (step.truncated[i] && !step.terminated[i]) cut.push(i);
-    }
-    if (cut.length === 0) return undefined;
-    // The other rows of the final observations may hold anything.
-    const size = this.model.observationSize;
-    const last = observations.slice() as Exclude<
-      ObservationArray,
-      readonly number[]
-    >;
-    const final = step.finalObservations as typeof last;
-    for (const i of cut) {
-      last.set(final.subarray(i * size, (i + 1) * size), i * size);
-    }
-    // The episode goes on as far as the value is concerned: state kept.
-    return this.#valuesOf(last, new Float32Array(this.#numEnvs));
+    this.#collector.observe(step);
   }
 
   /**
@@ -285,18 +180,19 @@ export class A2C {
    * while the rollout is not full.
    */
   update(): Record<string, number> | undefined {
-    if (!this.#rollout.full) return undefined;
+    const { rollout } = this.#collector;
+    if (!rollout.full) return undefined;
     const rate = this.#learningRate();
-    const targets = this.#rollout.targets();
+    const targets = rollout.targets();
     const valueRate = this.config.valueLearningRate ?? this.config.learningRate;
     const { stats } = this.#learner.run({
-      ...this.#rollout.inputs(targets),
+      ...rollout.inputs(targets),
       learningRate: rate,
       valueLearningRate: rate * valueRate / this.config.learningRate,
       entropyCoefficient: this.config.entropyCoefficient,
     });
     this.#updates++;
-    this.#rollout.clear();
+    rollout.clear();
     const statistics: Record<string, number> = {};
     for (const name in stats) {
       statistics[name] = stats[name as keyof typeof stats][0];
@@ -360,11 +256,7 @@ export class A2C {
     return {
       params: params as unknown as StateTree,
       optimizer: optimizer as unknown as StateTree,
-      random: this.#random.save() as unknown as StateTree,
-      rollout: this.#rollout.save(),
-      state: this.#state.slice(),
-      starts: this.#starts.slice(),
-      noise: this.#noise.slice(),
+      ...this.#collector.save(),
       updates: this.#updates,
     };
   }
@@ -383,11 +275,7 @@ export class A2C {
       params: checkArrays(saved.params, held.params),
       optimizer: checkArrays(saved.optimizer, held.optimizer),
     });
-    this.#random.load(saved.random as never);
-    this.#rollout.load(saved.rollout);
-    this.#state.set(saved.state as Float32Array);
-    this.#starts.set(saved.starts as Float32Array);
-    this.#noise.set(saved.noise as Float32Array);
+    this.#collector.restore(saved);
     this.#updates = saved.updates as number;
   }
 
