@@ -14,8 +14,6 @@ export interface BoundTensor {
 export interface SessionOptions {
   /** Threads within an operation. */
   readonly threads: number;
-  /** Where a profile is written to, if anywhere. */
-  readonly profile?: string;
 }
 
 /** What all sessions of the process share. */
@@ -130,19 +128,11 @@ export class Session {
 
 function configure(
   settings: Deno.PointerObject,
-  { threads, profile }: SessionOptions,
+  { threads }: SessionOptions,
 ): void {
   const { api } = sharedParts();
   check(api.SetIntraOpNumThreads(settings, threads));
   check(api.SetSessionGraphOptimizationLevel(settings, ALL_OPTIMIZATIONS));
-  // Numbers too small to matter cost a hundred times the others.
-  const entries = { "session.set_denormal_as_zero": "1" };
-  for (const [key, value] of Object.entries(entries)) {
-    check(api.AddSessionConfigEntry(settings, cString(key), cString(value)));
-  }
-  if (profile !== undefined) {
-    check(api.EnableProfiling(settings, cString(profile)));
-  }
 }
 
 /** A session with arrays in the place of its inputs and outputs. */
