@@ -6,9 +6,13 @@ export class Breather {
   #last = performance.now();
   #calls = 0;
 
-  /** Whether 50 ms have gone by. Looks at the clock on every 16th call only. */
+  /**
+   * Whether a tenth of a second has gone by: a turn with a timer in it takes two
+   * thousandths, and without one signals wait. Looks at the clock on every 16th
+   * call only.
+   */
   due(): boolean {
-    return (++this.#calls & 15) === 0 && performance.now() - this.#last > 50;
+    return (++this.#calls & 15) === 0 && performance.now() - this.#last > 100;
   }
 
   /** Waits for one turn of the event loop. */

@@ -4,7 +4,7 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
 /**
  * One operation for the gradient of `Relu`, which TensorFlow.js computes by a
  * step: `dy step(x)`. It looks at the output, so that nothing but `Relu` needs
- * the input; where that is NaN, the gradient is 0.
+ * the input; where that is NaN, so is the gradient.
  */
 export function recognizeReluGradient(graph: Graph): Graph {
   const activated = new Map<Value, Value>();
