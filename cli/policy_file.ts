@@ -17,13 +17,3 @@ export function policyFile(
     },
   });
 }
-
-/** Writes a policy; a file is replaced only when the new one is whole. */
-export async function writePolicyFile(
-  path: string,
-  file: Uint8Array,
-): Promise<void> {
-  const unfinished = `${path}.tmp`;
-  await Deno.writeFile(unfinished, file);
-  await Deno.rename(unfinished, path);
-}

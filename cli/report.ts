@@ -6,6 +6,7 @@ import {
   type RunFolder,
 } from "@bellman/training";
 import type { ResolvedConfig } from "./config/resolve.ts";
+import { writeWhole } from "./whole_file.ts";
 
 /** Writes the run's `report.html`: curves, configuration, evaluation. */
 export async function writeReport(
@@ -24,8 +25,6 @@ export async function writeReport(
     evaluation,
     details,
   });
-  // Renamed when it is whole: its presence tells that the run has ended.
-  const unfinished = `${folder.reportPath}.tmp`;
-  await Deno.writeTextFile(unfinished, html);
-  await Deno.rename(unfinished, folder.reportPath);
+  // Its presence tells that the run has ended.
+  await writeWhole(folder.reportPath, html);
 }

@@ -17,10 +17,11 @@ import {
 } from "./evaluation.ts";
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
-import { policyFile, writePolicyFile } from "./policy_file.ts";
+import { policyFile } from "./policy_file.ts";
 import { writeReport } from "./report.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import type { Session } from "./session.ts";
+import { writeWhole } from "./whole_file.ts";
 
 /** Seed of the evaluations during a run: the same episodes each time. */
 const EVALUATION_SEED = 10_000;
@@ -119,7 +120,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   }
   const { step, evaluation } = await evaluateBest(run);
   const policy = policyFile(session);
-  if (policy !== undefined) await writePolicyFile(folder.policyPath, policy);
+  if (policy !== undefined) await writeWhole(folder.policyPath, policy);
   await writeReport(folder, session.config, {
     evaluation,
     details: { ...details, "Best checkpoint": `step ${step}` },

@@ -70,11 +70,11 @@ export interface ActingOptions {
 type Tensors = Readonly<Record<string, tf.Tensor>>;
 
 /** Which of a model's results a compiled function returns. */
-type Results = (
-  model: ActorCritic,
-  output: ActorCriticOutput,
-  given: { params: Params; noise?: tf.Tensor },
-) => Record<string, tf.Tensor | undefined>;
+interface Wanted {
+  /** Actions and, of recurrent models, the state after the step. */
+  readonly actions?: "sampled" | "likeliest";
+  readonly values?: boolean;
+}
 
 /** A model's compiled acting and its parts, each made at its first use. */
 export class Acting {
@@ -92,38 +92,31 @@ export class Acting {
 
   /** Random actions, values and the state after the step. */
   sample(inputs: ActingInputs): Acted {
-    return this.#function("sample", (model, output, given) => ({
-      actions: model.sample(given.params, output, {
-        noise: given.noise as tf.Tensor2D,
-      }),
-      values: output.value,
-      state: output.state,
-    }))(inputs);
+    return this.#run("sample", { actions: "sampled", values: true }, inputs);
   }
 
   /** The likeliest actions, and the state after the step. */
   mode(inputs: ActingInputs): Acted {
-    return this.#function("mode", (model, output) => ({
-      actions: model.mode(output),
-      state: output.state,
-    }))(inputs);
+    return this.#run("mode", { actions: "likeliest" }, inputs);
   }
 
   /** Random actions and the state after the step, without values. */
   explore(inputs: ActingInputs): Acted {
-    return this.#function("explore", (model, output, given) => ({
-      actions: model.sample(given.params, output, {
-        noise: given.noise as tf.Tensor2D,
-      }),
-      state: output.state,
-    }))(inputs);
+    return this.#run("explore", { actions: "sampled" }, inputs);
   }
 
   /** Values alone. */
   values(inputs: ActingInputs): Float32Array {
-    return this.#function("values", (_, output) => ({
-      values: output.value,
-    }))(inputs).values;
+    return this.#run("values", { values: true }, inputs).values;
+  }
+
+  #run(name: string, wanted: Wanted, inputs: ActingInputs): Acted {
+    let run = this.#made.get(name);
+    if (run === undefined) {
+      run = this.#compile(name, wanted);
+      this.#made.set(name, run);
+    }
+    return run(inputs);
   }
 
   /** Values of a rollout's observations and of those after it. */
@@ -160,19 +153,7 @@ export class Acting {
     return (given) => run(given) as RolloutValues;
   }
 
-  #function(name: string, results: Results): (inputs: ActingInputs) => Acted {
-    const known = this.#made.get(name);
-    if (known !== undefined) return known;
-    const usesNoise = name === "sample" || name === "explore";
-    const made = this.#compile(name, { results, usesNoise });
-    this.#made.set(name, made);
-    return made;
-  }
-
-  #compile(
-    name: string,
-    { results, usesNoise }: { results: Results; usesNoise: boolean },
-  ): (inputs: ActingInputs) => Acted {
+  #compile(name: string, wanted: Wanted): (inputs: ActingInputs) => Acted {
     const model = this.#model;
     const { numEnvs, params, engine, threads } = this.#options;
     const { observationInput, stateSize, noise } = model;
@@ -191,7 +172,11 @@ export class Acting {
           ? { state: state as tf.Tensor2D, masks: starts as tf.Tensor1D }
           : undefined,
       );
-      return results(model, output, given as never);
+      return resultsOf(model, output, {
+        wanted,
+        params: given.params as Params,
+        noise: given.noise as tf.Tensor2D,
+      });
     }, {
       name: `acting (${name})`,
       engine,
@@ -202,7 +187,8 @@ export class Acting {
           shape: [numEnvs, ...observationInput.shape],
           dtype: observationInput.dtype,
         },
-        ...(usesNoise && { noise: float32(numEnvs, noise.size) }),
+        ...(wanted.actions === "sampled" &&
+          { noise: float32(numEnvs, noise.size) }),
         ...(recurrent &&
           { state: float32(numEnvs, stateSize), starts: float32(numEnvs) }),
       },
@@ -214,6 +200,26 @@ export class Acting {
           : { params, observations, noise },
       ) as unknown as Acted;
   }
+}
+
+/** The results that are wanted; the others are undefined. */
+function resultsOf(
+  model: ActorCritic,
+  output: ActorCriticOutput,
+  { wanted, params, noise }: {
+    wanted: Wanted;
+    params: Params;
+    noise: tf.Tensor2D;
+  },
+): Record<string, tf.Tensor | undefined> {
+  const { actions, values } = wanted;
+  return {
+    actions: actions === "sampled"
+      ? model.sample(params, output, { noise })
+      : actions && model.mode(output),
+    values: values ? output.value : undefined,
+    state: actions && output.state,
+  };
 }
 
 /** A compiled function whose `run` can be called on its own. */

@@ -1,8 +1,9 @@
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import type { CommandIo } from "../io.ts";
-import { policyFile, writePolicyFile } from "../policy_file.ts";
+import { policyFile } from "../policy_file.ts";
 import { UsageError } from "../usage_error.ts";
+import { writeWhole } from "../whole_file.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 async function exportRun(
@@ -20,7 +21,7 @@ async function exportRun(
         `Cannot export an agent of ${config.algorithm}: it has no policy to export`,
       );
     }
-    await writePolicyFile(path, file);
+    await writeWhole(path, file);
     const kibibytes = Math.ceil(file.length / 1024);
     io.out(
       `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,

@@ -1,37 +1,24 @@
 import * as tf from "@tensorflow/tfjs";
 import type { TensorData, TensorType } from "../graph/graph.ts";
-import {
-  declarationsOf,
-  leavesOf,
-  type NamedLeaf,
-  type Tree,
-  treeOf,
-} from "../tracing/tree.ts";
+import { leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { isTensor } from "../tracing/trace.ts";
 import { InputReader } from "./_inputs.ts";
-import { toPort } from "./_program.ts";
 
 /** Turns what a caller gives into tensors on the present backend. */
 export class EagerInputs {
   readonly #types: Tree<TensorType>;
-  readonly #declared: readonly NamedLeaf<TensorType>[];
   readonly #reader: InputReader;
 
   constructor(types: Tree<TensorType>, name: string) {
     this.#types = types;
-    this.#declared = declarationsOf(types);
-    const ports = this.#declared.map(({ name, leaf }) =>
-      toPort({ name, value: leaf })
-    );
-    const paths = this.#declared.map(({ path }) => path);
-    this.#reader = new InputReader(ports, { paths, name });
+    this.#reader = new InputReader(types, { name, readsTensors: false });
   }
 
   /** New tensors; those that were given as tensors are copied in name only. */
   tensors(inputs: unknown): Tree<tf.Tensor> {
     const arrays = this.#reader.read(inputs);
     const others = this.#reader.otherShapes;
-    const tensors = this.#declared.map(({ name, path, leaf }, i) => {
+    const tensors = this.#reader.declared.map(({ name, path, leaf }, i) => {
       const shape = others?.get(name) ?? leaf.shape;
       const given = at(inputs, path);
       return {

@@ -1,14 +1,13 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
-import { isTensor, traceFunction } from "../tracing/trace.ts";
+import { isTensor } from "../tracing/trace.ts";
 import { leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerInputs, toArrays, toTensor } from "./_eager.ts";
 import type { Settings } from "./_settings.ts";
 import { checkNewState, checkSaved, type SavedState } from "./_state_checks.ts";
 import { type StateLeaf, stateLeaves } from "./_state_memory.ts";
-
-type StepFunction = (state: unknown, inputs: unknown) => { state: unknown };
+import { type StepFunction, traceStep } from "./_step_function.ts";
 
 /** A step on the present backend of TensorFlow.js, over tensors that it holds. */
 export class EagerStep {
@@ -39,10 +38,7 @@ export class EagerStep {
 
   get graph(): Graph {
     return this.#graph ??= optimize(
-      traceFunction((all) => {
-        const { state, inputs } = all as Record<string, unknown>;
-        return this.#fn(state ?? {}, inputs ?? {});
-      }, { inputs: this.#types, state: this.#state }).graph,
+      traceStep(this.#fn, { inputs: this.#types, state: this.#state }).graph,
     );
   }
 

@@ -1,21 +1,26 @@
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
 import {
+  type DType,
   sameShape,
   sizeOf,
   type TensorData,
+  type TensorType,
   typeName,
 } from "../graph/graph.ts";
-import { allocate, type Port } from "./_program.ts";
+import { declarationsOf, type NamedLeaf, type Tree } from "../tracing/tree.ts";
+import { allocate, ARRAYS, type Port, toPort } from "./_program.ts";
 
 /** Shapes of inputs that are not the declared ones, by name. */
 export type OtherShapes = ReadonlyMap<string, readonly number[]>;
 
 /** Takes what a caller gives apart into one array for each input. */
 export class InputReader {
+  /** The inputs as they were declared. */
+  readonly declared: readonly NamedLeaf<TensorType>[];
   readonly #ports: readonly Port[];
-  readonly #paths: readonly (readonly string[])[];
   readonly #function: string;
+  readonly #readsTensors: boolean;
   readonly #arrays: TensorData[];
   /** Arrays that were found to fit: they need no second look. */
   readonly #known: unknown[] = [];
@@ -24,21 +29,22 @@ export class InputReader {
   #others: Map<string, readonly number[]> | undefined;
 
   /**
-   * @param ports The inputs.
-   * @param options The keys that lead to each, and the function's name.
+   * @param types Declarations of the inputs.
+   * @param options The function's name, and whether the numbers of tensors are
+   * read; otherwise they are only checked, and an empty array stands for them.
    */
   constructor(
-    ports: readonly Port[],
-    { paths, name }: {
-      paths: readonly (readonly string[])[];
-      name: string;
-    },
+    types: Tree<TensorType>,
+    { name, readsTensors = true }: { name: string; readsTensors?: boolean },
   ) {
-    this.#ports = ports;
-    this.#paths = paths;
+    this.declared = declarationsOf(types);
+    this.#ports = this.declared.map(({ name, leaf }) =>
+      toPort({ name, value: leaf })
+    );
     this.#function = name;
-    this.#arrays = ports.map(allocate);
-    this.#scratch = ports.map(() => undefined);
+    this.#readsTensors = readsTensors;
+    this.#arrays = this.#ports.map(allocate);
+    this.#scratch = this.#ports.map(() => undefined);
   }
 
   /** Shapes that were not the declared ones, at the last reading. */
@@ -57,7 +63,7 @@ export class InputReader {
     const arrays = this.#arrays;
     for (let i = 0; i < arrays.length; i++) {
       let value = inputs;
-      const path = this.#paths[i];
+      const { path } = this.declared[i];
       for (let k = 0; k < path.length; k++) {
         value = (value as Record<string, unknown> | undefined)?.[path[k]];
       }
@@ -77,8 +83,7 @@ export class InputReader {
     }
     if (typeof value === "number") return this.#number(value, i);
     if (value instanceof tf.Tensor) {
-      this.#note(port, value.shape);
-      return this.#checkedType(value.dataSync() as TensorData, port);
+      return this.#tensor(value, port);
     }
     const given = value as { data?: unknown; shape?: readonly number[] } | null;
     if (ArrayBuffer.isView(given?.data) && Array.isArray(given.shape)) {
@@ -90,6 +95,15 @@ export class InputReader {
       );
     }
     throw this.#unusable(value, port, inputs);
+  }
+
+  #tensor(tensor: tf.Tensor, port: Port): TensorData {
+    this.#note(port, tensor.shape);
+    const ArrayType = ARRAYS[tensor.dtype as DType];
+    const data = this.#readsTensors || ArrayType === undefined
+      ? tensor.dataSync() as TensorData
+      : new ArrayType();
+    return this.#checkedType(data, port);
   }
 
   /** A shape is remembered where it is not the declared one. */
@@ -110,17 +124,12 @@ export class InputReader {
   }
 
   #checkedType(value: ArrayBufferView, port: Port): TensorData {
-    const { dtype } = port;
-    const fits = dtype === "float32"
-      ? value instanceof Float32Array
-      : dtype === "int32"
-      ? value instanceof Int32Array
-      : value instanceof Uint8Array;
-    if (fits) return value as TensorData;
+    const ArrayType = ARRAYS[port.dtype];
+    if (value instanceof ArrayType) return value;
     throw new TypeError(
       `Cannot run ${this.#function}: input '${port.name}' is a ${value.constructor.name}, expected ${
         typeName(port)
-      } in a ${allocate({ size: 0, dtype }).constructor.name}`,
+      } in a ${ArrayType.name}`,
     );
   }
 

@@ -1,29 +1,20 @@
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
-import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
-import {
-  declarationsOf,
-  leavesOf,
-  recordsOf,
-  type Tree,
-  treeOf,
-} from "../tracing/tree.ts";
+import { isTensor, type Traced } from "../tracing/trace.ts";
+import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
-import { allocate, Program, toPort } from "./_program.ts";
+import { allocate, Program } from "./_program.ts";
 import type { Settings } from "./_settings.ts";
 import { withShapes } from "./_shapes.ts";
 import { checkNewState, checkSaved, type SavedState } from "./_state_checks.ts";
 import { type StateLeaf, stateLeaves, StateMemory } from "./_state_memory.ts";
+import { type StepFunction, traceStep } from "./_step_function.ts";
 import { Variants } from "./_variants.ts";
-
-type StepFunction = (state: unknown, inputs: unknown) => { state: unknown };
 
 /** A program and where its results are put. */
 interface Variant {
   readonly program: Program;
-  /** Arrays of the program's outputs that are not of the state, by name. */
-  readonly arrays: ReadonlyMap<string, TensorData>;
   readonly results: Tree<TensorData>;
   /** For each of the two places: what is read and what is written. */
   readonly ports: readonly [PortArrays, PortArrays];
@@ -42,7 +33,6 @@ export class OnnxStep {
   /** The records of the state, of which some may be empty. */
   readonly #records: Tree<never>;
   readonly #reader: InputReader;
-  readonly #inputCount: number;
   readonly #variants: Variants<Variant>;
   #runs: readonly StateRun[] = [];
   #memory!: readonly [StateMemory, StateMemory];
@@ -63,12 +53,7 @@ export class OnnxStep {
       (others) => this.#compile(fn, { types, others, settings }),
       settings,
     );
-    const declared = declarationsOf(types);
-    this.#inputCount = declared.length;
-    this.#reader = new InputReader(
-      declared.map(({ name, leaf }) => toPort({ name, value: leaf })),
-      { paths: declared.map(({ path }) => path), name: settings.name },
-    );
+    this.#reader = new InputReader(types, settings);
     this.#variants.get(undefined);
     leavesOf(state, isTensor).forEach(({ leaf }, i) =>
       this.#array(this.#leaves[i].name).set(leaf.dataSync())
@@ -84,21 +69,15 @@ export class OnnxStep {
     },
   ): Variant {
     const state = treeOf(this.#leaves, this.#records);
-    const traced = traceFunction(
-      (all) => {
-        const { state, inputs } = all as Record<string, unknown>;
-        return fn(state ?? {}, inputs ?? {});
-      },
-      { inputs: withShapes(types, others), state },
-    );
+    const inputs = withShapes(types, others);
+    const traced = traceStep(fn, { inputs, state });
     const { outputs } = traced.graph;
     const made = new Map(outputs.map(({ name, value }) => [name, value]));
     checkNewState(made, this.#leaves, `compile ${settings.name}`);
     const names = new Set(this.#leaves.map(({ name }) => name));
     const optimized = optimize(traced.graph);
     const packed = packState(optimized, names);
-    const first = this.#memory === undefined;
-    if (first) this.#layOut(packed.runs);
+    if (this.#memory === undefined) this.#layOut(packed.runs);
     // The state lies as the first program has it: others may not know how.
     const fits = JSON.stringify(packed.runs) === JSON.stringify(this.#runs);
     const program = new Program(
@@ -143,7 +122,6 @@ export class OnnxStep {
     });
     return {
       program,
-      arrays,
       results: treeOf(results, records),
       ports: [ports(one, other), ports(other, one)],
     };
@@ -161,7 +139,7 @@ export class OnnxStep {
     const arrays = this.#reader.read(given);
     const variant = this.#variants.get(this.#reader.otherShapes);
     const { inputs, outputs } = variant.ports[this.#present];
-    for (let i = 0; i < this.#inputCount; i++) inputs[i] = arrays[i];
+    for (let i = 0; i < arrays.length; i++) inputs[i] = arrays[i];
     variant.program.run(inputs, outputs);
     this.#present = this.#present === 0 ? 1 : 0;
     return variant.results;

@@ -201,16 +201,17 @@ export function toPort(
   return { name, shape, dtype, size: sizeOf(shape) };
 }
 
+/** The arrays that numbers of each type are in. */
+export const ARRAYS = {
+  float32: Float32Array,
+  int32: Int32Array,
+  bool: Uint8Array,
+  uint8: Uint8Array,
+} as const;
+
 /** An array for the numbers of a tensor, all 0. */
 export function allocate(
   { size, dtype }: Pick<Port, "size" | "dtype">,
 ): TensorData {
-  switch (dtype) {
-    case "float32":
-      return new Float32Array(size);
-    case "int32":
-      return new Int32Array(size);
-    default:
-      return new Uint8Array(size);
-  }
+  return new ARRAYS[dtype](size);
 }

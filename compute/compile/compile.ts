@@ -6,10 +6,10 @@ import {
   traceFunction,
   type TypeTree,
 } from "../tracing/trace.ts";
-import { declarationsOf, type Tree, treeOf } from "../tracing/tree.ts";
+import { type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerInputs, toArrays } from "./_eager.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
-import { allocate, Program, toPort } from "./_program.ts";
+import { allocate, Program } from "./_program.ts";
 import { type Settings, settingsOf } from "./_settings.ts";
 import { withShapes } from "./_shapes.ts";
 import { Variants } from "./_variants.ts";
@@ -135,11 +135,7 @@ class OnnxFunction {
       return { program, arrays, results };
     };
     this.#variants = new Variants(make, settings);
-    const declared = declarationsOf(types);
-    this.#reader = new InputReader(
-      declared.map(({ name, leaf }) => toPort({ name, value: leaf })),
-      { paths: declared.map(({ path }) => path), name: settings.name },
-    );
+    this.#reader = new InputReader(types, settings);
     // Compiled now: what cannot be is an error here and not at the first call.
     this.#variants.get(undefined);
   }

@@ -5,6 +5,7 @@ import type { TensorsOf, TypeTree } from "../tracing/trace.ts";
 import { EagerStep } from "./_eager_step.ts";
 import { OnnxStep } from "./_onnx_step.ts";
 import { settingsOf } from "./_settings.ts";
+import type { StepFunction } from "./_step_function.ts";
 import type {
   ArraysOf,
   CompileOptions,
@@ -213,6 +214,3 @@ export function compileStep<
     : new EagerStep(call, { state, types, settings });
   return made as unknown as CompiledStep<State, Types, Omit<Result, "state">>;
 }
-
-/** The function, as the engines call it. */
-type StepFunction = (state: unknown, inputs: unknown) => { state: unknown };

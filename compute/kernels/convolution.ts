@@ -6,9 +6,12 @@ import {
 import {
   type ConvInfo,
   convInfo,
+  convolve,
   convTranspose,
-  cutWindows,
-  dilationsOf,
+  cutImage,
+  fusedConvolution,
+  inferFilterGradient,
+  inferInputGradient,
   outputPadding,
   padsOf,
   permute,
@@ -16,14 +19,7 @@ import {
   TO_NCHW,
   TO_NHWC,
 } from "./convolution_windows.ts";
-import {
-  type CompositeKernel,
-  type Kernels,
-  type Lowering,
-  only,
-  type PrimitiveKernel,
-} from "./kernel.ts";
-import { finishFused } from "./mat_mul.ts";
+import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 const CONV: PrimitiveKernel = {
   inputs: ["x", "filter"],
@@ -40,17 +36,12 @@ function lowerConvolution(lowering: Lowering, relu = false): string {
   const info = convInfo({ x, filter, attributes: node.attributes });
   const blocked = blockedConvolution(lowering, { info, relu });
   if (blocked !== undefined) return blocked;
-  const made = model.op("Conv", [
+  const made = convolve(lowering, [
     permute(lowering, inputs[0], TO_NCHW),
     permute(lowering, inputs[1], [3, 2, 0, 1]),
     ...inputs.slice(2),
-  ], {
-    strides: stridesOf(info),
-    pads: padsOf(info),
-    dilations: dilationsOf(info),
-  });
-  const cut = cutWindows(lowering, made, info);
-  const active = relu ? model.op("Relu", [cut]) : cut;
+  ], { info });
+  const active = relu ? model.op("Relu", [made]) : made;
   return permute(lowering, active, TO_NHWC);
 }
 
@@ -64,10 +55,7 @@ const BIASED_CONV: PrimitiveKernel = {
 
 const CONV_INPUT_GRADIENT: PrimitiveKernel = {
   inputs: ["dy", "filter"],
-  infer: ([dy], { inputShape }) => ({
-    shape: inputShape as number[],
-    dtype: dy.dtype,
-  }),
+  infer: inferInputGradient,
   lower: (lowering) => {
     const { inputs, node } = lowering;
     const { attributes } = node;
@@ -91,10 +79,7 @@ const CONV_INPUT_GRADIENT: PrimitiveKernel = {
  */
 const CONV_FILTER_GRADIENT: PrimitiveKernel = {
   inputs: ["x", "dy"],
-  infer: ([x], { filterShape }) => ({
-    shape: filterShape as number[],
-    dtype: x.dtype,
-  }),
+  infer: inferFilterGradient,
   lower: (lowering) => {
     const { model, inputs, node } = lowering;
     const { attributes } = node;
@@ -113,21 +98,11 @@ const CONV_FILTER_GRADIENT: PrimitiveKernel = {
 };
 
 /** Steps that do not come out even leave places beyond the filter. */
-function cutFilter({ model }: Lowering, made: string, info: ConvInfo): string {
+function cutFilter(lowering: Lowering, made: string, info: ConvInfo): string {
   const [extraHeight, extraWidth] = outputPadding(info);
   if (extraHeight === 0 && extraWidth === 0) return made;
-  const { filterHeight, filterWidth } = info;
-  const cut = [[0, 0], [filterHeight, filterWidth], [2, 3]];
-  return model.op("Slice", [made, ...cut.map((it) => model.ints(it))]);
+  return cutImage(lowering, made, [info.filterHeight, info.filterWidth]);
 }
-
-const FUSED_CONV: CompositeKernel = {
-  inputs: ["x", "filter", "bias", "preluActivationWeights"],
-  expand: (record, [x, filter, bias, slopes], attributes) => {
-    const of = only(record("Conv2D", [x!, filter!], attributes));
-    return finishFused(record, [bias, slopes], { of, attributes });
-  },
-};
 
 /** Convolutions over images, and their gradients. */
 export const CONVOLUTION: Kernels = {
@@ -135,5 +110,5 @@ export const CONVOLUTION: Kernels = {
   BiasedConv2D: BIASED_CONV,
   Conv2DBackpropInput: CONV_INPUT_GRADIENT,
   Conv2DBackpropFilter: CONV_FILTER_GRADIENT,
-  FusedConv2D: FUSED_CONV,
+  FusedConv2D: fusedConvolution("Conv2D"),
 };

@@ -1,6 +1,12 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Attributes } from "../graph/graph.ts";
-import type { Lowering } from "./kernel.ts";
+import {
+  type CompositeKernel,
+  type Lowering,
+  only,
+  type PrimitiveKernel,
+} from "./kernel.ts";
+import { finishFused } from "./mat_mul.ts";
 
 type Shape4D = [number, number, number, number];
 
@@ -83,14 +89,64 @@ export function outputPadding(it: ConvInfo): number[] {
 
 /** What windows give, without those that TensorFlow.js leaves out. */
 export function cutWindows(
-  { model }: Lowering,
+  lowering: Lowering,
   made: string,
   it: ConvInfo,
 ): string {
   const [height, width] = outputPadding(it);
   if (height < it.strideHeight && width < it.strideWidth) return made;
-  const cut = [[0, 0], [it.outHeight, it.outWidth], [2, 3]];
-  return model.op("Slice", [made, ...cut.map((it) => model.ints(it))]);
+  return cutImage(lowering, made, [it.outHeight, it.outWidth]);
+}
+
+/** The first rows and columns of `[batch, channels, height, width]`. */
+export function cutImage(
+  { model }: Lowering,
+  x: string,
+  size: readonly [height: number, width: number],
+): string {
+  const cut = [[0, 0], size, [2, 3]];
+  return model.op("Slice", [x, ...cut.map((it) => model.ints(it))]);
+}
+
+/**
+ * What windows give: `[batch, channels, height, width]` of all. A bias may
+ * stand behind image and filter.
+ */
+export function convolve(
+  lowering: Lowering,
+  inputs: readonly string[],
+  { info, group = 1 }: { info: ConvInfo; group?: number },
+): string {
+  const made = lowering.model.op("Conv", inputs, {
+    strides: stridesOf(info),
+    pads: padsOf(info),
+    dilations: dilationsOf(info),
+    group,
+  });
+  return cutWindows(lowering, made, info);
+}
+
+/** The gradient of an image has the image's shape. */
+export const inferInputGradient: PrimitiveKernel["infer"] = (
+  [dy],
+  { inputShape },
+) => ({ shape: inputShape as number[], dtype: dy.dtype });
+
+/** The gradient of a filter has the filter's shape. */
+export const inferFilterGradient: PrimitiveKernel["infer"] = (
+  [x],
+  { filterShape },
+) => ({ shape: filterShape as number[], dtype: x.dtype });
+
+/** A convolution with a bias and an activation behind it. */
+export function fusedConvolution(kernel: string): CompositeKernel {
+  return {
+    inputs: ["x", "filter", "bias", "preluActivationWeights"],
+    expand: (record, [x, filter, bias, slopes], attributes) => {
+      const of = only(record(kernel, [x!, filter!], attributes));
+      return finishFused(record, [bias, slopes], { of, attributes });
+    },
+  };
 }
 
 export const stridesOf = (it: ConvInfo) => [it.strideHeight, it.strideWidth];

@@ -1,23 +1,20 @@
 import type { Value } from "../graph/graph.ts";
 import {
   convInfo,
+  convolve,
   convTranspose,
-  cutWindows,
+  cutImage,
   dilationsOf,
+  fusedConvolution,
+  inferFilterGradient,
+  inferInputGradient,
   padsOf,
   permute,
   stridesOf,
   TO_NCHW,
   TO_NHWC,
 } from "./convolution_windows.ts";
-import {
-  type CompositeKernel,
-  type Kernels,
-  type Lowering,
-  only,
-  type PrimitiveKernel,
-} from "./kernel.ts";
-import { finishFused } from "./mat_mul.ts";
+import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 /** Filters `[height, width, in, multiplier]` as ONNX's groups have them. */
 function groupedFilter(
@@ -45,29 +42,21 @@ const DEPTHWISE: PrimitiveKernel = {
     dtype: x.dtype,
   }),
   lower: (lowering) => {
-    const { model, inputs, node } = lowering;
+    const { inputs, node } = lowering;
     const { attributes } = node;
     const [x, filter] = node.inputs.map(({ shape }) => shape);
     const info = convInfo({ x, filter, attributes, depthwise: true });
-    const made = model.op("Conv", [
+    const made = convolve(lowering, [
       permute(lowering, inputs[0], TO_NCHW),
       groupedFilter(lowering, inputs[1], node.inputs[1]),
-    ], {
-      strides: stridesOf(info),
-      pads: padsOf(info),
-      dilations: dilationsOf(info),
-      group: info.inChannels,
-    });
-    return permute(lowering, cutWindows(lowering, made, info), TO_NHWC);
+    ], { info, group: info.inChannels });
+    return permute(lowering, made, TO_NHWC);
   },
 };
 
 const DEPTHWISE_INPUT_GRADIENT: PrimitiveKernel = {
   inputs: ["dy", "filter"],
-  infer: ([dy], { inputShape }) => ({
-    shape: inputShape as number[],
-    dtype: dy.dtype,
-  }),
+  infer: inferInputGradient,
   lower: (lowering) => {
     const { inputs, node } = lowering;
     const { attributes } = node;
@@ -89,10 +78,7 @@ const DEPTHWISE_INPUT_GRADIENT: PrimitiveKernel = {
 
 const DEPTHWISE_FILTER_GRADIENT: PrimitiveKernel = {
   inputs: ["x", "dy"],
-  infer: ([x], { filterShape }) => ({
-    shape: filterShape as number[],
-    dtype: x.dtype,
-  }),
+  infer: inferFilterGradient,
   lower: (lowering) => {
     const { model, inputs, node } = lowering;
     const { attributes } = node;
@@ -120,10 +106,7 @@ const DEPTHWISE_FILTER_GRADIENT: PrimitiveKernel = {
       pads: padsOf(info),
       group: channels,
     });
-    const cut = model.op("Slice", [
-      made,
-      ...[[0, 0], [height, width], [2, 3]].map((it) => model.ints(it)),
-    ]);
+    const cut = cutImage(lowering, made, [height, width]);
     const apart = model.op("Reshape", [
       cut,
       model.ints([channels, dy.shape[3] / channels, height, width]),
@@ -137,18 +120,10 @@ const DEPTHWISE_FILTER_GRADIENT: PrimitiveKernel = {
   },
 };
 
-const FUSED_DEPTHWISE: CompositeKernel = {
-  inputs: ["x", "filter", "bias", "preluActivationWeights"],
-  expand: (record, [x, filter, bias, slopes], attributes) => {
-    const of = only(record("DepthwiseConv2dNative", [x!, filter!], attributes));
-    return finishFused(record, [bias, slopes], { of, attributes });
-  },
-};
-
 /** Convolutions of each channel with filters of its own. */
 export const DEPTHWISE_CONVOLUTION: Kernels = {
   DepthwiseConv2dNative: DEPTHWISE,
   DepthwiseConv2dNativeBackpropInput: DEPTHWISE_INPUT_GRADIENT,
   DepthwiseConv2dNativeBackpropFilter: DEPTHWISE_FILTER_GRADIENT,
-  FusedDepthwiseConv2D: FUSED_DEPTHWISE,
+  FusedDepthwiseConv2D: fusedConvolution("DepthwiseConv2dNative"),
 };

@@ -1,4 +1,4 @@
-import type { TensorData } from "../graph/graph.ts";
+import { numberName, type TensorData } from "../graph/graph.ts";
 import type {
   OnnxAttribute,
   OnnxInitializer,
@@ -99,7 +99,7 @@ export class ModelBuilder {
   ): string {
     const key = values.length > 16
       ? undefined
-      : `${dtype}[${shape}]${Array.from(values, numberKey)}`;
+      : `${dtype}[${shape}]${Array.from(values, numberName)}`;
     const known = key === undefined ? undefined : this.#names.get(key);
     if (known !== undefined) return known;
     const name = this.#name("c");
@@ -115,10 +115,6 @@ function qualified(op: string): { op: string; domain: string } {
   if (CONTRIBUTED.has(op)) return { op, domain: "com.microsoft" };
   const dot = op.lastIndexOf(".");
   return { op: op.slice(dot + 1), domain: op.slice(0, Math.max(dot, 0)) };
-}
-
-function numberKey(value: number): string {
-  return Object.is(value, -0) ? "-0" : String(value);
 }
 
 function bytesOf(values: ArrayLike<number>, dtype: OnnxType): Uint8Array {

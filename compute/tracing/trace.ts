@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
+import { onBackend } from "../_on_backend.ts";
 import type { Graph, NamedValue, TensorType, Value } from "../graph/graph.ts";
 import { makeGraph } from "../graph/make_graph.ts";
 import { Recorder } from "./recorder.ts";
@@ -196,17 +197,16 @@ function whileTracing(
       "Cannot trace a function while another is traced: call it directly",
     );
   }
-  const before = tf.getBackend() || "cpu";
   const recorder = new Recorder();
   let traced: Traced | undefined;
-  // Backends that have been used are switched to at once: nothing to await.
-  void tf.setBackend(TRACE);
   backend.recorder = recorder;
   try {
-    tf.tidy(() => void (traced = run(backend, recorder)));
+    onBackend(
+      TRACE,
+      () => tf.tidy(() => void (traced = run(backend, recorder))),
+    );
   } finally {
     backend.recorder = null;
-    void tf.setBackend(before);
   }
   return traced!;
 }

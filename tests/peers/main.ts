@@ -120,9 +120,10 @@ function print(suite: Suite, rounds: Rounds): void {
   }
   for (const it of suite.bounds ?? []) {
     const { ours } = bounded(it, rounds);
-    console.log(
-      `  ${it.what}: ${short(ours)} ${it.unit}, wanted at most ${it.atMost}`,
-    );
+    const wanted = it.atMost === undefined
+      ? ""
+      : `, wanted at most ${it.atMost}`;
+    console.log(`  ${it.what}: ${short(ours)} ${it.unit}${wanted}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
+import { onBackend } from "../../_on_backend.ts";
 import {
   type Attributes,
   CONSTANT,
@@ -19,7 +20,7 @@ const MAX_FOLDED = 1 << 12;
 /** Computes at once what depends on constants alone, on plain JavaScript. */
 export function foldConstants(graph: Graph): Graph {
   if (!graph.nodes.some((node) => node.op === CONSTANT)) return graph;
-  return onPlainBackend(() => rewrite(graph, fold));
+  return onBackend("cpu", () => rewrite(graph, fold));
 }
 
 function fold(node: Node, rewriter: Rewriter): readonly Value[] | undefined {
@@ -92,15 +93,4 @@ function tensorOf({ shape, dtype }: Value, data: ConstantData): tf.Tensor {
   return data.fill === undefined
     ? tf.tensor(data.values, [...shape], dtype as tf.DataType)
     : tf.fill([...shape], data.fill, dtype as Exclude<DType, "uint8">);
-}
-
-/** Runs with the backend that computes in plain JavaScript. */
-function onPlainBackend<T>(compute: () => T): T {
-  const before = tf.getBackend() || "cpu";
-  void tf.setBackend("cpu");
-  try {
-    return compute();
-  } finally {
-    void tf.setBackend(before);
-  }
 }

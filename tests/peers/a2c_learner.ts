@@ -1,0 +1,85 @@
+import { a2cUpdate, initOptimizerState } from "@bellman/a2c";
+import {
+  type CompiledStep,
+  compileStep,
+  type Engine,
+  type Params,
+  rmspropTf1,
+  type TensorData,
+  type TensorType,
+} from "@bellman/compute";
+import type { ActorCritic } from "@bellman/policies";
+import type * as tf from "@tensorflow/tfjs";
+
+/** What an update of A2C learns from. */
+export interface LearnerInputs {
+  readonly observations: TensorData;
+  readonly actions: TensorData;
+  readonly advantages: TensorData;
+  readonly returns: TensorData;
+  readonly learningRate: number;
+  readonly entropyCoefficient: number;
+}
+
+/** A2C's update with RMSProp, compiled for some rows. */
+export type Learner = CompiledStep<
+  { params: Params; slots: Params },
+  { readonly [K in keyof LearnerInputs]: TensorType },
+  object
+>;
+
+/** Compiles A2C's update of a model: observations as they come, bytes too. */
+export function makeLearner(
+  model: ActorCritic,
+  { params, rows, engine = "onnx", threads = 1 }: {
+    params: Params;
+    rows: number;
+    engine?: Engine;
+    threads?: number;
+  },
+): Learner {
+  const optimizer = rmspropTf1();
+  const update = a2cUpdate(model, { optimizer });
+  const { shape, dtype } = model.observationInput;
+  const column: TensorType = { shape: [rows], dtype: "float32" };
+  const number: TensorType = { shape: [], dtype: "float32" };
+  const state = { params, slots: initOptimizerState(params, { optimizer }) };
+  const step = (held: typeof state, inputs: unknown) => {
+    const { learningRate, entropyCoefficient, observations, ...batch } =
+      inputs as Record<keyof LearnerInputs, tf.Tensor>;
+    const { params, optimizerState, stats } = update(
+      held.params,
+      held.slots,
+      { ...batch, observations: model.encode(observations) } as never,
+      { learningRate, entropyCoefficient } as never,
+    );
+    return { state: { params, slots: optimizerState }, stats };
+  };
+  return compileStep(step, {
+    state,
+    inputs: {
+      observations: { shape: [rows, ...shape], dtype },
+      actions: { shape: [rows], dtype: "int32" },
+      advantages: column,
+      returns: column,
+      learningRate: number,
+      entropyCoefficient: number,
+    },
+    engine,
+    threads,
+  }) as unknown as Learner;
+}
+
+/** Median milliseconds of a call, in runs of several. */
+export function medianMs(
+  call: () => void,
+  { runs, calls = 1 }: { runs: number; calls?: number },
+): number {
+  const times: number[] = [];
+  for (let run = -3; run < runs; run++) {
+    const started = performance.now();
+    for (let i = 0; i < calls; i++) call();
+    if (run >= 0) times.push((performance.now() - started) / calls);
+  }
+  return times.sort((a, b) => a - b)[times.length >> 1];
+}
