@@ -1,30 +1,35 @@
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
+import { findStages, type Staged, unstaged } from "../loops/stages.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
-import { allocate, Program } from "./_program.ts";
+import { Arena, spaceFor } from "./_arena.ts";
+import { allocate, toPort } from "./_program.ts";
 import type { Settings } from "./_settings.ts";
 import { withShapes } from "./_shapes.ts";
 import { checkNewState, checkSaved, type SavedState } from "./_state_checks.ts";
-import { type StateLeaf, stateLeaves, StateMemory } from "./_state_memory.ts";
+import { scratchSpace, StagedProgram } from "./_staged_program.ts";
+import {
+  type StateLeaf,
+  stateLeaves,
+  StateMemory,
+  stateSize,
+} from "./_state_memory.ts";
+import { threadsFor } from "./_threads.ts";
 import { type StepFunction, traceStep } from "./_step_function.ts";
 import { Variants } from "./_variants.ts";
 
-/** A program and where its results are put. */
+/** What is run for inputs of one set of shapes. */
 interface Variant {
-  readonly program: Program;
+  readonly graph: Graph;
   readonly results: Tree<TensorData>;
-  /** For each of the two places: what is read and what is written. */
-  readonly ports: readonly [PortArrays, PortArrays];
+  /** For each of the two places: from that one into the other. */
+  readonly steps: readonly [Step, Step];
 }
 
-/** The arrays of a program's ports; inputs of the caller are put in. */
-interface PortArrays {
-  readonly inputs: TensorData[];
-  readonly outputs: readonly TensorData[];
-}
+type Step = (given: readonly TensorData[]) => void;
 
 /** A step that ONNX Runtime takes, over a state in two places. */
 export class OnnxStep {
@@ -35,6 +40,9 @@ export class OnnxStep {
   readonly #reader: InputReader;
   readonly #variants: Variants<Variant>;
   #runs: readonly StateRun[] = [];
+  #arena: Arena | undefined;
+  /** How much of the arena the state takes. */
+  #stateEnd = 0;
   #memory!: readonly [StateMemory, StateMemory];
   #trees!: readonly [Tree<TensorData>, Tree<TensorData>];
   #present: 0 | 1 = 0;
@@ -77,19 +85,41 @@ export class OnnxStep {
     const names = new Set(this.#leaves.map(({ name }) => name));
     const optimized = optimize(traced.graph);
     const packed = packState(optimized, names);
-    if (this.#memory === undefined) this.#layOut(packed.runs);
     // The state lies as the first program has it: others may not know how.
-    const fits = JSON.stringify(packed.runs) === JSON.stringify(this.#runs);
-    const program = new Program(
-      fits ? packed.graph : optimized,
-      settings.threads,
+    const fits = this.#memory === undefined ||
+      JSON.stringify(packed.runs) === JSON.stringify(this.#runs);
+    const graph = fits ? packed.graph : optimized;
+    const runs = fits ? packed.runs : [];
+    const staged = findStages(
+      graph,
+      new Set([...names, ...runs.map(({ name }) => name)]),
     );
-    return this.#variant(program, traced);
+    if (this.#memory === undefined) this.#layOut(runs, staged);
+    return this.#variant(traced, {
+      graph,
+      program: new StagedProgram(graph, {
+        staged: this.#hasRoomFor(staged) ? staged : unstaged(graph),
+        threads: threadsFor(graph, settings.threads),
+        arena: this.#arena,
+      }),
+    });
   }
 
-  #layOut(runs: readonly StateRun[]): void {
+  /** Loops work on the arena; what is beside the state is used by all. */
+  #hasRoomFor(staged: Staged): boolean {
+    if (this.#arena === undefined) return false;
+    this.#arena.reset(this.#stateEnd);
+    return this.#stateEnd + scratchSpace(staged) <= this.#arena.size;
+  }
+
+  #layOut(runs: readonly StateRun[], staged: Staged): void {
     this.#runs = runs;
-    const place = () => new StateMemory(this.#leaves, runs);
+    const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
+    const space = 2 * spaceFor(stateSize(this.#leaves)) + scratchSpace(staged);
+    this.#arena = hasLoops ? Arena.of(space) : undefined;
+    const take = (size: number) =>
+      this.#arena?.take(size) ?? new Float32Array(size);
+    const place = () => new StateMemory(this.#leaves, { runs, take });
     const tree = ({ arrays }: StateMemory) =>
       treeOf(
         this.#leaves.map(({ name, path }) => ({
@@ -99,36 +129,36 @@ export class OnnxStep {
         this.#records,
       );
     this.#memory = [place(), place()];
+    this.#stateEnd = this.#arena?.used ?? 0;
     this.#trees = [tree(this.#memory[0]), tree(this.#memory[1])];
   }
 
   #variant(
-    program: Program,
     { outputPaths, outputRecords }: Traced,
+    { graph, program }: { graph: Graph; program: StagedProgram },
   ): Variant {
     const [one, other] = this.#memory;
-    const own = program.outputs.filter(({ name }) => !one.arrays.has(name));
+    const own = graph.outputs.map(toPort)
+      .filter(({ name }) => !one.arrays.has(name));
     const arrays = new Map(own.map((port) => [port.name, allocate(port)]));
     const results = outputPaths
       .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
       .filter(({ leaf }) => leaf !== undefined);
     const { state: _, ...records } = outputRecords;
-    const ports = (from: StateMemory, to: StateMemory): PortArrays => ({
-      // Inputs of the caller come later: an empty array stands for them.
-      inputs: program.inputs
-        .map(({ name }) => from.arrays.get(name) ?? new Float32Array()),
-      outputs: program.outputs
-        .map(({ name }) => to.arrays.get(name) ?? arrays.get(name)!),
-    });
+    const step = (from: StateMemory, to: StateMemory) =>
+      program.bind({
+        inputs: from.arrays,
+        outputs: new Map([...to.arrays, ...arrays]),
+      });
     return {
-      program,
+      graph,
       results: treeOf(results, records),
-      ports: [ports(one, other), ports(other, one)],
+      steps: [step(one, other), step(other, one)],
     };
   }
 
   get graph(): Graph {
-    return this.#variants.get(undefined).program.graph;
+    return this.#variants.get(undefined).graph;
   }
 
   get state(): Tree<TensorData> {
@@ -138,9 +168,7 @@ export class OnnxStep {
   run(given: unknown): Tree<TensorData> {
     const arrays = this.#reader.read(given);
     const variant = this.#variants.get(this.#reader.otherShapes);
-    const { inputs, outputs } = variant.ports[this.#present];
-    for (let i = 0; i < arrays.length; i++) inputs[i] = arrays[i];
-    variant.program.run(inputs, outputs);
+    variant.steps[this.#present](arrays);
     this.#present = this.#present === 0 ? 1 : 0;
     return variant.results;
   }

@@ -29,11 +29,18 @@ export class StateMemory {
   /** The array of each tensor and of each run, by name. */
   readonly arrays: ReadonlyMap<string, TensorData>;
 
-  constructor(leaves: readonly StateLeaf[], runs: readonly StateRun[]) {
+  constructor(
+    leaves: readonly StateLeaf[],
+    { runs, take }: {
+      runs: readonly StateRun[];
+      /** Gives an array of so many numbers, all 0. */
+      take: (size: number) => Float32Array;
+    },
+  ) {
     const arrays = new Map<string, TensorData>();
     const floats = inOrder(leaves, runs);
     const sizes = floats.map(({ leaf }) => sizeOf(leaf.shape));
-    const all = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
+    const all = take(stateSize(leaves));
     let offset = 0;
     floats.forEach(({ name }, i) => {
       arrays.set(name, all.subarray(offset, offset += sizes[i]));
@@ -47,11 +54,18 @@ export class StateMemory {
       const first = arrays.get(members[0])!;
       const size = members
         .reduce((sum, member) => sum + arrays.get(member)!.length, 0);
-      const start = first.byteOffset / Float32Array.BYTES_PER_ELEMENT;
+      const start = (first.byteOffset - all.byteOffset) /
+        Float32Array.BYTES_PER_ELEMENT;
       arrays.set(name, all.subarray(start, start + size));
     }
     this.arrays = arrays;
   }
+}
+
+/** How many float32 numbers a state has. */
+export function stateSize(leaves: readonly StateLeaf[]): number {
+  return leaves.filter(({ leaf }) => leaf.dtype === "float32")
+    .reduce((sum, { leaf }) => sum + sizeOf(leaf.shape), 0);
 }
 
 /** The float32 tensors: those of runs first, run by run. */

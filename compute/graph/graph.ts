@@ -216,3 +216,11 @@ export function countUses(graph: Graph): Map<Value, number> {
   for (const output of graph.outputs) count(output.value);
   return uses;
 }
+
+/** The number that a constant is, if it is one number everywhere. */
+export function numberOf(node: Node | undefined): number | undefined {
+  if (node?.op !== CONSTANT) return undefined;
+  const { fill, values } = node.attributes as ConstantData;
+  if (values === undefined) return fill;
+  return values.length === 1 ? values[0] : undefined;
+}

@@ -64,13 +64,33 @@ function reduction(
 
 const SUM = reduction("ReduceSum", wide);
 
+/**
+ * The sum of a matrix's rows, such as the gradient of a bias, as a product with
+ * ones: ONNX Runtime's own sum takes five times as long.
+ */
+function sumOfRows(
+  { inputs: [x], model, node }: Lowering,
+  keepDims: boolean,
+): string {
+  const [{ shape: [rows, columns] }] = node.inputs;
+  const ones = model.tensor(new Array(rows).fill(1), {
+    shape: [1, rows],
+    dtype: "float32",
+  });
+  const sum = model.op("MatMul", [ones, x]);
+  return keepDims ? sum : model.op("Reshape", [sum, model.ints([columns])]);
+}
+
 /** A sum; of images in another layout, it is computed in that. */
-const SUM_OF_IMAGES: PrimitiveKernel = {
+const FAST_SUM: PrimitiveKernel = {
   ...SUM,
   lower: (lowering) => {
     const { attributes, inputs: [x] } = lowering.node;
     const axes = reducedAxes(attributes, x.shape.length);
     const keepDims = attributes.keepDims === true;
+    const isOfRows = x.dtype === "float32" && x.shape.length === 2 &&
+      axes.length === 1 && axes[0] === 0 && x.shape.every((it) => it > 1);
+    if (isOfRows) return sumOfRows(lowering, keepDims);
     return blockedSum(lowering, { axes, keepDims }) ?? SUM.lower(lowering);
   },
 };
@@ -100,7 +120,7 @@ function position(op: string): PrimitiveKernel {
 
 /** Kernels that reduce axes. */
 export const REDUCTIONS: Kernels = {
-  Sum: SUM_OF_IMAGES,
+  Sum: FAST_SUM,
   Mean: reduction("ReduceMean", () => "float32"),
   Max: reduction("ReduceMax"),
   Min: reduction("ReduceMin"),

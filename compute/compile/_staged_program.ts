@@ -1,0 +1,201 @@
+import {
+  type Graph,
+  sizeOf,
+  type TensorData,
+  type Value,
+} from "../graph/graph.ts";
+import { compileLoop } from "../loops/compile_loop.ts";
+import type { Loop } from "../loops/loop.ts";
+import type { Stage, Staged } from "../loops/stages.ts";
+import { type Arena, spaceFor } from "./_arena.ts";
+import { allocate, Program } from "./_program.ts";
+
+/** Arrays by the names that a graph has for them. */
+export type NamedArrays = ReadonlyMap<string, TensorData>;
+
+/** A stage with the arrays that it reads and writes. */
+type Step = (given: readonly TensorData[]) => void;
+
+/** A stage, ready to be given arrays. */
+type Made = { readonly program: Program } | {
+  readonly loop: Loop;
+  readonly run: (...addresses: number[]) => void;
+};
+
+/** What is handed from stage to stage and is no part of something else. */
+function placed({ crossing, joined }: Staged): Set<Value> {
+  const parts = new Set(joined.flatMap((it) => it.parts));
+  const values = [...joined.map(({ whole }) => whole), ...crossing.keys()];
+  return new Set(values.filter((value) => !parts.has(value)));
+}
+
+/** Numbers of an arena that the stages need beside the state. */
+export function scratchSpace(staged: Staged): number {
+  // A number that the caller gives is copied to where a loop can read it.
+  const scalars = staged.stages.flatMap((stage) =>
+    stage.kind === "loop" ? stage.loop.scalars : []
+  );
+  return [...placed(staged), ...scalars, ...scalars]
+    .reduce((sum, { shape }) => sum + spaceFor(sizeOf(shape)), 0);
+}
+
+/** A graph in stages: loops, and graphs that ONNX Runtime runs. */
+export class StagedProgram {
+  readonly #graph: Graph;
+  readonly #staged: Staged;
+  readonly #made: readonly Made[];
+  readonly #arena: Arena | undefined;
+  readonly #scratch = new Map<Value, TensorData>();
+
+  constructor(
+    graph: Graph,
+    { staged, threads, arena }: {
+      staged: Staged;
+      threads: number;
+      /** Where loops work; not needed without loops. */
+      arena: Arena | undefined;
+    },
+  ) {
+    this.#graph = graph;
+    this.#staged = staged;
+    this.#arena = arena;
+    this.#made = staged.stages.map((stage) => make(stage, { threads, arena }));
+    const outputs = new Set(graph.outputs.map(({ value }) => value));
+    for (const value of placed(staged)) {
+      if (!outputs.has(value)) this.#place(value);
+    }
+  }
+
+  #place(value: Value): void {
+    const { shape, dtype } = value;
+    const size = sizeOf(shape);
+    const array = dtype === "float32" && this.#arena !== undefined
+      ? this.#arena.take(size)
+      : allocate({ size, dtype });
+    this.#scratch.set(value, array);
+  }
+
+  /**
+   * What runs all stages from some arrays into others.
+   *
+   * @param arrays Arrays of the graph's inputs, as far as they are known, and
+   * of all its outputs. The other inputs are given at each run, in the order
+   * of the graph.
+   */
+  bind(
+    { inputs, outputs }: { inputs: NamedArrays; outputs: NamedArrays },
+  ): Step {
+    const arrays = new Map(this.#scratch);
+    for (const { name, value } of this.#graph.inputs) {
+      const array = inputs.get(name);
+      if (array !== undefined) arrays.set(value, array);
+    }
+    for (const { name, value } of this.#graph.outputs) {
+      if (this.#graph.inputs.some((it) => it.value === value)) continue;
+      arrays.set(value, outputs.get(name)!);
+    }
+    for (const { whole, parts } of this.#staged.joined) {
+      placeParts(parts, arrays.get(whole) as Float32Array, arrays);
+    }
+    const given = new Map(
+      this.#graph.inputs.map(({ value }, i) => [value, i] as const),
+    );
+    const steps = this.#staged.stages.map((stage, i) => {
+      const made = this.#made[i];
+      return "program" in made
+        ? graphStep(made.program, {
+          graph: (stage as { graph: Graph }).graph,
+          arrays,
+          given,
+          outputs,
+        })
+        : this.#loopStep(made, { arrays, given });
+    });
+    return (caller) => {
+      for (let i = 0; i < steps.length; i++) steps[i](caller);
+    };
+  }
+
+  #loopStep(
+    { loop, run }: Extract<Made, { loop: Loop }>,
+    { arrays, given }: {
+      arrays: ReadonlyMap<Value, TensorData>;
+      given: ReadonlyMap<Value, number>;
+    },
+  ): Step {
+    const copies: { to: TensorData; from: number }[] = [];
+    const scalars = loop.scalars.map((value) => {
+      const known = arrays.get(value);
+      if (known !== undefined) return known;
+      const to = this.#arena!.take(1);
+      copies.push({ to, from: given.get(value)! });
+      return to;
+    });
+    const vectors = (values: readonly Value[]) =>
+      values.map((value) => arrays.get(value)!);
+    const addresses = [
+      ...vectors(loop.inputs),
+      ...scalars,
+      ...vectors(loop.outputs),
+    ].map(({ byteOffset }) => byteOffset);
+    return (caller) => {
+      for (const { to, from } of copies) to[0] = caller[from][0];
+      run(loop.size, ...addresses);
+    };
+  }
+}
+
+function make(
+  stage: Stage,
+  { threads, arena }: { threads: number; arena: Arena | undefined },
+): Made {
+  if (stage.kind === "graph") {
+    return { program: new Program(stage.graph, threads) };
+  }
+  const { loop } = stage;
+  const module = new WebAssembly.Module(compileLoop(loop));
+  const { exports } = new WebAssembly.Instance(module, {
+    env: { memory: arena!.memory },
+  });
+  return { loop, run: exports.run as (...addresses: number[]) => void };
+}
+
+/** Parts of a vector lie in it one after the other. */
+function placeParts(
+  parts: readonly Value[],
+  whole: Float32Array,
+  arrays: Map<Value, TensorData>,
+): void {
+  let offset = 0;
+  for (const part of parts) {
+    const size = sizeOf(part.shape);
+    arrays.set(part, whole.subarray(offset, offset += size));
+  }
+}
+
+function graphStep(
+  program: Program,
+  { graph, arrays, given, outputs }: {
+    graph: Graph;
+    arrays: ReadonlyMap<Value, TensorData>;
+    given: ReadonlyMap<Value, number>;
+    outputs: NamedArrays;
+  },
+): Step {
+  const taken: { to: number; from: number }[] = [];
+  const from = graph.inputs.map(({ value }, i) => {
+    const known = arrays.get(value);
+    if (known !== undefined) return known;
+    taken.push({ to: i, from: given.get(value)! });
+    return new Float32Array(); // The caller's comes later.
+  });
+  const to = graph.outputs.map(({ name, value }) =>
+    outputs.get(name) ?? arrays.get(value)!
+  );
+  return (caller) => {
+    for (let i = 0; i < taken.length; i++) {
+      from[taken[i].to] = caller[taken[i].from];
+    }
+    program.run(from, to);
+  };
+}

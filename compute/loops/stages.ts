@@ -1,0 +1,274 @@
+import {
+  CONSTANT,
+  type Graph,
+  type NamedValue,
+  type Node,
+  numberOf,
+  producersOf,
+  sizeOf,
+  type Value,
+} from "../graph/graph.ts";
+import { makeGraph } from "../graph/make_graph.ts";
+import { eliminateDeadCode } from "../graph/passes/eliminate_dead_code.ts";
+import { findLoops, type LoopNodes } from "./find_loops.ts";
+import type { Loop } from "./loop.ts";
+
+/** A part of a graph, run as a whole. */
+export type Stage =
+  | { readonly kind: "graph"; readonly graph: Graph }
+  | { readonly kind: "loop"; readonly loop: Loop };
+
+/** A vector that is made or taken in parts, which lie one after the other. */
+export interface Joined {
+  readonly whole: Value;
+  readonly parts: readonly Value[];
+}
+
+/** A graph as stages that are run in order. */
+export interface Staged {
+  readonly stages: readonly Stage[];
+  /** Names of what one stage makes and others take. */
+  readonly crossing: ReadonlyMap<Value, string>;
+  readonly joined: readonly Joined[];
+}
+
+/**
+ * Cuts a graph into loops over long vectors and graphs of all else. What an
+ * optimizer does to many parameters is one pass over memory then, in the place
+ * of one for each operation.
+ *
+ * @param graph A graph.
+ * @param resident Names of the inputs that loops can read and of the outputs
+ * that they can write.
+ */
+export function findStages(
+  graph: Graph,
+  resident: ReadonlySet<string>,
+): Staged {
+  const loops = findLoops(graph, resident);
+  return new Cutter(graph, loops).cut();
+}
+
+/** A graph as one stage. */
+export function unstaged(graph: Graph): Staged {
+  const stages = [{ kind: "graph", graph }] as const;
+  return { stages, crossing: new Map(), joined: [] };
+}
+
+const isConstant = ({ op }: Node) => op === CONSTANT;
+
+/** Cuts a graph at its loops. */
+class Cutter {
+  readonly #graph: Graph;
+  readonly #loops: LoopNodes;
+  readonly #producers: Map<Value, Node>;
+  readonly #inputs: Map<Value, string>;
+  readonly #consumers = new Map<Value, Node[]>();
+  readonly #crossing = new Map<Value, string>();
+  readonly #joined: Joined[] = [];
+  /** Nodes that become a matter of where arrays lie. */
+  readonly #layout = new Set<Node>();
+
+  constructor(graph: Graph, loops: LoopNodes) {
+    this.#graph = graph;
+    this.#loops = loops;
+    this.#producers = producersOf(graph);
+    this.#inputs = new Map(
+      graph.inputs.map(({ name, value }) => [value, name]),
+    );
+    for (const node of graph.nodes) {
+      for (const value of node.inputs) {
+        const known = this.#consumers.get(value);
+        if (known === undefined) this.#consumers.set(value, [node]);
+        else known.push(node);
+      }
+    }
+  }
+
+  cut(): Staged {
+    for (const node of this.#graph.nodes) this.#join(node);
+    for (const node of this.#graph.nodes) this.#cross(node);
+    const levels = [...new Set(this.#loops.levels.values())].sort((a, b) =>
+      a - b
+    );
+    const stages = levels.flatMap((level) =>
+      level % 2 === 0 ? this.#graphStage(level) : this.#loopStages(level)
+    );
+    return { stages, crossing: this.#crossing, joined: this.#joined };
+  }
+
+  #levelOf(node: Node): number {
+    return this.#loops.levels.get(node)!;
+  }
+
+  #isLoop(node: Node | undefined): boolean {
+    return node !== undefined && this.#loops.nodes.has(node);
+  }
+
+  /** Concatenations for loops and splits of what loops make cost nothing. */
+  #join(node: Node): void {
+    const { op, inputs: [input], outputs: [output] } = node;
+    if (output.shape.length !== 1 || output.dtype !== "float32") return;
+    if (op === "Concat" && this.#isForLoops(output)) {
+      const parts = node.inputs.map((value) => this.#unshaped(value));
+      const free = parts.every((it) => this.#canBePlaced(it)) &&
+        new Set(parts).size === parts.length;
+      if (free) this.#addJoined(node, { whole: output, parts });
+    }
+    const isSplit = op === "Split" && input.shape.length === 1 &&
+      this.#isLoop(this.#producers.get(input));
+    if (isSplit && !node.outputs.some((it) => this.#isOutput(it))) {
+      this.#addJoined(node, { whole: input, parts: node.outputs });
+    }
+  }
+
+  #addJoined(node: Node, joined: Joined): void {
+    this.#layout.add(node);
+    this.#joined.push(joined);
+  }
+
+  #isForLoops(value: Value): boolean {
+    const consumers = this.#consumers.get(value) ?? [];
+    return consumers.length > 0 &&
+      consumers.every((node) => this.#isLoop(node)) &&
+      !this.#isOutput(value);
+  }
+
+  #isOutput(value: Value): boolean {
+    return this.#graph.outputs.some((it) => it.value === value);
+  }
+
+  /** What a value is a reshape of. */
+  #unshaped(value: Value): Value {
+    const node = this.#producers.get(value);
+    return node?.op === "Reshape" ? node.inputs[0] : value;
+  }
+
+  /** Whether an operation can write a value wherever it is wanted. */
+  #canBePlaced(value: Value): boolean {
+    const node = this.#producers.get(value);
+    if (node === undefined || isConstant(node) || this.#isLoop(node)) {
+      return false;
+    }
+    if (this.#layout.has(node)) return false;
+    const taken = this.#joined.some(({ parts }) => parts.includes(value));
+    return !taken && !this.#isOutput(value);
+  }
+
+  /** Names what a node takes from another stage. */
+  #cross(node: Node): void {
+    if (this.#layout.has(node)) {
+      for (const value of node.op === "Concat" ? this.#partsOf(node) : []) {
+        this.#name(value);
+      }
+      return;
+    }
+    for (const value of node.inputs) {
+      const producer = this.#producers.get(value);
+      if (producer === undefined || isConstant(producer)) continue;
+      if (
+        this.#layout.has(producer) ||
+        this.#levelOf(producer) !== this.#levelOf(node)
+      ) this.#name(value);
+    }
+  }
+
+  #partsOf(node: Node): readonly Value[] {
+    return this.#joined.find(({ whole }) => whole === node.outputs[0])!.parts;
+  }
+
+  #name(value: Value): void {
+    if (this.#crossing.has(value)) return;
+    this.#crossing.set(value, `crossing.${this.#crossing.size}`);
+  }
+
+  #graphStage(level: number): Stage[] {
+    const own = this.#graph.nodes.filter((node) =>
+      !isConstant(node) && !this.#layout.has(node) &&
+      this.#levelOf(node) === level
+    );
+    const made = new Set(own.flatMap(({ outputs }) => outputs));
+    const outputs: NamedValue[] = [];
+    for (const value of made) {
+      const name = this.#crossing.get(value);
+      if (name !== undefined) outputs.push({ name, value });
+    }
+    const isFirst = level === 0;
+    for (const output of this.#graph.outputs) {
+      const producer = this.#producers.get(output.value);
+      const isOwn = made.has(output.value) && !this.#crossing.has(output.value);
+      // What is an input or a constant is copied in the first stage.
+      const isLoose = producer === undefined || isConstant(producer);
+      if (isOwn || (isFirst && isLoose)) outputs.push(output);
+    }
+    if (own.length === 0 && outputs.length === 0) return [];
+    return [{ kind: "graph", graph: this.#subgraph(own, outputs) }];
+  }
+
+  /** Nodes with the constants and the inputs that they take. */
+  #subgraph(own: readonly Node[], outputs: readonly NamedValue[]): Graph {
+    const made = new Set(own.flatMap((node) => node.outputs));
+    const constants = new Set<Node>();
+    const inputs = new Map<Value, string>();
+    const taken = [
+      ...own.flatMap((node) => node.inputs),
+      ...outputs.map(({ value }) => value),
+    ];
+    for (const value of taken) {
+      if (made.has(value)) continue;
+      const producer = this.#producers.get(value);
+      if (producer !== undefined && isConstant(producer)) {
+        constants.add(producer);
+      } else inputs.set(value, this.#nameOf(value));
+    }
+    return eliminateDeadCode(makeGraph({
+      inputs: [...inputs].map(([value, name]) => ({ name, value })),
+      nodes: [...constants, ...own],
+      outputs,
+    }));
+  }
+
+  #nameOf(value: Value): string {
+    return this.#inputs.get(value) ?? this.#crossing.get(value)!;
+  }
+
+  #loopStages(level: number): Stage[] {
+    const bySize = new Map<number, Node[]>();
+    for (const node of this.#graph.nodes) {
+      if (!this.#isLoop(node) || this.#levelOf(node) !== level) continue;
+      const size = sizeOf(node.outputs[0].shape);
+      const known = bySize.get(size);
+      if (known === undefined) bySize.set(size, [node]);
+      else known.push(node);
+    }
+    return [...bySize].map(([size, nodes]) => ({
+      kind: "loop",
+      loop: this.#loopOf(size, nodes),
+    }));
+  }
+
+  #loopOf(size: number, nodes: readonly Node[]): Loop {
+    const made = new Set(nodes.map((node) => node.outputs[0]));
+    const inputs = new Set<Value>();
+    const scalars = new Set<Value>();
+    const constants = new Map<Value, number>();
+    for (const value of nodes.flatMap((node) => node.inputs)) {
+      if (made.has(value)) continue;
+      const number = numberOf(this.#producers.get(value));
+      if (number !== undefined) constants.set(value, number);
+      else (sizeOf(value.shape) === 1 ? scalars : inputs).add(value);
+    }
+    const wanted = new Set(this.#graph.outputs.map(({ value }) => value));
+    const split = new Set(this.#joined.map(({ whole }) => whole));
+    return {
+      size,
+      inputs: [...inputs],
+      scalars: [...scalars],
+      constants,
+      nodes,
+      outputs: [...made].filter((value) =>
+        wanted.has(value) || this.#crossing.has(value) || split.has(value)
+      ),
+    };
+  }
+}
