@@ -33,3 +33,72 @@ export {
   type RolloutBufferOptions,
   type RolloutBufferState,
 } from "./rollout_buffer.ts";
+export { decodeFrameStacks, type FrameStacksOptions } from "./frame_stacks.ts";
+export {
+  PrioritizedReplayBuffer,
+  type PrioritizedReplayBufferOptions,
+} from "./prioritized_replay_buffer.ts";
+export type {
+  PrioritizationOptions,
+  PrioritySampler,
+} from "./priority_sampler.ts";
+export {
+  ProportionalSampler,
+  type ProportionalSamplerOptions,
+} from "./proportional_sampler.ts";
+export { RankBasedSampler } from "./rank_based_sampler.ts";
+export { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
+export type {
+  SequenceBatch,
+  SequenceReplayBufferOptions,
+  SequenceReplayBufferState,
+} from "./sequence_replay_buffer_options.ts";
+export { SumTree } from "./sum_tree.ts";
+export * from "./replay_buffer.ts";
+export * from "./replay_buffer_options.ts";
+export * from "./sampler.ts";
+export {
+  loadBuffer,
+  type SavableBuffer,
+  saveBuffer,
+  type SaveBufferOptions,
+} from "./buffer_file.ts";
+export type { PlainState, StateArray } from "./plain_state.ts";
+export { readState, type ReadStateOptions } from "./read_state.ts";
+export { writeState } from "./write_state.ts";
+export { decodeNpy, encodeNpy } from "./npy.ts";
+export type { NpyArray, NpyData, NpyDtype } from "./npy_array.ts";
+export {
+  loadNpz,
+  readNpz,
+  type ReadNpzOptions,
+  saveNpz,
+  writeNpz,
+  type WriteNpzOptions,
+} from "./npz.ts";
+export { FileStorage, type FileStorageOptions } from "./file_storage.ts";
+export type { Episode } from "./episode.ts";
+export {
+  type DataSetArray,
+  episodesFromArrays,
+} from "./episodes_from_arrays.ts";
+export {
+  type EpisodeBuffer,
+  type EpisodeFields,
+  loadEpisodes,
+  type LoadEpisodesOptions,
+} from "./load_episodes.ts";
+export { type Hdf5Group, minariEpisodes } from "./minari_episodes.ts";
+export {
+  exportRows,
+  type ExportRowsOptions,
+  importRows,
+  type RowSource,
+  type RowTarget,
+} from "./row_arrays.ts";
+export { Hindsight } from "./hindsight.ts";
+export type {
+  GoalFunction,
+  HindsightOptions,
+  HindsightStrategy,
+} from "./hindsight_options.ts";

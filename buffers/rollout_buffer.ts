@@ -1,15 +1,15 @@
-import { shuffle } from "./_shuffle.ts";
+import { allocateArray } from "./_arrays.ts";
 import {
-  allocateGroup,
-  checkGroup,
-  type Group,
-  loadGroup,
-  mapGroup,
+  collect,
+  makeSchema,
+  nest,
   type Purpose,
+  type Schema,
   unknownField,
-  writeGroup,
-} from "./_storage.ts";
-import type { Field, FieldData, FieldValues } from "./field.ts";
+} from "./_schema.ts";
+import { shuffle } from "./_shuffle.ts";
+import { StepWriter } from "./_step_writer.ts";
+import type { Field, FieldArray, FieldData, FieldValues } from "./field.ts";
 
 /**
  * What a {@linkcode RolloutBuffer} is made for.
@@ -121,8 +121,12 @@ export class RolloutBuffer {
   readonly numEnvs: number;
   /** Steps that fit in. */
   readonly numSteps: number;
-  readonly #storage: Group;
+  readonly #schema: Schema;
+  readonly #arrays: readonly FieldArray[];
+  readonly #writers: readonly StepWriter[];
   readonly #data: Record<string, FieldData>;
+  /** The arrays of the step that is added. */
+  readonly #values: ArrayLike<number>[] = [];
   readonly #place: { numEnvs: number; stride: number; offset: number };
   readonly #adding: Purpose;
   #length = 0;
@@ -140,13 +144,23 @@ export class RolloutBuffer {
     checkCount("numSteps", numSteps);
     this.numEnvs = numEnvs;
     this.numSteps = numSteps;
-    this.#storage = allocateGroup(fields, { rows: numEnvs * numSteps });
-    this.#data = mapGroup(this.#storage, (data) => data) as Record<
-      string,
-      FieldData
-    >;
+    this.#schema = makeSchema(fields);
+    const rows = numEnvs * numSteps;
+    this.#arrays = this.#schema.leaves.map(({ dtype, size }) =>
+      allocateArray(dtype, rows * size)
+    );
+    this.#writers = this.#schema.leaves.map(({ size }, i) =>
+      new StepWriter(this.#arrays[i], size)
+    );
+    this.#data = this.#nest((array) => array);
     this.#place = { numEnvs, stride: numSteps, offset: 0 };
     this.#adding = { action: "add", rows: numEnvs };
+  }
+
+  #nest(make: (array: FieldArray) => FieldArray): Record<string, FieldData> {
+    const { root } = this.#schema;
+    const data = nest(root, ({ index }) => make(this.#arrays[index]));
+    return data as Record<string, FieldData>;
   }
 
   /** Steps that it holds. */
@@ -174,9 +188,11 @@ export class RolloutBuffer {
         `Cannot add a step to a full buffer: it holds ${this.#length} of ${this.numSteps} steps, clear() it first`,
       );
     }
-    checkGroup(this.#storage, step, this.#adding);
+    collect(this.#schema.root, step, this.#adding, this.#values);
     this.#place.offset = this.#length;
-    writeGroup(this.#storage, step, this.#place);
+    for (let i = 0; i < this.#writers.length; i++) {
+      this.#writers[i].write(this.#values[i], this.#place);
+    }
     this.#length++;
   }
 
@@ -195,7 +211,7 @@ export class RolloutBuffer {
    */
   data(field: string): FieldData {
     if (Object.hasOwn(this.#data, field)) return this.#data[field];
-    throw unknownField("read", this.#storage, field);
+    throw unknownField("read", this.#schema.root, field);
   }
 
   /**
@@ -244,10 +260,9 @@ export class RolloutBuffer {
    * @returns Plain data, owned by the caller.
    */
   save(): RolloutBufferState {
-    const fields = mapGroup(this.#storage, (data) => data.slice());
     return {
       length: this.#length,
-      fields: fields as RolloutBufferState["fields"],
+      fields: this.#nest((array) => array.slice()),
     };
   }
 
@@ -271,8 +286,10 @@ export class RolloutBuffer {
       );
     }
     const rows = this.numEnvs * this.numSteps;
-    checkGroup(this.#storage, state.fields, { action: "load", rows });
-    loadGroup(this.#storage, state.fields);
+    const values: ArrayLike<number>[] = [];
+    const purpose = { action: "load", rows };
+    collect(this.#schema.root, state.fields, purpose, values);
+    this.#arrays.forEach((array, i) => array.set(values[i]));
     this.#length = length;
   }
 }

@@ -1,11 +1,12 @@
 import { A2C, type A2CConfig, a2cConfigSchema, a2cPresets } from "@bellman/a2c";
 import type { Engine } from "@bellman/compute";
 import type { Space } from "@bellman/envs";
+import { SAC, type SacConfig, sacConfigSchema, sacPresets } from "@bellman/sac";
 import type { Algorithm } from "@bellman/training";
 import type { ConfigSchema } from "./config/schema.ts";
 
 /** The algorithms that the command line knows. */
-export type AlgorithmName = "a2c";
+export type AlgorithmName = "a2c" | "sac";
 
 /** What an algorithm is made for: the spaces and how many copies act. */
 export interface AlgorithmContext {
@@ -27,6 +28,8 @@ export interface AlgorithmEntry {
   schema: ConfigSchema;
   /** Presets by name, as YAML. */
   presets: Readonly<Record<string, string>>;
+  /** Keys of a run whose defaults are others for this algorithm. */
+  runDefaults?: Readonly<Record<string, unknown>>;
   create(context: AlgorithmContext, config: Record<string, unknown>): Algorithm;
 }
 
@@ -49,6 +52,22 @@ export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
       new A2C(spaces, {
         config: pickKeys(config, a2cConfigSchema as ConfigSchema) as Partial<
           A2CConfig
+        >,
+        seed,
+        totalTimesteps,
+        engine,
+        threads,
+      }),
+  },
+  sac: {
+    summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
+    schema: sacConfigSchema as ConfigSchema,
+    presets: sacPresets,
+    runDefaults: { numEnvs: 1 },
+    create: ({ seed, totalTimesteps, engine, threads, ...spaces }, config) =>
+      new SAC(spaces, {
+        config: pickKeys(config, sacConfigSchema as ConfigSchema) as Partial<
+          SacConfig
         >,
         seed,
         totalTimesteps,

@@ -18,6 +18,7 @@ import {
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
 import { policyFile } from "./policy_file.ts";
+import { PolicyPlots } from "./policy_plots.ts";
 import { writeReport } from "./report.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import type { Session } from "./session.ts";
@@ -44,14 +45,21 @@ function interval(steps: number): number {
   return steps === 0 ? Infinity : steps;
 }
 
-function trainOptions(run: TrainingRun): TrainOptions {
+/** Images at evaluations, where they are asked for. */
+function plotsOf({ session, folder }: TrainingRun): PolicyPlots | undefined {
+  return session.config.policyPlots
+    ? new PolicyPlots(session, { folder, seed: EVALUATION_SEED })
+    : undefined;
+}
+
+function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
   const { session: { config, environments }, folder, io, quiet } = run;
   return {
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
     logInterval: config.logInterval,
     loggers: loggersOf(folder, io, { quiet }),
-    callbacks: callbacksOf(config),
+    callbacks: callbacksOf(config, plots),
     evaluation: {
       env: environments.evaluation(evaluationCopies(config.evaluationEpisodes)),
       everyTimesteps: interval(config.evaluationInterval),
@@ -105,10 +113,11 @@ function describeResult(result: TrainResult): Record<string, string> {
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
   const { session, folder, io } = run;
+  const plots = plotsOf(run);
   const result = await train(
     session.algorithm,
     session.environments.training,
-    trainOptions(run),
+    trainOptions(run, plots),
   );
   const details = describeResult(result);
   if (result.stopReason === "interrupted") {
@@ -119,6 +128,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     return 130;
   }
   const { step, evaluation } = await evaluateBest(run);
+  await plots?.write(step);
   const policy = policyFile(session);
   if (policy !== undefined) await writeWhole(folder.policyPath, policy);
   await writeReport(folder, session.config, {

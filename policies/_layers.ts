@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import type { Initializer } from "./initializers.ts";
+import type { BiasInitializer, Initializer } from "./initializers.ts";
 import type { RandomSource } from "./random_source.ts";
 
 /** Product of the lengths of all axes. */
@@ -17,15 +17,24 @@ export function initialTensor(
   return tf.tensor(initializer(shape, random), [...shape], "float32");
 }
 
-/** Kernel of that shape and a bias of zeros for its last axis. */
+/** First values of a layer: zeros for the bias if nothing is said of it. */
+export interface LayerInitializers {
+  readonly kernelInitializer: Initializer;
+  readonly biasInitializer?: BiasInitializer;
+}
+
+/** Kernel of that shape and a bias for its last axis. */
 export function initKernelAndBias(
   shape: readonly number[],
-  initializer: Initializer,
+  { kernelInitializer, biasInitializer }: LayerInitializers,
   random: RandomSource,
 ): Params {
+  const outputs = shape[shape.length - 1];
   return {
-    kernel: initialTensor(shape, initializer, random),
-    bias: tf.zeros([shape[shape.length - 1]]),
+    kernel: initialTensor(shape, kernelInitializer, random),
+    bias: biasInitializer
+      ? tf.tensor1d(biasInitializer(shape, random))
+      : tf.zeros([outputs]),
   };
 }
 

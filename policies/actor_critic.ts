@@ -1,21 +1,18 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import type {
-  ActorCritic,
-  ActorCriticOutput,
-  Recurrence,
-  SampleOptions,
-} from "./actor_critic_types.ts";
-import { createNetwork, type NetworkName } from "./create_network.ts";
-import type { NetworkOptions } from "./create_network.ts";
+import type { ActorCritic, ActorCriticOutput } from "./actor_critic_types.ts";
+import type { NetworkName, NetworkOptions } from "./create_network.ts";
 import { distributionFor } from "./distribution_for.ts";
 import { glorotUniform, orthogonal } from "./initializers.ts";
 import { denseLayer } from "./_dense.ts";
 import { initKernelAndBias } from "./_layers.ts";
 import type { Network } from "./network.ts";
 import { observationEncoder } from "./observation_encoder.ts";
+import { observing } from "./_observing.ts";
 import { nest, parameter } from "./parameters.ts";
+import type { PolicyOutput, Recurrence, SampleOptions } from "./policy.ts";
 import type { RandomSource } from "./random_source.ts";
+import { resolveNetwork } from "./_resolve_network.ts";
 import type { SpaceLike } from "./space.ts";
 import {
   sampleStateDependent,
@@ -156,7 +153,11 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
         `actions: it is for box actions`,
     );
   }
-  const network = resolveNetwork(options, encoder.shape);
+  const network = resolveNetwork(options.network, {
+    inputShape: encoder.shape,
+    ...(!orthogonalInit && { kernelInitializer: glorotUniform() }),
+    ...options.networkOptions,
+  });
   const base: Trunk = trunk(network, valueNetwork);
   const features = network.outputSize;
   const actions = gaussian
@@ -165,9 +166,9 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   const logStdShape = useSde ? [features, sdeFullStd ? actions : 1] : [actions];
 
   function init(random: RandomSource): Params {
-    const [pi, vf] = orthogonalInit
-      ? [orthogonal(0.01), orthogonal(1)]
-      : [glorotUniform(), glorotUniform()];
+    const [pi, vf] = [0.01, 1].map((scale) => ({
+      kernelInitializer: orthogonalInit ? orthogonal(scale) : glorotUniform(),
+    }));
     const trunks = base.init(random);
     const heads: Params = {
       ...nest(initKernelAndBias([features, actions], pi, random), "pi/head"),
@@ -210,7 +211,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
 
   function sample(
     params: Params,
-    output: ActorCriticOutput,
+    output: PolicyOutput,
     { noise }: SampleOptions,
   ): tf.Tensor {
     if (!useSde) return distribution.sample(output.policy, noise);
@@ -225,22 +226,18 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
   }
 
   return {
-    observationShape: encoder.shape,
-    observationSize: encoder.size,
+    ...observing(encoder),
     stateSize: base.stateSize,
     distribution,
     noise: useSde
       ? { kind: "normal", size: features * actions }
       : distribution.noise,
     usesStateDependentExploration: useSde,
+    squashesActions: false,
     init,
     apply,
     sample,
     mode: (output) => distribution.mode(output.policy),
-    observationInput: encoder.input,
-    observationArray: encoder.copy,
-    encode: encoder.encodeTensor,
-    observationTensor: (batch, batchSize) => encoder.encode(batch, batchSize),
   };
 }
 
@@ -254,27 +251,4 @@ function checkPathsDiffer(trunks: Params, heads: Params): void {
       );
     }
   }
-}
-
-/** The network itself, made from its name where only that is given. */
-function resolveNetwork(
-  options: ActorCriticOptions,
-  inputShape: readonly number[],
-): Network {
-  const { network, networkOptions, orthogonalInit = true } = options;
-  if (typeof network !== "string") {
-    if (String(network.inputShape) !== String(inputShape)) {
-      throw new RangeError(
-        `Cannot apply a network for inputs [${network.inputShape}] to ` +
-          `observations [${inputShape}]: the shapes must be the same`,
-      );
-    }
-    return network;
-  }
-  const kernelInitializer = orthogonalInit ? undefined : glorotUniform();
-  return createNetwork(network, {
-    inputShape,
-    ...(kernelInitializer && { kernelInitializer }),
-    ...networkOptions,
-  });
 }

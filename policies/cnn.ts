@@ -1,7 +1,11 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import { type Activation, activationFunction } from "./activations.ts";
-import { type Initializer, orthogonal } from "./initializers.ts";
+import {
+  type BiasInitializer,
+  type Initializer,
+  orthogonal,
+} from "./initializers.ts";
 import { denseLayer } from "./_dense.ts";
 import { flattenRows, initKernelAndBias } from "./_layers.ts";
 import type { Network, NetworkInputs, NetworkOutput } from "./network.ts";
@@ -69,11 +73,17 @@ export interface CnnOptions {
    */
   readonly padding?: "valid" | "same";
   /**
-   * First values of the kernels; biases start at 0.
+   * First values of the kernels.
    *
    * @default orthogonal(Math.SQRT2)
    */
   readonly kernelInitializer?: Initializer;
+  /**
+   * First values of the biases.
+   *
+   * @default zeros
+   */
+  readonly biasInitializer?: BiasInitializer;
 }
 
 /** Convolutions of the Nature paper. */
@@ -163,22 +173,24 @@ function convolutions(
     padding = defaults.padding,
     activation = "relu",
     kernelInitializer = orthogonal(Math.SQRT2),
+    biasInitializer,
   } = options;
   const activate = activationFunction(activation);
   const flatSize = flatFeatures(inputShape, convLayers, padding);
+  const initializers = { kernelInitializer, biasInitializer };
 
   function init(random: RandomSource): Params {
     const params: Params = {};
     let channels = inputShape[2];
     convLayers.forEach(([filters, size], i) => {
       const shape = [size, size, channels, filters];
-      const layer = initKernelAndBias(shape, kernelInitializer, random);
+      const layer = initKernelAndBias(shape, initializers, random);
       Object.assign(params, nest(layer, `conv${i}`));
       channels = filters;
     });
     if (denseSize > 0) {
       const shape = [flatSize, denseSize];
-      const layer = initKernelAndBias(shape, kernelInitializer, random);
+      const layer = initKernelAndBias(shape, initializers, random);
       Object.assign(params, nest(layer, "dense0"));
     }
     return params;

@@ -7,7 +7,7 @@ import {
   type ConvLayer,
   convOnly,
 } from "./cnn.ts";
-import type { Initializer } from "./initializers.ts";
+import type { BiasInitializer, Initializer } from "./initializers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import { mlp } from "./mlp.ts";
 import type { Network } from "./network.ts";
@@ -85,6 +85,12 @@ export interface NetworkOptions {
    * @default orthogonal(Math.SQRT2)
    */
   readonly kernelInitializer?: Initializer;
+  /**
+   * First values of the biases of those layers.
+   *
+   * @default zeros
+   */
+  readonly biasInitializer?: BiasInitializer;
 }
 
 /**
@@ -114,6 +120,7 @@ const MAKERS: Readonly<Record<NetworkName, Maker>> = {
       activation: options.activation,
       layerNorm: options.layerNorm,
       kernelInitializer: options.kernelInitializer,
+      biasInitializer: options.biasInitializer,
     }),
   cnn: (options) => cnn(imageOptions(options)),
   cnn_small: (options) => cnnSmall(imageOptions(options)),
@@ -127,10 +134,10 @@ const MAKERS: Readonly<Record<NetworkName, Maker>> = {
 };
 
 /** What a network for images takes: its activation is always relu. */
-function imageOptions(
-  { inputShape, convLayers, kernelInitializer }: CreateNetworkOptions,
-): CnnOptions {
-  return { inputShape, convLayers, kernelInitializer };
+function imageOptions(options: CreateNetworkOptions): CnnOptions {
+  const { inputShape, convLayers, kernelInitializer, biasInitializer } =
+    options;
+  return { inputShape, convLayers, kernelInitializer, biasInitializer };
 }
 
 /**

@@ -1,15 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Distribution } from "./distribution.ts";
-
-const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
-
-/** Means and logarithms of the deviations, both `[batch, size]`. */
-function meanAndLogStd(
-  parameters: tf.Tensor2D,
-  size: number,
-): [tf.Tensor2D, tf.Tensor2D] {
-  return tf.split(parameters, [size, size], 1) as [tf.Tensor2D, tf.Tensor2D];
-}
+import { HALF_LOG_TWO_PI, meanAndLogStd } from "./_gaussian.ts";
 
 /**
  * Normal distribution over `size` numbers that do not depend on each other.

@@ -4,8 +4,9 @@ import {
   paramsFromArrays,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type { ActorCritic } from "./actor_critic_types.ts";
-import type { SpaceLike } from "./space.ts";
+import { sizeOf } from "./_layers.ts";
+import type { Policy } from "./policy.ts";
+import type { BoxSpaceLike, SpaceLike } from "./space.ts";
 
 /**
  * How observations are scaled before the network sees them:
@@ -58,7 +59,10 @@ export interface ObservationScaling {
 export interface ExportPolicyOptions {
   /** The model's parameters, by path. */
   readonly params: Readonly<Record<string, ArrayWithShape>>;
-  /** Space of one action: box actions are clipped to its bounds. */
+  /**
+   * Space of one action. Box actions are clipped to its bounds; those of
+   * policies that squash them are mapped from [-1, 1] to the bounds.
+   */
   readonly actionSpace: SpaceLike;
   /**
    * How observations were scaled in training.
@@ -132,7 +136,7 @@ type Tensors = Readonly<Record<string, tf.Tensor>>;
  * ```
  */
 export function exportPolicy(
-  model: ActorCritic,
+  model: Policy,
   options: ExportPolicyOptions,
 ): Uint8Array<ArrayBuffer> {
   const { batchSize = 1, deterministic = true, scaling, metadata } = options;
@@ -163,7 +167,7 @@ export function exportPolicy(
       { noise: inputs.noise as tf.Tensor2D },
     );
     return {
-      action: bounded(chosen, options.actionSpace),
+      action: envAction(chosen, model, options.actionSpace),
       state: output.state,
     };
   };
@@ -184,7 +188,7 @@ function checkBatchSize(batchSize: number): void {
   );
 }
 
-function checkScaling(model: ActorCritic, scaling: ObservationScaling): void {
+function checkScaling(model: Policy, scaling: ObservationScaling): void {
   const { mean, variance } = scaling;
   const size = model.observationSize;
   if (mean.length === size && variance.length === size) return;
@@ -216,21 +220,32 @@ function scaled(
 }
 
 /** Actions as the environment takes them. */
-function bounded(actions: tf.Tensor, space: SpaceLike): tf.Tensor {
+function envAction(
+  actions: tf.Tensor,
+  { squashesActions }: Policy,
+  space: SpaceLike,
+): tf.Tensor {
   if (space.type !== "box") return actions;
-  const shape = [...space.shape];
-  const size = shape.reduce((product, length) => product * length, 1);
-  const bounds = (bound: number | readonly number[]) =>
-    tf.tensor(
-      typeof bound === "number"
-        ? new Float32Array(size).fill(bound)
-        : Float32Array.from(bound),
-      shape,
-    );
-  const inside = tf.minimum(
-    tf.maximum(actions, bounds(space.low)),
-    bounds(space.high),
-  );
+  const low = boundOf(space, "low"), high = boundOf(space, "high");
+  const wanted = squashesActions
+    ? tf.add(
+      tf.mul(actions, tf.div(tf.sub(high, low), 2)),
+      tf.div(tf.add(high, low), 2),
+    )
+    : actions;
+  const inside = tf.minimum(tf.maximum(wanted, low), high);
   const whole = space.dtype === "int32" || space.dtype === "uint8";
   return whole ? tf.cast(tf.round(inside), "int32") : inside;
+}
+
+/** A bound for each number of an action. */
+function boundOf(space: BoxSpaceLike, which: "low" | "high"): tf.Tensor {
+  const bound = space[which];
+  const shape = [...space.shape];
+  return tf.tensor(
+    typeof bound === "number"
+      ? new Float32Array(sizeOf(shape)).fill(bound)
+      : Float32Array.from(bound),
+    shape,
+  );
 }

@@ -21,6 +21,28 @@ export type Initializer = (
   random: RandomSource,
 ) => Float32Array<ArrayBuffer>;
 
+/**
+ * Makes the first values of a bias: one for each output of the layer.
+ *
+ * @example
+ * ```ts
+ * import type { BiasInitializer } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ones: BiasInitializer = (kernelShape) =>
+ *   new Float32Array(kernelShape[kernelShape.length - 1]).fill(1);
+ * const random = { uniform: () => 0, normal: () => 0 };
+ * assertEquals(ones([3, 2], random), Float32Array.of(1, 1));
+ * ```
+ *
+ * @param kernelShape Shape of the layer's kernel, whose last axis is the
+ * outputs.
+ */
+export type BiasInitializer = (
+  kernelShape: readonly number[],
+  random: RandomSource,
+) => Float32Array<ArrayBuffer>;
+
 function size(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }

@@ -2,7 +2,11 @@ import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import { denseLayer } from "./_dense.ts";
 import { type Activation, activationFunction } from "./activations.ts";
-import { type Initializer, orthogonal } from "./initializers.ts";
+import {
+  type BiasInitializer,
+  type Initializer,
+  orthogonal,
+} from "./initializers.ts";
 import {
   flattenRows,
   initKernelAndBias,
@@ -47,11 +51,17 @@ export interface MlpOptions {
    */
   readonly layerNorm?: boolean;
   /**
-   * First values of the kernels; biases start at 0.
+   * First values of the kernels.
    *
    * @default orthogonal(Math.SQRT2)
    */
   readonly kernelInitializer?: Initializer;
+  /**
+   * First values of the biases.
+   *
+   * @default zeros
+   */
+  readonly biasInitializer?: BiasInitializer;
 }
 
 /**
@@ -80,15 +90,17 @@ export function mlp(options: MlpOptions): Network {
     activation = "tanh",
     layerNorm = false,
     kernelInitializer = orthogonal(Math.SQRT2),
+    biasInitializer,
   } = options;
   const activate = activationFunction(activation);
   const sizes = [sizeOf(inputShape), ...hiddenSizes];
+  const initializers = { kernelInitializer, biasInitializer };
 
   function init(random: RandomSource): Params {
     const params: Params = {};
     for (let i = 0; i + 1 < sizes.length; i++) {
       const shape = [sizes[i], sizes[i + 1]];
-      const layer = initKernelAndBias(shape, kernelInitializer, random);
+      const layer = initKernelAndBias(shape, initializers, random);
       if (layerNorm) {
         layer.gain = tf.ones([sizes[i + 1]]);
         layer.shift = tf.zeros([sizes[i + 1]]);

@@ -1,4 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
+import { detach } from "./_detach.ts";
 
 /**
  * Options of {@link stateDependentLogStd}.
@@ -143,13 +144,4 @@ export function sampleStateDependent(
     const shift = tf.reshape(tf.matMul(rows, matrices), [batch, actionSize]);
     return tf.add(mean, shift);
   });
-}
-
-/** The same values, through which no gradient flows. */
-function detach(x: tf.Tensor2D): tf.Tensor2D {
-  const stop = tf.customGrad((input) => ({
-    value: (input as tf.Tensor).clone(),
-    gradFunc: (dy) => tf.zerosLike(dy as tf.Tensor),
-  }));
-  return stop(x) as tf.Tensor2D;
 }

@@ -8,7 +8,7 @@ import { CheckpointStore, type StateTree } from "@bellman/training";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
 
-/** Kills in each variant: 20 in all. */
+/** Kills in each variant. */
 const KILLS = 5;
 
 const VARIANTS: Record<string, string[]> = {
@@ -33,6 +33,29 @@ const VARIANTS: Record<string, string[]> = {
     "--set=objective=separate",
     "--set=valueNetwork=separate",
     "--set=numEnvs=3",
+  ],
+  "SAC with prioritized transitions that have gone round": [
+    "sac",
+    "--env=Pendulum-v1",
+    "--steps=2500",
+    "--set=hiddenSizes=[16, 16]",
+    "--set=batchSize=16",
+    "--set=bufferSize=700",
+    "--set=replay=proportional",
+    "--set=nSteps=3",
+  ],
+  "SAC with value critics, a mixture and two copies": [
+    "sac",
+    "--env=Pendulum-v1",
+    "--steps=2400",
+    "--set=numEnvs=2",
+    "--set=critics=value",
+    "--set=policy=mixture",
+    "--set=hiddenSizes=[16, 16]",
+    "--set=batchSize=16",
+    "--set=bufferSize=2000",
+    "--set=trainFrequency=4",
+    "--set=gradientSteps=-1",
   ],
 };
 

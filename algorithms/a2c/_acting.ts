@@ -1,24 +1,12 @@
+import { compile, type Params, type ResidentState } from "@bellman/compute";
 import {
-  compile,
-  type Engine,
-  type ResidentState,
-  type TensorType,
-} from "@bellman/compute";
-import type { Params, RandomStream } from "@bellman/compute";
-import type {
-  ActorCritic,
-  ActorCriticOutput,
-  ObservationInputArray,
+  type ActorCritic,
+  compilePolicy,
+  type ObservationInputArray,
+  type PolicyCompilation,
+  type PolicyInputs,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-
-/** What is remembered between two steps of a recurrent model. */
-export interface Memory {
-  /** State before the step `[numEnvs, stateSize]`. */
-  readonly state: Float32Array;
-  /** `[numEnvs]`, 1 where an episode starts at the step. */
-  readonly starts: Float32Array;
-}
 
 /** What one step of acting gives; the arrays are written anew by the next. */
 export interface Acted {
@@ -28,15 +16,6 @@ export interface Acted {
   readonly values: Float32Array;
   /** State after the step, of recurrent models. */
   readonly state?: Float32Array;
-}
-
-/** What a compiled policy acts on. */
-export interface ActingInputs {
-  readonly params: ResidentState<Params>;
-  readonly observations: ObservationInputArray;
-  readonly memory: Memory;
-  /** Random numbers, where actions are sampled. */
-  readonly noise?: Float32Array;
 }
 
 /** Observations whose values a rollout needs. */
@@ -57,22 +36,13 @@ export interface RolloutValues {
   readonly lastValues: Float32Array;
 }
 
-/** How a policy is compiled. */
-export interface ActingOptions {
-  /** Copies of the environment. */
-  readonly numEnvs: number;
-  /** Shapes and types of the parameters. */
-  readonly params: Readonly<Record<string, TensorType>>;
-  readonly engine?: Engine;
-  readonly threads?: number | "auto";
-}
-
-type Tensors = Readonly<Record<string, tf.Tensor>>;
+/** How a policy is compiled, and for how many copies of the environment. */
+export type ActingOptions = PolicyCompilation & { readonly numEnvs: number };
 
 /** Which of a model's results a compiled function returns. */
 interface Wanted {
-  /** Actions and, of recurrent models, the state after the step. */
-  readonly actions?: "sampled" | "likeliest";
+  /** Random actions and, of recurrent models, the state after the step. */
+  readonly actions?: boolean;
   readonly values?: boolean;
 }
 
@@ -80,7 +50,7 @@ interface Wanted {
 export class Acting {
   readonly #model: ActorCritic;
   readonly #options: ActingOptions;
-  readonly #made = new Map<string, (inputs: ActingInputs) => Acted>();
+  readonly #made = new Map<string, (inputs: PolicyInputs) => Acted>();
   #rolloutValues:
     | ((given: Omit<RolloutObservations, "numSteps">) => RolloutValues)
     | undefined;
@@ -91,32 +61,43 @@ export class Acting {
   }
 
   /** Random actions, values and the state after the step. */
-  sample(inputs: ActingInputs): Acted {
-    return this.#run("sample", { actions: "sampled", values: true }, inputs);
-  }
-
-  /** The likeliest actions, and the state after the step. */
-  mode(inputs: ActingInputs): Acted {
-    return this.#run("mode", { actions: "likeliest" }, inputs);
+  sample(inputs: PolicyInputs): Acted {
+    return this.#run("sample", { actions: true, values: true }, inputs);
   }
 
   /** Random actions and the state after the step, without values. */
-  explore(inputs: ActingInputs): Acted {
-    return this.#run("explore", { actions: "sampled" }, inputs);
+  explore(inputs: PolicyInputs): Acted {
+    return this.#run("explore", { actions: true }, inputs);
   }
 
   /** Values alone. */
-  values(inputs: ActingInputs): Float32Array {
+  values(inputs: PolicyInputs): Float32Array {
     return this.#run("values", { values: true }, inputs).values;
   }
 
-  #run(name: string, wanted: Wanted, inputs: ActingInputs): Acted {
+  #run(name: string, wanted: Wanted, inputs: PolicyInputs): Acted {
     let run = this.#made.get(name);
     if (run === undefined) {
       run = this.#compile(name, wanted);
       this.#made.set(name, run);
     }
     return run(inputs);
+  }
+
+  #compile(
+    name: string,
+    { actions, values }: Wanted,
+  ): (inputs: PolicyInputs) => Acted {
+    const model = this.#model;
+    return compilePolicy(model, (output, { params, noise }) => ({
+      actions: actions ? model.sample(params, output, { noise }) : undefined,
+      values: values ? output.value : undefined,
+      state: actions ? output.state : undefined,
+    }), {
+      ...this.#options,
+      name: `acting (${name})`,
+      sampled: actions,
+    }) as (inputs: PolicyInputs) => unknown as (inputs: PolicyInputs) => Acted;
   }
 
   /** Values of a rollout's observations and of those after it. */
@@ -134,8 +115,10 @@ export class Acting {
     const { numEnvs, params, engine, threads } = this.#options;
     const { shape, dtype } = model.observationInput;
     const rows = numEnvs * numSteps;
-    const { run } = bound(compile((given) => {
-      const { observations, last } = given as unknown as Tensors;
+    const compiled = compile((given) => {
+      const { observations, last } = given as unknown as Readonly<
+        Record<string, tf.Tensor>
+      >;
       const all = model.encode(tf.concat([observations, last]));
       const { value } = model.apply(given.params as Params, all);
       const [values, lastValues] = tf.split(value, [rows, numEnvs]);
@@ -149,108 +132,7 @@ export class Acting {
         observations: { shape: [rows, ...shape], dtype },
         last: { shape: [numEnvs, ...shape], dtype },
       },
-    }));
-    return (given) => run(given) as RolloutValues;
-  }
-
-  #compile(name: string, wanted: Wanted): (inputs: ActingInputs) => Acted {
-    const model = this.#model;
-    const { numEnvs, params, engine, threads } = this.#options;
-    const { observationInput, stateSize, noise } = model;
-    const float32 = (...shape: number[]): TensorType => ({
-      shape,
-      dtype: "float32",
     });
-    const recurrent = stateSize > 0;
-    const { run } = bound(compile((given) => {
-      const { observations, state, starts } = given as unknown as Tensors;
-      const encoded = model.encode(observations);
-      const output = model.apply(
-        given.params as Params,
-        encoded,
-        recurrent
-          ? { state: state as tf.Tensor2D, masks: starts as tf.Tensor1D }
-          : undefined,
-      );
-      return resultsOf(model, output, {
-        wanted,
-        params: given.params as Params,
-        noise: given.noise as tf.Tensor2D,
-      });
-    }, {
-      name: `acting (${name})`,
-      engine,
-      threads,
-      inputs: {
-        params,
-        observations: {
-          shape: [numEnvs, ...observationInput.shape],
-          dtype: observationInput.dtype,
-        },
-        ...(wanted.actions === "sampled" &&
-          { noise: float32(numEnvs, noise.size) }),
-        ...(recurrent &&
-          { state: float32(numEnvs, stateSize), starts: float32(numEnvs) }),
-      },
-    }));
-    return ({ params, observations, memory, noise }) =>
-      run(
-        recurrent
-          ? { params, observations, noise, ...memory }
-          : { params, observations, noise },
-      ) as unknown as Acted;
+    return (given) => compiled.run(given as never) as RolloutValues;
   }
-}
-
-/** The results that are wanted; the others are undefined. */
-function resultsOf(
-  model: ActorCritic,
-  output: ActorCriticOutput,
-  { wanted, params, noise }: {
-    wanted: Wanted;
-    params: Params;
-    noise: tf.Tensor2D;
-  },
-): Record<string, tf.Tensor | undefined> {
-  const { actions, values } = wanted;
-  return {
-    actions: actions === "sampled"
-      ? model.sample(params, output, { noise })
-      : actions && model.mode(output),
-    values: values ? output.value : undefined,
-    state: actions && output.state,
-  };
-}
-
-/** A compiled function whose `run` can be called on its own. */
-function bound<T extends { run(inputs: never): unknown }>(
-  compiled: T,
-): { run: (inputs: unknown) => unknown } {
-  return { run: (inputs) => compiled.run(inputs as never) };
-}
-
-/** An array for observations of some copies. */
-export function observationBuffer(
-  { observationInput, observationSize }: ActorCritic,
-  numEnvs: number,
-): ObservationInputArray {
-  const size = numEnvs * observationSize;
-  switch (observationInput.dtype) {
-    case "float32":
-      return new Float32Array(size);
-    case "int32":
-      return new Int32Array(size);
-    case "uint8":
-      return new Uint8Array(size);
-  }
-}
-
-/** Fills an array with the kind of noise that a model samples from. */
-export function drawNoise(
-  model: ActorCritic,
-  random: RandomStream,
-  noise: Float32Array,
-): void {
-  if (model.noise.kind === "uniform") random.fillUniform(noise);
-  else random.fillNormal(noise);
 }

@@ -1,16 +1,14 @@
 import type { Params, RandomStream, ResidentState } from "@bellman/compute";
-import type {
-  ActorCritic,
-  ObservationArray,
-  ObservationInputArray,
-} from "@bellman/policies";
 import {
-  type Acted,
-  type Acting,
-  type ActingInputs,
+  type ActorCritic,
   drawNoise,
+  type ObservationArray,
   observationBuffer,
-} from "./_acting.ts";
+  type ObservationInputArray,
+  type PolicyInputs,
+  type PolicyMemory,
+} from "@bellman/policies";
+import type { Acted, Acting } from "./_acting.ts";
 import type { A2CStep } from "./a2c_options.ts";
 import type { A2CConfig } from "./config.ts";
 import { Rollout } from "./_rollout.ts";
@@ -81,7 +79,7 @@ export class Collector {
   #inputs(
     observations: ObservationInputArray,
     starts: Float32Array,
-  ): ActingInputs {
+  ): PolicyInputs & { memory: PolicyMemory } {
     return {
       params: this.#options.params(),
       observations,

@@ -1,10 +1,13 @@
 import { RolloutBuffer } from "@bellman/buffers";
-import type { ActorCritic, ObservationInputArray } from "@bellman/policies";
+import type {
+  ActorCritic,
+  ObservationInputArray,
+  PolicyMemory,
+} from "@bellman/policies";
 import {
   explainedVariance,
   generalizedAdvantageEstimation,
 } from "@bellman/returns";
-import type { Memory } from "./_acting.ts";
 import type { A2CConfig } from "./config.ts";
 import type { LearnerInputs } from "./_learner.ts";
 import { record, type StateTree } from "./state_tree.ts";
@@ -99,7 +102,7 @@ export class Rollout {
   }
 
   /** Remembers what was decided; the arrays are read by {@link add}. */
-  decide(memory: Memory, decision: Omit<Decision, "starts">): void {
+  decide(memory: PolicyMemory, decision: Omit<Decision, "starts">): void {
     if (this.full) {
       throw new Error(
         "Cannot act after a full rollout: call update() to learn from it first",

@@ -6,27 +6,26 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import {
+  type ActionArray,
+  type Actor,
   type ActorCritic,
   actorCritic,
+  type ActorOptions,
+  envActions,
   exportPolicy,
   type ExportPolicyOptions,
   type ObservationArray,
+  PolicyActor,
+  type PolicyCompilation,
   type SpaceLike,
 } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import { Acting } from "./_acting.ts";
 import { Collector } from "./_collector.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
-import {
-  type Actor,
-  PolicyActor,
-  type PolicyActorOptions,
-  type PolicyOptions,
-} from "./_policy_actor.ts";
 import type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
 import { type A2CConfig, defaultA2CConfig } from "./config.ts";
 import { checkConfig } from "./_check_config.ts";
-import { type ActionArray, envActions } from "./_env_actions.ts";
 import { optimizersOf } from "./_optimizers.ts";
 import { checkArrays } from "./_check_arrays.ts";
 import { record, type StateTree } from "./state_tree.ts";
@@ -76,7 +75,7 @@ export class A2C {
   readonly #scheduler: Scheduler;
   readonly #learner: Learner;
   readonly #collector: Collector;
-  readonly #compilation: PolicyActorOptions["compilation"];
+  readonly #compilation: PolicyCompilation;
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   #updates = 0;
 
@@ -218,7 +217,7 @@ export class A2C {
    * @param options Deterministic or not, how many copies, which seed.
    * @returns The actor.
    */
-  policy(options: PolicyOptions = {}): Actor {
+  policy(options: ActorOptions = {}): Actor {
     return new PolicyActor(this.model, {
       deterministic: options.deterministic ?? false,
       numEnvs: options.numEnvs ?? this.#numEnvs,
@@ -226,7 +225,7 @@ export class A2C {
       sdeSampleFrequency: this.config.sdeSampleFrequency,
       params: () => this.#learner.state.params,
       compilation: this.#compilation,
-      toEnv: this.#toEnv,
+      actionSpace: this.#actionSpace,
     });
   }
 

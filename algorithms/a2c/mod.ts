@@ -40,8 +40,6 @@
  */
 export { A2C } from "./a2c.ts";
 export type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
-export type { ActionArray } from "./_env_actions.ts";
-export type { Actor, PolicyOptions } from "./_policy_actor.ts";
 export * from "./config.ts";
 export * from "./loss.ts";
 export * from "./presets.ts";

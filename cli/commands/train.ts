@@ -11,6 +11,7 @@ import { nearest } from "../config/schema.ts";
 import { configHelp } from "../help.ts";
 import { interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
+import { plottedAgent } from "../policy_plots.ts";
 import { loadCheckpoint, openRun } from "../runs.ts";
 import { notices, openSession, type Session } from "../session.ts";
 import { runTraining, type TrainingRun } from "../training_run.ts";
@@ -53,13 +54,24 @@ Run folder: ${dir}
 
 type Start = Omit<TrainingRun, "io" | "quiet" | "signal">;
 
+/** What can be trained as the configuration says. */
+async function openTraining(
+  config: ResolvedConfig,
+  io: CommandIo,
+): Promise<Session> {
+  const session = await openSession(config, notices(io));
+  // Before anything is written.
+  if (config.policyPlots) plottedAgent(session);
+  return session;
+}
+
 /** A new run: nothing is written before everything could be put together. */
 async function startRun(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<Start> {
   const config = await configFromOptions(algorithmOf(options), options);
-  const session = await openSession(config, notices(io));
+  const session = await openTraining(config, io);
   const dir = valueOf(options, "out") ?? defaultFolder(config);
   const folder = createRunFolder(dir, {
     configText: stringify(session.config),
@@ -88,7 +100,7 @@ async function resumeRun(
       `Cannot resume ${dir}: it has run all of its ${config.totalTimesteps} steps`,
     );
   }
-  const session = await openSession(config, notices(io));
+  const session = await openTraining(config, io);
   // That of an interrupted run: it would tell that this one has ended.
   if (hasReport) await Deno.remove(folder.reportPath);
   return { session, folder, resumeFrom: checkpoint.state };

@@ -89,7 +89,10 @@ export function resolveConfig(
   sources: ConfigSources,
 ): ResolvedConfig {
   const schema = fullSchema(algorithm);
-  const defaults = defaultsOf(schema);
+  const defaults = {
+    ...defaultsOf(schema),
+    ...ALGORITHMS[algorithm].runDefaults,
+  };
   const origin = "the command line";
   const given = validateEntries(sources.entries, { schema, origin });
   const base = sources.file === undefined
@@ -105,5 +108,18 @@ export function resolveConfig(
     schema,
     origin: base.origin,
   });
-  return { ...defaults, ...fromBase, ...given, algorithm } as ResolvedConfig;
+  const resolved = { ...defaults, ...fromBase, ...given, algorithm };
+  return withEpochs(resolved as ResolvedConfig);
+}
+
+/** The length of a run that is given in evaluation intervals. */
+function withEpochs(config: ResolvedConfig): ResolvedConfig {
+  const { epochs, evaluationInterval } = config;
+  if (epochs === null) return config;
+  if (evaluationInterval === 0) {
+    throw new UsageError(
+      `Cannot run for ${epochs} epochs with evaluationInterval = 0: expected the steps of an epoch`,
+    );
+  }
+  return { ...config, totalTimesteps: epochs * evaluationInterval };
 }

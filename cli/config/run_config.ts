@@ -20,7 +20,7 @@ export interface RunConfig {
    *
    * @default "a2c"
    */
-  algorithm: "a2c";
+  algorithm: "a2c" | "sac";
   /**
    * Environment id with its version, as `list` prints them.
    *
@@ -47,7 +47,16 @@ export interface RunConfig {
    */
   totalTimesteps: number;
   /**
-   * Copies of the environment stepped side by side.
+   * Run for so many evaluation intervals, in the place of totalTimesteps; null leaves that as it is.
+   *
+   * @default null
+   * @minimum 1
+   * @multipleOf 1
+   * @alias n_epochs
+   */
+  epochs: number | null;
+  /**
+   * Copies of the environment stepped side by side; sac takes 1 where nothing is said.
    *
    * @default 8
    * @minimum 1
@@ -130,7 +139,7 @@ export interface RunConfig {
    * @default 20000
    * @minimum 0
    * @asType integer
-   * @alias eval_freq, evaluation_interval
+   * @alias eval_freq, evaluation_interval, epoch_length
    */
   evaluationInterval: number;
   /**
@@ -139,16 +148,23 @@ export interface RunConfig {
    * @default 20
    * @minimum 1
    * @asType integer
-   * @alias n_eval_episodes, evaluation_episodes
+   * @alias n_eval_episodes, evaluation_episodes, eval_n_episodes
    */
   evaluationEpisodes: number;
   /**
    * Evaluate with the most likely action instead of a sampled one.
    *
    * @default true
-   * @alias deterministic, evaluation_deterministic
+   * @alias deterministic, evaluation_deterministic, eval_deterministic
    */
   evaluationDeterministic: boolean;
+  /**
+   * Draw Q values and samples of the policy at each evaluation, as SVG in the run's folder plots; for algorithms with a Q function of actions, such as sac.
+   *
+   * @default false
+   * @alias policy_plots
+   */
+  policyPlots: boolean;
   /**
    * Environment steps between two checkpoints; 0 writes one at the end only.
    *

@@ -3,9 +3,17 @@
  * knows nothing of this project.
  */
 import { A2C, type A2CConfig } from "@bellman/a2c";
-import { RandomStream, selectBackend } from "@bellman/compute";
-import type { ObservationScaling, SpaceLike } from "@bellman/policies";
+import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
+import {
+  envActions,
+  exportPolicy,
+  type ObservationScaling,
+  type SpaceLike,
+  stochasticPolicy,
+  type StochasticPolicyOptions,
+} from "@bellman/policies";
 import { assert, assertEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
 import { pythonWithOnnxRuntime } from "./python.ts";
 
 const OBSERVATIONS = 1000;
@@ -22,6 +30,10 @@ interface Case {
   observationSpace: SpaceLike & { shape?: readonly number[] };
   actionSpace: SpaceLike;
   config?: Partial<A2CConfig>;
+  /** A policy without a value in place of an agent. */
+  policy?: Partial<StochasticPolicyOptions>;
+  /** Whether such a policy samples, by noise that the file is given. */
+  samples?: boolean;
   scaling?: ObservationScaling;
   observations?: number;
   batchSize?: number;
@@ -35,6 +47,14 @@ const box = (shape: number[], dtype: "float32" | "uint8" = "float32") => ({
   dtype,
 });
 
+const TWO_ACTIONS: SpaceLike = {
+  type: "box",
+  shape: [2],
+  low: [-0.05, -1],
+  high: [0.05, 2],
+  dtype: "float32",
+};
+
 const CASES: Record<string, Case> = {
   "discrete actions, a batch of 10": {
     observationSpace: box([4]),
@@ -44,13 +64,7 @@ const CASES: Record<string, Case> = {
   },
   "box actions with bounds, observations scaled": {
     observationSpace: box([3]),
-    actionSpace: {
-      type: "box",
-      shape: [2],
-      low: [-0.05, -1],
-      high: [0.05, 2],
-      dtype: "float32",
-    },
+    actionSpace: TWO_ACTIONS,
     scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
   },
   "one-hot observations, several discrete actions": {
@@ -67,6 +81,32 @@ const CASES: Record<string, Case> = {
     observationSpace: box([3]),
     actionSpace: { type: "discrete", n: 2 },
     config: { network: "lstm", lstmSize: 16 },
+  },
+  "a squashed Gaussian, stretched to the bounds": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    policy: {},
+    scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
+  },
+  "samples of a squashed Gaussian, a batch of 10": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    policy: {},
+    samples: true,
+    batchSize: 10,
+  },
+  "samples of a mixture": {
+    observationSpace: { type: "multiDiscrete", nvec: [3, 4] },
+    actionSpace: TWO_ACTIONS,
+    policy: { distribution: "mixture", components: 3 },
+    samples: true,
+  },
+  "samples by state-dependent exploration, of images": {
+    observationSpace: box([40, 40, 4], "uint8"),
+    actionSpace: TWO_ACTIONS,
+    policy: { network: "cnn", useSde: true, sdeInitialLogStd: 0 },
+    samples: true,
+    observations: 20,
   },
 };
 
@@ -90,10 +130,7 @@ function draw(space: SpaceLike, count: number, random: RandomStream) {
 }
 
 /** What the wrapper around an environment does to its observations. */
-function scaled(
-  values: Float32Array | Int32Array | Uint8Array,
-  scaling?: ObservationScaling,
-) {
+function scaled(values: Numbers, scaling?: ObservationScaling): Numbers {
   if (scaling === undefined) return values;
   const { mean, variance } = scaling;
   return Float32Array.from(values, (x, i) => {
@@ -127,31 +164,101 @@ function agreed(actual: number[], expected: number[]): boolean {
   return expected.every((it, i) => Math.abs(it - actual[i]) <= 1e-5);
 }
 
-/** A file, what it is given and what the agent itself does. */
-async function prepare(it: Case) {
-  await selectBackend("cpu");
+type Numbers = Float32Array | Int32Array | Uint8Array;
+
+/** What is exported, and what it does itself. */
+interface Subject {
+  readonly input: { shape: readonly number[]; dtype: Tensor["dtype"] };
+  readonly stateSize: number;
+  /** Noise of one row, if the file takes any. */
+  readonly noiseSize: number;
+  readonly file: Uint8Array;
+  act(observations: Numbers, noise: Float32Array): number[];
+  close(): void;
+}
+
+function agentSubject(it: Case): Subject {
   const { observationSpace, actionSpace, scaling, batchSize = 1 } = it;
-  const calls = (it.observations ?? OBSERVATIONS) / batchSize;
-  const random = new RandomStream(3);
   const agent = new A2C(
     { observationSpace, actionSpace, numEnvs: batchSize },
     { config: { orthogonalInit: false, ...it.config }, seed: 7 },
   );
-  const { observationInput: { shape, dtype }, stateSize } = agent.model;
   const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
+  return {
+    input: agent.model.observationInput,
+    stateSize: agent.model.stateSize,
+    noiseSize: 0,
+    file: agent.exportPolicy({ scaling, batchSize }),
+    act: (seen) => Array.from(actor.act(seen)),
+    close: () => agent.close(),
+  };
+}
+
+function policySubject(it: Case): Subject {
+  const { actionSpace, scaling, batchSize = 1, samples = false } = it;
+  const policy = stochasticPolicy({
+    ...it.policy,
+    observationSpace: it.observationSpace,
+    actionSpace,
+  });
+  const params = policy.init(new RandomStream(7));
+  const toEnv = envActions(actionSpace, { squashed: policy.squashesActions });
+  const noiseSize = samples ? policy.noise.size : 0;
+  return {
+    input: policy.observationInput,
+    stateSize: 0,
+    noiseSize,
+    file: exportPolicy(policy, {
+      params: paramsToArrays(params),
+      actionSpace,
+      scaling,
+      batchSize,
+      deterministic: !samples,
+    }),
+    act: (seen, noise) =>
+      tf.tidy(() => {
+        const observations = policy.observationTensor(seen, batchSize);
+        const output = policy.apply(params, observations);
+        const actions = samples
+          ? policy.sample(params, output, {
+            noise: tf.tensor2d(noise, [batchSize, noiseSize]),
+          })
+          : policy.mode(output);
+        return Array.from(toEnv(actions.dataSync()));
+      }),
+    close: () => tf.dispose(params),
+  };
+}
+
+/** A file, what it is given and what its subject itself does. */
+async function prepare(it: Case) {
+  await selectBackend("cpu");
+  const { observationSpace, scaling, batchSize = 1 } = it;
+  const calls = (it.observations ?? OBSERVATIONS) / batchSize;
+  const random = new RandomStream(3);
+  const subject = it.policy ? policySubject(it) : agentSubject(it);
+  const { input: { shape, dtype }, stateSize, noiseSize } = subject;
   const inputs: Record<string, Tensor>[] = [];
   const expected: number[][] = [];
   for (let call = 0; call < calls; call++) {
     const seen = draw(observationSpace, batchSize, random);
+    const noise = random.fillNormal(new Float32Array(batchSize * noiseSize));
     inputs.push({
       observation: { data: [...seen], shape: [batchSize, ...shape], dtype },
       ...(stateSize > 0 && recurrence(call, stateSize)),
+      ...(noiseSize > 0 && {
+        noise: {
+          data: [...noise],
+          shape: [batchSize, noiseSize],
+          dtype: "float32" as const,
+        },
+      }),
     });
-    expected.push(Array.from(actor.act(scaled(seen, scaling))));
+    expected.push(subject.act(scaled(seen, scaling), noise));
   }
   const file = await Deno.makeTempFile({ suffix: ".onnx" });
-  await Deno.writeFile(file, agent.exportPolicy({ scaling, batchSize }));
-  agent.close();
+  await Deno.writeFile(file, subject.file);
+  subject.close();
   return { task: { file, inputs }, expected };
 }
 

@@ -4,12 +4,18 @@
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
  */
 import { a2cPresets } from "@bellman/a2c";
+import { sacPresets } from "@bellman/sac";
 import { parseArgs } from "@std/cli";
+import { parse } from "@std/yaml";
 import { BARS } from "./bars.ts";
 import type { SeedResult, SeedTask } from "./train_seed.ts";
 
 const USAGE =
-  "usage: deno task bench:learning a2c [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
+  "usage: deno task bench:learning a2c|sac [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--final] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
+const PRESETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  a2c: a2cPresets,
+  sac: sacPresets,
+};
 const ROOT = new URL("../../", import.meta.url).pathname;
 const decoder = new TextDecoder();
 
@@ -47,7 +53,7 @@ function options(args: string[]): Bench {
       "jobs",
       "set",
     ],
-    boolean: ["json", "write"],
+    boolean: ["json", "write", "final"],
     collect: ["set"],
     default: {
       env: "CartPole-v1",
@@ -60,17 +66,18 @@ function options(args: string[]): Bench {
       name.startsWith("-") ? fail(`Unknown option '${name}': ${USAGE}`) : true,
   });
   const [algorithm] = parsed._;
-  if (algorithm !== "a2c") {
-    fail(`Cannot bench '${algorithm ?? ""}': expected a2c; ${USAGE}`);
+  if (typeof algorithm !== "string" || !Object.hasOwn(PRESETS, algorithm)) {
+    fail(`Cannot bench '${algorithm ?? ""}': expected a2c or sac; ${USAGE}`);
   }
-  const env = String(parsed.env);
   const preset = String(parsed.preset ?? "");
-  if (preset !== "" && !Object.hasOwn(a2cPresets, preset)) {
-    const names = Object.keys(a2cPresets).join(", ");
+  const presets = PRESETS[algorithm];
+  if (preset !== "" && !Object.hasOwn(presets, preset)) {
+    const names = Object.keys(presets).join(", ");
     fail(`Unknown preset '${preset}': expected one of ${names}`);
   }
   return {
-    env,
+    algorithm,
+    env: preset === "" ? String(parsed.env) : envOf(presets[preset]),
     preset,
     seeds: wholeNumber("seeds", parsed.seeds),
     firstSeed: wholeNumber("first-seed", parsed["first-seed"], 0),
@@ -80,12 +87,18 @@ function options(args: string[]): Bench {
     episodes: wholeNumber("episodes", parsed.episodes),
     jobs: wholeNumber("jobs", parsed.jobs),
     set: parsed.set as string[],
+    final: parsed.final === true,
     json: parsed.json === true,
     write: parsed.write === true,
     command: `deno task bench:learning ${
       args.filter((it) => it !== "--write" && it !== "--json").join(" ")
     }`,
   };
+}
+
+/** The environment that a preset is for. */
+function envOf(preset: string): string {
+  return (parse(preset) as { env: string }).env;
 }
 
 async function trainSeed(task: SeedTask): Promise<SeedResult> {
@@ -109,17 +122,19 @@ async function trainSeed(task: SeedTask): Promise<SeedResult> {
 
 /** Runs all seeds, `jobs` at a time, and tells of each as it ends. */
 async function trainSeeds(bench: Bench): Promise<SeedResult[]> {
-  const { env, preset, steps, episodes, set } = bench;
+  const { algorithm, env, preset, steps, episodes, final, set } = bench;
   const results: SeedResult[] = [];
   let next = 0;
   const worker = async () => {
     while (next < bench.seeds) {
       const seed = bench.firstSeed + next++;
       const result = await trainSeed({
+        algorithm,
         env,
         preset,
         steps,
         episodes,
+        final,
         set,
         seed,
       });
@@ -135,6 +150,11 @@ async function trainSeeds(bench: Bench): Promise<SeedResult[]> {
   };
   await Promise.all(Array.from({ length: bench.jobs }, worker));
   return results.sort((a, b) => a.seed - b.seed);
+}
+
+/** What the results are called: by the preset, or by the environment. */
+function nameOf({ preset, env }: Bench): string {
+  return preset === "" ? env : preset;
 }
 
 async function commit(): Promise<string> {
@@ -162,7 +182,7 @@ async function writeResults(
   results: SeedResult[],
   summary: ReturnType<typeof summarize>,
 ): Promise<void> {
-  const folder = `${ROOT}algorithms/a2c/results`;
+  const folder = `${ROOT}algorithms/${bench.algorithm}/results`;
   await Deno.mkdir(folder, { recursive: true });
   const data = {
     env: bench.env,
@@ -171,12 +191,13 @@ async function writeResults(
     commit: await commit(),
     steps: results[0].steps,
     episodes: bench.episodes,
-    bar: BARS[bench.env] ?? null,
+    agent: bench.final ? "final" : "best",
+    bar: BARS[bench.algorithm][nameOf(bench)] ?? null,
     ...summary,
     seeds: results,
   };
   await Deno.writeTextFile(
-    `${folder}/${bench.env}.json`,
+    `${folder}/${nameOf(bench)}.json`,
     JSON.stringify(data, null, 2) + "\n",
   );
 }
@@ -189,12 +210,12 @@ function ratioOf(ours: number, theirs: number): number {
 async function main(): Promise<void> {
   const bench = options(Deno.args);
   const results = await trainSeeds(bench);
-  const bar = BARS[bench.env];
+  const bar = BARS[bench.algorithm][nameOf(bench)];
   const summary = summarize(results, bar);
   const { mean, spread, reached } = summary;
   if (bench.json) {
     console.log(JSON.stringify({
-      bench: `learning a2c ${bench.env}`,
+      bench: `learning ${bench.algorithm} ${nameOf(bench)}`,
       peer: "bar",
       ours: mean,
       theirs: bar ?? null,
@@ -208,7 +229,7 @@ async function main(): Promise<void> {
       ? ""
       : `, ${reached} of ${results.length} seeds reach ${bar}`;
     console.log(
-      `${bench.env}: ${mean.toFixed(1)} +- ${spread.toFixed(1)}${bars}`,
+      `${nameOf(bench)}: ${mean.toFixed(1)} +- ${spread.toFixed(1)}${bars}`,
     );
   }
   if (bench.write) await writeResults(bench, results, summary);

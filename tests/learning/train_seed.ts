@@ -1,6 +1,6 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Trains one seed as the command line does, evaluates the best agent on
+ * Trains one seed as the command line does, evaluates the agent on
  * episodes that it was not chosen by, and prints a line of JSON. The bench runs
  * it in processes of their own, two at a time.
  */
@@ -9,6 +9,7 @@ import { parse } from "@std/yaml";
 
 /** What one seed is trained with. */
 export interface SeedTask {
+  algorithm: string;
   env: string;
   /** Name of a preset; empty for the environment's own, if it has one. */
   preset: string;
@@ -16,6 +17,8 @@ export interface SeedTask {
   /** Environment steps; null takes the preset's. */
   steps: number | null;
   episodes: number;
+  /** Judge the last agent instead of the best one of the evaluations. */
+  final: boolean;
   /** Settings instead of the preset's, as `--set` takes them. */
   set: string[];
 }
@@ -25,7 +28,7 @@ export interface SeedResult {
   seed: number;
   /** Environment steps trained for. */
   steps: number;
-  /** After how many steps the best agent was saved. */
+  /** After how many steps the agent was saved that was judged. */
   bestStep: number;
   meanReturn: number;
   stdReturn: number;
@@ -49,7 +52,7 @@ async function output(args: string[]): Promise<string> {
 function trainArgs(task: SeedTask, dir: string): string[] {
   return [
     "train",
-    "a2c",
+    task.algorithm,
     `--env=${task.env}`,
     ...(task.preset === "" ? [] : [`--preset=${task.preset}`]),
     ...(task.steps === null ? [] : [`--steps=${task.steps}`]),
@@ -72,6 +75,7 @@ async function runTask(task: SeedTask): Promise<SeedResult> {
         "eval",
         dir,
         `--episodes=${task.episodes}`,
+        `--checkpoint=${task.final ? "latest" : "best"}`,
         `--seed=${1_000_000 + task.seed}`,
         "--json",
       ]),

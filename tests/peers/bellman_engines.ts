@@ -6,7 +6,8 @@
 import { compile, RandomStream, selectBackend } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { makeLearner, medianMs } from "./a2c_learner.ts";
+import { makeLearner } from "./a2c_learner.ts";
+import { medianMs } from "./median_ms.ts";
 
 const ROWS = 80, ENVS = 16;
 

@@ -7,7 +7,8 @@
 import { compile, RandomStream, selectBackend } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
-import { makeLearner, medianMs } from "./a2c_learner.ts";
+import { makeLearner } from "./a2c_learner.ts";
+import { medianMs } from "./median_ms.ts";
 
 const task = { threads: 1, repeats: 30, seed: 0, ...JSON.parse(Deno.args[0]) };
 const ROWS = 80, ENVS = 16, ACTIONS = 6;

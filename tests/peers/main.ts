@@ -94,6 +94,7 @@ function compared(it: Comparison, rounds: Rounds) {
     ratio: median(ratios),
     spread: Math.max(...ratios) - Math.min(...ratios),
     wanted: it.wanted,
+    aim: it.aim,
   };
 }
 
@@ -110,12 +111,13 @@ function print(suite: Suite, rounds: Rounds): void {
     const wanted = it.wanted > 0
       ? `, wanted at least ${Number(it.wanted.toFixed(2))}`
       : "";
+    const aim = it.aim === undefined ? "" : `, aimed at ${it.aim}`;
     console.log(
       `  ${it.what}: ours ${short(ours)} ${it.unit}, theirs ${
         short(theirs)
       } ${it.unit}: ${ratio.toFixed(2)} times as fast (spread ${
         spread.toFixed(2)
-      })${wanted}`,
+      })${wanted}${aim}`,
     );
   }
   for (const it of suite.bounds ?? []) {

@@ -11,6 +11,12 @@ const STEPS = [
     "onnxruntime==1.31.1",
     "numpy==2.4.6",
     "scipy==1.17.1",
+    "sbx-rl==0.28.0",
+    "flax==0.12.8",
+    "tfp-nightly==0.26.0.dev20261027",
+    "cpprb==11.0.0",
+    "torchrl==0.14.1",
+    "tensordict==0.14.3",
   ],
 ];
 

@@ -8,10 +8,16 @@ export const runners: Readonly<Record<string, () => Promise<FixtureRunner>>> = {
   a2c_update: async () => (await import("./a2c_update.ts")).a2cUpdateRunner,
   acer_retrace: async () =>
     (await import("./acer_retrace.ts")).acerRetraceRunner,
+  buffers: async () => (await import("./buffers.ts")).buffersRunner,
   env_dynamics: async () =>
     (await import("./env_dynamics.ts")).envDynamicsRunner,
   lstm_entropy_ortho: async () =>
     (await import("./lstm_entropy_ortho.ts")).lstmEntropyOrthoRunner,
   returns: async () => (await import("./returns.ts")).returnsRunner,
+  sac_logprobs: async () =>
+    (await import("./sac_logprobs.ts")).sacLogprobsRunner,
+  sac_modern_update: async () =>
+    (await import("./sac_modern_update.ts")).sacModernUpdateRunner,
+  sac_update: async () => (await import("./sac_update.ts")).sacUpdateRunner,
   schedules: async () => (await import("./schedules.ts")).schedulesRunner,
 };

@@ -16,6 +16,11 @@ const CONFIGS = [
     source: "algorithms/a2c/config.ts",
     target: "algorithms/a2c/config.schema.json",
   },
+  {
+    type: "SacConfig",
+    source: "algorithms/sac/config.ts",
+    target: "algorithms/sac/config.schema.json",
+  },
 ];
 
 const ROOT = new URL("../../", import.meta.url);

@@ -16,11 +16,19 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/schedulers",
     "@bellman/training",
   ],
+  "@bellman/sac": [
+    "@bellman/buffers",
+    "@bellman/compute",
+    "@bellman/policies",
+    "@bellman/schedulers",
+    "@bellman/training",
+  ],
   "@bellman/cli": [
     "@bellman/a2c",
     "@bellman/compute",
     "@bellman/envs",
     "@bellman/policies",
+    "@bellman/sac",
     "@bellman/training",
   ],
 };

@@ -7,6 +7,8 @@ import { ROOT } from "./packages.ts";
 
 interface Results {
   env: string;
+  /** Name of the preset; empty for the environment's own. */
+  preset: string;
   command: string;
   commit: string;
   steps: number;
@@ -33,7 +35,11 @@ async function readResults(algorithm: string): Promise<Row[]> {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
-  return rows.sort((a, b) => a.env < b.env ? -1 : 1);
+  return rows.sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1);
+}
+
+function nameOf({ preset, env }: Results): string {
+  return preset === "" ? env : preset;
 }
 
 const HEADER = [
@@ -52,7 +58,7 @@ function cells(row: Row): string[] {
   const { seeds, bar, reached } = row;
   return [
     row.algorithm,
-    row.env,
+    nameOf(row),
     row.steps.toLocaleString("en-US"),
     String(seeds.length),
     row.mean.toFixed(1),

@@ -1,0 +1,121 @@
+import type { SpaceLike } from "@bellman/policies";
+import type { SacConfig } from "./config.ts";
+
+interface Range {
+  readonly minimum: number;
+  readonly maximum?: number;
+  readonly whole?: boolean;
+  /** Whether the minimum itself is out of the range. */
+  readonly above?: boolean;
+}
+
+function check(
+  settings: Readonly<Record<string, number>>,
+  { minimum, maximum = Infinity, whole = false, above = false }: Range,
+): void {
+  for (const [name, value] of Object.entries(settings)) {
+    const enough = above ? value > minimum : value >= minimum;
+    if (enough && value <= maximum && (!whole || Number.isInteger(value))) {
+      continue;
+    }
+    const least = above ? `above ${minimum}` : `of at least ${minimum}`;
+    const most = maximum === Infinity ? "" : ` and at most ${maximum}`;
+    throw new RangeError(
+      `Cannot run SAC with ${name} = ${value}: expected a ${
+        whole ? "whole number" : "number"
+      } ${least}${most}`,
+    );
+  }
+}
+
+/** Throws unless the settings can be run with. */
+export function checkConfig(
+  config: SacConfig,
+  run: { numEnvs: number; totalTimesteps: number; actionSpace: SpaceLike },
+): void {
+  const { numEnvs, totalTimesteps, actionSpace } = run;
+  checkNumbers(config, { numEnvs, totalTimesteps });
+  if (config.bufferSize < numEnvs) {
+    throw new RangeError(
+      `Cannot run SAC with bufferSize = ${config.bufferSize}: expected room for a step of ${numEnvs} copies`,
+    );
+  }
+  if (config.learningStarts > config.bufferSize) {
+    throw new RangeError(
+      `Cannot run SAC with learningStarts = ${config.learningStarts}: expected at most bufferSize, ${config.bufferSize}`,
+    );
+  }
+  checkForms(config, actionSpace);
+}
+
+function checkNumbers(
+  config: SacConfig,
+  run: { numEnvs: number; totalTimesteps: number },
+): void {
+  const { gamma, tau, learningRate, rewardScale, initialTemperature } = config;
+  check({ gamma }, { minimum: 0, maximum: 1 });
+  check({ tau }, { minimum: 0, maximum: 1, above: true });
+  check({ learningRate, rewardScale, initialTemperature }, {
+    minimum: 0,
+    above: true,
+  });
+  const { criticLearningRate, temperatureLearningRate, temperature } = config;
+  const given = Object.entries({ criticLearningRate, temperatureLearningRate })
+    .filter(([, rate]) => rate !== null) as [string, number][];
+  check(Object.fromEntries(given), { minimum: 0, above: true });
+  if (temperature !== null) check({ temperature }, { minimum: 0 });
+  const { bufferSize, batchSize, learningStarts, trainFrequency } = config;
+  const { targetUpdateInterval, nSteps, sharedFrames, components } = config;
+  check({
+    ...run,
+    bufferSize,
+    batchSize,
+    learningStarts,
+    trainFrequency,
+    targetUpdateInterval,
+    nSteps,
+    sharedFrames,
+    components,
+  }, { minimum: 1, whole: true });
+  const { gradientSteps, sdeSampleFrequency } = config;
+  for (
+    const [name, count] of Object.entries({ gradientSteps, sdeSampleFrequency })
+  ) {
+    if (count !== -1) check({ [name]: count }, { minimum: 1, whole: true });
+  }
+  const { priorityAlpha, priorityBeta, priorityEpsilon } = config;
+  check({ priorityAlpha, priorityBeta }, { minimum: 0, maximum: 1 });
+  check({ priorityEpsilon }, { minimum: 0, above: true });
+  const { policyRegularization, targetEntropyFactor } = config;
+  check({ policyRegularization }, { minimum: 0 });
+  check({ targetEntropyFactor }, { minimum: 0, maximum: 1, above: true });
+  config.hiddenSizes.forEach((size, i) =>
+    check({ [`hiddenSizes[${i}]`]: size }, { minimum: 1, whole: true })
+  );
+}
+
+/** Settings that exclude each other. */
+function checkForms(config: SacConfig, actionSpace: SpaceLike): void {
+  const isBox = actionSpace.type === "box";
+  const { critics, policy, useSde, reparameterize } = config;
+  if (!isBox && (critics === "value" || policy === "mixture" || useSde)) {
+    const name = critics === "value"
+      ? "critics: value"
+      : useSde
+      ? "useSde"
+      : "policy: mixture";
+    throw new TypeError(
+      `Cannot run SAC with ${name} and discrete actions: expected box actions`,
+    );
+  }
+  if (policy === "mixture" && critics !== "value") {
+    throw new TypeError(
+      "Cannot run SAC with policy: mixture and critics: twin_q: expected critics: value, as the choice of a component has no gradient",
+    );
+  }
+  if (policy === "mixture" && reparameterize === true) {
+    throw new TypeError(
+      "Cannot run SAC with policy: mixture and reparameterize: true: expected false, as the choice of a component has no gradient",
+    );
+  }
+}

@@ -1,0 +1,187 @@
+import { adam, adamTf1, type RandomStream } from "@bellman/compute";
+import {
+  type BoxSpaceLike,
+  discreteQFunction,
+  type DiscreteSpaceLike,
+  type FunctionOptions,
+  qFunction,
+  type ReparameterizedDistribution,
+  type SpaceLike,
+  type StochasticPolicy,
+  stochasticPolicy,
+  valueFunction,
+} from "@bellman/policies";
+import type * as tf from "@tensorflow/tfjs";
+import type { SacConfig } from "./config.ts";
+import { discreteSacUpdate } from "./discrete_update.ts";
+import { initSacState } from "./state.ts";
+import { sacUpdate } from "./update.ts";
+import { initSacValueState, sacValueUpdate } from "./value_update.ts";
+
+/** What the forms of SAC have in common, for an agent. */
+export interface SacForm {
+  readonly policy: StochasticPolicy;
+  /** Estimates of one Q function, of its parameters without `qf1/`. */
+  readonly estimate: (
+    params: Parameters<StochasticPolicy["apply"]>[0],
+    observations: tf.Tensor,
+    actions: tf.Tensor,
+  ) => tf.Tensor;
+  /** The least discrete action: updates count from 0. */
+  readonly firstAction: number;
+  /** Which random numbers an update takes. */
+  readonly noises: readonly ("noise" | "nextNoise")[];
+  /** Makes parameters, target networks and slots. */
+  readonly init: (random: RandomStream) => FormState;
+  /** One of the pure updates. */
+  readonly update: FormUpdate;
+}
+
+/** The state of any of the updates: parameters of the policy among others. */
+export type FormState = {
+  readonly [part: string]: Readonly<Record<string, tf.Tensor>>;
+};
+
+/** Any of the updates, without the types of their differences. */
+export type FormUpdate = (
+  state: FormState,
+  batch: Readonly<Record<string, tf.Tensor>>,
+  hyperparameters: Readonly<Record<string, tf.Tensor>>,
+) => {
+  state: FormState;
+  stats: Readonly<Record<string, tf.Tensor>>;
+  tdErrors: tf.Tensor;
+};
+
+/** The form of SAC that a configuration and the spaces ask for. */
+export function formOf(
+  config: SacConfig,
+  spaces: { observationSpace: SpaceLike; actionSpace: SpaceLike },
+): SacForm {
+  const { observationSpace, actionSpace } = spaces;
+  const { hiddenSizes, activation, network, initializer } = config;
+  const layers: FunctionOptions = {
+    observationSpace,
+    network,
+    networkOptions: { hiddenSizes, activation },
+    initializer,
+  };
+  if (actionSpace.type === "discrete") {
+    return discreteForm(config, { layers, actionSpace });
+  }
+  if (actionSpace.type !== "box") {
+    throw new TypeError(
+      `Cannot run SAC with actions of type ${actionSpace.type}: expected box or discrete`,
+    );
+  }
+  const box = { layers, actionSpace };
+  return config.critics === "value"
+    ? valueForm(config, box)
+    : twinForm(config, box);
+}
+
+interface BoxLayers {
+  readonly layers: FunctionOptions;
+  readonly actionSpace: BoxSpaceLike;
+}
+
+function boxPolicy(
+  config: SacConfig,
+  { layers, actionSpace }: BoxLayers,
+): StochasticPolicy<ReparameterizedDistribution> {
+  return stochasticPolicy({
+    ...layers,
+    actionSpace,
+    distribution: config.policy,
+    components: config.components,
+    useSde: config.useSde,
+    sdeInitialLogStd: config.sdeInitialLogStd,
+  });
+}
+
+function twinForm(config: SacConfig, box: BoxLayers): SacForm {
+  const policy = boxPolicy(config, box);
+  const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
+  const optimizer = adam();
+  const { gamma, temperature, initialTemperature, targetEntropy } = config;
+  const update = sacUpdate({ policy, qf }, {
+    optimizer,
+    gamma,
+    targetEntropy: targetEntropy ?? undefined,
+  });
+  const initialAlpha = temperature === null ? initialTemperature : null;
+  return {
+    policy,
+    estimate: qf.apply as SacForm["estimate"],
+    firstAction: 0,
+    noises: ["noise", "nextNoise"],
+    init: (random) =>
+      initSacState({ policy, qf }, random, {
+        optimizer,
+        initialAlpha,
+      }) as unknown as FormState,
+    update: update as unknown as FormUpdate,
+  };
+}
+
+function valueForm(config: SacConfig, box: BoxLayers): SacForm {
+  const policy = boxPolicy(config, box);
+  const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
+  const vf = valueFunction(box.layers);
+  const model = { policy, qf, vf };
+  const optimizer = adamTf1();
+  const { gamma, actionPrior, policyRegularization, reparameterize } = config;
+  const update = sacValueUpdate(model, {
+    optimizer,
+    gamma,
+    actionPrior,
+    policyRegularization,
+    reparameterize: reparameterize ?? undefined,
+    haarnojaPolicyLoss: config.haarnojaPolicyLoss,
+    haarnojaMixtureGradient: config.haarnojaMixtureGradient,
+  });
+  return {
+    policy,
+    estimate: qf.apply as SacForm["estimate"],
+    firstAction: 0,
+    noises: ["noise"],
+    init: (random) =>
+      initSacValueState(model, random, { optimizer }) as unknown as FormState,
+    update: update as unknown as FormUpdate,
+  };
+}
+
+function discreteForm(
+  config: SacConfig,
+  { layers, actionSpace }: {
+    layers: FunctionOptions;
+    actionSpace: DiscreteSpaceLike;
+  },
+): SacForm {
+  const policy = stochasticPolicy({ ...layers, actionSpace });
+  const qf = discreteQFunction({ ...layers, actionSpace });
+  const optimizer = adam();
+  const { gamma, temperature, initialTemperature } = config;
+  const count = policy.distribution.parameterSize;
+  const targetEntropyFactor = config.targetEntropy === null
+    ? config.targetEntropyFactor
+    : config.targetEntropy / Math.log(count);
+  const update = discreteSacUpdate({ policy, qf }, {
+    optimizer,
+    gamma,
+    targetEntropyFactor,
+  });
+  const initialAlpha = temperature === null ? initialTemperature : null;
+  return {
+    policy,
+    estimate: (params, observations) => qf.apply(params, observations),
+    firstAction: actionSpace.start ?? 0,
+    noises: [],
+    init: (random) =>
+      initSacState({ policy, qf }, random, {
+        optimizer,
+        initialAlpha,
+      }) as unknown as FormState,
+    update: update as unknown as FormUpdate,
+  };
+}

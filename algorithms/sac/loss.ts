@@ -1,0 +1,253 @@
+import * as tf from "@tensorflow/tfjs";
+
+/**
+ * What {@link softValues} weighs the entropy with.
+ *
+ * @example
+ * ```ts
+ * import { softValues, type SoftValueOptions } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const options: SoftValueOptions = { alpha: 0 };
+ * const q = tf.tensor1d([3]), logProb = tf.tensor1d([-1]);
+ * assertEquals(softValues(q, logProb, options).arraySync(), [3]);
+ * ```
+ */
+export interface SoftValueOptions {
+  /**
+   * Temperature `alpha`: the worth of a nat of entropy.
+   *
+   * @default 1
+   */
+  readonly alpha?: number | tf.Scalar;
+  /**
+   * Logarithm of the density that the prior gives each action `[batch]`.
+   *
+   * @default 0: the uniform prior, whose density is taken as the measure
+   */
+  readonly logPrior?: tf.Tensor1D;
+}
+
+/**
+ * Soft values of sampled actions,
+ * `Q(s, a) - alpha (log pi(a | s) - log p(a))`: in the mean over the policy's
+ * actions this is the soft value `V(s)`.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 3;
+ * `sac.py` of haarnoja/sac, from which the prior `p` is.
+ *
+ * @param q Estimates `Q(s, a)` `[batch]`, of two critics the smaller one.
+ * @param logProb Logarithm of the policy's density `log pi(a | s)` `[batch]`.
+ * @param options Temperature and prior.
+ * @returns Soft values `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { softValues } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const q = tf.tensor1d([1, 2]), logProb = tf.tensor1d([-2, 4]);
+ * const values = softValues(q, logProb, { alpha: 0.5 });
+ * assertEquals(values.arraySync(), [2, 0]);
+ * ```
+ */
+export function softValues(
+  q: tf.Tensor1D,
+  logProb: tf.Tensor1D,
+  options: SoftValueOptions = {},
+): tf.Tensor1D {
+  const { alpha = 1, logPrior } = options;
+  return tf.tidy(() => {
+    const excess = logPrior === undefined ? logProb : tf.sub(logProb, logPrior);
+    return tf.sub(q, tf.mul(excess, alpha));
+  });
+}
+
+/**
+ * What {@link criticTargets} are made of, each `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { criticTargets, type CriticTargetInputs } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const inputs: CriticTargetInputs = {
+ *   rewards: tf.tensor1d([1]),
+ *   terminated: tf.tensor1d([0]),
+ *   nextValues: tf.tensor1d([10]),
+ * };
+ * assertEquals(criticTargets(inputs, { discount: 0.5 }).arraySync(), [6]);
+ * ```
+ */
+export interface CriticTargetInputs {
+  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
+  readonly rewards: tf.Tensor1D;
+  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
+  readonly terminated: tf.Tensor1D;
+  /** Soft value `V(s')` of the state after the last reward. */
+  readonly nextValues: tf.Tensor1D;
+}
+
+/**
+ * How {@link criticTargets} weigh their parts.
+ *
+ * @example
+ * ```ts
+ * import { criticTargets, type CriticTargetOptions } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const options: CriticTargetOptions = { discount: 0.5, rewardScale: 3 };
+ * const [rewards, terminated, nextValues] = [[1], [0], [4]].map((it) =>
+ *   tf.tensor1d(it)
+ * );
+ * const targets = criticTargets({ rewards, terminated, nextValues }, options);
+ * assertEquals(targets.arraySync(), [5]);
+ * ```
+ */
+export interface CriticTargetOptions {
+  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
+  readonly discount: number | tf.Tensor;
+  /**
+   * What rewards are multiplied with (`scale_reward`).
+   *
+   * @default 1
+   */
+  readonly rewardScale?: number | tf.Scalar;
+}
+
+/**
+ * What the Q functions are to become,
+ * `y = scale r + gamma (1 - d) V(s')`. A terminated row does not bootstrap; a
+ * truncated one does.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8.
+ *
+ * @param inputs Rewards, ends and the values after them.
+ * @param options Discount and scale of the rewards.
+ * @returns Targets `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { criticTargets } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = criticTargets({
+ *   rewards: tf.tensor1d([1, 1]),
+ *   terminated: tf.tensor1d([0, 1]),
+ *   nextValues: tf.tensor1d([8, 8]),
+ * }, { discount: 0.5 });
+ * assertEquals(targets.arraySync(), [5, 1]);
+ * ```
+ */
+export function criticTargets(
+  inputs: CriticTargetInputs,
+  options: CriticTargetOptions,
+): tf.Tensor1D {
+  const { rewards, terminated, nextValues } = inputs;
+  const { discount, rewardScale = 1 } = options;
+  return tf.tidy(() => {
+    const goingOn = tf.mul(tf.sub(1, terminated), discount);
+    return tf.add(tf.mul(rewards, rewardScale), tf.mul(goingOn, nextValues));
+  });
+}
+
+/**
+ * Options of {@link criticLoss}.
+ *
+ * @example
+ * ```ts
+ * import { criticLoss, type CriticLossOptions } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const options: CriticLossOptions = { weights: tf.tensor1d([0, 1]) };
+ * const values = tf.tensor1d([9, 2]), targets = tf.tensor1d([0, 0]);
+ * assertEquals(criticLoss(values, targets, options).arraySync(), 1);
+ * ```
+ */
+export interface CriticLossOptions {
+  /**
+   * Importance weights of prioritized replay `[batch]`. A weight of 2 counts
+   * like a row that was drawn twice.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+}
+
+/**
+ * Loss of a critic, Q or V: `mean(w (Q(s, a) - y)^2) / 2`. The targets are
+ * numbers: no gradient is to flow through them.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equations 5
+ * and 7; `td_loss` and `vf_loss` of haarnoja/sac.
+ *
+ * @param values Estimates `[batch]`.
+ * @param targets What they are to become `[batch]`.
+ * @param options Weights of the rows.
+ * @returns A scalar.
+ *
+ * @example
+ * ```ts
+ * import { criticLoss } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const loss = criticLoss(tf.tensor1d([1, 2]), tf.tensor1d([1, 4]));
+ * assertEquals(loss.arraySync(), 1);
+ * ```
+ */
+export function criticLoss(
+  values: tf.Tensor1D,
+  targets: tf.Tensor1D,
+  options: CriticLossOptions = {},
+): tf.Scalar {
+  const { weights } = options;
+  return tf.tidy(() => {
+    const square = tf.squaredDifference(values, targets);
+    const weighted = weights === undefined ? square : tf.mul(weights, square);
+    return tf.mul(tf.mean(weighted), 0.5);
+  });
+}
+
+/**
+ * How far each row's estimates are from their target,
+ * `mean_i |y - Q_i(s, a)|`: what prioritized replay takes as its priority.
+ *
+ * @param values Estimates of each critic, `[batch]` each.
+ * @param targets What they are to become `[batch]`.
+ * @returns Errors `[batch]`, at least 0.
+ *
+ * @example
+ * ```ts
+ * import { absoluteTdErrors } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const values = [tf.tensor1d([1, 2]), tf.tensor1d([3, 2])];
+ * const errors = absoluteTdErrors(values, tf.tensor1d([2, 5]));
+ * assertEquals(errors.arraySync(), [1, 3]);
+ * ```
+ */
+export function absoluteTdErrors(
+  values: readonly tf.Tensor1D[],
+  targets: tf.Tensor1D,
+): tf.Tensor1D {
+  return tf.tidy(() => {
+    const errors = values.map((it) => tf.abs(tf.sub(targets, it)));
+    return tf.mul(tf.addN(errors), 1 / values.length);
+  });
+}

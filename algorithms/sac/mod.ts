@@ -1,0 +1,65 @@
+/**
+ * Soft actor-critic (SAC): the algorithm, its losses and updates as pure
+ * functions in the form that is used today, with a V function, and for discrete
+ * actions; its settings and presets.
+ *
+ * @example Learn which action pays
+ * ```ts
+ * import { SAC } from "@bellman/sac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const agent = new SAC({
+ *   observationSpace: { type: "discrete", n: 1 },
+ *   actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
+ *   numEnvs: 8,
+ * }, {
+ *   config: {
+ *     hiddenSizes: [32],
+ *     batchSize: 32,
+ *     bufferSize: 1000,
+ *     learningRate: 0.01,
+ *     temperature: 0.01,
+ *   },
+ *   seed: 1,
+ * });
+ *
+ * const observations = new Int32Array(8);
+ * const ends = new Uint8Array(8).fill(1);
+ * for (let step = 0; step < 300; step++) {
+ *   const actions = agent.act(observations);
+ *   agent.observe({
+ *     observations,
+ *     rewards: Float64Array.from(actions, (it) => -((it - 1) ** 2)), // 1 is best
+ *     terminated: ends,
+ *     truncated: new Uint8Array(8),
+ *     finalObservations: observations,
+ *   });
+ *   agent.update();
+ * }
+ * const [best] = agent.policy({ deterministic: true }).act(observations);
+ * assertAlmostEquals(best, 1, 0.3);
+ * agent.close();
+ * ```
+ *
+ * @module
+ */
+export * from "./config.ts";
+export * from "./presets.ts";
+export { SAC } from "./sac.ts";
+export * from "./sac_options.ts";
+export * from "./schema.ts";
+export * from "./diagnostics.ts";
+export * from "./discrete_loss.ts";
+export * from "./discrete_update.ts";
+export * from "./loss.ts";
+export * from "./model.ts";
+export * from "./policy_loss.ts";
+export { QFPolicyPlotter } from "./qf_policy_plotter.ts";
+export * from "./qf_policy_plotter_options.ts";
+export * from "./state.ts";
+export * from "./update.ts";
+export * from "./update_types.ts";
+export * from "./value_update.ts";
+export * from "./value_update_types.ts";

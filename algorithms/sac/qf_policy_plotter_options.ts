@@ -1,0 +1,110 @@
+import type { ObservationArray, SpaceLike } from "@bellman/policies";
+
+/**
+ * What a `QFPolicyPlotter` draws: the members of `SAC` that it needs.
+ *
+ * @example
+ * ```ts
+ * import type { PlottedAgent } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // It prefers the action that is closest to the observation.
+ * const agent: PlottedAgent = {
+ *   qValues: ([state], actions) =>
+ *     Float32Array.from(actions, (it) => -((it - Number(state)) ** 2)),
+ *   policy: () => ({ act: (states) => states as Float32Array }),
+ * };
+ * assertEquals([...agent.qValues([0.5], [0.5, 1])], [0, -0.25]);
+ * ```
+ */
+export interface PlottedAgent {
+  /**
+   * Values of actions in one state.
+   *
+   * @param observation One observation, as the environment gives it.
+   * @param actions Box actions `[count, ...]` in [-1, 1], row-major; empty for
+   * discrete actions.
+   * @returns Values `[count]`; of discrete actions, all of them.
+   */
+  qValues(
+    observation: ObservationArray,
+    actions: ArrayLike<number>,
+  ): ArrayLike<number>;
+  /**
+   * An actor that samples.
+   *
+   * @param options How many observations it acts on at once, and its seed.
+   * @returns The actor: its actions are those that the environment takes.
+   */
+  policy(options: { numEnvs: number; seed: number }): {
+    act(observations: unknown): ArrayLike<number>;
+    close?(): void;
+  };
+}
+
+/**
+ * Options of `QFPolicyPlotter`.
+ *
+ * @example The third of three numbers stays at 0.5, the others vary
+ * ```ts
+ * import type { QFPolicyPlotterOptions } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: QFPolicyPlotterOptions = {
+ *   actionSpace: { type: "box", shape: [3], low: -2, high: 2, dtype: "float32" },
+ *   observations: [[-2.5, 0], [0, 0], [2.5, 2.5]],
+ *   defaultAction: [NaN, NaN, 0.5],
+ * };
+ * assertEquals(options.observations.length, 3);
+ * ```
+ */
+export interface QFPolicyPlotterOptions {
+  /** Space of one action: box with finite bounds, or discrete. */
+  readonly actionSpace: SpaceLike;
+  /** Observations as the environment gives them, one for each panel; copied. */
+  readonly observations: readonly ObservationArray[];
+  /**
+   * Box actions: NaN for the one or two numbers that vary along the axes, and
+   * what the others are, in the environment's units.
+   *
+   * @default the first two vary, the others are in the middle of their bounds
+   */
+  readonly defaultAction?: readonly number[];
+  /**
+   * Box actions: lowest and highest number of each axis, in the environment's
+   * units and within the bounds of the action space.
+   *
+   * @default the bounds of the action space
+   */
+  readonly limits?: readonly (readonly [number, number])[];
+  /**
+   * Actions that are sampled of the policy for each observation.
+   *
+   * @default 100
+   */
+  readonly samples?: number;
+  /**
+   * Box actions: points along each axis where Q is estimated.
+   *
+   * @default 50
+   */
+  readonly gridSize?: number;
+  /**
+   * About how many contours there are; they lie at round numbers.
+   *
+   * @default 20
+   */
+  readonly levels?: number;
+  /**
+   * Seed of the samples: a whole number of at least 0.
+   *
+   * @default 0
+   */
+  readonly seed?: number;
+  /**
+   * Heading of the image.
+   *
+   * @default "Q values and sampled actions"
+   */
+  readonly title?: string;
+}

@@ -1,0 +1,437 @@
+import {
+  compile,
+  disposeParams,
+  type Params,
+  RandomStream,
+  type TensorType,
+} from "@bellman/compute";
+import {
+  type ActionArray,
+  type Actor,
+  type ActorOptions,
+  drawNoise,
+  envActions,
+  exportPolicy,
+  type ExportPolicyOptions,
+  type ObservationArray,
+  observationBuffer,
+  PolicyActor,
+  type PolicyCompilation,
+  scope,
+  type StochasticPolicy,
+} from "@bellman/policies";
+import { schedule, Scheduler } from "@bellman/schedulers";
+import { isStateRecord, type StateTree } from "@bellman/training";
+import * as tf from "@tensorflow/tfjs";
+import { checkConfig } from "./_check_config.ts";
+import { Collector } from "./_collector.ts";
+import { defaultSacConfig, type SacConfig } from "./config.ts";
+import { formOf, type SacForm } from "./_form.ts";
+import { type Learner, makeLearner } from "./_learner.ts";
+import { Replay } from "./_replay.ts";
+import type { SacOptions, SacSpaces, SacStep } from "./sac_options.ts";
+
+/**
+ * Soft actor-critic: acts, remembers every transition, and learns from batches
+ * of them how to be rewarded and yet stay as random as it can. Everything that
+ * it holds can be saved and restored, bit for bit, its transitions included.
+ *
+ * Box actions take the form that is used today (two Q functions, a learned
+ * temperature) or, with `critics: "value"`, that of the first paper; discrete
+ * ones take Christodoulou's.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905) and its
+ * forerunner (https://arxiv.org/abs/1801.01290); Christodoulou 2019
+ * (https://arxiv.org/abs/1910.07207).
+ *
+ * @example
+ * ```ts
+ * import { SAC } from "@bellman/sac";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const agent = new SAC({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
+ *   numEnvs: 1,
+ * }, {
+ *   config: { hiddenSizes: [8], batchSize: 4, learningStarts: 4, bufferSize: 100 },
+ *   seed: 1,
+ * });
+ *
+ * const observations = new Int32Array([0]);
+ * for (let step = 0; step < 4; step++) {
+ *   const [action] = agent.act(observations);
+ *   agent.observe({
+ *     observations,
+ *     rewards: Float64Array.of(-Math.abs(action - 1)),
+ *     terminated: new Uint8Array([1]),
+ *     truncated: new Uint8Array(1),
+ *     finalObservations: observations,
+ *   });
+ * }
+ * assert(agent.update()!.critic_loss > 0);
+ * agent.close();
+ * ```
+ */
+export class SAC {
+  /** The settings, complete. */
+  readonly config: Readonly<SacConfig>;
+  /** The policy, without its parameters. */
+  readonly model: StochasticPolicy;
+  readonly #form: SacForm;
+  readonly #spaces: SacSpaces;
+  readonly #options: SacOptions;
+  readonly #totalTimesteps: number;
+  readonly #random: RandomStream;
+  readonly #schedulers: Readonly<Record<Rate, Scheduler>>;
+  readonly #learner: Learner;
+  readonly #replay: Replay;
+  readonly #collector: Collector;
+  readonly #compilation: PolicyCompilation;
+  readonly #criticTypes: Readonly<Record<string, TensorType>>;
+  readonly #noises: Readonly<Record<string, Float32Array>>;
+  readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
+  #estimates = new Map<number, Estimates>();
+  #updates = 0;
+
+  /**
+   * Makes a new agent; the TensorFlow.js backend must have been chosen.
+   *
+   * @param spaces Spaces of one environment, and how many copies act.
+   * @param options Settings, seed, length of the run.
+   * @throws {RangeError} If a setting is out of its range.
+   * @throws {TypeError} If settings exclude each other, or a space is neither
+   * box nor discrete.
+   */
+  constructor(spaces: SacSpaces, options: SacOptions = {}) {
+    const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
+    const { numEnvs, actionSpace } = spaces;
+    const config = { ...defaultSacConfig, ...options.config };
+    checkConfig(config, { numEnvs, totalTimesteps, actionSpace });
+    const form = formOf(config, spaces);
+    const { policy } = form;
+    const random = new RandomStream(seed);
+    this.config = config;
+    this.model = policy;
+    this.#form = form;
+    this.#spaces = spaces;
+    this.#options = options;
+    this.#totalTimesteps = totalTimesteps;
+    this.#random = random.split("learning");
+    this.#schedulers = schedulersOf(config, totalTimesteps);
+    this.#toEnv = envActions(actionSpace, {
+      squashed: policy.squashesActions,
+    });
+    const state = form.init(random.split("init"));
+    this.#learner = makeLearner(form, { state, config, engine, threads });
+    this.#compilation = { params: typesOf(state.policy), engine, threads };
+    this.#criticTypes = typesOf(state.critics);
+    disposeParams(...Object.values(state));
+    this.#replay = new Replay(policy, { config, numEnvs });
+    this.#collector = new Collector(policy, {
+      numEnvs,
+      firstAction: form.firstAction,
+      config,
+      random: random.split("policy"),
+      replay: this.#replay,
+      compilation: this.#compilation,
+      params: () => this.#learner.state.policy,
+    });
+    const size = config.batchSize * policy.distribution.noise.size;
+    this.#noises = Object.fromEntries(
+      form.noises.map((name) => [name, new Float32Array(size)]),
+    );
+  }
+
+  /** What computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
+  get engine(): "onnx" | "eager" {
+    return this.#learner.engine;
+  }
+
+  /** Updates made so far. */
+  get updates(): number {
+    return this.#updates;
+  }
+
+  /** Transitions that it can learn from. */
+  get replaySize(): number {
+    return this.#replay.length;
+  }
+
+  /**
+   * Samples an action in each copy; at first, every action is as likely.
+   *
+   * @param observations Observations `[numEnvs, ...]`; copied.
+   * @returns Actions `[numEnvs, ...]` as the environment takes them.
+   */
+  act(observations: unknown): ActionArray {
+    return this.#toEnv(this.#collector.act(observations as ObservationArray));
+  }
+
+  /**
+   * Takes in what followed the last actions.
+   *
+   * @param step Rewards, ends and observations; copied.
+   */
+  observe(step: SacStep): void {
+    this.#collector.observe(step);
+  }
+
+  /**
+   * Learns from batches of transitions, where it is time to.
+   *
+   * @returns The statistics of the last batch, by the names of `SacStatistics`
+   * or `SacValueStatistics`, and `learning_rate`; `undefined` where nothing was
+   * learned.
+   */
+  update(): Record<string, number> | undefined {
+    const count = this.#updatesDue();
+    let statistics: Record<string, number> | undefined;
+    for (let i = 0; i < count; i++) {
+      const isLast = i === count - 1;
+      statistics = this.#learn(isLast);
+    }
+    return statistics;
+  }
+
+  #updatesDue(): number {
+    const { learningStarts, trainFrequency, gradientSteps } = this.config;
+    if (this.#replay.length < learningStarts) return 0;
+    if (this.#collector.steps % trainFrequency !== 0) return 0;
+    return gradientSteps === -1
+      ? trainFrequency * this.#spaces.numEnvs
+      : gradientSteps;
+  }
+
+  /** One update; its statistics are read where they are asked for. */
+  #learn(wanted: boolean): Record<string, number> | undefined {
+    const { tau, targetUpdateInterval, temperature } = this.config;
+    const steps = this.#collector.steps * this.#spaces.numEnvs;
+    const progress = Math.min(1, steps / this.#totalTimesteps);
+    for (const name in this.#noises) {
+      drawNoise(this.model.distribution, this.#random, this.#noises[name]);
+    }
+    const rates = this.#rates(steps);
+    const { stats, tdErrors } = this.#learner.run({
+      ...this.#replay.draw(this.#random, progress),
+      ...this.#noises,
+      ...rates,
+      tau: this.#updates % targetUpdateInterval === 0 ? tau : 0,
+      rewardScale: this.#rewardScale(),
+      ...(temperature !== null && { alpha: temperature }),
+    } as never);
+    this.#updates++;
+    this.#replay.learned(tdErrors);
+    if (!wanted) return undefined;
+    const statistics: Record<string, number> = {};
+    for (const name in stats) statistics[name] = stats[name][0];
+    statistics.learning_rate = rates.learningRate;
+    return statistics;
+  }
+
+  #rates(steps: number): Record<Rate, number> {
+    const rate = (name: Rate) => this.#schedulers[name].valueAt(steps);
+    return {
+      learningRate: rate("learningRate"),
+      criticLearningRate: rate("criticLearningRate"),
+      temperatureLearningRate: rate("temperatureLearningRate"),
+    };
+  }
+
+  #rewardScale(): number {
+    const { rewardScale } = this.#options;
+    if (rewardScale === undefined) return this.config.rewardScale;
+    const scale = rewardScale(this.#updates);
+    if (Number.isFinite(scale)) return scale;
+    throw new RangeError(
+      `Cannot scale rewards by ${scale} at update ${this.#updates}: expected a finite number`,
+    );
+  }
+
+  /**
+   * An actor that follows the newest parameters, with a random stream of its
+   * own.
+   *
+   * @param options Deterministic or not, how many copies, which seed.
+   * @returns The actor.
+   */
+  policy(options: ActorOptions = {}): Actor {
+    return new PolicyActor(this.model, {
+      deterministic: options.deterministic ?? false,
+      numEnvs: options.numEnvs ?? this.#spaces.numEnvs,
+      seed: options.seed ?? 0,
+      sdeSampleFrequency: this.config.sdeSampleFrequency,
+      params: () => this.#learner.state.policy,
+      compilation: this.#compilation,
+      actionSpace: this.#spaces.actionSpace,
+    });
+  }
+
+  /**
+   * Values of actions in one state, as the first Q function estimates them.
+   *
+   * @param observation One observation, as the environment gives it.
+   * @param actions Box actions `[count, ...]` in [-1, 1]; not used for discrete
+   * actions, whose values are all returned.
+   * @returns Values `[count]`, a new array.
+   */
+  qValues(
+    observation: ObservationArray,
+    actions: ArrayLike<number>,
+  ): Float32Array {
+    const { actionShape } = this.model.distribution;
+    const size = actionShape.reduce((product, it) => product * it, 1);
+    const count = this.model.squashesActions ? actions.length / size : 1;
+    let estimate = this.#estimates.get(count);
+    if (estimate === undefined) {
+      estimate = this.#compileEstimates(count);
+      this.#estimates.set(count, estimate);
+    }
+    return estimate(observation, actions);
+  }
+
+  #compileEstimates(count: number): Estimates {
+    const { observationInput, distribution, encode } = this.model;
+    const { shape, dtype } = observationInput;
+    const rows = this.model.squashesActions ? count : 1;
+    const estimate = compile((given) => {
+      const inputs = given as unknown as Record<string, tf.Tensor>;
+      const observations = tf.tile(
+        encode(inputs.observation),
+        [rows, ...this.model.observationShape.map(() => 1)],
+      );
+      const params = scope(given.critics as Params, "qf1");
+      return {
+        values: this.#form.estimate(params, observations, inputs.actions),
+      };
+    }, {
+      name: "values of actions",
+      engine: this.#options.engine,
+      threads: this.#options.threads,
+      inputs: {
+        critics: this.#criticTypes,
+        observation: { shape: [1, ...shape], dtype },
+        ...(this.model.squashesActions && {
+          actions: {
+            shape: [count, ...distribution.actionShape],
+            dtype: "float32" as const,
+          },
+        }),
+      },
+    });
+    const seen = observationBuffer(this.model, 1);
+    return (observation, actions) => {
+      const { values } = estimate.run({
+        critics: this.#learner.state.critics,
+        observation: this.model.observationArray(observation, seen),
+        actions: Float32Array.from(actions),
+      } as never);
+      return Float32Array.from(values as Float32Array);
+    };
+  }
+
+  /**
+   * The present policy as an ONNX file: scaling and encoding of observations,
+   * network, choice of the action. See `exportPolicy` of `@bellman/policies`.
+   *
+   * @param options Scaling, size of the batch, deterministic or not.
+   * @returns The bytes of the file.
+   */
+  exportPolicy(
+    options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
+  ): Uint8Array<ArrayBuffer> {
+    const { policy: params } = this.#learner.read();
+    const { actionSpace } = this.#spaces;
+    return exportPolicy(this.model, {
+      ...options,
+      params: params as ExportPolicyOptions["params"],
+      actionSpace,
+    });
+  }
+
+  /**
+   * Everything needed to continue: parameters, target networks, optimizers,
+   * random streams, counters and, with `saveReplay`, the transitions.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): StateTree {
+    return {
+      ...(this.#learner.read() as Record<string, StateTree>),
+      collector: this.#collector.save(),
+      random: this.#random.save() as unknown as StateTree,
+      replay: this.config.saveReplay
+        ? this.#replay.save() as unknown as StateTree
+        : null,
+      updates: this.#updates,
+    };
+  }
+
+  /**
+   * Continues from a state that {@link save} gave. A state without transitions
+   * is gone on with from an empty replay buffer.
+   *
+   * @param state The state; copied.
+   * @throws {TypeError} If it is not the state of such an agent.
+   * @throws {RangeError} If it is one of an agent of other sizes.
+   */
+  restore(state: StateTree): void {
+    if (!isStateRecord(state) || !isStateRecord(state.collector)) {
+      throw new TypeError(
+        "Cannot restore a SAC agent from something else: expected what save() gave",
+      );
+    }
+    const { collector, random, replay, updates, ...learned } = state;
+    this.#learner.write(learned as never);
+    if (replay === null) this.#replay.clear();
+    else this.#replay.load(replay as never);
+    this.#collector.restore(collector);
+    this.#random.load(random);
+    this.#updates = updates as number;
+  }
+
+  /** Frees the tensors; the agent cannot be used afterwards. */
+  close(): void {
+    this.#learner.close();
+  }
+}
+
+/** Learning rates that are inputs of an update. */
+type Rate = "learningRate" | "criticLearningRate" | "temperatureLearningRate";
+
+type Estimates = (
+  observation: ObservationArray,
+  actions: ArrayLike<number>,
+) => Float32Array;
+
+function schedulersOf(
+  config: SacConfig,
+  totalTimesteps: number,
+): Record<Rate, Scheduler> {
+  const { learningRate, learningRateSchedule } = config;
+  const make = (value: number) =>
+    new Scheduler({
+      value,
+      numValues: totalTimesteps,
+      schedule: schedule(learningRateSchedule),
+    });
+  return {
+    learningRate: make(learningRate),
+    criticLearningRate: make(config.criticLearningRate ?? learningRate),
+    temperatureLearningRate: make(
+      config.temperatureLearningRate ?? learningRate,
+    ),
+  };
+}
+
+/** Shapes and types of tensors, by path. */
+function typesOf(params: Params): Record<string, TensorType> {
+  return Object.fromEntries(
+    Object.entries(params).map(([path, { shape, dtype }]) => [
+      path,
+      { shape, dtype: dtype as TensorType["dtype"] },
+    ]),
+  );
+}

@@ -1,0 +1,295 @@
+import { selectBackend } from "@bellman/compute";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import type { SacConfig } from "./config.ts";
+import { SAC } from "./sac.ts";
+import type { SacSpaces } from "./sac_options.ts";
+import {
+  BOX_SPACES,
+  DISCRETE_SPACES,
+  FRAME_SPACES,
+  Stage,
+} from "./testdata/play.ts";
+
+await selectBackend("cpu");
+
+const SMALL: Partial<SacConfig> = {
+  hiddenSizes: [8, 8],
+  batchSize: 8,
+  bufferSize: 60,
+  learningStarts: 8,
+};
+
+/** Every form, and every way to remember and to explore. */
+const FORMS: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
+  "two Q functions": [BOX_SPACES, {}],
+  "a given temperature": [BOX_SPACES, { temperature: 0.2 }],
+  "several updates at once": [BOX_SPACES, {
+    trainFrequency: 3,
+    gradientSteps: -1,
+    targetUpdateInterval: 2,
+  }],
+  "proportional replay of several steps": [BOX_SPACES, {
+    replay: "proportional",
+    nSteps: 3,
+  }],
+  "replay by rank": [BOX_SPACES, { replay: "rank" }],
+  "state-dependent exploration": [BOX_SPACES, {
+    useSde: true,
+    sdeSampleFrequency: 4,
+  }],
+  "value critics": [BOX_SPACES, { critics: "value", actionPrior: "normal" }],
+  "value critics by likelihood ratio": [BOX_SPACES, {
+    critics: "value",
+    reparameterize: false,
+  }],
+  "a mixture": [BOX_SPACES, { critics: "value", policy: "mixture" }],
+  "discrete actions": [DISCRETE_SPACES, { initialExploration: "policy" }],
+  "frames that are shared": [FRAME_SPACES, {
+    network: "cnn_small",
+    sharedFrames: 2,
+    bufferSize: 24,
+    batchSize: 2,
+  }],
+};
+
+function agentFor(
+  [spaces, config]: [SacSpaces, Partial<SacConfig>],
+  options: { engine?: "onnx" | "eager"; seed?: number } = {},
+): SAC {
+  const { engine = "eager", seed = 3 } = options;
+  return new SAC(spaces, { config: { ...SMALL, ...config }, seed, engine });
+}
+
+for (const [name, form] of Object.entries(FORMS)) {
+  Deno.test(`${name}: what was saved goes on bit for bit`, () => {
+    const [first, second] = [agentFor(form), agentFor(form, { seed: 99 })];
+    const [spaces] = form;
+    const stage = new Stage(spaces);
+    stage.play(first, 14);
+    const state = structuredClone(first.save());
+    const later = stage.step;
+    const going = stage.play(first, 7);
+    second.restore(state);
+    const again = new Stage(spaces, later).play(second, 7);
+    assert(going.length > 0);
+    assertEquals(again, going);
+    assertEquals(second.save(), first.save());
+    first.close();
+    second.close();
+  });
+
+  Deno.test(`${name}: compiled and eager runs agree`, () => {
+    const agents = (["onnx", "eager"] as const).map((engine) =>
+      agentFor(form, { engine })
+    );
+    const [compiled, eager] = agents.map((agent) =>
+      new Stage(form[0]).play(agent, 12)
+    );
+    assertEquals(agents.map(({ engine }) => engine), ["onnx", "eager"]);
+    assert(compiled.length > 0);
+    compiled.forEach((statistics, i) => {
+      for (const key in statistics) {
+        const wanted = eager[i][key];
+        assertAlmostEquals(
+          statistics[key],
+          wanted,
+          1e-3 * (1 + Math.abs(wanted)),
+        );
+      }
+    });
+    for (const agent of agents) agent.close();
+  });
+}
+
+Deno.test("eager updates leave no tensors behind", () => {
+  for (const form of Object.values(FORMS)) {
+    const agent = agentFor(form);
+    const stage = new Stage(form[0]);
+    stage.play(agent, 12);
+    const before = tf.memory().numTensors;
+    stage.play(agent, 20);
+    assertEquals(tf.memory().numTensors, before);
+    agent.close();
+  }
+});
+
+Deno.test("it learns when it is time to", () => {
+  const count = (config: Partial<SacConfig>, steps: number) => {
+    const agent = agentFor([BOX_SPACES, config]);
+    const told = new Stage(BOX_SPACES).play(agent, steps).length;
+    const { updates } = agent;
+    agent.close();
+    return [told, updates];
+  };
+  // Two copies: 8 transitions are there after 4 steps.
+  assertEquals(count({}, 3), [0, 0]);
+  assertEquals(count({}, 6), [3, 3]);
+  assertEquals(count({ gradientSteps: 5 }, 6), [3, 15]);
+  assertEquals(count({ trainFrequency: 2 }, 6), [2, 2]);
+  assertEquals(count({ trainFrequency: 3, gradientSteps: -1 }, 6), [1, 6]);
+});
+
+/** What Q is learned to be in the one state of an endless or a cut episode. */
+function learnedValue(
+  flags: { terminated: number; truncated: number },
+  config: Partial<SacConfig>,
+): number {
+  const spaces: SacSpaces = {
+    observationSpace: { type: "discrete", n: 1 },
+    actionSpace: {
+      type: "box",
+      shape: [1],
+      low: -1,
+      high: 1,
+      dtype: "float32",
+    },
+    numEnvs: 1,
+  };
+  const agent = new SAC(spaces, {
+    config: {
+      ...SMALL,
+      temperature: 0,
+      gamma: 0.5,
+      tau: 0.2,
+      learningRate: 0.01,
+      ...config,
+    },
+    seed: 2,
+  });
+  const observations = Int32Array.of(0);
+  for (let i = 0; i < 400; i++) {
+    agent.act(observations);
+    agent.observe({
+      observations,
+      finalObservations: observations,
+      rewards: Float64Array.of(1),
+      terminated: Uint8Array.of(flags.terminated),
+      truncated: Uint8Array.of(flags.truncated),
+    });
+    agent.update();
+  }
+  const [value] = agent.qValues([0], [0.1]);
+  agent.close();
+  return value;
+}
+
+Deno.test("what is terminated is worth its reward, what is truncated goes on", () => {
+  const terminated = { terminated: 1, truncated: 0 };
+  const truncated = { terminated: 0, truncated: 1 };
+  const going = { terminated: 0, truncated: 0 };
+  // Without an end, a reward of 1 each step is worth 1 / (1 - 0.5).
+  assertAlmostEquals(learnedValue(terminated, {}), 1, 0.1);
+  assertAlmostEquals(learnedValue(truncated, {}), 2, 0.2);
+  assertAlmostEquals(learnedValue(going, {}), 2, 0.2);
+  assertAlmostEquals(learnedValue(going, { nSteps: 3 }), 2, 0.2);
+  assertAlmostEquals(learnedValue(terminated, { nSteps: 3 }), 1, 0.1);
+  assertAlmostEquals(learnedValue(truncated, { nSteps: 3 }), 2, 0.2);
+  const cut = { bootstrapTruncated: false };
+  assertAlmostEquals(learnedValue(truncated, cut), 1, 0.1);
+});
+
+Deno.test("rewards are scaled by a number or by a function of the iteration", () => {
+  const asked: number[] = [];
+  const run = (
+    options: { rewardScale?: (at: number) => number },
+    scale = 1,
+  ) => {
+    const agent = new SAC(BOX_SPACES, {
+      config: { ...SMALL, rewardScale: scale },
+      seed: 4,
+      ...options,
+    });
+    const updates = new Stage(BOX_SPACES).play(agent, 8);
+    agent.close();
+    return updates;
+  };
+  const byFunction = run({
+    rewardScale: (iteration) => {
+      asked.push(iteration);
+      return 3;
+    },
+  });
+  assertEquals(asked, [0, 1, 2, 3, 4]);
+  assertEquals(byFunction, run({}, 3));
+  assertThrows(() => run({ rewardScale: () => NaN }), RangeError, "NaN");
+});
+
+Deno.test("without its transitions, a saved agent collects new ones", () => {
+  const form: [SacSpaces, Partial<SacConfig>] = [
+    BOX_SPACES,
+    { saveReplay: false },
+  ];
+  const [first, second] = [agentFor(form), agentFor(form)];
+  new Stage(BOX_SPACES).play(first, 10);
+  second.restore(first.save());
+  assertEquals([second.replaySize, second.updates], [0, first.updates]);
+  assertEquals(new Stage(BOX_SPACES).play(second, 3).length, 0);
+  assertEquals(new Stage(BOX_SPACES).play(second, 3).length, 3);
+  first.close();
+  second.close();
+});
+
+Deno.test("actions keep to the bounds of their space, and the mode repeats", () => {
+  const agent = agentFor([BOX_SPACES, {}]);
+  const stage = new Stage(BOX_SPACES);
+  stage.play(agent, 10);
+  const observations = Float32Array.from({ length: 6 }, (_, i) => i / 6);
+  for (let i = 0; i < 50; i++) {
+    assert(agent.act(observations).every((it) => Math.abs(it) <= 2));
+  }
+  const actor = agent.policy({ deterministic: true, numEnvs: 2 });
+  assertEquals(actor.act(observations), actor.act(observations));
+  agent.close();
+});
+
+Deno.test("values of actions are those of the first Q function", () => {
+  const box = agentFor([BOX_SPACES, {}]);
+  assertEquals(box.qValues([0.1, 0.2, 0.3], new Float32Array(10)).length, 5);
+  box.close();
+  const discrete = agentFor([DISCRETE_SPACES, {}]);
+  assertEquals(discrete.qValues([0.1, 0.2, 0.3], []).length, 3);
+  discrete.close();
+});
+
+Deno.test("settings that cannot be run with are one clear line", () => {
+  const refused = (
+    config: Partial<SacConfig>,
+    message: string,
+    spaces = BOX_SPACES,
+  ) => {
+    const error = assertThrows(() => new SAC(spaces, { config }), Error);
+    assert(error.message.includes(message), error.message);
+    assertEquals(error.message.includes("\n"), false);
+  };
+  refused({ gamma: 1.5 }, "gamma = 1.5");
+  refused({ tau: 0 }, "tau = 0");
+  refused({ batchSize: 2.5 }, "batchSize = 2.5");
+  refused({ gradientSteps: 0 }, "gradientSteps = 0");
+  refused({ criticLearningRate: -1 }, "criticLearningRate = -1");
+  refused({ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200");
+  refused({ policy: "mixture" }, "critics: value");
+  refused({ critics: "value" }, "discrete actions", DISCRETE_SPACES);
+  refused({ useSde: true }, "discrete actions", DISCRETE_SPACES);
+  refused({ sharedFrames: 2 }, "share 2 frames");
+  refused({}, "multiBinary", {
+    ...BOX_SPACES,
+    actionSpace: { type: "multiBinary", shape: [2] } as never,
+  });
+});
+
+Deno.test("something else cannot be restored", () => {
+  const agent = agentFor([BOX_SPACES, {}]);
+  const state = agent.save() as Record<string, never>;
+  assertThrows(() => agent.restore(null), TypeError, "save()");
+  assertThrows(() => agent.restore({ updates: 1 }), TypeError, "save()");
+  const other = agentFor([BOX_SPACES, { hiddenSizes: [4] }]);
+  assertThrows(() => other.restore(state), RangeError, "policy");
+  agent.close();
+  other.close();
+});

@@ -1,0 +1,122 @@
+/** Every form of the update as one type, for the tests that hold for all. */
+import { type Params, RandomStream } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+import { discreteSacUpdate } from "../discrete_update.ts";
+import { initSacState } from "../state.ts";
+import { sacUpdate } from "../update.ts";
+import { initSacValueState, sacValueUpdate } from "../value_update.ts";
+import type { SacValueUpdateOptions } from "../value_update_types.ts";
+import {
+  ACTION_SIZE,
+  continuousBatch,
+  continuousModel,
+  discreteBatch,
+  discreteModel,
+} from "./models.ts";
+
+/** A state of any form: its parts by name. */
+export type AnyState = Record<string, Params>;
+
+/** What any update returns. */
+export interface AnyResult {
+  state: AnyState;
+  stats: Record<string, tf.Scalar>;
+  tdErrors: tf.Tensor1D;
+}
+
+/** One form of the update and what it takes. */
+export interface Form {
+  readonly name: string;
+  readonly state: AnyState;
+  readonly hyperparameters: Readonly<Record<string, number>>;
+  batch(seed: number): Params;
+  update(
+    state: AnyState,
+    batch: Params,
+    hyperparameters: Record<string, tf.Scalar>,
+  ): AnyResult;
+}
+
+const rates = { learningRate: 0.01, tau: 0.1 };
+
+function modernForm(name: string, initialAlpha: number | null): Form {
+  const model = continuousModel();
+  const random = new RandomStream(1);
+  const state = initSacState(model, random, { initialAlpha });
+  return {
+    name,
+    state: { ...state },
+    hyperparameters: {
+      ...rates,
+      ...(initialAlpha === null && { alpha: 0.3 }),
+    },
+    batch: (seed) => continuousBatch(seed),
+    update: sacUpdate(model) as never,
+  };
+}
+
+function valueForm(
+  distribution: "gaussian" | "mixture",
+  options: SacValueUpdateOptions,
+): Form {
+  const model = continuousModel(distribution);
+  const noiseSize = distribution === "mixture" ? ACTION_SIZE + 1 : ACTION_SIZE;
+  return {
+    name: `V function, ${distribution}, ${JSON.stringify(options)}`,
+    state: { ...initSacValueState(model, new RandomStream(1)) },
+    hyperparameters: { ...rates, rewardScale: 2 },
+    batch: (seed) => {
+      const { nextNoise: _, ...batch } = continuousBatch(seed, { noiseSize });
+      return batch;
+    },
+    update: sacValueUpdate(model, options) as never,
+  };
+}
+
+function discreteForm(): Form {
+  const model = discreteModel();
+  const hyperparameters = {
+    ...rates,
+    criticLearningRate: 0.02,
+    temperatureLearningRate: 0.03,
+  };
+  return {
+    name: "discrete",
+    state: { ...initSacState(model, new RandomStream(1)) },
+    hyperparameters,
+    batch: (seed) => discreteBatch(seed),
+    update: discreteSacUpdate(model) as never,
+  };
+}
+
+/** Every form. */
+export const FORMS: readonly Form[] = [
+  modernForm("learned temperature", 0.5),
+  modernForm("fixed temperature", null),
+  valueForm("gaussian", {}),
+  valueForm("gaussian", { reparameterize: false, actionPrior: "normal" }),
+  valueForm("gaussian", { haarnojaPolicyLoss: true, actionPrior: "normal" }),
+  valueForm("mixture", { actionPrior: "normal" }),
+  valueForm("mixture", { haarnojaMixtureGradient: true }),
+  discreteForm(),
+];
+
+/** Hyperparameters of a form as tensors. */
+export function scalarsOf(
+  numbers: Readonly<Record<string, number>>,
+): Record<string, tf.Scalar> {
+  return Object.fromEntries(
+    Object.entries(numbers).map(([name, it]) => [name, tf.scalar(it)]),
+  );
+}
+
+/** All numbers of a state, by part and path. */
+export function numbersOf(state: AnyState): Record<string, Float32Array> {
+  const numbers: Record<string, Float32Array> = {};
+  for (const [part, params] of Object.entries(state)) {
+    for (const [path, it] of Object.entries(params)) {
+      numbers[`${part}.${path}`] = it.dataSync<"float32">().slice();
+    }
+  }
+  return numbers;
+}

@@ -1,0 +1,221 @@
+import { assert, assertAlmostEquals, assertThrows } from "@std/assert";
+import {
+  adam,
+  compileStep,
+  type Params,
+  RandomStream,
+  sgd,
+} from "@bellman/compute";
+import { nest, scope } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import { initSacState } from "./state.ts";
+import { assertDescent } from "./testdata/descent.ts";
+import {
+  continuousBatch,
+  continuousModel,
+  PEAK,
+  peakModel,
+} from "./testdata/models.ts";
+import { sacUpdate, type SacUpdateOptions } from "./update.ts";
+import type { SacHyperparameters, SacState } from "./update_types.ts";
+
+await tf.setBackend("cpu");
+
+function setup() {
+  const model = continuousModel();
+  const optimizer = sgd();
+  const state = initSacState(model, new RandomStream(5), {
+    optimizer,
+    initialAlpha: 0.4,
+  });
+  const batch = continuousBatch(3);
+  const run = (
+    state: SacState,
+    rates: Partial<SacHyperparameters>,
+    options: SacUpdateOptions = {},
+  ) =>
+    sacUpdate(model, { optimizer, ...options })(state, batch, {
+      learningRate: tf.scalar(0),
+      tau: tf.scalar(0),
+      ...rates,
+    });
+  return { state, run };
+}
+
+Deno.test("the critics descend the gradient of their loss", () => {
+  const { state, run } = setup();
+  const { state: after } = run(state, { criticLearningRate: tf.scalar(1) });
+  assertDescent(
+    state.critics,
+    after.critics,
+    (critics) => run({ ...state, critics }, {}).stats.critic_loss.arraySync(),
+  );
+});
+
+Deno.test("the policy descends the gradient of its loss", () => {
+  const { state, run } = setup();
+  const { state: after } = run(state, {
+    learningRate: tf.scalar(1),
+    criticLearningRate: tf.scalar(0),
+  });
+  assertDescent(
+    state.policy,
+    after.policy,
+    (policy) => run({ ...state, policy }, {}).stats.actor_loss.arraySync(),
+  );
+});
+
+Deno.test("the temperature descends the gradient of its loss", () => {
+  const { state, run } = setup();
+  const { state: after } = run(state, {
+    temperatureLearningRate: tf.scalar(1),
+  });
+  assertDescent(
+    state.temperature,
+    after.temperature,
+    (temperature) =>
+      run({ ...state, temperature }, {}).stats.ent_coef_loss!.arraySync(),
+  );
+});
+
+Deno.test("the policy meets the critics as they are after their step", () => {
+  const { state, run } = setup();
+  const criticLearningRate = tf.scalar(0.5);
+  const stepped = run(state, { criticLearningRate });
+  const afterwards = run({ ...state, critics: stepped.state.critics }, {});
+  const before = run(state, {});
+  const [loss, expected, other] = [stepped, afterwards, before].map((it) =>
+    it.stats.actor_loss.arraySync()
+  );
+  assertAlmostEquals(loss, expected, 1e-6);
+  assert(Math.abs(loss - other) > 1e-3);
+});
+
+Deno.test("the twins may change places", () => {
+  const { state, run } = setup();
+  const swap = (params: Params): Params => ({
+    ...nest(scope(params, "qf2"), "qf1"),
+    ...nest(scope(params, "qf1"), "qf2"),
+  });
+  const learningRate = tf.scalar(0.1);
+  const plain = run(state, { learningRate });
+  const swapped = run({
+    ...state,
+    critics: swap(state.critics),
+    targets: swap(state.targets),
+  }, { learningRate });
+  const pairs: [Params, Params][] = [
+    [plain.state.policy, swapped.state.policy],
+    [plain.state.temperature, swapped.state.temperature],
+    [plain.state.critics, swap(swapped.state.critics)],
+    [{ it: plain.tdErrors }, { it: swapped.tdErrors }],
+  ];
+  for (const [a, b] of pairs) {
+    for (const path in a) {
+      const off = tf.max(tf.abs(tf.sub(a[path], b[path]))).dataSync()[0];
+      assert(off < 1e-6, path);
+    }
+  }
+});
+
+/** Normal numbers of mean 0 and variance 1, so that means of squares are exact. */
+function exactNoise(rows: number): tf.Tensor2D {
+  const numbers = new RandomStream(1).fillNormal(new Float32Array(rows));
+  const noise = tf.tensor2d(numbers, [rows, 1]);
+  const { mean, variance } = tf.moments(noise, 0);
+  return tf.div(tf.sub(noise, mean), tf.sqrt(variance));
+}
+
+/** Mean, deviation and temperature after many updates before a peak. */
+function learnPeak(
+  options: { initialAlpha: number | null; targetEntropy?: number },
+) {
+  const model = peakModel();
+  const optimizer = adam();
+  const state = initSacState(model, new RandomStream(1), {
+    optimizer,
+    initialAlpha: options.initialAlpha,
+  });
+  const rows = 32;
+  const zeros = tf.zeros([rows, 1]);
+  const flags = tf.ones<tf.Rank.R1>([rows]);
+  const noise = exactNoise(rows);
+  const batch = {
+    observations: zeros,
+    actions: zeros,
+    rewards: flags,
+    terminated: flags,
+    nextObservations: zeros,
+    noise,
+    nextNoise: noise,
+  };
+  const update = sacUpdate(model, {
+    optimizer,
+    targetEntropy: options.targetEntropy,
+  });
+  const step = compileStep(
+    (state: SacState, { learningRate }) =>
+      update(state, batch, {
+        learningRate: learningRate as tf.Scalar,
+        criticLearningRate: tf.scalar(0),
+        tau: tf.scalar(0),
+        alpha: tf.scalar(0.36),
+      }),
+    { state, inputs: { learningRate: { shape: [], dtype: "float32" } } },
+  );
+  for (let i = 0; i < 3000; i++) {
+    step.run({ learningRate: 0.05 * Math.pow(0.01, i / 3000) });
+  }
+  const { policy, temperature } = step.read();
+  const [mean, logStd] = policy.parameters.data;
+  const alpha = temperature.logAlpha && Math.exp(temperature.logAlpha.data[0]);
+  step.close();
+  return { mean, std: Math.exp(logStd), alpha };
+}
+
+Deno.test("before a parabola the policy becomes the normal distribution exp(Q / alpha)", () => {
+  const { mean, std } = learnPeak({ initialAlpha: null });
+  assertAlmostEquals(mean, PEAK.at, 1e-3);
+  assertAlmostEquals(std, Math.sqrt(0.36 / PEAK.curvature), 1e-3);
+});
+
+Deno.test("the temperature becomes the one at which the entropy is as wanted", () => {
+  const wanted = 0.2;
+  const targetEntropy = Math.log(wanted) + 0.5 * Math.log(2 * Math.PI * Math.E);
+  const { std, alpha } = learnPeak({ initialAlpha: 1, targetEntropy });
+  assertAlmostEquals(std, wanted, 1e-3);
+  assertAlmostEquals(alpha!, PEAK.curvature * wanted ** 2, 1e-3);
+});
+
+Deno.test("the entropy that is wanted is by default minus the size of an action", () => {
+  const { state, run } = setup();
+  const byDefault = run(state, {}).stats.ent_coef_loss!.arraySync();
+  const options = { targetEntropy: -2 };
+  const given = run(state, {}, options).stats.ent_coef_loss!.arraySync();
+  assert(byDefault === given);
+});
+
+Deno.test("what cannot be updated is one clear error", () => {
+  assertThrows(
+    () => sacUpdate(continuousModel("mixture")),
+    TypeError,
+    "Cannot update a mixture without a V function",
+  );
+  const model = continuousModel();
+  const random = new RandomStream(1);
+  const fixed = initSacState(model, random, { initialAlpha: null });
+  assertThrows(
+    () =>
+      sacUpdate(model)(fixed, continuousBatch(1), {
+        learningRate: tf.scalar(0),
+        tau: tf.scalar(0),
+      }),
+    TypeError,
+    "hyperparameters.alpha must be given",
+  );
+  assertThrows(
+    () => initSacState(model, random, { initialAlpha: 0 }),
+    RangeError,
+    "Cannot start with a temperature of 0: expected a number above 0",
+  );
+});

@@ -1,0 +1,263 @@
+import type { OptimizerState, Params } from "@bellman/compute";
+import type * as tf from "@tensorflow/tfjs";
+import type { SacDiagnostics } from "./diagnostics.ts";
+
+/**
+ * Transitions as the update of discrete actions takes them, one a row, and as
+ * all updates do.
+ *
+ * @example
+ * ```ts
+ * import type { DiscreteSacBatch } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const batch: DiscreteSacBatch = {
+ *   observations: tf.zeros([8, 4]),
+ *   actions: tf.zeros([8], "int32"),
+ *   rewards: tf.zeros([8]),
+ *   terminated: tf.zeros([8]),
+ *   nextObservations: tf.zeros([8, 4]),
+ * };
+ * assertEquals(batch.actions.shape, batch.rewards.shape);
+ * ```
+ */
+export interface DiscreteSacBatch {
+  /** Encoded observations `[batch, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /**
+   * Actions taken `[batch, ...actionShape]`: discrete ones count from 0, others
+   * are as the policy samples them, before an environment's bounds.
+   */
+  readonly actions: tf.Tensor;
+  /** Rewards `[batch]`, of n-step replay their discounted sums. */
+  readonly rewards: tf.Tensor1D;
+  /** 1 where the episode terminated, else 0, where it was truncated too. */
+  readonly terminated: tf.Tensor1D;
+  /**
+   * Encoded observations after the (last) reward; of rows that ended, the true
+   * final ones.
+   */
+  readonly nextObservations: tf.Tensor;
+  /**
+   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
+   *
+   * @default the update's gamma
+   */
+  readonly discounts?: tf.Tensor1D;
+  /**
+   * Importance weights of prioritized replay `[batch]`. They weigh the errors
+   * of the Q functions, as priorities favour some outcomes of an action over
+   * others. The other losses are minimised state by state, whichever states
+   * are drawn.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+}
+
+/**
+ * Transitions as the update with a V function takes them, one a row.
+ *
+ * @example
+ * ```ts
+ * import type { SacValueBatch } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const batch: SacValueBatch = {
+ *   observations: tf.zeros([8, 3]),
+ *   actions: tf.zeros([8, 1]),
+ *   rewards: tf.zeros([8]),
+ *   terminated: tf.zeros([8]),
+ *   nextObservations: tf.zeros([8, 3]),
+ *   noise: tf.zeros([8, 1]),
+ * };
+ * assertEquals(batch.rewards.shape, batch.terminated.shape);
+ * ```
+ */
+export interface SacValueBatch extends DiscreteSacBatch {
+  /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
+  readonly noise: tf.Tensor2D;
+}
+
+/**
+ * Transitions as the update of continuous actions takes them, one a row.
+ *
+ * @example
+ * ```ts
+ * import type { SacBatch } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const batch: SacBatch = {
+ *   observations: tf.zeros([8, 3]),
+ *   actions: tf.zeros([8, 1]),
+ *   rewards: tf.zeros([8]),
+ *   terminated: tf.zeros([8]),
+ *   nextObservations: tf.zeros([8, 3]),
+ *   noise: tf.zeros([8, 1]),
+ *   nextNoise: tf.zeros([8, 1]),
+ * };
+ * assertEquals(batch.noise.shape, batch.nextNoise.shape);
+ * ```
+ */
+export interface SacBatch extends SacValueBatch {
+  /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
+  readonly nextNoise: tf.Tensor2D;
+}
+
+/**
+ * The numbers that may change from update to update, as tensors.
+ *
+ * @example
+ * ```ts
+ * import type { SacHyperparameters } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const inputs: SacHyperparameters = {
+ *   learningRate: tf.scalar(3e-4),
+ *   tau: tf.scalar(0), // this update leaves the target networks
+ * };
+ * assertEquals(inputs.tau.dataSync()[0], 0);
+ * ```
+ */
+export interface SacHyperparameters {
+  /** Learning rate of the policy. */
+  readonly learningRate: tf.Scalar;
+  /**
+   * Learning rate of the critics.
+   *
+   * @default learningRate
+   */
+  readonly criticLearningRate?: tf.Scalar;
+  /**
+   * Learning rate of the temperature.
+   *
+   * @default learningRate
+   */
+  readonly temperatureLearningRate?: tf.Scalar;
+  /**
+   * How far the target networks move: 1 copies, 0 keeps them, as between the
+   * updates of a target update interval.
+   */
+  readonly tau: tf.Scalar;
+  /** Temperature, where it is not learned. */
+  readonly alpha?: tf.Scalar;
+  /**
+   * What rewards are multiplied with (`scale_reward`).
+   *
+   * @default 1
+   */
+  readonly rewardScale?: tf.Scalar;
+}
+
+/**
+ * All that an update moves: parameters, and slots of their optimizers.
+ *
+ * @example
+ * ```ts
+ * import type { SacState } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const part: keyof SacState = "critics";
+ * assertEquals(part, "critics");
+ * ```
+ */
+export interface SacState {
+  /** Parameters of the policy. */
+  policy: Params;
+  /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
+  critics: Params;
+  /** Target networks of both Q functions, by the same paths. */
+  targets: Params;
+  /** `logAlpha`, the logarithm of the temperature; empty if that is fixed. */
+  temperature: Params;
+  /** Slots of the policy's optimizer. */
+  policySlots: OptimizerState;
+  /** Slots of the critics' optimizer. */
+  criticSlots: OptimizerState;
+  /** Slots of the temperature's optimizer; empty if that is fixed. */
+  temperatureSlots: OptimizerState;
+}
+
+/**
+ * What an update says about itself, by name; all scalars, of the parameters
+ * before the update: {@link SacDiagnostics}, and the losses and the temperature
+ * by the names of Stable-Baselines3. A compiled step computes those that it
+ * returns.
+ *
+ * @example
+ * ```ts
+ * import type { SacStatistics } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const name: keyof SacStatistics = "ent_coef";
+ * assertEquals(name, "ent_coef");
+ * ```
+ */
+export type SacStatistics =
+  & SacDiagnostics
+  & Record<"critic_loss" | "actor_loss" | "ent_coef" | "entropy", tf.Scalar>
+  & {
+    /** Loss of the temperature, where it is learned. */
+    ent_coef_loss?: tf.Scalar;
+  };
+
+/**
+ * What an update returns: new tensors, those that it was given stay.
+ *
+ * @example
+ * ```ts
+ * import type { SacUpdateResult } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const part: keyof SacUpdateResult = "tdErrors";
+ * assertEquals(part, "tdErrors");
+ * ```
+ */
+export interface SacUpdateResult {
+  /** The state after the update. */
+  state: SacState;
+  /** Losses and diagnostics. */
+  stats: SacStatistics;
+  /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
+  tdErrors: tf.Tensor1D;
+}
+
+/**
+ * A pure function from one state to the next.
+ *
+ * @example
+ * ```ts
+ * import type { SacUpdate } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const count: Parameters<SacUpdate>["length"] = 3;
+ * assertEquals(count, 3);
+ * ```
+ */
+export type SacUpdate = (
+  state: SacState,
+  batch: SacBatch,
+  hyperparameters: SacHyperparameters,
+) => SacUpdateResult;
+
+/**
+ * A pure function from one state to the next, of discrete actions.
+ *
+ * @example
+ * ```ts
+ * import type { DiscreteSacUpdate } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const count: Parameters<DiscreteSacUpdate>["length"] = 3;
+ * assertEquals(count, 3);
+ * ```
+ */
+export type DiscreteSacUpdate = (
+  state: SacState,
+  batch: DiscreteSacBatch,
+  hyperparameters: SacHyperparameters,
+) => SacUpdateResult;

@@ -1,0 +1,146 @@
+/**
+ * How a file of rows begins, in little-endian numbers:
+ *
+ * - at 0: 8 bytes that name the format, its version (uint32), the length of the
+ *   description (uint32), the checksum of these 16 bytes and of the description
+ *   (uint32);
+ * - at 512 and at 1024: what was last flushed and what was flushed before that,
+ *   in turn: a number that counts flushes (float64), rows (float64), whether a
+ *   state belongs to it (uint32), the checksum of these 20 bytes (uint32). The
+ *   valid one with the higher number counts, so that one that is torn as it is
+ *   written does not;
+ * - at 4096: the description, JSON `[{"name", "dtype", "size"}]` of the columns;
+ * - at the next multiple of 4096: the records of the rows, as `_record_layout.ts`
+ *   lays them out.
+ *
+ * Checksums are CRC-32C.
+ */
+import { crc32c } from "./_crc.ts";
+import { bytesOf } from "./_state_tree.ts";
+import type { SyncFile } from "./_sync_file.ts";
+import type { ColumnSpec } from "./storage.ts";
+
+/** What a file begins with. */
+const MAGIC = Uint8Array.of(
+  0x89,
+  ...new TextEncoder().encode("BROW\r\n\x1a"),
+);
+
+/** The version that is written, and the newest one that is read. */
+const VERSION = 1;
+
+const START_BYTES = 20;
+const FLUSH_PLACES = [512, 1024] as const;
+const FLUSH_BYTES = 24;
+const PAGE_BYTES = 4096;
+
+/** What a flush brought to the disk. */
+export interface Flush {
+  /** How many there were before it. */
+  readonly number: number;
+  /** Rows up to the last one that was written. */
+  readonly rows: number;
+  /** Whether a state belongs to it. */
+  readonly hasState: boolean;
+}
+
+/** What a file says of itself. */
+export interface RowFileHeader {
+  readonly columns: readonly ColumnSpec[];
+  readonly flush: Flush;
+  /** Where the first record is. */
+  readonly dataStart: number;
+}
+
+/** Begins a file without rows. */
+export function writeHeader(
+  file: SyncFile,
+  columns: readonly ColumnSpec[],
+): RowFileHeader {
+  const list = columns.map(({ name, dtype, size }) => ({ name, dtype, size }));
+  const description = new TextEncoder().encode(JSON.stringify(list));
+  const header = new Uint8Array(dataStart(description.length));
+  const start = new DataView(header.buffer, 0, START_BYTES);
+  header.set(MAGIC);
+  start.setUint32(8, VERSION, true);
+  start.setUint32(12, description.length, true);
+  start.setUint32(16, checksum(start, description), true);
+  const flush: Flush = { number: 0, rows: 0, hasState: false };
+  header.set(encodeFlush(flush), FLUSH_PLACES[0]);
+  header.set(description, PAGE_BYTES);
+  file.write(0, header);
+  file.sync();
+  return { columns: list, flush, dataStart: header.length };
+}
+
+/** Brings what is now in the file into force. */
+export function writeFlush(file: SyncFile, flush: Flush): void {
+  file.write(FLUSH_PLACES[flush.number % 2], encodeFlush(flush));
+}
+
+function encodeFlush({ number, rows, hasState }: Flush): Uint8Array {
+  const view = new DataView(new ArrayBuffer(FLUSH_BYTES));
+  view.setFloat64(0, number, true);
+  view.setFloat64(8, rows, true);
+  view.setUint32(16, hasState ? 1 : 0, true);
+  view.setUint32(20, crc32c(bytesOf(view).subarray(0, 20)), true);
+  return bytesOf(view);
+}
+
+/**
+ * Reads how a file begins; nothing where it is empty. Throws an error with the
+ * reason alone where it is damaged.
+ */
+export function readHeader(file: SyncFile): RowFileHeader | undefined {
+  if (file.size === 0) return undefined;
+  const start = new DataView(new ArrayBuffer(START_BYTES));
+  file.read(0, bytesOf(start));
+  const magic = bytesOf(start).subarray(0, MAGIC.length);
+  if (magic.some((byte, i) => byte !== MAGIC[i])) {
+    throw new SyntaxError("it does not start as a file of rows does");
+  }
+  const version = start.getUint32(8, true);
+  const length = start.getUint32(12, true);
+  if (version > VERSION) {
+    throw new RangeError(
+      `its format is version ${version}, expected ${VERSION}`,
+    );
+  }
+  if (PAGE_BYTES + length > file.size) {
+    throw new SyntaxError(`it is cut off after ${file.size} bytes`);
+  }
+  const description = new Uint8Array(length);
+  file.read(PAGE_BYTES, description);
+  if (checksum(start, description) !== start.getUint32(16, true)) {
+    throw new SyntaxError("the description of its columns is damaged");
+  }
+  return {
+    columns: JSON.parse(new TextDecoder().decode(description)),
+    flush: readFlush(file),
+    dataStart: dataStart(length),
+  };
+}
+
+function readFlush(file: SyncFile): Flush {
+  const flushes = FLUSH_PLACES.flatMap((place) => {
+    const view = new DataView(new ArrayBuffer(FLUSH_BYTES));
+    file.read(place, bytesOf(view));
+    const crc = crc32c(bytesOf(view).subarray(0, 20));
+    return crc !== view.getUint32(20, true) ? [] : [{
+      number: view.getFloat64(0, true),
+      rows: view.getFloat64(8, true),
+      hasState: view.getUint32(16, true) === 1,
+    }];
+  });
+  flushes.sort((a, b) => b.number - a.number);
+  if (flushes.length > 0) return flushes[0];
+  throw new SyntaxError("both records of what was flushed are damaged");
+}
+
+function checksum(start: DataView, description: Uint8Array): number {
+  return crc32c(description, crc32c(bytesOf(start).subarray(0, 16)));
+}
+
+function dataStart(descriptionBytes: number): number {
+  return PAGE_BYTES + Math.ceil(descriptionBytes / PAGE_BYTES) * PAGE_BYTES;
+}

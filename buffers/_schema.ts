@@ -1,0 +1,228 @@
+import { closest } from "./_closest.ts";
+import type {
+  ArrayField,
+  Field,
+  FieldData,
+  FieldDtype,
+  FieldValues,
+} from "./field.ts";
+
+/** One array field. */
+export interface Leaf {
+  /** Its place among all leaves of its schema. */
+  readonly index: number;
+  /** Names and places in lists that lead to it. */
+  readonly path: readonly string[];
+  /** The same in one: `observation.camera`. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: FieldDtype;
+  /** Numbers of a row. */
+  readonly size: number;
+}
+
+/** Fields by name or in a list. */
+export interface Group {
+  readonly name: string;
+  readonly isList: boolean;
+  readonly keys: readonly string[];
+  readonly children: readonly (Leaf | Group)[];
+}
+
+/** Fields as a tree, and their arrays one after the other. */
+export interface Schema {
+  readonly root: Group;
+  readonly leaves: readonly Leaf[];
+}
+
+const DTYPES: readonly FieldDtype[] = ["float32", "float64", "int32", "uint8"];
+
+function isArrayField(field: Field): field is ArrayField {
+  return typeof (field as ArrayField).dtype === "string";
+}
+
+function isLeaf(node: Leaf | Group): node is Leaf {
+  return "dtype" in node;
+}
+
+/** Throws unless every field is an array of a known kind. */
+export function makeSchema(fields: Readonly<Record<string, Field>>): Schema {
+  const leaves: Leaf[] = [];
+  const root = addGroup(fields, [], leaves);
+  if (leaves.length === 0) {
+    throw new TypeError(
+      "Cannot make a buffer without a field: expected one or more",
+    );
+  }
+  const names = leaves.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return { root, leaves };
+  throw new RangeError(
+    `Cannot store two fields as '${twice}': expected another name for one`,
+  );
+}
+
+function addGroup(
+  fields: Exclude<Field, ArrayField>,
+  path: readonly string[],
+  leaves: Leaf[],
+): Group {
+  const children = Object.entries(fields).map(([key, field]) =>
+    isArrayField(field) ? addLeaf(field, [...path, key], leaves) : addGroup(
+      field as Exclude<Field, ArrayField>,
+      [...path, key],
+      leaves,
+    )
+  );
+  const keys = Object.keys(fields);
+  const name = path.join(".");
+  return { name, isList: Array.isArray(fields), keys, children };
+}
+
+function addLeaf(
+  { shape, dtype }: ArrayField,
+  path: readonly string[],
+  leaves: Leaf[],
+): Leaf {
+  const name = path.join(".");
+  if (!DTYPES.includes(dtype)) {
+    throw new TypeError(
+      `Cannot store '${name}' as '${dtype}': did you mean '${
+        closest(dtype, DTYPES)
+      }'?`,
+    );
+  }
+  const size = shape.reduce((product, length) => product * length, 1);
+  if (!Number.isSafeInteger(size) || size < 1 || shape.some((it) => it < 1)) {
+    throw new RangeError(
+      `Cannot store '${name}' of shape [${shape}]: expected whole numbers above 0`,
+    );
+  }
+  const leaf = { index: leaves.length, path, name, shape, dtype, size };
+  leaves.push(leaf);
+  return leaf;
+}
+
+/** The error for a name that a group does not have. */
+export function unknownField(
+  action: string,
+  { name, keys }: Group,
+  key: string,
+): RangeError {
+  const prefix = name === "" ? "" : `${name}.`;
+  const hint = `did you mean '${prefix}${closest(key, keys)}'?`;
+  return new RangeError(
+    `Cannot ${action} unknown field '${prefix}${key}': ${hint}`,
+  );
+}
+
+/** What values are checked for. */
+export interface Purpose {
+  /** What is done with them, for error messages. */
+  readonly action: string;
+  /** Rows that each array must have. */
+  readonly rows: number;
+  /** Whether arrays may have more rows than that. */
+  readonly atLeast?: boolean;
+}
+
+/**
+ * The arrays of nested values, each at the index of its leaf; throws unless they
+ * are as the group is, with so many rows each.
+ */
+export function collect(
+  group: Group,
+  values: FieldValues,
+  purpose: Purpose,
+  into: ArrayLike<number>[],
+): void {
+  checkIsGroup(group, values, purpose);
+  const { keys, children } = group;
+  if (countKeys(group, values) !== keys.length) {
+    checkKeys(group, values, purpose);
+  }
+  const record = values as Record<string, FieldValues>;
+  for (let i = 0; i < keys.length; i++) {
+    const child = children[i];
+    const value = record[keys[i]];
+    if (value === undefined) checkKeys(group, values, purpose);
+    if (isLeaf(child)) {
+      checkLeaf(child, value, purpose);
+      into[child.index] = value as ArrayLike<number>;
+    } else collect(child, value, purpose, into);
+  }
+}
+
+function countKeys({ isList }: Group, values: FieldValues): number {
+  if (isList) return (values as readonly unknown[]).length;
+  let count = 0;
+  for (const _ in values) count++;
+  return count;
+}
+
+function checkKeys(
+  group: Group,
+  values: FieldValues,
+  { action }: Purpose,
+): void {
+  for (const key of Object.keys(values)) {
+    if (!group.keys.includes(key)) throw unknownField(action, group, key);
+  }
+}
+
+function checkIsGroup(
+  group: Group,
+  values: FieldValues,
+  { action }: Purpose,
+): void {
+  const isGroup = typeof values === "object" && values !== null &&
+    !ArrayBuffer.isView(values) && Array.isArray(values) === group.isList;
+  if (isGroup) return;
+  const what = group.name === "" ? "a record of fields" : `'${group.name}'`;
+  const wanted = group.isList ? "a list" : "a record";
+  throw new TypeError(
+    `Cannot ${action} ${what} from ${describe(values)}: expected ${wanted}`,
+  );
+}
+
+function describe(values: unknown): string {
+  if (values === undefined) return "nothing";
+  if (values === null || typeof values !== "object") return String(values);
+  if (Array.isArray(values)) return "a list";
+  return ArrayBuffer.isView(values) ? "an array of numbers" : "a record";
+}
+
+function checkLeaf(
+  { name, size }: Leaf,
+  values: FieldValues,
+  { action, rows, atLeast }: Purpose,
+): void {
+  const length = (values as ArrayLike<number> | undefined | null)?.length;
+  const wanted = rows * size;
+  if (length === wanted) return;
+  if (typeof length !== "number") {
+    throw new TypeError(
+      `Cannot ${action} '${name}' from ${
+        describe(values)
+      }: expected ${wanted} numbers`,
+    );
+  }
+  if (atLeast && length > wanted) return;
+  throw new RangeError(
+    `Cannot ${action} ${length} numbers as '${name}': expected ${
+      atLeast ? "at least " : ""
+    }${wanted}`,
+  );
+}
+
+/** What is made of each leaf, nested as the group is. */
+export function nest(
+  group: Group,
+  make: (leaf: Leaf) => FieldData,
+): { [name: string]: FieldData } | FieldData[] {
+  const data = group.children.map((child) =>
+    isLeaf(child) ? make(child) : nest(child, make)
+  );
+  if (group.isList) return data;
+  return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
+}

@@ -1,0 +1,127 @@
+import { checkStack } from "./_segment_frames.ts";
+import {
+  type Group,
+  type Leaf,
+  makeSchema,
+  type Schema,
+  unknownField,
+} from "./_schema.ts";
+import type { SequenceReplayBufferOptions } from "./sequence_replay_buffer_options.ts";
+
+/** One array field of a segment. */
+export interface SegmentLeaf {
+  readonly leaf: Leaf;
+  /** Steps that are drawn: 0 for what is recorded once. */
+  readonly steps: number;
+  /** Frames of a stack; 0 where there are no stacks. */
+  readonly stack: number;
+}
+
+/** What segments are, as they are kept and as they are drawn. */
+export interface SegmentSchema {
+  readonly kept: Schema;
+  readonly drawn: Schema;
+  readonly leaves: readonly SegmentLeaf[];
+  /** Arrays by index that say where episodes ended; none without stacks. */
+  readonly ends: readonly number[];
+}
+
+/** Throws where names or sizes do not go together. */
+export function segmentSchema(
+  options: SequenceReplayBufferOptions,
+): SegmentSchema {
+  const { fields, states = {}, stack = {} } = options;
+  const twice = Object.keys(states).find((name) => Object.hasOwn(fields, name));
+  if (twice !== undefined) {
+    throw new TypeError(
+      `Cannot record '${twice}' in each step and once: expected another name`,
+    );
+  }
+  const schema = makeSchema({ ...fields, ...states });
+  checkNames(schema, options);
+  const leaves = schema.leaves.map((leaf): SegmentLeaf => {
+    const name = leaf.path[0];
+    if (Object.hasOwn(states, name)) return { leaf, steps: 0, stack: 0 };
+    const steps = options.numSteps + extraSteps(options, name);
+    if (!Object.hasOwn(stack, leaf.name)) return { leaf, steps, stack: 0 };
+    checkStack(stack[leaf.name]);
+    return { leaf, steps, stack: stack[leaf.name] };
+  });
+  return {
+    kept: withSizes(schema, leaves.map(keptSize)),
+    drawn: withSizes(schema, leaves.map(drawnSize)),
+    leaves,
+    ends: leaves.some(({ stack }) => stack > 0)
+      ? findEnds(leaves, options)
+      : [],
+  };
+}
+
+function checkNames(
+  { root, leaves }: Schema,
+  { extraSteps = {}, states = {}, stack = {} }: SequenceReplayBufferOptions,
+): void {
+  const perStep = (name: string) => !Object.hasOwn(states, name);
+  const names = root.keys.filter(perStep);
+  const paths = leaves.filter((leaf) => perStep(leaf.path[0]))
+    .map(({ name }) => name);
+  for (const name of Object.keys(extraSteps)) {
+    if (names.includes(name)) continue;
+    throw unknownField("lengthen", { ...root, keys: names }, name);
+  }
+  for (const path of Object.keys(stack)) {
+    if (paths.includes(path)) continue;
+    throw unknownField("stack", { ...root, keys: paths }, path);
+  }
+}
+
+function extraSteps(
+  { extraSteps = {} }: SequenceReplayBufferOptions,
+  name: string,
+): number {
+  const extra = Object.hasOwn(extraSteps, name) ? extraSteps[name] : 0;
+  if (Number.isSafeInteger(extra) && extra >= 0) return extra;
+  throw new RangeError(
+    `Cannot record ${extra} extra steps of '${name}': expected a whole number of at least 0`,
+  );
+}
+
+function keptSize({ leaf, steps, stack }: SegmentLeaf): number {
+  if (steps === 0) return leaf.size;
+  return leaf.size * (stack === 0 ? steps : steps + stack - 1);
+}
+
+function drawnSize({ leaf, steps, stack }: SegmentLeaf): number {
+  return leaf.size * Math.max(1, steps) * Math.max(1, stack);
+}
+
+function withSizes({ root, leaves }: Schema, sizes: number[]): Schema {
+  const resized = leaves.map((leaf, i) => ({ ...leaf, size: sizes[i] }));
+  return { root: withLeaves(root, resized), leaves: resized };
+}
+
+function withLeaves(group: Group, leaves: readonly Leaf[]): Group {
+  const children = group.children.map((child) =>
+    "dtype" in child ? leaves[child.index] : withLeaves(child, leaves)
+  );
+  return { ...group, children };
+}
+
+/** Throws unless episodes' ends are known between all frames of a stack. */
+function findEnds(
+  leaves: readonly SegmentLeaf[],
+  { ends = ["terminated", "truncated"] }: SequenceReplayBufferOptions,
+): number[] {
+  const steps = leaves.map(({ stack, steps }) => stack > 0 ? steps - 1 : 0)
+    .reduce((most, steps) => Math.max(most, steps));
+  return ends.map((name) => {
+    const found = leaves.find(({ leaf }) => leaf.name === name);
+    if (
+      found && found.steps >= steps && found.leaf.size === 1 &&
+      found.stack === 0
+    ) return found.leaf.index;
+    throw new TypeError(
+      `Cannot stack frames without a number for each of ${steps} steps as '${name}': expected such a field, or other names as 'ends'`,
+    );
+  });
+}

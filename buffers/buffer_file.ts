@@ -1,0 +1,163 @@
+import { FileSource } from "./_byte_source.ts";
+import { reworded } from "./_errors.ts";
+import { replaceFile, toPath, withFile } from "./_files.ts";
+import { stateChunks } from "./_state_chunks.ts";
+import { StateReader } from "./_state_reader.ts";
+import type { PlainState } from "./plain_state.ts";
+
+/**
+ * What {@linkcode saveBuffer} and {@linkcode loadBuffer} work with: every buffer
+ * of this package, and anything else that gives and takes its state.
+ *
+ * @example
+ * ```ts
+ * import type { SavableBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * let steps = 5;
+ * const counter: SavableBuffer<{ steps: number }> = {
+ *   save: () => ({ steps }),
+ *   load: (state) => void (steps = state.steps),
+ * };
+ * counter.load({ steps: 7 });
+ * assertEquals(counter.save(), { steps: 7 });
+ * ```
+ */
+export interface SavableBuffer<State> {
+  /**
+   * Everything that it holds.
+   *
+   * @param options Whether arrays are copied (the default); buffers that do not
+   * know the option copy them.
+   * @returns Plain data.
+   */
+  save(options?: { readonly copy?: boolean }): State;
+  /**
+   * Continues from what {@link save} gave; a state that does not fit throws and
+   * changes nothing.
+   *
+   * @param state Plain data; copied.
+   */
+  load(state: State): void;
+}
+
+/**
+ * How {@linkcode saveBuffer} saves.
+ *
+ * @example
+ * ```ts
+ * import { ReplayBuffer, saveBuffer, type SaveBufferOptions } from "@bellman/buffers";
+ * import { assert } from "@std/assert";
+ *
+ * const fields = { x: { shape: [], dtype: "float64" } } as const;
+ * const buffer = new ReplayBuffer({ capacity: 1000, fields });
+ * buffer.addBatch({ x: new Float64Array(1000) }, 1000);
+ * const path = await Deno.makeTempFile();
+ * const options: SaveBufferOptions = { copy: false };
+ * await saveBuffer(buffer, path, options); // It is not changed meanwhile.
+ * assert((await Deno.stat(path)).size > 8000);
+ * await Deno.remove(path);
+ * ```
+ */
+export interface SaveBufferOptions {
+  /**
+   * Whether the buffer's arrays are copied first, so that it may go on while the
+   * file is written. Without it next to no memory is needed, and the buffer must
+   * stay as it is until the save has ended: a change would be saved half.
+   *
+   * @default true
+   */
+  readonly copy?: boolean;
+}
+
+/**
+ * Saves a buffer to a file, whose place it takes only when it is complete and on
+ * the disk: a save that is interrupted, whenever that is, leaves the file that
+ * was there, and at most a file `PATH.N.tmp` beside it. What is saved is the
+ * buffer as it is at the call, also where it goes on while the file is written.
+ *
+ * Deno needs the permission to read and write the file's folder.
+ *
+ * @param buffer A buffer.
+ * @param path Where to; the folder exists.
+ * @param options Whether the buffer may go on meanwhile.
+ * @throws {TypeError} If the state is not plain, or the runtime has no files.
+ * @throws {Error} The system's error where the file cannot be written.
+ *
+ * @example
+ * ```ts
+ * import { loadBuffer, RolloutBuffer, saveBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options = {
+ *   numEnvs: 1,
+ *   numSteps: 2,
+ *   fields: { reward: { shape: [], dtype: "float32" } },
+ * } as const;
+ * const buffer = new RolloutBuffer(options);
+ * buffer.add({ reward: [0.5] });
+ *
+ * const folder = await Deno.makeTempDir();
+ * await saveBuffer(buffer, `${folder}/rollout.buffer`);
+ *
+ * const other = new RolloutBuffer(options);
+ * await loadBuffer(other, `${folder}/rollout.buffer`);
+ * assertEquals(other.save(), buffer.save());
+ * await Deno.remove(folder, { recursive: true });
+ * ```
+ */
+export async function saveBuffer<State>(
+  buffer: SavableBuffer<State>,
+  path: string | URL,
+  { copy = true }: SaveBufferOptions = {},
+): Promise<void> {
+  const chunks = stateChunks(buffer.save({ copy }) as PlainState);
+  await replaceFile(toPath(path), flat(chunks));
+}
+
+/**
+ * Continues a buffer from a file that {@linkcode saveBuffer} wrote. A file that
+ * cannot be loaded leaves the buffer as it was.
+ *
+ * @param buffer A buffer made with the options of the one that was saved.
+ * @param path The file.
+ * @throws {SyntaxError} If the file is cut off, damaged or no saved buffer.
+ * @throws {RangeError} If a newer version wrote it, memory is too small for it,
+ * or its sizes or names are not the buffer's.
+ * @throws {TypeError} If it holds something else than such a buffer's state.
+ * @throws {Error} The system's error where the file cannot be read.
+ *
+ * @example
+ * ```ts
+ * import { loadBuffer, RolloutBuffer } from "@bellman/buffers";
+ * import { assertRejects } from "@std/assert";
+ *
+ * const path = await Deno.makeTempFile();
+ * await Deno.writeTextFile(path, "not a buffer");
+ * const fields = { reward: { shape: [], dtype: "float32" } } as const;
+ * const buffer = new RolloutBuffer({ numEnvs: 1, numSteps: 2, fields });
+ * await assertRejects(() => loadBuffer(buffer, path), SyntaxError, "it starts with");
+ * await Deno.remove(path);
+ * ```
+ */
+export async function loadBuffer<State>(
+  buffer: SavableBuffer<State>,
+  path: string | URL,
+): Promise<void> {
+  const file = toPath(path);
+  const name = `'${file}'`;
+  const state = await withFile(
+    file,
+    (input) => new StateReader(new FileSource(input), name).read(),
+  );
+  try {
+    buffer.load(state as State);
+  } catch (error) {
+    // A buffer's error, which knows nothing of files.
+    throw reworded(error, (message) => `${message} (from ${name})`);
+  }
+}
+
+function* flat(chunks: Iterable<Uint8Array[]>): Generator<Uint8Array> {
+  for (const pieces of chunks) yield* pieces;
+}

@@ -1,0 +1,252 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { decodeNpy, encodeNpy } from "./npy.ts";
+import type { NpyArray, NpyDtype } from "./npy_array.ts";
+
+const text = new TextEncoder();
+
+/** A file with this header, filled up with blanks, and these bytes. */
+function file(
+  header: string,
+  body: ArrayBufferView = new Uint8Array(),
+  version = 1,
+): Uint8Array {
+  const start = version === 1 ? 10 : 12;
+  const bytes = new Uint8Array(start + header.length + body.byteLength);
+  bytes.set([0x93, ...text.encode("NUMPY"), version, 0]);
+  new DataView(bytes.buffer).setUint16(8, header.length, true);
+  bytes.set(text.encode(header), start);
+  bytes.set(
+    new Uint8Array(body.buffer, body.byteOffset, body.byteLength),
+    start + header.length,
+  );
+  return bytes;
+}
+
+const data = fc.oneof(
+  fc.float32Array(),
+  fc.float64Array(),
+  fc.int8Array(),
+  fc.int16Array(),
+  fc.int32Array(),
+  fc.uint8Array(),
+  fc.uint16Array(),
+  fc.uint32Array(),
+);
+
+/** Ways to lay so many numbers out. */
+function shapes(length: number): number[][] {
+  const all = [[length], [length, 1], [1, length, 1]];
+  if (length === 1) all.push([]);
+  if (length === 0) all.push([0, 3], [3, 0, 2]);
+  for (let n = 2; n < length; n++) {
+    if (length % n === 0) all.push([n, length / n]);
+  }
+  return all;
+}
+
+Deno.test("what was written is read, to the bit", () => {
+  fc.assert(fc.property(data, fc.nat(), (data, choice) => {
+    const all = shapes(data.length);
+    const shape = all[choice % all.length];
+    const bytes = encodeNpy({ data, shape });
+    assertEquals((bytes.length - data.byteLength) % 64, 0);
+    const read = decodeNpy(bytes);
+    assertEquals(read.shape, shape);
+    assertEquals(read.data, data);
+    const dtype = data.constructor.name.replace("Array", "").toLowerCase();
+    assertEquals(read.dtype, dtype as NpyDtype);
+  }));
+});
+
+Deno.test("whole numbers of 64 bits, and bools", () => {
+  fc.assert(fc.property(
+    fc.array(fc.maxSafeInteger()),
+    fc.array(fc.boolean()),
+    (numbers, flags) => {
+      const shape = [numbers.length];
+      const signed: NpyArray = {
+        data: Float64Array.from(numbers, (n) => n + 0),
+        shape,
+        dtype: "int64",
+      };
+      assertEquals(decodeNpy(encodeNpy(signed)), signed);
+      const unsigned: NpyArray = {
+        data: signed.data.map(Math.abs),
+        shape,
+        dtype: "uint64",
+      };
+      assertEquals(decodeNpy(encodeNpy(unsigned)), unsigned);
+      const bools: NpyArray = {
+        data: Uint8Array.from(flags, Number),
+        shape: [flags.length],
+        dtype: "bool",
+      };
+      assertEquals(decodeNpy(encodeNpy(bools)), bools);
+    },
+  ));
+});
+
+Deno.test("the bytes are those of the format", () => {
+  const bytes = encodeNpy({ data: Float32Array.of(1), shape: [1] });
+  const header =
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".padEnd(117) +
+    "\n";
+  assertEquals(
+    bytes.slice(0, 10),
+    Uint8Array.of(0x93, ...text.encode("NUMPY"), 1, 0, 118, 0),
+  );
+  assertEquals(new TextDecoder().decode(bytes.slice(10, 128)), header);
+  assertEquals(bytes.slice(128), Uint8Array.of(0, 0, 0x80, 0x3f));
+});
+
+Deno.test("other headers that numpy writes", () => {
+  const body = Int16Array.of(1, -2);
+  const expected = { data: body, shape: [2], dtype: "int16" as const };
+  const headers = [
+    "{'descr': '<i2', 'fortran_order': True, 'shape': (2,), }",
+    "{'descr': '<i2', 'fortran_order': False, 'shape': (2L,)}  \n",
+    "{'shape':(2,),'fortran_order':False,'descr':'<i2'}",
+  ];
+  for (const header of headers) {
+    assertEquals(decodeNpy(file(header, body)), expected);
+    assertEquals(decodeNpy(shifted(header, body)), expected);
+  }
+});
+
+/** Version 2, whose length has 4 bytes. */
+function shifted(header: string, body: ArrayBufferView): Uint8Array {
+  const bytes = file(header, body, 2);
+  new DataView(bytes.buffer).setUint32(8, header.length, true);
+  return bytes;
+}
+
+Deno.test("big-endian numbers are turned", () => {
+  const header = (descr: string) =>
+    `{'descr': '>${descr}', 'fortran_order': False, 'shape': (2,), }`;
+  const floats = new DataView(new ArrayBuffer(8));
+  floats.setFloat32(0, 1.5);
+  floats.setFloat32(4, -2e30);
+  assertEquals(
+    decodeNpy(file(header("f4"), floats)).data,
+    Float32Array.of(1.5, -2e30),
+  );
+  const whole = new DataView(new ArrayBuffer(16));
+  whole.setBigInt64(0, -5n);
+  whole.setBigInt64(8, 2n ** 53n - 1n);
+  assertEquals(
+    decodeNpy(file(header("i8"), whole)).data,
+    Float64Array.of(-5, 2 ** 53 - 1),
+  );
+});
+
+Deno.test("bytes that are cut off, and other files", () => {
+  const bytes = encodeNpy({ data: Float32Array.of(1, 2, 3), shape: [3] });
+  for (let length = 0; length < bytes.length; length++) {
+    assertThrows(
+      () => decodeNpy(bytes.subarray(0, length)),
+      SyntaxError,
+      "Cannot read an npy file: it ",
+    );
+  }
+  const longer = new Uint8Array(bytes.length + 1);
+  longer.set(bytes);
+  assertThrows(
+    () => decodeNpy(longer),
+    SyntaxError,
+    "it has 141 bytes, expected 140",
+  );
+});
+
+Deno.test("what cannot be read is named", () => {
+  const header = (descr: string, fortran: string, shape: string) =>
+    file(
+      `{'descr': ${descr}, 'fortran_order': ${fortran}, 'shape': ${shape}, }`,
+    );
+  const cases: [Uint8Array, ErrorConstructor, string][] = [
+    [
+      header("'|O'", "False", "(2,)"),
+      TypeError,
+      "it holds Python objects, expected an array of numbers",
+    ],
+    [header("[('x', '<f4')]", "False", "(2,)"), TypeError, "it holds records"],
+    [
+      header("'<f4'", "True", "(2, 2)"),
+      TypeError,
+      "its numbers are in Fortran order, expected C order: save np.ascontiguousarray(x)",
+    ],
+    [
+      header("'<c8'", "False", "(2,)"),
+      TypeError,
+      "its numbers are '<c8', expected one of f4, f8, i1",
+    ],
+    [header("'<U5'", "False", "(2,)"), TypeError, "its numbers are '<U5'"],
+    [header("'<f4'", "False", "(-2,)"), SyntaxError, "its header is"],
+    [
+      header("'<f4'", "False", "(99999999, 99999999, 9)"),
+      SyntaxError,
+      "its shape is (99999999, 99999999, 9)",
+    ],
+    [file("{}"), SyntaxError, 'its header is "{}"'],
+    [
+      file("{}", undefined, 9),
+      SyntaxError,
+      "its format is version 9, expected 1 to 3",
+    ],
+  ];
+  for (const [bytes, errorClass, message] of cases) {
+    assertThrows(
+      () => decodeNpy(bytes),
+      errorClass,
+      `Cannot read an npy file: ${message}`,
+    );
+  }
+  const big = new BigInt64Array([2n ** 53n]);
+  assertThrows(
+    () =>
+      decodeNpy(
+        file("{'descr': '<i8', 'fortran_order': False, 'shape': (), }", big),
+      ),
+    RangeError,
+    "its number 0 is 9007199254740992, expected at most 2^53",
+  );
+});
+
+Deno.test("what cannot be written is named", () => {
+  const cases: [unknown, ErrorConstructor, string][] = [
+    [
+      { data: Float32Array.of(1, 2), shape: [3] },
+      RangeError,
+      "Cannot write 2 numbers in the shape [3]",
+    ],
+    [
+      { data: new Float32Array(2), shape: [-1, -2] },
+      RangeError,
+      "in the shape [-1,-2]",
+    ],
+    [
+      { data: [1], shape: [1] },
+      TypeError,
+      "Cannot write Array as an array: expected Float32Array, ",
+    ],
+    [
+      { data: Float32Array.of(1), shape: [1], dtype: "int8" },
+      TypeError,
+      "Cannot write float32 as int8: expected float32, int64, uint64 or bool",
+    ],
+    [
+      { data: Float32Array.of(0.5), shape: [1], dtype: "int64" },
+      RangeError,
+      "Cannot write 0.5 as int64: expected a whole number from -9007199254740991",
+    ],
+    [
+      { data: Int8Array.of(-1), shape: [1], dtype: "uint64" },
+      RangeError,
+      "Cannot write -1 as uint64: expected a whole number from 0",
+    ],
+  ];
+  for (const [array, errorClass, message] of cases) {
+    assertThrows(() => encodeNpy(array as NpyArray), errorClass, message);
+  }
+  assert(encodeNpy({ data: Float64Array.of(NaN), shape: [] }).length > 0);
+});

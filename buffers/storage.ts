@@ -1,0 +1,96 @@
+import type { FieldArray, FieldDtype } from "./field.ts";
+
+/**
+ * What a {@linkcode Column} is allocated for.
+ *
+ * @example
+ * ```ts
+ * import type { ColumnSpec } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spec: ColumnSpec = { name: "action", dtype: "float32", size: 6 };
+ * assertEquals(spec.size, 6);
+ * ```
+ */
+export interface ColumnSpec {
+  /** Path of the array field, such as `observation.camera`. */
+  readonly name: string;
+  /** Kind of its numbers. */
+  readonly dtype: FieldDtype;
+  /** Numbers of a row. */
+  readonly size: number;
+}
+
+/**
+ * The rows of one array field, wherever they are kept.
+ *
+ * @example
+ * ```ts
+ * import { type Column, MemoryStorage } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spec = { name: "x", dtype: "float32", size: 2 } as const;
+ * const column: Column = new MemoryStorage().allocate(spec, 3);
+ * column.write(1, [1, 2, 3, 4]);
+ * const row = new Float32Array(2);
+ * column.read(2, row, 0);
+ * assertEquals(row, Float32Array.of(3, 4));
+ * ```
+ */
+export interface Column {
+  /** Bytes that it takes up in memory. */
+  readonly byteLength: number;
+  /**
+   * All rows as one array, `rows * size` numbers, where they are in memory: they
+   * are then read and written there, and neither `read` nor `write` is called.
+   * Another array after `resize`.
+   */
+  readonly data?: FieldArray;
+  /**
+   * Writes rows that follow each other.
+   *
+   * @param row The first of them.
+   * @param values Their numbers, one row after the other; copied.
+   */
+  write(row: number, values: ArrayLike<number>): void;
+  /**
+   * Reads one row.
+   *
+   * @param row Which.
+   * @param into An array of the column's dtype.
+   * @param at Where in it the row's numbers go.
+   */
+  read(row: number, into: FieldArray, at: number): void;
+  /**
+   * Makes room for more rows; those that it holds stay.
+   *
+   * @param rows Rows from now on.
+   */
+  resize(rows: number): void;
+  /** Gives back what it holds besides memory, such as files. */
+  close?(): void;
+}
+
+/**
+ * Where a buffer keeps its rows: in memory, or larger than memory in files.
+ *
+ * @example
+ * ```ts
+ * import { MemoryStorage, ReplayBuffer, type Storage } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const storage: Storage = new MemoryStorage();
+ * const fields = { x: { shape: [2], dtype: "float32" } } as const;
+ * const buffer = new ReplayBuffer({ capacity: 4, fields, storage });
+ * assertEquals(buffer.byteLength, 4 * 2 * 4);
+ * ```
+ */
+export interface Storage {
+  /**
+   * Makes room for the rows of one array field, all of them zeros.
+   *
+   * @param spec What a row is.
+   * @param rows How many there are room for.
+   */
+  allocate(spec: ColumnSpec, rows: number): Column;
+}

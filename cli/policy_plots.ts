@@ -1,0 +1,78 @@
+import { mkdir } from "node:fs/promises";
+import { type PlottedAgent, QFPolicyPlotter } from "@bellman/sac";
+import type { Algorithm, RunFolder } from "@bellman/training";
+import type { Session } from "./session.ts";
+import { UsageError } from "./usage_error.ts";
+import { writeWhole } from "./whole_file.ts";
+
+/** How many states are drawn: the first ones of an evaluation. */
+const STATES = 3;
+
+/** The algorithm as it is drawn; one that cannot be is a mistake of the input. */
+export function plottedAgent(
+  { algorithm, config }: Pick<Session, "algorithm" | "config">,
+): PlottedAgent {
+  if (hasQValues(algorithm)) return algorithm;
+  throw new UsageError(
+    `Cannot draw policyPlots of ${config.algorithm}: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac`,
+  );
+}
+
+function hasQValues(
+  algorithm: Algorithm,
+): algorithm is Algorithm & PlottedAgent {
+  return typeof (algorithm as Partial<PlottedAgent>).qValues === "function";
+}
+
+/**
+ * Images of Q and of the policy in a run's folder. Drawing takes environments
+ * and a random stream of its own, so that training is what it is without.
+ */
+export class PolicyPlots {
+  readonly #session: Session;
+  readonly #dir: string;
+  readonly #seed: number;
+
+  /**
+   * @param session Whose agent is drawn.
+   * @param options The run's folder, and the seed of its evaluations.
+   */
+  constructor(
+    session: Session,
+    { folder, seed }: { folder: RunFolder; seed: number },
+  ) {
+    this.#session = session;
+    this.#dir = `${folder.dir}/plots`;
+    this.#seed = seed;
+  }
+
+  /** Draws the agent as it is at a step. */
+  async write(step: number): Promise<void> {
+    const { config, environments } = this.#session;
+    const plotter = new QFPolicyPlotter(plottedAgent(this.#session), {
+      actionSpace: environments.training.actionSpace,
+      observations: this.#observations(),
+      title: `${config.algorithm} on ${config.env}, ${
+        step.toLocaleString("en-US")
+      } steps`,
+    });
+    await mkdir(this.#dir, { recursive: true });
+    const name = `policy-${String(step).padStart(9, "0")}.svg`;
+    await writeWhole(`${this.#dir}/${name}`, plotter.draw());
+  }
+
+  /** First observations, scaled as the agent sees them at present. */
+  #observations(): Float32Array[] {
+    const env = this.#session.environments.evaluation(STATES);
+    try {
+      const rows = env.reset({ seed: this.#seed }) as Float32Array;
+      const size = rows.length / STATES;
+      return Array.from(
+        { length: STATES },
+        (_, i) => rows.slice(i * size, (i + 1) * size),
+      );
+    } finally {
+      env.close();
+    }
+  }
+}

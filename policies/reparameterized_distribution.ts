@@ -1,0 +1,111 @@
+import type * as tf from "@tensorflow/tfjs";
+import type { Distribution } from "./distribution.ts";
+
+/**
+ * Options of {@link ReparameterizedDistribution.sampleWithLogProb}.
+ *
+ * @example
+ * ```ts
+ * import { squashedGaussian, type SampleWithLogProbOptions } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const options: SampleWithLogProbOptions = { reparameterize: false };
+ * const { sampleWithLogProb } = squashedGaussian(1);
+ * const actionOf = (parameters: tf.Tensor) =>
+ *   sampleWithLogProb(parameters as tf.Tensor2D, tf.ones([1, 1]), options).action;
+ * const gradient = tf.grad(actionOf)(tf.zeros([1, 2]));
+ * assertEquals([...gradient.dataSync()], [0, 0]);
+ * ```
+ */
+export interface SampleWithLogProbOptions {
+  /**
+   * Whether the sample is a function of the parameters, so that gradients flow
+   * through it into the action and into its log-probability. Otherwise it is a
+   * constant: the gradient of `logProb` is the score, which likelihood-ratio
+   * estimators take, and the action has none.
+   *
+   * @default true, but false for mixtures, whose choice of a component has no
+   * gradient
+   */
+  readonly reparameterize?: boolean;
+}
+
+/**
+ * Actions with their log-probabilities.
+ *
+ * @example
+ * ```ts
+ * import { type ActionSample, squashedGaussian } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const sample: ActionSample = squashedGaussian(2)
+ *   .sampleWithLogProb(tf.zeros([3, 4]), tf.zeros([3, 2]));
+ * assertEquals([sample.action.shape, sample.logProb.shape], [[3, 2], [3]]);
+ * ```
+ */
+export interface ActionSample {
+  /** Actions `[batch, ...actionShape]`. */
+  readonly action: tf.Tensor;
+  /** Logarithms of their densities, in nats `[batch]`. */
+  readonly logProb: tf.Tensor1D;
+  /** The numbers before the tanh `[batch, size]`; the actions if there is none. */
+  readonly raw: tf.Tensor2D;
+}
+
+/**
+ * A distribution over continuous actions whose samples come with their
+ * log-probabilities, computed together: from the noise and from the numbers
+ * before the tanh, so that nothing is lost where the tanh is 1 in float32.
+ *
+ * @example
+ * ```ts
+ * import { type ReparameterizedDistribution, squashedGaussian } from "@bellman/policies";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const distribution: ReparameterizedDistribution = squashedGaussian(1);
+ * const far = tf.tensor2d([[30, 0]]); // mean 30, deviation 1
+ * const { logProb } = distribution.sampleWithLogProb(far, tf.zeros([1, 1]));
+ * // log N(30; 30, 1) - log(1 - tanh(30)^2)
+ * const exact = -0.5 * Math.log(2 * Math.PI) + 60 - 2 * Math.log(2);
+ * assertAlmostEquals(logProb.arraySync()[0], exact, 1e-4);
+ * ```
+ */
+export interface ReparameterizedDistribution extends Distribution {
+  /**
+   * One action for each row with its log-probability. The same noise always
+   * gives the same actions.
+   *
+   * @param parameters Parameters `[batch, parameterSize]`.
+   * @param noise Independent numbers `[batch, noise.size]` of `noise.kind`.
+   * @param options What gradients flow through.
+   */
+  sampleWithLogProb(
+    parameters: tf.Tensor2D,
+    noise: tf.Tensor2D,
+    options?: SampleWithLogProbOptions,
+  ): ActionSample;
+  /**
+   * Logarithm of the density of each action, from the numbers before the tanh:
+   * exact where the action itself is rounded to 1 or -1.
+   *
+   * @param parameters Parameters `[batch, parameterSize]`.
+   * @param raw Numbers before the tanh `[batch, size]`; the actions if there
+   * is none.
+   * @returns Nats `[batch]`.
+   */
+  logProbOfRaw(parameters: tf.Tensor2D, raw: tf.Tensor2D): tf.Tensor1D;
+  /**
+   * Half the mean square of the means plus half that of the logarithms of the
+   * deviations: what haarnoja/sac adds to the policy's loss, times its `reg`.
+   *
+   * @param parameters Parameters `[batch, parameterSize]`.
+   * @returns `[batch]`; 0 where the distribution has no such parameters.
+   */
+  regularization(parameters: tf.Tensor2D): tf.Tensor1D;
+}

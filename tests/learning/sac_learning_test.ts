@@ -1,0 +1,153 @@
+import { selectBackend } from "@bellman/compute";
+import { SAC, type SacConfig } from "@bellman/sac";
+import { assert, assertAlmostEquals } from "@std/assert";
+import { type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+
+const NUM_ENVS = 8;
+
+await selectBackend("cpu");
+
+/** Trains on a task and gives back the agent. */
+function learn(
+  task: ToyTask,
+  { steps, config }: { steps: number; config: Partial<SacConfig> },
+): { agent: SAC; env: ToyVecEnv } {
+  const env = new ToyVecEnv(task, NUM_ENVS);
+  const agent = new SAC(env, {
+    seed: 5,
+    totalTimesteps: steps * NUM_ENVS,
+    config: {
+      hiddenSizes: [32],
+      batchSize: 64,
+      bufferSize: 4000,
+      learningRate: 0.01,
+      ...config,
+    },
+  });
+  let observations = env.reset();
+  for (let i = 0; i < steps; i++) {
+    const step = env.step(agent.act(observations));
+    agent.observe(step);
+    observations = step.observations;
+    agent.update();
+  }
+  return { agent, env };
+}
+
+/** Mean reward of the deterministic policy over some steps. */
+function judge({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
+  const actor = agent.policy({ deterministic: true });
+  let observations = env.reset();
+  let sum = 0;
+  const steps = 16;
+  for (let i = 0; i < steps; i++) {
+    const step = env.step(actor.act(observations));
+    observations = step.observations;
+    sum += step.rewards.reduce((a, b) => a + b, 0);
+  }
+  agent.close();
+  return sum / (steps * NUM_ENVS);
+}
+
+/** Say what was seen: the observations go through all values by turns. */
+const SEEN = {
+  length: 8,
+  ends: "terminated",
+  observation: (time: number, row: number) => (time + row) % 4,
+  observationSpace: { type: "discrete", n: 4 },
+} as const;
+
+const BOX: ToyTask = {
+  ...SEEN,
+  actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
+  reward: (seen, action) => 1 - Math.abs(action[0] - (seen - 1.5)),
+};
+
+const DISCRETE: ToyTask = {
+  ...SEEN,
+  actionSpace: { type: "discrete", n: 4 },
+  reward: (seen, action) => +(action[0] === seen),
+};
+
+const FORMS: Readonly<Record<string, Partial<SacConfig>>> = {
+  "two Q functions": {},
+  "prioritized replay of several steps": { replay: "proportional", nSteps: 2 },
+  "replay by rank": { replay: "rank" },
+  "state-dependent exploration": { useSde: true },
+  "value critics": { critics: "value", rewardScale: 20 },
+  "value critics by likelihood ratio": {
+    critics: "value",
+    reparameterize: false,
+    rewardScale: 20,
+  },
+  "a mixture": {
+    critics: "value",
+    policy: "mixture",
+    components: 2,
+    rewardScale: 20,
+  },
+};
+
+for (const [name, config] of Object.entries(FORMS)) {
+  Deno.test(`sac learns to say what it sees, ${name}`, () => {
+    const learned = learn(BOX, { steps: 500, config: { gamma: 0, ...config } });
+    const reward = judge(learned);
+    assert(reward > 0.8, `mean reward ${reward}`);
+  });
+}
+
+Deno.test("sac learns to say what it sees, discrete actions", () => {
+  const config = { gamma: 0, targetEntropyFactor: 0.2 };
+  const reward = judge(learn(DISCRETE, { steps: 500, config }));
+  assert(reward > 0.99, `mean reward ${reward}`);
+});
+
+Deno.test("the learned temperature holds the entropy that is wanted", () => {
+  // The reward says nothing: only the entropy is left to be had.
+  const task: ToyTask = { ...DISCRETE, reward: () => 0.5 };
+  const { agent } = learn(task, {
+    steps: 500,
+    config: { gamma: 0, targetEntropyFactor: 0.5 },
+  });
+  const actor = agent.policy({ numEnvs: 400, seed: 1 });
+  const counts = new Float64Array(4);
+  for (const action of actor.act(new Int32Array(400))) counts[action]++;
+  const entropy = counts.reduce((sum, count) => {
+    const share = count / 400;
+    return share === 0 ? sum : sum - share * Math.log(share);
+  }, 0);
+  assert(entropy > 0.4 * Math.log(4), `entropy ${entropy}`);
+  agent.close();
+});
+
+/** A reward of 1 in each step of an episode: values are those of a chain. */
+const CHAIN = (ends: ToyTask["ends"]): ToyTask => ({
+  observationSpace: { type: "discrete", n: 3 },
+  actionSpace: { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" },
+  length: 3,
+  ends,
+  observation: (time) => time % 3,
+  reward: () => 1,
+});
+
+for (const nSteps of [1, 3]) {
+  Deno.test(`values of a chain that ends or is cut, returns of ${nSteps}`, () => {
+    const valuesOf = (ends: ToyTask["ends"]) => {
+      const { agent } = learn(CHAIN(ends), {
+        steps: 600,
+        config: { gamma: 0.5, temperature: 0, nSteps, tau: 0.05 },
+      });
+      const values = [0, 1, 2].map((at) => agent.qValues([at], [0])[0]);
+      agent.close();
+      return values;
+    };
+    const [first, second, third] = valuesOf("terminated");
+    assertAlmostEquals(third, 1, 0.1);
+    assertAlmostEquals(second, 1.5, 0.1);
+    assertAlmostEquals(first, 1.75, 0.1);
+    // Cut, it would have gone round for ever.
+    for (const value of valuesOf("truncated")) {
+      assertAlmostEquals(value, 2, 0.2);
+    }
+  });
+}
