@@ -111,7 +111,7 @@ export function copyNumbers(
   { from, to, count }: { from: number; to: number; count: number },
 ): void {
   if (values.length === count) target.set(values, to);
-  else if (ArrayBuffer.isView(values)) {
+  else if (count >= BLOCK_UNITS && ArrayBuffer.isView(values)) {
     target.set((values as FieldArray).subarray(from, from + count), to);
   } else {
     for (let i = 0; i < count; i++) target[to + i] = values[from + i];

@@ -6,6 +6,9 @@ export type Crc = (bytes: Uint8Array, previous?: number) => number;
 /** Bytes that one turn of the loop takes. */
 const SLICE = 16;
 
+/** Bytes at once: engines are slow where an array has more than 2^30 numbers. */
+const PIECE_BYTES = 1 << 24;
+
 /** The checksum of RFC 3720 (Castagnoli). */
 export const crc32c: Crc = makeCrc(0x82f63b78);
 
@@ -38,18 +41,27 @@ function makeCrc(polynomial: number): Crc {
   let tables: Int32Array[] | undefined;
   return (bytes, previous = 0) => {
     tables ??= makeTables(polynomial);
-    const head = -bytes.byteOffset & 3;
-    const count = Math.max(0, bytes.length - head) >> 4;
-    if (count === 0) return ~bytewise(~previous, bytes, tables[0]) >>> 0;
-    const tail = head + count * SLICE;
-    let crc = bytewise(~previous, bytes.subarray(0, head), tables[0]);
-    crc = sliced(
-      crc,
-      new Int32Array(bytes.buffer, bytes.byteOffset + head, count * 4),
-      tables,
-    );
-    return ~bytewise(crc, bytes.subarray(tail), tables[0]) >>> 0;
+    let crc = ~previous;
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+      crc = update(crc, bytes.subarray(start, start + PIECE_BYTES), tables);
+    }
+    return ~crc >>> 0;
   };
+}
+
+function update(
+  crc: number,
+  bytes: Uint8Array,
+  tables: readonly Int32Array[],
+): number {
+  const head = -bytes.byteOffset & 3;
+  const count = Math.max(0, bytes.length - head) >> 4;
+  if (count === 0) return bytewise(crc, bytes, tables[0]);
+  const start = bytes.byteOffset + head;
+  const words = new Int32Array(bytes.buffer, start, count * 4);
+  crc = bytewise(crc, bytes.subarray(0, head), tables[0]);
+  crc = sliced(crc, words, tables);
+  return bytewise(crc, bytes.subarray(head + count * SLICE), tables[0]);
 }
 
 function bytewise(crc: number, bytes: Uint8Array, table: Int32Array): number {

@@ -48,3 +48,14 @@ Deno.test("any bytes, wherever they lie and however they are cut", () => {
     },
   ));
 });
+
+Deno.test("bytes of more than one piece", () => {
+  const bytes = new Uint8Array((1 << 24) + 1000).map((_, i) =>
+    i * 7 + (i >> 9)
+  );
+  const place = (1 << 23) + 3;
+  for (const crc of [crc32, crc32c]) {
+    const first = crc(bytes.subarray(0, place));
+    assertEquals(crc(bytes.subarray(place), first), crc(bytes));
+  }
+});

@@ -1,3 +1,4 @@
+import { checkCount } from "./_check_count.ts";
 import { closest } from "./_closest.ts";
 import type { ReplaySchema } from "./_replay_schema.ts";
 import type { RingOptions } from "./_ring.ts";
@@ -53,13 +54,6 @@ export function makeLayout(
     rings,
     shared,
   };
-}
-
-function checkCount(name: string, count: number): void {
-  if (Number.isSafeInteger(count) && count > 0) return;
-  throw new RangeError(
-    `Cannot make a buffer with ${name} ${count}: expected a whole number above 0`,
-  );
 }
 
 function checkMultiple(capacity: number, width: number): void {

@@ -54,9 +54,38 @@ export type {
   SequenceReplayBufferState,
 } from "./sequence_replay_buffer_options.ts";
 export { SumTree } from "./sum_tree.ts";
-export * from "./replay_buffer.ts";
-export * from "./replay_buffer_options.ts";
-export * from "./sampler.ts";
+export type { Accumulator } from "./accumulator.ts";
+export type { Batch } from "./batch.ts";
+export { MemoryStorage, type MemoryStorageOptions } from "./memory_storage.ts";
+export {
+  NStepAccumulator,
+  type NStepAccumulatorOptions,
+} from "./n_step_accumulator.ts";
+export { ReplayBuffer } from "./replay_buffer.ts";
+export type {
+  EpisodeOptions,
+  NStepOptions,
+  ReplayBufferOptions,
+} from "./replay_buffer_options.ts";
+export type {
+  ReplayBufferState,
+  ReplayRingState,
+} from "./replay_buffer_state.ts";
+export type {
+  DrawContext,
+  Drawn,
+  Random,
+  RingRange,
+  RowRange,
+  Sampler,
+  SamplerState,
+} from "./sampler.ts";
+export type { SharedReplay } from "./shared_replay.ts";
+export type { Column, ColumnSpec, Storage } from "./storage.ts";
+export {
+  UniformSampler,
+  type UniformSamplerOptions,
+} from "./uniform_sampler.ts";
 export {
   loadBuffer,
   type SavableBuffer,

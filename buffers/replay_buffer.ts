@@ -1,23 +1,16 @@
-import { allocateArray } from "./_arrays.ts";
-import { BoundBatch } from "./_bound_batch.ts";
-import { Gatherer } from "./_gatherer.ts";
+import { Batches } from "./_batches.ts";
 import { partsOf } from "./_parts_of.ts";
-import { makeLayout } from "./_replay_layout.ts";
-import { makeParts, type ReplayParts } from "./_replay_parts.ts";
-import { makeReplaySchema } from "./_replay_schema.ts";
-import { checkState, loadRing, saveRing } from "./_replay_state.ts";
-import { ReservoirWriter } from "./_reservoir.ts";
-import { SamplerFeed } from "./_sampler_feed.ts";
-import { collect, nest, type Purpose } from "./_schema.ts";
-import { SharedReads } from "./_shared_reads.ts";
+import { ReplayCore } from "./_replay_core.ts";
+import { loadReplay, type Saved, saveReplay } from "./_replay_state.ts";
+import { collect, type Purpose } from "./_schema.ts";
 import type { Accumulator } from "./accumulator.ts";
 import type { Batch } from "./batch.ts";
 import type { FieldValues } from "./field.ts";
 import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 import type { ReplayBufferState } from "./replay_buffer_state.ts";
-import type { Random, RowRange, Sampler } from "./sampler.ts";
+import type { Random } from "./sampler.ts";
+import { shareParts } from "./_share_parts.ts";
 import type { SharedReplay } from "./shared_replay.ts";
-import { UniformSampler } from "./uniform_sampler.ts";
 
 /**
  * Keeps the last rows that were added, and draws batches of them by chance.
@@ -96,27 +89,12 @@ import { UniformSampler } from "./uniform_sampler.ts";
  * ```
  */
 export class ReplayBuffer {
-  /** Rows that fit in. */
-  readonly capacity: number;
-  /** Streams that are added side by side. */
-  readonly numEnvs: number;
   readonly #options: ReplayBufferOptions;
-  readonly #parts: ReplayParts;
-  readonly #sampler: Sampler;
-  readonly #accumulator: Accumulator | undefined;
-  readonly #feed: SamplerFeed;
-  readonly #reservoir: ReservoirWriter | undefined;
-  readonly #gatherer: Gatherer;
-  /** Where others write meanwhile. */
-  readonly #reads: SharedReads | undefined;
-  /** What may be drawn. */
-  readonly #rows: RowRange;
+  readonly #core: ReplayCore;
+  readonly #batches: Batches;
   readonly #adding: Purpose;
   /** The arrays of the rows that are added. */
   readonly #values: ArrayLike<number>[] = [];
-  readonly #bounds = new WeakMap<Batch, BoundBatch>();
-  #bound: BoundBatch | undefined;
-  #allocated: number;
 
   /**
    * Allocates the arrays of all fields.
@@ -126,68 +104,40 @@ export class ReplayBuffer {
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
   constructor(options: ReplayBufferOptions) {
-    const { accumulator, storage } = options;
-    const sampler: Sampler = options.sampler ?? new UniformSampler();
-    const schema = makeReplaySchema(options);
-    const layout = makeLayout(options, schema);
-    this.capacity = layout.capacity;
-    this.numEnvs = layout.numEnvs;
     this.#options = options;
-    this.#sampler = sampler;
-    this.#accumulator = accumulator;
-    this.#allocated = layout.initialCapacity;
-    const reserve = (rows: number) => this.#reserve(rows);
-    const allocated = this.#allocated;
-    this.#parts = makeParts(schema, { layout, storage, allocated, reserve });
-    partsOf.set(this, this.#parts);
-    const { rings, rows, episodes, writer, control } = this.#parts;
-    this.#feed = new SamplerFeed(sampler, rings);
-    if (options.eviction === "reservoir") {
-      const { random } = options as { random: Random };
-      const feed = this.#feed;
-      this.#reservoir = new ReservoirWriter(writer, { random, sampler, feed });
-    }
-    this.#gatherer = new Gatherer(schema, rows, episodes);
-    if (control) this.#reads = new SharedReads(this.#parts);
-    this.#rows = rings.length === 1 ? rings[0] : allRings(rings);
-    this.#adding = { action: "add", rows: layout.numEnvs };
-    sampler.resize?.(allocated);
+    this.#core = new ReplayCore(options);
+    const { parts, numEnvs } = this.#core;
+    this.#batches = new Batches(parts.schema);
+    this.#adding = { action: "add", rows: numEnvs };
+    partsOf.set(this, parts);
+  }
+
+  /** Rows that fit in. */
+  get capacity(): number {
+    return this.#core.capacity;
+  }
+
+  /** Streams that are added side by side. */
+  get numEnvs(): number {
+    return this.#core.numEnvs;
   }
 
   /** Rows that may be drawn; in shared memory as of now. */
   get length(): number {
-    this.#refresh();
-    return this.#rows.length;
+    this.#core.refresh();
+    return this.#core.length;
   }
 
   /** Whether each further row takes the place of another. */
   get full(): boolean {
-    this.#refresh();
-    return this.#parts.rings.every(({ held, steps }) => held === steps);
+    this.#core.refresh();
+    const { rings } = this.#core.parts;
+    return rings.every(({ held, steps }) => held === steps);
   }
 
   /** Bytes that its rows, and what is kept at their side, take up in memory. */
   get byteLength(): number {
-    const { rows, sides, control } = this.#parts;
-    const arrays = [...rows.map(({ column }) => column), ...sides];
-    const first = control?.byteLength ?? 0;
-    return arrays.reduce((sum, { byteLength }) => sum + byteLength, first);
-  }
-
-  /** Brings rings that others write to up to date. */
-  #refresh(): void {
-    if (this.#reads === undefined) return;
-    this.#reads.begin();
-    this.#feed.tell();
-  }
-
-  /** Makes room for rows, in steps that double it. */
-  #reserve(rows: number): void {
-    if (rows <= this.#allocated) return;
-    const twice = Math.min(this.capacity, 2 * this.#allocated);
-    this.#allocated = Math.max(rows, twice);
-    for (const leaf of this.#parts.rows) leaf.resize(this.#allocated);
-    this.#sampler.resize?.(this.#allocated);
+    return this.#core.byteLength;
   }
 
   /**
@@ -205,13 +155,18 @@ export class ReplayBuffer {
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(step: { readonly [field: string]: FieldValues }): void {
-    if (this.#accumulator !== undefined) {
-      const count = this.#accumulator.add(step);
-      this.#addFinished(this.#accumulator, count);
+    const { accumulator } = this.#options;
+    if (accumulator !== undefined) {
+      this.#addFinished(accumulator, accumulator.add(step));
       return;
     }
-    collect(this.#parts.schema.added.root, step, this.#adding, this.#values);
-    this.#write(this.numEnvs);
+    collect(
+      this.#core.parts.schema.added.root,
+      step,
+      this.#adding,
+      this.#values,
+    );
+    this.#core.write(this.#values, this.numEnvs);
   }
 
   /**
@@ -230,28 +185,19 @@ export class ReplayBuffer {
     rows: { readonly [field: string]: FieldValues },
     count: number,
   ): void {
-    const { numEnvs } = this.#parts.writer.ring;
+    const { numEnvs } = this.#core.parts.writer.ring;
     if (!Number.isSafeInteger(count) || count < 0 || count % numEnvs !== 0) {
       throw new RangeError(
         `Cannot add ${count} rows: expected a whole multiple of ${numEnvs}`,
       );
     }
     const purpose = { action: "add", rows: count, atLeast: true };
-    collect(this.#parts.schema.added.root, rows, purpose, this.#values);
-    this.#write(count);
+    collect(this.#core.parts.schema.added.root, rows, purpose, this.#values);
+    this.#core.write(this.#values, count);
   }
 
   #addFinished({ rows }: Accumulator, count: number): void {
     if (count > 0) this.addBatch(rows, count);
-  }
-
-  /** Writes rows that were collected. */
-  #write(rows: number): void {
-    const { writer } = this.#parts;
-    if (this.#reservoir !== undefined) {
-      this.#reservoir.write(this.#values, rows);
-    } else writer.write(this.#values, rows / writer.ring.numEnvs);
-    if (this.#reads === undefined) this.#feed.tell();
   }
 
   /**
@@ -260,9 +206,9 @@ export class ReplayBuffer {
    * accumulator finishes what it holds.
    */
   interrupt(): void {
-    const accumulator = this.#accumulator;
+    const { accumulator } = this.#options;
     if (accumulator) this.#addFinished(accumulator, accumulator.flush());
-    this.#parts.writer.truncate();
+    this.#core.parts.writer.truncate();
   }
 
   /**
@@ -273,29 +219,7 @@ export class ReplayBuffer {
    * @throws {RangeError} If the size is not a whole number above 0.
    */
   batch(size: number): Batch {
-    if (!Number.isSafeInteger(size) || size < 1) {
-      throw new RangeError(
-        `Cannot make a batch of ${size} rows: expected a whole number above 0`,
-      );
-    }
-    const fields = nest(
-      this.#parts.schema.drawn.root,
-      (leaf) => allocateArray(leaf.dtype, size * leaf.size),
-    ) as Omit<Batch, "slots" | "weights">;
-    const weights = new Float32Array(size).fill(1);
-    return { ...fields, slots: new Int32Array(size), weights };
-  }
-
-  #bind(batch: Batch): BoundBatch {
-    if (this.#bound?.batch === batch && this.#bound.isCurrent) {
-      return this.#bound;
-    }
-    let bound = this.#bounds.get(batch);
-    if (bound === undefined || !bound.isCurrent) {
-      bound = new BoundBatch(batch, this.#parts.schema);
-      this.#bounds.set(batch, bound);
-    }
-    return this.#bound = bound;
+    return this.#batches.make(size);
   }
 
   /**
@@ -313,21 +237,8 @@ export class ReplayBuffer {
     options: { readonly size: number } | { readonly into: Batch },
   ): Batch {
     const batch = "into" in options ? options.into : this.batch(options.size);
-    const bound = this.#bind(batch);
-    const { rings } = this.#parts;
-    const parts = rings.length > 1 ? rings : undefined;
-    do {
-      this.#refresh();
-      this.#checkAny(bound.drawn.slots.length);
-      this.#sampler.draw(bound.drawn, { rows: this.#rows, parts, random });
-      this.#gatherer.gather(bound);
-    } while (this.#reads?.isIntact(bound.drawn.slots) === false);
+    this.#core.draw(this.#batches.bind(batch), random);
     return batch;
-  }
-
-  #checkAny(size: number): void {
-    if (this.#rows.length > 0) return;
-    throw new RangeError(`Cannot sample ${size} rows as the buffer holds 0`);
   }
 
   /**
@@ -341,28 +252,23 @@ export class ReplayBuffer {
    */
   gather(slots: ArrayLike<number>, into?: Batch): Batch {
     const batch = into ?? this.batch(slots.length);
-    const bound = this.#bind(batch);
+    const bound = this.#batches.bind(batch);
     if (batch.slots.length !== slots.length) {
       throw new RangeError(
         `Cannot gather ${slots.length} slots into a batch of ${batch.slots.length}: expected as many`,
       );
     }
-    do {
-      this.#refresh();
-      for (let i = 0; i < slots.length; i++) this.#checkHeld(slots[i]);
-      batch.slots.set(slots);
-      this.#gatherer.gather(bound);
-    } while (this.#reads?.isIntact(batch.slots) === false);
+    this.#core.gather(bound, slots);
     return batch;
   }
 
-  #checkHeld(slot: number): void {
-    const { rings } = this.#parts;
-    const ring = rings[Math.floor(slot / rings[0].rows)];
-    if (Number.isInteger(slot) && ring?.holds(slot)) return;
-    throw new RangeError(
-      `Cannot gather slot ${slot}: expected one of the ${this.#rows.length} rows that may be drawn`,
-    );
+  /**
+   * Slots of all rows that may be drawn.
+   *
+   * @returns Older rows first, of each writer.
+   */
+  slots(): Int32Array {
+    return this.#core.slots();
   }
 
   /**
@@ -370,15 +276,8 @@ export class ReplayBuffer {
    * write or draw meanwhile.
    */
   clear(): void {
-    const { rings, sides, links } = this.#parts;
-    this.#feed.clear();
-    rings.forEach((ring, i) => {
-      ring.setTotal(0);
-      sides[i]?.clear();
-      links[i]?.reset(ring, sides[i]);
-    });
-    if (this.#reservoir) this.#reservoir.seen = 0;
-    this.#accumulator?.clear();
+    this.#core.clear();
+    this.#options.accumulator?.clear();
   }
 
   /**
@@ -392,18 +291,7 @@ export class ReplayBuffer {
    * @returns Plain data.
    */
   save(options: { readonly copy?: boolean } = {}): ReplayBufferState {
-    this.#refresh();
-    const { rings } = this.#parts;
-    const copy = options.copy ?? true;
-    return {
-      capacity: this.capacity,
-      numEnvs: this.numEnvs,
-      allocated: this.#allocated,
-      seen: this.#reservoir?.seen ?? 0,
-      rings: rings.map((_, i) => saveRing(this.#parts, i, copy)),
-      sampler: this.#sampler.save(),
-      accumulator: this.#accumulator?.save() ?? null,
-    };
+    return saveReplay(this.#saved, options.copy ?? true);
   }
 
   /**
@@ -415,25 +303,11 @@ export class ReplayBuffer {
    * @throws {TypeError} If it is not such a state.
    */
   load(state: ReplayBufferState): void {
-    const { capacity, numEnvs } = this;
-    const rings = checkState(state, this.#parts, { capacity, numEnvs });
-    this.#reserve(Math.min(capacity, state.allocated));
-    this.#loadPlugins(state);
-    rings.forEach((ring, i) => loadRing(this.#parts, i, ring));
-    if (this.#reservoir) this.#reservoir.seen = state.seen;
-    this.#feed.skip();
+    loadReplay(this.#saved, state);
   }
 
-  /** Loads what may refuse its state, both or none. */
-  #loadPlugins(state: ReplayBufferState): void {
-    const before = this.#accumulator && this.#sampler.save();
-    this.#sampler.load(state.sampler);
-    try {
-      if (state.accumulator) this.#accumulator?.load(state.accumulator);
-    } catch (error) {
-      this.#sampler.load(before!);
-      throw error;
-    }
+  get #saved(): Saved {
+    return { core: this.#core, accumulator: this.#options.accumulator };
   }
 
   /**
@@ -454,26 +328,7 @@ export class ReplayBuffer {
    * @throws {RangeError} If there is no such writer.
    */
   share(writer = 0): SharedReplay {
-    const { rings, rows, sides, control } = this.#parts;
-    if (control === undefined) {
-      throw new TypeError(
-        "Cannot share a buffer in memory of its own: expected the option 'shared'",
-      );
-    }
-    if (rings[writer] === undefined) {
-      throw new RangeError(
-        `Cannot share with writer ${writer}: expected one of ${rings.length}, from 0 on`,
-      );
-    }
-    const { capacity, numEnvs } = this;
-    const { fields, episodes } = this.#options;
-    return {
-      options: { capacity, numEnvs, fields, episodes, writers: rings.length },
-      writer,
-      columns: rows.map(({ data }) => data!.buffer as SharedArrayBuffer),
-      sides: sides.map(({ memory }) => memory),
-      control,
-    };
+    return shareParts(this.#core, this.#options, writer);
   }
 
   /**
@@ -497,17 +352,6 @@ export class ReplayBuffer {
 
   /** Gives back what the storage holds besides memory, such as files. */
   close(): void {
-    for (const { column } of this.#parts.rows) column.close?.();
+    for (const { column } of this.#core.parts.rows) column.close?.();
   }
-}
-
-/** The rows of several rings, counted together. */
-function allRings(rings: readonly RowRange[]): RowRange {
-  return {
-    first: 0,
-    get length(): number {
-      return rings.reduce((sum, { length }) => sum + length, 0);
-    },
-    capacity: rings.reduce((sum, { capacity }) => sum + capacity, 0),
-  };
 }

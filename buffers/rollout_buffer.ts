@@ -1,4 +1,5 @@
 import { allocateArray } from "./_arrays.ts";
+import { checkCount } from "./_check_count.ts";
 import {
   collect,
   makeSchema,
@@ -298,11 +299,4 @@ function* slices(order: Int32Array, size: number): Generator<Int32Array> {
   for (let start = 0; start < order.length; start += size) {
     yield order.subarray(start, start + size);
   }
-}
-
-function checkCount(name: string, count: number): void {
-  if (Number.isSafeInteger(count) && count > 0) return;
-  throw new RangeError(
-    `Cannot make a buffer with ${name} ${count}: expected a whole number above 0`,
-  );
 }

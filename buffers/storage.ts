@@ -47,6 +47,13 @@ export interface Column {
    */
   readonly data?: FieldArray;
   /**
+   * Whether its rows outlive the process: what a buffer saves leaves them out,
+   * and what it loads takes those for its own that the column holds.
+   *
+   * @default false
+   */
+  readonly persistent?: boolean;
+  /**
    * Writes rows that follow each other.
    *
    * @param row The first of them.

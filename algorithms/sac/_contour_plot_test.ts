@@ -1,12 +1,9 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { PlottedAgent } from "./qf_policy_plotter_options.ts";
-import { numbersOf, ofClass, pointsOf, textsOf } from "./testdata/parse_svg.ts";
+import { numbersOf, ofClass, pointsOf } from "./testdata/parse_svg.ts";
 import {
   draw,
   type Drawn,
-  ONE,
-  PLANE,
   planeAgent,
   type Point,
 } from "./testdata/plotted.ts";
@@ -134,38 +131,4 @@ Deno.test("limits show a part of the actions, and the samples in it", () => {
       if (!isEdge) assertAlmostEquals(x - y, level, 0.01);
     }
   }
-});
-
-Deno.test("Q is asked for a grid in [-1, 1], the other numbers as they are given", () => {
-  const asked: number[][] = [];
-  const agent: PlottedAgent = {
-    qValues: (observation, actions) => {
-      assertEquals([...observation], ONE[0]);
-      for (let i = 0; i < actions.length; i += 4) {
-        asked.push(Array.from(actions).slice(i, i + 4));
-      }
-      return new Float32Array(actions.length / 4);
-    },
-    policy: ({ numEnvs }) => ({ act: () => new Float32Array(4 * numEnvs) }),
-  };
-  const actionSpace = {
-    ...PLANE,
-    shape: [2, 2],
-    low: [-1, -2, 0, -8],
-    high: [1, 2, 4, 8],
-  } as const;
-  const options = { actionSpace, gridSize: 3 };
-  draw(agent, options);
-  assertEquals(asked.length, 9);
-  assertEquals(asked.slice(0, 4), [
-    [-1, -1, 0, 0],
-    [0, -1, 0, 0],
-    [1, -1, 0, 0],
-    [-1, 0, 0, 0],
-  ]);
-  asked.length = 0;
-  const svg = draw(agent, { ...options, defaultAction: [0.5, NaN, 1, NaN] });
-  assertEquals(asked.slice(0, 2), [[0.5, -1, -0.5, -1], [0.5, 0, -0.5, -1]]);
-  const texts = textsOf(svg, "qp-text");
-  assert(texts.includes("action[0, 1]") && texts.includes("action[1, 1]"));
 });

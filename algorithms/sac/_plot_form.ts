@@ -56,7 +56,7 @@ export function valuesInWords(
 ): string {
   const extent = finiteExtent(values);
   if (extent === undefined) return NOT_FINITE;
-  const [low, high] = extent.map(inWords);
+  const [low, high] = extent.map((it) => inWords(it));
   return `Q from ${low} to ${high}, highest at ${placeOf(largest(values))}`;
 }
 

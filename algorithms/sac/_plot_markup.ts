@@ -52,9 +52,9 @@ export function pixels(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A number with four digits, for sentences. */
-export function inWords(value: number): string {
-  return String(Number(value.toPrecision(4)));
+/** A number with so many digits, for sentences. */
+export function inWords(value: number, digits = 4): string {
+  return String(Number(value.toPrecision(digits)));
 }
 
 /**

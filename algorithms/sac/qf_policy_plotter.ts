@@ -91,10 +91,11 @@ export class QFPolicyPlotter {
    */
   draw(): string {
     const form = this.#form;
+    const names = namesOf(this.#observations);
     const states = this.#ask();
     return drawSheet(
       states.map((state, i) => ({
-        name: this.#nameOf(i),
+        name: names[i],
         description: form.describe(state),
         draw: (frame) => form.draw(frame, state),
       })),
@@ -120,14 +121,21 @@ export class QFPolicyPlotter {
       actor.close?.();
     }
   }
+}
 
-  /** The numbers of a short observation; longer ones are counted. */
-  #nameOf(index: number): string {
-    const observation = this.#observations[index];
-    return observation.length <= 4
-      ? `Observation (${Array.from(observation, inWords).join(", ")})`
-      : `Observation ${index + 1} of ${this.#observations.length}`;
-  }
+/** The longest name that has room over a panel. */
+const longestName = 36;
+
+/** Names of panels: the observations where they are short, else their count. */
+function namesOf(observations: readonly ObservationArray[]): string[] {
+  const names = observations.map((it) =>
+    it.length > 4
+      ? undefined
+      : `Observation (${Array.from(it, (n) => inWords(n, 3)).join(", ")})`
+  );
+  return names.every((it) => it !== undefined && it.length <= longestName)
+    ? names as string[]
+    : names.map((_, i) => `Observation ${i + 1} of ${names.length}`);
 }
 
 function formOf(

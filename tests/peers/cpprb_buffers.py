@@ -2,7 +2,8 @@
 
 `uniform` and `prioritized` hold next observations of their own, which is
 faster; `shared` and `frames` share them with the observations. What shares
-them takes the steps of one environment only.
+them takes the steps of one environment only. Stacks are drawn as views whose
+memory goes frame by frame; the others interleave the frames.
 """
 import json
 import sys
