@@ -6,6 +6,7 @@ import { registerLog1p } from "./log1p.ts";
 import { registerMaxPoolGrad } from "./max_pool_grad.ts";
 import { registerOneHot } from "./one_hot.ts";
 import { registerSamePadding } from "./same_padding.ts";
+import { registerSum } from "./sum.ts";
 import { registerTanh } from "./tanh.ts";
 import { registerUnsortedSegmentSum } from "./unsorted_segment_sum.ts";
 import { withdrawWrongKernels } from "./withdrawn.ts";
@@ -26,6 +27,7 @@ export function registerWasmKernels(): void {
   registerMaxPoolGrad();
   registerOneHot();
   registerSamePadding();
+  registerSum();
   registerTanh();
   registerUnsortedSegmentSum();
   withdrawWrongKernels();
