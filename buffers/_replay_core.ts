@@ -10,6 +10,9 @@ import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 import type { Random, RowRange, Sampler } from "./sampler.ts";
 import { UniformSampler } from "./uniform_sampler.ts";
 
+/** How often rows are read that writers overwrite each time. */
+const MAX_ATTEMPTS = 1000;
+
 /** The rows of a replay buffer: how they come in and how they are drawn. */
 export class ReplayCore {
   readonly capacity: number;
@@ -93,10 +96,9 @@ export class ReplayCore {
 
   /** Draws rows into a batch. */
   draw(bound: BoundBatch, random: Random): void {
-    const { drawn } = bound;
-    const { rings } = this.parts;
+    const { drawn } = bound, { rings } = this.parts;
     const parts = rings.length > 1 ? rings : undefined;
-    do {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       this.refresh();
       if (this.length === 0) {
         throw new RangeError(
@@ -104,19 +106,27 @@ export class ReplayCore {
         );
       }
       this.sampler.draw(drawn, { rows: this.#rows, parts, random });
-      this.#gatherer.gather(bound);
-    } while (this.#reads?.isIntact(drawn.slots) === false);
+      if (this.#read(bound)) return;
+    }
+    throw overtaken(drawn.slots.length);
   }
 
   /** Reads rows into a batch; they are held, or it throws. */
   gather(bound: BoundBatch, wanted: ArrayLike<number>): void {
     const { slots } = bound.drawn;
-    do {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       this.refresh();
       for (let i = 0; i < wanted.length; i++) this.#checkHeld(wanted[i]);
       slots.set(wanted);
-      this.#gatherer.gather(bound);
-    } while (this.#reads?.isIntact(slots) === false);
+      if (this.#read(bound)) return;
+    }
+    throw overtaken(slots.length);
+  }
+
+  /** Fills a batch from its slots; whether none was overwritten meanwhile. */
+  #read(bound: BoundBatch): boolean {
+    this.#gatherer.gather(bound);
+    return this.#reads?.isIntact(bound.drawn.slots) ?? true;
   }
 
   #checkHeld(slot: number): void {
@@ -141,6 +151,7 @@ export class ReplayCore {
 
   /** Removes all rows. */
   clear(): void {
+    this.refresh();
     const { rings, sides, links } = this.parts;
     this.feed.clear();
     rings.forEach((ring, i) => {
@@ -150,6 +161,12 @@ export class ReplayCore {
     });
     if (this.reservoir !== undefined) this.reservoir.seen = 0;
   }
+}
+
+function overtaken(size: number): RangeError {
+  return new RangeError(
+    `Cannot read ${size} rows while writers overwrite them all: expected a larger capacity`,
+  );
 }
 
 /** The rows of several rings, counted together. */

@@ -33,6 +33,7 @@ export function loadReplay(
   state: ReplayBufferState,
 ): void {
   const { parts, capacity } = core;
+  core.refresh();
   checkSizes(state, core);
   const rings = state.rings.map((ring, i) =>
     checkRing(ring, parts, parts.rings[i])

@@ -46,6 +46,11 @@ export class RowFile implements RecordFile {
     this.#undo.restore(flush.number, this.#file);
     this.#undo.clear();
     this.#file.truncate(dataStart + flush.rows * this.#layout.bytes);
+    // A flush that was interrupted leaves the state before it, or after it.
+    const { rmSync } = builtin("node:fs");
+    for (const number of [flush.number - 1, flush.number + 1]) {
+      rmSync(this.#stateOf(number), { force: true });
+    }
   }
 
   /** Columns of its rows; nothing while it is new. */

@@ -1,7 +1,11 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { loadBuffer, saveBuffer } from "./buffer_file.ts";
+import { loadBuffer, type SavableBuffer, saveBuffer } from "./buffer_file.ts";
+import { PrioritizedReplayBuffer } from "./prioritized_replay_buffer.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 import { RolloutBuffer } from "./rollout_buffer.ts";
+import { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
 import { testRandom } from "./testdata/random.ts";
+import { withFolder } from "./testdata/with_folder.ts";
 
 function makeBuffer(steps: number, numSteps = 40): RolloutBuffer {
   const buffer = new RolloutBuffer({
@@ -22,17 +26,6 @@ function makeBuffer(steps: number, numSteps = 40): RolloutBuffer {
     });
   }
   return buffer;
-}
-
-async function withFolder(
-  use: (folder: string) => Promise<void>,
-): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "bellman-buffers-" });
-  try {
-    await use(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
 }
 
 async function names(folder: string): Promise<string[]> {
@@ -218,3 +211,76 @@ Deno.test("another buffer's file is named and changes nothing", () =>
     );
     assertEquals(small.save(), makeBuffer(2, 10).save());
   }));
+
+const transition = {
+  observation: { shape: [2], dtype: "float32" },
+  reward: { shape: [], dtype: "float32" },
+  terminated: { shape: [], dtype: "uint8" },
+  truncated: { shape: [], dtype: "uint8" },
+} as const;
+
+const options = {
+  capacity: 8,
+  fields: transition,
+  episodes: { next: { nextObservation: "observation" } },
+} as const;
+
+/** Buffers of each kind, empty and with rows. */
+const kinds: Record<string, (steps: number) => SavableBuffer<unknown>> = {
+  replay: (steps) => addSteps(new ReplayBuffer(options), steps),
+  prioritized: (steps) => addSteps(new PrioritizedReplayBuffer(options), steps),
+  sequence: (steps) => {
+    const buffer = new SequenceReplayBuffer({
+      capacity: 6,
+      numSteps: 2,
+      fields: { x: { shape: [], dtype: "int32" } },
+      extraSteps: { x: 1 },
+    });
+    for (let step = 0; step < steps; step++) {
+      buffer.add({ x: [step, step + 1, step + 2] });
+    }
+    return buffer;
+  },
+};
+
+function addSteps<Buffer extends ReplayBuffer>(
+  buffer: Buffer,
+  steps: number,
+): Buffer {
+  for (let step = 0; step < steps; step++) {
+    buffer.add({
+      observation: [step, -step],
+      nextObservation: [step + 1, -step - 1],
+      reward: [step / 8],
+      terminated: [step % 5 === 4 ? 1 : 0],
+      truncated: [0],
+    });
+  }
+  return buffer;
+}
+
+for (const [kind, make] of Object.entries(kinds)) {
+  Deno.test(`a ${kind} buffer comes back, and damage leaves it as it was`, () =>
+    withFolder(async (folder) => {
+      const path = `${folder}/pool.buffer`;
+      for (const copy of [true, false]) {
+        const buffer = make(11);
+        await saveBuffer(buffer, path, { copy });
+        const other = make(2);
+        await loadBuffer(other, path);
+        assertEquals(other.save(), buffer.save());
+      }
+      const whole = await Deno.readFile(path);
+      const buffer = make(3);
+      const before = buffer.save();
+      for (let at = 0; at < whole.length; at += 1 + (whole.length >> 5)) {
+        await Deno.writeFile(path, whole.subarray(0, at));
+        await assertRejects(() => loadBuffer(buffer, path), SyntaxError);
+        const damaged = whole.slice();
+        damaged[at] ^= 1;
+        await Deno.writeFile(path, damaged);
+        await assertRejects(() => loadBuffer(buffer, path), SyntaxError);
+        assertEquals(buffer.save(), before);
+      }
+    }));
+}

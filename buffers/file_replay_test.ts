@@ -5,6 +5,7 @@ import { ReplayBuffer } from "./replay_buffer.ts";
 import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 import type { ReplayBufferState } from "./replay_buffer_state.ts";
 import { testRandom } from "./testdata/random.ts";
+import { withFolder } from "./testdata/with_folder.ts";
 
 const tiny: FileStorageOptions = {
   cacheBytes: 300,
@@ -101,10 +102,9 @@ function makeSteps(seed: number, numEnvs: number) {
   };
 }
 
-Deno.test("a buffer in a file gives what one in memory gives, before and after it was opened again", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "bellman-rows-" });
-  let run = 0;
-  try {
+Deno.test("a buffer in a file gives what one in memory gives, before and after it was opened again", () =>
+  withFolder(async (folder) => {
+    let run = 0;
     await fc.assert(
       fc.asyncProperty(setups, async (setup) => {
         const path = `${folder}/${run++}.rows`;
@@ -141,7 +141,4 @@ Deno.test("a buffer in a file gives what one in memory gives, before and after i
       }),
       { numRuns: 40 },
     );
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));

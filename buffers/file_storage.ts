@@ -66,7 +66,7 @@ export interface FileStorageOptions {
  *
  * @example
  * ```ts
- * import { FileStorage, ReplayBuffer } from "@bellman/buffers";
+ * import { FileStorage, ReplayBuffer, type ReplayBufferState } from "@bellman/buffers";
  * import { assertEquals } from "@std/assert";
  *
  * const folder = await Deno.makeTempDir();
@@ -74,11 +74,16 @@ export interface FileStorageOptions {
  * const fields = { x: { shape: [2], dtype: "float32" } } as const;
  * const buffer = new ReplayBuffer({ capacity: 1000, fields, storage });
  * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
- * assertEquals(buffer.gather([1]).x, Float32Array.of(3, 4));
+ * storage.flush(buffer.save()); // Where its rows are; the file has them.
+ * buffer.addBatch({ x: [5, 6] }, 1);
+ * buffer.close(); // As good as a crash: the last row was not flushed.
  *
- * storage.flush();
- * assertEquals(storage.rows, 2);
- * storage.close();
+ * const again = await FileStorage.open(`${folder}/pool.rows`);
+ * const other = new ReplayBuffer({ capacity: 1000, fields, storage: again });
+ * other.load(again.state as ReplayBufferState);
+ * assertEquals(other.length, 2);
+ * assertEquals(other.gather([1]).x, Float32Array.of(3, 4));
+ * other.close();
  * await Deno.remove(folder, { recursive: true });
  * ```
  */

@@ -43,7 +43,7 @@ export interface RowSource {
  * const fields = { image: { shape: [2, 3], dtype: "uint8" } } as const;
  * const buffer = new ReplayBuffer({ capacity: 4, fields });
  * buffer.addBatch({ image: [1, 2, 3, 4, 5, 6] }, 1);
- * const options: ExportRowsOptions = { slots: [0], fields };
+ * const options: ExportRowsOptions = { fields };
  * assertEquals(exportRows(buffer, options).image.shape, [1, 2, 3]);
  * ```
  */
@@ -85,7 +85,7 @@ const OWN_NAMES = ["slots", "weights"];
  * const fields = { x: { shape: [2], dtype: "float32" } } as const;
  * const buffer = new ReplayBuffer({ capacity: 4, fields });
  * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
- * const stream = writeNpz(exportRows(buffer, { slots: [0, 1] }));
+ * const stream = writeNpz(exportRows(buffer));
  *
  * const other = new ReplayBuffer({ capacity: 4, fields });
  * const arrays = await readNpz(await new Response(stream).bytes());

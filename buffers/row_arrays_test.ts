@@ -46,9 +46,7 @@ function fill(buffer: ReplayBuffer, steps: number): void {
 Deno.test("rows come back from an npz file as the rows they were", async () => {
   const buffer = makeBuffer();
   fill(buffer, 5);
-  const slots = Array.from({ length: 10 }, (_, slot) => slot);
   const arrays = exportRows(buffer, {
-    slots,
     fields: { ...fields, nextObservation: fields.observation },
   });
   assertEquals(
@@ -69,6 +67,19 @@ Deno.test("rows come back from an npz file as the rows they were", async () => {
   const other = makeBuffer();
   assertEquals(importRows(other, await readNpz(bytes)), 10);
   assertEquals(other.save(), buffer.save());
+});
+
+Deno.test("rows of a buffer that began anew are exported in the order of time", () => {
+  const buffer = makeBuffer();
+  fill(buffer, 8);
+  const { reward } = exportRows(buffer);
+  assertEquals(
+    reward.data,
+    Float32Array.from([2, 3, 4, 5, 6, 7].flatMap((time) => [time, time / 4])),
+  );
+  const other = makeBuffer();
+  importRows(other, exportRows(buffer));
+  assertEquals(exportRows(other), exportRows(buffer));
 });
 
 Deno.test("slots are those of the buffer, and shapes flat, where nothing is said", () => {

@@ -1,4 +1,5 @@
 import type * as tf from "@tensorflow/tfjs";
+import type { TensorType } from "./graph/graph.ts";
 
 /**
  * Parameters of a model: an ordered map from path to tensor, such as
@@ -81,4 +82,28 @@ export function mapParams(
   const mapped: Params = {};
   for (const path in params) mapped[path] = transform(params[path], path);
   return mapped;
+}
+
+/**
+ * Shapes and types of a parameter map: what compiled functions declare.
+ *
+ * @param params The map.
+ * @returns A map of the same paths, without numbers.
+ * @example
+ * ```ts
+ * import { paramTypes } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const types = paramTypes({ "pi/bias": tf.zeros([2]) });
+ * assertEquals(types, { "pi/bias": { shape: [2], dtype: "float32" } });
+ * ```
+ */
+export function paramTypes(params: Params): Record<string, TensorType> {
+  return Object.fromEntries(
+    Object.entries(params).map(([path, { shape, dtype }]) => [
+      path,
+      { shape, dtype: dtype as TensorType["dtype"] },
+    ]),
+  );
 }

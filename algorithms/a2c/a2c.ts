@@ -1,9 +1,8 @@
 import {
   type ArrayWithShape,
   disposeParams,
-  type Params,
+  paramTypes,
   RandomStream,
-  type TensorType,
 } from "@bellman/compute";
 import {
   type ActionArray,
@@ -126,7 +125,7 @@ export class A2C {
       { state: { params, optimizer }, numEnvs, numSteps, engine, threads },
     );
     disposeParams(params, optimizer);
-    this.#compilation = { params: typesOf(params), engine, threads };
+    this.#compilation = { params: paramTypes(params), engine, threads };
     this.#collector = new Collector(model, {
       numEnvs,
       config,
@@ -282,14 +281,4 @@ export class A2C {
   close(): void {
     this.#learner.close();
   }
-}
-
-/** Shapes and types of tensors, by path. */
-function typesOf(params: Params): Record<string, TensorType> {
-  return Object.fromEntries(
-    Object.entries(params).map(([path, { shape, dtype }]) => [
-      path,
-      { shape, dtype: dtype as TensorType["dtype"] },
-    ]),
-  );
 }

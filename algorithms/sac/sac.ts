@@ -2,6 +2,7 @@ import {
   compile,
   disposeParams,
   type Params,
+  paramTypes,
   RandomStream,
   type TensorType,
 } from "@bellman/compute";
@@ -126,8 +127,8 @@ export class SAC {
     });
     const state = form.init(random.split("init"));
     this.#learner = makeLearner(form, { state, config, engine, threads });
-    this.#compilation = { params: typesOf(state.policy), engine, threads };
-    this.#criticTypes = typesOf(state.critics);
+    this.#compilation = { params: paramTypes(state.policy), engine, threads };
+    this.#criticTypes = paramTypes(state.critics);
     disposeParams(...Object.values(state));
     this.#replay = new Replay(policy, { config, numEnvs });
     this.#collector = new Collector(policy, {
@@ -424,14 +425,4 @@ function schedulersOf(
       config.temperatureLearningRate ?? learningRate,
     ),
   };
-}
-
-/** Shapes and types of tensors, by path. */
-function typesOf(params: Params): Record<string, TensorType> {
-  return Object.fromEntries(
-    Object.entries(params).map(([path, { shape, dtype }]) => [
-      path,
-      { shape, dtype: dtype as TensorType["dtype"] },
-    ]),
-  );
 }

@@ -208,6 +208,21 @@ export function producersOf(graph: Pick<Graph, "nodes">): Map<Value, Node> {
   return producers;
 }
 
+/** The nodes that take each value; what nothing takes has none. */
+export function consumersOf(
+  graph: Pick<Graph, "nodes">,
+): Map<Value, Node[]> {
+  const consumers = new Map<Value, Node[]>();
+  for (const node of graph.nodes) {
+    for (const value of node.inputs) {
+      const known = consumers.get(value);
+      if (known === undefined) consumers.set(value, [node]);
+      else known.push(node);
+    }
+  }
+  return consumers;
+}
+
 /** How many operations and outputs take each value. */
 export function countUses(graph: Graph): Map<Value, number> {
   const uses = new Map<Value, number>();

@@ -1,5 +1,6 @@
 import {
   CONSTANT,
+  consumersOf,
   type Graph,
   type Node,
   numberOf,
@@ -125,18 +126,6 @@ function sink(
     if (!alike || takers.length === 0) continue;
     levels.set(node, Math.min(...takers.map((it) => levels.get(it)!)));
   }
-}
-
-function consumersOf(graph: Graph): Map<Value, Node[]> {
-  const consumers = new Map<Value, Node[]>();
-  for (const node of graph.nodes) {
-    for (const value of node.inputs) {
-      const known = consumers.get(value);
-      if (known === undefined) consumers.set(value, [node]);
-      else known.push(node);
-    }
-  }
-  return consumers;
 }
 
 /** The nodes of each loop. */

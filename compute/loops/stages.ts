@@ -1,5 +1,6 @@
 import {
   CONSTANT,
+  consumersOf,
   type Graph,
   type NamedValue,
   type Node,
@@ -63,7 +64,7 @@ class Cutter {
   readonly #loops: LoopNodes;
   readonly #producers: Map<Value, Node>;
   readonly #inputs: Map<Value, string>;
-  readonly #consumers = new Map<Value, Node[]>();
+  readonly #consumers: Map<Value, Node[]>;
   readonly #crossing = new Map<Value, string>();
   readonly #joined: Joined[] = [];
   /** Nodes that become a matter of where arrays lie. */
@@ -76,13 +77,7 @@ class Cutter {
     this.#inputs = new Map(
       graph.inputs.map(({ name, value }) => [value, name]),
     );
-    for (const node of graph.nodes) {
-      for (const value of node.inputs) {
-        const known = this.#consumers.get(value);
-        if (known === undefined) this.#consumers.set(value, [node]);
-        else known.push(node);
-      }
-    }
+    this.#consumers = consumersOf(graph);
   }
 
   cut(): Staged {

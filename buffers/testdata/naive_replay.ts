@@ -1,0 +1,163 @@
+import type { Random } from "../sampler.ts";
+
+/** What a buffer of the tests is made for. */
+export interface NaiveOptions {
+  readonly numEnvs: number;
+  /** Steps that fit in. */
+  readonly steps: number;
+  /** Frames of the camera's stack. */
+  readonly frames: number;
+  readonly zeroPadding: boolean;
+  /** Steps of a return; 0 without one. */
+  readonly nStep: number;
+  readonly gamma: number;
+  /** Newest steps that are not drawn yet. */
+  readonly lag: number;
+  /** Numbers of a frame, and of those the ones of a pixel. */
+  readonly frameSize: number;
+  readonly channels: number;
+  readonly jointSize: number;
+}
+
+/** Numbers of an observation. */
+interface Seen {
+  readonly camera: readonly number[];
+  readonly joints: readonly number[];
+}
+
+/** One environment's step. */
+interface Row {
+  readonly seen: Seen;
+  readonly next: Seen;
+  readonly action: readonly number[];
+  readonly reward: number;
+  readonly terminated: number;
+  truncated: number;
+}
+
+/** Numbers of a drawn row, by field. */
+export type DrawnRow = Record<string, readonly number[]>;
+
+/** Keeps every step for ever, and looks rows up one by one. */
+export class NaiveReplay {
+  /** `[step][env]`. */
+  readonly history: Row[][] = [];
+  readonly #options: NaiveOptions;
+  #present: Seen[] | undefined;
+
+  constructor(options: NaiveOptions) {
+    this.#options = options;
+  }
+
+  /** Invents a step that follows the last one, and notes it. */
+  step(random: Random, endings: number): Row[] {
+    const { numEnvs } = this.#options;
+    this.#present ??= this.#observeAll(random);
+    const rows = this.#present.map((seen): Row => ({
+      seen,
+      next: this.#observe(random),
+      action: [random.integer(1000) / 8, random.integer(1000)],
+      reward: random.integer(1000) / 8,
+      terminated: random.uniform() < endings ? 1 + random.integer(255) : 0,
+      truncated: random.uniform() < endings ? 1 : 0,
+    }));
+    this.#present = Array.from({ length: numEnvs }, (_, env) => {
+      const { terminated, truncated, next } = rows[env];
+      return terminated || truncated ? this.#observe(random) : next;
+    });
+    this.history.push(rows);
+    return rows;
+  }
+
+  #observeAll(random: Random): Seen[] {
+    const { numEnvs } = this.#options;
+    return Array.from({ length: numEnvs }, () => this.#observe(random));
+  }
+
+  #observe(random: Random): Seen {
+    const { frameSize, jointSize } = this.#options;
+    const numbers = (length: number) =>
+      Array.from({ length }, () => 1 + random.integer(255));
+    return { camera: numbers(frameSize), joints: numbers(jointSize) };
+  }
+
+  /** Cuts the episodes off; new ones begin with other observations. */
+  interrupt(): void {
+    this.#present = undefined;
+    for (const row of this.history.at(-1) ?? []) {
+      if (!row.terminated && !row.truncated) row.truncated = 1;
+    }
+  }
+
+  clear(): void {
+    this.history.length = 0;
+    this.#present = undefined;
+  }
+
+  /** Slots that may be drawn, oldest first, each with its step. */
+  drawable(): Map<number, { step: number; env: number }> {
+    const { steps, numEnvs, frames, lag } = this.#options;
+    const total = this.history.length;
+    const first = total > steps ? total - steps + frames - 1 : 0;
+    const slots = new Map<number, { step: number; env: number }>();
+    for (let step = first; step < total - lag; step++) {
+      for (let env = 0; env < numEnvs; env++) {
+        slots.set((step % steps) * numEnvs + env, { step, env });
+      }
+    }
+    return slots;
+  }
+
+  /** What is drawn for a step. */
+  row(step: number, env: number): DrawnRow {
+    const { nStep, gamma, lag } = this.#options;
+    const newest = this.history.length - lag - 1;
+    let last = step, sum = 0, discount = 1;
+    for (let at = step, n = 0; n < Math.max(1, nStep); n++, at++) {
+      const row = this.history[at][env];
+      last = at;
+      sum += discount * row.reward;
+      discount *= gamma;
+      if (row.terminated || row.truncated || at === newest) break;
+    }
+    const { seen, action, reward } = this.history[step][env];
+    const { terminated, truncated, next } = this.history[last][env];
+    const stack = this.#stack(step, env);
+    const after = [...this.#stack(last, env).slice(1), next.camera];
+    return {
+      camera: this.#interleave(stack),
+      joints: seen.joints,
+      action,
+      reward: [nStep > 0 ? sum : reward],
+      terminated: [terminated],
+      truncated: [truncated],
+      nextCamera: this.#interleave(after),
+      nextJoints: next.joints,
+      discount: [discount],
+    };
+  }
+
+  #stack(step: number, env: number): (readonly number[])[] {
+    const { frames, zeroPadding, frameSize } = this.#options;
+    const stack = [this.history[step][env].seen.camera];
+    let isFirst = false;
+    for (let at = step; stack.length < frames;) {
+      const before = this.history[at - 1]?.[env];
+      isFirst ||= !before || before.terminated + before.truncated > 0;
+      if (!isFirst) stack.unshift(this.history[--at][env].seen.camera);
+      else stack.unshift(zeroPadding ? Array(frameSize).fill(0) : stack[0]);
+    }
+    return stack;
+  }
+
+  #interleave(stack: (readonly number[])[]): number[] {
+    const { channels, frameSize } = this.#options;
+    const numbers: number[] = [];
+    for (let at = 0; at < frameSize; at += channels) {
+      for (const frame of stack) {
+        numbers.push(...frame.slice(at, at + channels));
+      }
+    }
+    return numbers;
+  }
+}

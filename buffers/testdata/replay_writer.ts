@@ -1,0 +1,17 @@
+/// <reference lib="deno.worker" />
+/** A worker that writes steps to a shared buffer as fast as it can. */
+import { ReplayBuffer } from "../replay_buffer.ts";
+import type { SharedReplay } from "../shared_replay.ts";
+import { writtenStep } from "./written_step.ts";
+
+self.onmessage = (
+  { data: { memory, steps } }: MessageEvent<
+    { memory: SharedReplay; steps: number }
+  >,
+) => {
+  const buffer = ReplayBuffer.attach(memory);
+  for (let step = 0; step < steps; step++) {
+    buffer.add(writtenStep(memory.writer, step, buffer.numEnvs));
+  }
+  self.postMessage("done");
+};

@@ -1,0 +1,39 @@
+import type { Random, SamplerState } from "../sampler.ts";
+import { UniformSampler } from "../uniform_sampler.ts";
+
+/** Draws uniformly, and notes the slots that it is told of. */
+export class ToldSampler extends UniformSampler {
+  slots: Set<number> = new Set();
+  capacity = 0;
+
+  constructor(random: Random) {
+    super({ replacement: random.uniform() < 0.5 });
+  }
+
+  resize(capacity: number): void {
+    this.capacity = capacity;
+  }
+
+  override added(first = 0, count = 0): void {
+    for (let slot = first; slot < first + count; slot++) {
+      if (this.slots.has(slot) || slot >= this.capacity) {
+        throw new Error(`slot ${slot} of ${this.capacity} was added again`);
+      }
+      this.slots.add(slot);
+    }
+  }
+
+  override removed(first = 0, count = 0): void {
+    for (let slot = first; slot < first + count; slot++) {
+      if (!this.slots.delete(slot)) throw new Error(`slot ${slot} is missing`);
+    }
+  }
+
+  override save(): SamplerState {
+    return { slots: Int32Array.from(this.slots).sort() };
+  }
+
+  override load({ slots }: SamplerState = {}): void {
+    this.slots = new Set(slots as Int32Array);
+  }
+}
