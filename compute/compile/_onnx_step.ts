@@ -1,6 +1,7 @@
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
+import { findInPlace } from "../loops/in_place.ts";
 import { findStages, type Staged, unstaged } from "../loops/stages.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
@@ -15,7 +16,7 @@ import {
   type StateLeaf,
   stateLeaves,
   StateMemory,
-  stateSize,
+  unitsOf,
 } from "./_state_memory.ts";
 import { threadsFor } from "./_threads.ts";
 import { type StepFunction, traceStep } from "./_step_function.ts";
@@ -31,6 +32,11 @@ interface Variant {
 
 type Step = (given: readonly TensorData[]) => void;
 
+/** Whether two arrays of one size are the same memory. */
+function sameMemory(a: TensorData, b: TensorData): boolean {
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
+}
+
 /** A step that ONNX Runtime takes, over a state in two places. */
 export class OnnxStep {
   readonly engine = "onnx";
@@ -40,6 +46,8 @@ export class OnnxStep {
   readonly #reader: InputReader;
   readonly #variants: Variants<Variant>;
   #runs: readonly StateRun[] = [];
+  /** Units of the state that are in one place alone. */
+  #inPlace: ReadonlySet<string> = new Set();
   #arena: Arena | undefined;
   /** How much of the arena the state takes. */
   #stateEnd = 0;
@@ -94,11 +102,19 @@ export class OnnxStep {
       graph,
       new Set([...names, ...runs.map(({ name }) => name)]),
     );
-    if (this.#memory === undefined) this.#layOut(runs, staged);
+    const units = unitsOf(this.#leaves, runs);
+    const inPlace = findInPlace(graph, { staged, units });
+    if (this.#memory === undefined) {
+      this.#runs = runs;
+      this.#layOut(units, { staged, inPlace });
+    }
+    const fitsMemory = this.#hasRoomFor(staged) &&
+      [...this.#inPlace].every((name) => inPlace.has(name));
     return this.#variant(traced, {
       graph,
+      isStaged: fitsMemory,
       program: new StagedProgram(graph, {
-        staged: this.#hasRoomFor(staged) ? staged : unstaged(graph),
+        staged: fitsMemory ? staged : unstaged(graph),
         threads: threadsFor(graph, settings.threads),
         arena: this.#arena,
       }),
@@ -112,44 +128,73 @@ export class OnnxStep {
     return this.#stateEnd + scratchSpace(staged) <= this.#arena.size;
   }
 
-  #layOut(runs: readonly StateRun[], staged: Staged): void {
-    this.#runs = runs;
+  #layOut(
+    units: ReturnType<typeof unitsOf>,
+    { staged, inPlace }: { staged: Staged; inPlace: ReadonlySet<string> },
+  ): void {
     const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
-    const space = 2 * spaceFor(stateSize(this.#leaves)) + scratchSpace(staged);
-    this.#arena = hasLoops ? Arena.of(space) : undefined;
-    const take = (size: number) =>
+    const space = units.reduce((sum, { size }) => sum + 2 * spaceFor(size), 0);
+    this.#arena = hasLoops ? Arena.of(space + scratchSpace(staged)) : undefined;
+    if (this.#arena !== undefined) this.#inPlace = inPlace;
+    const take = ({ size }: { size: number }) =>
       this.#arena?.take(size) ?? new Float32Array(size);
-    const place = () => new StateMemory(this.#leaves, { runs, take });
-    const tree = ({ arrays }: StateMemory) =>
-      treeOf(
-        this.#leaves.map(({ name, path }) => ({
-          path,
-          leaf: arrays.get(name)!,
-        })),
-        this.#records,
-      );
-    this.#memory = [place(), place()];
+    const leaves = this.#leaves;
+    const one = new StateMemory(leaves, { units, arrayOf: take });
+    const other = new StateMemory(leaves, {
+      units,
+      arrayOf: (unit) =>
+        this.#inPlace.has(unit.name)
+          ? one.arrays.get(unit.name) as Float32Array
+          : take(unit),
+    });
+    this.#memory = [one, other];
     this.#stateEnd = this.#arena?.used ?? 0;
-    this.#trees = [tree(this.#memory[0]), tree(this.#memory[1])];
+    this.#trees = [this.#treeOver(one), this.#treeOver(other)];
+  }
+
+  #treeOver({ arrays }: StateMemory): Tree<TensorData> {
+    return treeOf(
+      this.#leaves.map(({ name, path }) => ({
+        path,
+        leaf: arrays.get(name)!,
+      })),
+      this.#records,
+    );
   }
 
   #variant(
     { outputPaths, outputRecords }: Traced,
-    { graph, program }: { graph: Graph; program: StagedProgram },
+    { graph, isStaged, program }: {
+      graph: Graph;
+      /** Whether it reads all that it writes over before. */
+      isStaged: boolean;
+      program: StagedProgram;
+    },
   ): Variant {
     const [one, other] = this.#memory;
-    const own = graph.outputs.map(toPort)
-      .filter(({ name }) => !one.arrays.has(name));
+    const ports = graph.outputs.map(toPort);
+    const own = ports.filter(({ name }) => !one.arrays.has(name));
     const arrays = new Map(own.map((port) => [port.name, allocate(port)]));
     const results = outputPaths
       .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
       .filter(({ leaf }) => leaf !== undefined);
     const { state: _, ...records } = outputRecords;
-    const step = (from: StateMemory, to: StateMemory) =>
-      program.bind({
+    const aside = isStaged ? [] : ports
+      .filter(({ name }) => one.arrays.has(name))
+      .filter(({ name }) =>
+        sameMemory(one.arrays.get(name)!, other.arrays.get(name)!)
+      ).map((port) => [port.name, allocate(port)] as const);
+    const step = (from: StateMemory, to: StateMemory): Step => {
+      const run = program.bind({
         inputs: from.arrays,
-        outputs: new Map([...to.arrays, ...arrays]),
+        outputs: new Map([...to.arrays, ...arrays, ...aside]),
       });
+      if (aside.length === 0) return run;
+      return (given) => {
+        run(given);
+        for (const [name, array] of aside) to.arrays.get(name)!.set(array);
+      };
+    };
     return {
       graph,
       results: treeOf(results, records),

@@ -97,6 +97,13 @@ function assertClose(onnx: States, eager: States): void {
   });
 }
 
+/** Sums are taken in another order. */
+function assertNear(onnx: number[], eager: number[]): void {
+  onnx.forEach((it, i) =>
+    assertEquals(Math.abs(it - eager[i]) <= 1e-4 * Math.abs(eager[i]), true)
+  );
+}
+
 type States = ReturnType<typeof statesOf>;
 
 const programs = fc.array(
@@ -122,6 +129,33 @@ for (const size of [SHORT, LONG]) {
   });
 }
 
+Deno.test("a state that is still read after its loop keeps both places", () => {
+  const run = (engine: "onnx" | "eager") => {
+    const step = compileStep(
+      ({ w, m }: Tensors, { x }: Tensors) => {
+        const next = tf.add(tf.mul(m, 0.5), tf.mul(tf.square(w), x));
+        const moved = tf.sub(w, tf.mul(next, 0.125));
+        // The new `m` needs the old `w` after the loop that makes the new one.
+        const late = tf.exp(tf.mul(w, tf.mean(moved)));
+        return {
+          state: { w: moved, m: tf.div(late, 10) },
+          change: tf.sum(tf.sub(moved, w)),
+        };
+      },
+      {
+        state: { w: tf.ones([LONG]), m: tf.zeros([LONG]) },
+        inputs: { x: float() },
+        engine,
+      },
+    );
+    const changes = [0.25, 0.5, 0.125].map((x) => step.run({ x }).change[0]);
+    const { w, m } = step.read();
+    step.close();
+    return [...changes, ...w.data.slice(0, 9), ...m.data.slice(-9)];
+  };
+  assertNear(run("onnx"), run("eager"));
+});
+
 Deno.test("other shapes of inputs share the memory of the state", () => {
   const run = (engine: "onnx" | "eager") => {
     const step = compileStep(
@@ -129,6 +163,10 @@ Deno.test("other shapes of inputs share the memory of the state", () => {
         const pull = tf.mul(tf.mean(x), tf.sum(tf.slice(w, 0, 3)));
         const next = tf.add(tf.mul(m, 0.5), tf.mul(tf.square(w), pull));
         const moved = tf.sub(w, tf.mul(next, 0.125));
+        if (x.size === 2) { // Here the old state is needed to the end.
+          const w1 = tf.mul(tf.reverse(w, 0), tf.mean(moved));
+          return { state: { w: w1, m: moved }, sum: tf.sum(w1) };
+        }
         return { state: { w: moved, m: next }, sum: tf.sum(moved) };
       },
       {
@@ -144,7 +182,7 @@ Deno.test("other shapes of inputs share the memory of the state", () => {
     }
     const { w, m } = step.read();
     step.close();
-    return [w.data.slice(0, 9), m.data.slice(-9)];
+    return [...w.data.slice(0, 9), ...m.data.slice(-9)];
   };
-  assertEquals(run("onnx"), run("eager"));
+  assertNear(run("onnx"), run("eager"));
 });

@@ -1,5 +1,6 @@
 import type { StateRun } from "../graph/passes/pack_state.ts";
 import { sizeOf, type TensorData, type TensorType } from "../graph/graph.ts";
+import type { Unit } from "../loops/in_place.ts";
 import { isTensor } from "../tracing/trace.ts";
 import { leavesOf } from "../tracing/tree.ts";
 import { allocate } from "./_program.ts";
@@ -20,10 +21,35 @@ export function stateLeaves(state: unknown): StateLeaf[] {
   }));
 }
 
+/** What of a state lies in one array: a run, or a tensor by itself. */
+export function unitsOf(
+  leaves: readonly StateLeaf[],
+  runs: readonly StateRun[],
+): (Unit & { size: number })[] {
+  const floats = new Map(
+    leaves.filter(({ leaf }) => leaf.dtype === "float32")
+      .map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
+  );
+  const units = runs.map(({ name, members }) => ({
+    name,
+    members,
+    size: members.reduce((sum, member) => sum + floats.get(member)!, 0),
+  }));
+  for (const { members } of runs) {
+    for (const member of members) floats.delete(member);
+  }
+  const alone = [...floats].map(([name, size]) => ({
+    name,
+    members: [name],
+    size,
+  }));
+  return [...units, ...alone];
+}
+
 /**
- * Where a state lies: all its float32 tensors in one array, those of each run
- * one after the other. There are two such places, that are read and written in
- * turns.
+ * Where a state lies: an array for each unit, the tensors of a run one after
+ * the other. There are two such places, that are read and written in turns;
+ * units that are written in place are the same in both.
  */
 export class StateMemory {
   /** The array of each tensor and of each run, by name. */
@@ -31,53 +57,29 @@ export class StateMemory {
 
   constructor(
     leaves: readonly StateLeaf[],
-    { runs, take }: {
-      runs: readonly StateRun[];
-      /** Gives an array of so many numbers, all 0. */
-      take: (size: number) => Float32Array;
+    { units, arrayOf }: {
+      units: readonly (Unit & { size: number })[];
+      /** The array of a unit, of its size and all 0. */
+      arrayOf: (unit: Unit & { size: number }) => Float32Array;
     },
   ) {
     const arrays = new Map<string, TensorData>();
-    const floats = inOrder(leaves, runs);
-    const sizes = floats.map(({ leaf }) => sizeOf(leaf.shape));
-    const all = take(stateSize(leaves));
-    let offset = 0;
-    floats.forEach(({ name }, i) => {
-      arrays.set(name, all.subarray(offset, offset += sizes[i]));
-    });
-    for (const { name, leaf } of leaves) {
-      const { shape, dtype } = leaf;
+    const sizes = new Map(
+      leaves.map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
+    );
+    for (const unit of units) {
+      const whole = arrayOf(unit);
+      arrays.set(unit.name, whole);
+      let offset = 0;
+      for (const member of unit.members) {
+        const size = sizes.get(member)!;
+        arrays.set(member, whole.subarray(offset, offset += size));
+      }
+    }
+    for (const { name, leaf: { shape, dtype } } of leaves) {
       if (dtype === "float32") continue;
       arrays.set(name, allocate({ size: sizeOf(shape), dtype }));
     }
-    for (const { name, members } of runs) {
-      const first = arrays.get(members[0])!;
-      const size = members
-        .reduce((sum, member) => sum + arrays.get(member)!.length, 0);
-      const start = (first.byteOffset - all.byteOffset) /
-        Float32Array.BYTES_PER_ELEMENT;
-      arrays.set(name, all.subarray(start, start + size));
-    }
     this.arrays = arrays;
   }
-}
-
-/** How many float32 numbers a state has. */
-export function stateSize(leaves: readonly StateLeaf[]): number {
-  return leaves.filter(({ leaf }) => leaf.dtype === "float32")
-    .reduce((sum, { leaf }) => sum + sizeOf(leaf.shape), 0);
-}
-
-/** The float32 tensors: those of runs first, run by run. */
-function inOrder(
-  leaves: readonly StateLeaf[],
-  runs: readonly StateRun[],
-): StateLeaf[] {
-  const byName = new Map(leaves.map((leaf) => [leaf.name, leaf]));
-  const names = new Set([
-    ...runs.flatMap(({ members }) => members),
-    ...leaves.filter(({ leaf }) => leaf.dtype === "float32")
-      .map(({ name }) => name),
-  ]);
-  return [...names].map((name) => byName.get(name)!);
 }
