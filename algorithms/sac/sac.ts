@@ -1,11 +1,4 @@
-import {
-  compile,
-  disposeParams,
-  type Params,
-  paramTypes,
-  RandomStream,
-  type TensorType,
-} from "@bellman/compute";
+import { disposeParams, paramTypes, RandomStream } from "@bellman/compute";
 import {
   type ActionArray,
   type Actor,
@@ -15,19 +8,17 @@ import {
   exportPolicy,
   type ExportPolicyOptions,
   type ObservationArray,
-  observationBuffer,
   PolicyActor,
   type PolicyCompilation,
-  scope,
   type StochasticPolicy,
 } from "@bellman/policies";
-import { schedule, Scheduler } from "@bellman/schedulers";
 import { isStateRecord, type StateTree } from "@bellman/training";
-import * as tf from "@tensorflow/tfjs";
+import { ActionValues } from "./_action_values.ts";
 import { checkConfig } from "./_check_config.ts";
 import { Collector } from "./_collector.ts";
 import { defaultSacConfig, type SacConfig } from "./config.ts";
-import { formOf, type SacForm } from "./_form.ts";
+import { formOf } from "./_form.ts";
+import { Hyperparameters } from "./_hyperparameters.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
 import { Replay } from "./_replay.ts";
 import type { SacOptions, SacSpaces, SacStep } from "./sac_options.ts";
@@ -81,20 +72,17 @@ export class SAC {
   readonly config: Readonly<SacConfig>;
   /** The policy, without its parameters. */
   readonly model: StochasticPolicy;
-  readonly #form: SacForm;
   readonly #spaces: SacSpaces;
-  readonly #options: SacOptions;
   readonly #totalTimesteps: number;
   readonly #random: RandomStream;
-  readonly #schedulers: Readonly<Record<Rate, Scheduler>>;
+  readonly #hyperparameters: Hyperparameters;
   readonly #learner: Learner;
   readonly #replay: Replay;
   readonly #collector: Collector;
   readonly #compilation: PolicyCompilation;
-  readonly #criticTypes: Readonly<Record<string, TensorType>>;
+  readonly #actionValues: ActionValues;
   readonly #noises: Readonly<Record<string, Float32Array>>;
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  #estimates = new Map<number, Estimates>();
   #updates = 0;
 
   /**
@@ -116,19 +104,25 @@ export class SAC {
     const random = new RandomStream(seed);
     this.config = config;
     this.model = policy;
-    this.#form = form;
     this.#spaces = spaces;
-    this.#options = options;
     this.#totalTimesteps = totalTimesteps;
     this.#random = random.split("learning");
-    this.#schedulers = schedulersOf(config, totalTimesteps);
+    this.#hyperparameters = new Hyperparameters(config, {
+      totalTimesteps,
+      rewardScale: options.rewardScale,
+    });
     this.#toEnv = envActions(actionSpace, {
       squashed: policy.squashesActions,
     });
     const state = form.init(random.split("init"));
     this.#learner = makeLearner(form, { state, config, engine, threads });
     this.#compilation = { params: paramTypes(state.policy), engine, threads };
-    this.#criticTypes = paramTypes(state.critics);
+    this.#actionValues = new ActionValues(form, {
+      types: paramTypes(state.critics),
+      critics: () => this.#learner.state.critics,
+      engine,
+      threads,
+    });
     disposeParams(...Object.values(state));
     this.#replay = new Replay(policy, { config, numEnvs });
     this.#collector = new Collector(policy, {
@@ -208,47 +202,24 @@ export class SAC {
 
   /** One update; its statistics are read where they are asked for. */
   #learn(wanted: boolean): Record<string, number> | undefined {
-    const { tau, targetUpdateInterval, temperature } = this.config;
     const steps = this.#collector.steps * this.#spaces.numEnvs;
     const progress = Math.min(1, steps / this.#totalTimesteps);
     for (const name in this.#noises) {
       drawNoise(this.model.distribution, this.#random, this.#noises[name]);
     }
-    const rates = this.#rates(steps);
+    const numbers = this.#hyperparameters.at({ steps, updates: this.#updates });
     const { stats, tdErrors } = this.#learner.run({
       ...this.#replay.draw(this.#random, progress),
       ...this.#noises,
-      ...rates,
-      tau: this.#updates % targetUpdateInterval === 0 ? tau : 0,
-      rewardScale: this.#rewardScale(),
-      ...(temperature !== null && { alpha: temperature }),
+      ...numbers,
     } as never);
     this.#updates++;
     this.#replay.learned(tdErrors);
     if (!wanted) return undefined;
     const statistics: Record<string, number> = {};
     for (const name in stats) statistics[name] = stats[name][0];
-    statistics.learning_rate = rates.learningRate;
+    statistics.learning_rate = numbers.learningRate;
     return statistics;
-  }
-
-  #rates(steps: number): Record<Rate, number> {
-    const rate = (name: Rate) => this.#schedulers[name].valueAt(steps);
-    return {
-      learningRate: rate("learningRate"),
-      criticLearningRate: rate("criticLearningRate"),
-      temperatureLearningRate: rate("temperatureLearningRate"),
-    };
-  }
-
-  #rewardScale(): number {
-    const { rewardScale } = this.#options;
-    if (rewardScale === undefined) return this.config.rewardScale;
-    const scale = rewardScale(this.#updates);
-    if (Number.isFinite(scale)) return scale;
-    throw new RangeError(
-      `Cannot scale rewards by ${scale} at update ${this.#updates}: expected a finite number`,
-    );
   }
 
   /**
@@ -282,55 +253,7 @@ export class SAC {
     observation: ObservationArray,
     actions: ArrayLike<number>,
   ): Float32Array {
-    const { actionShape } = this.model.distribution;
-    const size = actionShape.reduce((product, it) => product * it, 1);
-    const count = this.model.squashesActions ? actions.length / size : 1;
-    let estimate = this.#estimates.get(count);
-    if (estimate === undefined) {
-      estimate = this.#compileEstimates(count);
-      this.#estimates.set(count, estimate);
-    }
-    return estimate(observation, actions);
-  }
-
-  #compileEstimates(count: number): Estimates {
-    const { observationInput, distribution, encode } = this.model;
-    const { shape, dtype } = observationInput;
-    const rows = this.model.squashesActions ? count : 1;
-    const estimate = compile((given) => {
-      const inputs = given as unknown as Record<string, tf.Tensor>;
-      const observations = tf.tile(
-        encode(inputs.observation),
-        [rows, ...this.model.observationShape.map(() => 1)],
-      );
-      const params = scope(given.critics as Params, "qf1");
-      return {
-        values: this.#form.estimate(params, observations, inputs.actions),
-      };
-    }, {
-      name: "values of actions",
-      engine: this.#options.engine,
-      threads: this.#options.threads,
-      inputs: {
-        critics: this.#criticTypes,
-        observation: { shape: [1, ...shape], dtype },
-        ...(this.model.squashesActions && {
-          actions: {
-            shape: [count, ...distribution.actionShape],
-            dtype: "float32" as const,
-          },
-        }),
-      },
-    });
-    const seen = observationBuffer(this.model, 1);
-    return (observation, actions) => {
-      const { values } = estimate.run({
-        critics: this.#learner.state.critics,
-        observation: this.model.observationArray(observation, seen),
-        actions: Float32Array.from(actions),
-      } as never);
-      return Float32Array.from(values as Float32Array);
-    };
+    return this.#actionValues.of(observation, actions);
   }
 
   /**
@@ -397,32 +320,4 @@ export class SAC {
   close(): void {
     this.#learner.close();
   }
-}
-
-/** Learning rates that are inputs of an update. */
-type Rate = "learningRate" | "criticLearningRate" | "temperatureLearningRate";
-
-type Estimates = (
-  observation: ObservationArray,
-  actions: ArrayLike<number>,
-) => Float32Array;
-
-function schedulersOf(
-  config: SacConfig,
-  totalTimesteps: number,
-): Record<Rate, Scheduler> {
-  const { learningRate, learningRateSchedule } = config;
-  const make = (value: number) =>
-    new Scheduler({
-      value,
-      numValues: totalTimesteps,
-      schedule: schedule(learningRateSchedule),
-    });
-  return {
-    learningRate: make(learningRate),
-    criticLearningRate: make(config.criticLearningRate ?? learningRate),
-    temperatureLearningRate: make(
-      config.temperatureLearningRate ?? learningRate,
-    ),
-  };
 }

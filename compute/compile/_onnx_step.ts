@@ -123,7 +123,8 @@ export class OnnxStep {
 
   /** Loops work on the arena; what is beside the state is used by all. */
   #hasRoomFor(staged: Staged): boolean {
-    if (this.#arena === undefined) return false;
+    const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
+    if (this.#arena === undefined) return !hasLoops;
     this.#arena.reset(this.#stateEnd);
     return this.#stateEnd + scratchSpace(staged) <= this.#arena.size;
   }

@@ -1,11 +1,15 @@
 import {
   type Graph,
+  type Node,
+  numberOf,
+  producersOf,
   sizeOf,
   type TensorData,
   type Value,
 } from "../graph/graph.ts";
 import { compileLoop } from "../loops/compile_loop.ts";
 import type { Loop } from "../loops/loop.ts";
+import { scalarProgram } from "../loops/scalars.ts";
 import type { Stage, Staged } from "../loops/stages.ts";
 import { type Arena, spaceFor } from "./_arena.ts";
 import { allocate, Program } from "./_program.ts";
@@ -16,11 +20,14 @@ export type NamedArrays = ReadonlyMap<string, TensorData>;
 /** A stage with the arrays that it reads and writes. */
 type Step = (given: readonly TensorData[]) => void;
 
+/** Where a number comes from: an array, or the caller's of that place. */
+type Source = TensorData | number;
+
 /** A stage, ready to be given arrays. */
 type Made = { readonly program: Program } | {
   readonly loop: Loop;
   readonly run: (...addresses: number[]) => void;
-};
+} | { readonly nodes: readonly Node[] };
 
 /** What is handed from stage to stage and is no part of something else. */
 function placed({ crossing, joined }: Staged): Set<Value> {
@@ -42,6 +49,7 @@ export function scratchSpace(staged: Staged): number {
 /** A graph in stages: loops, and graphs that ONNX Runtime runs. */
 export class StagedProgram {
   readonly #graph: Graph;
+  readonly #producers: ReadonlyMap<Value, Node>;
   readonly #staged: Staged;
   readonly #made: readonly Made[];
   readonly #arena: Arena | undefined;
@@ -57,6 +65,7 @@ export class StagedProgram {
     },
   ) {
     this.#graph = graph;
+    this.#producers = producersOf(graph);
     this.#staged = staged;
     this.#arena = arena;
     this.#made = staged.stages.map((stage) => make(stage, { threads, arena }));
@@ -102,17 +111,43 @@ export class StagedProgram {
     );
     const steps = this.#staged.stages.map((stage, i) => {
       const made = this.#made[i];
-      return "program" in made
-        ? graphStep(made.program, {
-          graph: (stage as { graph: Graph }).graph,
-          arrays,
-          given,
-          outputs,
-        })
-        : this.#loopStep(made, { arrays, given });
+      if ("nodes" in made) return this.#scalarStep(made, { arrays, given });
+      if ("loop" in made) return this.#loopStep(made, { arrays, given });
+      const { graph } = stage as { graph: Graph };
+      return graphStep(made.program, { graph, arrays, given, outputs });
     });
     return (caller) => {
       for (let i = 0; i < steps.length; i++) steps[i](caller);
+    };
+  }
+
+  #scalarStep(
+    { nodes }: Extract<Made, { nodes: unknown }>,
+    { arrays, given }: {
+      arrays: Map<Value, TensorData>;
+      given: ReadonlyMap<Value, number>;
+    },
+  ): Step {
+    const made = new Set(nodes.map(({ outputs: [output] }) => output));
+    const copies: { to: Float32Array; from: number }[] = [];
+    const callers = new Map<Value, Float32Array>();
+    const arrayOf = (value: Value): Float32Array => {
+      const known = arrays.get(value) ?? callers.get(value);
+      if (known !== undefined) return known as Float32Array;
+      const array = new Float32Array(1);
+      // What no other stage takes needs no place of its own.
+      if (made.has(value)) arrays.set(value, array);
+      else {
+        callers.set(value, array);
+        copies.push({ to: array, from: given.get(value)! });
+      }
+      return array;
+    };
+    const constantOf = (value: Value) => numberOf(this.#producers.get(value));
+    const run = scalarProgram(nodes, { arrayOf, constantOf });
+    return (caller) => {
+      for (const { to, from } of copies) to[0] = caller[from][0];
+      run();
     };
   }
 
@@ -123,12 +158,13 @@ export class StagedProgram {
       given: ReadonlyMap<Value, number>;
     },
   ): Step {
-    const copies: { to: TensorData; from: number }[] = [];
+    // A number that lies elsewhere is copied to where the loop can read it.
+    const copies: { to: Float32Array; from: Source }[] = [];
     const scalars = loop.scalars.map((value) => {
       const known = arrays.get(value);
-      if (known !== undefined) return known;
+      if (known?.buffer === this.#arena!.memory.buffer) return known;
       const to = this.#arena!.take(1);
-      copies.push({ to, from: given.get(value)! });
+      copies.push({ to, from: known ?? given.get(value)! });
       return to;
     });
     const vectors = (values: readonly Value[]) =>
@@ -139,7 +175,9 @@ export class StagedProgram {
       ...vectors(loop.outputs),
     ].map(({ byteOffset }) => byteOffset);
     return (caller) => {
-      for (const { to, from } of copies) to[0] = caller[from][0];
+      for (const { to, from } of copies) {
+        to[0] = typeof from === "number" ? caller[from][0] : from[0];
+      }
       run(loop.size, ...addresses);
     };
   }
@@ -149,6 +187,7 @@ function make(
   stage: Stage,
   { threads, arena }: { threads: number; arena: Arena | undefined },
 ): Made {
+  if (stage.kind === "scalars") return stage;
   if (stage.kind === "graph") {
     return { program: new Program(stage.graph, threads) };
   }

@@ -156,6 +156,37 @@ Deno.test("a state that is still read after its loop keeps both places", () => {
   assertNear(run("onnx"), run("eager"));
 });
 
+Deno.test("a number that is returned may be the loop's too", () => {
+  const run = (engine: "onnx" | "eager") => {
+    const step = compileStep(
+      ({ w, count }: Tensors, { x }: Tensors) => {
+        const next = tf.add(count, 1);
+        const rate = tf.div(tf.mean(x), tf.exp(next));
+        const pull = tf.mul(tf.square(w), rate);
+        const moved = tf.sub(w, tf.mul(tf.add(pull, tf.mul(w, next)), 0.125));
+        return {
+          state: { w: moved, count: next },
+          rate,
+          next: tf.add(next, 0),
+        };
+      },
+      {
+        state: { w: tf.ones([SHORT]), count: tf.scalar(0) },
+        inputs: { x: float(4) },
+        engine,
+      },
+    );
+    const results = [1, 2, 3].flatMap((it) => {
+      const { rate, next } = step.run({ x: new Float32Array(4).fill(it) });
+      return [rate[0], next[0]];
+    });
+    const { w, count } = step.read();
+    step.close();
+    return [...results, ...w.data.slice(-9), ...count.data];
+  };
+  assertNear(run("onnx"), run("eager"));
+});
+
 Deno.test("other shapes of inputs share the memory of the state", () => {
   const run = (engine: "onnx" | "eager") => {
     const step = compileStep(

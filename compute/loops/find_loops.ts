@@ -10,13 +10,17 @@ import {
   type Value,
 } from "../graph/graph.ts";
 import { isElementwise } from "./elementwise.ts";
+import { findScalars, type ScalarNodes } from "./scalars.ts";
 
 /** Which nodes are in loops, and when each node is run. */
 export interface LoopNodes {
   readonly nodes: ReadonlySet<Node>;
-  /** Even numbers are of graphs, odd ones of loops. */
+  /** Even numbers are of graphs, odd ones of loops, others of scalars. */
   readonly levels: ReadonlyMap<Node, number>;
 }
+
+/** When the operations on single numbers are run. */
+export const FIRST = -Infinity, LAST = Infinity;
 
 /** Numbers of a vector from which a loop pays. */
 const MIN_SIZE = 1024;
@@ -36,8 +40,9 @@ export function findLoops(
   resident: ReadonlySet<string>,
 ): LoopNodes {
   const nodes = candidates(graph, resident);
+  const scalars = findScalars(graph);
   for (;;) {
-    const levels = levelsOf(graph, nodes);
+    const levels = levelsOf(graph, { loops: nodes, scalars });
     const poor = groupsOf(nodes, levels)
       .filter((group) => !pays(group, graph, nodes)).flat();
     if (poor.length === 0) return { nodes, levels };
@@ -75,16 +80,21 @@ function candidates(graph: Graph, resident: ReadonlySet<string>): Set<Node> {
 /** When each node can be run, if loops are run between graphs. */
 function levelsOf(
   graph: Graph,
-  loops: ReadonlySet<Node>,
+  { loops, scalars }: { loops: ReadonlySet<Node>; scalars: ScalarNodes },
 ): Map<Node, number> {
   const producers = producersOf(graph);
   const levels = new Map<Node, number>();
   for (const node of graph.nodes) {
+    if (scalars.first.has(node) || scalars.last.has(node)) {
+      levels.set(node, scalars.first.has(node) ? FIRST : LAST);
+      continue;
+    }
     let level = loops.has(node) ? 1 : 0;
     for (const value of node.inputs) {
       const producer = producers.get(value);
       if (producer === undefined || producer.op === CONSTANT) continue;
       const before = levels.get(producer)!;
+      if (before === FIRST) continue;
       const step = stepBetween(producer, node, loops);
       level = Math.max(level, before + step);
     }

@@ -1,6 +1,6 @@
 import type { Graph, Value } from "../graph/graph.ts";
 import type { Loop } from "./loop.ts";
-import type { Staged } from "./stages.ts";
+import type { Stage, Staged } from "./stages.ts";
 
 /** A vector of a state, with the tensors that it consists of. */
 export interface Unit {
@@ -30,16 +30,24 @@ export function findInPlace(
     if (at === -1) return false;
     const whole = inputs.get(name);
     const parts = members.flatMap((member) => inputs.get(member) ?? []);
-    return staged.stages.every((stage, i) =>
-      i < at ||
-      (stage.kind === "graph"
-        ? !stage.graph.inputs.some(({ value }) =>
-          value === whole || parts.includes(value)
-        )
-        : !readsLate(stage.loop, { whole, parts, isMaker: i === at }))
-    );
+    return staged.stages.every((stage, i) => {
+      if (i < at) return true;
+      if (stage.kind === "loop") {
+        return !readsLate(stage.loop, { whole, parts, isMaker: i === at });
+      }
+      return !readBy(stage).some((value) =>
+        value === whole || parts.includes(value)
+      );
+    });
   });
   return new Set(fit.map(({ name }) => name));
+}
+
+/** What a stage that is no loop reads. */
+function readBy(stage: Exclude<Stage, { kind: "loop" }>): readonly Value[] {
+  return stage.kind === "graph"
+    ? stage.graph.inputs.map(({ value }) => value)
+    : stage.nodes.flatMap(({ inputs }) => inputs);
 }
 
 /** Whether a loop reads numbers that may have been written over by then. */

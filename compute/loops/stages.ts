@@ -11,13 +11,15 @@ import {
 } from "../graph/graph.ts";
 import { makeGraph } from "../graph/make_graph.ts";
 import { eliminateDeadCode } from "../graph/passes/eliminate_dead_code.ts";
-import { findLoops, type LoopNodes } from "./find_loops.ts";
+import { findLoops, FIRST, LAST, type LoopNodes } from "./find_loops.ts";
 import type { Loop } from "./loop.ts";
 
 /** A part of a graph, run as a whole. */
 export type Stage =
   | { readonly kind: "graph"; readonly graph: Graph }
-  | { readonly kind: "loop"; readonly loop: Loop };
+  | { readonly kind: "loop"; readonly loop: Loop }
+  /** Operations on single numbers. */
+  | { readonly kind: "scalars"; readonly nodes: readonly Node[] };
 
 /** A vector that is made or taken in parts, which lie one after the other. */
 export interface Joined {
@@ -83,13 +85,20 @@ class Cutter {
   cut(): Staged {
     for (const node of this.#graph.nodes) this.#join(node);
     for (const node of this.#graph.nodes) this.#cross(node);
-    const levels = [...new Set(this.#loops.levels.values())].sort((a, b) =>
-      a - b
-    );
-    const stages = levels.flatMap((level) =>
-      level % 2 === 0 ? this.#graphStage(level) : this.#loopStages(level)
-    );
+    const levels = [...new Set([0, ...this.#loops.levels.values()])]
+      .sort((a, b) => a < b ? -1 : 1);
+    const stages = levels.flatMap((level) => this.#stagesOf(level));
     return { stages, crossing: this.#crossing, joined: this.#joined };
+  }
+
+  #stagesOf(level: number): Stage[] {
+    if (level === FIRST || level === LAST) {
+      const nodes = this.#graph.nodes.filter((node) =>
+        !isConstant(node) && this.#levelOf(node) === level
+      );
+      return [{ kind: "scalars", nodes }];
+    }
+    return level % 2 === 0 ? this.#graphStage(level) : this.#loopStages(level);
   }
 
   #levelOf(node: Node): number {
@@ -186,12 +195,14 @@ class Cutter {
     const outputs: NamedValue[] = [];
     for (const value of made) {
       const name = this.#crossing.get(value);
-      if (name !== undefined) outputs.push({ name, value });
+      // What is a result as well is taken from where that is written.
+      const isCrossing = name !== undefined && !this.#isOutput(value);
+      if (isCrossing) outputs.push({ name, value });
     }
     const isFirst = level === 0;
     for (const output of this.#graph.outputs) {
       const producer = this.#producers.get(output.value);
-      const isOwn = made.has(output.value) && !this.#crossing.has(output.value);
+      const isOwn = made.has(output.value);
       // What is an input or a constant is copied in the first stage.
       const isLoose = producer === undefined || isConstant(producer);
       if (isOwn || (isFirst && isLoose)) outputs.push(output);

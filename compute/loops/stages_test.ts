@@ -24,12 +24,12 @@ function stagesOf(
 
 /** Each stage in a few words: a loop's size, a graph's operations. */
 const described = ({ stages }: Staged) =>
-  stages.map((stage) =>
-    stage.kind === "loop"
-      ? `loop of ${stage.loop.size}`
-      : stage.graph.nodes.map(({ op }) => op).filter((op) => op !== "Constant")
-        .join(" ")
-  );
+  stages.map((stage) => {
+    if (stage.kind === "loop") return `loop of ${stage.loop.size}`;
+    const nodes = stage.kind === "graph" ? stage.graph.nodes : stage.nodes;
+    const names = nodes.map(({ op }) => op).filter((op) => op !== "Constant");
+    return (stage.kind === "scalars" ? "scalars: " : "") + names.join(" ");
+  });
 
 const moved = ({ a, b }: Tensors) =>
   tf.sub(a, tf.div(tf.mul(b, 0.9), tf.add(tf.sqrt(tf.square(b)), 1e-8)));
@@ -96,13 +96,34 @@ Deno.test("an optimizer in the middle: gradients and new parameters lie in place
     ...{ w, v, "m/w": w, "m/v": v, "v/w": w, "v/v": v, step: float() },
     x: float(8, 300),
   });
-  const [before, loop, after, ...rest] = described(staged);
+  const [first, before, loop, after, ...rest] = described(staged);
+  // The number of the step, and the corrections that follow from it.
+  assertEquals(first.startsWith("scalars: Add Multiply Expm1"), true);
   assertEquals(loop, "loop of 80000");
   assertEquals(rest, []);
   // Three slots of parameters are joined for the loop, but not the gradients.
   assertEquals(before.split(" ").filter((op) => op === "Concat").length, 3);
   assertEquals(after.includes("Split"), false);
   assertEquals(staged.joined.length, 2);
+});
+
+Deno.test("operations on single numbers come first or last where they can", () => {
+  const staged = stagesOf(({ a, b, step }) => {
+    const next = tf.add(step, 1);
+    const mean = tf.mean(tf.mul(a, tf.exp(next)));
+    return { step: next, loss: tf.mul(tf.sqrt(mean), tf.sum(b)) };
+  }, { a: float(8), b: float(4), step: float() });
+  assertEquals(described(staged), [
+    "scalars: Add Exp",
+    "Multiply Mean Sum",
+    "scalars: Sqrt Multiply",
+  ]);
+  // One in the middle stays where it is.
+  const middle = stagesOf(
+    ({ a }) => ({ y: tf.mul(a, tf.sqrt(tf.sum(a))) }),
+    { a: float(8) },
+  );
+  assertEquals(described(middle), ["Sum Sqrt Multiply"]);
 });
 
 Deno.test("a loop in the middle must be worth another run of a graph", () => {
