@@ -31,7 +31,9 @@ export function adam(options: AdamOptions = {}): Optimizer {
   return adamWith(
     options,
     ({ mean, square, corrections, learningRate, epsilon }) => {
-      const root = tf.sqrt(tf.div(square, corrections[1]));
+      // The root of the correction is one number, that of a division is many.
+      const scale = tf.div(1, tf.sqrt(corrections[1]));
+      const root = tf.mul(tf.sqrt(square), scale);
       const rate = tf.div(learningRate, corrections[0]);
       return tf.mul(rate, tf.div(mean, tf.add(root, epsilon)));
     },

@@ -7,12 +7,12 @@ export class Breather {
   #calls = 0;
 
   /**
-   * Whether a tenth of a second has gone by: a turn with a timer in it takes two
-   * thousandths, and without one signals wait. Looks at the clock on every 16th
-   * call only.
+   * Whether a quarter of a second has gone by: a turn with a timer in it takes
+   * two thousandths, and without one signals wait. Looks at the clock on every
+   * 16th call only.
    */
   due(): boolean {
-    return (++this.#calls & 15) === 0 && performance.now() - this.#last > 100;
+    return (++this.#calls & 15) === 0 && performance.now() - this.#last > 250;
   }
 
   /** Waits for one turn of the event loop. */
