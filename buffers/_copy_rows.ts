@@ -37,11 +37,10 @@ export function copyRows(
 ): void {
   if (size >= BLOCK_UNITS) copyBlocks(source, target, rows, size);
   else if (source instanceof Uint8Array) {
-    copyBytes(source, target as Uint8Array, rows, size);
+    if (size === 1) copySingleBytes(source, target as Uint8Array, rows);
+    else copyBytes(source, target as Uint8Array, rows, size);
   } else if (size === 1) copySingles(source, target as Int32Array, rows);
-  else {
-    copyWords(source, target as Int32Array, rows, size);
-  }
+  else copyWords(source, target as Int32Array, rows, size);
 }
 
 function copyBlocks(
@@ -59,6 +58,17 @@ function copyBlocks(
 function copySingles(
   source: Int32Array,
   target: Int32Array,
+  rows: Int32Array,
+): void {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    if (row >= 0) target[i] = source[row];
+  }
+}
+
+function copySingleBytes(
+  source: Uint8Array,
+  target: Uint8Array,
   rows: Int32Array,
 ): void {
   for (let i = 0; i < rows.length; i++) {

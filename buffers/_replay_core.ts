@@ -1,4 +1,4 @@
-import { BoundBatch } from "./_bound_batch.ts";
+import type { BoundBatch } from "./_bound_batch.ts";
 import { Gatherer } from "./_gatherer.ts";
 import { makeLayout } from "./_replay_layout.ts";
 import { makeParts, type ReplayParts } from "./_replay_parts.ts";

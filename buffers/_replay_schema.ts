@@ -1,10 +1,8 @@
 import { closest } from "./_closest.ts";
 import { type Leaf, makeSchema, type Schema, unknownField } from "./_schema.ts";
+import type { EpisodeOptions } from "./episode_options.ts";
 import type { ArrayField, Field } from "./field.ts";
-import type {
-  EpisodeOptions,
-  ReplayBufferOptions,
-} from "./replay_buffer_options.ts";
+import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 
 /** What a drawn array is made of. */
 export type Source =

@@ -121,6 +121,14 @@ Deno.test("an episode that does not fit is named, and those before it stay", () 
       "Cannot load episode 1: 'observations.joints.0' of 3 numbers: expected 4 equal rows",
     ],
     [
+      { ...good, actions: [0, 1, 2, 3] },
+      "Cannot add 4 numbers as 'action': expected 3",
+    ],
+    [
+      { ...good, actions: [0, 1] },
+      "Cannot add 2 numbers as 'action': expected 3",
+    ],
+    [
       makeEpisode({ id: 2, steps: 8, end: 1 }),
       "Cannot load 8 steps of episode 1 into a buffer with room for 7",
     ],

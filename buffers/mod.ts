@@ -2,7 +2,10 @@
  * Preallocated buffers for recorded steps, without any dependency on tensors or
  * environments.
  *
- * @example
+ * A {@linkcode RolloutBuffer} records a fixed number of steps and is read whole;
+ * a {@linkcode ReplayBuffer} keeps the last ones and draws batches by chance.
+ *
+ * @example Steps side by side
  * ```ts
  * import { RolloutBuffer } from "@bellman/buffers";
  * import { assertEquals, assertThrows } from "@std/assert";
@@ -17,6 +20,39 @@
  * assertThrows(() => buffer.add({ temperature: [21, 26] }), RangeError, "full");
  * ```
  *
+ * @example A replay buffer of an accumulator, a storage and a sampler
+ * ```ts
+ * import {
+ *   MemoryStorage,
+ *   NStepAccumulator,
+ *   ReplayBuffer,
+ *   UniformSampler,
+ * } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const fields = {
+ *   state: { shape: [], dtype: "float32" },
+ *   reward: { shape: [], dtype: "float32" },
+ *   terminated: { shape: [], dtype: "uint8" },
+ *   truncated: { shape: [], dtype: "uint8" },
+ * } as const;
+ * const accumulator = new NStepAccumulator({ fields, steps: 2, gamma: 0.5 });
+ * const buffer = new ReplayBuffer({
+ *   capacity: 100,
+ *   fields: accumulator.fields,
+ *   accumulator,
+ *   storage: new MemoryStorage(),
+ *   sampler: new UniformSampler({ replacement: false }),
+ * });
+ * for (const state of [0, 1, 2]) {
+ *   buffer.add({ state: [state], reward: [4], terminated: [0], truncated: [0] });
+ * }
+ * assertEquals(buffer.length, 2);
+ * const { reward, discount } = buffer.gather([0, 1]);
+ * assertEquals(reward, Float32Array.of(6, 6));
+ * assertEquals(discount, Float32Array.of(0.25, 0.25));
+ * ```
+ *
  * @module
  */
 export type {
@@ -27,12 +63,12 @@ export type {
   FieldDtype,
   FieldValues,
 } from "./field.ts";
-export {
-  type RandomIntegers,
-  RolloutBuffer,
-  type RolloutBufferOptions,
-  type RolloutBufferState,
-} from "./rollout_buffer.ts";
+export type { RandomIntegers } from "./random_integers.ts";
+export { RolloutBuffer } from "./rollout_buffer.ts";
+export type {
+  RolloutBufferOptions,
+  RolloutBufferState,
+} from "./rollout_buffer_options.ts";
 export { decodeFrameStacks, type FrameStacksOptions } from "./frame_stacks.ts";
 export {
   PrioritizedReplayBuffer,
@@ -57,16 +93,11 @@ export { SumTree } from "./sum_tree.ts";
 export type { Accumulator } from "./accumulator.ts";
 export type { Batch } from "./batch.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory_storage.ts";
-export {
-  NStepAccumulator,
-  type NStepAccumulatorOptions,
-} from "./n_step_accumulator.ts";
+export { NStepAccumulator } from "./n_step_accumulator.ts";
+export type { NStepAccumulatorOptions } from "./n_step_accumulator_options.ts";
 export { ReplayBuffer } from "./replay_buffer.ts";
-export type {
-  EpisodeOptions,
-  NStepOptions,
-  ReplayBufferOptions,
-} from "./replay_buffer_options.ts";
+export type { EpisodeOptions, NStepOptions } from "./episode_options.ts";
+export type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 export type {
   ReplayBufferState,
   ReplayRingState,

@@ -1,10 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { FieldArray } from "./field.ts";
-import {
-  NStepAccumulator,
-  type NStepAccumulatorOptions,
-} from "./n_step_accumulator.ts";
+import { NStepAccumulator } from "./n_step_accumulator.ts";
+import type { NStepAccumulatorOptions } from "./n_step_accumulator_options.ts";
 import type { SamplerState } from "./sampler.ts";
 import { NaiveReplay } from "./testdata/naive_replay.ts";
 import { testRandom } from "./testdata/random.ts";

@@ -2,14 +2,13 @@ import { Batches } from "./_batches.ts";
 import { partsOf } from "./_parts_of.ts";
 import { ReplayCore } from "./_replay_core.ts";
 import { loadReplay, type Saved, saveReplay } from "./_replay_state.ts";
-import { collect, type Purpose } from "./_schema.ts";
-import type { Accumulator } from "./accumulator.ts";
+import { RowIntake } from "./_row_intake.ts";
+import { shareParts } from "./_share_parts.ts";
 import type { Batch } from "./batch.ts";
 import type { FieldValues } from "./field.ts";
 import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 import type { ReplayBufferState } from "./replay_buffer_state.ts";
 import type { Random } from "./sampler.ts";
-import { shareParts } from "./_share_parts.ts";
 import type { SharedReplay } from "./shared_replay.ts";
 
 /**
@@ -19,15 +18,15 @@ import type { SharedReplay } from "./shared_replay.ts";
  * after `capacity`. A row may stand for itself, or be the step of an episode:
  * then what comes next is stored once, stacks of frames and returns of several
  * steps are put together when they are drawn, and nothing reaches over the end
- * of an episode, be it terminated or truncated. Adding and drawing into the
- * caller's arrays allocate nothing but a view for each row of 128 numbers or
+ * of an episode, be it terminated or truncated. Adding, and drawing into the
+ * caller's arrays, makes no new array but a view for each row of 128 numbers or
  * more.
  *
  * Three parts make a buffer: an {@linkcode Accumulator} turns steps into rows, a
  * {@linkcode Storage} keeps them, a {@linkcode Sampler} chooses among them (the
  * division of Dopamine's replay buffer, Castro et al. 2018).
  *
- * @example Transitions of two environments
+ * @example
  * ```ts
  * import { ReplayBuffer } from "@bellman/buffers";
  * import { assertEquals } from "@std/assert";
@@ -54,47 +53,12 @@ import type { SharedReplay } from "./shared_replay.ts";
  * assertEquals(batch.observation, Float32Array.of(10, 1));
  * assertEquals(batch.nextObservation, Float32Array.of(99, 2));
  * ```
- *
- * @example An accumulator, a storage and a sampler
- * ```ts
- * import {
- *   MemoryStorage,
- *   NStepAccumulator,
- *   ReplayBuffer,
- *   UniformSampler,
- * } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const fields = {
- *   state: { shape: [], dtype: "float32" },
- *   reward: { shape: [], dtype: "float32" },
- *   terminated: { shape: [], dtype: "uint8" },
- *   truncated: { shape: [], dtype: "uint8" },
- * } as const;
- * const accumulator = new NStepAccumulator({ fields, steps: 2, gamma: 0.5 });
- * const buffer = new ReplayBuffer({
- *   capacity: 100,
- *   fields: accumulator.fields,
- *   accumulator,
- *   storage: new MemoryStorage(),
- *   sampler: new UniformSampler({ replacement: false }),
- * });
- * for (const state of [0, 1, 2]) {
- *   buffer.add({ state: [state], reward: [4], terminated: [0], truncated: [0] });
- * }
- * assertEquals(buffer.length, 2);
- * const { reward, discount } = buffer.gather([0, 1]);
- * assertEquals(reward, Float32Array.of(6, 6));
- * assertEquals(discount, Float32Array.of(0.25, 0.25));
- * ```
  */
 export class ReplayBuffer {
   readonly #options: ReplayBufferOptions;
   readonly #core: ReplayCore;
   readonly #batches: Batches;
-  readonly #adding: Purpose;
-  /** The arrays of the rows that are added. */
-  readonly #values: ArrayLike<number>[] = [];
+  readonly #intake: RowIntake;
 
   /**
    * Allocates the arrays of all fields.
@@ -106,10 +70,9 @@ export class ReplayBuffer {
   constructor(options: ReplayBufferOptions) {
     this.#options = options;
     this.#core = new ReplayCore(options);
-    const { parts, numEnvs } = this.#core;
-    this.#batches = new Batches(parts.schema);
-    this.#adding = { action: "add", rows: numEnvs };
-    partsOf.set(this, parts);
+    this.#batches = new Batches(this.#core.parts.schema);
+    this.#intake = new RowIntake(this.#core, options.accumulator);
+    partsOf.set(this, this.#core.parts);
   }
 
   /** Rows that fit in. */
@@ -155,18 +118,7 @@ export class ReplayBuffer {
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(step: { readonly [field: string]: FieldValues }): void {
-    const { accumulator } = this.#options;
-    if (accumulator !== undefined) {
-      this.#addFinished(accumulator, accumulator.add(step));
-      return;
-    }
-    collect(
-      this.#core.parts.schema.added.root,
-      step,
-      this.#adding,
-      this.#values,
-    );
-    this.#core.write(this.#values, this.numEnvs);
+    this.#intake.addStep(step);
   }
 
   /**
@@ -175,29 +127,18 @@ export class ReplayBuffer {
    * ones.
    *
    * @param rows For each field its numbers `[row, ...shape]`, or, of steps of
-   * episodes, `[step, env, ...shape]`; arrays may be longer. Copied.
+   * episodes, `[step, env, ...shape]`; copied.
    * @param count How many rows: where they are steps of episodes, a multiple of
    * `numEnvs`.
-   * @throws {RangeError} If there are fewer, or there is no such field.
+   * @throws {RangeError} If an array has not the numbers of so many rows, or there
+   * is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   addBatch(
     rows: { readonly [field: string]: FieldValues },
     count: number,
   ): void {
-    const { numEnvs } = this.#core.parts.writer.ring;
-    if (!Number.isSafeInteger(count) || count < 0 || count % numEnvs !== 0) {
-      throw new RangeError(
-        `Cannot add ${count} rows: expected a whole multiple of ${numEnvs}`,
-      );
-    }
-    const purpose = { action: "add", rows: count, atLeast: true };
-    collect(this.#core.parts.schema.added.root, rows, purpose, this.#values);
-    this.#core.write(this.#values, count);
-  }
-
-  #addFinished({ rows }: Accumulator, count: number): void {
-    if (count > 0) this.addBatch(rows, count);
+    this.#intake.addRows(rows, count);
   }
 
   /**
@@ -206,9 +147,7 @@ export class ReplayBuffer {
    * accumulator finishes what it holds.
    */
   interrupt(): void {
-    const { accumulator } = this.#options;
-    if (accumulator) this.#addFinished(accumulator, accumulator.flush());
-    this.#core.parts.writer.truncate();
+    this.#intake.interrupt();
   }
 
   /**

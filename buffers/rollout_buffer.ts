@@ -10,79 +10,12 @@ import {
 } from "./_schema.ts";
 import { shuffle } from "./_shuffle.ts";
 import { StepWriter } from "./_step_writer.ts";
-import type { Field, FieldArray, FieldData, FieldValues } from "./field.ts";
-
-/**
- * What a {@linkcode RolloutBuffer} is made for.
- *
- * @example
- * ```ts
- * import { RolloutBuffer, type RolloutBufferOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RolloutBufferOptions = {
- *   numEnvs: 2,
- *   numSteps: 3,
- *   fields: { temperature: { shape: [], dtype: "float64" } },
- * };
- * assertEquals(new RolloutBuffer(options).data("temperature"), new Float64Array(6));
- * ```
- */
-export interface RolloutBufferOptions {
-  /** Streams that are recorded side by side: environments, sensors. */
-  readonly numEnvs: number;
-  /** Steps of each stream that fit in. */
-  readonly numSteps: number;
-  /** What is recorded in each step, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
-}
-
-/**
- * What a {@linkcode RolloutBuffer} saves.
- *
- * @example
- * ```ts
- * import { RolloutBuffer, type RolloutBufferState } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const buffer = new RolloutBuffer({
- *   numEnvs: 1,
- *   numSteps: 2,
- *   fields: { reward: { shape: [], dtype: "float32" } },
- * });
- * buffer.add({ reward: [1] });
- * const state: RolloutBufferState = buffer.save();
- * assertEquals(state.length, 1);
- * ```
- */
-export type RolloutBufferState = {
-  /** Steps that it holds. */
-  length: number;
-  /** The arrays of all fields, filled or not. */
-  fields: { [name: string]: FieldData };
-};
-
-/**
- * The generator that {@linkcode RolloutBuffer.minibatches} draws from.
- *
- * @example
- * ```ts
- * import type { RandomIntegers } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const alwaysFirst: RandomIntegers = { integer: () => 0 };
- * assertEquals(alwaysFirst.integer(5), 0);
- * ```
- */
-export interface RandomIntegers {
-  /**
-   * Draws a whole number.
-   *
-   * @param n How many there are to choose from.
-   * @returns One of 0 to `n - 1`, each as likely.
-   */
-  integer(n: number): number;
-}
+import type { FieldArray, FieldData, FieldValues } from "./field.ts";
+import type { RandomIntegers } from "./random_integers.ts";
+import type {
+  RolloutBufferOptions,
+  RolloutBufferState,
+} from "./rollout_buffer_options.ts";
 
 /**
  * Records a fixed number of steps of several streams side by side.

@@ -1,6 +1,7 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { RolloutBuffer, type RolloutBufferState } from "./rollout_buffer.ts";
+import { RolloutBuffer } from "./rollout_buffer.ts";
+import type { RolloutBufferState } from "./rollout_buffer_options.ts";
 import { testRandom } from "./testdata/random.ts";
 
 const fields = {

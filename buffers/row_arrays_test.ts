@@ -130,6 +130,17 @@ Deno.test("what does not fit is named and changes nothing", () => {
     [{ "a": row(2), "a.b": row(2) }, "Cannot import 'a.b': another array"],
   ];
   const before = buffer.save();
+  const wide = exportRows(buffer);
+  const { data } = wide["observation.camera"];
+  wide["observation.camera"] = {
+    data: new Uint8Array(2 * data.length),
+    shape: [2, 2, 6],
+  };
+  assertThrows(
+    () => importRows(buffer, wide),
+    RangeError,
+    "Cannot add 24 numbers as 'observation.camera': expected 12",
+  );
   for (const [arrays, message] of cases) {
     assertThrows(() => importRows(buffer, arrays), RangeError, message);
   }

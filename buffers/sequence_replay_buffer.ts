@@ -3,8 +3,9 @@ import { checkCount } from "./_check_count.ts";
 import { collect, nest } from "./_schema.ts";
 import { SegmentFrames } from "./_segment_frames.ts";
 import { type SegmentSchema, segmentSchema } from "./_segment_schema.ts";
+import { checkSegmentState } from "./_segment_state.ts";
 import type { FieldArray, FieldValues } from "./field.ts";
-import type { RandomIntegers } from "./rollout_buffer.ts";
+import type { RandomIntegers } from "./random_integers.ts";
 import type {
   SequenceBatch,
   SequenceReplayBufferOptions,
@@ -280,30 +281,11 @@ export class SequenceReplayBuffer {
    * @throws {TypeError} If it is not such a state.
    */
   load(state: SequenceReplayBufferState): void {
-    const { length, next } = state ?? {};
-    if (!(Number.isInteger(length) && length >= 0)) {
-      throw new TypeError(
-        `Cannot load a buffer of ${length} segments: expected what save() gave`,
-      );
-    }
-    if (length > this.capacity) {
-      throw new RangeError(
-        `Cannot load ${length} segments into a buffer of ${this.capacity}`,
-      );
-    }
-    const isNext = length < this.capacity
-      ? next === length
-      : Number.isInteger(next) && next >= 0 && next < length;
-    if (!isNext) {
-      throw new TypeError(
-        `Cannot load ${length} segments with ${next} as the next: expected what save() gave`,
-      );
-    }
-    const values: ArrayLike<number>[] = [];
-    const purpose = { action: "load", rows: length * this.numEnvs };
-    collect(this.#schema.kept.root, state.fields, purpose, values);
+    const { capacity, numEnvs } = this;
+    const { kept } = this.#schema;
+    const values = checkSegmentState(state, { capacity, numEnvs, kept });
     this.#arrays.forEach((array, i) => array.set(values[i]));
-    this.#length = length;
-    this.#next = next;
+    this.#length = state.length;
+    this.#next = state.next;
   }
 }

@@ -1,4 +1,4 @@
-import type { EpisodeOptions } from "./replay_buffer_options.ts";
+import type { EpisodeOptions } from "./episode_options.ts";
 import type { Field } from "./field.ts";
 
 /**

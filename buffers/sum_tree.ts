@@ -1,6 +1,4 @@
-/** Children of a node: as many as two cache lines hold. */
-const FAN_OUT_BITS = 4;
-const FAN_OUT = 1 << FAN_OUT_BITS;
+import { SumTreeNodes } from "./_sum_tree_nodes.ts";
 
 /** So that the sum of as many as 2^53 leaves is finite. */
 const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
@@ -29,14 +27,7 @@ const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
 export class SumTree {
   /** Leaves that it has. */
   readonly capacity: number;
-  /** Leaves, then the sums of the nodes level by level; the root is the last. */
-  readonly #sums: Float64Array;
-  /** The smallest leaf above 0 under each node; leaves have none. */
-  readonly #mins: Float64Array;
-  /** Where each level starts among the sums, leaves first. */
-  readonly #starts: readonly number[];
-  /** Nodes of a level that have to be computed. */
-  #stale = new Int32Array(1);
+  readonly #nodes: SumTreeNodes;
 
   /**
    * Makes a tree whose leaves are all 0.
@@ -51,30 +42,22 @@ export class SumTree {
       );
     }
     this.capacity = capacity;
-    const starts = [0];
-    let [nodes, end] = [capacity, 0];
-    while (nodes > 1 || starts.length === 1) {
-      nodes = wholeNodes(nodes);
-      starts.push(end += nodes * FAN_OUT);
-    }
-    this.#starts = starts;
-    this.#sums = new Float64Array(end + 1);
-    this.#mins = new Float64Array(end + 1 - starts[1]).fill(Infinity);
+    this.#nodes = new SumTreeNodes(capacity);
   }
 
   /** The sum of all leaves. */
   get total(): number {
-    return this.#sums[this.#sums.length - 1];
+    return this.#nodes.total;
   }
 
   /** The smallest leaf above 0; `Infinity` if all are 0. */
   get min(): number {
-    return this.#mins[this.#mins.length - 1];
+    return this.#nodes.min;
   }
 
-  /** The leaves: always the same array, to be read only. */
+  /** The leaves: a view of always the same memory, to be read only. */
   get leaves(): Float64Array {
-    return this.#sums.subarray(0, this.capacity);
+    return this.#nodes.sums.subarray(0, this.capacity);
   }
 
   /**
@@ -87,13 +70,8 @@ export class SumTree {
   set(index: number, value: number): void {
     this.#checkIndex(index);
     checkValue(value);
-    this.#sums[index] = value;
-    let node = index >> FAN_OUT_BITS;
-    this.#sumLeaves(node);
-    for (let level = 2; level < this.#starts.length; level++) {
-      node >>= FAN_OUT_BITS;
-      this.#sumNodes(level, node);
-    }
+    this.#nodes.sums[index] = value;
+    this.#nodes.update(index);
   }
 
   /**
@@ -116,13 +94,9 @@ export class SumTree {
       this.#checkIndex(indices[i]);
       checkValue(values[i]);
     }
-    if (this.#stale.length < length) this.#stale = new Int32Array(length);
-    const stale = this.#stale;
-    for (let i = 0; i < length; i++) {
-      this.#sums[indices[i]] = values[i];
-      stale[i] = indices[i] >> FAN_OUT_BITS;
-    }
-    this.#computeStale(length);
+    const { sums } = this.#nodes;
+    for (let i = 0; i < length; i++) sums[indices[i]] = values[i];
+    this.#nodes.updateMany(indices);
   }
 
   /**
@@ -140,8 +114,8 @@ export class SumTree {
     if (first === end) return;
     this.#checkIndex(first);
     this.#checkIndex(end - 1);
-    this.#sums.fill(value, first, end);
-    this.#compute(first >> FAN_OUT_BITS, (end - 1) >> FAN_OUT_BITS);
+    this.#nodes.sums.fill(value, first, end);
+    this.#nodes.updateRange(first, end - 1);
   }
 
   /**
@@ -155,7 +129,7 @@ export class SumTree {
    */
   find(mass: number): number {
     this.#checkMass(mass);
-    return this.#find(mass);
+    return this.#nodes.find(mass);
   }
 
   #checkMass(mass: number): void {
@@ -168,23 +142,6 @@ export class SumTree {
     throw new RangeError(
       `Cannot find the leaf at mass ${mass} as all ${this.capacity} leaves are 0`,
     );
-  }
-
-  #find(mass: number): number {
-    const sums = this.#sums;
-    let node = 0;
-    for (let level = this.#starts.length - 2; level >= 0; level--) {
-      const start = this.#starts[level];
-      let child = start + node * FAN_OUT;
-      const last = child + FAN_OUT - 1;
-      while (child < last && mass >= sums[child]) mass -= sums[child++];
-      if (sums[child] === 0) { // Rounding led past the last child above 0.
-        while (sums[child] === 0) child--;
-        mass = Infinity;
-      }
-      node = child - start;
-    }
-    return node;
   }
 
   /**
@@ -212,9 +169,9 @@ export class SumTree {
       );
     }
     for (let i = 0; i < leaves.length; i++) checkValue(leaves[i]);
-    this.#sums.fill(0, 0, this.capacity);
-    this.#sums.set(leaves);
-    this.#compute(0, wholeNodes(this.capacity) - 1);
+    this.#nodes.sums.fill(0, 0, this.capacity);
+    this.#nodes.sums.set(leaves);
+    this.#nodes.updateRange(0, this.capacity - 1);
   }
 
   #checkIndex(index: number): void {
@@ -225,70 +182,6 @@ export class SumTree {
       }`,
     );
   }
-
-  /** Nodes `first` to `last` above the leaves, and all above them. */
-  #compute(first: number, last: number): void {
-    for (let node = first; node <= last; node++) this.#sumLeaves(node);
-    for (let level = 2; level < this.#starts.length; level++) {
-      first >>= FAN_OUT_BITS;
-      last >>= FAN_OUT_BITS;
-      for (let node = first; node <= last; node++) this.#sumNodes(level, node);
-    }
-  }
-
-  /** The listed nodes above the leaves, and all above them. */
-  #computeStale(count: number): void {
-    const stale = this.#stale;
-    count = dropRepeats(stale, count);
-    for (let i = 0; i < count; i++) this.#sumLeaves(stale[i]);
-    for (let level = 2; level < this.#starts.length; level++) {
-      for (let i = 0; i < count; i++) stale[i] >>= FAN_OUT_BITS;
-      count = dropRepeats(stale, count);
-      for (let i = 0; i < count; i++) this.#sumNodes(level, stale[i]);
-    }
-  }
-
-  /** A node above leaves. */
-  #sumLeaves(node: number): void {
-    const leaves = this.#sums;
-    const first = node * FAN_OUT;
-    // Two of each, as one addition would wait for the one before.
-    let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
-    for (let i = first; i < first + FAN_OUT; i += 2) {
-      const a = leaves[i];
-      const b = leaves[i + 1];
-      even += a;
-      odd += b;
-      if (a > 0 && a < min) min = a;
-      if (b > 0 && b < oddMin) oddMin = b;
-    }
-    this.#sums[this.#starts[1] + node] = even + odd;
-    this.#mins[node] = min < oddMin ? min : oddMin;
-  }
-
-  /** A node above nodes. */
-  #sumNodes(level: number, node: number): void {
-    const sums = this.#sums;
-    const mins = this.#mins;
-    const first = this.#starts[level - 1] + node * FAN_OUT;
-    const leaves = this.#starts[1];
-    let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
-    for (let i = first; i < first + FAN_OUT; i += 2) {
-      even += sums[i];
-      odd += sums[i + 1];
-      const a = mins[i - leaves];
-      const b = mins[i + 1 - leaves];
-      if (a < min) min = a;
-      if (b < oddMin) oddMin = b;
-    }
-    const at = this.#starts[level] + node;
-    sums[at] = even + odd;
-    mins[at - leaves] = min < oddMin ? min : oddMin;
-  }
-}
-
-function wholeNodes(children: number): number {
-  return Math.ceil(children / FAN_OUT);
 }
 
 function checkValue(value: number): void {
@@ -296,13 +189,4 @@ function checkValue(value: number): void {
   throw new RangeError(
     `Cannot set a leaf to ${value}: expected a number of 0 to ${MAX_LEAF}`,
   );
-}
-
-/** Moves entries forward over those equal to the one before; how many stay. */
-function dropRepeats(nodes: Int32Array, count: number): number {
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
-    if (kept === 0 || nodes[i] !== nodes[kept - 1]) nodes[kept++] = nodes[i];
-  }
-  return kept;
 }

@@ -5,6 +5,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { A2C, type A2CConfig, type A2CSpaces } from "@bellman/a2c";
+import * as buffers from "@bellman/buffers";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
@@ -78,4 +79,81 @@ Deno.test("states of environments and algorithms are state trees", () => {
   env.restore(copy.env as envs.Snapshot);
   algorithm.restore(copy.algorithm);
   algorithm.close();
+});
+
+const number = { shape: [], dtype: "float32" } as const;
+const flag = { shape: [], dtype: "uint8" } as const;
+const fields = { reward: number, terminated: flag, truncated: flag };
+
+/** Steps in a row, the last of which ends an episode. */
+function steps(count: number) {
+  const last = (_: unknown, step: number) => step === count - 1 ? 1 : 0;
+  return {
+    reward: Float32Array.from({ length: count }, (_, step) => step),
+    terminated: Uint8Array.from({ length: count }, last),
+    truncated: new Uint8Array(count),
+  };
+}
+
+Deno.test("buffers draw from the streams of compute", () => {
+  const random = new RandomStream(0) satisfies buffers.Random;
+  const buffer = new buffers.PrioritizedReplayBuffer({ capacity: 9, fields });
+  buffer.addBatch(steps(9), 9);
+  const state = random.save();
+  const { slots } = buffer.sample(random, { size: 90 });
+  assertEquals(new Set(slots).size, 9);
+  random.load(state);
+  assertEquals(buffer.sample(random, { size: 90 }).slots, slots);
+
+  const rollout = new buffers.RolloutBuffer({
+    numEnvs: 9,
+    numSteps: 1,
+    fields,
+  });
+  rollout.add(steps(9));
+  const integers = random satisfies buffers.RandomIntegers;
+  const rows = [...rollout.minibatches(integers, 4)].flatMap((it) => [...it]);
+  assertEquals(rows.sort(), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+});
+
+Deno.test("states of buffers are state trees", () => {
+  const { RolloutBuffer, ReplayBuffer } = buffers;
+  const { PrioritizedReplayBuffer, SequenceReplayBuffer } = buffers;
+  const options = {
+    capacity: 4,
+    fields,
+    episodes: { next: { nextReward: "reward" } },
+  };
+  const segments = { capacity: 6, numSteps: 3, fields };
+  const onPolicy = { numEnvs: 3, numSteps: 2, fields };
+
+  const rollout = new RolloutBuffer(onPolicy);
+  rollout.add(steps(3));
+  const replay = new ReplayBuffer(options);
+  replay.addBatch({ ...steps(6), nextReward: steps(6).reward }, 6);
+  const prioritized = new PrioritizedReplayBuffer(options);
+  prioritized.addBatch({ ...steps(2), nextReward: steps(2).reward }, 2);
+  prioritized.updatePriorities([0, 1], [3, 5]);
+  const sequences = new SequenceReplayBuffer(segments);
+  sequences.add(steps(3));
+
+  const saved = {
+    rollout: rollout.save() satisfies training.StateTree,
+    replay: replay.save() satisfies training.StateTree,
+    prioritized: prioritized.save() satisfies training.StateTree,
+    sequences: sequences.save() satisfies training.StateTree,
+  };
+  const copy = training.copyStateTree(saved) as typeof saved;
+  const again = [
+    [new RolloutBuffer(onPolicy), copy.rollout],
+    [new ReplayBuffer(options), copy.replay],
+    [new PrioritizedReplayBuffer(options), copy.prioritized],
+    [new SequenceReplayBuffer(segments), copy.sequences],
+  ] as const;
+  for (const [buffer, state] of again) buffer.load(state as never);
+  const [[a], [b], [c], [d]] = again;
+  assertEquals(
+    [a.save(), b.save(), c.save(), d.save()],
+    [saved.rollout, saved.replay, saved.prioritized, saved.sequences],
+  );
 });
