@@ -1,0 +1,24 @@
+import { ReplayBuffer } from "../replay_buffer.ts";
+import type { ReplayBufferOptions } from "../replay_buffer_options.ts";
+
+/** A single number. */
+export const number = { shape: [], dtype: "int32" } as const;
+
+/** The fields that end episodes. */
+export const flags = {
+  terminated: { shape: [], dtype: "uint8" },
+  truncated: { shape: [], dtype: "uint8" },
+} as const;
+
+/** A buffer of records that stand for themselves. */
+export function records(
+  capacity: number,
+  options: Partial<ReplayBufferOptions> = {},
+): ReplayBuffer {
+  return new ReplayBuffer({ capacity, fields: { x: number }, ...options });
+}
+
+/** Numbers from 0 on. */
+export function count(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
