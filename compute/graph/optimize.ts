@@ -12,6 +12,7 @@ import { recognizeReluGradient } from "./passes/recognize_relu_gradient.ts";
 import { removeAliases } from "./passes/remove_aliases.ts";
 import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
 import { simplify } from "./passes/simplify.ts";
+import { sliceProducts } from "./passes/slice_products.ts";
 
 /** Rounds after which a graph that still shrinks is left as it is. */
 const MAX_ROUNDS = 8;
@@ -29,8 +30,9 @@ const PASSES = [
   eliminateDeadCode,
 ];
 
-/** Passes that put operations of ONNX in the place of TensorFlow.js's. */
+/** Passes that come last: some make operations of ONNX of TensorFlow.js's. */
 const FUSIONS = [
+  sliceProducts,
   convolveBeforeScaling,
   recognizeReluGradient,
   fuseBias,

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Value } from "../graph/graph.ts";
+import { sameShape, type Value } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import { cast } from "./cast.ts";
 import {
@@ -28,6 +28,9 @@ function lowerMatMul(lowering: Lowering): string {
     .attributes as unknown as MatMulAttributes;
   const [a, b] = node.inputs;
   const matrices = a.shape.length === 2 && b.shape.length === 2;
+  if (matrices && a.dtype === "float32" && a.shape[transposeA ? 0 : 1] === 1) {
+    return outerProduct(lowering);
+  }
   // ONNX Runtime has no Gemm of whole numbers.
   if (matrices && a.dtype === "float32") {
     const flags = { transA: Number(transposeA), transB: Number(transposeB) };
@@ -41,6 +44,16 @@ function lowerMatMul(lowering: Lowering): string {
   });
   const product = model.op("MatMul", [x, y]);
   return a.dtype === "bool" ? cast(model, product, "bool") : product;
+}
+
+/** A column times a row, which broadcasting does faster than a product. */
+function outerProduct({ model, inputs: [a, b], node }: Lowering): string {
+  const [{ shape: [rows, columns] }] = node.outputs;
+  const shaped = (name: string, shape: number[], i: number) =>
+    sameShape(node.inputs[i].shape, shape)
+      ? name
+      : model.op("Reshape", [name, model.ints(shape)]);
+  return model.op("Mul", [shaped(a, [rows, 1], 0), shaped(b, [1, columns], 1)]);
 }
 
 /** A tensor with its last two axes swapped. */
