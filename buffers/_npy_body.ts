@@ -1,18 +1,8 @@
 /** The numbers of npy files, to and from typed arrays. */
+import { NUMBER_ARRAYS } from "./_arrays.ts";
 import type { NpyHeader } from "./_npy_header.ts";
 import { bytesOf } from "./_state_tree.ts";
 import type { NpyArray, NpyData, NpyDtype } from "./npy_array.ts";
-
-const ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  int32: Int32Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
-} as const;
 
 /** Whole numbers that a typed array of numbers holds only as float64. */
 const BIG_ARRAYS = { int64: BigInt64Array, uint64: BigUint64Array } as const;
@@ -23,12 +13,12 @@ function isBig(dtype: NpyDtype): dtype is keyof typeof BIG_ARRAYS {
 
 /** What an array's numbers are written as. Throws where they cannot be. */
 export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
-  const own = (Object.keys(ARRAYS) as (keyof typeof ARRAYS)[])
-    .find((name) => (data as unknown) instanceof ARRAYS[name]);
+  const own = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
+    .find((name) => (data as unknown) instanceof NUMBER_ARRAYS[name]);
   if (own === undefined) {
     throw new TypeError(
       `Cannot write ${data?.constructor.name} as an array: expected ${
-        Object.values(ARRAYS).map((it) => it.name).join(", ")
+        Object.values(NUMBER_ARRAYS).map((it) => it.name).join(", ")
       }`,
     );
   }
@@ -95,7 +85,7 @@ export function allocateBody(header: NpyHeader): UnreadArray {
 function toNumbers(bytes: Uint8Array, dtype: NpyDtype): NpyData {
   const buffer = bytes.buffer as ArrayBuffer;
   if (dtype === "bool") return bytes.map((byte) => byte === 0 ? 0 : 1);
-  if (!isBig(dtype)) return new ARRAYS[dtype](buffer);
+  if (!isBig(dtype)) return new NUMBER_ARRAYS[dtype](buffer);
   const big = new BIG_ARRAYS[dtype](buffer);
   const numbers = new Float64Array(buffer); // In place: both have 8 bytes.
   for (let i = 0; i < big.length; i++) {

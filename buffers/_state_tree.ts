@@ -3,6 +3,7 @@
  * JSON for the rest. In the JSON each list is a pair of a tag and a content:
  * `["list", [...]]`, `["array", [dtype, length]]`, `["number", "NaN"]`.
  */
+import { NUMBER_ARRAYS } from "./_arrays.ts";
 import type { PlainState, StateArray } from "./plain_state.ts";
 
 /** A value that JSON holds exactly. */
@@ -14,14 +15,7 @@ type ArrayClass = {
 };
 
 const ARRAYS: Readonly<Record<string, ArrayClass>> = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  int32: Int32Array,
-  uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
+  ...NUMBER_ARRAYS,
   bigint64: BigInt64Array,
   biguint64: BigUint64Array,
 };

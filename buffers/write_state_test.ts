@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { PlainState } from "./plain_state.ts";
 import { readState } from "./read_state.ts";
 import { writeState } from "./write_state.ts";
+import { numberArrays } from "./testdata/number_arrays.ts";
 
 const MIB = 1 << 20;
 
@@ -28,14 +29,7 @@ function streamOf(
 }
 
 const arrays = fc.oneof(
-  fc.float32Array(),
-  fc.float64Array(),
-  fc.int8Array(),
-  fc.int16Array(),
-  fc.int32Array(),
-  fc.uint8Array(),
-  fc.uint16Array(),
-  fc.uint32Array(),
+  numberArrays,
   fc.bigInt64Array(),
   fc.bigUint64Array(),
 );

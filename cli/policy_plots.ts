@@ -42,7 +42,7 @@ export class PolicyPlots {
     { folder, seed }: { folder: RunFolder; seed: number },
   ) {
     this.#session = session;
-    this.#dir = `${folder.dir}/plots`;
+    this.#dir = folder.plotsDir;
     this.#seed = seed;
   }
 

@@ -65,6 +65,7 @@ export * from "./random_stream.ts";
 export * from "./rmsprop.ts";
 export * from "./rmsprop_tf1.ts";
 export * from "./sgd.ts";
+export * from "./tidy.ts";
 export {
   type TensorOfShape,
   type TensorsOf,

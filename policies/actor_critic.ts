@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Params } from "@bellman/compute";
+import { type Params, tidy } from "@bellman/compute";
 import type { ActorCritic, ActorCriticOutput } from "./actor_critic_types.ts";
 import type { NetworkName, NetworkOptions } from "./create_network.ts";
 import { distributionFor } from "./distribution_for.ts";
@@ -18,7 +18,6 @@ import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "./state_dependent_exploration.ts";
-import { tidy } from "./_tidy.ts";
 import { type Trunk, trunk } from "./_trunk.ts";
 
 /**

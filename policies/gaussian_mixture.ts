@@ -1,3 +1,4 @@
+import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { asConstant, detach } from "./_detach.ts";
 import { clipLogStd, HALF_LOG_TWO_PI } from "./_gaussian.ts";
@@ -11,7 +12,6 @@ import type {
   SampleWithLogProbOptions,
 } from "./reparameterized_distribution.ts";
 import { logSlope, unsquash } from "./_squash.ts";
-import { tidy } from "./_tidy.ts";
 
 /** Parameters by what they are. */
 interface Parts {

@@ -1,4 +1,4 @@
-import type { Params } from "@bellman/compute";
+import { type Params, tidy } from "@bellman/compute";
 import { cnn, type CnnOptions } from "./cnn.ts";
 import {
   constant,
@@ -11,7 +11,6 @@ import { lstmSequence } from "./lstm_cell.ts";
 import type { Network, NetworkInputs } from "./network.ts";
 import { nest, scope } from "./parameters.ts";
 import type { RandomSource } from "./random_source.ts";
-import { tidy } from "./_tidy.ts";
 
 /**
  * Options of {@link lstm} and {@link lnlstm}.

@@ -1,9 +1,8 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Params } from "@bellman/compute";
+import { type Params, tidy } from "@bellman/compute";
 import { dense } from "./_dense.ts";
 import { normalizeRows } from "./_layers.ts";
 import { parameter } from "./parameters.ts";
-import { tidy } from "./_tidy.ts";
 
 /**
  * What an LSTM keeps from one step to the next, each `[numEnvs, size]`.

@@ -1,3 +1,4 @@
+import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { detach } from "./_detach.ts";
 import { diagonalGaussian } from "./diagonal_gaussian.ts";
@@ -16,7 +17,6 @@ import type {
   SampleWithLogProbOptions,
 } from "./reparameterized_distribution.ts";
 import { logSlope, logTwoCosh, unsquash } from "./_squash.ts";
-import { tidy } from "./_tidy.ts";
 
 /**
  * Options of {@link squashedGaussian}.

@@ -1,3 +1,4 @@
+import { tidy } from "@bellman/compute";
 import { body, layerInitializers } from "./_body.ts";
 import type { Distribution } from "./distribution.ts";
 import { observationEncoder } from "./observation_encoder.ts";
@@ -14,7 +15,6 @@ import type {
   StochasticPolicy,
   StochasticPolicyOptions,
 } from "./stochastic_policy_types.ts";
-import { tidy } from "./_tidy.ts";
 
 /**
  * Makes a policy for a pair of spaces: for box actions a squashed Gaussian or a

@@ -1,6 +1,6 @@
+import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { ReparameterizedDistribution } from "./reparameterized_distribution.ts";
-import { tidy } from "./_tidy.ts";
 
 /**
  * Options of {@link uniformDistribution}.

@@ -1,25 +1,10 @@
+import { checkSettings, type SettingsRange } from "@bellman/training";
 import type { A2CConfig } from "./config.ts";
 
-function check(
+const check = (
   settings: Readonly<Record<string, number>>,
-  wanted: { minimum: number; whole?: boolean; maximum?: number },
-): void {
-  const { minimum, whole = false, maximum = Infinity } = wanted;
-  for (const [name, value] of Object.entries(settings)) {
-    if (
-      value >= minimum && value <= maximum &&
-      (!whole || Number.isInteger(value))
-    ) continue;
-    const range = maximum === Infinity
-      ? `of at least ${minimum}`
-      : `from ${minimum} to ${maximum}`;
-    throw new RangeError(
-      `Cannot run A2C with ${name} = ${value}: expected a ${
-        whole ? "whole number" : "number"
-      } ${range}`,
-    );
-  }
-}
+  range: SettingsRange,
+) => checkSettings(settings, { of: "A2C", ...range });
 
 /** Throws unless the numbers of a configuration can be run with. */
 export function checkConfig(

@@ -3,11 +3,11 @@ import {
   type Optimizer,
   type OptimizerState,
   type Params,
+  tidy,
 } from "@bellman/compute";
 import { type ActorCritic, nest, scope } from "@bellman/policies";
 import { separateGradients, sharedGradients } from "./_gradients.ts";
 import { without } from "./_subset.ts";
-import { tidy } from "./_tidy.ts";
 import type { A2CUpdate } from "./update_types.ts";
 
 /**

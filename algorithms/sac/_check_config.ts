@@ -1,32 +1,11 @@
 import type { SpaceLike } from "@bellman/policies";
+import { checkSettings, type SettingsRange } from "@bellman/training";
 import type { SacConfig } from "./config.ts";
 
-interface Range {
-  readonly minimum: number;
-  readonly maximum?: number;
-  readonly whole?: boolean;
-  /** Whether the minimum itself is out of the range. */
-  readonly above?: boolean;
-}
-
-function check(
+const check = (
   settings: Readonly<Record<string, number>>,
-  { minimum, maximum = Infinity, whole = false, above = false }: Range,
-): void {
-  for (const [name, value] of Object.entries(settings)) {
-    const enough = above ? value > minimum : value >= minimum;
-    if (enough && value <= maximum && (!whole || Number.isInteger(value))) {
-      continue;
-    }
-    const least = above ? `above ${minimum}` : `of at least ${minimum}`;
-    const most = maximum === Infinity ? "" : ` and at most ${maximum}`;
-    throw new RangeError(
-      `Cannot run SAC with ${name} = ${value}: expected a ${
-        whole ? "whole number" : "number"
-      } ${least}${most}`,
-    );
-  }
-}
+  range: SettingsRange,
+) => checkSettings(settings, { of: "SAC", ...range });
 
 /** Throws unless the settings can be run with. */
 export function checkConfig(
@@ -54,15 +33,15 @@ function checkNumbers(
 ): void {
   const { gamma, tau, learningRate, rewardScale, initialTemperature } = config;
   check({ gamma }, { minimum: 0, maximum: 1 });
-  check({ tau }, { minimum: 0, maximum: 1, above: true });
+  check({ tau }, { minimum: 0, maximum: 1, aboveMinimum: true });
   check({ learningRate, rewardScale, initialTemperature }, {
     minimum: 0,
-    above: true,
+    aboveMinimum: true,
   });
   const { criticLearningRate, temperatureLearningRate, temperature } = config;
   const given = Object.entries({ criticLearningRate, temperatureLearningRate })
     .filter(([, rate]) => rate !== null) as [string, number][];
-  check(Object.fromEntries(given), { minimum: 0, above: true });
+  check(Object.fromEntries(given), { minimum: 0, aboveMinimum: true });
   if (temperature !== null) check({ temperature }, { minimum: 0 });
   const { bufferSize, batchSize, learningStarts, trainFrequency } = config;
   const { targetUpdateInterval, nSteps, sharedFrames, components } = config;
@@ -85,10 +64,14 @@ function checkNumbers(
   }
   const { priorityAlpha, priorityBeta, priorityEpsilon } = config;
   check({ priorityAlpha, priorityBeta }, { minimum: 0, maximum: 1 });
-  check({ priorityEpsilon }, { minimum: 0, above: true });
+  check({ priorityEpsilon }, { minimum: 0, aboveMinimum: true });
   const { policyRegularization, targetEntropyFactor } = config;
   check({ policyRegularization }, { minimum: 0 });
-  check({ targetEntropyFactor }, { minimum: 0, maximum: 1, above: true });
+  check({ targetEntropyFactor }, {
+    minimum: 0,
+    maximum: 1,
+    aboveMinimum: true,
+  });
   config.hiddenSizes.forEach((size, i) =>
     check({ [`hiddenSizes[${i}]`]: size }, { minimum: 1, whole: true })
   );

@@ -1,4 +1,4 @@
-import { adam, adamTf1, type RandomStream } from "@bellman/compute";
+import type { RandomStream } from "@bellman/compute";
 import {
   type BoxSpaceLike,
   discreteQFunction,
@@ -14,6 +14,7 @@ import {
 import type * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { discreteSacUpdate } from "./discrete_update.ts";
+import type { DiscreteSacModel, SacModel } from "./model.ts";
 import { initSacState } from "./state.ts";
 import { sacUpdate } from "./update.ts";
 import { initSacValueState, sacValueUpdate } from "./value_update.ts";
@@ -99,27 +100,30 @@ function boxPolicy(
   });
 }
 
+/** Makes the state of two Q functions, their target networks and a temperature. */
+function twinState(
+  model: SacModel | DiscreteSacModel,
+  { temperature, initialTemperature }: SacConfig,
+): SacForm["init"] {
+  const initialAlpha = temperature === null ? initialTemperature : null;
+  return (random) =>
+    initSacState(model, random, { initialAlpha }) as unknown as FormState;
+}
+
 function twinForm(config: SacConfig, box: BoxLayers): SacForm {
   const policy = boxPolicy(config, box);
   const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
-  const optimizer = adam();
-  const { gamma, temperature, initialTemperature, targetEntropy } = config;
+  const { gamma, targetEntropy } = config;
   const update = sacUpdate({ policy, qf }, {
-    optimizer,
     gamma,
     targetEntropy: targetEntropy ?? undefined,
   });
-  const initialAlpha = temperature === null ? initialTemperature : null;
   return {
     policy,
     estimate: qf.apply as SacForm["estimate"],
     firstAction: 0,
     noises: ["noise", "nextNoise"],
-    init: (random) =>
-      initSacState({ policy, qf }, random, {
-        optimizer,
-        initialAlpha,
-      }) as unknown as FormState,
+    init: twinState({ policy, qf }, config),
     update: update as unknown as FormUpdate,
   };
 }
@@ -129,10 +133,8 @@ function valueForm(config: SacConfig, box: BoxLayers): SacForm {
   const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
   const vf = valueFunction(box.layers);
   const model = { policy, qf, vf };
-  const optimizer = adamTf1();
   const { gamma, actionPrior, policyRegularization, reparameterize } = config;
   const update = sacValueUpdate(model, {
-    optimizer,
     gamma,
     actionPrior,
     policyRegularization,
@@ -145,8 +147,7 @@ function valueForm(config: SacConfig, box: BoxLayers): SacForm {
     estimate: qf.apply as SacForm["estimate"],
     firstAction: 0,
     noises: ["noise"],
-    init: (random) =>
-      initSacValueState(model, random, { optimizer }) as unknown as FormState,
+    init: (random) => initSacValueState(model, random) as unknown as FormState,
     update: update as unknown as FormUpdate,
   };
 }
@@ -160,28 +161,20 @@ function discreteForm(
 ): SacForm {
   const policy = stochasticPolicy({ ...layers, actionSpace });
   const qf = discreteQFunction({ ...layers, actionSpace });
-  const optimizer = adam();
-  const { gamma, temperature, initialTemperature } = config;
   const count = policy.distribution.parameterSize;
   const targetEntropyFactor = config.targetEntropy === null
     ? config.targetEntropyFactor
     : config.targetEntropy / Math.log(count);
   const update = discreteSacUpdate({ policy, qf }, {
-    optimizer,
-    gamma,
+    gamma: config.gamma,
     targetEntropyFactor,
   });
-  const initialAlpha = temperature === null ? initialTemperature : null;
   return {
     policy,
     estimate: (params, observations) => qf.apply(params, observations),
     firstAction: actionSpace.start ?? 0,
     noises: [],
-    init: (random) =>
-      initSacState({ policy, qf }, random, {
-        optimizer,
-        initialAlpha,
-      }) as unknown as FormState,
+    init: twinState({ policy, qf }, config),
     update: update as unknown as FormUpdate,
   };
 }

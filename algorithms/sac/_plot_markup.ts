@@ -1,4 +1,5 @@
 /** Text and numbers of images: elements, lengths, the style sheet. */
+import { escapeMarkup } from "@bellman/training";
 
 /** A rectangle in pixels. */
 export interface Frame {
@@ -8,23 +9,6 @@ export interface Frame {
   readonly height: number;
 }
 
-/** What XML does not allow, not even escaped. */
-const forbidden =
-  /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
-
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
-/** Text for use in XML, also within attributes. */
-export function escapeText(text: string): string {
-  return text.replace(forbidden, "")
-    .replace(/[&<>"]/g, (character) => escapes[character]);
-}
-
 /** An element of an image; its content is markup. */
 export function element(
   name: string,
@@ -32,7 +16,9 @@ export function element(
   ...content: readonly string[]
 ): string {
   const written = Object.entries(attributes).map(([key, value]) =>
-    ` ${key}="${typeof value === "number" ? pixels(value) : escapeText(value)}"`
+    ` ${key}="${
+      typeof value === "number" ? pixels(value) : escapeMarkup(value)
+    }"`
   ).join("");
   return content.length === 0
     ? `<${name}${written}/>`
@@ -44,7 +30,7 @@ export function label(
   content: string,
   { x, y, style }: { x: number; y: number; style: string },
 ): string {
-  return element("text", { class: style, x, y }, escapeText(content));
+  return element("text", { class: style, x, y }, escapeMarkup(content));
 }
 
 /** A length: a tenth of a pixel is fine enough. */

@@ -1,11 +1,6 @@
 import type { LegendEntry } from "./_plot_form.ts";
-import {
-  element,
-  escapeText,
-  type Frame,
-  label,
-  plotStyle,
-} from "./_plot_markup.ts";
+import { escapeMarkup } from "@bellman/training";
+import { element, type Frame, label, plotStyle } from "./_plot_markup.ts";
 
 /** A panel of a sheet. */
 export interface Panel {
@@ -50,7 +45,7 @@ export function drawSheet(
     return element(
       "g",
       { class: "qp-panel" },
-      element("title", {}, escapeText(panel.description)),
+      element("title", {}, escapeMarkup(panel.description)),
       label(panel.name, { x: left, y: top - 28, style: "qp-text qp-name" }),
       panel.draw({ left, top, width: frameSize, height: frameSize }),
     );
@@ -66,8 +61,8 @@ export function drawSheet(
       role: "img",
       "aria-label": title,
     },
-    element("title", {}, escapeText(title)),
-    element("desc", {}, escapeText(descriptions.join("\n"))),
+    element("title", {}, escapeMarkup(title)),
+    element("desc", {}, escapeMarkup(descriptions.join("\n"))),
     element("style", {}, plotStyle),
     element("rect", { class: "qp-ground", width, height, rx: 8 }),
     label(title, { x: 20, y: 30, style: "qp-text qp-title" }),

@@ -1,13 +1,16 @@
 import {
-  type FieldArray,
-  type FieldDtype,
   type PrioritySampler,
   ProportionalSampler,
   RankBasedSampler,
   ReplayBuffer,
 } from "@bellman/buffers";
 import type { RandomStream, TensorData } from "@bellman/compute";
-import type { StochasticPolicy } from "@bellman/policies";
+import {
+  observationBuffer,
+  type ObservationInput,
+  type ObservationInputArray,
+  type StochasticPolicy,
+} from "@bellman/policies";
 import type { SacConfig } from "./config.ts";
 
 /** A step of all copies, in arrays of the policy's types. */
@@ -169,12 +172,12 @@ class NewestFrames {
   readonly shape: readonly number[];
   readonly #stacked: number;
   readonly #channels: number;
-  readonly #frames: readonly [FieldArray, FieldArray];
+  readonly #frames: readonly [ObservationInputArray, ObservationInputArray];
 
   constructor(
     shape: readonly number[],
     { dtype, numEnvs, frames }: {
-      dtype: FieldDtype;
+      dtype: ObservationInput["dtype"];
       numEnvs: number;
       frames: number;
     },
@@ -189,24 +192,28 @@ class NewestFrames {
     this.#channels = stacked / frames;
     this.shape = [...shape.slice(0, -1), this.#channels];
     const size = this.shape.reduce((product, length) => product * length, 1);
-    const make = () =>
-      dtype === "uint8"
-        ? new Uint8Array(numEnvs * size)
-        : dtype === "int32"
-        ? new Int32Array(numEnvs * size)
-        : new Float32Array(numEnvs * size);
-    this.#frames = [make(), make()];
+    const frame = {
+      observationInput: { shape: this.shape, dtype },
+      observationSize: size,
+    };
+    this.#frames = [
+      observationBuffer(frame, numEnvs),
+      observationBuffer(frame, numEnvs),
+    ];
   }
 
-  of(stacks: TensorData): FieldArray {
+  of(stacks: TensorData): ObservationInputArray {
     return this.#copy(stacks, this.#frames[0]);
   }
 
-  after(stacks: TensorData): FieldArray {
+  after(stacks: TensorData): ObservationInputArray {
     return this.#copy(stacks, this.#frames[1]);
   }
 
-  #copy(stacks: TensorData, into: FieldArray): FieldArray {
+  #copy(
+    stacks: TensorData,
+    into: ObservationInputArray,
+  ): ObservationInputArray {
     const channels = this.#channels, stacked = this.#stacked;
     const skipped = stacked - channels;
     for (let i = 0, from = skipped; i < into.length; from += skipped) {

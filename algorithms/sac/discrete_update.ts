@@ -1,4 +1,4 @@
-import { adam, type Optimizer, type Params } from "@bellman/compute";
+import { adam, type Optimizer, type Params, tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { bothLosses, ofBoth, smaller } from "./_critics.ts";
 import { descend } from "./_descend.ts";
@@ -12,7 +12,6 @@ import type { DiscreteSacModel } from "./model.ts";
 import { reparameterizedPolicyLoss } from "./policy_loss.ts";
 import { resultOf } from "./_result.ts";
 import { temperatureOf, temperatureStep } from "./_temperature.ts";
-import { tidy } from "./_tidy.ts";
 import type { DiscreteSacUpdate } from "./update_types.ts";
 
 /**

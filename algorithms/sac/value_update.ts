@@ -1,4 +1,4 @@
-import { adamTf1, cloneParams, polyak } from "@bellman/compute";
+import { adamTf1, cloneParams, polyak, tidy } from "@bellman/compute";
 import type { RandomSource } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { bothLosses, initCritics, ofBoth, smaller } from "./_critics.ts";
@@ -12,7 +12,6 @@ import {
 } from "./loss.ts";
 import type { SacValueModel } from "./model.ts";
 import { meanAndDeviation } from "./_moments.ts";
-import { tidy } from "./_tidy.ts";
 import { valuePolicy } from "./_value_policy.ts";
 import type {
   SacValueState,

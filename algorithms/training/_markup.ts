@@ -1,3 +1,5 @@
+import { escapeMarkup } from "./escape_markup.ts";
+
 /** What images and reports share: escaping, colours, style sheets. */
 
 /** Colours of curves, apart for light and dark grounds; both sets keep apart for colour-blind readers. */
@@ -13,12 +15,6 @@ const dark = ["#58a6ff", "#ff922b", "#3ecf8e", "#da77f2", "#f2c94c", "#ff6b9d"];
 
 /** How many colours there are. */
 export const paletteSize = light.length;
-
-/** Text for use in HTML and SVG, also within attributes. */
-export function escapeMarkup(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
 
 /** A text at a place in an image. */
 export function svgText(

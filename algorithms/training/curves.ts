@@ -12,13 +12,8 @@ import {
 } from "./_curve_points.ts";
 import type { CurveSeries } from "./curve_series.ts";
 import { layLegend } from "./_curve_legend.ts";
-import {
-  curveStyle,
-  escapeMarkup,
-  paletteSize,
-  px,
-  svgText,
-} from "./_markup.ts";
+import { curveStyle, paletteSize, px, svgText } from "./_markup.ts";
+import { escapeMarkup } from "./escape_markup.ts";
 
 /**
  * Options of {@link renderCurves}.

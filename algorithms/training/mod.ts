@@ -74,6 +74,7 @@
  */
 export * from "./algorithm.ts";
 export * from "./callback.ts";
+export * from "./check_settings.ts";
 export * from "./checkpoint_store.ts";
 export * from "./csv_logger.ts";
 export * from "./curve_series.ts";
@@ -85,6 +86,7 @@ export {
 } from "./divergence.ts";
 export * from "./early_stopping.ts";
 export * from "./episodes_csv.ts";
+export * from "./escape_markup.ts";
 export * from "./evaluate.ts";
 export * from "./json_lines_logger.ts";
 export * from "./logger.ts";

@@ -2,7 +2,8 @@ import type { CurveRun } from "./curve_series.ts";
 import { renderCurves } from "./curves.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode, LogRow } from "./logger.ts";
-import { escapeMarkup, reportStyle } from "./_markup.ts";
+import { escapeMarkup } from "./escape_markup.ts";
+import { reportStyle } from "./_markup.ts";
 
 /**
  * What {@link renderReport} shows.

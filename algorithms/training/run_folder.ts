@@ -13,6 +13,8 @@ import { writeAtomically } from "./_atomic_file.ts";
  * | `episodes.csv` | a row per ended episode |
  * | `events.out.tfevents.*` | the rows for TensorBoard |
  * | `checkpoints/` | see {@link CheckpointStore} |
+ * | `plots/` | images of the agent |
+ * | `policy.onnx` | the trained policy |
  * | `report.html` | curves |
  *
  * @example
@@ -65,6 +67,11 @@ export class RunFolder {
   /** Folder of the checkpoints. */
   get checkpointsDir(): string {
     return join(this.dir, "checkpoints");
+  }
+
+  /** Folder of images of the agent. */
+  get plotsDir(): string {
+    return join(this.dir, "plots");
   }
 
   /** Folder of TensorBoard's event files. */

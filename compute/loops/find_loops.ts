@@ -19,6 +19,8 @@ export interface LoopNodes {
   readonly levels: ReadonlyMap<Node, number>;
 }
 
+type Consumers = ReturnType<typeof consumersOf>;
+
 /** When the operations on single numbers are run. */
 export const FIRST = -Infinity, LAST = Infinity;
 
@@ -41,10 +43,11 @@ export function findLoops(
 ): LoopNodes {
   const nodes = candidates(graph, resident);
   const scalars = findScalars(graph);
+  const consumers = consumersOf(graph);
   for (;;) {
-    const levels = levelsOf(graph, { loops: nodes, scalars });
+    const levels = levelsOf(graph, { loops: nodes, scalars, consumers });
     const poor = groupsOf(nodes, levels)
-      .filter((group) => !pays(group, graph, nodes)).flat();
+      .filter((group) => !pays(group, { loops: nodes, consumers })).flat();
     if (poor.length === 0) return { nodes, levels };
     for (const node of poor) nodes.delete(node);
   }
@@ -80,7 +83,11 @@ function candidates(graph: Graph, resident: ReadonlySet<string>): Set<Node> {
 /** When each node can be run, if loops are run between graphs. */
 function levelsOf(
   graph: Graph,
-  { loops, scalars }: { loops: ReadonlySet<Node>; scalars: ScalarNodes },
+  { loops, scalars, consumers }: {
+    loops: ReadonlySet<Node>;
+    scalars: ScalarNodes;
+    consumers: Consumers;
+  },
 ): Map<Node, number> {
   const producers = producersOf(graph);
   const levels = new Map<Node, number>();
@@ -100,7 +107,7 @@ function levelsOf(
     }
     levels.set(node, level);
   }
-  sink(graph, { loops, levels });
+  sink(graph, { loops, levels, consumers });
   return levels;
 }
 
@@ -119,12 +126,12 @@ function stepBetween(
 /** Moves operations into the loop that alone takes what they make. */
 function sink(
   graph: Graph,
-  { loops, levels }: {
+  { loops, levels, consumers }: {
     loops: ReadonlySet<Node>;
     levels: Map<Node, number>;
+    consumers: Consumers;
   },
 ): void {
-  const consumers = consumersOf(graph);
   const outputs = new Set(graph.outputs.map(({ value }) => value));
   for (const node of graph.nodes.toReversed()) {
     const [output] = node.outputs;
@@ -156,11 +163,9 @@ function groupsOf(
 /** Whether a loop saves more than it costs to cut the graph for it. */
 function pays(
   group: readonly Node[],
-  graph: Graph,
-  loops: ReadonlySet<Node>,
+  { loops, consumers }: { loops: ReadonlySet<Node>; consumers: Consumers },
 ): boolean {
   if (group.length < MIN_NODES) return false;
-  const consumers = consumersOf(graph);
   const isLast = group.every(({ outputs: [output] }) =>
     (consumers.get(output) ?? []).every((node) => loops.has(node))
   );

@@ -1,7 +1,7 @@
 import { selectBackend } from "@bellman/compute";
 import { SAC, type SacConfig } from "@bellman/sac";
 import { assert, assertAlmostEquals } from "@std/assert";
-import { type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+import { judge, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 
@@ -35,18 +35,10 @@ function learn(
 }
 
 /** Mean reward of the deterministic policy over some steps. */
-function judge({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
-  const actor = agent.policy({ deterministic: true });
-  let observations = env.reset();
-  let sum = 0;
-  const steps = 16;
-  for (let i = 0; i < steps; i++) {
-    const step = env.step(actor.act(observations));
-    observations = step.observations;
-    sum += step.rewards.reduce((a, b) => a + b, 0);
-  }
+function judged({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
+  const reward = judge(agent.policy({ deterministic: true }), env);
   agent.close();
-  return sum / (steps * NUM_ENVS);
+  return reward;
 }
 
 /** Say what was seen: the observations go through all values by turns. */
@@ -91,14 +83,14 @@ const FORMS: Readonly<Record<string, Partial<SacConfig>>> = {
 for (const [name, config] of Object.entries(FORMS)) {
   Deno.test(`sac learns to say what it sees, ${name}`, () => {
     const learned = learn(BOX, { steps: 500, config: { gamma: 0, ...config } });
-    const reward = judge(learned);
+    const reward = judged(learned);
     assert(reward > 0.8, `mean reward ${reward}`);
   });
 }
 
 Deno.test("sac learns to say what it sees, discrete actions", () => {
   const config = { gamma: 0, targetEntropyFactor: 0.2 };
-  const reward = judge(learn(DISCRETE, { steps: 500, config }));
+  const reward = judged(learn(DISCRETE, { steps: 500, config }));
   assert(reward > 0.99, `mean reward ${reward}`);
 });
 

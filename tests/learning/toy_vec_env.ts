@@ -92,3 +92,22 @@ export class ToyVecEnv {
 
   close(): void {}
 }
+
+/** What acts, as {@link judge} needs it. */
+interface Actor {
+  act(observations: Int32Array): unknown;
+  observe(step: ReturnType<ToyVecEnv["step"]>): void;
+}
+
+/** Mean reward of an actor over some steps of all rows. */
+export function judge(actor: Actor, env: ToyVecEnv, steps = 16): number {
+  let observations = env.reset();
+  let sum = 0;
+  for (let i = 0; i < steps; i++) {
+    const step = env.step(actor.act(observations));
+    actor.observe(step);
+    observations = step.observations;
+    sum += step.rewards.reduce((a, b) => a + b, 0);
+  }
+  return sum / (steps * env.numEnvs);
+}
