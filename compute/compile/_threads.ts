@@ -1,4 +1,5 @@
-import { type Graph, type Node, sizeOf } from "../graph/graph.ts";
+import type { Graph } from "../graph/graph.ts";
+import { multiplications } from "../graph/multiplications.ts";
 
 /**
  * Multiplications from which all cores are used. Below, waking the others costs
@@ -26,29 +27,4 @@ export function threadsFor(graph: Graph, threads: number | "auto"): number {
   return multiplications(graph) < MANY_MULTIPLICATIONS
     ? 1
     : navigator.hardwareConcurrency;
-}
-
-/** Multiplications of matrix products and convolutions. */
-export function multiplications(graph: Graph): number {
-  return graph.nodes.reduce((sum, node) => sum + costOf(node), 0);
-}
-
-function costOf(node: Node): number {
-  const { op, inputs, outputs, attributes } = node;
-  switch (op) {
-    case "BatchMatMul":
-    case "Gemm": {
-      const [rows, columns] = inputs[0].shape.slice(-2);
-      return sizeOf(outputs[0].shape) *
-        (attributes.transposeA ? rows : columns);
-    }
-    case "Conv2D":
-      return sizeOf(outputs[0].shape) * sizeOf(inputs[1].shape.slice(0, 3));
-    case "Conv2DBackpropInput":
-      return sizeOf(inputs[0].shape) * sizeOf(inputs[1].shape.slice(0, 3));
-    case "Conv2DBackpropFilter":
-      return sizeOf(inputs[1].shape) * sizeOf(outputs[0].shape.slice(0, 3));
-    default:
-      return 0;
-  }
 }

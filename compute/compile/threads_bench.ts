@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backend.ts";
-import { multiplications } from "./_threads.ts";
+import { multiplications } from "../graph/multiplications.ts";
 import { compile } from "./compile.ts";
 
 /** Rows of a batch and units of a hidden layer. */

@@ -12,6 +12,7 @@ import { recognizeReluGradient } from "./passes/recognize_relu_gradient.ts";
 import { removeAliases } from "./passes/remove_aliases.ts";
 import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
 import { simplify } from "./passes/simplify.ts";
+import { skipZeroRows } from "./passes/skip_zero_rows.ts";
 import { sliceProducts } from "./passes/slice_products.ts";
 
 /** Rounds after which a graph that still shrinks is left as it is. */
@@ -37,6 +38,7 @@ const FUSIONS = [
   recognizeReluGradient,
   fuseBias,
   fuseConvolution,
+  skipZeroRows,
 ];
 
 /**

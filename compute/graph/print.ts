@@ -1,3 +1,4 @@
+import { CHOSEN_ROWS, chosenRowsOf } from "./chosen_rows.ts";
 import {
   type Attributes,
   CONSTANT,
@@ -46,7 +47,10 @@ function printNode(node: Node, names: ReadonlyMap<Value, string>): string {
     return `${made} = ${printConstant(data, node.outputs[0])}`;
   }
   const taken = node.inputs.map((input) => names.get(input) ?? "?");
-  const all = [...taken, ...printAttributes(node.attributes)].join(", ");
+  const settings = node.op === CHOSEN_ROWS
+    ? [`chain=${chosenRowsOf(node).chain.map(({ op }) => op).join(" ")}`]
+    : printAttributes(node.attributes);
+  const all = [...taken, ...settings].join(", ");
   return `${made} = ${node.op}(${all})`;
 }
 

@@ -1,3 +1,4 @@
+import { CHOSEN_ROWS } from "../graph/chosen_rows.ts";
 import {
   CONSTANT,
   type ConstantData,
@@ -7,6 +8,7 @@ import {
   type Value,
 } from "../graph/graph.ts";
 import { primitive } from "../kernels/mod.ts";
+import { lowerChosenRows } from "./lower_chosen_rows.ts";
 import { ModelBuilder, type ModelOptions } from "./model_builder.ts";
 import type { OnnxModel, OnnxNode } from "./protobuf.ts";
 
@@ -99,6 +101,13 @@ function lowerNode(
 ): readonly string[] {
   if (node.op === CONSTANT) {
     return [lowerConstant(node, model)];
+  }
+  if (node.op === CHOSEN_ROWS) {
+    return [lowerChosenRows(node, {
+      model,
+      names,
+      lowerNode: (it, names) => lowerNode(it, { model, names }),
+    })];
   }
   const inputs = node.inputs.map((it) => names.get(it)!);
   const made = primitive(node.op).lower({ node, inputs, model });
