@@ -91,6 +91,11 @@ function checkForms(config: SacConfig, actionSpace: SpaceLike): void {
       `Cannot run SAC with ${name} and discrete actions: expected box actions`,
     );
   }
+  if (critics === "value" && config.temperature !== null) {
+    throw new TypeError(
+      "Cannot run SAC with temperature and critics: value: expected rewardScale, which stands in its place",
+    );
+  }
   if (policy === "mixture" && critics !== "value") {
     throw new TypeError(
       "Cannot run SAC with policy: mixture and critics: twin_q: expected critics: value, as the choice of a component has no gradient",

@@ -274,6 +274,7 @@ Deno.test("settings that cannot be run with are one clear line", () => {
   refused({ criticLearningRate: -1 }, "criticLearningRate = -1");
   refused({ learningStarts: 200, bufferSize: 100 }, "learningStarts = 200");
   refused({ policy: "mixture" }, "critics: value");
+  refused({ critics: "value", temperature: 0.1 }, "rewardScale");
   refused({ critics: "value" }, "discrete actions", DISCRETE_SPACES);
   refused({ useSde: true }, "discrete actions", DISCRETE_SPACES);
   refused({ sharedFrames: 2 }, "share 2 frames");
