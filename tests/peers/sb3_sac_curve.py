@@ -1,0 +1,75 @@
+"""A learning curve of stable-baselines3's SAC, one seed, one thread.
+
+The task is such as `{"env": "HalfCheetah-v5", "seed": 0, "steps": 300000,
+"every": 20000, "episodes": 10, "settings": {"learning_starts": 10000}}`. Each
+evaluation is a line of JSON; the last line has them all.
+"""
+import json
+import sys
+import time
+
+import torch
+from stable_baselines3 import SAC
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
+
+EVALUATION_SEED = 10_000
+
+
+class Curve(BaseCallback):
+    """Evaluates every so many steps, outside of the time that is counted."""
+
+    def __init__(self, task):
+        super().__init__()
+        self.task = task
+        self.env = make_vec_env(task["env"], seed=EVALUATION_SEED)
+        self.points = []
+        self.evaluating = 0.0
+        self.started = time.perf_counter()
+
+    def _on_step(self):
+        if self.num_timesteps % self.task["every"] == 0:
+            self.evaluate()
+        return True
+
+    def evaluate(self):
+        began = time.perf_counter()
+        self.env.seed(EVALUATION_SEED)
+        mean, std = evaluate_policy(
+            self.model,
+            self.env,
+            n_eval_episodes=self.task["episodes"],
+            deterministic=True,
+        )
+        ended = time.perf_counter()
+        self.evaluating += ended - began
+        point = {
+            "step": self.num_timesteps,
+            "meanReturn": float(mean),
+            "stdReturn": float(std),
+            "seconds": ended - self.started - self.evaluating,
+        }
+        self.points.append(point)
+        print(json.dumps(point), flush=True)
+
+
+def main():
+    torch.set_num_threads(1)
+    task = {"env": "HalfCheetah-v5", "seed": 0, "steps": 300_000}
+    task |= {"every": 20_000, "episodes": 10, "settings": {}}
+    task |= json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+    model = SAC(
+        "MlpPolicy",
+        make_vec_env(task["env"], seed=task["seed"]),
+        seed=task["seed"],
+        device="cpu",
+        **task["settings"],
+    )
+    curve = Curve(task)
+    model.learn(task["steps"], callback=curve, log_interval=None)
+    print(json.dumps({"seed": task["seed"], "curve": curve.points}))
+
+
+if __name__ == "__main__":
+    main()
