@@ -28,6 +28,7 @@ const FUNCTIONS = {
   ReleaseSession: [95, ["pointer"], "void"],
   ReleaseValue: [96, ["pointer"], "void"],
   ReleaseSessionOptions: [100, ["pointer"], "void"],
+  AddSessionConfigEntry: [130, ["pointer", "buffer", "buffer"], "pointer"],
   RunWithBinding: [133, ["pointer", "pointer", "pointer"], "pointer"],
   CreateIoBinding: [134, ["pointer", "buffer"], "pointer"],
   ReleaseIoBinding: [135, ["pointer"], "void"],

@@ -27,6 +27,7 @@ interface Shared {
 /** What is no error of a call: the others are thrown and need no log. */
 const FATAL = 4;
 const ALL_OPTIMIZATIONS = 99;
+const SPINNING = cString("session.intra_op.allow_spinning");
 const DEVICE_ALLOCATOR = 0;
 const DEFAULT_MEMORY = 0;
 
@@ -132,6 +133,9 @@ function configure(
 ): void {
   const { api } = sharedParts();
   check(api.SetIntraOpNumThreads(settings, threads));
+  // A thread that waits busily for its session's next operation takes the core
+  // of another session's thread, or of an environment's.
+  check(api.AddSessionConfigEntry(settings, SPINNING, cString("0")));
   check(api.SetSessionGraphOptimizationLevel(settings, ALL_OPTIMIZATIONS));
 }
 
