@@ -3,7 +3,7 @@ import type { EnvRegistration, EnvRegistry } from "./registration.ts";
 
 const versionOf = (id: string): number => Number(id.match(/-v(\d+)$/)?.[1]);
 
-function nearest(id: string, ids: string[]): string {
+function nearest(id: string, ids: readonly string[]): string {
   // Of names that are as near, the first is taken: the newest version.
   const newest = [...ids].sort((a, b) => versionOf(b) - versionOf(a));
   const lower = newest.map((it) => it.toLowerCase());
@@ -17,9 +17,16 @@ export function findRegistration(
 ): EnvRegistration {
   const found = registry.get(id);
   if (found !== undefined) return found;
-  const ids = [...registry.keys()];
+  throw unknownEnvironment(id, [...registry.keys()]);
+}
+
+/** The error of an unknown id, with what could have been meant among others. */
+export function unknownEnvironment(
+  id: string,
+  ids: readonly string[],
+): RangeError {
   if (ids.length === 0) {
-    throw new RangeError(`Unknown environment '${id}': none is registered`);
+    return new RangeError(`Unknown environment '${id}': none is registered`);
   }
   const lower = id.toLowerCase();
   const exact = ids.find((it) => it.toLowerCase() === lower);
@@ -29,7 +36,7 @@ export function findRegistration(
     .sort((a, b) => versionOf(a) - versionOf(b));
   const guess = exact ?? versions.at(-1) ?? nearest(id, ids);
   const others = versions.length > 1 ? ` There are ${versions.join(", ")}` : "";
-  throw new RangeError(
+  return new RangeError(
     `Unknown environment '${id}': did you mean '${guess}'?${others}`,
   );
 }

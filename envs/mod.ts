@@ -23,6 +23,7 @@
  */
 export * from "./batch.ts";
 export * from "./check_env.ts";
+export * from "./copy_seeds.ts";
 export * from "./describe_space.ts";
 export * from "./env.ts";
 export {

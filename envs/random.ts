@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
+import { checkSeed } from "./_check_seed.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 
 /**
@@ -31,13 +32,6 @@ export interface RandomSource {
 
 function hash(text: string): DataView {
   return new DataView(sha256(new TextEncoder().encode(text)).buffer);
-}
-
-function checkSeed(seed: number): void {
-  if (Number.isSafeInteger(seed) && seed >= 0) return;
-  throw new RangeError(
-    `Cannot seed an environment with ${seed}: expected a whole number of at least 0`,
-  );
 }
 
 /**

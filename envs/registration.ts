@@ -43,10 +43,11 @@ export interface EnvRegistration extends EnvSpec {
    * Makes many that step together, with the time limit inside.
    *
    * @param options How many, the limit, and the environment's own options.
+   * @returns Nothing where single ones do as well with these options.
    */
   makeVec?(
     options: { numEnvs: number; maxEpisodeSteps?: number; kwargs: EnvKwargs },
-  ): VecEnv;
+  ): VecEnv | undefined;
 }
 
 /**

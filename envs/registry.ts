@@ -96,7 +96,7 @@ export interface MakeVecOptions extends MakeOptions {
  */
 export const defaultRegistry: EnvRegistry = new Map();
 
-const ID = /^[\w:.-]+-v\d+$/;
+const ID = /^[\w:./-]+-v\d+$/;
 
 /**
  * Makes an environment known by name.

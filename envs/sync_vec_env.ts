@@ -2,12 +2,21 @@ import { ActionRows } from "./_action_rows.ts";
 import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
 import { describeSpace } from "./describe_space.ts";
 import type { Env, EnvSpec } from "./env.ts";
-import { DEFAULT_SEED, deriveSeed } from "./random.ts";
+import { copySeeds } from "./copy_seeds.ts";
+import { DEFAULT_SEED } from "./random.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 import { writeRowAt } from "./_rows.ts";
 import type { Space, SpaceValue } from "./space.ts";
 import { spacesEqual } from "./spaces_equal.ts";
-import type { Batch, VecEnv, VecStep } from "./vec_env.ts";
+import type {
+  Batch,
+  EpisodeStatistics,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "./vec_env.ts";
+
+const NONE: readonly EpisodeStatistics[] = [];
 
 /** Throws unless all copies have the same spaces. */
 function checkSameSpaces(envs: readonly Env[]): void {
@@ -28,7 +37,8 @@ function checkSameSpaces(envs: readonly Env[]): void {
  *
  * Copy `i` is seeded with `deriveSeed(seed, i)`. A copy whose episode ended is
  * reset in the same step. Arrays of actions are reused by the next step: an
- * environment that keeps its action copies it.
+ * environment that keeps its action copies it. Environments that tell in
+ * `info.episodes` which episodes ended are believed.
  *
  * @example
  * ```ts
@@ -64,6 +74,7 @@ export class SyncVecEnv implements VecEnv {
     terminated: Uint8Array;
     truncated: Uint8Array;
     finalObservations: Batch;
+    episodes?: readonly EpisodeStatistics[];
   };
 
   /**
@@ -99,16 +110,19 @@ export class SyncVecEnv implements VecEnv {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations.
+   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
+   * are too few or too many.
    */
-  reset(options: { seed?: number } = {}): Batch {
+  reset(options: VecResetOptions = {}): Batch {
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
+    const seeds = seed === undefined
+      ? undefined
+      : copySeeds(seed, this.numEnvs);
     this.#isSeeded = true;
     this.envs.forEach((env, row) => {
-      const observation = env.reset(
-        seed === undefined ? {} : { seed: deriveSeed(seed, row) },
-      );
+      const observation = env.reset(seeds && { seed: seeds[row] });
       writeRowAt(this.observationSpace, observation, this.#observations, row);
     });
     return this.#observations;
@@ -125,6 +139,7 @@ export class SyncVecEnv implements VecEnv {
    */
   step(actions: Batch): VecStep {
     const taken = this.#actions.read(actions);
+    this.#step.episodes = undefined;
     for (let row = 0; row < this.numEnvs; row++) {
       this.#stepRow(row, taken[row]);
     }
@@ -134,14 +149,23 @@ export class SyncVecEnv implements VecEnv {
   #stepRow(row: number, action: SpaceValue): void {
     const step = this.#step, space = this.observationSpace;
     const env = this.envs[row];
-    const { observation, reward, terminated, truncated } = env.step(action);
+    const result = env.step(action);
+    const { observation, reward, terminated, truncated, info } = result;
     step.rewards[row] = reward;
     step.terminated[row] = terminated ? 1 : 0;
     step.truncated[row] = truncated ? 1 : 0;
     const hasEnded = terminated || truncated;
     if (hasEnded) writeRowAt(space, observation, step.finalObservations, row);
+    if (Array.isArray(info?.episodes)) this.#tell(row, info.episodes);
     const next = hasEnded ? env.reset() : observation;
     writeRowAt(space, next, step.observations, row);
+  }
+
+  #tell(row: number, ended: Omit<EpisodeStatistics, "env">[]): void {
+    const told = this.#step.episodes ?? NONE;
+    this.#step.episodes = ended.length === 0
+      ? told
+      : [...told, ...ended.map((it) => ({ env: row, ...it }))];
   }
 
   /**

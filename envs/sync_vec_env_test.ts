@@ -76,12 +76,32 @@ Deno.test("a seed that is none is refused, batched or not", () => {
   ];
   for (const env of forms) {
     for (const seed of [-1, 0.5, NaN]) {
-      assertThrows(
-        () => env.reset({ seed }),
-        RangeError,
-        `Cannot seed an environment with ${seed}`,
-      );
+      for (const given of [seed, [seed]]) {
+        assertThrows(
+          () => env.reset({ seed: given }),
+          RangeError,
+          `Cannot seed an environment with ${seed}`,
+        );
+      }
     }
+    assertThrows(
+      () => env.reset({ seed: [1, 2] }),
+      RangeError,
+      "Cannot seed 1 copies with 2 seeds: expected one for each copy",
+    );
+  }
+});
+
+Deno.test("a group of copies can be hosted alone, batched or not", () => {
+  const forms = [
+    (n: number) =>
+      new SyncVecEnv(Array.from({ length: n }, () => () => make("Acrobot-v1"))),
+    (n: number) => makeVec("Acrobot-v1", { numEnvs: n, recordEpisodes: false }),
+  ];
+  for (const form of forms) {
+    const all = form(5).reset({ seed: 8 }) as Float32Array;
+    const seed = [2, 3, 4].map((copy) => deriveSeed(8, copy));
+    assertEquals(form(3).reset({ seed }), all.slice(6 * 2));
   }
 });
 

@@ -44,6 +44,8 @@ export interface EpisodeStatistics {
   readonly length: number;
   /** Whether it ended by the task's own rules, not by a time limit. */
   readonly terminated: boolean;
+  /** The return of each life of a game that has some; their sum is `return`. */
+  readonly lifeReturns?: readonly number[];
 }
 
 /**
@@ -72,8 +74,37 @@ export interface VecStep {
   readonly truncated: Uint8Array;
   /** The last observation of the episodes that ended; other rows are stale. */
   readonly finalObservations: Batch;
-  /** The episodes that ended in this step, where they are recorded. */
+  /**
+   * The episodes that ended in this step, where they are recorded. An environment
+   * that records its own may count otherwise than in rows that ended: a game has
+   * several lives.
+   */
   readonly episodes?: readonly EpisodeStatistics[];
+}
+
+/**
+ * How a vector environment starts its episodes.
+ *
+ * @example
+ * ```ts
+ * import { deriveSeed, makeVec, type VecResetOptions } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // The third of many copies, alone.
+ * const options: VecResetOptions = { seed: [deriveSeed(5, 2)] };
+ * const all = makeVec("CartPole-v1", { numEnvs: 3 }).reset({ seed: 5 });
+ * const one = makeVec("CartPole-v1", { numEnvs: 1 }).reset(options);
+ * assertEquals((all as Float32Array).slice(8), one as Float32Array);
+ * ```
+ */
+export interface VecResetOptions {
+  /**
+   * Starts every copy's random stream anew: a number gives copy `i` the seed
+   * `deriveSeed(seed, i)`, a list of `numEnvs` numbers gives each its own.
+   *
+   * @default none: the streams go on
+   */
+  seed?: number | readonly number[];
 }
 
 /**
@@ -108,7 +139,7 @@ export interface VecEnv {
    * they go on, from those of seed 0 if there never was one.
    * @returns The first observations; reused by the next step.
    */
-  reset(options?: { seed?: number }): Batch;
+  reset(options?: VecResetOptions): Batch;
   /**
    * Takes one step in every copy.
    *

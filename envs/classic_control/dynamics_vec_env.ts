@@ -1,9 +1,10 @@
 import { checkAction } from "../_check_action.ts";
 import type { EnvSpec } from "../env.ts";
-import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../random.ts";
+import { copySeeds } from "../copy_seeds.ts";
+import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxArray, Space } from "../space.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import type { Dynamics } from "./dynamics.ts";
 
 /**
@@ -125,18 +126,17 @@ export class DynamicsVecEnv implements VecEnv {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations; reused by the next step.
-   * @throws {RangeError} If the seed is not a whole number of at least 0.
+   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
+   * are too few or too many.
    */
-  reset(options: { seed?: number } = {}): Float32Array {
+  reset(options: VecResetOptions = {}): Float32Array {
     const { seed } = options;
     const isNew = this.#randoms.length === 0;
     if (isNew || seed !== undefined) {
-      this.#randoms = Array.from(
-        { length: this.numEnvs },
-        (_, i) => new SeededRandom(deriveSeed(seed ?? DEFAULT_SEED, i)),
-      );
+      const seeds = copySeeds(seed ?? DEFAULT_SEED, this.numEnvs);
+      this.#randoms = seeds.map((it) => new SeededRandom(it));
     }
     for (let i = 0; i < this.numEnvs; i++) this.#resetRow(i);
     return this.#observations;

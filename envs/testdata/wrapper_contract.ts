@@ -1,9 +1,9 @@
 /** What every wrapper must keep to, as tests that each one's file calls. */
-import { assertEquals, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { Env } from "../env.ts";
 import type { VecEnv } from "../vec_env.ts";
 import { playEnv, playVec, randomActions } from "./play.ts";
-import { SeededRandom } from "../random.ts";
+import { deriveSeed, SeededRandom } from "../random.ts";
 
 /** A snapshot in mid-course restores an environment exactly, also another one. */
 export function testSnapshot(name: string, make: () => Env): void {
@@ -23,8 +23,15 @@ export function testSnapshot(name: string, make: () => Env): void {
 }
 
 /** The same of a vector environment; and nothing is allocated in a step. */
-export function testVecWrapper(name: string, make: () => VecEnv): void {
-  Deno.test(`${name}: a snapshot restores it exactly`, () => {
+export function testVecWrapper(
+  name: string,
+  make: () => VecEnv,
+  { ignore = false } = {},
+): void {
+  const test = (what: string, fn: () => void) =>
+    Deno.test({ name: `${name}: ${what}`, ignore, fn });
+
+  test("a snapshot restores it exactly", () => {
     const env = make();
     env.reset({ seed: 3 });
     playVec(env, 25, 1);
@@ -38,7 +45,23 @@ export function testVecWrapper(name: string, make: () => VecEnv): void {
     }
   });
 
-  Deno.test(`${name}: steps reuse their arrays`, () => {
+  test("seeds of single copies are passed on", () => {
+    const env = make();
+    env.reset({ seed: 3 });
+    const expected = playVec(env, 60, 1);
+    const seeds = Array.from(
+      { length: env.numEnvs },
+      (_, copy) => deriveSeed(3, copy),
+    );
+    const other = make();
+    other.reset({ seed: seeds });
+    assertEquals(playVec(other, 60, 1), expected);
+    const before = other.snapshot();
+    assertThrows(() => other.reset({ seed: [...seeds, 0] }), RangeError);
+    assertEquals(other.snapshot(), before);
+  });
+
+  test("steps reuse their arrays", () => {
     const env = make();
     env.reset({ seed: 0 });
     const random = new SeededRandom(0);

@@ -1,13 +1,14 @@
 import { FrameStacker, type FrameStackOptions } from "../_frame_stacker.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { BoxArray, Space } from "../space.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
 /**
- * Shows each copy's last observations at once, stacked along the last axis with
- * the oldest first. A stack never reaches over the end of an episode.
+ * Shows each copy's last observations at once, stacked along the last axis, or
+ * along a new first one, with the oldest first. A stack never reaches over the end
+ * of an episode.
  *
  * @example
  * ```ts
@@ -22,7 +23,6 @@ import { VecEnvWrapper } from "./vec_env_wrapper.ts";
  */
 export class VecFrameStack extends VecEnvWrapper {
   #stacker: FrameStacker;
-  #finalStacks: BoxArray;
   #out = {} as RelayedStep;
 
   /**
@@ -36,7 +36,6 @@ export class VecFrameStack extends VecEnvWrapper {
     super(env);
     const { observationSpace, numEnvs } = env;
     this.#stacker = new FrameStacker(observationSpace, numEnvs, options);
-    this.#finalStacks = this.#stacker.stacks.slice() as BoxArray;
   }
 
   /** What stacks can be. */
@@ -47,10 +46,10 @@ export class VecFrameStack extends VecEnvWrapper {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first stacks.
    */
-  override reset(options?: { seed?: number }): Batch {
+  override reset(options?: VecResetOptions): Batch {
     const observations = super.reset(options) as BoxArray;
     for (let row = 0; row < this.numEnvs; row++) {
       this.#stacker.start(row, observations);
@@ -70,14 +69,14 @@ export class VecFrameStack extends VecEnvWrapper {
     const last = step.finalObservations as BoxArray;
     for (let row = 0; row < this.numEnvs; row++) {
       if (ended(step, row)) {
-        this.#stacker.push(row, last, this.#finalStacks);
+        this.#stacker.end(row, last);
         this.#stacker.start(row, observations);
       } else {
-        this.#stacker.push(row, observations, this.#stacker.stacks);
+        this.#stacker.push(row, observations);
       }
     }
     step.observations = this.#stacker.stacks;
-    step.finalObservations = this.#finalStacks;
+    step.finalObservations = this.#stacker.finalStacks;
     return step;
   }
 

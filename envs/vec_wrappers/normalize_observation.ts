@@ -6,7 +6,7 @@ import type { RunningMeanStd } from "../running_mean_std.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxArray, Space } from "../space.ts";
 import { elementCount } from "../space_arrays.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import { anyEnded, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -75,10 +75,10 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations, scaled.
    */
-  override reset(options?: { seed?: number }): Batch {
+  override reset(options?: VecResetOptions): Batch {
     const observations = super.reset(options) as BoxArray;
     this.#normalizer.see(observations);
     this.#normalizer.apply(observations, this.#observations);

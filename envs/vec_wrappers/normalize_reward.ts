@@ -4,7 +4,7 @@ import {
 } from "../_reward_normalizer.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
 import type { Snapshot } from "../snapshot.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import { relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -62,12 +62,13 @@ export class VecNormalizeReward extends VecEnvWrapper {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations.
    */
-  override reset(options?: { seed?: number }): Batch {
+  override reset(options?: VecResetOptions): Batch {
+    const observations = super.reset(options);
     this.#normalizer.reset();
-    return super.reset(options);
+    return observations;
   }
 
   /**

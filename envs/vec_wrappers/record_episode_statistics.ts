@@ -1,5 +1,11 @@
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Batch, EpisodeStatistics, VecEnv, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  EpisodeStatistics,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "../vec_env.ts";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -7,7 +13,8 @@ const NONE: readonly EpisodeStatistics[] = [];
 
 /**
  * Tells with each step which episodes ended, their return and their length. It
- * belongs inside of wrappers that change the rewards.
+ * belongs inside of wrappers that change the rewards. Where the environment inside
+ * tells its episodes itself, as a game with several lives does, that is passed on.
  *
  * @example
  * ```ts
@@ -44,13 +51,14 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations.
    */
-  override reset(options?: { seed?: number }): Batch {
+  override reset(options?: VecResetOptions): Batch {
+    const observations = super.reset(options);
     this.#returns.fill(0);
     this.#lengths.fill(0);
-    return super.reset(options);
+    return observations;
   }
 
   /**
@@ -61,6 +69,7 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
+    if (step.episodes !== undefined) return step;
     let episodes: EpisodeStatistics[] | undefined;
     for (let row = 0; row < this.numEnvs; row++) {
       this.#returns[row] += step.rewards[row];

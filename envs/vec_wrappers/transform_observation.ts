@@ -2,7 +2,7 @@ import { allocateBatch, cloneBatch, copyBatch, readRow } from "../batch.ts";
 import { readRowInto, writeRowAt } from "../_rows.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import type { TransformObservationOptions } from "../wrappers/transform_observation.ts";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
@@ -67,10 +67,10 @@ export class VecTransformObservation extends VecEnvWrapper {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations, transformed.
    */
-  override reset(options?: { seed?: number }): Batch {
+  override reset(options?: VecResetOptions): Batch {
     const observations = super.reset(options);
     for (let row = 0; row < this.numEnvs; row++) {
       this.#write(observations, this.#observations, row);

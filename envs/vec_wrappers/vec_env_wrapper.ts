@@ -1,7 +1,7 @@
 import type { EnvSpec } from "../env.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space } from "../space.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 
 /**
  * A vector environment around another that passes everything on, as
@@ -52,10 +52,10 @@ export class VecEnvWrapper implements VecEnv {
   /**
    * Starts an episode in every copy.
    *
-   * @param options A seed starts every copy's random stream anew.
+   * @param options A seed, or one for each copy, starts the random streams anew.
    * @returns The first observations.
    */
-  reset(options?: { seed?: number }): Batch {
+  reset(options?: VecResetOptions): Batch {
     return this.env.reset(options);
   }
 

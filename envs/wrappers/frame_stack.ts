@@ -1,12 +1,46 @@
 import { FrameStacker, type FrameStackOptions } from "../_frame_stacker.ts";
+import { SlidingStack } from "../_sliding_stack.ts";
 import type { Env, StepResult } from "../env.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { BoxArray, Space, SpaceValue } from "../space.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
+/** One environment's stacks, copied for the caller. */
+class CopiedStack {
+  readonly space: Space;
+  #stacker: FrameStacker;
+
+  constructor(space: Space, options: FrameStackOptions) {
+    this.#stacker = new FrameStacker(space, 1, options);
+    this.space = this.#stacker.space;
+  }
+
+  get stack(): BoxArray {
+    return this.#stacker.stacks.slice() as BoxArray;
+  }
+
+  load(stack: BoxArray): void {
+    this.#stacker.stacks.set(stack);
+  }
+
+  start(observation: BoxArray): BoxArray {
+    this.#stacker.start(0, observation);
+    return this.stack;
+  }
+
+  push(observation: BoxArray): BoxArray {
+    this.#stacker.push(0, observation);
+    return this.stack;
+  }
+}
+
 /**
- * Shows the last observations at once, stacked along the last axis with the
- * oldest first.
+ * Shows the last observations at once, the oldest first, stacked along the last
+ * axis or along a new first one.
+ *
+ * Stacks along a new first axis share their frames: each frame is kept once, and
+ * a stack is a view of its row. It stays as it is however long it is held,
+ * but it must not be written into.
  *
  * @example
  * ```ts
@@ -21,23 +55,24 @@ import { EnvWrapper } from "./env_wrapper.ts";
  * ```
  */
 export class FrameStack extends EnvWrapper {
-  #stacker: FrameStacker;
+  #stack: CopiedStack | SlidingStack;
 
   /**
    * Wraps an environment.
    *
    * @param env The environment inside; its observations are boxes.
-   * @param options Size of the stack and what comes before an episode.
+   * @param options Size and axis of the stack and what comes before an episode.
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: Env, options: FrameStackOptions = {}) {
     super(env);
-    this.#stacker = new FrameStacker(env.observationSpace, 1, options);
+    const Stack = options.axis === "first" ? SlidingStack : CopiedStack;
+    this.#stack = new Stack(env.observationSpace, options);
   }
 
   /** What stacks can be. */
   override get observationSpace(): Space {
-    return this.#stacker.space;
+    return this.#stack.space;
   }
 
   /**
@@ -47,8 +82,7 @@ export class FrameStack extends EnvWrapper {
    * @returns The first stack.
    */
   override reset(options?: { seed?: number }): SpaceValue {
-    this.#stacker.start(0, super.reset(options) as BoxArray);
-    return this.#stacker.stacks.slice() as BoxArray;
+    return this.#stack.start(super.reset(options) as BoxArray);
   }
 
   /**
@@ -59,9 +93,8 @@ export class FrameStack extends EnvWrapper {
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
-    const { stacks } = this.#stacker;
-    this.#stacker.push(0, result.observation as BoxArray, stacks);
-    return { ...result, observation: stacks.slice() as BoxArray };
+    const observation = this.#stack.push(result.observation as BoxArray);
+    return { ...result, observation };
   }
 
   /**
@@ -70,7 +103,7 @@ export class FrameStack extends EnvWrapper {
    * @returns Plain data.
    */
   protected override ownState(): Snapshot {
-    return this.#stacker.stacks.slice();
+    return this.#stack.stack.slice();
   }
 
   /**
@@ -79,6 +112,6 @@ export class FrameStack extends EnvWrapper {
    * @param state What `ownState` returned.
    */
   protected override loadOwnState(state: Snapshot): void {
-    this.#stacker.stacks.set(state as BoxArray);
+    this.#stack.load(state as BoxArray);
   }
 }

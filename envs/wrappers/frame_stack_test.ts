@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { contains } from "../contains.ts";
 import { box } from "../space_constructors.ts";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
@@ -13,6 +18,11 @@ function pictures(length: number): TransformObservation {
     const n = it as number;
     return Uint8Array.of(n, 10 + n, 20 + n, 30 + n);
   }, { space });
+}
+
+/** The same number of a stack of two, where its frames are one whole each. */
+function toFirstAxis(_: number, i: number, stack: Uint8Array): number {
+  return stack[(i >> 1) % 2 * 4 + (i >> 2) * 2 + i % 2];
 }
 
 const make = () => new FrameStack(pictures(6), { size: 3 });
@@ -34,6 +44,70 @@ Deno.test("frames are stacked along the channels, oldest first", () => {
   assert(contains(observationSpace, observation));
 });
 
+Deno.test("a stack of four bytes for each pixel is made of words", () => {
+  const space = box({ low: 0, high: 255, shape: [3, 1], dtype: "uint8" });
+  let shown = 0;
+  const env = new FrameStack(
+    new TransformObservation(new ChainEnv({ length: 9 }), () => {
+      shown += 50;
+      return Uint8Array.of(shown, shown + 1, shown + 2);
+    }, { space }),
+  );
+  assertEquals(
+    env.reset({ seed: 0 }),
+    Uint8Array.of(50, 50, 50, 50, 51, 51, 51, 51, 52, 52, 52, 52),
+  );
+  for (let i = 0; i < 3; i++) env.step(0);
+  assertEquals(
+    env.step(0).observation,
+    Uint8Array.of(100, 150, 200, 250, 101, 151, 201, 251, 102, 152, 202, 252),
+  );
+});
+
+Deno.test("stacks along a first axis have the frames of those along the last", () => {
+  const stacks = (axis: "first" | "last") =>
+    new FrameStack(pictures(100), { size: 3, axis });
+  const [first, last] = [stacks("first"), stacks("last")];
+  const { observationSpace } = first;
+  assertEquals(
+    observationSpace.type === "box" && observationSpace.shape,
+    [3, 1, 2, 2],
+  );
+  /** From [pixel, frame, channel] to [frame, pixel, channel]. */
+  const moved = (it: unknown) => {
+    const stack = it as Uint8Array;
+    return stack.map((_, i) => {
+      const frame = Math.floor(i / 4), pixel = (i >> 1) % 2;
+      return stack[pixel * 6 + frame * 2 + i % 2];
+    });
+  };
+  for (let episode = 0; episode < 2; episode++) {
+    assertEquals(first.reset({ seed: 0 }), moved(last.reset({ seed: 0 })));
+    for (let i = 0; i < 80; i++) {
+      assertEquals(first.step(0).observation, moved(last.step(0).observation));
+    }
+  }
+});
+
+Deno.test("stacks along a first axis share their frames and last", () => {
+  const env = new FrameStack(pictures(100), { size: 3, axis: "first" });
+  const stacks = [env.reset({ seed: 0 }) as Uint8Array];
+  for (let i = 0; i < 90; i++) {
+    stacks.push(env.step(0).observation as Uint8Array);
+  }
+  for (let i = 0; i < 90; i++) {
+    const oldest = Math.max(0, i - 2);
+    assertEquals([stacks[i][0], stacks[i][4], stacks[i][8]], [
+      oldest,
+      Math.max(0, i - 1),
+      i,
+    ]);
+  }
+  assertStrictEquals(stacks[5].buffer, stacks[6].buffer);
+  assertEquals(stacks[6].byteOffset - stacks[5].byteOffset, 4);
+  assertEquals(new Set(stacks.map((it) => it.buffer)).size, 3);
+});
+
 Deno.test("before the first frame stands the first one, or zeros", () => {
   const repeated = Uint8Array.of(0, 10, 0, 10, 20, 30, 20, 30);
   const zeros = Uint8Array.of(0, 0, 0, 10, 0, 0, 20, 30);
@@ -44,6 +118,9 @@ Deno.test("before the first frame stands the first one, or zeros", () => {
     env.reset({ seed: 0 });
     env.step(0);
     assertEquals(env.reset(), first);
+    const axis = "first";
+    const other = new FrameStack(pictures(6), { size: 2, padding, axis });
+    assertEquals(other.reset({ seed: 0 }), first.map(toFirstAxis));
   }
 });
 
@@ -75,3 +152,7 @@ Deno.test("what cannot be stacked is refused", () => {
 });
 
 testSnapshot("FrameStack", make);
+testSnapshot(
+  "FrameStack along a first axis",
+  () => new FrameStack(pictures(6), { size: 3, axis: "first" }),
+);
