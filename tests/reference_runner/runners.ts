@@ -8,6 +8,8 @@ export const runners: Readonly<Record<string, () => Promise<FixtureRunner>>> = {
   a2c_update: async () => (await import("./a2c_update.ts")).a2cUpdateRunner,
   acer_retrace: async () =>
     (await import("./acer_retrace.ts")).acerRetraceRunner,
+  atari_preproc: async () =>
+    (await import("./atari_preproc.ts")).atariPreprocRunner,
   buffers: async () => (await import("./buffers.ts")).buffersRunner,
   env_dynamics: async () =>
     (await import("./env_dynamics.ts")).envDynamicsRunner,

@@ -1,0 +1,44 @@
+/**
+ * The folder below which installed libraries, games and models are kept:
+ * `BELLMAN_CACHE`, or `bellman` in the platform's cache folder.
+ *
+ * @param os The platform.
+ * @param environment Its environment's variables by name.
+ * @throws {Error} If neither it nor a home folder is known.
+ */
+export function cacheFolder(
+  os: string = Deno.build.os,
+  environment: (name: string) => string | undefined = readVariable,
+): string {
+  const asked = environment("BELLMAN_CACHE");
+  if (asked) return asked;
+  const [variable, below] = CACHES[os] ?? CACHES.linux;
+  const platform = environment(variable);
+  if (platform) return `${platform}${below}/bellman`;
+  const home = os === "linux" ? environment("HOME") : undefined;
+  if (home) return `${home}/.cache/bellman`;
+  throw new Error(
+    `Cannot find the cache folder as ${variable} is not set: set BELLMAN_CACHE to a folder`,
+  );
+}
+
+/** The variable that leads to the platform's cache folder, and the way on. */
+const CACHES: Record<string, [variable: string, below: string]> = {
+  darwin: ["HOME", "/Library/Caches"],
+  linux: ["XDG_CACHE_HOME", ""],
+  windows: ["LOCALAPPDATA", ""],
+};
+
+/**
+ * A variable of the environment, or undefined where it is unset, empty or not
+ * permitted to be read.
+ *
+ * @param name Its name.
+ */
+export function readVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { cacheFolder } from "./cache_folder.ts";
+
+const folderOn = (os: string, variables: Record<string, string>): string =>
+  cacheFolder(os, (name) => variables[name]);
+
+Deno.test("cacheFolder is the platform's", () => {
+  assertEquals(
+    folderOn("linux", { HOME: "/home/ada" }),
+    "/home/ada/.cache/bellman",
+  );
+  assertEquals(
+    folderOn("linux", { HOME: "/home/ada", XDG_CACHE_HOME: "/fast" }),
+    "/fast/bellman",
+  );
+  assertEquals(
+    folderOn("darwin", { HOME: "/Users/ada" }),
+    "/Users/ada/Library/Caches/bellman",
+  );
+  assertEquals(
+    folderOn("windows", { LOCALAPPDATA: "C:\\Local" }),
+    "C:\\Local/bellman",
+  );
+});
+
+Deno.test("cacheFolder is the one that BELLMAN_CACHE names", () => {
+  const variables = { HOME: "/home/ada", BELLMAN_CACHE: "/mine" };
+  assertEquals(folderOn("linux", variables), "/mine");
+});
+
+Deno.test("cacheFolder says what to set where nothing is known", () => {
+  assertThrows(
+    () => folderOn("windows", {}),
+    Error,
+    "as LOCALAPPDATA is not set",
+  );
+});

@@ -1,0 +1,52 @@
+import { InstallError } from "./install_error.ts";
+
+/** What the command line of an install task asks for. */
+export interface InstallOptions {
+  /** Whether the licences are accepted. */
+  acceptLicense: boolean;
+  /** Whether wheels of other versions than the pinned one are taken. */
+  allowOtherVersion: boolean;
+  /** Wheels given by path; what is not given is downloaded. */
+  wheels: string[];
+  /** The folder to install into. */
+  dir?: string;
+}
+
+/**
+ * Reads an install task's arguments.
+ *
+ * @param args As typed.
+ * @param task The task's name, for the usage line.
+ * @throws {InstallError} If one is not known or lacks its value.
+ */
+export function parseInstallOptions(
+  args: readonly string[],
+  task: string,
+): InstallOptions {
+  const options: InstallOptions = {
+    acceptLicense: false,
+    allowOtherVersion: false,
+    wheels: [],
+  };
+  const rest = args.flatMap((arg) =>
+    /^--(wheel|dir)=/.test(arg) ? arg.split(/=(.*)/s).slice(0, 2) : [arg]
+  );
+  while (rest.length > 0) {
+    const arg = rest.shift()!;
+    const takesValue = arg === "--wheel" || arg === "--dir";
+    const value = takesValue ? rest.shift() : undefined;
+    if (arg === "--accept-license") options.acceptLicense = true;
+    else if (arg === "--allow-other-version") options.allowOtherVersion = true;
+    else if (arg === "--wheel" && value) options.wheels.push(value);
+    else if (arg === "--dir" && value) options.dir = value;
+    else throw new InstallError(complaint(arg, takesValue, task));
+  }
+  return options;
+}
+
+function complaint(arg: string, lacksValue: boolean, task: string): string {
+  const problem = lacksValue
+    ? `${arg} lacks its path`
+    : `unknown argument '${arg}'`;
+  return `${problem}, usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
+}

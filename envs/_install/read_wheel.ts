@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { unzipSync } from "fflate";
+import { InstallError } from "./install_error.ts";
+import { distributionName, type PinnedPackage } from "./pinned_package.ts";
+
+/** What is taken out of one wheel. */
+export interface WheelContent {
+  /** The package that the wheel is of. */
+  package: PinnedPackage;
+  /** The wheel's file name. */
+  file: string;
+  /** The wheel's SHA-256. */
+  sha256: string;
+  /** The bytes of each file by its place in the installed folder. */
+  files: Map<string, Uint8Array>;
+}
+
+const fileName = (path: string): string => path.split(/[\\/]/).at(-1)!;
+
+/** Which of the packages a wheel is of, by its file name. */
+export function packageOfWheel(
+  path: string,
+  packages: readonly PinnedPackage[],
+): PinnedPackage {
+  const [name] = fileName(path).split("-");
+  const found = packages.find((it) =>
+    distributionName(it.name) === distributionName(name)
+  );
+  if (found && path.endsWith(".whl")) return found;
+  throw new InstallError(
+    `'${path}' is no wheel of ${packages.map((it) => it.name).join(" or ")}`,
+  );
+}
+
+function checkHash(content: WheelContent): void {
+  const { package: { name, version, wheels }, file, sha256 } = content;
+  if (Object.values(wheels).includes(sha256)) return;
+  throw new InstallError(
+    `'${file}' has the SHA-256 ${sha256}, which is none of ${name} ${version}'s: ` +
+      "--allow-other-version takes it all the same",
+  );
+}
+
+/** Where an entry goes: its licence files are kept beside what is wanted. */
+function placeOf(entry: string, { name, place }: PinnedPackage) {
+  // Some wheels list their folders too.
+  if (entry.endsWith("/")) return undefined;
+  const isLicence = /\.dist-info\/(licenses\/)?(LICEN[CS]E|NOTICE|COPYING)/i
+    .test(entry);
+  return isLicence ? `licenses/${name}/${fileName(entry)}` : place(entry);
+}
+
+/**
+ * Checks a wheel and takes the wanted files out of it.
+ *
+ * @param path The wheel's file.
+ * @param packages The packages that it may be of.
+ * @param allowOtherVersion Whether its hash may be another than the pinned ones.
+ * @throws {InstallError} If it cannot be read, is of another package or version,
+ * or is no archive.
+ */
+export async function readWheel(
+  path: string,
+  packages: readonly PinnedPackage[],
+  allowOtherVersion = false,
+): Promise<WheelContent> {
+  const of = packageOfWheel(path, packages);
+  let bytes: Uint8Array;
+  try {
+    bytes = await Deno.readFile(path);
+  } catch {
+    throw new InstallError(`cannot read the wheel '${path}'`);
+  }
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const files = new Map<string, Uint8Array>();
+  const content = { package: of, file: fileName(path), sha256, files };
+  if (!allowOtherVersion) checkHash(content);
+  let entries: Record<string, Uint8Array>;
+  try {
+    entries = unzipSync(bytes, { filter: ({ name }) => !!placeOf(name, of) });
+  } catch (error) {
+    throw new InstallError(
+      `cannot unzip '${path}' (${(error as Error).message})`,
+    );
+  }
+  for (const [entry, data] of Object.entries(entries)) {
+    files.set(placeOf(entry, of)!, data);
+  }
+  return content;
+}

@@ -1,0 +1,55 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { aleLibrary, libraryPath } from "./_ale_library.ts";
+import { Ale } from "./ale.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+
+function withVariable(name: string, value: string, run: () => void): void {
+  const before = Deno.env.get(name);
+  Deno.env.set(name, value);
+  try {
+    run();
+  } finally {
+    if (before === undefined) Deno.env.delete(name);
+    else Deno.env.set(name, before);
+  }
+}
+
+const oneLine = (error: Error): void =>
+  assertEquals(error.message.includes("\n"), false);
+
+Deno.test("aleLibrary says how to get a library that is absent", () =>
+  withVariable("BELLMAN_ALE_LIBRARY", "/nowhere/libale_c.so", () => {
+    const message =
+      "at '/nowhere/libale_c.so': run 'deno task install-atari', or set BELLMAN_ALE_LIBRARY";
+    oneLine(assertThrows(aleLibrary, Error, message));
+    assertEquals(isAtariInstalled(), false);
+  }));
+
+Deno.test("aleLibrary refuses a file that is no library", async () => {
+  const file = await Deno.makeTempFile();
+  await Deno.writeTextFile(file, "no library");
+  try {
+    withVariable("BELLMAN_ALE_LIBRARY", file, () => {
+      const message = "Cannot open the Arcade Learning Environment";
+      oneLine(assertThrows(aleLibrary, Error, message));
+    });
+  } finally {
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("the library lies in the cache folder", () =>
+  withVariable("BELLMAN_CACHE", "/some/cache", () => {
+    if (Deno.env.has("BELLMAN_ALE_LIBRARY")) return;
+    assertEquals(libraryPath().startsWith("/some/cache/atari/libale_c"), true);
+  }));
+
+Deno.test({
+  name: "Ale takes ROMs from where BELLMAN_ROMS says",
+  ignore: !isAtariInstalled(),
+  fn: () =>
+    withVariable("BELLMAN_ROMS", "/nowhere", () => {
+      const message = "find the ROM '/nowhere/pong.bin'";
+      oneLine(assertThrows(() => new Ale("pong"), Error, message));
+    }),
+});

@@ -1,0 +1,34 @@
+import type { Env } from "../env.ts";
+import { EnvWrapper } from "../wrappers/env_wrapper.ts";
+
+/** What wrappers need to know of a game, besides what every environment tells. */
+export interface AtariInside {
+  /** Lives that are left; 0 where the game has none. */
+  readonly lives: number;
+  /** What each action presses, such as `NOOP` or `UPFIRE`. */
+  readonly actionMeanings: readonly string[];
+}
+
+function isAtari(env: Env): env is Env & AtariInside {
+  return "lives" in env && "actionMeanings" in env;
+}
+
+/**
+ * The game under any number of wrappers.
+ *
+ * @throws {TypeError} If it is none.
+ */
+export function atariInside(env: Env, wrapper: string): AtariInside {
+  let inner = env;
+  while (!isAtari(inner)) {
+    if (!(inner instanceof EnvWrapper)) {
+      throw new TypeError(
+        `Cannot wrap ${
+          env.spec?.id ?? "an environment"
+        } with ${wrapper}: expected an Atari game`,
+      );
+    }
+    inner = inner.env;
+  }
+  return inner;
+}

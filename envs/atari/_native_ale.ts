@@ -1,0 +1,109 @@
+import { aleLibrary, type AleSymbols, cString } from "./_ale_library.ts";
+import type { Emulator } from "./_ale_state.ts";
+import type { AtariGame } from "./roms.ts";
+
+const ONE_PLAYER = 1;
+
+const leftOpen = new FinalizationRegistry(({ symbols, handle }: Emulator) =>
+  symbols.ALE_del(handle)
+);
+
+/** Owns one emulator of the library, and puts right where it departs from ale-py. */
+export class NativeAle implements Emulator {
+  /** The library's functions. */
+  readonly symbols: AleSymbols = aleLibrary();
+
+  #game: AtariGame;
+  #rom: Uint8Array<ArrayBuffer>;
+  #handle: Deno.PointerObject | undefined;
+  #lives: Int32Array<ArrayBuffer> = new Int32Array(4);
+  #firstLives = 0;
+
+  /**
+   * Switches a console on.
+   *
+   * @param game The game.
+   * @param path Its ROM, which was checked.
+   * @param systemSeed Its lowest 31 bits count.
+   */
+  constructor(game: AtariGame, path: string, systemSeed: number) {
+    this.#game = game;
+    this.#rom = cString(path);
+    const { symbols } = this;
+    const handle = symbols.ALE_new()!;
+    this.#handle = handle;
+    leftOpen.register(this, { symbols, handle }, this);
+    // The library takes 0 for the present time.
+    const seed = (systemSeed & 0x7fffffff) || 1;
+    symbols.setInt(handle, cString("random_seed"), seed);
+    // Actions that stick are drawn outside: see StickyActions.
+    symbols.setFloat(handle, cString("repeat_action_probability"), 0);
+    this.load();
+  }
+
+  /** The native object. */
+  get handle(): Deno.PointerObject {
+    if (this.#handle) return this.#handle;
+    throw new Error(
+      `Cannot play ${this.#game.id} as its emulator was closed`,
+    );
+  }
+
+  /** Loads the ROM, as if the console was switched off and on. */
+  load(): void {
+    this.symbols.loadROM(this.handle, this.#rom);
+    this.symbols.lives(this.handle, this.#lives);
+    this.#firstLives = this.#lives[0];
+  }
+
+  /** Lives that are left, as ale-py counts them. */
+  get lives(): number {
+    this.symbols.lives(this.handle, this.#lives);
+    const [lives] = this.#lives;
+    const first = this.#game.lives;
+    if (this.#firstLives === first) return lives;
+    // Of games without lives, the library always says 0.
+    if (this.#firstLives > 0) return lives + first - this.#firstLives;
+    return this.symbols.game_over(this.handle) ? 0 : first;
+  }
+
+  /** The difficulties that can be set. */
+  difficulties(): number[] {
+    const count = this.symbols.getAvailableDifficultiesSize(this.handle);
+    const numbers = new Int32Array(count);
+    this.symbols.getAvailableDifficulties(this.handle, numbers);
+    return [...numbers];
+  }
+
+  /** Sets mode and difficulty where they are not the game's own, and resets. */
+  configure(mode: number, difficulty: number | undefined): void {
+    const isFirst = mode === this.#game.modes[0];
+    if (isFirst && difficulty === undefined) return;
+    const { handle, symbols } = this;
+    if (!isFirst) symbols.setMode(handle, this.#numberOf(mode));
+    if (difficulty !== undefined) symbols.setDifficulty(handle, difficulty);
+    symbols.reset_game(handle);
+  }
+
+  /** Some games' modes have other numbers in the library than in ale-py. */
+  #numberOf(mode: number): number {
+    const { id, modes } = this.#game;
+    const count = this.symbols.getAvailableModesSize(this.handle, ONE_PLAYER);
+    if (count !== modes.length) {
+      throw new Error(
+        `Cannot set the mode of ${id}: the library has ${count} modes, not ${modes.length}`,
+      );
+    }
+    const numbers = new Int32Array(count);
+    this.symbols.getAvailableModes(this.handle, numbers, ONE_PLAYER);
+    return numbers[modes.indexOf(mode)];
+  }
+
+  /** Frees the emulator. */
+  close(): void {
+    if (!this.#handle) return;
+    leftOpen.unregister(this);
+    this.symbols.ALE_del(this.#handle);
+    this.#handle = undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../random.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** The stream of a game's seed from which its starts are drawn. */
+const STREAM = 1;
+
+function streamOf(seed: number): SeededRandom {
+  return new SeededRandom(deriveSeed(seed, STREAM));
+}
+
+/** Draws how many steps without an action each episode begins with. */
+export class NoopStarts {
+  #max: number;
+  #random: SeededRandom | undefined;
+
+  constructor(max: number) {
+    if (!Number.isInteger(max) || max < 0) {
+      throw new RangeError(
+        `Cannot begin with up to ${max} no-ops: expected a whole number of at least 0`,
+      );
+    }
+    this.#max = max;
+  }
+
+  /** Starts the stream anew. */
+  seed(seed: number): void {
+    this.#random = streamOf(seed);
+  }
+
+  /** From 1 to the most; none if that is 0. */
+  draw(): number {
+    this.#random ??= streamOf(DEFAULT_SEED);
+    return this.#max === 0 ? 0 : 1 + this.#random.integer(this.#max);
+  }
+
+  save(): Snapshot {
+    return this.#random?.save() ?? null;
+  }
+
+  load(state: Snapshot): void {
+    this.#random = state === null ? undefined : streamOf(DEFAULT_SEED);
+    this.#random?.load(state);
+  }
+}

@@ -1,0 +1,75 @@
+/** SHA-256 of the wheels of multi-agent-ale-py 0.1.12, as PyPI tells them. */
+export const ALE_WHEELS: Readonly<Record<string, string>> = {
+  "multi_agent_ale_py-0.1.12-cp310-cp310-macosx_11_0_arm64.whl":
+    "9f0ecf257fbf9f6b4a1b03934a102f701d1bfcb21cd18d87c9d6badd0d2279ea",
+  "multi_agent_ale_py-0.1.12-cp310-cp310-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "329a3017bd85ca178d0532f5a690408be83a018443306205db57754a92a5203b",
+  "multi_agent_ale_py-0.1.12-cp311-cp311-macosx_11_0_arm64.whl":
+    "8a33749229eee6b30a1cf52a34e4d8ee8f882303e75eab7dd3448edc6ad0965f",
+  "multi_agent_ale_py-0.1.12-cp311-cp311-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "cad0c5afa4f9ab077556d6e39cc83de9002d3a3024ced806029dc4e17cae21c2",
+  "multi_agent_ale_py-0.1.12-cp312-cp312-macosx_11_0_arm64.whl":
+    "3b0ca2289fc511d35bfb0a5d3d49ba81b1496fd87d711f93e585b971aeebf666",
+  "multi_agent_ale_py-0.1.12-cp312-cp312-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "b91f2ca26cbee8ea04d0fe6d34ba7e4779d6a7c0361e6a3b2acc354d3e787a13",
+  "multi_agent_ale_py-0.1.12-cp313-cp313-macosx_11_0_arm64.whl":
+    "d44c89a1b8233196bb74d4bf689bc905d87675419387713686d3b362a48aed3d",
+  "multi_agent_ale_py-0.1.12-cp313-cp313-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "748bd1aade8b24e5388ef845dba612088de353a7079d7aaba3920656e0216207",
+  "multi_agent_ale_py-0.1.12-cp314-cp314-macosx_11_0_arm64.whl":
+    "ffbea15eb0610bebbd706382fe8f9dcc180aa4c726e0197c63cc8e1f14a6d578",
+  "multi_agent_ale_py-0.1.12-cp314-cp314-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "b0ecf9aa61433cd156fcd072e5fedb3d087ade156304e4e06479ccba8a9edeea",
+  "multi_agent_ale_py-0.1.12-cp314-cp314t-macosx_11_0_arm64.whl":
+    "57bc25c445350136fe93495e15f9cb72015f1576abdd8e9adedcb3fab0f30725",
+  "multi_agent_ale_py-0.1.12-cp314-cp314t-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "fa398820ffc68ef706e67cd4dfc91d09286bda7e6c2c1ecf1d9139631d70299d",
+  "multi_agent_ale_py-0.1.12-cp39-cp39-macosx_11_0_arm64.whl":
+    "5b46f9ab37df75c92e9d80165cbc4b0ac16c230acffc9cedf53c0c473eb5d054",
+  "multi_agent_ale_py-0.1.12-cp39-cp39-manylinux_2_24_x86_64.manylinux_2_28_x86_64.whl":
+    "5c3d44ca356c8b693a58ac3c8a3b3a2510a4c48112ebc7af9aa6f94630e472fd",
+};
+
+/** SHA-256 of the wheels of ale-py 0.12.1, as PyPI tells them. */
+export const ROM_WHEELS: Readonly<Record<string, string>> = {
+  "ale_py-0.12.1-cp310-cp310-macosx_13_0_arm64.whl":
+    "43c256221979a8641acbd0f864aa5bec5b42212bf46e7159be240eb744510669",
+  "ale_py-0.12.1-cp310-cp310-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl":
+    "b26815385e44f58aadf0848f7e75c2b4d0ece6b9c9d87e9d0611993dbf142ada",
+  "ale_py-0.12.1-cp310-cp310-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+    "bc20d8b4df7acbefb7dba7a97a3fc12402cad1a2762888ff9038f1fecfa6e419",
+  "ale_py-0.12.1-cp310-cp310-win_amd64.whl":
+    "4fd275a89ccdb5f137673b3288b1cc22945a1b4c0c5c130bb719881f5950db8d",
+  "ale_py-0.12.1-cp311-cp311-macosx_13_0_arm64.whl":
+    "281fbfe90574927203b3a434da40825c7923d9bf0704fa3ac65088c503bb7e7a",
+  "ale_py-0.12.1-cp311-cp311-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl":
+    "84977246b17eb44f4259715595b17a5ee3f920ecba0bd6da4c2be14addea1422",
+  "ale_py-0.12.1-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+    "ba7429074ba6ffc1555f9a41bf00bee5d427b5080253101a8fe00412ca481033",
+  "ale_py-0.12.1-cp311-cp311-win_amd64.whl":
+    "0ea49f8ac408a9d5088b8af448f9ba3876fcbba443cb6f4322e59c689b77cdac",
+  "ale_py-0.12.1-cp312-cp312-macosx_13_0_arm64.whl":
+    "7b8af1747ea337b8ba10df7ffc039e1e5e0577d5e60feb1433f7b95d6e0f0fde",
+  "ale_py-0.12.1-cp312-cp312-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl":
+    "afd7de7ecd6d9318527c815c6c2759201862b109ec2178e6a719417042640733",
+  "ale_py-0.12.1-cp312-cp312-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+    "e67231fe655c453cb8223d51b5343ef46c58b8d49a27d6feef07326137323740",
+  "ale_py-0.12.1-cp312-cp312-win_amd64.whl":
+    "a5d179d8537650a8eb394ba0b68a5864736563f21ed2da975cfd8c7db01c2e7a",
+  "ale_py-0.12.1-cp313-cp313-macosx_13_0_arm64.whl":
+    "dd7101612154eedb6955dddab18781afbaad652a82e162f320773925a71623ba",
+  "ale_py-0.12.1-cp313-cp313-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl":
+    "c512e7a748c2d27ccbee4d1c345635774f00c3203458bc948dd783048737bebf",
+  "ale_py-0.12.1-cp313-cp313-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+    "a8c0c61bd17b7853fb296909928abbcece795a3bfa45d979b044ce9a0ab452b6",
+  "ale_py-0.12.1-cp313-cp313-win_amd64.whl":
+    "f000594229a0ab3580f39805195f39e4e8b23d620552208244e9f6728f2b4eff",
+  "ale_py-0.12.1-cp314-cp314-macosx_13_0_arm64.whl":
+    "dbdee85cb399a722f4280f3e656cdb149c379328799f1a1bb0f4cc8222987b89",
+  "ale_py-0.12.1-cp314-cp314-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl":
+    "af72c31a787932cf951a647180e12ddd99a69b2fd04c32c566baaec3ecec8ba9",
+  "ale_py-0.12.1-cp314-cp314-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl":
+    "a51ecb3a99d0cd8985566caa6e81b3e02d6c2c90896279e8741a5165d313bc16",
+  "ale_py-0.12.1-cp314-cp314-win_amd64.whl":
+    "66ba0fe67b6b443cc794b879a6272d10f715363f25d487ab86e54532cea7d8b5",
+};

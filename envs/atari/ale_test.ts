@@ -1,0 +1,155 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { Ale } from "./ale.ts";
+import { NTSC, paint, paintGray, PAL } from "./_palettes.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+import { play } from "./testdata/play.ts";
+
+const ignore = !isAtariInstalled();
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name: `Ale ${name}`, ignore, fn });
+}
+
+test("plays Breakout until the lives are gone", () => {
+  using ale = new Ale("breakout");
+  const lives = [ale.lives];
+  let rewards = 0;
+  for (let i = 0; !ale.gameOver; i++) {
+    rewards += ale.act(i % 3 === 0 ? 1 : 4);
+    if (ale.lives !== lives.at(-1)) lives.push(ale.lives);
+  }
+  assertEquals(lives, [5, 4, 3, 2, 1, 0]);
+  assertEquals(rewards > 0, true);
+  const { frameNumber, episodeFrameNumber } = ale;
+  assertEquals(episodeFrameNumber, frameNumber);
+  assertEquals(ale.act(1), 0);
+  assertEquals(ale.episodeFrameNumber, episodeFrameNumber);
+  ale.reset();
+  assertEquals([ale.gameOver, ale.lives, ale.episodeFrameNumber], [
+    false,
+    5,
+    0,
+  ]);
+  assertEquals(ale.frameNumber, frameNumber);
+});
+
+test("counts lives as ale-py does", () => {
+  for (
+    const [game, lives] of [["space_invaders", 3], ["freeway", 0], [
+      "blackjack",
+      1,
+    ]] as const
+  ) {
+    using ale = new Ale(game);
+    assertEquals([game, ale.lives], [game, lives]);
+  }
+});
+
+test("ends at the frame limit, which is no end of the game", () => {
+  using ale = new Ale("breakout", { maxNumFramesPerEpisode: 30 });
+  for (let i = 0; i < 29; i++) ale.act(0);
+  assertEquals(ale.truncated, false);
+  ale.act(0);
+  assertEquals([ale.truncated, ale.gameOver], [true, false]);
+  const memory = ale.ram();
+  ale.act(1);
+  assertEquals([ale.ram(), ale.episodeFrameNumber], [memory, 30]);
+  ale.reset();
+  assertEquals(ale.truncated, false);
+});
+
+test("repeats actions of one seed alike", () => {
+  const course = (seed: number, repeatActionProbability: number) => {
+    using ale = new Ale("breakout", { seed, repeatActionProbability });
+    return play(ale, 60, 1);
+  };
+  assertEquals(course(1, 0.25) === course(1, 0.25), true);
+  assertEquals(course(1, 0.25) === course(2, 0.25), false);
+  assertEquals(course(1, 0) === course(2, 0), true);
+});
+
+test("repeats the first action, which is none, with probability 1", () => {
+  using stuck = new Ale("breakout", { repeatActionProbability: 1 });
+  using idle = new Ale("breakout");
+  for (let i = 0; i < 30; i++) {
+    stuck.act(3);
+    idle.act(0);
+  }
+  assertEquals(stuck.ram(), idle.ram());
+});
+
+test("reloads the game as a new emulator has it", () => {
+  const options = { repeatActionProbability: 0.5, seed: 4 };
+  using fresh = new Ale("seaquest", options);
+  using used = new Ale("seaquest", { ...options, seed: 5 });
+  play(used, 100, 1);
+  used.reload(4);
+  assertEquals(play(used, 50, 2) === play(fresh, 50, 2), true);
+});
+
+test("sets modes by ale-py's numbers, and difficulties", () => {
+  for (const mode of [0, 1]) {
+    using ale = new Ale("pong", { mode, difficulty: 2 });
+    // Where Video Olympics keeps its game.
+    assertEquals(ale.ram()[0x16], mode);
+    ale.reset();
+    assertEquals([ale.ram()[0x16], ale.mode, ale.difficulty], [mode, mode, 2]);
+  }
+});
+
+test("has screens in palette numbers, colours and grays", () => {
+  for (
+    const [game, palette] of [["breakout", NTSC], ["pacman", PAL]] as const
+  ) {
+    using ale = new Ale(game);
+    play(ale, 100, 1);
+    const { width, height } = ale;
+    const screen = ale.screen();
+    const rgb = new Uint8Array(3 * width * height);
+    const gray = new Uint8Array(width * height);
+    paint(screen, palette, rgb);
+    paintGray(screen, palette, gray);
+    assertEquals(ale.rgb(), rgb);
+    assertEquals(ale.gray(), gray);
+    assertEquals(ale.palette, palette);
+    assertEquals(new Set(screen).size > 3, true);
+  }
+});
+
+test("copies into the caller's bytes, of the right size only", () => {
+  using ale = new Ale("breakout");
+  const bytes = new Uint8Array(210 * 160);
+  assertEquals(ale.screen(bytes) === bytes, true);
+  const short = new Uint8Array(5);
+  for (const name of ["screen", "rgb", "gray", "ram"] as const) {
+    assertThrows(() => ale[name](short), RangeError, "into 5 bytes");
+  }
+});
+
+test("refuses what the emulator does not know", () => {
+  const refused: [() => unknown, string][] = [
+    [() => new Ale("brekout"), "'brekout': did you mean 'breakout'?"],
+    [() => new Ale("SpaceInvaders"), "did you mean 'space_invaders'?"],
+    [() => new Ale("pong", { mode: 7 }), "no mode of pong 7: there are 0, 1"],
+    [() => new Ale("pong", { difficulty: 9 }), "no difficulty of pong 9"],
+    [() => new Ale("pong", { repeatActionProbability: 2 }), "probability 2"],
+    [() => new Ale("pong", { maxNumFramesPerEpisode: 0 }), "to 0 frames"],
+    [() => new Ale("pong", { seed: -1 }), "with -1"],
+  ];
+  for (const [make, message] of refused) {
+    assertThrows(make, RangeError, message);
+  }
+  using ale = new Ale("pong");
+  for (const action of [18, -1, 0.5, NaN]) {
+    assertThrows(() => ale.act(action), RangeError, `action ${action}`);
+  }
+});
+
+test("cannot be used after it was closed", () => {
+  const ale = new Ale("pong");
+  ale.close();
+  ale.close();
+  for (const use of [() => ale.act(0), () => ale.lives, () => ale.rgb()]) {
+    assertThrows(use, Error, "as its emulator was closed");
+  }
+});

@@ -1,0 +1,205 @@
+import { checkAction } from "../_check_action.ts";
+import { checkSeed } from "../_check_seed.ts";
+import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import { DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { BoxSpace, DiscreteSpace } from "../space.ts";
+import { box, discrete } from "../space_constructors.ts";
+import { Ale } from "./ale.ts";
+import { ATARI_ACTIONS } from "./atari_actions.ts";
+import { type AtariEnvOptions, resolveAtariOptions } from "./atari_options.ts";
+import { scaledImage } from "./_scaled_image.ts";
+import { seedSequence } from "./_seed_sequence.ts";
+
+/**
+ * An Atari 2600 game with the settings and the rules of ale-py's environment for
+ * Gymnasium, version 5 (Machado et al., 2018): a step repeats its action for
+ * some frames, and each frame may repeat the action before instead.
+ *
+ * A step's `info` tells `lives`, `episodeFrameNumber` and `frameNumber`.
+ *
+ * Of one seed, sticky actions are those of Gymnasium. The game itself begins two
+ * frames later than ale-py's, since the library that is called adds them.
+ *
+ * @example
+ * ```ts
+ * import { AtariEnv, isAtariInstalled } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const env = new AtariEnv("breakout", { obsType: "grayscale" });
+ *   env.reset({ seed: 1 });
+ *   const { observation, info } = env.step(1);
+ *   assertEquals(observation.length, 210 * 160);
+ *   assertEquals(info?.lives, 5);
+ *   env.close();
+ * }
+ * ```
+ */
+export class AtariEnv implements Env<Uint8Array, number> {
+  /** Bytes of the screen or of the memory. */
+  readonly observationSpace: BoxSpace;
+  /** One number for each action that the game knows. */
+  readonly actionSpace: DiscreteSpace;
+  /** What each action presses, such as `NOOP` or `UPFIRE`. */
+  readonly actionMeanings: readonly string[];
+  /** The emulator. */
+  readonly ale: Ale;
+
+  #actions: readonly number[];
+  #obsType: AtariEnvOptions["obsType"];
+  /** From this many frames a step, up to and without as many. */
+  #frameskip: readonly [number, number];
+  #random: SeededRandom;
+  #status: "new" | "running" | "ended" = "new";
+
+  /**
+   * Loads a game.
+   *
+   * @param game The ROM's file name without its ending, such as
+   * `space_invaders`.
+   * @param options What is seen, frames a step, and the emulator's settings.
+   * @throws {RangeError} If there is no such game, or a setting is out of range.
+   * @throws {Error} If library or ROM are missing, or the ROM is another one.
+   */
+  constructor(game: string, options: AtariEnvOptions = {}) {
+    const all = resolveAtariOptions(options);
+    const [frameSeed, seed] = seedSequence(DEFAULT_SEED, 2);
+    this.ale = new Ale(game, { ...all.ale, seed });
+    this.#random = new SeededRandom(frameSeed);
+    this.#frameskip = all.frameskip;
+    this.#obsType = all.obsType;
+    this.#actions = all.fullActionSpace
+      ? ATARI_ACTIONS.map((_, action) => action)
+      : this.ale.game.minimalActions;
+    this.actionMeanings = this.#actions.map((it) => ATARI_ACTIONS[it]);
+    this.actionSpace = discrete(this.#actions.length);
+    const { height, width } = this.ale;
+    const shapes = {
+      rgb: [height, width, 3],
+      grayscale: [height, width],
+      ram: [128],
+    };
+    const shape = shapes[all.obsType];
+    this.observationSpace = box({ low: 0, high: 255, dtype: "uint8", shape });
+  }
+
+  /** Lives that are left; games without lives have 0 or 1. */
+  get lives(): number {
+    return this.ale.lives;
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random streams anew and loads the game
+   * again, as in Gymnasium.
+   * @returns The first observation.
+   * @throws {RangeError} If the seed is not a whole number of at least 0.
+   */
+  reset(options: { seed?: number } = {}): Uint8Array {
+    if (options.seed !== undefined) {
+      checkSeed(options.seed);
+      const [frameSeed, seed] = seedSequence(options.seed, 2);
+      this.ale.reload(seed);
+      this.#random = new SeededRandom(frameSeed);
+    }
+    this.ale.reset();
+    this.#status = "running";
+    return this.#observation();
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action Which of the actions that {@linkcode AtariEnv.actionMeanings}
+   * names.
+   * @returns What came of it; truncated at the frame limit.
+   * @throws {RangeError} If the action is not of the action space.
+   * @throws {Error} If no episode is under way.
+   */
+  step(action: number): StepResult<Uint8Array> {
+    checkAction(this.actionSpace, action);
+    this.#checkRunning();
+    const { ale } = this;
+    const pressed = this.#actions[action];
+    let reward = 0;
+    for (let frames = this.#drawFrames(); frames > 0; frames--) {
+      reward += ale.act(pressed);
+    }
+    const { lives, episodeFrameNumber, frameNumber, truncated } = ale;
+    const terminated = ale.gameOver;
+    if (terminated || truncated) this.#status = "ended";
+    const info = { lives, episodeFrameNumber, frameNumber };
+    const observation = this.#observation();
+    return { observation, reward, terminated, truncated, info };
+  }
+
+  #checkRunning(): void {
+    if (this.#status === "running") return;
+    const why = this.#status === "new"
+      ? "has not begun"
+      : "ended in the step before";
+    throw new Error(
+      `Cannot step ${this.ale.game.id} as its episode ${why}: call reset first`,
+    );
+  }
+
+  #drawFrames(): number {
+    const [low, high] = this.#frameskip;
+    return high - low === 1 ? low : low + this.#random.integer(high - low);
+  }
+
+  #observation(): Uint8Array {
+    if (this.#obsType === "ram") return this.ale.ram();
+    return this.#obsType === "grayscale" ? this.ale.gray() : this.ale.rgb();
+  }
+
+  /**
+   * Emulator, random streams and counters.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot {
+    return {
+      ale: this.ale.snapshot(),
+      random: this.#random.save(),
+      status: this.#status,
+    };
+  }
+
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` of an environment with this game and these
+   * settings returned, also in another process.
+   * @throws {TypeError} If it is no such snapshot.
+   */
+  restore(snapshot: Snapshot): void {
+    const { ale, random, status } = snapshotRecord(snapshot, [
+      "ale",
+      "random",
+      "status",
+    ]);
+    this.ale.restore(ale);
+    this.#random.load(random);
+    this.#status = status as "new" | "running" | "ended";
+  }
+
+  /**
+   * Draws the screen.
+   *
+   * @param options The picture's size; by default the screen's, 160 pixels wide.
+   * @returns The picture.
+   * @throws {RangeError} If the size is not of whole numbers of at least 1.
+   */
+  render(options: RenderOptions = {}): RgbImage {
+    const { width, height } = this.ale;
+    return scaledImage({ width, height, data: this.ale.rgb() }, options);
+  }
+
+  /** Frees the emulator; no episode can be played any more. */
+  close(): void {
+    this.ale.close();
+  }
+}

@@ -1,0 +1,165 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { checkEnv } from "../check_env.ts";
+import { AtariEnv } from "./atari_env.ts";
+import type { AtariEnvOptions } from "./atari_options.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+import { seedSequence } from "./_seed_sequence.ts";
+import { BAR_GAMES } from "./testdata/bar_games.ts";
+
+const ignore = !isAtariInstalled();
+
+function test(name: string, fn: () => void): void {
+  Deno.test({ name: `AtariEnv ${name}`, ignore, fn });
+}
+
+function withEnv<T>(
+  run: (env: AtariEnv) => T,
+  options: AtariEnvOptions = {},
+  game = "breakout",
+): T {
+  const env = new AtariEnv(game, options);
+  try {
+    return run(env);
+  } finally {
+    env.close();
+  }
+}
+
+for (const game of BAR_GAMES) {
+  test(`keeps an environment's promises in ${game}`, () => {
+    const options: AtariEnvOptions = { obsType: "ram", frameskip: [2, 5] };
+    withEnv((env) => checkEnv(env, { steps: 60 }), options, game);
+  });
+}
+
+test("keeps them with screens too", () => {
+  for (const obsType of ["rgb", "grayscale"] as const) {
+    withEnv((env) => checkEnv(env, { steps: 5 }), { obsType });
+  }
+});
+
+test("has ale-py's spaces", () => {
+  const shapes = { rgb: [210, 160, 3], grayscale: [210, 160], ram: [128] };
+  for (const obsType of ["rgb", "grayscale", "ram"] as const) {
+    withEnv((env) => {
+      assertEquals(env.observationSpace.shape, shapes[obsType]);
+      assertEquals(env.observationSpace.dtype, "uint8");
+      assertEquals(env.actionMeanings, ["NOOP", "FIRE", "RIGHT", "LEFT"]);
+    }, { obsType });
+  }
+  withEnv((env) => {
+    assertEquals(env.actionSpace.n, 18);
+    assertEquals(env.actionMeanings[17], "DOWNLEFTFIRE");
+  }, { fullActionSpace: true });
+  // The library's own list lacks the action that does nothing.
+  withEnv(
+    (env) => assertEquals(env.actionMeanings[0], "NOOP"),
+    {},
+    "wizard_of_wor",
+  );
+});
+
+test("repeats an action for as many frames as it is told", () => {
+  const framesOf = (frameskip: AtariEnvOptions["frameskip"]) =>
+    withEnv((env) => {
+      env.reset({ seed: 1 });
+      return Array.from({ length: 40 }, () => {
+        const before = env.ale.frameNumber;
+        return env.step(0).info!.frameNumber as number - before;
+      });
+    }, { frameskip, obsType: "ram" });
+  assertEquals(new Set(framesOf(4)), new Set([4]));
+  const counts = framesOf([2, 5]);
+  assertEquals([...new Set(counts)].sort(), [2, 3, 4]);
+  assertEquals(framesOf([2, 5]), counts);
+});
+
+test("tells lives and frame numbers", () => {
+  withEnv((env) => {
+    env.reset({ seed: 0 });
+    env.step(0);
+    const { info } = env.step(0);
+    assertEquals(info, { lives: 5, episodeFrameNumber: 8, frameNumber: 8 });
+    env.reset();
+    assertEquals(env.step(0).info, {
+      lives: 5,
+      episodeFrameNumber: 4,
+      frameNumber: 12,
+    });
+    env.reset({ seed: 0 });
+    assertEquals(env.step(0).info?.frameNumber, 4);
+  });
+});
+
+test("seeds sticky actions as Gymnasium does", () => {
+  withEnv((env) => {
+    const [, seed] = seedSequence(7, 2);
+    withEnv((plain) => {
+      const first = env.reset({ seed: 7 });
+      plain.ale.reload(seed);
+      plain.ale.reset();
+      assertEquals(first, plain.ale.ram());
+      for (let i = 0; i < 50; i++) {
+        for (let frame = 0; frame < 4; frame++) plain.ale.act(3 + i % 2);
+        assertEquals(env.step(2 + i % 2).observation, plain.ale.ram());
+      }
+    }, { obsType: "ram" });
+  }, { obsType: "ram" });
+});
+
+test("truncates at the frame limit and terminates at the game's end", () => {
+  withEnv((env) => {
+    env.reset({ seed: 1 });
+    const { terminated, truncated } = env.step(0);
+    assertEquals([terminated, truncated], [false, false]);
+    const last = env.step(0);
+    assertEquals([last.terminated, last.truncated], [false, true]);
+    assertEquals(last.info?.episodeFrameNumber, 6);
+    assertThrows(() => env.step(0), Error, "ended in the step before");
+  }, { maxNumFramesPerEpisode: 6 });
+  withEnv((env) => {
+    env.reset({ seed: 1 });
+    let result = env.step(1);
+    for (let i = 0; !result.terminated; i++) result = env.step(i % 2);
+    assertEquals([result.truncated, result.info?.lives], [false, 0]);
+    assertThrows(() => env.step(0), Error, "call reset first");
+  }, { obsType: "ram" });
+});
+
+test("draws its screen in any size", () => {
+  withEnv((env) => {
+    const screen = env.reset({ seed: 1 });
+    assertEquals(env.render(), { width: 160, height: 210, data: screen });
+    const { data } = env.render({ width: 320, height: 420 });
+    const pixel = (at: number, bytes: Uint8Array) => bytes.slice(at, at + 3);
+    for (const [x, y] of [[0, 0], [80, 100], [159, 209]]) {
+      assertEquals(
+        pixel(3 * (2 * y * 320 + 2 * x), data),
+        pixel(3 * (y * 160 + x), screen),
+      );
+    }
+    assertThrows(() => env.render({ width: 0 }), RangeError, "0 by 210");
+  });
+});
+
+test("refuses wrong settings, actions and snapshots", () => {
+  const refused: [AtariEnvOptions, string][] = [
+    [{ frameskip: 0 }, "for 0 frames"],
+    [{ frameskip: [3, 3] }, "for [3,3] frames"],
+    [{ frameskip: 2.5 }, "for 2.5 frames"],
+    [{ obsType: "video" as "rgb" }, "observe 'video': expected rgb"],
+    [{ mode: 3 }, "no mode of breakout 3"],
+  ];
+  for (const [options, message] of refused) {
+    assertThrows(() => new AtariEnv("breakout", options), RangeError, message);
+  }
+  withEnv((env) => {
+    assertThrows(() => env.step(0), Error, "has not begun");
+    env.reset({ seed: 1 });
+    const before = env.snapshot();
+    assertThrows(() => env.step(4), RangeError, "Cannot take action 4");
+    assertThrows(() => env.reset({ seed: -1 }), RangeError, "with -1");
+    assertThrows(() => env.restore({ ale: null }), TypeError, "no 'random'");
+    assertEquals(env.snapshot(), before);
+  });
+});

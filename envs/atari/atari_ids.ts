@@ -1,0 +1,92 @@
+import type { Env } from "../env.ts";
+import type { EnvRegistration } from "../registration.ts";
+import { register, type RegistryOptions } from "../registry.ts";
+import { atari } from "./atari.ts";
+import { AtariEnv } from "./atari_env.ts";
+import type { AtariEnvOptions } from "./atari_options.ts";
+import { AtariVecEnv } from "./atari_vec_env.ts";
+import { checkOptionNames } from "./_check_option_names.ts";
+import type { PreprocessingPreset } from "./preprocessing_options.ts";
+import { ATARI_GAMES, type AtariGame } from "./roms.ts";
+
+/** Thirty minutes of play. */
+const MAX_FRAMES = 108_000;
+
+type Settings = Pick<AtariEnvOptions, "frameskip" | "repeatActionProbability">;
+
+/** A game's ids in Gymnasium, with the settings in which they differ. */
+function settingsOf({ name, isLegacy }: AtariGame): Map<string, Settings> {
+  const ids = new Map<string, Settings>([
+    [`ALE/${name}-v5`, { frameskip: 4, repeatActionProbability: 0.25 }],
+  ]);
+  if (!isLegacy) return ids;
+  const skips = [["", [2, 5]], ["NoFrameskip", 1]] as const;
+  for (const [suffix, frameskip] of skips) {
+    for (const [version, chance] of [["v0", 0.25], ["v4", 0]] as const) {
+      const settings = { frameskip, repeatActionProbability: chance };
+      ids.set(`${name}${suffix}-${version}`, settings);
+    }
+  }
+  return ids;
+}
+
+/** What stands among the options where the game is to be preprocessed. */
+interface Preprocessing {
+  preprocessing?: PreprocessingPreset;
+}
+
+/** The raw game, and the preprocessed one where that is asked for. */
+function forms(
+  id: string,
+  raw: (kwargs: AtariEnvOptions) => Env,
+): Pick<EnvRegistration, "make" | "makeVec"> {
+  return {
+    make(options) {
+      checkOptionNames(id, options);
+      const { preprocessing: preset, ...kwargs } = options as Preprocessing;
+      return preset === undefined
+        ? raw(kwargs)
+        : atari(id, { preset, ...kwargs });
+    },
+    makeVec({ kwargs, ...limits }) {
+      const { preprocessing: preset, ...rest } = kwargs as Preprocessing;
+      if (preset === undefined) return undefined;
+      checkOptionNames(id, kwargs);
+      return new AtariVecEnv(id, { ...limits, preset, ...rest });
+    },
+  };
+}
+
+/**
+ * Makes the Atari games known by the ids that Gymnasium has with ale-py 0.12.1:
+ * `ALE/Pong-v5`, and for the games of old `Pong-v0`, `Pong-v4`,
+ * `PongNoFrameskip-v0` and `PongNoFrameskip-v4`. Importing this module does so in
+ * the default registry; the library is opened when an environment is made.
+ *
+ * With `preprocessing` among the options, the name of a preset, the game is
+ * {@linkcode atari}'s, and many copies are an {@linkcode AtariVecEnv}:
+ * `makeVec("ALE/Pong-v5", { numEnvs: 8, kwargs: { preprocessing: "baselines" } })`.
+ * The other options are those of {@linkcode PreprocessingOptions} then.
+ *
+ * @param options Where they are kept.
+ * @example
+ * ```ts
+ * import { type EnvRegistry, registeredIds } from "@bellman/envs";
+ * import { registerAtari } from "@bellman/envs/atari";
+ * import { assert } from "@std/assert";
+ *
+ * const registry: EnvRegistry = new Map();
+ * registerAtari({ registry });
+ * assert(registeredIds({ registry }).includes("ALE/MsPacman-v5"));
+ * ```
+ */
+export function registerAtari(options: RegistryOptions = {}): void {
+  for (const game of ATARI_GAMES.values()) {
+    for (const [id, settings] of settingsOf(game)) {
+      const defaults = { ...settings, maxNumFramesPerEpisode: MAX_FRAMES };
+      const single = (kwargs: AtariEnvOptions) =>
+        new AtariEnv(game.id, { ...defaults, ...kwargs });
+      register({ id, ...forms(id, single) }, options);
+    }
+  }
+}

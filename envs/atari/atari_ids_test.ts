@@ -1,0 +1,65 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { make, registeredIds } from "../registry.ts";
+import type { EnvRegistry } from "../registration.ts";
+import type { TimeLimit } from "../wrappers/time_limit.ts";
+import type { AtariEnv } from "./atari_env.ts";
+import { registerAtari } from "./atari_ids.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+
+/** Lines of id, game, frames a step, repetition and frame limit. */
+const GYMNASIUM = Deno.readTextFileSync(
+  new URL("./testdata/gymnasium_ids.txt", import.meta.url),
+).trim().split("\n").map((line) => line.split(" "));
+
+function atariRegistry(): EnvRegistry {
+  const registry: EnvRegistry = new Map();
+  registerAtari({ registry });
+  return registry;
+}
+
+Deno.test("registerAtari registers exactly Gymnasium's ids", () => {
+  const ids = registeredIds({ registry: atariRegistry() }).sort();
+  assertEquals(ids, GYMNASIUM.map(([id]) => id).sort());
+});
+
+Deno.test("registerAtari leads from a wrong id to the nearest one", () => {
+  const registry = atariRegistry();
+  const wrong = () => make("ALE/Brekout-v5", { registry });
+  assertThrows(wrong, RangeError, "did you mean 'ALE/Breakout-v5'?");
+});
+
+/** What an environment of an id does: frames a step, and which repetitions. */
+function settingsOf(id: string, registry: EnvRegistry): string[] {
+  const kwargs = { obsType: "ram" };
+  const env = make(id, { registry, kwargs }) as TimeLimit;
+  const inner = env.env as AtariEnv;
+  try {
+    env.reset({ seed: 1 });
+    const frames = new Set(Array.from({ length: 30 }, () => {
+      const before = inner.ale.frameNumber;
+      env.step(0);
+      return inner.ale.frameNumber - before;
+    }));
+    const { sticky } = inner.ale.snapshot() as { sticky: unknown };
+    return [inner.ale.game.id, [...frames].sort().join(), `${sticky !== null}`];
+  } finally {
+    env.close();
+  }
+}
+
+Deno.test({
+  name: "registerAtari gives the ids of a game Gymnasium's settings",
+  ignore: !isAtariInstalled(),
+  fn() {
+    const registry = atariRegistry();
+    for (const [id, game, skip, chance] of GYMNASIUM) {
+      if (game !== "pong") continue;
+      const frames = skip === "[2,5]" ? "2,3,4" : skip;
+      assertEquals(settingsOf(id, registry), [
+        game,
+        frames,
+        `${Number(chance) > 0}`,
+      ]);
+    }
+  },
+});

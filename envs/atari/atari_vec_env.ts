@@ -1,0 +1,300 @@
+import { checkAction } from "../_check_action.ts";
+import { copySeeds } from "../copy_seeds.ts";
+import type { EnvSpec } from "../env.ts";
+import { FrameStacker } from "../_frame_stacker.ts";
+import { DEFAULT_SEED } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { BoxArray, Space } from "../space.ts";
+import { box, discrete } from "../space_constructors.ts";
+import type {
+  Batch,
+  EpisodeStatistics,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "../vec_env.ts";
+import { Ale } from "./ale.ts";
+import { ATARI_ACTIONS } from "./atari_actions.ts";
+import { checkFrameskip } from "./_check_frameskip.ts";
+import { FusedGame } from "./_fused_game.ts";
+import { gameOfId } from "./_game_of_id.ts";
+import { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
+import {
+  emulatorOptions,
+  type PreprocessingOptions,
+  resolvePreprocessing,
+} from "./preprocessing_options.ts";
+import { seedSequence } from "./_seed_sequence.ts";
+
+/**
+ * Settings of {@linkcode AtariVecEnv}.
+ *
+ * @example
+ * ```ts
+ * import type { AtariVecOptions } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: AtariVecOptions = { numEnvs: 16, preset: "deepmind" };
+ * assertEquals(options.numEnvs, 16);
+ * ```
+ */
+export interface AtariVecOptions extends PreprocessingOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * Steps after which an episode is truncated; a game that this cuts off is told
+   * among the episodes, and another begins.
+   *
+   * @default Infinity
+   */
+  maxEpisodeSteps?: number;
+}
+
+const NONE: readonly EpisodeStatistics[] = [];
+
+function checkOptions(id: string, options: AtariVecOptions): void {
+  const { numEnvs, maxEpisodeSteps = Infinity } = options;
+  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
+    throw new RangeError(
+      `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
+    );
+  }
+  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
+  if (maxEpisodeSteps !== Infinity && !isWhole) {
+    throw new RangeError(
+      `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
+    );
+  }
+}
+
+type Step = { -readonly [K in keyof VecStep]: VecStep[K] };
+
+/**
+ * Many copies of a preprocessed Atari game that step together: the numbers of
+ * {@linkcode atari}, bit for bit, with everything that it wraps around a game
+ * fused. Screens are taken of the frames that are seen only, they become small
+ * gray frames in WebAssembly SIMD, and frames are stacked where the observations
+ * lie; nothing is allocated in a step in which no game ends.
+ *
+ * With `terminalOnLifeLoss`, `terminated` is set with each life that is lost.
+ * `episodes` tells whole games with their true scores, and in `lifeReturns` those
+ * of the lives. A game that ends while a reset presses FIRE is told in the step
+ * after.
+ *
+ * @example
+ * ```ts
+ * import { AtariVecEnv, isAtariInstalled } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const env = new AtariVecEnv("ALE/Pong-v5", { numEnvs: 2 });
+ *   env.reset({ seed: 0 });
+ *   const { observations } = env.step(Int32Array.of(2, 3));
+ *   assertEquals((observations as Uint8Array).length, 2 * 84 * 84 * 4);
+ *   env.close();
+ * }
+ * ```
+ */
+export class AtariVecEnv implements VecEnv {
+  /** How many copies there are. */
+  readonly numEnvs: number;
+  /** What one copy's observations can be. */
+  readonly observationSpace: Space;
+  /** What one copy's actions can be. */
+  readonly actionSpace: Space;
+  /** What is known of it. */
+  readonly spec: EnvSpec;
+
+  #games: FusedGame[] = [];
+  #stacker: FrameStacker;
+  #actions: number;
+  #isSeeded = false;
+  #step: Step;
+
+  /**
+   * Makes the copies.
+   *
+   * @param id The game, as `ALE/Pong-v5`, `PongNoFrameskip-v4` or `pong`; its
+   * settings are those of the options.
+   * @param options How many, and how they are preprocessed.
+   * @throws {RangeError} If there is no such game or preset, or a number is out
+   * of its range.
+   * @throws {TypeError} If there is no such setting.
+   * @throws {Error} If the emulator or the ROM is missing.
+   */
+  constructor(id: string, options: AtariVecOptions) {
+    checkOptions(id, options);
+    const { numEnvs, maxEpisodeSteps = Infinity, ...rest } = options;
+    const settings = resolvePreprocessing(rest);
+    checkFrameskip(settings.frameskip);
+    const { size, frameStack, stackAxis, maximum } = settings;
+    this.numEnvs = numEnvs;
+    this.spec = { id, maxEpisodeSteps: options.maxEpisodeSteps };
+    const shape = [size.height, size.width, 1];
+    this.#stacker = new FrameStacker(
+      box({ low: 0, high: 255, shape, dtype: "uint8" }),
+      numEnvs,
+      { size: frameStack, axis: stackAxis },
+    );
+    this.observationSpace = this.#stacker.space;
+    const game = gameOfId(id);
+    const numbers = settings.fullActionSpace
+      ? ATARI_ACTIONS.map((_, number) => number)
+      : game.minimalActions;
+    const meanings = numbers.map((number) => ATARI_ACTIONS[number]);
+    this.#actions = numbers.length;
+    this.actionSpace = discrete(this.#actions);
+    const emulators: Ale[] = [];
+    while (emulators.length < numEnvs) {
+      emulators.push(new Ale(game.id, emulatorOptions(settings)));
+    }
+    const [{ palette, height }] = emulators;
+    const screens = new ScreenPreprocessor({ maximum, size, palette, height });
+    const actions = { numbers, meanings };
+    this.#games = emulators.map((ale) =>
+      new FusedGame({ ale, actions, settings, screens, maxEpisodeSteps })
+    );
+    this.#step = {
+      observations: this.#stacker.stacks,
+      rewards: new Float64Array(numEnvs),
+      terminated: new Uint8Array(numEnvs),
+      truncated: new Uint8Array(numEnvs),
+      finalObservations: this.#stacker.finalStacks,
+      episodes: NONE,
+    };
+  }
+
+  /**
+   * Starts a game in every copy.
+   *
+   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @returns The first observations; reused by the next step.
+   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
+   * are too few or too many.
+   */
+  reset(options: VecResetOptions = {}): Batch {
+    const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
+    const seeds = seed === undefined
+      ? undefined
+      : copySeeds(seed, this.numEnvs);
+    this.#isSeeded = true;
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#begin(row, seeds?.[row]);
+    }
+    return this.#stacker.stacks;
+  }
+
+  #begin(row: number, seed?: number): void {
+    const game = this.#games[row];
+    if (seed === undefined) game.begin();
+    else game.begin({ starts: seed, emulator: seedSequence(seed, 2)[1] });
+    this.#stacker.start(row, game.frame(), 0);
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it; the same object and arrays each time.
+   * @throws {RangeError} If there are too few or too many actions, or one is not
+   * of the action space; no copy is stepped then.
+   * @throws {Error} If `reset` has not been called.
+   */
+  step(actions: Batch): VecStep {
+    this.#checkActions(actions as BoxArray);
+    this.#step.episodes = NONE;
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#stepRow(row, (actions as BoxArray)[row]);
+    }
+    return this.#step;
+  }
+
+  #stepRow(row: number, action: number): void {
+    const step = this.#step, game = this.#games[row];
+    game.step(action);
+    step.rewards[row] = game.reward;
+    step.terminated[row] = game.terminated ? 1 : 0;
+    step.truncated[row] = game.truncated ? 1 : 0;
+    const ended = game.takeEnded();
+    if (ended.length > 0) {
+      const told = ended.map((it) => ({ env: row, ...it }));
+      step.episodes = [...step.episodes!, ...told];
+    }
+    if (game.terminated || game.truncated) {
+      this.#stacker.end(row, game.frame(), 0);
+      this.#begin(row);
+    } else {
+      this.#stacker.push(row, game.frame(), 0);
+    }
+  }
+
+  #checkActions(actions: BoxArray): void {
+    if (!this.#isSeeded) {
+      throw new Error(
+        `Cannot step ${this.spec.id} as its episodes have not begun: call reset first`,
+      );
+    }
+    if (actions.length !== this.numEnvs) {
+      throw new RangeError(
+        `Cannot step ${this.numEnvs} copies with ${actions.length} numbers of actions: expected ${this.numEnvs}`,
+      );
+    }
+    for (let row = 0; row < this.numEnvs; row++) {
+      const action = actions[row];
+      const isFine = action >= 0 && action < this.#actions &&
+        action === (action | 0);
+      if (!isFine) checkAction(this.actionSpace, action);
+    }
+  }
+
+  /**
+   * The state of all copies, random streams included.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot {
+    return {
+      games: this.#games.map((game) => game.save()),
+      observations: this.#stacker.stacks.slice(),
+      isSeeded: this.#isSeeded,
+    };
+  }
+
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` returned.
+   * @throws {TypeError} If it is no snapshot of such an environment.
+   * @throws {RangeError} If it is of another number of copies.
+   */
+  restore(snapshot: Snapshot): void {
+    const { games, observations, isSeeded } = snapshotRecord(snapshot, [
+      "games",
+      "observations",
+      "isSeeded",
+    ]);
+    const states = games as Snapshot[];
+    if (states.length !== this.numEnvs) {
+      throw new RangeError(
+        `Cannot restore ${this.numEnvs} copies from a snapshot of ${states.length}`,
+      );
+    }
+    this.#games.forEach((game, i) => game.load(states[i]));
+    this.#stacker.stacks.set(observations as Uint8Array);
+    this.#isSeeded = isSeeded as boolean;
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns The batch; reused by the next step.
+   */
+  observations(): Batch {
+    return this.#stacker.stacks;
+  }
+
+  /** Frees the emulators. */
+  close(): void {
+    for (const game of this.#games) game.close();
+  }
+}

@@ -1,0 +1,264 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { atari } from "./atari.ts";
+import { AtariEnv } from "./atari_env.ts";
+import { AtariVecEnv } from "./atari_vec_env.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+import type { PreprocessingOptions } from "./preprocessing_options.ts";
+import { makeVec } from "../registry.ts";
+import "./register.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { playVec } from "../testdata/play.ts";
+import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
+import { testVecWrapper } from "../testdata/wrapper_contract.ts";
+import type { EpisodeStatistics, VecEnv } from "../vec_env.ts";
+import { WorkerVecEnv } from "../workers/worker_vec_env.ts";
+import { TimeLimit } from "../wrappers/time_limit.ts";
+
+/** Nothing can be played where nobody ran install-atari. */
+const ignore = !isAtariInstalled();
+
+const COPIES = 2;
+const SMALL = { width: 21, height: 30 };
+
+function wrapped(
+  id: string,
+  options: PreprocessingOptions,
+  limit = Infinity,
+): SyncVecEnv {
+  return new SyncVecEnv(Array.from(
+    { length: COPIES },
+    () => () => new TimeLimit(atari(id, options), limit),
+  ));
+}
+
+function close(...envs: VecEnv[]): void {
+  for (const env of envs) env.close();
+}
+
+/** Games and settings that take every way through the code, and steps. */
+const CASES: readonly [string, PreprocessingOptions, number][] = [
+  ["ALE/Breakout-v5", {}, 90],
+  [
+    "ALE/Breakout-v5",
+    { preset: "deepmind", fireReset: true, frameskip: 1 },
+    150,
+  ],
+  ["ALE/Pong-v5", { preset: "gymnasium" }, 40],
+  ["PongNoFrameskip-v4", { noopMax: 0, frameStack: 1, size: SMALL }, 30],
+  ["space_invaders", { maximum: "gray", frameskip: 3, clipReward: false }, 180],
+  ["ALE/Seaquest-v5", { stackAxis: "first", repeatActionProbability: 0.5 }, 90],
+  // European: higher screens, and other colours.
+  ["ALE/AirRaid-v5", {}, 30],
+  ["ALE/MsPacman-v5", { fullActionSpace: true, mode: 1 }, 60],
+  ["ALE/Freeway-v5", { difficulty: 1, maxNumFramesPerEpisode: 97 }, 40],
+  ["ALE/BeamRider-v5", { maxNumFramesPerEpisode: 30, noopMax: 40 }, 30],
+];
+
+for (const [id, options, steps] of CASES) {
+  const name = `${id} ${JSON.stringify(options)}`;
+  Deno.test({
+    name: `fused, the numbers are those of the wrappers: ${name}`,
+    ignore,
+    fn() {
+      const ours = new AtariVecEnv(id, { ...options, numEnvs: COPIES });
+      const theirs = wrapped(id, options);
+      assertEquals(ours.observationSpace, theirs.observationSpace);
+      assertEquals(ours.actionSpace, theirs.actionSpace);
+      assertSameBytes(ours.reset({ seed: 7 }), theirs.reset({ seed: 7 }));
+      assertSameCourse(ours, theirs, { steps, seed: 1 });
+      assertSameBytes(ours.reset(), theirs.reset());
+      assertSameCourse(ours, theirs, { steps: 9, seed: 2 });
+      close(ours, theirs);
+    },
+  });
+}
+
+Deno.test({
+  name: "a limit of steps truncates, begins a new game and tells the old one",
+  ignore,
+  fn() {
+    const limit = 7, size = SMALL;
+    const ours = new AtariVecEnv("ALE/Breakout-v5", {
+      numEnvs: COPIES,
+      maxEpisodeSteps: limit,
+      size,
+    });
+    const theirs = wrapped("ALE/Breakout-v5", { size }, limit);
+    ours.reset({ seed: 2 });
+    theirs.reset({ seed: 2 });
+    const { games, ended } = assertSameCourse(ours, theirs, {
+      steps: 50,
+      tellsEpisodes: false,
+    });
+    assertEquals([games, ended], [COPIES * 7, COPIES * 7]);
+    close(ours, theirs);
+  },
+});
+
+Deno.test({
+  name: "whole games are told with their true scores and those of the lives",
+  ignore,
+  fn() {
+    const env = new AtariVecEnv("ALE/SpaceInvaders-v5", {
+      numEnvs: COPIES,
+      size: SMALL,
+    });
+    env.reset({ seed: 0 });
+    const told: EpisodeStatistics[] = [];
+    let ended = 0, clipped = 0;
+    while (told.length < 2) {
+      const step = env.step(new Int32Array(COPIES).fill(1));
+      told.push(...step.episodes!);
+      clipped = Math.max(clipped, ...step.rewards);
+      ended += step.terminated.reduce((sum, it) => sum + it, 0);
+    }
+    for (const game of told) {
+      assert(game.terminated && game.length > 20);
+      assertEquals(game.return % 5, 0);
+      assertEquals(game.lifeReturns!.length, 3);
+      const sum = game.lifeReturns!.reduce((total, it) => total + it, 0);
+      assertEquals(sum, game.return);
+    }
+    // Points come in fives at least, and lives end more often than games.
+    assertEquals(clipped, 1);
+    assert(ended >= 3 * told.length);
+    close(env);
+  },
+});
+
+Deno.test({
+  name: "by name, preprocessing has to be asked for",
+  ignore,
+  fn() {
+    const preprocessed = makeVec("ALE/Pong-v5", {
+      numEnvs: 2,
+      kwargs: { preprocessing: "baselines", size: SMALL },
+      recordEpisodes: false,
+    });
+    assert(preprocessed instanceof AtariVecEnv);
+    assertEquals(preprocessed.spec.id, "ALE/Pong-v5");
+    const raw = makeVec("ALE/Pong-v5", { numEnvs: 1, recordEpisodes: false });
+    assert(raw instanceof SyncVecEnv);
+    const [limited] = raw.envs;
+    assert(limited instanceof TimeLimit && limited.env instanceof AtariEnv);
+    close(preprocessed, raw);
+  },
+});
+
+Deno.test({
+  name: "where episodes are recorded, they are the games",
+  ignore,
+  fn() {
+    const env = makeVec("ALE/Breakout-v5", {
+      numEnvs: 1,
+      maxEpisodeSteps: 300,
+      kwargs: { preprocessing: "baselines", size: SMALL },
+    });
+    env.reset({ seed: 0 });
+    const steps = playVec(env, 301) as { episodes: EpisodeStatistics[] }[];
+    const [game] = steps.flatMap(({ episodes }) => episodes);
+    assert(game.lifeReturns!.length >= 1);
+    close(env);
+  },
+});
+
+Deno.test({
+  name: "in workers and in the calling thread, the numbers are the same",
+  ignore,
+  fn() {
+    const numEnvs = 3;
+    const kwargs = {
+      preprocessing: "baselines",
+      size: SMALL,
+      maxNumFramesPerEpisode: 90,
+    };
+    const hosted = new WorkerVecEnv({
+      id: "ALE/Breakout-v5",
+      kwargs,
+      imports: [import.meta.resolve("./register.ts")],
+    }, { numEnvs, workers: 1, callerShare: true });
+    const alone = makeVec("ALE/Breakout-v5", { numEnvs, kwargs });
+    assertSameBytes(hosted.reset({ seed: 5 }), alone.reset({ seed: 5 }));
+    const { games } = assertSameCourse(hosted, alone, { steps: 60 });
+    assert(games >= numEnvs);
+    const snapshots = [hosted.snapshot(), alone.snapshot()];
+    hosted.reset();
+    alone.reset();
+    hosted.restore(snapshots[0]);
+    alone.restore(snapshots[1]);
+    assertSameCourse(hosted, alone, { steps: 20, seed: 1 });
+    close(hosted, alone);
+  },
+});
+
+const make = () =>
+  new AtariVecEnv("ALE/Breakout-v5", { numEnvs: 2, size: SMALL });
+
+testVecWrapper("AtariVecEnv", make, { ignore });
+
+Deno.test({
+  name: "a snapshot of another number of copies is refused",
+  ignore,
+  fn() {
+    const env = make();
+    env.reset({ seed: 0 });
+    const other = new AtariVecEnv("ALE/Breakout-v5", {
+      numEnvs: 1,
+      size: SMALL,
+    });
+    assertThrows(
+      () => other.restore(env.snapshot()),
+      RangeError,
+      "Cannot restore 1 copies from a snapshot of 2",
+    );
+    close(env, other);
+  },
+});
+
+Deno.test({
+  name: "steps that cannot be are refused, and no copy takes one",
+  ignore,
+  fn() {
+    const env = make();
+    const step = (...actions: number[]) => () =>
+      env.step(Int32Array.from(actions));
+    assertThrows(step(0, 0), Error, "have not begun: call reset first");
+    env.reset({ seed: 0 });
+    const before = env.snapshot();
+    assertThrows(step(0), RangeError, "Cannot step 2 copies with 1");
+    assertThrows(step(0, 4), RangeError, "Cannot take action 4");
+    assertThrows(
+      () => env.step(Float32Array.of(0, 0.5)),
+      RangeError,
+      "Cannot take action 0.5",
+    );
+    assertEquals(env.snapshot(), before);
+    close(env);
+  },
+});
+
+for (
+  const [options, message] of [
+    [{ numEnvs: 0 }, "Cannot make 0 copies of pong"],
+    [
+      { numEnvs: 1, maxEpisodeSteps: 0.5 },
+      "Cannot limit episodes to 0.5 steps",
+    ],
+    [{ numEnvs: 1, frameskip: 0 }, "Cannot take 0 frames in a step"],
+    [{ numEnvs: 1, frameStack: 0 }, "Cannot stack 0 observations"],
+  ] as const
+) {
+  Deno.test(`settings that cannot be are refused: ${message}`, () => {
+    assertThrows(() => new AtariVecEnv("pong", options), RangeError, message);
+  });
+}
+
+Deno.test("a game that there is not is refused with the nearest one", () => {
+  for (const id of ["ALE/Pongg-v5", "PonggNoFrameskip-v4", "pongg"]) {
+    assertThrows(
+      () => new AtariVecEnv(id, { numEnvs: 1 }),
+      RangeError,
+      "did you mean 'pong'?",
+    );
+  }
+});

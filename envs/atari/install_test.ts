@@ -1,0 +1,68 @@
+import { assertEquals } from "@std/assert";
+import { zipSync } from "fflate";
+import { inFolder, RecordedOutput } from "../_install/_testing.ts";
+import { runInstall } from "../_install/run_install.ts";
+import { LIBRARY_FILE, libraryPath } from "./_ale_library.ts";
+import { ATARI_INSTALLATION } from "./install.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+import { ATARI_GAMES, romFile, romFolder } from "./roms.ts";
+
+type Files = Record<string, Uint8Array>;
+
+/** Wheels with the same files as PyPI's. */
+async function wheels(): Promise<Record<string, Files>> {
+  const roms: Files = {};
+  for (const id of ATARI_GAMES.keys()) {
+    roms[`ale_py/roms/${id}.bin`] = await Deno.readFile(
+      `${romFolder()}/${id}.bin`,
+    );
+  }
+  const library = await Deno.readFile(libraryPath());
+  return {
+    "multi_agent_ale_py-0-py3-none-any.whl": {
+      [`multi_agent_ale_py/${LIBRARY_FILE}`]: library,
+    },
+    "ale_py-0-py3-none-any.whl": roms,
+  };
+}
+
+Deno.test({
+  name: "install-atari sets up library and ROMs from given wheels",
+  ignore: !isAtariInstalled(),
+  fn: () =>
+    inFolder(async (folder) => {
+      const args = ["--accept-license", "--allow-other-version"];
+      for (const [name, files] of Object.entries(await wheels())) {
+        await Deno.writeFile(`${folder}/${name}`, zipSync(files, { level: 0 }));
+        args.push("--wheel", `${folder}/${name}`);
+      }
+      const dir = `${folder}/atari`, output = new RecordedOutput();
+      const code = await runInstall(
+        ATARI_INSTALLATION,
+        [...args, "--dir", dir],
+        output,
+      );
+      assertEquals([code, output.errors], [0, []]);
+      assertEquals(
+        output.lines.at(-1),
+        `To use them, set BELLMAN_ALE_LIBRARY=${dir}/${LIBRARY_FILE} and BELLMAN_ROMS=${dir}/roms`,
+      );
+      assertEquals(
+        await Deno.readFile(`${dir}/${LIBRARY_FILE}`),
+        await Deno.readFile(libraryPath()),
+      );
+      for (const game of ATARI_GAMES.values()) romFile(game, `${dir}/roms`);
+    }),
+});
+
+Deno.test("install-atari asks for the licences before anything", async () => {
+  const output = new RecordedOutput();
+  await inFolder(async (folder) => {
+    const args = ["--dir", `${folder}/atari`];
+    assertEquals(await runInstall(ATARI_INSTALLATION, args, output), 2);
+  });
+  const licences = output.lines.join("\n");
+  for (const name of ["multi-agent-ale-py 0.1.12", "ale-py 0.12.1", "ROM"]) {
+    assertEquals(licences.includes(name), true);
+  }
+});

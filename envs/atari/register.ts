@@ -1,0 +1,3 @@
+import { registerAtari } from "./atari_ids.ts";
+
+registerAtari();

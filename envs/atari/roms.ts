@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { closest } from "fastest-levenshtein";
+import { readVariable } from "../_install/cache_folder.ts";
+import { atariFolder } from "./_ale_library.ts";
+import { ROM_TABLE } from "./_rom_table.ts";
+
+/**
+ * What is known of a game.
+ *
+ * @example
+ * ```ts
+ * import { type AtariGame, atariGame } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const game: AtariGame = atariGame("pong");
+ * assertEquals([game.name, game.modes], ["Pong", [0, 1]]);
+ * ```
+ */
+export interface AtariGame {
+  /** The ROM's file name without its ending, such as `space_invaders`. */
+  readonly id: string;
+  /** Its name in ids of environments, such as `SpaceInvaders`. */
+  readonly name: string;
+  /** MD5 of the ROM, 32 hexadecimal digits. */
+  readonly md5: string;
+  /** The ROM's bytes. */
+  readonly size: number;
+  /** Modes for one player; the first one is the game's own. */
+  readonly modes: readonly number[];
+  /** Actions that do something in the game, as numbers of the emulator. */
+  readonly minimalActions: readonly number[];
+  /** Lives at the start; games without lives have 0 or 1. */
+  readonly lives: number;
+  /** Whether Gymnasium has environments of v0 and v4 of it. */
+  readonly isLegacy: boolean;
+}
+
+/** The numbers that a text such as `0-3 128` stands for. */
+function numbersOf(text: string): number[] {
+  return text.split(" ").flatMap((part) => {
+    const [first, last = first] = part.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}
+
+/**
+ * A name as Python's `str.title` makes it, which also raises a letter that
+ * follows a digit.
+ */
+function nameOf(id: string): string {
+  return id.replace(/[a-z]+/g, (part) => part[0].toUpperCase() + part.slice(1))
+    .replaceAll("_", "");
+}
+
+function parseGame(row: string): AtariGame {
+  const [id, md5, size, modes, minimalActions, lives, age] = row.split("|");
+  return {
+    id,
+    name: nameOf(id),
+    md5,
+    size: Number(size),
+    modes: numbersOf(modes),
+    minimalActions: numbersOf(minimalActions),
+    lives: Number(lives),
+    isLegacy: age === "old",
+  };
+}
+
+/**
+ * The games for one player whose ROMs ale-py carries, by id in the order of the
+ * alphabet.
+ *
+ * @example
+ * ```ts
+ * import { ATARI_GAMES } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(ATARI_GAMES.size, 104);
+ * ```
+ */
+export const ATARI_GAMES: ReadonlyMap<string, AtariGame> = new Map(
+  ROM_TABLE.map(parseGame).map((game) => [game.id, game]),
+);
+
+/**
+ * What is known of a game.
+ *
+ * @param id The ROM's file name without its ending.
+ * @returns Its hash, modes and actions.
+ * @throws {RangeError} If there is none of that id, with the nearest one.
+ * @example
+ * ```ts
+ * import { atariGame } from "@bellman/envs/atari";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(() => atariGame("brekout"), RangeError, "did you mean 'breakout'?");
+ * ```
+ */
+export function atariGame(id: string): AtariGame {
+  const game = ATARI_GAMES.get(id);
+  if (game !== undefined) return game;
+  const plain = id.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase();
+  const nearest = closest(plain, [...ATARI_GAMES.keys()]);
+  throw new RangeError(`Unknown game '${id}': did you mean '${nearest}'?`);
+}
+
+/** The folder with the ROMs: `BELLMAN_ROMS`, or where they are installed. */
+export function romFolder(): string {
+  return readVariable("BELLMAN_ROMS") ?? `${atariFolder()}/roms`;
+}
+
+/**
+ * The file of a game's ROM. Size and MD5 are checked, since the emulator ends
+ * the process on a file that it does not know.
+ *
+ * @param game The game.
+ * @param folder Where ROMs are.
+ * @throws {Error} If there is no such file or it is another ROM, in one line.
+ */
+export function romFile(
+  { id, md5, size }: AtariGame,
+  folder: string = romFolder(),
+): string {
+  const path = `${folder}/${id}.bin`;
+  let bytes: Uint8Array;
+  try {
+    bytes = Deno.readFileSync(path);
+  } catch {
+    throw new Error(
+      `Cannot find the ROM '${path}': run 'deno task install-atari', or set BELLMAN_ROMS to the folder that holds it`,
+    );
+  }
+  if (bytes.length !== size) {
+    throw new Error(
+      `Cannot load '${path}' as it has ${bytes.length} bytes: the known ROM has ${size}`,
+    );
+  }
+  const found = createHash("md5").update(bytes).digest("hex");
+  if (found !== md5) {
+    throw new Error(
+      `Cannot load '${path}' as its MD5 is ${found}: the known ROM's is ${md5}`,
+    );
+  }
+  return path;
+}

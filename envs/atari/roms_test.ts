@@ -1,0 +1,43 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { atariGame, romFile, romFolder } from "./roms.ts";
+import { isAtariInstalled } from "./is_atari_installed.ts";
+
+async function inFolder(run: (folder: string) => void): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("atariGame knows names, modes and actions", () => {
+  const names = ["tic_tac_toe_3d", "et", "up_n_down"].map((id) =>
+    atariGame(id).name
+  );
+  assertEquals(names, ["TicTacToe3D", "Et", "UpNDown"]);
+  const { modes, minimalActions } = atariGame("berzerk");
+  assertEquals(modes, [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18]);
+  assertEquals(minimalActions.length, 18);
+});
+
+Deno.test("romFile refuses files that are absent or another ROM", () =>
+  inFolder((folder) => {
+    const pong = atariGame("pong");
+    const find = () => romFile(pong, folder);
+    assertThrows(find, Error, `find the ROM '${folder}/pong.bin': run`);
+    const path = `${folder}/pong.bin`;
+    Deno.writeFileSync(path, new Uint8Array(7));
+    assertThrows(find, Error, "as it has 7 bytes: the known ROM has 2048");
+    Deno.writeFileSync(path, new Uint8Array(2048));
+    assertThrows(find, Error, "as its MD5 is c99a74c555371a433d121f551d6c6398");
+  }));
+
+Deno.test({
+  name: "romFile finds the ROMs that are installed",
+  ignore: !isAtariInstalled(),
+  fn() {
+    const path = romFile(atariGame("breakout"));
+    assertEquals(path, `${romFolder()}/breakout.bin`);
+  },
+});

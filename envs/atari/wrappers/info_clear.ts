@@ -1,0 +1,74 @@
+import type { Env, StepResult } from "../../env.ts";
+import type { SpaceValue } from "../../space.ts";
+import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+
+/**
+ * Settings of {@linkcode InfoClear}.
+ *
+ * @example
+ * ```ts
+ * import type { InfoClearOptions } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: InfoClearOptions = { keep: ["episodes", "lives"] };
+ * assertEquals(options.keep?.length, 2);
+ * ```
+ */
+export interface InfoClearOptions {
+  /**
+   * The entries that stay.
+   *
+   * @default ["episodes"]
+   */
+  keep?: readonly string[];
+}
+
+/**
+ * Removes all of a step's `info` but some entries, so that less goes between
+ * processes; by default what {@linkcode EpisodeInfo} tells stays.
+ *
+ * `AtariInfoClearWrapper` of jrobine/actor-critic. There, no wrapper that needs
+ * lives may come after it; here the wrappers ask the game itself.
+ *
+ * @example
+ * ```ts
+ * import { InfoClear } from "@bellman/envs/atari";
+ * import { ChainEnv, RecordEpisodeStatistics } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const chain = new RecordEpisodeStatistics(new ChainEnv({ length: 1 }));
+ * const env = new InfoClear(chain);
+ * env.reset({ seed: 0 });
+ * assertEquals(env.step(0).info, undefined);
+ * ```
+ */
+export class InfoClear extends EnvWrapper {
+  #keep: readonly string[];
+
+  /**
+   * Wraps an environment.
+   *
+   * @param env The environment inside.
+   * @param options What stays.
+   */
+  constructor(env: Env, options: InfoClearOptions = {}) {
+    super(env);
+    this.#keep = [...options.keep ?? ["episodes"]];
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it, with the entries that stay; without any, no `info`.
+   */
+  override step(action: SpaceValue): StepResult {
+    const { info = {}, ...result } = super.step(action);
+    const kept = this.#keep.filter((key) => Object.hasOwn(info, key));
+    if (kept.length === 0) return result;
+    return {
+      ...result,
+      info: Object.fromEntries(kept.map((key) => [key, info[key]])),
+    };
+  }
+}
