@@ -1,0 +1,123 @@
+import { closest } from "fastest-levenshtein";
+import type { MujocoOptions } from "./mujoco_options.ts";
+
+const CAMERA = {
+  trackBodyId: 1,
+  distance: 4,
+  lookAt: [0, 0, 0],
+  elevation: -20,
+  azimuth: 90,
+};
+const COMMON = {
+  cameraId: 0,
+  cameraName: "",
+  width: 480,
+  height: 480,
+  engine: "auto",
+};
+/** Options that have a value only where one is given. */
+const WITHOUT_DEFAULT = ["cameraId", "cameraName"];
+const ENGINES = ["auto", "native", "wasm"];
+/** Options that are whole numbers of at least this. */
+const WHOLE: Readonly<Record<string, number>> = {
+  frameSkip: 1,
+  width: 1,
+  height: 1,
+  cameraId: 0,
+  trackBodyId: -1,
+};
+
+type Named = Readonly<Record<string, unknown>>;
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && !Number.isNaN(value);
+}
+
+function isList(value: unknown, length: number): value is number[] {
+  return Array.isArray(value) && value.length === length &&
+    value.every(isNumber);
+}
+
+/** What a value must be, told by the name and an example; null if it is. */
+function wanted(name: string, value: unknown, like: unknown): string | null {
+  if (name in WHOLE) {
+    const least = WHOLE[name];
+    const isFine = Number.isInteger(value) && (value as number) >= least;
+    return isFine ? null : `a whole number of at least ${least}`;
+  }
+  if (name === "engine") {
+    const isFine = ENGINES.includes(value as string);
+    return isFine ? null : ENGINES.join(", ");
+  }
+  if (name === "mainBody") {
+    const isFine = typeof value === "string" || Number.isInteger(value);
+    return isFine ? null : "a body's name or number";
+  }
+  if (Array.isArray(like)) {
+    if (like.length !== 2) return isList(value, 3) ? null : "three numbers";
+    const isFine = isList(value, 2) && value[0] <= value[1];
+    return isFine ? null : "a lower and an upper number";
+  }
+  if (typeof like === "number") {
+    return isNumber(value) && Number.isFinite(value) ? null : "a finite number";
+  }
+  return typeof value === typeof like ? null : `a ${typeof like}`;
+}
+
+function show(value: unknown): string {
+  return typeof value === "number" ? String(value) : JSON.stringify(value);
+}
+
+/** Throws unless options are known and of their kind. */
+function check(what: string, given: Named, known: Named): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(known, name)) {
+      throw new TypeError(
+        `Cannot make ${what} with '${name}': did you mean '${
+          closest(name, Object.keys(known))
+        }'?`,
+      );
+    }
+    if (value === undefined) continue;
+    const problem = wanted(name, value, known[name]);
+    if (problem === null) continue;
+    throw new RangeError(
+      `Cannot make ${what} with ${name} ${show(value)}: expected ${problem}`,
+    );
+  }
+}
+
+function withoutUndefined(options: Named): Named {
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  );
+}
+
+/**
+ * Checks options and fills in those that were left out.
+ *
+ * @param name The environment's name.
+ * @param defaults Its own options as they are without being given.
+ * @param options What was given.
+ * @throws {TypeError} If there is none of a name, with the nearest one.
+ * @throws {RangeError} If one cannot be.
+ */
+export function resolveOptions<D extends object>(
+  name: string,
+  defaults: D,
+  options: object,
+): D & MujocoOptions {
+  const given = withoutUndefined(options as Named);
+  check(name, given, { ...COMMON, ...defaults });
+  const { defaultCameraConfig: camera } = given;
+  if (camera !== undefined) check(`${name}'s camera`, camera as Named, CAMERA);
+  if (given.cameraId !== undefined && given.cameraName !== undefined) {
+    throw new TypeError(
+      `Cannot make ${name} with both a cameraId and a cameraName: give one of them`,
+    );
+  }
+  const common = Object.fromEntries(
+    Object.entries(COMMON).filter(([key]) => !WITHOUT_DEFAULT.includes(key)),
+  );
+  return { ...common, ...defaults, ...given } as D & MujocoOptions;
+}

@@ -1,0 +1,89 @@
+import type { MujocoTask } from "./_rules.ts";
+import { ANT, type AntOptions } from "./ant.ts";
+import { HALF_CHEETAH, type HalfCheetahOptions } from "./half_cheetah.ts";
+import { HOPPER, type HopperOptions } from "./hopper.ts";
+import { HUMANOID, type HumanoidOptions } from "./humanoid.ts";
+import {
+  HUMANOID_STANDUP,
+  type HumanoidStandupOptions,
+} from "./humanoid_standup.ts";
+import {
+  INVERTED_DOUBLE_PENDULUM,
+  type InvertedDoublePendulumOptions,
+} from "./inverted_double_pendulum.ts";
+import {
+  INVERTED_PENDULUM,
+  type InvertedPendulumOptions,
+} from "./inverted_pendulum.ts";
+import { PUSHER, type PusherOptions } from "./pusher.ts";
+import { REACHER, type ReacherOptions } from "./reacher.ts";
+import { SWIMMER, type SwimmerOptions } from "./swimmer.ts";
+import { type Walker2dOptions, WALKER_2D } from "./walker2d.ts";
+
+/**
+ * The options of each kind of environment, by its name.
+ *
+ * @example
+ * ```ts
+ * import type { MujocoTaskOptions } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: MujocoTaskOptions["Ant"] = { mainBody: "torso" };
+ * assertEquals(options.mainBody, "torso");
+ * ```
+ */
+export interface MujocoTaskOptions {
+  /** A planar runner of two legs. */
+  HalfCheetah: HalfCheetahOptions;
+  /** A planar leg. */
+  Hopper: HopperOptions;
+  /** A planar body on two legs. */
+  Walker2d: Walker2dOptions;
+  /** A body on four legs. */
+  Ant: AntOptions;
+  /** A human figure that walks. */
+  Humanoid: HumanoidOptions;
+  /** A human figure that stands up. */
+  HumanoidStandup: HumanoidStandupOptions;
+  /** A chain in a fluid. */
+  Swimmer: SwimmerOptions;
+  /** An arm that reaches a goal. */
+  Reacher: ReacherOptions;
+  /** An arm that pushes an object. */
+  Pusher: PusherOptions;
+  /** A cart with a pole. */
+  InvertedPendulum: InvertedPendulumOptions;
+  /** A cart with a pole of two links. */
+  InvertedDoublePendulum: InvertedDoublePendulumOptions;
+}
+
+/**
+ * The kinds of environments on MuJoCo.
+ *
+ * @example
+ * ```ts
+ * import type { MujocoTaskName } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const name: MujocoTaskName = "HalfCheetah";
+ * assertEquals(`${name}-v5`, "HalfCheetah-v5");
+ * ```
+ */
+export type MujocoTaskName = keyof MujocoTaskOptions;
+
+/** All kinds of environments by name. */
+export const TASKS: {
+  readonly [N in MujocoTaskName]: MujocoTask<MujocoTaskOptions[N]>;
+} = {
+  HalfCheetah: HALF_CHEETAH,
+  Hopper: HOPPER,
+  Walker2d: WALKER_2D,
+  Ant: ANT,
+  Humanoid: HUMANOID,
+  HumanoidStandup: HUMANOID_STANDUP,
+  Swimmer: SWIMMER,
+  Reacher: REACHER,
+  Pusher: PUSHER,
+  InvertedPendulum: INVERTED_PENDULUM,
+  InvertedDoublePendulum: INVERTED_DOUBLE_PENDULUM,
+};

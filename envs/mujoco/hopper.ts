@@ -1,0 +1,93 @@
+import { BipedRules } from "./_biped_rules.ts";
+import type { MujocoTask } from "./_rules.ts";
+import type { MujocoOptions } from "./mujoco_options.ts";
+
+/**
+ * Options of Hopper.
+ *
+ * @example
+ * ```ts
+ * import type { HopperOptions } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: HopperOptions = { healthyReward: 0 };
+ * assertEquals(options.healthyReward, 0);
+ * ```
+ */
+export interface HopperOptions extends MujocoOptions {
+  /**
+   * What the speed along `x` in metres a second is multiplied by.
+   *
+   * @default 1
+   */
+  forwardRewardWeight?: number;
+  /**
+   * What the sum of squared actions is multiplied by and costs.
+   *
+   * @default 0.001
+   */
+  ctrlCostWeight?: number;
+  /**
+   * The reward of each step that ends healthy.
+   *
+   * @default 1
+   */
+  healthyReward?: number;
+  /**
+   * Whether an episode ends when the body is unhealthy.
+   *
+   * @default true
+   */
+  terminateWhenUnhealthy?: boolean;
+  /**
+   * Numbers between which all positions and velocities but `x` and `z` are
+   * healthy.
+   *
+   * @default [-100, 100]
+   */
+  healthyStateRange?: readonly [low: number, high: number];
+  /**
+   * Heights of the body in metres at which it is healthy.
+   *
+   * @default [0.7, Infinity]
+   */
+  healthyZRange?: readonly [low: number, high: number];
+  /**
+   * Angles of the body in radians at which it is healthy.
+   *
+   * @default [-0.2, 0.2]
+   */
+  healthyAngleRange?: readonly [low: number, high: number];
+  /**
+   * How far the first positions and velocities lie from the model's at most.
+   *
+   * @default 0.005
+   */
+  resetNoiseScale?: number;
+  /**
+   * Whether observations leave out the position along `x`.
+   *
+   * @default true
+   */
+  excludeCurrentPositionsFromObservation?: boolean;
+}
+
+/** A planar leg on one foot that is to hop forward. */
+export const HOPPER: MujocoTask<HopperOptions> = {
+  name: "Hopper",
+  defaults: {
+    xmlFile: "hopper.xml",
+    frameSkip: 4,
+    defaultCameraConfig: { trackBodyId: 2, distance: 3, lookAt: [0, 0, 1.15] },
+    forwardRewardWeight: 1,
+    ctrlCostWeight: 0.001,
+    healthyReward: 1,
+    terminateWhenUnhealthy: true,
+    healthyStateRange: [-100, 100],
+    healthyZRange: [0.7, Infinity],
+    healthyAngleRange: [-0.2, 0.2],
+    resetNoiseScale: 0.005,
+    excludeCurrentPositionsFromObservation: true,
+  },
+  rules: (model, options) => new BipedRules(model, options),
+};

@@ -1,0 +1,300 @@
+import { checkAction } from "../_check_action.ts";
+import { copySeeds } from "../copy_seeds.ts";
+import type { EnvSpec } from "../env.ts";
+import { DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { BoxSpace } from "../space.ts";
+import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import { type OpenTask, openTask } from "./_open_task.ts";
+import type { ActionRow, ObservationRow } from "./_rules.ts";
+import { Simulation, type SimulationState } from "./_simulation.ts";
+import type { MujocoTaskName, MujocoTaskOptions } from "./_tasks.ts";
+
+/**
+ * Settings of {@linkcode MujocoVecEnv}.
+ *
+ * @example
+ * ```ts
+ * import type { MujocoVecOptions } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: MujocoVecOptions<"Hopper"> = {
+ *   numEnvs: 16,
+ *   kwargs: { frameSkip: 2 },
+ * };
+ * assertEquals(options.numEnvs, 16);
+ * ```
+ */
+export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * Steps after which an episode is truncated.
+   *
+   * @default Infinity
+   */
+  maxEpisodeSteps?: number;
+  /**
+   * The environment's own options.
+   *
+   * @default {}
+   */
+  kwargs?: MujocoTaskOptions[N];
+  /** What is known of the environment. */
+  spec?: EnvSpec;
+}
+
+function checkOptions(name: string, options: MujocoVecOptions): void {
+  const { numEnvs, maxEpisodeSteps = Infinity } = options;
+  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
+    throw new RangeError(
+      `Cannot make ${numEnvs} copies of ${name}: expected a whole number of at least 1`,
+    );
+  }
+  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
+  if (maxEpisodeSteps !== Infinity && !isWhole) {
+    throw new RangeError(
+      `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
+    );
+  }
+}
+
+/**
+ * Many environments of a kind that step together on one thread: one model, a
+ * simulation for each copy, and the numbers of single environments, bit for bit,
+ * without anything allocated in a step. Copy `i` is seeded with
+ * `deriveSeed(seed, i)`.
+ *
+ * @example
+ * ```ts
+ * import { isMujocoInstalled, MujocoVecEnv } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isMujocoInstalled()) {
+ *   const env = new MujocoVecEnv("HalfCheetah", { numEnvs: 2 });
+ *   env.reset({ seed: 0 });
+ *   assertEquals(env.step(new Float32Array(2 * 6)).rewards.length, 2);
+ *   env.close();
+ * }
+ * ```
+ */
+export class MujocoVecEnv implements VecEnv {
+  /** How many copies there are. */
+  readonly numEnvs: number;
+  /** What one copy's observations can be. */
+  readonly observationSpace: BoxSpace;
+  /** What one copy's actions can be. */
+  readonly actionSpace: BoxSpace;
+  /** What is known of it, if it was made by name. */
+  readonly spec?: EnvSpec;
+  /** Steps after which an episode is truncated. */
+  readonly maxEpisodeSteps: number;
+
+  #name: string;
+  #task: OpenTask;
+  #simulations: Simulation[];
+  #randoms: SeededRandom[] = [];
+  #steps: Int32Array;
+  #isOpen = true;
+  #action: ActionRow = { values: new Float32Array(0), at: 0 };
+  #row: ObservationRow;
+  #step: {
+    observations: Float64Array;
+    rewards: Float64Array;
+    terminated: Uint8Array;
+    truncated: Uint8Array;
+    finalObservations: Float64Array;
+  };
+
+  /**
+   * Loads the model and makes the copies.
+   *
+   * @param name The kind of environment.
+   * @param options How many, how long an episode may be, and its own options.
+   * @throws {TypeError} If an option is unknown, with the nearest one.
+   * @throws {RangeError} If an option or a number cannot be.
+   * @throws {Error} If there is no engine or no model, or it cannot be loaded.
+   */
+  constructor(name: MujocoTaskName, options: MujocoVecOptions) {
+    checkOptions(name, options);
+    const { numEnvs, maxEpisodeSteps = Infinity, kwargs = {} } = options;
+    this.#name = name;
+    this.#task = openTask(name, kwargs);
+    const { model, rules, options: { frameSkip } } = this.#task;
+    this.numEnvs = numEnvs;
+    this.maxEpisodeSteps = maxEpisodeSteps;
+    this.spec = options.spec;
+    this.observationSpace = this.#task.observationSpace;
+    this.actionSpace = this.#task.actionSpace;
+    this.#simulations = Array.from(
+      { length: numEnvs },
+      () => new Simulation(model, rules, frameSkip),
+    );
+    const size = numEnvs * rules.observationSize;
+    this.#steps = new Int32Array(numEnvs);
+    this.#step = {
+      observations: new Float64Array(size),
+      rewards: new Float64Array(numEnvs),
+      terminated: new Uint8Array(numEnvs),
+      truncated: new Uint8Array(numEnvs),
+      finalObservations: new Float64Array(size),
+    };
+    this.#row = { values: this.#step.observations, at: 0 };
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#isOpen) return;
+    throw new Error(`Cannot ${action} ${this.#name} as it is closed`);
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @returns The first observations; reused by the next step.
+   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
+   * are too few or too many.
+   */
+  reset(options: VecResetOptions = {}): Float64Array {
+    this.#checkOpen("reset");
+    const { seed } = options;
+    if (this.#randoms.length === 0 || seed !== undefined) {
+      const seeds = copySeeds(seed ?? DEFAULT_SEED, this.numEnvs);
+      this.#randoms = seeds.map((it) => new SeededRandom(it));
+    }
+    for (let i = 0; i < this.numEnvs; i++) this.#beginRow(i);
+    return this.#step.observations;
+  }
+
+  #beginRow(i: number): void {
+    this.#simulations[i].begin(this.#randoms[i]);
+    this.#steps[i] = 0;
+    this.#observeRow(i);
+  }
+
+  #observeRow(i: number): void {
+    this.#row.at = i * this.#task.rules.observationSize;
+    this.#simulations[i].observe(this.#row);
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions The controls of each copy, `[numEnvs, nu]`.
+   * @returns What came of it; the same object and arrays each time.
+   * @throws {RangeError} If there are too few or too many actions, or one is not
+   * of the action space; no copy is stepped then.
+   * @throws {Error} If `reset` has not been called.
+   */
+  step(actions: Batch): VecStep {
+    this.#checkActions(actions as Float32Array);
+    this.#action.values = actions as Float32Array;
+    const { rewards, terminated, truncated } = this.#step;
+    for (let i = 0; i < this.numEnvs; i++) {
+      this.#action.at = i * this.actionSpace.shape[0];
+      const outcome = this.#simulations[i].step(this.#action);
+      rewards[i] = outcome.reward;
+      terminated[i] = outcome.terminated ? 1 : 0;
+      truncated[i] = ++this.#steps[i] >= this.maxEpisodeSteps ? 1 : 0;
+      this.#observeRow(i);
+      if ((terminated[i] | truncated[i]) !== 0) this.#endRow(i);
+    }
+    return this.#step;
+  }
+
+  #endRow(i: number): void {
+    const size = this.#task.rules.observationSize;
+    const { observations, finalObservations } = this.#step;
+    for (let j = i * size; j < (i + 1) * size; j++) {
+      finalObservations[j] = observations[j];
+    }
+    this.#beginRow(i);
+  }
+
+  #checkActions(actions: Float32Array): void {
+    this.#checkOpen("step");
+    if (this.#randoms.length === 0) {
+      throw new Error(
+        `Cannot step ${this.#name} as its episodes have not begun: call reset first`,
+      );
+    }
+    const [size] = this.actionSpace.shape, wanted = this.numEnvs * size;
+    if (actions.length !== wanted) {
+      throw new RangeError(
+        `Cannot step ${this.numEnvs} copies with ${actions.length} numbers of actions: expected ${wanted}`,
+      );
+    }
+    if (actions instanceof Float32Array && areFinite(actions)) return;
+    for (let i = 0; i < wanted; i += size) {
+      checkAction(this.actionSpace, actions.slice(i, i + size));
+    }
+  }
+
+  /**
+   * The simulations' states and random streams of all copies.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot {
+    this.#checkOpen("take a snapshot of");
+    return {
+      simulations: this.#simulations.map((it) => ({ ...it.save() })),
+      steps: this.#steps.slice(),
+      observations: this.#step.observations.slice(),
+      randoms: this.#randoms.map((random) => random.save()),
+    };
+  }
+
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` returned.
+   * @throws {TypeError} If it is no snapshot of such an environment.
+   * @throws {RangeError} If it is of another number of copies.
+   */
+  restore(snapshot: Snapshot): void {
+    this.#checkOpen("restore");
+    const { simulations, steps, observations, randoms } = snapshotRecord(
+      snapshot,
+      ["simulations", "steps", "observations", "randoms"],
+    );
+    const states = simulations as unknown as SimulationState[];
+    if (states.length !== this.numEnvs) {
+      throw new RangeError(
+        `Cannot restore ${this.numEnvs} copies from a snapshot of ${states.length}`,
+      );
+    }
+    states.forEach((state, i) => this.#simulations[i].load(state));
+    this.#steps.set(steps as Int32Array);
+    this.#step.observations.set(observations as Float64Array);
+    this.#randoms = (randoms as Snapshot[]).map((state) => {
+      const random = new SeededRandom(0);
+      random.load(state);
+      return random;
+    });
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns The batch; reused by the next step.
+   */
+  observations(): Float64Array {
+    return this.#step.observations;
+  }
+
+  /** Frees the simulations and their model. */
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    for (const simulation of this.#simulations) simulation.close();
+    this.#task.model.close();
+  }
+}
+
+function areFinite(actions: Float32Array): boolean {
+  for (let i = 0; i < actions.length; i++) {
+    if (!Number.isFinite(actions[i])) return false;
+  }
+  return true;
+}

@@ -1,0 +1,12 @@
+import { make } from "../../registry.ts";
+import type { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import type { MujocoEnv, MujocoTaskName, MujocoTaskOptions } from "../mod.ts";
+
+/** An environment of a kind, without a time limit. */
+export function makeTask<N extends MujocoTaskName>(
+  name: N,
+  kwargs: MujocoTaskOptions[N],
+): MujocoEnv {
+  const limited = make(`${name}-v5`, { kwargs: { ...kwargs } });
+  return (limited as EnvWrapper).env as unknown as MujocoEnv;
+}
