@@ -1,5 +1,6 @@
 import {
   type Env,
+  make,
   makeVec,
   SyncVecEnv,
   VecClipReward,
@@ -10,7 +11,10 @@ import {
   VecNormalizeReward,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
+import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "./config/resolve.ts";
+import { isGymnasium } from "./environment_modules.ts";
+import { UsageError } from "./usage_error.ts";
 
 /** The environments of a run: the one it trains on and those that judge it. */
 export interface Environments {
@@ -22,7 +26,9 @@ export interface Environments {
    * environment's own.
    */
   evaluation(numEnvs: number): VecEnv;
-  /** The same around one environment of the caller's, for rendering. */
+  /** One environment for evaluation without what is around it, for rendering. */
+  single(): Env;
+  /** What is around an environment for evaluation, around the caller's own. */
   around(env: Env): VecEnv;
   /** How observations are scaled at present, if they are. */
   scaling(): ObservationScaling | undefined;
@@ -39,18 +45,72 @@ function isNested(env: VecEnv): boolean {
   return type === "dict" || type === "tuple";
 }
 
-/** Makes the environments that a configuration describes. */
-export function makeEnvironments(config: ResolvedConfig): Environments {
+/** Where copies are hosted. */
+interface Hosting {
+  /** Modules that register the environment, as absolute URLs. */
+  imports: readonly string[];
+  /** Takes a line that the user should see. */
+  onNotice: (line: string) => void;
+}
+
+/** The copies to train on, in this thread or beside it. */
+async function makeCopies(
+  config: ResolvedConfig,
+  { imports, onNotice }: Hosting,
+): Promise<VecEnv> {
+  const { env: id, numEnvs, vectorization, envKwargs: kwargs } = config;
+  const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  if (vectorization === "sync") {
+    return makeVec(id, { numEnvs, maxEpisodeSteps, kwargs });
+  }
+  if (isGymnasium(id)) {
+    throw new UsageError(
+      `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own`,
+    );
+  }
+  const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
+    "@bellman/envs/workers"
+  );
+  const groups = config.workers ?? navigator.hardwareConcurrency;
+  const source = { id, kwargs, maxEpisodeSteps, imports };
+  const options = {
+    numEnvs,
+    stepTimeoutMs: 1000 * config.stepTimeout,
+    onRestart: (event: RestartEvent) => onNotice(describeRestart(event)),
+  };
+  const copies = vectorization === "workers"
+    // This thread is one of them.
+    ? new WorkerVecEnv(source, {
+      ...options,
+      workers: Math.max(1, Math.min(groups, numEnvs) - 1),
+      callerShare: groups > 1 && numEnvs > 1,
+    })
+    : new SubprocessVecEnv(source, {
+      ...options,
+      processes: Math.min(groups, numEnvs),
+    });
+  return new VecRecordEpisodeStatistics(copies);
+}
+
+/**
+ * Makes the environments that a configuration describes.
+ *
+ * @param config The configuration; the environment is known by its id.
+ * @param hosting What threads and processes need beside it.
+ */
+export async function makeEnvironments(
+  config: ResolvedConfig,
+  hosting: Hosting,
+): Promise<Environments> {
   const { env: id, normalizeObservation, frameStack } = config;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
   const flat = (env: VecEnv): VecEnv =>
     isNested(env) ? new VecFlattenObservation(env) : env;
   const stacked = (env: VecEnv): VecEnv =>
     frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
 
-  let training = flat(
-    makeVec(id, { numEnvs: config.numEnvs, maxEpisodeSteps }),
-  );
+  let training = flat(await makeCopies(config, hosting));
   if (config.clipReward) training = new VecClipReward(training);
   if (config.normalizeReward) {
     const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
@@ -72,7 +132,9 @@ export function makeEnvironments(config: ResolvedConfig): Environments {
   };
   return {
     training,
-    evaluation: (numEnvs) => judged(makeVec(id, { numEnvs, maxEpisodeSteps })),
+    evaluation: (numEnvs) =>
+      judged(makeVec(id, { numEnvs, maxEpisodeSteps, kwargs })),
+    single: () => make(id, { maxEpisodeSteps, kwargs }),
     around: (env) =>
       judged(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
     scaling: () => {

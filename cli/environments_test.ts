@@ -5,11 +5,12 @@ import type { Entry } from "./config/validate.ts";
 import { makeEnvironments } from "./environments.ts";
 
 function environments(...entries: Entry[]) {
-  return makeEnvironments(resolveConfig("a2c", { entries }));
+  const hosting = { imports: [], onNotice: () => {} };
+  return makeEnvironments(resolveConfig("a2c", { entries }), hosting);
 }
 
-Deno.test("the training environment is what the configuration says", () => {
-  const { training } = environments(
+Deno.test("the training environment is what the configuration says", async () => {
+  const { training } = await environments(
     ["env", "Pendulum-v1"],
     ["numEnvs", 3],
     ["frameStack", 2],
@@ -19,8 +20,8 @@ Deno.test("the training environment is what the configuration says", () => {
   assertEquals((training.reset({ seed: 0 }) as BoxArray).length, 3 * 6);
 });
 
-Deno.test("evaluation is scaled by the training's statistics and leaves them", () => {
-  const { training, evaluation } = environments(
+Deno.test("evaluation is scaled by the training's statistics and leaves them", async () => {
+  const { training, evaluation } = await environments(
     ["env", "CartPole-v1"],
     ["normalizeObservation", true],
   );
@@ -30,15 +31,17 @@ Deno.test("evaluation is scaled by the training's statistics and leaves them", (
   const before = JSON.stringify(training.snapshot());
   const judged = evaluation(2);
   const scaled = judged.reset({ seed: 5 }) as BoxArray;
-  const raw = environments(["normalizeObservation", false]).evaluation(2)
+  const raw = (await environments(["normalizeObservation", false])).evaluation(
+    2,
+  )
     .reset({ seed: 5 }) as BoxArray;
   assert(scaled.some((it, i) => it !== raw[i]));
   judged.step(new Int32Array(2));
   assertEquals(JSON.stringify(training.snapshot()), before);
 });
 
-Deno.test("rewards of evaluation are the environment's own", () => {
-  const { training, evaluation } = environments(
+Deno.test("rewards of evaluation are the environment's own", async () => {
+  const { training, evaluation } = await environments(
     ["env", "Pendulum-v1"],
     ["normalizeReward", true],
     ["clipReward", true],
@@ -52,8 +55,8 @@ Deno.test("rewards of evaluation are the environment's own", () => {
   assert(rewards.some((it) => it < -1.5));
 });
 
-Deno.test("an environment of the caller's is wrapped for acting", () => {
-  const { around } = environments(["env", "CartPole-v1"]);
+Deno.test("an environment of the caller's is wrapped for acting", async () => {
+  const { around } = await environments(["env", "CartPole-v1"]);
   const env = around(make("CartPole-v1"));
   env.reset({ seed: 0 });
   let ended = 0;

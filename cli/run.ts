@@ -87,7 +87,8 @@ export async function run(
     const message = shown instanceof Error ? shown.message : String(shown);
     io.err(`error: ${message.split("\n")[0]}\n`);
     if (args.includes("--debug") && error instanceof Error) {
-      io.err(`${error.stack}\n`);
+      // With what caused it, as far as that is known.
+      io.err(`${Deno.inspect(error)}\n`);
     }
     return input === undefined ? 1 : 2;
   }

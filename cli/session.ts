@@ -10,6 +10,7 @@ import { ALGORITHMS } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import type { CommandIo } from "./io.ts";
 import { UsageError } from "./usage_error.ts";
+import { loadEnvironment } from "./environment_modules.ts";
 import { type Environments, makeEnvironments } from "./environments.ts";
 
 /** A run put together: its environments and its algorithm, ready to act. */
@@ -49,6 +50,17 @@ function requestedEngine(
   }
 }
 
+/** What an environment lacks on this machine is a mistake of the input, too. */
+async function requestedEnvironments(
+  ...[config, hosting]: Parameters<typeof makeEnvironments>
+): Promise<Environments> {
+  try {
+    return await makeEnvironments(config, hosting);
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+}
+
 /**
  * Puts together what a configuration describes.
  *
@@ -59,7 +71,11 @@ export async function openSession(
   config: ResolvedConfig,
   onNotice: (line: string) => void,
 ): Promise<Session> {
-  const environments = makeEnvironments(config);
+  const imports = await loadEnvironment(config);
+  const environments = await requestedEnvironments(config, {
+    imports,
+    onNotice,
+  });
   const { training } = environments;
   const engine = requestedEngine(config, onNotice);
   // Compiled functions need a backend for their first parameters alone.

@@ -1,4 +1,5 @@
 import acrobotV1 from "./presets/acrobot_v1.yaml" with { type: "text" };
+import atari from "./presets/atari.yaml" with { type: "text" };
 import cartpoleV0 from "./presets/cartpole_v0.yaml" with { type: "text" };
 import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
 import mountainCarContinuousV0 from "./presets/mountain_car_continuous_v0.yaml" with {
@@ -10,9 +11,9 @@ import mountainCarV0 from "./presets/mountain_car_v0.yaml" with {
 import pendulumV1 from "./presets/pendulum_v1.yaml" with { type: "text" };
 
 /**
- * Settings that are known to work, as YAML texts by environment id. Each holds
- * keys of {@linkcode A2CConfig} beside those of a run: `env`,
- * `totalTimesteps`, `numEnvs`, `normalizeObservation`, `normalizeReward`.
+ * Settings that are known to work, as YAML texts by environment id; `ALE` is for
+ * all ids that start with `ALE/`. Each holds keys of {@linkcode A2CConfig}
+ * beside those of a run: `env`, `totalTimesteps`, `numEnvs` and others.
  *
  * @example
  * ```ts
@@ -29,4 +30,5 @@ export const a2cPresets: Readonly<Record<string, string>> = {
   "MountainCar-v0": mountainCarV0,
   "MountainCarContinuous-v0": mountainCarContinuousV0,
   "Pendulum-v1": pendulumV1,
+  "ALE": atari,
 };

@@ -1,13 +1,32 @@
 import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
+import lunarLanderContinuousV3 from "./presets/lunar_lander_continuous_v3.yaml" with {
+  type: "text",
+};
 import mountainCarContinuousV0 from "./presets/mountain_car_continuous_v0.yaml" with {
   type: "text",
 };
+import mujoco from "./presets/mujoco.yaml" with { type: "text" };
 import pendulumV1 from "./presets/pendulum_v1.yaml" with { type: "text" };
 import pendulumV1Mixture from "./presets/pendulum_v1_mixture.yaml" with {
   type: "text",
 };
 import pendulumV1Value from "./presets/pendulum_v1_value.yaml" with {
   type: "text",
+};
+
+/** The environments of MuJoCo, which share their settings, but for some. */
+const MUJOCO: Readonly<Record<string, string>> = {
+  "HalfCheetah-v5": "",
+  "Hopper-v5": "",
+  "Walker2d-v5": "",
+  "Ant-v5": "",
+  "Humanoid-v5": "",
+  "HumanoidStandup-v5": "",
+  "Swimmer-v5": "gamma: 0.9999\n",
+  "Reacher-v5": "",
+  "Pusher-v5": "",
+  "InvertedPendulum-v5": "",
+  "InvertedDoublePendulum-v5": "",
 };
 
 /**
@@ -30,4 +49,11 @@ export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1-mixture": pendulumV1Mixture,
   "MountainCarContinuous-v0": mountainCarContinuousV0,
   "CartPole-v1": cartpoleV1,
+  "gym:LunarLanderContinuous-v3": lunarLanderContinuousV3,
+  ...Object.fromEntries(
+    Object.entries(MUJOCO).map(([id, own]) => [
+      id,
+      `env: ${id}\n${own}${mujoco}`,
+    ]),
+  ),
 };

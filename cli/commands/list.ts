@@ -2,6 +2,7 @@ import { envSpec, registeredIds } from "@bellman/envs";
 import { type AlgorithmName, ALGORITHMS } from "../algorithms.ts";
 import type { ParsedOptions } from "../args.ts";
 import type { Command } from "../command.ts";
+import { loadAllEnvironments } from "../environment_modules.ts";
 import type { CommandIo } from "../io.ts";
 
 interface Listing {
@@ -40,7 +41,33 @@ function describeEnv(env: Listing["environments"][number]): string {
   return parts.join(", ");
 }
 
-function asText({ algorithms, environments, presets }: Listing): string {
+/** Beyond what is registered. */
+const GYMNASIUM: [string, string] = [
+  "gym:NAME-vN",
+  "any environment of Python's Gymnasium",
+];
+
+/** A row for the Atari games, of which there are many. */
+function atariRow(games: ReadonlySet<string>): [string, string] {
+  const count = [...games].filter((id) => id.startsWith("ALE/")).length;
+  return ["ALE/GAME-v5", `${count} Atari games; --all lists them`];
+}
+
+/** The environments, many in one row unless all are asked for. */
+function environmentRows(
+  { environments }: Listing,
+  games: ReadonlySet<string>,
+): [string, string][] {
+  const rows = environments
+    .filter(({ id }) => !games.has(id))
+    .map((it): [string, string] => [it.id, describeEnv(it)]);
+  return games.size === 0
+    ? [...rows, GYMNASIUM]
+    : [...rows, atariRow(games), GYMNASIUM];
+}
+
+function asText(found: Listing, games: ReadonlySet<string>): string {
+  const { algorithms, presets } = found;
   const row = (left: string, right: string) =>
     `  ${left.padEnd(26)}  ${right}`.trimEnd();
   return [
@@ -48,7 +75,7 @@ function asText({ algorithms, environments, presets }: Listing): string {
     ...algorithms.map((it) => row(it.name, it.summary)),
     "",
     "Environments:",
-    ...environments.map((it) => row(it.id, describeEnv(it))),
+    ...environmentRows(found, games).map(([id, what]) => row(id, what)),
     "",
     "Presets:",
     ...presets.map((it) => row(it.name, it.algorithm)),
@@ -56,19 +83,26 @@ function asText({ algorithms, environments, presets }: Listing): string {
   ].join("\n");
 }
 
-function list(options: ParsedOptions, io: CommandIo): Promise<number> {
+async function list(options: ParsedOptions, io: CommandIo): Promise<number> {
+  const games = await loadAllEnvironments();
   const found = listing();
+  const grouped = options.switches.has("all") ? new Set<string>() : games;
   io.out(
-    options.switches.has("json") ? `${JSON.stringify(found)}\n` : asText(found),
+    options.switches.has("json")
+      ? `${JSON.stringify(found)}\n`
+      : asText(found, grouped),
   );
-  return Promise.resolve(0);
+  return 0;
 }
 
 /** `list`: the algorithms, environments and presets there are. */
 export const listCommand: Command = {
   name: "list",
-  usage: "[--json]",
+  usage: "[--all] [--json]",
   summary: "List algorithms, environments and presets.",
-  options: [{ name: "json", help: "Print one JSON object." }],
+  options: [
+    { name: "all", help: "List every Atari game by its ids." },
+    { name: "json", help: "Print one JSON object, with all of them." },
+  ],
   run: list,
 };

@@ -1,10 +1,12 @@
-import { type Env, make } from "@bellman/envs";
+import type { Env } from "@bellman/envs";
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { round } from "../evaluation.ts";
 import type { CommandIo } from "../io.ts";
+import { hasFfmpeg } from "../play/mp4.ts";
 import {
   gifSink,
+  mp4Sink,
   type PictureSink,
   pngSink,
   terminalSink,
@@ -13,26 +15,36 @@ import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
 import { UsageError } from "../usage_error.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
-function sinkOf(
+async function sinkOf(
   options: ParsedOptions,
   { dir, io }: { dir: string; io: CommandIo },
-): PictureSink {
+): Promise<PictureSink> {
   const least = { minimum: 1 };
   const framesPerSecond = integerOf(options, "fps", { ...least, fallback: 30 });
-  const gif = valueOf(options, "gif"), png = valueOf(options, "png");
+  const [gif, mp4, png] = ["gif", "mp4", "png"]
+    .map((name) => valueOf(options, name));
   const live = options.switches.has("live");
-  if ([gif !== undefined, png !== undefined, live].filter(Boolean).length > 1) {
+  const asked = [gif, mp4, png].filter((it) => it !== undefined).length;
+  if (asked + Number(live) > 1) {
     throw new UsageError(
-      "Cannot use more than one of --gif, --png and --live: give one of them",
+      "Cannot use more than one of --gif, --mp4, --png and --live: give one of them",
     );
   }
   if (live && !io.outIsTerminal) {
     throw new UsageError(
-      "Cannot play live: standard output is not a terminal; use --gif FILE",
+      "Cannot play live: standard output is not a terminal; use --gif or --mp4 FILE",
     );
   }
   if (live) return terminalSink(io, framesPerSecond);
   if (png !== undefined) return pngSink(png);
+  if (mp4 !== undefined) {
+    if (!await hasFfmpeg()) {
+      throw new UsageError(
+        "Cannot write an MP4: there is no ffmpeg; install it or use --gif FILE",
+      );
+    }
+    return mp4Sink(mp4, framesPerSecond);
+  }
   return gifSink(gif ?? `${dir}/play.gif`, framesPerSecond);
 }
 
@@ -62,12 +74,12 @@ async function playRun(
 ): Promise<number> {
   const least = { minimum: 1 };
   const episodes = integerOf(options, "episodes", { ...least, fallback: 1 });
+  const every = integerOf(options, "every", { ...least, fallback: 1 });
   const agent = await findAgent(options, "play");
-  const { dir, config, seed, deterministic } = agent;
-  const sink = sinkOf(options, { dir, io });
+  const { dir, seed, deterministic } = agent;
+  const sink = await sinkOf(options, { dir, io });
   await withAgent(agent, io, async (session) => {
-    const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-    const env = make(config.env, { maxEpisodeSteps });
+    const env = session.environments.single();
     let size: PictureSize | undefined;
     const played = await playEpisodes(session, {
       env,
@@ -76,6 +88,7 @@ async function playRun(
       seed,
       show: (episode, step) => {
         size ??= sizeOf(options, env);
+        if (step % every !== 0) return;
         return sink.show(env.render(size), episode, step);
       },
     });
@@ -90,7 +103,7 @@ async function playRun(
 export const playCommand: Command = {
   name: "play",
   usage: "RUN [OPTIONS]",
-  summary: "Render episodes of a run's agent to GIF, PNG or the terminal.",
+  summary: "Render episodes of a run's agent to GIF, MP4, PNG or the terminal.",
   options: [
     { name: "episodes", value: "N", help: "Episodes to play; 1 by default." },
     {
@@ -98,9 +111,19 @@ export const playCommand: Command = {
       value: "FILE",
       help: "Write an animated GIF; play.gif in the run folder by default.",
     },
+    {
+      name: "mp4",
+      value: "FILE",
+      help: "Write an MP4 video instead; ffmpeg is needed.",
+    },
     { name: "png", value: "DIR", help: "Write a PNG for each step instead." },
     { name: "live", help: "Play in the terminal instead." },
     { name: "fps", value: "N", help: "Pictures a second; 30 by default." },
+    {
+      name: "every",
+      value: "N",
+      help: "Take the picture of every Nth step only; 1 by default.",
+    },
     {
       name: "width",
       value: "N",

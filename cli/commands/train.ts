@@ -37,7 +37,9 @@ function algorithmOf(options: ParsedOptions): AlgorithmName {
 function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
   const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
     .replace("T", "-");
-  return `runs/${algorithm}-${env}-seed${seed}-${time}`;
+  // An id may hold what a folder's name should not: ALE/Pong-v5.
+  const name = env.replaceAll(/[^\w.-]+/g, "-");
+  return `runs/${algorithm}-${name}-seed${seed}-${time}`;
 }
 
 function announce(

@@ -72,10 +72,10 @@ function presetEntries(
   { preset, env }: { preset?: string; env: string },
 ): { entries: Entry[]; origin: string } {
   const { presets } = ALGORITHMS[algorithm];
-  if (preset === undefined && !Object.hasOwn(presets, env)) {
-    return { entries: [], origin: "no preset" };
-  }
-  const name = preset ?? env;
+  // Its own, or that of the family whose name its id begins with.
+  const name = preset ??
+    [env, env.split("/")[0]].find((it) => Object.hasOwn(presets, it));
+  if (name === undefined) return { entries: [], origin: "no preset" };
   const origin = `preset ${name}`;
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
 }

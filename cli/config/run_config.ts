@@ -29,6 +29,27 @@ export interface RunConfig {
    */
   env: string;
   /**
+   * The environment's own options by name, such as {"gravity": -5}.
+   *
+   * @default {}
+   * @alias env_kwargs
+   */
+  envKwargs: Record<string, unknown>;
+  /**
+   * Options of the environments for evaluation that differ from envKwargs, such as {"episodicLife": false}.
+   *
+   * @default {}
+   * @alias evaluation_env_kwargs, eval_env_kwargs
+   */
+  evaluationEnvKwargs: Record<string, unknown>;
+  /**
+   * Modules that register environments of your own, imported first: paths or URLs; for gym: environments names of Python modules.
+   *
+   * @default []
+   * @alias env_modules, gym_packages
+   */
+  envModules: string[];
+  /**
    * Root seed: every random stream of the run is split from it.
    *
    * @default 0
@@ -65,6 +86,30 @@ export interface RunConfig {
    * @alias num_env, num_envs, n_envs, nenvs
    */
   numEnvs: number;
+  /**
+   * Where the copies run: in this thread (sync), in this thread and workers beside it that share memory with it (workers), or in processes of their own, which may crash (subprocesses).
+   *
+   * @default "sync"
+   * @alias vec_env
+   */
+  vectorization: "sync" | "workers" | "subprocesses";
+  /**
+   * Groups that the copies are divided into for workers or subprocesses; null takes one for each core.
+   *
+   * @default null
+   * @minimum 1
+   * @multipleOf 1
+   * @alias num_workers, n_workers
+   */
+  workers: number | null;
+  /**
+   * Seconds that workers, processes or Python may be silent in a step before they are replaced.
+   *
+   * @default 60
+   * @exclusiveMinimum 0
+   * @alias step_timeout
+   */
+  stepTimeout: number;
   /**
    * Steps after which an episode is truncated; null keeps the environment's own limit.
    *

@@ -1,5 +1,6 @@
 import type { CommandIo } from "../io.ts";
 import { encodeGif } from "./gif.ts";
+import { Mp4Writer } from "./mp4.ts";
 import type { Picture } from "./picture.ts";
 import { encodePng } from "./png.ts";
 import { cursorUp, toTerminal } from "./terminal.ts";
@@ -20,6 +21,18 @@ export function gifSink(path: string, framesPerSecond: number): PictureSink {
     finish: async () => {
       const bytes = await encodeGif(pictures, { framesPerSecond });
       await Deno.writeFile(path, bytes);
+      return `wrote ${path}`;
+    },
+  };
+}
+
+/** Pictures become a video. */
+export function mp4Sink(path: string, framesPerSecond: number): PictureSink {
+  const video = new Mp4Writer(path, framesPerSecond);
+  return {
+    show: (picture) => video.add(picture),
+    finish: async () => {
+      await video.finish();
       return `wrote ${path}`;
     },
   };

@@ -32,26 +32,33 @@ async function hasTaskset(): Promise<boolean> {
     .then(({ success }) => success, () => false);
 }
 
-/** The command of a program, pinned to a core where that can be done. */
+/** The command of a program, pinned to its cores where that can be done. */
 async function commandOf(
   { language, file, task = {} }: Program,
-  { python, core }: { python: string; core: number },
+  { python, core, cores }: { python: string; core: number; cores: number },
 ): Promise<string[]> {
   const text = typeof task === "string" ? task : JSON.stringify(task);
   const path = `tests/peers/${file}`;
   const command = language === "deno"
-    ? [Deno.execPath(), "run", "--no-check", "-P=run", path, text]
+    ? [Deno.execPath(), "run", "--no-check", "-P=bench", path, text]
     : [python, path, text];
   if (Deno.build.os !== "linux" || !await hasTaskset()) return command;
-  return ["taskset", "-c", String(core), ...command];
+  return ["taskset", "-c", `${core}-${core + cores - 1}`, ...command];
 }
 
 /** Runs a program; what it prints last are its figures. */
-async function measure([program, ...args]: string[]): Promise<Figures> {
+async function measure(
+  [program, ...args]: string[],
+  python: string,
+): Promise<Figures> {
   const { success, stdout, stderr } = await new Deno.Command(program, {
     args,
     cwd: ROOT,
-    env: { OMP_NUM_THREADS: "1", MKL_NUM_THREADS: "1" },
+    env: {
+      OMP_NUM_THREADS: "1",
+      MKL_NUM_THREADS: "1",
+      BELLMAN_PYTHON: python,
+    },
   }).output();
   const decoder = new TextDecoder();
   if (!success) throw new Error(decoder.decode(stderr));
@@ -138,11 +145,11 @@ async function runSuite(
     quiet: boolean;
   },
 ): Promise<Rounds> {
-  const rounds: Rounds = {};
+  const rounds: Rounds = {}, { cores = 1 } = suite;
   for (let round = 0; round < repeats; round++) {
     for (const [name, program] of Object.entries(suite.programs)) {
-      const command = await commandOf(program, { python, core });
-      (rounds[name] ??= []).push(await measure(command));
+      const command = await commandOf(program, { python, core, cores });
+      (rounds[name] ??= []).push(await measure(command, python));
     }
     if (!quiet) console.error(`  round ${round + 1} of ${repeats}`);
   }
@@ -172,9 +179,9 @@ async function main(): Promise<void> {
   if (unknown !== undefined) fail(`Cannot bench '${unknown}': ${USAGE}`);
   const repeats = wholeNumber("repeats", options.repeats, 1);
   const core = wholeNumber("core", options.core, 0);
-  const python = await peersPython(ROOT);
   for (const name of names) {
     const suite = SUITES[name];
+    const python = await peersPython(ROOT, suite.peers);
     if (!options.json) console.log(`${name}: ${suite.about}`);
     const rounds = await runSuite(suite, {
       python,

@@ -1,0 +1,77 @@
+import { defaultRegistry, envSpec } from "@bellman/envs";
+import type { ResolvedConfig } from "./config/resolve.ts";
+import { UsageError } from "./usage_error.ts";
+
+/** What begins the ids of environments that Python's Gymnasium hosts. */
+const GYMNASIUM = "gym:";
+
+/** The settings of a run that say where its environment comes from. */
+export type EnvironmentOrigin = Pick<
+  ResolvedConfig,
+  "env" | "envModules" | "stepTimeout"
+>;
+
+/** Whether an id is of an environment that Python hosts. */
+export function isGymnasium(id: string): boolean {
+  return id.startsWith(GYMNASIUM);
+}
+
+/** A module's URL: a path counts from the current folder. */
+function urlOf(module: string): string {
+  if (URL.canParse(module) && !/^[a-z]:[\\/]/i.test(module)) return module;
+  return new URL(module, `file://${Deno.cwd()}/`).href;
+}
+
+async function importOwn(module: string): Promise<void> {
+  try {
+    await import(urlOf(module));
+  } catch (error) {
+    throw new UsageError(
+      `Cannot import ${module}, which envModules names: ${
+        (error as Error).message.split("\n")[0]
+      }`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Makes an environment known by its id: imports modules of the user's own, the
+ * packages of Atari and MuJoCo, or asks Python.
+ *
+ * @returns The user's own modules as absolute URLs, for threads and processes
+ * that have to import them too.
+ * @throws {UsageError} If a module cannot be imported.
+ */
+export async function loadEnvironment(
+  { env, envModules, stepTimeout }: EnvironmentOrigin,
+): Promise<string[]> {
+  if (isGymnasium(env)) {
+    const { registerGymnasium } = await import("@bellman/envs/gymnasium");
+    registerGymnasium(env.slice(GYMNASIUM.length), {
+      modules: envModules,
+      stepTimeoutMs: 1000 * stepTimeout,
+    });
+    return [];
+  }
+  for (const module of envModules) await importOwn(module);
+  const own = envModules.map(urlOf);
+  if (defaultRegistry.has(env)) return own;
+  await loadAllEnvironments();
+  envSpec(env); // Says what is wrong before anything is started.
+  return own;
+}
+
+/**
+ * Makes all environments known that come with Bellman.
+ *
+ * @returns The ids of Atari games.
+ */
+export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
+  const before = new Set(defaultRegistry.keys());
+  await import("@bellman/envs/atari");
+  const games = new Set([...defaultRegistry.keys()])
+    .difference(before);
+  await import("@bellman/envs/mujoco");
+  return games;
+}

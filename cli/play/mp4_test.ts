@@ -1,0 +1,50 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { UsageError } from "../usage_error.ts";
+import { hasFfmpeg, Mp4Writer } from "./mp4.ts";
+
+const ignore = !await hasFfmpeg(); // A program of the user's.
+
+function solid(width: number, height: number, red: number) {
+  const data = new Uint8Array(width * height * 3);
+  for (let i = 0; i < data.length; i += 3) data[i] = red;
+  return { width, height, data };
+}
+
+/** Width, height and number of pictures of a video. */
+async function probe(path: string): Promise<string> {
+  const { stdout } = await new Deno.Command("ffprobe", {
+    args: [
+      ...["-v", "error", "-count_frames", "-select_streams", "v"],
+      ...["-show_entries", "stream=width,height,nb_read_frames"],
+      ...["-of", "csv=p=0", path],
+    ],
+  }).output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+Deno.test({
+  name: "an MP4 has each picture, with sides made even",
+  ignore,
+  fn: async () => {
+    const dir = await Deno.makeTempDir();
+    const path = `${dir}/play.mp4`;
+    const video = new Mp4Writer(path, 20);
+    for (let i = 0; i < 7; i++) await video.add(solid(33, 20, 30 * i));
+    await video.finish();
+    assertEquals(await probe(path), "34,20,7");
+    assertEquals([...Deno.readDirSync(dir)].length, 1);
+    await Deno.remove(dir, { recursive: true });
+  },
+});
+
+Deno.test({
+  name: "a video that cannot be written is one clear line",
+  ignore,
+  fn: async () => {
+    const video = new Mp4Writer("/nowhere/at/all/play.mp4", 20);
+    await video.add(solid(8, 8, 1));
+    const error = await assertRejects(() => video.finish(), UsageError);
+    assert(error.message.startsWith("Cannot write /nowhere/at/all/play.mp4"));
+    assertEquals(error.message.split("\n").length, 1);
+  },
+});

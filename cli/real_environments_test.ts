@@ -1,0 +1,114 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isAtariInstalled } from "@bellman/envs/atari";
+import { hasGymnasium } from "@bellman/envs/gymnasium";
+import { isMujocoInstalled } from "@bellman/envs/mujoco";
+import { capture } from "./testdata/capture.ts";
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-real-" });
+
+/** Trains a few steps; returns the run folder. */
+async function train(name: string, ...args: string[]): Promise<string> {
+  const out = `${dir}/${name}`;
+  const outcome = await capture(
+    "train",
+    ...args,
+    ...["--set=evaluationEpisodes=1", "--quiet", `--out=${out}`],
+  );
+  assertEquals(outcome.code, 0, outcome.err);
+  return out;
+}
+
+/** The episodes of a run, without the column that tells the time. */
+async function episodesOf(run: string): Promise<string[]> {
+  const text = await Deno.readTextFile(`${run}/episodes.csv`);
+  const [header, ...rows] = text.trimEnd().split("\n").map((it) =>
+    it.split(",")
+  );
+  const clock = header.findIndex((it) => it === "seconds" || it === "time");
+  return [header, ...rows].map((row) =>
+    row.filter((_, i) => i !== clock).join(",")
+  );
+}
+
+Deno.test("copies in workers and in processes learn from the same episodes", async () => {
+  const settings = [
+    ...["a2c", "--env=CartPole-v1", "--steps=1200", "--backend=cpu"],
+    ...["--set=numEnvs=4", "--set=workers=2"],
+  ];
+  const alone = await episodesOf(await train("sync", ...settings));
+  assert(alone.length > 10);
+  for (const where of ["workers", "subprocesses"]) {
+    const run = await train(where, ...settings, `--set=vectorization=${where}`);
+    assertEquals(await episodesOf(run), alone);
+  }
+});
+
+Deno.test("an environment of one's own is trained on by its module", async () => {
+  const module = `${dir}/own.ts`;
+  const envs = import.meta.resolve("@bellman/envs");
+  await Deno.writeTextFile(
+    module,
+    `import { ChainEnv, register } from "${envs}";
+register({ id: "Own-v0", maxEpisodeSteps: 20, make: () => new ChainEnv() });`,
+  );
+  for (const where of ["sync", "workers"]) {
+    await train(
+      `own-${where}`,
+      ...["a2c", "--env=Own-v0", `--set=envModules=[${module}]`],
+      ...["--steps=40", "--set=numEnvs=2", "--backend=cpu"],
+      `--set=vectorization=${where}`,
+    );
+  }
+});
+
+Deno.test({
+  name: "A2C trains on an Atari game, and play shows it",
+  ignore: !isAtariInstalled(),
+  fn: async () => {
+    const run = await train(
+      "atari",
+      ...["a2c", "--env=ALE/Breakout-v5", "--steps=40"],
+      ...["--set=numEnvs=4", "--set=network=cnn_small"],
+      "--set=evaluationEnvKwargs={maxNumFramesPerEpisode: 200}",
+    );
+    const gif = `${dir}/breakout.gif`;
+    const played = await capture("play", run, `--gif=${gif}`, "--every=10");
+    assertEquals(played.code, 0, played.err);
+    assertStringIncludes(played.out, "wrote");
+    assert((await Deno.stat(gif)).size > 1000);
+  },
+});
+
+Deno.test({
+  name: "SAC trains on MuJoCo, and play shows it",
+  ignore: !isMujocoInstalled(),
+  fn: async () => {
+    const run = await train(
+      "mujoco",
+      ...["sac", "--env=InvertedPendulum-v5", "--steps=60"],
+      ...["--set=learningStarts=40", "--set=hiddenSizes=[8]"],
+      "--set=batchSize=8",
+    );
+    const gif = `${dir}/pendulum.gif`;
+    const played = await capture("play", run, `--gif=${gif}`, "--width=60");
+    assertEquals(played.code, 0, played.err);
+    assert((await Deno.stat(gif)).size > 1000);
+  },
+});
+
+Deno.test({
+  name: "A2C trains on an environment of Python's Gymnasium",
+  ignore: !hasGymnasium(),
+  fn: async () => {
+    const run = await train(
+      "gymnasium",
+      ...["a2c", "--env=gym:CartPole-v1", "--steps=400", "--backend=cpu"],
+      "--set=numEnvs=2",
+    );
+    assert((await episodesOf(run)).length > 2);
+  },
+});
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(dir, { recursive: true });
+});

@@ -1,0 +1,125 @@
+/**
+ * Runs the children of a {@linkcode ChildGroup} and moves bytes between their
+ * pipes and shared memory. It never blocks, so that it can always be ended.
+ */
+import { parentPort } from "node:worker_threads";
+import { ChildPipes } from "./_child_pipes.ts";
+import { ChildSlot } from "./_child_slot.ts";
+import {
+  CLOSED,
+  CLOSING,
+  COMMANDS,
+  EVENTS,
+  GROUP,
+  KILLS,
+  NOTHING,
+  OPEN,
+  OUTBOX,
+  RECEIVED,
+  wordsOf,
+  type WorkerOrder,
+} from "./_layout.ts";
+
+/** A slot, the process in it, and what it was last told. */
+interface Place {
+  readonly slot: ChildSlot;
+  process?: ChildPipes;
+  kills: number;
+  outbox: number;
+}
+
+class IoWorker {
+  #words: Int32Array;
+  #places: Place[];
+  #graceMs: number;
+  #showPrints: boolean;
+
+  constructor(order: WorkerOrder & { type: "open" }) {
+    this.#words = order.words;
+    this.#graceMs = order.graceMs;
+    this.#showPrints = order.showPrints;
+    this.#places = order.children.map((memory, child) => ({
+      slot: new ChildSlot(order.words, wordsOf(order.words, child), memory),
+      kills: 0,
+      outbox: 0,
+    }));
+  }
+
+  start({ child, command }: WorkerOrder & { type: "start" }): void {
+    if (Atomics.load(this.#words, GROUP) !== OPEN) return;
+    const place = this.#places[child], { words } = place.slot;
+    // A kill of the process before is not one of this.
+    place.kills = Atomics.load(words, KILLS);
+    try {
+      place.process = new ChildPipes(place.slot, command, this.#showPrints);
+    } catch (error) {
+      place.slot.fail((error as Error).message);
+    }
+    this.#serve(place);
+  }
+
+  grow({ child, box, memory }: WorkerOrder & { type: "grow" }): void {
+    const place = this.#places[child];
+    place.slot.memory[box] = memory;
+    if (box === "inbox") {
+      Atomics.store(place.slot.words, RECEIVED, NOTHING);
+    } else {
+      place.outbox++;
+    }
+    this.#serve(place);
+  }
+
+  /** Does what the caller wants, until the end. */
+  async run(): Promise<void> {
+    const words = this.#words;
+    for (;;) {
+      const seen = Atomics.load(words, COMMANDS);
+      if (Atomics.load(words, GROUP) === CLOSING) break;
+      for (const place of this.#places) this.#serve(place);
+      const change = Atomics.waitAsync(words, COMMANDS, seen);
+      if (change.async) await change.value;
+    }
+    await this.#close();
+    Atomics.store(words, GROUP, CLOSED);
+    Atomics.add(words, EVENTS, 1);
+    Atomics.notify(words, EVENTS);
+  }
+
+  #serve(place: Place): void {
+    const { slot, process } = place;
+    const kills = Atomics.load(slot.words, KILLS);
+    if (kills !== place.kills) process?.kill();
+    place.kills = kills;
+    slot.wake();
+    // A message in a longer outbox waits until that has arrived.
+    if (Atomics.load(slot.words, OUTBOX) === place.outbox) process?.send();
+  }
+
+  /** Lets the children end, and ends those that do not. */
+  async #close(): Promise<void> {
+    const processes = this.#places.flatMap((it) => it.process ?? []);
+    const all = Promise.all(processes.map((it) => it.ended));
+    for (const it of processes) it.closeInput();
+    const timer = setTimeout(() => {
+      for (const it of processes) it.kill();
+    }, this.#graceMs);
+    await all;
+    clearTimeout(timer);
+  }
+}
+
+let worker: IoWorker;
+
+parentPort?.on("message", (order: WorkerOrder) => {
+  switch (order.type) {
+    case "open":
+      worker = new IoWorker(order);
+      worker.run();
+      break;
+    case "start":
+      worker.start(order);
+      break;
+    case "grow":
+      worker.grow(order);
+  }
+});

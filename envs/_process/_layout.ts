@@ -1,0 +1,138 @@
+/**
+ * What a caller and its input/output worker share: an array of words that is
+ * read and written atomically, and buffers for each child.
+ */
+
+/** Word: how often the caller wanted something; the worker waits on it. */
+export const COMMANDS = 0;
+/** Word: how often something happened; the caller waits on it. */
+export const EVENTS = 1;
+/** Word: how the group stands. */
+export const GROUP = 2;
+/** Words before those of the first child. */
+const COMMON_WORDS = 4;
+/** Words of one child. */
+const CHILD_WORDS = 16;
+
+/** Word of a child: how it stands. */
+export const STATE = 0;
+/** Word of a child: messages that the caller has put into the outbox. */
+export const SENT = 1;
+/** Word of a child: messages that the worker has taken out of it. */
+export const TAKEN = 2;
+/** Word of a child: length of the message in the outbox. */
+export const SENT_LENGTH = 3;
+/** Word of a child: which of its outboxes is in use, as they grow. */
+export const OUTBOX = 4;
+/** Word of a child: length of the message in the inbox, or why there is none. */
+export const RECEIVED = 5;
+/** Word of a child: how long the inbox must become. */
+export const NEEDED = 6;
+/** Word of a child: 1 while the worker waits for the inbox to be emptied. */
+export const IS_WAITING = 7;
+/** Word of a child: the count of events when it last became ready. */
+export const READY_AT = 8;
+/** Word of a child: its exit code. */
+export const CODE = 9;
+/** Word of a child: bytes that it ever printed. */
+export const PRINTED = 10;
+/** Word of a child: length of the note about its end. */
+export const NOTE_LENGTH = 11;
+/** Word of a child: how often it was to be killed. */
+export const KILLS = 12;
+/** Word of a child: its process id. */
+export const PID = 13;
+
+/** `RECEIVED` where there is no message. */
+export const NOTHING = -1;
+/** `RECEIVED` where a message is longer than the inbox. */
+export const TOO_LONG = -2;
+/** `RECEIVED` while a longer inbox is on its way. */
+export const GROWING = -3;
+
+/** Bytes of a child's prints that are kept. */
+export const PRINTS_KEPT = 65_536;
+/** Bytes of the note about a child's end. */
+export const NOTE_SIZE = 1024;
+
+/** `GROUP` at first. */
+export const OPEN = 0;
+/** `GROUP` once the caller wants the end of all. */
+export const CLOSING = 1;
+/** `GROUP` when nothing is left of any child. */
+export const CLOSED = 2;
+
+/** `STATE` until the program runs. */
+export const STARTING = 0;
+/** `STATE` while it runs. */
+export const RUNNING = 1;
+/** `STATE` once it has ended. */
+export const ENDED = 2;
+/** `STATE` where there is no such program, or it may not be run. */
+export const FAILED = 3;
+
+/** The shared memory of one child. */
+export interface ChildMemory {
+  inbox: Uint8Array;
+  outbox: Uint8Array;
+  /** The last prints, as a ring. */
+  readonly prints: Uint8Array;
+  /** Why it ended: the name of a signal, or why it could not be started. */
+  readonly note: Uint8Array;
+}
+
+/** What is run. */
+export interface ChildCommand {
+  /** The program: a path, or a name that is looked for as a shell does. */
+  readonly program: string;
+  /**
+   * Its arguments.
+   *
+   * @default []
+   */
+  readonly args?: readonly string[];
+  /**
+   * Variables beside those of this process.
+   *
+   * @default {}
+   */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a worker is told by messages; the rest goes through shared words. */
+export type WorkerOrder =
+  | {
+    readonly type: "open";
+    readonly words: Int32Array;
+    readonly children: ChildMemory[];
+    readonly graceMs: number;
+    readonly showPrints: boolean;
+  }
+  | {
+    readonly type: "start";
+    readonly child: number;
+    readonly command: ChildCommand;
+  }
+  | {
+    readonly type: "grow";
+    readonly child: number;
+    readonly box: "inbox" | "outbox";
+    readonly memory: Uint8Array;
+  };
+
+/** Bytes in memory that both sides see. */
+export function shareBytes(length: number): Uint8Array {
+  return new Uint8Array(new SharedArrayBuffer(length));
+}
+
+/** The words of a group of `count` children. */
+export function shareWords(count: number): Int32Array {
+  const length = COMMON_WORDS + count * CHILD_WORDS;
+  return new Int32Array(new SharedArrayBuffer(4 * length));
+}
+
+/** The words of one child, a view. */
+export function wordsOf(words: Int32Array, child: number): Int32Array {
+  const from = COMMON_WORDS + child * CHILD_WORDS;
+  return words.subarray(from, from + CHILD_WORDS);
+}

@@ -1,0 +1,29 @@
+/** What tests ask of the system: whether processes and descriptors are left. */
+import process from "node:process";
+
+/** Whether a process is there, be it a zombie. */
+export function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * How many descriptors this process has open (Linux). Threads that were ended
+ * give back theirs a moment later: the least of several counts is taken.
+ */
+export async function openDescriptors(): Promise<number> {
+  let least = Infinity;
+  for (let tries = 0; tries < 20; tries++) {
+    const { stdout } = await new Deno.Command("ls", {
+      args: [`/proc/${Deno.pid}/fd`],
+    }).output();
+    const count = new TextDecoder().decode(stdout).trim().split("\n").length;
+    least = Math.min(least, count);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return least;
+}

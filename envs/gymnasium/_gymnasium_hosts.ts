@@ -1,0 +1,236 @@
+import { ChildGroup } from "../_process/child_group.ts";
+import type { RgbImage } from "../env.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type {
+  GroupAnswer,
+  GroupArrays,
+  GroupCommand,
+  GroupHosts,
+  GroupRange,
+} from "../workers/group_hosts.ts";
+import { bytesOf } from "../workers/_wire_arrays.ts";
+import { checkPlain, type GymnasiumOptions } from "./gymnasium_options.ts";
+import { HostLine } from "./_host_line.ts";
+import { readSpace } from "./_host_space.ts";
+import {
+  AnswerReader,
+  type Handshake,
+  HEAD,
+  type HostSettings,
+  PROTOCOL,
+  readJson,
+  Refusal,
+  seedBytes,
+} from "./_messages.ts";
+import { defaultPython, hostCommand } from "./_python.ts";
+
+/** What the hosts make, and how many there are. */
+export interface GymnasiumHostsOptions extends GymnasiumOptions {
+  readonly groups: readonly GroupRange[];
+  readonly resets: boolean;
+  readonly draws: boolean;
+}
+
+/** Environments of Gymnasium, one Python process for each group. */
+export class GymnasiumHosts implements GroupHosts {
+  readonly groups: readonly GroupRange[];
+  #id: string;
+  #python: string;
+  #settings: Omit<HostSettings, "numEnvs" | "pipe">;
+  #children: ChildGroup;
+  #isStarted: boolean[] = [];
+  #lines: HostLine[];
+  #actions: Uint8Array[][] = [];
+  #readers: AnswerReader[] = [];
+
+  constructor(
+    id: string,
+    {
+      groups,
+      resets,
+      draws,
+      python = defaultPython(),
+      kwargs = {},
+      modules = [],
+      wrappers = [],
+      showOutput = false,
+    }: GymnasiumHostsOptions,
+  ) {
+    checkPlain(kwargs, "kwargs");
+    const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));
+    checkPlain(wrapped, "wrappers");
+    this.groups = groups;
+    this.#id = id;
+    this.#python = python;
+    this.#settings = {
+      protocol: PROTOCOL,
+      id,
+      kwargs,
+      modules,
+      wrappers: wrapped,
+      resets,
+      draws,
+    };
+    const command = hostCommand(python);
+    this.#children = new ChildGroup(groups.map(() => command), {
+      showPrints: showOutput,
+    });
+    this.#lines = groups.map((_, group) =>
+      new HostLine(this.#children, group, id)
+    );
+  }
+
+  /** The process of a group; 0 while it is being started. */
+  pid(group: number): number {
+    return this.#children.pid(group);
+  }
+
+  start(group: number): void {
+    this.#lines[group].dropPipe();
+    // All were started with the group of them.
+    if (this.#isStarted[group]) this.#children.restart(group);
+    this.#isStarted[group] = true;
+  }
+
+  attach(arrays: readonly GroupArrays[]): void {
+    this.#actions = arrays.map((it) => bytesOf(it.actions));
+    this.#readers = arrays.map((it) => new AnswerReader(it));
+  }
+
+  begin(group: number, command: GroupCommand): void {
+    const line = this.#lines[group];
+    switch (command.type) {
+      case "open": {
+        const { numEnvs } = this.groups[group], pipe = line.offerPipe();
+        const settings = JSON.stringify({ ...this.#settings, numEnvs, pipe });
+        return line.ask("open", new TextEncoder().encode(settings));
+      }
+      case "reset":
+        return line.ask("reset", seedBytes(command.seeds ?? []));
+      case "step":
+        return line.ask("step", ...this.#actions[group]);
+      case "snapshot":
+        return line.ask("snapshot");
+      case "restore":
+        return line.ask("restore", ...statePieces(command.snapshot));
+    }
+  }
+
+  waitFor(
+    groups: readonly number[],
+    options: { count: number; timeoutMs: number },
+  ): readonly number[] {
+    return this.#children.waitFor(groups, options);
+  }
+
+  finish(group: number): GroupAnswer {
+    const line = this.#lines[group];
+    if (line.asked === "open") return { opened: this.#finishOpen(group) };
+    const answer = line.receive();
+    switch (line.asked) {
+      case "reset":
+        this.#readers[group].readObservations(answer);
+        return {};
+      case "step":
+        this.#readers[group].readStep(answer);
+        return {};
+      case "snapshot":
+        return { snapshot: readState(answer) };
+      default:
+        return {};
+    }
+  }
+
+  /** Asks for a picture of a copy. */
+  beginRender(group: number, copy: number): void {
+    const which = new Uint8Array(Uint32Array.of(copy).buffer);
+    this.#lines[group].ask("render", which);
+  }
+
+  /** The picture that was asked for. */
+  finishRender(group: number): RgbImage {
+    const answer = this.#lines[group].receive();
+    const [width, height] = new Uint32Array(
+      answer.slice(HEAD, HEAD + 8).buffer,
+    );
+    return { width, height, data: answer.slice(HEAD + 8) };
+  }
+
+  output(group: number): string {
+    return this.#children.prints(group);
+  }
+
+  /** Ends a host that is of no use any more. */
+  kill(group: number): void {
+    this.#children.kill(group);
+  }
+
+  close(): void {
+    for (const line of this.#lines) line.dropPipe();
+    this.#children.close();
+  }
+
+  #finishOpen(group: number): NonNullable<GroupAnswer["opened"]> {
+    const end = this.#children.end(group);
+    if (end?.failure !== undefined) {
+      throw new Refusal(
+        `Cannot start Python '${this.#python}': ${end.failure}. Set BELLMAN_PYTHON or the option 'python' to one that has Gymnasium`,
+        { name: "TypeError" },
+      );
+    }
+    const line = this.#lines[group];
+    const told = this.#parseHandshake(line.receive());
+    line.takePipe(told.hasPipe);
+    return {
+      observationSpace: readSpace(told.observationSpace),
+      actionSpace: readSpace(told.actionSpace),
+      spec: {
+        id: `gym:${this.#id}`,
+        maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,
+        rewardThreshold: told.rewardThreshold ?? undefined,
+      },
+    };
+  }
+
+  #parseHandshake(answer: Uint8Array): Handshake {
+    try {
+      const told = readJson<Handshake>(answer.subarray(HEAD));
+      if (told.protocol === PROTOCOL) return told;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+    throw new Refusal(
+      `Cannot use '${this.#python}' as Python: its answer is not of protocol ${PROTOCOL}`,
+      { name: "TypeError" },
+    );
+  }
+}
+
+/** The state of a group as plain data. */
+function readState(answer: Uint8Array): Snapshot {
+  const sizes = new Uint32Array(answer.slice(HEAD, HEAD + 8).buffer);
+  const first = HEAD + 8, second = first + sizes[0], third = second + sizes[1];
+  return {
+    episodes: new TextDecoder().decode(answer.slice(first, second)),
+    actions: answer.slice(second, third),
+    observations: answer.slice(third),
+  };
+}
+
+/** The state of a group as bytes. */
+function statePieces(snapshot: Snapshot): Uint8Array[] {
+  const state = snapshotRecord(snapshot, [
+    "episodes",
+    "actions",
+    "observations",
+  ]);
+  const episodes = new TextEncoder().encode(state.episodes as string);
+  const actions = state.actions as Uint8Array;
+  const sizes = Uint32Array.of(episodes.length, actions.length);
+  return [
+    new Uint8Array(sizes.buffer),
+    episodes,
+    actions,
+    state.observations as Uint8Array,
+  ];
+}

@@ -1,0 +1,154 @@
+/** What is said to a host and what it answers; `host/main.py` is the other side. */
+import { unknownEnvironment } from "../_find_registration.ts";
+import type { EnvKwargs } from "../registration.ts";
+import type { GroupArrays } from "../workers/group_hosts.ts";
+import { HostFailure } from "../workers/host_failure.ts";
+import { bytesOf } from "../workers/_wire_arrays.ts";
+import type { HostSpace } from "./_host_space.ts";
+
+/** Which version of the messages this side speaks. */
+export const PROTOCOL = 1;
+
+/** The first byte of what a host is asked. */
+export const ORDERS = {
+  open: 1,
+  reset: 2,
+  step: 3,
+  snapshot: 4,
+  restore: 5,
+  render: 6,
+  switch: 7,
+} as const;
+
+/** Bytes in front of each answer: whether it could be done, and room. */
+export const HEAD = 8;
+const FAILED = 1;
+
+/** What a host makes. */
+export interface HostSettings {
+  readonly protocol: number;
+  /** As Gymnasium knows it. */
+  readonly id: string;
+  readonly kwargs: EnvKwargs;
+  readonly modules: readonly string[];
+  readonly wrappers: readonly { name: string; kwargs: EnvKwargs }[];
+  /** Whether a copy whose episode ended is reset in the same step. */
+  readonly resets: boolean;
+  /** Whether pictures are wanted where there are some. */
+  readonly draws: boolean;
+  readonly numEnvs: number;
+  /** Where it makes a named pipe for its input, if it is to have one. */
+  readonly pipe: string | null;
+}
+
+/** What a host tells of its copies. */
+export interface Handshake {
+  readonly protocol: number;
+  readonly gymnasium: string;
+  /** Whether the named pipe is there. */
+  readonly hasPipe: boolean;
+  readonly observationSpace: HostSpace;
+  readonly actionSpace: HostSpace;
+  readonly maxEpisodeSteps: number | null;
+  readonly rewardThreshold: number | null;
+}
+
+interface HostError {
+  readonly name: string;
+  readonly message: string;
+  readonly traceback: string;
+  /** Whether the message says all: the caller asked for what cannot be. */
+  readonly isRefusal: boolean;
+  /** Ids that there are, where an unknown one was asked for. */
+  readonly known: string[] | null;
+}
+
+/** A value that came as JSON, from shared memory. */
+export function readJson<T>(bytes: Uint8Array): T {
+  return JSON.parse(new TextDecoder().decode(bytes.slice()));
+}
+
+/** Throws what a host answered instead of what it was asked for. */
+export function checkAnswer(answer: Uint8Array, id: string): void {
+  if (answer[0] !== FAILED) return;
+  const told = readJson<HostError>(answer.subarray(HEAD));
+  const { name, traceback: stack, known } = told;
+  if (!told.isRefusal) {
+    throw new HostFailure("error", told.message, { name, stack });
+  }
+  const message = known === null
+    ? told.message
+    : unknownEnvironment(id, known).message;
+  throw new Refusal(message, { name, stack });
+}
+
+/** A failure whose message is a whole sentence, of one of this side's classes. */
+export class Refusal extends HostFailure {
+  constructor(message: string, thrown: { name: string; stack?: string }) {
+    super("error", message, thrown);
+  }
+}
+
+/** Seeds as a host reads them: eight bytes each. */
+export function seedBytes(seeds: readonly number[]): Uint8Array {
+  const words = BigUint64Array.from(seeds, BigInt);
+  return new Uint8Array(words.buffer);
+}
+
+/** Where the parts of an answer to a step go: the arrays of a group, as bytes. */
+export class AnswerReader {
+  #observations: readonly Uint8Array[];
+  #finals: readonly Uint8Array[];
+  #rewards: Uint8Array;
+  #terminated: Uint8Array;
+  #truncated: Uint8Array;
+  #rowBytes: readonly number[];
+
+  constructor(arrays: GroupArrays) {
+    this.#observations = bytesOf(arrays.observations);
+    this.#finals = bytesOf(arrays.finalObservations);
+    [this.#rewards] = bytesOf(arrays.rewards);
+    this.#terminated = arrays.terminated;
+    this.#truncated = arrays.truncated;
+    const copies = arrays.terminated.length;
+    this.#rowBytes = this.#observations.map((it) => it.length / copies);
+  }
+
+  /** Reads the observations; what follows them begins where this returns. */
+  readObservations(answer: Uint8Array): number {
+    let at = HEAD;
+    for (const target of this.#observations) {
+      target.set(answer.subarray(at, at + target.length));
+      at = padded(at + target.length);
+    }
+    return at;
+  }
+
+  /** Reads all that a step brought. */
+  readStep(answer: Uint8Array): void {
+    let at = this.readObservations(answer);
+    const copies = this.#terminated.length;
+    this.#rewards.set(answer.subarray(at, at + 8 * copies));
+    at += 8 * copies;
+    this.#terminated.set(answer.subarray(at, at + copies));
+    this.#truncated.set(answer.subarray(at + copies, at + 2 * copies));
+    at = padded(at + 2 * copies);
+    if (at < answer.length) this.#readFinals(answer, at);
+  }
+
+  #readFinals(answer: Uint8Array, from: number): void {
+    let at = from;
+    for (let row = 0; row < this.#terminated.length; row++) {
+      if (this.#terminated[row] + this.#truncated[row] === 0) continue;
+      this.#finals.forEach((target, leaf) => {
+        const size = this.#rowBytes[leaf];
+        target.set(answer.subarray(at, at + size), row * size);
+        at += size;
+      });
+    }
+  }
+}
+
+function padded(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}

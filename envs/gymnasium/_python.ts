@@ -1,0 +1,61 @@
+import type { ChildCommand } from "../_process/child_group.ts";
+import answer from "./host/answer.py" with { type: "text" };
+import copies from "./host/copies.py" with { type: "text" };
+import episodes from "./host/episodes.py" with { type: "text" };
+import errors from "./host/errors.py" with { type: "text" };
+import main from "./host/main.py" with { type: "text" };
+import making from "./host/making.py" with { type: "text" };
+import pipes from "./host/pipes.py" with { type: "text" };
+import spaces from "./host/spaces.py" with { type: "text" };
+
+const MODULES = {
+  answer,
+  copies,
+  episodes,
+  errors,
+  main,
+  making,
+  pipes,
+  spaces,
+};
+
+/**
+ * Makes a package of the modules, which are given as JSON: this package is not
+ * always a folder of files. Their source is known, for tracebacks.
+ */
+const BOOT = `
+import importlib.abc, importlib.machinery, json, sys
+
+class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    texts = {"bellman_host": ""}
+    texts.update(("bellman_host." + k, v) for k, v in json.loads(sys.argv[1]).items())
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.texts:
+            return importlib.machinery.ModuleSpec(
+                name, self, origin=name, is_package=name == "bellman_host")
+
+    def get_source(self, name):
+        return self.texts[name]
+
+    def get_code(self, name):
+        return compile(self.texts[name], name, "exec")
+
+sys.meta_path.append(Texts())
+from bellman_host.main import Host
+del sys.argv[1:]
+Host().serve()
+`;
+
+/** The Python that is used unless said otherwise. */
+export function defaultPython(): string {
+  return Deno.env.get("BELLMAN_PYTHON") || "python3";
+}
+
+/** The command that hosts environments. */
+export function hostCommand(python: string): ChildCommand {
+  return {
+    program: python,
+    args: ["-u", "-c", BOOT, JSON.stringify(MODULES)],
+  };
+}

@@ -1,0 +1,272 @@
+import { AreaResizer } from "../atari/preprocess/area_resizer.ts";
+import { allocateBatch, readRow, writeRow } from "../batch.ts";
+import { checkAction } from "../_check_action.ts";
+import { checkSeed } from "../_check_seed.ts";
+import type {
+  Env,
+  EnvSpec,
+  RenderOptions,
+  RgbImage,
+  StepResult,
+} from "../env.ts";
+import { DEFAULT_SEED } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { Space, SpaceValue } from "../space.ts";
+import type {
+  GroupAnswer,
+  GroupArrays,
+  GroupCommand,
+} from "../workers/group_hosts.ts";
+import { HostFailure } from "../workers/host_failure.ts";
+import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
+import type { GymnasiumOptions } from "./gymnasium_options.ts";
+import { Refusal } from "./_messages.ts";
+
+type Status = "new" | "running" | "ended";
+
+/**
+ * One environment of Python's Gymnasium, in a Python process of its own.
+ *
+ * Time limits are Gymnasium's own. For snapshots and what they cannot hold see
+ * {@linkcode GymnasiumVecEnv}. A process that dies or hangs is not replaced:
+ * the environment throws that from then on.
+ *
+ * @example
+ * ```ts
+ * import { GymnasiumEnv, hasGymnasium } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (hasGymnasium()) {
+ *   const env = new GymnasiumEnv("FrozenLake-v1", {
+ *     kwargs: { is_slippery: false },
+ *   });
+ *   env.reset({ seed: 0 });
+ *   assertEquals(env.step(1).observation, 4);
+ *   env.close();
+ * }
+ * ```
+ */
+export class GymnasiumEnv implements Env {
+  /** What observations can be. */
+  readonly observationSpace: Space;
+  /** What actions can be. */
+  readonly actionSpace: Space;
+  /** Its name, time limit and reward threshold, as Gymnasium has them. */
+  readonly spec: EnvSpec;
+
+  #id: string;
+  #hosts: GymnasiumHosts;
+  #arrays: GroupArrays;
+  #stepTimeoutMs: number;
+  #status: Status = "new";
+  #isSeeded = false;
+  #broken: Error | undefined;
+
+  /**
+   * Starts Python and waits until it has made the environment.
+   *
+   * @param id Its name as Gymnasium knows it, with the module in front that
+   * registers it where that is needed: `module:Env-v0`.
+   * @param options How it is made.
+   * @throws {RangeError} If there is no such environment, with the nearest name.
+   * @throws {TypeError} If Python lacks Gymnasium or a module, or a space has no
+   * counterpart here.
+   * @throws {Error} If Python or the environment cannot be started.
+   */
+  constructor(id: string, options: GymnasiumOptions = {}) {
+    const { startTimeoutMs = 120_000, stepTimeoutMs = 60_000 } = options;
+    this.#id = id;
+    this.#stepTimeoutMs = stepTimeoutMs;
+    this.#hosts = new GymnasiumHosts(id, {
+      ...options,
+      groups: [{ first: 0, numEnvs: 1 }],
+      resets: false,
+      draws: true,
+    });
+    this.#hosts.start(0);
+    const { opened } = this.#open(startTimeoutMs);
+    const { observationSpace, actionSpace, spec } = opened!;
+    this.observationSpace = observationSpace;
+    this.actionSpace = actionSpace;
+    this.spec = spec!;
+    this.#arrays = {
+      actions: allocateBatch(actionSpace, 1),
+      observations: allocateBatch(observationSpace, 1),
+      rewards: new Float64Array(1),
+      terminated: new Uint8Array(1),
+      truncated: new Uint8Array(1),
+      finalObservations: allocateBatch(observationSpace, 1),
+    };
+    this.#hosts.attach([this.#arrays]);
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random stream anew.
+   * @returns The first observation.
+   * @throws {RangeError} If the seed is not a whole number of at least 0.
+   */
+  reset(options: { seed?: number } = {}): SpaceValue {
+    const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
+    if (seed !== undefined) checkSeed(seed);
+    this.#ask("reset", {
+      type: "reset",
+      seeds: seed === undefined ? undefined : [seed],
+    });
+    this.#isSeeded = true;
+    this.#status = "running";
+    return this.#observation();
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it.
+   * @throws {RangeError} If the action is not of the action space.
+   * @throws {Error} If no episode is under way, or the environment throws: the
+   * cause has Python's traceback.
+   */
+  step(action: SpaceValue): StepResult {
+    checkAction(this.actionSpace, action);
+    if (this.#status !== "running") {
+      const why = this.#status === "new"
+        ? "has not begun"
+        : "ended in the step before";
+      throw new Error(
+        `Cannot step ${this.#id} as its episode ${why}: call reset first`,
+      );
+    }
+    const { actions, rewards, terminated, truncated } = this.#arrays;
+    writeRow(this.actionSpace, action, { batch: actions, row: 0 });
+    this.#ask("step", { type: "step" });
+    const result = {
+      observation: this.#observation(),
+      reward: rewards[0],
+      terminated: terminated[0] !== 0,
+      truncated: truncated[0] !== 0,
+    };
+    if (result.terminated || result.truncated) this.#status = "ended";
+    return result;
+  }
+
+  /**
+   * Where the random stream stood when the episode began, and the actions since.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  snapshot(): Snapshot {
+    return {
+      status: this.#status,
+      isSeeded: this.#isSeeded,
+      host: this.#ask("take a snapshot of", { type: "snapshot" }).snapshot!,
+    };
+  }
+
+  /**
+   * Goes on from a snapshot: exactly, or, where the episode cannot be played
+   * again, with a step that tells that it was truncated.
+   *
+   * @param snapshot What `snapshot` returned.
+   * @throws {RangeError} If it is of another environment.
+   */
+  restore(snapshot: Snapshot): void {
+    const { status, isSeeded, host } = snapshotRecord(snapshot, [
+      "status",
+      "isSeeded",
+      "host",
+    ]);
+    this.#ask("restore", { type: "restore", snapshot: host });
+    this.#status = status as Status;
+    this.#isSeeded = isSeeded as boolean;
+  }
+
+  /**
+   * Draws the present state.
+   *
+   * @param options The picture's size; by default the environment's own.
+   * @returns The picture.
+   * @throws {TypeError} If the environment cannot draw to an array.
+   */
+  render(options: RenderOptions = {}): RgbImage {
+    const picture = this.#do("render", this.#stepTimeoutMs, {
+      begin: () => this.#hosts.beginRender(0, 0),
+      finish: () => this.#hosts.finishRender(0),
+    });
+    const { width = picture.width, height = picture.height } = options;
+    if (width === picture.width && height === picture.height) return picture;
+    const to = { width, height };
+    const resizer = new AreaResizer(picture, to, { channels: 3 });
+    return { ...to, data: resizer.resize(picture.data) };
+  }
+
+  /** Ends the process. */
+  close(): void {
+    this.#broken ??= new TypeError(`Cannot use ${this.#id}, which was closed`);
+    this.#hosts.close();
+  }
+
+  #observation(): SpaceValue {
+    const batch = this.#arrays.observations;
+    return readRow(this.observationSpace, { batch, row: 0 });
+  }
+
+  #open(timeoutMs: number): GroupAnswer {
+    try {
+      return this.#ask("start", { type: "open" }, timeoutMs);
+    } catch (error) {
+      this.#hosts.close();
+      throw error;
+    }
+  }
+
+  #ask(
+    action: string,
+    command: GroupCommand,
+    timeoutMs: number = this.#stepTimeoutMs,
+  ): GroupAnswer {
+    return this.#do(action, timeoutMs, {
+      begin: () => this.#hosts.begin(0, command),
+      finish: () => this.#hosts.finish(0),
+    });
+  }
+
+  /** Asks something, waits for the answer, and tells clearly what went wrong. */
+  #do<T>(
+    action: string,
+    timeoutMs: number,
+    { begin, finish }: { begin: () => void; finish: () => T },
+  ): T {
+    if (this.#broken !== undefined) throw this.#broken;
+    begin();
+    this.#hosts.waitFor([0], { count: 1, timeoutMs });
+    try {
+      return finish();
+    } catch (error) {
+      if (!(error instanceof HostFailure)) throw error;
+      throw this.#explain(error, action, timeoutMs);
+    }
+  }
+
+  #explain(failure: HostFailure, action: string, timeoutMs: number): Error {
+    if (failure.reason === "error") return this.#explainThrown(failure, action);
+    const why = failure.reason === "timeout"
+      ? `it gave no answer within ${timeoutMs} ms`
+      : failure.what;
+    this.#broken = new Error(`Cannot ${action} ${this.#id}: ${why}`, {
+      cause: failure,
+    });
+    this.#hosts.kill(0);
+    return this.#broken;
+  }
+
+  /** What Python threw; the environment goes on. */
+  #explainThrown(failure: HostFailure, action: string): Error {
+    if (failure instanceof Refusal) return failure.toThrow();
+    return new Error(
+      `Cannot ${action} ${this.#id}: Python raised ${failure.thrown}: ${failure.message}`,
+      { cause: failure },
+    );
+  }
+}

@@ -1,0 +1,329 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { checkEnv } from "../check_env.ts";
+import { contains } from "../contains.ts";
+import { SeededRandom } from "../random.ts";
+import { make, makeVec } from "../registry.ts";
+import type { EnvRegistry } from "../registration.ts";
+import { sample } from "../sample.ts";
+import type { DictSpace, SpaceValue } from "../space.ts";
+import { isProcess } from "../_process/testdata/processes.ts";
+import { GymnasiumEnv } from "./gymnasium_env.ts";
+import type { GymnasiumOptions } from "./gymnasium_options.ts";
+import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
+import { hasGymnasium } from "./has_gymnasium.ts";
+import { registerGymnasium } from "./register_gymnasium.ts";
+import { canMake, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+
+const COUNTER = "odd_envs:odd/Counter-v1";
+const ECHO = "odd_envs:odd/Echo-v0";
+
+function open(id: string, options: GymnasiumOptions = {}): GymnasiumEnv {
+  return new GymnasiumEnv(id, { python: PYTHON, ...options });
+}
+
+function test(name: string, run: () => void): void {
+  Deno.test(name, { ignore: NO_GYMNASIUM }, run);
+}
+
+for (const space of ["all", "tuple", "discrete from 3", "box of no axes"]) {
+  test(`values of the space '${space}' arrive as they were sent`, () => {
+    const env = open(ECHO, { kwargs: { space } });
+    const random = new SeededRandom(4);
+    assert(contains(env.observationSpace, env.reset({ seed: 1 })));
+    for (let i = 0; i < 20; i++) {
+      const action = sample(env.actionSpace, random);
+      // Half-precision numbers that are no such ones would be rounded.
+      const half = (action as Record<string, SpaceValue>)["box float16"];
+      if (half !== undefined) (half as Float32Array).set([0.25, i / 32]);
+      const { observation, reward } = env.step(action);
+      assertEquals([observation, reward], [action, 1.5]);
+    }
+    env.close();
+  });
+}
+
+test("each space has its counterpart", () => {
+  const env = open(ECHO, { kwargs: { space: "all" } });
+  const { spaces } = env.observationSpace as DictSpace;
+  assertEquals(spaces["discrete from 3"], { type: "discrete", n: 4, start: 3 });
+  assertEquals(spaces["box float64"], {
+    type: "box",
+    shape: [2],
+    low: [-Infinity, 0],
+    high: [0.5, Infinity],
+    dtype: "float32",
+  });
+  const box = (name: string): unknown => {
+    const { type: _, ...rest } = spaces[name] as unknown as { type: string };
+    return rest;
+  };
+  const bits = { shape: [4], low: 0, high: 1, dtype: "uint8" };
+  assertEquals(box("box bool"), bits);
+  const pixels = { shape: [4, 2, 3], low: 0, high: 255, dtype: "uint8" };
+  assertEquals(box("box uint8"), pixels);
+  const half = { shape: [2], low: 0, high: 1, dtype: "float32" };
+  assertEquals(box("box float16"), half);
+  const words = { shape: [3], low: 0, high: 65_535, dtype: "int32" };
+  assertEquals(box("box uint16"), words);
+  const integers = { shape: [2], low: -1000, high: 1000, dtype: "int32" };
+  assertEquals(box("box int64"), integers);
+  const nvec = [3, 2, 4, 5];
+  assertEquals(box("multi-discrete of two axes"), { nvec });
+  assertEquals(box("multi-binary of two axes"), { n: 6 });
+  assertEquals(Object.keys((spaces.dict as DictSpace).spaces), ["a", "b"]);
+  env.close();
+});
+
+test("bounds beyond 32 bits are those of 32 bits", () => {
+  const env = open(COUNTER, { kwargs: { odd: "int64" } });
+  assertEquals(env.observationSpace, {
+    type: "box",
+    shape: [1],
+    low: -(2 ** 31),
+    high: 2 ** 31 - 1,
+    dtype: "int32",
+  });
+  env.close();
+});
+
+test("a number that the environment's type cannot hold is refused", () => {
+  const env = open(ECHO, { kwargs: { space: "box int8" } });
+  env.reset({ seed: 0 });
+  assertThrows(
+    () => env.step(Int32Array.of(1, 2, 300)),
+    Error,
+    "an action holds 300: expected numbers that int8 can hold",
+  );
+  // The environment goes on.
+  const action = Int32Array.of(1, 2, -3);
+  assertEquals(env.step(action).observation, action);
+  assertThrows(() => env.step(Int32Array.of(1)), RangeError, "int32 numbers");
+  env.close();
+});
+
+for (
+  const [space, why] of [
+    ["text", "Text(1, 5, charset="],
+    ["graph", "Graph("],
+    ["sequence", "Sequence(Discrete(2), stack=False) of"],
+    ["one of", "OneOf(Discrete(2), Discrete(3)) of"],
+    ["complex box", "it holds complex64 numbers of shape (1,)"],
+  ]
+) {
+  test(`the space '${space}' is refused in one line`, () => {
+    const error = assertThrows(
+      () => open(ECHO, { kwargs: { space } }),
+      TypeError,
+      "Cannot use the observation space ",
+    );
+    assert(error.message.includes(why), error.message);
+    assert(error.message.includes("option 'wrappers'"));
+    assert(!error.message.includes("\n"));
+  });
+}
+
+test("bridged environments keep the promises of an environment", () => {
+  for (const id of ["CartPole-v1", "FrozenLake-v1", "Blackjack-v1"]) {
+    const env = open(id);
+    checkEnv(env, { render: false });
+    env.close();
+  }
+});
+
+Deno.test("LunarLander-v3 keeps the promises of an environment", {
+  ignore: !canMake("LunarLander-v3"),
+}, () => {
+  const env = open("LunarLander-v3");
+  checkEnv(env);
+  assertEquals(env.render().width, 600);
+  env.close();
+});
+
+test("pictures have the size that is asked for", () => {
+  const env = open(COUNTER);
+  env.reset({ seed: 0 });
+  env.step(0);
+  const { width, height, data } = env.render();
+  assertEquals([width, height], [4, 2]);
+  assertEquals([...data.slice(3, 6), ...data.slice(-3)], [10, 20, 30, 1, 1, 1]);
+  const half = env.render({ width: 2, height: 1 });
+  assertEquals([half.width, half.height, half.data.length], [2, 1, 6]);
+  assertEquals([...half.data.slice(0, 3)], [2, 5, 8]);
+  env.close();
+  const blind = open(COUNTER, { kwargs: { render_mode: "ansi" } });
+  blind.reset();
+  const message = `Cannot render '${COUNTER}' in its render mode ansi`;
+  assertThrows(() => blind.render(), TypeError, message);
+  blind.close();
+});
+
+test("what the environment raises is told with its traceback", () => {
+  const env = open(COUNTER, { kwargs: { odd: "raise" } });
+  env.reset({ seed: 0 });
+  env.step(0);
+  env.step(0);
+  const error = assertThrows(
+    () => env.step(1),
+    Error,
+    `Cannot step ${COUNTER}: Python raised ValueError: the first line`,
+  );
+  assert(!error.message.includes("\n"));
+  assert((error.cause as Error).stack!.includes("in do_raise"));
+  assertEquals(env.reset(), Float32Array.of(0));
+  env.close();
+});
+
+for (
+  const [odd, message] of [
+    ["hang", "it gave no answer within 200 ms"],
+    ["exit", "ended with code 7: its last line is 'about to exit'"],
+  ]
+) {
+  test(`an environment that does '${odd}' is broken from then on`, () => {
+    const env = open(COUNTER, {
+      kwargs: { odd },
+      stepTimeoutMs: odd === "hang" ? 200 : undefined,
+    });
+    env.reset({ seed: 0 });
+    env.step(0);
+    env.step(0);
+    for (const use of [() => env.step(1), () => env.reset()]) {
+      const error = assertThrows(use, Error, message);
+      const { stack } = error.cause as Error;
+      assert(stack!.includes(`about to ${odd}`), stack);
+    }
+    env.close();
+  });
+}
+
+test("an episode that cannot be played again is truncated", () => {
+  const env = open(COUNTER, { kwargs: { odd: "random" } });
+  env.reset({ seed: 0 });
+  env.step(0);
+  env.step(0);
+  const { observation } = env.step(1);
+  env.restore(env.snapshot());
+  const lost = { observation, reward: 0, terminated: false, truncated: true };
+  assertEquals(env.step(0), lost);
+  assertThrows(() => env.step(0), Error, "call reset first");
+  env.reset();
+  assertEquals(env.step(0).observation, Float32Array.of(1));
+  env.close();
+});
+
+test("steps outside of an episode are refused", () => {
+  const env = open(COUNTER);
+  assertThrows(() => env.step(0), Error, "has not begun: call reset first");
+  env.reset();
+  assertThrows(() => env.step(2), RangeError, "from 0 to 1");
+  assertThrows(() => env.reset({ seed: -1 }), RangeError, "seed");
+  env.close();
+  env.close();
+  assertThrows(() => env.reset(), TypeError, "which was closed");
+});
+
+/** What opening an environment throws. */
+function refusal(id: string, options: GymnasiumOptions = {}): Error {
+  const error = assertThrows(() => open(id, options), Error);
+  assert(!error.message.includes("\n"), error.message);
+  return error;
+}
+
+test("an unknown id is told with the nearest name", () => {
+  const wrong = refusal("CartPol-v1");
+  assert(wrong instanceof RangeError);
+  assert(wrong.message.endsWith("did you mean 'CartPole-v1'?"));
+  assert(refusal("CartPole-v9").message.includes("'CartPole-v1'?"));
+  const { message } = refusal("Nowhere/Thing-v0");
+  assert(message.includes("namespace 'Nowhere'"), message);
+  assert(message.includes("option 'modules'"), message);
+});
+
+test("an environment that cannot be made is told in one line", () => {
+  assertEquals(
+    refusal("CartPole-v1", { modules: ["odd_import"] }).message,
+    "Cannot import the module 'odd_import' for 'CartPole-v1': ModuleNotFoundError: No module named 'a_package_that_nobody_has'",
+  );
+  const { message } = refusal("CartPole-v1", { kwargs: { gravity: 3 } });
+  assert(message.startsWith("Cannot make 'CartPole-v1': TypeError: "), message);
+  const wrapper = { name: "gymnasium.wrappers:NoSuchWrapper" };
+  const other = refusal("CartPole-v1", { wrappers: [wrapper] }).message;
+  assert(other.includes("NoSuchWrapper"), other);
+});
+
+Deno.test("options that JSON cannot hold are refused", () => {
+  for (const value of [NaN, () => 1, 3n, new Float32Array(1), undefined]) {
+    const kwargs = { deep: [{ value }] };
+    assertThrows(
+      () => open("CartPole-v1", { kwargs }),
+      TypeError,
+      "Cannot give kwargs.deep.0.value to Python as it is ",
+    );
+  }
+});
+
+Deno.test("a Python that is none is told in one line", () => {
+  const error = refusal("CartPole-v1", { python: "no-such-python" });
+  assert(error instanceof TypeError);
+  assert(error.message.startsWith("Cannot start Python 'no-such-python'"));
+  assert(error.message.includes("BELLMAN_PYTHON"));
+  const { message } = refusal("CartPole-v1", { python: Deno.execPath() });
+  assert(message.includes("its process ended with code 1"), message);
+  assert(!hasGymnasium({ python: "no-such-python" }));
+});
+
+test("a Python without Gymnasium is told in one line", () => {
+  // Isolated from site-packages, no Python has it.
+  const bare = Deno.makeTempFileSync({ suffix: ".sh" });
+  Deno.writeTextFileSync(bare, `#!/bin/sh\nexec "${PYTHON}" -I -S "$@"\n`);
+  Deno.chmodSync(bare, 0o755);
+  const { message } = refusal("CartPole-v1", { python: bare });
+  assert(message.startsWith("Cannot import Gymnasium in "), message);
+  assert(message.includes("-m pip install gymnasium"), message);
+  assert(!hasGymnasium({ python: bare }));
+  Deno.removeSync(bare);
+});
+
+test("a registered environment is made by name", () => {
+  const registry: EnvRegistry = new Map();
+  const options = { registry, python: PYTHON };
+  const id = registerGymnasium("CartPole-v1", options);
+  assertEquals(registerGymnasium("CartPole-v1", options), id);
+  const env = make(id, { registry, maxEpisodeSteps: 2 });
+  env.reset({ seed: 0 });
+  env.step(0);
+  assert(env.step(0).truncated);
+  env.close();
+  const kwargs = { sutton_barto_reward: true };
+  const vec = makeVec(id, { registry, numEnvs: 2, maxEpisodeSteps: 3, kwargs });
+  assertEquals(vec.spec, {
+    id: "gym:CartPole-v1",
+    maxEpisodeSteps: 3,
+    rewardThreshold: 475,
+  });
+  vec.reset({ seed: 0 });
+  const actions = Int32Array.of(0, 1);
+  vec.step(actions);
+  vec.step(actions);
+  const { truncated, episodes } = vec.step(actions);
+  assertEquals([...truncated], [1, 1]);
+  assertEquals(episodes!.map((it) => [it.return, it.length]), [[0, 3], [0, 3]]);
+  vec.close();
+});
+
+test("a single environment has the numbers of the copy with its seed", () => {
+  const one = open("Acrobot-v1");
+  const many = new GymnasiumVecEnv("Acrobot-v1", {
+    numEnvs: 2,
+    python: PYTHON,
+  });
+  const batch = many.reset({ seed: [11, 12] }) as Float32Array;
+  assertEquals(one.reset({ seed: 12 }), batch.slice(6) as SpaceValue);
+  const step = many.step(Int32Array.of(0, 2));
+  const seen = (step.observations as Float32Array).slice(6);
+  assertEquals(one.step(2).observation, seen as SpaceValue);
+  const pids = many.pids();
+  one.close();
+  many.close();
+  assertEquals(pids.map(isProcess), [false]);
+});

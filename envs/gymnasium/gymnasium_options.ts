@@ -1,0 +1,109 @@
+import type { EnvKwargs } from "../registration.ts";
+
+/**
+ * A wrapper of Python around each environment.
+ *
+ * @example
+ * ```ts
+ * import type { PythonWrapper } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const wrapper: PythonWrapper = {
+ *   name: "gymnasium.wrappers:RescaleAction",
+ *   kwargs: { min_action: -1, max_action: 1 },
+ * };
+ * assertEquals(wrapper.name.split(":").length, 2);
+ * ```
+ */
+export interface PythonWrapper {
+  /** Module and class, such as `gymnasium.wrappers:FlattenObservation`. */
+  name: string;
+  /**
+   * What its constructor gets beside the environment; values of JSON.
+   *
+   * @default {}
+   */
+  kwargs?: EnvKwargs;
+}
+
+/**
+ * How Gymnasium makes an environment, and where.
+ *
+ * @example
+ * ```ts
+ * import type { GymnasiumOptions } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: GymnasiumOptions = {
+ *   modules: ["ale_py"],
+ *   kwargs: { frameskip: 4 },
+ * };
+ * assertEquals(options.kwargs, { frameskip: 4 });
+ * ```
+ */
+export interface GymnasiumOptions {
+  /**
+   * The Python that has Gymnasium and the environment.
+   *
+   * @default the variable BELLMAN_PYTHON, or "python3"
+   */
+  python?: string;
+  /**
+   * What `gymnasium.make` gets beside the id; values of JSON. `render_mode` is
+   * "rgb_array" unless said otherwise, where a single environment can do that.
+   *
+   * @default {}
+   */
+  kwargs?: EnvKwargs;
+  /**
+   * Python modules to import first, such as those that register environments.
+   *
+   * @default []
+   */
+  modules?: readonly string[];
+  /**
+   * Wrappers of Python around each environment, the innermost first.
+   *
+   * @default []
+   */
+  wrappers?: readonly PythonWrapper[];
+  /**
+   * How long Python may take to start and to make the environments, in
+   * milliseconds.
+   *
+   * @default 120_000
+   */
+  startTimeoutMs?: number;
+  /**
+   * How long a reset or a step may take, in milliseconds.
+   *
+   * @default 60_000
+   */
+  stepTimeoutMs?: number;
+  /**
+   * Whether what the environments print is shown on stderr; errors show the
+   * last of it in any case.
+   *
+   * @default false
+   */
+  showOutput?: boolean;
+}
+
+/** Throws unless a value comes out of JSON as it went in. */
+export function checkPlain(value: unknown, name: string): void {
+  const isPlain = value === null || typeof value === "string" ||
+    typeof value === "boolean" || Number.isFinite(value);
+  if (isPlain) return;
+  const isRecord = typeof value === "object" &&
+    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype);
+  if (!isRecord) {
+    throw new TypeError(
+      `Cannot give ${name} to Python as it is ${
+        typeof value === "object" ? value!.constructor?.name : String(value)
+      }: expected a value of JSON`,
+    );
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    checkPlain(inner, `${name}.${key}`);
+  }
+}

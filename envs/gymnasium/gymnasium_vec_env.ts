@@ -1,0 +1,99 @@
+import { HostedVecEnv } from "../workers/hosted_vec_env.ts";
+import type { HostedVecEnvOptions } from "../workers/hosted_vec_env_options.ts";
+import { splitCopies } from "../workers/split_copies.ts";
+import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
+import type { GymnasiumOptions } from "./gymnasium_options.ts";
+
+/**
+ * Settings of a {@linkcode GymnasiumVecEnv}.
+ *
+ * @example
+ * ```ts
+ * import type { GymnasiumVecEnvOptions } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: GymnasiumVecEnvOptions = {
+ *   numEnvs: 16,
+ *   processes: 2,
+ *   stepTimeoutMs: 10_000,
+ * };
+ * assertEquals(options.numEnvs, 16);
+ * ```
+ */
+export interface GymnasiumVecEnvOptions
+  extends GymnasiumOptions, HostedVecEnvOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * How many Python processes share the copies.
+   *
+   * @default 1
+   */
+  processes?: number;
+}
+
+/**
+ * Copies of an environment of Python's Gymnasium, which step in one Python
+ * process or in several: one message a step goes to each and one comes back.
+ *
+ * Time limits are Gymnasium's own. A copy whose episode ended is reset in the
+ * same step. A process that dies, hangs or throws is replaced, as
+ * `HostedVecEnv` of `@bellman/envs/workers` describes.
+ *
+ * A snapshot holds where the random stream of each copy stood when its episode
+ * began and the actions since then; `restore` plays those again. Where that
+ * leads to another observation or return than before, as with an environment
+ * that draws its random numbers elsewhere than from `np_random`, the episode
+ * cannot go on: the next step reports it as `truncated` with a reward of 0 and
+ * with what was seen last, and begins a new one.
+ *
+ * @example
+ * ```ts
+ * import { GymnasiumVecEnv, hasGymnasium } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (hasGymnasium()) {
+ *   const env = new GymnasiumVecEnv("CartPole-v1", { numEnvs: 2 });
+ *   env.reset({ seed: 0 });
+ *   assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
+ *   env.close();
+ * }
+ * ```
+ */
+export class GymnasiumVecEnv extends HostedVecEnv {
+  #hosts: GymnasiumHosts;
+
+  /**
+   * Starts Python and waits until it has made the copies.
+   *
+   * @param id The environment's name as Gymnasium knows it, with the module in
+   * front that registers it where that is needed: `module:Env-v0`.
+   * @param options How many copies, how they are made, and what happens when a
+   * process fails.
+   * @throws {RangeError} If there is no such environment, with the nearest name,
+   * or a number among the options cannot be used.
+   * @throws {TypeError} If Python lacks Gymnasium or a module, or a space has no
+   * counterpart here.
+   * @throws {Error} If Python or the environment cannot be started.
+   */
+  constructor(id: string, options: GymnasiumVecEnvOptions) {
+    const { numEnvs, processes = 1 } = options;
+    const hosts = new GymnasiumHosts(id, {
+      ...options,
+      groups: splitCopies(numEnvs, processes),
+      resets: true,
+      draws: false,
+    });
+    super(hosts, options);
+    this.#hosts = hosts;
+  }
+
+  /**
+   * The Python processes, group by group.
+   *
+   * @returns Their ids, of those that run.
+   */
+  pids(): number[] {
+    return this.#hosts.groups.map((_, group) => this.#hosts.pid(group));
+  }
+}

@@ -1,0 +1,181 @@
+"""Copies of one environment, stepped one after the other."""
+
+import json
+import struct
+import traceback
+
+import numpy as np
+
+from .answer import Answer
+from .episodes import Episodes, plain, random_state
+from .errors import Refused
+from .making import make
+from .spaces import Actions, map_space
+
+
+class Copies:
+    """The environments, stepped one after the other."""
+
+    def __init__(self, settings):
+        self.name = settings["id"]
+        self.resets = settings["resets"]
+        count = settings["numEnvs"]
+        self.envs = [make(settings) for _ in range(count)]
+        self.steps = [env.step for env in self.envs]
+        env = self.envs[0]
+        seen, self.seen = map_space(env.observation_space, "observation", self.name)
+        leaves, self.done = map_space(env.action_space, "action", self.name)
+        self.answer = Answer(env.observation_space, seen, count)
+        self.actions = Actions(env.action_space, leaves, count)
+        self.episodes = Episodes(leaves, count)
+        # Copies whose episode could not be played again, with what the next one
+        # begins with, where that has begun.
+        self.lost = {}
+
+    def describe(self):
+        """What the other side has to know."""
+        spec = self.envs[0].spec
+        return {
+            "observationSpace": self.seen,
+            "actionSpace": self.done,
+            "maxEpisodeSteps": getattr(spec, "max_episode_steps", None),
+            "rewardThreshold": getattr(spec, "reward_threshold", None),
+        }
+
+    def begin(self, copy, seed=None):
+        """Starts an episode of a copy; without a seed its stream goes on."""
+        env = self.envs[copy]
+        start = random_state(env) if seed is None else {"seed": seed}
+        self.episodes.begin(copy, start)
+        return (env.reset() if seed is None else env.reset(seed=seed))[0]
+
+    def reset(self, seeds):
+        self.lost.clear()
+        for copy in range(len(self.envs)):
+            seed = None if seeds is None else seeds[copy]
+            self.answer.observe(copy, self.begin(copy, seed))
+
+    def step(self, data):
+        actions = self.actions.read(data)
+        self.episodes.add(data)
+        answer, returns, lost = self.answer, self.episodes.returns, self.lost
+        observe, rewards = answer.observe, []
+        answer.begin()
+        for copy, step in enumerate(self.steps):
+            if lost and copy in lost:
+                reward, terminated, truncated = 0.0, False, True
+            else:
+                seen, reward, terminated, truncated, _ = step(actions[copy])
+                observe(copy, seen)
+                reward = float(reward)
+            rewards.append(reward)
+            returns[copy] += reward
+            if terminated or truncated:
+                answer.flag(copy, terminated, truncated)
+                self.end(copy)
+        answer.reward(rewards)
+
+    def end(self, copy):
+        """Ends an episode: what is seen now was seen last."""
+        fresh = self.lost.pop(copy, None)
+        if not self.resets:
+            return
+        self.answer.keep_final(copy)
+        if fresh is None:
+            fresh = self.begin(copy)
+        else:
+            self.episodes.begin(copy, self.episodes.starts[copy])
+        self.answer.observe(copy, fresh)
+
+    def snapshot(self):
+        """Bookkeeping, actions and observations, each as bytes."""
+        told, logs = [], []
+        for copy in range(len(self.envs)):
+            log = None if copy in self.lost else self.episodes.actions(copy)
+            told.append(
+                {
+                    "start": self.episodes.starts[copy],
+                    "bytes": None if log is None else len(log),
+                    "return": repr(self.episodes.returns[copy]),
+                }
+            )
+            logs.append(log or b"")
+        header = json.dumps(told, default=plain).encode()
+        return header, b"".join(logs), bytes(self.answer.observations)
+
+    def restore(self, header, log, observations):
+        """Plays the episodes of a snapshot again, as far as that is possible."""
+        told = json.loads(header)
+        expected = len(self.answer.observations)
+        if len(told) != len(self.envs) or len(observations) != expected:
+            raise Refused(
+                "RangeError",
+                "Cannot restore %d copies of '%s' from a snapshot of %d: its spaces"
+                " or its copies are other ones" % (len(self.envs), self.name, len(told)),
+            )
+        self.answer.observations[:] = observations
+        self.lost.clear()
+        at = 0
+        for copy, it in enumerate(told):
+            size = it["bytes"] or 0
+            if not self.replay(copy, it, log[at : at + size]):
+                self.lost[copy] = self.begin(copy) if self.resets else None
+            at += size
+        self.answer.observations[:] = observations
+
+    def replay(self, copy, told, log):
+        """Whether an episode came out as it was before."""
+        if told["start"] is None or told["bytes"] is None:
+            return False
+        before = self.answer.seen(copy)
+        env, reader = self.envs[copy], Actions(
+            self.envs[copy].action_space, self.actions.leaves, 1
+        )
+        total, ended = 0.0, False
+        try:
+            seen = self.start(env, told["start"])
+            for at in range(0, len(log), reader.size):
+                action = reader.read(log[at : at + reader.size])[0]
+                seen, reward, terminated, truncated, _ = env.step(action)
+                total += float(reward)
+                ended = terminated or truncated
+                if ended and (self.resets or at + reader.size < len(log)):
+                    return False
+            self.answer.observe(copy, seen)
+        except Exception:
+            traceback.print_exc()
+            return False
+        if self.answer.seen(copy) != before or repr(total) != told["return"]:
+            return False
+        self.episodes.begin(copy, told["start"], log)
+        self.episodes.returns[copy] = total
+        return True
+
+    def start(self, env, start):
+        """Begins an episode as it began before; what is seen then."""
+        if "seed" in start:
+            return env.reset(seed=start["seed"])[0]
+        env.unwrapped.np_random.bit_generator.state = start["random"]
+        return env.reset()[0]
+
+    def render(self, copy):
+        """A picture as width, height and bytes."""
+        env = self.envs[copy]
+        if env.render_mode != "rgb_array":
+            raise Refused(
+                "TypeError",
+                "Cannot render '%s' in its render mode %s: expected 'rgb_array'"
+                % (self.name, env.render_mode),
+            )
+        picture = np.ascontiguousarray(env.render())
+        if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3:
+            raise ValueError(
+                "the picture is a %s array of shape %s: expected uint8 [height, width, 3]"
+                % (picture.dtype, picture.shape)
+            )
+        height, width, _ = picture.shape
+        return struct.pack("<II", width, height), picture.tobytes()
+
+    def close(self):
+        for env in self.envs:
+            env.close()

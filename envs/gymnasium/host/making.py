@@ -1,0 +1,60 @@
+"""Makes environments, or says in one line why not."""
+
+import importlib
+
+import gymnasium as gym
+
+from .errors import Refused, first_line
+
+
+def load_modules(settings):
+    """Imports what registers environments: `module:Env-v0` names such a one, too."""
+    prefix = settings["id"].rpartition(":")[0]
+    for name in [*settings["modules"], *filter(None, [prefix])]:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            raise Refused(
+                "TypeError",
+                "Cannot import the module '%s' for '%s': %s: %s"
+                % (name, settings["id"], type(error).__name__, first_line(error)),
+            ) from error
+
+
+def can_draw(name):
+    """Whether pictures can be had as arrays."""
+    creator = gym.spec(name.rpartition(":")[2]).entry_point
+    if isinstance(creator, str):
+        creator = gym.envs.registration.load_env_creator(creator)
+    metadata = getattr(creator, "metadata", None)
+    return isinstance(metadata, dict) and "rgb_array" in metadata.get("render_modes", ())
+
+
+def make(settings):
+    """One environment with its wrappers, or one line that says why not."""
+    name, kwargs = settings["id"], dict(settings["kwargs"])
+    # What comes of a step is checked here, for every step.
+    kwargs.setdefault("disable_env_checker", True)
+    try:
+        if settings["draws"] and "render_mode" not in kwargs and can_draw(name):
+            kwargs["render_mode"] = "rgb_array"
+        env = gym.make(name, **kwargs)
+        for wrapper in settings["wrappers"]:
+            module, _, attribute = wrapper["name"].partition(":")
+            wrap = getattr(importlib.import_module(module), attribute)
+            env = wrap(env, **wrapper["kwargs"])
+        return env
+    except gym.error.NamespaceNotFound as error:
+        raise Refused(
+            "RangeError",
+            "Unknown environment '%s': nothing has registered the namespace '%s'; name"
+            " the Python module that does in the option 'modules'"
+            % (name, name.rpartition(":")[2].partition("/")[0]),
+        ) from error
+    except (gym.error.NameNotFound, gym.error.VersionNotFound) as error:
+        raise Refused("RangeError", first_line(error), known=list(gym.registry)) from error
+    except Exception as error:
+        raise Refused(
+            "Error",
+            "Cannot make '%s': %s: %s" % (name, type(error).__name__, first_line(error)),
+        ) from error

@@ -1,0 +1,223 @@
+"""Spaces: how they are described to the other side, and how their values travel."""
+
+import math
+
+import gymnasium as gym
+import numpy as np
+
+from .errors import Refused
+
+
+class Leaf:
+    """A space without parts: its description and how its values travel."""
+
+    def __init__(self, space, description, dtype, start=None):
+        self.space = space
+        self.description = description
+        self.dtype = np.dtype(dtype)
+        self.shape = space.shape
+        self.start = start
+        self.size = int(np.prod(self.shape, dtype=int))
+        self.row_bytes = self.dtype.itemsize * self.size
+        # Whole numbers that the other type may not be able to hold are compared.
+        own, whole = space.dtype, space.dtype.kind in "iu"
+        self.checks_seen = whole and not np.can_cast(own, self.dtype)
+        self.checks_done = whole and not np.can_cast(self.dtype, own)
+
+    def writer(self, rows):
+        """What writes the observation of a copy into its row."""
+        shape, start, checks, array = self.shape, self.start, self.checks_seen, np.ndarray
+
+        def write(copy, value):
+            if type(value) is not array:
+                value = np.asarray(value)
+            if value.shape != shape:
+                raise ValueError(
+                    "an observation has the shape %s: expected %s"
+                    % (value.shape, shape)
+                )
+            if start is not None:
+                value = value - start
+            rows[copy][...] = value
+            if checks:
+                compare("an observation", rows[copy], value)
+
+        return write
+
+    def read(self, data, at, copies):
+        """The actions of all copies, in memory of their own."""
+        flat = np.frombuffer(data, self.dtype, copies * self.size, at)
+        values = flat.astype(self.space.dtype)
+        if self.checks_done:
+            compare("an action", values, flat)
+        values = values.reshape((copies, *self.shape))
+        if self.start is not None:
+            values += self.start.astype(values.dtype)
+        if self.shape == () and isinstance(self.space, gym.spaces.Box):
+            return [values[copy, ...] for copy in range(copies)]
+        return list(values)
+
+
+def compare(what, held, given):
+    """Throws where a smaller type could not hold what it was given."""
+    odd = held != given
+    if odd.any():
+        raise OverflowError(
+            "%s holds %s: expected numbers that %s can hold"
+            % (what, given[odd].flat[0], held.dtype.name)
+        )
+
+
+def bound(values):
+    """A bound of a box for JSON: one number where all are the same."""
+    flat = [it.item() for it in np.asarray(values).reshape(-1)]
+    known = [it if math.isfinite(it) else str(it) for it in flat]
+    return known[0] if len(set(known)) == 1 else known
+
+
+BOX_DTYPES = {
+    "bool": "uint8",
+    "uint8": "uint8",
+    "float16": "float32",
+    "float32": "float32",
+    "float64": "float64",
+}
+
+
+def box_leaf(space):
+    """A box; whole numbers of any type travel as int32, where they fit."""
+    name, low, high = space.dtype.name, space.low, space.high
+    target = BOX_DTYPES.get(name, "int32" if space.dtype.kind in "iu" else None)
+    if target is None or 0 in space.shape:
+        raise Refused("TypeError", "it holds %s numbers of shape %s" % (name, space.shape))
+    if target == "int32":
+        low, high = (
+            [np.int32(min(max(int(it), -(2**31)), 2**31 - 1)) for it in ends.flat]
+            for ends in (low, high)
+        )
+    elif name == "bool":
+        low, high = np.uint8(low), np.uint8(high)
+    description = {
+        "type": "box",
+        "shape": space.shape,
+        "low": bound(low),
+        "high": bound(high),
+        "dtype": target,
+    }
+    return Leaf(space, description, np.dtype(target).newbyteorder("<"))
+
+
+def leaf_of(space):
+    """A space without parts as a leaf."""
+    kinds = gym.spaces
+    if isinstance(space, kinds.Box):
+        return box_leaf(space)
+    if isinstance(space, kinds.Discrete):
+        start = int(getattr(space, "start", 0))
+        if start + int(space.n) > 2**31 or start < -(2**31):
+            raise Refused("TypeError", "its numbers have more than 32 bits")
+        description = {"type": "discrete", "n": int(space.n)}
+        if start != 0:
+            description["start"] = start
+        return Leaf(space, description, "<i4")
+    if isinstance(space, kinds.MultiDiscrete):
+        nvec = np.asarray(space.nvec)
+        start = np.asarray(getattr(space, "start", 0))
+        if nvec.max() > 2**31 or nvec.size == 0:
+            raise Refused("TypeError", "its numbers have more than 32 bits")
+        description = {"type": "multiDiscrete", "nvec": nvec.reshape(-1).tolist()}
+        return Leaf(space, description, "<i4", start if start.any() else None)
+    if isinstance(space, kinds.MultiBinary):
+        size = int(np.prod(space.shape, dtype=int))
+        return Leaf(space, {"type": "multiBinary", "n": size}, "u1")
+    raise Refused("TypeError", "its values have no fixed size")
+
+
+def place(name):
+    """Sorts names as the other side's records do: array indices come first."""
+    text = str(name)
+    is_index = text.isdecimal() and str(int(text)) == text and int(text) < 2**32 - 1
+    return (0, int(text), "") if is_index else (1, 0, text)
+
+
+def parts_of(space):
+    """The parts of a dict or a tuple in the order in which they travel."""
+    if isinstance(space, gym.spaces.Dict):
+        return [(name, space.spaces[name]) for name in sorted(space.spaces, key=place)]
+    if isinstance(space, gym.spaces.Tuple):
+        return list(enumerate(space.spaces))
+    return None
+
+
+def leaves_of(space):
+    """The leaves of a space in order, and its description."""
+    parts = parts_of(space)
+    if parts is None:
+        leaf = leaf_of(space)
+        return [leaf], leaf.description
+    inner = [leaves_of(part) for _, part in parts]
+    leaves = [leaf for group, _ in inner for leaf in group]
+    kind = "dict" if isinstance(space, gym.spaces.Dict) else "tuple"
+    described = [[str(name), it] for (name, _), (_, it) in zip(parts, inner)]
+    return leaves, {"type": kind, "spaces": described}
+
+
+def map_space(space, what, name):
+    """The leaves and the description of a space, or why it has none."""
+    try:
+        return leaves_of(space)
+    except Refused as refused:
+        text = " ".join(str(space).split())
+        text = text if len(text) <= 80 else text[:77] + "..."
+        raise Refused(
+            refused.kind,
+            "Cannot use the %s space %s of '%s', as %s: change it by a wrapper,"
+            " named in the option 'wrappers', or in the environment"
+            % (what, text, name, refused),
+        ) from refused
+
+
+def flatten(space, value, into):
+    """Adds the values of the leaves of a value to a list, in order."""
+    parts = parts_of(space)
+    if parts is None:
+        into.append(value)
+        return
+    for name, part in parts:
+        flatten(part, value[name], into)
+
+
+def nest(space, values):
+    """The value whose leaves have the given values; undoes `flatten`."""
+    parts = parts_of(space)
+    if parts is None:
+        return next(values)
+    inner = {name: nest(part, values) for name, part in parts}
+    if isinstance(space, gym.spaces.Tuple):
+        return tuple(inner.values())
+    return {name: inner[name] for name in space.spaces}
+
+
+class Actions:
+    """Reads the actions of some copies from the bytes of a message."""
+
+    def __init__(self, space, leaves, copies):
+        self.space = space
+        self.leaves = leaves
+        self.copies = copies
+        self.single = parts_of(space) is None
+        self.size = copies * sum(leaf.row_bytes for leaf in leaves)
+
+    def read(self, data):
+        """One action for each copy."""
+        if len(data) != self.size:
+            raise ValueError(
+                "the actions have %d bytes: expected %d" % (len(data), self.size)
+            )
+        columns, at = [], 0
+        for leaf in self.leaves:
+            columns.append(leaf.read(data, at, self.copies))
+            at += self.copies * leaf.row_bytes
+        if self.single:
+            return columns[0]
+        return [nest(self.space, iter(row)) for row in zip(*columns)]

@@ -1,0 +1,158 @@
+"""Environments that do odd things, for the tests of the bridge."""
+
+import os
+import sys
+import time
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+SPACES = {
+    "discrete": spaces.Discrete(5),
+    "discrete from 3": spaces.Discrete(4, start=3),
+    "box float32": spaces.Box(-1, 2, (2, 3), np.float32),
+    "box float64": spaces.Box(np.array([-np.inf, 0.0]), np.array([0.5, np.inf])),
+    "box float16": spaces.Box(0, 1, (2,), np.float16),
+    "box of no axes": spaces.Box(0, 1, (), np.float32),
+    "box uint8": spaces.Box(0, 255, (4, 2, 3), np.uint8),
+    "box int8": spaces.Box(-128, 127, (3,), np.int8),
+    "box uint16": spaces.Box(0, 65535, (3,), np.uint16),
+    "box int64": spaces.Box(-1000, 1000, (2,), np.int64),
+    "box bool": spaces.Box(0, 1, (4,), np.bool_),
+    "multi-discrete": spaces.MultiDiscrete([3, 2]),
+    "multi-discrete of two axes": spaces.MultiDiscrete([[3, 2], [4, 5]]),
+    "multi-discrete from 2": spaces.MultiDiscrete([3, 2], start=[2, -1]),
+    "multi-binary": spaces.MultiBinary(3),
+    "multi-binary of two axes": spaces.MultiBinary((2, 3)),
+    "dict": spaces.Dict(
+        {"b": spaces.Discrete(3), "a": spaces.Box(0, 1, (2,), np.float32)}
+    ),
+    "dict of numbers": spaces.Dict(
+        {"10": spaces.Discrete(20), "9": spaces.Box(0, 1, (2,), np.float64)}
+    ),
+    "tuple": spaces.Tuple(
+        (
+            spaces.MultiBinary(2),
+            spaces.Dict({"x": spaces.Tuple((spaces.Discrete(4),))}),
+            spaces.Box(0, 255, (1, 2), np.uint8),
+        )
+    ),
+    # Longer than what goes through a named pipe.
+    "large": spaces.Box(0, 1, (3000,), np.float32),
+    "text": spaces.Text(5),
+    "graph": spaces.Graph(spaces.Discrete(2), None),
+    "sequence": spaces.Sequence(spaces.Discrete(2)),
+    "one of": spaces.OneOf((spaces.Discrete(2), spaces.Discrete(3))),
+    "complex box": spaces.Box(0, 1, (1,), np.float32),
+}
+SPACES["complex box"].dtype = np.dtype("complex64")
+REFUSED = ("text", "graph", "sequence", "one of", "complex box")
+SPACES["all"] = spaces.Dict(
+    {name: space for name, space in SPACES.items() if name not in REFUSED}
+)
+
+
+class Echo(gym.Env):
+    """Shows the action that was taken, of any space."""
+
+    def __init__(self, space):
+        self.observation_space = self.action_space = SPACES[space]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action), repr(action)
+        return action, 1.5, False, False, {"text": "not sent"}
+
+
+class Counter(gym.Env):
+    """Counts steps up to 5 and misbehaves in the third."""
+
+    metadata = {"render_modes": ["rgb_array", "ansi"]}
+    observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, odd=None, render_mode=None):
+        self.odd = odd
+        self.render_mode = render_mode
+        if odd == "int64":
+            self.observation_space = spaces.Box(-(2**40), 2**40, (1,), np.int64)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.count = 0
+        self.own = np.random.default_rng()
+        return self.seen(), {}
+
+    def seen(self):
+        return np.array([self.count], self.observation_space.dtype)
+
+    def step(self, action):
+        self.count += 1
+        seen, reward = self.seen(), 1.0
+        if self.count == 3 and action == 1 and self.odd is not None:
+            seen, reward = getattr(self, "do_" + self.odd)(seen)
+        return seen, reward, self.count == 5, False, {}
+
+    def do_print(self, seen):
+        print("printed by print")
+        sys.stdout.write("printed by write\n")
+        os.write(1, b"printed to the descriptor\n")
+        os.system("echo printed by a child")
+        return seen, 1.0
+
+    def do_read(self, seen):
+        assert sys.stdin.read() == ""
+        return seen, 1.0
+
+    def do_raise(self, seen):
+        raise ValueError("the first line\nthe second line")
+
+    def do_hang(self, seen):
+        print("about to hang")
+        time.sleep(60)
+
+    def do_exit(self, seen):
+        print("about to exit", file=sys.stderr)
+        os._exit(7)
+
+    def do_nan(self, seen):
+        return np.array([np.nan], np.float32), float("nan")
+
+    def do_shape(self, seen):
+        return np.zeros(2, np.float32), 1.0
+
+    def do_int64(self, seen):
+        return np.array([2**35]), 1.0
+
+    def do_none(self, seen):
+        return seen, None
+
+    def do_random(self, seen):
+        return self.own.random(1, np.float32), 1.0
+
+    def render(self):
+        picture = np.zeros((2, 4, 3), np.uint8)
+        picture[0, 1] = (10, 20, 30)
+        picture[1, 3] = self.count
+        return picture
+
+
+class Twice(gym.Wrapper):
+    """Takes each reward several times."""
+
+    def __init__(self, env, times=2):
+        super().__init__(env)
+        self.times = times
+
+    def step(self, action):
+        seen, reward, terminated, truncated, info = self.env.step(action)
+        return seen, reward * self.times, terminated, truncated, info
+
+
+gym.register("odd/Echo-v0", Echo)
+gym.register("odd/Counter-v0", Counter, max_episode_steps=4, reward_threshold=4.5)
+gym.register("odd/Counter-v1", Counter)

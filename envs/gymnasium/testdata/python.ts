@@ -1,0 +1,26 @@
+import { hasGymnasium } from "../has_gymnasium.ts";
+
+const NEAR = new URL("../../../.venv/env-peers/bin/python", import.meta.url);
+
+/** The Python of the tests: BELLMAN_PYTHON, or that of the benches. */
+export const PYTHON: string = Deno.env.get("BELLMAN_PYTHON") || NEAR.pathname;
+
+/** Whether the tests cannot be run: there is no Python with Gymnasium. */
+export const NO_GYMNASIUM: boolean = !hasGymnasium({ python: PYTHON });
+
+if (NO_GYMNASIUM) {
+  // deno-lint-ignore no-console -- says why tests are ignored
+  console.warn(
+    `The tests of the bridge are ignored: ${PYTHON} has no Gymnasium (see BELLMAN_PYTHON)`,
+  );
+}
+
+// Where Python finds the environments of the tests.
+Deno.env.set("PYTHONPATH", new URL(".", import.meta.url).pathname);
+
+/** Whether this Python can make an environment. */
+export function canMake(id: string): boolean {
+  const source = `import gymnasium; gymnasium.make("${id}").close()`;
+  return !NO_GYMNASIUM &&
+    new Deno.Command(PYTHON, { args: ["-c", source] }).outputSync().success;
+}

@@ -1,0 +1,142 @@
+/**
+ * What can be wrong with environments from outside: each gives one clear line
+ * and exit code 2, and no run folder is made.
+ */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { isAtariInstalled } from "@bellman/envs/atari";
+import { hasGymnasium } from "@bellman/envs/gymnasium";
+import { isMujocoInstalled } from "@bellman/envs/mujoco";
+
+const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+const folder = await Deno.makeTempDir({ prefix: "bellman-environments-" });
+await Deno.mkdir(`${folder}/roms`);
+await Deno.writeFile(`${folder}/roms/pong.bin`, new Uint8Array(2048));
+await Deno.mkdir(`${folder}/models`);
+await Deno.writeTextFile(`${folder}/models/half_cheetah.xml`, "<mujoco><wrold");
+await Deno.writeTextFile(`${folder}/breaks.ts`, "throw new Error('no luck');");
+
+interface Case {
+  train: string[];
+  env?: Record<string, string>;
+  says: string;
+  ignore?: boolean;
+}
+
+const withoutAtari = !isAtariInstalled();
+const withoutMujoco = !isMujocoInstalled();
+const withoutGymnasium = !hasGymnasium();
+const PONG = ["--env=ALE/Pong-v5"];
+const CHEETAH = ["sac", "--env=HalfCheetah-v5"];
+
+const CASES: Record<string, Case> = {
+  "an unknown game": {
+    train: ["--env=ALE/Pnog-v5"],
+    says: "did you mean 'ALE/Pong-v5'?",
+  },
+  "a library of Atari that is not there": {
+    train: PONG,
+    env: { BELLMAN_ALE_LIBRARY: "/none/libale_c.so" },
+    says: "install-atari",
+  },
+  "a folder without the ROM": {
+    train: PONG,
+    env: { BELLMAN_ROMS: "/none" },
+    says: "BELLMAN_ROMS",
+    ignore: withoutAtari,
+  },
+  "a ROM that is another file": {
+    train: PONG,
+    env: { BELLMAN_ROMS: `${folder}/roms` },
+    says: "pong",
+    ignore: withoutAtari,
+  },
+  "an option that Atari does not have": {
+    train: [...PONG, "--set=envKwargs={frameskp: 3}"],
+    says: "did you mean 'frameskip'?",
+    ignore: withoutAtari,
+  },
+  "an unknown preprocessing": {
+    train: [...PONG, "--set=envKwargs={preprocessing: baseline}"],
+    says: "did you mean 'baselines'?",
+    ignore: withoutAtari,
+  },
+  "an environment on MuJoCo with a typo": {
+    train: ["sac", "--env=HalfChetah-v5"],
+    says: "did you mean 'HalfCheetah-v5'?",
+  },
+  "a library of MuJoCo that is not there": {
+    train: CHEETAH,
+    env: { BELLMAN_MUJOCO_LIBRARY: "/none/libmujoco.so" },
+    says: "/none/libmujoco.so",
+  },
+  "a model that does not parse": {
+    train: CHEETAH,
+    env: { BELLMAN_MUJOCO_MODELS: `${folder}/models` },
+    says: "half_cheetah.xml",
+    ignore: withoutMujoco,
+  },
+  "an option that HalfCheetah does not have": {
+    train: [...CHEETAH, "--set=envKwargs={ctrlCostWieght: 1}"],
+    says: "did you mean 'ctrlCostWeight'?",
+    ignore: withoutMujoco,
+  },
+  "no Python": {
+    train: ["--env=gym:CartPole-v1"],
+    env: { BELLMAN_PYTHON: "/none/python" },
+    says: "/none/python",
+  },
+  "an environment that Gymnasium does not have": {
+    train: ["--env=gym:CartPol-v1"],
+    says: "CartPole",
+    ignore: withoutGymnasium,
+  },
+  "a Python module that is not there": {
+    train: ["--env=gym:CartPole-v1", "--set=envModules=[none_such]"],
+    says: "none_such",
+    ignore: withoutGymnasium,
+  },
+  "workers for what Python hosts": {
+    train: ["--env=gym:CartPole-v1", "--set=vectorization=workers"],
+    says: "expected sync",
+  },
+  "an own module that is not there": {
+    train: ["--set=envModules=[./none.ts]"],
+    says: "Cannot import ./none.ts, which envModules names",
+  },
+  "an own module that fails": {
+    train: [`--set=envModules=[${folder}/breaks.ts]`],
+    says: "no luck",
+  },
+};
+
+for (const [name, { train, env, says, ignore }] of Object.entries(CASES)) {
+  Deno.test({
+    name: `one clear line: ${name}`,
+    ignore: ignore ?? false,
+    fn: async () => {
+      const out = `${folder}/run`;
+      const { code, stdout, stderr } = await new Deno.Command(
+        Deno.execPath(),
+        {
+          args: [
+            ...["run", "-A", "--no-check", MAIN, "train", ...train],
+            ...["--steps=100", `--out=${out}`],
+          ],
+          env: { NO_COLOR: "1", ...env },
+        },
+      ).output();
+      const text = new TextDecoder().decode(stderr);
+      assertStringIncludes(text, says);
+      assertEquals(text.trimEnd().split("\n").length, 1, text);
+      assertEquals(text.startsWith("error: "), true, text);
+      assertEquals(code, 2, text);
+      assertEquals(new TextDecoder().decode(stdout), "");
+      const found = [...Deno.readDirSync(folder)].map((it) => it.name);
+      assertEquals(found.includes("run"), false);
+    },
+  });
+}
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(folder, { recursive: true });
+});

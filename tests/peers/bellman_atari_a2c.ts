@@ -1,0 +1,34 @@
+// deno-lint-ignore-file no-console -- a program that prints
+/**
+ * Environment steps per second of this A2C on an Atari game, all included, on
+ * all cores: half of the copies are stepped by this thread, half by a worker.
+ */
+import { A2C } from "@bellman/a2c";
+import { selectBackend } from "@bellman/compute";
+import "@bellman/envs/atari";
+import { WorkerVecEnv } from "@bellman/envs/workers";
+import { train } from "@bellman/training";
+
+const task = {
+  env: "PongNoFrameskip-v4",
+  numEnvs: 16,
+  warmup: 800,
+  steps: 8000,
+  seed: 0,
+  ...JSON.parse(Deno.args[0] ?? "{}"),
+};
+await selectBackend("cpu");
+const env = new WorkerVecEnv({
+  id: task.env,
+  kwargs: { preprocessing: "baselines" },
+}, { numEnvs: task.numEnvs, workers: 1, callerShare: true });
+const { observationSpace, actionSpace, numEnvs } = env;
+const algorithm = new A2C(
+  { observationSpace, actionSpace, numEnvs },
+  { config: { network: "cnn" }, seed: task.seed, engine: "onnx" },
+);
+await train(algorithm, env, { totalTimesteps: task.warmup, seed: task.seed });
+const started = performance.now();
+await train(algorithm, env, { totalTimesteps: task.steps });
+console.log(task.steps / ((performance.now() - started) / 1000));
+env.close();
