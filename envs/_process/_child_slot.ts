@@ -1,4 +1,6 @@
+import { RING } from "./answer_pipe.ts";
 import {
+  BELL,
   CODE,
   ENDED,
   EVENTS,
@@ -11,6 +13,7 @@ import {
   READY_AT,
   RECEIVED,
   SENT,
+  SLEEPS,
   STATE,
   TAKEN,
   TOO_LONG,
@@ -23,6 +26,8 @@ export class ChildSlot {
   readonly memory: ChildMemory;
   #all: Int32Array;
   #onRoom: (() => void) | undefined;
+  #bell: Deno.FsFile | undefined;
+  #slept = 0;
 
   /**
    * @param all The words of the group.
@@ -40,6 +45,35 @@ export class ChildSlot {
     const now = Atomics.add(this.#all, EVENTS, 1);
     Atomics.store(this.words, READY_AT, now);
     Atomics.notify(this.#all, EVENTS);
+  }
+
+  /** Hangs a bell into the pipe that the caller sleeps in. */
+  hangBell(path: string): void {
+    this.takeBell();
+    try {
+      this.#bell = Deno.openSync(path, { read: true, write: true });
+      Atomics.store(this.words, BELL, 1);
+    } catch {
+      Atomics.store(this.words, BELL, -1);
+    }
+    this.signal();
+  }
+
+  /** Takes the bell away. */
+  takeBell(): void {
+    this.#bell?.close();
+    this.#bell = undefined;
+  }
+
+  /** Wakes a caller that has slept in the pipe since this was called before. */
+  ringSleeper(): void {
+    const sleeps = Atomics.load(this.words, SLEEPS);
+    if ((sleeps & 1) === 1 && sleeps === this.#slept) this.#ring();
+    this.#slept = sleeps;
+  }
+
+  #ring(): void {
+    this.#bell?.writeSync(RING);
   }
 
   /** Waits until the inbox is empty and holds `length` bytes, if it does not yet. */
@@ -117,5 +151,6 @@ export class ChildSlot {
     Atomics.store(words, TAKEN, Atomics.load(words, SENT));
     Atomics.notify(words, TAKEN);
     this.signal();
+    this.#ring();
   }
 }

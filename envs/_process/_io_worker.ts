@@ -20,6 +20,9 @@ import {
   type WorkerOrder,
 } from "./_layout.ts";
 
+/** How often callers are woken that sleep in a pipe, in milliseconds. */
+const RING_MS = 100;
+
 /** A slot, the process in it, and what it was last told. */
 interface Place {
   readonly slot: ChildSlot;
@@ -33,6 +36,7 @@ class IoWorker {
   #places: Place[];
   #graceMs: number;
   #showPrints: boolean;
+  #ringing: ReturnType<typeof setInterval> | undefined;
 
   constructor(order: WorkerOrder & { type: "open" }) {
     this.#words = order.words;
@@ -48,6 +52,7 @@ class IoWorker {
   start({ child, command }: WorkerOrder & { type: "start" }): void {
     if (Atomics.load(this.#words, GROUP) !== OPEN) return;
     const place = this.#places[child], { words } = place.slot;
+    place.slot.takeBell();
     // A kill of the process before is not one of this.
     place.kills = Atomics.load(words, KILLS);
     try {
@@ -56,6 +61,13 @@ class IoWorker {
       place.slot.fail((error as Error).message);
     }
     this.#serve(place);
+  }
+
+  hangBell({ child, path }: WorkerOrder & { type: "bell" }): void {
+    this.#places[child].slot.hangBell(path);
+    this.#ringing ??= setInterval(() => {
+      for (const { slot } of this.#places) slot.ringSleeper();
+    }, RING_MS);
   }
 
   grow({ child, box, memory }: WorkerOrder & { type: "grow" }): void {
@@ -80,6 +92,8 @@ class IoWorker {
       if (change.async) await change.value;
     }
     await this.#close();
+    clearInterval(this.#ringing);
+    for (const { slot } of this.#places) slot.takeBell();
     Atomics.store(words, GROUP, CLOSED);
     Atomics.add(words, EVENTS, 1);
     Atomics.notify(words, EVENTS);
@@ -118,6 +132,9 @@ parentPort?.on("message", (order: WorkerOrder) => {
       break;
     case "start":
       worker.start(order);
+      break;
+    case "bell":
+      worker.hangBell(order);
       break;
     case "grow":
       worker.grow(order);

@@ -43,6 +43,11 @@ export const KILLS = 12;
 /** Word of a child: its process id. */
 export const PID = 13;
 
+/** Word of a child: 1 once its bell hangs, -1 if it could not be hung. */
+export const BELL = 14;
+/** Word of a child: odd while the caller sleeps in its pipe of answers. */
+export const SLEEPS = 15;
+
 /** `RECEIVED` where there is no message. */
 export const NOTHING = -1;
 /** `RECEIVED` where a message is longer than the inbox. */
@@ -112,6 +117,12 @@ export type WorkerOrder =
     readonly type: "start";
     readonly child: number;
     readonly command: ChildCommand;
+  }
+  | {
+    readonly type: "bell";
+    readonly child: number;
+    /** The pipe that the caller sleeps in. */
+    readonly path: string;
   }
   | {
     readonly type: "grow";

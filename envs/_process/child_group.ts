@@ -7,6 +7,7 @@ import {
 import { ChildView } from "./_child_view.ts";
 import { startIoWorker } from "./_start_io_worker.ts";
 import {
+  BELL,
   type ChildCommand,
   CLOSED,
   CLOSING,
@@ -23,6 +24,7 @@ import {
   SENT_LENGTH,
   shareBytes,
   shareWords,
+  SLEEPS,
   STARTING,
   STATE,
   TOO_LONG,
@@ -132,6 +134,40 @@ export class ChildGroup {
    */
   release(child: number): void {
     this.#release(this.#view(child));
+  }
+
+  /**
+   * Hangs a bell into a named pipe in which the caller is going to sleep: it
+   * rings when the child ends, and every tenth of a second.
+   *
+   * @param child Which child.
+   * @param path The pipe; it may be removed afterwards.
+   * @returns Whether it hangs.
+   */
+  hangBell(child: number, path: string): boolean {
+    const { words } = this.#view(child);
+    Atomics.store(words, BELL, 0);
+    this.#order({ type: "bell", child, path });
+    this.#wait(() => Atomics.load(words, BELL) !== 0, PATIENCE_MS);
+    return Atomics.load(words, BELL) === 1;
+  }
+
+  /**
+   * Does something in which this thread sleeps until the bell of a child rings.
+   *
+   * @param child Which child.
+   * @param sleep What is done; it is told whether the child has ended.
+   * @returns What that returned.
+   */
+  sleep<T>(child: number, sleep: (hasEnded: () => boolean) => T): T {
+    const view = this.#view(child), { words } = view;
+    this.#release(view);
+    Atomics.add(words, SLEEPS, 1);
+    try {
+      return sleep(() => view.hasEnded);
+    } finally {
+      Atomics.add(words, SLEEPS, 1);
+    }
   }
 
   /**

@@ -8,8 +8,8 @@ const LONGEST = 4096 - FRAME_HEADER;
 
 /**
  * Messages to a child through a named pipe, written by the calling thread
- * itself: that is faster than the way through the worker of a `ChildGroup`, by
- * which the answers still come. Unix only; the child makes the pipe.
+ * itself: that is faster than the way through the worker of a `ChildGroup`. Unix
+ * only; the child makes the pipe.
  */
 export class NamedPipe {
   #file: Deno.FsFile;

@@ -36,7 +36,7 @@ export class GymnasiumHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
   #id: string;
   #python: string;
-  #settings: Omit<HostSettings, "numEnvs" | "pipe">;
+  #settings: Omit<HostSettings, "numEnvs" | "pipes">;
   #children: ChildGroup;
   #isStarted: boolean[] = [];
   #lines: HostLine[];
@@ -76,7 +76,7 @@ export class GymnasiumHosts implements GroupHosts {
       showPrints: showOutput,
     });
     this.#lines = groups.map((_, group) =>
-      new HostLine(this.#children, group, id)
+      new HostLine(this.#children, { group, id, isAlone: groups.length === 1 })
     );
   }
 
@@ -86,7 +86,7 @@ export class GymnasiumHosts implements GroupHosts {
   }
 
   start(group: number): void {
-    this.#lines[group].dropPipe();
+    this.#lines[group].dropPipes();
     // All were started with the group of them.
     if (this.#isStarted[group]) this.#children.restart(group);
     this.#isStarted[group] = true;
@@ -101,8 +101,8 @@ export class GymnasiumHosts implements GroupHosts {
     const line = this.#lines[group];
     switch (command.type) {
       case "open": {
-        const { numEnvs } = this.groups[group], pipe = line.offerPipe();
-        const settings = JSON.stringify({ ...this.#settings, numEnvs, pipe });
+        const { numEnvs } = this.groups[group], pipes = line.offerPipes();
+        const settings = JSON.stringify({ ...this.#settings, numEnvs, pipes });
         return line.ask("open", new TextEncoder().encode(settings));
       }
       case "reset":
@@ -120,6 +120,10 @@ export class GymnasiumHosts implements GroupHosts {
     groups: readonly number[],
     options: { count: number; timeoutMs: number },
   ): readonly number[] {
+    const isDone = this.groups.length === 1 && groups.length === 1
+      ? this.#lines[groups[0]].await(options.timeoutMs)
+      : undefined;
+    if (isDone !== undefined) return isDone ? groups : [];
     return this.#children.waitFor(groups, options);
   }
 
@@ -166,7 +170,7 @@ export class GymnasiumHosts implements GroupHosts {
   }
 
   close(): void {
-    for (const line of this.#lines) line.dropPipe();
+    for (const line of this.#lines) line.dropPipes();
     this.#children.close();
   }
 
@@ -180,7 +184,7 @@ export class GymnasiumHosts implements GroupHosts {
     }
     const line = this.#lines[group];
     const told = this.#parseHandshake(line.receive());
-    line.takePipe(told.hasPipe);
+    line.takePipes(told.hasPipes);
     return {
       observationSpace: readSpace(told.observationSpace),
       actionSpace: readSpace(told.actionSpace),

@@ -1,4 +1,5 @@
 import type { ChildGroup } from "../_process/child_group.ts";
+import { AnswerPipe } from "../_process/answer_pipe.ts";
 import { NamedPipe } from "../_process/named_pipe.ts";
 import { receiveAnswer } from "../workers/_receive_answer.ts";
 import { checkAnswer, ORDERS } from "./_messages.ts";
@@ -19,7 +20,8 @@ function mayMakePipe(): boolean {
 
 /**
  * The way to and from one host: by the pipes of a child, and, where that can be
- * had, to it by a named pipe, which is faster for short messages.
+ * had, by named pipes, which are faster for short messages. From the host there
+ * is one only where this thread has no other host to wait for.
  */
 export class HostLine {
   /** What was asked last. */
@@ -28,44 +30,88 @@ export class HostLine {
   #group: number;
   #id: string;
   #folder: string | undefined;
+  #isAlone: boolean;
   #pipe: NamedPipe | undefined;
+  #answers: AnswerPipe | undefined;
+  /** What has come through the pipe of answers. */
+  #answer: Uint8Array | undefined;
 
-  constructor(children: ChildGroup, group: number, id: string) {
+  constructor(
+    children: ChildGroup,
+    { group, id, isAlone }: { group: number; id: string; isAlone: boolean },
+  ) {
     this.#children = children;
     this.#group = group;
     this.#id = id;
+    this.#isAlone = isAlone;
   }
 
-  /** Where the host may make a named pipe, for this process of its alone. */
-  offerPipe(): string | null {
-    this.dropPipe();
-    if (!mayMakePipe()) return null;
-    this.#folder = Deno.makeTempDirSync({ prefix: "bellman-" });
-    return `${this.#folder}/input`;
+  /** Where the host may make named pipes, for this process of its alone. */
+  offerPipes(): string[] {
+    this.dropPipes();
+    if (!mayMakePipe()) return [];
+    const folder = this.#folder = Deno.makeTempDirSync({ prefix: "bellman-" });
+    const names = this.#isAlone ? ["input", "output"] : ["input"];
+    return names.map((name) => `${folder}/${name}`);
   }
 
-  /** Takes the named pipe into use, if the host has made it. */
-  takePipe(hasPipe: boolean): void {
-    const path = `${this.#folder}/input`;
-    if (hasPipe) {
-      const pipe = new NamedPipe(path);
+  /** Takes the named pipes into use, if the host has made them. */
+  takePipes(hasPipes: boolean): void {
+    const input = `${this.#folder}/input`, output = `${this.#folder}/output`;
+    if (hasPipes) {
+      this.#pipe = new NamedPipe(input);
+      const answers = this.#isAlone ? new AnswerPipe(output) : undefined;
+      const paths = answers && this.#children.hangBell(this.#group, output)
+        ? [input, output]
+        : [input];
       try {
-        this.ask("switch", new TextEncoder().encode(path));
-        const timeoutMs = SWITCH_MS;
-        this.#children.waitFor([this.#group], { count: 1, timeoutMs });
-        this.receive();
+        this.#switch(paths);
       } catch (error) {
-        pipe.close();
+        answers?.close();
+        this.dropPipes();
         throw error;
       }
-      this.#pipe = pipe;
+      if (paths.length === 2) this.#answers = answers;
+      else answers?.close();
     }
     this.#removeFolder();
+  }
+
+  /** Has the host change over to the pipes; it answers by the way before. */
+  #switch(paths: readonly string[]): void {
+    this.asked = "switch";
+    const text = new TextEncoder().encode(JSON.stringify(paths));
+    this.#children.send(this.#group, Uint8Array.of(ORDERS.switch), text);
+    const timeoutMs = SWITCH_MS;
+    this.#children.waitFor([this.#group], { count: 1, timeoutMs });
+    this.receive();
+  }
+
+  /**
+   * Waits for the answer in the pipe of answers, if there is one.
+   *
+   * @returns Whether there is nothing to wait for any more; nothing if the answer
+   * comes the other way.
+   */
+  await(timeoutMs: number): boolean | undefined {
+    const answers = this.#answers;
+    if (answers === undefined || this.#answer !== undefined) return undefined;
+    const deadline = performance.now() + timeoutMs;
+    const answer = this.#children.sleep(
+      this.#group,
+      (hasEnded) =>
+        answers.receive(() => hasEnded() || performance.now() > deadline),
+    );
+    if (answer === null) return undefined;
+    this.#answer = answer;
+    return answer !== undefined ||
+      this.#children.end(this.#group) !== undefined;
   }
 
   /** Asks for something; a host that has died is told of by `receive`. */
   ask(order: Order, ...parts: readonly Uint8Array[]): void {
     this.asked = order;
+    this.#answer = undefined;
     const message = [Uint8Array.of(ORDERS[order]), ...parts];
     if (this.#pipe === undefined) {
       this.#children.send(this.#group, ...message);
@@ -80,15 +126,17 @@ export class HostLine {
 
   /** The answer, as far as there is one; throws what the host says instead. */
   receive(): Uint8Array {
-    const answer = receiveAnswer(this.#children, this.#group);
+    const answer = this.#answer ?? receiveAnswer(this.#children, this.#group);
+    this.#answer = undefined;
     checkAnswer(answer, this.#id);
     return answer;
   }
 
-  /** Closes and removes the named pipe, on which the host ends. */
-  dropPipe(): void {
+  /** Closes and removes the named pipes, on which the host ends. */
+  dropPipes(): void {
     this.#pipe?.close();
-    this.#pipe = undefined;
+    this.#answers?.close();
+    this.#pipe = this.#answers = this.#answer = undefined;
     this.#removeFolder();
   }
 

@@ -37,16 +37,16 @@ export interface HostSettings {
   /** Whether pictures are wanted where there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;
-  /** Where it makes a named pipe for its input, if it is to have one. */
-  readonly pipe: string | null;
+  /** Where it makes named pipes for its input and its output, if for any. */
+  readonly pipes: readonly string[];
 }
 
 /** What a host tells of its copies. */
 export interface Handshake {
   readonly protocol: number;
   readonly gymnasium: string;
-  /** Whether the named pipe is there. */
-  readonly hasPipe: boolean;
+  /** Whether the named pipes are there. */
+  readonly hasPipes: boolean;
   readonly observationSpace: HostSpace;
   readonly actionSpace: HostSpace;
   readonly maxEpisodeSteps: number | null;

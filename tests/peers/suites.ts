@@ -368,7 +368,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   },
   gymnasium: {
     about: "Gymnasium's environments over the bridge, 16 copies, beside its " +
-      "SyncVectorEnv in Python alone",
+      "SyncVectorEnv in Python alone; all on one core",
     peers: "env-peers",
     programs: {
       ours: { language: "deno", file: "bellman_gymnasium.ts" },

@@ -25,12 +25,12 @@ OPEN, RESET, STEP, SNAPSHOT, RESTORE, RENDER, SWITCH = range(1, 8)
 FINE, FAILED = 0, 1
 
 
-def make_pipe(path):
-    """Makes a named pipe, where one is wanted and possible; whether it is there."""
+def make_pipes(paths):
+    """Makes named pipes, where they are wanted and possible; whether they are there."""
     try:
-        if path is not None:
+        for path in paths:
             os.mkfifo(path, 0o600)
-        return path is not None
+        return len(paths) > 0
     except (AttributeError, OSError):
         return False
 
@@ -59,7 +59,7 @@ def open_copies(settings):
     told = {
         "protocol": PROTOCOL,
         "gymnasium": gymnasium.__version__,
-        "hasPipe": make_pipe(settings["pipe"]),
+        "hasPipes": make_pipes(settings["pipes"]),
     }
     return told, Copies(settings)
 
@@ -107,8 +107,9 @@ class Host:
             copies.restore(header, rest[:second], rest[second:])
             self.fine()
         elif order == SWITCH:
-            self.pipes.switch(data.decode())
+            fast = self.pipes.switch(*json.loads(data))
             self.fine()
+            self.pipes.fast = fast
         elif order == RENDER:
             self.fine(*copies.render(struct.unpack("<I", data)[0]))
         else:
