@@ -1,0 +1,284 @@
+import { describeSpace } from "../describe_space.ts";
+import { deriveSeed } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { spacesEqual } from "../spaces_equal.ts";
+import type { EpisodeStatistics } from "../vec_env.ts";
+import type { GroupAnswer, GroupHosts } from "./group_hosts.ts";
+import { HostFailure } from "./host_failure.ts";
+import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
+import { stoodStill } from "./_patience.ts";
+import { RestartBudget } from "./_restart_budget.ts";
+import {
+  describeGroup,
+  describeRestart,
+  type RestartEvent,
+} from "./restart_event.ts";
+
+type Opened = NonNullable<GroupAnswer["opened"]>;
+
+/** Who failed, and how. */
+export type Failures = ReadonlyMap<number, HostFailure>;
+
+const NONE: Failures = new Map();
+const NO_EPISODES: readonly EpisodeStatistics[] = [];
+
+function warn(event: RestartEvent): void {
+  const line = `Warning: ${describeRestart(event)}\n`;
+  Deno.stderr.writeSync(new TextEncoder().encode(line));
+}
+
+function checkCount(name: string, value: number, least: number): void {
+  if (value === Infinity || Number.isSafeInteger(value) && value >= least) {
+    return;
+  }
+  throw new RangeError(
+    `Cannot host environments with ${name} ${value}: expected a whole number of at least ${least}`,
+  );
+}
+
+/** The hosts of all groups, each replaced when it fails, within bounds. */
+export class HostFleet {
+  readonly hosts: GroupHosts;
+  readonly stepTimeoutMs: number;
+  readonly startTimeoutMs: number;
+  /** What the groups answered last. */
+  readonly answers: GroupAnswer[] = [];
+  /** What made an end of it all, if something did. */
+  broken: Error | undefined;
+  /** Seeds of the copies, once there are some. */
+  seeds: readonly number[] | undefined;
+  /** How often each group was replaced since its copies were seeded. */
+  #replaced: Int32Array;
+  #budgets: RestartBudget[];
+  #restarts: number;
+  #windowMs: number;
+  #onRestart: (event: RestartEvent) => void;
+  #opened: Opened | undefined;
+
+  constructor(hosts: GroupHosts, options: HostedVecEnvOptions) {
+    const { stepTimeoutMs = 60_000, startTimeoutMs = 120_000 } = options;
+    const { restarts = 10, windowMs = 600_000, onRestart = warn } = options;
+    checkCount("stepTimeoutMs", stepTimeoutMs, 1);
+    checkCount("startTimeoutMs", startTimeoutMs, 1);
+    checkCount("restarts", restarts, 0);
+    checkCount("windowMs", windowMs, 1);
+    this.hosts = hosts;
+    this.stepTimeoutMs = stepTimeoutMs;
+    this.startTimeoutMs = startTimeoutMs;
+    this.#restarts = restarts;
+    this.#windowMs = windowMs;
+    this.#onRestart = onRestart;
+    this.#replaced = new Int32Array(hosts.groups.length);
+    this.#budgets = hosts.groups.map(() =>
+      new RestartBudget(restarts, windowMs)
+    );
+  }
+
+  /** Starts all hosts; where one cannot be started, none is left. */
+  open(): Opened {
+    try {
+      const groups = [...this.hosts.groups.keys()];
+      for (const group of groups) this.#start(group);
+      for (const [group, failure] of this.#awaitOpened(groups)) {
+        throw this.#unstarted(group, failure);
+      }
+      return this.#opened!;
+    } catch (error) {
+      this.hosts.close();
+      throw error;
+    }
+  }
+
+  #unstarted(group: number, failure: HostFailure): Error {
+    const { reason, message, what } = failure, error = failure.toThrow();
+    const why = reason === "error" ? message : what;
+    error.message = `Cannot start ${this.#name(group)}: ${why}`;
+    return error;
+  }
+
+  /** Waits for what groups were asked; their answers are in `answers`. */
+  collect(groups: readonly number[], timeoutMs: number): Failures {
+    const count = groups.length;
+    for (;;) {
+      const since = performance.now();
+      const ready = this.hosts.waitFor(groups, { count, timeoutMs });
+      if (ready.length === count) break;
+      if (stoodStill({ since, timeoutMs }) === 0) break;
+    }
+    return this.finish(groups, timeoutMs);
+  }
+
+  /** Takes the answers of groups; one that has none yet has failed. */
+  finish(groups: readonly number[], timeoutMs: number): Failures {
+    let failures: Map<number, HostFailure> | undefined;
+    for (const group of groups) {
+      try {
+        this.answers[group] = this.hosts.finish(group);
+      } catch (error) {
+        if (!(error instanceof HostFailure)) throw error;
+        failures ??= new Map();
+        failures.set(group, timed(error, timeoutMs));
+      }
+    }
+    return failures ?? NONE;
+  }
+
+  /**
+   * Puts new hosts in the places of those that failed, until each has started
+   * its episodes: with the seeds that are given, or with fresh ones.
+   */
+  replace(failures: Failures, seeds?: readonly number[]): void {
+    for (let waiting = failures; waiting.size > 0;) {
+      for (const [group, failure] of waiting) this.#restart(group, failure);
+      const groups = [...waiting.keys()];
+      const unopened = this.#awaitOpened(groups);
+      const opened = groups.filter((group) => !unopened.has(group));
+      for (const group of opened) this.beginReset(group, seeds);
+      const unset = this.collect(opened, this.stepTimeoutMs);
+      waiting = new Map([...unopened, ...unset]);
+    }
+  }
+
+  /** Starts the episodes of a group with its part of the seeds. */
+  beginReset(group: number, seeds?: readonly number[]): void {
+    const { first, numEnvs } = this.hosts.groups[group];
+    const from = seeds ?? this.seeds;
+    const own = from?.slice(first, first + numEnvs);
+    const replaced = this.#replaced[group];
+    this.hosts.begin(group, {
+      type: "reset",
+      // What is replaced does not live through the same episodes again.
+      seeds: seeds ? own : own?.map((seed) => deriveSeed(seed, replaced)),
+    });
+  }
+
+  /** The episodes that ended in groups, where their hosts record them. */
+  episodesOf(
+    groups: readonly number[],
+    failures: Failures,
+  ): readonly EpisodeStatistics[] | undefined {
+    let all: readonly EpisodeStatistics[] | undefined;
+    for (const group of groups) {
+      if (failures.has(group)) continue;
+      const { episodes } = this.answers[group];
+      if (episodes === undefined) continue;
+      all ??= NO_EPISODES;
+      if (episodes.length === 0) continue;
+      const { first } = this.hosts.groups[group];
+      all = [...all, ...episodes.map((it) => ({ ...it, env: it.env + first }))];
+    }
+    return all;
+  }
+
+  /** The copies are seeded anew. */
+  seed(seeds: readonly number[]): void {
+    this.seeds = [...seeds];
+    this.#replaced.fill(0);
+  }
+
+  /** Gives groups their states back, except those that have none. */
+  restore(states: readonly ({ state: Snapshot } | null)[]): void {
+    let waiting = [...states.keys()].filter((group) => states[group] !== null);
+    while (waiting.length > 0) {
+      for (const group of waiting) {
+        const snapshot = states[group]!.state;
+        this.hosts.begin(group, { type: "restore", snapshot });
+      }
+      const failures = this.collect(waiting, this.stepTimeoutMs);
+      throwErrors(failures);
+      this.replace(failures);
+      waiting = [...failures.keys()];
+    }
+  }
+
+  save(): Snapshot {
+    return {
+      seeds: this.seeds ? Float64Array.from(this.seeds) : null,
+      replaced: this.#replaced.slice(),
+    };
+  }
+
+  load(state: Snapshot): void {
+    const { seeds, replaced } = snapshotRecord(state, ["seeds", "replaced"]);
+    this.seeds = seeds === null ? undefined : [...seeds as Float64Array];
+    this.#replaced.set(replaced as Int32Array);
+  }
+
+  #name(group: number): string {
+    const name = describeGroup(group, this.hosts.groups[group]);
+    const id = this.#opened?.spec?.id;
+    return id === undefined ? name : `${name} of ${id}`;
+  }
+
+  #start(group: number): void {
+    this.hosts.start(group);
+    this.hosts.begin(group, { type: "open" });
+  }
+
+  #restart(group: number, error: HostFailure): void {
+    const now = performance.now(), budget = this.#budgets[group];
+    const limit = this.#restarts, windowMs = this.#windowMs;
+    if (!budget.take(now)) {
+      throw this.broken = new Error(
+        `Cannot go on with ${
+          this.#name(group)
+        }: it was restarted ${limit} times within ${
+          windowMs / 1000
+        } s, and now ${error.what}`,
+        { cause: error },
+      );
+    }
+    this.#replaced[group]++;
+    this.#onRestart({
+      group,
+      copies: this.hosts.groups[group],
+      error,
+      stderr: this.hosts.output(group),
+      restarts: budget.spent(now),
+      limit,
+      windowMs,
+    });
+    this.#start(group);
+  }
+
+  /** Waits until hosts have made their copies, and compares those. */
+  #awaitOpened(groups: readonly number[]): Failures {
+    const failures = new Map(this.collect(groups, this.startTimeoutMs));
+    for (const group of groups) {
+      if (failures.has(group)) continue;
+      const opened = this.answers[group].opened!;
+      const problem = difference(opened, this.#opened ??= opened);
+      if (problem === undefined) continue;
+      failures.set(group, new HostFailure("error", problem));
+    }
+    return failures;
+  }
+}
+
+/** Throws what a host threw: its copies are still there. */
+export function throwErrors(failures: Failures): void {
+  for (const failure of failures.values()) {
+    if (failure.reason === "error") throw failure.toThrow();
+  }
+}
+
+function timed(failure: HostFailure, timeoutMs: number): HostFailure {
+  return failure.reason === "timeout"
+    ? new HostFailure(
+      "timeout",
+      `it gave no answer within ${timeoutMs} ms`,
+      failure,
+    )
+    : failure;
+}
+
+/** How the spaces of a host differ from those of the others, if they do. */
+function difference(one: Opened, other: Opened): string | undefined {
+  for (const name of ["observationSpace", "actionSpace"] as const) {
+    if (spacesEqual(one[name], other[name])) continue;
+    const what = name === "actionSpace" ? "actions" : "observations";
+    return `its ${what} are ${
+      describeSpace(one[name])
+    }, those of other copies ${describeSpace(other[name])}`;
+  }
+}

@@ -1,0 +1,34 @@
+/** Programs that do not close their environments end all the same. */
+import { assertEquals } from "@std/assert";
+import { isProcess } from "../_process/testdata/processes.ts";
+import { HANG_MS } from "./testdata/fragile_env.ts";
+
+const PROGRAM = new URL("./testdata/forgetful.ts", import.meta.url).pathname;
+const CODES = { return: 0, exit: 3, throw: 1, hang: 0 };
+
+/**
+ * Host processes are ended with the program, or end with their input, which
+ * takes one that hangs a while after an error of the program.
+ */
+async function assertGone(pids: readonly number[]): Promise<void> {
+  const end = performance.now() + 2 * HANG_MS;
+  while (pids.some(isProcess) && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assertEquals(pids.filter(isProcess), []);
+}
+
+for (const kind of ["workers", "processes"]) {
+  for (const [end, code] of Object.entries(CODES)) {
+    Deno.test(`a program that leaves its ${kind} open ends: ${end}`, async () => {
+      const output = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--no-check", "--quiet", PROGRAM, kind, end],
+      }).output();
+      assertEquals(output.code, code, new TextDecoder().decode(output.stderr));
+      const told = new TextDecoder().decode(output.stdout);
+      const pids = told.split(" ").filter((it) => it !== "").map(Number);
+      assertEquals(pids.length, kind === "workers" ? 0 : 2);
+      await assertGone(pids);
+    });
+  }
+}

@@ -1,0 +1,201 @@
+import type { EnvSpec } from "../env.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Space } from "../space.ts";
+import type { Batch, EpisodeStatistics } from "../vec_env.ts";
+
+/**
+ * Copies `first` up to and without `first + numEnvs` of a vector environment:
+ * those that one host steps together.
+ *
+ * @example
+ * ```ts
+ * import { splitCopies, type GroupRange } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const second: GroupRange = splitCopies(5, 2)[1];
+ * assertEquals(second, { first: 3, numEnvs: 2 });
+ * ```
+ */
+export interface GroupRange {
+  /** The first copy. */
+  readonly first: number;
+  /** How many copies. */
+  readonly numEnvs: number;
+}
+
+/**
+ * Where the numbers of a group's steps stand: its rows of the arrays of the
+ * whole vector environment, in shared memory.
+ *
+ * @example
+ * ```ts
+ * import type { GroupArrays } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const arrays: GroupArrays = {
+ *   actions: new Int32Array(2),
+ *   observations: new Float32Array(2 * 4),
+ *   rewards: new Float64Array(2),
+ *   terminated: new Uint8Array(2),
+ *   truncated: new Uint8Array(2),
+ *   finalObservations: new Float32Array(2 * 4),
+ * };
+ * assertEquals(arrays.rewards.length, 2);
+ * ```
+ */
+export interface GroupArrays {
+  /** What is done next: written by the caller. */
+  readonly actions: Batch;
+  /** What is seen now: written by the host, as is the rest. */
+  readonly observations: Batch;
+  /** The rewards. */
+  readonly rewards: Float64Array;
+  /** 1 where an episode ended by the task's own rules. */
+  readonly terminated: Uint8Array;
+  /** 1 where an episode was cut off. */
+  readonly truncated: Uint8Array;
+  /** The last observations of the episodes that ended. */
+  readonly finalObservations: Batch;
+}
+
+/**
+ * What a host is asked to do:
+ *
+ * - `open`: make its copies and tell their spaces;
+ * - `reset`: start episodes, with one seed for each copy where there are seeds;
+ * - `step`: take the group's `actions`;
+ * - `snapshot`: tell the state of its copies;
+ * - `restore`: go on from such a state.
+ *
+ * @example
+ * ```ts
+ * import type { GroupCommand } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const command: GroupCommand = { type: "reset", seeds: [4, 9] };
+ * assertEquals(command.type, "reset");
+ * ```
+ */
+export type GroupCommand =
+  | { readonly type: "open" }
+  | { readonly type: "reset"; readonly seeds?: readonly number[] }
+  | { readonly type: "step" }
+  | { readonly type: "snapshot" }
+  | { readonly type: "restore"; readonly snapshot: Snapshot };
+
+/**
+ * What a host answered; each command has its own part. The numbers of `reset`
+ * and `step` are in the group's arrays by then.
+ *
+ * @example
+ * ```ts
+ * import type { GroupAnswer } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const answer: GroupAnswer = { snapshot: { steps: 3 } };
+ * assertEquals(answer.snapshot, { steps: 3 });
+ * ```
+ */
+export interface GroupAnswer {
+  /** To `open`: the spaces of one copy, and what is known of it. */
+  readonly opened?: {
+    /** What observations can be. */
+    readonly observationSpace: Space;
+    /** What actions can be. */
+    readonly actionSpace: Space;
+    /** What is known of the environment, if it was made by name. */
+    readonly spec?: EnvSpec;
+  };
+  /** To `snapshot`: the state of the copies. */
+  readonly snapshot?: Snapshot;
+  /**
+   * To `step`, where the hosted copies record their episodes themselves: those
+   * that ended, with copies counted from the group's first.
+   */
+  readonly episodes?: readonly EpisodeStatistics[];
+}
+
+/**
+ * What steps the groups of a {@linkcode HostedVecEnv}: threads, processes,
+ * programs in other languages. One command at a time is under way in a group.
+ *
+ * @example
+ * ```ts
+ * import { type GroupHosts, HostedVecEnv } from "@bellman/envs/workers";
+ * import { discrete } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // One copy that counts its steps, hosted by this very thread.
+ * let asked = "";
+ * const hosts: GroupHosts = {
+ *   groups: [{ first: 0, numEnvs: 1 }],
+ *   start: () => {},
+ *   attach: ([arrays]) => void ((arrays.observations as Int32Array)[0] = 0),
+ *   begin: (_, { type }) => void (asked = type),
+ *   waitFor: (groups) => [...groups],
+ *   finish: () => {
+ *     if (asked !== "open") return {};
+ *     return {
+ *       opened: { observationSpace: discrete(9), actionSpace: discrete(2) },
+ *     };
+ *   },
+ *   output: () => "",
+ *   close: () => {},
+ * };
+ * assertEquals(new HostedVecEnv(hosts).numEnvs, 1);
+ * ```
+ */
+export interface GroupHosts {
+  /** Which copies each group has. */
+  readonly groups: readonly GroupRange[];
+  /**
+   * Starts the host of a group, in the place of the one before where there is
+   * one: nothing of that arrives any more. It does not wait.
+   *
+   * @param group Which group.
+   */
+  start(group: number): void;
+  /**
+   * Says where the numbers of each group go, once, before the first `reset`.
+   *
+   * @param arrays The arrays of each group.
+   */
+  attach(arrays: readonly GroupArrays[]): void;
+  /**
+   * Asks a group to do something. It neither waits nor throws where the host
+   * has died: {@linkcode GroupHosts.finish} tells that.
+   *
+   * @param group Which group.
+   * @param command What to do.
+   */
+  begin(group: number, command: GroupCommand): void;
+  /**
+   * Waits until groups are ready: their hosts have answered, or died.
+   *
+   * @param groups Which groups; each was asked something.
+   * @param options How many of them, and how long to wait in milliseconds.
+   * @returns Those that are ready, the first one first; fewer than wanted when
+   * the time is up.
+   */
+  waitFor(
+    groups: readonly number[],
+    options: { count: number; timeoutMs: number },
+  ): readonly number[];
+  /**
+   * Ends a command. Of a group that is not ready nothing arrives afterwards.
+   *
+   * @param group Which group.
+   * @returns What the host answered.
+   * @throws {HostFailure} If it threw, died, or has not answered.
+   */
+  finish(group: number): GroupAnswer;
+  /**
+   * What a host has printed, as far as that is known.
+   *
+   * @param group Which group.
+   * @returns The last of it.
+   */
+  output(group: number): string;
+  /** Ends all hosts; nothing is left of them. */
+  close(): void;
+}

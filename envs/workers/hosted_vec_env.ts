@@ -1,0 +1,333 @@
+import { ActionRows } from "../_action_rows.ts";
+import { cloneBatch, copyBatch } from "../batch.ts";
+import { copySeeds } from "../copy_seeds.ts";
+import type { EnvSpec } from "../env.ts";
+import { DEFAULT_SEED } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { Space } from "../space.ts";
+import type {
+  Batch,
+  EpisodeStatistics,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "../vec_env.ts";
+import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
+import { type Failures, HostFleet, throwErrors } from "./_host_fleet.ts";
+import { HostFailure } from "./host_failure.ts";
+import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
+import { ReadyRows } from "./_ready_rows.ts";
+import type { ReadyStep } from "./ready_step.ts";
+import { SentGroups } from "./_sent_groups.ts";
+import { allocateArrays, arraysOf, cutOff } from "./_shared_batch.ts";
+
+const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
+
+/**
+ * A vector environment whose copies live elsewhere, in groups that step at the
+ * same time: {@linkcode WorkerVecEnv} and {@linkcode SubprocessVecEnv} are of
+ * this kind. Copies have the numbers of `SyncVecEnv` for the same seeds.
+ *
+ * A host that throws in `reset` or `step`, dies, or stays silent past the
+ * time-out is replaced. The episodes that ran in it end in that step: they are
+ * `truncated` with the last observation that was seen and a reward of 0, and
+ * the next observations are the first of new episodes, whose seeds derive from
+ * those of the copies. The step of the other groups is kept. A group that is
+ * replaced too often in a window of time is an error.
+ *
+ * Beside `step` there is {@linkcode HostedVecEnv.send} with
+ * {@linkcode HostedVecEnv.recv}, which takes the groups that are ready first.
+ *
+ * @example
+ * ```ts
+ * import { HostedVecEnv, WorkerVecEnv } from "@bellman/envs/workers";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const env = new WorkerVecEnv("CartPole-v1", { numEnvs: 4, workers: 2 });
+ * assert(env instanceof HostedVecEnv);
+ * env.reset({ seed: 0 });
+ * assertEquals([...env.step(new Int32Array(4)).rewards], [1, 1, 1, 1]);
+ * env.close();
+ * ```
+ */
+export class HostedVecEnv implements VecEnv {
+  /** How many copies there are. */
+  readonly numEnvs: number;
+  /** What one copy's observations can be. */
+  readonly observationSpace: Space;
+  /** What one copy's actions can be. */
+  readonly actionSpace: Space;
+  /** What is known of it, if it was made by name. */
+  readonly spec?: EnvSpec;
+
+  #fleet: HostFleet;
+  #hosts: GroupHosts;
+  #groups: readonly number[];
+  /** Groups whose episodes were lost outside of a step; the next one says so. */
+  #lost = new Map<number, HostFailure>();
+  #sent = new SentGroups();
+  #arrays: GroupArrays;
+  #rows: GroupArrays[];
+  #taken: ActionRows;
+  #ready: ReadyRows;
+  #step: VecStep & { episodes?: readonly EpisodeStatistics[] };
+  #state: "fresh" | "running" | "closed" = "fresh";
+
+  /**
+   * Starts the hosts and waits until they have made their copies.
+   *
+   * @param hosts What hosts the groups.
+   * @param options How failing hosts are dealt with.
+   * @throws {RangeError} If a number among the options cannot be used.
+   * @throws {Error} If a host cannot be started; what it threw, if it did.
+   */
+  constructor(hosts: GroupHosts, options: HostedVecEnvOptions = {}) {
+    this.#hosts = hosts;
+    this.#groups = [...hosts.groups.keys()];
+    this.numEnvs = hosts.groups.reduce((sum, it) => sum + it.numEnvs, 0);
+    this.#fleet = new HostFleet(hosts, options);
+    const opened = this.#fleet.open();
+    this.observationSpace = opened.observationSpace;
+    this.actionSpace = opened.actionSpace;
+    this.spec = opened.spec;
+    this.#arrays = allocateArrays(opened, this.numEnvs);
+    this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
+    hosts.attach(this.#rows);
+    this.#taken = new ActionRows(opened.actionSpace, this.numEnvs);
+    this.#ready = new ReadyRows(opened, hosts.groups, {
+      actions: this.#arrays.actions,
+      rows: this.#rows,
+    });
+    const { actions: _, ...step } = this.#arrays;
+    this.#step = { ...step, episodes: undefined };
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @returns The first observations; reused by the next step.
+   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
+   * are too few or too many.
+   * @throws {Error} If a host fails again and again.
+   */
+  reset(options: VecResetOptions = {}): Batch {
+    this.#checkIdle("reset");
+    const fleet = this.#fleet;
+    const seed = options.seed ?? (fleet.seeds ? undefined : DEFAULT_SEED);
+    const seeds = seed === undefined
+      ? undefined
+      : copySeeds(seed, this.numEnvs);
+    if (seeds) fleet.seed(seeds);
+    const alive = this.#alive();
+    for (const group of alive) {
+      if (seeds) fleet.beginReset(group, seeds);
+      else this.#hosts.begin(group, { type: "reset" });
+    }
+    const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    const replaced = new Map([...this.#lost, ...failures]);
+    this.#lost.clear();
+    this.#state = "running";
+    fleet.replace(replaced, seeds);
+    return this.#arrays.observations;
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it; its arrays are shared memory that the hosts write
+   * in place.
+   * @throws {RangeError} If there are too few or too many actions, or one is not
+   * of the action space; no copy is stepped then.
+   * @throws {TypeError} If they are in an array of another type.
+   * @throws {Error} If `reset` has not been called, or a host fails again and
+   * again.
+   */
+  step(actions: Batch): VecStep {
+    this.#checkIdle("step");
+    this.#checkBegun("step");
+    this.#taken.read(actions);
+    copyBatch(actions, this.#arrays.actions);
+    const alive = this.#alive(), fleet = this.#fleet;
+    for (const group of alive) this.#hosts.begin(group, { type: "step" });
+    const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    this.#step.episodes = fleet.episodesOf(alive, failures);
+    this.#recover(this.#groups, failures);
+    return this.#step;
+  }
+
+  /**
+   * Sends actions to some copies and does not wait: {@linkcode HostedVecEnv.recv}
+   * takes what comes of them.
+   *
+   * @param actions One action for each of the copies, in their order.
+   * @param copies Which copies: whole groups, none of them on its way already;
+   * without it, all.
+   * @throws {RangeError} If the actions cannot be taken, or a group is named in
+   * part or waited for; nothing is sent then.
+   * @throws {Error} If `reset` has not been called.
+   */
+  send(actions: Batch, copies?: ArrayLike<number>): void {
+    this.#checkBegun("send actions to");
+    const groups = this.#ready.groupsOf(copies);
+    for (const group of groups) {
+      if (!this.#sent.has(group)) continue;
+      throw new RangeError(
+        `Cannot send actions to copy ${
+          this.#hosts.groups[group].first
+        } as it has not told of those before: call recv first`,
+      );
+    }
+    this.#ready.takeActions(actions, copies);
+    for (const group of groups) {
+      this.#sent.add(group, this.#fleet.stepTimeoutMs);
+      if (this.#lost.has(group)) continue;
+      this.#hosts.begin(group, { type: "step" });
+    }
+  }
+
+  /**
+   * Waits for the first groups that are ready and takes what came of their
+   * actions.
+   *
+   * @param copies How many copies at least; a group comes as a whole.
+   * @returns Their step; reused by the next `recv`.
+   * @throws {RangeError} If fewer copies are on their way.
+   * @throws {Error} If a host fails again and again.
+   */
+  recv(copies: number): ReadyStep {
+    this.#checkBegun("receive from");
+    const most = this.#ready.copiesIn(this.#sent.groups);
+    if (!(Number.isSafeInteger(copies) && copies >= 1 && copies <= most)) {
+      throw new RangeError(
+        `Cannot receive ${copies} copies as ${most} are on their way: expected a whole number from 1 to that`,
+      );
+    }
+    const groups = this.#sent.take(this.#hosts, {
+      lost: (group) => this.#lost.has(group),
+      enough: (ready) => this.#ready.first(ready, copies),
+    });
+    const fleet = this.#fleet;
+    const alive = groups.filter((group) => !this.#lost.has(group));
+    const failures = fleet.finish(alive, fleet.stepTimeoutMs);
+    const episodes = fleet.episodesOf(alive, failures);
+    this.#recover(groups, failures);
+    return this.#ready.gather(groups, episodes);
+  }
+
+  /**
+   * The state of all copies.
+   *
+   * @returns Plain data that later steps do not change.
+   * @throws {Error} If actions were sent that nobody has received, or a copy
+   * cannot tell its state.
+   */
+  snapshot(): Snapshot {
+    this.#checkIdle("take a snapshot of");
+    const fleet = this.#fleet, alive = this.#alive();
+    for (const group of alive) this.#hosts.begin(group, { type: "snapshot" });
+    const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    throwErrors(failures);
+    // Their episodes end in the next step.
+    for (const [group, failure] of failures) this.#lost.set(group, failure);
+    return {
+      fleet: fleet.save(),
+      observations: cloneBatch(this.#arrays.observations) as Snapshot,
+      isRunning: this.#state === "running",
+      groups: this.#groups.map((group) =>
+        this.#lost.has(group) ? null : { state: fleet.answers[group].snapshot! }
+      ),
+    };
+  }
+
+  /**
+   * Goes on exactly from a snapshot.
+   *
+   * @param snapshot What `snapshot` returned.
+   * @throws {TypeError} If it is no snapshot of such an environment.
+   * @throws {RangeError} If it is of another number of copies or groups.
+   */
+  restore(snapshot: Snapshot): void {
+    this.#checkIdle("restore");
+    const { fleet, observations, groups, isRunning } = snapshotRecord(
+      snapshot,
+      ["fleet", "observations", "groups", "isRunning"],
+    );
+    const states = groups as ({ state: Snapshot } | null)[];
+    if (states.length !== this.#groups.length) {
+      throw new RangeError(
+        `Cannot restore ${this.#groups.length} groups of copies from a snapshot of ${states.length}`,
+      );
+    }
+    // A host that was lost is needed again.
+    this.#fleet.replace(new Map(this.#lost));
+    this.#lost.clear();
+    this.#fleet.restore(states);
+    this.#fleet.load(fleet);
+    states.forEach((state, group) => {
+      if (state === null) this.#lost.set(group, LOST_BEFORE);
+    });
+    this.#state = isRunning ? "running" : "fresh";
+    copyBatch(observations as Batch, this.#arrays.observations);
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns The batch, in shared memory; reused by the next step.
+   */
+  observations(): Batch {
+    return this.#arrays.observations;
+  }
+
+  /** Ends all hosts; what they were doing is lost. */
+  close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#hosts.close();
+  }
+
+  /** Groups whose hosts are, as far as one knows, there. */
+  #alive(): readonly number[] {
+    if (this.#lost.size === 0) return this.#groups;
+    return this.#groups.filter((group) => !this.#lost.has(group));
+  }
+
+  /** Replaces the hosts that failed; their episodes end in this step. */
+  #recover(groups: readonly number[], failures: Failures): void {
+    if (failures.size + this.#lost.size === 0) return;
+    const broken = new Map(failures);
+    for (const group of groups) {
+      const failure = this.#lost.get(group);
+      if (failure !== undefined) broken.set(group, failure);
+      this.#lost.delete(group);
+    }
+    for (const group of broken.keys()) cutOff(this.#rows[group]);
+    this.#fleet.replace(broken);
+  }
+
+  #checkIdle(action: string): void {
+    this.#checkUsable(action);
+    if (this.#sent.size === 0) return;
+    throw new TypeError(
+      `Cannot ${action} copies while ${
+        this.#ready.copiesIn(this.#sent.groups)
+      } are on their way: call recv first`,
+    );
+  }
+
+  #checkBegun(action: string): void {
+    this.#checkUsable(action);
+    if (this.#state === "running") return;
+    throw new Error(
+      `Cannot ${action} copies as their episodes have not begun: call reset first`,
+    );
+  }
+
+  #checkUsable(action: string): void {
+    if (this.#fleet.broken !== undefined) throw this.#fleet.broken;
+    if (this.#state !== "closed") return;
+    throw new TypeError(`Cannot ${action} copies that were closed`);
+  }
+}

@@ -1,0 +1,48 @@
+import type { RestartEvent } from "./restart_event.ts";
+
+/**
+ * How a {@linkcode HostedVecEnv} deals with hosts that fail.
+ *
+ * @example
+ * ```ts
+ * import { type HostedVecEnvOptions, WorkerVecEnv } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: HostedVecEnvOptions = { stepTimeoutMs: 5_000, restarts: 3 };
+ * const env = new WorkerVecEnv("CartPole-v1", { numEnvs: 2, ...options });
+ * assertEquals(env.numEnvs, 2);
+ * env.close();
+ * ```
+ */
+export interface HostedVecEnvOptions {
+  /**
+   * How long a host may take to do what it is asked, in milliseconds.
+   *
+   * @default 60_000
+   */
+  stepTimeoutMs?: number;
+  /**
+   * How long a host may take to start and to make its copies, in milliseconds.
+   *
+   * @default 120_000
+   */
+  startTimeoutMs?: number;
+  /**
+   * How often a group may be restarted within the window before it is an error.
+   *
+   * @default 10
+   */
+  restarts?: number;
+  /**
+   * The window, in milliseconds.
+   *
+   * @default 600_000
+   */
+  windowMs?: number;
+  /**
+   * What is told of a restart, before it is done.
+   *
+   * @default a function that prints one line to stderr
+   */
+  onRestart?: (event: RestartEvent) => void;
+}

@@ -1,0 +1,128 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { allocateBatch, cloneBatch, readRow, writeRow } from "../batch.ts";
+import { SeededRandom } from "../random.ts";
+import { randomActions } from "../testdata/play.ts";
+import { HostedVecEnv } from "./hosted_vec_env.ts";
+import { EpisodeWatch } from "./testdata/episode_watch.ts";
+import makeNested from "./testdata/nested_env.ts";
+import { fragile, once, ScriptedHosts } from "./testdata/scripted_hosts.ts";
+
+const GO = (n: number) => new Int32Array(n);
+
+Deno.test("each copy has the same numbers whatever group is ready first", () => {
+  const collect = (order: (i: number) => number[], k: number) => {
+    const { hosts, env } = fragile({ numEnvs: 6, groups: 3 });
+    const seen: number[][][] = Array.from({ length: 6 }, () => []);
+    env.reset({ seed: 3 });
+    env.send(GO(6));
+    for (let i = 0; i < 60; i++) {
+      hosts.readyFirst = order(i);
+      const { copies, observations, rewards } = env.recv(k);
+      assertEquals(copies.length, k);
+      copies.forEach((copy, row) => {
+        const at = 3 * row, all = observations as Float64Array;
+        seen[copy].push([...all.slice(at, at + 3), rewards[row]]);
+      });
+      env.send(GO(k), copies);
+    }
+    return seen;
+  };
+  const together = collect(() => [], 6);
+  for (
+    const apart of [
+      collect((i) => [i % 3], 2),
+      collect((i) => [2, i % 2], 2),
+      collect((i) => [2 - i % 3], 4),
+    ]
+  ) {
+    apart.forEach((steps, copy) => {
+      const length = Math.min(steps.length, 60);
+      assertEquals(steps.slice(0, length), together[copy].slice(0, length));
+    });
+  }
+});
+
+Deno.test("a group that fails on its way is received as cut off", () => {
+  const { hosts, env } = fragile({ numEnvs: 6, groups: 3 });
+  const watch = new EpisodeWatch(env.reset({ seed: 3 }), 6);
+  env.send(GO(6));
+  hosts.script = once(2, "step");
+  hosts.readyFirst = [2];
+  const first = env.recv(2);
+  assertEquals([...first.copies], [4, 5]);
+  assertEquals(watch.see(first, first.copies), [4, 5]);
+  env.send(GO(2), first.copies);
+  for (let i = 0; i < 3; i++) {
+    const ready = env.recv(2);
+    assertEquals(watch.see(ready, ready.copies), []);
+  }
+  // Lost in a snapshot, and received as such.
+  hosts.script = once(0, "snapshot");
+  env.snapshot();
+  env.send(GO(6));
+  const all = env.recv(6);
+  assertEquals(watch.see(all, all.copies), [0, 1]);
+});
+
+Deno.test("sending and receiving what does not fit is refused", () => {
+  const { env } = fragile({ numEnvs: 6, groups: 3 });
+  assertThrows(() => env.send(GO(6)), Error, "call reset first");
+  env.reset({ seed: 0 });
+  const refused: [() => unknown, string][] = [
+    [
+      () => env.recv(1),
+      "Cannot receive 1 copies as 0 are on their way",
+    ],
+    [
+      () => env.send(GO(1), [0]),
+      "Cannot send actions to 1 copies without copy 1: expected whole groups",
+    ],
+    [() => env.send(GO(2), [0, 0]), "Cannot send actions to copy 0"],
+    [() => env.send(GO(2), [0, 6]), "Cannot send actions to copy 6"],
+    [() => env.send(GO(2), [0.5, 1]), "Cannot send actions to copy 0.5"],
+    [() => env.send(GO(3), [0, 1]), "Cannot step 2 copies with 3"],
+  ];
+  for (const [act, message] of refused) {
+    assertThrows(act, RangeError, message);
+  }
+  env.send(GO(2), [3, 2]);
+  assertThrows(
+    () => env.send(GO(2), [2, 3]),
+    RangeError,
+    "Cannot send actions to copy 2 as it has not told of those before: call recv first",
+  );
+  assertThrows(() => env.recv(3), RangeError, "as 2 are on their way");
+  for (
+    const act of [
+      () => env.step(GO(6)),
+      () => env.reset(),
+      () => env.snapshot(),
+    ]
+  ) {
+    assertThrows(act, TypeError, "while 2 are on their way: call recv first");
+  }
+  assertEquals([...env.recv(1).copies], [2, 3]);
+  env.step(GO(6));
+});
+
+Deno.test("actions go to the copies that they are sent to", () => {
+  const env = new HostedVecEnv(
+    new ScriptedHosts(makeNested, { numEnvs: 4, groups: 2 }),
+  );
+  const alone = makeNested({ first: 0, numEnvs: 4 });
+  env.reset({ seed: 1 });
+  alone.reset({ seed: 1 });
+  const actions = randomActions(env, new SeededRandom(5));
+  const shuffled = allocateBatch(env.actionSpace, 4), order = [2, 3, 1, 0];
+  order.forEach((copy, row) => {
+    const action = readRow(env.actionSpace, { batch: actions, row: copy });
+    writeRow(env.actionSpace, action, { batch: shuffled, row });
+  });
+  env.send(shuffled, order);
+  const { copies, rewards } = env.recv(4);
+  const expected = alone.step(actions);
+  copies.forEach((copy, row) =>
+    assertEquals(rewards[row], expected.rewards[copy])
+  );
+  assertEquals(cloneBatch(env.observations()), expected.observations);
+});

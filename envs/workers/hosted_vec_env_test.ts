@@ -1,0 +1,384 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import * as fc from "fast-check";
+import { cloneBatch, readRow } from "../batch.ts";
+import { deriveSeed, SeededRandom } from "../random.ts";
+import { playVec } from "../testdata/play.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
+import { HostedVecEnv } from "./hosted_vec_env.ts";
+import type { RestartEvent } from "./restart_event.ts";
+import { EpisodeWatch } from "./testdata/episode_watch.ts";
+import makeFragile from "./testdata/fragile_env.ts";
+import makeNested from "./testdata/nested_env.ts";
+import { fragile, once, ScriptedHosts } from "./testdata/scripted_hosts.ts";
+
+const GO = (n: number) => new Int32Array(n);
+
+Deno.test("copies have the numbers of SyncVecEnv, in any groups", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 6 }).chain((numEnvs) =>
+        fc.record({
+          numEnvs: fc.constant(numEnvs),
+          groups: fc.integer({ min: 1, max: numEnvs }),
+          seed: fc.nat(),
+        })
+      ),
+      ({ numEnvs, groups, seed }) => {
+        const env = new HostedVecEnv(
+          new ScriptedHosts(makeNested, { numEnvs, groups }),
+        );
+        const alone = makeNested({ first: 0, numEnvs });
+        assertEquals(env.observationSpace, alone.observationSpace);
+        for (const it of [{ seed }, {}]) {
+          env.reset(it);
+          alone.reset(it);
+          assertEquals(playVec(env, 30, seed), playVec(alone, 30, seed));
+        }
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+Deno.test("a group that fails in a step is cut off once and goes on anew", () => {
+  for (const reason of ["error", "exit", "timeout"] as const) {
+    const { hosts, env } = fragile();
+    const watch = new EpisodeWatch(env.reset({ seed: 4 }), 5);
+    for (let i = 0; i < 4; i++) assertEquals(watch.see(env.step(GO(5))), []);
+    hosts.script = once(1, "step", reason);
+    assertEquals(watch.see(env.step(GO(5))), [2, 3]);
+    for (let i = 0; i < 20; i++) assertEquals(watch.see(env.step(GO(5))), []);
+  }
+});
+
+Deno.test("fresh episodes have seeds that derive from those of the copies", () => {
+  const { hosts, env } = fragile({ numEnvs: 2, groups: 1 });
+  env.reset({ seed: [11, 12] });
+  for (const restart of [1, 2]) {
+    hosts.script = once(0, "step");
+    const { observations } = env.step(GO(2));
+    const alone = fragile({ numEnvs: 2, groups: 2 }).env;
+    const seed = [deriveSeed(11, restart), deriveSeed(12, restart)];
+    assertEquals(
+      [...observations as Float64Array],
+      [...alone.reset({ seed }) as Float64Array],
+    );
+  }
+});
+
+Deno.test("a host is replaced until one begins its episodes", () => {
+  const { hosts, env } = fragile();
+  const watch = new EpisodeWatch(env.reset({ seed: 0 }), 5);
+  hosts.script = ({ group, type, life }) => {
+    if (group !== 0) return undefined;
+    if (life === 1) return type === "step" ? "exit" : undefined;
+    if (life === 2) return type === "open" ? "timeout" : undefined;
+    if (life === 3) return type === "reset" ? "error" : undefined;
+  };
+  hosts.log.length = 0;
+  assertEquals(watch.see(env.step(GO(5))), [0, 1]);
+  assertEquals(
+    hosts.log.filter((line) => line.endsWith("0")),
+    ["step 0", "open 0", "open 0", "reset 0", "open 0", "reset 0"],
+  );
+  assertEquals(watch.see(env.step(GO(5))), []);
+});
+
+Deno.test("restarts are told with the host's own error, then they are too many", () => {
+  const events: RestartEvent[] = [];
+  const { hosts, env } = fragile({
+    restarts: 2,
+    windowMs: 1e9,
+    onRestart: (event) => events.push(event),
+  });
+  env.reset({ seed: 0 });
+  for (let i = 0; i < 2; i++) {
+    hosts.script = once(2, "step", "error");
+    env.step(GO(5));
+  }
+  assertEquals(
+    events.map((it) => [it.group, it.copies, it.restarts, it.limit]),
+    [
+      [2, { first: 4, numEnvs: 1 }, 1, 2],
+      [2, { first: 4, numEnvs: 1 }, 2, 2],
+    ],
+  );
+  const [{ error, stderr }] = events;
+  assertEquals(
+    [error.reason, error.thrown, error.message, error.stack, stderr],
+    [
+      "error",
+      "RangeError",
+      "step failed in life 1",
+      "deep inside",
+      "printed by group 2",
+    ],
+  );
+  // Another group has restarts of its own.
+  hosts.script = once(0, "step");
+  env.step(GO(5));
+  hosts.script = once(2, "step", "error");
+  const thrown = assertThrows(
+    () => env.step(GO(5)),
+    Error,
+    "Cannot go on with group 2 (copy 4): it was restarted 2 times within 1000000 s, and now it threw RangeError: step failed in life 3",
+  );
+  assertEquals((thrown.cause as Error).stack, "deep inside");
+  // From here on it is broken, and says so.
+  assertThrows(() => env.step(GO(5)), Error, "restarted 2 times");
+  assertThrows(() => env.snapshot(), Error, "restarted 2 times");
+  env.close();
+  assertEquals(hosts.isClosed, true);
+});
+
+Deno.test("a process that stood still waits again before it gives up", () => {
+  const { hosts, env } = fragile({ stepTimeoutMs: 1_000 });
+  const watch = new EpisodeWatch(env.reset({ seed: 0 }), 5);
+  const { now } = performance, { waitFor } = hosts;
+  let isAwake = false;
+  hosts.script = () => isAwake ? undefined : "timeout";
+  hosts.waitFor = (...args) => {
+    if (performance.now !== now) {
+      isAwake = true;
+      return waitFor.apply(hosts, args);
+    }
+    // Stopped for an hour, as its hosts were.
+    performance.now = () => now.call(performance) + 3_600_000;
+    return [];
+  };
+  try {
+    assertEquals(watch.see(env.step(GO(5))), []);
+  } finally {
+    performance.now = now;
+  }
+});
+
+Deno.test("a reset gives its seeds to hosts that were replaced as well", () => {
+  const { hosts, env } = fragile();
+  const expected = [...fragile().env.reset({ seed: 6 }) as Float64Array];
+  hosts.script = once(1, "reset");
+  assertEquals([...env.reset({ seed: 6 }) as Float64Array], expected);
+  // Lost between two steps, which only the snapshot finds out.
+  hosts.script = once(0, "snapshot");
+  env.snapshot();
+  assertEquals([...env.reset({ seed: 6 }) as Float64Array], expected);
+  assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
+});
+
+/** What comes of steps that break nothing, copied. */
+function goOn(env: HostedVecEnv, steps: number): unknown[] {
+  return Array.from({ length: steps }, () => {
+    const { observations, finalObservations, rewards, terminated, truncated } =
+      env.step(GO(env.numEnvs));
+    const ended = [...rewards.keys()].filter((row) =>
+      terminated[row] || truncated[row]
+    );
+    return {
+      ...cloneBatch({ observations, rewards, terminated, truncated }) as object,
+      finals: ended.map((row) =>
+        readRow(env.observationSpace, { batch: finalObservations, row })
+      ),
+    };
+  });
+}
+
+Deno.test("a group lost in a snapshot is cut off by the next step", () => {
+  const { hosts, env } = fragile();
+  const watch = new EpisodeWatch(env.reset({ seed: 6 }), 5);
+  watch.see(env.step(GO(5)));
+  hosts.script = once(0, "snapshot");
+  const snapshot = env.snapshot();
+  const other = fragile().env;
+  other.restore(snapshot);
+  assertEquals(
+    cloneBatch(other.observations()),
+    cloneBatch(env.observations()),
+  );
+  const expected = goOn(other, 20);
+  assertEquals(watch.see(env.step(GO(5))), [0, 1]);
+  assertEquals(watch.see(env.step(GO(5))), []);
+  env.restore(snapshot);
+  assertEquals(goOn(env, 20), expected);
+});
+
+Deno.test("a snapshot restores exactly what happens, restarts included", () => {
+  const { hosts, env } = fragile();
+  env.reset({ seed: 9 });
+  env.step(GO(5));
+  hosts.script = once(1, "step");
+  env.step(GO(5));
+  const snapshot = env.snapshot();
+  const live = ({ hosts, env }: ReturnType<typeof fragile>) => {
+    const steps = goOn(env, 12);
+    hosts.script = once(1, "step");
+    return [...steps, ...goOn(env, 12), cloneBatch(env.reset())];
+  };
+  const expected = live({ hosts, env });
+  env.restore(snapshot);
+  assertEquals(live({ hosts, env }), expected);
+  const other = fragile();
+  // A host that dies while it is restored is replaced and restored.
+  other.hosts.script = once(2, "restore");
+  other.env.restore(snapshot);
+  assertEquals(live(other), expected);
+});
+
+Deno.test("what a copy throws in snapshot and restore reaches the caller", () => {
+  const { hosts, env } = fragile();
+  env.reset({ seed: 0 });
+  const snapshot = env.snapshot();
+  for (const type of ["snapshot", "restore"] as const) {
+    hosts.script = once(1, type, "error");
+    assertThrows(
+      () => type === "snapshot" ? env.snapshot() : env.restore(snapshot),
+      RangeError,
+      `${type} failed in life 1`,
+    );
+    // It goes on as it was.
+    assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
+    env.restore(snapshot);
+  }
+  assertThrows(
+    () => fragile({ groups: 2 }).env.restore(snapshot),
+    RangeError,
+    "Cannot restore 2 groups of copies from a snapshot of 3",
+  );
+  assertThrows(() => env.restore(null), TypeError, "has no 'fleet'");
+});
+
+Deno.test("a host that cannot be started is one clear error, and none is left", () => {
+  const hosts = new ScriptedHosts(makeFragile, { numEnvs: 2, groups: 2 });
+  hosts.script = once(1, "open", "error");
+  assertThrows(
+    () => new HostedVecEnv(hosts),
+    RangeError,
+    "Cannot start group 1 (copy 1): open failed in life 1",
+  );
+  assertEquals(hosts.isClosed, true);
+  const odd = new ScriptedHosts(
+    ({ first, numEnvs }) =>
+      new SyncVecEnv(
+        Array(numEnvs).fill(() => new ChainEnv({ length: 3 + first })),
+      ),
+    { numEnvs: 3, groups: 2 },
+  );
+  assertThrows(
+    () => new HostedVecEnv(odd),
+    Error,
+    "Cannot start group 1 (copy 2): its observations are a whole number from 0 to 5, those of other copies a whole number from 0 to 3",
+  );
+});
+
+Deno.test("bad input changes nothing", () => {
+  const { hosts, env } = fragile();
+  assertThrows(() => env.step(GO(5)), Error, "call reset first");
+  env.reset({ seed: 0 });
+  const before = env.snapshot();
+  hosts.log.length = 0;
+  assertThrows(
+    () => env.step(GO(4)),
+    RangeError,
+    "Cannot step 5 copies with 4",
+  );
+  assertThrows(
+    () => env.step(Int32Array.of(0, 0, 99, 0, 0)),
+    RangeError,
+    "Cannot take action 99",
+  );
+  assertThrows(() => env.reset({ seed: -1 }), RangeError, "Cannot seed");
+  assertThrows(() => env.reset({ seed: [1] }), RangeError, "Cannot seed 5");
+  assertEquals(hosts.log, []);
+  assertEquals(env.snapshot(), before);
+  env.close();
+  env.close();
+  assertThrows(
+    () => env.step(GO(5)),
+    TypeError,
+    "Cannot step copies that were closed",
+  );
+  for (
+    const [name, value] of [
+      ["stepTimeoutMs", 0],
+      ["startTimeoutMs", NaN],
+      ["restarts", -1],
+      ["windowMs", 0.5],
+    ] as const
+  ) {
+    assertThrows(
+      () => fragile({ [name]: value }),
+      RangeError,
+      `Cannot host environments with ${name} ${value}`,
+    );
+  }
+});
+
+Deno.test("steps reuse shared arrays", () => {
+  const { env } = fragile();
+  env.reset({ seed: 0 });
+  const first = { ...env.step(GO(5)) }, second = env.step(GO(5));
+  for (const key of ["observations", "rewards", "truncated"] as const) {
+    assertStrictEquals(second[key], first[key]);
+    const { buffer } = second[key] as Float64Array;
+    assertEquals(buffer instanceof SharedArrayBuffer, true);
+  }
+  assertStrictEquals(env.observations(), second.observations);
+});
+
+Deno.test("episodes that the hosts record are told of, by copy", () => {
+  const make = ({ numEnvs }: { numEnvs: number }) =>
+    Object.assign(
+      new SyncVecEnv(Array(numEnvs).fill(() => new ChainEnv())),
+      { marks: 0 },
+    );
+  const recording = (range: { numEnvs: number }) => {
+    const env = make(range), step = env.step.bind(env);
+    env.step = (actions) => ({
+      ...step(actions),
+      episodes: ++env.marks === 2
+        ? [{ env: 1, return: 5, length: 2, terminated: true }]
+        : [],
+    });
+    return env;
+  };
+  const env = new HostedVecEnv(
+    new ScriptedHosts(recording, { numEnvs: 4, groups: 2 }),
+  );
+  env.reset({ seed: 0 });
+  assertEquals(env.step(GO(4)).episodes, []);
+  assertEquals(env.step(GO(4)).episodes?.map((it) => it.env), [1, 3]);
+  env.send(GO(4));
+  assertEquals(env.recv(2).episodes, []);
+  const { env: silent } = fragile();
+  silent.reset({ seed: 0 });
+  assertEquals(silent.step(GO(5)).episodes, undefined);
+});
+
+/** A long run in which anything may fail at any time. */
+function stormyRun(seed: number, failures: number): number[] {
+  const { hosts, env } = fragile({ numEnvs: 7, groups: 3 });
+  const random = new SeededRandom(seed);
+  hosts.script = ({ type }) => {
+    if (type === "open" || type === "reset" || type === "step") {
+      if (random.uniform() < failures) {
+        return (["error", "exit", "timeout"] as const)[random.integer(3)];
+      }
+    }
+  };
+  const watch = new EpisodeWatch(env.reset({ seed }), 7);
+  for (let i = 0; i < 300; i++) watch.see(env.step(GO(7)));
+  return [watch.broken, watch.ended];
+}
+
+Deno.test("whatever fails, no episode is lost, joined or told of twice", () => {
+  fc.assert(
+    fc.property(fc.nat(), (seed) => {
+      const [broken, ended] = stormyRun(seed, 0.1);
+      assertEquals(broken > 50 && ended > 10, true);
+      assertEquals([broken, ended], stormyRun(seed, 0.1));
+      // Without failures each copy ends an episode every ninth step.
+      assertEquals(stormyRun(seed, 0), [0, 7 * Math.floor(300 / 9)]);
+    }),
+    { numRuns: 10 },
+  );
+});

@@ -1,0 +1,89 @@
+import type { GroupRange } from "./group_hosts.ts";
+import type { HostFailure } from "./host_failure.ts";
+
+/**
+ * A group whose host is being replaced.
+ *
+ * @example
+ * ```ts
+ * import { HostFailure, type RestartEvent } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const event: RestartEvent = {
+ *   group: 1,
+ *   copies: { first: 4, numEnvs: 4 },
+ *   error: new HostFailure("exit", "it ended with code 1"),
+ *   stderr: "",
+ *   restarts: 1,
+ *   limit: 10,
+ *   windowMs: 600_000,
+ * };
+ * assertEquals(event.error.reason, "exit");
+ * ```
+ */
+export interface RestartEvent {
+  /** Which group. */
+  readonly group: number;
+  /** Which copies it has. */
+  readonly copies: GroupRange;
+  /** What went wrong, with the host's own error and stack. */
+  readonly error: HostFailure;
+  /** What the host printed last, where that is known. */
+  readonly stderr: string;
+  /** Restarts of the group within the window, this one included. */
+  readonly restarts: number;
+  /** How many there may be. */
+  readonly limit: number;
+  /** The window, in milliseconds. */
+  readonly windowMs: number;
+}
+
+/**
+ * A restart as one line of text.
+ *
+ * @param event The restart.
+ * @returns The line, without an end of line.
+ * @example
+ * ```ts
+ * import { describeRestart, HostFailure } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const line = describeRestart({
+ *   group: 1,
+ *   copies: { first: 4, numEnvs: 4 },
+ *   error: new HostFailure("error", "no ball", { name: "RangeError" }),
+ *   stderr: "",
+ *   restarts: 2,
+ *   limit: 10,
+ *   windowMs: 60_000,
+ * });
+ * assertEquals(
+ *   line,
+ *   "Restarting group 1 (copies 4 to 7), restart 2 of at most 10 within 60 s: it threw RangeError: no ball",
+ * );
+ * ```
+ */
+export function describeRestart(event: RestartEvent): string {
+  const { group, copies, error, restarts, limit, windowMs } = event;
+  return `Restarting ${
+    describeGroup(group, copies)
+  }, restart ${restarts} of at most ${limit} within ${windowMs / 1000} s: ${
+    oneLine(error.what)
+  }`;
+}
+
+/** A group and its copies in words. */
+export function describeGroup(
+  group: number,
+  { first, numEnvs }: GroupRange,
+): string {
+  const copies = numEnvs === 1
+    ? `copy ${first}`
+    : `copies ${first} to ${first + numEnvs - 1}`;
+  return `group ${group} (${copies})`;
+}
+
+/** The first line of a text. */
+function oneLine(text: string): string {
+  return text.trim().split("\n")[0];
+}

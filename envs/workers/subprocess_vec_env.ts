@@ -1,0 +1,132 @@
+import { checkSource } from "./_check_source.ts";
+import type { GroupSource } from "./group_source.ts";
+import { HostedVecEnv } from "./hosted_vec_env.ts";
+import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
+import { hostCommand, ownPermissions } from "./_process_command.ts";
+import { ProcessHosts } from "./_process_hosts.ts";
+import { splitCopies } from "./split_copies.ts";
+
+/**
+ * Settings of a {@linkcode SubprocessVecEnv}.
+ *
+ * @example
+ * ```ts
+ * import {
+ *   SubprocessVecEnv,
+ *   type SubprocessVecEnvOptions,
+ * } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: SubprocessVecEnvOptions = {
+ *   numEnvs: 2,
+ *   processes: 1,
+ *   permissions: ["--allow-read"],
+ * };
+ * const env = new SubprocessVecEnv("CartPole-v1", options);
+ * env.reset({ seed: 0 });
+ * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
+ * env.close();
+ * ```
+ */
+export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * How many processes; each hosts a group of copies.
+   *
+   * @default one for each copy
+   */
+  processes?: number;
+  /**
+   * Deno's flags for what the processes may do, such as `--allow-ffi` or
+   * `--allow-read=/roms`. They must be able to read local modules.
+   *
+   * @default those permissions that this process has without bounds
+   */
+  permissions?: readonly string[];
+  /**
+   * More of Deno's flags, such as `--config=PATH` where the configuration that
+   * names the modules lies neither beside this package nor here.
+   *
+   * @default []
+   */
+  flags?: readonly string[];
+  /**
+   * Whether what the processes print also goes to stderr of this one.
+   *
+   * @default true
+   */
+  showOutput?: boolean;
+}
+
+/**
+ * Copies in processes of their own, one for each group: what crashes there, in
+ * native code too, harms nothing here, and what hangs is killed. Each step is a
+ * message to and from each process.
+ *
+ * The processes are run by this Deno executable, so that it must be permitted
+ * to run it (`--allow-run`); a compiled program cannot do that. They end with
+ * their input: when the environment is closed, or this process ends.
+ *
+ * @example
+ * ```ts
+ * import { makeVec } from "@bellman/envs";
+ * import { SubprocessVecEnv } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const processes = new SubprocessVecEnv("CartPole-v1", {
+ *   numEnvs: 4,
+ *   processes: 2,
+ * });
+ * const alone = makeVec("CartPole-v1", { numEnvs: 4 });
+ * const observations = processes.reset({ seed: 7 }) as Float32Array;
+ * assertEquals([...observations], [...alone.reset({ seed: 7 }) as Float32Array]);
+ * processes.close();
+ * ```
+ */
+export class SubprocessVecEnv extends HostedVecEnv {
+  #processes: ProcessHosts;
+  #atUnload = (): void => this.close();
+
+  /**
+   * Starts the processes and waits until they have made their copies.
+   *
+   * @param source What the copies are made from.
+   * @param options How many copies and processes, and what happens on failures.
+   * @throws {TypeError} If the source cannot be sent to a process, or this is a
+   * compiled program.
+   * @throws {RangeError} If a number among the options cannot be used.
+   * @throws {Error} What making the copies threw, or why a process could not be
+   * started.
+   */
+  constructor(source: GroupSource, options: SubprocessVecEnvOptions) {
+    const checked = checkSource(source);
+    const { numEnvs, processes = numEnvs, flags = [] } = options;
+    const { permissions = ownPermissions(), showOutput = true } = options;
+    const hosts = new ProcessHosts({
+      source: checked,
+      groups: splitCopies(numEnvs, processes),
+      command: hostCommand(permissions, flags),
+      showOutput,
+    });
+    super(hosts, options);
+    this.#processes = hosts;
+    // One that hangs would not see that its input has ended.
+    addEventListener("unload", this.#atUnload);
+  }
+
+  /**
+   * The processes, group by group.
+   *
+   * @returns Their ids, of those that run.
+   */
+  pids(): number[] {
+    return this.#processes.groups.map((_, group) => this.#processes.pid(group));
+  }
+
+  /** Ends all processes; what they were doing is lost. */
+  override close(): void {
+    removeEventListener("unload", this.#atUnload);
+    super.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { isProcess } from "../_process/testdata/processes.ts";
+import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
+import { FRAGILE, testHosted, using } from "./testdata/hosted_contract.ts";
+import { leavesNothing } from "./testdata/leftovers.ts";
+
+testHosted(
+  "SubprocessVecEnv",
+  (source, { groups, ...options }) =>
+    new SubprocessVecEnv(source, { ...options, processes: groups }),
+  { numRuns: 5 },
+);
+
+Deno.test("a process may do no more than it is permitted", () => {
+  assertThrows(
+    () =>
+      new SubprocessVecEnv(FRAGILE, {
+        numEnvs: 1,
+        permissions: [],
+        showOutput: false,
+      }),
+    Error,
+    "Cannot start group 0 (copy 0): Requires read access",
+  );
+});
+
+Deno.test("Deno's own flags reach the processes", async () => {
+  const options = { numEnvs: 1, flags: ["--v8-flags=--stack-size=900"] };
+  await using(new SubprocessVecEnv("CartPole-v1", options), (env) => {
+    assertEquals(env.pids().map(isProcess), [true]);
+  });
+  assertThrows(
+    () =>
+      new SubprocessVecEnv("CartPole-v1", {
+        numEnvs: 1,
+        flags: ["--no-such-flag"],
+        showOutput: false,
+      }),
+    Error,
+    "Cannot start group 0 (copy 0): its process ended with code 1",
+  );
+});
+
+Deno.test("numbers that cannot be are refused before a process starts", async () => {
+  await leavesNothing(() => {
+    const refused: [object, string][] = [
+      [{ numEnvs: 0 }, "Cannot host 0 copies"],
+      [{ numEnvs: 2, processes: 3 }, "Cannot host 2 copies in 3 groups"],
+      [{ numEnvs: 2, restarts: 0.5 }, "with restarts 0.5"],
+    ];
+    for (const [options, message] of refused) {
+      assertThrows(
+        () => new SubprocessVecEnv("CartPole-v1", options as never),
+        RangeError,
+        message,
+      );
+    }
+  });
+});

@@ -1,0 +1,27 @@
+/** CartPole whose steps take a while, as those of an emulator do. */
+import { CartPoleEnv } from "../../classic_control/cart_pole_env.ts";
+import type { StepResult } from "../../env.ts";
+import type { SpaceValue } from "../../space.ts";
+import { SyncVecEnv } from "../../sync_vec_env.ts";
+import type { VecEnv } from "../../vec_env.ts";
+import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import type { GroupRange } from "../group_hosts.ts";
+
+/** Sorted natively, so that it takes equally long in all threads. */
+const NUMBERS = Float64Array.from({ length: 1_000 }, (_, i) => i * 7919 % 1009);
+
+class Busy extends EnvWrapper {
+  #numbers = new Float64Array(NUMBERS.length);
+
+  override step(action: SpaceValue): StepResult {
+    this.#numbers.set(NUMBERS);
+    this.#numbers.sort();
+    return super.step(action);
+  }
+}
+
+export default function makeBusy({ numEnvs }: GroupRange): VecEnv {
+  return new SyncVecEnv(
+    Array.from({ length: numEnvs }, () => () => new Busy(new CartPoleEnv())),
+  );
+}

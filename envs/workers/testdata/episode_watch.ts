@@ -1,0 +1,78 @@
+import { assertEquals, assertNotEquals } from "@std/assert";
+import type { Batch, VecStep } from "../../vec_env.ts";
+import { EPISODE_LENGTH } from "./fragile_env.ts";
+
+interface Seen {
+  copy: number;
+  episode: number;
+  steps: number;
+}
+
+function rowsOf(batch: Batch, row: number): Seen {
+  const [copy, episode, steps] = (batch as Float64Array)
+    .subarray(3 * row, 3 * row + 3);
+  return { copy, episode, steps };
+}
+
+/**
+ * Follows the episodes of the fragile environment from outside, and knows what
+ * each step of each copy must be: the next one of its episode, its end, or the
+ * one and only report that it broke.
+ */
+export class EpisodeWatch {
+  #now: Seen[];
+  /** How many episodes broke. */
+  broken = 0;
+  /** How many ended by themselves. */
+  ended = 0;
+
+  constructor(observations: Batch, numEnvs: number) {
+    this.#now = Array.from({ length: numEnvs }, (_, i) => {
+      const seen = rowsOf(observations, i);
+      assertEquals([seen.copy, seen.steps], [i, 0]);
+      return seen;
+    });
+  }
+
+  /** Checks a step; gives the copies whose episodes broke in it. */
+  see(step: VecStep, copies?: ArrayLike<number>): number[] {
+    const broken: number[] = [];
+    const rows = step.rewards.length;
+    for (let row = 0; row < rows; row++) {
+      const copy = copies?.[row] ?? row;
+      if (this.#seeRow(step, row, copy)) broken.push(copy);
+    }
+    this.broken += broken.length;
+    return broken;
+  }
+
+  #seeRow(step: VecStep, row: number, copy: number): boolean {
+    const before = this.#now[copy];
+    const now = this.#now[copy] = rowsOf(step.observations, row);
+    const flags = [step.terminated[row], step.truncated[row]];
+    assertEquals(now.copy, copy);
+    if (flags[1] === 1) {
+      assertEquals([flags[0], step.rewards[row]], [0, 0]);
+      assertEquals(rowsOf(step.finalObservations, row), before);
+      this.#checkNew(now, before);
+      return true;
+    }
+    const next = { ...before, steps: before.steps + 1 };
+    assertEquals(step.rewards[row], next.steps);
+    if (next.steps < EPISODE_LENGTH) {
+      assertEquals(flags[0], 0);
+      assertEquals(now, next);
+    } else {
+      assertEquals(flags[0], 1);
+      assertEquals(rowsOf(step.finalObservations, row), next);
+      this.#checkNew(now, before);
+      this.ended++;
+    }
+    return false;
+  }
+
+  #checkNew(now: Seen, before: Seen): void {
+    assertEquals(now.steps, 0);
+    assertNotEquals(now.episode, before.episode);
+  }
+}

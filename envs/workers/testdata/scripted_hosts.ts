@@ -1,0 +1,128 @@
+import type {
+  GroupAnswer,
+  GroupArrays,
+  GroupCommand,
+  GroupHosts,
+  GroupRange,
+} from "../group_hosts.ts";
+import { GroupRunner } from "../_group_runner.ts";
+import { type FailureReason, HostFailure } from "../host_failure.ts";
+import { HostedVecEnv } from "../hosted_vec_env.ts";
+import type { HostedVecEnvOptions } from "../hosted_vec_env_options.ts";
+import { splitCopies } from "../split_copies.ts";
+import type { VecEnv } from "../../vec_env.ts";
+import makeFragile from "./fragile_env.ts";
+
+/** How a group fails when it is asked for something, if it does. */
+export type Script = (asked: {
+  group: number;
+  type: GroupCommand["type"];
+  /** Which host of the group it is; the first one is 1. */
+  life: number;
+}) => FailureReason | undefined;
+
+/** Hosts in this very thread, whose groups fail as a script says. */
+export class ScriptedHosts implements GroupHosts {
+  readonly groups: readonly GroupRange[];
+  /** Changes in mid-course. */
+  script: Script = () => undefined;
+  /** Groups that are ready, where not all are. */
+  readyFirst: number[] | undefined;
+  /** What was done, in words. */
+  readonly log: string[] = [];
+  isClosed = false;
+  #make: (range: GroupRange) => VecEnv;
+  #lives: number[] = [];
+  #runners: (GroupRunner | undefined)[] = [];
+  #arrays: readonly GroupArrays[] | undefined;
+  #asked: (GroupCommand | undefined)[] = [];
+
+  constructor(
+    make: (range: GroupRange) => VecEnv,
+    { numEnvs, groups }: { numEnvs: number; groups: number },
+  ) {
+    this.#make = make;
+    this.groups = splitCopies(numEnvs, groups);
+  }
+
+  start(group: number): void {
+    this.#lives[group] = (this.#lives[group] ?? 0) + 1;
+    this.#runners[group] = new GroupRunner(this.#make(this.groups[group]));
+    if (this.#arrays) this.#runners[group].attach(this.#arrays[group]);
+    this.#asked[group] = undefined;
+  }
+
+  attach(arrays: readonly GroupArrays[]): void {
+    this.#arrays = arrays;
+    arrays.forEach((it, group) => this.#runners[group]!.attach(it));
+  }
+
+  begin(group: number, command: GroupCommand): void {
+    if (this.#asked[group] !== undefined) {
+      throw new Error(`Group ${group} was asked two things at once`);
+    }
+    this.log.push(`${command.type} ${group}`);
+    this.#asked[group] = command;
+  }
+
+  waitFor(
+    groups: readonly number[],
+    { count }: { count: number },
+  ): readonly number[] {
+    const first = (this.readyFirst ?? []).filter((it) => groups.includes(it));
+    const rest = groups.filter((it) => !first.includes(it));
+    return [...first, ...rest].slice(0, Math.max(count, 1));
+  }
+
+  finish(group: number): GroupAnswer {
+    const command = this.#asked[group];
+    if (command === undefined) {
+      throw new Error(`Group ${group} was asked nothing`);
+    }
+    this.#asked[group] = undefined;
+    const life = this.#lives[group], { type } = command;
+    const reason = this.script({ group, type, life });
+    if (reason !== undefined) {
+      const thrown = { name: "RangeError", stack: "deep inside" };
+      throw new HostFailure(reason, `${type} failed in life ${life}`, thrown);
+    }
+    const answer = this.#runners[group]!.run(command);
+    if (type === "reset" || type === "step") this.#runners[group]!.write();
+    return answer;
+  }
+
+  output(group: number): string {
+    return `printed by group ${group}`;
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+const QUIET: HostedVecEnvOptions = { onRestart: () => {}, restarts: Infinity };
+
+/** Fragile copies whose groups fail as a script says. */
+export function fragile(
+  { numEnvs = 5, groups = 3, ...options }: HostedVecEnvOptions & {
+    numEnvs?: number;
+    groups?: number;
+  } = {},
+): { hosts: ScriptedHosts; env: HostedVecEnv } {
+  const hosts = new ScriptedHosts(makeFragile, { numEnvs, groups });
+  return { hosts, env: new HostedVecEnv(hosts, { ...QUIET, ...options }) };
+}
+
+/** Fails the next time that a group is asked for something, and only then. */
+export function once(
+  group: number,
+  type: string,
+  reason: FailureReason = "exit",
+): Script {
+  let isDue = true;
+  return (asked) => {
+    if (!isDue || asked.group !== group || asked.type !== type) return;
+    isDue = false;
+    return reason;
+  };
+}

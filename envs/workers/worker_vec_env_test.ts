@@ -1,0 +1,118 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { cloneBatch } from "../batch.ts";
+import { make, register } from "../mod.ts";
+import { playVec } from "../testdata/play.ts";
+import { EpisodeWatch } from "./testdata/episode_watch.ts";
+import makeFragile, { EXIT, GO, THROW } from "./testdata/fragile_env.ts";
+import { FRAGILE, testHosted, using } from "./testdata/hosted_contract.ts";
+import makeNested from "./testdata/nested_env.ts";
+import { WorkerVecEnv } from "./worker_vec_env.ts";
+
+testHosted(
+  "WorkerVecEnv",
+  (source, { groups, ...options }) =>
+    new WorkerVecEnv(source, { ...options, workers: groups }),
+  { numRuns: 8 },
+);
+
+const NESTED = { module: import.meta.resolve("./testdata/nested_env.ts") };
+
+Deno.test("the calling thread hosts the last group with the same numbers", async () => {
+  const alone = makeNested({ numEnvs: 5, first: 0 });
+  for (const spins of [0, 1_000]) {
+    const env = new WorkerVecEnv(NESTED, {
+      numEnvs: 5,
+      workers: 1,
+      callerShare: makeNested,
+      spins,
+    });
+    await using(env, () => {
+      env.reset({ seed: 4 });
+      alone.reset({ seed: 4 });
+      assertEquals(playVec(env, 60, 1), playVec(alone, 60, 1));
+      const snapshot = env.snapshot();
+      const expected = playVec(env, 20, 2);
+      env.restore(snapshot);
+      assertEquals(playVec(env, 20, 2), expected);
+    });
+  }
+});
+
+Deno.test("its own group is replaced and received as any other", async () => {
+  const env = new WorkerVecEnv(FRAGILE, {
+    numEnvs: 4,
+    workers: 1,
+    callerShare: makeFragile,
+    onRestart: () => {},
+  });
+  await using(env, () => {
+    const watch = new EpisodeWatch(env.reset({ seed: 0 }), 4);
+    watch.see(env.step(new Int32Array(4)));
+    assertEquals(watch.see(env.step(Int32Array.of(GO, GO, THROW, GO))), [2, 3]);
+    assertEquals(
+      watch.see(env.step(Int32Array.of(EXIT, GO, GO, THROW))),
+      [0, 1, 2, 3],
+    );
+    env.send(new Int32Array(4));
+    const received = [0, 1].flatMap(() => {
+      const ready = env.recv(1);
+      assertEquals(watch.see(ready, ready.copies), []);
+      return [...ready.copies];
+    });
+    assertEquals(received.sort(), [0, 1, 2, 3]);
+  });
+});
+
+Deno.test("an environment that this thread knows needs no function", async () => {
+  const options = { numEnvs: 3, workers: 1, callerShare: true };
+  await using(new WorkerVecEnv("Acrobot-v1", options), (env) => {
+    const one = make("Acrobot-v1");
+    const seed = [5, 6, 7];
+    const all = cloneBatch(env.reset({ seed })) as Float32Array;
+    seed.forEach((it, row) =>
+      assertEquals(all.slice(6 * row, 6 * row + 6), one.reset({ seed: it }))
+    );
+  });
+  assertThrows(
+    () => new WorkerVecEnv(NESTED, options),
+    TypeError,
+    "in the calling thread with callerShare true: expected the function that it exports",
+  );
+  // Known here, but not in a worker.
+  register({ id: "OnlyHere-v0", make: () => make("CartPole-v1") });
+  assertThrows(
+    () => new WorkerVecEnv("OnlyHere-v0", options),
+    RangeError,
+    "Cannot start group 0 (copies 0 to 1) of OnlyHere-v0: Unknown environment",
+  );
+});
+
+Deno.test("numbers that cannot be are refused", () => {
+  const refused: [object, string][] = [
+    [{ numEnvs: 0 }, "Cannot host 0 copies"],
+    [{ numEnvs: 2, workers: 0 }, "Cannot host copies in 0 workers"],
+    [{ numEnvs: 2, workers: 3 }, "Cannot host 2 copies in 3 groups"],
+    [{ numEnvs: 1, callerShare: true }, "Cannot host 1 copies in 2 groups"],
+    [{ numEnvs: 2, spins: -1 }, "Cannot look -1 times"],
+    [{ numEnvs: 2, restarts: 0.5 }, "with restarts 0.5"],
+  ];
+  for (const [options, message] of refused) {
+    assertThrows(
+      () => new WorkerVecEnv("CartPole-v1", options as { numEnvs: number }),
+      RangeError,
+      message,
+    );
+  }
+});
+
+Deno.test({
+  name: "workers that may not be loaded are one clear error at once",
+  permissions: { read: false },
+  fn: () => {
+    assertThrows(
+      () => new WorkerVecEnv("CartPole-v1", { numEnvs: 1 }),
+      Deno.errors.NotCapable,
+      "Cannot start workers without the permission to read",
+    );
+  },
+});
