@@ -67,6 +67,8 @@ export interface EpisodeEnd {
   readonly length: number;
   /** True where it reached an end state, false where it was cut short. */
   readonly terminated: boolean;
+  /** The return of each life of a game that has some; their sum is `return`. */
+  readonly lifeReturns?: readonly number[];
 }
 
 /**

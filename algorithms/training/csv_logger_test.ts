@@ -82,6 +82,25 @@ Deno.test("episodes are read as they were written", () =>
     assertThrows(() => readEpisodes(path), SyntaxError, "its columns are a,b");
   }));
 
+Deno.test("the returns of lives are kept; a file without them goes on as it is", () =>
+  inFile((path) => {
+    const game = { ...episode(4), lifeReturns: [1, -0.5, 3] };
+    const logger = new EpisodesCsv(path);
+    logger.writeEpisode(game);
+    logger.writeEpisode(episode(5));
+    logger.truncate(5);
+    logger.close();
+    assertEquals(readEpisodes(path), [game, episode(5)]);
+    const header = "step,env,return,length,terminated";
+    Deno.writeTextFileSync(path, `${header}\n1,0,2,3,1\n`);
+    const older = new EpisodesCsv(path);
+    older.writeEpisode(game);
+    older.close();
+    const [first, , last] = read(path).split("\n");
+    assertEquals([first, last.split(",").length], [header, 5]);
+    assertEquals(readEpisodes(path).length, 2);
+  }));
+
 const loggers: [string, (path: string) => Logger][] = [
   ["CsvLogger", (path) => new CsvLogger(path)],
   ["EpisodesCsv", (path) => new EpisodesCsv(path)],

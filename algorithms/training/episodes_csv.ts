@@ -1,12 +1,15 @@
 import { AppendFile } from "./_append_file.ts";
 import type { LoggedEpisode, Logger } from "./logger.ts";
 
-const header = "step,env,return,length,terminated\n";
+const COLUMNS = "step,env,return,length,terminated";
+/** The column of games that have lives. */
+const LIVES = ",life_returns";
 
 /**
  * Writes ended episodes to a CSV file with the columns `step`, `env`, `return`,
- * `length` and `terminated` (1 or 0). It holds nothing of the clock, so the
- * file of a resumed run equals that of an uninterrupted one.
+ * `length`, `terminated` (1 or 0) and `life_returns` (the returns of a game's
+ * lives with spaces in between; empty without lives). It holds nothing of the
+ * clock, so the file of a resumed run equals that of an uninterrupted one.
  *
  * @example
  * ```ts
@@ -19,12 +22,13 @@ const header = "step,env,return,length,terminated\n";
  * logger.close();
  * assertEquals(
  *   await Deno.readTextFile(path),
- *   "step,env,return,length,terminated\n64,1,21,21,1\n",
+ *   "step,env,return,length,terminated,life_returns\n64,1,21,21,1,\n",
  * );
  * ```
  */
 export class EpisodesCsv implements Logger {
   #file: AppendFile;
+  #header: string;
 
   /**
    * Opens a file, to begin or to continue it.
@@ -33,7 +37,9 @@ export class EpisodesCsv implements Logger {
    */
   constructor(path: string) {
     this.#file = new AppendFile(path);
-    if (this.#file.text() === "") this.#file.append(header);
+    const [first] = this.#file.text().split("\n");
+    this.#header = first === "" ? COLUMNS + LIVES : first;
+    if (first === "") this.#file.append(`${this.#header}\n`);
   }
 
   /** Does nothing: rows of statistics go elsewhere. */
@@ -45,9 +51,13 @@ export class EpisodesCsv implements Logger {
    * @param episode The episode and the step at which it ended.
    */
   writeEpisode(episode: LoggedEpisode): void {
-    const { step, env, length, terminated } = episode;
+    const { step, env, length, terminated, lifeReturns = [] } = episode;
+    // A file of before that column goes on without it.
+    const lives = this.#header.endsWith(LIVES)
+      ? `,${lifeReturns.join(" ")}`
+      : "";
     this.#file.append(
-      `${step},${env},${episode.return},${length},${+terminated}\n`,
+      `${step},${env},${episode.return},${length},${+terminated}${lives}\n`,
     );
   }
 
@@ -64,6 +74,7 @@ export class EpisodesCsv implements Logger {
   truncate(step: number): void {
     const lines = this.#file.text().split("\n").slice(1, -1);
     const kept = lines.filter((line) => Number.parseInt(line) <= step);
+    const header = `${this.#header}\n`;
     this.#file.replace(header + kept.map((line) => line + "\n").join(""));
   }
 

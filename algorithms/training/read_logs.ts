@@ -63,16 +63,25 @@ export function readProgress(path: string): LogRow[] {
  */
 export function readEpisodes(path: string): LoggedEpisode[] {
   const [header, ...rows] = readWholeRows(path);
-  if (header?.join() !== "step,env,return,length,terminated") {
+  const wanted = "step,env,return,length,terminated";
+  if (header?.slice(0, 5).join() !== wanted) {
     throw new SyntaxError(
       `Cannot read episodes from ${path}: its columns are ${
         header?.join() ?? "missing"
-      }, wanted step,env,return,length,terminated`,
+      }, wanted ${wanted}`,
     );
   }
   return rows.map((row) => {
     const [step, env, total, length, terminated] = row.map(Number);
-    return { step, env, return: total, length, terminated: terminated === 1 };
+    const lives = row[5] ?? "";
+    return {
+      step,
+      env,
+      return: total,
+      length,
+      terminated: terminated === 1,
+      ...(lives !== "" && { lifeReturns: lives.split(" ").map(Number) }),
+    };
   });
 }
 
