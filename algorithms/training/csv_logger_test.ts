@@ -122,7 +122,7 @@ for (const [name, open] of loggers) {
       whole.close();
       const wanted = read(path);
 
-      for (let cut = wanted.length; cut > 60; cut -= 7) {
+      for (let cut = wanted.length; cut > 76; cut -= 7) {
         // A process was killed while it wrote, after a checkpoint at step 4.
         Deno.writeTextFileSync(path, wanted.slice(0, cut));
         const resumed = open(path);
