@@ -14,7 +14,7 @@ export interface Python {
 
 let prepared: Promise<Python> | undefined;
 
-/** Makes the environment, or says why it cannot. `BELLMAN_PYTHON` names an interpreter to take instead. */
+/** Makes the environment, or says why it cannot. */
 export function preparePython(): Promise<Python> {
   return prepared ??= prepare();
 }
@@ -35,8 +35,6 @@ export async function runPython(
 }
 
 async function prepare(): Promise<Python> {
-  const given = Deno.env.get("BELLMAN_PYTHON");
-  if (given) return { path: given };
   const dir = join(tmpdir(), "bellman-training-python-1");
   const path = join(dir, "bin", "python3");
   const ready = join(dir, "ready");
