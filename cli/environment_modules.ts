@@ -16,6 +16,11 @@ export function isGymnasium(id: string): boolean {
   return id.startsWith(GYMNASIUM);
 }
 
+/** Seconds as whole milliseconds, at least one. */
+export function milliseconds(seconds: number): number {
+  return Math.max(1, Math.round(1000 * seconds));
+}
+
 /** A module's URL: a path counts from the current folder. */
 function urlOf(module: string): string {
   if (URL.canParse(module) && !/^[a-z]:[\\/]/i.test(module)) return module;
@@ -50,7 +55,7 @@ export async function loadEnvironment(
     const { registerGymnasium } = await import("@bellman/envs/gymnasium");
     registerGymnasium(env.slice(GYMNASIUM.length), {
       modules: envModules,
-      stepTimeoutMs: 1000 * stepTimeout,
+      stepTimeoutMs: milliseconds(stepTimeout),
     });
     return [];
   }

@@ -5,6 +5,7 @@ import {
   SyncVecEnv,
   VecClipReward,
   type VecEnv,
+  VecEnvWrapper,
   VecFlattenObservation,
   VecFrameStack,
   VecNormalizeObservation,
@@ -13,7 +14,7 @@ import {
 } from "@bellman/envs";
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "./config/resolve.ts";
-import { isGymnasium } from "./environment_modules.ts";
+import { isGymnasium, milliseconds } from "./environment_modules.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** The environments of a run: the one it trains on and those that judge it. */
@@ -51,15 +52,40 @@ interface Hosting {
   imports: readonly string[];
   /** Takes a line that the user should see. */
   onNotice: (line: string) => void;
+  /**
+   * Whether agents are only judged: the copies to train on are there for what is
+   * around them then, and do not go on from where they were.
+   *
+   * @default false
+   */
+  isForJudging?: boolean;
+}
+
+/** Copies that do not go on from a snapshot. */
+class Unrestored extends VecEnvWrapper {
+  /** Leaves them as they are. */
+  override restore(): void {}
+}
+
+/** Groups of copies where there are some: a run keeps to them anywhere. */
+export function groupsOf(
+  { vectorization, workers }: ResolvedConfig,
+): number | null {
+  return vectorization === "sync"
+    ? workers
+    : workers ?? navigator.hardwareConcurrency;
 }
 
 /** The copies to train on, in this thread or beside it. */
 async function makeCopies(
   config: ResolvedConfig,
-  { imports, onNotice }: Hosting,
+  { imports, onNotice, isForJudging = false }: Hosting,
 ): Promise<VecEnv> {
   const { env: id, numEnvs, vectorization, envKwargs: kwargs } = config;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
+  if (isForJudging) {
+    return new Unrestored(makeVec(id, { numEnvs, maxEpisodeSteps, kwargs }));
+  }
   if (vectorization === "sync") {
     return makeVec(id, { numEnvs, maxEpisodeSteps, kwargs });
   }
@@ -71,11 +97,11 @@ async function makeCopies(
   const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
     "@bellman/envs/workers"
   );
-  const groups = config.workers ?? navigator.hardwareConcurrency;
+  const groups = groupsOf(config)!;
   const source = { id, kwargs, maxEpisodeSteps, imports };
   const options = {
     numEnvs,
-    stepTimeoutMs: 1000 * config.stepTimeout,
+    stepTimeoutMs: milliseconds(config.stepTimeout),
     onRestart: (event: RestartEvent) => onNotice(describeRestart(event)),
   };
   const copies = vectorization === "workers"

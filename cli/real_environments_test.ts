@@ -40,7 +40,28 @@ Deno.test("copies in workers and in processes learn from the same episodes", asy
   for (const where of ["workers", "subprocesses"]) {
     const run = await train(where, ...settings, `--set=vectorization=${where}`);
     assertEquals(await episodesOf(run), alone);
+    // The agent is judged anywhere, in this thread.
+    const judged = await capture("eval", run, "--episodes=2");
+    assertEquals(judged.code, 0, judged.err);
   }
+});
+
+Deno.test("a run keeps its number of groups", async () => {
+  const run = await train(
+    "groups",
+    ...["a2c", "--env=CartPole-v1", "--steps=100", "--backend=cpu"],
+    ...["--set=numEnvs=4", "--set=vectorization=workers"],
+  );
+  const config = await Deno.readTextFile(`${run}/config.yaml`);
+  assertStringIncludes(config, `workers: ${navigator.hardwareConcurrency}`);
+});
+
+Deno.test("seconds need not be whole milliseconds", async () => {
+  await train(
+    "timeout",
+    ...["a2c", "--env=CartPole-v1", "--steps=40", "--backend=cpu"],
+    ...["--set=vectorization=workers", "--set=stepTimeout=16.1"],
+  );
 });
 
 Deno.test("an environment of one's own is trained on by its module", async () => {

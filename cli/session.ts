@@ -11,7 +11,11 @@ import type { ResolvedConfig } from "./config/resolve.ts";
 import type { CommandIo } from "./io.ts";
 import { UsageError } from "./usage_error.ts";
 import { loadEnvironment } from "./environment_modules.ts";
-import { type Environments, makeEnvironments } from "./environments.ts";
+import {
+  type Environments,
+  groupsOf,
+  makeEnvironments,
+} from "./environments.ts";
 
 /** A run put together: its environments and its algorithm, ready to act. */
 export interface Session {
@@ -66,15 +70,18 @@ async function requestedEnvironments(
  *
  * @param config The configuration.
  * @param onNotice Takes a line that the user should see.
+ * @param options Whether the agent is to be judged alone, not trained on.
  */
 export async function openSession(
   config: ResolvedConfig,
   onNotice: (line: string) => void,
+  { isForJudging = false }: { isForJudging?: boolean } = {},
 ): Promise<Session> {
   const imports = await loadEnvironment(config);
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice,
+    isForJudging,
   });
   const { training } = environments;
   const engine = requestedEngine(config, onNotice);
@@ -93,6 +100,7 @@ export async function openSession(
   return {
     config: {
       ...config,
+      workers: groupsOf(config),
       engine: engine.name,
       backend: backend.name as ResolvedConfig["backend"],
     },

@@ -71,6 +71,12 @@ const episode = (step: number) => ({
   terminated: step % 2 === 1,
 });
 
+Deno.test("progress of nothing is no rows", () =>
+  inFile((path) => {
+    new CsvLogger(path).close();
+    assertEquals(readProgress(path), []);
+  }));
+
 Deno.test("episodes are read as they were written", () =>
   inFile((path) => {
     const logger = new EpisodesCsv(path);

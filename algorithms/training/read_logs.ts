@@ -7,7 +7,8 @@ import type { LoggedEpisode, LogRow } from "./logger.ts";
  * Reads the rows that {@link CsvLogger} wrote.
  *
  * @param path The file.
- * @returns The rows; empty cells are left out of their statistics.
+ * @returns The rows; empty cells are left out of their statistics. A file that is
+ * empty has none.
  * @throws {SyntaxError} When the file has no column `total_timesteps`.
  *
  * @example
@@ -26,7 +27,9 @@ import type { LoggedEpisode, LogRow } from "./logger.ts";
  */
 export function readProgress(path: string): LogRow[] {
   const [header, ...rows] = readWholeRows(path);
-  if (!header?.includes("total_timesteps")) {
+  // A run that is shorter than its first update logs nothing.
+  if (header === undefined) return [];
+  if (!header.includes("total_timesteps")) {
     throw new SyntaxError(
       `Cannot read progress from ${path}: it has no column total_timesteps`,
     );

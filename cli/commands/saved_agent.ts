@@ -73,7 +73,9 @@ export async function withAgent(
   io: CommandIo,
   use: (session: Session) => Promise<void>,
 ): Promise<void> {
-  const session = await openSession(asAvailable(config), notices(io));
+  const session = await openSession(asAvailable(config), notices(io), {
+    isForJudging: true,
+  });
   try {
     restoreSession(session, checkpoint);
     await use(session);

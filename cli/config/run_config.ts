@@ -36,7 +36,7 @@ export interface RunConfig {
    */
   envKwargs: Record<string, unknown>;
   /**
-   * Options of the environments for evaluation that differ from envKwargs, such as {"episodicLife": false}.
+   * Options of the environments for evaluation that differ from envKwargs, such as {"terminalOnLifeLoss": false}.
    *
    * @default {}
    * @alias evaluation_env_kwargs, eval_env_kwargs

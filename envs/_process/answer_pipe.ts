@@ -58,6 +58,17 @@ export class AnswerPipe {
     }
   }
 
+  /** The same without waiting: of what is there by now. */
+  look(): Uint8Array | null | undefined {
+    this.#file.writeSync(RING);
+    let hasRead = false;
+    return this.receive(() => {
+      const isOver = hasRead;
+      hasRead = true;
+      return isOver;
+    });
+  }
+
   /** The length of the message that is there; below 0 if there is none. */
   #length(): number {
     while (this.#from < this.#to && this.#bytes[this.#from] !== FRAME_MARK[0]) {

@@ -121,7 +121,7 @@ export class GymnasiumHosts implements GroupHosts {
     options: { count: number; timeoutMs: number },
   ): readonly number[] {
     const isDone = this.groups.length === 1 && groups.length === 1
-      ? this.#lines[groups[0]].await(options.timeoutMs)
+      ? this.#lines[groups[0]].await(options.count > 0 ? options.timeoutMs : 0)
       : undefined;
     if (isDone !== undefined) return isDone ? groups : [];
     return this.#children.waitFor(groups, options);

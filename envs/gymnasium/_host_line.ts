@@ -100,7 +100,9 @@ export class HostLine {
     const answer = this.#children.sleep(
       this.#group,
       (hasEnded) =>
-        answers.receive(() => hasEnded() || performance.now() > deadline),
+        timeoutMs <= 0
+          ? answers.look()
+          : answers.receive(() => hasEnded() || performance.now() > deadline),
     );
     if (answer === null) return undefined;
     this.#answer = answer;

@@ -1,3 +1,4 @@
+import { readVariable } from "../_install/cache_folder.ts";
 import type { ChildCommand } from "../_process/child_group.ts";
 import answer from "./host/answer.py" with { type: "text" };
 import copies from "./host/copies.py" with { type: "text" };
@@ -49,7 +50,7 @@ Host().serve()
 
 /** The Python that is used unless said otherwise. */
 export function defaultPython(): string {
-  return Deno.env.get("BELLMAN_PYTHON") || "python3";
+  return readVariable("BELLMAN_PYTHON") || "python3";
 }
 
 /** The command that hosts environments. */

@@ -33,6 +33,7 @@ function look(python: string): boolean {
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
     if (error instanceof Deno.errors.PermissionDenied) return false;
+    if (error instanceof Deno.errors.NotCapable) return false;
     throw error;
   }
 }

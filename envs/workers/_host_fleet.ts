@@ -49,6 +49,8 @@ export class HostFleet {
   seeds: readonly number[] | undefined;
   /** How often each group was replaced since its copies were seeded. */
   #replaced: Int32Array;
+  /** Whether the hosts record episodes: what fails in a step cannot say so. */
+  #tellEpisodes = false;
   #budgets: RestartBudget[];
   #restarts: number;
   #windowMs: number;
@@ -157,11 +159,14 @@ export class HostFleet {
     groups: readonly number[],
     failures: Failures,
   ): readonly EpisodeStatistics[] | undefined {
-    let all: readonly EpisodeStatistics[] | undefined;
+    let all: readonly EpisodeStatistics[] | undefined = this.#tellEpisodes
+      ? NO_EPISODES
+      : undefined;
     for (const group of groups) {
       if (failures.has(group)) continue;
       const { episodes } = this.answers[group];
       if (episodes === undefined) continue;
+      this.#tellEpisodes = true;
       all ??= NO_EPISODES;
       if (episodes.length === 0) continue;
       const { first } = this.hosts.groups[group];
@@ -185,8 +190,8 @@ export class HostFleet {
         this.hosts.begin(group, { type: "restore", snapshot });
       }
       const failures = this.collect(waiting, this.stepTimeoutMs);
+      this.replace(withoutErrors(failures));
       throwErrors(failures);
-      this.replace(failures);
       waiting = [...failures.keys()];
     }
   }
@@ -260,6 +265,11 @@ export function throwErrors(failures: Failures): void {
   for (const failure of failures.values()) {
     if (failure.reason === "error") throw failure.toThrow();
   }
+}
+
+/** The failures that are not errors which the copies threw: their hosts are gone. */
+export function withoutErrors(failures: Failures): Map<number, HostFailure> {
+  return new Map([...failures].filter(([, it]) => it.reason !== "error"));
 }
 
 function timed(failure: HostFailure, timeoutMs: number): HostFailure {

@@ -52,6 +52,7 @@ export class LocalSlot {
   }
 
   finish(): GroupAnswer {
+    this.run();
     if (this.#failure !== undefined) throw this.#failure;
     return this.#answer!;
   }

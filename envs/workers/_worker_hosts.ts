@@ -72,6 +72,7 @@ export class WorkerHosts implements GroupHosts {
     { count, timeoutMs }: { count: number; timeoutMs: number },
   ): readonly number[] {
     let deadline: number | undefined;
+    if (count < groups.length) this.#runLocal(groups);
     for (;;) {
       const seen = Atomics.load(this.#events, 0);
       const ready = this.#readyOf(groups);

@@ -59,7 +59,8 @@ class WorkerHost {
 
   /** Tells the caller of an error, if it still wants to know. */
   fail(error: unknown): void {
-    if (!this.#mayAnswer()) return;
+    const isAnswering = Atomics.load(this.#data.words, STATE) === WRITING;
+    if (!isAnswering && !this.#mayAnswer()) return;
     this.#data.port.postMessage(sendableError(error));
     this.#tell(FAILED);
   }
@@ -96,15 +97,14 @@ class WorkerHost {
 
   #carryOut(runner: GroupRunner): void {
     const isStep = Atomics.load(this.#data.words, COMMAND) === TAKE_STEP;
-    let result: GroupAnswer;
     try {
-      result = runner.run(isStep ? STEP : this.#readCommand(runner));
+      const result = runner.run(isStep ? STEP : this.#readCommand(runner));
+      if (!this.#mayAnswer()) return;
+      runner.write();
+      this.#answer(result);
     } catch (error) {
-      return this.fail(error);
+      this.fail(error);
     }
-    if (!this.#mayAnswer()) return;
-    runner.write();
-    this.#answer(result);
   }
 
   /** The command that was sent, after the arrays if those came first. */

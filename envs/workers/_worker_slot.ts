@@ -130,7 +130,9 @@ export class WorkerSlot {
   finish(): GroupAnswer {
     const state = this.#settle(ASKED);
     if (state === GONE) throw new HostFailure("exit", "its worker ended");
-    if (state === ASKED) throw new HostFailure("timeout", "it is silent");
+    if (state === ASKED || state === DROPPED) {
+      throw new HostFailure("timeout", "it is silent");
+    }
     if (state === FAILED) {
       const { message, ...thrown } = this.#read<SentError>();
       throw new HostFailure("error", message, thrown);

@@ -13,7 +13,12 @@ import type {
   VecStep,
 } from "../vec_env.ts";
 import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
-import { type Failures, HostFleet, throwErrors } from "./_host_fleet.ts";
+import {
+  type Failures,
+  HostFleet,
+  throwErrors,
+  withoutErrors,
+} from "./_host_fleet.ts";
 import { HostFailure } from "./host_failure.ts";
 import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
 import { ReadyRows } from "./_ready_rows.ts";
@@ -85,21 +90,26 @@ export class HostedVecEnv implements VecEnv {
     this.#hosts = hosts;
     this.#groups = [...hosts.groups.keys()];
     this.numEnvs = hosts.groups.reduce((sum, it) => sum + it.numEnvs, 0);
-    this.#fleet = new HostFleet(hosts, options);
-    const opened = this.#fleet.open();
-    this.observationSpace = opened.observationSpace;
-    this.actionSpace = opened.actionSpace;
-    this.spec = opened.spec;
-    this.#arrays = allocateArrays(opened, this.numEnvs);
-    this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
-    hosts.attach(this.#rows);
-    this.#taken = new ActionRows(opened.actionSpace, this.numEnvs);
-    this.#ready = new ReadyRows(opened, hosts.groups, {
-      actions: this.#arrays.actions,
-      rows: this.#rows,
-    });
-    const { actions: _, ...step } = this.#arrays;
-    this.#step = { ...step, episodes: undefined };
+    try {
+      this.#fleet = new HostFleet(hosts, options);
+      const opened = this.#fleet.open();
+      this.observationSpace = opened.observationSpace;
+      this.actionSpace = opened.actionSpace;
+      this.spec = opened.spec;
+      this.#arrays = allocateArrays(opened, this.numEnvs);
+      this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
+      hosts.attach(this.#rows);
+      this.#taken = new ActionRows(opened.actionSpace, this.numEnvs);
+      this.#ready = new ReadyRows(opened, hosts.groups, {
+        actions: this.#arrays.actions,
+        rows: this.#rows,
+      });
+      const { actions: _, ...step } = this.#arrays;
+      this.#step = { ...step, episodes: undefined };
+    } catch (error) {
+      hosts.close();
+      throw error;
+    }
   }
 
   /**
@@ -228,9 +238,11 @@ export class HostedVecEnv implements VecEnv {
     const fleet = this.#fleet, alive = this.#alive();
     for (const group of alive) this.#hosts.begin(group, { type: "snapshot" });
     const failures = fleet.collect(alive, fleet.stepTimeoutMs);
-    throwErrors(failures);
     // Their episodes end in the next step.
-    for (const [group, failure] of failures) this.#lost.set(group, failure);
+    for (const [group, failure] of withoutErrors(failures)) {
+      this.#lost.set(group, failure);
+    }
+    throwErrors(failures);
     return {
       fleet: fleet.save(),
       observations: cloneBatch(this.#arrays.observations) as Snapshot,

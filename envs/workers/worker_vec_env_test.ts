@@ -116,3 +116,28 @@ Deno.test({
     );
   },
 });
+
+Deno.test("the caller's own group has its turn in asynchronous mode", () => {
+  const env = new WorkerVecEnv("CartPole-v1", {
+    numEnvs: 3,
+    workers: 2,
+    callerShare: true,
+    stepTimeoutMs: 200,
+    onRestart: () => {
+      throw new Error("nothing fails here");
+    },
+  });
+  env.reset({ seed: 0 });
+  env.send(new Int32Array(3));
+  const steps = [0, 0, 0];
+  for (let i = 0; i < 60; i++) {
+    const { copies } = env.recv(1);
+    for (const copy of copies) steps[copy]++;
+    env.send(new Int32Array(copies.length), copies);
+  }
+  assertEquals(steps.every((it) => it >= 10), true, String(steps));
+  // The caller is slower than hosts may be.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  assertEquals(env.recv(3).copies.length, 3);
+  env.close();
+});

@@ -62,7 +62,8 @@ function findChains(graph: Graph): Chain[] {
     for (let at = node.outputs[0]; uses.get(at) === 1;) {
       const next = consumers.get(at)?.[0];
       const rows = next && rowsBeside(next, at);
-      if (rows === undefined) break;
+      // What another mask's chain has stays there.
+      if (rows === undefined || taken.has(next!)) break;
       nodes.push(next!);
       byRow.push(...rows);
       at = next!.outputs[0];

@@ -152,3 +152,27 @@ Deno.test("what a selection left at 0 is skipped as well", () => {
   onnx.forEach((it, i) => assertAlmostEquals(it, eager[i], 1e-5));
   assert(eager.some((it) => it !== 0) && eager.some((it) => it === 0));
 });
+
+Deno.test("where two masks meet, the rows of one of them are chosen", () => {
+  const fn = ({ x, first, one, last }: Tensors) => {
+    const scores = tf.matMul(tf.relu(tf.matMul(x, first)), last);
+    const mask = (above: number) =>
+      tf.cast(tf.greater(scores, above), "float32");
+    const kept = tf.mul(tf.mul(mask(0), scores), mask(0.1));
+    return { y: tf.matMul(tf.matMul(kept, last, false, true), one) };
+  };
+  const graph = optimize(trace((it) => fn(it), INPUTS));
+  assertEquals(
+    operationsOf(graph).filter((it) => it === "ChosenRows").length,
+    1,
+  );
+  const [onnx, eager] = (["onnx", "eager"] as const).map((engine) => {
+    const compiled = compile((it) => fn(it as Tensors), {
+      inputs: INPUTS,
+      engine,
+    });
+    return [...compiled.run(given()).y as Float32Array];
+  });
+  onnx.forEach((it, i) => assertAlmostEquals(it, eager[i], 1e-5));
+  assert(eager.some((it) => it !== 0) && eager.some((it) => it === 0));
+});
