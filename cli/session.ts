@@ -83,6 +83,20 @@ export async function openSession(
     onNotice,
     isForJudging,
   });
+  try {
+    return await sessionIn(environments, config, onNotice);
+  } catch (error) {
+    environments.training.close();
+    throw error;
+  }
+}
+
+/** What acts and learns in environments that are there. */
+async function sessionIn(
+  environments: Environments,
+  config: ResolvedConfig,
+  onNotice: (line: string) => void,
+): Promise<Session> {
   const { training } = environments;
   const engine = requestedEngine(config, onNotice);
   // Compiled functions need a backend for their first parameters alone.

@@ -12,6 +12,7 @@ import {
   terminalSink,
 } from "../play/picture_sink.ts";
 import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
+import type { Session } from "../session.ts";
 import { UsageError } from "../usage_error.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
@@ -78,7 +79,7 @@ async function playRun(
   const agent = await findAgent(options, "play");
   const { dir, seed, deterministic } = agent;
   const sink = await sinkOf(options, { dir, io });
-  await withAgent(agent, io, async (session) => {
+  const play = async (session: Session) => {
     const env = session.environments.single();
     let size: PictureSize | undefined;
     const played = await playEpisodes(session, {
@@ -95,7 +96,13 @@ async function playRun(
     played.forEach((episode, i) => io.out(describe(episode, i)));
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);
-  });
+  };
+  try {
+    await withAgent(agent, io, play);
+  } catch (error) {
+    await sink.abort?.();
+    throw error;
+  }
   return 0;
 }
 

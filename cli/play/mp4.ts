@@ -48,6 +48,8 @@ export class Mp4Writer {
   readonly #framesPerSecond: number;
   #child: Deno.ChildProcess | undefined;
   #writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  /** What the program says, read from the start so that it never waits. */
+  #said: Promise<string> | undefined;
 
   /**
    * @param path Where to.
@@ -71,6 +73,7 @@ export class Mp4Writer {
         stderr: "piped",
       }).spawn();
       this.#writer = this.#child.stdin.getWriter();
+      this.#said = new Response(this.#child.stderr).text();
     }
     try {
       await this.#writer!.write(picture.data.slice());
@@ -86,13 +89,26 @@ export class Mp4Writer {
    */
   async finish(): Promise<void> {
     await this.#writer!.close().catch(() => {});
-    const { success, stderr } = await this.#child!.output();
+    const { success } = await this.#child!.status;
     if (success) return await Deno.rename(this.#unfinished, this.#path);
     await Deno.remove(this.#unfinished).catch(() => {});
-    const lines = new TextDecoder().decode(stderr).trim().split("\n");
+    const lines = (await this.#said!).trim().split("\n");
     throw new UsageError(
       `Cannot write ${this.#path}: ${PROGRAM} says '${lines.at(-1)}'`,
     );
+  }
+
+  /** Gives the video up: nothing is left of it. */
+  async abort(): Promise<void> {
+    if (this.#child === undefined) return;
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    await this.#writer!.abort().catch(() => {});
+    await Promise.all([this.#child.status, this.#said]);
+    await Deno.remove(this.#unfinished).catch(() => {});
   }
 
   /** A video is there only when it is whole. */

@@ -48,3 +48,17 @@ Deno.test({
     assertEquals(error.message.split("\n").length, 1);
   },
 });
+
+Deno.test({
+  name: "a video that is given up leaves nothing",
+  ignore,
+  fn: async () => {
+    const dir = await Deno.makeTempDir();
+    const video = new Mp4Writer(`${dir}/play.mp4`, 20);
+    await video.add(solid(8, 8, 1));
+    await video.abort();
+    assertEquals([...Deno.readDirSync(dir)], []);
+    await new Mp4Writer(`${dir}/none.mp4`, 20).abort();
+    await Deno.remove(dir, { recursive: true });
+  },
+});

@@ -11,6 +11,8 @@ export interface PictureSink {
   show(picture: Picture, episode: number, step: number): Promise<void> | void;
   /** Ends, and says what was written; nothing for a terminal. */
   finish(): Promise<string>;
+  /** Gives up what is not finished. */
+  abort?(): Promise<void>;
 }
 
 /** Pictures become an animated GIF. */
@@ -35,6 +37,7 @@ export function mp4Sink(path: string, framesPerSecond: number): PictureSink {
       await video.finish();
       return `wrote ${path}`;
     },
+    abort: () => video.abort(),
   };
 }
 

@@ -26,21 +26,24 @@ export async function playEpisodes(
   const vec = environments.around(env);
   const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
   const played: PlayedEpisode[] = [];
-  let observations = vec.reset({ seed });
-  let stepsShown = 0;
-  await show(1, 0);
-  while (played.length < episodes) {
-    const step = vec.step(await actor.act(observations) as Batch);
-    actor.observe?.(step);
-    observations = step.observations;
-    stepsShown++;
-    for (const episode of step.episodes ?? []) {
-      played.push({ return: episode.return, length: episode.length });
-      stepsShown = 0;
+  try {
+    let observations = vec.reset({ seed });
+    let stepsShown = 0;
+    await show(1, 0);
+    while (played.length < episodes) {
+      const step = vec.step(await actor.act(observations) as Batch);
+      actor.observe?.(step);
+      observations = step.observations;
+      stepsShown++;
+      for (const episode of step.episodes ?? []) {
+        played.push({ return: episode.return, length: episode.length });
+        stepsShown = 0;
+      }
+      if (played.length < episodes) await show(played.length + 1, stepsShown);
     }
-    if (played.length < episodes) await show(played.length + 1, stepsShown);
+    return played;
+  } finally {
+    actor.close?.();
+    vec.close();
   }
-  actor.close?.();
-  vec.close();
-  return played;
 }

@@ -96,12 +96,25 @@ export async function replaceFolder(
   temporary: string,
 ): Promise<void> {
   const fresh = `${temporary}/fresh`;
+  const old = `${temporary}/old`;
   await Deno.mkdir(fresh);
   await writeAll(fresh, wheels);
+  const hadOne = await rename(dir, old);
   try {
-    await Deno.rename(dir, `${temporary}/old`);
+    await Deno.rename(fresh, dir);
   } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    if (hadOne) await rename(old, dir);
+    throw error;
   }
-  await Deno.rename(fresh, dir);
+}
+
+/** Renames a folder; whether there was one. */
+async function rename(from: string, to: string): Promise<boolean> {
+  try {
+    await Deno.rename(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }

@@ -63,9 +63,11 @@ async function isInstalled(
   required: Installation["required"],
 ): Promise<boolean> {
   const present = await installedPackages(dir) ?? [];
-  for (const { name, version } of wanted) {
+  for (const { name, version, wheels } of wanted) {
+    // Another version that was let through is not the pinned one.
+    const hashes = Object.values(wheels);
     const found = present.some((it) =>
-      it.name === name && it.version === version
+      it.name === name && it.version === version && hashes.includes(it.sha256)
     );
     if (!found) return false;
     for (const file of required[name] ?? []) {
