@@ -6,6 +6,8 @@ import { sendableError } from "./_worker_words.ts";
 
 /** A group that the calling thread hosts itself, while it would only wait. */
 export class LocalSlot {
+  /** The count of events when it last became ready. */
+  readyAt = 0;
   #make: () => VecEnv;
   #runner: GroupRunner | undefined;
   #arrays: GroupArrays | undefined;

@@ -27,6 +27,9 @@ export interface WorkerHostsOptions {
 /** Groups in workers, and the last one perhaps in the calling thread. */
 export class WorkerHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
+  /** When each group was asked what it was asked last, in commands. */
+  #begun: number[] = [];
+  #commands = 0;
   #options: WorkerHostsOptions;
   #events = new Int32Array(new SharedArrayBuffer(4));
   #slots: WorkerSlot[] = [];
@@ -64,6 +67,7 @@ export class WorkerHosts implements GroupHosts {
   }
 
   begin(group: number, command: GroupCommand): void {
+    this.#begun[group] = this.#commands++;
     this.#slotOf(group).begin(command);
   }
 
@@ -72,7 +76,9 @@ export class WorkerHosts implements GroupHosts {
     { count, timeoutMs }: { count: number; timeoutMs: number },
   ): readonly number[] {
     let deadline: number | undefined;
-    if (count < groups.length) this.#runLocal(groups);
+    if (count < groups.length && this.#isLocalDue(groups)) {
+      this.#runLocal(groups);
+    }
     for (;;) {
       const seen = Atomics.load(this.#events, 0);
       const ready = this.#readyOf(groups);
@@ -123,18 +129,24 @@ export class WorkerHosts implements GroupHosts {
     return this.#ready;
   }
 
+  /** Whether this thread's own group was asked before all that are ready. */
+  #isLocalDue(groups: readonly number[]): boolean {
+    const asked = this.#begun[this.groups.length - 1];
+    return this.#readyOf(groups).every((group) => this.#begun[group] > asked);
+  }
+
   #runLocal(groups: readonly number[]): boolean {
     const local = this.#local;
     if (local === undefined || local.isReady) return false;
     if (!groups.includes(this.groups.length - 1)) return false;
     local.run();
+    local.readyAt = Atomics.load(this.#events, 0);
     return true;
   }
 
   #inOrder(ready: number[]): readonly number[] {
     if (ready.length === this.groups.length) return ready;
-    const at = (group: number): number =>
-      this.#isLocal(group) ? Infinity : this.#slots[group].readyAt;
+    const at = (group: number): number => this.#slotOf(group).readyAt;
     return ready.sort((a, b) => at(a) - at(b));
   }
 }

@@ -382,3 +382,16 @@ Deno.test("whatever fails, no episode is lost, joined or told of twice", () => {
     { numRuns: 10 },
   );
 });
+
+Deno.test("a group that is silent in a snapshot is lost, though another one throws", () => {
+  const { hosts, env } = fragile({ numEnvs: 2, groups: 2 });
+  env.reset({ seed: 0 });
+  hosts.script = ({ group, type, life }) =>
+    type === "snapshot" && life === 1
+      ? group === 0 ? "error" : "timeout"
+      : undefined;
+  assertThrows(() => env.snapshot(), Error, "snapshot failed");
+  const { truncated } = env.step(new Int32Array(2));
+  assertEquals([...truncated], [0, 1]);
+  env.close();
+});

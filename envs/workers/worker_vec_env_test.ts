@@ -135,9 +135,20 @@ Deno.test("the caller's own group has its turn in asynchronous mode", () => {
     for (const copy of copies) steps[copy]++;
     env.send(new Int32Array(copies.length), copies);
   }
-  assertEquals(steps.every((it) => it >= 10), true, String(steps));
+  // It is taken in turn with workers that are as quick as it is.
+  assertEquals(steps[2] >= 10, true, String(steps));
   // The caller is slower than hosts may be.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   assertEquals(env.recv(3).copies.length, 3);
+  env.close();
+});
+
+Deno.test("an answer that cannot be sent is told, and the host goes on", () => {
+  const module = import.meta.resolve("./testdata/unsendable_env.ts");
+  const env = new WorkerVecEnv({ module }, { numEnvs: 2, workers: 1 });
+  env.reset({ seed: 0 });
+  assertThrows(() => env.snapshot(), Error, "could not be cloned");
+  const { truncated } = env.step(new Int32Array(2));
+  assertEquals([...truncated], [0, 0]);
   env.close();
 });

@@ -1,0 +1,18 @@
+import { ChainEnv } from "../../toy/chain_env.ts";
+import type { Snapshot } from "../../snapshot.ts";
+import { SyncVecEnv } from "../../sync_vec_env.ts";
+import type { VecEnv } from "../../vec_env.ts";
+import type { GroupRange } from "../group_hosts.ts";
+
+/** A chain whose snapshot holds what cannot be sent. */
+class UnsendableEnv extends ChainEnv {
+  override snapshot(): Snapshot {
+    return { draw: () => 0 } as unknown as Snapshot;
+  }
+}
+
+export default function makeUnsendable({ numEnvs }: GroupRange): VecEnv {
+  return new SyncVecEnv(
+    Array.from({ length: numEnvs }, () => () => new UnsendableEnv()),
+  );
+}
