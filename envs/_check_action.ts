@@ -17,8 +17,8 @@ function isUsable(space: Space, action: unknown): boolean {
   return isArrayOf(space, action) && areFinite(action);
 }
 
-/** A loop, since a call for each number would allocate it. */
-function areFinite(numbers: BoxArray): boolean {
+/** Whether all are; a loop, since a call for each would allocate it. */
+export function areFinite(numbers: BoxArray): boolean {
   for (let i = 0; i < numbers.length; i++) {
     if (!Number.isFinite(numbers[i])) return false;
   }

@@ -1,3 +1,4 @@
+import { checkCopies } from "./_check_copies.ts";
 import { findRegistration } from "./_find_registration.ts";
 import type { Env, EnvSpec } from "./env.ts";
 import type {
@@ -233,11 +234,7 @@ export function makeVec(id: string, options: MakeVecOptions): VecEnv {
     options.registry ?? defaultRegistry,
   );
   const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
-  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
-    throw new RangeError(
-      `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
-    );
-  }
+  checkCopies(id, numEnvs);
   const maxEpisodeSteps = limitOf(registration, options);
   const env = registration.makeVec?.({ numEnvs, maxEpisodeSteps, kwargs }) ??
     new SyncVecEnv(

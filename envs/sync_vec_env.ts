@@ -2,6 +2,7 @@ import { ActionRows } from "./_action_rows.ts";
 import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
 import { describeSpace } from "./describe_space.ts";
 import type { Env, EnvSpec } from "./env.ts";
+import { checkSnapshotCopies } from "./_check_copies.ts";
 import { copySeeds } from "./copy_seeds.ts";
 import { DEFAULT_SEED } from "./random.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
@@ -192,11 +193,7 @@ export class SyncVecEnv implements VecEnv {
       "observations",
     ]);
     const states = envs as Snapshot[];
-    if (states.length !== this.numEnvs) {
-      throw new RangeError(
-        `Cannot restore ${this.numEnvs} copies from a snapshot of ${states.length}`,
-      );
-    }
+    checkSnapshotCopies(this.numEnvs, states.length);
     this.#isSeeded = true;
     this.envs.forEach((env, i) => env.restore(states[i]));
     copyBatch(observations as Batch, this.#observations);

@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { unknownOption } from "../_unknown_option.ts";
 import type { AtariEnvOptions } from "./atari_options.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
 
@@ -47,8 +47,10 @@ export function checkOptionNames(
   const known = isRaw ? RAW : PREPROCESSED;
   const unknown = Object.keys(options).find((it) => !Object.hasOwn(known, it));
   if (unknown === undefined) return;
-  const hint = isRaw && Object.hasOwn(PREPROCESSED, unknown)
-    ? "that is for preprocessed games, as with preprocessing: 'baselines'"
-    : `did you mean '${closest(unknown, Object.keys(known))}'?`;
-  throw new TypeError(`Cannot make ${id} with '${unknown}': ${hint}`);
+  if (isRaw && Object.hasOwn(PREPROCESSED, unknown)) {
+    throw new TypeError(
+      `Cannot make ${id} with '${unknown}': that is for preprocessed games, as with preprocessing: 'baselines'`,
+    );
+  }
+  throw unknownOption(id, unknown, Object.keys(known));
 }

@@ -1,4 +1,6 @@
 import { checkAction } from "../_check_action.ts";
+import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
+import { checkStepLimit } from "../_check_step_limit.ts";
 import { copySeeds } from "../copy_seeds.ts";
 import type { EnvSpec } from "../env.ts";
 import { FrameStacker } from "../_frame_stacker.ts";
@@ -51,21 +53,6 @@ export interface AtariVecOptions extends PreprocessingOptions {
 }
 
 const NONE: readonly EpisodeStatistics[] = [];
-
-function checkOptions(id: string, options: AtariVecOptions): void {
-  const { numEnvs, maxEpisodeSteps = Infinity } = options;
-  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
-    throw new RangeError(
-      `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
-    );
-  }
-  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
-  if (maxEpisodeSteps !== Infinity && !isWhole) {
-    throw new RangeError(
-      `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
-    );
-  }
-}
 
 type Step = { -readonly [K in keyof VecStep]: VecStep[K] };
 
@@ -123,8 +110,9 @@ export class AtariVecEnv implements VecEnv {
    * @throws {Error} If the emulator or the ROM is missing.
    */
   constructor(id: string, options: AtariVecOptions) {
-    checkOptions(id, options);
     const { numEnvs, maxEpisodeSteps = Infinity, ...rest } = options;
+    checkCopies(id, numEnvs);
+    checkStepLimit(maxEpisodeSteps);
     const settings = resolvePreprocessing(rest);
     checkFrameskip(settings.frameskip);
     const { size, frameStack, stackAxis, maximum } = settings;
@@ -274,11 +262,7 @@ export class AtariVecEnv implements VecEnv {
       "isSeeded",
     ]);
     const states = games as Snapshot[];
-    if (states.length !== this.numEnvs) {
-      throw new RangeError(
-        `Cannot restore ${this.numEnvs} copies from a snapshot of ${states.length}`,
-      );
-    }
+    checkSnapshotCopies(this.numEnvs, states.length);
     this.#games.forEach((game, i) => game.load(states[i]));
     this.#stacker.stacks.set(observations as Uint8Array);
     this.#isSeeded = isSeeded as boolean;

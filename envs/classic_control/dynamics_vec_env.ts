@@ -1,7 +1,8 @@
-import { checkAction } from "../_check_action.ts";
+import { areFinite, checkAction } from "../_check_action.ts";
+import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
+import { checkStepLimit } from "../_check_step_limit.ts";
+import { CopyStreams } from "../_copy_streams.ts";
 import type { EnvSpec } from "../env.ts";
-import { copySeeds } from "../copy_seeds.ts";
-import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxArray, Space } from "../space.ts";
 import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
@@ -32,21 +33,6 @@ export interface BatchedOptions {
   spec?: EnvSpec;
 }
 
-function checkOptions(name: string, options: BatchedOptions): void {
-  const { numEnvs, maxEpisodeSteps = Infinity } = options;
-  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
-    throw new RangeError(
-      `Cannot make ${numEnvs} copies of ${name}: expected a whole number of at least 1`,
-    );
-  }
-  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
-  if (maxEpisodeSteps !== Infinity && !isWhole) {
-    throw new RangeError(
-      `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
-    );
-  }
-}
-
 /**
  * Many environments with the rules of a {@linkcode Dynamics} that step together
  * over shared arrays: the numbers of single ones, bit for bit, without anything
@@ -75,7 +61,7 @@ export class DynamicsVecEnv implements VecEnv {
   readonly states: Float64Array;
 
   #dynamics: Dynamics;
-  #randoms: SeededRandom[] = [];
+  #streams = new CopyStreams();
   #steps: Int32Array;
   #observations: Float32Array;
   #finalObservations: Float32Array;
@@ -95,8 +81,9 @@ export class DynamicsVecEnv implements VecEnv {
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(dynamics: Dynamics, options: BatchedOptions) {
-    checkOptions(dynamics.name, options);
     const { numEnvs, maxEpisodeSteps = Infinity } = options;
+    checkCopies(dynamics.name, numEnvs);
+    checkStepLimit(maxEpisodeSteps);
     this.#dynamics = dynamics;
     this.numEnvs = numEnvs;
     this.maxEpisodeSteps = maxEpisodeSteps;
@@ -132,19 +119,14 @@ export class DynamicsVecEnv implements VecEnv {
    * are too few or too many.
    */
   reset(options: VecResetOptions = {}): Float32Array {
-    const { seed } = options;
-    const isNew = this.#randoms.length === 0;
-    if (isNew || seed !== undefined) {
-      const seeds = copySeeds(seed ?? DEFAULT_SEED, this.numEnvs);
-      this.#randoms = seeds.map((it) => new SeededRandom(it));
-    }
+    this.#streams.seed(this.numEnvs, options.seed);
     for (let i = 0; i < this.numEnvs; i++) this.#resetRow(i);
     return this.#observations;
   }
 
   #resetRow(i: number): void {
     const at = i * this.#dynamics.stateSize;
-    this.#dynamics.reset(this.states, at, this.#randoms[i]);
+    this.#dynamics.reset(this.states, at, this.#streams.of(i));
     this.#steps[i] = 0;
     this.#row.at = i * this.#dynamics.observationSpace.shape[0];
     this.#dynamics.observe(this.states, at, this.#row);
@@ -184,7 +166,7 @@ export class DynamicsVecEnv implements VecEnv {
   }
 
   #checkActions(actions: BoxArray): void {
-    if (this.#randoms.length === 0) {
+    if (!this.#streams.areSeeded) {
       throw new Error(
         `Cannot step ${this.#dynamics.name} as its episodes have not begun: call reset first`,
       );
@@ -215,7 +197,7 @@ export class DynamicsVecEnv implements VecEnv {
       states: this.states.slice(),
       steps: this.#steps.slice(),
       observations: this.#observations.slice(),
-      randoms: this.#randoms.map((random) => random.save()),
+      randoms: this.#streams.save(),
     };
   }
 
@@ -234,11 +216,7 @@ export class DynamicsVecEnv implements VecEnv {
       "randoms",
     ]);
     const held = steps as Int32Array;
-    if (held.length !== this.numEnvs) {
-      throw new RangeError(
-        `Cannot restore ${this.numEnvs} copies from a snapshot of ${held.length}`,
-      );
-    }
+    checkSnapshotCopies(this.numEnvs, held.length);
     if ((states as Float64Array).length !== this.states.length) {
       throw new TypeError(
         `Cannot restore ${this.#dynamics.name}: expected states of ${this.#dynamics.stateSize} numbers`,
@@ -247,11 +225,7 @@ export class DynamicsVecEnv implements VecEnv {
     this.states.set(states as Float64Array);
     this.#steps.set(held);
     this.#observations.set(observations as Float32Array);
-    this.#randoms = (randoms as Snapshot[]).map((state) => {
-      const random = new SeededRandom(0);
-      random.load(state);
-      return random;
-    });
+    this.#streams.load(randoms);
   }
 
   /**
@@ -271,13 +245,6 @@ function areWithin(actions: BoxArray, n: number): boolean {
   for (let i = 0; i < actions.length; i++) {
     const action = actions[i];
     if (!(action >= 0 && action < n && action === (action | 0))) return false;
-  }
-  return true;
-}
-
-function areFinite(actions: BoxArray): boolean {
-  for (let i = 0; i < actions.length; i++) {
-    if (!Number.isFinite(actions[i])) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-import { closest } from "fastest-levenshtein";
+import { unknownOption } from "../_unknown_option.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 const CAMERA = {
@@ -72,11 +72,7 @@ function show(value: unknown): string {
 function check(what: string, given: Named, known: Named): void {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(known, name)) {
-      throw new TypeError(
-        `Cannot make ${what} with '${name}': did you mean '${
-          closest(name, Object.keys(known))
-        }'?`,
-      );
+      throw unknownOption(what, name, Object.keys(known));
     }
     if (value === undefined) continue;
     const problem = wanted(name, value, known[name]);

@@ -1,7 +1,8 @@
-import { checkAction } from "../_check_action.ts";
-import { copySeeds } from "../copy_seeds.ts";
+import { areFinite, checkAction } from "../_check_action.ts";
+import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
+import { checkStepLimit } from "../_check_step_limit.ts";
+import { CopyStreams } from "../_copy_streams.ts";
 import type { EnvSpec } from "../env.ts";
-import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxSpace } from "../space.ts";
 import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
@@ -44,21 +45,6 @@ export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
   spec?: EnvSpec;
 }
 
-function checkOptions(name: string, options: MujocoVecOptions): void {
-  const { numEnvs, maxEpisodeSteps = Infinity } = options;
-  if (!Number.isInteger(numEnvs) || numEnvs < 1) {
-    throw new RangeError(
-      `Cannot make ${numEnvs} copies of ${name}: expected a whole number of at least 1`,
-    );
-  }
-  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
-  if (maxEpisodeSteps !== Infinity && !isWhole) {
-    throw new RangeError(
-      `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
-    );
-  }
-}
-
 /**
  * Many environments of a kind that step together on one thread: one model, a
  * simulation for each copy, and the numbers of single environments, bit for bit,
@@ -93,7 +79,7 @@ export class MujocoVecEnv implements VecEnv {
   #name: string;
   #task: OpenTask;
   #simulations: Simulation[];
-  #randoms: SeededRandom[] = [];
+  #streams = new CopyStreams();
   #steps: Int32Array;
   #isOpen = true;
   #action: ActionRow = { values: new Float32Array(0), at: 0 };
@@ -116,8 +102,9 @@ export class MujocoVecEnv implements VecEnv {
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
   constructor(name: MujocoTaskName, options: MujocoVecOptions) {
-    checkOptions(name, options);
     const { numEnvs, maxEpisodeSteps = Infinity, kwargs = {} } = options;
+    checkCopies(name, numEnvs);
+    checkStepLimit(maxEpisodeSteps);
     this.#name = name;
     this.#task = openTask(name, kwargs);
     const { model, rules, options: { frameSkip } } = this.#task;
@@ -157,17 +144,13 @@ export class MujocoVecEnv implements VecEnv {
    */
   reset(options: VecResetOptions = {}): Float64Array {
     this.#checkOpen("reset");
-    const { seed } = options;
-    if (this.#randoms.length === 0 || seed !== undefined) {
-      const seeds = copySeeds(seed ?? DEFAULT_SEED, this.numEnvs);
-      this.#randoms = seeds.map((it) => new SeededRandom(it));
-    }
+    this.#streams.seed(this.numEnvs, options.seed);
     for (let i = 0; i < this.numEnvs; i++) this.#beginRow(i);
     return this.#step.observations;
   }
 
   #beginRow(i: number): void {
-    this.#simulations[i].begin(this.#randoms[i]);
+    this.#simulations[i].begin(this.#streams.of(i));
     this.#steps[i] = 0;
     this.#observeRow(i);
   }
@@ -213,7 +196,7 @@ export class MujocoVecEnv implements VecEnv {
 
   #checkActions(actions: Float32Array): void {
     this.#checkOpen("step");
-    if (this.#randoms.length === 0) {
+    if (!this.#streams.areSeeded) {
       throw new Error(
         `Cannot step ${this.#name} as its episodes have not begun: call reset first`,
       );
@@ -241,7 +224,7 @@ export class MujocoVecEnv implements VecEnv {
       simulations: this.#simulations.map((it) => ({ ...it.save() })),
       steps: this.#steps.slice(),
       observations: this.#step.observations.slice(),
-      randoms: this.#randoms.map((random) => random.save()),
+      randoms: this.#streams.save(),
     };
   }
 
@@ -259,19 +242,11 @@ export class MujocoVecEnv implements VecEnv {
       ["simulations", "steps", "observations", "randoms"],
     );
     const states = simulations as unknown as SimulationState[];
-    if (states.length !== this.numEnvs) {
-      throw new RangeError(
-        `Cannot restore ${this.numEnvs} copies from a snapshot of ${states.length}`,
-      );
-    }
+    checkSnapshotCopies(this.numEnvs, states.length);
     states.forEach((state, i) => this.#simulations[i].load(state));
     this.#steps.set(steps as Int32Array);
     this.#step.observations.set(observations as Float64Array);
-    this.#randoms = (randoms as Snapshot[]).map((state) => {
-      const random = new SeededRandom(0);
-      random.load(state);
-      return random;
-    });
+    this.#streams.load(randoms);
   }
 
   /**
@@ -290,11 +265,4 @@ export class MujocoVecEnv implements VecEnv {
     for (const simulation of this.#simulations) simulation.close();
     this.#task.model.close();
   }
-}
-
-function areFinite(actions: Float32Array): boolean {
-  for (let i = 0; i < actions.length; i++) {
-    if (!Number.isFinite(actions[i])) return false;
-  }
-  return true;
 }

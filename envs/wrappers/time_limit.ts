@@ -1,3 +1,4 @@
+import { checkStepLimit } from "../_check_step_limit.ts";
 import type { Env, EnvSpec, StepResult } from "../env.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { SpaceValue } from "../space.ts";
@@ -61,12 +62,7 @@ export class TimeLimit extends EnvWrapper {
     options: TimeLimitOptions = {},
   ) {
     super(env);
-    const isWhole = Number.isInteger(maxEpisodeSteps);
-    if (maxEpisodeSteps !== Infinity && !(isWhole && maxEpisodeSteps >= 1)) {
-      throw new RangeError(
-        `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
-      );
-    }
+    checkStepLimit(maxEpisodeSteps);
     this.maxEpisodeSteps = maxEpisodeSteps;
     this.#spec = options.spec ?? (env.spec && { ...env.spec, maxEpisodeSteps });
   }
