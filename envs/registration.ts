@@ -34,11 +34,20 @@ export type EnvKwargs = Readonly<Record<string, unknown>>;
  */
 export interface EnvRegistration extends EnvSpec {
   /**
-   * Makes one, without a time limit.
+   * Whether single ones have their time limit inside, too, and one of their own
+   * that is not known here. The limit is then told as it was asked for:
+   * `Infinity` to lift it, nothing to leave it.
+   *
+   * @default false
+   */
+  limitsItself?: boolean;
+  /**
+   * Makes one, without a time limit unless it limits itself.
    *
    * @param kwargs The environment's own options.
+   * @param options The limit, for those that limit themselves.
    */
-  make(kwargs: EnvKwargs): Env;
+  make(kwargs: EnvKwargs, options?: { maxEpisodeSteps?: number }): Env;
   /**
    * Makes many that step together, with the time limit inside.
    *

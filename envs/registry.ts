@@ -175,11 +175,14 @@ export function envSpec(
   return { id, maxEpisodeSteps, rewardThreshold };
 }
 
+/** What the environment is told; nothing means no limit, or its own. */
 function limitOf(
   registration: EnvRegistration,
   { maxEpisodeSteps = registration.maxEpisodeSteps }: MakeOptions,
 ): number | undefined {
-  return maxEpisodeSteps === Infinity ? undefined : maxEpisodeSteps;
+  return maxEpisodeSteps === Infinity && !registration.limitsItself
+    ? undefined
+    : maxEpisodeSteps;
 }
 
 /**
@@ -203,8 +206,12 @@ export function make(id: string, options: MakeOptions = {}): Env {
     id,
     options.registry ?? defaultRegistry,
   );
-  const env = registration.make(options.kwargs ?? {});
+  const { kwargs = {} } = options;
   const limit = limitOf(registration, options);
+  if (registration.limitsItself) {
+    return registration.make(kwargs, { maxEpisodeSteps: limit });
+  }
+  const env = registration.make(kwargs);
   const { rewardThreshold } = registration;
   return new TimeLimit(env, limit ?? Infinity, {
     spec: { id, maxEpisodeSteps: limit, rewardThreshold },

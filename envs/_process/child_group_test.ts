@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ChildEndedError, ChildTimeoutError } from "./child_errors.ts";
 import { ChildGroup, type ChildGroupOptions } from "./child_group.ts";
-import { isProcess, openDescriptors } from "./testdata/processes.ts";
+import { isGone, isProcess, openDescriptors } from "./testdata/processes.ts";
 
 const CHILD = {
   program: Deno.execPath(),
@@ -225,14 +225,6 @@ function runProgram(source: string): Deno.ChildProcess {
     args: ["run", "-A", "--no-check", "-q", code],
     stdout: "piped",
   }).spawn();
-}
-
-/** Whether a process ends by itself, soon. */
-async function isGone(pid: number): Promise<boolean> {
-  for (let tries = 0; tries < 500 && isProcess(pid); tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return !isProcess(pid);
 }
 
 Deno.test("a program that forgets to close its group ends, and so do they", async () => {

@@ -136,7 +136,7 @@ export interface PreprocessingOptions {
   /**
    * The game's difficulty.
    *
-   * @default 0
+   * @default where the emulator leaves the switch
    */
   difficulty?: number;
 }

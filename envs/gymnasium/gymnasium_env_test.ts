@@ -1,12 +1,17 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
 import { contains } from "../contains.ts";
+import type { Env } from "../env.ts";
 import { SeededRandom } from "../random.ts";
 import { make, makeVec } from "../registry.ts";
 import type { EnvRegistry } from "../registration.ts";
 import { sample } from "../sample.ts";
 import type { DictSpace, SpaceValue } from "../space.ts";
-import { isProcess } from "../_process/testdata/processes.ts";
+import {
+  childrenOf,
+  isGone,
+  isProcess,
+} from "../_process/testdata/processes.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
@@ -309,6 +314,87 @@ test("a registered environment is made by name", () => {
   assertEquals([...truncated], [1, 1]);
   assertEquals(episodes!.map((it) => [it.return, it.length]), [[0, 3], [0, 3]]);
   vec.close();
+});
+
+const onLinux = { ignore: NO_GYMNASIUM || Deno.build.os !== "linux" };
+
+Deno.test("a step that never ends ends with its process", onLinux, async () => {
+  const program = new URL("testdata/hanging.ts", import.meta.url).pathname;
+  const parent = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "-q", program],
+    stdout: "piped",
+  }).spawn();
+  const reader = parent.stdout.getReader();
+  assert(!(await reader.read()).done);
+  const [host] = await childrenOf(parent.pid);
+  assert(isProcess(host));
+  parent.kill("SIGKILL");
+  await parent.status;
+  await reader.cancel();
+  assert(await isGone(host));
+});
+
+/** Steps until an episode ends, at most so many. */
+function episodeLength(env: Env, most: number): number {
+  env.reset({ seed: 0 });
+  for (let t = 1; t <= most; t++) {
+    const { terminated, truncated } = env.step(0);
+    if (terminated || truncated) return t;
+  }
+  return Infinity;
+}
+
+test("a limit that is asked for takes the place of Gymnasium's own", () => {
+  const registry: EnvRegistry = new Map();
+  const id = registerGymnasium("FrozenLake-v1", {
+    registry,
+    python: PYTHON,
+    kwargs: { is_slippery: false },
+  });
+  const cases = [[undefined, 100, 100], [120, 120, 120], [
+    Infinity,
+    Infinity,
+    undefined,
+  ]];
+  for (const [maxEpisodeSteps, length, told] of cases) {
+    const one = make(id, { registry, maxEpisodeSteps });
+    assertEquals(episodeLength(one, 130), length);
+    assertEquals(one.spec, {
+      id,
+      maxEpisodeSteps: told,
+      rewardThreshold: 0.7,
+    });
+    one.close?.();
+    const vec = makeVec(id, { registry, maxEpisodeSteps, numEnvs: 1 });
+    assertEquals(vec.spec, one.spec);
+    vec.reset({ seed: 0 });
+    let t = 1;
+    while (t <= 130 && !vec.step(Int32Array.of(0)).truncated[0]) t++;
+    assertEquals(t > 130 ? Infinity : t, length);
+    vec.close();
+  }
+  for (const maxEpisodeSteps of [0, 2.5]) {
+    for (const numEnvs of [undefined, 2]) {
+      const options = { registry, maxEpisodeSteps };
+      assertThrows(
+        () =>
+          numEnvs ? makeVec(id, { ...options, numEnvs }) : make(id, options),
+        RangeError,
+        `Cannot limit episodes to ${maxEpisodeSteps} steps`,
+      );
+    }
+  }
+});
+
+test("registered again, an environment is made with the newer options", () => {
+  const registry: EnvRegistry = new Map();
+  const options = { registry, python: PYTHON };
+  const id = registerGymnasium("CartPole-v1", options);
+  const kwargs = { max_episode_steps: 3 };
+  registerGymnasium("CartPole-v1", { ...options, kwargs });
+  const env = make(id, { registry });
+  assertEquals(env.spec?.maxEpisodeSteps, 3);
+  env.close();
 });
 
 test("a single environment has the numbers of the copy with its seed", () => {

@@ -1,3 +1,4 @@
+import { checkStepLimit } from "../_check_step_limit.ts";
 import {
   defaultRegistry,
   register,
@@ -32,12 +33,20 @@ export interface RegisterGymnasiumOptions
     GymnasiumOptions,
     Omit<GymnasiumVecEnvOptions, "numEnvs"> {}
 
+/** A limit as Gymnasium has it, where -1 stands for none. */
+function gymnasiumLimit(maxEpisodeSteps: number): number {
+  checkStepLimit(maxEpisodeSteps);
+  return maxEpisodeSteps === Infinity ? -1 : maxEpisodeSteps;
+}
+
 /**
  * Makes an environment of Gymnasium known as `gym:NAME`, so that `make` and
- * `makeVec` make it; where it is known already, nothing changes. Python starts
- * only when one is made, which also tells whether there is such an environment.
+ * `makeVec` make it; where it is known already, these options take the place of
+ * the former ones. Python starts only when one is made, which also tells whether
+ * there is such an environment.
  *
  * The options `kwargs` of `make` and `makeVec` are added to those given here.
+ * Without `maxEpisodeSteps` the limit is Gymnasium's own.
  *
  * @param id The environment's name and version as Gymnasium knows them, with
  * the module in front that registers it where that is needed.
@@ -64,23 +73,25 @@ export function registerGymnasium(
   { registry = defaultRegistry, ...options }: RegisterGymnasiumOptions = {},
 ): string {
   const name = `gym:${id}`;
-  if (registry.has(name)) return name;
-  const kwargsWith = (more: EnvKwargs): EnvKwargs => ({
+  registry.delete(name);
+  const kwargsWith = (kwargs: EnvKwargs, limit?: number): EnvKwargs => ({
     ...options.kwargs,
-    ...more,
+    ...kwargs,
+    ...limit !== undefined && { max_episode_steps: gymnasiumLimit(limit) },
   });
   register({
     id: name,
-    make: (kwargs) =>
-      new GymnasiumEnv(id, { ...options, kwargs: kwargsWith(kwargs) }),
+    limitsItself: true,
+    make: (kwargs, { maxEpisodeSteps } = {}) =>
+      new GymnasiumEnv(id, {
+        ...options,
+        kwargs: kwargsWith(kwargs, maxEpisodeSteps),
+      }),
     makeVec: ({ numEnvs, maxEpisodeSteps, kwargs }) =>
       new GymnasiumVecEnv(id, {
         ...options,
         numEnvs,
-        kwargs: kwargsWith({
-          ...kwargs,
-          ...maxEpisodeSteps && { max_episode_steps: maxEpisodeSteps },
-        }),
+        kwargs: kwargsWith(kwargs, maxEpisodeSteps),
       }),
   }, { registry });
   return name;

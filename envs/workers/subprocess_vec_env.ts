@@ -66,7 +66,8 @@ export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
  *
  * The processes are run by this Deno executable, so that it must be permitted
  * to run it (`--allow-run`); a compiled program cannot do that. They end with
- * their input: when the environment is closed, or this process ends.
+ * their input: when the environment is closed, or this process ends. Only one
+ * whose step never comes back stays, if this process is killed meanwhile.
  *
  * @example
  * ```ts

@@ -11,6 +11,23 @@ export function isProcess(pid: number): boolean {
   }
 }
 
+/** Whether a process ends by itself, soon. */
+export async function isGone(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 500 && isProcess(pid); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return !isProcess(pid);
+}
+
+/** The processes that a process has started (Linux). */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", `cat /proc/${pid}/task/*/children`],
+  }).output();
+  return new TextDecoder().decode(stdout).split(" ").filter((it) => it !== "")
+    .map(Number);
+}
+
 /**
  * How many descriptors this process has open (Linux). Threads that were ended
  * give back theirs a moment later: the least of several counts is taken.

@@ -15,6 +15,8 @@ import os
 import signal
 import struct
 import sys
+import threading
+import time
 import traceback
 
 from .errors import Refused, first_line
@@ -33,6 +35,20 @@ def make_pipes(paths):
         return len(paths) > 0
     except (AttributeError, OSError):
         return False
+
+
+def end_with_parent():
+    """Ends this process with the one that started it, in the midst of a step too:
+    the end of its input is seen between steps only. (Where orphans keep the number
+    of their parent, as on Windows, that is all there is.)"""
+    parent = os.getppid()
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def open_copies(settings):
@@ -70,6 +86,7 @@ class Host:
     def __init__(self):
         # Ctrl-C reaches all processes of a terminal: it is the parent's to handle.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        end_with_parent()
         self.pipes = Pipes()
         self.copies = None
 
