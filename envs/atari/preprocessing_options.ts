@@ -136,7 +136,7 @@ export interface PreprocessingOptions {
   /**
    * The game's difficulty.
    *
-   * @default where the emulator leaves the switch
+   * @default the game's own, as if the switch was never touched
    */
   difficulty?: number;
 }

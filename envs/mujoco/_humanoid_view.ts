@@ -2,14 +2,17 @@ import { append } from "./_observe.ts";
 import type { PhysicsData, PhysicsSizes } from "./_physics.ts";
 import type { ObservationRow } from "./_rules.ts";
 
-/** What humanoids see of themselves. */
-export interface HumanoidView {
-  readonly excludeCurrentPositionsFromObservation: boolean;
-  readonly includeCinertInObservation: boolean;
-  readonly includeCvelInObservation: boolean;
-  readonly includeQfrcActuatorInObservation: boolean;
-  readonly includeCfrcExtInObservation: boolean;
-}
+/** What humanoids see unless said otherwise. */
+export const FULL_VIEW = {
+  excludeCurrentPositionsFromObservation: true,
+  includeCinertInObservation: true,
+  includeCvelInObservation: true,
+  includeQfrcActuatorInObservation: true,
+  includeCfrcExtInObservation: true,
+};
+
+/** What humanoids see of themselves: each part is asked for or not. */
+type HumanoidView = Readonly<typeof FULL_VIEW>;
 
 /** Numbers of the world in each array; nothing is seen of it. */
 const WORLD = { cinert: 10, cvel: 6, cfrcExt: 6 };

@@ -12,6 +12,7 @@ import type {
   Resolved,
 } from "./_rules.ts";
 import { actionCost, sumOfSquares } from "./_sums.ts";
+import { whereabouts } from "./_whereabouts.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 /**
@@ -189,11 +190,7 @@ class AntRules implements MujocoRules {
 
   info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
     return {
-      x_position: qpos[0],
-      y_position: qpos[1],
-      distance_from_origin: Math.hypot(qpos[0], qpos[1]),
-      x_velocity: velocity[0],
-      y_velocity: velocity[1],
+      ...whereabouts(qpos, velocity),
       reward_forward: this.#forward,
       reward_ctrl: -this.#cost,
       reward_contact: -this.#contact,

@@ -1,6 +1,10 @@
 import type { SeededRandom } from "../random.ts";
 import { scatterPositions, scatterVelocities } from "./_begin.ts";
-import { humanoidObservationSize, observeHumanoid } from "./_humanoid_view.ts";
+import {
+  FULL_VIEW,
+  humanoidObservationSize,
+  observeHumanoid,
+} from "./_humanoid_view.ts";
 import type { PhysicsData, PhysicsModel } from "./_physics.ts";
 import type {
   MujocoInfo,
@@ -11,7 +15,7 @@ import type {
   Resolved,
 } from "./_rules.ts";
 import { sumOfSquares } from "./_sums.ts";
-import type { MujocoOptions } from "./mujoco_options.ts";
+import type { HumanoidViewOptions } from "./humanoid_view_options.ts";
 
 /**
  * Options of HumanoidStandup.
@@ -25,7 +29,7 @@ import type { MujocoOptions } from "./mujoco_options.ts";
  * assertEquals(options.ctrlCostWeight, 0);
  * ```
  */
-export interface HumanoidStandupOptions extends MujocoOptions {
+export interface HumanoidStandupOptions extends HumanoidViewOptions {
   /**
    * What the height over the seconds of a step of the simulation is multiplied
    * by. Gymnasium documents it so but leaves it out of its reward.
@@ -57,36 +61,6 @@ export interface HumanoidStandupOptions extends MujocoOptions {
    * @default 0.01
    */
   resetNoiseScale?: number;
-  /**
-   * Whether observations leave out the positions along `x` and `y`.
-   *
-   * @default true
-   */
-  excludeCurrentPositionsFromObservation?: boolean;
-  /**
-   * Whether observations hold the bodies' masses and inertias.
-   *
-   * @default true
-   */
-  includeCinertInObservation?: boolean;
-  /**
-   * Whether observations hold the bodies' velocities.
-   *
-   * @default true
-   */
-  includeCvelInObservation?: boolean;
-  /**
-   * Whether observations hold the forces of the actuators.
-   *
-   * @default true
-   */
-  includeQfrcActuatorInObservation?: boolean;
-  /**
-   * Whether observations hold the forces of contacts.
-   *
-   * @default true
-   */
-  includeCfrcExtInObservation?: boolean;
 }
 
 class HumanoidStandupRules implements MujocoRules {
@@ -161,11 +135,7 @@ export const HUMANOID_STANDUP: MujocoTask<HumanoidStandupOptions> = {
     impactCostWeight: 5e-7,
     impactCostRange: [-Infinity, 10],
     resetNoiseScale: 0.01,
-    excludeCurrentPositionsFromObservation: true,
-    includeCinertInObservation: true,
-    includeCvelInObservation: true,
-    includeQfrcActuatorInObservation: true,
-    includeCfrcExtInObservation: true,
+    ...FULL_VIEW,
   },
   rules: (model, options) => new HumanoidStandupRules(model, options),
 };

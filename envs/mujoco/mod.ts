@@ -37,6 +37,7 @@ export type { HumanoidOptions } from "./humanoid.ts";
 export { HumanoidEnv } from "./humanoid_env.ts";
 export type { HumanoidStandupOptions } from "./humanoid_standup.ts";
 export { HumanoidStandupEnv } from "./humanoid_standup_env.ts";
+export type { HumanoidViewOptions } from "./humanoid_view_options.ts";
 export type { InvertedDoublePendulumOptions } from "./inverted_double_pendulum.ts";
 export { InvertedDoublePendulumEnv } from "./inverted_double_pendulum_env.ts";
 export type { InvertedPendulumOptions } from "./inverted_pendulum.ts";
