@@ -13,6 +13,7 @@ import {
 } from "@bellman/envs/workers";
 import { type EpisodeEnd, train } from "@bellman/training";
 import { assert, assertEquals } from "@std/assert";
+import { leavesNothing } from "../../envs/workers/testdata/leftovers.ts";
 
 const NUM_ENVS = 6, GROUPS = 3;
 const SOURCE = import.meta.resolve("./crashing_cart_pole.ts");
@@ -109,34 +110,26 @@ function checkEpisodes({ episodes, broken }: Witness, steps: number): void {
   }
 }
 
-/** Children of this process, its workers, and its descriptors (Linux). */
-async function count(): Promise<number[]> {
-  const here = `/proc/${Deno.pid}`;
-  const script = `cat ${here}/task/*/children | wc -w
-    cat ${here}/task/*/comm | grep -c '^worker-'
-    ls ${here}/fd | wc -l`;
-  const { stdout } = await new Deno.Command("sh", { args: ["-c", script] })
-    .output();
-  return new TextDecoder().decode(stdout).trim().split("\n").map(Number);
-}
+type Make = (
+  chances: Record<string, number>,
+  onRestart?: (event: RestartEvent) => void,
+) => HostedVecEnv;
 
-/** Waits until no more is there than before; threads take a moment to end. */
-async function assertNothingLeft(before: readonly number[]): Promise<void> {
-  let after = await count();
-  for (let tries = 0; tries < 100; tries++) {
-    if (after.every((it, i) => it <= before[i])) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    after = await count();
-  }
-  assertEquals(after, before);
-}
-
-/** A first run, which opens what a process keeps. */
-async function warmUp(
-  make: (chances: Record<string, number>) => HostedVecEnv,
-): Promise<number[]> {
+/** Training with at least so many failures, after which nothing is left. */
+async function survive(
+  make: Make,
+  chances: Record<string, number>,
+): Promise<RestartEvent[]> {
+  // A first run opens what a process keeps.
   await learnAmongRuins(() => make({}), { totalTimesteps: 60, least: 0 });
-  return await count();
+  let events: RestartEvent[] = [];
+  await leavesNothing(async () => {
+    events = await learnAmongRuins(
+      (onRestart) => make(chances, onRestart),
+      { totalTimesteps: 5_400, least: 100 },
+    );
+  });
+  return events;
 }
 
 const SHARED = {
@@ -144,33 +137,24 @@ const SHARED = {
   restarts: Infinity,
   stepTimeoutMs: 2_000,
 };
-const options = { totalTimesteps: 5_400, least: 100 };
 const ignore = Deno.build.os !== "linux";
 
 Deno.test({
   name: "A2C learns in workers that throw, exit and hang",
   ignore,
   fn: async () => {
-    const make = (
-      chances: Record<string, number>,
-      onRestart?: (event: RestartEvent) => void,
-    ) =>
+    const make: Make = (chances, onRestart) =>
       new WorkerVecEnv({ module: SOURCE, options: { chances } }, {
         ...SHARED,
         workers: GROUPS,
         onRestart,
       });
-    const before = await warmUp(make);
     const chances = { throw: 0.015, exit: 0.01, hang: 0.0005 };
-    const events = await learnAmongRuins(
-      (onRestart) => make(chances, onRestart),
-      options,
-    );
+    const events = await survive(make, chances);
     assertEquals(
       new Set(events.map((it) => it.error.reason)),
       new Set(["error", "exit", "timeout"]),
     );
-    await assertNothingLeft(before);
   },
 });
 
@@ -178,17 +162,13 @@ Deno.test({
   name: "A2C learns in processes that are killed, abort and hang",
   ignore,
   fn: async () => {
-    const make = (
-      chances: Record<string, number>,
-      onRestart?: (event: RestartEvent) => void,
-    ) =>
+    const make: Make = (chances, onRestart) =>
       new SubprocessVecEnv({ module: SOURCE, options: { chances } }, {
         ...SHARED,
         processes: GROUPS,
         onRestart,
         showOutput: false,
       });
-    const before = await warmUp(make);
     const chances = {
       kill: 0.013,
       throw: 0.005,
@@ -196,10 +176,7 @@ Deno.test({
       abort: 0.004,
       hang: 0.0004,
     };
-    const events = await learnAmongRuins(
-      (onRestart) => make(chances, onRestart),
-      options,
-    );
+    const events = await survive(make, chances);
     const all = events.map((it) => it.error.what).join("\n");
     for (
       const what of [
@@ -210,6 +187,5 @@ Deno.test({
         "it gave no answer within 2000 ms",
       ]
     ) assert(all.includes(what), what);
-    await assertNothingLeft(before);
   },
 });

@@ -5,14 +5,14 @@
  */
 import { parseArgs } from "@std/cli";
 import { peersPython } from "./python.ts";
-import {
-  type Bound,
-  type Comparison,
-  type Figures,
-  type Program,
-  type Suite,
-  SUITES,
-} from "./suites.ts";
+import type {
+  Bound,
+  Comparison,
+  Figures,
+  Program,
+  Suite,
+} from "./suites/suite.ts";
+import { SUITES } from "./suites/suites.ts";
 
 const USAGE = `usage: deno task bench:peers [${
   Object.keys(SUITES).join("|")

@@ -1,0 +1,141 @@
+import { rateOf, timeOf } from "./comparison.ts";
+import type { Suite } from "./suite.ts";
+
+const SPAN = { steps: 48_000, repeats: 3 };
+const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
+
+/** Algorithms and what they are made of, beside other libraries. */
+export const ALGORITHMS: Readonly<Record<string, Suite>> = {
+  a2c: {
+    about: "A2C, CartPole-v1, 16 copies, 5 steps, separate 64-64 tanh, " +
+      "everything included, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_a2c.ts" },
+      sb3: {
+        language: "python",
+        file: "sb3_a2c.py",
+        task: {
+          numEnvs: 16,
+          numSteps: 5,
+          warmup: 8000,
+          steps: 24_000,
+          seed: 0,
+        },
+      },
+      host: { language: "python", file: "jax_host_a2c.py", task: SPAN },
+      whole: { language: "python", file: "jax_whole_a2c.py", task: SPAN },
+    },
+    comparisons: [
+      ["stable-baselines3's A2C", "value", "sb3", 15],
+      [
+        "JAX, acting and updating jitted, environment in numpy",
+        "value",
+        "host",
+        1.5,
+      ],
+      ["JAX, jitted whole with the environment", "value", "whole", 0.4],
+    ].map(rateOf),
+  },
+  engines: {
+    about: "A2C's update of 80 rows, compiled beside eager WebAssembly, " +
+      "one thread",
+    programs: { ours: { language: "deno", file: "bellman_engines.ts" } },
+    comparisons: [{
+      what: "the same update, eagerly on wasm",
+      ours: ["ours", "compiled_us"],
+      theirs: ["ours", "eager_us"],
+      unit: "us",
+      wanted: 8,
+    }],
+    bounds: [
+      {
+        what: "forward of 16 observations through 4-64-64-2",
+        figure: ["ours", "forward_us"],
+        unit: "us",
+        atMost: 40,
+      },
+      {
+        what: "a call of one operation",
+        figure: ["ours", "call_us"],
+        unit: "us",
+      },
+      {
+        what: "tracing and building the update, warm",
+        figure: ["ours", "warm_compile_ms"],
+        unit: "ms",
+        atMost: 300,
+      },
+    ],
+  },
+  nature: {
+    about: "A2C update of the Nature CNN, 80 frames of bytes 84x84x4, " +
+      "and forward of 16, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_nature_a2c.ts" },
+      torch: {
+        language: "python",
+        file: "torch_nature_a2c.py",
+        // torch.compile takes most of a minute and is no faster here.
+        task: { threads: 1, repeats: 20, compile: false },
+      },
+    },
+    comparisons: [
+      timeOf(["torch", "update_ms"], { what: "PyTorch's update", wanted: 1 }),
+      timeOf(["torch", "forward_ms"], { what: "PyTorch's forward", wanted: 1 }),
+    ],
+    bounds: [{
+      what: "tracing and building the update",
+      figure: ["ours", "compile_ms"],
+      unit: "ms",
+      atMost: 1500,
+    }],
+  },
+  sac: {
+    about: "SAC, Pendulum-v1, 256-256, batch 256, one update per step, " +
+      "everything included, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_sac.ts", task: SAC_SPAN },
+      sb3: { language: "python", file: "sb3_sac.py", task: SAC_SPAN },
+      sbx: { language: "python", file: "sbx_sac.py", task: SAC_SPAN },
+    },
+    comparisons: [
+      rateOf(["stable-baselines3's SAC", "value", "sb3", 2]),
+      { ...rateOf(["sbx's SAC (JAX)", "value", "sbx", 1]), aim: 1.5 },
+    ],
+  },
+  "sac-update": {
+    about: "SAC-shaped update: two critics and an actor of 256-256, batch " +
+      "256, Adam, polyak, one thread",
+    programs: {
+      ours: { language: "deno", file: "bellman_sac_update.ts" },
+      torch: {
+        language: "python",
+        file: "torch_sac_update.py",
+        task: { threads: 1, repeats: 150, compile: false },
+      },
+      jax: { language: "python", file: "jax_sac_update.py" },
+    },
+    comparisons: [
+      timeOf(["torch", "update_ms"], { what: "PyTorch's update", wanted: 1 }),
+      timeOf(["jax", "update_ms"], { what: "JAX's update", wanted: 0 }),
+    ],
+  },
+  "linear-algebra": {
+    about: "Symmetric matrices of 512 by 512 in float64, one thread",
+    programs: {
+      ours: {
+        language: "deno",
+        file: "bellman_linear_algebra.ts",
+        task: "512",
+      },
+      lapack: { language: "python", file: "lapack.py", task: "512" },
+    },
+    comparisons: ["eigh", "cholesky", "inverse"].map((name) =>
+      timeOf(["lapack", `512.${name}`], {
+        what: `LAPACK's ${name}`,
+        wanted: 1 / 3,
+        unit: "s",
+      })
+    ),
+  },
+};
