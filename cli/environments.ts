@@ -5,17 +5,14 @@ import {
   SyncVecEnv,
   VecClipReward,
   type VecEnv,
-  VecEnvWrapper,
   VecFlattenObservation,
   VecFrameStack,
   VecNormalizeObservation,
   VecNormalizeReward,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
-import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "./config/resolve.ts";
-import { isGymnasium, milliseconds } from "./environment_modules.ts";
-import { UsageError } from "./usage_error.ts";
+import { type Hosting, makeTrainingCopies } from "./training_copies.ts";
 
 /** The environments of a run: the one it trains on and those that judge it. */
 export interface Environments {
@@ -46,78 +43,6 @@ function isNested(env: VecEnv): boolean {
   return type === "dict" || type === "tuple";
 }
 
-/** Where copies are hosted. */
-interface Hosting {
-  /** Modules that register the environment, as absolute URLs. */
-  imports: readonly string[];
-  /** Takes a line that the user should see. */
-  onNotice: (line: string) => void;
-  /**
-   * Whether agents are only judged: the copies to train on are there for what is
-   * around them then, and do not go on from where they were.
-   *
-   * @default false
-   */
-  isForJudging?: boolean;
-}
-
-/** Copies that do not go on from a snapshot. */
-class Unrestored extends VecEnvWrapper {
-  /** Leaves them as they are. */
-  override restore(): void {}
-}
-
-/** Groups of copies where there are some: a run keeps to them anywhere. */
-export function groupsOf(
-  { vectorization, workers }: ResolvedConfig,
-): number | null {
-  return vectorization === "sync"
-    ? workers
-    : workers ?? navigator.hardwareConcurrency;
-}
-
-/** The copies to train on, in this thread or beside it. */
-async function makeCopies(
-  config: ResolvedConfig,
-  { imports, onNotice, isForJudging = false }: Hosting,
-): Promise<VecEnv> {
-  const { env: id, numEnvs, vectorization, envKwargs: kwargs } = config;
-  const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-  if (isForJudging) {
-    return new Unrestored(makeVec(id, { numEnvs, maxEpisodeSteps, kwargs }));
-  }
-  if (vectorization === "sync") {
-    return makeVec(id, { numEnvs, maxEpisodeSteps, kwargs });
-  }
-  if (isGymnasium(id)) {
-    throw new UsageError(
-      `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own`,
-    );
-  }
-  const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
-    "@bellman/envs/workers"
-  );
-  const groups = groupsOf(config)!;
-  const source = { id, kwargs, maxEpisodeSteps, imports };
-  const options = {
-    numEnvs,
-    stepTimeoutMs: milliseconds(config.stepTimeout),
-    onRestart: (event: RestartEvent) => onNotice(describeRestart(event)),
-  };
-  const copies = vectorization === "workers"
-    // This thread is one of them.
-    ? new WorkerVecEnv(source, {
-      ...options,
-      workers: Math.max(1, Math.min(groups, numEnvs) - 1),
-      callerShare: groups > 1 && numEnvs > 1,
-    })
-    : new SubprocessVecEnv(source, {
-      ...options,
-      processes: Math.min(groups, numEnvs),
-    });
-  return new VecRecordEpisodeStatistics(copies);
-}
-
 /**
  * Makes the environments that a configuration describes.
  *
@@ -136,7 +61,7 @@ export async function makeEnvironments(
   const stacked = (env: VecEnv): VecEnv =>
     frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
 
-  let training = flat(await makeCopies(config, hosting));
+  let training = flat(await makeTrainingCopies(config, hosting));
   if (config.clipReward) training = new VecClipReward(training);
   if (config.normalizeReward) {
     const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;

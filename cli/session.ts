@@ -11,11 +11,8 @@ import type { ResolvedConfig } from "./config/resolve.ts";
 import type { CommandIo } from "./io.ts";
 import { UsageError } from "./usage_error.ts";
 import { loadEnvironment } from "./environment_modules.ts";
-import {
-  type Environments,
-  groupsOf,
-  makeEnvironments,
-} from "./environments.ts";
+import { type Environments, makeEnvironments } from "./environments.ts";
+import { groupsOf } from "./training_copies.ts";
 
 /** A run put together: its environments and its algorithm, ready to act. */
 export interface Session {

@@ -134,14 +134,8 @@ Deno.test("what is used twice, adds to rows, or is small stays whole", () => {
   assertEquals(small.includes("ChosenRows"), false);
 });
 
-Deno.test("what a selection left at 0 is skipped as well", () => {
-  const fn = ({ x, first, one, last }: Tensors) => {
-    const scores = tf.matMul(tf.relu(tf.matMul(x, first)), last);
-    const kept = tf.where(tf.greater(scores, 0), scores, tf.zerosLike(scores));
-    return { y: tf.matMul(tf.matMul(kept, last, false, true), one) };
-  };
-  const graph = optimize(trace((it) => fn(it), INPUTS));
-  assert(operationsOf(graph).includes("ChosenRows"));
+/** What both engines make of a function. */
+function assertEnginesAgree(fn: (inputs: Tensors) => Tensors): number[] {
   const [onnx, eager] = (["onnx", "eager"] as const).map((engine) => {
     const compiled = compile((it) => fn(it as Tensors), {
       inputs: INPUTS,
@@ -150,6 +144,18 @@ Deno.test("what a selection left at 0 is skipped as well", () => {
     return [...compiled.run(given()).y as Float32Array];
   });
   onnx.forEach((it, i) => assertAlmostEquals(it, eager[i], 1e-5));
+  return eager;
+}
+
+Deno.test("what a selection left at 0 is skipped as well", () => {
+  const fn = ({ x, first, one, last }: Tensors) => {
+    const scores = tf.matMul(tf.relu(tf.matMul(x, first)), last);
+    const kept = tf.where(tf.greater(scores, 0), scores, tf.zerosLike(scores));
+    return { y: tf.matMul(tf.matMul(kept, last, false, true), one) };
+  };
+  const graph = optimize(trace((it) => fn(it), INPUTS));
+  assert(operationsOf(graph).includes("ChosenRows"));
+  const eager = assertEnginesAgree(fn);
   assert(eager.some((it) => it !== 0) && eager.some((it) => it === 0));
 });
 
@@ -166,13 +172,6 @@ Deno.test("where two masks meet, the rows of one of them are chosen", () => {
     operationsOf(graph).filter((it) => it === "ChosenRows").length,
     1,
   );
-  const [onnx, eager] = (["onnx", "eager"] as const).map((engine) => {
-    const compiled = compile((it) => fn(it as Tensors), {
-      inputs: INPUTS,
-      engine,
-    });
-    return [...compiled.run(given()).y as Float32Array];
-  });
-  onnx.forEach((it, i) => assertAlmostEquals(it, eager[i], 1e-5));
+  const eager = assertEnginesAgree(fn);
   assert(eager.some((it) => it !== 0) && eager.some((it) => it === 0));
 });
