@@ -18,5 +18,6 @@ export const BARS: Readonly<Record<string, Readonly<Record<string, number>>>> =
       "Pendulum-v1-mixture": -180,
       "MountainCarContinuous-v0": 93,
       "CartPole-v1": 475,
+      "gym:LunarLanderContinuous-v3": 200,
     },
   };

@@ -8,6 +8,7 @@ import { sacPresets } from "@bellman/sac";
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
 import { BARS } from "./bars.ts";
+import { fileNameOf } from "./file_name_of.ts";
 import type { SeedResult, SeedTask } from "./train_seed.ts";
 
 const USAGE =
@@ -197,7 +198,7 @@ async function writeResults(
     seeds: results,
   };
   await Deno.writeTextFile(
-    `${folder}/${nameOf(bench)}.json`,
+    `${folder}/${fileNameOf(nameOf(bench))}.json`,
     JSON.stringify(data, null, 2) + "\n",
   );
 }

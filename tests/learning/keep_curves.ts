@@ -1,0 +1,143 @@
+// deno-lint-ignore-file no-console -- a program that prints
+/**
+ * Keeps the evaluations of long runs as data and as a picture beside their
+ * algorithm, in `results/curves`:
+ * `deno task results:curves RUN... --command "deno task train ..." --commit ID`,
+ * with `--peer NAME --peer-command TEXT --peer-log FILE...` for another library's
+ * runs, whose logs end in a line of JSON with the seed and the curve.
+ */
+import { parseArgs } from "@std/cli";
+import { parse } from "@std/yaml";
+import {
+  type CurveRun,
+  openRunFolder,
+  readProgress,
+  renderCurves,
+} from "@bellman/training";
+import { fileNameOf } from "./file_name_of.ts";
+
+/** One run: the mean and the standard deviation of the returns by step. */
+interface Curve {
+  seed: number;
+  steps: number[];
+  mean: number[];
+  std: number[];
+}
+
+/** A library and its runs. */
+interface Program {
+  program: string;
+  command: string;
+  /** The commit of ours. */
+  commit?: string;
+  runs: Curve[];
+}
+
+const USAGE =
+  "usage: deno task results:curves RUN... --command TEXT --commit ID [--peer NAME --peer-command TEXT --peer-log FILE...]";
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** The configuration and the evaluations of a run folder. */
+function readRun(dir: string): { config: Config; curve: Curve } {
+  const folder = openRunFolder(dir);
+  const config = parse(Deno.readTextFileSync(folder.configPath)) as Config;
+  const rows = readProgress(folder.progressPath);
+  const judged = rows.filter((it) => "eval_return_mean" in it.statistics);
+  const curve = {
+    seed: Number(config.seed),
+    steps: judged.map((it) => it.step),
+    mean: judged.map((it) => it.statistics.eval_return_mean),
+    std: judged.map((it) => it.statistics.eval_return_std),
+  };
+  return { config, curve };
+}
+
+interface PeerPoint {
+  step: number;
+  meanReturn: number;
+  stdReturn: number;
+}
+
+/** The curve in the last line of a peer's log. */
+function readPeer(path: string): Curve {
+  const last = Deno.readTextFileSync(path).trim().split("\n").at(-1)!;
+  const { seed, curve } = JSON.parse(last) as {
+    seed: number;
+    curve: PeerPoint[];
+  };
+  return {
+    seed,
+    steps: curve.map((it) => it.step),
+    mean: curve.map((it) => it.meanReturn),
+    std: curve.map((it) => it.stdReturn),
+  };
+}
+
+function line({ steps, mean, std }: Curve): CurveRun {
+  return {
+    x: steps,
+    y: mean,
+    low: mean.map((it, i) => it - std[i]),
+    high: mean.map((it, i) => it + std[i]),
+  };
+}
+
+/** What the options name: our program first, then the other library's. */
+function readPrograms(args: string[]): { config: Config; programs: Program[] } {
+  const { _: dirs, ...given } = parseArgs(args, {
+    string: ["command", "commit", "peer", "peer-command", "peer-log"],
+    collect: ["peer-log"],
+  });
+  const runs = dirs.map((dir) => readRun(String(dir)));
+  const { command, commit } = given;
+  if (runs.length === 0 || !command || !commit) {
+    console.error(USAGE);
+    Deno.exit(2);
+  }
+  const [{ config }] = runs;
+  const programs: Program[] = [{
+    program: `@bellman/${config.algorithm}`,
+    command: String(command),
+    commit: String(commit),
+    runs: runs.map((it) => it.curve),
+  }];
+  const logs = given["peer-log"] as string[];
+  if (logs.length > 0) {
+    programs.push({
+      program: String(given.peer ?? ""),
+      command: String(given["peer-command"] ?? ""),
+      runs: logs.map(readPeer),
+    });
+  }
+  return { config, programs };
+}
+
+/** Writes the data and the picture. */
+function keep(config: Config, programs: readonly Program[]): string {
+  const folder = `${ROOT}algorithms/${config.algorithm}/results/curves`;
+  const env = String(config.env);
+  const path = `${folder}/${fileNameOf(env)}`;
+  const data = {
+    env,
+    evaluation: {
+      episodes: config.evaluationEpisodes,
+      deterministic: config.evaluationDeterministic,
+    },
+    programs,
+  };
+  const svg = renderCurves(
+    programs.map((it) => ({ name: it.program, runs: it.runs.map(line) })),
+    { title: env, yLabel: "return", band: "range" },
+  );
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeTextFileSync(`${path}.json`, JSON.stringify(data, null, 2) + "\n");
+  Deno.writeTextFileSync(`${path}.svg`, svg);
+  return path;
+}
+
+if (import.meta.main) {
+  const { config, programs } = readPrograms(Deno.args);
+  console.log(`wrote ${keep(config, programs)}.json and .svg`);
+}
