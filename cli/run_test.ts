@@ -182,6 +182,27 @@ Deno.test("eval plays the episodes it is asked for, the same each time", async (
   assertMatch(stochastic.out, /stochastic: [\d.]+ ± [\d.]+ over 20 episodes/);
 });
 
+Deno.test("eval and play choose actions as the run was evaluated", async () => {
+  const out = `${dir}/sampled`;
+  const short = ["--steps=1600", "--set=evaluationDeterministic=false"];
+  assertEquals((await capture("train", ...short, "--out", out)).code, 0);
+  const kindOf = async (...options: string[]) => {
+    const { out: text } = await capture("eval", out, "--json", ...options);
+    return JSON.parse(text).kind;
+  };
+  assertEquals(await kindOf(), "stochastic");
+  assertEquals(await kindOf("--deterministic"), "deterministic");
+  const both = await capture("eval", out, "--deterministic", "--stochastic");
+  assertEquals(both.code, 2);
+  assertStringIncludes(both.err, "Cannot use both");
+});
+
+Deno.test("play refuses more pictures a second than a GIF can show", async () => {
+  const { code, err } = await capture("play", first, "--fps", "60");
+  assertEquals(code, 2);
+  assertStringIncludes(err, "expected at most 50; use --mp4 FILE");
+});
+
 Deno.test("play writes a GIF with a picture for each step", async () => {
   const gif = `${dir}/play.gif`;
   const { code, out } = await capture(

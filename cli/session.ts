@@ -5,6 +5,7 @@ import {
   selectBackend,
   selectEngine,
 } from "@bellman/compute";
+import { describeSpace, spacesEqual } from "@bellman/envs";
 import type { Algorithm } from "@bellman/training";
 import { ALGORITHMS } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
@@ -55,10 +56,33 @@ function requestedEngine(
 async function requestedEnvironments(
   ...[config, hosting]: Parameters<typeof makeEnvironments>
 ): Promise<Environments> {
+  let environments: Environments | undefined;
   try {
-    return await makeEnvironments(config, hosting);
+    environments = await makeEnvironments(config, hosting);
+    checkEvaluation(config, environments);
+    return environments;
   } catch (error) {
+    environments?.training.close();
     throw new UsageError((error as Error).message, { cause: error });
+  }
+}
+
+/** Environments of other options show at once whether they can be made and fit. */
+function checkEvaluation(
+  { evaluationEnvKwargs }: ResolvedConfig,
+  { training, evaluation }: Environments,
+): void {
+  if (Object.keys(evaluationEnvKwargs).length === 0) return;
+  const judged = evaluation(1);
+  judged.close();
+  for (const space of ["observationSpace", "actionSpace"] as const) {
+    const [theirs, own] = [judged[space], training[space]];
+    if (spacesEqual(theirs, own)) continue;
+    throw new TypeError(
+      `Cannot evaluate with these evaluationEnvKwargs: the ${space} is ${
+        describeSpace(theirs)
+      }, expected ${describeSpace(own)} as in training`,
+    );
   }
 }
 

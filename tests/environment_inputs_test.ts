@@ -80,6 +80,25 @@ const CASES: Record<string, Case> = {
     says: "did you mean 'ctrlCostWeight'?",
     ignore: withoutMujoco,
   },
+  "evaluation with a model that is not there": {
+    train: [...CHEETAH, "--set=evaluationEnvKwargs={xmlFile: nope.xml}"],
+    says: "nope.xml",
+    ignore: withoutMujoco,
+  },
+  "evaluation with other observations than training": {
+    train: [
+      ...CHEETAH,
+      "--set=evaluationEnvKwargs={excludeCurrentPositionsFromObservation: false}",
+    ],
+    says:
+      "Cannot evaluate with these evaluationEnvKwargs: the observationSpace",
+    ignore: withoutMujoco,
+  },
+  "evaluation in a mode that the game does not have": {
+    train: [...PONG, "--set=evaluationEnvKwargs={mode: 99}"],
+    says: "99",
+    ignore: withoutAtari,
+  },
   "no Python": {
     train: ["--env=gym:CartPole-v1"],
     env: { BELLMAN_PYTHON: "/none/python" },

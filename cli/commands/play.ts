@@ -3,6 +3,7 @@ import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { round } from "../evaluation.ts";
 import type { CommandIo } from "../io.ts";
+import { MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
 import { hasFfmpeg } from "../play/mp4.ts";
 import {
   gifSink,
@@ -45,6 +46,11 @@ async function sinkOf(
       );
     }
     return mp4Sink(mp4, framesPerSecond);
+  }
+  if (framesPerSecond > MOST_GIF_FRAMES_PER_SECOND) {
+    throw new UsageError(
+      `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF_FRAMES_PER_SECOND}; use --mp4 FILE, or --every N`,
+    );
   }
   return gifSink(gif ?? `${dir}/play.gif`, framesPerSecond);
 }

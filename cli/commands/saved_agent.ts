@@ -24,8 +24,27 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
     value: "WHICH",
     help: "best (the default), latest, or a step.",
   },
-  { name: "stochastic", help: "Sample actions instead of taking the mode." },
+  { name: "stochastic", help: "Sample actions." },
+  {
+    name: "deterministic",
+    help: "Take the mode; without either, as the run's evaluations did.",
+  },
 ];
+
+/** How actions are chosen: as the run was evaluated unless said otherwise. */
+function isDeterministic(
+  { switches }: ParsedOptions,
+  { evaluationDeterministic }: ResolvedConfig,
+): boolean {
+  const [mode, sample] = ["deterministic", "stochastic"]
+    .map((it) => switches.has(it));
+  if (mode && sample) {
+    throw new UsageError(
+      "Cannot use both --deterministic and --stochastic: give one of them",
+    );
+  }
+  return mode || evaluationDeterministic && !sample;
+}
 
 /** What a command line says of a trained agent. */
 export interface SavedAgent {
@@ -57,7 +76,7 @@ export async function findAgent(
   const seed = integerOf(options, "seed", { minimum: 0, fallback: 0 });
   const { folder, config } = await openRun(dir);
   const checkpoint = loadCheckpoint(folder, choice);
-  const deterministic = !options.switches.has("stochastic");
+  const deterministic = isDeterministic(options, config);
   return { dir, folder, config, checkpoint, seed, deterministic };
 }
 

@@ -14,13 +14,25 @@ function toRgba({ data }: Picture): Uint8ClampedArray<ArrayBuffer> {
   return rgba;
 }
 
+/** Pictures a second of a GIF at most: viewers slow shorter delays down. */
+export const MOST_GIF_FRAMES_PER_SECOND = 50;
+
+/** How long a picture stays in ms: whole hundredths of a second, right in sum. */
+function delayOf(index: number, framesPerSecond: number): number {
+  const hundredths = (count: number) =>
+    Math.round(100 * count / framesPerSecond);
+  return 10 * (hundredths(index + 1) - hundredths(index));
+}
+
 /** Encodes pictures of one size as an animated GIF that loops. */
 export async function encodeGif(
   pictures: readonly Picture[],
   { framesPerSecond }: { framesPerSecond: number },
 ): Promise<Uint8Array> {
   const [{ width, height }] = pictures;
-  const delay = Math.round(1000 / framesPerSecond);
-  const frames = pictures.map((it) => ({ data: toRgba(it), delay }));
+  const frames = pictures.map((it, i) => ({
+    data: toRgba(it),
+    delay: delayOf(i, framesPerSecond),
+  }));
   return new Uint8Array(await encode({ width, height, frames }));
 }

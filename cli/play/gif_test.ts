@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { decode, decodeFrames } from "modern-gif";
 import { encodeGif } from "./gif.ts";
 
@@ -18,4 +18,16 @@ Deno.test("a GIF holds each picture with its colours, size and delay", async () 
   const frames = decodeFrames(bytes.buffer as ArrayBuffer);
   assertEquals([...frames[0].data.subarray(0, 4)], [255, 0, 0, 255]);
   assertEquals([...frames[1].data.subarray(0, 4)], [0, 0, 255, 255]);
+});
+
+Deno.test("a GIF takes as long as its pictures at any rate", async () => {
+  for (const framesPerSecond of [3, 24, 30, 45, 50]) {
+    const pictures = Array.from({ length: 90 }, () => solid(0, 0, 0));
+    const bytes = await encodeGif(pictures, { framesPerSecond });
+    const delays = decode(bytes.buffer as ArrayBuffer).frames
+      .map((frame) => frame.delay);
+    const whole = delays.reduce((sum, it) => sum + it, 0);
+    assertAlmostEquals(whole, 90_000 / framesPerSecond, 5);
+    assert(delays.every((it) => it >= 20));
+  }
 });

@@ -14,7 +14,10 @@ export interface PlayOptions {
   episodes: number;
   deterministic: boolean;
   seed: number;
-  /** Called with each state, the first and all later ones of an episode. */
+  /**
+   * Called with each state of an episode but the last, in whose step the next
+   * episode begins.
+   */
   show(episode: number, step: number): Promise<void> | void;
 }
 
