@@ -1,4 +1,6 @@
 import { defaultRegistry, envSpec } from "@bellman/envs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { UsageError } from "./usage_error.ts";
 
@@ -24,7 +26,7 @@ export function milliseconds(seconds: number): number {
 /** A module's URL: a path counts from the current folder. */
 function urlOf(module: string): string {
   if (URL.canParse(module) && !/^[a-z]:[\\/]/i.test(module)) return module;
-  return new URL(module, `file://${Deno.cwd()}/`).href;
+  return pathToFileURL(resolve(module)).href;
 }
 
 async function importOwn(module: string): Promise<void> {

@@ -44,10 +44,16 @@ export function makeTrainingCopies(
   config: ResolvedConfig,
   hosting: Hosting,
 ): VecEnv | Promise<VecEnv> {
-  const { env: id, numEnvs, vectorization, envKwargs: kwargs } = config;
+  const { env: id, numEnvs, vectorization, workers, envKwargs: kwargs } =
+    config;
   const { isForJudging = false } = hosting;
   if (vectorization !== "sync" && !isForJudging) {
     return hostCopies(config, hosting);
+  }
+  if (vectorization === "sync" && workers !== null) {
+    throw new UsageError(
+      `Cannot use workers: ${workers} with vectorization: sync: expected workers or subprocesses`,
+    );
   }
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const copies = makeVec(id, { numEnvs, maxEpisodeSteps, kwargs });

@@ -8,7 +8,8 @@ import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
-const folder = await Deno.makeTempDir({ prefix: "bellman-environments-" });
+// Marks of URLs in its name are part of the path.
+const folder = await Deno.makeTempDir({ prefix: "bellman-environments-#1-" });
 await Deno.mkdir(`${folder}/roms`);
 await Deno.writeFile(`${folder}/roms/pong.bin`, new Uint8Array(2048));
 await Deno.mkdir(`${folder}/models`);
@@ -118,12 +119,16 @@ const CASES: Record<string, Case> = {
     train: ["--env=gym:CartPole-v1", "--set=vectorization=workers"],
     says: "expected sync",
   },
+  "workers where copies step one after the other": {
+    train: ["--set=workers=3"],
+    says: "Cannot use workers: 3 with vectorization: sync",
+  },
   "an own module that is not there": {
     train: ["--set=envModules=[./none.ts]"],
     says: "Cannot import ./none.ts, which envModules names",
   },
   "an own module that fails": {
-    train: [`--set=envModules=[${folder}/breaks.ts]`],
+    train: [`--set=envModules=['${folder}/breaks.ts']`],
     says: "no luck",
   },
 };
