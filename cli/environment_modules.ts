@@ -1,7 +1,8 @@
-import { defaultRegistry, envSpec } from "@bellman/envs";
+import { defaultRegistry, envSpec, registeredIds } from "@bellman/envs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ResolvedConfig } from "./config/resolve.ts";
+import { isLikelyTypo, nearest } from "./config/schema.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** What begins the ids of environments that Python's Gymnasium hosts. */
@@ -55,7 +56,13 @@ export async function loadEnvironment(
 ): Promise<string[]> {
   if (isGymnasium(env)) {
     const { registerGymnasium } = await import("@bellman/envs/gymnasium");
-    registerGymnasium(env.slice(GYMNASIUM.length), {
+    const name = env.slice(GYMNASIUM.length);
+    if (!/-v\d+$/.test(name)) {
+      throw new UsageError(
+        `Cannot use the environment '${env}': expected a name with its version, such as gym:LunarLander-v3`,
+      );
+    }
+    registerGymnasium(name, {
       modules: envModules,
       stepTimeoutMs: milliseconds(stepTimeout),
     });
@@ -65,8 +72,19 @@ export async function loadEnvironment(
   const own = envModules.map(urlOf);
   if (defaultRegistry.has(env)) return own;
   await loadAllEnvironments();
-  envSpec(env); // Says what is wrong before anything is started.
+  checkKnown(env);
   return own;
+}
+
+/** Says what is wrong with an id before anything is started. */
+function checkKnown(env: string): void {
+  const ids = registeredIds();
+  if (ids.includes(env)) return;
+  const name = (id: string) => id.replace(/-v\d*$/, "");
+  if (isLikelyTypo(name(env), name(nearest(env, ids)))) envSpec(env);
+  throw new UsageError(
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, and modules that register others are named in envModules`,
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type Env,
   make,
   makeVec,
+  prepare,
   SyncVecEnv,
   VecClipReward,
   type VecEnv,
@@ -56,6 +57,9 @@ export async function makeEnvironments(
   const { env: id, normalizeObservation, frameStack } = config;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
+  // Evaluation may need what training does not, and the other way round.
+  await prepare(id, { kwargs: config.envKwargs });
+  await prepare(id, { kwargs });
   const flat = (env: VecEnv): VecEnv =>
     isNested(env) ? new VecFlattenObservation(env) : env;
   const stacked = (env: VecEnv): VecEnv =>

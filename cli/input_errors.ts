@@ -1,3 +1,4 @@
+import { RunFailure } from "./run_failure.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** What the file system says of a path that cannot be used, in words. */
@@ -35,7 +36,9 @@ function ofFile(error: Error): UsageError | undefined {
  * input can cause; anything else is a failure of the run or of the program.
  */
 export function asInputError(error: unknown): Error | undefined {
-  if (!(error instanceof Error)) return undefined;
+  if (!(error instanceof Error) || error instanceof RunFailure) {
+    return undefined;
+  }
   const isInput = error instanceof UsageError || error instanceof RangeError ||
     error instanceof TypeError || error instanceof SyntaxError ||
     error instanceof Deno.errors.NotCapable;

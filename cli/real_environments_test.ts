@@ -33,12 +33,13 @@ async function episodesOf(run: string): Promise<string[]> {
 Deno.test("copies in workers and in processes learn from the same episodes", async () => {
   const settings = [
     ...["a2c", "--env=CartPole-v1", "--steps=1200", "--backend=cpu"],
-    ...["--set=numEnvs=4", "--set=workers=2"],
+    "--set=numEnvs=4",
   ];
   const alone = await episodesOf(await train("sync", ...settings));
   assert(alone.length > 10);
   for (const where of ["workers", "subprocesses"]) {
-    const run = await train(where, ...settings, `--set=vectorization=${where}`);
+    const hosts = ["--set=workers=2", `--set=vectorization=${where}`];
+    const run = await train(where, ...settings, ...hosts);
     assertEquals(await episodesOf(run), alone);
     // The agent is judged anywhere, in this thread.
     const judged = await capture("eval", run, "--episodes=2");
@@ -82,6 +83,33 @@ register({ id: "Own-v0", maxEpisodeSteps: 20, make: () => new ChainEnv() });`,
   }
 });
 
+Deno.test("a run in which an environment throws says how to go on", async () => {
+  const module = `${dir}/wall.ts`, out = `${dir}/wall`;
+  const envs = import.meta.resolve("@bellman/envs");
+  await Deno.writeTextFile(
+    module,
+    `import { ChainEnv, register } from "${envs}";
+let steps = 0;
+class Wall extends ChainEnv {
+  step(action) {
+    if (++steps > 30) throw new RangeError("hit the wall");
+    return super.step(action);
+  }
+}
+register({ id: "Wall-v0", make: () => new Wall() });`,
+  );
+  const { code, err } = await capture(
+    ...["train", "a2c", "--env=Wall-v0", `--set=envModules=[${module}]`],
+    ...["--steps=100", "--set=numEnvs=1", "--backend=cpu", "--quiet"],
+    ...["--set=checkpointInterval=10", `--out=${out}`],
+  );
+  assertEquals(code, 1);
+  assertEquals(
+    err,
+    `error: The run of a2c on Wall-v0 failed: hit the wall; go on from step 30 with: deno task train --resume ${out}\n`,
+  );
+});
+
 Deno.test({
   name: "A2C trains on an Atari game, and play shows it",
   ignore: !isAtariInstalled(),
@@ -114,6 +142,20 @@ Deno.test({
     const played = await capture("play", run, `--gif=${gif}`, "--width=60");
     assertEquals(played.code, 0, played.err);
     assert((await Deno.stat(gif)).size > 1000);
+  },
+});
+
+Deno.test({
+  name: "MuJoCo's engine in WebAssembly is loaded where it is asked for",
+  ignore: !isMujocoInstalled(),
+  fn: async () => {
+    for (const where of ["envKwargs", "evaluationEnvKwargs"]) {
+      await train(
+        `wasm-${where}`,
+        ...["sac", "--env=InvertedPendulum-v5", "--steps=20"],
+        `--set=${where}={engine: wasm}`,
+      );
+    }
   },
 });
 

@@ -203,6 +203,20 @@ Deno.test("play refuses more pictures a second than a GIF can show", async () =>
   assertStringIncludes(err, "expected at most 50; use --mp4 FILE");
 });
 
+Deno.test("play says before it plays where it cannot write", async () => {
+  const says = async (...options: string[]) => {
+    const { code, err } = await capture("play", first, ...options);
+    assertEquals(code, 2);
+    return err;
+  };
+  const missing = `${dir}/none/x.gif`;
+  assertEquals(
+    await says("--gif", missing),
+    `error: Cannot write the video to ${missing}: the folder ${dir}/none is not there\n`,
+  );
+  assertStringIncludes(await says("--gif", "x.mp4"), "that ends in .gif");
+});
+
 Deno.test("play writes a GIF with a picture for each step", async () => {
   const gif = `${dir}/play.gif`;
   const { code, out } = await capture(

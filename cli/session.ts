@@ -104,8 +104,10 @@ export async function openSession(
     onNotice,
     isForJudging,
   });
+  // Paths count from the folder that the run is started in, wherever it goes on.
+  const envModules = imports.length > 0 ? imports : config.envModules;
   try {
-    return await sessionIn(environments, config, onNotice);
+    return await sessionIn(environments, { ...config, envModules }, onNotice);
   } catch (error) {
     environments.training.close();
     throw error;

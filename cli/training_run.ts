@@ -5,6 +5,7 @@ import {
   type RunFolder,
   type StateTree,
   train,
+  TrainingDivergedError,
   type TrainOptions,
   type TrainResult,
 } from "@bellman/training";
@@ -20,6 +21,7 @@ import { loggersOf } from "./loggers.ts";
 import { policyFile } from "./policy_file.ts";
 import { PolicyPlots } from "./policy_plots.ts";
 import { writeReport } from "./report.ts";
+import { RunFailure } from "./run_failure.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import type { Session } from "./session.ts";
 import { writeWhole } from "./whole_file.ts";
@@ -107,6 +109,36 @@ function describeResult(result: TrainResult): Record<string, string> {
   };
 }
 
+/** Trains; what an environment throws meanwhile is told with the way on. */
+async function trained(
+  run: TrainingRun,
+  plots: PolicyPlots | undefined,
+): Promise<TrainResult> {
+  const { session: { algorithm, environments, config }, folder } = run;
+  const options = trainOptions(run, plots);
+  let hasBegun = false;
+  const begin = { onStart: () => void (hasBegun = true) };
+  try {
+    return await train(algorithm, environments.training, {
+      ...options,
+      callbacks: [...options.callbacks ?? [], begin],
+    });
+  } catch (error) {
+    if (!hasBegun || error instanceof TrainingDivergedError) throw error;
+    const message = (error as Error).message.split("\n")[0];
+    const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
+    const next = checkpoints.length === 0
+      ? ""
+      : `; go on from step ${
+        checkpoints.at(-1)!.step
+      } with: deno task train --resume ${folder.dir}`;
+    throw new RunFailure(
+      `The run of ${config.algorithm} on ${config.env} failed: ${message}${next}`,
+      { cause: error },
+    );
+  }
+}
+
 /**
  * Trains to the end, evaluates the best agent and writes the report. Returns
  * the exit code: 130 if it was interrupted.
@@ -114,11 +146,7 @@ function describeResult(result: TrainResult): Record<string, string> {
 export async function runTraining(run: TrainingRun): Promise<number> {
   const { session, folder, io } = run;
   const plots = plotsOf(run);
-  const result = await train(
-    session.algorithm,
-    session.environments.training,
-    trainOptions(run, plots),
-  );
+  const result = await trained(run, plots);
   const details = describeResult(result);
   if (result.stopReason === "interrupted") {
     await writeReport(folder, session.config, { details });

@@ -34,6 +34,18 @@ const CASES: Record<string, Case> = {
     train: ["--env=ALE/Pnog-v5"],
     says: "did you mean 'ALE/Pong-v5'?",
   },
+  "an environment that is like none": {
+    train: ["--env=LunarLander-v3"],
+    says: "ids of Python's Gymnasium begin with gym:",
+  },
+  "an environment of Gymnasium without its version": {
+    train: ["--env=gym:CartPole"],
+    says: "expected a name with its version, such as gym:LunarLander-v3",
+  },
+  "more transitions than fit into memory": {
+    train: ["sac", "--env=Pendulum-v1", "--set=bufferSize=1e15"],
+    says: "lower bufferSize",
+  },
   "a library of Atari that is not there": {
     train: PONG,
     env: { BELLMAN_ALE_LIBRARY: "/none/libale_c.so" },

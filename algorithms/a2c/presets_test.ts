@@ -11,7 +11,6 @@ const RUN_KEYS = [
   "normalizeObservation",
   "normalizeReward",
   "envKwargs",
-  "evaluationEnvKwargs",
   "vectorization",
   "evaluationDeterministic",
   "evaluationInterval",

@@ -3,6 +3,7 @@ import {
   ProportionalSampler,
   RankBasedSampler,
   ReplayBuffer,
+  type ReplayBufferOptions,
 } from "@bellman/buffers";
 import type { RandomStream, TensorData } from "@bellman/compute";
 import {
@@ -36,6 +37,20 @@ export interface ReplayBatch {
   readonly weights?: TensorData;
 }
 
+/** A buffer, or in one line why there is none: most often for want of memory. */
+function allocate(options: ReplayBufferOptions): ReplayBuffer {
+  try {
+    return new ReplayBuffer(options);
+  } catch (error) {
+    throw new RangeError(
+      `Cannot hold ${options.capacity} transitions: lower bufferSize or make observations smaller (${
+        (error as Error).message
+      })`,
+      { cause: error },
+    );
+  }
+}
+
 /** The transitions that are learned from. */
 export class Replay {
   readonly #buffer: ReplayBuffer;
@@ -60,7 +75,7 @@ export class Replay {
       : undefined;
     this.#sampler = samplerOf(config);
     const flag = { shape: [], dtype: "uint8" } as const;
-    this.#buffer = new ReplayBuffer({
+    this.#buffer = allocate({
       capacity: bufferSize - bufferSize % numEnvs,
       numEnvs,
       fields: {

@@ -114,6 +114,8 @@ export class SAC {
     this.#toEnv = envActions(actionSpace, {
       squashed: policy.squashesActions,
     });
+    // Before what takes long: memory is what is missing most often.
+    this.#replay = new Replay(policy, { config, numEnvs });
     const state = form.init(random.split("init"));
     this.#learner = makeLearner(form, { state, config, engine, threads });
     this.#compilation = { params: paramTypes(state.policy), engine, threads };
@@ -124,7 +126,6 @@ export class SAC {
       threads,
     });
     disposeParams(...Object.values(state));
-    this.#replay = new Replay(policy, { config, numEnvs });
     this.#collector = new Collector(policy, {
       numEnvs,
       firstAction: form.firstAction,

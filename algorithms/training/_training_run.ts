@@ -82,10 +82,9 @@ export class TrainingRun implements TrainContext, ProgressState {
 
   async run(): Promise<TrainResult> {
     const { resumeFrom, seed, progress } = this.#options;
+    const start = seed === undefined ? {} : { seed };
     if (resumeFrom !== undefined) this.#resume(resumeFrom);
-    else {this.#observations = this.env.reset(
-        seed === undefined ? {} : { seed },
-      );}
+    else this.#observations = this.env.reset(start);
     this.#startedAt = this.#now();
     await this.#callbacks.notify("onStart", this);
     // A run that dies before its first checkpoint can then be resumed as well.

@@ -1,4 +1,5 @@
 import type { Env } from "@bellman/envs";
+import { dirname, extname, join } from "node:path";
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { round } from "../evaluation.ts";
@@ -16,6 +17,27 @@ import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage_error.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
+
+/** Says before anything is played why a video could not be written. */
+async function checkVideoPath(path: string, ending: string): Promise<void> {
+  if (extname(path).toLowerCase() !== ending) {
+    throw new UsageError(
+      `Cannot write the video to ${path}: expected a file that ends in ${ending}`,
+    );
+  }
+  const dir = dirname(path);
+  try {
+    await Deno.remove(await Deno.makeTempFile({ dir }));
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound
+      ? "is not there"
+      : "cannot be written to";
+    throw new UsageError(
+      `Cannot write the video to ${path}: the folder ${dir} ${why}`,
+      { cause: error },
+    );
+  }
+}
 
 async function sinkOf(
   options: ParsedOptions,
@@ -38,8 +60,12 @@ async function sinkOf(
     );
   }
   if (live) return terminalSink(io, framesPerSecond);
-  if (png !== undefined) return pngSink(png);
+  if (png !== undefined) {
+    await Deno.mkdir(png, { recursive: true });
+    return pngSink(png);
+  }
   if (mp4 !== undefined) {
+    await checkVideoPath(mp4, ".mp4");
     if (!await hasFfmpeg()) {
       throw new UsageError(
         "Cannot write an MP4: there is no ffmpeg; install it or use --gif FILE",
@@ -52,7 +78,9 @@ async function sinkOf(
       `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF_FRAMES_PER_SECOND}; use --mp4 FILE, or --every N`,
     );
   }
-  return gifSink(gif ?? `${dir}/play.gif`, framesPerSecond);
+  const path = gif ?? join(dir, "play.gif");
+  await checkVideoPath(path, ".gif");
+  return gifSink(path, framesPerSecond);
 }
 
 function describe({ return: sum, length }: PlayedEpisode, i: number): string {
@@ -99,6 +127,7 @@ async function playRun(
         return sink.show(env.render(size), episode, step);
       },
     });
+    io.out(`step ${agent.checkpoint.step}\n`);
     played.forEach((episode, i) => io.out(describe(episode, i)));
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);

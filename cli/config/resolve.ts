@@ -67,14 +67,41 @@ export function findPreset(algorithm: AlgorithmName, name: string): string {
   );
 }
 
+/** What a preset for many environments is called: what their ids begin with. */
+function familyOf(env: string): string {
+  // Names that Atari games had before.
+  return /(NoFrameskip|Deterministic)-v\d+$/.test(env)
+    ? "ALE"
+    : env.split("/")[0];
+}
+
+/**
+ * Options of an environment are added to those of the preset or the file; null
+ * takes one of them away.
+ */
+function withOptions(
+  base: Record<string, unknown>,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const merged = { ...base, ...given };
+  for (const key of ["envKwargs", "evaluationEnvKwargs"]) {
+    if (given[key] === undefined) continue;
+    const before = base[key] as object;
+    const both = Object.entries({ ...before, ...given[key] as object });
+    merged[key] = Object.fromEntries(
+      both.filter(([name, it]) => it !== null || !Object.hasOwn(before, name)),
+    );
+  }
+  return merged;
+}
+
 function presetEntries(
   algorithm: AlgorithmName,
   { preset, env }: { preset?: string; env: string },
 ): { entries: Entry[]; origin: string } {
   const { presets } = ALGORITHMS[algorithm];
-  // Its own, or that of the family whose name its id begins with.
   const name = preset ??
-    [env, env.split("/")[0]].find((it) => Object.hasOwn(presets, it));
+    [env, familyOf(env)].find((it) => Object.hasOwn(presets, it));
   if (name === undefined) return { entries: [], origin: "no preset" };
   const origin = `preset ${name}`;
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
@@ -108,7 +135,10 @@ export function resolveConfig(
     schema,
     origin: base.origin,
   });
-  const resolved = { ...defaults, ...fromBase, ...given, algorithm };
+  const resolved = {
+    ...withOptions({ ...defaults, ...fromBase }, given),
+    algorithm,
+  };
   return withEpochs(resolved as ResolvedConfig);
 }
 

@@ -54,3 +54,26 @@ Deno.test("the keys of a run and of an algorithm do not collide", () => {
   ) => [key, ...alias.split(",").map((it) => it.trim()).filter(Boolean)]);
   assertEquals(new Set(names).size, names.length);
 });
+
+Deno.test("options of the environment are added to a preset's", () => {
+  const optionsOf = (envKwargs: Record<string, unknown>) =>
+    resolveConfig("a2c", {
+      entries: [["env", "ALE/Pong-v5"], ["envKwargs", envKwargs]],
+    }).envKwargs;
+  assertEquals(optionsOf({ repeatActionProbability: 0 }), {
+    preprocessing: "baselines",
+    repeatActionProbability: 0,
+  });
+  assertEquals(optionsOf({ preprocessing: "deepmind" }), {
+    preprocessing: "deepmind",
+  });
+  assertEquals(optionsOf({ preprocessing: null, size: null }), { size: null });
+});
+
+Deno.test("a game by its former name has the preset of Atari", () => {
+  for (const env of ["PongNoFrameskip-v4", "QbertDeterministic-v4"]) {
+    const config = resolveConfig("a2c", { entries: [["env", env]] });
+    assertEquals([config.env, config.network], [env, "cnn"]);
+    assertEquals(config.envKwargs, { preprocessing: "baselines" });
+  }
+});

@@ -29,7 +29,7 @@ export interface RunConfig {
    */
   env: string;
   /**
-   * The environment's own options by name, such as {"gravity": -5}.
+   * The environment's own options by name, such as {"gravity": -5}. They are added to a preset's; null takes one of those away.
    *
    * @default {}
    * @alias env_kwargs

@@ -1,0 +1,38 @@
+import { assertEquals } from "@std/assert";
+import { parse } from "@std/yaml";
+import { sacPresets } from "./presets.ts";
+
+type Settings = Record<string, unknown>;
+
+/** Reads a preset; a key that stands twice in it is an error of YAML. */
+const settingsOf = (id: string): Settings => parse(sacPresets[id]) as Settings;
+
+Deno.test("every preset is YAML and names its environment", () => {
+  for (const id of Object.keys(sacPresets)) {
+    const { env, totalTimesteps } = settingsOf(id);
+    assertEquals(id.startsWith(env as string), true, id);
+    assertEquals(Number.isInteger(totalTimesteps), true, id);
+  }
+});
+
+Deno.test("MuJoCo's presets differ where rl-baselines3-zoo's do", () => {
+  const { env: _, ...shared } = settingsOf("HalfCheetah-v5");
+  assertEquals(shared, {
+    totalTimesteps: 1_000_000,
+    numEnvs: 1,
+    learningStarts: 10_000,
+    evaluationInterval: 20_000,
+    evaluationEpisodes: 10,
+    checkpointInterval: 100_000,
+  });
+  const own: Record<string, Settings> = {
+    "Humanoid-v5": { totalTimesteps: 2_000_000 },
+    "Swimmer-v5": { gamma: 0.9999 },
+  };
+  const others = ["Ant", "Hopper", "Walker2d", "HumanoidStandup", "Reacher"]
+    .concat("Pusher", "InvertedPendulum", "InvertedDoublePendulum")
+    .map((name) => `${name}-v5`);
+  for (const id of [...Object.keys(own), ...others]) {
+    assertEquals(settingsOf(id), { ...shared, ...own[id], env: id });
+  }
+});
