@@ -42,6 +42,14 @@ export interface EnvRegistration extends EnvSpec {
    */
   limitsItself?: boolean;
   /**
+   * Loads what making one with these options cannot wait for, such as an engine
+   * in WebAssembly. {@linkcode prepare} awaits it, as the command line and hosts
+   * in threads and processes do.
+   *
+   * @param kwargs The environment's own options.
+   */
+  prepare?(kwargs: EnvKwargs): Promise<void>;
+  /**
    * Makes one, without a time limit unless it limits itself.
    *
    * @param kwargs The environment's own options.

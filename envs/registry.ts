@@ -175,6 +175,38 @@ export function envSpec(
   return { id, maxEpisodeSteps, rewardThreshold };
 }
 
+/**
+ * Loads what an environment needs before it can be made with some options, as
+ * {@linkcode make} does not wait for anything. Few need it: MuJoCo's do where
+ * WebAssembly is asked for beside a native library.
+ *
+ * @param id Its name with the version.
+ * @param options The environment's own options.
+ * @throws {RangeError} If there is none of that name, with the nearest one.
+ * @throws {Error} If what it needs cannot be loaded.
+ * @example
+ * ```ts
+ * import { make, prepare } from "@bellman/envs";
+ * import { isMujocoInstalled } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isMujocoInstalled()) {
+ *   const kwargs = { engine: "wasm" };
+ *   await prepare("Hopper-v5", { kwargs });
+ *   assertEquals(make("Hopper-v5", { kwargs }).reset({ seed: 0 }).length, 11);
+ * }
+ * ```
+ */
+export async function prepare(
+  id: string,
+  { kwargs = {}, registry = defaultRegistry }: Pick<
+    MakeOptions,
+    "kwargs" | "registry"
+  > = {},
+): Promise<void> {
+  await findRegistration(id, registry).prepare?.(kwargs);
+}
+
 /** What the environment is told; nothing means no limit, or its own. */
 function limitOf(
   registration: EnvRegistration,

@@ -17,7 +17,8 @@ export interface InstallOptions {
  *
  * @param args As typed.
  * @param task The task's name, for the usage line.
- * @throws {InstallError} If one is not known or lacks its value.
+ * @throws {InstallError} If one is not known, lacks its value, or is one folder
+ * too many.
  */
 export function parseInstallOptions(
   args: readonly string[],
@@ -37,16 +38,17 @@ export function parseInstallOptions(
     const value = takesValue ? rest.shift() : undefined;
     if (arg === "--accept-license") options.acceptLicense = true;
     else if (arg === "--allow-other-version") options.allowOtherVersion = true;
-    else if (arg === "--wheel" && value) options.wheels.push(value);
-    else if (arg === "--dir" && value) options.dir = value;
-    else throw new InstallError(complaint(arg, takesValue, task));
+    else if (!takesValue) fail(`unknown argument '${arg}'`, task);
+    else if (!value) fail(`${arg} lacks its path`, task);
+    else if (arg === "--wheel") options.wheels.push(value);
+    else if (options.dir !== undefined) fail(`${arg} is given twice`, task);
+    else options.dir = value;
   }
   return options;
 }
 
-function complaint(arg: string, lacksValue: boolean, task: string): string {
-  const problem = lacksValue
-    ? `${arg} lacks its path`
-    : `unknown argument '${arg}'`;
-  return `${problem}, usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
+function fail(problem: string, task: string): never {
+  throw new InstallError(
+    `${problem}, usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`,
+  );
 }

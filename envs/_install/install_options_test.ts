@@ -31,6 +31,7 @@ Deno.test("parseInstallOptions refuses what it does not know", () => {
     [["--whel", "a"], "unknown argument '--whel', usage: install-toys ["],
     [["--wheel"], "--wheel lacks its path"],
     [["--dir="], "--dir lacks its path"],
+    [["--dir", "a", "--dir=b"], "--dir is given twice, usage: install-toys ["],
   ];
   for (const [args, message] of refused) {
     assertThrows(() => parse(...args), InstallError, message);

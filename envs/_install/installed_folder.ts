@@ -1,3 +1,4 @@
+import { exists } from "./exists.ts";
 import { InstallError } from "./install_error.ts";
 import type { WheelContent } from "./read_wheel.ts";
 
@@ -50,13 +51,49 @@ export async function checkReplaceable(dir: string): Promise<void> {
   );
 }
 
-/** Runs with a new folder beside `dir`, which is gone afterwards. */
+const parentOf = (path: string): string =>
+  path.replace(/[\\/]+[^\\/]+[\\/]*$/, "") || "/";
+
+/** A folder and those above it that are not there, the innermost first. */
+function missingFolders(dir: string): string[] {
+  const missing: string[] = [];
+  for (let at = dir; !exists(at); at = parentOf(at)) missing.push(at);
+  return missing;
+}
+
+async function removeEmpty(folders: readonly string[]): Promise<void> {
+  for (const it of folders) {
+    try {
+      await Deno.remove(it);
+    } catch {
+      return; // It was not made, or someone else uses it by now.
+    }
+  }
+}
+
+/**
+ * Runs with a new folder beside `dir`, which is gone afterwards. Folders that
+ * had to be made for it are gone too where that fails.
+ */
 export async function withFolderBeside<T>(
   dir: string,
   run: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const parent = dir.replace(/[\\/]+[^\\/]+[\\/]*$/, "") || "/";
-  await Deno.mkdir(parent, { recursive: true });
+  const parent = parentOf(dir);
+  const missing = missingFolders(parent);
+  try {
+    await Deno.mkdir(parent, { recursive: true });
+    return await withFolderIn(parent, run);
+  } catch (error) {
+    await removeEmpty(missing);
+    throw error;
+  }
+}
+
+async function withFolderIn<T>(
+  parent: string,
+  run: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = await Deno.makeTempDir({ dir: parent, prefix: ".bellman-" });
   try {
     return await run(folder);

@@ -11,6 +11,13 @@ export interface PinnedPackage {
   /** The wheel to take on a platform such as `linux-x86_64`. */
   wheelFor(platform: string): string | undefined;
   /**
+   * Whether machine code is taken, so that only wheels for the machine's own
+   * platform will do.
+   *
+   * @default false
+   */
+  isNative?: boolean;
+  /**
    * Where in the installed folder an entry of the wheel goes; undefined for
    * entries that are left out. Licence files are kept anyway.
    */

@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { unzipSync } from "fflate";
 import { InstallError } from "./install_error.ts";
-import { distributionName, type PinnedPackage } from "./pinned_package.ts";
+import {
+  distributionName,
+  type PinnedPackage,
+  platform,
+} from "./pinned_package.ts";
+import { foreignPlatform } from "./wheel_platform.ts";
 
 /** What is taken out of one wheel. */
 export interface WheelContent {
@@ -41,6 +46,17 @@ function checkHash(content: WheelContent): void {
   );
 }
 
+/** Refuses machine code that this machine cannot run. */
+function checkPlatform({ package: of, file, sha256 }: WheelContent): void {
+  // A file that was renamed is known by its hash.
+  const pinned = Object.entries(of.wheels).find((it) => it[1] === sha256);
+  const foreign = foreignPlatform(of, pinned?.[0] ?? file);
+  if (foreign === undefined) return;
+  throw new InstallError(
+    `'${file}' is for ${foreign}, expected one for ${platform()}`,
+  );
+}
+
 /** Where an entry goes: its licence files are kept beside what is wanted. */
 function placeOf(entry: string, { name, place }: PinnedPackage) {
   // Some wheels list their folders too.
@@ -54,17 +70,16 @@ function placeOf(entry: string, { name, place }: PinnedPackage) {
  * Checks a wheel and takes the wanted files out of it.
  *
  * @param path The wheel's file.
- * @param packages The packages that it may be of.
+ * @param of The package that it is of.
  * @param allowOtherVersion Whether its hash may be another than the pinned ones.
- * @throws {InstallError} If it cannot be read, is of another package or version,
- * or is no archive.
+ * @throws {InstallError} If it cannot be read, is of another version or for
+ * another platform, or is no archive.
  */
 export async function readWheel(
   path: string,
-  packages: readonly PinnedPackage[],
+  of: PinnedPackage,
   allowOtherVersion = false,
 ): Promise<WheelContent> {
-  const of = packageOfWheel(path, packages);
   let bytes: Uint8Array;
   try {
     bytes = await Deno.readFile(path);
@@ -74,6 +89,7 @@ export async function readWheel(
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const files = new Map<string, Uint8Array>();
   const content = { package: of, file: fileName(path), sha256, files };
+  checkPlatform(content);
   if (!allowOtherVersion) checkHash(content);
   let entries: Record<string, Uint8Array>;
   try {

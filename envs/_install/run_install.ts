@@ -1,3 +1,4 @@
+import { readVariable } from "./cache_folder.ts";
 import { downloadWheel } from "./download_wheel.ts";
 import { InstallError } from "./install_error.ts";
 import { type InstallOptions, parseInstallOptions } from "./install_options.ts";
@@ -9,7 +10,7 @@ import {
 } from "./installed_folder.ts";
 import { type PinnedPackage, platform } from "./pinned_package.ts";
 import { packageOfWheel, readWheel, type WheelContent } from "./read_wheel.ts";
-import { readVariable } from "./cache_folder.ts";
+import { foreignPlatform } from "./wheel_platform.ts";
 
 /** What an install task sets up. */
 export interface Installation {
@@ -25,7 +26,7 @@ export interface Installation {
   notice: readonly string[];
   /** Files of each package that must be there, by the package's name. */
   required: Readonly<Record<string, readonly string[]>>;
-  /** The lines that say where things are, once they are in a folder. */
+  /** The lines that say where in a folder things are, of those that are there. */
   told(dir: string): string[];
 }
 
@@ -45,15 +46,39 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
+/** The wheel that is given of each package. */
+function givenWheels(
+  paths: readonly string[],
+  packages: readonly PinnedPackage[],
+): Map<PinnedPackage, string> {
+  const given = new Map<PinnedPackage, string>();
+  for (const path of paths) {
+    const of = packageOfWheel(path, packages), other = given.get(of);
+    if (other !== undefined) {
+      throw new InstallError(
+        `'${other}' and '${path}' are both wheels of ${of.name}: give one of them`,
+      );
+    }
+    given.set(of, path);
+  }
+  return given;
+}
+
 /** The packages that this machine can have or must have. */
 function wantedPackages(
-  { packages }: Installation,
-  { wheels }: InstallOptions,
+  packages: readonly PinnedPackage[],
+  given: ReadonlyMap<PinnedPackage, string>,
 ): PinnedPackage[] {
-  const given = wheels.map((path) => packageOfWheel(path, packages));
   return packages.filter((it) =>
-    given.includes(it) || it.wheelFor(platform()) !== undefined ||
+    given.has(it) || it.wheelFor(platform()) !== undefined ||
     readVariable(it.variable) === undefined
+  );
+}
+
+/** Whether a wheel is a pinned one that this machine can use. */
+function isPinned(of: PinnedPackage, sha256: string): boolean {
+  return Object.entries(of.wheels).some(([file, hash]) =>
+    hash === sha256 && foreignPlatform(of, file) === undefined
   );
 }
 
@@ -63,88 +88,103 @@ async function isInstalled(
   required: Installation["required"],
 ): Promise<boolean> {
   const present = await installedPackages(dir) ?? [];
-  for (const { name, version, wheels } of wanted) {
+  for (const it of wanted) {
     // Another version that was let through is not the pinned one.
-    const hashes = Object.values(wheels);
-    const found = present.some((it) =>
-      it.name === name && it.version === version && hashes.includes(it.sha256)
+    const found = present.some(({ name, version, sha256 }) =>
+      name === it.name && version === it.version && isPinned(it, sha256)
     );
     if (!found) return false;
-    for (const file of required[name] ?? []) {
+    for (const file of required[it.name] ?? []) {
       if (!await isFile(`${dir}/${file}`)) return false;
     }
   }
   return true;
 }
 
-function checkComplete(
-  { package: { name }, file, files }: WheelContent,
-  required: Installation["required"],
-): void {
-  const missing = required[name]?.find((it) => !files.has(it));
-  if (missing === undefined) return;
+/** Reads a wheel that holds all that its package must have. */
+async function readComplete(
+  path: string,
+  of: PinnedPackage,
+  { required, allowOtherVersion }: Pick<Installation, "required"> & {
+    allowOtherVersion?: boolean;
+  },
+): Promise<WheelContent> {
+  const content = await readWheel(path, of, allowOtherVersion);
+  const { file, files } = content;
+  const missing = required[of.name]?.find((it) => !files.has(it));
+  if (missing === undefined) return content;
   throw new InstallError(`the wheel '${file}' holds no ${missing}`);
 }
 
-async function collect(
-  installation: Installation,
-  options: InstallOptions,
-  folder: string,
-): Promise<WheelContent[]> {
-  const { packages, required } = installation;
-  const wheels: WheelContent[] = [];
-  for (const it of wantedPackages(installation, options)) {
-    const given = options.wheels.find((path) =>
-      packageOfWheel(path, packages) === it
-    );
-    const path = given ?? await downloadWheel(it, folder);
-    const content = await readWheel(
-      path,
-      packages,
-      given !== undefined && options.allowOtherVersion,
-    );
-    checkComplete(content, required);
-    wheels.push(content);
-  }
-  return wheels;
-}
-
-async function install(
-  installation: Installation,
-  args: readonly string[],
+/** Prints what comes with which licence, and goes on if they are accepted. */
+function checkLicences(
+  { packages, notice }: Installation,
+  { acceptLicense }: InstallOptions,
   output: InstallOutput,
-): Promise<number> {
-  const { packages, required, task, title } = installation;
-  const options = parseInstallOptions(args, task);
-  const dir = absolute(options.dir ?? installation.dir());
-  const wanted = wantedPackages(installation, options);
-  const isPresent = options.wheels.length === 0 &&
-    await isInstalled(dir, wanted, required);
-  if (!isPresent) {
-    for (const it of packages) {
-      output.out(`${it.name} ${it.version}: ${it.licence}`);
-    }
-    for (const line of installation.notice) output.out(line);
-    if (!options.acceptLicense) {
-      output.error(
-        `Cannot install ${title}: accept the licences above with --accept-license`,
-      );
-      return 2;
-    }
-    await checkReplaceable(dir);
-    await withFolderBeside(dir, async (folder) => {
-      const wheels = await collect(installation, options, folder);
-      await replaceFolder(dir, wheels, folder);
-    });
+): void {
+  for (const { name, version, licence } of packages) {
+    output.out(`${name} ${version}: ${licence}`);
   }
-  for (const line of installation.told(dir)) output.out(line);
-  return 0;
+  for (const line of notice) output.out(line);
+  if (acceptLicense) return;
+  throw new InstallError("accept the licences above with --accept-license");
 }
 
 function absolute(dir: string): string {
   const isAbsolute = /^([\\/]|[a-z]:)/i.test(dir);
   return isAbsolute ? dir : `${Deno.cwd()}/${dir}`;
 }
+
+/** What is to be done, once all that was given has been looked at. */
+interface Order {
+  dir: string;
+  /** What was taken out of given wheels. */
+  given: WheelContent[];
+  /** What has to be downloaded beside. */
+  missing: PinnedPackage[];
+}
+
+/** Looks at all that was given; of what is there already nothing is missing. */
+async function takeOrder(
+  installation: Installation,
+  args: readonly string[],
+  output: InstallOutput,
+): Promise<Order> {
+  const { task, packages, required } = installation;
+  const options = parseInstallOptions(args, task);
+  const { allowOtherVersion } = options;
+  const dir = absolute(options.dir ?? installation.dir());
+  const paths = givenWheels(options.wheels, packages);
+  const wanted = wantedPackages(packages, paths);
+  const given: WheelContent[] = [];
+  if (paths.size === 0 && await isInstalled(dir, wanted, required)) {
+    return { dir, given, missing: [] };
+  }
+  checkLicences(installation, options, output);
+  await checkReplaceable(dir);
+  for (const [of, path] of paths) {
+    given.push(await readComplete(path, of, { required, allowOtherVersion }));
+  }
+  return { dir, given, missing: wanted.filter((it) => !paths.has(it)) };
+}
+
+async function carryOut(
+  { dir, given, missing }: Order,
+  { required }: Installation,
+): Promise<void> {
+  if (given.length + missing.length === 0) return;
+  await withFolderBeside(dir, async (folder) => {
+    const wheels = [...given];
+    for (const it of missing) {
+      const path = await downloadWheel(it, folder);
+      wheels.push(await readComplete(path, it, { required }));
+    }
+    await replaceFolder(dir, wheels, folder);
+  });
+}
+
+/** The exit codes: what was asked for is at fault, or something else is. */
+const BAD_INPUT = 2, FAILED = 1;
 
 /**
  * Does what an install task's command line asks for. Doing it twice does
@@ -153,21 +193,26 @@ function absolute(dir: string): string {
  * @param installation What is set up.
  * @param args The command line's arguments.
  * @param output Where lines go.
- * @returns The exit code: 0 if it is installed, 2 if the licences are yet to be
- * accepted, 1 if it failed.
+ * @returns The exit code: 0 if it is installed; 2 for licences that are yet to
+ * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed.
  */
 export async function runInstall(
   installation: Installation,
   args: readonly string[],
   output: InstallOutput = STREAMS,
 ): Promise<number> {
+  let failure = BAD_INPUT;
   try {
-    return await install(installation, args, output);
+    const order = await takeOrder(installation, args, output);
+    failure = FAILED;
+    await carryOut(order, installation);
+    for (const line of installation.told(order.dir)) output.out(line);
+    return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const [line] = error.message.split("\n");
     output.error(`Cannot install ${installation.title}: ${line}`);
-    return 1;
+    return failure;
   }
 }
 

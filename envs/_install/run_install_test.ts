@@ -1,10 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { runInstall } from "./run_install.ts";
+import { platform } from "./pinned_package.ts";
+import { type Installation, runInstall } from "./run_install.ts";
 import {
   inFolder,
   RecordedOutput,
   TOY_WHEEL,
   toyInstallation,
+  toyPackage,
   wheelOf,
 } from "./_testing.ts";
 
@@ -105,7 +107,7 @@ Deno.test("runInstall replaces no folder of someone else", () =>
   withToys(async ({ folder, wheel, install }) => {
     const args = ["--wheel", wheel, "--accept-license", "--dir", folder];
     const { code, output } = await install(...args);
-    assertEquals(code, 1);
+    assertEquals(code, 2);
     assertEquals(output.errors, [
       `Cannot install Toys: '${folder}' holds other files: give an empty or new folder with --dir`,
     ]);
@@ -138,7 +140,7 @@ Deno.test("runInstall refuses wheels of another kind and leaves nothing", () =>
       const { code, output } = await install(
         ...["--accept-license", "--wheel", `${folder}/${name}`, ...args],
       );
-      assertEquals([code, output.errors.length], [1, 1]);
+      assertEquals([code, output.errors.length], [2, 1]);
       assertEquals(output.errors[0].includes(message), true, output.errors[0]);
       assertEquals(output.errors[0].includes("\n"), false);
       assertEquals(await Deno.readTextFile(`${dir}/lib.so`), "machine code");
@@ -162,8 +164,112 @@ Deno.test("runInstall takes another version where that is allowed", () =>
 Deno.test("runInstall says which file cannot be read", () =>
   withToys(async ({ folder, install }) => {
     const gone = `${folder}/gone/${TOY_WHEEL}`;
-    const { output } = await install("--wheel", gone, "--accept-license");
+    const { code, output } = await install("--wheel", gone, "--accept-license");
+    assertEquals(code, 2);
     assertEquals(output.errors, [
       `Cannot install Toys: cannot read the wheel '${gone}'`,
     ]);
+    assertEquals(await entries(folder), [TOY_WHEEL]);
+  }));
+
+Deno.test("runInstall refuses arguments that it does not know", () =>
+  withToys(async ({ folder, install }) => {
+    const { code, output } = await install("--accept-licence");
+    assertEquals([code, output.errors.length], [2, 1]);
+    assertEquals(await entries(folder), [TOY_WHEEL]);
+  }));
+
+Deno.test("runInstall refuses two wheels of a package, even one that is gone", () =>
+  withToys(async ({ folder, wheel, install }) => {
+    const gone = `${folder}/gone/${TOY_WHEEL}`;
+    for (const [first, second] of [[wheel, gone], [gone, wheel]]) {
+      const { code, output } = await install(
+        ...["--wheel", first, "--wheel", second, "--accept-license"],
+      );
+      assertEquals(code, 2);
+      assertEquals(output.errors, [
+        `Cannot install Toys: '${first}' and '${second}' are both wheels of toy-box: give one of them`,
+      ]);
+    }
+    assertEquals(await entries(folder), [TOY_WHEEL]);
+  }));
+
+/** A wheel for any platform, and one for a platform that no test runs on. */
+const OWN_WHEEL = "toy_box-1.0-py3-none-any.whl";
+const FOREIGN_WHEEL = "toy_box-1.0-cp311-cp311-win_arm64.whl";
+const FOREIGN = wheelOf({ "toy_box/lib.so": "foreign code" });
+
+/** Toys that are known in both. */
+function toysOfPlatforms(dir: string, isNative: boolean): Installation {
+  const own = toyPackage(WHEEL), foreign = toyPackage(FOREIGN);
+  const wheels = {
+    [OWN_WHEEL]: own.wheels[TOY_WHEEL],
+    [FOREIGN_WHEEL]: foreign.wheels[TOY_WHEEL],
+  };
+  return {
+    ...toyInstallation(WHEEL, dir),
+    packages: [{ ...own, wheels, isNative }],
+  };
+}
+
+Deno.test("runInstall refuses machine code of another platform", () =>
+  withToys(async ({ folder, dir, wheel }) => {
+    const foreign = `${folder}/${FOREIGN_WHEEL}`;
+    const renamed = `${folder}/${OWN_WHEEL}`;
+    for (const it of [foreign, renamed]) await Deno.writeFile(it, FOREIGN);
+    const install = async (isNative: boolean, ...args: string[]) => {
+      const output = new RecordedOutput();
+      const all = ["--accept-license", "--wheel", ...args];
+      const code = await runInstall(
+        toysOfPlatforms(dir, isNative),
+        all,
+        output,
+      );
+      return [code, ...output.errors];
+    };
+    const refusal = (name: string) => [
+      2,
+      `Cannot install Toys: '${name}' is for windows-aarch64, expected one for ${platform()}`,
+    ];
+    assertEquals(await install(true, wheel, "--allow-other-version"), [0]);
+    assertEquals(await install(true, foreign), refusal(FOREIGN_WHEEL));
+    assertEquals(await install(true, renamed), refusal(OWN_WHEEL));
+    assertEquals(
+      await install(true, foreign, "--allow-other-version"),
+      refusal(FOREIGN_WHEEL),
+    );
+    assertEquals(await Deno.readTextFile(`${dir}/lib.so`), "machine code");
+    assertEquals(await install(false, foreign), [0]);
+    assertEquals(await Deno.readTextFile(`${dir}/lib.so`), "foreign code");
+  }));
+
+Deno.test("runInstall does not take another platform's for installed", () =>
+  withToys(async ({ folder, dir }) => {
+    // As it may be where machines of two kinds share a cache.
+    const foreign = `${folder}/${FOREIGN_WHEEL}`;
+    await Deno.writeFile(foreign, FOREIGN);
+    const install = (isNative: boolean, ...args: string[]) =>
+      runInstall(toysOfPlatforms(dir, isNative), args, new RecordedOutput());
+    assertEquals(
+      await install(false, "--wheel", foreign, "--accept-license"),
+      0,
+    );
+    assertEquals([await install(false), await install(true)], [0, 2]);
+  }));
+
+Deno.test("runInstall leaves no folder that it made where it fails", () =>
+  withToys(async ({ folder, dir }) => {
+    const toys = toyInstallation(WHEEL, dir);
+    const [toyBox] = toys.packages;
+    const packages = [{ ...toyBox, wheelFor: () => undefined }];
+    const output = new RecordedOutput();
+    await Deno.mkdir(`${folder}/mine`);
+    for (const parent of ["mine/a/b", "c", "mine"]) {
+      const args = ["--accept-license", "--dir", `${folder}/${parent}/toys`];
+      assertEquals(await runInstall({ ...toys, packages }, args, output), 1);
+    }
+    assertEquals(output.errors.length, 3);
+    assertEquals(output.errors[0].includes("there is no wheel"), true);
+    assertEquals(await entries(folder), ["mine", TOY_WHEEL]);
+    assertEquals(await entries(`${folder}/mine`), []);
   }));

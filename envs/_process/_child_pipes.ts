@@ -9,6 +9,7 @@ import {
   TAKEN,
 } from "./_layout.ts";
 import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frame.ts";
+import { show } from "./show.ts";
 
 /**
  * How long the pipes of a child that has ended are still read: what it started
@@ -98,7 +99,9 @@ export class ChildPipes {
   }
 
   async #follow(): Promise<void> {
-    const pipes = Promise.all([this.#readMessages(), this.#readPrints()]);
+    const reading = [this.#readMessages(), this.#readPrints()];
+    // A child that is read no more would wait for ever: it is ended instead.
+    const pipes = Promise.all(reading).catch(() => this.kill());
     const { code, signal } = await this.#child.status;
     const { promise: patience, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, DRAIN_MS);
@@ -106,7 +109,7 @@ export class ChildPipes {
     clearTimeout(timer);
     this.#hasEnded = true;
     this.closeInput();
-    for (const reader of this.#readers) reader.cancel();
+    for (const reader of this.#readers) reader.cancel().catch(() => {});
     this.#slot.end(code, signal);
   }
 
@@ -149,6 +152,6 @@ export class ChildPipes {
 
   #print(bytes: Uint8Array): void {
     this.#slot.print(bytes);
-    if (this.#showPrints) Deno.stderr.writeSync(bytes);
+    if (this.#showPrints) show(bytes);
   }
 }

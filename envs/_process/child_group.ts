@@ -17,6 +17,7 @@ import {
   GROWING,
   KILLS,
   NEEDED,
+  OPEN,
   OUTBOX,
   RECEIVED,
   RUNNING,
@@ -77,6 +78,7 @@ export class ChildGroup {
    *
    * @param commands What each child runs.
    * @param options How they are ended, and whether one sees what they print.
+   * @throws {Deno.errors.NotCapable} If the modules here may not be read.
    */
   constructor(
     commands: readonly ChildCommand[],
@@ -91,7 +93,7 @@ export class ChildGroup {
       view.clear();
       this.#children.push(view);
     }
-    this.#worker = startIoWorker();
+    this.#worker = startIoWorker(this.#words);
     this.#order({
       type: "open",
       words: this.#words,
@@ -280,7 +282,7 @@ export class ChildGroup {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    Atomics.store(this.#words, GROUP, CLOSING);
+    Atomics.compareExchange(this.#words, GROUP, OPEN, CLOSING);
     this.#wake();
     const isClosed = () => Atomics.load(this.#words, GROUP) === CLOSED;
     this.#wait(isClosed, this.#graceMs + PATIENCE_MS);

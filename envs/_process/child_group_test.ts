@@ -210,31 +210,40 @@ Deno.test("no descriptor is left behind", { ignore: !isLinux }, async () => {
   assert(await openDescriptors() <= before);
 });
 
-/** Runs a program that uses groups of children. */
-function runProgram(source: string): Deno.ChildProcess {
+/** Runs a program that has a group of one child. */
+function runProgram(
+  source: string,
+  options: Deno.CommandOptions = {},
+): Deno.ChildProcess {
   const module = new URL("./child_group.ts", import.meta.url).href;
   const program = `
     import { ChildGroup } from "${module}";
-    const group = new ChildGroup([${JSON.stringify(CHILD)}]);
-    group.send(0, Uint8Array.of(1));
-    group.receive(0);
-    console.log(group.pid(0));
+    const group = new ChildGroup([${JSON.stringify(CHILD)}], {
+      showPrints: true,
+    });
     ${source}`;
   const code = `data:application/typescript,${encodeURIComponent(program)}`;
   return new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "-q", code],
     stdout: "piped",
+    ...options,
   }).spawn();
 }
 
+/** Tells the process of the child. */
+const TELL_CHILD = `
+    group.send(0, Uint8Array.of(1));
+    group.receive(0);
+    console.log(group.pid(0));`;
+
 Deno.test("a program that forgets to close its group ends, and so do they", async () => {
-  const { success, stdout } = await runProgram("").output();
+  const { success, stdout } = await runProgram(TELL_CHILD).output();
   assert(success);
   assert(await isGone(Number(new TextDecoder().decode(stdout))));
 });
 
 Deno.test("children end with the process that started them", async () => {
-  const parent = runProgram(`
+  const parent = runProgram(`${TELL_CHILD}
     group.send(0, new TextEncoder().encode("sleep 300"));
     group.receive(0);
     group.receive(0);`);
@@ -246,4 +255,39 @@ Deno.test("children end with the process that started them", async () => {
   await parent.status;
   await reader.cancel();
   assert(await isGone(pid));
+});
+
+Deno.test("children whose prints nobody reads any more go on", async () => {
+  const parent = runProgram(
+    `
+    Deno.stdin.readSync(new Uint8Array(1));
+    for (const text of ["print a", "print b", "echo"]) {
+      group.send(0, new TextEncoder().encode(text));
+      group.receive(0, { timeoutMs: 20_000 });
+    }
+    group.send(0, new TextEncoder().encode("sleep 50"));
+    group.receive(0, { timeoutMs: 20_000 });
+    console.log(group.prints(0));
+    group.close();`,
+    { stdin: "piped", stderr: "piped" },
+  );
+  await parent.stderr.cancel();
+  await parent.stdin.close();
+  const { success, stdout } = await parent.output();
+  assert(success);
+  const prints = new TextDecoder().decode(stdout);
+  assert(prints.includes("stderr says a"), prints);
+  assert(prints.includes("stderr says b"), prints);
+});
+
+Deno.test({
+  name: "children that cannot be served are one clear error at once",
+  permissions: { run: true },
+  fn: () => {
+    assertThrows(
+      () => new ChildGroup([CHILD]),
+      Deno.errors.NotCapable,
+      "Cannot start workers without the permission to read",
+    );
+  },
 });

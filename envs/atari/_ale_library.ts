@@ -76,14 +76,18 @@ export function isFile(path: string): boolean {
 function openLibrary(path: string): AleSymbols {
   if (!isFile(path)) {
     throw new Error(
-      `Cannot find the Arcade Learning Environment at '${path}': run 'deno task install-atari', or set BELLMAN_ALE_LIBRARY to a libale_c`,
+      `Cannot find the Arcade Learning Environment at '${path}': run 'deno task install-atari --accept-license', or set BELLMAN_ALE_LIBRARY to a libale_c`,
     );
   }
   try {
     return Deno.dlopen(path, SYMBOLS).symbols;
   } catch (error) {
-    const [line] = (error as Error).message.split("\n");
-    throw new Error(`Cannot open the Arcade Learning Environment: ${line}`);
+    const why = (error as Error).message.split("\n")[0]
+      .replaceAll("Could not open library: ", "");
+    throw new Error(
+      `Cannot open the Arcade Learning Environment at '${path}': ${why}`,
+      { cause: error },
+    );
   }
 }
 

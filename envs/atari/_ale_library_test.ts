@@ -20,7 +20,7 @@ const oneLine = (error: Error): void =>
 Deno.test("aleLibrary says how to get a library that is absent", () =>
   withVariable("BELLMAN_ALE_LIBRARY", "/nowhere/libale_c.so", () => {
     const message =
-      "at '/nowhere/libale_c.so': run 'deno task install-atari', or set BELLMAN_ALE_LIBRARY";
+      "at '/nowhere/libale_c.so': run 'deno task install-atari --accept-license', or set BELLMAN_ALE_LIBRARY";
     oneLine(assertThrows(aleLibrary, Error, message));
     assertEquals(isAtariInstalled(), false);
   }));

@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts";
-import { EnvWrapper } from "../wrappers/env_wrapper.ts";
+import { findInside } from "./_find_inside.ts";
 
 /** What wrappers need to know of a game, besides what every environment tells. */
 export interface AtariInside {
@@ -19,16 +19,5 @@ function isAtari(env: Env): env is Env & AtariInside {
  * @throws {TypeError} If it is none.
  */
 export function atariInside(env: Env, wrapper: string): AtariInside {
-  let inner = env;
-  while (!isAtari(inner)) {
-    if (!(inner instanceof EnvWrapper)) {
-      throw new TypeError(
-        `Cannot wrap ${
-          env.spec?.id ?? "an environment"
-        } with ${wrapper}: expected an Atari game`,
-      );
-    }
-    inner = inner.env;
-  }
-  return inner;
+  return findInside(env, isAtari, { name: wrapper, expected: "an Atari game" });
 }

@@ -1,4 +1,5 @@
 import type { Ale } from "./ale.ts";
+import type { GameActions } from "./_game_actions.ts";
 import { fireActions } from "./_fire_actions.ts";
 import { type GameStatistics, GameTally, isLifeLost } from "./_game_tally.ts";
 import { NoopStarts } from "./_noop_starts.ts";
@@ -12,8 +13,7 @@ const NOOP = 0;
 export interface FusedGameParts {
   /** The emulator. */
   ale: Ale;
-  /** The emulator's number of each action, and what it presses. */
-  actions: { numbers: readonly number[]; meanings: readonly string[] };
+  actions: GameActions;
   settings: PreprocessingSettings;
   /** Where screens become frames; used by many games in turn. */
   screens: ScreenPreprocessor;

@@ -19,6 +19,7 @@ export const ALE_PACKAGE: PinnedPackage = {
     "the Arcade Learning Environment as a C library, under the GNU General Public License, version 2",
   wheels: ALE_WHEELS,
   wheelFor: (platform) => LIBRARY_OF[platform],
+  isNative: true,
   place: (entry) =>
     entry === `multi_agent_ale_py/${LIBRARY_FILE}` ? LIBRARY_FILE : undefined,
   variable: "BELLMAN_ALE_LIBRARY",

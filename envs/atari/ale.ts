@@ -79,6 +79,7 @@ export class Ale implements Disposable {
    * @param options Mode, difficulty, sticky actions, frame limit and seeds.
    * @throws {RangeError} If there is no such game, mode or difficulty, or a
    * number is out of range.
+   * @throws {TypeError} If there is no such option, or it is of another type.
    * @throws {Error} If library or ROM are missing, or the ROM is another one.
    */
   constructor(game: string, options: AleOptions = {}) {
@@ -153,6 +154,8 @@ export class Ale implements Disposable {
     const { symbols, handle } = this.#native;
     const applied = this.#sticky ? this.#sticky.take(action) : action;
     if (this.truncated) return 0;
+    // The emulator would do nothing, and so has no picture to show instead.
+    if (this.#restored !== undefined && this.gameOver) return 0;
     this.#restored = undefined;
     return symbols.act(handle, applied);
   }

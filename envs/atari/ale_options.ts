@@ -1,4 +1,10 @@
-import { checkSeed } from "../_check_seed.ts";
+import {
+  CHANCE,
+  checkOptions,
+  FRAME_LIMIT,
+  type OptionKinds,
+  whole,
+} from "./_check_options.ts";
 import type { AtariGame } from "./roms.ts";
 
 /**
@@ -57,10 +63,21 @@ export interface AleOptions {
   systemSeed?: number;
 }
 
+/** What each setting can be; modes and difficulties depend on the game, too. */
+export const ALE_OPTIONS: OptionKinds<AleOptions> = {
+  mode: whole(0),
+  difficulty: whole(0),
+  repeatActionProbability: CHANCE,
+  maxNumFramesPerEpisode: FRAME_LIMIT,
+  seed: whole(0),
+  systemSeed: whole(0),
+};
+
 /**
- * All settings, those of a game checked.
+ * All settings, checked but for the difficulty, which a running game knows.
  *
  * @throws {RangeError} If one is out of range.
+ * @throws {TypeError} If there is none of a name, or it is of another type.
  */
 export function resolveAleOptions(
   game: AtariGame,
@@ -72,22 +89,9 @@ export function resolveAleOptions(
     maxNumFramesPerEpisode: Infinity,
     seed: 0,
     systemSeed: 4753849,
-    ...options,
+    ...checkOptions(game.id, options, ALE_OPTIONS),
   };
-  const { repeatActionProbability: chance, maxNumFramesPerEpisode: max } = all;
-  if (!(chance >= 0 && chance <= 1)) {
-    throw new RangeError(
-      `Cannot repeat actions with probability ${chance}: expected 0 to 1`,
-    );
-  }
-  if (max !== Infinity && !(Number.isInteger(max) && max >= 1)) {
-    throw new RangeError(
-      `Cannot limit episodes to ${max} frames: expected a whole number of at least 1`,
-    );
-  }
   checkOneOf(all.mode, game.modes, `mode of ${game.id}`);
-  checkSeed(all.seed);
-  checkSeed(all.systemSeed);
   return all;
 }
 

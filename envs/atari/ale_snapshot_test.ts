@@ -117,7 +117,9 @@ Deno.test({
     ale.reset();
     const first = play(ale, 50, 1);
     ale.restore(end);
+    const seen = [ale.screen(), ale.ram(), ale.frameNumber];
     assertEquals([ale.gameOver, ale.act(1)], [true, 0]);
+    assertEquals([ale.screen(), ale.ram(), ale.frameNumber], seen);
     ale.reset();
     assertSame(play(ale, 50, 1), first);
   },

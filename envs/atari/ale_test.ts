@@ -132,9 +132,15 @@ test("refuses what the emulator does not know", () => {
     [() => new Ale("SpaceInvaders"), "did you mean 'space_invaders'?"],
     [() => new Ale("pong", { mode: 7 }), "no mode of pong 7: there are 0, 1"],
     [() => new Ale("pong", { difficulty: 9 }), "no difficulty of pong 9"],
-    [() => new Ale("pong", { repeatActionProbability: 2 }), "probability 2"],
-    [() => new Ale("pong", { maxNumFramesPerEpisode: 0 }), "to 0 frames"],
-    [() => new Ale("pong", { seed: -1 }), "with -1"],
+    [
+      () => new Ale("pong", { repeatActionProbability: 2 }),
+      "Cannot make pong with repeatActionProbability 2: expected 0 to 1",
+    ],
+    [
+      () => new Ale("pong", { maxNumFramesPerEpisode: 0 }),
+      "maxNumFramesPerEpisode 0: expected a whole number of at least 1",
+    ],
+    [() => new Ale("pong", { seed: -1 }), "seed -1: expected a whole number"],
   ];
   for (const [make, message] of refused) {
     assertThrows(make, RangeError, message);

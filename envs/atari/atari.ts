@@ -1,9 +1,12 @@
 import { AtariEnv } from "./atari_env.ts";
+import { checkStepLimit } from "../_check_step_limit.ts";
 import type { Env } from "../env.ts";
 import { gameOfId } from "./_game_of_id.ts";
+import { limitedSpec } from "./_limited_spec.ts";
 import {
   emulatorOptions,
   type PreprocessingOptions,
+  type PreprocessingSettings,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
 import { ClipReward } from "../wrappers/clip_reward.ts";
@@ -12,13 +15,36 @@ import { EpisodeInfo } from "./wrappers/episode_info.ts";
 import { EpisodicLife } from "./wrappers/episodic_life.ts";
 import { FireReset } from "./wrappers/fire_reset.ts";
 import { Frameskip } from "./wrappers/frameskip.ts";
+import { GameLimit } from "./wrappers/game_limit.ts";
 import { NoopReset } from "./wrappers/noop_reset.ts";
 import { PreprocessFrame } from "./wrappers/preprocess_frame.ts";
 
 /**
+ * Settings of {@linkcode atari}.
+ *
+ * @example
+ * ```ts
+ * import type { AtariOptions } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const options: AtariOptions = { preset: "deepmind", maxEpisodeSteps: 4500 };
+ * assertEquals(options.maxEpisodeSteps, 4500);
+ * ```
+ */
+export interface AtariOptions extends PreprocessingOptions {
+  /**
+   * Steps after which an episode is truncated; a game that this cuts off is told
+   * among the episodes, and another begins.
+   *
+   * @default Infinity
+   */
+  maxEpisodeSteps?: number;
+}
+
+/**
  * An Atari game with the standard preprocessing around it, in the order of
  * baselines: no-op starts, skipped frames, true scores, episodes of lives, FIRE,
- * small gray frames, clipped rewards, stacks.
+ * small gray frames, clipped rewards, stacks, a limit of steps.
  *
  * Each step's `info.episodes` tells the games that ended, with their true scores
  * and those of their lives ({@linkcode EpisodeInfo}).
@@ -31,7 +57,8 @@ import { PreprocessFrame } from "./wrappers/preprocess_frame.ts";
  * @returns The environment; its observations are `[84, 84, 4]` bytes.
  * @throws {RangeError} If there is no such game or preset, or a number is out of
  * its range.
- * @throws {TypeError} If there is no such setting.
+ * @throws {TypeError} If there is no such setting, it is of another type, or
+ * steps without an action are needed where action 0 does something.
  * @throws {Error} If the emulator or the ROM is missing.
  * @example
  * ```ts
@@ -46,16 +73,29 @@ import { PreprocessFrame } from "./wrappers/preprocess_frame.ts";
  * }
  * ```
  */
-export function atari(id: string, options: PreprocessingOptions = {}): Env {
-  const settings = resolvePreprocessing(options);
-  const { size } = settings;
+export function atari(id: string, options: AtariOptions = {}): Env {
+  const { maxEpisodeSteps = Infinity, ...rest } = options;
+  checkStepLimit(maxEpisodeSteps);
+  const settings = resolvePreprocessing(id, rest);
   const game = new AtariEnv(gameOfId(id).id, {
     ...emulatorOptions(settings),
     obsType: settings.maximum === "color" ? "rgb" : "grayscale",
     frameskip: 1,
     fullActionSpace: settings.fullActionSpace,
   });
-  let env: Env = new NoopReset(game as Env, { max: settings.noopMax });
+  try {
+    const spec = limitedSpec(id, maxEpisodeSteps);
+    const env = preprocessed(game as Env, settings);
+    return new GameLimit(env, maxEpisodeSteps, { spec });
+  } catch (error) {
+    game.close();
+    throw error;
+  }
+}
+
+function preprocessed(game: Env, settings: PreprocessingSettings): Env {
+  const { size } = settings;
+  let env: Env = new NoopReset(game, { max: settings.noopMax });
   env = new Frameskip(env, { skip: settings.frameskip });
   env = new EpisodeInfo(env);
   if (settings.terminalOnLifeLoss) env = new EpisodicLife(env);

@@ -6,8 +6,8 @@ import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxSpace, DiscreteSpace } from "../space.ts";
 import { box, discrete } from "../space_constructors.ts";
 import { Ale } from "./ale.ts";
-import { ATARI_ACTIONS } from "./atari_actions.ts";
 import { type AtariEnvOptions, resolveAtariOptions } from "./atari_options.ts";
+import { gameActions } from "./_game_actions.ts";
 import { scaledImage } from "./_scaled_image.ts";
 import { seedSequence } from "./_seed_sequence.ts";
 
@@ -60,19 +60,19 @@ export class AtariEnv implements Env<Uint8Array, number> {
    * `space_invaders`.
    * @param options What is seen, frames a step, and the emulator's settings.
    * @throws {RangeError} If there is no such game, or a setting is out of range.
+   * @throws {TypeError} If there is no such setting, or it is of another type.
    * @throws {Error} If library or ROM are missing, or the ROM is another one.
    */
   constructor(game: string, options: AtariEnvOptions = {}) {
-    const all = resolveAtariOptions(options);
+    const all = resolveAtariOptions(game, options);
     const [frameSeed, seed] = seedSequence(DEFAULT_SEED, 2);
     this.ale = new Ale(game, { ...all.ale, seed });
     this.#random = new SeededRandom(frameSeed);
     this.#frameskip = all.frameskip;
     this.#obsType = all.obsType;
-    this.#actions = all.fullActionSpace
-      ? ATARI_ACTIONS.map((_, action) => action)
-      : this.ale.game.minimalActions;
-    this.actionMeanings = this.#actions.map((it) => ATARI_ACTIONS[it]);
+    const actions = gameActions(this.ale.game, all.fullActionSpace);
+    this.#actions = actions.numbers;
+    this.actionMeanings = actions.meanings;
     this.actionSpace = discrete(this.#actions.length);
     const { height, width } = this.ale;
     const shapes = {

@@ -126,6 +126,22 @@ test("truncates at the frame limit and terminates at the game's end", () => {
   }, { obsType: "ram" });
 });
 
+test("takes options that are undefined as left out", () => {
+  const options: AtariEnvOptions = {
+    mode: undefined,
+    difficulty: undefined,
+    maxNumFramesPerEpisode: undefined,
+    frameskip: undefined,
+    systemSeed: undefined,
+  };
+  const course = (options: AtariEnvOptions) =>
+    withEnv((env) => {
+      env.reset({ seed: 3 });
+      return env.step(1).observation;
+    }, { ...options, obsType: "ram" });
+  assertEquals(course(options), course({}));
+});
+
 test("draws its screen in any size", () => {
   withEnv((env) => {
     const screen = env.reset({ seed: 1 });
@@ -143,15 +159,21 @@ test("draws its screen in any size", () => {
 });
 
 test("refuses wrong settings, actions and snapshots", () => {
-  const refused: [AtariEnvOptions, string][] = [
-    [{ frameskip: 0 }, "for 0 frames"],
-    [{ frameskip: [3, 3] }, "for [3,3] frames"],
-    [{ frameskip: 2.5 }, "for 2.5 frames"],
-    [{ obsType: "video" as "rgb" }, "observe 'video': expected rgb"],
-    [{ mode: 3 }, "no mode of breakout 3"],
+  const refused: [object, typeof RangeError | typeof TypeError, string][] = [
+    [{ frameskip: 0 }, RangeError, "with frameskip 0: expected a whole number"],
+    [{ frameskip: [3, 3] }, RangeError, "[ 3, 3 ]: expected a whole number"],
+    [{ frameskip: 2.5 }, RangeError, "of at least 1, or two that rise"],
+    [{ frameskip: "12" }, TypeError, 'with frameskip "12": expected'],
+    [{ frameskip: null }, TypeError, "with frameskip null: expected"],
+    [{ frameskip: true }, TypeError, "with frameskip true: expected"],
+    [{ obsType: "video" }, RangeError, 'obsType "video": expected rgb, gray'],
+    [{ fullActionSpace: "no" }, TypeError, '"no": expected true or false'],
+    [{ repeatActionProbability: "0.5" }, TypeError, "expected 0 to 1"],
+    [{ mode: 3 }, RangeError, "no mode of breakout 3"],
+    [{ frameskp: 3 }, TypeError, "did you mean 'frameskip'?"],
   ];
-  for (const [options, message] of refused) {
-    assertThrows(() => new AtariEnv("breakout", options), RangeError, message);
+  for (const [options, type, message] of refused) {
+    assertThrows(() => new AtariEnv("breakout", options), type, message);
   }
   withEnv((env) => {
     assertThrows(() => env.step(0), Error, "has not begun");

@@ -1,3 +1,4 @@
+import { checkStepLimit } from "../_check_step_limit.ts";
 import type { Env } from "../env.ts";
 import type { EnvRegistration } from "../registration.ts";
 import { register, type RegistryOptions } from "../registry.ts";
@@ -6,8 +7,11 @@ import { AtariEnv } from "./atari_env.ts";
 import type { AtariEnvOptions } from "./atari_options.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { checkOptionNames } from "./_check_option_names.ts";
+import { givenOptions } from "./_check_options.ts";
+import { limitedSpec } from "./_limited_spec.ts";
 import type { PreprocessingPreset } from "./preprocessing_options.ts";
 import { ATARI_GAMES, type AtariGame } from "./roms.ts";
+import { TimeLimit } from "../wrappers/time_limit.ts";
 
 /** Thirty minutes of play. */
 const MAX_FRAMES = 108_000;
@@ -35,18 +39,21 @@ interface Preprocessing {
   preprocessing?: PreprocessingPreset;
 }
 
-/** The raw game, and the preprocessed one where that is asked for. */
+/** The raw game, and the preprocessed one where that is asked for; limited. */
 function forms(
   id: string,
   raw: (kwargs: AtariEnvOptions) => Env,
 ): Pick<EnvRegistration, "make" | "makeVec"> {
   return {
-    make(options) {
-      checkOptionNames(id, options);
-      const { preprocessing: preset, ...kwargs } = options as Preprocessing;
-      return preset === undefined
-        ? raw(kwargs)
-        : atari(id, { preset, ...kwargs });
+    make(kwargs, { maxEpisodeSteps = Infinity } = {}) {
+      const { preprocessing: preset, ...rest } = kwargs as Preprocessing;
+      checkOptionNames(id, kwargs);
+      if (preset !== undefined) {
+        return atari(id, { maxEpisodeSteps, preset, ...rest });
+      }
+      checkStepLimit(maxEpisodeSteps);
+      const spec = limitedSpec(id, maxEpisodeSteps);
+      return new TimeLimit(raw(rest), maxEpisodeSteps, { spec });
     },
     makeVec({ kwargs, ...limits }) {
       const { preprocessing: preset, ...rest } = kwargs as Preprocessing;
@@ -85,8 +92,8 @@ export function registerAtari(options: RegistryOptions = {}): void {
     for (const [id, settings] of settingsOf(game)) {
       const defaults = { ...settings, maxNumFramesPerEpisode: MAX_FRAMES };
       const single = (kwargs: AtariEnvOptions) =>
-        new AtariEnv(game.id, { ...defaults, ...kwargs });
-      register({ id, ...forms(id, single) }, options);
+        new AtariEnv(game.id, { ...defaults, ...givenOptions(kwargs) });
+      register({ id, limitsItself: true, ...forms(id, single) }, options);
     }
   }
 }

@@ -30,7 +30,8 @@ Deno.test("registerAtari leads from a wrong id to the nearest one", () => {
 
 /** What an environment of an id does: frames a step, and which repetitions. */
 function settingsOf(id: string, registry: EnvRegistry): string[] {
-  const kwargs = { obsType: "ram" };
+  // What is undefined is as left out.
+  const kwargs = { obsType: "ram", frameskip: undefined };
   const env = make(id, { registry, kwargs }) as TimeLimit;
   const inner = env.env as AtariEnv;
   try {

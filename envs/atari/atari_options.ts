@@ -1,4 +1,11 @@
-import type { AleOptions } from "./ale_options.ts";
+import { ALE_OPTIONS, type AleOptions } from "./ale_options.ts";
+import {
+  checkOptions,
+  FLAG,
+  FRAME_RANGE,
+  oneOf,
+  type OptionKinds,
+} from "./_check_options.ts";
 
 /**
  * Settings of {@linkcode AtariEnv}: ale-py's, with its defaults.
@@ -56,30 +63,25 @@ export interface ResolvedAtariOptions {
   ale: AleOptions;
 }
 
-const OBS_TYPES = ["rgb", "grayscale", "ram"];
+const { seed: _, ...EMULATOR } = ALE_OPTIONS;
 
-function frameRange(
-  frameskip: number | readonly [number, number],
-): readonly [number, number] {
-  const range = typeof frameskip === "number"
-    ? [frameskip, frameskip + 1] as const
-    : frameskip;
-  const [low, high] = range;
-  const isWhole = range.length === 2 && range.every(Number.isInteger);
-  if (isWhole && low >= 1 && low < high) return range;
-  throw new RangeError(
-    `Cannot repeat an action for ${
-      JSON.stringify(frameskip)
-    } frames: expected a whole number of at least 1, or two that rise`,
-  );
-}
+/** What each setting can be. */
+export const ATARI_OPTIONS: OptionKinds<AtariEnvOptions> = {
+  ...EMULATOR,
+  obsType: oneOf("rgb", "grayscale", "ram"),
+  frameskip: FRAME_RANGE,
+  fullActionSpace: FLAG,
+};
 
 /**
- * All settings with their defaults. The emulator checks its own.
+ * All settings with their defaults. The emulator checks its own against the game.
  *
+ * @param game What they are for.
  * @throws {RangeError} If one is out of range.
+ * @throws {TypeError} If there is none of a name, or it is of another type.
  */
 export function resolveAtariOptions(
+  game: string,
   options: AtariEnvOptions,
 ): ResolvedAtariOptions {
   const {
@@ -88,15 +90,12 @@ export function resolveAtariOptions(
     fullActionSpace = false,
     repeatActionProbability = 0.25,
     ...ale
-  } = options;
-  if (!OBS_TYPES.includes(obsType)) {
-    throw new RangeError(
-      `Cannot observe '${obsType}': expected ${OBS_TYPES.join(", ")}`,
-    );
-  }
+  } = checkOptions(game, options, ATARI_OPTIONS);
   return {
     obsType,
-    frameskip: frameRange(frameskip),
+    frameskip: typeof frameskip === "number"
+      ? [frameskip, frameskip + 1]
+      : frameskip,
     fullActionSpace,
     ale: { ...ale, repeatActionProbability },
   };

@@ -1,12 +1,16 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { atari } from "./atari.ts";
 import type { AtariEnv } from "./atari_env.ts";
+import { AtariVecEnv } from "./atari_vec_env.ts";
 import { checkEnv } from "../check_env.ts";
 import type { Env } from "../env.ts";
 import { isAtariInstalled } from "./is_atari_installed.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
 import "./register.ts";
-import { make } from "../registry.ts";
+import { make, makeVec } from "../registry.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { VecRecordEpisodeStatistics } from "../vec_wrappers/record_episode_statistics.ts";
+import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
 import { EnvWrapper } from "../wrappers/env_wrapper.ts";
 
 /** Nothing can be played where nobody ran install-atari. */
@@ -42,7 +46,7 @@ for (
       const { names, game } = layersOf(env);
       assertEquals(
         names.join(" "),
-        `FrameStack ${expected} EpisodeInfo Frameskip NoopReset`,
+        `GameLimit FrameStack ${expected} EpisodeInfo Frameskip NoopReset`,
       );
       assertEquals(game.observationSpace.shape, shape);
       env.close();
@@ -69,7 +73,7 @@ Deno.test({
     assertEquals(env.spec?.id, "ALE/Pong-v5");
     const { names } = layersOf(env);
     assertEquals(names.slice(0, 3), [
-      "TimeLimit",
+      "GameLimit",
       "FrameStack",
       "PreprocessFrame",
     ]);
@@ -81,11 +85,98 @@ Deno.test({
   },
 });
 
+for (const id of ["backgammon", "video_checkers"]) {
+  Deno.test({
+    name: `${id} needs all actions for steps without one`,
+    ignore,
+    fn() {
+      const says =
+        "action 0 is FIRE: expected NOOP, as with fullActionSpace: true";
+      const noopOptions: PreprocessingOptions[] = [
+        { terminalOnLifeLoss: false },
+        { noopMax: 0 },
+      ];
+      for (const options of noopOptions) {
+        assertThrows(() => atari(id, options), TypeError, says);
+        const copies = () => new AtariVecEnv(id, { ...options, numEnvs: 1 });
+        assertThrows(copies, TypeError, says);
+      }
+      const options = { fullActionSpace: true, size: { width: 8, height: 8 } };
+      const single = new SyncVecEnv([() => atari(id, options)]);
+      const fused = new AtariVecEnv(id, { ...options, numEnvs: 1 });
+      assertSameBytes(single.reset({ seed: 1 }), fused.reset({ seed: 1 }));
+      assertSameCourse(single, fused, { steps: 10 });
+      single.close();
+      fused.close();
+      const plain = { noopMax: 0, terminalOnLifeLoss: false };
+      atari(id, plain).close();
+      new AtariVecEnv(id, { ...plain, numEnvs: 1 }).close();
+    },
+  });
+}
+
+/** Plays one copy until a game is told; what is told, and the steps. */
+function firstTold(env: Env): { steps: number; episodes: unknown } {
+  const copies = new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]));
+  copies.reset({ seed: 0 });
+  for (let steps = 1; steps < 50; steps++) {
+    const { episodes, truncated } = copies.step(Int32Array.of(0));
+    assertEquals(truncated[0] === 1, episodes!.length > 0);
+    if (episodes!.length > 0) return { steps, episodes };
+  }
+  throw new Error("no game was told");
+}
+
+Deno.test({
+  name: "a game that the limit of steps cuts off is told in that step",
+  ignore,
+  fn() {
+    const kwargs = { preprocessing: "baselines", noopMax: 0, fireReset: false };
+    const env = make("ALE/Pong-v5", { kwargs, maxEpisodeSteps: 10 });
+    const cutOff = { env: 0, return: 0, length: 10, terminated: false };
+    assertEquals(firstTold(env), {
+      steps: 10,
+      episodes: [{ ...cutOff, lifeReturns: [0] }],
+    });
+    env.close();
+  },
+});
+
+Deno.test({
+  name: "whatever the form, its spec has the id and the limit, if there is one",
+  ignore,
+  fn() {
+    const id = "ALE/Pong-v5";
+    for (const kwargs of [{}, { preprocessing: "deepmind" }]) {
+      for (const maxEpisodeSteps of [undefined, Infinity, 7]) {
+        const single = make(id, { kwargs, maxEpisodeSteps });
+        const copies = makeVec(id, { numEnvs: 1, kwargs, maxEpisodeSteps });
+        for (const { spec } of [single, copies]) {
+          assertEquals(
+            [spec?.id, spec?.maxEpisodeSteps, spec?.rewardThreshold],
+            [id, maxEpisodeSteps === 7 ? 7 : undefined, undefined],
+          );
+        }
+        single.close();
+        copies.close();
+      }
+    }
+  },
+});
+
+Deno.test("a limit that cannot be is refused", () => {
+  const says = "Cannot limit episodes to 0 steps";
+  for (const kwargs of [{}, { preprocessing: "deepmind" }]) {
+    const wrong = () => make("ALE/Pong-v5", { kwargs, maxEpisodeSteps: 0 });
+    assertThrows(wrong, RangeError, says);
+  }
+});
+
 Deno.test("what there is not is refused", () => {
   assertThrows(() => atari("ALE/Pongg-v5"), RangeError, "'pong'?");
   assertThrows(
     () => atari("pong", { stack: 4 } as PreprocessingOptions),
     TypeError,
-    "Cannot preprocess a game with 'stack'",
+    "Cannot make pong with 'stack': did you mean",
   );
 });

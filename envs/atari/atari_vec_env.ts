@@ -16,14 +16,15 @@ import type {
   VecStep,
 } from "../vec_env.ts";
 import { Ale } from "./ale.ts";
-import { ATARI_ACTIONS } from "./atari_actions.ts";
-import { checkFrameskip } from "./_check_frameskip.ts";
+import type { AtariOptions } from "./atari.ts";
+import { checkNoop } from "./_check_noop.ts";
 import { FusedGame } from "./_fused_game.ts";
+import { gameActions } from "./_game_actions.ts";
 import { gameOfId } from "./_game_of_id.ts";
+import { limitedSpec } from "./_limited_spec.ts";
 import { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
 import {
   emulatorOptions,
-  type PreprocessingOptions,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
 import { seedSequence } from "./_seed_sequence.ts";
@@ -40,16 +41,9 @@ import { seedSequence } from "./_seed_sequence.ts";
  * assertEquals(options.numEnvs, 16);
  * ```
  */
-export interface AtariVecOptions extends PreprocessingOptions {
+export interface AtariVecOptions extends AtariOptions {
   /** How many copies. */
   numEnvs: number;
-  /**
-   * Steps after which an episode is truncated; a game that this cuts off is told
-   * among the episodes, and another begins.
-   *
-   * @default Infinity
-   */
-  maxEpisodeSteps?: number;
 }
 
 const NONE: readonly EpisodeStatistics[] = [];
@@ -106,18 +100,18 @@ export class AtariVecEnv implements VecEnv {
    * @param options How many, and how they are preprocessed.
    * @throws {RangeError} If there is no such game or preset, or a number is out
    * of its range.
-   * @throws {TypeError} If there is no such setting.
+   * @throws {TypeError} If there is no such setting, it is of another type, or
+   * steps without an action are needed where action 0 does something.
    * @throws {Error} If the emulator or the ROM is missing.
    */
   constructor(id: string, options: AtariVecOptions) {
     const { numEnvs, maxEpisodeSteps = Infinity, ...rest } = options;
     checkCopies(id, numEnvs);
     checkStepLimit(maxEpisodeSteps);
-    const settings = resolvePreprocessing(rest);
-    checkFrameskip(settings.frameskip);
+    const settings = resolvePreprocessing(id, rest);
     const { size, frameStack, stackAxis, maximum } = settings;
     this.numEnvs = numEnvs;
-    this.spec = { id, maxEpisodeSteps: options.maxEpisodeSteps };
+    this.spec = limitedSpec(id, maxEpisodeSteps);
     const shape = [size.height, size.width, 1];
     this.#stacker = new FrameStacker(
       box({ low: 0, high: 255, shape, dtype: "uint8" }),
@@ -126,11 +120,11 @@ export class AtariVecEnv implements VecEnv {
     );
     this.observationSpace = this.#stacker.space;
     const game = gameOfId(id);
-    const numbers = settings.fullActionSpace
-      ? ATARI_ACTIONS.map((_, number) => number)
-      : game.minimalActions;
-    const meanings = numbers.map((number) => ATARI_ACTIONS[number]);
-    this.#actions = numbers.length;
+    const actions = gameActions(game, settings.fullActionSpace);
+    if (settings.noopMax > 0 || settings.terminalOnLifeLoss) {
+      checkNoop(actions.meanings);
+    }
+    this.#actions = actions.numbers.length;
     this.actionSpace = discrete(this.#actions);
     const emulators: Ale[] = [];
     while (emulators.length < numEnvs) {
@@ -138,7 +132,6 @@ export class AtariVecEnv implements VecEnv {
     }
     const [{ palette, height }] = emulators;
     const screens = new ScreenPreprocessor({ maximum, size, palette, height });
-    const actions = { numbers, meanings };
     this.#games = emulators.map((ale) =>
       new FusedGame({ ale, actions, settings, screens, maxEpisodeSteps })
     );

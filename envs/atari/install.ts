@@ -7,10 +7,17 @@
  * Wheels are downloaded with `pip download`, or given by path where there is no
  * network; their hashes are checked in any case.
  */
+import { exists } from "../_install/exists.ts";
 import { type Installation, runInstall } from "../_install/run_install.ts";
 import { atariFolder, LIBRARY_FILE } from "./_ale_library.ts";
 import { ALE_PACKAGE, ROM_PACKAGE } from "./_packages.ts";
 import { ATARI_GAMES } from "./roms.ts";
+
+/** What is in the folder, and the variable that leads to it elsewhere. */
+const THINGS = [
+  { what: "library", file: LIBRARY_FILE, variable: ALE_PACKAGE.variable },
+  { what: "ROMs", file: "roms", variable: ROM_PACKAGE.variable },
+];
 
 /** What `install-atari` sets up. */
 export const ATARI_INSTALLATION: Installation = {
@@ -26,12 +33,13 @@ export const ATARI_INSTALLATION: Installation = {
     [ROM_PACKAGE.name]: [...ATARI_GAMES.keys()].map((id) => `roms/${id}.bin`),
   },
   told(dir) {
-    const lines = [`library ${dir}/${LIBRARY_FILE}`, `ROMs ${dir}/roms`];
-    if (dir === atariFolder()) return lines;
-    return [
-      ...lines,
-      `To use them, set BELLMAN_ALE_LIBRARY=${dir}/${LIBRARY_FILE} and BELLMAN_ROMS=${dir}/roms`,
-    ];
+    const things = THINGS.filter(({ file }) => exists(`${dir}/${file}`));
+    const lines = things.map(({ what, file }) => `${what} ${dir}/${file}`);
+    if (things.length === 0 || dir === atariFolder()) return lines;
+    const settings = things.map(({ file, variable }) =>
+      `${variable}=${dir}/${file}`
+    );
+    return [...lines, `To use them, set ${settings.join(" and ")}`];
   },
 };
 

@@ -55,6 +55,16 @@ Deno.test({
     }),
 });
 
+Deno.test("install-atari tells only what is there", () =>
+  inFolder(async (dir) => {
+    assertEquals(ATARI_INSTALLATION.told(dir), []);
+    await Deno.mkdir(`${dir}/roms`);
+    assertEquals(ATARI_INSTALLATION.told(dir), [
+      `ROMs ${dir}/roms`,
+      `To use them, set BELLMAN_ROMS=${dir}/roms`,
+    ]);
+  }));
+
 Deno.test("install-atari asks for the licences before anything", async () => {
   const output = new RecordedOutput();
   await inFolder(async (folder) => {

@@ -28,6 +28,7 @@ export * from "./wrappers/episode_info.ts";
 export * from "./wrappers/episodic_life.ts";
 export * from "./wrappers/fire_reset.ts";
 export * from "./wrappers/frameskip.ts";
+export * from "./wrappers/game_limit.ts";
 export * from "./wrappers/info_clear.ts";
 export * from "./wrappers/noop_reset.ts";
 export * from "./wrappers/preprocess_frame.ts";

@@ -1,4 +1,13 @@
 import { closest } from "fastest-levenshtein";
+import { ALE_OPTIONS } from "./ale_options.ts";
+import {
+  checkOptions,
+  FLAG,
+  oneOf,
+  type OptionKinds,
+  SIZE,
+  whole,
+} from "./_check_options.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
 
 /**
@@ -162,8 +171,6 @@ const BASELINES: PreprocessingSettings = {
   repeatActionProbability: 0,
   fullActionSpace: false,
   maxNumFramesPerEpisode: HALF_AN_HOUR,
-  mode: undefined,
-  difficulty: undefined,
 };
 
 const PRESETS: Readonly<Record<PreprocessingPreset, PreprocessingSettings>> = {
@@ -179,69 +186,50 @@ const PRESETS: Readonly<Record<PreprocessingPreset, PreprocessingSettings>> = {
   },
 };
 
-/** Settings that are one of some words. */
-const WORDS: Readonly<Record<string, readonly string[]>> = {
-  maximum: ["color", "gray"],
-  stackAxis: ["first", "last"],
+const { mode, difficulty, repeatActionProbability, maxNumFramesPerEpisode } =
+  ALE_OPTIONS;
+
+/** What each setting can be, but for the preset. */
+export const PREPROCESSING_OPTIONS: OptionKinds<
+  Omit<PreprocessingOptions, "preset">
+> = {
+  noopMax: whole(0),
+  frameskip: whole(1),
+  maximum: oneOf("color", "gray"),
+  terminalOnLifeLoss: FLAG,
+  fireReset: FLAG,
+  clipReward: FLAG,
+  size: SIZE,
+  frameStack: whole(1),
+  stackAxis: oneOf("first", "last"),
+  repeatActionProbability,
+  fullActionSpace: FLAG,
+  maxNumFramesPerEpisode,
+  mode,
+  difficulty,
 };
-
-/** Settings that are true or false. */
-const FLAGS: readonly string[] = Object.entries(BASELINES)
-  .filter(([, value]) => typeof value === "boolean")
-  .map(([key]) => key);
-
-const nearest = (name: unknown, names: readonly string[]): string =>
-  closest(String(name), [...names]);
-
-function checkEntry(key: string, value: unknown): void {
-  const known = Object.keys(BASELINES);
-  if (!known.includes(key)) {
-    throw new TypeError(
-      `Cannot preprocess a game with '${key}': did you mean '${
-        nearest(key, known)
-      }'?`,
-    );
-  }
-  const isFlag = FLAGS.includes(key);
-  if (isFlag && typeof value !== "boolean") {
-    throw new TypeError(
-      `Cannot preprocess a game with ${key} '${value}': expected true or false`,
-    );
-  }
-  const words = WORDS[key];
-  if (words === undefined || words.includes(value as string)) return;
-  throw new RangeError(
-    `Cannot preprocess a game with ${key} '${value}': did you mean '${
-      nearest(value, words)
-    }'?`,
-  );
-}
 
 /**
  * The settings that a preset and options stand for.
  *
- * @throws {RangeError} If there is no such preset, or a word is none of those
- * that there are.
- * @throws {TypeError} If there is no such setting.
+ * @param id The game that they are for.
+ * @throws {RangeError} If there is no such preset, or one is out of range.
+ * @throws {TypeError} If there is none of a name, or it is of another type.
  */
 export function resolvePreprocessing(
-  options: PreprocessingOptions,
+  id: string,
+  { preset = "baselines", ...own }: PreprocessingOptions,
 ): PreprocessingSettings {
-  const { preset = "baselines", ...own } = options;
   if (!Object.hasOwn(PRESETS, preset)) {
+    const nearest = closest(String(preset), Object.keys(PRESETS));
     throw new RangeError(
-      `Unknown preprocessing '${preset}': did you mean '${
-        nearest(preset, Object.keys(PRESETS))
-      }'?`,
+      `Unknown preprocessing '${preset}': did you mean '${nearest}'?`,
     );
   }
-  const settings: Record<string, unknown> = { ...PRESETS[preset] };
-  for (const [key, value] of Object.entries(own)) {
-    if (value === undefined) continue;
-    checkEntry(key, value);
-    settings[key] = value;
-  }
-  return settings as unknown as PreprocessingSettings;
+  return {
+    ...PRESETS[preset],
+    ...checkOptions(id, own, PREPROCESSING_OPTIONS),
+  };
 }
 
 /** The settings of the emulator among them. */
@@ -249,12 +237,7 @@ export function emulatorOptions(settings: PreprocessingSettings): Pick<
   PreprocessingSettings,
   "mode" | "difficulty" | "repeatActionProbability" | "maxNumFramesPerEpisode"
 > {
-  const { repeatActionProbability, maxNumFramesPerEpisode } = settings;
-  const own = { repeatActionProbability, maxNumFramesPerEpisode };
   const { mode, difficulty } = settings;
-  return {
-    ...own,
-    ...mode === undefined ? {} : { mode },
-    ...difficulty === undefined ? {} : { difficulty },
-  };
+  const { repeatActionProbability, maxNumFramesPerEpisode } = settings;
+  return { mode, difficulty, repeatActionProbability, maxNumFramesPerEpisode };
 }

@@ -127,7 +127,7 @@ export function romFile(
     bytes = Deno.readFileSync(path);
   } catch {
     throw new Error(
-      `Cannot find the ROM '${path}': run 'deno task install-atari', or set BELLMAN_ROMS to the folder that holds it`,
+      `Cannot find the ROM '${path}': run 'deno task install-atari --accept-license', or set BELLMAN_ROMS to the folder that holds it`,
     );
   }
   if (bytes.length !== size) {

@@ -116,6 +116,15 @@ export class GymnasiumHosts implements GroupHosts {
     }
   }
 
+  /** A restore plays actions again, of each copy for itself. */
+  patience(group: number, command: GroupCommand): number {
+    if (command.type !== "restore") return 1;
+    const { actions } = snapshotRecord(command.snapshot, ["actions"]);
+    const { numEnvs } = this.groups[group];
+    const all = this.#actions[group].reduce((sum, it) => sum + it.length, 0);
+    return 1 + (actions as Uint8Array).length / (all / numEnvs);
+  }
+
   waitFor(
     groups: readonly number[],
     options: { count: number; timeoutMs: number },

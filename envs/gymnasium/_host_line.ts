@@ -33,8 +33,8 @@ export class HostLine {
   #isAlone: boolean;
   #pipe: NamedPipe | undefined;
   #answers: AnswerPipe | undefined;
-  /** What has come through the pipe of answers. */
-  #answer: Uint8Array | undefined;
+  /** What has come through the pipe of answers; `null`: look elsewhere. */
+  #answer: Uint8Array | null | undefined;
 
   constructor(
     children: ChildGroup,
@@ -95,7 +95,8 @@ export class HostLine {
    */
   await(timeoutMs: number): boolean | undefined {
     const answers = this.#answers;
-    if (answers === undefined || this.#answer !== undefined) return undefined;
+    if (answers === undefined || this.#answer === null) return undefined;
+    if (this.#answer !== undefined) return true;
     const deadline = performance.now() + timeoutMs;
     const answer = this.#children.sleep(
       this.#group,
@@ -104,8 +105,8 @@ export class HostLine {
           ? answers.look()
           : answers.receive(() => hasEnded() || performance.now() > deadline),
     );
-    if (answer === null) return undefined;
     this.#answer = answer;
+    if (answer === null) return undefined;
     return answer !== undefined ||
       this.#children.end(this.#group) !== undefined;
   }

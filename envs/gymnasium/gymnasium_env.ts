@@ -17,7 +17,9 @@ import type {
   GroupArrays,
   GroupCommand,
 } from "../workers/group_hosts.ts";
+import { checkCount } from "../workers/_check_count.ts";
 import { HostFailure } from "../workers/host_failure.ts";
+import { waitForAll } from "../workers/_patience.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 import { Refusal } from "./_messages.ts";
@@ -68,13 +70,16 @@ export class GymnasiumEnv implements Env {
    * @param id Its name as Gymnasium knows it, with the module in front that
    * registers it where that is needed: `module:Env-v0`.
    * @param options How it is made.
-   * @throws {RangeError} If there is no such environment, with the nearest name.
+   * @throws {RangeError} If there is no such environment, with the nearest name,
+   * or a time-out cannot be used.
    * @throws {TypeError} If Python lacks Gymnasium or a module, or a space has no
    * counterpart here.
    * @throws {Error} If Python or the environment cannot be started.
    */
   constructor(id: string, options: GymnasiumOptions = {}) {
     const { startTimeoutMs = 120_000, stepTimeoutMs = 60_000 } = options;
+    checkCount("stepTimeoutMs", stepTimeoutMs, 1);
+    checkCount("startTimeoutMs", startTimeoutMs, 1);
     this.#id = id;
     this.#stepTimeoutMs = stepTimeoutMs;
     this.#hosts = new GymnasiumHosts(id, {
@@ -177,7 +182,9 @@ export class GymnasiumEnv implements Env {
       "isSeeded",
       "host",
     ]);
-    this.#ask("restore", { type: "restore", snapshot: host });
+    const command: GroupCommand = { type: "restore", snapshot: host };
+    const patience = this.#hosts.patience(0, command);
+    this.#ask("restore", command, patience * this.#stepTimeoutMs);
     this.#status = status as Status;
     this.#isSeeded = isSeeded as boolean;
   }
@@ -240,7 +247,7 @@ export class GymnasiumEnv implements Env {
   ): T {
     if (this.#broken !== undefined) throw this.#broken;
     begin();
-    this.#hosts.waitFor([0], { count: 1, timeoutMs });
+    waitForAll(this.#hosts, [0], timeoutMs);
     try {
       return finish();
     } catch (error) {

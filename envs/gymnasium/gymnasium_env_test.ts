@@ -1,10 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
 import { contains } from "../contains.ts";
-import type { Env } from "../env.ts";
 import { SeededRandom } from "../random.ts";
-import { make, makeVec } from "../registry.ts";
-import type { EnvRegistry } from "../registration.ts";
 import { sample } from "../sample.ts";
 import type { DictSpace, SpaceValue } from "../space.ts";
 import {
@@ -16,7 +13,6 @@ import { GymnasiumEnv } from "./gymnasium_env.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
 import { hasGymnasium } from "./has_gymnasium.ts";
-import { registerGymnasium } from "./register_gymnasium.ts";
 import { canMake, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";
@@ -216,6 +212,52 @@ test("an episode that cannot be played again is truncated", () => {
   env.close();
 });
 
+test("a process that stood still waits again before it gives up", () => {
+  const env = open(COUNTER, { kwargs: { pause: 0.3 }, stepTimeoutMs: 1_000 });
+  env.reset({ seed: 0 });
+  const { now } = performance, start = performance.now();
+  // Stopped for an hour in the midst of a step, as its host was.
+  performance.now = () => {
+    const time = now.call(performance);
+    return time - start > 100 ? time + 3_600_000 : time;
+  };
+  try {
+    assertEquals(env.step(0).observation, Float32Array.of(1));
+  } finally {
+    performance.now = now;
+    env.close();
+  }
+});
+
+test("a restore may take as long as the steps before it", () => {
+  const env = open(COUNTER, { kwargs: { pause: 0.3 }, stepTimeoutMs: 1_000 });
+  env.reset({ seed: 0 });
+  for (let t = 0; t < 4; t++) env.step(0);
+  env.restore(env.snapshot());
+  assertEquals(env.step(0).observation, Float32Array.of(5));
+  env.close();
+});
+
+Deno.test("time-outs that cannot be are refused", () => {
+  for (const name of ["stepTimeoutMs", "startTimeoutMs"]) {
+    for (const value of [NaN, 0, -5, 0.5]) {
+      assertThrows(
+        () => open("CartPole-v1", { [name]: value }),
+        RangeError,
+        `Cannot host environments with ${name} ${value}: expected a whole number of at least 1`,
+      );
+    }
+  }
+});
+
+test("without a version the latest one is made, with pictures", () => {
+  const env = open("odd_envs:odd/Counter");
+  assertEquals(env.spec.maxEpisodeSteps, undefined);
+  env.reset({ seed: 0 });
+  assertEquals(env.render().width, 4);
+  env.close();
+});
+
 test("steps outside of an episode are refused", () => {
   const env = open(COUNTER);
   assertThrows(() => env.step(0), Error, "has not begun: call reset first");
@@ -289,31 +331,16 @@ test("a Python without Gymnasium is told in one line", () => {
   Deno.removeSync(bare);
 });
 
-test("a registered environment is made by name", () => {
-  const registry: EnvRegistry = new Map();
-  const options = { registry, python: PYTHON };
-  const id = registerGymnasium("CartPole-v1", options);
-  assertEquals(registerGymnasium("CartPole-v1", options), id);
-  const env = make(id, { registry, maxEpisodeSteps: 2 });
-  env.reset({ seed: 0 });
-  env.step(0);
-  assert(env.step(0).truncated);
-  env.close();
-  const kwargs = { sutton_barto_reward: true };
-  const vec = makeVec(id, { registry, numEnvs: 2, maxEpisodeSteps: 3, kwargs });
-  assertEquals(vec.spec, {
-    id: "gym:CartPole-v1",
-    maxEpisodeSteps: 3,
-    rewardThreshold: 475,
-  });
-  vec.reset({ seed: 0 });
-  const actions = Int32Array.of(0, 1);
-  vec.step(actions);
-  vec.step(actions);
-  const { truncated, episodes } = vec.step(actions);
-  assertEquals([...truncated], [1, 1]);
-  assertEquals(episodes!.map((it) => [it.return, it.length]), [[0, 3], [0, 3]]);
-  vec.close();
+Deno.test({
+  name: "a Python that cannot be served is one clear error at once",
+  permissions: { run: true },
+  fn: () => {
+    assertThrows(
+      () => open("CartPole-v1"),
+      Deno.errors.NotCapable,
+      "Cannot start workers without the permission to read",
+    );
+  },
 });
 
 const onLinux = { ignore: NO_GYMNASIUM || Deno.build.os !== "linux" };
@@ -332,69 +359,6 @@ Deno.test("a step that never ends ends with its process", onLinux, async () => {
   await parent.status;
   await reader.cancel();
   assert(await isGone(host));
-});
-
-/** Steps until an episode ends, at most so many. */
-function episodeLength(env: Env, most: number): number {
-  env.reset({ seed: 0 });
-  for (let t = 1; t <= most; t++) {
-    const { terminated, truncated } = env.step(0);
-    if (terminated || truncated) return t;
-  }
-  return Infinity;
-}
-
-test("a limit that is asked for takes the place of Gymnasium's own", () => {
-  const registry: EnvRegistry = new Map();
-  const id = registerGymnasium("FrozenLake-v1", {
-    registry,
-    python: PYTHON,
-    kwargs: { is_slippery: false },
-  });
-  const cases = [[undefined, 100, 100], [120, 120, 120], [
-    Infinity,
-    Infinity,
-    undefined,
-  ]];
-  for (const [maxEpisodeSteps, length, told] of cases) {
-    const one = make(id, { registry, maxEpisodeSteps });
-    assertEquals(episodeLength(one, 130), length);
-    assertEquals(one.spec, {
-      id,
-      maxEpisodeSteps: told,
-      rewardThreshold: 0.7,
-    });
-    one.close?.();
-    const vec = makeVec(id, { registry, maxEpisodeSteps, numEnvs: 1 });
-    assertEquals(vec.spec, one.spec);
-    vec.reset({ seed: 0 });
-    let t = 1;
-    while (t <= 130 && !vec.step(Int32Array.of(0)).truncated[0]) t++;
-    assertEquals(t > 130 ? Infinity : t, length);
-    vec.close();
-  }
-  for (const maxEpisodeSteps of [0, 2.5]) {
-    for (const numEnvs of [undefined, 2]) {
-      const options = { registry, maxEpisodeSteps };
-      assertThrows(
-        () =>
-          numEnvs ? makeVec(id, { ...options, numEnvs }) : make(id, options),
-        RangeError,
-        `Cannot limit episodes to ${maxEpisodeSteps} steps`,
-      );
-    }
-  }
-});
-
-test("registered again, an environment is made with the newer options", () => {
-  const registry: EnvRegistry = new Map();
-  const options = { registry, python: PYTHON };
-  const id = registerGymnasium("CartPole-v1", options);
-  const kwargs = { max_episode_steps: 3 };
-  registerGymnasium("CartPole-v1", { ...options, kwargs });
-  const env = make(id, { registry });
-  assertEquals(env.spec?.maxEpisodeSteps, 3);
-  env.close();
 });
 
 test("a single environment has the numbers of the copy with its seed", () => {

@@ -75,7 +75,8 @@ export interface GymnasiumOptions {
    */
   startTimeoutMs?: number;
   /**
-   * How long a reset or a step may take, in milliseconds.
+   * How long a reset or a step may take, in milliseconds; a restore may take that
+   * long for each action that it plays again.
    *
    * @default 60_000
    */

@@ -12,7 +12,7 @@ import {
   GymnasiumVecEnv,
   type GymnasiumVecEnvOptions,
 } from "./gymnasium_vec_env.ts";
-import { canMake, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
+import { canMake, check, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";
 
@@ -207,6 +207,13 @@ for (const odd of ["print", "read"]) {
   });
 }
 
+test("a number of another type arrives if the space's own can hold it", () => {
+  const env = open(COUNTER, { kwargs: { odd: "fit" } });
+  const step = misbehave(env);
+  assertEquals([...step.observations as Uint8Array], [3, 200, 3]);
+  env.close();
+});
+
 test("NaN arrives as it is", () => {
   const env = open(COUNTER, { kwargs: { odd: "nan" } });
   const step = misbehave(env);
@@ -225,6 +232,21 @@ for (
       "int64",
       "error",
       "an observation holds 34359738368: expected numbers that int32 can hold",
+    ],
+    [
+      "long",
+      "error",
+      "an observation holds 34359738368: expected numbers that int32 can hold",
+    ],
+    [
+      "cut",
+      "error",
+      "an observation holds 0.7: expected numbers that uint8 can hold",
+    ],
+    [
+      "wrap",
+      "error",
+      "an observation holds 300: expected numbers that uint8 can hold",
     ],
     ["none", "error", "it threw TypeError: float() argument"],
   ]
@@ -327,11 +349,7 @@ test("an episode that cannot be played again is truncated, once", () => {
 });
 
 test("actions are kept as long as they are needed, within bounds", () => {
-  const program = new URL("./testdata/check_episodes.py", import.meta.url);
-  const { success, stderr } = new Deno.Command(PYTHON, {
-    args: [program.pathname],
-  }).outputSync();
-  assert(success, new TextDecoder().decode(stderr));
+  check("check_episodes.py");
 });
 
 test("a snapshot of another environment is refused", () => {

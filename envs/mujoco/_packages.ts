@@ -23,8 +23,13 @@ const HASHES: Readonly<Record<string, string>> = {
 
 /** The headers that tell how the library's structs are laid out. */
 const HEADER = /^mujoco\/(include\/mujoco\/[^/]+\.h)$/;
-const LIBRARY =
-  /^mujoco\/(libmujoco\.so[.\d]*|libmujoco[.\d]*\.dylib|mujoco\.dll)$/;
+/** The library in the wheels for each system. */
+const LIBRARIES: Readonly<Record<string, RegExp>> = {
+  linux: /^mujoco\/libmujoco\.so[.\d]*$/,
+  darwin: /^mujoco\/libmujoco[.\d]*\.dylib$/,
+  windows: /^mujoco\/mujoco\.dll$/,
+};
+const LIBRARY = LIBRARIES[Deno.build.os] ?? LIBRARIES.linux;
 const MODEL = /^gymnasium\/envs\/mujoco\/assets\/([^/]+\.xml)$/;
 
 /** MuJoCo's library with its headers. */
@@ -36,6 +41,7 @@ export const MUJOCO_CORE: PinnedPackage = {
     Object.entries(LIBRARY_WHEELS).map(([key, file]) => [file, HASHES[key]]),
   ),
   wheelFor: (platform) => LIBRARY_WHEELS[platform],
+  isNative: true,
   place(entry) {
     if (LIBRARY.test(entry)) return libraryName();
     return entry.match(HEADER)?.[1];

@@ -38,6 +38,11 @@ function isList(value: unknown, length: number): value is number[] {
     value.every(isNumber);
 }
 
+function isPlainObject(value: unknown): value is Named {
+  if (typeof value !== "object" || value === null) return false;
+  return [Object.prototype, null].includes(Object.getPrototypeOf(value));
+}
+
 /** What a value must be, told by the name and an example; null if it is. */
 function wanted(name: string, value: unknown, like: unknown): string | null {
   if (name in WHOLE) {
@@ -61,12 +66,13 @@ function wanted(name: string, value: unknown, like: unknown): string | null {
   if (typeof like === "number") {
     return isNumber(value) && Number.isFinite(value) ? null : "a finite number";
   }
+  if (isPlainObject(like)) {
+    return isPlainObject(value) ? null : "a plain object";
+  }
   return typeof value === typeof like ? null : `a ${typeof like}`;
 }
 
-function show(value: unknown): string {
-  return typeof value === "number" ? String(value) : JSON.stringify(value);
-}
+const ON_ONE_LINE = { compact: true, breakLength: Infinity };
 
 /** Throws unless options are known and of their kind. */
 function check(what: string, given: Named, known: Named): void {
@@ -78,7 +84,9 @@ function check(what: string, given: Named, known: Named): void {
     const problem = wanted(name, value, known[name]);
     if (problem === null) continue;
     throw new RangeError(
-      `Cannot make ${what} with ${name} ${show(value)}: expected ${problem}`,
+      `Cannot make ${what} with ${name} ${
+        Deno.inspect(value, ON_ONE_LINE)
+      }: expected ${problem}`,
     );
   }
 }
@@ -106,7 +114,7 @@ export function resolveOptions<D extends object>(
   const given = withoutUndefined(options as Named);
   check(name, given, { ...COMMON, ...defaults });
   const { defaultCameraConfig: camera } = given;
-  if (camera !== undefined) check(`${name}'s camera`, camera as Named, CAMERA);
+  if (isPlainObject(camera)) check(`${name}'s camera`, camera, CAMERA);
   if (given.cameraId !== undefined && given.cameraName !== undefined) {
     throw new TypeError(
       `Cannot make ${name} with both a cameraId and a cameraName: give one of them`,

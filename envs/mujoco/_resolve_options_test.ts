@@ -36,6 +36,7 @@ Deno.test("a value that cannot be is refused with what is wanted", () => {
   for (
     const [options, wanted] of [
       [{ frameSkip: 0 }, "frameSkip 0: expected a whole number of at least 1"],
+      [{ frameSkip: 1n }, "1n: expected a whole number of at least 1"],
       [{ frameSkip: 1.5 }, "a whole number of at least 1"],
       [{ forwardRewardWeight: NaN }, "NaN: expected a finite number"],
       [{ forwardRewardWeight: "1" }, '"1": expected a finite number'],
@@ -45,6 +46,13 @@ Deno.test("a value that cannot be is refused with what is wanted", () => {
       [{ mainBody: true }, "a body's name or number"],
       [{ engine: "gpu" }, "auto, native, wasm"],
       [{ defaultCameraConfig: { lookAt: [1] } }, "three numbers"],
+      [
+        { defaultCameraConfig: null },
+        "Cannot make Ant with defaultCameraConfig null: expected a plain object",
+      ],
+      [{ defaultCameraConfig: [] }, "[]: expected a plain object"],
+      [{ defaultCameraConfig: new Map() }, "Map(0) {}: expected a plain"],
+      [{ defaultCameraConfig: 4 }, "4: expected a plain object"],
       [{ xmlFile: 3 }, "a string"],
     ] as const
   ) {

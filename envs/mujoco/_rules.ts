@@ -30,7 +30,7 @@ export type MujocoInfo = Record<string, number | Float64Array>;
 export interface MujocoRules {
   /** Numbers of an observation. */
   readonly observationSize: number;
-  /** Whether `cfrcExt` is read, which must be computed then. */
+  /** Whether anything depends on `cfrcExt`, which must be computed then. */
   readonly usesContactForces: boolean;
   /** Draws the positions and velocities of an episode's beginning. */
   begin(data: PhysicsData, random: SeededRandom): void;

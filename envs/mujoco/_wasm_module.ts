@@ -15,8 +15,10 @@ export function wasmModule(): MainModule | undefined {
 
 /**
  * Loads MuJoCo compiled to WebAssembly (npm's `@mujoco/mujoco`), on which
- * environments run where no native library is found. Importing this package does
- * it by itself where there is none; to compare both, it is called by hand.
+ * environments run where no native library is found or `engine: "wasm"` is
+ * asked for. Importing this package does it by itself where there is none, and
+ * so do the command line, `WorkerVecEnv` and `SubprocessVecEnv` where it is
+ * asked for; a program of one's own calls it before it makes such a one itself.
  *
  * @throws {Error} If the package is not there or cannot be read.
  * @example

@@ -122,7 +122,7 @@ function bodyOf(model: PhysicsModel, body: number | string): number {
 
 class AntRules implements MujocoRules {
   readonly observationSize: number;
-  readonly usesContactForces = true;
+  readonly usesContactForces: boolean;
 
   #model: PhysicsModel;
   #options: Resolved<AntOptions>;
@@ -138,6 +138,8 @@ class AntRules implements MujocoRules {
     const { nq, nv, nbody } = model.sizes;
     this.#model = model;
     this.#options = options;
+    this.usesContactForces = options.contactCostWeight !== 0 ||
+      options.includeCfrcExtInObservation;
     this.#skipped = options.excludeCurrentPositionsFromObservation ? 2 : 0;
     this.#body = bodyOf(model, options.mainBody);
     const forces = options.includeCfrcExtInObservation ? 6 * (nbody - 1) : 0;

@@ -82,7 +82,7 @@ export interface HumanoidOptions extends HumanoidViewOptions {
 
 class HumanoidRules implements MujocoRules {
   readonly observationSize: number;
-  readonly usesContactForces = true;
+  readonly usesContactForces: boolean;
 
   #model: PhysicsModel;
   #options: Resolved<HumanoidOptions>;
@@ -96,6 +96,8 @@ class HumanoidRules implements MujocoRules {
   constructor(model: PhysicsModel, options: Resolved<HumanoidOptions>) {
     this.#model = model;
     this.#options = options;
+    this.usesContactForces = options.contactCostWeight !== 0 ||
+      options.includeCfrcExtInObservation;
     this.#mass = sumOf(model.bodyMass);
     this.observationSize = humanoidObservationSize(model.sizes, options);
   }

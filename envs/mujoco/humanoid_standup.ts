@@ -65,7 +65,7 @@ export interface HumanoidStandupOptions extends HumanoidViewOptions {
 
 class HumanoidStandupRules implements MujocoRules {
   readonly observationSize: number;
-  readonly usesContactForces = true;
+  readonly usesContactForces: boolean;
 
   #model: PhysicsModel;
   #options: Resolved<HumanoidStandupOptions>;
@@ -77,6 +77,8 @@ class HumanoidStandupRules implements MujocoRules {
   constructor(model: PhysicsModel, options: Resolved<HumanoidStandupOptions>) {
     this.#model = model;
     this.#options = options;
+    this.usesContactForces = options.impactCostWeight !== 0 ||
+      options.includeCfrcExtInObservation;
     this.observationSize = humanoidObservationSize(model.sizes, options);
   }
 

@@ -6,6 +6,7 @@
  *
  * Prints where library and models are.
  */
+import { exists } from "../_install/exists.ts";
 import { type Installation, runInstall } from "../_install/run_install.ts";
 import { installedFolder, libraryName } from "./_installed.ts";
 import { GYMNASIUM, MUJOCO_CORE } from "./_packages.ts";
@@ -23,7 +24,7 @@ export const INSTALLATION: Installation = {
     "mujoco-core": [libraryName(), "include/mujoco/mjmodel.h"],
     "gymnasium": ["models/half_cheetah.xml"],
   },
-  told: (dir) => [`${dir}/${libraryName()}`, `${dir}/models`],
+  told: (dir) => [`${dir}/${libraryName()}`, `${dir}/models`].filter(exists),
 };
 
 if (import.meta.main) {

@@ -1,5 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { envSpec, make } from "../registry.ts";
+import { envSpec, make, prepare } from "../registry.ts";
+import { findLibrary } from "./_installed.ts";
+import { SubprocessVecEnv, WorkerVecEnv } from "../workers/mod.ts";
 import { isMujocoInstalled } from "./mod.ts";
 
 // Gymnasium 1.4.0: id, time limit, reward threshold.
@@ -40,5 +42,39 @@ Deno.test({
       TypeError,
       "did you mean 'rewardDistWeight'?",
     );
+  },
+});
+
+/** Where there is no native library, importing this loads WebAssembly at once. */
+const hasBoth = isMujocoInstalled() && findLibrary() !== undefined;
+const kwargs = { engine: "wasm" };
+
+// First, while this thread has no WebAssembly.
+for (const Hosted of [WorkerVecEnv, SubprocessVecEnv]) {
+  Deno.test({
+    name: `the engine that is asked for is loaded in hosts of ${Hosted.name}`,
+    ignore: !hasBoth,
+    fn() {
+      const env = new Hosted({ id: "Hopper-v5", kwargs }, { numEnvs: 1 });
+      env.reset({ seed: 0 });
+      assertEquals(env.step(new Float32Array(3)).rewards.length, 1);
+      env.close();
+    },
+  });
+}
+
+Deno.test({
+  name: "the engine that is asked for is loaded to make one by name",
+  ignore: !hasBoth,
+  async fn() {
+    assertThrows(
+      () => make("Hopper-v5", { kwargs }),
+      Error,
+      "await loadMujocoWasm() first",
+    );
+    await prepare("Hopper-v5", { kwargs });
+    const env = make("Hopper-v5", { kwargs });
+    assertEquals(env.reset({ seed: 0 }).length, 11);
+    env.close();
   },
 });

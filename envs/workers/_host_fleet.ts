@@ -1,12 +1,14 @@
 import { describeSpace } from "../describe_space.ts";
+import { show } from "../_process/show.ts";
 import { deriveSeed } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import { spacesEqual } from "../spaces_equal.ts";
 import type { EpisodeStatistics } from "../vec_env.ts";
-import type { GroupAnswer, GroupHosts } from "./group_hosts.ts";
+import { checkCount } from "./_check_count.ts";
+import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
 import { HostFailure } from "./host_failure.ts";
 import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
-import { stoodStill } from "./_patience.ts";
+import { waitForAll } from "./_patience.ts";
 import { RestartBudget } from "./_restart_budget.ts";
 import {
   describeGroup,
@@ -24,16 +26,7 @@ const NO_EPISODES: readonly EpisodeStatistics[] = [];
 
 function warn(event: RestartEvent): void {
   const line = `Warning: ${describeRestart(event)}\n`;
-  Deno.stderr.writeSync(new TextEncoder().encode(line));
-}
-
-function checkCount(name: string, value: number, least: number): void {
-  if (value === Infinity || Number.isSafeInteger(value) && value >= least) {
-    return;
-  }
-  throw new RangeError(
-    `Cannot host environments with ${name} ${value}: expected a whole number of at least ${least}`,
-  );
+  show(new TextEncoder().encode(line));
 }
 
 /** The hosts of all groups, each replaced when it fails, within bounds. */
@@ -76,19 +69,14 @@ export class HostFleet {
     );
   }
 
-  /** Starts all hosts; where one cannot be started, none is left. */
+  /** Starts all hosts; where that fails they are still to be closed. */
   open(): Opened {
-    try {
-      const groups = [...this.hosts.groups.keys()];
-      for (const group of groups) this.#start(group);
-      for (const [group, failure] of this.#awaitOpened(groups)) {
-        throw this.#unstarted(group, failure);
-      }
-      return this.#opened!;
-    } catch (error) {
-      this.hosts.close();
-      throw error;
+    const groups = [...this.hosts.groups.keys()];
+    for (const group of groups) this.#start(group);
+    for (const [group, failure] of this.#awaitOpened(groups)) {
+      throw this.#unstarted(group, failure);
     }
+    return this.#opened!;
   }
 
   #unstarted(group: number, failure: HostFailure): Error {
@@ -100,13 +88,7 @@ export class HostFleet {
 
   /** Waits for what groups were asked; their answers are in `answers`. */
   collect(groups: readonly number[], timeoutMs: number): Failures {
-    const count = groups.length;
-    for (;;) {
-      const since = performance.now();
-      const ready = this.hosts.waitFor(groups, { count, timeoutMs });
-      if (ready.length === count) break;
-      if (stoodStill({ since, timeoutMs }) === 0) break;
-    }
+    waitForAll(this.hosts, groups, timeoutMs);
     return this.finish(groups, timeoutMs);
   }
 
@@ -181,19 +163,41 @@ export class HostFleet {
     this.#replaced.fill(0);
   }
 
-  /** Gives groups their states back, except those that have none. */
-  restore(states: readonly ({ state: Snapshot } | null)[]): void {
+  /**
+   * Gives groups their states back, except those that have none. A host that dies
+   * over it is replaced and asked again; one that stays silent would do so again,
+   * and is `lost`.
+   */
+  restore(
+    states: readonly ({ state: Snapshot } | null)[],
+    lost: Map<number, HostFailure>,
+  ): void {
     let waiting = [...states.keys()].filter((group) => states[group] !== null);
     while (waiting.length > 0) {
-      for (const group of waiting) {
-        const snapshot = states[group]!.state;
-        this.hosts.begin(group, { type: "restore", snapshot });
+      const failures = this.#restoreOnce(waiting, states);
+      const dead = new Map<number, HostFailure>();
+      for (const [group, failure] of withoutErrors(failures)) {
+        (failure.reason === "timeout" ? lost : dead).set(group, failure);
       }
-      const failures = this.collect(waiting, this.stepTimeoutMs);
-      this.replace(withoutErrors(failures));
+      this.replace(dead);
       throwErrors(failures);
-      waiting = [...failures.keys()];
+      waiting = [...dead.keys()];
     }
+  }
+
+  #restoreOnce(
+    groups: readonly number[],
+    states: readonly ({ state: Snapshot } | null)[],
+  ): Failures {
+    let patience = 1;
+    for (const group of groups) {
+      const snapshot = states[group]!.state;
+      const command: GroupCommand = { type: "restore", snapshot };
+      this.hosts.begin(group, command);
+      const own = this.hosts.patience?.(group, command) ?? 1;
+      patience = Math.max(patience, own);
+    }
+    return this.collect(groups, patience * this.stepTimeoutMs);
   }
 
   save(): Snapshot {

@@ -1,5 +1,5 @@
 // All of the package, so that its own environments are registered in a host.
-import { defaultRegistry, makeVec } from "../mod.ts";
+import { defaultRegistry, makeVec, prepare } from "../mod.ts";
 import type { VecEnv } from "../vec_env.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import type { RegisteredSource } from "./group_source.ts";
@@ -14,9 +14,16 @@ export function makeRegistered(
   return makeVec(id, { numEnvs, kwargs, recordEpisodes: false, ...limit });
 }
 
-/** Registers the environments of this package that its core does not hold. */
-export async function registerOwn(id: string): Promise<void> {
-  if (defaultRegistry.has(id)) return;
-  await import("../atari/mod.ts");
-  await import("../mujoco/mod.ts");
+/**
+ * Loads what copies are made of: environments of this package that its core does
+ * not hold, and what they need.
+ */
+export async function prepareRegistered(
+  { id, kwargs }: RegisteredSource,
+): Promise<void> {
+  if (!defaultRegistry.has(id)) {
+    await import("../atari/mod.ts");
+    await import("../mujoco/mod.ts");
+  }
+  await prepare(id, { kwargs });
 }

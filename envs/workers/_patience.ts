@@ -1,3 +1,5 @@
+import type { GroupHosts } from "./group_hosts.ts";
+
 /** How much later than asked a wait may end, in milliseconds. */
 const LATE_MS = 1_000;
 
@@ -10,4 +12,19 @@ export function stoodStill(
 ): number {
   const late = performance.now() - since - timeoutMs;
   return late > LATE_MS ? late : 0;
+}
+
+/** Waits until groups are ready or have been silent for so long. */
+export function waitForAll(
+  hosts: GroupHosts,
+  groups: readonly number[],
+  timeoutMs: number,
+): void {
+  const count = groups.length;
+  for (;;) {
+    const since = performance.now();
+    const ready = hosts.waitFor(groups, { count, timeoutMs });
+    if (ready.length === count) return;
+    if (stoodStill({ since, timeoutMs }) === 0) return;
+  }
 }

@@ -118,6 +118,15 @@ async function obey(message: Uint8Array): Promise<void> {
 // the terminal sends to all of its processes.
 Deno.addSignalListener("SIGINT", () => {});
 
+/** Tells of an error that nobody caught, which ends this process. */
+function die(error: unknown): never {
+  tell(sendableError(error));
+  Deno.exit(1);
+}
+
+addEventListener("unhandledrejection", ({ reason }) => die(reason));
+addEventListener("error", ({ error }) => die(error));
+
 let inbox = new Uint8Array(0);
 const frames = new FrameReader({
   begin: (length) => {

@@ -38,21 +38,23 @@ export class SentGroups {
   ): readonly number[] {
     const gone = this.groups.filter(lost);
     const alive = this.groups.filter((group) => !lost(group));
-    for (let count = 0;;) {
+    const until = (group: number): number => this.#until.get(group)!;
+    // A copy, as hosts may use their list again.
+    let arrived = [...hosts.waitFor(alive, { count: 0, timeoutMs: 0 })];
+    for (;;) {
       const now = performance.now();
-      const untils = alive.map((group) => this.#until.get(group)!);
-      const overdue = alive.filter((_, i) => untils[i] <= now);
-      const next = Math.min(...untils.filter((until) => until > now));
-      const timeoutMs = next - now;
-      const arrived = [...hosts.waitFor(alive, { count, timeoutMs })];
-      this.#extend(stoodStill({ since: now, timeoutMs }));
-      const silent = overdue.filter((group) => !arrived.includes(group));
+      const pending = alive.filter((group) => !arrived.includes(group));
+      const silent = pending.filter((group) => until(group) <= now);
       const taken = enough([...gone, ...arrived, ...silent]);
       if (taken !== undefined) {
         for (const group of taken) this.#until.delete(group);
         return taken;
       }
-      count = arrived.length + 1;
+      const untils = pending.map(until).filter((it) => it > now);
+      const timeoutMs = Math.min(...untils) - now;
+      const count = arrived.length + 1;
+      arrived = [...hosts.waitFor(alive, { count, timeoutMs })];
+      this.#extend(stoodStill({ since: now, timeoutMs }));
     }
   }
 

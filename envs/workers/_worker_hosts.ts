@@ -1,3 +1,4 @@
+import { checkStartable } from "../_process/check_startable.ts";
 import type { VecEnv } from "../vec_env.ts";
 import type { CheckedSource } from "./_check_source.ts";
 import type {
@@ -9,7 +10,7 @@ import type {
 } from "./group_hosts.ts";
 import { LocalSlot } from "./_local_slot.ts";
 import { Spinner } from "./_spinner.ts";
-import { checkStartable, WorkerSlot } from "./_worker_slot.ts";
+import { MAIN, WorkerSlot } from "./_worker_slot.ts";
 
 /** How long workers may take to close their environments. */
 const GRACE_MS = 2_000;
@@ -40,7 +41,7 @@ export class WorkerHosts implements GroupHosts {
   #ready: number[] = [];
 
   constructor(options: WorkerHostsOptions) {
-    checkStartable();
+    checkStartable(MAIN);
     this.groups = options.groups;
     this.#options = options;
     this.#spinner = new Spinner(options.spins);

@@ -65,6 +65,12 @@ class WorkerHost {
     this.#tell(FAILED);
   }
 
+  /** Ends the worker over an error, which the caller is told of. */
+  die(error: unknown): void {
+    this.fail(error);
+    process.exit();
+  }
+
   /**
    * Tells the caller that the worker ends, whatever ends it, such as the
    * environment's own `Deno.exit`: its event loop may be blocked.
@@ -152,7 +158,15 @@ class WorkerHost {
 export function hostGroup(): void {
   const host = new WorkerHost(workerData as WorkerData);
   addEventListener("unload", () => host.end());
-  addEventListener("unhandledrejection", ({ reason }) => host.fail(reason));
+  // While copies are made: later the event loop is blocked.
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    host.die(event.reason);
+  });
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    host.die(event.error);
+  });
   // Later: a worker that exits while its module is still being evaluated
   // leaves descriptors behind.
   setTimeout(() => host.run());

@@ -37,7 +37,8 @@ import {
 const NO_ANSWER: GroupAnswer = {};
 const NONE_ENDED: GroupAnswer = { episodes: [] };
 
-const MAIN = import.meta.resolve("./_worker_main.ts");
+/** What a worker runs. */
+export const MAIN: string = import.meta.resolve("./_worker_main.ts");
 
 /**
  * What a worker starts with. `node:worker_threads` takes a file or a text; this
@@ -48,17 +49,6 @@ const ENTRY = new URL(
     encodeURIComponent(`import { hostGroup } from "${MAIN}"; hostGroup();`)
   }`,
 );
-
-/** Throws where no worker could start, of which the caller would not hear. */
-export function checkStartable(): void {
-  const path = new URL(MAIN);
-  if (path.protocol !== "file:") return;
-  const { state } = Deno.permissions.querySync({ name: "read", path });
-  if (state === "granted") return;
-  throw new Deno.errors.NotCapable(
-    `Cannot start workers without the permission to read ${path.pathname}: add --allow-read`,
-  );
-}
 
 /** What a worker is to host, and how. */
 export interface SlotOptions {

@@ -13,7 +13,7 @@ import {
   PROCESS_EXIT,
   THROW,
 } from "./testdata/fragile_env.ts";
-import { FRAGILE, using } from "./testdata/hosted_contract.ts";
+import { FRAGILE, using } from "./testdata/hosted_use.ts";
 import { leavesNothing } from "./testdata/leftovers.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
 

@@ -170,6 +170,14 @@ export interface GroupHosts {
    */
   begin(group: number, command: GroupCommand): void;
   /**
+   * How long a command may take, where that is not as long as a step may.
+   *
+   * @param group Which group.
+   * @param command What it was asked.
+   * @returns How many times the time-out of a step; 1 where this is left out.
+   */
+  patience?(group: number, command: GroupCommand): number;
+  /**
    * Waits until groups are ready: their hosts have answered, or died.
    *
    * @param groups Which groups; each was asked something.

@@ -254,7 +254,8 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Goes on exactly from a snapshot. Where a host stays silent over it, the
+   * episodes of its copies are cut off by the next step.
    *
    * @param snapshot What `snapshot` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
@@ -275,7 +276,7 @@ export class HostedVecEnv implements VecEnv {
     // A host that was lost is needed again.
     this.#fleet.replace(new Map(this.#lost));
     this.#lost.clear();
-    this.#fleet.restore(states);
+    this.#fleet.restore(states, this.#lost);
     this.#fleet.load(fleet);
     states.forEach((state, group) => {
       if (state === null) this.#lost.set(group, LOST_BEFORE);

@@ -16,7 +16,8 @@ import type { RestartEvent } from "./restart_event.ts";
  */
 export interface HostedVecEnvOptions {
   /**
-   * How long a host may take to do what it is asked, in milliseconds.
+   * How long a host may take to do what it is asked, in milliseconds; where a
+   * restore plays episodes again, that long for each action.
    *
    * @default 60_000
    */

@@ -1,6 +1,10 @@
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import * as fc from "fast-check";
-import { cloneBatch, readRow } from "../batch.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { playVec } from "../testdata/play.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
@@ -132,6 +136,24 @@ Deno.test("restarts are told with the host's own error, then they are too many",
   assertEquals(hosts.isClosed, true);
 });
 
+Deno.test("a restart that cannot be shown goes on all the same", () => {
+  const { hosts, env } = fragile({ onRestart: undefined });
+  const watch = new EpisodeWatch(env.reset({ seed: 0 }), 5);
+  hosts.script = once(1, "step");
+  const shown: string[] = [], { stderr } = Deno, { writeSync } = stderr;
+  stderr.writeSync = (bytes) => {
+    shown.push(new TextDecoder().decode(bytes));
+    throw new Deno.errors.BrokenPipe("nobody reads it");
+  };
+  try {
+    assertEquals(watch.see(env.step(GO(5))), [2, 3]);
+  } finally {
+    stderr.writeSync = writeSync;
+  }
+  assertEquals(shown.length, 1);
+  assertMatch(shown[0], /^Warning: .*step failed in life 1.*\n$/);
+});
+
 Deno.test("a process that stood still waits again before it gives up", () => {
   const { hosts, env } = fragile({ stepTimeoutMs: 1_000 });
   const watch = new EpisodeWatch(env.reset({ seed: 0 }), 5);
@@ -164,87 +186,6 @@ Deno.test("a reset gives its seeds to hosts that were replaced as well", () => {
   env.snapshot();
   assertEquals([...env.reset({ seed: 6 }) as Float64Array], expected);
   assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
-});
-
-/** What comes of steps that break nothing, copied. */
-function goOn(env: HostedVecEnv, steps: number): unknown[] {
-  return Array.from({ length: steps }, () => {
-    const { observations, finalObservations, rewards, terminated, truncated } =
-      env.step(GO(env.numEnvs));
-    const ended = [...rewards.keys()].filter((row) =>
-      terminated[row] || truncated[row]
-    );
-    return {
-      ...cloneBatch({ observations, rewards, terminated, truncated }) as object,
-      finals: ended.map((row) =>
-        readRow(env.observationSpace, { batch: finalObservations, row })
-      ),
-    };
-  });
-}
-
-Deno.test("a group lost in a snapshot is cut off by the next step", () => {
-  const { hosts, env } = fragile();
-  const watch = new EpisodeWatch(env.reset({ seed: 6 }), 5);
-  watch.see(env.step(GO(5)));
-  hosts.script = once(0, "snapshot");
-  const snapshot = env.snapshot();
-  const other = fragile().env;
-  other.restore(snapshot);
-  assertEquals(
-    cloneBatch(other.observations()),
-    cloneBatch(env.observations()),
-  );
-  const expected = goOn(other, 20);
-  assertEquals(watch.see(env.step(GO(5))), [0, 1]);
-  assertEquals(watch.see(env.step(GO(5))), []);
-  env.restore(snapshot);
-  assertEquals(goOn(env, 20), expected);
-});
-
-Deno.test("a snapshot restores exactly what happens, restarts included", () => {
-  const { hosts, env } = fragile();
-  env.reset({ seed: 9 });
-  env.step(GO(5));
-  hosts.script = once(1, "step");
-  env.step(GO(5));
-  const snapshot = env.snapshot();
-  const live = ({ hosts, env }: ReturnType<typeof fragile>) => {
-    const steps = goOn(env, 12);
-    hosts.script = once(1, "step");
-    return [...steps, ...goOn(env, 12), cloneBatch(env.reset())];
-  };
-  const expected = live({ hosts, env });
-  env.restore(snapshot);
-  assertEquals(live({ hosts, env }), expected);
-  const other = fragile();
-  // A host that dies while it is restored is replaced and restored.
-  other.hosts.script = once(2, "restore");
-  other.env.restore(snapshot);
-  assertEquals(live(other), expected);
-});
-
-Deno.test("what a copy throws in snapshot and restore reaches the caller", () => {
-  const { hosts, env } = fragile();
-  env.reset({ seed: 0 });
-  const snapshot = env.snapshot();
-  for (const type of ["snapshot", "restore"] as const) {
-    hosts.script = once(1, type, "error");
-    assertThrows(
-      () => type === "snapshot" ? env.snapshot() : env.restore(snapshot),
-      RangeError,
-      `${type} failed in life 1`,
-    );
-    // It goes on as it was.
-    assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
-    env.restore(snapshot);
-  }
-  assertThrows(
-    () => fragile({ groups: 2 }).env.restore(snapshot),
-    RangeError,
-    "Cannot restore 2 groups of copies from a snapshot of 3",
-  );
-  assertThrows(() => env.restore(null), TypeError, "has no 'fleet'");
 });
 
 Deno.test("a host that cannot be started is one clear error, and none is left", () => {
@@ -381,17 +322,4 @@ Deno.test("whatever fails, no episode is lost, joined or told of twice", () => {
     }),
     { numRuns: 10 },
   );
-});
-
-Deno.test("a group that is silent in a snapshot is lost, though another one throws", () => {
-  const { hosts, env } = fragile({ numEnvs: 2, groups: 2 });
-  env.reset({ seed: 0 });
-  hosts.script = ({ group, type, life }) =>
-    type === "snapshot" && life === 1
-      ? group === 0 ? "error" : "timeout"
-      : undefined;
-  assertThrows(() => env.snapshot(), Error, "snapshot failed");
-  const { truncated } = env.step(new Int32Array(2));
-  assertEquals([...truncated], [0, 1]);
-  env.close();
 });

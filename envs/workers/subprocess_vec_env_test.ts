@@ -1,7 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { isProcess } from "../_process/testdata/processes.ts";
 import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
-import { FRAGILE, testHosted, using } from "./testdata/hosted_contract.ts";
+import { testHosted } from "./testdata/hosted_contract.ts";
+import { FRAGILE, using } from "./testdata/hosted_use.ts";
 import { leavesNothing } from "./testdata/leftovers.ts";
 
 testHosted(
@@ -22,6 +23,18 @@ Deno.test("a process may do no more than it is permitted", () => {
     Error,
     "Cannot start group 0 (copy 0): Requires read access",
   );
+});
+
+Deno.test({
+  name: "processes that cannot be served are one clear error at once",
+  permissions: { run: true },
+  fn: () => {
+    assertThrows(
+      () => new SubprocessVecEnv("CartPole-v1", { numEnvs: 1 }),
+      Deno.errors.NotCapable,
+      "Cannot start workers without the permission to read",
+    );
+  },
 });
 
 Deno.test("Deno's own flags reach the processes", async () => {

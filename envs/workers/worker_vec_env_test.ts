@@ -4,7 +4,8 @@ import { make, register } from "../mod.ts";
 import { playVec } from "../testdata/play.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import makeFragile, { EXIT, GO, THROW } from "./testdata/fragile_env.ts";
-import { FRAGILE, testHosted, using } from "./testdata/hosted_contract.ts";
+import { testHosted } from "./testdata/hosted_contract.ts";
+import { FRAGILE, using } from "./testdata/hosted_use.ts";
 import makeNested from "./testdata/nested_env.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
 

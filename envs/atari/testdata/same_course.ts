@@ -14,11 +14,7 @@ export function assertSameBytes(one: Batch, other: Batch): void {
 export function assertSameCourse(
   one: VecEnv,
   other: VecEnv,
-  { steps, seed = 0, tellsEpisodes = true }: {
-    steps: number;
-    seed?: number;
-    tellsEpisodes?: boolean;
-  },
+  { steps, seed = 0 }: { steps: number; seed?: number },
 ): { ended: number; games: number } {
   const random = new SeededRandom(seed);
   const counts = { ended: 0, games: 0 };
@@ -29,7 +25,7 @@ export function assertSameCourse(
     assertEquals(a.rewards, b.rewards);
     assertEquals(a.terminated, b.terminated);
     assertEquals(a.truncated, b.truncated);
-    if (tellsEpisodes) assertEquals(a.episodes, b.episodes);
+    assertEquals(a.episodes, b.episodes);
     counts.games += a.episodes?.length ?? 0;
     for (let row = 0; row < one.numEnvs; row++) {
       if ((a.terminated[row] | a.truncated[row]) === 0) continue;

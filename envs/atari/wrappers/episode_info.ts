@@ -1,7 +1,7 @@
 import { type AtariInside, atariInside } from "../_atari_inside.ts";
 import type { Env, StepResult } from "../../env.ts";
 import { type GameStatistics, GameTally } from "../_game_tally.ts";
-import type { Snapshot } from "../../snapshot.ts";
+import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
 import type { SpaceValue } from "../../space.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
@@ -13,8 +13,8 @@ const NONE: readonly GameStatistics[] = [];
  * life. The scores of the lives add up to that of the game.
  *
  * It belongs inside of wrappers that end episodes with lives or clip rewards. A
- * game that a `reset` cuts off is not told: give the time limit to the game
- * itself, as {@linkcode atari} does.
+ * game that a `reset` cuts off is not told; for one that a limit of steps cuts
+ * off there is {@linkcode GameLimit}.
  *
  * `EpisodeInfoWrapper` of jrobine/actor-critic.
  *
@@ -38,6 +38,7 @@ const NONE: readonly GameStatistics[] = [];
 export class EpisodeInfo extends EnvWrapper {
   #game: AtariInside;
   #tally: GameTally = new GameTally();
+  #isUnderWay = false;
 
   /**
    * Wraps a game.
@@ -59,6 +60,7 @@ export class EpisodeInfo extends EnvWrapper {
   override reset(options?: { seed?: number }): SpaceValue {
     const observation = super.reset(options);
     this.#tally.begin(this.#game.lives);
+    this.#isUnderWay = true;
     return observation;
   }
 
@@ -72,27 +74,43 @@ export class EpisodeInfo extends EnvWrapper {
     const result = super.step(action);
     const { terminated, truncated } = result;
     this.#tally.add(result.reward, this.#game.lives);
-    const episodes = terminated || truncated
-      ? [this.#tally.end(terminated)]
-      : NONE;
+    const hasEnded = terminated || truncated;
+    this.#isUnderWay = !hasEnded;
+    const episodes = hasEnded ? [this.#tally.end(terminated)] : NONE;
     return { ...result, info: { ...result.info, episodes } };
   }
 
   /**
-   * The sums so far.
+   * Ends the game where it is, for a wrapper that cuts it off.
+   *
+   * @returns The game so far; nothing if it has ended by itself, or has not begun.
+   */
+  cutOff(): GameStatistics | undefined {
+    if (!this.#isUnderWay) return undefined;
+    this.#isUnderWay = false;
+    return this.#tally.end(false);
+  }
+
+  /**
+   * The sums so far, and whether more follows.
    *
    * @returns Plain data.
    */
   protected override ownState(): Snapshot {
-    return this.#tally.save();
+    return { tally: this.#tally.save(), isUnderWay: this.#isUnderWay };
   }
 
   /**
-   * Goes on from sums.
+   * Goes on from such a state.
    *
    * @param state What `ownState` returned.
    */
   protected override loadOwnState(state: Snapshot): void {
-    this.#tally.load(state);
+    const { tally, isUnderWay } = snapshotRecord(state, [
+      "tally",
+      "isUnderWay",
+    ]);
+    this.#tally.load(tally);
+    this.#isUnderWay = isUnderWay as boolean;
   }
 }

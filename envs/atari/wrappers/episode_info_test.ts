@@ -54,6 +54,24 @@ Deno.test("a game cut off by its time limit is told as such", () => {
   ]);
 });
 
+Deno.test("a game is cut off once, and only while it is under way", () => {
+  const env = new EpisodeInfo(new ScriptedAtari([plainGame(3)]));
+  assertEquals(env.cutOff(), undefined);
+  env.reset({ seed: 0 });
+  env.step(0);
+  env.step(0);
+  const restored = new EpisodeInfo(new ScriptedAtari([plainGame(3)]));
+  restored.restore(env.snapshot());
+  const cutOff = { return: 1 + 2, length: 2, terminated: false };
+  for (const it of [env, restored]) {
+    assertEquals(it.cutOff(), { ...cutOff, lifeReturns: [3] });
+    assertEquals(it.cutOff(), undefined);
+  }
+  env.reset();
+  for (let i = 0; i < 3; i++) env.step(0);
+  assertEquals(env.cutOff(), undefined);
+});
+
 /** Scores of games, counted by frames. */
 function scoreOf({ frames }: ScriptedGame): { return: number; length: number } {
   const end = frames.findIndex(({ end }) => end !== undefined);

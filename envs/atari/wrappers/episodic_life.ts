@@ -1,4 +1,5 @@
 import { type AtariInside, atariInside } from "../_atari_inside.ts";
+import { checkNoop } from "../_check_noop.ts";
 import type { Env, StepResult } from "../../env.ts";
 import { isLifeLost } from "../_game_tally.ts";
 import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
@@ -46,12 +47,14 @@ export class EpisodicLife extends EnvWrapper {
    * Wraps a game.
    *
    * @param env The game, or wrappers around one.
-   * @throws {TypeError} If there is no Atari game inside.
+   * @throws {TypeError} If there is no Atari game inside, or its action 0 does
+   * something; that of all 18 actions does nothing.
    */
   constructor(env: Env) {
     super(env);
     this.#hidden = new HiddenSteps(env);
     this.#game = atariInside(env, "EpisodicLife");
+    checkNoop(this.#game.actionMeanings);
   }
 
   /**

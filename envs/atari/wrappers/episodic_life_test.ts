@@ -132,6 +132,11 @@ Deno.test("every episode lies in one game, and every game is played to its end",
   }));
 });
 
+Deno.test("a game whose first action does something does not go on by itself", () => {
+  const game = new ScriptedAtari([GAME], ["FIRE", "RIGHT"]);
+  assertThrows(() => new EpisodicLife(game), TypeError, "action 0 is FIRE");
+});
+
 Deno.test("it is a sound environment", () => {
   checkEnv(new EpisodicLife(new ScriptedAtari([GAME, plainGame(4)])));
 });

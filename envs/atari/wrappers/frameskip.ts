@@ -1,4 +1,3 @@
-import { checkFrameskip } from "../_check_frameskip.ts";
 import type { Env, StepResult } from "../../env.ts";
 import type { BoxArray, SpaceValue } from "../../space.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
@@ -64,7 +63,11 @@ export class Frameskip extends EnvWrapper {
   constructor(env: Env, options: FrameskipOptions = {}) {
     super(env);
     const { skip = 4 } = options;
-    checkFrameskip(skip);
+    if (!Number.isInteger(skip) || skip < 1) {
+      throw new RangeError(
+        `Cannot take ${skip} frames in a step: expected a whole number of at least 1`,
+      );
+    }
     const { type } = env.observationSpace;
     if (type !== "box") {
       throw new TypeError(

@@ -1,3 +1,5 @@
+import { atariInside } from "../_atari_inside.ts";
+import { checkNoop } from "../_check_noop.ts";
 import type { Env, StepResult } from "../../env.ts";
 import { NoopStarts } from "../_noop_starts.ts";
 import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
@@ -57,14 +59,19 @@ export class NoopReset extends EnvWrapper {
   /**
    * Wraps a game.
    *
-   * @param env The game; its action 0 does nothing.
+   * @param env The game, or wrappers around one.
    * @param options How many steps at most.
    * @throws {RangeError} If that is not a whole number of at least 0.
+   * @throws {TypeError} If there is no Atari game inside, or its action 0 does
+   * something; that of all 18 actions does nothing.
    */
   constructor(env: Env, options: NoopResetOptions = {}) {
     super(env);
+    const { max = 30 } = options;
     this.#hidden = new HiddenSteps(env);
-    this.#starts = new NoopStarts(options.max ?? 30);
+    this.#starts = new NoopStarts(max);
+    const { actionMeanings } = atariInside(env, "NoopReset");
+    if (max > 0) checkNoop(actionMeanings);
   }
 
   /**

@@ -58,6 +58,13 @@ Deno.test("a number of no-ops that cannot be is refused", () => {
   }
 });
 
+Deno.test("a game whose first action does something has no no-ops", () => {
+  const game = new ScriptedAtari([plainGame(9)], ["FIRE", "RIGHT"]);
+  assertThrows(() => new NoopReset(game), TypeError, "action 0 is FIRE");
+  const env = new NoopReset(game, { max: 0 });
+  assertEquals(env.reset(), ScriptedAtari.view(0, 0));
+});
+
 testSnapshot(
   "NoopReset",
   () => new NoopReset(new ScriptedAtari([plainGame(9), plainGame(4)])),

@@ -31,7 +31,10 @@ class Episodes:
     def add(self, actions):
         """Keeps the actions of a step of all copies, as long as they are needed."""
         if len(self.log) & 1023 == 1023 or len(self.log) >= self.most:
-            needless = min(self.begins) - self.forgotten
+            # Of an episode that is forgotten in part nothing more is needed.
+            kept = [it for it in self.begins if it >= self.forgotten]
+            end = self.forgotten + len(self.log)
+            needless = min(kept, default=end) - self.forgotten
             if len(self.log) - needless >= self.most:
                 needless = self.most // 2
             del self.log[:needless]

@@ -1,8 +1,10 @@
 """Makes environments, or says in one line why not."""
 
+import copy
 import importlib
 
 import gymnasium as gym
+from gymnasium.envs import registration
 
 from .errors import Refused, first_line
 
@@ -21,11 +23,29 @@ def load_modules(settings):
             ) from error
 
 
+def find_spec(name):
+    """What is registered by a name; without a version, the latest one."""
+    name = name.rpartition(":")[2]
+    if name not in gym.registry:
+        space, label, version = registration.parse_env_id(name)
+        if version is None:
+            version = registration.find_highest_version(space, label)
+            name = registration.get_env_id(space, label, version)
+    return gym.spec(name)
+
+
+def without_limit(name):
+    """What is registered by a name, without its limit to the steps of an episode."""
+    spec = copy.copy(find_spec(name))
+    spec.max_episode_steps = None
+    return spec
+
+
 def can_draw(name):
     """Whether pictures can be had as arrays."""
-    creator = gym.spec(name.rpartition(":")[2]).entry_point
+    creator = find_spec(name).entry_point
     if isinstance(creator, str):
-        creator = gym.envs.registration.load_env_creator(creator)
+        creator = registration.load_env_creator(creator)
     metadata = getattr(creator, "metadata", None)
     return isinstance(metadata, dict) and "rgb_array" in metadata.get("render_modes", ())
 
@@ -38,7 +58,11 @@ def make(settings):
     try:
         if settings["draws"] and "render_mode" not in kwargs and can_draw(name):
             kwargs["render_mode"] = "rgb_array"
-        env = gym.make(name, **kwargs)
+        # Before 1.0, Gymnasium itself takes that for a limit.
+        is_endless = kwargs.get("max_episode_steps") == -1
+        if is_endless:
+            del kwargs["max_episode_steps"]
+        env = gym.make(without_limit(name) if is_endless else name, **kwargs)
         for wrapper in settings["wrappers"]:
             module, _, attribute = wrapper["name"].partition(":")
             wrap = getattr(importlib.import_module(module), attribute)

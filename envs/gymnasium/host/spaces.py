@@ -19,16 +19,17 @@ class Leaf:
         self.start = start
         self.size = int(np.prod(self.shape, dtype=int))
         self.row_bytes = self.dtype.itemsize * self.size
-        # Whole numbers that the other type may not be able to hold are compared.
-        own, whole = space.dtype, space.dtype.kind in "iu"
-        self.checks_seen = whole and not np.can_cast(own, self.dtype)
-        self.checks_done = whole and not np.can_cast(self.dtype, own)
+        # Numbers that the other type may not be able to hold are compared.
+        self.checks_done = may_lose(self.dtype, space.dtype)
 
     def writer(self, rows):
         """What writes the observation of a copy into its row."""
-        shape, start, checks, array = self.shape, self.start, self.checks_seen, np.ndarray
+        shape, start, array = self.shape, self.start, np.ndarray
+        given, held = self.space.dtype, self.dtype
+        checks = may_lose(given, held)
 
         def write(copy, value):
+            nonlocal given, checks
             if type(value) is not array:
                 value = np.asarray(value)
             if value.shape != shape:
@@ -38,6 +39,10 @@ class Leaf:
                 )
             if start is not None:
                 value = value - start
+            if value.dtype is not given:
+                # Not of the type before, at first that of the space.
+                given = value.dtype
+                checks = may_lose(given, held)
             rows[copy][...] = value
             if checks:
                 compare("an observation", rows[copy], value)
@@ -56,6 +61,12 @@ class Leaf:
         if self.shape == () and isinstance(self.space, gym.spaces.Box):
             return [values[copy, ...] for copy in range(copies)]
         return list(values)
+
+
+def may_lose(given, held):
+    """Whether a type cannot hold all numbers of another one, but for rounding."""
+    whole = held.kind in "iub"
+    return not np.can_cast(given, held, "safe" if whole else "same_kind")
 
 
 def compare(what, held, given):

@@ -18,6 +18,8 @@ for step in range(10_000):
     assert len(log.log) <= 4000
     if step < 3999:
         assert log.actions(0) is not None
+    # The long episode of the one makes nothing of the other be forgotten.
+    assert log.actions(1) is not None
     # Copy 1 begins anew now and then, copy 0 never does.
     if step == 500:
         assert log.actions(1) == b"\x07\x07" + bytes(i % 241 for i in range(501))

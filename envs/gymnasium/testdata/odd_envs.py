@@ -75,11 +75,16 @@ class Counter(gym.Env):
     observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
     action_space = spaces.Discrete(2)
 
-    def __init__(self, odd=None, render_mode=None):
+    def __init__(self, odd=None, pause=0, render_mode=None):
         self.odd = odd
+        self.pause = pause
         self.render_mode = render_mode
         if odd == "int64":
             self.observation_space = spaces.Box(-(2**40), 2**40, (1,), np.int64)
+        elif odd in ("cut", "wrap", "fit"):
+            self.observation_space = spaces.Box(0, 255, (1,), np.uint8)
+        elif odd == "long":
+            self.observation_space = spaces.Box(-128, 127, (1,), np.int8)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -91,6 +96,7 @@ class Counter(gym.Env):
         return np.array([self.count], self.observation_space.dtype)
 
     def step(self, action):
+        time.sleep(self.pause)
         self.count += 1
         seen, reward = self.seen(), 1.0
         if self.count == 3 and action == 1 and self.odd is not None:
@@ -127,6 +133,18 @@ class Counter(gym.Env):
 
     def do_int64(self, seen):
         return np.array([2**35]), 1.0
+
+    def do_long(self, seen):
+        return np.array([2**35]), 1.0
+
+    def do_cut(self, seen):
+        return np.array([0.7]), 1.0
+
+    def do_wrap(self, seen):
+        return np.array([300]), 1.0
+
+    def do_fit(self, seen):
+        return np.array([200.0]), 1.0
 
     def do_none(self, seen):
         return seen, None

@@ -1,3 +1,4 @@
+import { assert } from "@std/assert";
 import { hasGymnasium } from "../has_gymnasium.ts";
 
 const NEAR = new URL("../../../.venv/env-peers/bin/python", import.meta.url);
@@ -23,4 +24,12 @@ export function canMake(id: string): boolean {
   const source = `import gymnasium; gymnasium.make("${id}").close()`;
   return !NO_GYMNASIUM &&
     new Deno.Command(PYTHON, { args: ["-c", source] }).outputSync().success;
+}
+
+/** Runs a program beside this file that checks a part of the host in Python. */
+export function check(program: string): void {
+  const { pathname } = new URL(program, import.meta.url);
+  const { success, stderr } = new Deno.Command(PYTHON, { args: [pathname] })
+    .outputSync();
+  assert(success, new TextDecoder().decode(stderr));
 }

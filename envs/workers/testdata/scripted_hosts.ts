@@ -67,7 +67,7 @@ export class ScriptedHosts implements GroupHosts {
 
   waitFor(
     groups: readonly number[],
-    { count }: { count: number },
+    { count }: { count: number; timeoutMs: number },
   ): readonly number[] {
     const first = (this.readyFirst ?? []).filter((it) => groups.includes(it));
     const rest = groups.filter((it) => !first.includes(it));

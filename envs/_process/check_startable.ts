@@ -1,0 +1,15 @@
+/**
+ * Throws where no worker with this module could start: a thread that waits for
+ * it would not hear of that.
+ *
+ * @param module The address of the module; its neighbours are needed as well.
+ */
+export function checkStartable(module: string): void {
+  const path = new URL(".", module);
+  if (path.protocol !== "file:") return;
+  const { state } = Deno.permissions.querySync({ name: "read", path });
+  if (state === "granted") return;
+  throw new Deno.errors.NotCapable(
+    `Cannot start workers without the permission to read ${path.pathname}: add --allow-read`,
+  );
+}

@@ -1,0 +1,6 @@
+import type { EnvSpec } from "../env.ts";
+
+/** What is known of a game with a limit of steps; `Infinity` is none. */
+export function limitedSpec(id: string, maxEpisodeSteps: number): EnvSpec {
+  return maxEpisodeSteps === Infinity ? { id } : { id, maxEpisodeSteps };
+}

@@ -1,0 +1,132 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { cloneBatch, readRow } from "../batch.ts";
+import type { HostedVecEnv } from "./hosted_vec_env.ts";
+import { EpisodeWatch } from "./testdata/episode_watch.ts";
+import { fragile, once } from "./testdata/scripted_hosts.ts";
+
+const GO = (n: number) => new Int32Array(n);
+
+/** What comes of steps that break nothing, copied. */
+function goOn(env: HostedVecEnv, steps: number): unknown[] {
+  return Array.from({ length: steps }, () => {
+    const { observations, finalObservations, rewards, terminated, truncated } =
+      env.step(GO(env.numEnvs));
+    const ended = [...rewards.keys()].filter((row) =>
+      terminated[row] || truncated[row]
+    );
+    return {
+      ...cloneBatch({ observations, rewards, terminated, truncated }) as object,
+      finals: ended.map((row) =>
+        readRow(env.observationSpace, { batch: finalObservations, row })
+      ),
+    };
+  });
+}
+
+Deno.test("a group lost in a snapshot is cut off by the next step", () => {
+  const { hosts, env } = fragile();
+  const watch = new EpisodeWatch(env.reset({ seed: 6 }), 5);
+  watch.see(env.step(GO(5)));
+  hosts.script = once(0, "snapshot");
+  const snapshot = env.snapshot();
+  const other = fragile().env;
+  other.restore(snapshot);
+  assertEquals(
+    cloneBatch(other.observations()),
+    cloneBatch(env.observations()),
+  );
+  const expected = goOn(other, 20);
+  assertEquals(watch.see(env.step(GO(5))), [0, 1]);
+  assertEquals(watch.see(env.step(GO(5))), []);
+  env.restore(snapshot);
+  assertEquals(goOn(env, 20), expected);
+});
+
+Deno.test("a snapshot restores exactly what happens, restarts included", () => {
+  const { hosts, env } = fragile();
+  env.reset({ seed: 9 });
+  env.step(GO(5));
+  hosts.script = once(1, "step");
+  env.step(GO(5));
+  const snapshot = env.snapshot();
+  const live = ({ hosts, env }: ReturnType<typeof fragile>) => {
+    const steps = goOn(env, 12);
+    hosts.script = once(1, "step");
+    return [...steps, ...goOn(env, 12), cloneBatch(env.reset())];
+  };
+  const expected = live({ hosts, env });
+  env.restore(snapshot);
+  assertEquals(live({ hosts, env }), expected);
+  const other = fragile();
+  // A host that dies while it is restored is replaced and restored.
+  other.hosts.script = once(2, "restore");
+  other.env.restore(snapshot);
+  assertEquals(live(other), expected);
+});
+
+Deno.test("a group that is silent in a restore is lost, and not asked again", () => {
+  const { hosts, env } = fragile({ restarts: 1 });
+  const watch = new EpisodeWatch(env.reset({ seed: 6 }), 5);
+  watch.see(env.step(GO(5)));
+  const snapshot = env.snapshot();
+  hosts.script = ({ group, type }) =>
+    group === 1 && type === "restore" ? "timeout" : undefined;
+  hosts.log.length = 0;
+  env.restore(snapshot);
+  assertEquals(hosts.log, ["restore 0", "restore 1", "restore 2"]);
+  assertEquals(watch.see(env.step(GO(5))), [2, 3]);
+  assertEquals(watch.see(env.step(GO(5))), []);
+});
+
+Deno.test("a restore may take as many time-outs as its hosts say", () => {
+  const { hosts, env } = fragile({ stepTimeoutMs: 1_000 });
+  env.reset({ seed: 6 });
+  const snapshot = env.snapshot(), { waitFor } = hosts;
+  const waits: number[] = [];
+  hosts.waitFor = (groups, options) => {
+    waits.push(options.timeoutMs);
+    return waitFor.call(hosts, groups, options);
+  };
+  const patience = (group: number, { type }: { type: string }): number =>
+    type === "restore" ? 3 + group : 1;
+  Object.assign(hosts, { patience });
+  env.restore(snapshot);
+  env.step(GO(5));
+  assertEquals(waits, [5_000, 1_000]);
+});
+
+Deno.test("what a copy throws in snapshot and restore reaches the caller", () => {
+  const { hosts, env } = fragile();
+  env.reset({ seed: 0 });
+  const snapshot = env.snapshot();
+  for (const type of ["snapshot", "restore"] as const) {
+    hosts.script = once(1, type, "error");
+    assertThrows(
+      () => type === "snapshot" ? env.snapshot() : env.restore(snapshot),
+      RangeError,
+      `${type} failed in life 1`,
+    );
+    // It goes on as it was.
+    assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
+    env.restore(snapshot);
+  }
+  assertThrows(
+    () => fragile({ groups: 2 }).env.restore(snapshot),
+    RangeError,
+    "Cannot restore 2 groups of copies from a snapshot of 3",
+  );
+  assertThrows(() => env.restore(null), TypeError, "has no 'fleet'");
+});
+
+Deno.test("a group that is silent in a snapshot is lost, though another one throws", () => {
+  const { hosts, env } = fragile({ numEnvs: 2, groups: 2 });
+  env.reset({ seed: 0 });
+  hosts.script = ({ group, type, life }) =>
+    type === "snapshot" && life === 1
+      ? group === 0 ? "error" : "timeout"
+      : undefined;
+  assertThrows(() => env.snapshot(), Error, "snapshot failed");
+  const { truncated } = env.step(new Int32Array(2));
+  assertEquals([...truncated], [0, 1]);
+  env.close();
+});

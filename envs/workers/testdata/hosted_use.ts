@@ -1,0 +1,26 @@
+/** How tests make vector environments of any kind, and use them. */
+import type { VecEnv } from "../../vec_env.ts";
+import type { GroupSource } from "../group_source.ts";
+import type { HostedVecEnv } from "../hosted_vec_env.ts";
+import type { HostedVecEnvOptions } from "../hosted_vec_env_options.ts";
+
+/** Makes a vector environment of one kind in so many groups. */
+export type MakeHosted = (
+  source: GroupSource,
+  options: HostedVecEnvOptions & { numEnvs: number; groups: number },
+) => HostedVecEnv;
+
+export const FRAGILE: GroupSource = {
+  module: import.meta.resolve("./fragile_env.ts"),
+};
+/** Uses an environment and closes it, whatever happens. */
+export async function using<T extends VecEnv>(
+  env: T,
+  use: (env: T) => void | Promise<void>,
+): Promise<void> {
+  try {
+    await use(env);
+  } finally {
+    env.close();
+  }
+}

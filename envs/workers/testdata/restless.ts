@@ -1,0 +1,14 @@
+/** Makes no copies: what it does beside throws first. */
+import type { VecEnv } from "../../vec_env.ts";
+
+function fail(aside: string): never {
+  throw new RangeError(`thrown in a ${aside}`);
+}
+
+export default function makeNothing(
+  { aside }: { aside: string },
+): Promise<VecEnv> {
+  if (aside === "timer") setTimeout(() => fail(aside));
+  else Promise.resolve(aside).then(fail);
+  return new Promise(() => {});
+}
