@@ -1,8 +1,10 @@
 /**
  * A signal that Ctrl-C and SIGTERM raise once, so that a run can save itself; a
  * second Ctrl-C ends the process at once.
+ *
+ * @param onRaise Called when it is raised, before anything is saved.
  */
-export function interruptSignal(): {
+export function interruptSignal(onRaise: () => void): {
   signal: AbortSignal;
   release: () => void;
 } {
@@ -16,6 +18,7 @@ export function interruptSignal(): {
   const raise = () => {
     controller.abort();
     release();
+    onRaise();
   };
   for (const name of signals) Deno.addSignalListener(name, raise);
   return { signal: controller.signal, release };

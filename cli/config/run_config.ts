@@ -36,7 +36,7 @@ export interface RunConfig {
    */
   envKwargs: Record<string, unknown>;
   /**
-   * Options of the environments for evaluation that differ from envKwargs, such as {"terminalOnLifeLoss": false}.
+   * Options of the environments for evaluation that differ from envKwargs, such as {"repeatActionProbability": 0}.
    *
    * @default {}
    * @alias evaluation_env_kwargs, eval_env_kwargs
