@@ -193,7 +193,7 @@ export function envSpec(
  * if (isMujocoInstalled()) {
  *   const kwargs = { engine: "wasm" };
  *   await prepare("Hopper-v5", { kwargs });
- *   assertEquals(make("Hopper-v5", { kwargs }).reset({ seed: 0 }).length, 11);
+ *   assertEquals((make("Hopper-v5", { kwargs }).reset() as Float64Array).length, 11);
  * }
  * ```
  */

@@ -74,7 +74,7 @@ Deno.test({
     );
     await prepare("Hopper-v5", { kwargs });
     const env = make("Hopper-v5", { kwargs });
-    assertEquals(env.reset({ seed: 0 }).length, 11);
+    assertEquals((env.reset({ seed: 0 }) as Float64Array).length, 11);
     env.close();
   },
 });
