@@ -191,6 +191,12 @@ export class GymnasiumHosts implements GroupHosts {
         { name: "TypeError" },
       );
     }
+    if (end?.code === 0) {
+      throw new Refusal(
+        `Cannot host environments in '${this.#python}': it ended before it answered. Set BELLMAN_PYTHON or the option 'python' to a Python that has Gymnasium`,
+        { name: "TypeError" },
+      );
+    }
     const line = this.#lines[group];
     const told = this.#parseHandshake(line.receive());
     line.takePipes(told.hasPipes);

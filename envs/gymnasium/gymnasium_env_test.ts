@@ -316,6 +316,8 @@ Deno.test("a Python that is none is told in one line", () => {
   assert(error.message.includes("BELLMAN_PYTHON"));
   const { message } = refusal("CartPole-v1", { python: Deno.execPath() });
   assert(message.includes("its process ended with code 1"), message);
+  const idle = refusal("CartPole-v1", { python: "true" });
+  assert(idle.message.startsWith("Cannot host environments in 'true'"));
   assert(!hasGymnasium({ python: "no-such-python" }));
 });
 
