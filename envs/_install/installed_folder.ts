@@ -1,4 +1,5 @@
-import { exists } from "./exists.ts";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { InstallError } from "./install_error.ts";
 import type { WheelContent } from "./read_wheel.ts";
 
@@ -51,13 +52,10 @@ export async function checkReplaceable(dir: string): Promise<void> {
   );
 }
 
-const parentOf = (path: string): string =>
-  path.replace(/[\\/]+[^\\/]+[\\/]*$/, "") || "/";
-
 /** A folder and those above it that are not there, the innermost first. */
 function missingFolders(dir: string): string[] {
   const missing: string[] = [];
-  for (let at = dir; !exists(at); at = parentOf(at)) missing.push(at);
+  for (let at = dir; !existsSync(at); at = dirname(at)) missing.push(at);
   return missing;
 }
 
@@ -79,7 +77,7 @@ export async function withFolderBeside<T>(
   dir: string,
   run: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const parent = parentOf(dir);
+  const parent = dirname(dir);
   const missing = missingFolders(parent);
   try {
     await Deno.mkdir(parent, { recursive: true });

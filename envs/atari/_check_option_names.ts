@@ -1,6 +1,6 @@
+import { givenOptions } from "../_given_options.ts";
 import { unknownOption } from "../_unknown_option.ts";
 import { ATARI_OPTIONS } from "./atari_options.ts";
-import { givenOptions } from "./_check_options.ts";
 import { PREPROCESSING_OPTIONS } from "./preprocessing_options.ts";
 
 /**

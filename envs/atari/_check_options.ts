@@ -1,4 +1,6 @@
+import { givenOptions } from "../_given_options.ts";
 import { unknownOption } from "../_unknown_option.ts";
+import { wrongOption } from "../_wrong_option.ts";
 
 /** What an option can be. */
 export interface OptionKind {
@@ -77,14 +79,6 @@ export function oneOf(...words: readonly string[]): OptionKind {
   };
 }
 
-/** The options without those that are undefined, which are as left out. */
-export function givenOptions<T extends object>(options: T): T {
-  const given = Object.entries(options).filter(([, it]) => it !== undefined);
-  return Object.fromEntries(given) as T;
-}
-
-const ON_ONE_LINE = { compact: true, breakLength: Infinity };
-
 /**
  * Checks that options are known, and each of its kind.
  *
@@ -107,11 +101,7 @@ export function checkOptions<T extends object>(
     const isOfType = value !== null && types.includes(typeof value);
     if (isOfType && isFine(value)) continue;
     const Wrong = isOfType ? RangeError : TypeError;
-    throw new Wrong(
-      `Cannot make ${what} with ${name} ${
-        Deno.inspect(value, ON_ONE_LINE)
-      }: expected ${expected}`,
-    );
+    throw new Wrong(wrongOption(what, [name, value], expected));
   }
   return given;
 }

@@ -1,3 +1,4 @@
+import { givenOptions } from "../_given_options.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
 import type { Env } from "../env.ts";
 import type { EnvRegistration } from "../registration.ts";
@@ -7,7 +8,6 @@ import { AtariEnv } from "./atari_env.ts";
 import type { AtariEnvOptions } from "./atari_options.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { checkOptionNames } from "./_check_option_names.ts";
-import { givenOptions } from "./_check_options.ts";
 import { limitedSpec } from "./_limited_spec.ts";
 import type { PreprocessingPreset } from "./preprocessing_options.ts";
 import { ATARI_GAMES, type AtariGame } from "./roms.ts";

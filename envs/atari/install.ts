@@ -7,7 +7,7 @@
  * Wheels are downloaded with `pip download`, or given by path where there is no
  * network; their hashes are checked in any case.
  */
-import { exists } from "../_install/exists.ts";
+import { existsSync } from "node:fs";
 import { type Installation, runInstall } from "../_install/run_install.ts";
 import { atariFolder, LIBRARY_FILE } from "./_ale_library.ts";
 import { ALE_PACKAGE, ROM_PACKAGE } from "./_packages.ts";
@@ -33,7 +33,7 @@ export const ATARI_INSTALLATION: Installation = {
     [ROM_PACKAGE.name]: [...ATARI_GAMES.keys()].map((id) => `roms/${id}.bin`),
   },
   told(dir) {
-    const things = THINGS.filter(({ file }) => exists(`${dir}/${file}`));
+    const things = THINGS.filter(({ file }) => existsSync(`${dir}/${file}`));
     const lines = things.map(({ what, file }) => `${what} ${dir}/${file}`);
     if (things.length === 0 || dir === atariFolder()) return lines;
     const settings = things.map(({ file, variable }) =>

@@ -1,4 +1,6 @@
+import { givenOptions } from "../_given_options.ts";
 import { unknownOption } from "../_unknown_option.ts";
+import { wrongOption } from "../_wrong_option.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 const CAMERA = {
@@ -72,8 +74,6 @@ function wanted(name: string, value: unknown, like: unknown): string | null {
   return typeof value === typeof like ? null : `a ${typeof like}`;
 }
 
-const ON_ONE_LINE = { compact: true, breakLength: Infinity };
-
 /** Throws unless options are known and of their kind. */
 function check(what: string, given: Named, known: Named): void {
   for (const [name, value] of Object.entries(given)) {
@@ -83,18 +83,8 @@ function check(what: string, given: Named, known: Named): void {
     if (value === undefined) continue;
     const problem = wanted(name, value, known[name]);
     if (problem === null) continue;
-    throw new RangeError(
-      `Cannot make ${what} with ${name} ${
-        Deno.inspect(value, ON_ONE_LINE)
-      }: expected ${problem}`,
-    );
+    throw new RangeError(wrongOption(what, [name, value], problem));
   }
-}
-
-function withoutUndefined(options: Named): Named {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  );
 }
 
 /**
@@ -111,7 +101,7 @@ export function resolveOptions<D extends object>(
   defaults: D,
   options: object,
 ): D & MujocoOptions {
-  const given = withoutUndefined(options as Named);
+  const given = givenOptions(options as Named);
   check(name, given, { ...COMMON, ...defaults });
   const { defaultCameraConfig: camera } = given;
   if (isPlainObject(camera)) check(`${name}'s camera`, camera, CAMERA);

@@ -6,7 +6,7 @@
  *
  * Prints where library and models are.
  */
-import { exists } from "../_install/exists.ts";
+import { existsSync } from "node:fs";
 import { type Installation, runInstall } from "../_install/run_install.ts";
 import { installedFolder, libraryName } from "./_installed.ts";
 import { GYMNASIUM, MUJOCO_CORE } from "./_packages.ts";
@@ -24,7 +24,8 @@ export const INSTALLATION: Installation = {
     "mujoco-core": [libraryName(), "include/mujoco/mjmodel.h"],
     "gymnasium": ["models/half_cheetah.xml"],
   },
-  told: (dir) => [`${dir}/${libraryName()}`, `${dir}/models`].filter(exists),
+  told: (dir) =>
+    [`${dir}/${libraryName()}`, `${dir}/models`].filter((it) => existsSync(it)),
 };
 
 if (import.meta.main) {

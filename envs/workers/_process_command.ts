@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ChildCommand } from "../_process/child_group.ts";
 
@@ -32,20 +33,11 @@ function configFlags(main: string): string[] {
   for (let folder = pathToFileURL(`${Deno.cwd()}/`);;) {
     for (const name of ["deno.json", "deno.jsonc"]) {
       const file = fileURLToPath(new URL(name, folder));
-      if (exists(file)) return [`--config=${file}`];
+      if (existsSync(file)) return [`--config=${file}`];
     }
     const above = new URL("../", folder);
     if (above.href === folder.href) return [];
     folder = above;
-  }
-}
-
-function exists(file: string): boolean {
-  try {
-    return Deno.statSync(file).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }
 

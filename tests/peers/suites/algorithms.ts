@@ -1,4 +1,4 @@
-import { rateOf, timeOf } from "./comparison.ts";
+import { ratesOf, timeOf } from "./comparison.ts";
 import type { Suite } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
@@ -25,7 +25,7 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       host: { language: "python", file: "jax_host_a2c.py", task: SPAN },
       whole: { language: "python", file: "jax_whole_a2c.py", task: SPAN },
     },
-    comparisons: [
+    comparisons: ratesOf(
       ["stable-baselines3's A2C", "value", "sb3", 15],
       [
         "JAX, acting and updating jitted, environment in numpy",
@@ -34,7 +34,7 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
         1.5,
       ],
       ["JAX, jitted whole with the environment", "value", "whole", 0.4],
-    ].map(rateOf),
+    ),
   },
   engines: {
     about: "A2C's update of 80 rows, compiled beside eager WebAssembly, " +
@@ -99,8 +99,9 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       sbx: { language: "python", file: "sbx_sac.py", task: SAC_SPAN },
     },
     comparisons: [
-      rateOf(["stable-baselines3's SAC", "value", "sb3", 2]),
-      { ...rateOf(["sbx's SAC (JAX)", "value", "sbx", 1]), aim: 1.5 },
+      ...ratesOf(["stable-baselines3's SAC", "value", "sb3", 2]),
+      ...ratesOf(["sbx's SAC (JAX)", "value", "sbx", 1])
+        .map((it) => ({ ...it, aim: 1.5 })),
     ],
   },
   "sac-update": {

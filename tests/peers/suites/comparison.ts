@@ -14,15 +14,20 @@ export function timeOf(
   return { what, ours, theirs, unit, wanted };
 }
 
-/** A comparison of steps a second: what, which figure, whose, what is wanted. */
-export function rateOf(
-  [what, figure, peer, wanted]: readonly (string | number)[],
-): Comparison {
-  return {
-    what: what as string,
-    ours: ["ours", figure as string],
-    theirs: [peer as string, figure as string],
+/** Comparisons of steps a second: what, which figure, whose, what is wanted. */
+export function ratesOf(
+  ...rows: readonly [
+    what: string,
+    figure: string,
+    peer: string,
+    wanted: number,
+  ][]
+): Comparison[] {
+  return rows.map(([what, figure, peer, wanted]) => ({
+    what,
+    ours: ["ours", figure],
+    theirs: [peer, figure],
     unit: "steps/s",
-    wanted: wanted as number,
-  };
+    wanted,
+  }));
 }

@@ -1,4 +1,4 @@
-import { rateOf } from "./comparison.ts";
+import { ratesOf } from "./comparison.ts";
 import type { Suite } from "./suite.ts";
 
 /** Where what Gymnasium did is put for ours to follow. */
@@ -16,12 +16,12 @@ export const ENVIRONMENTS: Readonly<Record<string, Suite>> = {
       ale: { language: "python", file: "ale_py_atari.py" },
       envpool: { language: "python", file: "envpool_atari.py" },
     },
-    comparisons: [
+    comparisons: ratesOf(
       ["ale-py's AtariVectorEnv, one thread", "one", "ale", 1],
       ["ale-py's AtariVectorEnv, two threads", "two", "ale", 0.95],
       ["EnvPool, one thread", "one", "envpool", 1.15],
       ["EnvPool, two threads", "two", "envpool", 1.15],
-    ].map(rateOf),
+    ),
   },
   "atari-a2c": {
     about: "A2C with the Nature CNN on Pong, 16 copies, 5 steps, everything " +
@@ -36,10 +36,10 @@ export const ENVIRONMENTS: Readonly<Record<string, Suite>> = {
         task: { processes: false },
       },
     },
-    comparisons: [
+    comparisons: ratesOf(
       ["stable-baselines3, copies in processes", "value", "processes", 1.2],
       ["stable-baselines3, copies one after the other", "value", "alone", 1.2],
-    ].map(rateOf),
+    ),
   },
   mujoco: {
     about: "HalfCheetah-v5, 16 copies, one thread and two, and how far all " +
@@ -62,12 +62,12 @@ export const ENVIRONMENTS: Readonly<Record<string, Suite>> = {
         task: { folder: MUJOCO_COURSE },
       },
     },
-    comparisons: [
+    comparisons: ratesOf(
       ["EnvPool, two threads", "two", "envpool", 1.2],
       ["Gymnasium's AsyncVectorEnv, two threads", "two", "gymnasium", 1.5],
       ["EnvPool, one thread", "one", "envpool", 1.2],
       ["Gymnasium's SyncVectorEnv, one thread", "one", "gymnasium", 0],
-    ].map(rateOf),
+    ),
     bounds: [
       ["observations", "observation", 1e-9],
       ["rewards", "reward", 1e-12],
@@ -88,9 +88,9 @@ export const ENVIRONMENTS: Readonly<Record<string, Suite>> = {
       ours: { language: "deno", file: "bellman_gymnasium.ts" },
       sync: { language: "python", file: "gymnasium_sync.py" },
     },
-    comparisons: [
+    comparisons: ratesOf(
       ["SyncVectorEnv of CartPole-v1", "CartPole-v1", "sync", 0.6],
       ["SyncVectorEnv of LunarLander-v3", "LunarLander-v3", "sync", 0.85],
-    ].map(rateOf),
+    ),
   },
 };
