@@ -11,8 +11,8 @@ import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
 import { waitForAll } from "./_patience.ts";
 import { RestartBudget } from "./_restart_budget.ts";
 import {
-  describeGroup,
   describeRestart,
+  nameCopies,
   type RestartEvent,
 } from "./restart_event.ts";
 
@@ -214,7 +214,7 @@ export class HostFleet {
   }
 
   #name(group: number): string {
-    const name = describeGroup(group, this.hosts.groups[group]);
+    const name = nameCopies(this.hosts.groups[group]);
     const id = this.#opened?.spec?.id;
     return id === undefined ? name : `${name} of ${id}`;
   }

@@ -126,7 +126,7 @@ Deno.test("restarts are told with the host's own error, then they are too many",
   const thrown = assertThrows(
     () => env.step(GO(5)),
     Error,
-    "Cannot go on with group 2 (copy 4): it was restarted 2 times within 1000000 s, and now it threw RangeError: step failed in life 3",
+    "Cannot go on with copy 4: it was restarted 2 times within 1000000 s, and now it threw RangeError: step failed in life 3",
   );
   assertEquals((thrown.cause as Error).stack, "deep inside");
   // From here on it is broken, and says so.
@@ -194,7 +194,7 @@ Deno.test("a host that cannot be started is one clear error, and none is left", 
   assertThrows(
     () => new HostedVecEnv(hosts),
     RangeError,
-    "Cannot start group 1 (copy 1): open failed in life 1",
+    "Cannot start copy 1: open failed in life 1",
   );
   assertEquals(hosts.isClosed, true);
   const odd = new ScriptedHosts(
@@ -207,7 +207,7 @@ Deno.test("a host that cannot be started is one clear error, and none is left", 
   assertThrows(
     () => new HostedVecEnv(odd),
     Error,
-    "Cannot start group 1 (copy 2): its observations are a whole number from 0 to 5, those of other copies a whole number from 0 to 3",
+    "Cannot start copy 2: its observations are a whole number from 0 to 5, those of other copies a whole number from 0 to 3",
   );
 });
 

@@ -59,28 +59,24 @@ export interface RestartEvent {
  * });
  * assertEquals(
  *   line,
- *   "Restarting group 1 (copies 4 to 7), restart 2 of at most 10 within 60 s: it threw RangeError: no ball",
+ *   "Restarting copies 4 to 7, restart 2 of at most 10 within 60 s: it threw RangeError: no ball",
  * );
  * ```
  */
 export function describeRestart(event: RestartEvent): string {
-  const { group, copies, error, restarts, limit, windowMs } = event;
+  const { copies, error, restarts, limit, windowMs } = event;
   return `Restarting ${
-    describeGroup(group, copies)
+    nameCopies(copies)
   }, restart ${restarts} of at most ${limit} within ${windowMs / 1000} s: ${
     oneLine(error.what)
   }`;
 }
 
-/** A group and its copies in words. */
-export function describeGroup(
-  group: number,
-  { first, numEnvs }: GroupRange,
-): string {
-  const copies = numEnvs === 1
+/** The copies of a group in words. */
+export function nameCopies({ first, numEnvs }: GroupRange): string {
+  return numEnvs === 1
     ? `copy ${first}`
     : `copies ${first} to ${first + numEnvs - 1}`;
-  return `group ${group} (${copies})`;
 }
 
 /** The first line of a text. */

@@ -21,7 +21,7 @@ Deno.test("a process may do no more than it is permitted", () => {
         showOutput: false,
       }),
     Error,
-    "Cannot start group 0 (copy 0): Requires read access",
+    "Cannot start copy 0: Requires read access",
   );
 });
 
@@ -50,7 +50,7 @@ Deno.test("Deno's own flags reach the processes", async () => {
         showOutput: false,
       }),
     Error,
-    "Cannot start group 0 (copy 0): its process ended with code 1",
+    "Cannot start copy 0: its process ended with code 1",
   );
 });
 

@@ -84,7 +84,7 @@ Deno.test("an environment that this thread knows needs no function", async () =>
   assertThrows(
     () => new WorkerVecEnv("OnlyHere-v0", options),
     RangeError,
-    "Cannot start group 0 (copies 0 to 1) of OnlyHere-v0: Unknown environment",
+    "Cannot start copies 0 to 1 of OnlyHere-v0: Unknown environment",
   );
 });
 

@@ -83,7 +83,7 @@ export function testFailures(name: string, make: MakeHosted): void {
         assertThrows(
           () => env.step(actions),
           Error,
-          "Cannot go on with group 1 (copy 1): it was restarted 2 times within 600 s, and now it",
+          "Cannot go on with copy 1: it was restarted 2 times within 600 s, and now it",
         );
       })
     );
@@ -98,12 +98,12 @@ export function testBadInput(name: string, make: MakeHosted): void {
       [
         "CartPol-v1",
         RangeError,
-        "Cannot start group 0 (copy 0): Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?",
+        "Cannot start copy 0: Unknown environment 'CartPol-v1': did you mean 'CartPole-v1'?",
       ],
       [
         { module: at("./none_such.ts") },
         TypeError,
-        "Cannot start group 0 (copy 0): Module not found",
+        "Cannot start copy 0: Module not found",
       ],
       [
         { module: at("./episode_watch.ts") },
@@ -139,7 +139,7 @@ export function testBadInput(name: string, make: MakeHosted): void {
         assertThrows(
           () => make({ module, options: { aside } }, { numEnvs: 1, groups: 1 }),
           RangeError,
-          `Cannot start group 0 (copy 0): thrown in a ${aside}`,
+          `Cannot start copy 0: thrown in a ${aside}`,
         );
       });
     });
