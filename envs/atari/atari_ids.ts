@@ -1,5 +1,5 @@
-import { givenOptions } from "../_given_options.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
+import { givenOptions } from "../_given_options.ts";
 import type { Env } from "../env.ts";
 import type { EnvRegistration } from "../registration.ts";
 import { register, type RegistryOptions } from "../registry.ts";

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ChildCommand } from "../_process/child_group.ts";
 
@@ -33,11 +32,21 @@ function configFlags(main: string): string[] {
   for (let folder = pathToFileURL(`${Deno.cwd()}/`);;) {
     for (const name of ["deno.json", "deno.jsonc"]) {
       const file = fileURLToPath(new URL(name, folder));
-      if (existsSync(file)) return [`--config=${file}`];
+      if (isFile(file)) return [`--config=${file}`];
     }
     const above = new URL("../", folder);
     if (above.href === folder.href) return [];
     folder = above;
+  }
+}
+
+/** Whether there is such a file; an error where one may not look. */
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }
 

@@ -14,20 +14,26 @@ export function timeOf(
   return { what, ours, theirs, unit, wanted };
 }
 
-/** Comparisons of steps a second: what, which figure, whose, what is wanted. */
-export function ratesOf(
-  ...rows: readonly [
-    what: string,
-    figure: string,
-    peer: string,
-    wanted: number,
-  ][]
-): Comparison[] {
-  return rows.map(([what, figure, peer, wanted]) => ({
+/** Steps a second: what, which figure, whose, what is wanted. */
+type Rate = readonly [
+  what: string,
+  figure: string,
+  peer: string,
+  wanted: number,
+];
+
+/** A comparison of steps a second. */
+export function rateOf([what, figure, peer, wanted]: Rate): Comparison {
+  return {
     what,
     ours: ["ours", figure],
     theirs: [peer, figure],
     unit: "steps/s",
     wanted,
-  }));
+  };
+}
+
+/** Comparisons of steps a second. */
+export function ratesOf(...rows: readonly Rate[]): Comparison[] {
+  return rows.map(rateOf);
 }
