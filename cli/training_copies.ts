@@ -71,7 +71,7 @@ async function hostCopies(
       `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own`,
     );
   }
-  const { WorkerVecEnv, SubprocessVecEnv, describeRestart } = await import(
+  const { WorkerVecEnv, SubprocessVecEnv, explainRestart } = await import(
     "@bellman/envs/workers"
   );
   const groups = Math.min(groupsOf(config)!, numEnvs);
@@ -80,7 +80,7 @@ async function hostCopies(
   const options = {
     numEnvs,
     stepTimeoutMs: milliseconds(config.stepTimeout),
-    onRestart: (event: RestartEvent) => onNotice(describeRestart(event)),
+    onRestart: (event: RestartEvent) => onNotice(explainRestart(event)),
   };
   const copies = vectorization === "workers"
     // This thread is one of them.

@@ -93,6 +93,11 @@ export class ActionRescaler {
     const { low = -1, high = 1 } = options;
     this.#inner = requireBox(space, "rescale");
     const { shape, dtype } = this.#inner;
+    if (!dtype.startsWith("float")) {
+      throw new TypeError(
+        `Cannot rescale actions of ${dtype}: expected floating-point numbers`,
+      );
+    }
     const size = elementCount(space);
     for (let i = 0; i < size; i++) {
       const least = boundAt(this.#inner.low, i);

@@ -26,6 +26,15 @@ for (const [verb, transform] of Object.entries(KINDS)) {
   });
 }
 
+Deno.test("whole numbers are not stretched", () => {
+  const steps = box({ low: -5, high: 5, shape: [2], dtype: "int32" });
+  assertThrows(
+    () => new ActionRescaler(steps, 1),
+    TypeError,
+    "Cannot rescale actions of int32: expected floating-point numbers",
+  );
+});
+
 Deno.test("each element has its own bounds, in every copy", () => {
   const far = new Float32Array(6).fill(9);
   assertEquals(KINDS.clip.apply(far), Float32Array.of(1, 2, 1, 2, 1, 2));

@@ -1,3 +1,4 @@
+import type { Snapshot } from "./snapshot.ts";
 import type { BoxArray, BoxSpace, Space } from "./space.ts";
 import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
@@ -54,6 +55,31 @@ function repeatBound(
   return all;
 }
 
+/** Throws unless an option is one of the words that it may be. */
+function checkChoice(
+  name: string,
+  value: string,
+  choices: readonly string[],
+): void {
+  if (choices.includes(value)) return;
+  throw new RangeError(
+    `Cannot stack observations with ${name} '${value}': expected ${
+      choices.map((it) => `'${it}'`).join(" or ")
+    }`,
+  );
+}
+
+/** Stacks that were saved, if they are as long as those that are to go on. */
+export function checkStacks(saved: Snapshot, own: BoxArray): BoxArray {
+  const stacks = saved as BoxArray;
+  if (ArrayBuffer.isView(saved) && saved.length === own.length) return stacks;
+  throw new RangeError(
+    `Cannot restore stacks of ${own.length} numbers from a snapshot of ${
+      stacks?.length ?? "none"
+    }`,
+  );
+}
+
 /** How stacks of a space's values lie in memory. */
 export interface StackLayout {
   readonly space: BoxSpace;
@@ -81,6 +107,8 @@ export function stackLayout(
       `Cannot stack ${size} observations: expected a whole number of at least 1`,
     );
   }
+  checkChoice("padding", padding, ["reset", "zero"]);
+  checkChoice("axis", axis, ["first", "last"]);
   const isZeroPadded = padding === "zero";
   const frame = elementCount(space);
   const shape = space.shape.length === 0 ? [1] : space.shape;
@@ -137,6 +165,11 @@ export class FrameStacker {
     this.finalStacks = allocateArray(this.space, numEnvs * frame * size);
     this.#words = wordsOf(layout, this.stacks);
     this.#finalWords = wordsOf(layout, this.finalStacks);
+  }
+
+  /** Goes on from saved stacks of all copies. */
+  load(saved: Snapshot): void {
+    this.stacks.set(checkStacks(saved, this.stacks));
   }
 
   /** Starts a copy's stack with an episode's first observation, at `from`. */

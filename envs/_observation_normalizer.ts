@@ -1,3 +1,4 @@
+import { checkScale } from "./_check_scale.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
 import type { BoxArray, BoxSpace, Space } from "./space.ts";
 import { elementCount } from "./space_arrays.ts";
@@ -61,6 +62,7 @@ export class ObservationNormalizer {
     }
     const size = elementCount(space);
     const { clip = 10, epsilon = 1e-8, training = true } = options;
+    checkScale("observations", { clip, epsilon });
     this.statistics = options.statistics ?? new RunningMeanStd(size);
     if (this.statistics.mean.length !== size) {
       throw new RangeError(

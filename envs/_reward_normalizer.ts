@@ -1,3 +1,4 @@
+import { checkScale } from "./_check_scale.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 
@@ -66,6 +67,12 @@ export class RewardNormalizer {
   constructor(numEnvs: number, options: NormalizeRewardOptions = {}) {
     const { gamma = 0.99, clip = 10, epsilon = 1e-8, training = true } =
       options;
+    if (!(gamma >= 0 && gamma <= 1)) {
+      throw new RangeError(
+        `Cannot normalize rewards with gamma ${gamma}: expected 0 to 1`,
+      );
+    }
+    checkScale("rewards", { clip, epsilon });
     this.statistics = options.statistics ?? new RunningMeanStd(1);
     const { length } = this.statistics.mean;
     if (length !== 1) {

@@ -1,4 +1,9 @@
-import { type FrameStackOptions, stackLayout } from "./_frame_stacker.ts";
+import {
+  checkStacks,
+  type FrameStackOptions,
+  stackLayout,
+} from "./_frame_stacker.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { BoxArray, BoxSpace, Space } from "./space.ts";
 import { allocateArray } from "./space_arrays.ts";
 
@@ -42,7 +47,8 @@ export class SlidingStack {
   }
 
   /** Goes on from a stack, which is copied. */
-  load(stack: BoxArray): void {
+  load(saved: Snapshot): void {
+    const stack = checkStacks(saved, this.stack);
     this.#chunk = this.#allocate();
     this.#chunk.set(stack);
   }

@@ -176,6 +176,7 @@ export class SyncVecEnv implements VecEnv {
    */
   snapshot(): Snapshot {
     return {
+      isSeeded: this.#isSeeded,
       envs: this.envs.map((env) => env.snapshot()),
       observations: cloneBatch(this.#observations) as Snapshot,
     };
@@ -188,13 +189,14 @@ export class SyncVecEnv implements VecEnv {
    * @throws {RangeError} If it is of another number of copies.
    */
   restore(snapshot: Snapshot): void {
-    const { envs, observations } = snapshotRecord(snapshot, [
+    const { isSeeded, envs, observations } = snapshotRecord(snapshot, [
+      "isSeeded",
       "envs",
       "observations",
     ]);
     const states = envs as Snapshot[];
     checkSnapshotCopies(this.numEnvs, states.length);
-    this.#isSeeded = true;
+    this.#isSeeded = isSeeded as boolean;
     this.envs.forEach((env, i) => env.restore(states[i]));
     copyBatch(observations as Batch, this.#observations);
   }

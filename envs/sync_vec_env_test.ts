@@ -1,4 +1,5 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { cloneBatch } from "./batch.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { chainOf } from "./testdata/chain_of.ts";
@@ -152,6 +153,13 @@ Deno.test("actions that cannot be taken are one clear line", () => {
   );
   // Nothing was stepped: the first copy did not move.
   assertEquals([...(env.observations() as Int32Array)], [0, 0]);
+});
+
+Deno.test("a snapshot from before the first reset restores that, too", () => {
+  const [env, other] = [0, 1].map(() => makeVec("CartPole-v1", { numEnvs: 2 }));
+  const expected = cloneBatch(other.reset());
+  env.restore(env.snapshot());
+  assertEquals(env.reset(), expected);
 });
 
 Deno.test("no copies, or a snapshot of other copies, are refused", () => {

@@ -215,7 +215,8 @@ export class ChildGroup {
     const ready = (): number[] => children.filter((it) => this.#isReady(it));
     this.#wait(() => ready().length >= count, timeoutMs);
     const readyAt = (child: number): number => this.#children[child].readyAt;
-    return ready().sort((a, b) => readyAt(a) - readyAt(b));
+    // The counter may have gone over its end between two of them.
+    return ready().sort((a, b) => (readyAt(a) - readyAt(b)) | 0);
   }
 
   /**

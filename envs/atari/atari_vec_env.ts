@@ -256,8 +256,8 @@ export class AtariVecEnv implements VecEnv {
     ]);
     const states = games as Snapshot[];
     checkSnapshotCopies(this.numEnvs, states.length);
+    this.#stacker.load(observations);
     this.#games.forEach((game, i) => game.load(states[i]));
-    this.#stacker.stacks.set(observations as Uint8Array);
     this.#isSeeded = isSeeded as boolean;
   }
 

@@ -104,6 +104,6 @@ export class VecFrameStack extends VecEnvWrapper {
    * @param state What `ownState` returned.
    */
   protected override loadOwnState(state: Snapshot): void {
-    this.#stacker.stacks.set(state as BoxArray);
+    this.#stacker.load(state);
   }
 }

@@ -35,13 +35,13 @@ function checkClonable(data: unknown, name: string): void {
   } catch (error) {
     throw new TypeError(
       `Cannot send the ${name} to a host: ${
-        oneLine((error as Error).message)
+        joinLines((error as Error).message)
       }; expected plain data, and functions in a module that the host imports`,
     );
   }
 }
 
 /** What could not be cloned may be shown over many lines. */
-function oneLine(text: string): string {
+function joinLines(text: string): string {
   return text.replaceAll(/\s+/g, " ").replace(/\.$/, "");
 }

@@ -1,4 +1,5 @@
 import { describeSpace } from "../describe_space.ts";
+import { firstLine } from "../_plain_text.ts";
 import { show } from "../_process/show.ts";
 import { deriveSeed } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
@@ -11,7 +12,7 @@ import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
 import { waitForAll } from "./_patience.ts";
 import { RestartBudget } from "./_restart_budget.ts";
 import {
-  describeRestart,
+  explainRestart,
   nameCopies,
   type RestartEvent,
 } from "./restart_event.ts";
@@ -25,7 +26,7 @@ const NONE: Failures = new Map();
 const NO_EPISODES: readonly EpisodeStatistics[] = [];
 
 function warn(event: RestartEvent): void {
-  const line = `Warning: ${describeRestart(event)}\n`;
+  const line = `Warning: ${explainRestart(event)}\n`;
   show(new TextEncoder().encode(line));
 }
 
@@ -81,7 +82,7 @@ export class HostFleet {
 
   #unstarted(group: number, failure: HostFailure): Error {
     const { reason, message, what } = failure, error = failure.toThrow();
-    const why = reason === "error" ? message : what;
+    const why = firstLine(reason === "error" ? message : what);
     error.message = `Cannot start ${this.#name(group)}: ${why}`;
     return error;
   }
@@ -233,21 +234,30 @@ export class HostFleet {
           this.#name(group)
         }: it was restarted ${limit} times within ${
           windowMs / 1000
-        } s, and now ${error.what}`,
+        } s, and now ${firstLine(error.what)}`,
         { cause: error },
       );
     }
     this.#replaced[group]++;
-    this.#onRestart({
+    this.#tell({
       group,
       copies: this.hosts.groups[group],
       error,
-      stderr: this.hosts.output(group),
+      output: this.hosts.output(group),
       restarts: budget.spent(now),
       limit,
       windowMs,
     });
     this.#start(group);
+  }
+
+  /** Tells of a restart; who throws over it wants none. */
+  #tell(event: RestartEvent): void {
+    try {
+      this.#onRestart(event);
+    } catch (error) {
+      throw this.broken = error as Error;
+    }
   }
 
   /** Waits until hosts have made their copies, and compares those. */

@@ -1,7 +1,7 @@
 import type { GroupHosts } from "./group_hosts.ts";
 
 /** How much later than asked a wait may end, in milliseconds. */
-const LATE_MS = 1_000;
+export const LATE_MS = 1_000;
 
 /**
  * How long this process itself stood still during a wait, as when it is stopped

@@ -17,9 +17,11 @@ const PERMISSIONS = [
 
 /** Flags for the permissions that this process has without bounds. */
 export function ownPermissions(): string[] {
-  return PERMISSIONS.filter((name) =>
-    Deno.permissions.querySync({ name }).state === "granted"
-  ).map((name) => `--allow-${name}`);
+  return PERMISSIONS.filter((name) => {
+    // A part of it may have been denied, of which one is not told more.
+    const { state, partial } = Deno.permissions.querySync({ name });
+    return state === "granted" && !partial;
+  }).map((name) => `--allow-${name}`);
 }
 
 /**

@@ -37,6 +37,7 @@ export class WorkerHosts implements GroupHosts {
   #local: LocalSlot | undefined;
   #arrays: readonly GroupArrays[] | undefined;
   #spinner: Spinner;
+  #isClosed = false;
   /** Those that are ready; reused. */
   #ready: number[] = [];
 
@@ -50,6 +51,9 @@ export class WorkerHosts implements GroupHosts {
   }
 
   start(group: number): void {
+    if (this.#isClosed) {
+      throw new TypeError("Cannot start a worker as its copies were closed");
+    }
     if (this.#isLocal(group)) return this.#local!.start();
     this.#slots[group]?.drop();
     const { source, spins } = this.#options;
@@ -83,12 +87,12 @@ export class WorkerHosts implements GroupHosts {
     for (;;) {
       const seen = Atomics.load(this.#events, 0);
       const ready = this.#readyOf(groups);
-      if (ready.length >= count) return this.#inOrder(ready);
+      if (ready.length >= count) return this.#inOrder(ready, count);
       // Its share is done while the workers do theirs.
       if (this.#runLocal(groups)) continue;
       deadline ??= performance.now() + timeoutMs;
       const left = deadline - performance.now();
-      if (left <= 0) return this.#inOrder(ready);
+      if (left <= 0) return this.#inOrder(ready, count);
       this.#spinner.wait(this.#events, 0, { value: seen, timeoutMs: left });
     }
   }
@@ -103,6 +107,7 @@ export class WorkerHosts implements GroupHosts {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const slot of this.#slots) slot.drop();
     this.#local?.close();
     const deadline = performance.now() + GRACE_MS;
@@ -145,9 +150,11 @@ export class WorkerHosts implements GroupHosts {
     return true;
   }
 
-  #inOrder(ready: number[]): readonly number[] {
-    if (ready.length === this.groups.length) return ready;
+  #inOrder(ready: number[], count: number): readonly number[] {
+    // Who waits for all takes them in any order.
+    if (count === this.groups.length) return ready;
     const at = (group: number): number => this.#slotOf(group).readyAt;
-    return ready.sort((a, b) => at(a) - at(b));
+    // The counter may have gone over its end between two of them.
+    return ready.sort((a, b) => (at(a) - at(b)) | 0);
   }
 }

@@ -157,7 +157,10 @@ class WorkerHost {
 /** Runs the host that this worker was made for. */
 export function hostGroup(): void {
   const host = new WorkerHost(workerData as WorkerData);
+  // Either may come alone: the one from `Deno.exit`, the other where nothing is
+  // left to do, as nothing settles a promise that copies are waited for with.
   addEventListener("unload", () => host.end());
+  process.on("exit", () => host.end());
   // While copies are made: later the event loop is blocked.
   addEventListener("unhandledrejection", (event) => {
     event.preventDefault();

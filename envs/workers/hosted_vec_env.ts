@@ -260,6 +260,8 @@ export class HostedVecEnv implements VecEnv {
    * @param snapshot What `snapshot` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    * @throws {RangeError} If it is of another number of copies or groups.
+   * @throws {Error} What a copy throws over its part; then `reset` or another
+   * `restore` is to follow.
    */
   restore(snapshot: Snapshot): void {
     this.#checkIdle("restore");
@@ -273,6 +275,8 @@ export class HostedVecEnv implements VecEnv {
         `Cannot restore ${this.#groups.length} groups of copies from a snapshot of ${states.length}`,
       );
     }
+    // Should it fail half-way, no episode goes on that is not as it was.
+    this.#state = "fresh";
     // A host that was lost is needed again.
     this.#fleet.replace(new Map(this.#lost));
     this.#lost.clear();

@@ -41,9 +41,10 @@ export interface HostedVecEnvOptions {
    */
   windowMs?: number;
   /**
-   * What is told of a restart, before it is done.
+   * What is told of a restart, before it is done. If it throws, that is the end
+   * of the environment: the error reaches the caller, now and ever after.
    *
-   * @default a function that prints one line to stderr
+   * @default a function that prints a line to stderr, and where the host threw
    */
   onRestart?: (event: RestartEvent) => void;
 }

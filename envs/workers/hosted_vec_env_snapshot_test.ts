@@ -106,7 +106,11 @@ Deno.test("what a copy throws in snapshot and restore reaches the caller", () =>
       RangeError,
       `${type} failed in life 1`,
     );
-    // It goes on as it was.
+    // A snapshot changes nothing; half a restore leaves nothing to go on with.
+    if (type === "restore") {
+      assertThrows(() => env.step(GO(5)), Error, "call reset first");
+      env.restore(snapshot);
+    }
     assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
     env.restore(snapshot);
   }
@@ -116,6 +120,23 @@ Deno.test("what a copy throws in snapshot and restore reaches the caller", () =>
     "Cannot restore 2 groups of copies from a snapshot of 3",
   );
   assertThrows(() => env.restore(null), TypeError, "has no 'fleet'");
+  // What is refused at once changes nothing.
+  assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
+});
+
+Deno.test("after half a restore every episode begins anew", () => {
+  const { hosts, env } = fragile({ numEnvs: 3, groups: 3 });
+  env.reset({ seed: 6 });
+  const snapshot = env.snapshot();
+  for (let i = 0; i < 5; i++) env.step(GO(3));
+  // One has been restored by then, one threw, one died and was replaced.
+  hosts.script = ({ group, type, life }) => {
+    if (type !== "restore" || life > 1) return;
+    return group === 1 ? "error" : group === 2 ? "exit" : undefined;
+  };
+  assertThrows(() => env.restore(snapshot), RangeError, "restore failed");
+  const watch = new EpisodeWatch(env.reset(), 3);
+  assertEquals(watch.see(env.step(GO(3))), []);
 });
 
 Deno.test("a group that is silent in a snapshot is lost, though another one throws", () => {

@@ -9,6 +9,7 @@ import { deriveSeed, SeededRandom } from "../random.ts";
 import { playVec } from "../testdata/play.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
+import { HostFailure } from "./host_failure.ts";
 import { HostedVecEnv } from "./hosted_vec_env.ts";
 import type { RestartEvent } from "./restart_event.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
@@ -108,9 +109,9 @@ Deno.test("restarts are told with the host's own error, then they are too many",
       [2, { first: 4, numEnvs: 1 }, 2, 2],
     ],
   );
-  const [{ error, stderr }] = events;
+  const [{ error, output }] = events;
   assertEquals(
-    [error.reason, error.thrown, error.message, error.stack, stderr],
+    [error.reason, error.thrown, error.message, error.stack, output],
     [
       "error",
       "RangeError",
@@ -152,6 +153,67 @@ Deno.test("a restart that cannot be shown goes on all the same", () => {
   }
   assertEquals(shown.length, 1);
   assertMatch(shown[0], /^Warning: .*step failed in life 1.*\n$/);
+});
+
+Deno.test("a restart is shown with the host's own stack", () => {
+  const { hosts, env } = fragile({ onRestart: undefined });
+  env.reset({ seed: 0 });
+  hosts.script = once(1, "step", "error");
+  let shown = "";
+  const { stderr } = Deno, { writeSync } = stderr;
+  stderr.writeSync = (bytes) => {
+    shown += new TextDecoder().decode(bytes);
+    return bytes.length;
+  };
+  try {
+    env.step(GO(5));
+  } finally {
+    stderr.writeSync = writeSync;
+  }
+  assertMatch(
+    shown,
+    /^Warning: .*RangeError: step failed in life 1\ndeep inside\n$/,
+  );
+});
+
+Deno.test("who throws over a restart ends it all, and is told so again", () => {
+  const { hosts, env } = fragile({
+    onRestart: () => {
+      throw new TypeError("not with me");
+    },
+  });
+  env.reset({ seed: 0 });
+  env.step(GO(5));
+  hosts.script = once(1, "step");
+  for (
+    const use of [
+      () => env.step(GO(5)),
+      () => env.step(GO(5)),
+      () => env.snapshot(),
+    ]
+  ) {
+    assertThrows(use, TypeError, "not with me");
+  }
+  env.close();
+});
+
+Deno.test("errors of hosts are one line, whatever those wrote", () => {
+  const fails = (hosts: ScriptedHosts, type: string) => {
+    const { finish } = hosts;
+    hosts.finish = (group) => {
+      if (hosts.log.at(-1) !== `${type} ${group}`) {
+        return finish.call(hosts, group);
+      }
+      throw new HostFailure("error", "\x1b[31mno ball\x1b[0m\n    at play.ts");
+    };
+    return hosts;
+  };
+  const hosts = new ScriptedHosts(makeFragile, { numEnvs: 1, groups: 1 });
+  const { message } = assertThrows(
+    () => new HostedVecEnv(fails(hosts, "open")),
+    Error,
+  );
+  assertEquals(message, "Cannot start copy 0: no ball");
 });
 
 Deno.test("a process that stood still waits again before it gives up", () => {

@@ -22,7 +22,11 @@ export * from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
 export * from "./hosted_vec_env_options.ts";
 export * from "./ready_step.ts";
-export { describeRestart, type RestartEvent } from "./restart_event.ts";
+export {
+  describeRestart,
+  explainRestart,
+  type RestartEvent,
+} from "./restart_event.ts";
 export { splitCopies } from "./split_copies.ts";
 export * from "./worker_vec_env.ts";
 export * from "./subprocess_vec_env.ts";

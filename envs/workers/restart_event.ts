@@ -1,3 +1,4 @@
+import { firstLine, plainText } from "../_plain_text.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import type { HostFailure } from "./host_failure.ts";
 
@@ -13,7 +14,7 @@ import type { HostFailure } from "./host_failure.ts";
  *   group: 1,
  *   copies: { first: 4, numEnvs: 4 },
  *   error: new HostFailure("exit", "it ended with code 1"),
- *   stderr: "",
+ *   output: "",
  *   restarts: 1,
  *   limit: 10,
  *   windowMs: 600_000,
@@ -28,8 +29,8 @@ export interface RestartEvent {
   readonly copies: GroupRange;
   /** What went wrong, with the host's own error and stack. */
   readonly error: HostFailure;
-  /** What the host printed last, where that is known. */
-  readonly stderr: string;
+  /** What the host printed last; empty for a worker, which prints here. */
+  readonly output: string;
   /** Restarts of the group within the window, this one included. */
   readonly restarts: number;
   /** How many there may be. */
@@ -52,7 +53,7 @@ export interface RestartEvent {
  *   group: 1,
  *   copies: { first: 4, numEnvs: 4 },
  *   error: new HostFailure("error", "no ball", { name: "RangeError" }),
- *   stderr: "",
+ *   output: "",
  *   restarts: 2,
  *   limit: 10,
  *   windowMs: 60_000,
@@ -68,7 +69,7 @@ export function describeRestart(event: RestartEvent): string {
   return `Restarting ${
     nameCopies(copies)
   }, restart ${restarts} of at most ${limit} within ${windowMs / 1000} s: ${
-    oneLine(error.what)
+    firstLine(error.what)
   }`;
 }
 
@@ -79,7 +80,32 @@ export function nameCopies({ first, numEnvs }: GroupRange): string {
     : `copies ${first} to ${first + numEnvs - 1}`;
 }
 
-/** The first line of a text. */
-function oneLine(text: string): string {
-  return text.trim().split("\n")[0];
+/**
+ * A restart as {@linkcode describeRestart} tells it, and below that the host's
+ * own error and stack, where it threw.
+ *
+ * @param event The restart.
+ * @returns The lines, without an end of line.
+ * @example
+ * ```ts
+ * import { explainRestart, HostFailure } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const stack = "RangeError: no ball\n    at play.ts:3";
+ * const lines = explainRestart({
+ *   group: 1,
+ *   copies: { first: 4, numEnvs: 1 },
+ *   error: new HostFailure("error", "no ball", { name: "RangeError", stack }),
+ *   output: "",
+ *   restarts: 2,
+ *   limit: 10,
+ *   windowMs: 60_000,
+ * });
+ * assertEquals(lines.split("\n").slice(1).join("\n"), stack);
+ * ```
+ */
+export function explainRestart(event: RestartEvent): string {
+  const { reason, stack } = event.error;
+  const line = describeRestart(event);
+  return reason === "error" && stack ? `${line}\n${plainText(stack)}` : line;
 }

@@ -25,6 +25,22 @@ Deno.test("a process may do no more than it is permitted", () => {
   );
 });
 
+Deno.test("what is denied here in part is not permitted there", () => {
+  const script = `
+    import { ownPermissions } from "${
+    import.meta.resolve("./_process_command.ts")
+  }";
+    console.log(JSON.stringify(ownPermissions()));`;
+  const program = `data:text/javascript,${encodeURIComponent(script)}`;
+  const denied = ["--deny-read=/etc", "--deny-net=localhost"];
+  const { stdout } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", ...denied, program],
+  }).outputSync();
+  const own = JSON.parse(new TextDecoder().decode(stdout)) as string[];
+  assertEquals(own.includes("--allow-write"), true);
+  assertEquals(own.filter((it) => /read|net/.test(it)), []);
+});
+
 Deno.test({
   name: "processes that cannot be served are one clear error at once",
   permissions: { run: true },

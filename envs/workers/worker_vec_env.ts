@@ -42,7 +42,7 @@ export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
    * Whether the calling thread hosts one more group, the last, and steps it
    * while the workers step theirs: `true` where the environment is registered
    * in this thread too, else a function that makes the copies. What runs there
-   * cannot be given up on when it hangs.
+   * cannot be given up on when it hangs, and ends the program when it exits.
    *
    * @default false
    */

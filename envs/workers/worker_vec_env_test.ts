@@ -6,6 +6,7 @@ import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import makeFragile, { EXIT, GO, THROW } from "./testdata/fragile_env.ts";
 import { testHosted } from "./testdata/hosted_contract.ts";
 import { FRAGILE, using } from "./testdata/hosted_use.ts";
+import { leavesNothing } from "./testdata/leftovers.ts";
 import makeNested from "./testdata/nested_env.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";
 
@@ -142,6 +143,29 @@ Deno.test("the caller's own group has its turn in asynchronous mode", () => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   assertEquals(env.recv(3).copies.length, 3);
   env.close();
+});
+
+Deno.test("copies that nothing makes any more are not waited for", async () => {
+  const module =
+    "data:text/javascript,export default () => new Promise(() => {})";
+  await leavesNothing(() => {
+    assertThrows(
+      () => new WorkerVecEnv({ module }, { numEnvs: 1 }),
+      Error,
+      "Cannot start copy 0: its worker ended",
+    );
+  });
+});
+
+Deno.test("copies may be closed over a restart, and none is left", async () => {
+  await leavesNothing(() => {
+    const env: WorkerVecEnv = new WorkerVecEnv(FRAGILE, {
+      numEnvs: 2,
+      onRestart: () => env.close(),
+    });
+    env.reset({ seed: 0 });
+    assertThrows(() => env.step(Int32Array.of(GO, THROW)), TypeError, "closed");
+  });
 });
 
 Deno.test("an answer that cannot be sent is told, and the host goes on", () => {

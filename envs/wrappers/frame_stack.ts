@@ -19,8 +19,8 @@ class CopiedStack {
     return this.#stacker.stacks.slice() as BoxArray;
   }
 
-  load(stack: BoxArray): void {
-    this.#stacker.stacks.set(stack);
+  load(saved: Snapshot): void {
+    this.#stacker.load(saved);
   }
 
   start(observation: BoxArray): BoxArray {
@@ -112,6 +112,6 @@ export class FrameStack extends EnvWrapper {
    * @param state What `ownState` returned.
    */
   protected override loadOwnState(state: Snapshot): void {
-    this.#stack.load(state as BoxArray);
+    this.#stack.load(state);
   }
 }

@@ -156,3 +156,34 @@ testSnapshot(
   "FrameStack along a first axis",
   () => new FrameStack(pictures(6), { size: 3, axis: "first" }),
 );
+
+Deno.test("stacks of another size are not gone on from", () => {
+  for (const axis of ["first", "last"] as const) {
+    const [two, four] = [2, 4].map((size) => {
+      const env = new FrameStack(pictures(9), { size, axis });
+      env.reset({ seed: 0 });
+      return env;
+    });
+    for (const [env, other] of [[two, four], [four, two]]) {
+      assertThrows(
+        () => env.restore(other.snapshot()),
+        RangeError,
+        "Cannot restore stacks of ",
+      );
+    }
+  }
+});
+
+Deno.test("words that mean nothing are refused", () => {
+  const refused = [
+    [{ padding: "zeros" }, "with padding 'zeros': expected 'reset' or 'zero'"],
+    [{ axis: "frist" }, "with axis 'frist': expected 'first' or 'last'"],
+  ] as const;
+  for (const [options, message] of refused) {
+    assertThrows(
+      () => new FrameStack(pictures(9), options as never),
+      RangeError,
+      `Cannot stack observations ${message}`,
+    );
+  }
+});

@@ -55,3 +55,13 @@ Deno.test("other observations than boxes are refused", () => {
 });
 
 testSnapshot("NormalizeObservation", cartPole);
+
+Deno.test("settings that cannot be are refused", () => {
+  for (const [name, value] of [["clip", 0], ["epsilon", -1]] as const) {
+    assertThrows(
+      () => new NormalizeObservation(make("CartPole-v1"), { [name]: value }),
+      RangeError,
+      `Cannot normalize observations with ${name} ${value}: expected`,
+    );
+  }
+});

@@ -1,4 +1,4 @@
-import { assertAlmostEquals, assertEquals } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import { make } from "../mod.ts";
 import { playEnv } from "../testdata/play.ts";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
@@ -53,3 +53,18 @@ Deno.test("frozen statistics do not change", () => {
 });
 
 testSnapshot("NormalizeReward", () => new NormalizeReward(make("Pendulum-v1")));
+
+Deno.test("settings that cannot be are refused", () => {
+  for (
+    const [name, value] of [["clip", -1], ["gamma", 5], [
+      "epsilon",
+      NaN,
+    ]] as const
+  ) {
+    assertThrows(
+      () => new NormalizeReward(new ChainEnv(), { [name]: value }),
+      RangeError,
+      `Cannot normalize rewards with ${name} ${value}: expected`,
+    );
+  }
+});

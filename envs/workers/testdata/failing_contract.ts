@@ -65,9 +65,17 @@ export function testFailures(name: string, make: MakeHosted): void {
       assertEquals(env.step(Int32Array.of(THROW, GO)).episodes, [
         { env: 0, return: 1, length: 2, terminated: false },
       ]);
-      for (let i = 2; i < EPISODE_LENGTH; i++) env.step(new Int32Array(2));
-      const { episodes } = env.step(new Int32Array(2));
-      assertEquals(episodes?.map((it) => [it.env, it.length]), []);
+      // Copy 0 began anew with the step that broke, two steps after copy 1.
+      const recorded: number[][] = [];
+      for (let step = 3; step <= EPISODE_LENGTH + 2; step++) {
+        for (const it of env.step(Int32Array.of(GO, GO)).episodes ?? []) {
+          recorded.push([step, it.env, it.length, it.terminated ? 1 : 0]);
+        }
+      }
+      assertEquals(recorded, [
+        [EPISODE_LENGTH, 1, EPISODE_LENGTH, 1],
+        [EPISODE_LENGTH + 2, 0, EPISODE_LENGTH, 1],
+      ]);
     });
   });
 

@@ -132,6 +132,21 @@ function testSending(name: string, make: MakeHosted): void {
     );
   });
 
+  Deno.test(`${name}: a group that hangs is cut off though others are ready`, async () => {
+    const options = { numEnvs: 3, groups: 3, stepTimeoutMs: 1_500 };
+    await using(make(FRAGILE, { ...options, onRestart: () => {} }), (env) => {
+      const watch = new EpisodeWatch(env.reset({ seed: 2 }), 3);
+      env.send(Int32Array.of(GO, HANG, GO));
+      for (;;) {
+        const ready = env.recv(1), [copy] = ready.copies;
+        const broken = watch.see(ready, ready.copies);
+        assertEquals(broken, copy === 1 ? [1] : []);
+        if (copy === 1) break;
+        env.send(Int32Array.of(GO), ready.copies);
+      }
+    });
+  });
+
   for (const hanging of [[1], [0, 1]]) {
     Deno.test(`${name}: groups ${hanging} that hang on their way are cut off`, async () => {
       const events: RestartEvent[] = [];
