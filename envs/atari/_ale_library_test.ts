@@ -53,3 +53,16 @@ Deno.test({
       oneLine(assertThrows(() => new Ale("pong"), Error, message));
     }),
 });
+
+Deno.test({
+  name: "a ROM that is gone when an emulator is seeded is an error",
+  ignore: !isAtariInstalled(),
+  fn() {
+    using ale = new Ale("pong");
+    withVariable("BELLMAN_ROMS", "/nowhere", () => {
+      assertThrows(() => ale.reload(1), Error, "find the ROM");
+    });
+    ale.reload(1);
+    assertEquals(ale.episodeFrameNumber, 0);
+  },
+});

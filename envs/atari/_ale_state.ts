@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import type { AleSymbols } from "./_ale_library.ts";
 
 /**
@@ -84,23 +85,24 @@ export function isMidFrame(state: Uint8Array<ArrayBuffer>): boolean {
 }
 
 /**
- * Checks that bytes are a saved state of a game, since the library ends the
- * process on others.
+ * Checks that bytes are a saved state of a game, as it was saved, since the
+ * library ends the process on others.
  *
  * @param state The bytes.
- * @param md5 The game's.
+ * @param expected The game's MD5, and what `checksum` told of the state.
  * @throws {TypeError} If they are none.
  */
 export function checkState(
   state: unknown,
-  md5: string,
+  { md5, crc }: { md5: string; crc: unknown },
 ): asserts state is Uint8Array<ArrayBuffer> {
   try {
     const bytes = state as Uint8Array<ArrayBuffer>;
     const cursor = new Cursor(bytes, SERIALIZED_AT);
     const end = SERIALIZED_AT + 4 + cursor.int() + PADDLE_LIMITS;
     cursor.int();
-    if (end === bytes.length && cursor.string() === md5) return;
+    const isWhole = end === bytes.length && crc32(bytes) === crc;
+    if (isWhole && cursor.string() === md5) return;
   } catch {
     // Too short or no bytes at all.
   }

@@ -14,7 +14,6 @@ export class NativeAle implements Emulator {
   readonly symbols: AleSymbols = aleLibrary();
 
   #game: AtariGame;
-  #rom: Uint8Array<ArrayBuffer>;
   #handle: Deno.PointerObject | undefined;
   #lives: Int32Array<ArrayBuffer> = new Int32Array(4);
   #firstLives = 0;
@@ -28,7 +27,6 @@ export class NativeAle implements Emulator {
    */
   constructor(game: AtariGame, path: string, systemSeed: number) {
     this.#game = game;
-    this.#rom = cString(path);
     const { symbols } = this;
     const handle = symbols.ALE_new()!;
     this.#handle = handle;
@@ -38,7 +36,7 @@ export class NativeAle implements Emulator {
     symbols.setInt(handle, cString("random_seed"), seed);
     // Actions that stick are drawn outside: see StickyActions.
     symbols.setFloat(handle, cString("repeat_action_probability"), 0);
-    this.load();
+    this.load(path);
   }
 
   /** The native object. */
@@ -49,22 +47,52 @@ export class NativeAle implements Emulator {
     );
   }
 
-  /** Loads the ROM, as if the console was switched off and on. */
-  load(): void {
-    this.symbols.loadROM(this.handle, this.#rom);
+  /**
+   * Loads the ROM, as if the console was switched off and on.
+   *
+   * @param path The ROM, which was checked.
+   */
+  load(path: string): void {
+    this.symbols.loadROM(this.handle, cString(path));
+    this.#firstLives = this.#countedLives;
+  }
+
+  /**
+   * Plays one frame; nothing happens where the game has ended.
+   *
+   * @returns The frame's reward.
+   */
+  act(action: number): number {
+    if (this.#missesEnds && this.gameOver) return 0;
+    return this.symbols.act(this.handle, action);
+  }
+
+  /** Whether the game has ended. */
+  get gameOver(): boolean {
+    if (this.symbols.game_over(this.handle)) return true;
+    return this.#missesEnds && this.#countedLives === 0;
+  }
+
+  /**
+   * Ends of Chopper Command are only seen where the joystick is pushed in the
+   * very frame of the last life.
+   */
+  get #missesEnds(): boolean {
+    return this.#game.id === "chopper_command";
+  }
+
+  get #countedLives(): number {
     this.symbols.lives(this.handle, this.#lives);
-    this.#firstLives = this.#lives[0];
+    return this.#lives[0];
   }
 
   /** Lives that are left, as ale-py counts them. */
   get lives(): number {
-    this.symbols.lives(this.handle, this.#lives);
-    const [lives] = this.#lives;
-    const first = this.#game.lives;
+    const lives = this.#countedLives, first = this.#game.lives;
     if (this.#firstLives === first) return lives;
-    // Of games without lives, the library always says 0.
-    if (this.#firstLives > 0) return lives + first - this.#firstLives;
-    return this.symbols.game_over(this.handle) ? 0 : first;
+    if (this.gameOver) return 0;
+    // Where ale-py counts none, the library says 0, or those of a part.
+    return first === 1 ? 1 : lives + first - this.#firstLives;
   }
 
   /** The difficulties that can be set. */

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { checkSeed } from "../_check_seed.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import { ATARI_ACTIONS } from "./atari_actions.ts";
@@ -124,10 +125,12 @@ export class Ale implements Disposable {
    *
    * @param seed Its lowest 32 bits count.
    * @throws {RangeError} If it is not a whole number of at least 0.
+   * @throws {Error} If the ROM is not there any more.
    */
   reload(seed: number): void {
     checkSeed(seed);
-    this.#native.load();
+    // Once more, as the library ends the process where it is gone by now.
+    this.#native.load(romFile(this.game));
     this.#begin(seed);
   }
 
@@ -151,18 +154,17 @@ export class Ale implements Disposable {
         `Cannot do action ${action}: expected 0 to ${ATARI_ACTIONS.length - 1}`,
       );
     }
-    const { symbols, handle } = this.#native;
     const applied = this.#sticky ? this.#sticky.take(action) : action;
     if (this.truncated) return 0;
     // The emulator would do nothing, and so has no picture to show instead.
     if (this.#restored !== undefined && this.gameOver) return 0;
     this.#restored = undefined;
-    return symbols.act(handle, applied);
+    return this.#native.act(applied);
   }
 
   /** Whether the game has ended by its own rules. */
   get gameOver(): boolean {
-    return this.#native.symbols.game_over(this.#native.handle);
+    return this.#native.gameOver;
   }
 
   /** Whether the frame limit has ended the episode. */
@@ -258,10 +260,11 @@ export class Ale implements Disposable {
         "Cannot take a snapshot of miniature_golf: the library does not save its score",
       );
     }
+    const state = saveState(this.#native);
     return {
-      mode: this.mode,
-      difficulty: this.difficulty ?? null,
-      state: saveState(this.#native),
+      settings: this.#settings(),
+      state,
+      crc: crc32(state),
       screen: this.screen(),
       ram: this.ram(),
       sticky: this.#sticky?.save() ?? null,
@@ -279,17 +282,16 @@ export class Ale implements Disposable {
    */
   restore(snapshot: Snapshot): void {
     const record = snapshotRecord(snapshot, [
-      "mode",
-      "difficulty",
+      "settings",
       "state",
+      "crc",
       "screen",
       "ram",
       "sticky",
     ]);
-    const { mode, difficulty, state, screen, ram, sticky } = record;
-    checkState(state, this.game.md5);
-    const isOurs = mode === this.mode &&
-      difficulty === (this.difficulty ?? null) &&
+    const { settings, state, crc, screen, ram, sticky } = record;
+    checkState(state, { md5: this.game.md5, crc });
+    const isOurs = settings === this.#settings() &&
       (sticky === null) === (this.#sticky === undefined);
     if (!isOurs || !isBytes(screen, this.#size) || !isBytes(ram, RAM_SIZE)) {
       throw new TypeError(
@@ -299,6 +301,13 @@ export class Ale implements Disposable {
     this.#sticky?.load(sticky);
     loadState(this.#native, state);
     this.#restored = { screen: screen.slice(), ram: ram.slice() };
+  }
+
+  /** What a snapshot must be of, besides the game. */
+  #settings(): string {
+    const probability = this.#probability, maxFrames = this.#maxFrames;
+    const { mode, difficulty = "" } = this;
+    return [mode, difficulty, probability, maxFrames].join();
   }
 
   /** Frees the emulator; it cannot be used any more. */

@@ -147,16 +147,22 @@ Deno.test({
     using pong = new Ale("pong");
     using sticky = new Ale("breakout", STICKY);
     using mode = new Ale("breakout", { mode: 4 });
+    using limited = new Ale("breakout", { maxNumFramesPerEpisode: 99 });
     play(ale, 10, 1);
     const snapshot = ale.snapshot() as Record<string, Bytes>;
     const broken = snapshot.state.slice(0, 500);
+    const flipped = snapshot.state.slice();
+    flipped[90] ^= 1;
     const refused: [unknown, string][] = [
-      [null, "no 'mode'"],
+      [null, "no 'settings'"],
       [{ ...snapshot, state: broken }, "its state is broken"],
       [{ ...snapshot, state: new Uint8Array(3) }, "its state is broken"],
       [{ ...snapshot, state: [1, 2] }, "its state is broken"],
       [{ ...snapshot, ram: broken }, "of other settings"],
       [pong.snapshot(), "its state is broken"],
+      [limited.snapshot(), "of other settings"],
+      // One bit of what the library would read lengths from.
+      [{ ...snapshot, state: flipped }, "its state is broken"],
       [sticky.snapshot(), "of other settings"],
       [mode.snapshot(), "of other settings"],
     ];

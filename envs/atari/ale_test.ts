@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { Ale } from "./ale.ts";
 import { NTSC, paint, paintGray, PAL } from "./_palettes.ts";
 import { isAtariInstalled } from "./is_atari_installed.ts";
+import { SeededRandom } from "../random.ts";
 import { play } from "./testdata/play.ts";
 
 const ignore = !isAtariInstalled();
@@ -31,6 +32,51 @@ test("plays Breakout until the lives are gone", () => {
     0,
   ]);
   assertEquals(ale.frameNumber, frameNumber);
+});
+
+/** Lives of a game that is played to its end, of at most 3,000 pushes. */
+function livesOf(game: string, seed: number): number[] {
+  using ale = new Ale(game);
+  const random = new SeededRandom(seed), lives = [ale.lives];
+  const { minimalActions } = ale.game;
+  for (let push = 0; push < 3_000 && !ale.gameOver; push++) {
+    const action = minimalActions[random.integer(minimalActions.length)];
+    for (let frame = 0; frame < 4; frame++) ale.act(action);
+    if (ale.lives !== lives.at(-1)) lives.push(ale.lives);
+  }
+  assertEquals([game, ale.gameOver], [game, true]);
+  return lives;
+}
+
+test("counts lives down to 0 where ale-py and its library differ", () => {
+  const courses: Record<string, number[]> = {
+    amidar: [11, 10, 9, 8, 0],
+    demon_attack: [4, 3, 2, 1, 0],
+    entombed: [1, 0],
+    kaboom: [1, 0],
+    mario_bros: [5, 4, 3, 2, 1, 0],
+    space_invaders: [3, 2, 1, 0],
+    turmoil: [4, 3, 2, 1, 0],
+    wizard_of_wor: [3, 2, 1, 0],
+  };
+  for (const [game, lives] of Object.entries(courses)) {
+    assertEquals([game, ...livesOf(game, 2)], [game, ...lives]);
+  }
+});
+
+test("ends Chopper Command with the last life, whatever is pushed then", () => {
+  for (const seed of [1, 2, 3, 4]) {
+    assertEquals(livesOf("chopper_command", seed), [3, 2, 1, 0]);
+  }
+  using ale = new Ale("chopper_command");
+  for (let i = 0; i < 30_000 && !ale.gameOver; i++) ale.act(i % 8 < 4 ? 3 : 0);
+  assertEquals(ale.lives, 0);
+  const seen = [ale.ram(), ale.frameNumber], end = ale.snapshot();
+  assertEquals([ale.act(1), ale.ram(), ale.frameNumber], [0, ...seen]);
+  ale.reset();
+  assertEquals(ale.gameOver, false);
+  ale.restore(end);
+  assertEquals([ale.gameOver, ale.act(1)], [true, 0]);
 });
 
 test("counts lives as ale-py does", () => {

@@ -28,8 +28,8 @@ Deno.test("registerAtari leads from a wrong id to the nearest one", () => {
   assertThrows(wrong, RangeError, "did you mean 'ALE/Breakout-v5'?");
 });
 
-/** What an environment of an id does: frames a step, and which repetitions. */
-function settingsOf(id: string, registry: EnvRegistry): string[] {
+/** What an environment of an id does: frames a step, chance and frame limit. */
+function settingsOf(id: string, registry: EnvRegistry): unknown[] {
   // What is undefined is as left out.
   const kwargs = { obsType: "ram", frameskip: undefined };
   const env = make(id, { registry, kwargs }) as TimeLimit;
@@ -41,8 +41,9 @@ function settingsOf(id: string, registry: EnvRegistry): string[] {
       env.step(0);
       return inner.ale.frameNumber - before;
     }));
-    const { sticky } = inner.ale.snapshot() as { sticky: unknown };
-    return [inner.ale.game.id, [...frames].sort().join(), `${sticky !== null}`];
+    const { settings } = inner.ale.snapshot() as { settings: string };
+    const [chance, limit] = settings.split(",").slice(-2).map(Number);
+    return [inner.ale.game.id, [...frames].sort().join(), chance, limit];
   } finally {
     env.close();
   }
@@ -53,13 +54,14 @@ Deno.test({
   ignore: !isAtariInstalled(),
   fn() {
     const registry = atariRegistry();
-    for (const [id, game, skip, chance] of GYMNASIUM) {
+    for (const [id, game, skip, chance, limit] of GYMNASIUM) {
       if (game !== "pong") continue;
       const frames = skip === "[2,5]" ? "2,3,4" : skip;
       assertEquals(settingsOf(id, registry), [
         game,
         frames,
-        `${Number(chance) > 0}`,
+        Number(chance),
+        Number(limit),
       ]);
     }
   },

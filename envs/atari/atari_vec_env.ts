@@ -87,6 +87,8 @@ export class AtariVecEnv implements VecEnv {
   readonly spec: EnvSpec;
 
   #games: FusedGame[] = [];
+  /** What snapshots must be of. */
+  #settings: string;
   #stacker: FrameStacker;
   #actions: number;
   #isSeeded = false;
@@ -120,6 +122,8 @@ export class AtariVecEnv implements VecEnv {
     );
     this.observationSpace = this.#stacker.space;
     const game = gameOfId(id);
+    const all = { game: game.id, maxEpisodeSteps, ...settings };
+    this.#settings = JSON.stringify(Object.entries(all).sort());
     const actions = gameActions(game, settings.fullActionSpace);
     if (settings.noopMax > 0 || settings.terminalOnLifeLoss) {
       checkNoop(actions.meanings);
@@ -235,6 +239,7 @@ export class AtariVecEnv implements VecEnv {
    */
   snapshot(): Snapshot {
     return {
+      settings: this.#settings,
       games: this.#games.map((game) => game.save()),
       observations: this.#stacker.stacks.slice(),
       isSeeded: this.#isSeeded,
@@ -249,11 +254,18 @@ export class AtariVecEnv implements VecEnv {
    * @throws {RangeError} If it is of another number of copies.
    */
   restore(snapshot: Snapshot): void {
-    const { games, observations, isSeeded } = snapshotRecord(snapshot, [
+    const record = snapshotRecord(snapshot, [
+      "settings",
       "games",
       "observations",
       "isSeeded",
     ]);
+    const { settings, games, observations, isSeeded } = record;
+    if (settings !== this.#settings) {
+      throw new TypeError(
+        `Cannot restore ${this.spec.id}: the snapshot is of other settings`,
+      );
+    }
     const states = games as Snapshot[];
     checkSnapshotCopies(this.numEnvs, states.length);
     this.#stacker.load(observations);

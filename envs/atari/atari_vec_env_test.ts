@@ -198,6 +198,39 @@ const make = () =>
 testVecWrapper("AtariVecEnv", make, { ignore });
 
 Deno.test({
+  name: "a snapshot of other settings is refused",
+  ignore,
+  fn() {
+    const made = (
+      options: PreprocessingOptions & { maxEpisodeSteps?: number },
+    ) => {
+      const env = new AtariVecEnv("ALE/Pong-v5", { numEnvs: 1, ...options });
+      env.reset({ seed: 0 });
+      return env;
+    };
+    const env = made({}), before = env.snapshot();
+    for (
+      const options of [
+        { size: { width: 30, height: 21 } },
+        { repeatActionProbability: 0.5 },
+        { frameskip: 3 },
+        { maxEpisodeSteps: 9 },
+      ]
+    ) {
+      const other = made(options);
+      assertThrows(
+        () => env.restore(other.snapshot()),
+        TypeError,
+        "Cannot restore ALE/Pong-v5: the snapshot is of other settings",
+      );
+      other.close();
+    }
+    assertEquals(env.snapshot(), before);
+    env.close();
+  },
+});
+
+Deno.test({
   name: "a snapshot of another number of copies is refused",
   ignore,
   fn() {

@@ -119,7 +119,8 @@ export class HostedVecEnv implements VecEnv {
    * @returns The first observations; reused by the next step.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
-   * @throws {Error} If a host fails again and again.
+   * @throws {Error} If a host fails again and again, or what it throws in the
+   * first reset.
    */
   reset(options: VecResetOptions = {}): Batch {
     this.#checkIdle("reset");
@@ -135,6 +136,8 @@ export class HostedVecEnv implements VecEnv {
       else this.#hosts.begin(group, { type: "reset" });
     }
     const failures = fleet.collect(alive, fleet.stepTimeoutMs);
+    // What has never begun would throw again: there is nothing to save.
+    if (this.#state === "fresh") throwErrors(failures);
     const replaced = new Map([...this.#lost, ...failures]);
     this.#lost.clear();
     this.#state = "running";

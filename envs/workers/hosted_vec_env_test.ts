@@ -250,6 +250,19 @@ Deno.test("a reset gives its seeds to hosts that were replaced as well", () => {
   assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
 });
 
+Deno.test("what a host throws in the first reset reaches the caller at once", () => {
+  const events: RestartEvent[] = [];
+  const { hosts, env } = fragile({ onRestart: (it) => events.push(it) });
+  hosts.script = once(1, "reset", "error");
+  assertThrows(() => env.reset(), RangeError, "reset failed in life 1");
+  assertEquals(events, []);
+  // It may be a matter of that one time; from then on hosts are replaced.
+  env.reset({ seed: 6 });
+  hosts.script = once(1, "reset", "error");
+  env.reset({ seed: 6 });
+  assertEquals(events.length, 1);
+});
+
 Deno.test("a host that cannot be started is one clear error, and none is left", () => {
   const hosts = new ScriptedHosts(makeFragile, { numEnvs: 2, groups: 2 });
   hosts.script = once(1, "open", "error");

@@ -36,6 +36,9 @@ ale = ale_py.ALEInterface()
 ale.setLoggerMode(ale_py.LoggerMode.Error)
 ale.loadROM(roms.get_rom_path(sys.argv[1]))
 ale.reset_game()
+# Before the first frame, some games have not told their lives yet.
+for _ in range(2):
+    ale.act(ale_py.Action.NOOP)
 print(json.dumps([
     [int(it) for it in ale.getAvailableModes()],
     [it.value for it in ale.getMinimalActionSet()],
