@@ -1,5 +1,5 @@
 import { parseArgs } from "@std/cli";
-import { isLikelyTypo, nearest } from "./config/schema.ts";
+import { describeProperty, isLikelyTypo, nearest } from "./config/schema.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** One option of a command, as the help shows it. */
@@ -23,7 +23,7 @@ export interface ParsedOptions {
 
 /** The options that every command has. */
 export const COMMON_OPTIONS: readonly OptionSpec[] = [
-  { name: "help", help: "Show this help." },
+  { name: "help", help: "Show this help; also -h." },
   { name: "debug", help: "Show where an error came from." },
 ];
 
@@ -64,6 +64,7 @@ export function parseOptions(
   const parsed = parseArgs(tieNegativeNumbers(args, valued), {
     string: ["_", ...valued.map((spec) => spec.name)],
     boolean: plain.map((spec) => spec.name),
+    alias: { help: "h" },
     collect: valued.map((spec) => spec.name),
     unknown: (arg: string) => {
       if (!arg.startsWith("-") || arg === "-") return true;
@@ -103,19 +104,26 @@ export function valueOf(
   return options.values.get(name)?.[0];
 }
 
-/** Reads an option as an integer of at least `minimum`. */
-export function integerOf(
+/** What an option accepts, and what it is without being given. */
+export interface IntegerRange<T> {
+  minimum: number;
+  maximum?: number;
+  fallback: T;
+}
+
+/** Reads an option as an integer from `minimum` to `maximum`. */
+export function integerOf<T extends number | undefined>(
   options: ParsedOptions,
   name: string,
-  { minimum, fallback }: { minimum: number; fallback: number },
-): number {
+  { minimum, maximum, fallback }: IntegerRange<T>,
+): number | T {
   const text = valueOf(options, name);
   if (text === undefined) return fallback;
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < minimum) {
-    throw new UsageError(
-      `Cannot use --${name} ${text}: expected an integer of at least ${minimum}`,
-    );
+  const isInRange = value >= minimum && value <= (maximum ?? Infinity);
+  if (!Number.isSafeInteger(value) || !isInRange) {
+    const expected = describeProperty({ type: "integer", minimum, maximum });
+    throw new UsageError(`Cannot use --${name} ${text}: expected ${expected}`);
   }
   return value;
 }

@@ -32,6 +32,24 @@ Deno.test("values stay text: ids that look like numbers, negative numbers", () =
   );
 });
 
+Deno.test("an integer may have a most, and no fallback", () => {
+  const range = { minimum: 1, maximum: 9, fallback: undefined };
+  const read = (...args: string[]) =>
+    integerOf(parseOptions(args, SPECS), "episodes", range);
+  assertEquals([read(), read("--episodes=9")], [undefined, 9]);
+  assertThrows(
+    () => read("--episodes=10"),
+    UsageError,
+    "Cannot use --episodes 10: expected an integer from 1 to 9",
+  );
+});
+
+Deno.test("-h asks for help as --help does", () => {
+  for (const word of ["-h", "--help"]) {
+    assertEquals([...parseOptions([word], SPECS).switches], ["help"]);
+  }
+});
+
 Deno.test("a bad option is one clear line", () => {
   const cases: [string[], string][] = [
     [["--enw", "X"], "Unknown option '--enw': did you mean '--env'?"],

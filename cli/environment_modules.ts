@@ -57,9 +57,9 @@ export async function loadEnvironment(
   if (isGymnasium(env)) {
     const { registerGymnasium } = await import("@bellman/envs/gymnasium");
     const name = env.slice(GYMNASIUM.length);
-    if (!/-v\d+$/.test(name)) {
+    if (name === "") {
       throw new UsageError(
-        `Cannot use the environment '${env}': expected a name with its version, such as gym:LunarLander-v3`,
+        `Cannot use the environment '${env}': expected a name of Gymnasium's, such as gym:LunarLander-v3`,
       );
     }
     registerGymnasium(name, {

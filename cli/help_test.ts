@@ -19,7 +19,7 @@ Usage: bellman fly RUN [OPTIONS]
 
 Options:
   --height N  Metres above ground.
-  --help      Show this help.
+  --help      Show this help; also -h.
   --debug     Show where an error came from.
 
 Have a good flight.

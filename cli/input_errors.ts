@@ -13,16 +13,24 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /** The path that an error of Deno's own functions names, quoted at its end. */
-function pathIn(message: string): string | undefined {
-  return /: \w+ '([^']+)'$/.exec(message)?.[1];
+function pathIn({ message }: Error): string | undefined {
+  return /: \w+ (?:'[^']+' -> )?'([^']+)'$/.exec(message)?.[1];
 }
 
-/** An error of the file system as one that a person can act on. */
-function ofFile(error: Error): UsageError | undefined {
-  const { code, path = pathIn(error.message) } = error as {
-    code?: string;
-    path?: string;
-  };
+/**
+ * An error of the file system as one that a person can act on; undefined for
+ * any other.
+ *
+ * @param error What was thrown.
+ * @param ownPath The path to name, where the error names another.
+ */
+export function fileError(
+  error: unknown,
+  ownPath?: string,
+): UsageError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, path: itsPath } = error as { code?: string; path?: string };
+  const path = ownPath ?? itsPath ?? pathIn(error);
   const problem = FILE_PROBLEMS[code ?? ""];
   if (problem === undefined) return undefined;
   const which = path === undefined ? "" : ` ${path}`;
@@ -42,5 +50,5 @@ export function asInputError(error: unknown): Error | undefined {
   const isInput = error instanceof UsageError || error instanceof RangeError ||
     error instanceof TypeError || error instanceof SyntaxError ||
     error instanceof Deno.errors.NotCapable;
-  return ofFile(error) ?? (isInput ? error : undefined);
+  return fileError(error) ?? (isInput ? error : undefined);
 }

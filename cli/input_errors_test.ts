@@ -23,6 +23,19 @@ Deno.test("errors of the file system are told in words, by either API", () => {
   }
 });
 
+Deno.test("a move that fails is told by the path that was meant", async () => {
+  const dir = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${dir}/file`, "");
+  await Deno.mkdir(`${dir}/taken`);
+  const move = () => Deno.renameSync(`${dir}/file`, `${dir}/taken`);
+  const error = caught(move);
+  await Deno.remove(dir, { recursive: true });
+  assertEquals(
+    asInputError(error)?.message,
+    `Cannot use the file ${dir}/taken: it is a folder`,
+  );
+});
+
 Deno.test("mistakes of the input pass as they are, failures do not", () => {
   for (const kind of [RangeError, TypeError, SyntaxError, UsageError]) {
     const error = new kind("Cannot");

@@ -22,6 +22,9 @@ export const COMMANDS: readonly Command[] = [
   listCommand,
 ];
 
+/** The words that ask for the help of the whole program. */
+const HELP: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
+
 function findCommand(name: string): Command {
   const command = COMMANDS.find((it) => it.name === name);
   if (command !== undefined) return command;
@@ -38,7 +41,7 @@ async function dispatch(
   io: CommandIo,
 ): Promise<number> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "help") {
+  if (name === undefined || HELP.has(name)) {
     io.out(programHelp(COMMANDS));
     return name === undefined ? 2 : 0;
   }

@@ -5,8 +5,6 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { capture } from "./testdata/capture.ts";
-import { decode } from "modern-gif";
-import { decode as decodePng } from "fast-png";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-cli-" });
 const SMALL = ["--backend", "wasm", "--steps", "400", "--set", "numEnvs=4"];
@@ -116,6 +114,12 @@ Deno.test("export writes the best agent to a file of one's own", async () => {
     await Deno.readFile(path),
     await Deno.readFile(`${first}/policy.onnx`),
   );
+  const taken = await capture("export", first, "--out", `${dir}/`);
+  assertEquals(taken.code, 2);
+  assertEquals(
+    taken.err,
+    `error: Cannot write the policy to ${dir}/: expected a file, this is a folder\n`,
+  );
   const batch = await capture("export", first, "--batch", "0");
   assertEquals(batch.code, 2);
 });
@@ -197,55 +201,6 @@ Deno.test("eval and play choose actions as the run was evaluated", async () => {
   assertStringIncludes(both.err, "Cannot use both");
 });
 
-Deno.test("play refuses more pictures a second than a GIF can show", async () => {
-  const { code, err } = await capture("play", first, "--fps", "60");
-  assertEquals(code, 2);
-  assertStringIncludes(err, "expected at most 50; use --mp4 FILE");
-});
-
-Deno.test("play says before it plays where it cannot write", async () => {
-  const says = async (...options: string[]) => {
-    const { code, err } = await capture("play", first, ...options);
-    assertEquals(code, 2);
-    return err;
-  };
-  const missing = `${dir}/none/x.gif`;
-  assertEquals(
-    await says("--gif", missing),
-    `error: Cannot write the video to ${missing}: the folder ${dir}/none is not there\n`,
-  );
-  assertStringIncludes(await says("--gif", "x.mp4"), "that ends in .gif");
-});
-
-Deno.test("play writes a GIF with a picture for each step", async () => {
-  const gif = `${dir}/play.gif`;
-  const { code, out } = await capture(
-    "play",
-    first,
-    "--gif",
-    gif,
-    "--width=60",
-    "--height=40",
-  );
-  assertEquals(code, 0);
-  const steps = Number(out.match(/, (\d+) steps/)![1]);
-  const { width, height, frames } = decode(
-    Deno.readFileSync(gif).buffer as ArrayBuffer,
-  );
-  assertEquals([width, height, frames.length], [60, 40, steps]);
-});
-
-Deno.test("play writes PNGs that show the environment", async () => {
-  const png = `${dir}/pictures`;
-  const { code } = await capture("play", first, "--png", png);
-  assertEquals(code, 0);
-  const picture = decodePng(
-    Deno.readFileSync(`${png}/episode_1_step_00000.png`),
-  );
-  assertEquals([picture.width, picture.height], [300, 200]);
-  assert(new Set(picture.data).size > 5);
-});
-
 Deno.test("plot averages the seeds of one configuration", async () => {
   const out = `${dir}/curve.svg`;
   const { code } = await capture("plot", first, second, "--out", out);
@@ -265,6 +220,39 @@ Deno.test("list names algorithms, environments and presets", async () => {
   }
   const listing = JSON.parse((await capture("list", "--json")).out);
   assert(listing.presets.length >= 6);
+});
+
+Deno.test("a bad command line is one clear line", async () => {
+  const cases: [string[], string][] = [
+    [
+      ["list", "foo"],
+      "Cannot list 'foo': expected options alone, as in 'list --all'",
+    ],
+    [
+      ["train", "--env", "gym:"],
+      "Cannot use the environment 'gym:': expected a name of Gymnasium's, such as gym:LunarLander-v3",
+    ],
+    [
+      ["eval", ""],
+      "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
+    ],
+    [
+      ["train", "--set", "seed=1", "--seed", "2"],
+      "Cannot use both '--seed' and '--set seed=1' in the command line: they are the same key, give one",
+    ],
+  ];
+  for (const [args, message] of cases) {
+    const { code, err } = await capture(...args);
+    assertEquals([code, err], [2, `error: ${message}\n`]);
+  }
+});
+
+Deno.test("-h is --help", async () => {
+  for (const command of [[], ["train"], ["list"]]) {
+    const { code, out } = await capture(...command, "-h");
+    assertEquals(code, 0);
+    assertEquals(out, (await capture(...command, "--help")).out);
+  }
 });
 
 Deno.test("help comes from the configuration's types", async () => {

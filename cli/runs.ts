@@ -22,6 +22,11 @@ export interface SavedRun {
 
 /** Opens a run folder; one that is missing or broken is one clear line. */
 export async function openRun(dir: string): Promise<SavedRun> {
+  if (dir === "") {
+    throw new UsageError(
+      "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
+    );
+  }
   const folder = openRunFolder(dir);
   const name = folder.configPath;
   const text = await readText(name, "the configuration");

@@ -3,7 +3,7 @@ import type { Command } from "../command.ts";
 import type { CommandIo } from "../io.ts";
 import { policyFile } from "../policy_file.ts";
 import { UsageError } from "../usage_error.ts";
-import { writeWhole } from "../whole_file.ts";
+import { checkWritable, writeWhole } from "../whole_file.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 async function exportRun(
@@ -14,6 +14,7 @@ async function exportRun(
   const { config, folder, deterministic, checkpoint: { step } } = agent;
   const batchSize = integerOf(options, "batch", { minimum: 1, fallback: 1 });
   const path = valueOf(options, "out") ?? folder.policyPath;
+  await checkWritable(path, "the policy");
   await withAgent(agent, io, async (session) => {
     const file = policyFile(session, { batchSize, deterministic });
     if (file === undefined) {

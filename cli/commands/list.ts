@@ -4,6 +4,7 @@ import type { ParsedOptions } from "../args.ts";
 import type { Command } from "../command.ts";
 import { loadAllEnvironments } from "../environment_modules.ts";
 import type { CommandIo } from "../io.ts";
+import { UsageError } from "../usage_error.ts";
 
 interface Listing {
   algorithms: { name: string; summary: string }[];
@@ -84,6 +85,12 @@ function asText(found: Listing, games: ReadonlySet<string>): string {
 }
 
 async function list(options: ParsedOptions, io: CommandIo): Promise<number> {
+  const [stray] = options.positionals;
+  if (stray !== undefined) {
+    throw new UsageError(
+      `Cannot list '${stray}': expected options alone, as in 'list --all'`,
+    );
+  }
   const games = await loadAllEnvironments();
   const found = listing();
   const grouped = options.switches.has("all") ? new Set<string>() : games;

@@ -1,8 +1,9 @@
 import type { Env } from "@bellman/envs";
-import { dirname, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { round } from "../evaluation.ts";
+import { breather, interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
 import { MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
 import { hasFfmpeg } from "../play/mp4.ts";
@@ -16,6 +17,7 @@ import {
 import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
 import type { Session } from "../session.ts";
 import { UsageError } from "../usage_error.ts";
+import { checkWritable } from "../whole_file.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 /** Says before anything is played why a video could not be written. */
@@ -25,18 +27,7 @@ async function checkVideoPath(path: string, ending: string): Promise<void> {
       `Cannot write the video to ${path}: expected a file that ends in ${ending}`,
     );
   }
-  const dir = dirname(path);
-  try {
-    await Deno.remove(await Deno.makeTempFile({ dir }));
-  } catch (error) {
-    const why = error instanceof Deno.errors.NotFound
-      ? "is not there"
-      : "cannot be written to";
-    throw new UsageError(
-      `Cannot write the video to ${path}: the folder ${dir} ${why}`,
-      { cause: error },
-    );
-  }
+  await checkWritable(path, "the video");
 }
 
 async function sinkOf(
@@ -61,7 +52,11 @@ async function sinkOf(
   }
   if (live) return terminalSink(io, framesPerSecond);
   if (png !== undefined) {
-    await Deno.mkdir(png, { recursive: true });
+    if (options.values.has("fps")) {
+      throw new UsageError(
+        "Cannot use --fps with --png: single pictures have no rate; leave it out",
+      );
+    }
     return pngSink(png);
   }
   if (mp4 !== undefined) {
@@ -75,7 +70,7 @@ async function sinkOf(
   }
   if (framesPerSecond > MOST_GIF_FRAMES_PER_SECOND) {
     throw new UsageError(
-      `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF_FRAMES_PER_SECOND}; use --mp4 FILE, or --every N`,
+      `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF_FRAMES_PER_SECOND}; use --mp4 FILE, or a lower --fps with --every N, which looks as fast`,
     );
   }
   const path = gif ?? join(dir, "play.gif");
@@ -92,15 +87,28 @@ interface PictureSize {
   height: number;
 }
 
+/** Pixels of a side at most: GIFs end at 65,535, and memory before that. */
+const MOST_PIXELS = 8192;
+
+/** The sides that were asked for. */
+function askedSize(options: ParsedOptions): Partial<PictureSize> {
+  const range = { minimum: 1, maximum: MOST_PIXELS, fallback: undefined };
+  return {
+    width: integerOf(options, "width", range),
+    height: integerOf(options, "height", range),
+  };
+}
+
 /** The size asked for; by default half of the environment's own. */
-function sizeOf(options: ParsedOptions, env: Env): PictureSize {
+function sizeOf(
+  { width, height }: Partial<PictureSize>,
+  env: Env,
+): PictureSize {
   const own = env.render();
-  const side = (name: "width" | "height"): number =>
-    integerOf(options, name, {
-      minimum: 1,
-      fallback: Math.ceil(own[name] / 2),
-    });
-  return { width: side("width"), height: side("height") };
+  return {
+    width: width ?? Math.ceil(own.width / 2),
+    height: height ?? Math.ceil(own.height / 2),
+  };
 }
 
 async function playRun(
@@ -110,9 +118,12 @@ async function playRun(
   const least = { minimum: 1 };
   const episodes = integerOf(options, "episodes", { ...least, fallback: 1 });
   const every = integerOf(options, "every", { ...least, fallback: 1 });
+  const asked = askedSize(options);
   const agent = await findAgent(options, "play");
   const { dir, seed, deterministic } = agent;
   const sink = await sinkOf(options, { dir, io });
+  const { signal, release } = interruptSignal(() => io.err("\nInterrupted\n"));
+  const breathe = breather();
   const play = async (session: Session) => {
     const env = session.environments.single();
     let size: PictureSize | undefined;
@@ -121,14 +132,19 @@ async function playRun(
       episodes,
       deterministic,
       seed,
-      show: (episode, step) => {
-        size ??= sizeOf(options, env);
+      show: async (episode, step) => {
+        await breathe();
+        signal.throwIfAborted();
+        size ??= sizeOf(asked, env);
         if (step % every !== 0) return;
-        return sink.show(env.render(size), episode, step);
+        await sink.show(env.render(size), episode, step);
       },
     });
+    signal.throwIfAborted();
     io.out(`step ${agent.checkpoint.step}\n`);
     played.forEach((episode, i) => io.out(describe(episode, i)));
+    // What leaves nothing behind may be ended at once: encoding hears no signal.
+    if (sink.abort === undefined) release();
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);
   };
@@ -136,9 +152,12 @@ async function playRun(
     await withAgent(agent, io, play);
   } catch (error) {
     await sink.abort?.();
+    if (signal.aborted) return 130;
     throw error;
+  } finally {
+    release();
   }
-  return 0;
+  return signal.aborted ? 130 : 0;
 }
 
 /** `play`: renders episodes of a trained agent. */

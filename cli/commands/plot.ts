@@ -1,25 +1,53 @@
 import {
   type CurveSeries,
+  type LogRow,
   readProgress,
   renderCurves,
 } from "@bellman/training";
+import { existsSync } from "node:fs";
 import { type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
+import type { ResolvedConfig } from "../config/resolve.ts";
 import { curveOf, groupNames } from "../curves.ts";
 import type { CommandIo } from "../io.ts";
 import { openRun } from "../runs.ts";
 import { UsageError } from "../usage_error.ts";
 
-async function seriesOf(
+interface LoggedRun {
+  run: string;
+  config: ResolvedConfig;
+  rows: LogRow[];
+}
+
+/** The runs that have logged something; the others are skipped, if not all. */
+async function loggedRuns(
   dirs: readonly string[],
-  key: string,
-): Promise<CurveSeries[]> {
-  const runs = await Promise.all(dirs.map(openRun));
-  const names = groupNames(runs.map((run) => run.config));
+  io: CommandIo,
+): Promise<LoggedRun[]> {
+  const runs = await Promise.all(dirs.map(async (run) => {
+    const { folder, config } = await openRun(run);
+    // A run that failed at its start has no such file.
+    const hasLog = existsSync(folder.progressPath);
+    return {
+      run,
+      config,
+      rows: hasLog ? readProgress(folder.progressPath) : [],
+    };
+  }));
+  const logged = runs.filter(({ rows }) => rows.length > 0);
+  if (logged.length === 0) return runs;
+  for (const { run, rows } of runs) {
+    if (rows.length > 0) continue;
+    io.err(`Skipped ${run}: nothing has been logged yet\n`);
+  }
+  return logged;
+}
+
+function seriesOf(runs: readonly LoggedRun[], key: string): CurveSeries[] {
+  const names = groupNames(runs.map(({ config }) => config));
   const groups = new Map<string, { x: number[]; y: number[] }[]>();
-  runs.forEach(({ folder }, i) => {
-    const rows = readProgress(folder.progressPath);
-    const curve = curveOf(rows, { key, run: dirs[i] });
+  runs.forEach(({ run, rows }, i) => {
+    const curve = curveOf(rows, { key, run });
     groups.set(names[i], [...(groups.get(names[i]) ?? []), curve]);
   });
   return [...groups].map(([name, curves]) => ({ name, runs: curves }));
@@ -54,7 +82,7 @@ async function plotRuns(
       `Cannot plot to ${out}: expected a file that ends in .svg or .html`,
     );
   }
-  const svg = renderCurves(await seriesOf(dirs, key), {
+  const svg = renderCurves(seriesOf(await loggedRuns(dirs, io), key), {
     title: key,
     xLabel: "environment steps",
     yLabel: key,

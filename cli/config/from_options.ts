@@ -69,7 +69,8 @@ function parseAssignment(text: string): Entry {
     );
   }
   const key = text.slice(0, at).trim();
-  return [key, parseValue(text.slice(at + 1), `'--set ${text}'`)];
+  const option = `--set ${text}`;
+  return [key, parseValue(text.slice(at + 1), `'${option}'`), option];
 }
 
 function commandLineEntries(options: ParsedOptions): Entry[] {
@@ -77,10 +78,9 @@ function commandLineEntries(options: ParsedOptions): Entry[] {
   for (const [name, key] of Object.entries(SHORTHANDS)) {
     const text = valueOf(options, name);
     if (text === undefined) continue;
-    entries.push([
-      key,
-      NAMES.has(name) ? text : parseValue(text, `'--${name}'`),
-    ]);
+    const option = `--${name}`;
+    const value = NAMES.has(name) ? text : parseValue(text, `'${option}'`);
+    entries.push([key, value, option]);
   }
   const assignments = options.values.get("set") ?? [];
   return [...entries, ...assignments.map(parseAssignment)];

@@ -72,7 +72,9 @@ function describeRange(property: PropertySchema): string {
   if (exclusiveMinimum !== undefined) parts.push(`above ${exclusiveMinimum}`);
   if (maximum !== undefined) parts.push(`at most ${maximum}`);
   if (exclusiveMaximum !== undefined) parts.push(`below ${exclusiveMaximum}`);
-  return parts.length === 0 ? "" : ` ${parts.join(" and ")}`;
+  const range = parts.join(" and ");
+  if (range === "") return "";
+  return range.startsWith("at ") ? ` of ${range}` : ` ${range}`;
 }
 
 const TYPE_WORDS: Record<string, string> = {

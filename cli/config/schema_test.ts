@@ -40,8 +40,12 @@ Deno.test("a likely typo is near, anything else is not", () => {
 
 Deno.test("a property says in words what it accepts", () => {
   const cases: [Parameters<typeof describeProperty>[0], string][] = [
-    [{ type: "integer", minimum: 1 }, "an integer at least 1"],
+    [{ type: "integer", minimum: 1 }, "an integer of at least 1"],
     [{ type: "number", minimum: 0, maximum: 1 }, "a number from 0 to 1"],
+    [
+      { type: "number", exclusiveMinimum: 0, maximum: 1 },
+      "a number above 0 and at most 1",
+    ],
     [
       { type: ["number", "null"], exclusiveMinimum: 0 },
       "a number above 0 or null",
@@ -50,7 +54,7 @@ Deno.test("a property says in words what it accepts", () => {
     [{ type: "string", const: "a2c" }, "a2c"],
     [
       { type: "array", items: { type: "integer", minimum: 1 } },
-      "a list, each an integer at least 1",
+      "a list, each an integer of at least 1",
     ],
     [{ type: "boolean" }, "true or false"],
   ];

@@ -35,8 +35,8 @@ function checkValue(
   );
 }
 
-/** A key as it was given, and its value. */
-export type Entry = [name: string, value: unknown];
+/** A key as it was given, its value, and the option if that says it otherwise. */
+export type Entry = [name: string, value: unknown, option?: string];
 
 /**
  * Checks the entries of one source (a file, a preset, `--set`) against the
@@ -48,7 +48,7 @@ export function validateEntries(
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
-  for (const [name, value] of entries) {
+  for (const [name, value, option = name] of entries) {
     const key = findKey(schema, name);
     if (key === undefined) {
       throw new UsageError(
@@ -61,12 +61,12 @@ export function validateEntries(
       throw new UsageError(
         `Cannot use both '${
           givenAs[key]
-        }' and '${name}' in ${origin}: they are the same key, give one`,
+        }' and '${option}' in ${origin}: they are the same key, give one`,
       );
     }
     checkValue(name, value, { property: schema.properties[key], origin });
     valid[key] = value;
-    givenAs[key] = name;
+    givenAs[key] = option;
   }
   return valid;
 }

@@ -36,12 +36,12 @@ Deno.test("each bad entry is one line that names what was expected", () => {
     [
       "nsteps",
       0,
-      "Cannot use nsteps = 0 of a2c.yaml: expected an integer at least 1",
+      "Cannot use nsteps = 0 of a2c.yaml: expected an integer of at least 1",
     ],
     [
       "numSteps",
       2.5,
-      "Cannot use numSteps = 2.5 of a2c.yaml: expected an integer at least 1",
+      "Cannot use numSteps = 2.5 of a2c.yaml: expected an integer of at least 1",
     ],
     [
       "maxGradNorm",
@@ -61,7 +61,7 @@ Deno.test("each bad entry is one line that names what was expected", () => {
     [
       "hiddenSizes",
       [64, -1],
-      "Cannot use hiddenSizes = [64,-1] of a2c.yaml: expected a list, each an integer at least 1",
+      "Cannot use hiddenSizes = [64,-1] of a2c.yaml: expected a list, each an integer of at least 1",
     ],
   ];
   for (const [key, value, message] of cases) {

@@ -41,12 +41,12 @@ export function mp4Sink(path: string, framesPerSecond: number): PictureSink {
   };
 }
 
-/** Each picture becomes a PNG in a folder that is there. */
+/** Each picture becomes a PNG in a folder, which the first one makes. */
 export function pngSink(dir: string): PictureSink {
   let count = 0;
   return {
     show: async (picture, episode, step) => {
-      count++;
+      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
       const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
       await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
     },

@@ -1,0 +1,164 @@
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
+import { decode as decodePng } from "fast-png";
+import { decode } from "modern-gif";
+import { hasFfmpeg } from "../play/mp4.ts";
+import { capture } from "../testdata/capture.ts";
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-play-" });
+const run = `${dir}/run`;
+const trained = await capture(
+  ...["train", "--backend=wasm", "--steps=400", "--set=numEnvs=4", "--quiet"],
+  ...["--out", run],
+);
+assertEquals(trained.code, 0, trained.err);
+
+/** What `play` says of options that it cannot use. */
+async function refusal(...options: string[]): Promise<string> {
+  const { code, out, err } = await capture("play", run, ...options);
+  assertEquals([code, out], [2, ""], err);
+  return err;
+}
+
+Deno.test("play refuses more pictures a second than a GIF can show", async () => {
+  assertStringIncludes(
+    await refusal("--fps", "60"),
+    "expected at most 50; use --mp4 FILE, or a lower --fps with --every N, which looks as fast",
+  );
+});
+
+Deno.test("play says before it plays where it cannot write", async () => {
+  const missing = `${dir}/none/x.gif`;
+  assertEquals(
+    await refusal("--gif", missing),
+    `error: Cannot write the video to ${missing}: the folder ${dir}/none is not there\n`,
+  );
+  assertStringIncludes(await refusal("--gif", "x.mp4"), "that ends in .gif");
+});
+
+Deno.test("play writes a GIF with a picture for each step", async () => {
+  const gif = `${dir}/play.gif`;
+  const { code, out } = await capture(
+    "play",
+    run,
+    "--gif",
+    gif,
+    "--width=60",
+    "--height=40",
+  );
+  assertEquals(code, 0);
+  const steps = Number(out.match(/, (\d+) steps/)![1]);
+  const { width, height, frames } = decode(
+    Deno.readFileSync(gif).buffer as ArrayBuffer,
+  );
+  assertEquals([width, height, frames.length], [60, 40, steps]);
+});
+
+Deno.test("play writes PNGs that show the environment", async () => {
+  const png = `${dir}/pictures`;
+  const { code } = await capture("play", run, "--png", png);
+  assertEquals(code, 0);
+  const picture = decodePng(
+    Deno.readFileSync(`${png}/episode_1_step_00000.png`),
+  );
+  assertEquals([picture.width, picture.height], [300, 200]);
+  assert(new Set(picture.data).size > 5);
+});
+
+Deno.test("play refuses sides that no picture can have", async () => {
+  for (const side of ["width", "height"]) {
+    const pixels = { width: "2", height: "2", [side]: "65536" };
+    assertEquals(
+      await refusal(
+        ...["--gif", `${dir}/f.gif`],
+        ...["--width", pixels.width, "--height", pixels.height],
+      ),
+      `error: Cannot use --${side} 65536: expected an integer from 1 to 8192\n`,
+    );
+  }
+});
+
+Deno.test("play says before it plays that a video would be a folder", async () => {
+  for (const kind of ["gif", ...await hasFfmpeg() ? ["mp4"] : []]) {
+    const path = `${dir}/folder.${kind}`;
+    await Deno.mkdir(path);
+    assertEquals(
+      await refusal(`--${kind}`, path),
+      `error: Cannot write the video to ${path}: expected a file, this is a folder\n`,
+    );
+  }
+});
+
+Deno.test("play of pictures has no rate", async () => {
+  assertStringIncludes(
+    await refusal("--png", `${dir}/rate`, "--fps", "10"),
+    "Cannot use --fps with --png: ",
+  );
+});
+
+Deno.test("play makes the folder of pictures with the first one", async () => {
+  const broken = `${dir}/broken`;
+  await Deno.mkdir(broken);
+  const config = await Deno.readTextFile(`${run}/config.yaml`);
+  await Deno.writeTextFile(
+    `${broken}/config.yaml`,
+    config.replace("env: CartPole-v1", "env: Acrobot-v1"),
+  );
+  await Deno.mkdir(`${broken}/checkpoints`);
+  for (const { name } of Deno.readDirSync(`${run}/checkpoints`)) {
+    await Deno.copyFile(
+      `${run}/checkpoints/${name}`,
+      `${broken}/checkpoints/${name}`,
+    );
+  }
+  const png = `${dir}/unmade`;
+  const { code } = await capture("play", broken, "--png", png);
+  assert(code !== 0);
+  await assertRejects(() => Deno.stat(png), Deno.errors.NotFound);
+});
+
+/** Waits until there is something at a path. */
+async function isThere(path: string): Promise<void> {
+  for (;;) {
+    try {
+      await Deno.stat(path);
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+Deno.test({
+  name: "play that is interrupted leaves nothing of its video",
+  // A program of the user's, and a signal that Windows lacks.
+  ignore: !await hasFfmpeg() || Deno.build.os === "windows",
+  fn: async () => {
+    const videos = `${dir}/videos`;
+    await Deno.mkdir(videos);
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-q", "--no-check", "--allow-all"],
+        new URL("../main.ts", import.meta.url).pathname,
+        ...["play", run, "--mp4", `${videos}/x.mp4`, "--episodes=1000000"],
+      ],
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    await Promise.race([isThere(`${videos}/x.mp4.tmp`), child.status]);
+    child.kill("SIGTERM");
+    const { code, stderr } = await child.output();
+    const said = new TextDecoder().decode(stderr);
+    assertEquals(code, 130, said);
+    assertStringIncludes(said, "Interrupted");
+    assertEquals([...Deno.readDirSync(videos)], []);
+  },
+});
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(dir, { recursive: true });
+});

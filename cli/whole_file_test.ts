@@ -1,0 +1,64 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { UsageError } from "./usage_error.ts";
+import { checkWritable, writeWhole } from "./whole_file.ts";
+
+async function inFolder(use: (dir: string) => Promise<void>): Promise<void> {
+  const dir = await Deno.makeTempDir({ prefix: "bellman-file-" });
+  try {
+    await use(dir);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+function namesIn(dir: string): string[] {
+  return [...Deno.readDirSync(dir)].map(({ name }) => name);
+}
+
+Deno.test("a file that cannot be written is told by its own path, nothing is left", () =>
+  inFolder(async (dir) => {
+    await Deno.mkdir(`${dir}/taken`);
+    const cases: [string, string][] = [
+      ["taken", "it is a folder"],
+      ["none/a.txt", "there is no such file or folder"],
+    ];
+    for (const [name, problem] of cases) {
+      const path = `${dir}/${name}`;
+      const error = await assertRejects(
+        () => writeWhole(path, "text"),
+        UsageError,
+      );
+      assertEquals(error.message, `Cannot use the file ${path}: ${problem}`);
+    }
+    assertEquals(namesIn(dir), ["taken"]);
+  }));
+
+Deno.test("what cannot be written to is told before, what can is left as it is", () =>
+  inFolder(async (dir) => {
+    await Deno.mkdir(`${dir}/taken`);
+    await Deno.writeTextFile(`${dir}/old`, "text");
+    const isFolder = "expected a file, this is a folder";
+    const cases: [string, string][] = [
+      ["taken", isFolder],
+      ["taken/", isFolder],
+      ["new/", isFolder],
+      ["none/a.txt", `the folder ${dir}/none is not there`],
+      ["old/a.txt", `the folder ${dir}/old cannot be written to`],
+    ];
+    for (const [name, problem] of cases) {
+      const path = `${dir}/${name}`;
+      const error = await assertRejects(
+        () => checkWritable(path, "the policy"),
+        UsageError,
+      );
+      assertEquals(
+        error.message,
+        `Cannot write the policy to ${path}: ${problem}`,
+      );
+    }
+    for (const name of ["old", "new"]) {
+      await checkWritable(`${dir}/${name}`, "the policy");
+    }
+    assertEquals(namesIn(dir).sort(), ["old", "taken"]);
+    assertEquals(await Deno.readTextFile(`${dir}/old`), "text");
+  }));
