@@ -117,7 +117,7 @@ export class ChildPipes {
     const slot = this.#slot;
     const frames = new FrameReader({
       begin: (length) => slot.room(length),
-      // The slot may be another process's by now.
+      // Nothing comes after the end, which the caller may have seen by now.
       part: (bytes, at) => {
         if (!this.#hasEnded) slot.memory.inbox.set(bytes, at);
       },

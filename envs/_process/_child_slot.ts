@@ -20,7 +20,7 @@ import {
 } from "./_layout.ts";
 import type { ChildMemory } from "./_layout.ts";
 
-/** The worker's side of a child's shared memory; it outlives the processes. */
+/** The worker's side of the memory shared for one process of a child. */
 export class ChildSlot {
   readonly words: Int32Array;
   readonly memory: ChildMemory;

@@ -1,5 +1,6 @@
 import type { ChildEnd } from "./child_errors.ts";
 import {
+  CHILD_WORDS,
   type ChildMemory,
   CODE,
   ENDED,
@@ -15,6 +16,7 @@ import {
   RECEIVED,
   SENT,
   shareBytes,
+  shareWords,
   STATE,
   TAKEN,
 } from "./_layout.ts";
@@ -22,9 +24,12 @@ import {
 /** Bytes of a box at first. */
 const BOX = 65_536;
 
-/** The caller's side of a child's shared memory. */
+/**
+ * The caller's side of the memory that it shares with one process of a child. The
+ * next process has another one: what is late of this cannot be taken for its.
+ */
 export class ChildView {
-  readonly words: Int32Array;
+  readonly words: Int32Array<SharedArrayBuffer> = shareWords(CHILD_WORDS);
   readonly memory: ChildMemory = {
     inbox: shareBytes(BOX),
     outbox: shareBytes(BOX),
@@ -34,8 +39,8 @@ export class ChildView {
   /** Whether the caller uses the message in the inbox. */
   #holds = false;
 
-  constructor(words: Int32Array) {
-    this.words = words;
+  constructor() {
+    Atomics.store(this.words, RECEIVED, NOTHING);
   }
 
   get state(): number {
@@ -77,16 +82,6 @@ export class ChildView {
     this.#holds = false;
     Atomics.store(this.words, RECEIVED, NOTHING);
     return Atomics.load(this.words, IS_WAITING) === 1;
-  }
-
-  /** Forgets what the process before sent, printed and left unread. */
-  clear(): void {
-    this.#holds = false;
-    const { words } = this;
-    Atomics.store(words, PRINTED, 0);
-    Atomics.store(words, RECEIVED, NOTHING);
-    Atomics.store(words, PID, 0);
-    Atomics.store(words, TAKEN, Atomics.load(words, SENT));
   }
 
   /** Whether the outbox could be overwritten in time. */

@@ -6,24 +6,25 @@ import { parentPort } from "node:worker_threads";
 import { ChildPipes } from "./_child_pipes.ts";
 import { ChildSlot } from "./_child_slot.ts";
 import {
+  type ChildCommand,
   CLOSED,
   CLOSING,
   COMMANDS,
   EVENTS,
   GROUP,
   KILLS,
+  memoryOf,
   NOTHING,
   OPEN,
   OUTBOX,
   RECEIVED,
-  wordsOf,
   type WorkerOrder,
 } from "./_layout.ts";
 
 /** How often callers are woken that sleep in a pipe, in milliseconds. */
 const RING_MS = 100;
 
-/** A slot, the process in it, and what it was last told. */
+/** The slot of a child, the process in it, and what it was last told. */
 interface Place {
   readonly slot: ChildSlot;
   process?: ChildPipes;
@@ -33,34 +34,42 @@ interface Place {
 
 class IoWorker {
   #words: Int32Array;
-  #places: Place[];
+  #places: Place[] = [];
+  /** Those that have not ended: of a child there may be one before its present. */
+  #processes = new Set<ChildPipes>();
   #graceMs: number;
   #showPrints: boolean;
   #ringing: ReturnType<typeof setInterval> | undefined;
 
   constructor(order: WorkerOrder & { type: "open" }) {
-    this.#words = order.words;
+    this.#words = new Int32Array(order.words);
     this.#graceMs = order.graceMs;
     this.#showPrints = order.showPrints;
-    this.#places = order.children.map((memory, child) => ({
-      slot: new ChildSlot(order.words, wordsOf(order.words, child), memory),
-      kills: 0,
-      outbox: 0,
-    }));
   }
 
-  start({ child, command }: WorkerOrder & { type: "start" }): void {
+  start(order: WorkerOrder & { type: "start" }): void {
     if (Atomics.load(this.#words, GROUP) !== OPEN) return;
-    const place = this.#places[child], { words } = place.slot;
-    place.slot.takeBell();
-    // A kill of the process before is not one of this.
-    place.kills = Atomics.load(words, KILLS);
+    const before = this.#places[order.child];
+    before?.slot.takeBell();
+    // It may not have ended in the time that the caller gave it.
+    before?.process?.kill();
+    const words = new Int32Array(order.words), memory = memoryOf(order.memory);
+    const slot = new ChildSlot(this.#words, words, memory);
+    const place: Place = { slot, kills: 0, outbox: 0 };
+    this.#places[order.child] = place;
     try {
-      place.process = new ChildPipes(place.slot, command, this.#showPrints);
+      place.process = this.#spawn(slot, order.command);
     } catch (error) {
-      place.slot.fail((error as Error).message);
+      slot.fail((error as Error).message);
     }
     this.#serve(place);
+  }
+
+  #spawn(slot: ChildSlot, command: ChildCommand): ChildPipes {
+    const process = new ChildPipes(slot, command, this.#showPrints);
+    this.#processes.add(process);
+    process.ended.then(() => this.#processes.delete(process));
+    return process;
   }
 
   hangBell({ child, path }: WorkerOrder & { type: "bell" }): void {
@@ -72,7 +81,7 @@ class IoWorker {
 
   grow({ child, box, memory }: WorkerOrder & { type: "grow" }): void {
     const place = this.#places[child];
-    place.slot.memory[box] = memory;
+    place.slot.memory[box] = new Uint8Array(memory);
     if (box === "inbox") {
       Atomics.store(place.slot.words, RECEIVED, NOTHING);
     } else {
@@ -111,7 +120,7 @@ class IoWorker {
 
   /** Lets the children end, and ends those that do not. */
   async #close(): Promise<void> {
-    const processes = this.#places.flatMap((it) => it.process ?? []);
+    const processes = [...this.#processes];
     const all = Promise.all(processes.map((it) => it.ended));
     for (const it of processes) it.closeInput();
     const timer = setTimeout(() => {

@@ -9,10 +9,10 @@ export const COMMANDS = 0;
 export const EVENTS = 1;
 /** Word: how the group stands. */
 export const GROUP = 2;
-/** Words before those of the first child. */
-const COMMON_WORDS = 4;
-/** Words of one child. */
-const CHILD_WORDS = 16;
+/** How many words a group has. */
+export const GROUP_WORDS = 4;
+/** How many words a child has beside those. */
+export const CHILD_WORDS = 16;
 
 /** Word of a child: how it stands. */
 export const STATE = 0;
@@ -76,15 +76,20 @@ export const ENDED = 2;
 /** `STATE` where there is no such program, or it may not be run. */
 export const FAILED = 3;
 
-/** The shared memory of one child. */
+/** The shared memory of one process of a child, beside its words. */
 export interface ChildMemory {
-  inbox: Uint8Array;
-  outbox: Uint8Array;
+  inbox: Uint8Array<SharedArrayBuffer>;
+  outbox: Uint8Array<SharedArrayBuffer>;
   /** The last prints, as a ring. */
-  readonly prints: Uint8Array;
+  readonly prints: Uint8Array<SharedArrayBuffer>;
   /** Why it ended: the name of a signal, or why it could not be started. */
-  readonly note: Uint8Array;
+  readonly note: Uint8Array<SharedArrayBuffer>;
 }
+
+/** The same as it is posted. */
+export type ChildBuffers = {
+  readonly [name in keyof ChildMemory]: SharedArrayBuffer;
+};
 
 /** What is run. */
 export interface ChildCommand {
@@ -104,12 +109,16 @@ export interface ChildCommand {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What a worker is told by messages; the rest goes through shared words. */
+/**
+ * What a worker is told by messages; the rest goes through shared words. Memory
+ * is posted as buffers: of a view each number would be looked at by itself,
+ * which takes seconds for a long box.
+ */
 export type WorkerOrder =
   | {
     readonly type: "open";
-    readonly words: Int32Array;
-    readonly children: ChildMemory[];
+    /** Those of the group. */
+    readonly words: SharedArrayBuffer;
     readonly graceMs: number;
     readonly showPrints: boolean;
   }
@@ -117,6 +126,9 @@ export type WorkerOrder =
     readonly type: "start";
     readonly child: number;
     readonly command: ChildCommand;
+    /** Those of the child, which no process before used. */
+    readonly words: SharedArrayBuffer;
+    readonly memory: ChildBuffers;
   }
   | {
     readonly type: "bell";
@@ -128,22 +140,39 @@ export type WorkerOrder =
     readonly type: "grow";
     readonly child: number;
     readonly box: "inbox" | "outbox";
-    readonly memory: Uint8Array;
+    readonly memory: SharedArrayBuffer;
   };
 
 /** Bytes in memory that both sides see. */
-export function shareBytes(length: number): Uint8Array {
+export function shareBytes(length: number): Uint8Array<SharedArrayBuffer> {
   return new Uint8Array(new SharedArrayBuffer(length));
 }
 
-/** The words of a group of `count` children. */
-export function shareWords(count: number): Int32Array {
-  const length = COMMON_WORDS + count * CHILD_WORDS;
-  return new Int32Array(new SharedArrayBuffer(4 * length));
+/** Words in memory that both sides see. */
+export function shareWords(count: number): Int32Array<SharedArrayBuffer> {
+  return new Int32Array(new SharedArrayBuffer(4 * count));
 }
 
-/** The words of one child, a view. */
-export function wordsOf(words: Int32Array, child: number): Int32Array {
-  const from = COMMON_WORDS + child * CHILD_WORDS;
-  return words.subarray(from, from + CHILD_WORDS);
+/** The memory of a child as it is posted. */
+export function buffersOf(
+  { inbox, outbox, prints, note }: ChildMemory,
+): ChildBuffers {
+  return {
+    inbox: inbox.buffer,
+    outbox: outbox.buffer,
+    prints: prints.buffer,
+    note: note.buffer,
+  };
+}
+
+/** The memory of a child that was posted. */
+export function memoryOf(
+  { inbox, outbox, prints, note }: ChildBuffers,
+): ChildMemory {
+  return {
+    inbox: new Uint8Array(inbox),
+    outbox: new Uint8Array(outbox),
+    prints: new Uint8Array(prints),
+    note: new Uint8Array(note),
+  };
 }

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { CLOSED, GROUP, OPEN, shareWords } from "./_layout.ts";
+import { CLOSED, GROUP, GROUP_WORDS, OPEN, shareWords } from "./_layout.ts";
 import { startIoWorker } from "./_start_io_worker.ts";
 
 Deno.test("nothing is waited for once the worker has failed", async () => {
-  const words = shareWords(1);
+  const words = shareWords(GROUP_WORDS);
   const worker = startIoWorker(words);
   const failed = new Promise((resolve) => worker.on("error", resolve));
   worker.ref();

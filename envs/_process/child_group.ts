@@ -8,12 +8,14 @@ import { ChildView } from "./_child_view.ts";
 import { startIoWorker } from "./_start_io_worker.ts";
 import {
   BELL,
+  buffersOf,
   type ChildCommand,
   CLOSED,
   CLOSING,
   COMMANDS,
   EVENTS,
   GROUP,
+  GROUP_WORDS,
   GROWING,
   KILLS,
   NEEDED,
@@ -27,9 +29,7 @@ import {
   shareWords,
   SLEEPS,
   STARTING,
-  STATE,
   TOO_LONG,
-  wordsOf,
   type WorkerOrder,
 } from "./_layout.ts";
 
@@ -66,7 +66,7 @@ const PATIENCE_MS = 30_000;
 export class ChildGroup {
   /** How many children there are. */
   readonly size: number;
-  #words: Int32Array;
+  #words: Int32Array<SharedArrayBuffer>;
   #children: ChildView[] = [];
   #commands: ChildCommand[];
   #worker: Worker;
@@ -87,17 +87,11 @@ export class ChildGroup {
     this.size = commands.length;
     this.#commands = [...commands];
     this.#graceMs = graceMs;
-    this.#words = shareWords(this.size);
-    for (let child = 0; child < this.size; child++) {
-      const view = new ChildView(wordsOf(this.#words, child));
-      view.clear();
-      this.#children.push(view);
-    }
+    this.#words = shareWords(GROUP_WORDS);
     this.#worker = startIoWorker(this.#words);
     this.#order({
       type: "open",
-      words: this.#words,
-      children: this.#children.map((it) => it.memory),
+      words: this.#words.buffer,
       graceMs,
       showPrints,
     });
@@ -250,7 +244,7 @@ export class ChildGroup {
   }
 
   /**
-   * Ends a child at once and waits until it is gone.
+   * Ends a child at once and waits until it is gone, for half a minute at most.
    *
    * @param child Which child.
    */
@@ -272,7 +266,6 @@ export class ChildGroup {
   restart(child: number, command?: ChildCommand): void {
     this.kill(child);
     if (command !== undefined) this.#commands[child] = command;
-    this.#children[child].clear();
     this.#start(child);
   }
 
@@ -311,8 +304,14 @@ export class ChildGroup {
   }
 
   #start(child: number): void {
-    Atomics.store(this.#children[child].words, STATE, STARTING);
-    this.#order({ type: "start", child, command: this.#commands[child] });
+    const { words, memory } = this.#children[child] = new ChildView();
+    this.#order({
+      type: "start",
+      child,
+      command: this.#commands[child],
+      words: words.buffer,
+      memory: buffersOf(memory),
+    });
   }
 
   #wake(): void {
@@ -346,7 +345,7 @@ export class ChildGroup {
     const { words, memory } = this.#children[child];
     memory.inbox = longer(memory.inbox, Atomics.load(words, NEEDED));
     Atomics.store(words, RECEIVED, GROWING);
-    this.#order({ type: "grow", child, box: "inbox", memory: memory.inbox });
+    this.#grow(child, "inbox");
   }
 
   #growOutbox(child: number, length: number): void {
@@ -358,11 +357,19 @@ export class ChildGroup {
     const { words, memory } = this.#children[child];
     memory.outbox = longer(memory.outbox, length);
     Atomics.add(words, OUTBOX, 1);
-    this.#order({ type: "grow", child, box: "outbox", memory: memory.outbox });
+    this.#grow(child, "outbox");
+  }
+
+  #grow(child: number, box: "inbox" | "outbox"): void {
+    const memory = this.#children[child].memory[box].buffer;
+    this.#order({ type: "grow", child, box, memory });
   }
 }
 
 /** A buffer for messages of at least `length` bytes, with room to grow. */
-function longer(box: Uint8Array, length: number): Uint8Array {
+function longer(
+  box: Uint8Array,
+  length: number,
+): Uint8Array<SharedArrayBuffer> {
   return shareBytes(Math.max(length, 2 * box.length));
 }

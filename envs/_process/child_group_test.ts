@@ -1,3 +1,4 @@
+import { Worker } from "node:worker_threads";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ChildEndedError, ChildTimeoutError } from "./child_errors.ts";
 import { ChildGroup, type ChildGroupOptions } from "./child_group.ts";
@@ -56,6 +57,32 @@ Deno.test("messages come back whole, however long they are", () => {
       assert(answer.every((byte) => byte === 7));
     }
   });
+});
+
+/** Whether there is a view of memory in something that is posted. */
+function holdsView(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return ArrayBuffer.isView(value) || Object.values(value).some(holdsView);
+}
+
+Deno.test("memory is posted as buffers, of which no number is copied", () => {
+  const posted: { type: string }[] = [];
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...rest): void {
+    posted.push(message);
+    return post.call(this, message, ...rest);
+  };
+  try {
+    withGroup(1, (group) => {
+      const length = 1_000_000;
+      assertEquals(ask(group, 0, "a".repeat(length)).length, length);
+    });
+  } finally {
+    Worker.prototype.postMessage = post;
+  }
+  const types = posted.map((it) => it.type);
+  assertEquals(types, ["open", "start", "grow", "grow"]);
+  assert(!posted.some(holdsView));
 });
 
 Deno.test("a message is sent in parts as one", () => {

@@ -22,7 +22,7 @@ import {
   Refusal,
   seedBytes,
 } from "./_messages.ts";
-import { defaultPython, hostCommand } from "./_python.ts";
+import { defaultPython, hostCommand, otherPython } from "./_python.ts";
 
 /** What the hosts make, and how many there are. */
 export interface GymnasiumHostsOptions extends GymnasiumOptions {
@@ -70,6 +70,7 @@ export class GymnasiumHosts implements GroupHosts {
       wrappers: wrapped,
       resets,
       draws,
+      otherPython: otherPython(),
     };
     const command = hostCommand(python);
     this.#children = new ChildGroup(groups.map(() => command), {
@@ -187,13 +188,13 @@ export class GymnasiumHosts implements GroupHosts {
     const end = this.#children.end(group);
     if (end?.failure !== undefined) {
       throw new Refusal(
-        `Cannot start Python '${this.#python}': ${end.failure}. Set BELLMAN_PYTHON or the option 'python' to one that has Gymnasium`,
+        `Cannot start Python '${this.#python}': ${end.failure}; ${otherPython()}`,
         { name: "TypeError" },
       );
     }
     if (end?.code === 0) {
       throw new Refusal(
-        `Cannot host environments in '${this.#python}': it ended before it answered. Set BELLMAN_PYTHON or the option 'python' to a Python that has Gymnasium`,
+        `Cannot host environments in '${this.#python}': it ended before it answered; ${otherPython()}`,
         { name: "TypeError" },
       );
     }

@@ -37,6 +37,8 @@ export interface HostSettings {
   /** Whether pictures are wanted where there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;
+  /** How to name another Python, for errors. */
+  readonly otherPython: string;
   /** Where it makes named pipes for its input and its output, if for any. */
   readonly pipes: readonly string[];
 }
@@ -78,8 +80,14 @@ export function checkAnswer(answer: Uint8Array, id: string): void {
   }
   const message = known === null
     ? told.message
-    : unknownEnvironment(id, known).message;
+    : unknownEnvironment(id, inModule(id, known)).message;
   throw new Refusal(message, { name, stack });
+}
+
+/** Ids as one asks for them with the module that `id` names, if it does. */
+function inModule(id: string, known: readonly string[]): string[] {
+  const prefix = id.slice(0, id.lastIndexOf(":") + 1);
+  return known.map((it) => prefix + it);
 }
 
 /** A failure whose message is a whole sentence, of one of this side's classes. */
@@ -89,9 +97,15 @@ export class Refusal extends HostFailure {
   }
 }
 
-/** Seeds as a host reads them: eight bytes each. */
+/** How many seeds NumPy's old generator knows. */
+const SEEDS = 2 ** 32;
+
+/**
+ * Seeds as a host reads them, eight bytes each: their lowest 32 bits, as many
+ * environments seed that generator.
+ */
 export function seedBytes(seeds: readonly number[]): Uint8Array {
-  const words = BigUint64Array.from(seeds, BigInt);
+  const words = BigUint64Array.from(seeds, (seed) => BigInt(seed % SEEDS));
   return new Uint8Array(words.buffer);
 }
 

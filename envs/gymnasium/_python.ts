@@ -48,9 +48,20 @@ del sys.argv[1:]
 Host().serve()
 `;
 
+const VARIABLE = "BELLMAN_PYTHON";
+
 /** The Python that is used unless said otherwise. */
 export function defaultPython(): string {
-  return readVariable("BELLMAN_PYTHON") || "python3";
+  return readVariable(VARIABLE) || "python3";
+}
+
+/** What to do where that is the wrong one, for errors. */
+export function otherPython(): string {
+  const asked = { name: "env", variable: VARIABLE } as const;
+  const option = "the option 'python' to a Python that has Gymnasium";
+  return Deno.permissions.querySync(asked).state === "granted"
+    ? `set ${VARIABLE} or ${option}`
+    : `permit this program to read ${VARIABLE} (--allow-env=${VARIABLE}), or set ${option}`;
 }
 
 /** The command that hosts environments. */

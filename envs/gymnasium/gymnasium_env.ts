@@ -108,7 +108,8 @@ export class GymnasiumEnv implements Env {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options A seed starts the random stream anew; Python gets its lowest
+   * 32 bits, as many environments take no more.
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
@@ -127,9 +128,11 @@ export class GymnasiumEnv implements Env {
   /**
    * Takes one step.
    *
-   * @param action What to do.
+   * @param action What to do. That of a box may lie outside of the bounds, and
+   * reaches the environment as it is.
    * @returns What came of it.
-   * @throws {RangeError} If the action is not of the action space.
+   * @throws {RangeError} If the action is not of the action space: of a box, if it
+   * is of another length or type or not finite.
    * @throws {Error} If no episode is under way, or the environment throws: the
    * cause has Python's traceback.
    */

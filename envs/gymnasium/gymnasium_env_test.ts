@@ -109,6 +109,7 @@ for (
     ["sequence", "Sequence(Discrete(2), stack=False) of"],
     ["one of", "OneOf(Discrete(2), Discrete(3)) of"],
     ["complex box", "it holds complex64 numbers of shape (1,)"],
+    ["no parts", "as it holds no values: change it"],
   ]
 ) {
   test(`the space '${space}' is refused in one line`, () => {
@@ -171,6 +172,45 @@ test("what the environment raises is told with its traceback", () => {
   assert(!error.message.includes("\n"));
   assert((error.cause as Error).stack!.includes("in do_raise"));
   assertEquals(env.reset(), Float32Array.of(0));
+  env.close();
+});
+
+for (const id of ["odd_envs:odd/Legacy-v0", "odd_envs:odd/Legacy-v1"]) {
+  test(`what ${id} returns is told where it is not what Gymnasium asks for`, () => {
+    const reset = open(id, { kwargs: { old: "reset" } });
+    assertThrows(
+      () => reset.reset({ seed: 0 }),
+      Error,
+      `Cannot reset ${id}: Python raised TypeError: reset returned an object of type 'ndarray': expected a tuple of two, (observation, info)`,
+    );
+    reset.close();
+    const step = open(id, { kwargs: { old: "step" } });
+    step.reset({ seed: 0 });
+    assertThrows(
+      () => step.step(0),
+      Error,
+      `Cannot step ${id}: Python raised ValueError: step must return (observation, reward, terminated, truncated, info): not enough values to unpack (expected 5, got 4)`,
+    );
+    step.close();
+    // What an environment itself cannot unpack is another matter.
+    const own = open(id, { kwargs: { old: "own" } });
+    own.reset({ seed: 0 });
+    assertThrows(
+      () => own.step(0),
+      Error,
+      "raised ValueError: too many values to unpack (expected 2",
+    );
+    own.close();
+  });
+}
+
+test("an environment gets the lowest 32 bits of a seed", () => {
+  const env = open("odd_envs:odd/Legacy-v1");
+  for (
+    const [seed, seen] of [[7, 7], [2 ** 32 - 1, 2 ** 32 - 1], [2 ** 32, 0]]
+  ) {
+    assertEquals(env.reset({ seed }), Float64Array.of(seen));
+  }
   env.close();
 });
 
@@ -281,9 +321,13 @@ test("an unknown id is told with the nearest name", () => {
   assert(wrong instanceof RangeError);
   assert(wrong.message.endsWith("did you mean 'CartPole-v1'?"));
   assert(refusal("CartPole-v9").message.includes("'CartPole-v1'?"));
+  // It is asked for as the unknown one was: with its module in front.
+  const { message: own } = refusal("odd_envs:odd/Countr-v0");
+  assert(own.includes("mean 'odd_envs:odd/Counter-v0'?"), own);
   const { message } = refusal("Nowhere/Thing-v0");
   assert(message.includes("namespace 'Nowhere'"), message);
-  assert(message.includes("option 'modules'"), message);
+  assert(message.includes("'module:Nowhere/Thing-v0'"), message);
+  assert(message.includes("option 'modules' (of a training"), message);
 });
 
 test("an environment that cannot be made is told in one line", () => {
@@ -329,8 +373,18 @@ test("a Python without Gymnasium is told in one line", () => {
   const { message } = refusal("CartPole-v1", { python: bare });
   assert(message.startsWith("Cannot import Gymnasium in "), message);
   assert(message.includes("-m pip install gymnasium"), message);
+  assert(message.includes("or set BELLMAN_PYTHON"), message);
   assert(!hasGymnasium({ python: bare }));
   Deno.removeSync(bare);
+});
+
+Deno.test({
+  name: "a variable that may not be read is told where Python is a wrong one",
+  permissions: { run: true, read: true },
+  fn: () => {
+    const { message } = refusal("CartPole-v1", { python: "no-such-python" });
+    assert(message.includes("--allow-env=BELLMAN_PYTHON"), message);
+  },
 });
 
 Deno.test({

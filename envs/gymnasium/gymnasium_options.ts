@@ -45,7 +45,8 @@ export interface GymnasiumOptions {
   /**
    * The Python that has Gymnasium and the environment.
    *
-   * @default the variable BELLMAN_PYTHON, or "python3"
+   * @default the variable BELLMAN_PYTHON, or "python3" where that is not set or
+   * may not be read
    */
   python?: string;
   /**

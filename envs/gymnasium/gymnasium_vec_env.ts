@@ -34,7 +34,9 @@ export interface GymnasiumVecEnvOptions
 
 /**
  * Copies of an environment of Python's Gymnasium, which step in one Python
- * process or in several: one message a step goes to each and one comes back.
+ * process or in several: one message a step goes to each and one comes back. Of
+ * the seed of a copy Python gets the lowest 32 bits, as many environments take no
+ * more.
  *
  * Time limits are Gymnasium's own. A copy whose episode ended is reset in the
  * same step. A process that dies, hangs or throws is replaced, as

@@ -113,7 +113,7 @@ test("environments give the numbers that they give in Python", async () => {
     for (const row of [0, 1]) {
       const actionOf = (batch: Batch): unknown =>
         plain(readRow(env.actionSpace, { batch, row }));
-      const seed = deriveSeed(5, row);
+      const seed = deriveSeed(5, row) % 2 ** 32;
       tasks.push({ id, seed, actions: batches.map(actionOf) });
     }
     const copies = play(env, batches);
@@ -150,6 +150,19 @@ test("the bridged cart-pole moves as this package's own", () => {
     });
     seen = [...step.observations as Float32Array];
   }
+  env.close();
+});
+
+test("a copy gets the lowest 32 bits of its seed, a replaced one too", () => {
+  const env = open("odd_envs:odd/Legacy-v1");
+  const seeds = [0, 1, 2].map((copy) => deriveSeed(6, copy) % 2 ** 32);
+  assertEquals(env.reset({ seed: 6 }), Float64Array.from(seeds));
+  Deno.kill(env.pids()[0], "SIGKILL");
+  const { observations, truncated } = env.step(new Int32Array(3));
+  assertEquals([...truncated], [1, 1, 1]);
+  (observations as Float64Array).forEach((seed, copy) => {
+    assert(seed > 0 && seed < 2 ** 32 && seed !== seeds[copy]);
+  });
   env.close();
 });
 

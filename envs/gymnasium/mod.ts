@@ -2,7 +2,8 @@
  * Environments of Python's Gymnasium, hosted by Python processes that this
  * package starts. Python with the packages `gymnasium` and `numpy` must be there:
  * the variable `BELLMAN_PYTHON` or the option `python` says which; this program
- * must be permitted to run it (`--allow-run`).
+ * must be permitted to run it (`--allow-run`) and to read the variable
+ * (`--allow-env=BELLMAN_PYTHON`).
  *
  * Every space that holds arrays of a fixed size maps: boxes of whole numbers
  * become `int32`, of single bits `uint8`; arrays of several axes of

@@ -1,9 +1,5 @@
 import { checkStepLimit } from "../_check_step_limit.ts";
-import {
-  defaultRegistry,
-  register,
-  type RegistryOptions,
-} from "../registry.ts";
+import { defaultRegistry, type RegistryOptions } from "../registry.ts";
 import type { EnvKwargs } from "../registration.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
@@ -48,11 +44,10 @@ function gymnasiumLimit(maxEpisodeSteps: number): number {
  * The options `kwargs` of `make` and `makeVec` are added to those given here.
  * Without `maxEpisodeSteps` the limit is Gymnasium's own.
  *
- * @param id The environment's name and version as Gymnasium knows them, with
- * the module in front that registers it where that is needed.
+ * @param id The environment's name as Gymnasium knows it, with or without a
+ * version, and with the module in front that registers it where that is needed.
  * @param options Where it is kept, and how it is made.
  * @returns The name that it is registered by.
- * @throws {SyntaxError} If the name has no version.
  * @example
  * ```ts
  * import { makeVec } from "@bellman/envs";
@@ -73,13 +68,13 @@ export function registerGymnasium(
   { registry = defaultRegistry, ...options }: RegisterGymnasiumOptions = {},
 ): string {
   const name = `gym:${id}`;
-  registry.delete(name);
   const kwargsWith = (kwargs: EnvKwargs, limit?: number): EnvKwargs => ({
     ...options.kwargs,
     ...kwargs,
     ...limit !== undefined && { max_episode_steps: gymnasiumLimit(limit) },
   });
-  register({
+  // Whether names have versions is Gymnasium's affair.
+  registry.set(name, {
     id: name,
     limitsItself: true,
     make: (kwargs, { maxEpisodeSteps } = {}) =>
@@ -93,6 +88,6 @@ export function registerGymnasium(
         numEnvs,
         kwargs: kwargsWith(kwargs, maxEpisodeSteps),
       }),
-  }, { registry });
+  });
   return name;
 }

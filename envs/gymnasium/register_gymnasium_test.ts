@@ -9,6 +9,14 @@ function test(name: string, run: () => void): void {
   Deno.test(name, { ignore: NO_GYMNASIUM }, run);
 }
 
+test("a name needs no version where Gymnasium needs none", () => {
+  const registry: EnvRegistry = new Map();
+  const id = registerGymnasium("CartPole", { registry, python: PYTHON });
+  const env = make(id, { registry });
+  assertEquals(env.spec?.id, id);
+  env.close();
+});
+
 test("a registered environment is made by name", () => {
   const registry: EnvRegistry = new Map();
   const options = { registry, python: PYTHON };

@@ -13,6 +13,33 @@ from .making import make
 from .spaces import Actions, map_space
 
 
+def first_seen(given):
+    """What is seen first, of what `reset` returned."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return given[0]
+    raise TypeError(
+        "reset returned %s: expected a tuple of two, (observation, info)"
+        % described(given)
+    )
+
+
+def described(given):
+    """What something is, in short."""
+    if isinstance(given, tuple):
+        return "a tuple of %d" % len(given)
+    return "an object of type '%s'" % type(given).__name__
+
+
+def is_no_step(error):
+    """Whether what a step returned could not be unpacked, here or in a wrapper."""
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    place = last.tb_frame.f_globals.get("__name__", "")
+    is_ours = place == __name__ or place.startswith("gymnasium.wrappers.")
+    return is_ours and "unpack" in str(error)
+
+
 class Copies:
     """The environments, stepped one after the other."""
 
@@ -47,7 +74,7 @@ class Copies:
         env = self.envs[copy]
         start = random_state(env) if seed is None else {"seed": seed}
         self.episodes.begin(copy, start)
-        return (env.reset() if seed is None else env.reset(seed=seed))[0]
+        return first_seen(env.reset() if seed is None else env.reset(seed=seed))
 
     def reset(self, seeds):
         self.lost.clear()
@@ -65,7 +92,15 @@ class Copies:
             if lost and copy in lost:
                 reward, terminated, truncated = 0.0, False, True
             else:
-                seen, reward, terminated, truncated, _ = step(actions[copy])
+                try:
+                    seen, reward, terminated, truncated, _ = step(actions[copy])
+                except (TypeError, ValueError) as error:
+                    if is_no_step(error):
+                        raise ValueError(
+                            "step must return (observation, reward, terminated,"
+                            " truncated, info): %s" % error
+                        ) from error
+                    raise
                 observe(copy, seen)
                 reward = float(reward)
             rewards.append(reward)
@@ -154,9 +189,9 @@ class Copies:
     def start(self, env, start):
         """Begins an episode as it began before; what is seen then."""
         if "seed" in start:
-            return env.reset(seed=start["seed"])[0]
+            return first_seen(env.reset(seed=start["seed"]))
         env.unwrapped.np_random.bit_generator.state = start["random"]
-        return env.reset()[0]
+        return first_seen(env.reset())
 
     def render(self, copy):
         """A picture as width, height and bytes."""

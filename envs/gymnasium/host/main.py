@@ -65,8 +65,14 @@ def open_copies(settings):
         raise Refused(
             "TypeError",
             "Cannot import Gymnasium in %s (Python %d.%d): %s. Run '%s -m pip install"
-            " gymnasium', or set BELLMAN_PYTHON to a Python that has it"
-            % (sys.executable, *sys.version_info[:2], error, sys.executable),
+            " gymnasium', or %s"
+            % (
+                sys.executable,
+                *sys.version_info[:2],
+                error,
+                sys.executable,
+                settings["otherPython"],
+            ),
         ) from error
     from .copies import Copies
     from .making import load_modules

@@ -69,11 +69,13 @@ def make(settings):
             env = wrap(env, **wrapper["kwargs"])
         return env
     except gym.error.NamespaceNotFound as error:
+        bare = name.rpartition(":")[2]
         raise Refused(
             "RangeError",
-            "Unknown environment '%s': nothing has registered the namespace '%s'; name"
-            " the Python module that does in the option 'modules'"
-            % (name, name.rpartition(":")[2].partition("/")[0]),
+            "Unknown environment '%s': nothing has registered the namespace '%s'; put"
+            " the Python module that does in front, as in 'module:%s', or name it in"
+            " the option 'modules' (of a training configuration: envModules)"
+            % (name, bare.partition("/")[0], bare),
         ) from error
     except (gym.error.NameNotFound, gym.error.VersionNotFound) as error:
         raise Refused("RangeError", first_line(error), known=list(gym.registry)) from error

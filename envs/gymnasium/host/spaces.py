@@ -81,9 +81,11 @@ def compare(what, held, given):
 
 def bound(values):
     """A bound of a box for JSON: one number where all are the same."""
-    flat = [it.item() for it in np.asarray(values).reshape(-1)]
-    known = [it if math.isfinite(it) else str(it) for it in flat]
-    return known[0] if len(set(known)) == 1 else known
+    flat = values.reshape(-1)
+    is_one = (flat == flat[0]).all()
+    known = (flat[:1] if is_one else flat).tolist()
+    known = [it if math.isfinite(it) else str(it) for it in known]
+    return known[0] if is_one else known
 
 
 BOX_DTYPES = {
@@ -102,10 +104,9 @@ def box_leaf(space):
     if target is None or 0 in space.shape:
         raise Refused("TypeError", "it holds %s numbers of shape %s" % (name, space.shape))
     if target == "int32":
-        low, high = (
-            [np.int32(min(max(int(it), -(2**31)), 2**31 - 1)) for it in ends.flat]
-            for ends in (low, high)
-        )
+        can = np.iinfo(space.dtype)
+        least, most = max(can.min, -(2**31)), min(can.max, 2**31 - 1)
+        low, high = np.clip(low, least, most), np.clip(high, least, most)
     elif name == "bool":
         low, high = np.uint8(low), np.uint8(high)
     description = {
@@ -134,7 +135,7 @@ def leaf_of(space):
     if isinstance(space, kinds.MultiDiscrete):
         nvec = np.asarray(space.nvec)
         start = np.asarray(getattr(space, "start", 0))
-        if nvec.max() > 2**31 or nvec.size == 0:
+        if nvec.max(initial=0) > 2**31:
             raise Refused("TypeError", "its numbers have more than 32 bits")
         description = {"type": "multiDiscrete", "nvec": nvec.reshape(-1).tolist()}
         return Leaf(space, description, "<i4", start if start.any() else None)
@@ -176,14 +177,17 @@ def leaves_of(space):
 def map_space(space, what, name):
     """The leaves and the description of a space, or why it has none."""
     try:
-        return leaves_of(space)
+        leaves, description = leaves_of(space)
+        if sum(leaf.size for leaf in leaves) == 0:
+            raise Refused("TypeError", "it holds no values")
+        return leaves, description
     except Refused as refused:
         text = " ".join(str(space).split())
         text = text if len(text) <= 80 else text[:77] + "..."
         raise Refused(
             refused.kind,
-            "Cannot use the %s space %s of '%s', as %s: change it by a wrapper,"
-            " named in the option 'wrappers', or in the environment"
+            "Cannot use the %s space %s of '%s', as %s: change it in the environment,"
+            " or, in a program, by a wrapper named in the option 'wrappers'"
             % (what, text, name, refused),
         ) from refused
 

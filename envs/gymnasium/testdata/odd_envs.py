@@ -45,9 +45,10 @@ SPACES = {
     "sequence": spaces.Sequence(spaces.Discrete(2)),
     "one of": spaces.OneOf((spaces.Discrete(2), spaces.Discrete(3))),
     "complex box": spaces.Box(0, 1, (1,), np.float32),
+    "no parts": spaces.Dict({"none": spaces.Tuple(())}),
 }
 SPACES["complex box"].dtype = np.dtype("complex64")
-REFUSED = ("text", "graph", "sequence", "one of", "complex box")
+REFUSED = ("text", "graph", "sequence", "one of", "complex box", "no parts")
 SPACES["all"] = spaces.Dict(
     {name: space for name, space in SPACES.items() if name not in REFUSED}
 )
@@ -159,6 +160,28 @@ class Counter(gym.Env):
         return picture
 
 
+class Legacy(gym.Env):
+    """Seeds as before, and shows that; returns less than it should if told to."""
+
+    observation_space = spaces.Box(0, 2**32, (1,), np.float64)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, old=None):
+        self.old = old
+
+    def reset(self, *, seed=None, options=None):
+        np.random.seed(seed)
+        self.seen = np.array([0 if seed is None else seed], np.float64)
+        return self.seen if self.old == "reset" else (self.seen, {})
+
+    def step(self, action):
+        if self.old == "own":
+            _, _ = action, 0, 0
+        if self.old == "step":
+            return self.seen, 1.0, False, {}
+        return self.seen, 1.0, False, False, {}
+
+
 class Twice(gym.Wrapper):
     """Takes each reward several times."""
 
@@ -174,3 +197,5 @@ class Twice(gym.Wrapper):
 gym.register("odd/Echo-v0", Echo)
 gym.register("odd/Counter-v0", Counter, max_episode_steps=4, reward_threshold=4.5)
 gym.register("odd/Counter-v1", Counter)
+gym.register("odd/Legacy-v0", Legacy, max_episode_steps=4)
+gym.register("odd/Legacy-v1", Legacy)
