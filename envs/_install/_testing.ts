@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto";
 import { zipSync } from "fflate";
-import type { Installation, InstallOutput } from "./run_install.ts";
+import {
+  type Installation,
+  type InstallOutput,
+  runInstall,
+} from "./run_install.ts";
 import type { PinnedPackage } from "./pinned_package.ts";
 
 /** A small wheel with a licence. */
@@ -73,4 +77,43 @@ export async function inFolder(
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** What is in the library of the toys' wheel. */
+export const CODE = "machine code";
+/** The toys' wheel. */
+export const WHEEL = wheelOf({ "toy_box/lib.so": CODE, "toy_box/x.py": "" });
+
+/** What an install task came to. */
+export interface Install {
+  code: number;
+  output: RecordedOutput;
+}
+
+/** A folder with the wheel in it, and a task that installs it beside. */
+export async function withToys(
+  run: (toys: {
+    folder: string;
+    dir: string;
+    wheel: string;
+    install(...args: string[]): Promise<Install>;
+  }) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (folder) => {
+    const [dir, wheel] = [`${folder}/cache/toys`, `${folder}/${TOY_WHEEL}`];
+    await Deno.writeFile(wheel, WHEEL);
+    const installation = toyInstallation(WHEEL, dir);
+    const install = async (...args: string[]): Promise<Install> => {
+      const output = new RecordedOutput();
+      return { code: await runInstall(installation, args, output), output };
+    };
+    await run({ folder, dir, wheel, install });
+  });
+}
+
+/** The names in a folder. */
+export async function entries(dir: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(dir)) names.push(name);
+  return names.sort();
 }

@@ -1,3 +1,5 @@
+import { tellPermission } from "./permission.ts";
+
 /**
  * The folder below which installed libraries, games and models are kept:
  * `BELLMAN_CACHE`, or `bellman` in the platform's cache folder.
@@ -5,10 +7,11 @@
  * @param os The platform.
  * @param environment Its environment's variables by name.
  * @throws {Error} If neither it nor a home folder is known.
+ * @throws {Deno.errors.NotCapable} If a variable is not permitted to be read.
  */
 export function cacheFolder(
   os: string = Deno.build.os,
-  environment: (name: string) => string | undefined = readVariable,
+  environment: (name: string) => string | undefined = neededVariable,
 ): string {
   const asked = environment("BELLMAN_CACHE");
   if (asked) return asked;
@@ -28,6 +31,22 @@ const CACHES: Record<string, [variable: string, below: string]> = {
   linux: ["XDG_CACHE_HOME", ""],
   windows: ["LOCALAPPDATA", ""],
 };
+
+/**
+ * A variable of the environment that says where something is, or undefined where
+ * it is unset or empty.
+ *
+ * @param name Its name.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to be read.
+ */
+export function neededVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch (error) {
+    tellPermission(error, `read the variable ${name}`, `--allow-env=${name}`);
+    throw error;
+  }
+}
 
 /**
  * A variable of the environment, or undefined where it is unset, empty or not

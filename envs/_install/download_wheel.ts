@@ -28,12 +28,14 @@ function reason(stderr: Uint8Array): string {
  *
  * @param wanted The package.
  * @param folder Where the wheel goes.
+ * @param signal Ends pip where it is aborted, which throws its reason.
  * @returns The wheel's file.
  * @throws {InstallError} If no wheel fits, Python cannot be run, or pip fails.
  */
 export async function downloadWheel(
   wanted: PinnedPackage,
   folder: string,
+  signal?: AbortSignal,
 ): Promise<string> {
   const { name, version } = wanted;
   const file = wanted.wheelFor(platform());
@@ -60,6 +62,7 @@ export async function downloadWheel(
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
+      signal,
     }).output();
   } catch (error) {
     throw new InstallError(
@@ -68,6 +71,7 @@ export async function downloadWheel(
       }): give wheels with --wheel PATH`,
     );
   }
+  signal?.throwIfAborted();
   if (output.success) return `${folder}/${file}`;
   throw new InstallError(
     `pip cannot download ${name} ${version}: ${reason(output.stderr)}`,

@@ -47,8 +47,16 @@ export function parseInstallOptions(
   return options;
 }
 
+/** Whether the arguments ask how the task is used. */
+export function asksForHelp(args: readonly string[]): boolean {
+  return args.includes("--help") || args.includes("-h");
+}
+
+/** How a task is used, in one line. */
+export function usageOf(task: string): string {
+  return `usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
+}
+
 function fail(problem: string, task: string): never {
-  throw new InstallError(
-    `${problem}, usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`,
-  );
+  throw new InstallError(`${problem}, ${usageOf(task)}`);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { InstallError } from "./install_error.ts";
+import type { PinnedPackage } from "./pinned_package.ts";
 import type { WheelContent } from "./read_wheel.ts";
 
 /** A package that was installed. */
@@ -13,43 +14,133 @@ export interface InstalledPackage {
   wheel: string;
   /** The wheel's SHA-256. */
   sha256: string;
+  /** Bytes of its files by their places; folders of old do not list them. */
+  files?: Record<string, number>;
+}
+
+/** An installed folder, or what is in its place, as it was found. */
+export interface FoundFolder {
+  /** Its path. */
+  dir: string;
+  /** What it says that it holds; undefined if it is none of ours. */
+  packages?: InstalledPackage[];
+  /** Bytes of all files in it by their places; one thing if it is none of ours. */
+  files: ReadonlyMap<string, number>;
 }
 
 /** The file that marks a folder as ours, with what is in it. */
 const MANIFEST = "installed.json";
+const HELP = "give an empty or new folder with --dir";
 
-/** What an installed folder says it holds, or undefined if it is none. */
-export async function installedPackages(
+/** Adds the files below a folder, with their bytes. */
+async function addFiles(
+  files: Map<string, number>,
   dir: string,
-): Promise<InstalledPackage[] | undefined> {
+  below = "",
+): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(`${dir}/${below}`)) {
+    const place = `${below}${name}`;
+    if (isDirectory) await addFiles(files, dir, `${place}/`);
+    else files.set(place, (await Deno.lstat(`${dir}/${place}`)).size);
+  }
+}
+
+function isInstalledPackage(value: unknown): value is InstalledPackage {
+  if (typeof value !== "object" || value === null) return false;
+  const { files = {}, ...texts } = value as InstalledPackage;
+  return ["name", "version", "wheel", "sha256"].every((key) =>
+    typeof texts[key as keyof typeof texts] === "string"
+  ) && typeof files === "object" && files !== null;
+}
+
+function parseManifest(text: string): InstalledPackage[] | undefined {
   try {
-    const text = await Deno.readTextFile(`${dir}/${MANIFEST}`);
-    return JSON.parse(text).packages;
+    const { packages } = JSON.parse(text);
+    const isRight = Array.isArray(packages) && packages.length > 0 &&
+      packages.every(isInstalledPackage);
+    return isRight ? packages : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a folder is absent or empty, so that nothing can be lost in it. */
-async function isFree(dir: string): Promise<boolean> {
-  try {
-    for await (const _ of Deno.readDir(dir)) return false;
-    return true;
-  } catch (error) {
-    return error instanceof Deno.errors.NotFound;
+/**
+ * Looks at what is in a folder.
+ *
+ * @throws {InstallError} If what it says that it holds cannot be understood, or
+ * it is no folder.
+ */
+export async function findFolder(dir: string): Promise<FoundFolder> {
+  const files = new Map<string, number>();
+  if (!existsSync(dir)) return { dir, files };
+  if (!(await Deno.stat(dir)).isDirectory) {
+    throw new InstallError(`'${dir}' is no folder: ${HELP}`);
   }
+  const manifest = `${dir}/${MANIFEST}`;
+  if (!existsSync(manifest)) {
+    // What belongs to others may be a whole disk: one thing of it will do.
+    for await (const { name } of Deno.readDir(dir)) {
+      return { dir, files: files.set(name, 0) };
+    }
+    return { dir, files };
+  }
+  await addFiles(files, dir);
+  const packages = parseManifest(await Deno.readTextFile(manifest));
+  if (packages !== undefined) return { dir, packages, files };
+  throw new InstallError(
+    `'${manifest}' is damaged: remove that folder, or ${HELP}`,
+  );
 }
 
 /**
- * Checks that a folder may be replaced.
+ * Checks that a folder may be replaced, as it is empty or holds nothing but what
+ * was installed of some packages.
  *
- * @throws {InstallError} If it holds things that were not installed by us.
+ * @throws {InstallError} If something would be lost.
  */
-export async function checkReplaceable(dir: string): Promise<void> {
-  if (await installedPackages(dir) || await isFree(dir)) return;
-  throw new InstallError(
-    `'${dir}' holds other files: give an empty or new folder with --dir`,
+export function checkReplaceable(
+  { dir, packages, files }: FoundFolder,
+  ours: readonly PinnedPackage[],
+): void {
+  if (files.size === 0) return;
+  if (packages === undefined) {
+    throw new InstallError(`'${dir}' holds other files: ${HELP}`);
+  }
+  const other = packages.find(({ name }) =>
+    !ours.some((it) => it.name === name)
   );
+  if (other !== undefined) {
+    throw new InstallError(`'${dir}' holds ${other.name}: ${HELP}`);
+  }
+  const listed = new Set(packages.flatMap((it) => Object.keys(it.files ?? {})));
+  const strange = [...files.keys()].find((it) =>
+    it !== MANIFEST && !listed.has(it)
+  );
+  if (strange === undefined) return;
+  throw new InstallError(
+    `'${dir}/${strange}' is not listed in its ${MANIFEST} and would be lost: move it away, or ${HELP}`,
+  );
+}
+
+/**
+ * What is installed of a package, as if it came out of its wheel.
+ *
+ * @param found The folder.
+ * @param of The package.
+ * @param installed What the folder says of it.
+ * @returns Undefined if the folder does not list its files.
+ */
+export async function installedContent(
+  { dir }: FoundFolder,
+  of: PinnedPackage,
+  { wheel, sha256, files: listed }: InstalledPackage,
+): Promise<WheelContent | undefined> {
+  if (listed === undefined) return undefined;
+  const files = new Map<string, Uint8Array>();
+  for (const place of Object.keys(listed)) {
+    files.set(place, await Deno.readFile(`${dir}/${place}`));
+  }
+  return { package: of, file: wheel, sha256, files };
 }
 
 /** A folder and those above it that are not there, the innermost first. */
@@ -110,16 +201,44 @@ async function writeAll(folder: string, wheels: readonly WheelContent[]) {
       await Deno.writeFile(path, bytes);
     }
   }
-  const packages = wheels.map(({ package: { name, version }, file, sha256 }) =>
-    ({ name, version, wheel: file, sha256 }) satisfies InstalledPackage
+  const packages = wheels.map(
+    ({ package: { name, version }, file, sha256, files }) => {
+      const sizes = [...files].map(([place, { length }]) => [place, length]);
+      return {
+        ...{ name, version, wheel: file, sha256 },
+        files: Object.fromEntries(sizes),
+      } satisfies InstalledPackage;
+    },
   );
   const text = JSON.stringify({ packages }, null, 2) + "\n";
   await Deno.writeTextFile(`${folder}/${MANIFEST}`, text);
 }
 
 /**
+ * The folder that a path stands for: that which a link leads to, so that links
+ * stay.
+ *
+ * @throws {InstallError} If a link leads nowhere.
+ */
+export async function realFolder(dir: string): Promise<string> {
+  try {
+    await Deno.lstat(dir);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return dir;
+    throw error;
+  }
+  try {
+    return await Deno.realPath(dir);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    throw new InstallError(`'${dir}' is a link that leads nowhere: ${HELP}`);
+  }
+}
+
+/**
  * Makes `dir` hold exactly the files of some wheels. They are written into
- * `temporary`, which is renamed at the end: `dir` is whole or as it was.
+ * `temporary` and moved at the end: `dir` is whole or as it was. A folder that is
+ * there stays, as a shell may be in it.
  *
  * @param dir The folder.
  * @param wheels What goes into it.
@@ -133,23 +252,31 @@ export async function replaceFolder(
   const fresh = `${temporary}/fresh`;
   const old = `${temporary}/old`;
   await Deno.mkdir(fresh);
+  await Deno.mkdir(old);
   await writeAll(fresh, wheels);
-  const hadOne = await rename(dir, old);
+  if (!existsSync(dir)) return await Deno.rename(fresh, dir);
+  await moveAll(dir, old);
   try {
-    await Deno.rename(fresh, dir);
+    await moveAll(fresh, dir);
   } catch (error) {
-    if (hadOne) await rename(old, dir);
+    await moveAll(old, dir);
     throw error;
   }
 }
 
-/** Renames a folder; whether there was one. */
-async function rename(from: string, to: string): Promise<boolean> {
+/** Moves all that is in a folder into another one, or nothing if that fails. */
+async function moveAll(from: string, to: string): Promise<void> {
+  const names = [...Deno.readDirSync(from)].map(({ name }) => name);
+  const moved: string[] = [];
   try {
-    await Deno.rename(from, to);
-    return true;
+    for (const name of names) {
+      await Deno.rename(`${from}/${name}`, `${to}/${name}`);
+      moved.push(name);
+    }
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    for (const name of moved) {
+      await Deno.rename(`${to}/${name}`, `${from}/${name}`);
+    }
     throw error;
   }
 }

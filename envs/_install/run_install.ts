@@ -1,13 +1,24 @@
-import { readVariable } from "./cache_folder.ts";
+import { resolve } from "node:path";
+import { neededVariable } from "./cache_folder.ts";
 import { downloadWheel } from "./download_wheel.ts";
 import { InstallError } from "./install_error.ts";
-import { type InstallOptions, parseInstallOptions } from "./install_options.ts";
+import {
+  asksForHelp,
+  type InstallOptions,
+  parseInstallOptions,
+  usageOf,
+} from "./install_options.ts";
 import {
   checkReplaceable,
-  installedPackages,
+  findFolder,
+  type FoundFolder,
+  installedContent,
+  type InstalledPackage,
+  realFolder,
   replaceFolder,
   withFolderBeside,
 } from "./installed_folder.ts";
+import { interruptibly, Interruption } from "./interruption.ts";
 import { type PinnedPackage, platform } from "./pinned_package.ts";
 import { packageOfWheel, readWheel, type WheelContent } from "./read_wheel.ts";
 import { foreignPlatform } from "./wheel_platform.ts";
@@ -38,14 +49,6 @@ export interface InstallOutput {
   error(line: string): void;
 }
 
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await Deno.stat(path)).isFile;
-  } catch {
-    return false;
-  }
-}
-
 /** The wheel that is given of each package. */
 function givenWheels(
   paths: readonly string[],
@@ -71,7 +74,7 @@ function wantedPackages(
 ): PinnedPackage[] {
   return packages.filter((it) =>
     given.has(it) || it.wheelFor(platform()) !== undefined ||
-    readVariable(it.variable) === undefined
+    neededVariable(it.variable) === undefined
   );
 }
 
@@ -82,23 +85,21 @@ function isPinned(of: PinnedPackage, sha256: string): boolean {
   );
 }
 
-async function isInstalled(
-  dir: string,
-  wanted: readonly PinnedPackage[],
+/** What a folder says of a package, if all of it is there in the pinned version. */
+function wholePackage(
+  { packages = [], files }: FoundFolder,
+  of: PinnedPackage,
   required: Installation["required"],
-): Promise<boolean> {
-  const present = await installedPackages(dir) ?? [];
-  for (const it of wanted) {
-    // Another version that was let through is not the pinned one.
-    const found = present.some(({ name, version, sha256 }) =>
-      name === it.name && version === it.version && isPinned(it, sha256)
+): InstalledPackage | undefined {
+  // Another version that was let through is not the pinned one.
+  const found = packages.find(({ name, version, sha256 }) =>
+    name === of.name && version === of.version && isPinned(of, sha256)
+  );
+  const isThere = (required[of.name] ?? []).every((it) => files.get(it)) &&
+    Object.entries(found?.files ?? {}).every(([it, size]) =>
+      files.get(it) === size
     );
-    if (!found) return false;
-    for (const file of required[it.name] ?? []) {
-      if (!await isFile(`${dir}/${file}`)) return false;
-    }
-  }
-  return true;
+  return isThere ? found : undefined;
 }
 
 /** Reads a wheel that holds all that its package must have. */
@@ -130,18 +131,32 @@ function checkLicences(
   throw new InstallError("accept the licences above with --accept-license");
 }
 
-function absolute(dir: string): string {
-  const isAbsolute = /^([\\/]|[a-z]:)/i.test(dir);
-  return isAbsolute ? dir : `${Deno.cwd()}/${dir}`;
-}
-
 /** What is to be done, once all that was given has been looked at. */
 interface Order {
+  /** The folder that is asked for. */
   dir: string;
-  /** What was taken out of given wheels. */
-  given: WheelContent[];
+  /** That folder, or where it leads to as a link. */
+  target: string;
+  /** What was taken out of given wheels, and of the folder what stays. */
+  ready: WheelContent[];
   /** What has to be downloaded beside. */
   missing: PinnedPackage[];
+}
+
+/** What is in the folder already and stays, as it is pinned and not given. */
+async function keptContents(
+  { packages, required }: Installation,
+  found: FoundFolder,
+  given: ReadonlyMap<PinnedPackage, string>,
+): Promise<WheelContent[]> {
+  const kept: WheelContent[] = [];
+  for (const it of packages) {
+    const whole = wholePackage(found, it, required);
+    if (given.has(it) || whole === undefined) continue;
+    const content = await installedContent(found, it, whole);
+    if (content !== undefined) kept.push(content);
+  }
+  return kept;
 }
 
 /** Looks at all that was given; of what is there already nothing is missing. */
@@ -153,34 +168,45 @@ async function takeOrder(
   const { task, packages, required } = installation;
   const options = parseInstallOptions(args, task);
   const { allowOtherVersion } = options;
-  const dir = absolute(options.dir ?? installation.dir());
+  // It stays the same wherever the process goes.
+  const dir = resolve(options.dir ?? installation.dir());
+  const target = await realFolder(dir);
   const paths = givenWheels(options.wheels, packages);
   const wanted = wantedPackages(packages, paths);
-  const given: WheelContent[] = [];
-  if (paths.size === 0 && await isInstalled(dir, wanted, required)) {
-    return { dir, given, missing: [] };
+  const found = await findFolder(target);
+  const isWhole = (it: PinnedPackage) =>
+    wholePackage(found, it, required) !== undefined;
+  if (paths.size === 0 && wanted.every(isWhole)) {
+    return { dir, target, ready: [], missing: [] };
   }
   checkLicences(installation, options, output);
-  await checkReplaceable(dir);
+  checkReplaceable(found, packages);
+  const ready = await keptContents(installation, found, paths);
   for (const [of, path] of paths) {
-    given.push(await readComplete(path, of, { required, allowOtherVersion }));
+    ready.push(await readComplete(path, of, { required, allowOtherVersion }));
   }
-  return { dir, given, missing: wanted.filter((it) => !paths.has(it)) };
+  const missing = wanted.filter((it) =>
+    !ready.some((content) => content.package === it)
+  );
+  return { dir, target, ready, missing };
 }
 
 async function carryOut(
-  { dir, given, missing }: Order,
+  { target, ready, missing }: Order,
   { required }: Installation,
 ): Promise<void> {
-  if (given.length + missing.length === 0) return;
-  await withFolderBeside(dir, async (folder) => {
-    const wheels = [...given];
-    for (const it of missing) {
-      const path = await downloadWheel(it, folder);
-      wheels.push(await readComplete(path, it, { required }));
-    }
-    await replaceFolder(dir, wheels, folder);
-  });
+  if (ready.length + missing.length === 0) return;
+  await interruptibly((signal) =>
+    withFolderBeside(target, async (folder) => {
+      const wheels = [...ready];
+      for (const it of missing) {
+        const path = await downloadWheel(it, folder, signal);
+        wheels.push(await readComplete(path, it, { required }));
+      }
+      signal.throwIfAborted();
+      await replaceFolder(target, wheels, folder);
+    })
+  );
 }
 
 /** The exit codes: what was asked for is at fault, or something else is. */
@@ -194,7 +220,8 @@ const BAD_INPUT = 2, FAILED = 1;
  * @param args The command line's arguments.
  * @param output Where lines go.
  * @returns The exit code: 0 if it is installed; 2 for licences that are yet to
- * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed.
+ * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed; 130
+ * or 143 if it was interrupted.
  */
 export async function runInstall(
   installation: Installation,
@@ -202,6 +229,10 @@ export async function runInstall(
   output: InstallOutput = STREAMS,
 ): Promise<number> {
   let failure = BAD_INPUT;
+  if (asksForHelp(args)) {
+    output.out(usageOf(installation.task));
+    return 0;
+  }
   try {
     const order = await takeOrder(installation, args, output);
     failure = FAILED;
@@ -212,7 +243,7 @@ export async function runInstall(
     if (!(error instanceof Error)) throw error;
     const [line] = error.message.split("\n");
     output.error(`Cannot install ${installation.title}: ${line}`);
-    return failure;
+    return error instanceof Interruption ? error.exitCode : failure;
   }
 }
 

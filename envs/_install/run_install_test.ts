@@ -2,47 +2,15 @@ import { assertEquals } from "@std/assert";
 import { platform } from "./pinned_package.ts";
 import { type Installation, runInstall } from "./run_install.ts";
 import {
-  inFolder,
+  entries,
   RecordedOutput,
   TOY_WHEEL,
   toyInstallation,
   toyPackage,
+  WHEEL,
   wheelOf,
+  withToys,
 } from "./_testing.ts";
-
-const WHEEL = wheelOf({ "toy_box/lib.so": "machine code", "toy_box/x.py": "" });
-
-interface Install {
-  code: number;
-  output: RecordedOutput;
-}
-
-/** A folder with the wheel in it, and a task that installs it beside. */
-async function withToys(
-  run: (toys: {
-    folder: string;
-    dir: string;
-    wheel: string;
-    install(...args: string[]): Promise<Install>;
-  }) => Promise<void>,
-): Promise<void> {
-  await inFolder(async (folder) => {
-    const [dir, wheel] = [`${folder}/cache/toys`, `${folder}/${TOY_WHEEL}`];
-    await Deno.writeFile(wheel, WHEEL);
-    const installation = toyInstallation(WHEEL, dir);
-    const install = async (...args: string[]): Promise<Install> => {
-      const output = new RecordedOutput();
-      return { code: await runInstall(installation, args, output), output };
-    };
-    await run({ folder, dir, wheel, install });
-  });
-}
-
-async function entries(dir: string): Promise<string[]> {
-  const names: string[] = [];
-  for await (const { name } of Deno.readDir(dir)) names.push(name);
-  return names.sort();
-}
 
 Deno.test("runInstall installs nothing before the licences are accepted", () =>
   withToys(async ({ folder, wheel, install }) => {
@@ -272,4 +240,16 @@ Deno.test("runInstall leaves no folder that it made where it fails", () =>
     assertEquals(output.errors[0].includes("there is no wheel"), true);
     assertEquals(await entries(folder), ["mine", TOY_WHEEL]);
     assertEquals(await entries(`${folder}/mine`), []);
+  }));
+
+Deno.test("runInstall says how it is used", () =>
+  withToys(async ({ folder, install }) => {
+    for (const args of [["--help"], ["-h"], ["--wheel", "w.whl", "--help"]]) {
+      const { code, output } = await install(...args);
+      assertEquals([code, output.errors], [0, []]);
+      assertEquals(output.lines, [
+        "usage: install-toys [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]",
+      ]);
+    }
+    assertEquals(await entries(folder), [TOY_WHEEL]);
   }));

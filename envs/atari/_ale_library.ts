@@ -1,4 +1,8 @@
-import { cacheFolder, readVariable } from "../_install/cache_folder.ts";
+import { resolve } from "node:path";
+import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
+import { isFile } from "../_install/permission.ts";
+
+export { isFile };
 
 /** The functions that are called, as the library's C header declares them. */
 const SYMBOLS = {
@@ -58,19 +62,12 @@ export function atariFolder(): string {
   return `${cacheFolder()}/atari`;
 }
 
-/** Where the library is looked for. */
+/** Where the library is looked for: a bare name is not one of the system's. */
 export function libraryPath(): string {
-  return readVariable("BELLMAN_ALE_LIBRARY") ??
-    `${atariFolder()}/${LIBRARY_FILE}`;
-}
-
-/** Whether there is a file. */
-export function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
+  return resolve(
+    neededVariable("BELLMAN_ALE_LIBRARY") ??
+      `${atariFolder()}/${LIBRARY_FILE}`,
+  );
 }
 
 function openLibrary(path: string): AleSymbols {
@@ -97,6 +94,7 @@ const opened = new Map<string, AleSymbols>();
  * The library's functions; the library is opened once a process.
  *
  * @throws {Error} If it is not there or cannot be opened, in one line.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */
 export function aleLibrary(): AleSymbols {
   const path = libraryPath();

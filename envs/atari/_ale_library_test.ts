@@ -38,6 +38,46 @@ Deno.test("aleLibrary refuses a file that is no library", async () => {
   }
 });
 
+Deno.test({
+  name: "aleLibrary opens a library of the present folder by its bare name",
+  ignore: !isAtariInstalled(),
+  async fn() {
+    const before = Deno.cwd(), folder = await Deno.makeTempDir();
+    await Deno.copyFile(libraryPath(), `${folder}/libown.so`);
+    Deno.chdir(folder);
+    try {
+      withVariable("BELLMAN_ALE_LIBRARY", "libown.so", () => {
+        assertEquals(libraryPath(), `${Deno.cwd()}/libown.so`);
+        aleLibrary();
+      });
+    } finally {
+      Deno.chdir(before);
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
+  name: "aleLibrary says which permission it lacks",
+  permissions: { env: false, read: true },
+  fn() {
+    const message = "needs the permission --allow-env=BELLMAN_ALE_LIBRARY";
+    oneLine(assertThrows(aleLibrary, Deno.errors.NotCapable, message));
+    assertEquals(isAtariInstalled(), false);
+  },
+});
+
+Deno.test({
+  name: "aleLibrary says which folder it may not read",
+  permissions: { env: true, read: false },
+  fn: () =>
+    withVariable("BELLMAN_ALE_LIBRARY", "/some/libale_c.so", () => {
+      const message = "needs the permission --allow-read=/some/libale_c.so";
+      oneLine(assertThrows(aleLibrary, Deno.errors.NotCapable, message));
+      assertEquals(isAtariInstalled(), false);
+    }),
+});
+
 Deno.test("the library lies in the cache folder", () =>
   withVariable("BELLMAN_CACHE", "/some/cache", () => {
     if (Deno.env.has("BELLMAN_ALE_LIBRARY")) return;

@@ -3,7 +3,7 @@ import { zipSync } from "fflate";
 import { inFolder, RecordedOutput } from "../_install/_testing.ts";
 import { runInstall } from "../_install/run_install.ts";
 import { LIBRARY_FILE, libraryPath } from "./_ale_library.ts";
-import { ATARI_INSTALLATION } from "./install.ts";
+import { ATARI_INSTALLATION } from "./_installation.ts";
 import { isAtariInstalled } from "./is_atari_installed.ts";
 import { ATARI_GAMES, romFile, romFolder } from "./roms.ts";
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
-import { readVariable } from "../_install/cache_folder.ts";
+import { neededVariable } from "../_install/cache_folder.ts";
+import { tellPermission } from "../_install/permission.ts";
 import { atariFolder } from "./_ale_library.ts";
 import { ROM_TABLE } from "./_rom_table.ts";
 
@@ -106,7 +108,7 @@ export function atariGame(id: string): AtariGame {
 
 /** The folder with the ROMs: `BELLMAN_ROMS`, or where they are installed. */
 export function romFolder(): string {
-  return readVariable("BELLMAN_ROMS") ?? `${atariFolder()}/roms`;
+  return neededVariable("BELLMAN_ROMS") ?? `${atariFolder()}/roms`;
 }
 
 /**
@@ -115,17 +117,20 @@ export function romFolder(): string {
  *
  * @param game The game.
  * @param folder Where ROMs are.
+ * @returns Its absolute path: the emulator reads it again, and the process may
+ * have gone to another folder by then.
  * @throws {Error} If there is no such file or it is another ROM, in one line.
  */
 export function romFile(
   { id, md5, size }: AtariGame,
   folder: string = romFolder(),
 ): string {
-  const path = `${folder}/${id}.bin`;
+  const path = resolve(folder, `${id}.bin`);
   let bytes: Uint8Array;
   try {
     bytes = Deno.readFileSync(path);
-  } catch {
+  } catch (error) {
+    tellPermission(error, `read the ROM '${path}'`, `--allow-read=${path}`);
     throw new Error(
       `Cannot find the ROM '${path}': run 'deno task install-atari --accept-license', or set BELLMAN_ROMS to the folder that holds it`,
     );

@@ -34,6 +34,33 @@ Deno.test("romFile refuses files that are absent or another ROM", () =>
   }));
 
 Deno.test({
+  name: "romFile says which permission it lacks",
+  permissions: { read: false },
+  fn: () => {
+    assertThrows(
+      () => romFile(atariGame("pong"), "/roms"),
+      Deno.errors.NotCapable,
+      "Cannot read the ROM '/roms/pong.bin': it needs the permission --allow-read=/roms/pong.bin",
+    );
+  },
+});
+
+Deno.test({
+  name: "romFile's path leads there from any folder",
+  ignore: !isAtariInstalled(),
+  fn() {
+    const before = Deno.cwd(), folder = romFolder();
+    Deno.chdir(folder);
+    try {
+      const path = romFile(atariGame("pong"), ".");
+      assertEquals(path, `${Deno.cwd()}/pong.bin`);
+    } finally {
+      Deno.chdir(before);
+    }
+  },
+});
+
+Deno.test({
   name: "romFile finds the ROMs that are installed",
   ignore: !isAtariInstalled(),
   fn() {

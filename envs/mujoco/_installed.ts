@@ -1,4 +1,6 @@
-import { cacheFolder, readVariable } from "../_install/cache_folder.ts";
+import { resolve } from "node:path";
+import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
+import { isFile } from "../_install/permission.ts";
 
 /** The version that is installed. */
 export const MUJOCO_VERSION = "4.0.0";
@@ -14,21 +16,13 @@ export function libraryName(os: string = Deno.build.os): string {
   return os === "darwin" ? "libmujoco.dylib" : "libmujoco.so";
 }
 
-/** Whether there is a file of a name. */
-export function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
 /** A file of the folder of installed things, if it is there. */
 function installedFile(name: string): string | undefined {
   try {
-    const path = `${installedFolder()}/${name}`;
+    const path = resolve(installedFolder(), name);
     return isFile(path) ? path : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
     // No cache folder is known: nothing is installed.
     return undefined;
   }
@@ -38,14 +32,18 @@ function installedFile(name: string): string | undefined {
  * The native library to use: what `BELLMAN_MUJOCO_LIBRARY` says, or what is
  * installed.
  *
+ * @returns Its absolute path.
  * @throws {Error} If the variable names no file.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */
 export function findLibrary(): string | undefined {
-  const asked = readVariable("BELLMAN_MUJOCO_LIBRARY");
+  const asked = neededVariable("BELLMAN_MUJOCO_LIBRARY");
   if (asked === undefined) return installedFile(libraryName());
-  if (isFile(asked)) return asked;
+  // A bare name would be looked for in the system's folders.
+  const path = resolve(asked);
+  if (isFile(path)) return path;
   throw new Error(
-    `Cannot find the MuJoCo library '${asked}' that BELLMAN_MUJOCO_LIBRARY names`,
+    `Cannot find the MuJoCo library '${path}' that BELLMAN_MUJOCO_LIBRARY names`,
   );
 }
 
@@ -57,13 +55,14 @@ const HELP =
  * `BELLMAN_MUJOCO_MODELS` or the installed ones.
  *
  * @throws {Error} If there is no such file.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */
 export function findModel(name: string): string {
   if (/[\\/]/.test(name)) {
     if (isFile(name)) return name;
     throw new Error(`Cannot find the model '${name}'`);
   }
-  const folder = readVariable("BELLMAN_MUJOCO_MODELS");
+  const folder = neededVariable("BELLMAN_MUJOCO_MODELS");
   const path = folder === undefined
     ? installedFile(`models/${name}`)
     : `${folder}/${name}`;

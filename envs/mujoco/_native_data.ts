@@ -1,4 +1,4 @@
-import type { NativeLibrary } from "./_native_library.ts";
+import type { MujocoSymbols, NativeLibrary } from "./_native_library.ts";
 import { NativeStruct } from "./_native_struct.ts";
 import {
   lengthOf,
@@ -21,6 +21,12 @@ export interface NativeSource {
 /** Signature of all that an integrator depends on. */
 const INTEGRATION = "mjSTATE_INTEGRATION";
 
+/** Frees what nobody can close any more. It does not need its model for that. */
+const leftOpen = new FinalizationRegistry(({ symbols, pointer }: {
+  symbols: MujocoSymbols;
+  pointer: Deno.PointerObject;
+}) => symbols.mj_deleteData(pointer));
+
 /** A simulation in native memory. */
 export class NativeData implements PhysicsData {
   readonly qpos: Float64Array;
@@ -41,12 +47,12 @@ export class NativeData implements PhysicsData {
   readonly subtreeCom: Float64Array;
   readonly cameraXpos: Float64Array;
   readonly cameraXmat: Float64Array;
+  readonly stateSize: number;
 
   #model: NativeSource;
   #struct: NativeStruct;
   #pointer: Deno.PointerObject;
   #signature: number;
-  #stateSize: number;
   #isOpen = true;
 
   constructor(model: NativeSource) {
@@ -55,11 +61,12 @@ export class NativeData implements PhysicsData {
     if (pointer === null) {
       throw new Error("Cannot make a simulation: MuJoCo is out of memory");
     }
+    leftOpen.register(this, { symbols, pointer }, this);
     this.#model = model;
     this.#pointer = pointer;
     this.#struct = new NativeStruct(layout, "mjData", pointer);
     this.#signature = layout.constants.get(INTEGRATION)!;
-    this.#stateSize = symbols.mj_stateSize(model.pointer, this.#signature);
+    this.stateSize = symbols.mj_stateSize(model.pointer, this.#signature);
     this.qpos = this.#view("qpos");
     this.qvel = this.#view("qvel");
     this.ctrl = this.#view("ctrl");
@@ -142,7 +149,7 @@ export class NativeData implements PhysicsData {
   }
 
   state(): Float64Array {
-    const state = new Float64Array(this.#stateSize);
+    const state = new Float64Array(this.stateSize);
     this.#model.library.symbols.mj_getState(
       this.#model.pointer,
       this.#pointer,
@@ -153,11 +160,6 @@ export class NativeData implements PhysicsData {
   }
 
   setState(state: Float64Array): void {
-    if (state.length !== this.#stateSize) {
-      throw new TypeError(
-        `Cannot restore a simulation from ${state.length} numbers: expected ${this.#stateSize}`,
-      );
-    }
     this.#writeState(state);
     // Computing what follows changes the solver's first guess, which is state.
     this.forward();
@@ -176,6 +178,7 @@ export class NativeData implements PhysicsData {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    leftOpen.unregister(this);
     this.#model.library.symbols.mj_deleteData(this.#pointer);
   }
 }

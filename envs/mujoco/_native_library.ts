@@ -1,3 +1,4 @@
+import { tellPermission } from "../_install/permission.ts";
 import { type CLayout, readCLayout } from "./_c_layout.ts";
 
 /** The part of MuJoCo's C interface that the environments need. */
@@ -107,7 +108,8 @@ function open(path: string): MujocoSymbols {
 function headerText(path: string): string | undefined {
   try {
     return Deno.readTextFileSync(path);
-  } catch {
+  } catch (error) {
+    tellPermission(error, `read '${path}'`, `--allow-read=${path}`);
     return undefined;
   }
 }

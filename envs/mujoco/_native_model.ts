@@ -1,6 +1,6 @@
 import type { CLayout } from "./_c_layout.ts";
 import { NativeData } from "./_native_data.ts";
-import type { NativeLibrary } from "./_native_library.ts";
+import type { MujocoSymbols, NativeLibrary } from "./_native_library.ts";
 import { NativeStruct } from "./_native_struct.ts";
 import type {
   PhysicsData,
@@ -33,6 +33,12 @@ function readSizes(struct: NativeStruct): PhysicsSizes {
   ) as unknown as PhysicsSizes;
 }
 
+/** Frees what nobody can close any more. Simulations hold their model. */
+const leftOpen = new FinalizationRegistry(({ symbols, pointer }: {
+  symbols: MujocoSymbols;
+  pointer: Deno.PointerObject;
+}) => symbols.mj_deleteModel(pointer));
+
 /** A model in native memory. */
 export class NativeModel implements PhysicsModel {
   readonly engine = "native";
@@ -64,6 +70,7 @@ export class NativeModel implements PhysicsModel {
     this.qpos0 = this.struct.doubles("qpos0", nq);
     this.bodyMass = this.struct.doubles("body_mass", nbody);
     this.ctrlRange = this.struct.doubles("actuator_ctrlrange", 2 * nu);
+    leftOpen.register(this, { symbols: library.symbols, pointer }, this);
   }
 
   /** Numbers read from the struct must be what functions say. */
@@ -130,6 +137,7 @@ export class NativeModel implements PhysicsModel {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    leftOpen.unregister(this);
     this.library.symbols.mj_deleteModel(this.pointer);
   }
 }
@@ -154,9 +162,13 @@ export function loadNativeModel(
     throw cannotLoad(path, new TextDecoder().decode(error).split("\0")[0]);
   }
   const problem = tryModel(library.symbols, library.layout, pointer);
-  if (problem === undefined) return new NativeModel(library, pointer);
-  library.symbols.mj_deleteModel(pointer);
-  throw cannotLoad(path, problem);
+  try {
+    if (problem !== undefined) throw cannotLoad(path, problem);
+    return new NativeModel(library, pointer);
+  } catch (error) {
+    library.symbols.mj_deleteModel(pointer);
+    throw error;
+  }
 }
 
 /** MuJoCo's words, which may be several lines, in one. */

@@ -102,9 +102,11 @@ export interface PhysicsData
   /**
    * Goes on exactly from a state; what follows from it is computed anew.
    *
-   * @param state What `state` returned.
+   * @param state What `state` returned: kind and length are not looked at.
    */
   setState(state: Float64Array): void;
+  /** Numbers of such a state. */
+  readonly stateSize: number;
   /** Frees the simulation. */
   close(): void;
 }

@@ -1,4 +1,6 @@
 import type { SeededRandom } from "../random.ts";
+import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { OpenTask } from "./_open_task.ts";
 import type { PhysicsData, PhysicsModel } from "./_physics.ts";
 import type {
   ActionRow,
@@ -7,6 +9,7 @@ import type {
   ObservationRow,
   Outcome,
 } from "./_rules.ts";
+import { arrayEntry, type SnapshotOrigin } from "./_snapshot_origin.ts";
 
 /** What a simulation goes on from. */
 export interface SimulationState {
@@ -17,6 +20,29 @@ export interface SimulationState {
    * the engine's state by a step of the engine.
    */
   place: Float64Array;
+}
+
+/**
+ * Makes simulations of a task. Where one cannot be made, those before it and the
+ * model are freed.
+ *
+ * @throws {Error} If the engine is out of memory or not as it should be.
+ */
+export function openSimulations(
+  { model, rules, options: { frameSkip } }: OpenTask,
+  count: number,
+): Simulation[] {
+  const made: Simulation[] = [];
+  try {
+    while (made.length < count) {
+      made.push(new Simulation(model, rules, frameSkip));
+    }
+    return made;
+  } catch (error) {
+    for (const simulation of made) simulation.close();
+    model.close();
+    throw error;
+  }
 }
 
 /** One copy of an environment: the engine's simulation under some rules. */
@@ -90,7 +116,25 @@ export class Simulation {
     return { physics: this.data.state(), place: this.#place.slice() };
   }
 
-  /** Goes on exactly from a state. */
+  /**
+   * A state out of a snapshot. Nothing is loaded: the engine would read its own
+   * memory beyond an array that is too short for it.
+   *
+   * @throws {TypeError} If it is no state of such a simulation.
+   */
+  read(snapshot: Snapshot, origin: SnapshotOrigin): SimulationState {
+    const { physics, place } = snapshotRecord(snapshot, ["physics", "place"]);
+    const { stateSize } = this.data, { length } = this.#place;
+    return {
+      physics: arrayEntry(origin, ["physics", physics], [
+        Float64Array,
+        stateSize,
+      ]),
+      place: arrayEntry(origin, ["place", place], [Float64Array, length]),
+    };
+  }
+
+  /** Goes on exactly from a state that was returned by `save` or `read`. */
   load({ physics, place }: SimulationState): void {
     this.data.setState(physics);
     this.#place.set(place);

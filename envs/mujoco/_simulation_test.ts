@@ -1,7 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { SeededRandom } from "../random.ts";
 import { openTask } from "./_open_task.ts";
-import { Simulation } from "./_simulation.ts";
+import { openSimulations, Simulation } from "./_simulation.ts";
 import type { MujocoTaskName } from "./_tasks.ts";
 import { isMujocoInstalled } from "./mod.ts";
 
@@ -60,3 +60,25 @@ for (const [name, weight, told] of COSTS) {
     },
   });
 }
+
+Deno.test({
+  name: "simulations that were made are freed with their model where one fails",
+  ignore: !isMujocoInstalled(),
+  fn() {
+    const task = openTask("Hopper", {}), { model } = task;
+    const freed: string[] = [];
+    let made = 0;
+    const makeData = () => {
+      if (made === 2) throw new Error("out of memory");
+      made++;
+      return { close: () => freed.push("data") };
+    };
+    const broken = {
+      ...task,
+      model: { ...model, makeData, close: () => freed.push("model") },
+    } as unknown as typeof task;
+    assertThrows(() => openSimulations(broken, 3), Error, "out of memory");
+    assertEquals(freed, ["data", "data", "model"]);
+    model.close();
+  },
+});

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { findLibrary } from "./_installed.ts";
+import { dirname } from "node:path";
+import { findLibrary, findModel } from "./_installed.ts";
 import { openNativeLibrary } from "./_native_library.ts";
 import {
   AntEnv,
@@ -195,5 +196,52 @@ Deno.test({
         `Cannot make Ant with mainBody ${JSON.stringify(mainBody)}`,
       );
     }
+  },
+});
+
+Deno.test({
+  name: "a library of the present folder is found by its bare name",
+  ignore: !hasNative,
+  async fn() {
+    const own = findLibrary()!, before = Deno.cwd();
+    await withVariables(
+      () => ({ BELLMAN_MUJOCO_LIBRARY: "libown.so" }),
+      (it) => {
+        Deno.symlinkSync(own, `${it}/libown.so`);
+        Deno.symlinkSync(`${dirname(own)}/include`, `${it}/include`);
+        Deno.chdir(it);
+        try {
+          const path = findLibrary()!;
+          assertEquals(path, `${Deno.cwd()}/libown.so`);
+          assertEquals(openNativeLibrary(path).path, path);
+        } finally {
+          Deno.chdir(before);
+        }
+      },
+    );
+  },
+});
+
+Deno.test({
+  name: "a missing permission is not told as a missing library",
+  permissions: { env: false, read: true },
+  fn() {
+    oneLine(
+      () => new HopperEnv(),
+      "it needs the permission --allow-env=BELLMAN_MUJOCO_LIBRARY",
+    );
+    assertEquals(isMujocoInstalled(), false);
+  },
+});
+
+Deno.test({
+  name: "models that may not be read are not told as missing",
+  permissions: { env: true, read: false },
+  fn() {
+    oneLine(
+      () => findModel("/models/hopper.xml"),
+      "Cannot look for '/models/hopper.xml': it needs the permission --allow-read=/models/hopper.xml",
+    );
+    assertEquals(isMujocoInstalled(), false);
   },
 });

@@ -2,32 +2,37 @@
  * Sets up MuJoCo's library and Gymnasium's models in the cache folder, from
  * wheels of PyPI whose hashes are known. Doing it twice does nothing.
  *
- *     deno task install-mujoco --accept-license [--wheel PATH ...] [--dir DIR]
+ *     deno run -A jsr:@bellman/envs/mujoco/install [--accept-license]
+ *       [--wheel PATH ...] [--dir DIR] [--allow-other-version]
  *
- * Prints where library and models are.
+ * In Bellman's repository this is `deno task install-mujoco`. Prints where
+ * library and models are. Importing this installs nothing.
+ *
+ * @module
  */
-import { existsSync } from "node:fs";
-import { type Installation, runInstall } from "../_install/run_install.ts";
-import { installedFolder, libraryName } from "./_installed.ts";
-import { GYMNASIUM, MUJOCO_CORE } from "./_packages.ts";
+import { runInstall } from "../_install/run_install.ts";
+import { MUJOCO_INSTALLATION } from "./_installation.ts";
 
-/** What the task sets up. */
-export const INSTALLATION: Installation = {
-  title: "MuJoCo",
-  task: "install-mujoco",
-  dir: installedFolder,
-  packages: [MUJOCO_CORE, GYMNASIUM],
-  notice: [
-    "Their licences come with them and are kept beside them.",
-  ],
-  required: {
-    "mujoco-core": [libraryName(), "include/mujoco/mjmodel.h"],
-    "gymnasium": ["models/half_cheetah.xml"],
-  },
-  told: (dir) =>
-    [`${dir}/${libraryName()}`, `${dir}/models`].filter((it) => existsSync(it)),
-};
+/**
+ * Does what the command line of `install-mujoco` asks for, and prints what came
+ * of it.
+ *
+ * @param args The arguments.
+ * @returns The exit code: 0 if it is installed; 2 for licences that are yet to be
+ * accepted and for arguments, wheels or a folder that cannot be; 130 or 143 if it
+ * was interrupted; 1 if it failed.
+ * @example
+ * ```ts
+ * import { installMujoco } from "@bellman/envs/mujoco/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await installMujoco(["--help"]), 0);
+ * ```
+ */
+export function installMujoco(args: readonly string[]): Promise<number> {
+  return runInstall(MUJOCO_INSTALLATION, args);
+}
 
 if (import.meta.main) {
-  Deno.exit(await runInstall(INSTALLATION, Deno.args));
+  Deno.exitCode = await installMujoco(Deno.args);
 }

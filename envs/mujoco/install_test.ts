@@ -4,12 +4,12 @@ import { runInstall } from "../_install/run_install.ts";
 import { wheelPlatform } from "../_install/wheel_platform.ts";
 import { libraryName } from "./_installed.ts";
 import { MUJOCO_CORE } from "./_packages.ts";
-import { INSTALLATION } from "./install.ts";
+import { MUJOCO_INSTALLATION } from "./_installation.ts";
 
 /** What an install says, with its exit code. */
 async function said(args: string[]) {
   const out: string[] = [], error: string[] = [];
-  const code = await runInstall(INSTALLATION, args, {
+  const code = await runInstall(MUJOCO_INSTALLATION, args, {
     out: (line) => out.push(line),
     error: (line) => error.push(line),
   });
@@ -69,7 +69,11 @@ Deno.test("library, headers and models are taken from wheels", async () => {
   assertEquals(listed(folder).length, 2);
   const { code, out } = await said([...accepted, "--allow-other-version"]);
   assertEquals(code, 0);
-  assertEquals(out.slice(-2), [`${dir}/${libraryName()}`, `${dir}/models`]);
+  assertEquals(out.slice(-3), [
+    `library ${dir}/${libraryName()}`,
+    `models ${dir}/models`,
+    `To use them, set BELLMAN_MUJOCO_LIBRARY=${dir}/${libraryName()} and BELLMAN_MUJOCO_MODELS=${dir}/models`,
+  ]);
   assertEquals(
     listed(dir),
     [
@@ -131,9 +135,12 @@ Deno.test("the library of another machine is refused", async () => {
 
 Deno.test("only what is there is told", async () => {
   const dir = await Deno.makeTempDir();
-  assertEquals(INSTALLATION.told(dir), []);
+  assertEquals(MUJOCO_INSTALLATION.told(dir), []);
   await Deno.mkdir(`${dir}/models`);
-  assertEquals(INSTALLATION.told(dir), [`${dir}/models`]);
+  assertEquals(MUJOCO_INSTALLATION.told(dir), [
+    `models ${dir}/models`,
+    `To use them, set BELLMAN_MUJOCO_MODELS=${dir}/models`,
+  ]);
   await Deno.remove(dir, { recursive: true });
 });
 

@@ -26,7 +26,7 @@ function hasLibrary(): boolean {
   try {
     return findLibrary() !== undefined;
   } catch {
-    // The variable names a file that is not there.
+    // The variable names a file that is not there, or one may not look.
     return false;
   }
 }

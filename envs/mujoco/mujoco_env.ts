@@ -1,15 +1,25 @@
 import { checkAction } from "../_check_action.ts";
+import { givenOptions } from "../_given_options.ts";
 import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
 import type { BoxSpace } from "../space.ts";
 import { type OpenTask, openTask } from "./_open_task.ts";
-import { Simulation } from "./_simulation.ts";
+import { openSimulations, type Simulation } from "./_simulation.ts";
+import {
+  originalRecord,
+  type SnapshotOrigin,
+  snapshotOrigin,
+  wrongEntry,
+} from "./_snapshot_origin.ts";
 import type { MujocoTaskName } from "./_tasks.ts";
 import { drawScene } from "./_draw_scene.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-type Status = "new" | "running" | "ended" | "closed";
+/** How far an episode is; what is closed has no snapshot. */
+const SAVED = ["new", "running", "ended"] as const;
+
+type Status = typeof SAVED[number] | "closed";
 
 const WHY: Readonly<Record<Exclude<Status, "running">, string>> = {
   new: "its episode has not begun: call reset first",
@@ -49,6 +59,7 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   #name: string;
   #task: OpenTask;
   #simulation: Simulation;
+  #origin: SnapshotOrigin;
   #random: SeededRandom | undefined;
   #status: Status = "new";
 
@@ -64,8 +75,9 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   constructor(name: MujocoTaskName, options: MujocoOptions) {
     this.#name = name;
     this.#task = openTask(name, options);
-    const { model, rules, options: { frameSkip } } = this.#task;
-    this.#simulation = new Simulation(model, rules, frameSkip);
+    const { model, options: { frameSkip } } = this.#task;
+    [this.#simulation] = openSimulations(this.#task, 1);
+    this.#origin = snapshotOrigin(name, this.#task);
     this.observationSpace = this.#task.observationSpace;
     this.actionSpace = this.#task.actionSpace;
     this.engine = model.engine;
@@ -182,6 +194,7 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
     this.#checkOpen("take a snapshot of");
     const { physics, place } = this.#simulation.save();
     return {
+      ...this.#origin,
       physics,
       place,
       status: this.#status,
@@ -193,23 +206,24 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
    * Goes on exactly from a snapshot.
    *
    * @param snapshot What `snapshot` returned.
-   * @throws {TypeError} If it is no snapshot of such an environment.
+   * @throws {TypeError} If it is no snapshot of such an environment on the same
+   * version of MuJoCo with the same `frameSkip`.
    */
   restore(snapshot: Snapshot): void {
     this.#checkOpen("restore");
-    const { physics, place, status, random } = snapshotRecord(snapshot, [
-      "physics",
-      "place",
-      "status",
-      "random",
-    ]);
-    const stream = random === null ? undefined : new SeededRandom(0);
+    const keys = ["physics", "place", "status", "random"];
+    const record = originalRecord(snapshot, this.#origin, keys);
+    const state = this.#simulation.read(record, this.#origin);
+    const status = SAVED.find((it) => it === record.status);
+    if (status === undefined) {
+      const entry = ["status", record.status] as const;
+      throw wrongEntry(this.#origin, entry, SAVED.join(", "));
+    }
+    const { random } = record;
+    const stream = random === null ? undefined : new SeededRandom(DEFAULT_SEED);
     stream?.load(random);
-    this.#simulation.load({
-      physics: physics as Float64Array,
-      place: place as Float64Array,
-    });
-    this.#status = status as Status;
+    this.#simulation.load(state);
+    this.#status = status;
     this.#random = stream;
   }
 
@@ -225,7 +239,10 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
     const { model, options: own } = this.#task;
     // Before the first reset, nothing has been computed of the bodies' places.
     if (this.#status === "new") this.#simulation.data.forward();
-    return drawScene(model, this.#simulation.data, { ...own, ...options });
+    return drawScene(model, this.#simulation.data, {
+      ...own,
+      ...givenOptions(options),
+    });
   }
 
   /** Frees the simulation and its model. */

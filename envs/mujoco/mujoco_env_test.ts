@@ -2,6 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
 import { SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { TASKS } from "./_tasks.ts";
 import {
   AntEnv,
@@ -60,6 +61,63 @@ for (const name of names) {
     },
   });
 }
+
+Deno.test({
+  name: "a snapshot of another environment is refused and changes nothing",
+  ignore,
+  fn() {
+    const env = new HopperEnv(), other = new HopperEnv({ frameSkip: 2 });
+    env.reset({ seed: 0 });
+    other.reset({ seed: 1 });
+    const snapshot = env.snapshot() as Record<string, Snapshot>;
+    const { length } = snapshot.physics as Float64Array;
+    const refused: [Snapshot, message: string][] = [
+      [other.snapshot(), "with frameSkip 2: expected 4"],
+      [{ ...snapshot, task: "Walker2d" }, 'task "Walker2d": expected Hopper'],
+      [{ ...snapshot, mujocoVersion: "3.3.0" }, 'mujocoVersion "3.3.0": exp'],
+      // Native code would read beyond its end.
+      [
+        { ...snapshot, physics: new Float32Array(length) },
+        `with physics of ${length} numbers (Float32Array): expected ${length} numbers (Float64Array)`,
+      ],
+      [
+        { ...snapshot, physics: new Float64Array(3) },
+        `physics of 3 numbers (Float64Array): expected ${length} numbers`,
+      ],
+      [
+        { ...snapshot, physics: Array(length).fill(0) },
+        `physics of ${length} numbers (Array): expected ${length} numbers`,
+      ],
+      [{ ...snapshot, physics: {} }, "physics a record: expected"],
+      [{ ...snapshot, place: null }, "place null: expected 2 numbers"],
+      [
+        { ...snapshot, status: "closed" },
+        'Cannot restore Hopper from a snapshot with status "closed": expected new, running, ended',
+      ],
+      [{ ...snapshot, status: "bogus" }, 'status "bogus"'],
+      [{ ...snapshot, random: 3 }, "'generator'"],
+    ];
+    other.close();
+    env.step(new Float32Array(3));
+    const before = env.snapshot();
+    for (const [it, message] of refused) {
+      assertThrows(() => env.restore(it), TypeError, message);
+      assertEquals(env.snapshot(), before);
+    }
+    env.close();
+  },
+});
+
+Deno.test({
+  name: "sizes of pictures that are undefined are as left out",
+  ignore,
+  fn() {
+    const env = new HopperEnv({ width: 40, height: 30 });
+    const { width, height } = env.render({ width: undefined, height: 20 });
+    assertEquals([width, height], [40, 20]);
+    env.close();
+  },
+});
 
 Deno.test({
   name: "both engines go on exactly from their snapshots",

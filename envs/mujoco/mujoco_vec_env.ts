@@ -3,12 +3,19 @@ import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
 import { CopyStreams } from "../_copy_streams.ts";
 import type { EnvSpec } from "../env.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
 import type { BoxSpace } from "../space.ts";
 import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import { type OpenTask, openTask } from "./_open_task.ts";
 import type { ActionRow, ObservationRow } from "./_rules.ts";
-import { Simulation, type SimulationState } from "./_simulation.ts";
+import { openSimulations, type Simulation } from "./_simulation.ts";
+import {
+  arrayEntry,
+  originalRecord,
+  type SnapshotOrigin,
+  snapshotOrigin,
+  wrongEntry,
+} from "./_snapshot_origin.ts";
 import type { MujocoTaskName, MujocoTaskOptions } from "./_tasks.ts";
 
 /**
@@ -45,6 +52,15 @@ export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
   spec?: EnvSpec;
 }
 
+/** A list of a snapshot. */
+function listOf(
+  origin: SnapshotOrigin,
+  entry: readonly [name: string, value: Snapshot],
+): Snapshot[] {
+  if (Array.isArray(entry[1])) return entry[1];
+  throw wrongEntry(origin, entry, "a list");
+}
+
 /**
  * Many environments of a kind that step together on one thread: one model, a
  * simulation for each copy, and the numbers of single environments, bit for bit,
@@ -79,6 +95,7 @@ export class MujocoVecEnv implements VecEnv {
   #name: string;
   #task: OpenTask;
   #simulations: Simulation[];
+  #origin: SnapshotOrigin;
   #streams = new CopyStreams();
   #steps: Int32Array;
   #isOpen = true;
@@ -107,17 +124,14 @@ export class MujocoVecEnv implements VecEnv {
     checkStepLimit(maxEpisodeSteps);
     this.#name = name;
     this.#task = openTask(name, kwargs);
-    const { model, rules, options: { frameSkip } } = this.#task;
+    this.#origin = snapshotOrigin(name, this.#task);
     this.numEnvs = numEnvs;
     this.maxEpisodeSteps = maxEpisodeSteps;
     this.spec = options.spec;
     this.observationSpace = this.#task.observationSpace;
     this.actionSpace = this.#task.actionSpace;
-    this.#simulations = Array.from(
-      { length: numEnvs },
-      () => new Simulation(model, rules, frameSkip),
-    );
-    const size = numEnvs * rules.observationSize;
+    this.#simulations = openSimulations(this.#task, numEnvs);
+    const size = numEnvs * this.#task.rules.observationSize;
     this.#steps = new Int32Array(numEnvs);
     this.#step = {
       observations: new Float64Array(size),
@@ -221,6 +235,7 @@ export class MujocoVecEnv implements VecEnv {
   snapshot(): Snapshot {
     this.#checkOpen("take a snapshot of");
     return {
+      ...this.#origin,
       simulations: this.#simulations.map((it) => ({ ...it.save() })),
       steps: this.#steps.slice(),
       observations: this.#step.observations.slice(),
@@ -232,21 +247,37 @@ export class MujocoVecEnv implements VecEnv {
    * Goes on exactly from a snapshot.
    *
    * @param snapshot What `snapshot` returned.
-   * @throws {TypeError} If it is no snapshot of such an environment.
+   * @throws {TypeError} If it is no snapshot of such an environment on the same
+   * version of MuJoCo with the same `frameSkip`.
    * @throws {RangeError} If it is of another number of copies.
    */
   restore(snapshot: Snapshot): void {
     this.#checkOpen("restore");
-    const { simulations, steps, observations, randoms } = snapshotRecord(
-      snapshot,
-      ["simulations", "steps", "observations", "randoms"],
+    const origin = this.#origin;
+    const keys = ["simulations", "steps", "observations", "randoms"];
+    const record = originalRecord(snapshot, origin, keys);
+    const simulations = listOf(origin, ["simulations", record.simulations]);
+    checkSnapshotCopies(this.numEnvs, simulations.length);
+    const states = simulations.map((it, i) =>
+      this.#simulations[i].read(it, origin)
     );
-    const states = simulations as unknown as SimulationState[];
-    checkSnapshotCopies(this.numEnvs, states.length);
-    states.forEach((state, i) => this.#simulations[i].load(state));
-    this.#steps.set(steps as Int32Array);
-    this.#step.observations.set(observations as Float64Array);
+    const steps = arrayEntry(origin, ["steps", record.steps], [
+      Int32Array,
+      this.numEnvs,
+    ]);
+    const observations = arrayEntry(
+      origin,
+      ["observations", record.observations],
+      [Float64Array, this.#step.observations.length],
+    );
+    const randoms = listOf(origin, ["randoms", record.randoms]);
+    // There are none before the first reset.
+    if (randoms.length > 0) checkSnapshotCopies(this.numEnvs, randoms.length);
+    // The last that can refuse, which leaves its streams as they were then.
     this.#streams.load(randoms);
+    states.forEach((state, i) => this.#simulations[i].load(state));
+    this.#steps.set(steps);
+    this.#step.observations.set(observations);
   }
 
   /**

@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { cloneBatch } from "../batch.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { make, makeVec } from "../registry.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import type { VecEnv } from "../vec_env.ts";
 import { isMujocoInstalled, MujocoVecEnv } from "./mod.ts";
@@ -89,6 +90,48 @@ Deno.test({
       "Cannot restore 3 copies from a snapshot of 2",
     );
     for (const it of [env, other, three]) it.close();
+  },
+});
+
+Deno.test({
+  name: "a group refuses snapshots of others before it loads anything",
+  ignore,
+  fn() {
+    const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
+    env.reset({ seed: 0 });
+    const snapshot = env.snapshot() as Record<string, Snapshot>;
+    const [first, second] = snapshot.simulations as Record<string, Snapshot>[];
+    const short = { ...second, physics: new Float64Array(3) };
+    const [stream] = snapshot.randoms as Snapshot[];
+    course(env, 1, 5);
+    const before = env.snapshot();
+    const refused: [Snapshot, message: string][] = [
+      [{ ...snapshot, task: "Ant" }, 'with task "Ant": expected Hopper'],
+      [{ ...snapshot, frameSkip: 1 }, "with frameSkip 1: expected 4"],
+      [{ ...snapshot, simulations: [first, short] }, "physics of 3 numbers"],
+      [{ ...snapshot, simulations: 2 }, "simulations 2: expected a list"],
+      [
+        { ...snapshot, steps: new Int32Array(5) },
+        "steps of 5 numbers (Int32Array): expected 2 numbers (Int32Array)",
+      ],
+      [
+        { ...snapshot, observations: new Float64Array(3) },
+        "observations of 3 numbers",
+      ],
+      [{ ...snapshot, randoms: null }, "randoms null: expected a list"],
+      [{ ...snapshot, randoms: [stream, 1] }, "'generator'"],
+    ];
+    for (const [it, message] of refused) {
+      assertThrows(() => env.restore(it), TypeError, message);
+      assertEquals(env.snapshot(), before);
+    }
+    assertThrows(
+      () => env.restore({ ...snapshot, randoms: [stream] }),
+      RangeError,
+      "Cannot restore 2 copies from a snapshot of 1",
+    );
+    assertEquals(env.snapshot(), before);
+    env.close();
   },
 });
 

@@ -1,0 +1,8 @@
+/** Installs toys into a folder, as an install task does. */
+import { toyInstallation, wheelOf } from "../_testing.ts";
+import { runInstall } from "../run_install.ts";
+
+const [dir] = Deno.args;
+Deno.exitCode = await runInstall(toyInstallation(wheelOf({}), dir), [
+  "--accept-license",
+]);
