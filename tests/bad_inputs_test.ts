@@ -139,7 +139,7 @@ const CASES: [args: string[], says: string][] = [
   [["plot"], "Cannot plot 0 runs"],
   [["plot", trained, "--key", "eprewmen"], "did you mean 'eprewmean'?"],
   [["plot", trained, "--out", `${dir}/curve.bmp`], "ends in .svg or .html"],
-  [["plot", noProgress], "progress.csv"],
+  [["plot", noProgress], "nothing has been logged yet"],
   [["list", "--jsn"], "did you mean '--json'?"],
 ];
 

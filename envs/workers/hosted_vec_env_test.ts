@@ -374,6 +374,7 @@ Deno.test("episodes that the hosts record are told of, by copy", () => {
 function stormyRun(seed: number, failures: number): number[] {
   const { hosts, env } = fragile({ numEnvs: 7, groups: 3 });
   const random = new SeededRandom(seed);
+  const watch = new EpisodeWatch(env.reset({ seed }), 7);
   hosts.script = ({ type }) => {
     if (type === "open" || type === "reset" || type === "step") {
       if (random.uniform() < failures) {
@@ -381,7 +382,6 @@ function stormyRun(seed: number, failures: number): number[] {
       }
     }
   };
-  const watch = new EpisodeWatch(env.reset({ seed }), 7);
   for (let i = 0; i < 300; i++) watch.see(env.step(GO(7)));
   return [watch.broken, watch.ended];
 }
