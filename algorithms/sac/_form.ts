@@ -97,6 +97,7 @@ function boxPolicy(
     components: config.components,
     useSde: config.useSde,
     sdeInitialLogStd: config.sdeInitialLogStd,
+    squashCorrection: config.squashCorrection,
   });
 }
 

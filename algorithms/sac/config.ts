@@ -338,6 +338,13 @@ export interface SacConfig {
    * @alias log_std_init
    */
   sdeInitialLogStd: number;
+  /**
+   * Form of log-probabilities after the tanh: `exact`, or `epsilon` as
+   * haarnoja/sac and stable-baselines3 have it, which stops to count far out.
+   *
+   * @default "exact"
+   */
+  squashCorrection: "exact" | "epsilon";
 }
 
 /**
@@ -396,4 +403,5 @@ export const defaultSacConfig: Readonly<SacConfig> = {
   useSde: false,
   sdeSampleFrequency: -1,
   sdeInitialLogStd: -3,
+  squashCorrection: "exact",
 };

@@ -3,8 +3,10 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertNotEquals,
   assertThrows,
 } from "@std/assert";
+import type { StateTree } from "@bellman/training";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { SAC } from "./sac.ts";
@@ -65,6 +67,15 @@ function agentFor(
   const { engine = "eager", seed = 3 } = options;
   return new SAC(spaces, { config: { ...SMALL, ...config }, seed, engine });
 }
+
+Deno.test("the form of log-probabilities reaches the update", () => {
+  const [exact, epsilon] = (["exact", "epsilon"] as const).map((form) => {
+    const agent = agentFor([BOX_SPACES, { squashCorrection: form }]);
+    new Stage(BOX_SPACES).play(agent, 14);
+    return (agent.save() as { critics: StateTree }).critics;
+  });
+  assertNotEquals(exact, epsilon);
+});
 
 for (const [name, form] of Object.entries(FORMS)) {
   Deno.test(`${name}: what was saved goes on bit for bit`, () => {
