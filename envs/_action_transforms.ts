@@ -38,8 +38,8 @@ export class ActionClipper {
 
   apply(actions: BoxArray): BoxArray {
     checkCount("clip", actions, this.#clipped.length);
-    const { low, high, shape } = this.#inner;
-    const size = shape.reduce((a, b) => a * b, 1);
+    const { low, high } = this.#inner;
+    const size = elementCount(this.#inner);
     for (let i = 0; i < actions.length; i++) {
       const least = boundAt(low, i % size), most = boundAt(high, i % size);
       this.#clipped[i] = Math.min(Math.max(actions[i], least), most);
@@ -120,8 +120,7 @@ export class ActionRescaler {
 
   apply(actions: BoxArray): BoxArray {
     checkCount("rescale", actions, this.#scaled.length);
-    const { shape } = this.#inner;
-    const size = shape.reduce((a, b) => a * b, 1);
+    const size = elementCount(this.#inner);
     for (let i = 0; i < actions.length; i++) {
       const least = boundAt(this.#inner.low, i % size);
       const most = boundAt(this.#inner.high, i % size);

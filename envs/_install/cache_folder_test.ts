@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { cacheFolder } from "./cache_folder.ts";
+import { cacheFolder, neededVariable } from "./cache_folder.ts";
 
 const folderOn = (os: string, variables: Record<string, string>): string =>
   cacheFolder(os, (name) => variables[name]);
@@ -34,4 +34,17 @@ Deno.test("cacheFolder says what to set where nothing is known", () => {
     Error,
     "as LOCALAPPDATA is not set",
   );
+});
+
+Deno.test({
+  name: "cacheFolder says which permission it lacks",
+  permissions: { env: ["HOME"] },
+  fn: () => {
+    assertEquals(typeof neededVariable("HOME"), "string");
+    assertThrows(
+      () => cacheFolder(),
+      Deno.errors.NotCapable,
+      "Cannot read the variable BELLMAN_CACHE: it needs the permission --allow-env=BELLMAN_CACHE",
+    );
+  },
 });

@@ -14,8 +14,8 @@ export interface InstalledPackage {
   wheel: string;
   /** The wheel's SHA-256. */
   sha256: string;
-  /** Bytes of its files by their places; folders of old do not list them. */
-  files?: Record<string, number>;
+  /** Bytes of its files by their places. */
+  files: Record<string, number>;
 }
 
 /** An installed folder, or what is in its place, as it was found. */
@@ -47,7 +47,7 @@ async function addFiles(
 
 function isInstalledPackage(value: unknown): value is InstalledPackage {
   if (typeof value !== "object" || value === null) return false;
-  const { files = {}, ...texts } = value as InstalledPackage;
+  const { files, ...texts } = value as InstalledPackage;
   return ["name", "version", "wheel", "sha256"].every((key) =>
     typeof texts[key as keyof typeof texts] === "string"
   ) && typeof files === "object" && files !== null;
@@ -112,7 +112,7 @@ export function checkReplaceable(
   if (other !== undefined) {
     throw new InstallError(`'${dir}' holds ${other.name}: ${HELP}`);
   }
-  const listed = new Set(packages.flatMap((it) => Object.keys(it.files ?? {})));
+  const listed = new Set(packages.flatMap((it) => Object.keys(it.files)));
   const strange = [...files.keys()].find((it) =>
     it !== MANIFEST && !listed.has(it)
   );
@@ -128,14 +128,12 @@ export function checkReplaceable(
  * @param found The folder.
  * @param of The package.
  * @param installed What the folder says of it.
- * @returns Undefined if the folder does not list its files.
  */
 export async function installedContent(
   { dir }: FoundFolder,
   of: PinnedPackage,
   { wheel, sha256, files: listed }: InstalledPackage,
-): Promise<WheelContent | undefined> {
-  if (listed === undefined) return undefined;
+): Promise<WheelContent> {
   const files = new Map<string, Uint8Array>();
   for (const place of Object.keys(listed)) {
     files.set(place, await Deno.readFile(`${dir}/${place}`));

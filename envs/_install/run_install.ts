@@ -95,10 +95,9 @@ function wholePackage(
   const found = packages.find(({ name, version, sha256 }) =>
     name === of.name && version === of.version && isPinned(of, sha256)
   );
+  if (found === undefined) return undefined;
   const isThere = (required[of.name] ?? []).every((it) => files.get(it)) &&
-    Object.entries(found?.files ?? {}).every(([it, size]) =>
-      files.get(it) === size
-    );
+    Object.entries(found.files).every(([it, size]) => files.get(it) === size);
   return isThere ? found : undefined;
 }
 
@@ -153,8 +152,7 @@ async function keptContents(
   for (const it of packages) {
     const whole = wholePackage(found, it, required);
     if (given.has(it) || whole === undefined) continue;
-    const content = await installedContent(found, it, whole);
-    if (content !== undefined) kept.push(content);
+    kept.push(await installedContent(found, it, whole));
   }
   return kept;
 }

@@ -1,8 +1,6 @@
 import { resolve } from "node:path";
 import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
-import { isFile } from "../_install/permission.ts";
-
-export { isFile };
+import { isFile } from "../_is_file.ts";
 
 /** The functions that are called, as the library's C header declares them. */
 const SYMBOLS = {

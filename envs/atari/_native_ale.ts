@@ -17,6 +17,11 @@ export class NativeAle implements Emulator {
   #handle: Deno.PointerObject | undefined;
   #lives: Int32Array<ArrayBuffer> = new Int32Array(4);
   #firstLives = 0;
+  /**
+   * Ends of Chopper Command are only seen where the joystick is pushed in the
+   * very frame of the last life.
+   */
+  #missesEnds: boolean;
 
   /**
    * Switches a console on.
@@ -27,6 +32,7 @@ export class NativeAle implements Emulator {
    */
   constructor(game: AtariGame, path: string, systemSeed: number) {
     this.#game = game;
+    this.#missesEnds = game.id === "chopper_command";
     const { symbols } = this;
     const handle = symbols.ALE_new()!;
     this.#handle = handle;
@@ -71,14 +77,6 @@ export class NativeAle implements Emulator {
   get gameOver(): boolean {
     if (this.symbols.game_over(this.handle)) return true;
     return this.#missesEnds && this.#countedLives === 0;
-  }
-
-  /**
-   * Ends of Chopper Command are only seen where the joystick is pushed in the
-   * very frame of the last life.
-   */
-  get #missesEnds(): boolean {
-    return this.#game.id === "chopper_command";
   }
 
   get #countedLives(): number {

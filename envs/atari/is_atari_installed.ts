@@ -1,4 +1,5 @@
-import { isFile, libraryPath } from "./_ale_library.ts";
+import { isFile } from "../_is_file.ts";
+import { libraryPath } from "./_ale_library.ts";
 import { romFolder } from "./roms.ts";
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
 import { neededVariable } from "../_install/cache_folder.ts";
-import { tellPermission } from "../_install/permission.ts";
+import { tellPermission } from "../_permission.ts";
 import { atariFolder } from "./_ale_library.ts";
 import { ROM_TABLE } from "./_rom_table.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
-import { isFile } from "../_install/permission.ts";
+import { isFile } from "../_is_file.ts";
 
 /** The version that is installed. */
 export const MUJOCO_VERSION = "4.0.0";

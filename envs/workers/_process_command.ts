@@ -1,4 +1,5 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isFile } from "../_is_file.ts";
 import type { ChildCommand } from "../_process/child_group.ts";
 
 /** A flag that says which configuration is used, or that none is. */
@@ -39,16 +40,6 @@ function configFlags(main: string): string[] {
     const above = new URL("../", folder);
     if (above.href === folder.href) return [];
     folder = above;
-  }
-}
-
-/** Whether there is such a file; an error where one may not look. */
-function isFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }
 
