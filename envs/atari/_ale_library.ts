@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
+import { installCommand } from "../_install/install_command.ts";
 import { isFile } from "../_is_file.ts";
 
 /** The functions that are called, as the library's C header declares them. */
@@ -71,7 +72,9 @@ export function libraryPath(): string {
 function openLibrary(path: string): AleSymbols {
   if (!isFile(path)) {
     throw new Error(
-      `Cannot find the Arcade Learning Environment at '${path}': run 'deno task install-atari --accept-license', or set BELLMAN_ALE_LIBRARY to a libale_c`,
+      `Cannot find the Arcade Learning Environment at '${path}': run '${
+        installCommand("atari")
+      }', or set BELLMAN_ALE_LIBRARY to a libale_c`,
     );
   }
   try {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
 import { neededVariable } from "../_install/cache_folder.ts";
+import { installCommand } from "../_install/install_command.ts";
 import { tellPermission } from "../_permission.ts";
 import { atariFolder } from "./_ale_library.ts";
 import { ROM_TABLE } from "./_rom_table.ts";
@@ -132,7 +133,9 @@ export function romFile(
   } catch (error) {
     tellPermission(error, `read the ROM '${path}'`, `--allow-read=${path}`);
     throw new Error(
-      `Cannot find the ROM '${path}': run 'deno task install-atari --accept-license', or set BELLMAN_ROMS to the folder that holds it`,
+      `Cannot find the ROM '${path}': run '${
+        installCommand("atari")
+      }', or set BELLMAN_ROMS to the folder that holds it`,
     );
   }
   if (bytes.length !== size) {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
+import { installCommand } from "../_install/install_command.ts";
 import { isFile } from "../_is_file.ts";
 
 /** The version that is installed. */
@@ -47,8 +48,9 @@ export function findLibrary(): string | undefined {
   );
 }
 
-const HELP =
-  "run 'deno task install-mujoco --accept-license', set BELLMAN_MUJOCO_MODELS to a folder of models, or give xmlFile a path";
+const HELP = `run '${
+  installCommand("mujoco")
+}', set BELLMAN_MUJOCO_MODELS to a folder of models, or give xmlFile a path`;
 
 /**
  * The file of a model: a path as it is, a bare name among those of

@@ -1,3 +1,4 @@
+import { installCommand } from "../_install/install_command.ts";
 import { findLibrary, findModel } from "./_installed.ts";
 import { openNativeLibrary } from "./_native_library.ts";
 import { loadNativeModel } from "./_native_model.ts";
@@ -6,8 +7,9 @@ import { loadWasmModel } from "./_wasm_model.ts";
 import { wasmModule } from "./_wasm_module.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-const HELP =
-  "run 'deno task install-mujoco --accept-license' or set BELLMAN_MUJOCO_LIBRARY to its file";
+const HELP = `run '${
+  installCommand("mujoco")
+}' or set BELLMAN_MUJOCO_LIBRARY to its file`;
 
 /** Loads a model with the engine that is asked for, or the first that is there. */
 export function openModel(

@@ -3,7 +3,7 @@ import { wasmModule } from "./_wasm_module.ts";
 
 /**
  * Whether environments on MuJoCo can be made: an engine and Gymnasium's models
- * are there. `deno task install-mujoco` sets both up.
+ * are there. `deno run -A jsr:@bellman/envs/mujoco/install` sets both up.
  *
  * @returns Whether they are.
  * @example

@@ -2,7 +2,7 @@
  * Gymnasium's environments on MuJoCo in version 5: on the native library where
  * it is found, on MuJoCo in WebAssembly otherwise. Importing this makes them
  * known by name, such as `HalfCheetah-v5`. Library and models are set up by
- * `deno task install-mujoco`, or named by the variables
+ * `deno run -A jsr:@bellman/envs/mujoco/install`, or named by the variables
  * `BELLMAN_MUJOCO_LIBRARY` (3.3 or newer, with its headers) and
  * `BELLMAN_MUJOCO_MODELS` (a folder).
  *
