@@ -1,5 +1,5 @@
 import { ChildGroup } from "../_process/child_group.ts";
-import type { RgbImage } from "../env.ts";
+import type { RgbImage, StepResult } from "../env.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type {
   GroupAnswer,
@@ -28,6 +28,7 @@ import { defaultPython, hostCommand, otherPython } from "./_python.ts";
 export interface GymnasiumHostsOptions extends GymnasiumOptions {
   readonly groups: readonly GroupRange[];
   readonly resets: boolean;
+  readonly infos: boolean;
   readonly draws: boolean;
 }
 
@@ -42,12 +43,14 @@ export class GymnasiumHosts implements GroupHosts {
   #lines: HostLine[];
   #actions: Uint8Array[][] = [];
   #readers: AnswerReader[] = [];
+  #info: StepResult["info"];
 
   constructor(
     id: string,
     {
       groups,
       resets,
+      infos,
       draws,
       python = defaultPython(),
       kwargs = {},
@@ -69,6 +72,7 @@ export class GymnasiumHosts implements GroupHosts {
       modules,
       wrappers: wrapped,
       resets,
+      infos,
       draws,
       otherPython: otherPython(),
     };
@@ -95,7 +99,7 @@ export class GymnasiumHosts implements GroupHosts {
 
   attach(arrays: readonly GroupArrays[]): void {
     this.#actions = arrays.map((it) => bytesOf(it.actions));
-    this.#readers = arrays.map((it) => new AnswerReader(it));
+    this.#readers = arrays.map((it) => new AnswerReader(it, this.#settings));
   }
 
   begin(group: number, command: GroupCommand): void {
@@ -146,13 +150,25 @@ export class GymnasiumHosts implements GroupHosts {
         this.#readers[group].readObservations(answer);
         return {};
       case "step":
-        this.#readers[group].readStep(answer);
+        this.#readStep(group, answer);
         return {};
       case "snapshot":
         return { snapshot: readState(answer) };
       default:
         return {};
     }
+  }
+
+  /** What the last step told beside its numbers, if it was asked for and told any. */
+  get info(): StepResult["info"] {
+    return this.#info;
+  }
+
+  #readStep(group: number, answer: Uint8Array): void {
+    const at = this.#readers[group].readStep(answer);
+    this.#info = at < answer.length
+      ? readJson<NonNullable<StepResult["info"]>>(answer.subarray(at))
+      : undefined;
   }
 
   /** Asks for a picture of a copy. */

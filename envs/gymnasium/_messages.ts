@@ -34,6 +34,8 @@ export interface HostSettings {
   readonly wrappers: readonly { name: string; kwargs: EnvKwargs }[];
   /** Whether a copy whose episode ended is reset in the same step. */
   readonly resets: boolean;
+  /** Whether the `info` of steps is told, as of one copy it can be. */
+  readonly infos: boolean;
   /** Whether pictures are wanted where there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;
@@ -117,8 +119,10 @@ export class AnswerReader {
   #terminated: Uint8Array;
   #truncated: Uint8Array;
   #rowBytes: readonly number[];
+  #hasFinals: boolean;
 
-  constructor(arrays: GroupArrays) {
+  constructor(arrays: GroupArrays, { resets }: Pick<HostSettings, "resets">) {
+    this.#hasFinals = resets;
     this.#observations = bytesOf(arrays.observations);
     this.#finals = bytesOf(arrays.finalObservations);
     [this.#rewards] = bytesOf(arrays.rewards);
@@ -138,8 +142,8 @@ export class AnswerReader {
     return at;
   }
 
-  /** Reads all that a step brought. */
-  readStep(answer: Uint8Array): void {
+  /** Reads the arrays that a step brought; what follows begins where this returns. */
+  readStep(answer: Uint8Array): number {
     let at = this.readObservations(answer);
     const copies = this.#terminated.length;
     this.#rewards.set(answer.subarray(at, at + 8 * copies));
@@ -147,10 +151,10 @@ export class AnswerReader {
     this.#terminated.set(answer.subarray(at, at + copies));
     this.#truncated.set(answer.subarray(at + copies, at + 2 * copies));
     at = padded(at + 2 * copies);
-    if (at < answer.length) this.#readFinals(answer, at);
+    return this.#hasFinals ? this.#readFinals(answer, at) : at;
   }
 
-  #readFinals(answer: Uint8Array, from: number): void {
+  #readFinals(answer: Uint8Array, from: number): number {
     let at = from;
     for (let row = 0; row < this.#terminated.length; row++) {
       if (this.#terminated[row] + this.#truncated[row] === 0) continue;
@@ -160,6 +164,7 @@ export class AnswerReader {
         at += size;
       });
     }
+    return at;
   }
 }
 

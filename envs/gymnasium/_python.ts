@@ -4,6 +4,7 @@ import answer from "./host/answer.py" with { type: "text" };
 import copies from "./host/copies.py" with { type: "text" };
 import episodes from "./host/episodes.py" with { type: "text" };
 import errors from "./host/errors.py" with { type: "text" };
+import infos from "./host/infos.py" with { type: "text" };
 import main from "./host/main.py" with { type: "text" };
 import making from "./host/making.py" with { type: "text" };
 import pipes from "./host/pipes.py" with { type: "text" };
@@ -14,6 +15,7 @@ const MODULES = {
   copies,
   episodes,
   errors,
+  infos,
   main,
   making,
   pipes,

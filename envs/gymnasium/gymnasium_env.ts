@@ -86,6 +86,7 @@ export class GymnasiumEnv implements Env {
       ...options,
       groups: [{ first: 0, numEnvs: 1 }],
       resets: false,
+      infos: true,
       draws: true,
     });
     this.#hosts.start(0);
@@ -130,7 +131,8 @@ export class GymnasiumEnv implements Env {
    *
    * @param action What to do. That of a box may lie outside of the bounds, and
    * reaches the environment as it is.
-   * @returns What came of it.
+   * @returns What came of it, with those entries of Python's `info` that JSON can
+   * hold: of NumPy's arrays as lists, of numbers that are not finite as null.
    * @throws {RangeError} If the action is not of the action space: of a box, if it
    * is of another length or type or not finite.
    * @throws {Error} If no episode is under way, or the environment throws: the
@@ -149,11 +151,13 @@ export class GymnasiumEnv implements Env {
     const { actions, rewards, terminated, truncated } = this.#arrays;
     writeRow(this.actionSpace, action, { batch: actions, row: 0 });
     this.#ask("step", { type: "step" });
+    const { info } = this.#hosts;
     const result = {
       observation: this.#observation(),
       reward: rewards[0],
       terminated: terminated[0] !== 0,
       truncated: truncated[0] !== 0,
+      ...(info && { info }),
     };
     if (result.terminated || result.truncated) this.#status = "ended";
     return result;

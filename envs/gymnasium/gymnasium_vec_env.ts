@@ -38,7 +38,7 @@ export interface GymnasiumVecEnvOptions
  * the seed of a copy Python gets the lowest 32 bits, as many environments take no
  * more.
  *
- * Time limits are Gymnasium's own. A copy whose episode ended is reset in the
+ * Time limits are Gymnasium's own, and `info` is not carried over. A copy whose episode ended is reset in the
  * same step. A process that dies, hangs or throws is replaced, as
  * `HostedVecEnv` of `@bellman/envs/workers` describes.
  *
@@ -84,6 +84,7 @@ export class GymnasiumVecEnv extends HostedVecEnv {
       ...options,
       groups: splitCopies(numEnvs, processes),
       resets: true,
+      infos: false,
       draws: false,
     });
     super(hosts, options);

@@ -23,6 +23,8 @@ class Answer:
         first, rewards = 24, 24 + sum(sizes)
         flags = rewards + 8 * copies
         self.fixed = self.end = flags + padded(2 * copies)
+        # What a single environment tells beside, as JSON.
+        self.info = b""
         row = sum(leaf.row_bytes for leaf in leaves)
         self.buffer = bytearray(self.fixed + copies * row)
         self.buffer[4:12] = MARK
@@ -72,7 +74,8 @@ class Answer:
         self.end += len(data)
 
     def send(self, pipes):
-        """Sends it, and forgets the final observations."""
-        struct.pack_into("<I", self.buffer, 12, self.end - 16)
-        pipes.write(memoryview(self.buffer)[4 : self.end])
-        self.end = self.fixed
+        """Sends it, and forgets the final observations and the info."""
+        struct.pack_into("<I", self.buffer, 12, self.end - 16 + len(self.info))
+        data = memoryview(self.buffer)[4 : self.end]
+        pipes.write(b"".join((data, self.info)) if self.info else data)
+        self.end, self.info = self.fixed, b""

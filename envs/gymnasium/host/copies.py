@@ -9,6 +9,7 @@ import numpy as np
 from .answer import Answer
 from .episodes import Episodes, plain, random_state
 from .errors import Refused
+from .infos import as_json
 from .making import make
 from .spaces import Actions, map_space
 
@@ -46,6 +47,7 @@ class Copies:
     def __init__(self, settings):
         self.name = settings["id"]
         self.resets = settings["resets"]
+        self.infos = settings["infos"]
         count = settings["numEnvs"]
         self.envs = [make(settings) for _ in range(count)]
         self.steps = [env.step for env in self.envs]
@@ -93,7 +95,7 @@ class Copies:
                 reward, terminated, truncated = 0.0, False, True
             else:
                 try:
-                    seen, reward, terminated, truncated, _ = step(actions[copy])
+                    seen, reward, terminated, truncated, info = step(actions[copy])
                 except (TypeError, ValueError) as error:
                     if is_no_step(error):
                         raise ValueError(
@@ -103,6 +105,8 @@ class Copies:
                     raise
                 observe(copy, seen)
                 reward = float(reward)
+                if self.infos:
+                    answer.info = as_json(info)
             rewards.append(reward)
             returns[copy] += reward
             if terminated or truncated:

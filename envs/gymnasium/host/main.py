@@ -7,7 +7,8 @@ snapshots are JSON; resets and steps are raw little-endian arrays:
     step      actions: for each leaf of the space the rows of all copies
     answer    observations likewise, rewards, terminated, truncated, each padded
               to eight bytes; then the final observations of the copies that
-              ended, row by row
+              ended, row by row, if those are reset; then the info as JSON, of
+              a single environment that has some
 """
 
 import json

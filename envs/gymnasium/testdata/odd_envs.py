@@ -66,7 +66,7 @@ class Echo(gym.Env):
 
     def step(self, action):
         assert self.action_space.contains(action), repr(action)
-        return action, 1.5, False, False, {"text": "not sent"}
+        return action, 1.5, False, False, {"text": "sent"}
 
 
 class Counter(gym.Env):
@@ -99,10 +99,11 @@ class Counter(gym.Env):
     def step(self, action):
         time.sleep(self.pause)
         self.count += 1
+        self.told = {}
         seen, reward = self.seen(), 1.0
         if self.count == 3 and action == 1 and self.odd is not None:
             seen, reward = getattr(self, "do_" + self.odd)(seen)
-        return seen, reward, self.count == 5, False, {}
+        return seen, reward, self.count == 5, False, self.told
 
     def do_print(self, seen):
         print("printed by print")
@@ -149,6 +150,27 @@ class Counter(gym.Env):
 
     def do_none(self, seen):
         return seen, None
+
+    def do_tell(self, seen):
+        self.told = {
+            "number": np.float32(0.5),
+            "count": np.int64(7),
+            "mask": np.array([[1, 0], [0, 1]], np.int8),
+            "isDone": np.bool_(True),
+            "nested": {"text": "α", 3: (1, None, object())},
+            "nan": float("nan"),
+            "function": len,
+        }
+        return seen, 1.0
+
+    def do_cycle(self, seen):
+        self.told = {}
+        self.told["self"] = self.told
+        return seen, 1.0
+
+    def do_swell(self, seen):
+        self.told = {"text": "x" * 100_000}
+        return seen, 1.0
 
     def do_random(self, seen):
         return self.own.random(1, np.float32), 1.0
