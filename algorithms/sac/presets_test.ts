@@ -21,6 +21,7 @@ Deno.test("MuJoCo's presets differ where rl-baselines3-zoo's do", () => {
     totalTimesteps: 1_000_000,
     numEnvs: 1,
     learningStarts: 10_000,
+    squashCorrection: "epsilon",
     evaluationInterval: 20_000,
     evaluationEpisodes: 10,
     checkpointInterval: 100_000,
