@@ -28,7 +28,6 @@ import { defaultPython, hostCommand, otherPython } from "./_python.ts";
 export interface GymnasiumHostsOptions extends GymnasiumOptions {
   readonly groups: readonly GroupRange[];
   readonly resets: boolean;
-  readonly infos: boolean;
   readonly draws: boolean;
 }
 
@@ -50,7 +49,6 @@ export class GymnasiumHosts implements GroupHosts {
     {
       groups,
       resets,
-      infos,
       draws,
       python = defaultPython(),
       kwargs = {},
@@ -72,7 +70,6 @@ export class GymnasiumHosts implements GroupHosts {
       modules,
       wrappers: wrapped,
       resets,
-      infos,
       draws,
       otherPython: otherPython(),
     };
@@ -159,7 +156,7 @@ export class GymnasiumHosts implements GroupHosts {
     }
   }
 
-  /** What the last step told beside its numbers, if it was asked for and told any. */
+  /** What the last step of a single environment told beside its numbers. */
   get info(): StepResult["info"] {
     return this.#info;
   }

@@ -32,10 +32,11 @@ export interface HostSettings {
   readonly kwargs: EnvKwargs;
   readonly modules: readonly string[];
   readonly wrappers: readonly { name: string; kwargs: EnvKwargs }[];
-  /** Whether a copy whose episode ended is reset in the same step. */
+  /**
+   * Whether a copy whose episode ended is reset in the same step. A single
+   * environment is not; its steps tell their `info` instead.
+   */
   readonly resets: boolean;
-  /** Whether the `info` of steps is told, as of one copy it can be. */
-  readonly infos: boolean;
   /** Whether pictures are wanted where there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;

@@ -86,7 +86,6 @@ export class GymnasiumEnv implements Env {
       ...options,
       groups: [{ first: 0, numEnvs: 1 }],
       resets: false,
-      infos: true,
       draws: true,
     });
     this.#hosts.start(0);

@@ -38,8 +38,8 @@ export interface GymnasiumVecEnvOptions
  * the seed of a copy Python gets the lowest 32 bits, as many environments take no
  * more.
  *
- * Time limits are Gymnasium's own, and `info` is not carried over. A copy whose episode ended is reset in the
- * same step. A process that dies, hangs or throws is replaced, as
+ * Time limits are Gymnasium's own, and `info` is not carried over. A copy whose
+ * episode ended is reset in the same step. A process that dies, hangs or throws is replaced, as
  * `HostedVecEnv` of `@bellman/envs/workers` describes.
  *
  * A snapshot holds where the random stream of each copy stood when its episode
@@ -84,7 +84,6 @@ export class GymnasiumVecEnv extends HostedVecEnv {
       ...options,
       groups: splitCopies(numEnvs, processes),
       resets: true,
-      infos: false,
       draws: false,
     });
     super(hosts, options);

@@ -47,7 +47,6 @@ class Copies:
     def __init__(self, settings):
         self.name = settings["id"]
         self.resets = settings["resets"]
-        self.infos = settings["infos"]
         count = settings["numEnvs"]
         self.envs = [make(settings) for _ in range(count)]
         self.steps = [env.step for env in self.envs]
@@ -105,7 +104,7 @@ class Copies:
                     raise
                 observe(copy, seen)
                 reward = float(reward)
-                if self.infos:
+                if not self.resets:
                     answer.info = as_json(info)
             rewards.append(reward)
             returns[copy] += reward

@@ -15,13 +15,13 @@ def as_json(info):
     if not info:
         return b""
     try:
-        told = plain(info)
+        told = json_value(info)
     except RecursionError:
         return b""
     return json.dumps(told).encode() if isinstance(told, dict) and told else b""
 
 
-def plain(value):
+def json_value(value):
     """A value in the types of JSON; a number that is not finite becomes null."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
@@ -30,10 +30,10 @@ def plain(value):
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        told = {str(key): plain(inner) for key, inner in value.items()}
+        told = {str(key): json_value(inner) for key, inner in value.items()}
         return {key: it for key, it in told.items() if it is not LEFT_OUT}
     if isinstance(value, (list, tuple)):
-        told = [plain(inner) for inner in value]
+        told = [json_value(inner) for inner in value]
         # What is left out keeps its place, so that the others keep theirs.
         return [None if it is LEFT_OUT else it for it in told]
     return LEFT_OUT
