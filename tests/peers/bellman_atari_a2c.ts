@@ -25,7 +25,11 @@ const env = new WorkerVecEnv({
 const { observationSpace, actionSpace, numEnvs } = env;
 const algorithm = new A2C(
   { observationSpace, actionSpace, numEnvs },
-  { config: { network: "cnn" }, seed: task.seed, engine: "onnx" },
+  {
+    config: { network: "cnn", optimizer: "rmsprop" },
+    seed: task.seed,
+    engine: "onnx",
+  },
 );
 await train(algorithm, env, { totalTimesteps: task.warmup, seed: task.seed });
 const started = performance.now();
