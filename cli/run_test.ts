@@ -142,6 +142,24 @@ Deno.test("a run's own config.yaml starts the same run", async () => {
   );
 });
 
+Deno.test("a config.yaml starts a run of its own algorithm", async () => {
+  const sac = `${dir}/sac`;
+  const tiny = [
+    ...["--set", "algorithm=sac", "--env", "Pendulum-v1", "--steps", "40"],
+    ...["--set", "hiddenSizes=[8]", "--set", "evaluationEpisodes=1"],
+  ];
+  const first = await capture("train", ...tiny, "--out", sac);
+  assertStringIncludes(first.out, "Training sac on Pendulum-v1: 40 steps");
+  const config = `${sac}/config.yaml`;
+  const out = `${dir}/sac-again`;
+  const { code } = await capture("train", "--config", config, "--out", out);
+  assertEquals(code, 0);
+  assertEquals(
+    await Deno.readTextFile(`${out}/episodes.csv`),
+    await Deno.readTextFile(`${sac}/episodes.csv`),
+  );
+});
+
 Deno.test("a run that was stopped in its last evaluation is finished", async () => {
   const run = await train("unfinished");
   await Deno.remove(`${run}/report.html`);

@@ -4,7 +4,7 @@ import {
   type RunFolder,
 } from "@bellman/training";
 import type { Checkpoint, StateTree } from "@bellman/training";
-import { type AlgorithmName, ALGORITHMS } from "./algorithms.ts";
+import { ALGORITHMS } from "./algorithms.ts";
 import { readText } from "./config/from_options.ts";
 import {
   parseMapping,
@@ -42,7 +42,7 @@ export async function openRun(dir: string): Promise<SavedRun> {
   const file = { name, text };
   return {
     folder,
-    config: resolveConfig(algorithm as AlgorithmName, { file, entries: [] }),
+    config: resolveConfig(undefined, { file, entries: [] }),
   };
 }
 

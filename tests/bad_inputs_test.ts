@@ -168,7 +168,7 @@ for (const [args, says] of CASES) {
 Deno.test("--debug adds where an error came from", async () => {
   const { code, err } = await runQuietly(["train", "a2d", "--debug"]);
   assertEquals(code, 2);
-  assertStringIncludes(err, "algorithmOf");
+  assertStringIncludes(err, "findAlgorithm");
 });
 
 Deno.test("the process exits with 2 and prints nothing to standard output", async () => {

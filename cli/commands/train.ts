@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
 import { createRunFolder } from "@bellman/training";
-import { type AlgorithmName, ALGORITHMS } from "../algorithms.ts";
+import { ALGORITHMS } from "../algorithms.ts";
 import { type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { CONFIG_OPTIONS, configFromOptions } from "../config/from_options.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { runConfigSchema } from "../config/run_config_schema.ts";
-import { nearest } from "../config/schema.ts";
 import { configHelp } from "../help.ts";
 import { interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
@@ -17,8 +16,8 @@ import { notices, openSession, type Session } from "../session.ts";
 import { runTraining, type TrainingRun } from "../training_run.ts";
 import { UsageError } from "../usage_error.ts";
 
-function algorithmOf(options: ParsedOptions): AlgorithmName {
-  const [name = "a2c", ...rest] = options.positionals;
+function algorithmOf(options: ParsedOptions): string | undefined {
+  const [name, ...rest] = options.positionals;
   if (rest.length > 0) {
     throw new UsageError(
       `Cannot read '${
@@ -26,12 +25,7 @@ function algorithmOf(options: ParsedOptions): AlgorithmName {
       }': expected one algorithm and options, as in 'train a2c --env CartPole-v1'`,
     );
   }
-  if (Object.hasOwn(ALGORITHMS, name)) return name as AlgorithmName;
-  throw new UsageError(
-    `Unknown algorithm '${name}': did you mean '${
-      nearest(name, Object.keys(ALGORITHMS))
-    }'?`,
-  );
+  return name;
 }
 
 function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {

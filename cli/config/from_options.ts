@@ -1,5 +1,4 @@
 import { parse } from "@std/yaml";
-import type { AlgorithmName } from "../algorithms.ts";
 import { type OptionSpec, type ParsedOptions, valueOf } from "../args.ts";
 import { UsageError } from "../usage_error.ts";
 import { resolveConfig, type ResolvedConfig } from "./resolve.ts";
@@ -98,9 +97,14 @@ export async function readText(path: string, what: string): Promise<string> {
   }
 }
 
-/** The configuration that a command line describes. */
+/**
+ * Puts together the configuration that a command line describes.
+ *
+ * @param algorithm The algorithm that it names, if it does.
+ * @param options Its options.
+ */
 export async function configFromOptions(
-  algorithm: AlgorithmName,
+  algorithm: string | undefined,
   options: ParsedOptions,
 ): Promise<ResolvedConfig> {
   const path = valueOf(options, "config");

@@ -20,6 +20,12 @@ export interface ConfigSources {
   entries: Entry[];
 }
 
+/** The entries of one source and its name for messages. */
+interface Entries {
+  entries: Entry[];
+  origin: string;
+}
+
 /** The schema of a run of `algorithm`: the run's keys and the algorithm's. */
 export function fullSchema(algorithm: AlgorithmName): ConfigSchema {
   return {
@@ -28,6 +34,47 @@ export function fullSchema(algorithm: AlgorithmName): ConfigSchema {
       ...ALGORITHMS[algorithm].schema.properties,
     },
   };
+}
+
+/**
+ * Finds the algorithm that the command, `--set` or the file names; a2c where
+ * none of them does.
+ *
+ * @throws {UsageError} If one is unknown, or two of them differ.
+ */
+function findAlgorithm(
+  command: string | undefined,
+  { entries, file }: { entries: readonly Entry[]; file: Entries | undefined },
+): AlgorithmName {
+  const named = command === undefined
+    ? []
+    : [{ name: command, where: `'train ${command}'` }];
+  for (const [key, value, option] of entries) {
+    if (key !== "algorithm") continue;
+    named.push({ name: String(value), where: `'${option ?? key}'` });
+  }
+  for (const [key, value] of file?.entries ?? []) {
+    if (key !== "algorithm") continue;
+    const name = String(value);
+    named.push({ name, where: `'algorithm: ${name}' of ${file!.origin}` });
+  }
+  const known = Object.keys(ALGORITHMS);
+  for (const { name, where } of named) {
+    if (Object.hasOwn(ALGORITHMS, name)) continue;
+    const place = name === command ? "" : ` in ${where}`;
+    const guess = nearest(name, known);
+    throw new UsageError(
+      `Unknown algorithm '${name}'${place}: did you mean '${guess}'?`,
+    );
+  }
+  const [first, ...others] = named;
+  const other = others.find(({ name }) => name !== first.name);
+  if (other !== undefined) {
+    throw new UsageError(
+      `Cannot use both ${first.where} and ${other.where}: give one algorithm`,
+    );
+  }
+  return (first?.name ?? "a2c") as AlgorithmName;
 }
 
 function defaultsOf(schema: ConfigSchema): Record<string, unknown> {
@@ -60,11 +107,13 @@ export function parseMapping(text: string, origin: string): Entry[] {
 export function findPreset(algorithm: AlgorithmName, name: string): string {
   const { presets } = ALGORITHMS[algorithm];
   if (Object.hasOwn(presets, name)) return presets[name];
-  throw new UsageError(
-    `Unknown preset '${name}' of ${algorithm}: did you mean '${
-      nearest(name, Object.keys(presets))
-    }'?`,
+  const owner = Object.keys(ALGORITHMS).find((it) =>
+    Object.hasOwn(ALGORITHMS[it as AlgorithmName].presets, name)
   );
+  const guess = owner === undefined
+    ? `did you mean '${nearest(name, Object.keys(presets))}'?`
+    : `it is one of ${owner}, as in 'train ${owner} --preset ${name}'`;
+  throw new UsageError(`Unknown preset '${name}' of ${algorithm}: ${guess}`);
 }
 
 /** What a preset for many environments is called: what their ids begin with. */
@@ -98,7 +147,7 @@ function withOptions(
 function presetEntries(
   algorithm: AlgorithmName,
   { preset, env }: { preset?: string; env: string },
-): { entries: Entry[]; origin: string } {
+): Entries {
   const { presets } = ALGORITHMS[algorithm];
   const name = preset ??
     [env, familyOf(env)].find((it) => Object.hasOwn(presets, it));
@@ -110,11 +159,22 @@ function presetEntries(
 /**
  * Puts a configuration together: defaults, then the preset or the file, then
  * what the command line says.
+ *
+ * @param command The algorithm that the command names; without one, `--set`
+ * or the file says it.
+ * @param sources Where the values come from.
+ * @throws {UsageError} If a key or a value is not valid, or two sources name
+ * different algorithms.
  */
 export function resolveConfig(
-  algorithm: AlgorithmName,
+  command: string | undefined,
   sources: ConfigSources,
 ): ResolvedConfig {
+  const file = sources.file === undefined ? undefined : {
+    entries: parseMapping(sources.file.text, sources.file.name),
+    origin: sources.file.name,
+  };
+  const algorithm = findAlgorithm(command, { entries: sources.entries, file });
   const schema = fullSchema(algorithm);
   const defaults = {
     ...defaultsOf(schema),
@@ -122,15 +182,10 @@ export function resolveConfig(
   };
   const origin = "the command line";
   const given = validateEntries(sources.entries, { schema, origin });
-  const base = sources.file === undefined
-    ? presetEntries(algorithm, {
-      preset: sources.preset,
-      env: String(given.env ?? defaults.env),
-    })
-    : {
-      entries: parseMapping(sources.file.text, sources.file.name),
-      origin: sources.file.name,
-    };
+  const base = file ?? presetEntries(algorithm, {
+    preset: sources.preset,
+    env: String(given.env ?? defaults.env),
+  });
   const fromBase = validateEntries(base.entries, {
     schema,
     origin: base.origin,

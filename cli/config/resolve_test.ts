@@ -1,11 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../usage_error.ts";
 import {
+  type ConfigSources,
   findPreset,
   fullSchema,
   parseMapping,
   resolveConfig,
 } from "./resolve.ts";
+import type { Entry } from "./validate.ts";
 
 Deno.test("the command line outweighs the preset, the preset the defaults", () => {
   const defaults = fullSchema("a2c").properties;
@@ -75,5 +77,73 @@ Deno.test("a game by its former name has the preset of Atari", () => {
     const config = resolveConfig("a2c", { entries: [["env", env]] });
     assertEquals([config.env, config.network], [env, "cnn"]);
     assertEquals(config.envKwargs, { preprocessing: "baselines" });
+  }
+});
+
+Deno.test("the algorithm comes from the command, --set or the file, and presets follow it", () => {
+  const file = { name: "mine.yaml", text: "algorithm: sac\ncritics: value\n" };
+  assertEquals(resolveConfig(undefined, { entries: [] }).algorithm, "a2c");
+  const fromFile = resolveConfig(undefined, { file, entries: [] });
+  assertEquals([fromFile.algorithm, fromFile.critics], ["sac", "value"]);
+  assertEquals(resolveConfig("sac", { file, entries: [] }), fromFile);
+  const sac: Entry = ["algorithm", "sac", "--set algorithm=sac"];
+  const set = resolveConfig(undefined, {
+    entries: [sac, ["env", "Pendulum-v1"]],
+  });
+  assertEquals(
+    set,
+    resolveConfig("sac", { entries: [["env", "Pendulum-v1"]] }),
+  );
+  const named = resolveConfig(undefined, {
+    preset: "Pendulum-v1-value",
+    entries: [sac],
+  });
+  assertEquals(named.critics, "value");
+});
+
+Deno.test("two algorithms are an error that names both, an unknown one the nearest", () => {
+  const file = (name: string) => ({
+    name: "mine.yaml",
+    text: `algorithm: ${name}\n`,
+  });
+  const set = (name: string): Entry[] => [
+    ["algorithm", name, `--set algorithm=${name}`],
+  ];
+  const cases: [string | undefined, ConfigSources, string][] = [
+    [
+      "a2c",
+      { file: file("sac"), entries: [] },
+      "Cannot use both 'train a2c' and 'algorithm: sac' of mine.yaml: give one algorithm",
+    ],
+    [
+      "sac",
+      { entries: set("a2c") },
+      "Cannot use both 'train sac' and '--set algorithm=a2c': give one algorithm",
+    ],
+    [
+      undefined,
+      { file: file("sac"), entries: set("a2c") },
+      "Cannot use both '--set algorithm=a2c' and 'algorithm: sac' of mine.yaml: give one algorithm",
+    ],
+    ["a2d", { entries: [] }, "Unknown algorithm 'a2d': did you mean 'a2c'?"],
+    [
+      undefined,
+      { entries: set("sca") },
+      "Unknown algorithm 'sca' in '--set algorithm=sca': did you mean 'sac'?",
+    ],
+    [
+      undefined,
+      { file: file("a3c"), entries: [] },
+      "Unknown algorithm 'a3c' in 'algorithm: a3c' of mine.yaml: did you mean 'a2c'?",
+    ],
+    [
+      undefined,
+      { preset: "Pendulum-v1-value", entries: [] },
+      "Unknown preset 'Pendulum-v1-value' of a2c: it is one of sac, as in 'train sac --preset Pendulum-v1-value'",
+    ],
+  ];
+  for (const [command, sources, message] of cases) {
+    const error = assertThrows(() => resolveConfig(command, sources));
+    assertEquals((error as Error).message, message);
   }
 });
