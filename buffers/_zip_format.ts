@@ -18,6 +18,9 @@ export const UTF8_FLAG = 0x0800;
 /** Flag: the member is encrypted. */
 export const ENCRYPTED_FLAG = 0x0001;
 
+/** Flag: checksum and lengths stand after the member's bytes, not before. */
+export const STREAMED_FLAG = 0x0008;
+
 /** Extra field that holds lengths and places of 8 bytes. */
 export const ZIP64_EXTRA = 0x0001;
 

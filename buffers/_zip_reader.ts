@@ -6,6 +6,7 @@ import {
   IN_EXTRA,
   METHODS,
   SIGNATURES,
+  STREAMED_FLAG,
   ZIP64_EXTRA,
 } from "./_zip_format.ts";
 
@@ -18,15 +19,23 @@ export interface Member {
   readonly crc: number;
   readonly flags: number;
   readonly method: number;
-  /** Where its local header is. */
-  readonly offset: number;
+  /** Position of its bytes in the file. */
+  readonly start: number;
 }
 
-/** Where the directory is. */
-interface Directory {
+/** Bytes that follow each other. */
+interface Span {
   readonly start: number;
   readonly length: number;
 }
+
+/** Place of the directory, and the number of its members. */
+interface Directory extends Span {
+  readonly count: number;
+}
+
+/** Fields that a member's own header and the directory both have. */
+type Header = Omit<Member, "start">;
 
 const END_BYTES = 22;
 const LOCATOR_BYTES = 20;
@@ -34,17 +43,24 @@ const END64_BYTES = 56;
 const CENTRAL_BYTES = 46;
 const LOCAL_BYTES = 30;
 
+const WORDS = {
+  crc: "checksum",
+  size: "length",
+  compressedSize: "stored length",
+} as const;
+
 /** The comment at the end of the file has at most so many bytes. */
 const MAX_COMMENT_BYTES = 0xffff;
 
 /**
- * The members of a zip file. Throws a SyntaxError with the reason alone where it
- * is none, or is cut off.
+ * Reads the members of a zip file. Each one's own header is compared with the
+ * directory, as no checksum guards either. Throws a SyntaxError with the reason
+ * alone where the file is no zip file, is cut off or damaged.
  */
 export async function readDirectory(file: InputFile): Promise<Member[]> {
-  const { start, length } = await findDirectory(file);
+  const { start, length, count } = await findDirectory(file);
   const view = await readView(file, start, length);
-  const members: Member[] = [];
+  const members = new Map<string, Member>();
   for (let at = 0; at < length;) {
     const fits = at + CENTRAL_BYTES <= length &&
       view.getUint32(at, true) === SIGNATURES.central;
@@ -55,18 +71,28 @@ export async function readDirectory(file: InputFile): Promise<Member[]> {
     const extraStart = at + CENTRAL_BYTES + nameBytes;
     const next = extraStart + extraBytes + commentBytes;
     if (next > length) throw new SyntaxError("its directory is damaged");
-    members.push({
-      name: new TextDecoder().decode(
-        bytesAt(view, at + CENTRAL_BYTES, nameBytes),
-      ),
-      flags: view.getUint16(at + 8, true),
-      method: view.getUint16(at + 10, true),
-      crc: view.getUint32(at + 16, true),
-      ...readPlace(view, at, { start: extraStart, length: extraBytes }),
+    const readLarge = largeNumbers(view, {
+      start: extraStart,
+      length: extraBytes,
     });
+    // Lengths come before the place, as in the extra field.
+    const header = readHeader(view, at + 8, readLarge);
+    const name = bytesAt(view, at + CENTRAL_BYTES, nameBytes);
+    const member = {
+      ...header,
+      name: new TextDecoder().decode(name),
+      start: await dataStart(file, readLarge(at + 42), { header, name }),
+    };
+    if (members.has(member.name)) {
+      throw new SyntaxError(`it has ${quoted(member.name)} twice`);
+    }
+    members.set(member.name, member);
     at = next;
   }
-  return members;
+  if (members.size === count) return [...members.values()];
+  throw new SyntaxError(
+    `its directory has ${members.size} members, expected ${count}`,
+  );
 }
 
 /**
@@ -78,16 +104,10 @@ export async function readMember<Result>(
   member: Member,
   read: (source: ByteSource) => Promise<Result>,
 ): Promise<Result> {
-  const { offset, compressedSize, method, flags } = member;
+  const { start, compressedSize, method, flags } = member;
   if (flags & ENCRYPTED_FLAG) {
     throw new TypeError("it is encrypted, expected it without a password");
   }
-  const local = await readView(file, offset, LOCAL_BYTES);
-  if (local.getUint32(0, true) !== SIGNATURES.local) {
-    throw new SyntaxError("its header is damaged");
-  }
-  const start = offset + LOCAL_BYTES + local.getUint16(26, true) +
-    local.getUint16(28, true);
   if (start + compressedSize > file.size) {
     throw new SyntaxError("it is cut off at the end of the file");
   }
@@ -155,12 +175,13 @@ async function findDirectory(file: InputFile): Promise<Directory> {
     const isEnd = view.getUint32(at, true) === SIGNATURES.end &&
       at + END_BYTES + view.getUint16(at + 20, true) === length;
     if (!isEnd) continue;
-    const directory = {
+    const position = file.size - length + at;
+    const large = await findLargeDirectory(file, position);
+    return large ?? checkEnd(position, {
+      count: view.getUint16(at + 10, true),
       length: view.getUint32(at + 12, true),
       start: view.getUint32(at + 16, true),
-    };
-    const position = file.size - length + at;
-    return await findLargeDirectory(file, position) ?? directory;
+    });
   }
   throw new SyntaxError("it does not end as a zip file does");
 }
@@ -173,21 +194,87 @@ async function findLargeDirectory(
   if (end < LOCATOR_BYTES) return undefined;
   const locator = await readView(file, end - LOCATOR_BYTES, LOCATOR_BYTES);
   if (locator.getUint32(0, true) !== SIGNATURES.locator64) return undefined;
-  const view = await readView(file, getUint64(locator, 8), END64_BYTES);
+  const position = getUint64(locator, 8);
+  const view = await readView(file, position, END64_BYTES);
   if (view.getUint32(0, true) !== SIGNATURES.end64) {
     throw new SyntaxError("its end is damaged");
   }
-  return { length: getUint64(view, 40), start: getUint64(view, 48) };
+  return checkEnd(position, {
+    count: getUint64(view, 32),
+    length: getUint64(view, 40),
+    start: getUint64(view, 48),
+  });
 }
 
-/** Lengths and place of a member, which may stand in an extra field. */
-function readPlace(
+/** Returns a directory that ends where the record that tells of it begins. */
+function checkEnd(position: number, directory: Directory): Directory {
+  const end = directory.start + directory.length;
+  if (end === position) return directory;
+  throw new SyntaxError(
+    `its end is damaged: the directory ends at ${end}, expected ${position}`,
+  );
+}
+
+/** Reads the fields that both kinds of headers have in the same order. */
+function readHeader(
   view: DataView,
   at: number,
-  extra: Directory,
-): Pick<Member, "size" | "compressedSize" | "offset"> {
+  readLarge: (position: number) => number,
+): Omit<Header, "name"> {
+  const size = readLarge(at + 16);
+  return {
+    flags: view.getUint16(at, true),
+    method: view.getUint16(at + 2, true),
+    crc: view.getUint32(at + 8, true),
+    compressedSize: readLarge(at + 12),
+    size,
+  };
+}
+
+/** Compares a member's own header with the directory's, and finds its bytes. */
+async function dataStart(
+  file: InputFile,
+  offset: number,
+  wanted: { header: Omit<Header, "name">; name: Uint8Array },
+): Promise<number> {
+  const name = new TextDecoder().decode(wanted.name);
+  const damaged = (what: string) =>
+    new SyntaxError(
+      `its directory and the header of ${quoted(name)} differ in ${what}`,
+    );
+  const fixed = await readView(file, offset, LOCAL_BYTES);
+  if (fixed.getUint32(0, true) !== SIGNATURES.local) throw damaged("place");
+  const nameBytes = fixed.getUint16(26, true);
+  const extra = {
+    start: LOCAL_BYTES + nameBytes,
+    length: fixed.getUint16(28, true),
+  };
+  const length = extra.start + extra.length;
+  const view = await readView(file, offset, length);
+  const actual = bytesAt(view, LOCAL_BYTES, nameBytes);
+  if (
+    nameBytes !== wanted.name.length ||
+    actual.some((byte, i) => byte !== wanted.name[i])
+  ) throw damaged("name");
+  const header = readHeader(view, 6, largeNumbers(view, extra));
+  const flags = ENCRYPTED_FLAG | STREAMED_FLAG;
+  if ((header.flags ^ wanted.header.flags) & flags) throw damaged("flags");
+  if (header.method !== wanted.header.method) throw damaged("method");
+  if (!(header.flags & STREAMED_FLAG)) {
+    for (const key of ["crc", "size", "compressedSize"] as const) {
+      if (header[key] !== wanted.header[key]) throw damaged(WORDS[key]);
+    }
+  }
+  return offset + length;
+}
+
+/** Reads numbers of 4 bytes, or in their place the next one of the extra field. */
+function largeNumbers(
+  view: DataView,
+  extra: Span,
+): (position: number) => number {
   let next = findExtra(view, extra);
-  const read = (position: number): number => {
+  return (position) => {
     const value = view.getUint32(position, true);
     if (value !== IN_EXTRA || next === undefined) return value;
     if (next + 8 > extra.start + extra.length) {
@@ -196,13 +283,9 @@ function readPlace(
     next += 8;
     return getUint64(view, next - 8);
   };
-  // This is the order in the extra field, which holds only what is needed.
-  const size = read(at + 24);
-  const compressedSize = read(at + 20);
-  return { size, compressedSize, offset: read(at + 42) };
 }
 
-function findExtra(view: DataView, extra: Directory): number | undefined {
+function findExtra(view: DataView, extra: Span): number | undefined {
   const end = extra.start + extra.length;
   for (let at = extra.start; at + 4 <= end;) {
     if (view.getUint16(at, true) === ZIP64_EXTRA) return at + 4;
@@ -224,6 +307,11 @@ async function readView(
   const bytes = new Uint8Array(length);
   await file.read(start, bytes);
   return new DataView(bytes.buffer);
+}
+
+/** A name in one line, whatever bytes it has. */
+function quoted(name: string): string {
+  return `'${JSON.stringify(name).slice(1, -1)}'`;
 }
 
 function bytesAt(view: DataView, start: number, length: number): Uint8Array {

@@ -102,6 +102,13 @@ arrays = {
 }
 np.savez(sys.argv[1] + "/stored.npz", **arrays)
 np.savez_compressed(sys.argv[1] + "/deflated.npz", **arrays)
+class Pipe:
+  def __init__(self, file): self.file = file
+  def write(self, data): return self.file.write(data)
+  def flush(self): self.file.flush()
+  def read(self): raise OSError
+with open(sys.argv[1] + "/streamed.npz", "wb") as file:
+  np.savez_compressed(Pipe(file), **arrays)
 np.savez(sys.argv[1] + "/fortran.npz", x=np.asfortranarray(np.ones((2, 3))))
 np.savez(sys.argv[1] + "/objects.npz", x=np.array([{}, None], object))
 np.savez(sys.argv[1] + "/complex.npz", x=np.ones(2, np.complex64))
@@ -114,7 +121,7 @@ Deno.test({
   fn: () =>
     withFolder(async (folder) => {
       await runNumpy(numpy!, MAKE, folder);
-      for (const name of ["stored", "deflated"]) {
+      for (const name of ["stored", "deflated", "streamed"]) {
         assertEquals(await loadNpz(`${folder}/${name}.npz`), {
           f4: {
             data: Float32Array.of(1.5, -2, 3, 4),
