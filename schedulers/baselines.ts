@@ -18,12 +18,14 @@ export function constant(_progress: number): number {
 }
 
 /**
- * Falls evenly from 1 to 0, and on below 0 after the end.
+ * Falls evenly from 1 to 0 and then stays there, as a learning rate below 0
+ * would climb: the last update of a run may begin beyond the planned end.
  *
- * Source: baselines/a2c/utils.py, `linear`.
+ * Source: baselines/a2c/utils.py, `linear`, which falls on below 0; that form
+ * is `linearDecay(1, 0, 1)`.
  *
  * @param progress Fraction of the whole.
- * @returns `1 - progress`
+ * @returns `1 - progress`, at least 0
  * @example
  * ```ts
  * import { linear } from "@bellman/schedulers";
@@ -33,12 +35,12 @@ export function constant(_progress: number): number {
  *   1,
  *   0.75,
  *   0,
- *   -0.5,
+ *   0,
  * ]);
  * ```
  */
 export function linear(progress: number): number {
-  return 1 - progress;
+  return Math.max(1 - progress, 0);
 }
 
 /**

@@ -74,9 +74,8 @@ export interface ClampOptions {
  * import { clamp, linear } from "@bellman/schedulers";
  * import { assertEquals } from "@std/assert";
  *
- * assertEquals(linear(1.5), -0.5);
- * assertEquals(clamp(linear)(1.5), 0);
  * assertEquals(clamp(linear, { minimum: 0.1 })(1.5), 0.1);
+ * assertEquals(clamp(linear, { maximum: 0.5 })(0.25), 0.5);
  * ```
  */
 export function clamp(

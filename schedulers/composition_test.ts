@@ -11,7 +11,7 @@ Deno.test("scale and product multiply", () => {
 Deno.test("clamp limits multipliers on both sides", () => {
   const schedule = clamp(linear, { minimum: 0.25, maximum: 0.75 });
   assertEquals([-1, 0, 0.5, 1].map(schedule), [0.75, 0.75, 0.5, 0.25]);
-  assertEquals([-1, 2].map(clamp(linear)), [2, 0]);
+  assertEquals([-1, 2].map(clamp((progress) => 1 - progress)), [2, 0]);
 });
 
 Deno.test("clamp needs limits in order", () => {

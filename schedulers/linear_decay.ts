@@ -2,7 +2,8 @@ import type { StepSchedule } from "./schedule.ts";
 
 /**
  * Changes evenly from one value to another and goes on at the same rate after
- * the last step: it is not clamped, as in the original.
+ * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)` is
+ * the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
  *
  * Source: jrobine/actor-critic, linear decay.
  *

