@@ -200,6 +200,11 @@ Deno.test("eval plays the episodes it is asked for, the same each time", async (
   const result = JSON.parse(once.out);
   assertEquals(result.returns.length, 3);
   assertEquals(result.kind, "deterministic");
+  for (const [seed, isDefault] of [[30_000, true], [0, false]] as const) {
+    const asked = ["--episodes", "3", "--json", "--seed", `${seed}`];
+    const named = await capture("eval", first, ...asked);
+    assertEquals(named.out === once.out, isDefault, `seed ${seed}`);
+  }
   const stochastic = await capture("eval", first, "--stochastic");
   assertMatch(stochastic.out, /stochastic: [\d.]+ ± [\d.]+ over 20 episodes/);
 });

@@ -2,6 +2,7 @@ import {
   CheckpointStore,
   createProgress,
   type EvaluationResult,
+  evaluationSeeds,
   type RunFolder,
   type StateTree,
   train,
@@ -26,11 +27,6 @@ import { loadCheckpoint, restoreSession } from "./runs.ts";
 import type { Session } from "./session.ts";
 import { writeWhole } from "./whole_file.ts";
 
-/** Seed of the evaluations during a run: the same episodes each time. */
-const EVALUATION_SEED = 10_000;
-/** Seed of the last evaluation: other initial states than during the run. */
-const FINAL_EVALUATION_SEED = 20_000;
-
 /** A run to train: what it consists of and where it prints. */
 export interface TrainingRun {
   session: Session;
@@ -49,8 +45,9 @@ function interval(steps: number): number {
 
 /** Images at evaluations, where they are asked for. */
 function plotsOf({ session, folder }: TrainingRun): PolicyPlots | undefined {
-  return session.config.policyPlots
-    ? new PolicyPlots(session, { folder, seed: EVALUATION_SEED })
+  const { policyPlots, seed } = session.config;
+  return policyPlots
+    ? new PolicyPlots(session, { folder, seed: evaluationSeeds(seed).during })
     : undefined;
 }
 
@@ -67,7 +64,7 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
       everyTimesteps: interval(config.evaluationInterval),
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
-      seed: EVALUATION_SEED,
+      seed: evaluationSeeds(config.seed).during,
     },
     checkpoints: {
       store: new CheckpointStore(folder.checkpointsDir),
@@ -93,7 +90,7 @@ async function evaluateBest(
   const evaluation = await evaluateSession(session, {
     episodes: config.evaluationEpisodes,
     deterministic: config.evaluationDeterministic,
-    seed: FINAL_EVALUATION_SEED,
+    seed: evaluationSeeds(config.seed).final,
   });
   return { step: best.step, evaluation };
 }

@@ -11,7 +11,11 @@ import {
 } from "./divergence.ts";
 import { EpisodeTracker } from "./_episode_tracker.ts";
 import { EpisodeWindow } from "./_episode_window.ts";
-import { evaluate, type EvaluationResult } from "./evaluate.ts";
+import {
+  evaluate,
+  type EvaluationResult,
+  evaluationSeeds,
+} from "./evaluate.ts";
 import type { Logger } from "./logger.ts";
 import type { ProgressState } from "./progress.ts";
 import {
@@ -168,7 +172,7 @@ export class TrainingRun implements TrainContext, ProgressState {
       everyTimesteps,
       episodes = 10,
       deterministic = true,
-      seed = 0,
+      seed = evaluationSeeds(this.#options.seed ?? 0).during,
       prepare,
     } = this.#options.evaluation!;
     const { signal } = this.#options;

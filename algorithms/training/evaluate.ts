@@ -32,6 +32,51 @@ export interface EvaluateOptions {
 }
 
 /**
+ * Seeds of a run's evaluations, as {@link evaluationSeeds} gives them.
+ *
+ * @example
+ * ```ts
+ * import { type EvaluationSeeds, evaluationSeeds } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const seeds: EvaluationSeeds = evaluationSeeds(0);
+ * assertEquals(seeds.during, 10_000);
+ * ```
+ */
+export interface EvaluationSeeds {
+  /** Evaluations during training: the same episodes each time. */
+  readonly during: number;
+  /** Evaluation at the end, of the policy that those chose. */
+  readonly final: number;
+  /** Episodes that are played later with the trained policy. */
+  readonly later: number;
+}
+
+/**
+ * Gives the seeds of a run's evaluations: 10,000 during training, 20,000 at the
+ * end, 30,000 later, and one more where training has that number. No two are
+ * the same, and none is training's, so a policy is never judged on episodes
+ * that it learned from or was chosen by.
+ *
+ * @param seed Seed of the training environment.
+ * @returns Three seeds.
+ *
+ * @example
+ * ```ts
+ * import { evaluationSeeds } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const usual = { during: 10_000, final: 20_000, later: 30_000 };
+ * assertEquals(evaluationSeeds(7), usual);
+ * assertEquals(evaluationSeeds(20_000), { ...usual, final: 20_001 });
+ * ```
+ */
+export function evaluationSeeds(seed: number): EvaluationSeeds {
+  const other = (base: number) => base === seed ? base + 1 : base;
+  return { during: other(10_000), final: other(20_000), later: other(30_000) };
+}
+
+/**
  * Returns and lengths of evaluation episodes, with their summary.
  *
  * @example

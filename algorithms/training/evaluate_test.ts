@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Actor } from "./algorithm.ts";
-import { evaluate, summarizeEpisodes } from "./evaluate.ts";
+import { evaluate, evaluationSeeds, summarizeEpisodes } from "./evaluate.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 
@@ -73,6 +73,14 @@ Deno.test("the same seeds give the same episodes", async () => {
   const [first, again, other] = [await run(1), await run(1), await run(2)];
   assertEquals(first, again);
   assert(first.lengths.join() !== other.lengths.join());
+});
+
+Deno.test("no evaluation plays the episodes of training or of another one", () => {
+  const roots = [0, 1, 9_999, 10_000, 10_001, 20_000, 30_000, 2 ** 32 - 1];
+  for (const root of roots) {
+    const { during, final, later } = evaluationSeeds(root);
+    assertEquals(new Set([root, during, final, later]).size, 4, `${root}`);
+  }
 });
 
 Deno.test("an aborted evaluation rejects", async () => {

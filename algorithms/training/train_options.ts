@@ -41,7 +41,7 @@ export interface EvaluationOptions {
    * Seed of each evaluation: all of them start from the same states, so they
    * can be compared.
    *
-   * @default 0
+   * @default evaluationSeeds(seed of training).during, which is 10000
    */
   seed?: number;
   /** Called before each evaluation, for example to copy the observation statistics of the training environment. */

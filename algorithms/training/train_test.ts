@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Callback, stop } from "./callback.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
+import { evaluationSeeds } from "./evaluate.ts";
 import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { scripted, ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
@@ -165,7 +166,7 @@ Deno.test("the best evaluation's model is kept", async () => {
     checkpoints: { store },
   });
   assertEquals([evaluations, prepared], [4, 4]);
-  assertEquals(env.seeds, [0, 0, 0, 0]);
+  assertEquals(env.seeds, Array(4).fill(evaluationSeeds(0).during));
   assertEquals(result.bestEvaluation?.meanReturn, 7);
   assertEquals(result.lastEvaluation?.meanReturn, 7);
   assertEquals(store.load("best").step, 200);

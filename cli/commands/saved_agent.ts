@@ -1,4 +1,8 @@
-import type { Checkpoint, RunFolder } from "@bellman/training";
+import {
+  type Checkpoint,
+  evaluationSeeds,
+  type RunFolder,
+} from "@bellman/training";
 import {
   integerOf,
   type OptionSpec,
@@ -18,7 +22,12 @@ import { UsageError } from "../usage_error.ts";
 
 /** The options of commands that act with a trained agent. */
 export const AGENT_OPTIONS: readonly OptionSpec[] = [
-  { name: "seed", value: "N", help: "Seed of the episodes; 0 by default." },
+  {
+    name: "seed",
+    value: "N",
+    help:
+      "Seed of the episodes; by default 30000, which neither training nor its evaluations took.",
+  },
   {
     name: "checkpoint",
     value: "WHICH",
@@ -73,8 +82,9 @@ export async function findAgent(
   const choice = parseCheckpointChoice(
     valueOf(options, "checkpoint") ?? "best",
   );
-  const seed = integerOf(options, "seed", { minimum: 0, fallback: 0 });
+  const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const { folder, config } = await openRun(dir);
+  const seed = asked ?? evaluationSeeds(config.seed).later;
   const checkpoint = loadCheckpoint(folder, choice);
   const deterministic = isDeterministic(options, config);
   return { dir, folder, config, checkpoint, seed, deterministic };
