@@ -142,6 +142,30 @@ Deno.test("a run's own config.yaml starts the same run", async () => {
   );
 });
 
+Deno.test("runs that start in the same second have a folder each", async () => {
+  const cwd = `${dir}/parallel`;
+  await Deno.mkdir(cwd);
+  const main = new URL("main.ts", import.meta.url).pathname;
+  const args = [
+    ...["run", "-A", "-q", "--no-check", main, "train", "--quiet"],
+    ...["--backend", "cpu", "--steps", "40", "--set", "evaluationEpisodes=1"],
+  ];
+  const outcomes = await Promise.all(
+    Array.from(
+      { length: 6 },
+      () => new Deno.Command(Deno.execPath(), { args, cwd }).output(),
+    ),
+  );
+  for (const { code, stderr } of outcomes) {
+    assertEquals(code, 0, new TextDecoder().decode(stderr));
+  }
+  const folders = [...Deno.readDirSync(`${cwd}/runs`)].map((it) => it.name);
+  assertEquals(folders.length, 6);
+  for (const name of folders) {
+    assert((await Deno.stat(`${cwd}/runs/${name}/report.html`)).isFile);
+  }
+});
+
 Deno.test("a config.yaml starts a run of its own algorithm", async () => {
   const sac = `${dir}/sac`;
   const tiny = [

@@ -1,6 +1,15 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { writeAtomically } from "./_atomic_file.ts";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { syncFolder, writeFully } from "./_atomic_file.ts";
 
 /**
  * The names in the folder of a run. Making one touches nothing on the disk:
@@ -99,13 +108,20 @@ export interface CreateRunFolderOptions {
    * @default none is written
    */
   configText?: string;
+  /**
+   * Refuse a folder that is taken (`error`), or put the next free number behind its name (`next`): `runs/first-2`.
+   *
+   * @default "error"
+   */
+  ifTaken?: "error" | "next";
 }
 
 /**
- * Makes the folder of a new run.
+ * Makes the folder of a new run. Of several processes that make the same one at
+ * a time, exactly one has it.
  *
  * @param dir The folder; it may exist if it is empty.
- * @param options Text of the configuration.
+ * @param options Text of the configuration; what to do where it is taken.
  * @returns Its names.
  * @throws {RangeError} When the folder is not empty: a run is never overwritten.
  *
@@ -118,25 +134,65 @@ export interface CreateRunFolderOptions {
  * const folder = createRunFolder(dir, { configText: "seed: 1\n" });
  * assertEquals(await Deno.readTextFile(folder.configPath), "seed: 1\n");
  * assertThrows(() => createRunFolder(dir), RangeError, "already holds a run");
+ * assertEquals(createRunFolder(dir, { ifTaken: "next" }).dir, `${dir}-2`);
  * ```
  */
 export function createRunFolder(
   dir: string,
   options: CreateRunFolderOptions = {},
 ): RunFolder {
-  const folder = new RunFolder(dir);
-  if (existsSync(dir) && readdirSync(dir).length > 0) {
-    throw new RangeError(
-      `Cannot create run ${dir}: the folder ${
-        existsSync(folder.configPath) ? "already holds a run" : "is not empty"
-      }, wanted a new one`,
-    );
-  }
-  mkdirSync(dir, { recursive: true });
-  if (options.configText !== undefined) {
-    writeAtomically(folder.configPath, options.configText);
+  const { configText, ifTaken = "error" } = options;
+  mkdirSync(dirname(dir), { recursive: true });
+  const numbered = dir.replace(/[/\\]+$/, "");
+  let folder = new RunFolder(dir);
+  for (let n = 2; !claim(folder, { configText, ifTaken }); n++) {
+    if (ifTaken === "error") {
+      throw new RangeError(
+        `Cannot create run ${dir}: the folder ${
+          existsSync(folder.configPath) ? "already holds a run" : "is not empty"
+        }, wanted a new one`,
+      );
+    }
+    folder = new RunFolder(`${numbered}-${n}`);
   }
   return folder;
+}
+
+/** Makes a folder and its configuration, unless another has it already. */
+function claim(
+  { dir, configPath }: RunFolder,
+  { configText, ifTaken }: CreateRunFolderOptions,
+): boolean {
+  const isNew = succeeds(() => mkdirSync(dir));
+  if (!isNew && (ifTaken === "next" || readdirSync(dir).length > 0)) {
+    return false;
+  }
+  if (configText === undefined) return true;
+  let file = -1;
+  if (!succeeds(() => file = openSync(configPath, "wx"))) return false;
+  try {
+    writeFully(file, new TextEncoder().encode(configText));
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(configPath);
+    if (isNew) rmdirSync(dir);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+  syncFolder(dir);
+  return true;
+}
+
+/** Makes something that must not exist yet: false where it does. */
+function succeeds(make: () => void): boolean {
+  try {
+    make();
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 /**

@@ -49,3 +49,37 @@ Deno.test("a run is made once and opened later", async () => {
   createRunFolder(`${root}/c`);
   await Deno.remove(root, { recursive: true });
 });
+
+Deno.test("processes that make the same folder at a time have one each", async () => {
+  const root = await Deno.makeTempDir();
+  const rounds = 20;
+  const path = new URL("testdata/claim_process.ts", import.meta.url).pathname;
+  const start = Date.now() + 1500;
+  const results = await Promise.all(
+    Array.from({ length: 6 }, async (_, id) => {
+      const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: [
+          ...["run", "-A", "-q", "--no-check", path],
+          ...[root, id, start, rounds].map(String),
+        ],
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      if (text === "") throw new Error(new TextDecoder().decode(stderr));
+      return JSON.parse(text) as [string, boolean][];
+    }),
+  );
+  for (let round = 0; round < rounds; round++) {
+    const names = results.map((of) => of[round][0]).sort();
+    const wanted = ["", "-2", "-3", "-4", "-5", "-6"]
+      .map((end) => `${root}/run${round}${end}`);
+    assertEquals(names, wanted);
+    results.forEach((of, id) =>
+      assertEquals(
+        Deno.readTextFileSync(`${of[round][0]}/config.yaml`),
+        `id: ${id}\n`,
+      )
+    );
+    assertEquals(results.filter((of) => of[round][1]).length, 1);
+  }
+  await Deno.remove(root, { recursive: true });
+});

@@ -68,9 +68,10 @@ async function startRun(
 ): Promise<Start> {
   const config = await configFromOptions(algorithmOf(options), options);
   const session = await openTraining(config, io);
-  const dir = valueOf(options, "out") ?? defaultFolder(config);
-  const folder = createRunFolder(dir, {
+  const out = valueOf(options, "out");
+  const folder = createRunFolder(out ?? defaultFolder(config), {
     configText: stringify(session.config),
+    ifTaken: out === undefined ? "next" : "error",
   });
   return { session, folder };
 }
