@@ -57,6 +57,7 @@ Deno.test("each evaluation leaves an image of the first states", () => {
   assertEquals(Object.keys(plots), [
     "policy-000000050.svg",
     "policy-000000100.svg",
+    "policy-000000120.svg",
   ]);
   const svg = plots["policy-000000100.svg"];
   assertStringIncludes(svg, "sac on Pendulum-v1, 100 steps");

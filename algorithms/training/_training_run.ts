@@ -51,6 +51,8 @@ export class TrainingRun implements TrainContext, ProgressState {
   #startedAt = 0;
   #secondsBefore = 0;
   #nextEvaluation: number;
+  /** The step of the last evaluation. */
+  #evaluatedAt = -1;
   #nextCheckpoint: number;
   #savedAt = -1;
   #lastCheckpoint: string | undefined;
@@ -107,20 +109,31 @@ export class TrainingRun implements TrainContext, ProgressState {
     const { signal } = this.#options;
     const breather = new Breather();
     for (;;) {
-      if (this.step >= this.#nextEvaluation && !signal?.aborted) {
-        await this.#evaluate();
-      }
+      if (this.#evaluationIsDue() && !signal?.aborted) await this.#evaluate();
       if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
         await this.#checkpoint();
       }
       if (signal?.aborted) return "interrupted";
-      if (this.#callbacks.stopReason !== undefined) {
-        return this.#callbacks.stopReason;
+      const reason = this.#endReason();
+      if (reason === undefined) {
+        await this.#interact();
+        if (breather.due()) await breather.breathe();
+      } else if (!this.#evaluationIsDue()) {
+        return reason;
       }
-      if (this.step >= this.totalTimesteps) return "completed";
-      await this.#interact();
-      if (breather.due()) await breather.breathe();
     }
+  }
+
+  #endReason(): string | undefined {
+    return this.#callbacks.stopReason ??
+      (this.step >= this.totalTimesteps ? "completed" : undefined);
+  }
+
+  /** At each interval, and at the end, as the last policy may be the best one. */
+  #evaluationIsDue(): boolean {
+    if (this.#nextEvaluation === Infinity) return false;
+    return this.step >= this.#nextEvaluation ||
+      (this.#endReason() !== undefined && this.#evaluatedAt !== this.step);
   }
 
   /** One step in every copy, and the update that it may bring. */
@@ -190,6 +203,9 @@ export class TrainingRun implements TrainContext, ProgressState {
       actor.close?.();
     }
     this.#nextEvaluation = nextMultiple(this.step, everyTimesteps);
+    this.#evaluatedAt = this.step;
+    // A checkpoint of this step, written before, does not know of it.
+    this.#savedAt = -1;
     this.#lastEvaluation = result;
     this.#log(evaluationRow(this.step, result));
     const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
@@ -225,6 +241,7 @@ export class TrainingRun implements TrainContext, ProgressState {
         episodes: this.episodes,
         elapsedSeconds: this.elapsedSeconds,
         nextEvaluation: this.#nextEvaluation,
+        evaluatedAt: this.#evaluatedAt,
         window: this.#window.save(),
         tracker: this.#tracker.save(),
         lastEvaluation: saveEvaluation(this.#lastEvaluation),
@@ -248,6 +265,7 @@ export class TrainingRun implements TrainContext, ProgressState {
     this.#secondsBefore = loop.elapsedSeconds as number;
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
+    this.#evaluatedAt = (loop.evaluatedAt ?? -1) as number;
     if (evaluation) {
       this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
         ? loop.nextEvaluation as number

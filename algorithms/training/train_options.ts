@@ -6,7 +6,9 @@ import type { ProgressReporter } from "./progress.ts";
 import type { StateTree } from "./state_tree.ts";
 
 /**
- * When and how training pauses to evaluate.
+ * When and how training pauses to evaluate: at every interval, and at the end
+ * whatever its step, so that the last policy is a candidate for the best. A
+ * run that is interrupted is not evaluated; its resume is.
  *
  * @example
  * ```ts
@@ -23,7 +25,7 @@ import type { StateTree } from "./state_tree.ts";
 export interface EvaluationOptions {
   /** An environment of its own; it is reset with `seed` at each evaluation. */
   env: VecEnvLike;
-  /** Environment steps between evaluations. */
+  /** Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither. */
   everyTimesteps: number;
   /**
    * Episodes of an evaluation.

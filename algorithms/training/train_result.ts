@@ -28,7 +28,7 @@ export interface TrainResult {
   readonly meanLength: number;
   /** Seconds spent, those before a resume included. */
   readonly elapsedSeconds: number;
-  /** The last evaluation. */
+  /** The last evaluation: of the policy at the end, unless the run was interrupted. */
   readonly lastEvaluation?: EvaluationResult;
   /** The evaluation with the highest mean return. */
   readonly bestEvaluation?: EvaluationResult;

@@ -6,6 +6,7 @@ import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { scripted, ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
+import type { TrainOptions } from "./train_options.ts";
 
 Deno.test("the run stops at the first count that reaches the total", async () => {
   for (const [totalTimesteps, step] of [[100, 100], [101, 104], [1, 4]]) {
@@ -108,6 +109,7 @@ Deno.test("callbacks are told of everything, in order", async () => {
     "update 20",
     "checkpoint 20",
     "step 24",
+    "evaluation 24",
     "checkpoint 24",
     "end 24",
   ]);
@@ -172,6 +174,114 @@ Deno.test("the best evaluation's model is kept", async () => {
   assertEquals(store.load("best").step, 200);
   assertEquals(store.list().checkpoints.map(({ step }) => step), [0, 400]);
   await Deno.remove(dir, { recursive: true });
+});
+
+/** Evaluations that return the given numbers, one after the other; later ones the last. */
+function scriptedEvaluations(returns: readonly number[]): FixedEnv {
+  let evaluations = 0;
+  let current = new FixedEnv([1]);
+  const env = new FixedEnv([1]);
+  env.reset = () => {
+    const length = returns[Math.min(evaluations++, returns.length - 1)];
+    current = new FixedEnv([length]);
+    return current.reset();
+  };
+  env.step = (actions) => current.step(actions);
+  return env;
+}
+
+Deno.test("the policy of the end is evaluated, and kept where it is the best", async () => {
+  const ends: [string, Callback, number][] = [
+    ["completed", {}, 252],
+    ["mine", { onStep: ({ step }) => step === 228 ? "stop" : undefined }, 228],
+    ["mine", {
+      onCheckpoint: ({ step }) => step === 160 ? "stop" : undefined,
+    }, 160],
+  ];
+  for (const [stopReason, hooks, end] of ends) {
+    for (const [last, best] of [[9, end], [5, 100]]) {
+      const dir = await Deno.makeTempDir();
+      const store = new CheckpointStore(dir);
+      const evaluated: number[] = [];
+      const logger = new MemoryLogger();
+      const options: TrainOptions = {
+        totalTimesteps: 250,
+        logInterval: 1000,
+        loggers: [logger],
+        callbacks: [{ name: "mine", ...hooks }, {
+          onEvaluation: ({ step }) => void evaluated.push(step),
+        }],
+        checkpoints: { store, everyTimesteps: 80 },
+      };
+      const evaluation = { everyTimesteps: 100, episodes: 1 };
+      // The evaluation at 100 returns 7, that at 200, where there is one, 6.
+      const returns = end === 160 ? [7, last] : [7, 6, last];
+      const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+        ...options,
+        evaluation: { ...evaluation, env: scriptedEvaluations(returns) },
+      });
+      const wanted = end === 160 ? [100, end] : [100, 200, end];
+      assertEquals([result.stopReason, result.step], [stopReason, end]);
+      assertEquals(evaluated, wanted);
+      assertEquals(result.lastEvaluation?.meanReturn, last);
+      assertEquals(store.load("best").step, best);
+      // The checkpoint knows of it: resumed, nothing is evaluated or logged again.
+      await train(new ToyAlgorithm(4), new ToyEnv(4), {
+        ...options,
+        totalTimesteps: end,
+        resumeFrom: store.load().state,
+        evaluation: { ...evaluation, env: scriptedEvaluations([99]) },
+      });
+      assertEquals(evaluated, wanted);
+      assertEquals(
+        logger.rows.filter(({ statistics }) => "eval_return_mean" in statistics)
+          .map(({ step }) => step),
+        wanted,
+      );
+      await Deno.remove(dir, { recursive: true });
+    }
+  }
+});
+
+Deno.test("an interrupted run is not evaluated at its end, its resume is", async () => {
+  const dir = await Deno.makeTempDir();
+  const store = new CheckpointStore(dir);
+  const controller = new AbortController();
+  const evaluated: number[] = [];
+  const options: TrainOptions = {
+    totalTimesteps: 250,
+    callbacks: [{
+      onEvaluation: ({ step }) => void evaluated.push(step),
+      onStep: ({ step }) => step === 252 ? controller.abort() : undefined,
+    }],
+    checkpoints: { store },
+    evaluation: { env: new ToyEnv(1), everyTimesteps: 100, episodes: 1 },
+  };
+  const interrupted = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    ...options,
+    signal: controller.signal,
+  });
+  assertEquals(interrupted.stopReason, "interrupted");
+  assertEquals(evaluated, [100, 200]);
+  // The second resume finds the evaluation of the first in its checkpoint.
+  for (const _resume of [1, 2]) {
+    const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+      ...options,
+      resumeFrom: store.load().state,
+    });
+    assertEquals(result.stopReason, "completed");
+    assertEquals(evaluated, [100, 200, 252]);
+  }
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("without an interval nothing is evaluated, at the end neither", async () => {
+  const env = new FixedEnv([1]);
+  const result = await train(new ToyAlgorithm(4), new ToyEnv(4), {
+    totalTimesteps: 100,
+    evaluation: { env, everyTimesteps: Infinity },
+  });
+  assertEquals([result.lastEvaluation, env.seeds.length], [undefined, 0]);
 });
 
 Deno.test("evaluation does not change what is learned", async () => {

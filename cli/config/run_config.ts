@@ -179,7 +179,7 @@ export interface RunConfig {
    */
   logInterval: number;
   /**
-   * Environment steps between two evaluations; 0 evaluates at the end only.
+   * Environment steps between two evaluations, the last of them at the end of the run; 0 evaluates then only.
    *
    * @default 20000
    * @minimum 0
