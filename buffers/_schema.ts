@@ -193,13 +193,12 @@ function describe(values: unknown): string {
 }
 
 function checkLeaf(
-  { name, size }: Leaf,
+  leaf: Leaf,
   values: FieldValues,
   { action, rows, atLeast }: Purpose,
 ): void {
   const length = (values as ArrayLike<number> | undefined | null)?.length;
-  const wanted = rows * size;
-  if (length === wanted) return;
+  const { name, dtype, size } = leaf, wanted = rows * size;
   if (typeof length !== "number") {
     throw new TypeError(
       `Cannot ${action} '${name}' from ${
@@ -207,12 +206,43 @@ function checkLeaf(
       }: expected ${wanted} numbers`,
     );
   }
-  if (atLeast && length > wanted) return;
-  throw new RangeError(
-    `Cannot ${action} ${length} numbers as '${name}': expected ${
-      atLeast ? "at least " : ""
-    }${wanted}`,
-  );
+  if (length !== wanted && !(atLeast && length > wanted)) {
+    throw new RangeError(
+      `Cannot ${action} ${length} numbers as '${name}': expected ${
+        atLeast ? "at least " : ""
+      }${wanted}`,
+    );
+  }
+  // An array of the field's own kind holds nothing else.
+  if (dtype === "uint8") {
+    if (values instanceof Uint8Array) return;
+    checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
+  } else if (dtype === "int32" && !(values instanceof Int32Array)) {
+    checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
+  }
+}
+
+/** Throws where an integer field would hold another number than it is given. */
+function checkIntegers(
+  { name, dtype }: Leaf,
+  values: ArrayLike<number>,
+  action: string,
+  count: number,
+): void {
+  const [lowest, highest] = dtype === "uint8"
+    ? [0, 255]
+    : [-(2 ** 31), 2 ** 31 - 1];
+  for (let i = 0; i < count; i++) {
+    const value: unknown = values[i];
+    if (
+      Number.isInteger(value) && value as number >= lowest &&
+      value as number <= highest
+    ) continue;
+    const ErrorClass = typeof value === "number" ? RangeError : TypeError;
+    throw new ErrorClass(
+      `Cannot ${action} ${value} as number ${i} of '${name}': expected a whole number from ${lowest} to ${highest}`,
+    );
+  }
 }
 
 /** What is made of each leaf, nested as the group is. */

@@ -27,7 +27,10 @@ export type FieldDtype = "float32" | "float64" | "int32" | "uint8";
 export interface ArrayField {
   /** Shape of a row's array; `[]` for a single number. */
   readonly shape: readonly number[];
-  /** Kind of its numbers. */
+  /**
+   * Kind of its numbers. Integers are stored as they are given: others, and those
+   * out of range, are refused.
+   */
   readonly dtype: FieldDtype;
 }
 

@@ -124,8 +124,8 @@ export class NStepAccumulator implements Accumulator {
    *
    * @param step For each field its numbers `[env, ...shape]`; copied.
    * @returns How many rows it finished.
-   * @throws {RangeError} If an array's length is wrong, or there is no such
-   * field.
+   * @throws {RangeError} If an array's length is wrong, a field of integers would hold
+   * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(step: { readonly [field: string]: FieldValues }): number {

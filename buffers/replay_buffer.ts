@@ -113,8 +113,8 @@ export class ReplayBuffer {
    * @param step For each field, and each name of next values, its numbers
    * `[env, ...shape]`; copied. Next values are the true ones: where an episode
    * ended, those of its end.
-   * @throws {RangeError} If an array's length is wrong, or there is no such
-   * field.
+   * @throws {RangeError} If an array's length is wrong, a field of integers would hold
+   * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(step: { readonly [field: string]: FieldValues }): void {
@@ -130,8 +130,9 @@ export class ReplayBuffer {
    * episodes, `[step, env, ...shape]`; copied.
    * @param count How many rows: where they are steps of episodes, a multiple of
    * `numEnvs`.
-   * @throws {RangeError} If an array has not the numbers of so many rows, or there
-   * is no such field.
+   * @throws {RangeError} If an array has not the numbers of so many rows, a field of
+   * integers would hold another number than it is given, or there is no such
+   * field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   addBatch(

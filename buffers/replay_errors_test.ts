@@ -1,7 +1,10 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { Accumulator } from "./accumulator.ts";
 import { MemoryStorage } from "./memory_storage.ts";
+import { NStepAccumulator } from "./n_step_accumulator.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
+import { RolloutBuffer } from "./rollout_buffer.ts";
+import { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
 import { testRandom } from "./testdata/random.ts";
 import { flags, number, records } from "./testdata/records.ts";
 
@@ -47,6 +50,55 @@ Deno.test("a step that does not fit changes nothing", () => {
     );
   }
   assertEquals(buffer.save(), before);
+});
+
+Deno.test("integer fields take whole numbers that fit, in every buffer", () => {
+  const fields = {
+    x: { shape: [], dtype: "float32" },
+    pixels: { shape: [2], dtype: "uint8" },
+    action: { shape: [], dtype: "int32" },
+    ...flags,
+  } as const;
+  const good = { x: [0.5, NaN], terminated: [0, 1], truncated: [0, 0] };
+  const pixels = [0, 255, 7, 8], action = [-(2 ** 31), 2 ** 31 - 1];
+  const [steps, gamma] = [2, 0.5];
+  const buffers = [
+    new ReplayBuffer({ capacity: 4, numEnvs: 2, fields }),
+    new RolloutBuffer({ numSteps: 4, numEnvs: 2, fields }),
+    new SequenceReplayBuffer({ capacity: 4, numSteps: 1, numEnvs: 2, fields }),
+    new NStepAccumulator({ fields, numEnvs: 2, steps, gamma, reward: "x" }),
+  ];
+  const typed = { ...good, terminated: Uint8ClampedArray.of(0, 1) };
+  const range: [string, unknown, string][] = [
+    ["pixels", NaN, "0 to 255"],
+    ["pixels", -5, "0 to 255"],
+    ["pixels", 300, "0 to 255"],
+    ["pixels", 1.5, "0 to 255"],
+    ["pixels", Infinity, "0 to 255"],
+    ["pixels", undefined, "0 to 255"],
+    ["pixels", true, "0 to 255"],
+    ["action", 2 ** 31, "-2147483648 to 2147483647"],
+    ["action", NaN, "-2147483648 to 2147483647"],
+    ["terminated", -1, "0 to 255"],
+  ];
+  for (const buffer of buffers) {
+    buffer.add({ ...typed, pixels, action });
+    const before = buffer.save();
+    for (const [name, value, wanted] of range) {
+      const step = { ...good, pixels, action };
+      const array = step[name as "pixels"].slice();
+      array[1] = value as number;
+      const given = [array, Float64Array.from(array)];
+      for (const it of typeof value === "number" ? given : [array]) {
+        assertThrows(
+          () => buffer.add({ ...step, [name]: it }),
+          typeof value === "number" ? RangeError : TypeError,
+          `Cannot add ${value} as number 1 of '${name}': expected a whole number from ${wanted}`,
+        );
+      }
+    }
+    assertEquals(buffer.save(), before);
+  }
 });
 
 Deno.test("options that do not fit each other are named", () => {

@@ -112,8 +112,9 @@ export class RolloutBuffer {
    * nothing.
    *
    * @param step For each field its numbers `[env, ...shape]`; copied.
-   * @throws {RangeError} If the buffer is full, an array's length is wrong, or
-   * there is no such field.
+   * @throws {RangeError} If the buffer is full, an array's length is wrong, a field
+   * of integers would hold another number than it is given, or there is no such
+   * field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(step: { readonly [field: string]: FieldValues }): void {

@@ -120,7 +120,8 @@ export class SequenceReplayBuffer {
    *
    * @param segment For each field its numbers `[env, step, ...shape]`, and
    * `[env, ...shape]` of what is recorded once; copied.
-   * @throws {RangeError} If an array's length is wrong, or there is no such field.
+   * @throws {RangeError} If an array's length is wrong, a field of integers would hold
+   * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(segment: { readonly [field: string]: FieldValues }): void {
