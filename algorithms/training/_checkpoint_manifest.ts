@@ -1,13 +1,13 @@
 /** The JSON beside the arrays of a checkpoint. */
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { decodeSafetensors } from "./safetensors.ts";
 import { joinState, type Json } from "./_state_json.ts";
 import type { StateTree } from "./state_tree.ts";
 
 const format = "bellman-checkpoint";
-const version = 1;
+const version = 2;
 
 /** A manifest's content. */
 export interface Manifest {
@@ -19,6 +19,8 @@ export interface Manifest {
   readonly bytes: number;
   readonly sha256: string;
   readonly state: Json;
+  /** SHA-256 of everything above, in hexadecimal: a changed number is no checkpoint. */
+  readonly checksum: string;
 }
 
 /** The text of a manifest. */
@@ -28,7 +30,7 @@ export function manifestText(
   arrays: Uint8Array,
   state: Json,
 ): string {
-  const manifest: Manifest = {
+  const content = {
     format,
     version,
     step,
@@ -37,22 +39,29 @@ export function manifestText(
     sha256: sha256(arrays),
     state,
   };
+  const manifest: Manifest = { ...content, checksum: checksumOf(content) };
   return JSON.stringify(manifest, null, 1) + "\n";
 }
 
+/** Without spaces, so that it depends on the values alone. */
+function checksumOf(content: Omit<Manifest, "checksum">): string {
+  return sha256(JSON.stringify(content));
+}
+
 /**
- * Reads a manifest and checks that its arrays are there in full length, without
- * reading them. Throws one line that names the file.
+ * Reads a manifest, checks that no value in it has changed and that its arrays
+ * are there in full length, without reading them. Throws one line that names
+ * the file.
  */
 export function readManifest(path: string): Manifest {
   let manifest: Manifest;
   try {
     manifest = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw broken(
-      path,
-      error instanceof SyntaxError ? "it is not JSON" : messageOf(error),
-    );
+    const why = (error as { code?: string }).code === "EISDIR"
+      ? "it is a folder"
+      : messageOf(error);
+    throw broken(path, error instanceof SyntaxError ? "it is not JSON" : why);
   }
   if (manifest?.format !== format) throw broken(path, "it is no manifest");
   if (manifest.version !== version) {
@@ -65,10 +74,19 @@ export function readManifest(path: string): Manifest {
     !Number.isSafeInteger(manifest.step) || typeof manifest.file !== "string" ||
     /[/\\]/.test(manifest.file)
   ) throw broken(path, "its step or file name is damaged");
-  const size = statSync(join(dirname(path), manifest.file), {
+  const { checksum, ...content } = manifest;
+  if (checksumOf(content) !== checksum) {
+    throw broken(path, "its content does not have the hash it should");
+  }
+  const named = /^step_(\d+)\.json$/.exec(basename(path));
+  if (named && Number(named[1]) !== manifest.step) {
+    throw broken(path, `it is of step ${manifest.step}`);
+  }
+  const arrays = statSync(join(dirname(path), manifest.file), {
     throwIfNoEntry: false,
-  })?.size;
-  if (size === undefined) throw broken(path, `${manifest.file} is missing`);
+  });
+  if (!arrays?.isFile()) throw broken(path, `${manifest.file} is missing`);
+  const { size } = arrays;
   if (size !== manifest.bytes) {
     throw broken(
       path,
@@ -102,6 +120,6 @@ function broken(path: string, why: string): SyntaxError {
   return new SyntaxError(`Cannot read checkpoint ${path}: ${why}`);
 }
 
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+function sha256(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex");
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { temporarySuffix, writeAtomically } from "./_atomic_file.ts";
 import {
@@ -113,7 +113,8 @@ const bestManifest = "best.json";
 /**
  * Checkpoints in a folder. Each is two files: the arrays in the safetensors
  * format (`step_000012345.safetensors`) and a manifest (`.json`) with the other
- * values, the step, and the length and SHA-256 of the arrays.
+ * values, the step, the length and SHA-256 of the arrays, and the SHA-256 of
+ * itself: a checkpoint of which one bit has changed is not loaded.
  *
  * Both are written to temporary files, flushed and renamed, the manifest last:
  * whenever the process dies, the checkpoints that had been complete can be
@@ -240,7 +241,9 @@ export class CheckpointStore {
    */
   truncate(step: number): void {
     for (const info of this.#numbered()) {
-      if (info.step > step) rmSync(info.path, { force: true });
+      // A folder of such a name is none of ours.
+      const isOurs = lstatSync(info.path).isFile();
+      if (info.step > step && isOurs) rmSync(info.path);
     }
     this.#removeLeftovers();
   }

@@ -128,13 +128,40 @@ const damages: [string, (dir: string) => void, string][] = [
   ],
   [
     "another version",
-    (dir) => edit(dir, (text) => text.replace('"version": 1', '"version": 2')),
-    "it has format version 2, wanted 1",
+    (dir) => edit(dir, (text) => text.replace('"version": 2', '"version": 1')),
+    "it has format version 1, wanted 2",
   ],
   [
     "a file elsewhere",
     (dir) => edit(dir, (text) => text.replace('"file": "', '"file": "../')),
     "its step or file name is damaged",
+  ],
+  [
+    "another step",
+    (dir) => edit(dir, (text) => text.replace('"step": 20', '"step": 60')),
+    "its content does not have the hash it should",
+  ],
+  [
+    "a changed number of the state",
+    (dir) => edit(dir, (text) => text.replace('"value": 20', '"value": 28')),
+    "its content does not have the hash it should",
+  ],
+  [
+    "another checkpoint's manifest",
+    (dir) =>
+      Deno.copyFileSync(
+        `${dir}/step_000000010.json`,
+        `${dir}/step_000000020.json`,
+      ),
+    "it is of step 10",
+  ],
+  [
+    "a folder in its place",
+    (dir) => {
+      Deno.removeSync(`${dir}/step_000000020.json`);
+      Deno.mkdirSync(`${dir}/step_000000020.json`);
+    },
+    "it is a folder",
   ],
 ];
 
@@ -161,6 +188,28 @@ for (const [name, damage, message] of damages) {
     }),
   );
 }
+
+Deno.test(
+  "no changed bit of a manifest changes what is loaded",
+  withStore((store, dir) => {
+    store.save(10, state(10));
+    store.save(20, { ...state(20) as Record<string, StateTree>, odd: NaN });
+    const path = `${dir}/step_000000020.json`;
+    const bytes = Deno.readFileSync(path);
+    const wanted = store.load();
+    let [tried, found] = [0, 0];
+    for (let bit = 0; bit < 8 * bytes.length; bit += 7, tried++) {
+      bytes[bit >> 3] ^= 1 << (bit & 7);
+      Deno.writeFileSync(path, bytes);
+      const { warnings, ...loaded } = store.load();
+      // Between the values there may be other spaces.
+      if (warnings.length === 0) assertEquals({ ...loaded, warnings }, wanted);
+      else found++;
+      bytes[bit >> 3] ^= 1 << (bit & 7);
+    }
+    assert(found > 0.9 * tried, `${found} of ${tried} were found`);
+  }),
+);
 
 Deno.test(
   "changed values are found by their hash",
