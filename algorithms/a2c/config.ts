@@ -17,6 +17,7 @@ export interface A2CConfig {
    *
    * @default 5
    * @minimum 1
+   * @maximum 100000000
    * @asType integer
    * @alias nsteps, n_steps, num_steps
    */
@@ -44,6 +45,7 @@ export interface A2CConfig {
    *
    * @default 0.5
    * @minimum 0
+   * @maximum 1e30
    * @alias vf_coef, baseline_loss_weight
    */
   valueCoefficient: number;
@@ -52,6 +54,7 @@ export interface A2CConfig {
    *
    * @default 0.01
    * @minimum 0
+   * @maximum 1e30
    * @alias ent_coef, entropy_regularization_strength
    */
   entropyCoefficient: number;
@@ -60,6 +63,7 @@ export interface A2CConfig {
    *
    * @default 0.5
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias max_grad_norm
    */
   maxGradNorm: number | null;
@@ -68,6 +72,7 @@ export interface A2CConfig {
    *
    * @default 0.0007
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias lr, learning_rate
    */
   learningRate: number;
@@ -112,6 +117,7 @@ export interface A2CConfig {
    *
    * @default 0.00001
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias epsilon, rms_prop_eps
    */
   rmspropEpsilon: number;
@@ -146,6 +152,7 @@ export interface A2CConfig {
    * Units of each hidden layer of the mlp network.
    *
    * @default [64, 64]
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
    * @alias hidden_sizes
    */
   hiddenSizes: number[];
@@ -169,6 +176,7 @@ export interface A2CConfig {
    *
    * @default 128
    * @minimum 1
+   * @maximum 1000000
    * @asType integer
    * @alias nlstm, lstm_size
    */
@@ -191,6 +199,7 @@ export interface A2CConfig {
    *
    * @default null
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias value_learning_rate
    */
   valueLearningRate: number | null;
@@ -198,6 +207,8 @@ export interface A2CConfig {
    * Logarithm of the actions' standard deviation at the start, for box actions.
    *
    * @default 0
+   * @minimum -80
+   * @maximum 80
    * @alias log_std_init
    */
   initialLogStd: number;
@@ -213,6 +224,7 @@ export interface A2CConfig {
    *
    * @default -1
    * @minimum -1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias sde_sample_freq
    */

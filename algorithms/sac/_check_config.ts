@@ -24,6 +24,11 @@ export function checkConfig(
       `Cannot run SAC with learningStarts = ${config.learningStarts}: expected at most bufferSize, ${config.bufferSize}`,
     );
   }
+  if (config.batchSize > config.bufferSize) {
+    throw new RangeError(
+      `Cannot run SAC with batchSize = ${config.batchSize}: expected at most bufferSize, ${config.bufferSize}`,
+    );
+  }
   checkForms(config, actionSpace);
 }
 

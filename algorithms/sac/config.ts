@@ -40,6 +40,7 @@ export interface SacConfig {
    *
    * @default 1
    * @minimum 1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias target_update_interval
    */
@@ -49,6 +50,7 @@ export interface SacConfig {
    *
    * @default 0.0003
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias lr, learning_rate
    */
   learningRate: number;
@@ -57,6 +59,7 @@ export interface SacConfig {
    *
    * @default null
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias qf_lr
    */
   criticLearningRate: number | null;
@@ -65,6 +68,7 @@ export interface SacConfig {
    *
    * @default null
    * @exclusiveMinimum 0
+   * @maximum 1e30
    */
   temperatureLearningRate: number | null;
   /**
@@ -86,6 +90,7 @@ export interface SacConfig {
    *
    * @default null
    * @minimum 0
+   * @maximum 1e30
    * @alias ent_coef, alpha
    */
   temperature: number | null;
@@ -94,12 +99,15 @@ export interface SacConfig {
    *
    * @default 1
    * @exclusiveMinimum 0
+   * @maximum 1e30
    */
   initialTemperature: number;
   /**
    * Mean entropy in nats that the learned temperature holds the policy to; null takes minus the numbers of an action or, for discrete actions, targetEntropyFactor of the largest.
    *
    * @default null
+   * @minimum -1e30
+   * @maximum 1e30
    * @alias target_entropy
    */
   targetEntropy: number | null;
@@ -116,6 +124,7 @@ export interface SacConfig {
    *
    * @default 1
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias scale_reward, reward_scale
    */
   rewardScale: number;
@@ -124,6 +133,7 @@ export interface SacConfig {
    *
    * @default 1000000
    * @minimum 1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias buffer_size, max_pool_size
    */
@@ -133,6 +143,7 @@ export interface SacConfig {
    *
    * @default 256
    * @minimum 1
+   * @maximum 100000000
    * @asType integer
    * @alias batch_size
    */
@@ -142,6 +153,7 @@ export interface SacConfig {
    *
    * @default 100
    * @minimum 1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias learning_starts, min_pool_size
    */
@@ -158,6 +170,7 @@ export interface SacConfig {
    *
    * @default 1
    * @minimum 1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias train_freq
    */
@@ -167,6 +180,7 @@ export interface SacConfig {
    *
    * @default 1
    * @minimum -1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias gradient_steps, n_train_repeat
    */
@@ -176,6 +190,7 @@ export interface SacConfig {
    *
    * @default 1
    * @minimum 1
+   * @maximum 1000000
    * @asType integer
    * @alias n_steps
    */
@@ -209,6 +224,7 @@ export interface SacConfig {
    *
    * @default 0.000001
    * @exclusiveMinimum 0
+   * @maximum 1e30
    * @alias prioritized_replay_eps
    */
   priorityEpsilon: number;
@@ -217,6 +233,7 @@ export interface SacConfig {
    *
    * @default 1
    * @minimum 1
+   * @maximum 1024
    * @asType integer
    */
   sharedFrames: number;
@@ -243,6 +260,7 @@ export interface SacConfig {
    * Units of each hidden layer.
    *
    * @default [256, 256]
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
    * @alias hidden_sizes, net_arch
    */
   hiddenSizes: number[];
@@ -278,6 +296,7 @@ export interface SacConfig {
    *
    * @default 4
    * @minimum 1
+   * @maximum 10000
    * @asType integer
    * @alias K
    */
@@ -300,6 +319,7 @@ export interface SacConfig {
    *
    * @default 0.001
    * @minimum 0
+   * @maximum 1e30
    * @alias reg
    */
   policyRegularization: number;
@@ -327,6 +347,7 @@ export interface SacConfig {
    *
    * @default -1
    * @minimum -1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias sde_sample_freq
    */
@@ -335,6 +356,8 @@ export interface SacConfig {
    * Logarithm of the deviation of that noise at the start.
    *
    * @default -3
+   * @minimum -80
+   * @maximum 80
    * @alias log_std_init
    */
   sdeInitialLogStd: number;

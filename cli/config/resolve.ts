@@ -206,5 +206,12 @@ function withEpochs(config: ResolvedConfig): ResolvedConfig {
       `Cannot run for ${epochs} epochs with evaluationInterval = 0: expected the steps of an epoch`,
     );
   }
-  return { ...config, totalTimesteps: epochs * evaluationInterval };
+  const totalTimesteps = epochs * evaluationInterval;
+  const most = runConfigSchema.properties.totalTimesteps.maximum!;
+  if (totalTimesteps > most) {
+    throw new UsageError(
+      `Cannot run for ${epochs} epochs of evaluationInterval = ${evaluationInterval} steps: expected at most ${most} steps in all`,
+    );
+  }
+  return { ...config, totalTimesteps };
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../usage_error.ts";
 import {
   type ConfigSources,
@@ -146,4 +146,37 @@ Deno.test("two algorithms are an error that names both, an unknown one the neare
     const error = assertThrows(() => resolveConfig(command, sources));
     assertEquals((error as Error).message, message);
   }
+});
+
+Deno.test("each number of a configuration has bounds that a run can be computed with", () => {
+  const float32 = 3.4e38;
+  for (const algorithm of ["a2c", "sac"] as const) {
+    for (
+      const [key, it] of Object.entries(fullSchema(algorithm).properties)
+    ) {
+      const property = it.items ?? it;
+      const types = [property.type].flat();
+      const isWhole = types.includes("integer") || property.multipleOf === 1;
+      if (!isWhole && !types.includes("number")) continue;
+      const { minimum, exclusiveMinimum, maximum = Infinity } = property;
+      const least = minimum ?? exclusiveMinimum ?? -Infinity;
+      // A return is compared with it, in float64.
+      const most = isWhole
+        ? Number.MAX_SAFE_INTEGER
+        : key === "stopReward"
+        ? Number.MAX_VALUE
+        : float32;
+      assert(maximum <= most && least >= -most, `${algorithm} ${key}`);
+    }
+  }
+});
+
+Deno.test("epochs are not longer than a run may be", () => {
+  const error = assertThrows(() =>
+    resolveConfig("a2c", { entries: [["epochs", 1e15]] })
+  );
+  assertEquals(
+    (error as Error).message,
+    "Cannot run for 1000000000000000 epochs of evaluationInterval = 20000 steps: expected at most 1000000000000000 steps in all",
+  );
 });

@@ -63,6 +63,7 @@ export interface RunConfig {
    *
    * @default 200000
    * @minimum 1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias total_timesteps, num_timesteps, n_timesteps
    */
@@ -72,6 +73,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
+   * @maximum 1000000000000000
    * @multipleOf 1
    * @alias n_epochs
    */
@@ -98,6 +100,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
+   * @maximum 4096
    * @multipleOf 1
    * @alias num_workers, n_workers
    */
@@ -107,6 +110,7 @@ export interface RunConfig {
    *
    * @default 60
    * @exclusiveMinimum 0
+   * @maximum 1000000
    * @alias step_timeout
    */
   stepTimeout: number;
@@ -115,6 +119,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
+   * @maximum 1000000000000000
    * @multipleOf 1
    * @alias max_episode_steps
    */
@@ -145,6 +150,7 @@ export interface RunConfig {
    *
    * @default 1
    * @minimum 1
+   * @maximum 1024
    * @asType integer
    * @alias frame_stack, nstack
    */
@@ -160,6 +166,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
+   * @maximum 1024
    * @multipleOf 1
    */
   threads: number | null;
@@ -174,6 +181,7 @@ export interface RunConfig {
    *
    * @default 100
    * @minimum 1
+   * @maximum 1000000000000000
    * @asType integer
    * @alias log_interval
    */
@@ -183,6 +191,7 @@ export interface RunConfig {
    *
    * @default 20000
    * @minimum 0
+   * @maximum 1000000000000000
    * @asType integer
    * @alias eval_freq, evaluation_interval, epoch_length
    */
@@ -192,6 +201,7 @@ export interface RunConfig {
    *
    * @default 20
    * @minimum 1
+   * @maximum 1000000
    * @asType integer
    * @alias n_eval_episodes, evaluation_episodes, eval_n_episodes
    */
@@ -215,6 +225,7 @@ export interface RunConfig {
    *
    * @default 20000
    * @minimum 0
+   * @maximum 1000000000000000
    * @asType integer
    * @alias save_freq, checkpoint_interval
    */
@@ -224,6 +235,7 @@ export interface RunConfig {
    *
    * @default 3
    * @minimum 1
+   * @maximum 1000000
    * @asType integer
    * @alias keep_checkpoints
    */
@@ -232,6 +244,8 @@ export interface RunConfig {
    * Stop once an evaluation's mean return reaches this; null never does.
    *
    * @default null
+   * @minimum -1e300
+   * @maximum 1e300
    * @alias stop_reward, reward_threshold
    */
   stopReward: number | null;
@@ -240,6 +254,7 @@ export interface RunConfig {
    *
    * @default null
    * @minimum 1
+   * @maximum 1000000000000000
    * @multipleOf 1
    * @alias max_no_improvement_evals
    */
@@ -249,6 +264,7 @@ export interface RunConfig {
    *
    * @default null
    * @exclusiveMinimum 0
+   * @maximum 1000000000
    * @alias max_seconds
    */
   maxSeconds: number | null;

@@ -33,7 +33,7 @@ function generate(source: string, type: string): string {
     additionalProperties: false,
     skipTypeCheck: true,
     sortProps: false,
-    extraTags: ["alias"],
+    extraTags: ["alias", "items"],
   });
   const { definitions: _, ...schema } = generator.createSchema(type);
   const title = { $schema: schema.$schema, title: type };
