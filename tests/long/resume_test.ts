@@ -8,7 +8,7 @@ import { isMujocoInstalled } from "@bellman/envs/mujoco";
 import { assert, assertEquals } from "@std/assert";
 import { CheckpointStore, type StateTree } from "@bellman/training";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+const MAIN = new URL("../../cli/main.ts", import.meta.url).pathname;
 
 /** Kills in each variant. */
 const KILLS = 5;
