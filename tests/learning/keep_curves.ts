@@ -25,7 +25,7 @@ interface Curve {
 }
 
 /** A library and its runs. */
-interface Program {
+export interface Program {
   program: string;
   command: string;
   /** The commit of ours. */

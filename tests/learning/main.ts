@@ -1,7 +1,9 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Trains several seeds of a preset and says how good they are:
+ * Trains several seeds of a preset and tells how good the last policies and the
+ * best checkpoints are:
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
+ * `--write` keeps the results beside the algorithm, after each seed anew.
  */
 import { a2cPresets } from "@bellman/a2c";
 import { sacPresets } from "@bellman/sac";
@@ -9,10 +11,18 @@ import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
 import { BARS } from "./bars.ts";
 import { fileNameOf } from "./file_name_of.ts";
-import type { SeedResult, SeedTask } from "./train_seed.ts";
+import {
+  describeSeeds,
+  type LearningResults,
+  nameOf,
+  returnsOf,
+  type SeedResult,
+  summarizeSeeds,
+} from "./results.ts";
+import type { SeedTask, TrainedSeed } from "./train_seed.ts";
 
 const USAGE =
-  "usage: deno task bench:learning a2c|sac [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--final] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
+  "usage: deno task bench:learning a2c|sac [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
 const PRESETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   a2c: a2cPresets,
   sac: sacPresets,
@@ -54,13 +64,13 @@ function options(args: string[]): Bench {
       "jobs",
       "set",
     ],
-    boolean: ["json", "write", "final"],
+    boolean: ["json", "write"],
     collect: ["set"],
     default: {
       env: "CartPole-v1",
       seeds: "10",
       "first-seed": "0",
-      episodes: "20",
+      episodes: "100",
       jobs: "2",
     },
     unknown: (name: string) =>
@@ -88,7 +98,6 @@ function options(args: string[]): Bench {
     episodes: wholeNumber("episodes", parsed.episodes),
     jobs: wholeNumber("jobs", parsed.jobs),
     set: parsed.set as string[],
-    final: parsed.final === true,
     json: parsed.json === true,
     write: parsed.write === true,
     command: `deno task bench:learning ${
@@ -102,7 +111,7 @@ function envOf(preset: string): string {
   return (parse(preset) as { env: string }).env;
 }
 
-async function trainSeed(task: SeedTask): Promise<SeedResult> {
+async function trainSeed(task: SeedTask): Promise<TrainedSeed> {
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -122,40 +131,40 @@ async function trainSeed(task: SeedTask): Promise<SeedResult> {
 }
 
 /** Runs all seeds, `jobs` at a time, and tells of each as it ends. */
-async function trainSeeds(bench: Bench): Promise<SeedResult[]> {
-  const { algorithm, env, preset, steps, episodes, final, set } = bench;
-  const results: SeedResult[] = [];
+async function trainSeeds(bench: Bench): Promise<LearningResults> {
+  const { algorithm, env, preset, steps, episodes, set } = bench;
+  const results: LearningResults = {
+    env,
+    preset,
+    command: bench.command,
+    commit: await commit(),
+    steps: 0,
+    episodes,
+    bar: BARS[algorithm][nameOf(bench)] ?? null,
+    seeds: [],
+  };
   let next = 0;
   const worker = async () => {
     while (next < bench.seeds) {
       const seed = bench.firstSeed + next++;
-      const result = await trainSeed({
-        algorithm,
-        env,
-        preset,
-        steps,
-        episodes,
-        final,
-        set,
-        seed,
-      });
-      results.push(result);
-      if (bench.json) continue;
-      const { meanReturn, stdReturn, seconds } = result;
-      console.log(
-        `seed ${seed}: ${meanReturn.toFixed(1)} +- ${stdReturn.toFixed(1)} in ${
-          seconds.toFixed(1)
-        } s`,
-      );
+      const task = { algorithm, env, preset, steps, episodes, set, seed };
+      const trained = await trainSeed(task);
+      results.steps = trained.steps;
+      results.seeds.push(trained.result);
+      results.seeds.sort((a, b) => a.seed - b.seed);
+      if (bench.write) await writeResults(algorithm, results);
+      if (!bench.json) console.log(describeSeed(trained.result));
     }
   };
   await Promise.all(Array.from({ length: bench.jobs }, worker));
-  return results.sort((a, b) => a.seed - b.seed);
+  return results;
 }
 
-/** What the results are called: by the preset, or by the environment. */
-function nameOf({ preset, env }: Bench): string {
-  return preset === "" ? env : preset;
+function describeSeed({ seed, seconds, last, best }: SeedResult): string {
+  const [end, chosen] = [last, best].map((it) =>
+    `${it!.meanReturn.toFixed(1)} (step ${it!.step})`
+  );
+  return `seed ${seed}: last ${end}, best ${chosen} in ${seconds.toFixed(1)} s`;
 }
 
 async function commit(): Promise<string> {
@@ -166,40 +175,15 @@ async function commit(): Promise<string> {
   return decoder.decode(stdout).trim();
 }
 
-function summarize(results: SeedResult[], bar: number | undefined) {
-  const means = results.map((it) => it.meanReturn);
-  const mean = means.reduce((sum, it) => sum + it, 0) / means.length;
-  const spread = Math.sqrt(
-    means.reduce((sum, it) => sum + (it - mean) ** 2, 0) / means.length,
-  );
-  const reached = bar === undefined
-    ? null
-    : means.filter((it) => it >= bar).length;
-  return { mean, spread, reached };
-}
-
 async function writeResults(
-  bench: Bench,
-  results: SeedResult[],
-  summary: ReturnType<typeof summarize>,
+  algorithm: string,
+  results: LearningResults,
 ): Promise<void> {
-  const folder = `${ROOT}algorithms/${bench.algorithm}/results`;
+  const folder = `${ROOT}algorithms/${algorithm}/results`;
   await Deno.mkdir(folder, { recursive: true });
-  const data = {
-    env: bench.env,
-    preset: bench.preset,
-    command: bench.command,
-    commit: await commit(),
-    steps: results[0].steps,
-    episodes: bench.episodes,
-    agent: bench.final ? "final" : "best",
-    bar: BARS[bench.algorithm][nameOf(bench)] ?? null,
-    ...summary,
-    seeds: results,
-  };
   await Deno.writeTextFile(
-    `${folder}/${fileNameOf(nameOf(bench))}.json`,
-    JSON.stringify(data, null, 2) + "\n",
+    `${folder}/${fileNameOf(nameOf(results))}.json`,
+    JSON.stringify(results, null, 2) + "\n",
   );
 }
 
@@ -208,32 +192,42 @@ function ratioOf(ours: number, theirs: number): number {
   return theirs < 0 ? theirs / ours : ours / theirs;
 }
 
-async function main(): Promise<void> {
-  const bench = options(Deno.args);
-  const results = await trainSeeds(bench);
-  const bar = BARS[bench.algorithm][nameOf(bench)];
-  const summary = summarize(results, bar);
-  const { mean, spread, reached } = summary;
-  if (bench.json) {
-    console.log(JSON.stringify({
-      bench: `learning ${bench.algorithm} ${nameOf(bench)}`,
-      peer: "bar",
-      ours: mean,
-      theirs: bar ?? null,
-      ratio: bar === undefined ? null : ratioOf(mean, bar),
-      spread,
-      reached,
-      seeds: results.length,
-    }));
-  } else {
+function printSummary(
+  { algorithm, json }: Bench,
+  results: LearningResults,
+  which: "last" | "best",
+): void {
+  const { bar } = results;
+  const returns = returnsOf(results.seeds, which)!;
+  const reached = bar === null
+    ? null
+    : returns.filter((it) => it >= bar).length;
+  const name = nameOf(results);
+  if (!json) {
     const bars = reached === null
       ? ""
-      : `, ${reached} of ${results.length} seeds reach ${bar}`;
-    console.log(
-      `${nameOf(bench)}: ${mean.toFixed(1)} +- ${spread.toFixed(1)}${bars}`,
-    );
+      : `, ${reached} of ${returns.length} seeds reach ${bar}`;
+    console.log(`${name}, ${which}: ${describeSeeds(returns)}${bars}`);
+    return;
   }
-  if (bench.write) await writeResults(bench, results, summary);
+  const { mean, deviation, interval } = summarizeSeeds(returns);
+  console.log(JSON.stringify({
+    bench: `learning ${algorithm} ${name} ${which}`,
+    peer: "bar",
+    ours: mean,
+    theirs: bar,
+    ratio: bar === null ? null : ratioOf(mean, bar),
+    deviation,
+    interval,
+    reached,
+    seeds: returns.length,
+  }));
 }
 
-if (import.meta.main) await main();
+if (import.meta.main) {
+  const bench = options(Deno.args);
+  const results = await trainSeeds(bench);
+  for (const which of ["last", "best"] as const) {
+    printSummary(bench, results, which);
+  }
+}

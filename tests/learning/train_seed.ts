@@ -1,11 +1,12 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Trains one seed as the command line does, evaluates the agent on
- * episodes that it was not chosen by, and prints a line of JSON. The bench runs
- * it in processes of their own, two at a time.
+ * Trains one seed as the command line does, judges its last policy and its best
+ * checkpoint on the same fresh episodes, and prints a line of JSON. The bench
+ * runs it in processes of their own.
  */
 import { run } from "@bellman/cli";
 import { parse } from "@std/yaml";
+import type { JudgedPolicy, SeedResult } from "./results.ts";
 
 /** What one seed is trained with. */
 export interface SeedTask {
@@ -16,24 +17,16 @@ export interface SeedTask {
   seed: number;
   /** Environment steps; null takes the preset's. */
   steps: number | null;
+  /** Episodes that each policy is judged on. */
   episodes: number;
-  /** Judge the last agent instead of the best one of the evaluations. */
-  final: boolean;
   /** Settings instead of the preset's, as `--set` takes them. */
   set: string[];
 }
 
-/** What came of it. */
-export interface SeedResult {
-  seed: number;
-  /** Environment steps trained for. */
+/** Result of a seed, and the environment steps that it was trained for. */
+export interface TrainedSeed {
   steps: number;
-  /** After how many steps the agent was saved that was judged. */
-  bestStep: number;
-  meanReturn: number;
-  stdReturn: number;
-  /** Seconds of the whole training, its evaluations included. */
-  seconds: number;
+  result: SeedResult;
 }
 
 /** Runs a command line and returns what it printed. */
@@ -63,31 +56,42 @@ function trainArgs(task: SeedTask, dir: string): string[] {
   ];
 }
 
-async function runTask(task: SeedTask): Promise<SeedResult> {
+/** Seed of the episodes that judge: none of training and its evaluations has it. */
+function judgingSeed({ seed }: SeedTask): number {
+  return 1_000_000 + seed;
+}
+
+async function judge(
+  dir: string,
+  task: SeedTask,
+  checkpoint: "latest" | "best",
+): Promise<JudgedPolicy> {
+  const { step, meanReturn, stdReturn } = JSON.parse(
+    await output([
+      "eval",
+      dir,
+      `--episodes=${task.episodes}`,
+      `--checkpoint=${checkpoint}`,
+      `--seed=${judgingSeed(task)}`,
+      "--json",
+    ]),
+  );
+  return { step, meanReturn, stdReturn };
+}
+
+async function runTask(task: SeedTask): Promise<TrainedSeed> {
   const root = await Deno.makeTempDir({ prefix: "bellman-learning-" });
   const dir = `${root}/run`;
   try {
     const started = performance.now();
     await output(trainArgs(task, dir));
     const seconds = (performance.now() - started) / 1000;
-    const judged = JSON.parse(
-      await output([
-        "eval",
-        dir,
-        `--episodes=${task.episodes}`,
-        `--checkpoint=${task.final ? "latest" : "best"}`,
-        `--seed=${1_000_000 + task.seed}`,
-        "--json",
-      ]),
-    );
+    const last = await judge(dir, task, "latest");
+    const best = await judge(dir, task, "best");
     const config = parse(await Deno.readTextFile(`${dir}/config.yaml`));
     return {
-      seed: task.seed,
       steps: (config as { totalTimesteps: number }).totalTimesteps,
-      bestStep: judged.step,
-      meanReturn: judged.meanReturn,
-      stdReturn: judged.stdReturn,
-      seconds,
+      result: { seed: task.seed, seconds, last, best },
     };
   } finally {
     await Deno.remove(root, { recursive: true });

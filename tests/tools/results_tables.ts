@@ -1,93 +1,135 @@
 /**
  * Keeps the results that the READMEs show equal to the data beside each
- * algorithm (`algorithms/NAME/results/*.json`): the table between the marks
- * `<!-- results -->` and `<!-- /results -->`. `--check` only compares.
+ * algorithm: `algorithms/NAME/results/*.json` between the marks
+ * `<!-- results -->` and `<!-- /results -->`, the long runs of `results/curves`
+ * between `<!-- curves -->` and `<!-- /curves -->`. `--check` only compares.
  */
+import type { Program } from "../learning/keep_curves.ts";
+import {
+  describeSeeds,
+  type LearningResults,
+  nameOf,
+  returnsOf,
+} from "../learning/results.ts";
 import { ROOT } from "./packages.ts";
 
-interface Results {
-  env: string;
-  /** Name of the preset; empty for the environment's own. */
-  preset: string;
-  command: string;
-  commit: string;
-  steps: number;
-  bar: number | null;
-  mean: number;
-  spread: number;
-  reached: number | null;
-  seeds: unknown[];
-}
-
-interface Row extends Results {
+/** Results with the algorithm that they are of. */
+export interface ResultsRow extends LearningResults {
   algorithm: string;
 }
 
-async function readResults(algorithm: string): Promise<Row[]> {
-  const folder = `${ROOT}algorithms/${algorithm}/results`;
-  const rows: Row[] = [];
-  try {
-    for await (const { name } of Deno.readDir(folder)) {
-      if (!name.endsWith(".json")) continue;
-      const text = await Deno.readTextFile(`${folder}/${name}`);
-      rows.push({ algorithm, ...JSON.parse(text) });
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  return rows.sort((a, b) => nameOf(a) < nameOf(b) ? -1 : 1);
+/** The evaluations of long runs on an environment. */
+export interface CurvesRow {
+  env: string;
+  evaluation: { episodes: number; deterministic: boolean };
+  programs: Program[];
 }
 
-function nameOf({ preset, env }: Results): string {
-  return preset === "" ? env : preset;
-}
+const SUMMARY = "mean ± sample deviation [95 % interval]";
 
-const HEADER = [
-  "algorithm",
-  "environment",
-  "steps",
-  "seeds",
-  "mean return",
-  "spread over seeds",
-  "bar",
-  "seeds at the bar",
-  "commit",
-];
+const RESULTS_NOTE =
+  "**last** is the policy at the end of training, **best** the checkpoint with the highest evaluation during training (the last policy is a candidate). Both play the same episodes, deterministically; they are none of those that chose the best one, and a seed's figure is their mean return. Mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds; the interval is symmetric and may pass the highest possible return. A dash: not measured.";
 
-function cells(row: Row): string[] {
-  const { seeds, bar, reached } = row;
-  return [
+const CURVES_NOTE =
+  "Evaluations during the runs: **last** is the one at the end, **best** the highest one, which the same episodes chose, so that it is a little too high. A seed's figure is the mean return of the evaluation's episodes; mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds.";
+
+/** The table of results, with what its columns mean. */
+export function resultsTable(rows: readonly ResultsRow[]): string {
+  const header = [
+    ...["algorithm", "environment", "steps", "seeds", "episodes", "bar"],
+    ...[`last: ${SUMMARY}`, "last: seeds at the bar"],
+    ...[`best: ${SUMMARY}`, "best: seeds at the bar"],
+    "commit",
+  ];
+  const cells = rows.map((row) => [
     row.algorithm,
     nameOf(row),
     row.steps.toLocaleString("en-US"),
-    String(seeds.length),
-    row.mean.toFixed(1),
-    row.spread.toFixed(1),
-    bar === null ? "" : String(bar),
-    reached === null ? "" : `${reached} of ${seeds.length}`,
+    String(row.seeds.length),
+    String(row.episodes),
+    row.bar === null ? "-" : String(row.bar),
+    ...column(row, "last"),
+    ...column(row, "best"),
     `\`${row.commit}\``,
+  ]);
+  return `${markdownTable([header, ...cells])}\n\n${wrap(RESULTS_NOTE)}`;
+}
+
+function column({ seeds, bar }: ResultsRow, which: "last" | "best"): string[] {
+  const returns = returnsOf(seeds, which);
+  if (returns === null) return ["-", "-"];
+  const reached = bar === null
+    ? "-"
+    : `${returns.filter((it) => it >= bar).length} of ${returns.length}`;
+  return [describeSeeds(returns), reached];
+}
+
+/** The table of long runs, with what its columns mean. */
+export function curvesTable(rows: readonly CurvesRow[]): string {
+  const header = [
+    ...["environment", "program", "steps", "seeds", "episodes"],
+    ...[`last: ${SUMMARY}`, `best: ${SUMMARY}`, "commit"],
   ];
+  const cells = rows.flatMap(({ env, evaluation, programs }) =>
+    programs.map(({ program, runs, commit }) => [
+      env,
+      program,
+      Math.max(...runs.flatMap((it) => it.steps)).toLocaleString("en-US"),
+      String(runs.length),
+      String(evaluation.episodes),
+      describeSeeds(runs.map((it) => it.mean.at(-1)!)),
+      describeSeeds(runs.map((it) => Math.max(...it.mean))),
+      commit === undefined ? "-" : `\`${commit}\``,
+    ])
+  );
+  return `${markdownTable([header, ...cells])}\n\n${wrap(CURVES_NOTE)}`;
 }
 
 /** A Markdown table as `deno fmt` writes it, with columns of equal width. */
-function table(rows: Row[]): string {
-  const lines = [HEADER, ...rows.map(cells)];
-  const widths = HEADER.map((_, i) =>
+function markdownTable(lines: string[][]): string {
+  const widths = lines[0].map((_, i) =>
     Math.max(3, ...lines.map((line) => line[i].length))
   );
   const render = (line: string[]): string =>
     `| ${line.map((cell, i) => cell.padEnd(widths[i])).join(" | ")} |`;
   const rule = widths.map((width) => "-".repeat(width));
-  return [render(HEADER), render(rule), ...lines.slice(1).map(render)]
-    .join("\n");
+  return [lines[0], rule, ...lines.slice(1)].map(render).join("\n");
 }
 
-const MARKED = /(<!-- results -->\n)[\s\S]*?(<!-- \/results -->)/;
+/** Lines of at most 80 characters, as `deno fmt` has them. */
+function wrap(text: string): string {
+  return text.replaceAll(/(?=\S)(.{1,80})(?:\s|$)/g, "$1\n").trimEnd();
+}
 
-async function refresh(readme: string, rows: Row[]): Promise<void> {
+/** The data of a folder, sorted by file name; none where there is no folder. */
+async function readData<T>(folder: string): Promise<T[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name } of Deno.readDir(folder)) {
+      if (name.endsWith(".json")) names.push(name);
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  return Promise.all(
+    names.sort().map(async (name) =>
+      JSON.parse(await Deno.readTextFile(`${folder}/${name}`))
+    ),
+  );
+}
+
+/** Puts a text between the marks of a README, or compares it with what is there. */
+async function refresh(
+  readme: string,
+  mark: "results" | "curves",
+  content: string,
+): Promise<void> {
   const path = `${ROOT}${readme}`;
   const text = await Deno.readTextFile(path);
-  const wanted = text.replace(MARKED, `$1\n${table(rows)}\n\n$2`);
+  const marked = new RegExp(
+    `(<!-- ${mark} -->\n)[\\s\\S]*?(<!-- /${mark} -->)`,
+  );
+  const wanted = text.replace(marked, `$1\n${content}\n\n$2`);
   if (wanted === text) return;
   if (Deno.args.includes("--check")) {
     console.error(
@@ -97,14 +139,23 @@ async function refresh(readme: string, rows: Row[]): Promise<void> {
     return;
   }
   await Deno.writeTextFile(path, wanted);
-  console.log(`wrote the results into ${readme}`);
+  console.log(`wrote the ${mark} into ${readme}`);
 }
 
-const all: Row[] = [];
-for await (const { name, isDirectory } of Deno.readDir(`${ROOT}algorithms`)) {
-  if (!isDirectory) continue;
-  const rows = await readResults(name);
-  if (rows.length > 0) await refresh(`algorithms/${name}/README.md`, rows);
-  all.push(...rows);
+if (import.meta.main) {
+  const all: ResultsRow[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(`${ROOT}algorithms`)) {
+    if (!isDirectory) continue;
+    const folder = `${ROOT}algorithms/${name}/results`;
+    const readme = `algorithms/${name}/README.md`;
+    const rows = (await readData<LearningResults>(folder))
+      .map((it) => ({ algorithm: name, ...it }));
+    if (rows.length > 0) await refresh(readme, "results", resultsTable(rows));
+    const curves = await readData<CurvesRow>(`${folder}/curves`);
+    if (curves.length > 0) await refresh(readme, "curves", curvesTable(curves));
+    all.push(...rows);
+  }
+  const order = (it: ResultsRow) => `${it.algorithm} ${nameOf(it)}`;
+  all.sort((a, b) => order(a) < order(b) ? -1 : 1);
+  await refresh("README.md", "results", resultsTable(all));
 }
-await refresh("README.md", all);

@@ -1,0 +1,85 @@
+/** What `bench:learning` keeps of a bench, and its figures across seeds. */
+import jstat from "jstat";
+
+/** One policy, judged on episodes that neither training nor the choice of the best checkpoint saw. */
+export interface JudgedPolicy {
+  /** Environment steps after which it was saved. */
+  step: number;
+  /** Mean of its episodes' returns. */
+  meanReturn: number;
+  /** Standard deviation of its episodes' returns (of the population). */
+  stdReturn: number;
+}
+
+/** The policies of one seed: both played the same episodes. */
+export interface SeedResult {
+  seed: number;
+  /** Seconds of the whole training, its evaluations included. */
+  seconds: number;
+  /** The policy at the end of training; null where it was not judged. */
+  last: JudgedPolicy | null;
+  /** The checkpoint with the highest of the evaluations during training; null where it was not judged. */
+  best: JudgedPolicy | null;
+}
+
+/** A file of `algorithms/NAME/results`. */
+export interface LearningResults {
+  env: string;
+  /** Name of the preset; empty for the environment's own. */
+  preset: string;
+  command: string;
+  commit: string;
+  /** Environment steps of each seed. */
+  steps: number;
+  /** Episodes that each policy played. */
+  episodes: number;
+  /** Mean return that counts as learned. */
+  bar: number | null;
+  seeds: SeedResult[];
+}
+
+/** Figures across seeds, whose values are the means of their episodes. */
+export interface SeedSummary {
+  mean: number;
+  /** Sample standard deviation (n - 1); null for a single seed. */
+  deviation: number | null;
+  /** Student's 95 % interval of the mean; null for a single seed. */
+  interval: [low: number, high: number] | null;
+}
+
+/** Name of the results: the preset's, or the environment's. */
+export function nameOf(
+  { preset, env }: Pick<LearningResults, "preset" | "env">,
+): string {
+  return preset === "" ? env : preset;
+}
+
+/** Mean, sample standard deviation and Student's 95 % interval of the mean. */
+export function summarizeSeeds(values: readonly number[]): SeedSummary {
+  const n = values.length;
+  const mean = values.reduce((sum, it) => sum + it, 0) / n;
+  if (n < 2) return { mean, deviation: null, interval: null };
+  const squares = values.reduce((sum, it) => sum + (it - mean) ** 2, 0);
+  const deviation = Math.sqrt(squares / (n - 1));
+  const half = jstat.studentt.inv(0.975, n - 1) * deviation / Math.sqrt(n);
+  return { mean, deviation, interval: [mean - half, mean + half] };
+}
+
+/** Mean returns of all seeds; null unless each was judged so. */
+export function returnsOf(
+  seeds: readonly SeedResult[],
+  which: "last" | "best",
+): number[] | null {
+  const judged = seeds.flatMap((it) => it[which] ?? []);
+  return judged.length === seeds.length
+    ? judged.map((it) => it.meanReturn)
+    : null;
+}
+
+/** The figures of some seeds: `475.1 ± 78.6 [418.9, 531.3]`. */
+export function describeSeeds(values: readonly number[]): string {
+  const { mean, deviation, interval } = summarizeSeeds(values);
+  if (deviation === null) return mean.toFixed(1);
+  const [low, high] = interval!.map((it) => it.toFixed(1));
+  return `${mean.toFixed(1)} ± ${deviation.toFixed(1)} [${low}, ${high}]`;
+}
