@@ -23,16 +23,17 @@ export interface PiecewiseOptions {
 }
 
 /**
- * Straight lines between points. The last point's step lies outside already, as
+ * Straight lines between points. Two points at one step are a jump: the later
+ * one's value holds at that step. The last point's step lies outside already, as
  * in the original.
  *
  * Source: baselines/common/schedules.py, `PiecewiseSchedule`.
  *
- * @param points Steps and values `[step, value]`, by growing steps.
+ * @param points Steps and values `[step, value]`, by steps that never fall.
  * @param options What holds outside.
  * @returns The schedule by steps.
- * @throws {RangeError} If the steps do not grow, or, when it is called, if a
- * step lies outside and no value was given for that.
+ * @throws {RangeError} If a step is below the one before, or, when it is called,
+ * if a step lies outside and no value was given for that.
  * @example
  * ```ts
  * import { piecewise } from "@bellman/schedulers";
@@ -42,6 +43,9 @@ export interface PiecewiseOptions {
  * const rate = piecewise(points, { outside: 0.25 });
  * assertEquals([0, 5, 10, 20, 99].map(rate), [1, 0.75, 0.5, 0.375, 0.25]);
  * assertThrows(() => piecewise(points)(99), RangeError, "step 99");
+ *
+ * const drop = piecewise([[0, 1], [10, 1], [10, 0.1], [20, 0.1]]);
+ * assertEquals([9, 10].map(drop), [1, 0.1]);
  * ```
  */
 export function piecewise(
@@ -49,11 +53,11 @@ export function piecewise(
   options: PiecewiseOptions = {},
 ): StepSchedule {
   for (let i = 1; i < points.length; i++) {
-    if (points[i][0] > points[i - 1][0]) continue;
+    if (points[i][0] >= points[i - 1][0]) continue;
     throw new RangeError(
       `Cannot put a point at step ${points[i][0]} after one at step ${
         points[i - 1][0]
-      }: steps must grow`,
+      }: steps must not fall`,
     );
   }
   return (step) => {
