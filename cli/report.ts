@@ -8,12 +8,12 @@ import {
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { writeWhole } from "./whole_file.ts";
 
-/** Writes the run's `report.html`: curves, configuration, evaluation. */
+/** Writes the run's `report.html`: curves, configuration, final evaluations. */
 export async function writeReport(
   folder: RunFolder,
   config: ResolvedConfig,
-  { evaluation, details }: {
-    evaluation?: EvaluationResult;
+  { evaluations, details }: {
+    evaluations?: Readonly<Record<string, EvaluationResult>>;
     details: Record<string, string>;
   },
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function writeReport(
     progress: readProgress(folder.progressPath),
     episodes: readEpisodes(folder.episodesPath),
     configText: await Deno.readTextFile(folder.configPath),
-    evaluation,
+    evaluations,
     details,
   });
   // Its presence tells that the run has ended.

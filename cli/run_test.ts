@@ -52,6 +52,35 @@ Deno.test("train says what it does and what came of it", async () => {
   assertStringIncludes(outcome.err, "400/400 steps");
 });
 
+Deno.test("train judges the last and the best agent on the same episodes", async () => {
+  const out = `${dir}/judged`;
+  const short = ["--set=evaluationInterval=80", "--set=evaluationEpisodes=5"];
+  const outcome = await capture("train", ...SMALL, ...short, "--out", out);
+  const report = await Deno.readTextFile(`${out}/report.html`);
+  const told: string[] = [];
+  for (const [name, which] of [["Last", "latest"], ["Best", "best"]]) {
+    const judged = await capture(
+      ...["eval", out, "--checkpoint", which, "--seed", "20000", "--json"],
+    );
+    const { step, meanReturn, stdReturn } = JSON.parse(judged.out);
+    const [mean, std] = [meanReturn, stdReturn]
+      .map((it) => String(Math.round(it * 100) / 100));
+    told.push(
+      `${name} agent (step ${step}), deterministic: ${mean} ± ${std} over 5 episodes\n`,
+    );
+    assertStringIncludes(outcome.out, told.at(-1)!);
+    assertStringIncludes(report, `<h2>${name} agent (step ${step})</h2>`);
+  }
+  // Another step's, and other figures: the two are told apart.
+  assert(told[0].replace("Last", "Best").slice(5) !== told[1].slice(5));
+  const exported = `${dir}/judged.onnx`;
+  await capture("export", out, "--checkpoint", "best", "--out", exported);
+  assertEquals(
+    await Deno.readFile(`${out}/policy.onnx`),
+    await Deno.readFile(exported),
+  );
+});
+
 Deno.test("train compiles by default; a compiled agent also acts eagerly", async () => {
   const out = `${dir}/compiled`;
   const trained = await capture("train", "--steps", "400", "--out", out);

@@ -80,19 +80,32 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
   };
 }
 
-/** Evaluates the best checkpoint, on other episodes than it was chosen by. */
-async function evaluateBest(
+/** An agent that was judged, and the environment steps after which it was saved. */
+interface JudgedAgent {
+  step: number;
+  evaluation: EvaluationResult;
+}
+
+/**
+ * Evaluates the agent of the end and the best checkpoint on the same episodes,
+ * other ones than the best was chosen by. The session is left with the best.
+ */
+async function evaluateAgents(
   { session, folder }: TrainingRun,
-): Promise<{ step: number; evaluation: EvaluationResult }> {
+  step: number,
+): Promise<{ last: JudgedAgent; best: JudgedAgent }> {
   const { config } = session;
-  const best = loadCheckpoint(folder, "best");
-  restoreSession(session, best);
-  const evaluation = await evaluateSession(session, {
-    episodes: config.evaluationEpisodes,
-    deterministic: config.evaluationDeterministic,
-    seed: evaluationSeeds(config.seed).final,
-  });
-  return { step: best.step, evaluation };
+  const judge = () =>
+    evaluateSession(session, {
+      episodes: config.evaluationEpisodes,
+      deterministic: config.evaluationDeterministic,
+      seed: evaluationSeeds(config.seed).final,
+    });
+  const last = { step, evaluation: await judge() };
+  const checkpoint = loadCheckpoint(folder, "best");
+  if (checkpoint.step === step) return { last, best: last };
+  restoreSession(session, checkpoint);
+  return { last, best: { step: checkpoint.step, evaluation: await judge() } };
 }
 
 function describeResult(result: TrainResult): Record<string, string> {
@@ -137,7 +150,7 @@ async function trained(
 }
 
 /**
- * Trains to the end, evaluates the best agent and writes the report. Returns
+ * Trains to the end, evaluates the last and the best agent and writes the report. Returns
  * the exit code: 130 if it was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
@@ -152,23 +165,31 @@ export async function runTraining(run: TrainingRun): Promise<number> {
     );
     return 130;
   }
-  const { step, evaluation } = await evaluateBest(run);
-  await plots?.write(step);
+  const { last, best } = await evaluateAgents(run, result.step);
+  await plots?.write(best.step);
   const policy = policyFile(session);
   if (policy !== undefined) await writeWhole(folder.policyPath, policy);
+  const named: [string, JudgedAgent][] = [
+    [`Last agent (step ${last.step})`, last],
+    [`Best agent (step ${best.step})`, best],
+  ];
   await writeReport(folder, session.config, {
-    evaluation,
-    details: { ...details, "Best checkpoint": `step ${step}` },
+    evaluations: Object.fromEntries(
+      named.map(([name, { evaluation }]) => [name, evaluation]),
+    ),
+    details,
   });
   const kind = session.config.evaluationDeterministic
     ? "deterministic"
     : "stochastic";
+  const judged = named.map(([name, { evaluation }]) =>
+    `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
+  );
   io.out(
     `${result.stopReason}: ${result.step} steps in ${
       round(result.elapsedSeconds)
     } s, mean return of the last 100 episodes ${round(result.meanReturn)}
-Best agent (step ${step}), ${kind}: ${describeEvaluation(evaluation)}
-Run folder: ${folder.dir}
+${judged.join("")}Run folder: ${folder.dir}
 `,
   );
   return 0;

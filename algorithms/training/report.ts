@@ -39,11 +39,12 @@ export interface Report {
    */
   episodes?: readonly LoggedEpisode[];
   /**
-   * The final evaluation.
+   * The final evaluations by name, for example those of the last and the best
+   * policy.
    *
-   * @default none is shown
+   * @default {}
    */
-  evaluation?: EvaluationResult;
+  evaluations?: Readonly<Record<string, EvaluationResult>>;
   /**
    * More facts by name, shown under the heading.
    *
@@ -69,8 +70,8 @@ const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
 
 /**
  * Renders a run as one HTML page that needs no other file and no script: curves
- * of return, losses, entropy, explained variance and speed, the evaluation, the
- * configuration.
+ * of return, losses, entropy, explained variance and speed, the final
+ * evaluations, the configuration.
  *
  * @param report What to show.
  * @returns The text of the page.
@@ -94,7 +95,7 @@ const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
  * ```
  */
 export function renderReport(report: Report): string {
-  const { title, progress, configText, evaluation } = report;
+  const { title, progress, configText, evaluations = {} } = report;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -109,9 +110,9 @@ export function renderReport(report: Report): string {
 ${facts(report.details ?? {})}
 ${figure(returnCurves(report), "wide")}
 ${
-    evaluation
-      ? `<h2>Evaluation</h2>\n${facts(evaluationFacts(evaluation))}`
-      : ""
+    Object.entries(evaluations).map(([name, evaluation]) =>
+      `<h2>${escapeMarkup(name)}</h2>\n${facts(evaluationFacts(evaluation))}`
+    ).join("\n")
   }
 <h2>Statistics</h2>
 <div class="charts">

@@ -65,12 +65,18 @@ Deno.test("facts, evaluation and configuration are shown, escaped", () => {
     title: "A2C on <CartPole>",
     progress,
     details: { steps: "200,000" },
-    evaluation: summarizeEpisodes([499, 500, 501], [499, 500, 501]),
+    evaluations: {
+      "Last <agent>": summarizeEpisodes([499, 500, 501], [499, 500, 501]),
+      "Best": summarizeEpisodes([500], [500]),
+    },
     configText: "env: <b>\n",
   });
   assertStringIncludes(html, "<h1>A2C on &lt;CartPole&gt;</h1>");
   assertStringIncludes(html, "<dt>steps</dt><dd>200,000</dd>");
-  assertStringIncludes(html, "<dt>mean return</dt><dd>500 ± 0.8</dd>");
+  const [, last, best] = html.split(/<h2>(?=Last|Best)/);
+  assertStringIncludes(last, "Last &lt;agent&gt;</h2>");
+  assertStringIncludes(last, "<dt>mean return</dt><dd>500 ± 0.8</dd>");
+  assertStringIncludes(best, "<dt>mean return</dt><dd>500 ± 0</dd>");
   assertStringIncludes(html, "<pre>env: &lt;b&gt;</pre>");
 });
 
