@@ -22,6 +22,11 @@ export class BoundBatch {
   readonly nextStacks: Int32Array;
   readonly sums: Float64Array;
   readonly discounts: Float64Array;
+  /** Rows `[row, steps - 1]` of each return after its first, if they are drawn. */
+  readonly between: Int32Array;
+  readonly betweenDiscounts: Float64Array;
+  /** Rows of the stacks that end with those. */
+  readonly betweenStacks: Int32Array;
   readonly #leaves: readonly Leaf[];
   readonly #paths: readonly (readonly string[])[];
 
@@ -45,6 +50,10 @@ export class BoundBatch {
     this.nextStacks = new Int32Array(size * schema.maxFrames);
     this.sums = new Float64Array(size);
     this.discounts = new Float64Array(size);
+    const later = nStep?.hasBetween ? size * (nStep.steps - 1) : 0;
+    this.between = new Int32Array(later);
+    this.betweenDiscounts = new Float64Array(later);
+    this.betweenStacks = new Int32Array(later * schema.maxFrames);
   }
 
   /** Whether the batch still has the arrays that were checked. */

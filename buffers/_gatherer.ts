@@ -95,6 +95,9 @@ export class Gatherer {
     if (!hasNext || nStep !== undefined) {
       findFrames(episodes, slots, back, stacks);
     }
+    if (nStep?.hasBetween) {
+      findFrames(episodes, bound.between, back, bound.betweenStacks);
+    }
   }
 
   #fill(plan: Plan, target: Target, bound: BoundBatch): void {
@@ -102,7 +105,12 @@ export class Gatherer {
     const { source, rows, stacker, side } = plan;
     if (source === "return") target.array.set(bound.sums);
     else if (source === "discount") target.array.set(bound.discounts);
-    else if (source === "next") {
+    else if (source === "betweenDiscount") {
+      target.array.set(bound.betweenDiscounts);
+    } else if (source === "between") {
+      if (stacker !== undefined) stacker.gather(bound.betweenStacks, target);
+      else rows!.gather(bound.between, target.array, target.units);
+    } else if (source === "next") {
       const aside: Aside = { episodes: this.#episodes!, side, last };
       if (stacker !== undefined) stacker.gather(nextStacks, target, aside);
       else {

@@ -1,6 +1,6 @@
 import { closest } from "./_closest.ts";
 import { type Leaf, makeSchema, type Schema, unknownField } from "./_schema.ts";
-import type { EpisodeOptions } from "./episode_options.ts";
+import type { EpisodeOptions, NStepOptions } from "./episode_options.ts";
 import type { ArrayField, Field } from "./field.ts";
 import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 
@@ -12,6 +12,10 @@ export type Source =
   | "last"
   /** What came after that. */
   | "next"
+  /** The rows of the return after its first. */
+  | "between"
+  /** What each of those counts. */
+  | "betweenDiscount"
   /** The return itself. */
   | "return"
   /** What the value after it counts. */
@@ -35,6 +39,8 @@ export interface Return {
   readonly gamma: number;
   /** The stored leaf that is summed. */
   readonly reward: number;
+  /** Whether its later steps are drawn too. */
+  readonly hasBetween: boolean;
 }
 
 /** Which rows end an episode, and what is drawn along episodes. */
@@ -81,14 +87,20 @@ export function makeReplaySchema(
   const added = makeSchema(join(fields, after));
   const ends = episodes && episodeSchema(stored, episodes);
   const stack = stackOf(episodes?.stack ?? {}, stored);
-  const discount = episodes?.nStep
-    ? { [episodes.nStep.discount ?? "discount"]: SCALAR }
-    : {};
+  const {
+    discount = "discount",
+    between = {},
+    betweenDiscount = "betweenDiscount",
+  }: Partial<NStepOptions> = episodes?.nStep ?? {};
+  const later = ends?.nStep?.hasBetween
+    ? laterFields(fields, between, { stored, stack, steps: ends.nStep.steps })
+    : undefined;
   const drawn = makeSchema(
     join(
       mapFields(fields, stack),
       mapFields(after, stack, episodes?.next),
-      discount,
+      ends?.nStep ? { [discount]: SCALAR } : {},
+      later ? { ...later.fields, [betweenDiscount]: later.discount } : {},
     ),
   );
   const byName = new Map(stored.leaves.map((leaf) => [leaf.name, leaf]));
@@ -99,10 +111,15 @@ export function makeReplaySchema(
       return drawnFrom(leaf, own, { source: sourceOf(own.index, ends), stack });
     }
     const side = sideLeaves.findIndex(({ name }) => name === leaf.name);
-    if (side < 0) {
-      return { leaf, source: "discount", stored: -1, frames: 1, side };
-    }
     const [top, ...rest] = leaf.path;
+    if (side < 0 && Object.hasOwn(between, top)) {
+      const origin = byName.get([between[top], ...rest].join("."))!;
+      return drawnFrom(leaf, origin, { source: "between", stack });
+    }
+    if (side < 0) {
+      const source = top === discount ? "discount" : "betweenDiscount";
+      return { leaf, source, stored: -1, frames: 1, side };
+    }
     const origin = byName.get([episodes!.next![top], ...rest].join("."))!;
     return { ...drawnFrom(leaf, origin, { source: "next", stack }), side };
   });
@@ -184,6 +201,46 @@ function mapFields(
   return Object.fromEntries(entries);
 }
 
+/** Fields at the later steps of returns, and the discounts of those steps. */
+function laterFields(
+  fields: Fields,
+  between: Readonly<Record<string, string>>,
+  { stored, stack, steps }: { stored: Schema; stack: Stack; steps: number },
+): { fields: Fields; discount: ArrayField } {
+  for (const name of Object.values(between)) {
+    checkName(name, stored, "draw between");
+  }
+  if (steps < 2) {
+    throw new RangeError(
+      `Cannot draw what is between the steps of a return of ${steps}: expected 2 steps or more`,
+    );
+  }
+  const named = Object.entries(between).map(([name, origin]) => [
+    name,
+    repeatField(stackField(fields[origin], origin, stack), steps - 1),
+  ]);
+  return {
+    fields: Object.fromEntries(named),
+    discount: { shape: [steps - 1], dtype: SCALAR.dtype },
+  };
+}
+
+/** A field several times in a row. */
+function repeatField(field: Field, times: number): Field {
+  if (typeof (field as ArrayField).dtype === "string") {
+    const { shape, dtype } = field as ArrayField;
+    return { shape: [times, ...shape], dtype };
+  }
+  const repeated = Object.entries(field).map((
+    [key, child],
+  ): [string, Field] => [
+    key,
+    repeatField(child, times),
+  ]);
+  if (Array.isArray(field)) return repeated.map(([, child]) => child);
+  return Object.fromEntries(repeated);
+}
+
 function stackField(field: Field, path: string, stack: Stack): Field {
   if (typeof (field as ArrayField).dtype === "string") {
     const { shape, dtype } = field as ArrayField;
@@ -219,6 +276,7 @@ function episodeSchema(
       steps: checkSteps(nStep.steps),
       gamma: checkGamma(nStep.gamma),
       reward: findReward(nStep.reward ?? "reward", stored),
+      hasBetween: Object.keys(nStep.between ?? {}).length > 0,
     },
   };
 }

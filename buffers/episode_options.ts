@@ -28,6 +28,21 @@ export interface NStepOptions {
    * @default "discount"
    */
   readonly discount?: string;
+  /**
+   * Names of values at the later steps of a return, all but its first, and the
+   * field that holds them: drawn `[row, steps - 1, ...shape]`. Where a return
+   * is shorter, its last step's values stand for those that are missing.
+   *
+   * @default {}
+   */
+  readonly between?: Readonly<Record<string, string>>;
+  /**
+   * Name that the discounts of those steps are drawn under, with `between`:
+   * `gamma^i` of step `i`, and 0 past the end of a return.
+   *
+   * @default "betweenDiscount"
+   */
+  readonly betweenDiscount?: string;
 }
 
 /**

@@ -20,7 +20,8 @@ import type { NStepOptions } from "./episode_options.ts";
  * assertEquals(options.steps, 3);
  * ```
  */
-export interface NStepAccumulatorOptions extends NStepOptions {
+export interface NStepAccumulatorOptions
+  extends Omit<NStepOptions, "between" | "betweenDiscount"> {
   /** What a step is, by name; the names of flags are among them. */
   readonly fields: Readonly<Record<string, Field>>;
   /**

@@ -93,7 +93,16 @@ function optionsOf(
         ? { "seen.camera": frames }
         : undefined,
       padding: zeroPadding ? "zero" : undefined,
-      nStep: nStep > 0 ? { steps: nStep, gamma } : undefined,
+      nStep: nStep > 0
+        ? {
+          steps: nStep,
+          gamma,
+          ...(nStep > 1 && {
+            between: { later: "seen", laterReward: "reward" },
+            betweenDiscount: "laterDiscount",
+          }),
+        }
+        : undefined,
     },
   };
 }
@@ -132,7 +141,7 @@ function checkBatch(
   batch: Batch,
 ): void {
   const drawable = naive.drawable();
-  const arrays = arraysOf(batch, naiveOptions.nStep > 0, hasNext);
+  const arrays = arraysOf(batch, naiveOptions.nStep, hasNext);
   batch.slots.forEach((slot, i) => {
     const place = drawable.get(slot);
     if (place === undefined) throw new Error(`slot ${slot} is not held`);
@@ -148,14 +157,21 @@ function checkBatch(
 }
 
 function arraysOf(
-  { seen, after, action, reward, terminated, cut, discount }: Batch,
-  hasReturn: boolean,
+  { seen, after, action, reward, terminated, cut, discount, ...rest }: Batch,
+  nStep: number,
   hasNext: boolean,
 ): Record<string, FieldArray> {
   type Seen = { camera: FieldArray; parts: [FieldArray] };
   const { camera, parts: [joints] } = seen as Seen;
   const arrays = { camera, joints, action, reward, terminated, truncated: cut };
-  if (hasReturn) Object.assign(arrays, { discount });
+  if (nStep > 0) Object.assign(arrays, { discount });
+  if (nStep > 1) {
+    const { later, laterReward, laterDiscount } = rest;
+    const { camera: laterCamera, parts } = later as Seen;
+    const laterJoints = parts[0];
+    const found = { laterCamera, laterJoints, laterReward, laterDiscount };
+    Object.assign(arrays, found);
+  }
   if (hasNext) {
     const { camera, parts: [joints] } = after as Seen;
     Object.assign(arrays, { nextCamera: camera, nextJoints: joints });

@@ -113,13 +113,16 @@ export class NaiveReplay {
     const { nStep, gamma, lag } = this.#options;
     const newest = this.history.length - lag - 1;
     let last = step, sum = 0, discount = 1;
+    const later: { at: number; discount: number }[] = [];
     for (let at = step, n = 0; n < Math.max(1, nStep); n++, at++) {
       const row = this.history[at][env];
       last = at;
+      if (n > 0) later.push({ at, discount });
       sum += discount * row.reward;
       discount *= gamma;
       if (row.terminated || row.truncated || at === newest) break;
     }
+    while (later.length < nStep - 1) later.push({ at: last, discount: 0 });
     const { seen, action, reward } = this.history[step][env];
     const { terminated, truncated, next } = this.history[last][env];
     const stack = this.#stack(step, env);
@@ -134,6 +137,12 @@ export class NaiveReplay {
       nextCamera: this.#interleave(after),
       nextJoints: next.joints,
       discount: [discount],
+      laterCamera: later.flatMap(({ at }) =>
+        this.#interleave(this.#stack(at, env))
+      ),
+      laterJoints: later.flatMap(({ at }) => this.history[at][env].seen.joints),
+      laterReward: later.map(({ at }) => this.history[at][env].reward),
+      laterDiscount: later.map(({ discount }) => discount),
     };
   }
 
