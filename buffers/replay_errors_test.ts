@@ -152,6 +152,22 @@ Deno.test("options that do not fit each other are named", () => {
       { episodes: { nStep: { steps: 1, gamma: 1 } } },
       "Cannot sum unknown field 'reward'",
     ],
+    [
+      {
+        episodes: {
+          nStep: { steps: 2, gamma: 1, reward: "x", between: { a: "xx" } },
+        },
+      },
+      "Cannot draw between unknown field 'xx': did you mean 'x'?",
+    ],
+    [
+      {
+        episodes: {
+          nStep: { steps: 1, gamma: 1, reward: "x", between: { a: "x" } },
+        },
+      },
+      "Cannot draw what is between the steps of a return of 1: expected 2 steps or more",
+    ],
   ];
   for (const [options, message] of ranges) {
     assertThrows(make(options), RangeError, message);

@@ -1,7 +1,13 @@
 import type { LossValue, Params } from "@bellman/compute";
 import { nest, type RandomSource, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { criticLoss, type CriticLossOptions } from "./loss.ts";
+import {
+  criticLoss,
+  type CriticLossOptions,
+  entropyBonus,
+  type SoftValueOptions,
+} from "./loss.ts";
+import type { DiscreteSacBatch } from "./update_types.ts";
 
 /** What both Q functions say. */
 export interface Estimates<T extends tf.Tensor = tf.Tensor1D> {
@@ -46,4 +52,19 @@ export function bothLosses(
     criticLoss(qf2, targets, options),
   ) as tf.Scalar;
   return { loss, aux: estimates };
+}
+
+/** The bonus of a batch; none where it holds no observations in between. */
+export function entropiesBetween(
+  batch: Pick<DiscreteSacBatch, "betweenObservations" | "betweenDiscounts">,
+  logProbs: (observations: tf.Tensor) => tf.Tensor1D,
+  options: Pick<SoftValueOptions, "alpha"> = {},
+): tf.Tensor1D | undefined {
+  const { betweenObservations, betweenDiscounts } = batch;
+  if (betweenObservations === undefined) return undefined;
+  return entropyBonus(
+    logProbs(betweenObservations),
+    betweenDiscounts!,
+    options,
+  );
 }

@@ -31,7 +31,7 @@ export interface SacForm {
   /** The least discrete action: updates count from 0. */
   readonly firstAction: number;
   /** Which random numbers an update takes. */
-  readonly noises: readonly ("noise" | "nextNoise")[];
+  readonly noises: readonly ("noise" | "nextNoise" | "betweenNoise")[];
   /** Makes parameters, target networks and slots. */
   readonly init: (random: RandomStream) => FormState;
   /** One of the pure updates. */
@@ -123,7 +123,7 @@ function twinForm(config: SacConfig, box: BoxLayers): SacForm {
     policy,
     estimate: qf.apply as SacForm["estimate"],
     firstAction: 0,
-    noises: ["noise", "nextNoise"],
+    noises: ["noise", "nextNoise", ...betweenNoise(config)],
     init: twinState({ policy, qf }, config),
     update: update as unknown as FormUpdate,
   };
@@ -147,10 +147,27 @@ function valueForm(config: SacConfig, box: BoxLayers): SacForm {
     policy,
     estimate: qf.apply as SacForm["estimate"],
     firstAction: 0,
-    noises: ["noise"],
+    noises: ["noise", ...betweenNoise(config)],
     init: (random) => initSacValueState(model, random) as unknown as FormState,
     update: update as unknown as FormUpdate,
   };
+}
+
+/** Whether updates take the observations between the rewards of a return. */
+export function takesBetween({ nSteps, nStepEntropy }: SacConfig): boolean {
+  return nSteps > 1 && nStepEntropy === "all";
+}
+
+function betweenNoise(config: SacConfig): readonly "betweenNoise"[] {
+  return takesBetween(config) ? ["betweenNoise"] : [];
+}
+
+/** Rows of an input of the update: of those in between, some for each row. */
+export function rowsOf(
+  name: string,
+  { batchSize, nSteps }: Pick<SacConfig, "batchSize" | "nSteps">,
+): number {
+  return name.startsWith("between") ? batchSize * (nSteps - 1) : batchSize;
 }
 
 function discreteForm(

@@ -7,7 +7,7 @@ import {
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
-import type { FormState, SacForm } from "./_form.ts";
+import { type FormState, rowsOf, type SacForm, takesBetween } from "./_form.ts";
 
 /** What one update learns from and how far it goes. */
 export type LearnerInputs = Readonly<Record<string, TensorData | number>>;
@@ -50,6 +50,9 @@ export function makeLearner(
       ...given,
       observations: policy.encode(given.observations),
       nextObservations: policy.encode(given.nextObservations),
+      ...(takesBetween(config) && {
+        betweenObservations: policy.encode(given.betweenObservations),
+      }),
       ...(firstAction !== 0 && {
         actions: tf.sub(given.actions, tf.scalar(firstAction, "int32")),
       }),
@@ -80,16 +83,21 @@ function hyperparametersOf(config: SacConfig): string[] {
 /** Shapes and types of a batch, as replay gives it. */
 function batchTypes(
   { policy, noises }: SacForm,
-  { batchSize, nSteps, replay }: SacConfig,
+  config: SacConfig,
 ): Record<string, TensorType> {
+  const { batchSize, nSteps, replay } = config;
   const { observationInput, distribution } = policy;
-  const observations: TensorType = {
-    shape: [batchSize, ...observationInput.shape],
+  const observations = (name: string): TensorType => ({
+    shape: [rowsOf(name, config), ...observationInput.shape],
     dtype: observationInput.dtype,
-  };
+  });
   return {
-    observations,
-    nextObservations: observations,
+    observations: observations("observations"),
+    nextObservations: observations("nextObservations"),
+    ...(takesBetween(config) && {
+      betweenObservations: observations("betweenObservations"),
+      betweenDiscounts: float32(batchSize, nSteps - 1),
+    }),
     actions: {
       shape: [batchSize, ...distribution.actionShape],
       dtype: distribution.actionDtype,
@@ -101,7 +109,7 @@ function batchTypes(
     ...Object.fromEntries(
       noises.map((name) => [
         name,
-        float32(batchSize, distribution.noise.size),
+        float32(rowsOf(name, config), distribution.noise.size),
       ]),
     ),
   };

@@ -13,6 +13,7 @@ import {
   type StochasticPolicy,
 } from "@bellman/policies";
 import type { SacConfig } from "./config.ts";
+import { takesBetween } from "./_form.ts";
 
 /** A step of all copies, in arrays of the policy's types. */
 export interface ReplayStep {
@@ -33,6 +34,9 @@ export interface ReplayBatch {
   readonly nextObservations: TensorData;
   /** Discounts of what follows, with rewards of several steps. */
   readonly discounts?: TensorData;
+  /** Observations between those rewards, and their discounts. */
+  readonly betweenObservations?: TensorData;
+  readonly betweenDiscounts?: TensorData;
   /** Importance weights, of prioritized replay. */
   readonly weights?: TensorData;
 }
@@ -69,6 +73,7 @@ export class Replay {
     const { bufferSize, batchSize, sharedFrames, nSteps, gamma } = config;
     const { observationInput, distribution } = policy;
     const { shape, dtype } = observationInput;
+    const hasBetween = takesBetween(config);
     this.#config = config;
     this.#newest = sharedFrames > 1
       ? new NewestFrames(shape, { dtype, numEnvs, frames: sharedFrames })
@@ -91,7 +96,15 @@ export class Replay {
       episodes: {
         next: { nextObservation: "observation" },
         ...(sharedFrames > 1 && { stack: { observation: sharedFrames } }),
-        ...(nSteps > 1 && { nStep: { steps: nSteps, gamma } }),
+        ...(nSteps > 1 && {
+          nStep: {
+            steps: nSteps,
+            gamma,
+            ...(hasBetween && {
+              between: { betweenObservations: "observation" },
+            }),
+          },
+        }),
       },
       ...(this.#sampler && { sampler: this.#sampler }),
     });
@@ -104,6 +117,10 @@ export class Replay {
       terminated: batch.terminated,
       nextObservations: batch.nextObservation,
       ...(nSteps > 1 && { discounts: batch.discount }),
+      ...(hasBetween && {
+        betweenObservations: batch.betweenObservations,
+        betweenDiscounts: batch.betweenDiscount,
+      }),
       ...(this.#sampler && { weights: batch.weights }),
     };
     this.#priorities = new Float64Array(batchSize);

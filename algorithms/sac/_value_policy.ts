@@ -25,6 +25,12 @@ export interface OwnActions {
 
 /** What a policy in the form with a V function does in an update. */
 export interface ValuePolicy {
+  /** `log pi(a | s) - log p(a)` of an action of its own in each state. */
+  logRatio(
+    params: Params,
+    observations: tf.Tensor,
+    noise: tf.Tensor2D,
+  ): tf.Tensor1D;
   /** Acts in each state, and asks the Q functions. */
   act(params: Params, critics: Params, batch: SacValueBatch): OwnActions;
   /** Its loss, and the parts of it by the names of the original. */
@@ -63,7 +69,10 @@ export function valuePolicy(
   const ofPolicy = (estimates: Estimates): tf.Tensor1D =>
     haarnojaPolicyLoss ? estimates.qf1 : smaller(estimates);
 
-  function sample(params: Params, { observations, noise }: SacValueBatch) {
+  function sample(
+    params: Params,
+    { observations, noise }: Pick<SacValueBatch, "observations" | "noise">,
+  ) {
     const output = policy.apply(params, observations);
     const sampled = distribution.sampleWithLogProb(output.policy, noise, {
       reparameterize: reparameterize || asReleased,
@@ -80,6 +89,13 @@ export function valuePolicy(
     const own = { output, action, logProb, estimates };
     if (actionPrior === "uniform") return own;
     return { ...own, logPrior: normalPriorLogProb(action) };
+  };
+
+  const logRatio: ValuePolicy["logRatio"] = (params, observations, noise) => {
+    const { action, logProb } = sample(params, { observations, noise });
+    return actionPrior === "uniform"
+      ? logProb
+      : tf.sub(logProb, normalPriorLogProb(action));
   };
 
   const reparameterized: ValuePolicy["loss"] = (params, critics, { batch }) => {
@@ -113,7 +129,11 @@ export function valuePolicy(
     };
   }
 
-  return { act, loss: reparameterize ? reparameterized : likelihoodRatio };
+  return {
+    logRatio,
+    act,
+    loss: reparameterize ? reparameterized : likelihoodRatio,
+  };
 }
 
 /**

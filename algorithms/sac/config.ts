@@ -196,6 +196,12 @@ export interface SacConfig {
    */
   nSteps: number;
   /**
+   * Entropies that returns of several steps count: those of all states after the first action, the soft value; or the last one's alone, as stable-baselines3 has it, which values an action too low by the others.
+   *
+   * @default "all"
+   */
+  nStepEntropy: "all" | "last";
+  /**
    * Draw transitions with equal chances, in proportion to their error, or by the rank of their error.
    *
    * @default "uniform"
@@ -405,6 +411,7 @@ export const defaultSacConfig: Readonly<SacConfig> = {
   trainFrequency: 1,
   gradientSteps: 1,
   nSteps: 1,
+  nStepEntropy: "all",
   replay: "uniform",
   priorityAlpha: 0.6,
   priorityBeta: 0.4,

@@ -1,6 +1,6 @@
 import { adam, type Optimizer, type Params, tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { bothLosses, ofBoth, smaller } from "./_critics.ts";
+import { bothLosses, entropiesBetween, ofBoth, smaller } from "./_critics.ts";
 import { descend } from "./_descend.ts";
 import {
   discreteEntropies,
@@ -55,8 +55,8 @@ export interface DiscreteSacUpdateOptions {
  * are exact and there is no noise. Otherwise it is as `sacUpdate`, in the same
  * order and over the same state.
  *
- * - `y = r + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha log
- *   pi(a' | s'))`
+ * - `y = r + b + gamma (1 - d) sum_a' pi(a' | s') (min_i Q'_i(s', a') - alpha
+ *   log pi(a' | s'))`, where `b` is 0 but for n-step replay (`entropyBonus`)
  * - `J_pi = mean(sum_a pi(a | s) (alpha log pi(a | s) - min_i Q_i(s, a)))`
  * - `J(alpha) = log(alpha) mean(H(pi(. | s)) - targetEntropy)`
  *
@@ -126,7 +126,12 @@ export function discreteSacUpdate(
         logProbsOf(state.policy, nextObservations),
         { alpha },
       );
-      const wanted = criticTargets({ ...batch, nextValues }, {
+      const bonus = entropiesBetween(
+        batch,
+        (x) => tf.neg(discreteEntropies(logProbsOf(state.policy, x))),
+        { alpha },
+      );
+      const wanted = criticTargets({ ...batch, bonus, nextValues }, {
         discount: batch.discounts ?? gamma,
         rewardScale,
       });

@@ -92,6 +92,13 @@ export interface CriticTargetInputs {
   readonly terminated: tf.Tensor1D;
   /** Soft value `V(s')` of the state after the last reward. */
   readonly nextValues: tf.Tensor1D;
+  /**
+   * What the entropies between the rewards of n-step replay are worth, of
+   * {@link entropyBonus}.
+   *
+   * @default 0
+   */
+  readonly bonus?: tf.Tensor1D;
 }
 
 /**
@@ -125,8 +132,8 @@ export interface CriticTargetOptions {
 
 /**
  * What the Q functions are to become,
- * `y = scale r + gamma (1 - d) V(s')`. A terminated row does not bootstrap; a
- * truncated one does.
+ * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
+ * a truncated one does.
  *
  * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8.
  *
@@ -153,11 +160,57 @@ export function criticTargets(
   inputs: CriticTargetInputs,
   options: CriticTargetOptions,
 ): tf.Tensor1D {
-  const { rewards, terminated, nextValues } = inputs;
+  const { rewards, terminated, nextValues, bonus } = inputs;
   const { discount, rewardScale = 1 } = options;
   return tf.tidy(() => {
     const goingOn = tf.mul(tf.sub(1, terminated), discount);
-    return tf.add(tf.mul(rewards, rewardScale), tf.mul(goingOn, nextValues));
+    const earned = tf.mul(rewards, rewardScale);
+    const here = bonus === undefined ? earned : tf.add(earned, bonus);
+    return tf.add(here, tf.mul(goingOn, nextValues));
+  });
+}
+
+/**
+ * Worth of the entropies at the states between the rewards of a soft n-step
+ * return, `b = alpha sum_{k=1}^{n-1} gamma^k (log p(a_k) - log pi(a_k | s_k))`.
+ * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft
+ * value of the first action wherever the policy acted itself: every state after
+ * that action counts with its reward and its entropy.
+ *
+ * Source: the soft Bellman equation of Haarnoja et al. 2018
+ * (https://arxiv.org/abs/1801.01290), equation 2, applied n times.
+ *
+ * @param logProbs Logarithms of the policy's density, less that of a prior
+ * other than uniform, at an action of its own in each state
+ * `[batch * (n - 1)]`; for a policy over finitely many actions the negative
+ * entropies.
+ * @param discounts `gamma^k` of each state, 0 past the end of a return
+ * `[batch, n - 1]`.
+ * @param options Temperature.
+ * @returns Worths `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { entropyBonus } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProbs = tf.tensor1d([-1, -2, -1, -9]);
+ * const discounts = tf.tensor2d([[0.5, 0.25], [0.5, 0]]);
+ * const bonus = entropyBonus(logProbs, discounts, { alpha: 2 });
+ * assertEquals(bonus.arraySync(), [2, 1]);
+ * ```
+ */
+export function entropyBonus(
+  logProbs: tf.Tensor1D,
+  discounts: tf.Tensor2D,
+  options: Pick<SoftValueOptions, "alpha"> = {},
+): tf.Tensor1D {
+  const { alpha = 1 } = options;
+  return tf.tidy(() => {
+    const rows = tf.reshape(logProbs, discounts.shape);
+    return tf.mul(tf.sum(tf.mul(discounts, rows), 1), tf.neg(alpha));
   });
 }
 

@@ -17,7 +17,7 @@ import { ActionValues } from "./_action_values.ts";
 import { checkConfig } from "./_check_config.ts";
 import { Collector } from "./_collector.ts";
 import { defaultSacConfig, type SacConfig } from "./config.ts";
-import { formOf } from "./_form.ts";
+import { formOf, rowsOf } from "./_form.ts";
 import { Hyperparameters } from "./_hyperparameters.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
 import { Replay } from "./_replay.ts";
@@ -135,9 +135,11 @@ export class SAC {
       compilation: this.#compilation,
       params: () => this.#learner.state.policy,
     });
-    const size = config.batchSize * policy.distribution.noise.size;
+    const { size } = policy.distribution.noise;
     this.#noises = Object.fromEntries(
-      form.noises.map((name) => [name, new Float32Array(size)]),
+      form.noises.map((
+        name,
+      ) => [name, new Float32Array(rowsOf(name, config) * size)]),
     );
   }
 

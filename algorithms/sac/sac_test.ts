@@ -51,12 +51,25 @@ const FORMS: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
     reparameterize: false,
   }],
   "a mixture": [BOX_SPACES, { critics: "value", policy: "mixture" }],
+  "value critics, returns of several steps": [BOX_SPACES, {
+    critics: "value",
+    actionPrior: "normal",
+    nSteps: 3,
+  }],
   "discrete actions": [DISCRETE_SPACES, { initialExploration: "policy" }],
+  "discrete actions, returns of several steps": [DISCRETE_SPACES, {
+    nSteps: 3,
+  }],
+  "returns that count the last entropy alone": [BOX_SPACES, {
+    nSteps: 2,
+    nStepEntropy: "last",
+  }],
   "frames that are shared": [FRAME_SPACES, {
     network: "cnn_small",
     sharedFrames: 2,
     bufferSize: 24,
     batchSize: 2,
+    nSteps: 2,
   }],
 };
 

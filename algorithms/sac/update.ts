@@ -1,6 +1,6 @@
 import { adam, type Optimizer, type Params, tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { bothLosses, ofBoth, smaller } from "./_critics.ts";
+import { bothLosses, entropiesBetween, ofBoth, smaller } from "./_critics.ts";
 import { descend } from "./_descend.ts";
 import { criticTargets, softValues } from "./loss.ts";
 import { isMixture } from "./_mixture.ts";
@@ -55,7 +55,8 @@ export interface SacUpdateOptions {
  * against the new critics; at last the target networks move.
  *
  * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with
- *   `y = r + gamma (1 - d) (min_i Q'_i(s', a') - alpha log pi(a' | s'))`
+ *   `y = r + b + gamma (1 - d) (min_i Q'_i(s', a') - alpha log pi(a' | s'))`,
+ *   where `b` is 0 but for n-step replay (`entropyBonus`)
  * - `J_pi = mean(alpha log pi(a | s) - min_i Q_i(s, a))`
  * - `J(alpha) = -log(alpha) mean(log pi(a | s) + targetEntropy)`
  *
@@ -133,6 +134,11 @@ export function sacUpdate(
       const nextQ = estimate(state.targets, nextObservations, next.action);
       const wanted = criticTargets({
         ...batch,
+        bonus: entropiesBetween(
+          batch,
+          (x) => sample(state.policy, x, batch.betweenNoise!).logProb,
+          { alpha },
+        ),
         nextValues: softValues(smaller(nextQ), next.logProb, { alpha }),
       }, { discount: batch.discounts ?? gamma, rewardScale });
 

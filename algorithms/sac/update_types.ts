@@ -46,6 +46,15 @@ export interface DiscreteSacBatch {
    */
   readonly discounts?: tf.Tensor1D;
   /**
+   * Encoded observations between the rewards of n-step replay
+   * `[batch * (n - 1), ...observationShape]`, whose entropies count too.
+   *
+   * @default none: only the entropy after the last reward counts
+   */
+  readonly betweenObservations?: tf.Tensor;
+  /** With those, `gamma^k` of each, 0 past a return's end `[batch, n - 1]`. */
+  readonly betweenDiscounts?: tf.Tensor2D;
+  /**
    * Importance weights of prioritized replay `[batch]`. They weigh the errors
    * of the Q functions, as priorities favour some outcomes of an action over
    * others. The other losses are minimised state by state, whichever states
@@ -79,6 +88,11 @@ export interface DiscreteSacBatch {
 export interface SacValueBatch extends DiscreteSacBatch {
   /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
   readonly noise: tf.Tensor2D;
+  /**
+   * Noise of its actions at the observations in between
+   * `[batch * (n - 1), policy.noise.size]`.
+   */
+  readonly betweenNoise?: tf.Tensor2D;
 }
 
 /**

@@ -1,7 +1,13 @@
 import { adamTf1, cloneParams, polyak, tidy } from "@bellman/compute";
 import type { RandomSource } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { bothLosses, initCritics, ofBoth, smaller } from "./_critics.ts";
+import {
+  bothLosses,
+  entropiesBetween,
+  initCritics,
+  ofBoth,
+  smaller,
+} from "./_critics.ts";
 import { descend } from "./_descend.ts";
 import { sacDiagnostics } from "./diagnostics.ts";
 import {
@@ -26,7 +32,8 @@ import type {
  * parameters before the update.
  *
  * - `J_Q = sum_i mean(w (Q_i(s, a) - y)^2) / 2` with
- *   `y = scale r + gamma (1 - d) V'(s')`
+ *   `y = scale r + b + gamma (1 - d) V'(s')`, where `b` is 0 but for n-step
+ *   replay (`entropyBonus`)
  * - `J_V = mean((V(s) - A(s, a))^2) / 2` with
  *   `A = min_i Q_i(s, a) - log pi(a | s) + log p(a)`
  * - `J_pi = -mean(A)` reparameterized, `-mean(log pi(a | s) (A - V(s)))` by
@@ -89,6 +96,10 @@ export function sacValueUpdate(
 
       const targets = criticTargets({
         ...batch,
+        bonus: entropiesBetween(
+          batch,
+          (x) => policy.logRatio(state.policy, x, batch.betweenNoise!),
+        ),
         nextValues: vf.apply(state.targets, nextObservations),
       }, { discount: batch.discounts ?? gamma, rewardScale });
       const critics = descend(

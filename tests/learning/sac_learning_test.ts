@@ -143,3 +143,85 @@ for (const nSteps of [1, 3]) {
     }
   });
 }
+
+/** Soft values of the chain, first state first, where each has an entropy. */
+function softChain(
+  ends: ToyTask["ends"],
+  { gamma, worth }: { gamma: number; worth: number },
+): number[] {
+  const endless = (1 + gamma * worth) / (1 - gamma);
+  if (ends === "truncated") return [endless, endless, endless];
+  const values = [1];
+  while (values.length < 3) values.unshift(1 + gamma * (values[0] + worth));
+  return values;
+}
+
+const ENTROPIES: Readonly<Record<string, [Partial<SacConfig>, number]>> = {
+  "discrete actions": [{}, Math.log(4)],
+  "two Q functions": [{}, Math.log(2)],
+  "value critics": [{ critics: "value" }, Math.log(2)],
+};
+
+for (const [name, [config, entropy]] of Object.entries(ENTROPIES)) {
+  for (const nSteps of [1, 3]) {
+    Deno.test(`returns of ${nSteps} count the entropy of every state, ${name}`, () => {
+      const isValue = config.critics === "value";
+      const alpha = isValue ? 1 : 0.8, gamma = 0.5;
+      for (const ends of ["terminated", "truncated"] as const) {
+        const task = name === "discrete actions"
+          ? { ...CHAIN(ends), actionSpace: DISCRETE.actionSpace }
+          : CHAIN(ends);
+        const { agent } = learn(task, {
+          steps: 500,
+          config: {
+            ...config,
+            gamma,
+            nSteps,
+            tau: 0.05,
+            policyRegularization: 0,
+            ...(!isValue && { temperature: alpha }),
+          },
+        });
+        const wanted = softChain(ends, { gamma, worth: alpha * entropy });
+        wanted.forEach((value, at) =>
+          assertAlmostEquals(agent.qValues([at], [0])[0], value, 0.1)
+        );
+        agent.close();
+      }
+    });
+  }
+}
+
+/** One state, actions of unlike rewards, episodes that a limit cuts. */
+const ONE_STATE: ToyTask = {
+  observationSpace: { type: "discrete", n: 1 },
+  actionSpace: { type: "discrete", n: 2 },
+  length: 5,
+  ends: "truncated",
+  observation: () => 0,
+  reward: (_, action) => action[0],
+};
+
+Deno.test("one state is worth alpha logsumexp(r / alpha) / (1 - gamma), whatever nSteps", () => {
+  const gamma = 0.7, temperature = 0.8;
+  const soft = temperature * Math.log(1 + Math.exp(1 / temperature));
+  const value = soft / (1 - gamma);
+  const valuesFor = (config: Partial<SacConfig>) => {
+    const { agent } = learn(ONE_STATE, {
+      steps: 800,
+      config: { gamma, temperature, tau: 0.05, bufferSize: 800, ...config },
+    });
+    const values = agent.qValues([0], []);
+    agent.close();
+    return values;
+  };
+  for (const nSteps of [1, 2, 4]) {
+    const values = valuesFor({ nSteps });
+    [0, 1].forEach((reward) =>
+      assertAlmostEquals(values[reward], reward + gamma * value, 0.15)
+    );
+  }
+  // The other form leaves entropies out, and says so little.
+  const [, best] = valuesFor({ nSteps: 4, nStepEntropy: "last" });
+  assert(best < 1 + gamma * value - 0.5, `${best}`);
+});
