@@ -57,6 +57,7 @@ function ourPath(name: string, separate: boolean): string {
   const [tower, ...rest] = name.split("/");
   const trunk = separate ? tower : "shared";
   const inside = rest.join("/")
+    .replace(/^lnlstm\//, "lstm/")
     .replace(/^mlp_fc(\d+)\/w$/, "dense$1/kernel")
     .replace(/^mlp_fc(\d+)\/b$/, "dense$1/bias");
   return `${trunk}/${inside}`;

@@ -38,3 +38,42 @@ export function areaTaps(from: number, to: number): Taps {
   }
   return { first, count, weights, total };
 }
+
+/** The parts of new pixels along an axis, in OpenCV's order and numbers. */
+export interface FloatTaps {
+  /** The new pixel of each part. */
+  targets: Int32Array;
+  /** The old pixel that it comes from. */
+  sources: Int32Array;
+  weights: Float32Array;
+}
+
+/** Parts of an old pixel that OpenCV leaves out. */
+const LEAST_PART = 1e-3;
+
+/**
+ * How much of each of `from` pixels lies in each of `to` pixels, as
+ * `computeResizeAreaTab` of OpenCV's `resize.cpp` has it.
+ */
+export function floatTaps(from: number, to: number): FloatTaps {
+  const taps: [target: number, source: number, weight: number][] = [];
+  const scale = from / to;
+  for (let i = 0; i < to; i++) {
+    const start = i * scale, end = start + scale;
+    const length = Math.min(scale, from - start);
+    const last = Math.min(Math.floor(end), from - 1);
+    const first = Math.min(Math.ceil(start), last);
+    if (first - start > LEAST_PART) {
+      taps.push([i, first - 1, (first - start) / length]);
+    }
+    for (let k = first; k < last; k++) taps.push([i, k, 1 / length]);
+    if (end - last > LEAST_PART) {
+      taps.push([i, last, Math.min(end - last, 1, length) / length]);
+    }
+  }
+  return {
+    targets: Int32Array.from(taps, ([target]) => target),
+    sources: Int32Array.from(taps, ([, source]) => source),
+    weights: Float32Array.from(taps, ([, , weight]) => weight),
+  };
+}
