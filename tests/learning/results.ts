@@ -49,9 +49,9 @@ export interface SeedSummary {
 
 /** Name of the results: the preset's, or the environment's. */
 export function nameOf(
-  { preset, env }: Pick<LearningResults, "preset" | "env">,
+  { preset, env }: { preset?: string; env: string },
 ): string {
-  return preset === "" ? env : preset;
+  return preset || env;
 }
 
 /** Mean, sample standard deviation and Student's 95 % interval of the mean. */

@@ -1,8 +1,9 @@
 /**
  * Keeps the results that the READMEs show equal to the data beside each
- * algorithm: `algorithms/NAME/results/*.json` between the marks
- * `<!-- results -->` and `<!-- /results -->`, the long runs of `results/curves`
- * between `<!-- curves -->` and `<!-- /curves -->`. `--check` only compares.
+ * algorithm: `algorithms/NAME/results/*.json` and, in the algorithm's README,
+ * other libraries' `results/peers/*.json` between the marks `<!-- results -->`
+ * and `<!-- /results -->`; the long runs of `results/curves` between
+ * `<!-- curves -->` and `<!-- /curves -->`. `--check` only compares.
  */
 import type { Program } from "../learning/keep_curves.ts";
 import {
@@ -13,9 +14,11 @@ import {
 } from "../learning/results.ts";
 import { ROOT } from "./packages.ts";
 
-/** Results with the algorithm that they are of. */
-export interface ResultsRow extends LearningResults {
-  algorithm: string;
+/** Results with the program that they are of; another library's have no commit. */
+export interface ResultsRow extends Omit<LearningResults, "commit" | "preset"> {
+  program: string;
+  preset?: string;
+  commit?: string;
 }
 
 /** The evaluations of long runs on an environment. */
@@ -36,13 +39,15 @@ const CURVES_NOTE =
 /** The table of results, with what its columns mean. */
 export function resultsTable(rows: readonly ResultsRow[]): string {
   const header = [
-    ...["algorithm", "environment", "steps", "seeds", "episodes", "bar"],
+    ...["program", "environment", "steps", "seeds", "episodes", "bar"],
     ...[`last: ${SUMMARY}`, "last: seeds at the bar"],
     ...[`best: ${SUMMARY}`, "best: seeds at the bar"],
     "commit",
   ];
-  const cells = rows.map((row) => [
-    row.algorithm,
+  const order = (it: ResultsRow) => `${it.program} ${nameOf(it)}`;
+  const sorted = [...rows].sort((a, b) => order(a) < order(b) ? -1 : 1);
+  const cells = sorted.map((row) => [
+    row.program,
     nameOf(row),
     row.steps.toLocaleString("en-US"),
     String(row.seeds.length),
@@ -50,7 +55,7 @@ export function resultsTable(rows: readonly ResultsRow[]): string {
     row.bar === null ? "-" : String(row.bar),
     ...column(row, "last"),
     ...column(row, "best"),
-    `\`${row.commit}\``,
+    commitCell(row.commit),
   ]);
   return `${markdownTable([header, ...cells])}\n\n${wrap(RESULTS_NOTE)}`;
 }
@@ -79,10 +84,14 @@ export function curvesTable(rows: readonly CurvesRow[]): string {
       String(evaluation.episodes),
       describeSeeds(runs.map((it) => it.mean.at(-1)!)),
       describeSeeds(runs.map((it) => Math.max(...it.mean))),
-      commit === undefined ? "-" : `\`${commit}\``,
+      commitCell(commit),
     ])
   );
   return `${markdownTable([header, ...cells])}\n\n${wrap(CURVES_NOTE)}`;
+}
+
+function commitCell(commit: string | undefined): string {
+  return commit === undefined ? "-" : `\`${commit}\``;
 }
 
 /** A Markdown table as `deno fmt` writes it, with columns of equal width. */
@@ -101,7 +110,7 @@ function wrap(text: string): string {
   return text.replaceAll(/(?=\S)(.{1,80})(?:\s|$)/g, "$1\n").trimEnd();
 }
 
-/** The data of a folder, sorted by file name; none where there is no folder. */
+/** The data of a folder, by file name; none where there is no folder. */
 async function readData<T>(folder: string): Promise<T[]> {
   const names: string[] = [];
   try {
@@ -149,13 +158,14 @@ if (import.meta.main) {
     const folder = `${ROOT}algorithms/${name}/results`;
     const readme = `algorithms/${name}/README.md`;
     const rows = (await readData<LearningResults>(folder))
-      .map((it) => ({ algorithm: name, ...it }));
-    if (rows.length > 0) await refresh(readme, "results", resultsTable(rows));
+      .map((it) => ({ program: `@bellman/${name}`, ...it }));
+    const peers = await readData<ResultsRow>(`${folder}/peers`);
+    if (rows.length > 0) {
+      await refresh(readme, "results", resultsTable([...rows, ...peers]));
+    }
     const curves = await readData<CurvesRow>(`${folder}/curves`);
     if (curves.length > 0) await refresh(readme, "curves", curvesTable(curves));
     all.push(...rows);
   }
-  const order = (it: ResultsRow) => `${it.algorithm} ${nameOf(it)}`;
-  all.sort((a, b) => order(a) < order(b) ? -1 : 1);
   await refresh("README.md", "results", resultsTable(all));
 }
