@@ -24,10 +24,52 @@ export function milliseconds(seconds: number): number {
   return Math.max(1, Math.round(1000 * seconds));
 }
 
-/** A module's URL: a path counts from the current folder. */
+/** Protocols that modules may have: those of a page or a text name no author. */
+const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
+
+/** The URL of a module: a path counts from the current folder. */
 function urlOf(module: string): string {
-  if (URL.canParse(module) && !/^[a-z]:[\\/]/i.test(module)) return module;
-  return pathToFileURL(resolve(module)).href;
+  const url = /^[a-z]:[\\/]/i.test(module) ? null : URL.parse(module);
+  if (url === null) return pathToFileURL(resolve(module)).href;
+  if (PROTOCOLS.has(url.protocol)) return module;
+  const shown = module.length > 60 ? `${module.slice(0, 57)}...` : module;
+  throw new UsageError(
+    `Cannot import ${shown}, which envModules names: expected a file or a package of npm: or jsr:, not ${url.protocol}`,
+  );
+}
+
+/** Code beside Bellman's own that an environment is made of. */
+export interface EnvironmentCode {
+  /** Modules that are imported: URLs, or names of Python modules. */
+  modules: string[];
+  /** Texts that Python gets as options, and may take for the name of code. */
+  options: string[];
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(textsIn)
+    : [];
+}
+
+/**
+ * Lists the code beside Bellman's own that a configuration names, without
+ * running any.
+ *
+ * @throws {UsageError} If a module is neither a file nor a package.
+ */
+export function codeOf(config: ResolvedConfig): EnvironmentCode {
+  const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
+  if (!isGymnasium(env)) return { modules: envModules.map(urlOf), options: [] };
+  const name = env.slice(GYMNASIUM.length);
+  const owner = name.includes(":")
+    ? [name.slice(0, name.lastIndexOf(":"))]
+    : [];
+  return {
+    modules: [...envModules, ...owner],
+    options: textsIn([envKwargs, evaluationEnvKwargs]),
+  };
 }
 
 async function importOwn(module: string): Promise<void> {

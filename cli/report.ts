@@ -1,3 +1,4 @@
+import { stringify } from "@std/yaml";
 import {
   type EvaluationResult,
   readEpisodes,
@@ -21,7 +22,7 @@ export async function writeReport(
     title: `${config.algorithm} on ${config.env}, seed ${config.seed}`,
     progress: readProgress(folder.progressPath),
     episodes: readEpisodes(folder.episodesPath),
-    configText: await Deno.readTextFile(folder.configPath),
+    configText: stringify(config),
     evaluations,
     details,
   });

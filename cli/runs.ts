@@ -1,23 +1,29 @@
-import {
-  CheckpointStore,
-  openRunFolder,
-  type RunFolder,
-} from "@bellman/training";
+import { CheckpointStore, openRunFolder, RunFolder } from "@bellman/training";
 import type { Checkpoint, StateTree } from "@bellman/training";
+import { existsSync } from "node:fs";
 import { ALGORITHMS } from "./algorithms.ts";
+import type { OptionSpec } from "./args.ts";
 import { readText } from "./config/from_options.ts";
 import {
   parseMapping,
   resolveConfig,
   type ResolvedConfig,
 } from "./config/resolve.ts";
+import { codeOf } from "./environment_modules.ts";
+import { originalConfig } from "./run_signature.ts";
 import type { Session } from "./session.ts";
 import { UsageError } from "./usage_error.ts";
 
-/** A run folder that was made before, and its configuration. */
+/** A run folder that was made before, and the configuration it began with. */
 export interface SavedRun {
   folder: RunFolder;
   config: ResolvedConfig;
+  /** Text of the configuration. */
+  configText: string;
+  /** Whether this user made the run on this machine. */
+  isOwn: boolean;
+  /** Says how `config.yaml` differs from what the run began with, if it does. */
+  edits?: string;
 }
 
 /** Opens a run folder; one that is missing or broken is one clear line. */
@@ -27,9 +33,29 @@ export async function openRun(dir: string): Promise<SavedRun> {
       "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
     );
   }
-  const folder = openRunFolder(dir);
-  const name = folder.configPath;
-  const text = await readText(name, "the configuration");
+  const folder = new RunFolder(dir);
+  const { configPath, signaturePath } = folder;
+  if (!existsSync(signaturePath)) openRunFolder(dir);
+  const [current, signed] = await Promise.all(
+    [configPath, signaturePath].map((path) =>
+      existsSync(path) ? readText(path, "the configuration") : undefined
+    ),
+  );
+  const original = originalConfig(current, signed);
+  if (original === undefined) {
+    throw new UsageError(
+      `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
+    );
+  }
+  const { text, isOwn } = original;
+  const config = runConfigOf(text, configPath, dir);
+  const edits = editsOf(current, { text, config, path: configPath });
+  return { folder, config, configText: text, isOwn, edits };
+}
+
+function runConfigOf(
+  ...[text, name, dir]: [text: string, name: string, dir: string]
+): ResolvedConfig {
   const entry = parseMapping(text, name).find(([key]) => key === "algorithm");
   const algorithm = String(entry?.[1]);
   if (!Object.hasOwn(ALGORITHMS, algorithm)) {
@@ -39,12 +65,79 @@ export async function openRun(dir: string): Promise<SavedRun> {
       }`,
     );
   }
-  const file = { name, text };
-  return {
-    folder,
-    config: resolveConfig(undefined, { file, entries: [] }),
-  };
+  return resolveConfig(undefined, { file: { name, text }, entries: [] });
 }
+
+/** At most this many edited keys are named. */
+const NAMED_EDITS = 3;
+
+/** Says how `config.yaml` differs from what the run began with, if it does. */
+function editsOf(
+  current: string | undefined,
+  { text, config, path }: {
+    text: string;
+    config: ResolvedConfig;
+    path: string;
+  },
+): string | undefined {
+  if (current === text) return undefined;
+  const show = (value: unknown) => JSON.stringify(value) ?? String(value);
+  const asBefore = "this goes on with what the run began with";
+  if (current === undefined) return `${path} is gone: ${asBefore}`;
+  let edited: ResolvedConfig;
+  try {
+    const file = { name: path, text: current };
+    edited = resolveConfig(undefined, { file, entries: [] });
+  } catch {
+    return `${path} cannot be read any more: ${asBefore}`;
+  }
+  const keys = Object.keys({ ...config, ...edited })
+    .filter((key) => show(edited[key]) !== show(config[key]));
+  if (keys.length === 0) return undefined;
+  const named = keys.slice(0, NAMED_EDITS)
+    .map((key) => `${key} (${show(config[key])}, not ${show(edited[key])})`);
+  const rest = keys.length - named.length;
+  return `${path} was edited: ${asBefore}, ${named.join(", ")}${
+    rest > 0 ? ` and ${rest} more keys` : ""
+  }; 'train --config ${path}' starts another run`;
+}
+
+/**
+ * Refuses to run the code of a run that somebody else made, unless that is
+ * trusted; any other is told before it is imported.
+ *
+ * @param run The run.
+ * @param options What is to be done with it, and what the user said.
+ * @returns Lines that the user should see.
+ * @throws {UsageError} If it would run code that is not trusted.
+ */
+export function admitRun(
+  { folder, config, isOwn, edits }: SavedRun,
+  { command, isTrusted }: { command: string; isTrusted: boolean },
+): string[] {
+  const { modules, options } = codeOf(config);
+  const code = [
+    ...modules.map((it) => `import ${it}`),
+    ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
+  ];
+  if (code.length > 0 && !isOwn && !isTrusted) {
+    throw new UsageError(
+      `Cannot ${command} ${folder.dir}: it is no run that you made on this machine and would ${
+        code.join(", ")
+      }; read that code first, then add --trust`,
+    );
+  }
+  return [
+    ...edits === undefined ? [] : [edits],
+    ...modules.length === 0 ? [] : [`The run imports ${modules.join(", ")}`],
+  ];
+}
+
+/** The option that admits what {@linkcode admitRun} would refuse. */
+export const TRUST_OPTION: OptionSpec = {
+  name: "trust",
+  help: "Run the code that a run of somebody else's names.",
+};
 
 /** Which checkpoint: `best`, `latest` or a step. */
 export type CheckpointChoice = "best" | "latest" | number;

@@ -65,6 +65,8 @@ async function withCorruptCheckpoints(): Promise<string> {
 async function withBrokenConfig(): Promise<string> {
   const target = await copyOfRun("broken-config");
   await Deno.writeTextFile(`${target}/config.yaml`, "algorithm: a2z\n");
+  // Of a run that was made before there were any.
+  await Deno.remove(`${target}/config.sig`);
   return target;
 }
 

@@ -9,7 +9,12 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { syncFolder, writeFully } from "./_atomic_file.ts";
+import {
+  syncFolder,
+  temporarySuffix,
+  writeAtomically,
+  writeFully,
+} from "./_atomic_file.ts";
 
 /**
  * The names in the folder of a run. Making one touches nothing on the disk:
@@ -18,6 +23,7 @@ import { syncFolder, writeFully } from "./_atomic_file.ts";
  * | path | what it holds |
  * |---|---|
  * | `config.yaml` | everything that the run was started with |
+ * | `config.sig` | the same with a signature of its maker, where there is one |
  * | `progress.csv` | a row per logged update and per evaluation |
  * | `episodes.csv` | a row per ended episode |
  * | `events.out.tfevents.*` | the rows for TensorBoard |
@@ -51,6 +57,11 @@ export class RunFolder {
   /** Path of everything that the run was started with. */
   get configPath(): string {
     return join(this.dir, "config.yaml");
+  }
+
+  /** Path of the signed copy of everything that the run was started with. */
+  get signaturePath(): string {
+    return join(this.dir, "config.sig");
   }
 
   /** Path of the rows per logged update and per evaluation. */
@@ -109,6 +120,12 @@ export interface CreateRunFolderOptions {
    */
   configText?: string;
   /**
+   * Text of `config.sig`, a signed copy of it.
+   *
+   * @default none is written
+   */
+  signatureText?: string;
+  /**
    * Refuse a folder that is taken (`error`), or put the next free number behind its name (`next`): `runs/first-2`.
    *
    * @default "error"
@@ -141,11 +158,11 @@ export function createRunFolder(
   dir: string,
   options: CreateRunFolderOptions = {},
 ): RunFolder {
-  const { configText, ifTaken = "error" } = options;
+  const { ifTaken = "error" } = options;
   mkdirSync(dirname(dir), { recursive: true });
   const numbered = dir.replace(/[/\\]+$/, "");
   let folder = new RunFolder(dir);
-  for (let n = 2; !claim(folder, { configText, ifTaken }); n++) {
+  for (let n = 2; !claim(folder, options); n++) {
     if (ifTaken === "error") {
       throw new RangeError(
         `Cannot create run ${dir}: the folder ${
@@ -160,8 +177,8 @@ export function createRunFolder(
 
 /** Makes a folder and its configuration, unless another has it already. */
 function claim(
-  { dir, configPath }: RunFolder,
-  { configText, ifTaken }: CreateRunFolderOptions,
+  { dir, configPath, signaturePath }: RunFolder,
+  { configText, signatureText, ifTaken }: CreateRunFolderOptions,
 ): boolean {
   const isNew = succeeds(() => mkdirSync(dir));
   if (!isNew && (ifTaken === "next" || readdirSync(dir).length > 0)) {
@@ -173,8 +190,12 @@ function claim(
   try {
     writeFully(file, new TextEncoder().encode(configText));
     fsyncSync(file);
+    if (signatureText !== undefined) {
+      writeAtomically(signaturePath, signatureText);
+    }
   } catch (error) {
     rmSync(configPath);
+    rmSync(signaturePath + temporarySuffix, { force: true });
     if (isNew) rmdirSync(dir);
     throw error;
   } finally {

@@ -25,7 +25,8 @@ async function loggedRuns(
   io: CommandIo,
 ): Promise<LoggedRun[]> {
   const runs = await Promise.all(dirs.map(async (run) => {
-    const { folder, config } = await openRun(run);
+    const { folder, config, edits } = await openRun(run);
+    if (edits !== undefined) io.err(`${edits}\n`);
     // A run that failed at its start has no such file.
     const hasLog = existsSync(folder.progressPath);
     return {

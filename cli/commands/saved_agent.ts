@@ -12,10 +12,12 @@ import {
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../io.ts";
 import {
+  admitRun,
   loadCheckpoint,
   openRun,
   parseCheckpointChoice,
   restoreSession,
+  TRUST_OPTION,
 } from "../runs.ts";
 import { notices, openSession, type Session } from "../session.ts";
 import { UsageError } from "../usage_error.ts";
@@ -38,6 +40,7 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
     name: "deterministic",
     help: "Take the mode; without either, as the run's evaluations did.",
   },
+  TRUST_OPTION,
 ];
 
 /** How actions are chosen: as the run was evaluated unless said otherwise. */
@@ -64,6 +67,8 @@ export interface SavedAgent {
   checkpoint: Checkpoint;
   seed: number;
   deterministic: boolean;
+  /** Lines that the user should see before it is put together. */
+  warnings: string[];
 }
 
 function runOf({ positionals }: ParsedOptions, command: string): string {
@@ -83,11 +88,14 @@ export async function findAgent(
     valueOf(options, "checkpoint") ?? "best",
   );
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
-  const { folder, config } = await openRun(dir);
+  const run = await openRun(dir);
+  const isTrusted = options.switches.has("trust");
+  const warnings = admitRun(run, { command, isTrusted });
+  const { folder, config } = run;
   const seed = asked ?? evaluationSeeds(config.seed).later;
   const checkpoint = loadCheckpoint(folder, choice);
   const deterministic = isDeterministic(options, config);
-  return { dir, folder, config, checkpoint, seed, deterministic };
+  return { dir, folder, config, checkpoint, seed, deterministic, warnings };
 }
 
 /** Acting is the same wherever it runs: a compiled agent may act eagerly. */
@@ -98,11 +106,13 @@ function asAvailable(config: ResolvedConfig): ResolvedConfig {
 
 /** Puts a found agent together for as long as `use` needs it. */
 export async function withAgent(
-  { config, checkpoint }: SavedAgent,
+  { config, checkpoint, warnings }: SavedAgent,
   io: CommandIo,
   use: (session: Session) => Promise<void>,
 ): Promise<void> {
-  const session = await openSession(asAvailable(config), notices(io), {
+  const notice = notices(io);
+  warnings.forEach(notice);
+  const session = await openSession(asAvailable(config), notice, {
     isForJudging: true,
   });
   try {

@@ -6,15 +6,18 @@ import { type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
 import { CONFIG_OPTIONS, configFromOptions } from "../config/from_options.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
+import { codeOf } from "../environment_modules.ts";
 import { runConfigSchema } from "../config/run_config_schema.ts";
 import { configHelp } from "../help.ts";
 import { interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
 import { plottedAgent } from "../policy_plots.ts";
-import { loadCheckpoint, openRun } from "../runs.ts";
+import { signConfig } from "../run_signature.ts";
+import { admitRun, loadCheckpoint, openRun, TRUST_OPTION } from "../runs.ts";
 import { notices, openSession, type Session } from "../session.ts";
 import { runTraining, type TrainingRun } from "../training_run.ts";
 import { UsageError } from "../usage_error.ts";
+import { writeWhole } from "../whole_file.ts";
 
 function algorithmOf(options: ParsedOptions): string | undefined {
   const [name, ...rest] = options.positionals;
@@ -66,14 +69,30 @@ async function startRun(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<Start> {
+  if (options.switches.has("trust")) {
+    throw new UsageError(
+      "Cannot use '--trust' without --resume: a new run imports what its options name",
+    );
+  }
   const config = await configFromOptions(algorithmOf(options), options);
+  const { modules } = codeOf(config);
+  if (options.values.has("config") && modules.length > 0) {
+    notices(io)(`The run imports ${modules.join(", ")}`);
+  }
   const session = await openTraining(config, io);
-  const out = valueOf(options, "out");
-  const folder = createRunFolder(out ?? defaultFolder(config), {
-    configText: stringify(session.config),
-    ifTaken: out === undefined ? "next" : "error",
-  });
-  return { session, folder };
+  try {
+    const out = valueOf(options, "out");
+    const configText = stringify(session.config);
+    const folder = createRunFolder(out ?? defaultFolder(config), {
+      configText,
+      signatureText: signConfig(configText),
+      ifTaken: out === undefined ? "next" : "error",
+    });
+    return { session, folder };
+  } catch (error) {
+    session.close();
+    throw error;
+  }
 }
 
 /** A run that goes on from its newest checkpoint. */
@@ -88,7 +107,10 @@ async function resumeRun(
       `Cannot use '${given}' with --resume: a run goes on with the configuration that it was started with`,
     );
   }
-  const { folder, config } = await openRun(dir);
+  const run = await openRun(dir);
+  const { folder, config } = run;
+  const isTrusted = options.switches.has("trust");
+  const warnings = admitRun(run, { command: "resume", isTrusted });
   const checkpoint = loadCheckpoint(folder, "latest");
   // A run that was stopped in its last evaluation has that still to do.
   const hasReport = existsSync(folder.reportPath);
@@ -97,7 +119,11 @@ async function resumeRun(
       `Cannot resume ${dir}: it has run all of its ${config.totalTimesteps} steps`,
     );
   }
+  warnings.forEach(notices(io));
   const session = await openTraining(config, io);
+  if (!existsSync(folder.configPath)) {
+    await writeWhole(folder.configPath, run.configText);
+  }
   // That of an interrupted run: it would tell that this one has ended.
   if (hasReport) await Deno.remove(folder.reportPath);
   return { session, folder, resumeFrom: checkpoint.state };
@@ -146,6 +172,7 @@ export const trainCommand: Command = {
       value: "RUN",
       help: "Go on with a run from its newest checkpoint.",
     },
+    TRUST_OPTION,
     { name: "quiet", help: "Print the result only." },
   ],
   details,

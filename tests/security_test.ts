@@ -1,0 +1,344 @@
+/**
+ * A run folder is data: code that it names is told before it is imported, and
+ * runs only where this user made the run or trusts it.
+ */
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { hasGymnasium } from "@bellman/envs/gymnasium";
+import { existsSync } from "node:fs";
+import { capture } from "../cli/testdata/capture.ts";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+const dir = await Deno.makeTempDir({ prefix: "bellman-security-" });
+const before = Deno.env.get("BELLMAN_STATE");
+
+/** Makes what follows that of a user of another machine. */
+function asUser(name: string): void {
+  Deno.env.set("BELLMAN_STATE", `${dir}/state-${name}`);
+}
+
+asUser("maker");
+const module = `${dir}/marked_env.ts`;
+await Deno.writeTextFile(
+  module,
+  `import { CartPoleEnv, register } from "${ROOT}envs/mod.ts";
+register({ id: "Marked-v0", maxEpisodeSteps: 20, make: () => new CartPoleEnv() });
+`,
+);
+const TINY = ["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"];
+const run = `${dir}/run`;
+const trained = await capture(
+  ...["train", "--env=Marked-v0", `--set=envModules=[${module}]`],
+  ...[...TINY, "--quiet", "--out", run],
+);
+assertEquals([trained.code, trained.err], [0, ""]);
+const plain = `${dir}/plain`;
+assertEquals((await capture("train", ...TINY, "--out", plain)).code, 0);
+
+/** A copy of a run with other words in its configuration. */
+async function copyOf(
+  source: string,
+  { as, replace = [], unsigned = false }: {
+    as: string;
+    replace?: [string | RegExp, string][];
+    unsigned?: boolean;
+  },
+): Promise<string> {
+  const target = `${dir}/${as}`;
+  await Deno.mkdir(`${target}/checkpoints`, { recursive: true });
+  for (const sub of ["", "/checkpoints"]) {
+    for await (const { name, isFile } of Deno.readDir(source + sub)) {
+      if (!isFile) continue;
+      await Deno.copyFile(`${source}${sub}/${name}`, `${target}${sub}/${name}`);
+    }
+  }
+  if (unsigned) await Deno.remove(`${target}/config.sig`);
+  let text = await Deno.readTextFile(`${target}/config.yaml`);
+  for (const [from, to] of replace) text = text.replace(from, to);
+  await Deno.writeTextFile(`${target}/config.yaml`, text);
+  return target;
+}
+
+/** Each way to act with a run, with what is said of it. */
+function commandsOn(folder: string): [string, string[]][] {
+  return [
+    ["eval", ["eval", folder, "--episodes=1"]],
+    ["export", ["export", folder, `--out=${dir}/policy.onnx`]],
+    ["play", ["play", folder, `--png=${dir}/pictures`]],
+    ["resume", ["train", "--resume", folder]],
+  ];
+}
+
+Deno.test("what a run imports is told first, once it is the user's own", async () => {
+  asUser("maker");
+  await Deno.remove(`${run}/report.html`);
+  for (const [, args] of commandsOn(run)) {
+    const { code, err } = await capture(...args);
+    assertEquals(code, 0, err);
+    assertEquals(err.split("\n")[0], `The run imports file://${module}`);
+  }
+  const moved = await copyOf(run, { as: "moved" });
+  assertEquals((await capture("eval", moved, "--episodes=1")).code, 0);
+  const { code, err } = await capture("eval", plain, "--episodes=1");
+  assertEquals([code, err], [0, ""]);
+});
+
+Deno.test("a run of somebody else's runs no code unless it is trusted", async () => {
+  asUser("other");
+  for (const [i, [command]] of commandsOn(run).entries()) {
+    const marked = `${dir}/marked${i}.ts`;
+    const marker = `${dir}/imported${i}`;
+    await Deno.writeTextFile(
+      marked,
+      `Deno.writeTextFileSync("${marker}", "");\nimport "file://${module}";\n`,
+    );
+    const theirs = await copyOf(run, {
+      as: `theirs${i}`,
+      unsigned: true,
+      replace: [[`file://${module}`, `file://${marked}`]],
+    });
+    await Deno.remove(`${theirs}/report.html`).catch(() => {});
+    const [, args] = commandsOn(theirs)[i];
+    const refused = await capture(...args);
+    assertEquals(refused, {
+      code: 2,
+      out: "",
+      err:
+        `error: Cannot ${command} ${theirs}: it is no run that you made on this machine and would import file://${marked}; read that code first, then add --trust\n`,
+    });
+    assertEquals(existsSync(marker), false);
+    const trusted = await capture(...args, "--trust");
+    assertEquals(trusted.code, 0, trusted.err);
+    assertStringIncludes(trusted.err, `The run imports file://${marked}\n`);
+    assertEquals(existsSync(marker), true);
+  }
+  // Moved here from where it was made, it is signed, but not by this user.
+  const { code, err } = await capture("eval", run);
+  assertEquals(code, 2);
+  assertStringIncludes(err, "it is no run that you made on this machine");
+  assert(!err.includes("was edited"));
+});
+
+Deno.test("a run without code needs no trust, wherever it was made", async () => {
+  asUser("other");
+  for (const [, args] of commandsOn(plain).slice(0, 3)) {
+    const { code, err } = await capture(...args);
+    assertEquals([code, err], [0, ""]);
+  }
+});
+
+Deno.test("modules are files or packages, whoever trusts them", async () => {
+  asUser("maker");
+  const cases: [string, string][] = [
+    ["data:text/javascript,console.log(1)", "data:"],
+    ["DATA:text/javascript;base64,Y29uc29sZS5sb2coMSk=", "data:"],
+    ["' data:text/javascript,console.log(1)'", "data:"],
+    ["https://example.com/env.ts", "https:"],
+    ["http://127.0.0.1:1/env.ts", "http:"],
+    ["blob:null/0c3a", "blob:"],
+  ];
+  for (const [i, [name, protocol]] of cases.entries()) {
+    const theirs = await copyOf(run, {
+      as: `remote${i}`,
+      unsigned: true,
+      replace: [[`'file://${module}'`, name], [`file://${module}`, name]],
+    });
+    for (const [, args] of commandsOn(theirs)) {
+      const { code, err } = await capture(...args, "--trust");
+      assertEquals(code, 2);
+      assertMatch(
+        err,
+        /^error: Cannot import .*, which envModules names: expected a file or a package of npm: or jsr:, not \w+:\n$/i,
+      );
+      assertStringIncludes(err, `not ${protocol}`);
+    }
+    const { code } = await capture(
+      ...["train", `--set=envModules=[${name}]`, `--out=${dir}/never`],
+    );
+    assertEquals(code, 2);
+  }
+});
+
+Deno.test("Python's modules, and texts that it may take for some, need trust, too", async () => {
+  asUser("maker");
+  const cases: [[string | RegExp, string][], string][] = [
+    [
+      [["env: CartPole-v1", "env: 'gym:evil:CartPole-v1'"]],
+      "import evil;",
+    ],
+    [
+      [["env: CartPole-v1", "env: gym:CartPole-v1"], [
+        "envModules: []",
+        "envModules: [evil]",
+      ]],
+      "import evil;",
+    ],
+    [
+      [["env: CartPole-v1", "env: gym:GymV21Environment-v0"], [
+        "envKwargs: {}",
+        "envKwargs: {env_id: 'evil:X-v0', make_kwargs: {n: 1}}",
+      ]],
+      'give Python the option "evil:X-v0";',
+    ],
+  ];
+  for (const [i, [replace, says]] of cases.entries()) {
+    const theirs = await copyOf(plain, {
+      as: `python${i}`,
+      unsigned: true,
+      replace,
+    });
+    const { code, err } = await capture("eval", theirs);
+    assertEquals(code, 2);
+    assertStringIncludes(err, `would ${says}`);
+  }
+});
+
+Deno.test({
+  name: "an environment of Gymnasium's own needs no trust",
+  ignore: !hasGymnasium(),
+  fn: async () => {
+    asUser("maker");
+    const theirs = await copyOf(plain, {
+      as: "python",
+      unsigned: true,
+      replace: [["env: CartPole-v1", "env: gym:CartPole-v1"]],
+    });
+    const { code, err } = await capture("eval", theirs, "--episodes=1");
+    assertEquals([code, err], [0, ""]);
+  },
+});
+
+Deno.test("a module of --config is told; --trust is for runs", async () => {
+  asUser("maker");
+  const out = `${dir}/from-config`;
+  const { code, err } = await capture(
+    ...["train", `--config=${run}/config.yaml`, "--quiet", "--out", out],
+  );
+  assertEquals(code, 0);
+  assertEquals(err.split("\n")[0], `The run imports file://${module}`);
+  const trusted = await capture("train", "--trust");
+  assertEquals([trusted.code, trusted.err], [
+    2,
+    "error: Cannot use '--trust' without --resume: a new run imports what its options name\n",
+  ]);
+});
+
+Deno.test("edits of config.yaml are told and not taken", async () => {
+  const edited = await copyOf(plain, {
+    as: "edited",
+    replace: [[/learningRate: .*/, "learningRate: 0.5"], [
+      /seed: 0/,
+      "seed: 9",
+    ]],
+  });
+  await Deno.remove(`${edited}/report.html`);
+  const path = `${edited}/config.yaml`;
+  const says =
+    `${path} was edited: this goes on with what the run began with, seed (0, not 9), learningRate (0.003, not 0.5); 'train --config ${path}' starts another run\n`;
+  for (const user of ["maker", "other"]) {
+    asUser(user);
+    for (const [, args] of commandsOn(edited)) {
+      await Deno.remove(`${edited}/report.html`).catch(() => {});
+      const { code, err } = await capture(...args);
+      assertEquals(code, 0, err);
+      assertStringIncludes(err, says);
+    }
+  }
+  const report = await Deno.readTextFile(`${edited}/report.html`);
+  assertStringIncludes(report, "learningRate: 0.003");
+  const commented = await copyOf(plain, {
+    as: "commented",
+    replace: [[/^/, "# my first run\n"]],
+  });
+  assertEquals((await capture("eval", commented)).err, "");
+});
+
+Deno.test("a run goes on without its config.yaml, which is put back", async () => {
+  const source = await Deno.readTextFile(`${plain}/config.yaml`);
+  for (const damage of ["gone", "broken"]) {
+    const damaged = await copyOf(plain, { as: `config-${damage}` });
+    const path = `${damaged}/config.yaml`;
+    await Deno.remove(`${damaged}/report.html`);
+    if (damage === "gone") await Deno.remove(path);
+    else await Deno.writeTextFile(path, "algorithm: [a2");
+    const { code, err } = await capture("train", "--resume", damaged);
+    assertEquals(code, 0, err);
+    assertStringIncludes(
+      err,
+      `${path} ${
+        damage === "gone" ? "is gone" : "cannot be read any more"
+      }: this goes on with what the run began with\n`,
+    );
+    if (damage === "gone") {
+      assertEquals(await Deno.readTextFile(path), source);
+    }
+  }
+});
+
+/** A task of deno.json, as a person runs it. */
+async function task(
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "-q", ...args],
+    cwd: ROOT,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  return { code, out, err };
+}
+
+Deno.test("plot and list do their work with the permissions of their tasks", async () => {
+  const svg = `${dir}/curve.svg`;
+  const plot = await task(
+    "plot",
+    plain,
+    "--key=eval_return_mean",
+    "--out",
+    svg,
+  );
+  assertEquals(plot.code, 0, plot.err);
+  assertStringIncludes(plot.out, `wrote ${svg}`);
+  const list = await task("list", "--json");
+  assertEquals(list.code, 0, list.err);
+  const { environments, presets } = JSON.parse(list.out);
+  assert(environments.length > 100 && presets.length >= 6);
+});
+
+Deno.test("plot and list may do nothing else", async () => {
+  const probe = `${dir}/probe.ts`;
+  await Deno.writeTextFile(
+    probe,
+    `const names = ["read", "write", "net", "env", "sys", "run", "ffi", "import"];
+const granted = [];
+for (const name of names) {
+  const { state } = await Deno.permissions.query({ name });
+  if (state === "granted") granted.push(name);
+}
+console.log(granted.join());`,
+  );
+  const wanted: Record<string, string> = { plot: "read,write", list: "read" };
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
+  for (const [name, permissions] of Object.entries(wanted)) {
+    const { command } = tasks[name];
+    assertStringIncludes(command, "--no-prompt");
+    const set = /-P=\w+/.exec(command)![0];
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-q", "--no-check", "--no-prompt", set],
+        ...["--config", `${ROOT}deno.json`, probe],
+      ],
+    }).output();
+    assertEquals(new TextDecoder().decode(stdout).trim(), permissions);
+  }
+});
+
+globalThis.addEventListener("unload", () => {
+  if (before === undefined) Deno.env.delete("BELLMAN_STATE");
+  else Deno.env.set("BELLMAN_STATE", before);
+  Deno.removeSync(dir, { recursive: true });
+});
