@@ -24,7 +24,7 @@ export class CallbackList {
 
   constructor(callbacks: readonly Callback[]) {
     this.#callbacks = callbacks;
-    this.#names = uniqueNames(callbacks);
+    this.#names = uniqueNames(callbacks, "callback");
   }
 
   /** Whether anyone listens; without this, each step would wait for nobody. */
@@ -66,9 +66,13 @@ export class CallbackList {
   }
 }
 
-function uniqueNames(callbacks: readonly Callback[]): string[] {
+/** Names by which states are saved; the second of a name gets a number. */
+export function uniqueNames(
+  things: readonly { readonly name?: string }[],
+  fallback: string,
+): string[] {
   const counts = new Map<string, number>();
-  return callbacks.map(({ name = "callback" }) => {
+  return things.map(({ name = fallback }) => {
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
     return count === 1 ? name : `${name} ${count}`;

@@ -19,16 +19,17 @@ export interface Manifest {
   readonly bytes: number;
   readonly sha256: string;
   readonly state: Json;
+  /** Plain values beside the state. */
+  readonly notes: Json;
   /** SHA-256 of everything above, in hexadecimal: a changed number is no checkpoint. */
   readonly checksum: string;
 }
 
 /** The text of a manifest. */
 export function manifestText(
-  step: number,
-  file: string,
-  arrays: Uint8Array,
-  state: Json,
+  { step, file, arrays, state, notes }:
+    & Pick<Manifest, "step" | "file" | "state" | "notes">
+    & { arrays: Uint8Array },
 ): string {
   const content = {
     format,
@@ -38,6 +39,7 @@ export function manifestText(
     bytes: arrays.length,
     sha256: sha256(arrays),
     state,
+    notes,
   };
   const manifest: Manifest = { ...content, checksum: checksumOf(content) };
   return JSON.stringify(manifest, null, 1) + "\n";
@@ -96,8 +98,10 @@ export function readManifest(path: string): Manifest {
   return manifest;
 }
 
-/** The state of a checkpoint, after checking the arrays' hash. */
-export function readState(path: string): { step: number; state: StateTree } {
+/** A checkpoint, after checking the arrays' hash. */
+export function readCheckpoint(
+  path: string,
+): { step: number; state: StateTree; notes: { [key: string]: StateTree } } {
   const manifest = readManifest(path);
   const arrays = readFileSync(join(dirname(path), manifest.file));
   if (sha256(arrays) !== manifest.sha256) {
@@ -105,10 +109,19 @@ export function readState(path: string): { step: number; state: StateTree } {
   }
   try {
     const { tensors } = decodeSafetensors(arrays);
-    return { step: manifest.step, state: joinState(manifest.state, tensors) };
+    return {
+      step: manifest.step,
+      state: joinState(manifest.state, tensors),
+      notes: notesOf(manifest),
+    };
   } catch (error) {
     throw broken(path, messageOf(error));
   }
+}
+
+/** What was noted beside the state. */
+export function notesOf({ notes }: Manifest): { [key: string]: StateTree } {
+  return joinState(notes, new Map()) as { [key: string]: StateTree };
 }
 
 /** The message of anything thrown. */

@@ -2,6 +2,8 @@ import type { Algorithm, Batch, Statistics, VecEnvLike } from "./algorithm.ts";
 import { Breather } from "./_breather.ts";
 import { CallbackList } from "./_callback_list.ts";
 import type { TrainContext } from "./callback.ts";
+import { messageOf } from "./_checkpoint_manifest.ts";
+import type { CheckpointStore } from "./checkpoint_store.ts";
 import {
   divergedParameter,
   divergedStatistic,
@@ -20,11 +22,15 @@ import type { Logger } from "./logger.ts";
 import type { ProgressState } from "./progress.ts";
 import {
   checkOptions,
+  checkRestored,
   checkResumable,
   evaluationRow,
   loadEvaluation,
   nextMultiple,
+  type ResumableState,
   saveEvaluation,
+  saveLogs,
+  truncateLogs,
   updateRow,
 } from "./_training_state.ts";
 import type { StateTree } from "./state_tree.ts";
@@ -55,9 +61,12 @@ export class TrainingRun implements TrainContext, ProgressState {
   #evaluatedAt = -1;
   #nextCheckpoint: number;
   #savedAt = -1;
+  /** The last checkpoint tells that the run has ended. */
+  #savedEnd = false;
   #lastCheckpoint: string | undefined;
   #lastEvaluation: EvaluationResult | undefined;
   #bestEvaluation: EvaluationResult | undefined;
+  #bestStep: number | undefined;
 
   constructor(algorithm: Algorithm, env: VecEnvLike, options: TrainOptions) {
     checkOptions(options);
@@ -89,14 +98,19 @@ export class TrainingRun implements TrainContext, ProgressState {
   async run(): Promise<TrainResult> {
     const { resumeFrom, seed, progress } = this.#options;
     const start = seed === undefined ? {} : { seed };
-    if (resumeFrom !== undefined) this.#resume(resumeFrom);
-    else this.#observations = this.env.reset(start);
-    this.#startedAt = this.#now();
-    await this.#callbacks.notify("onStart", this);
-    // A run that dies before its first checkpoint can then be resumed as well.
-    if (resumeFrom === undefined) await this.#checkpoint();
+    if (resumeFrom !== undefined) {
+      await this.#resume(resumeFrom);
+    } else {
+      this.#observations = this.env.reset(start);
+      this.#startedAt = this.#now();
+      await this.#callbacks.notify("onStart", this);
+      // A run that dies before its first checkpoint can then be resumed as well.
+      await this.#checkpoint();
+    }
     const stopReason = await this.#loop();
-    if (this.#savedAt !== this.step) await this.#checkpoint();
+    if (this.#savedAt !== this.step || this.#savedEnd !== this.#hasEnded()) {
+      await this.#checkpoint();
+    }
     progress?.finish(this);
     const result = this.#result(stopReason);
     for (const callback of this.#options.callbacks ?? []) {
@@ -113,15 +127,17 @@ export class TrainingRun implements TrainContext, ProgressState {
       if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
         await this.#checkpoint();
       }
+      if (this.#hasEnded()) return this.#endReason()!;
       if (signal?.aborted) return "interrupted";
-      const reason = this.#endReason();
-      if (reason === undefined) {
-        await this.#interact();
-        if (breather.due()) await breather.breathe();
-      } else if (!this.#evaluationIsDue()) {
-        return reason;
-      }
+      if (this.#endReason() !== undefined) continue;
+      await this.#interact();
+      if (breather.due()) await breather.breathe();
     }
+  }
+
+  /** Nothing is left to do: neither a step nor the evaluation of the last policy. */
+  #hasEnded(): boolean {
+    return this.#endReason() !== undefined && !this.#evaluationIsDue();
   }
 
   #endReason(): string | undefined {
@@ -210,9 +226,15 @@ export class TrainingRun implements TrainContext, ProgressState {
     this.#log(evaluationRow(this.step, result));
     const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
     const improved = result.meanReturn > best;
-    if (improved) this.#bestEvaluation = result;
+    if (improved) {
+      this.#bestEvaluation = result;
+      this.#bestStep = this.step;
+    }
     await this.#callbacks.notify("onEvaluation", this, result);
-    if (improved) await this.#checkpoint(true);
+    if (!improved) return;
+    await this.#checkpoint(true);
+    // A second copy, should the best one be damaged.
+    if (this.#nextCheckpoint !== Infinity) await this.#checkpoint();
   }
 
   async #checkpoint(best = false): Promise<void> {
@@ -224,9 +246,11 @@ export class TrainingRun implements TrainContext, ProgressState {
     if (diverged) throw this.#divergence(diverged);
     // What was logged up to here must be on the disk before the checkpoint is.
     for (const logger of this.#loggers) logger.flush?.();
-    const info = store.save(this.step, state, { best, keepLast });
+    const notes = { ...checkpoints.notes, logs: saveLogs(this.#loggers) };
+    const info = store.save(this.step, state, { best, keepLast, notes });
     if (!best) {
       this.#savedAt = this.step;
+      this.#savedEnd = this.#hasEnded();
       this.#lastCheckpoint = info.path;
       this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
     }
@@ -246,6 +270,9 @@ export class TrainingRun implements TrainContext, ProgressState {
         tracker: this.#tracker.save(),
         lastEvaluation: saveEvaluation(this.#lastEvaluation),
         bestEvaluation: saveEvaluation(this.#bestEvaluation),
+        bestStep: this.#bestStep ?? null,
+        stopReason: this.#callbacks.stopReason ?? null,
+        hasEnded: this.#hasEnded(),
       },
       callbacks: this.#callbacks.save(),
       algorithm: this.algorithm.save(),
@@ -254,9 +281,23 @@ export class TrainingRun implements TrainContext, ProgressState {
     };
   }
 
-  #resume(state: StateTree): void {
+  /** Nothing on the disk changes before everything has been restored. */
+  async #resume(state: StateTree): Promise<void> {
+    this.#restore(checkResumable(state));
+    this.#startedAt = this.#now();
+    await this.#callbacks.notify("onStart", this);
+    const { checkpoints, onWarning = () => {} } = this.#options;
+    const { logs } = checkpoints?.store.notes(this.step) ?? {};
+    if (checkpoints !== undefined) {
+      checkpoints.store.truncate(this.step);
+      this.#mendBest(checkpoints.store, onWarning);
+    }
+    truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
+  }
+
+  #restore(parts: ResumableState): void {
     const { checkpoints, evaluation, extraState } = this.#options;
-    const { loop, callbacks, algorithm, env, extra } = checkResumable(state);
+    const { loop, callbacks, algorithm, env, extra } = parts;
     this.#tracker.restore(loop.tracker);
     this.#window.restore(loop.window);
     this.step = this.startStep = this.#savedAt = loop.step as number;
@@ -265,23 +306,45 @@ export class TrainingRun implements TrainContext, ProgressState {
     this.#secondsBefore = loop.elapsedSeconds as number;
     this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
     this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
-    this.#evaluatedAt = (loop.evaluatedAt ?? -1) as number;
+    this.#bestStep = loop.bestStep as number ?? undefined;
+    this.#evaluatedAt = loop.evaluatedAt as number;
+    this.#savedEnd = loop.hasEnded as boolean;
     if (evaluation) {
       this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
         ? loop.nextEvaluation as number
         : nextMultiple(this.step, evaluation.everyTimesteps);
     }
-    if (checkpoints) {
-      const { store, everyTimesteps = Infinity } = checkpoints;
-      this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
-      store.truncate(this.step);
-    }
+    const { everyTimesteps = Infinity } = checkpoints ?? {};
+    this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
     this.#callbacks.restore(callbacks);
+    this.#callbacks.stopReason = loop.stopReason as string ?? undefined;
     this.algorithm.restore(algorithm);
+    checkRestored(algorithm, this.algorithm.save());
     this.env.restore(env);
     extraState?.restore(extra);
     this.#observations = this.env.observations();
-    for (const logger of this.#loggers) logger.truncate?.(this.step);
+  }
+
+  /** A best checkpoint that cannot be read is made again from the numbered one of its step. */
+  #mendBest(store: CheckpointStore, warn: (line: string) => void): void {
+    const step = this.#bestStep;
+    if (step === undefined) return;
+    let why: string;
+    try {
+      const best = store.load("best");
+      if (best.step >= step) return;
+      why =
+        `Cannot use the best checkpoint: it is of step ${best.step}, expected ${step}`;
+    } catch (error) {
+      why = messageOf(error);
+    }
+    try {
+      const { state, notes } = store.load(step);
+      store.save(step, state, { best: true, notes });
+      warn(`${why}; it is made again from the checkpoint of that step`);
+    } catch {
+      warn(`${why}; the best policy, of step ${step}, is lost`);
+    }
   }
 
   #divergence(

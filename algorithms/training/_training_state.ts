@@ -2,7 +2,9 @@
 import type { Statistics } from "./algorithm.ts";
 import type { TrainContext } from "./callback.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
-import { isStateRecord, type StateTree } from "./state_tree.ts";
+import { uniqueNames } from "./_callback_list.ts";
+import type { Logger } from "./logger.ts";
+import { isStateRecord, isTypedArray, type StateTree } from "./state_tree.ts";
 import type { TrainOptions } from "./train_options.ts";
 
 /** Throws a one-line RangeError on numbers that make no sense. */
@@ -47,7 +49,79 @@ export function checkResumable(state: StateTree): ResumableState {
       `Cannot resume: the state has no '${missing}', it is not of a training run`,
     );
   }
+  const { loop } = state as unknown as ResumableState;
+  for (const name of ["step", "updates", "episodes"]) {
+    const count = isStateRecord(loop) ? loop[name] : undefined;
+    if (!Number.isSafeInteger(count) || count as number < 0) {
+      throw new TypeError(
+        `Cannot resume: the state's ${name} is ${count}, wanted a whole number`,
+      );
+    }
+  }
   return state as unknown as ResumableState;
+}
+
+/**
+ * Throws a one-line TypeError unless an algorithm took over a state whole: an
+ * array that is too short, for one, is copied without an error.
+ */
+export function checkRestored(
+  saved: StateTree,
+  restored: StateTree,
+  path = "algorithm",
+): void {
+  const kind = (node: StateTree | undefined): string =>
+    isTypedArray(node)
+      ? `${node.constructor.name} of ${node.length}`
+      : Array.isArray(node)
+      ? `list of ${node.length}`
+      : node === null
+      ? "null"
+      : typeof node;
+  if (kind(saved) !== kind(restored)) {
+    throw new TypeError(
+      `Cannot resume: '${path}' of the state is ${kind(saved)}, wanted ${
+        kind(restored)
+      }`,
+    );
+  }
+  if (!Array.isArray(saved) && !isStateRecord(saved)) return;
+  const keys = new Set([...Object.keys(saved), ...Object.keys(restored!)]);
+  for (const key of keys) {
+    checkRestored(
+      (saved as { [key: string]: StateTree })[key],
+      (restored as { [key: string]: StateTree })[key],
+      `${path}/${key}`,
+    );
+  }
+}
+
+/** What each log holds at a checkpoint, by its name. */
+export function saveLogs(
+  loggers: readonly Logger[],
+): { [key: string]: StateTree } {
+  return Object.fromEntries(
+    named(loggers).map(([name, logger]) => [name, logger.save?.() ?? null]),
+  );
+}
+
+/** Drops what was logged after a step. Returns one line for each damaged log. */
+export function truncateLogs(
+  loggers: readonly Logger[],
+  step: number,
+  saved: StateTree = {},
+): string[] {
+  const logs = saved as { [key: string]: StateTree };
+  return named(loggers).flatMap(([name, logger]) =>
+    logger.truncate?.(step, logs[name] ?? undefined) || []
+  );
+}
+
+/** Those that write something that stays. */
+function named(loggers: readonly Logger[]): [string, Logger][] {
+  const lasting = loggers.filter(({ truncate }) => truncate !== undefined);
+  const names = uniqueNames(lasting, "log");
+  return lasting.map((logger, i) => [names[i], logger]);
 }
 
 /** The row that loggers get after an update. */

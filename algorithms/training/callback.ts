@@ -103,7 +103,7 @@ export interface TrainContext {
 export interface Callback {
   /** Names the callback in checkpoints and stop reasons. */
   readonly name?: string;
-  /** Before the first step, or the first one after a resume. */
+  /** Before the first step, or the first one after a resume: everything is restored, nothing on the disk has changed. */
   onStart?(context: TrainContext): Awaitable<CallbackResult>;
   /** After each step of all copies. */
   onStep?(

@@ -1,11 +1,19 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { temporarySuffix, writeAtomically } from "./_atomic_file.ts";
 import {
   manifestText,
   messageOf,
+  notesOf,
+  readCheckpoint,
   readManifest,
-  readState,
 } from "./_checkpoint_manifest.ts";
 import { encodeSafetensors } from "./safetensors.ts";
 import { splitState } from "./_state_json.ts";
@@ -34,11 +42,56 @@ export interface SaveOptions {
    */
   best?: boolean;
   /**
-   * How many numbered checkpoints to keep, this one included.
+   * How many numbered checkpoints to keep, this one included; that of the best one's step is kept beside them.
    *
    * @default Infinity
    */
   keepLast?: number;
+  /**
+   * Plain values to keep beside the state, such as the run's configuration.
+   *
+   * @default {}
+   */
+  notes?: CheckpointNotes;
+}
+
+/**
+ * Plain values beside the state of a checkpoint: what JSON holds as it is.
+ *
+ * @example
+ * ```ts
+ * import { type CheckpointNotes, CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const notes: CheckpointNotes = { seed: 1 };
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * store.save(80, null, { notes });
+ * assertEquals(store.load().notes, { seed: 1 });
+ * ```
+ */
+export type CheckpointNotes = Readonly<Record<string, StateTree>>;
+
+/**
+ * Options of {@link CheckpointStore.load}.
+ *
+ * @example
+ * ```ts
+ * import { CheckpointStore, type LoadOptions } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * for (const step of [80, 160]) store.save(step, null);
+ * const options: LoadOptions = { before: 160 };
+ * assertEquals(store.load("latest", options).step, 80);
+ * ```
+ */
+export interface LoadOptions {
+  /**
+   * With `"latest"`: only checkpoints of earlier steps, such as those before one that could not be restored.
+   *
+   * @default Infinity
+   */
+  before?: number;
 }
 
 /**
@@ -81,6 +134,8 @@ export interface CheckpointInfo {
 export interface Checkpoint extends CheckpointInfo {
   /** What was saved. */
   readonly state: StateTree;
+  /** What was noted beside it. */
+  readonly notes: CheckpointNotes;
   /** One line for each newer checkpoint that could not be read. */
   readonly warnings: readonly string[];
 }
@@ -167,16 +222,28 @@ export class CheckpointStore {
         `Cannot save a checkpoint at step ${step}: it must be a whole number of at least 0`,
       );
     }
-    const { best = false, keepLast = Infinity } = options;
+    const { best = false, keepLast = Infinity, notes = {} } = options;
     const { json, tensors } = splitState(state);
+    const plain = splitState(notes);
+    if (plain.tensors.size > 0) {
+      throw new TypeError(
+        `Cannot save the array '${
+          [...plain.tensors.keys()][0]
+        }' among the notes: they are plain values`,
+      );
+    }
     const arrays = encodeSafetensors(tensors, { step: String(step) });
     mkdirSync(this.dir, { recursive: true });
     this.#removeLeftovers();
     const stem = `step_${String(step).padStart(9, "0")}`;
-    const file = this.#freeName(best ? stem.replace("step", "best") : stem);
     const path = join(this.dir, best ? bestManifest : `${stem}.json`);
-    writeAtomically(join(this.dir, file), arrays);
-    writeAtomically(path, manifestText(step, file, arrays, json));
+    const file = this.#writeArrays(
+      arrays,
+      best ? stem.replace("step", "best") : stem,
+      path,
+    );
+    const manifest = { step, file, arrays, state: json, notes: plain.json };
+    writeAtomically(path, manifestText(manifest));
     if (!best) this.#keepLast(keepLast);
     this.#removeLeftovers();
     return { step, path, best };
@@ -186,12 +253,16 @@ export class CheckpointStore {
    * Loads a checkpoint.
    *
    * @param which A step, the latest one that can be read, or the best one.
+   * @param options A step that the latest one must be before.
    * @returns The checkpoint, with a warning for each newer one that is broken.
    * @throws {SyntaxError} When the wanted checkpoint is broken.
    * @throws {RangeError} When there is none.
    */
-  load(which: number | "latest" | "best" = "latest"): Checkpoint {
-    if (which === "latest") return this.#loadLatest();
+  load(
+    which: number | "latest" | "best" = "latest",
+    options: LoadOptions = {},
+  ): Checkpoint {
+    if (which === "latest") return this.#loadLatest(options);
     const path = which === "best"
       ? join(this.dir, bestManifest)
       : this.#numbered().find(({ step }) => step === which)?.path;
@@ -205,7 +276,12 @@ export class CheckpointStore {
           }`,
       );
     }
-    return { ...readState(path), path, best: which === "best", warnings: [] };
+    return {
+      ...readCheckpoint(path),
+      path,
+      best: which === "best",
+      warnings: [],
+    };
   }
 
   /**
@@ -248,11 +324,24 @@ export class CheckpointStore {
     this.#removeLeftovers();
   }
 
-  #loadLatest(): Checkpoint {
+  /**
+   * Reads what was noted beside a numbered checkpoint; its arrays are not read.
+   *
+   * @param step Its step.
+   * @returns The notes; none where there is no such checkpoint.
+   * @throws {SyntaxError} When its manifest is broken.
+   */
+  notes(step: number): CheckpointNotes {
+    const info = this.#numbered().find((info) => info.step === step);
+    return info === undefined ? {} : notesOf(readManifest(info.path));
+  }
+
+  #loadLatest({ before = Infinity }: LoadOptions): Checkpoint {
     const warnings: string[] = [];
-    for (const { path } of this.#numbered().reverse()) {
+    for (const { path, step } of this.#numbered().reverse()) {
+      if (step >= before) continue;
       try {
-        return { ...readState(path), path, best: false, warnings };
+        return { ...readCheckpoint(path), path, best: false, warnings };
       } catch (error) {
         warnings.push(messageOf(error));
       }
@@ -274,20 +363,31 @@ export class CheckpointStore {
     }).sort((a, b) => a.step - b.step);
   }
 
-  /** A name for arrays that no checkpoint uses: one that is replaced stays whole until its manifest is. */
-  #freeName(stem: string): string {
-    let name = `${stem}.safetensors`;
-    for (let n = 2; existsSync(join(this.dir, name)); n++) {
-      name = `${stem}-${n}.safetensors`;
+  /**
+   * Writes arrays under their name. That of a checkpoint that is replaced stays
+   * whole until its manifest is, so others than its own get another name; the
+   * same, of a run that was killed and came here again, are there already.
+   */
+  #writeArrays(bytes: Uint8Array, stem: string, manifest: string): string {
+    for (let n = 1;; n++) {
+      const name = n === 1 ? `${stem}.safetensors` : `${stem}-${n}.safetensors`;
+      const path = join(this.dir, name);
+      if (existsSync(path)) {
+        if (readFileSync(path).equals(bytes)) return name;
+        if (isWhole(manifest)) continue;
+      }
+      writeAtomically(path, bytes);
+      return name;
     }
-    return name;
   }
 
-  /** Removes the oldest good ones; broken ones are not counted. */
+  /** Removes the oldest good ones, but that of the best one's step, its second copy; broken ones are not counted. */
   #keepLast(count: number): void {
-    const { checkpoints } = this.list();
+    const { checkpoints, best } = this.list();
     const excess = Math.max(0, checkpoints.length - Math.max(1, count));
-    for (const { path } of checkpoints.slice(0, excess)) rmSync(path);
+    for (const { path, step } of checkpoints.slice(0, excess)) {
+      if (step !== best?.step) rmSync(path);
+    }
   }
 
   /** Removes what a process that died left behind, and arrays whose manifest is gone. */
@@ -310,5 +410,14 @@ export class CheckpointStore {
         rmSync(join(this.dir, name), { force: true });
       }
     }
+  }
+}
+
+function isWhole(manifest: string): boolean {
+  try {
+    readCheckpoint(manifest);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -55,12 +55,15 @@ Deno.test(
       store.save(step, state(step), { keepLast: 2 });
     }
     const { checkpoints, best, warnings } = store.list();
-    assertEquals(checkpoints.map(({ step }) => step), [30, 1_000_000_000]);
+    // That of the best one's step is its second copy.
+    assertEquals(checkpoints.map(({ step }) => step), [10, 30, 1_000_000_000]);
     assertEquals(best, { step: 10, path: `${dir}/best.json`, best: true });
     assertEquals(warnings, []);
     assertEquals(store.load("best").state, state(10));
     assertEquals(store.load().step, 1_000_000_000);
+    assertEquals(store.load("latest", { before: 30 }).step, 10);
     store.save(30, state(30), { best: true });
+    store.save(1_000_000_001, state(1), { keepLast: 2 });
     assertEquals(store.load("best").step, 30);
     assertEquals(names(dir), [
       "best.json",
@@ -69,6 +72,8 @@ Deno.test(
       "step_000000030.safetensors",
       "step_1000000000.json",
       "step_1000000000.safetensors",
+      "step_1000000001.json",
+      "step_1000000001.safetensors",
     ]);
   }),
 );
@@ -83,6 +88,47 @@ Deno.test(
     store.save(10, state(3));
     assertEquals(store.load(10).state, state(3));
     assertEquals(names(dir).length, 2);
+  }),
+);
+
+Deno.test(
+  "a best one that is made again keeps its name",
+  withStore((store, dir) => {
+    const save = (value: number) =>
+      store.save(10, state(value), { best: true });
+    save(1);
+    const wanted = names(dir);
+    assertEquals(wanted, ["best.json", "best_000000010.safetensors"]);
+    save(1);
+    assertEquals(names(dir), wanted);
+    // A process died before it wrote the manifest.
+    Deno.removeSync(`${dir}/best.json`);
+    save(1);
+    assertEquals(names(dir), wanted);
+    Deno.truncateSync(`${dir}/best_000000010.safetensors`, 8);
+    save(1);
+    assertEquals(names(dir), wanted);
+    assertEquals(store.load("best").state, state(1));
+    // Another state may not touch the former before its manifest is there.
+    save(2);
+    assertEquals(names(dir), ["best.json", "best_000000010-2.safetensors"]);
+    assertEquals(store.load("best").state, state(2));
+  }),
+);
+
+Deno.test(
+  "notes stand beside the state",
+  withStore((store) => {
+    const notes = { text: "seed: 1\n", rate: -0, list: [NaN, null] };
+    store.save(10, state(1), { notes });
+    store.save(20, state(2));
+    assertEquals([store.notes(10), store.load(10).notes], [notes, notes]);
+    assertEquals([store.notes(20), store.notes(30)], [{}, {}]);
+    assertThrows(
+      () => store.save(30, null, { notes: { a: [new Float32Array(1)] } }),
+      TypeError,
+      "Cannot save the array 'a/0' among the notes: they are plain values",
+    );
   }),
 );
 

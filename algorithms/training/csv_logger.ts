@@ -1,7 +1,9 @@
 // @ts-types="@types/d3-dsv"
 import { csvFormatRow, csvFormatRows, csvParseRows } from "d3-dsv";
-import { AppendFile } from "./_append_file.ts";
+import { basename } from "node:path";
+import { AppendFile, stepOfRow } from "./_append_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
+import type { StateTree } from "./state_tree.ts";
 
 /**
  * Options of {@link CsvLogger}.
@@ -46,6 +48,8 @@ export interface CsvLoggerOptions {
  * ```
  */
 export class CsvLogger implements Logger {
+  /** Name of the file, for checkpoints. */
+  readonly name: string;
   #file: AppendFile;
   #stepColumn: string;
   #columns: string[];
@@ -58,6 +62,7 @@ export class CsvLogger implements Logger {
    */
   constructor(path: string, options: CsvLoggerOptions = {}) {
     this.#stepColumn = options.stepColumn ?? "total_timesteps";
+    this.name = basename(path);
     this.#file = new AppendFile(path);
     this.#columns = csvParseRows(this.#file.text())[0] ?? [];
   }
@@ -84,22 +89,44 @@ export class CsvLogger implements Logger {
     this.#file.flush();
   }
 
+  /** Columns, number of rows and hash of the file, for checkpoints. */
+  save(): StateTree {
+    return this.#file.save(this.#header());
+  }
+
   /**
    * Drops the rows after a step.
    *
    * @param step The last step to keep.
+   * @param saved What `save` gave at that step: the file becomes what it was.
+   * @returns One line that says so, if the file was damaged.
    */
-  truncate(step: number): void {
-    const [header, ...rows] = csvParseRows(this.#file.text());
-    if (header === undefined) return;
-    const at = header.indexOf(this.#stepColumn);
-    const kept = rows.filter((row) => Number(row[at]) <= step);
-    this.#file.replace(csvFormatRows([header, ...kept]) + "\n");
+  truncate(step: number, saved?: StateTree): string | undefined {
+    const { header = this.#header() } = (saved ?? {}) as { header?: string };
+    const columns = csvParseRows(header)[0] ?? [];
+    const at = columns.indexOf(this.#stepColumn);
+    const cellsOf = (line: string) => csvParseRows(line)[0] ?? [];
+    const warning = this.#file.truncate(step, {
+      saved,
+      header,
+      stepOf(line) {
+        const cells = cellsOf(line);
+        return cells.length < columns.length ? NaN : stepOfRow(cells, at);
+      },
+      // Columns that came later are empty up to here.
+      narrow: (line) => csvFormatRow(cellsOf(line).slice(0, columns.length)),
+    });
+    this.#columns = columns;
+    return warning;
   }
 
   /** Closes the file. */
   close(): void {
     this.#file.close();
+  }
+
+  #header(): string {
+    return csvFormatRow(this.#columns);
   }
 
   #addColumns(names: string[]): void {

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CsvLogger } from "./csv_logger.ts";
 import { EpisodesCsv } from "./episodes_csv.ts";
 import { JsonLinesLogger } from "./json_lines_logger.ts";
@@ -88,7 +88,7 @@ Deno.test("episodes are read as they were written", () =>
     assertThrows(() => readEpisodes(path), SyntaxError, "its columns are a,b");
   }));
 
-Deno.test("the returns of lives are kept; a file without them goes on as it is", () =>
+Deno.test("the returns of lives are kept", () =>
   inFile((path) => {
     const game = { ...episode(4), lifeReturns: [1, -0.5, 3] };
     const logger = new EpisodesCsv(path);
@@ -97,14 +97,6 @@ Deno.test("the returns of lives are kept; a file without them goes on as it is",
     logger.truncate(5);
     logger.close();
     assertEquals(readEpisodes(path), [game, episode(5)]);
-    const header = "step,env,return,length,terminated";
-    Deno.writeTextFileSync(path, `${header}\n1,0,2,3,1\n`);
-    const older = new EpisodesCsv(path);
-    older.writeEpisode(game);
-    older.close();
-    const [first, , last] = read(path).split("\n");
-    assertEquals([first, last.split(",").length], [header, 5]);
-    assertEquals(readEpisodes(path).length, 2);
   }));
 
 const loggers: [string, (path: string) => Logger][] = [
@@ -148,6 +140,88 @@ for (const [name, open] of loggers) {
       Deno.writeTextFileSync(path, wanted + "8,0.12");
       open(path).close();
       assertEquals(read(path), wanted);
+    }));
+
+  Deno.test(`${name}: resumed, the file is what it was at the checkpoint`, () =>
+    inFile((path) => {
+      for (const steps of [[], [4], [4, 4]]) {
+        const first = open(path);
+        log(first, steps);
+        const [saved, wanted] = [first.save!(), read(path)];
+        // The same step again, and columns that are new.
+        first.write(row(4, { loss: 1, eval_return_mean: 2 }));
+        log(first, [4, 8]);
+        first.close();
+        const resumed = open(path);
+        assertEquals(resumed.truncate!(4, saved), undefined);
+        assertEquals(read(path), wanted);
+        assertEquals(resumed.save!(), saved);
+        log(resumed, [12]);
+        resumed.close();
+        Deno.removeSync(path);
+      }
+    }));
+
+  const damages: [string, (path: string) => void, RegExp][] = [
+    ["deleted", (path) => Deno.removeSync(path), / is gone or empty: /],
+    ["emptied", (path) => Deno.truncateSync(path), / is gone or empty: /],
+    [
+      "cut",
+      (path) => Deno.truncateSync(path, read(path).indexOf("16") - 3),
+      / is damaged: up to step 16, [23] of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "garbage",
+      (path) => Deno.writeTextFileSync(path, "\0\n\n,,,,,\n[{}]\nnull\n"),
+      / is damaged: up to step 16, 0 of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "one digit",
+      (path) => Deno.writeTextFileSync(path, read(path).replace("12,", "13,")),
+      / is damaged: up to step 16, 4 of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "without its first line",
+      (path) => Deno.writeTextFileSync(path, read(path).replace(/^.*\n/, "")),
+      / is damaged: up to step 16, [34] of its 4 rows can be read and are kept$/,
+    ],
+  ];
+  for (const [damage, apply, wanted] of damages) {
+    Deno.test(`${name}: ${damage}, it is told and goes on with what is there`, () =>
+      inFile((path) => {
+        const first = open(path);
+        log(first, [4, 8, 12, 16]);
+        const saved = first.save!();
+        first.close();
+        apply(path);
+        const resumed = open(path);
+        const warning = String(resumed.truncate!(16, saved));
+        assert(warning.startsWith(path) && wanted.test(warning), warning);
+        log(resumed, [20]);
+        const after = resumed.save!();
+        resumed.close();
+        const read = name === "EpisodesCsv" ? readEpisodes : readProgress;
+        if (name !== "JsonLinesLogger") {
+          const steps = read(path).map(({ step }) => step);
+          assertEquals(steps.at(-1), 20);
+          assertEquals(steps.every(Number.isSafeInteger), true);
+        }
+        // It was said once; the next resume finds what this one left.
+        const again = open(path);
+        assertEquals(again.truncate!(20, after), undefined);
+        again.close();
+      }));
+  }
+
+  Deno.test(`${name}: removed while it is written, it comes back or ends quietly`, () =>
+    inFile((path) => {
+      const logger = open(path);
+      log(logger, [4]);
+      Deno.removeSync(path);
+      logger.write(row(8, { other: 1 }));
+      log(logger, [12]);
+      logger.flush!();
+      logger.close();
     }));
 
   Deno.test(`${name}: closing twice is allowed, writing after is not`, () =>

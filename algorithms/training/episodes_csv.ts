@@ -1,9 +1,9 @@
-import { AppendFile } from "./_append_file.ts";
+import { basename } from "node:path";
+import { AppendFile, stepOfRow } from "./_append_file.ts";
 import type { LoggedEpisode, Logger } from "./logger.ts";
+import type { StateTree } from "./state_tree.ts";
 
-const COLUMNS = "step,env,return,length,terminated";
-/** The column of games that have lives. */
-const LIVES = ",life_returns";
+const HEADER = "step,env,return,length,terminated,life_returns";
 
 /**
  * Writes ended episodes to a CSV file with the columns `step`, `env`, `return`,
@@ -27,8 +27,9 @@ const LIVES = ",life_returns";
  * ```
  */
 export class EpisodesCsv implements Logger {
+  /** Name of the file, for checkpoints. */
+  readonly name: string;
   #file: AppendFile;
-  #header: string;
 
   /**
    * Opens a file, to begin or to continue it.
@@ -36,10 +37,9 @@ export class EpisodesCsv implements Logger {
    * @param path The file; its folder is made where it is missing.
    */
   constructor(path: string) {
+    this.name = basename(path);
     this.#file = new AppendFile(path);
-    const [first] = this.#file.text().split("\n");
-    this.#header = first === "" ? COLUMNS + LIVES : first;
-    if (first === "") this.#file.append(`${this.#header}\n`);
+    if (this.#file.text() === "") this.#file.append(`${HEADER}\n`);
   }
 
   /** Does nothing: rows of statistics go elsewhere. */
@@ -52,12 +52,9 @@ export class EpisodesCsv implements Logger {
    */
   writeEpisode(episode: LoggedEpisode): void {
     const { step, env, length, terminated, lifeReturns = [] } = episode;
-    // A file of before that column goes on without it.
-    const lives = this.#header.endsWith(LIVES)
-      ? `,${lifeReturns.join(" ")}`
-      : "";
+    const lives = lifeReturns.join(" ");
     this.#file.append(
-      `${step},${env},${episode.return},${length},${+terminated}${lives}\n`,
+      `${step},${env},${episode.return},${length},${+terminated},${lives}\n`,
     );
   }
 
@@ -66,16 +63,28 @@ export class EpisodesCsv implements Logger {
     this.#file.flush();
   }
 
+  /** Number of rows and hash of the file, for checkpoints. */
+  save(): StateTree {
+    return this.#file.save(HEADER);
+  }
+
   /**
    * Drops the episodes after a step.
    *
    * @param step The last step to keep.
+   * @param saved What `save` gave at that step: the file becomes what it was.
+   * @returns One line that says so, if the file was damaged.
    */
-  truncate(step: number): void {
-    const lines = this.#file.text().split("\n").slice(1, -1);
-    const kept = lines.filter((line) => Number.parseInt(line) <= step);
-    const header = `${this.#header}\n`;
-    this.#file.replace(header + kept.map((line) => line + "\n").join(""));
+  truncate(step: number, saved?: StateTree): string | undefined {
+    return this.#file.truncate(step, {
+      saved,
+      header: HEADER,
+      stepOf(line) {
+        const [lives = "", ...cells] = line.split(",").reverse();
+        const numbers = [...cells.reverse(), ...lives.split(" ")];
+        return cells.length === 5 ? stepOfRow(numbers, 0) : NaN;
+      },
+    });
   }
 
   /** Closes the file. */

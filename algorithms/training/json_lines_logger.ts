@@ -1,5 +1,7 @@
+import { basename } from "node:path";
 import { AppendFile } from "./_append_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
+import type { StateTree } from "./state_tree.ts";
 
 /**
  * Writes rows to a file with one JSON record a line: `step`, then the
@@ -21,6 +23,8 @@ import type { Logger, LogRow } from "./logger.ts";
  * ```
  */
 export class JsonLinesLogger implements Logger {
+  /** Name of the file, for checkpoints. */
+  readonly name: string;
   #file: AppendFile;
 
   /**
@@ -29,6 +33,7 @@ export class JsonLinesLogger implements Logger {
    * @param path The file; its folder is made where it is missing.
    */
   constructor(path: string) {
+    this.name = basename(path);
     this.#file = new AppendFile(path);
   }
 
@@ -47,19 +52,32 @@ export class JsonLinesLogger implements Logger {
     this.#file.flush();
   }
 
+  /** Number of rows and hash of the file, for checkpoints. */
+  save(): StateTree {
+    return this.#file.save("");
+  }
+
   /**
    * Drops the rows after a step.
    *
    * @param step The last step to keep.
+   * @param saved What `save` gave at that step: the file becomes what it was.
+   * @returns One line that says so, if the file was damaged.
    */
-  truncate(step: number): void {
-    const lines = this.#file.text().split("\n").slice(0, -1);
-    const kept = lines.filter((line) => JSON.parse(line).step <= step);
-    this.#file.replace(kept.map((line) => line + "\n").join(""));
+  truncate(step: number, saved?: StateTree): string | undefined {
+    return this.#file.truncate(step, { saved, header: "", stepOf });
   }
 
   /** Closes the file. */
   close(): void {
     this.#file.close();
+  }
+}
+
+function stepOf(line: string): number {
+  try {
+    return Number(JSON.parse(line)?.step);
+  } catch {
+    return NaN;
   }
 }

@@ -1,4 +1,5 @@
 import type { EpisodeEnd, Statistics } from "./algorithm.ts";
+import type { StateTree } from "./state_tree.ts";
 
 /**
  * One row of a log.
@@ -64,8 +65,16 @@ export interface Logger {
   writeEpisode?(episode: LoggedEpisode): void;
   /** Brings what was written to the disk. Called before each checkpoint. */
   flush?(): void;
-  /** Drops what was logged after `step`. Called when a run is resumed from there. */
-  truncate?(step: number): void;
+  /** Names the logger in checkpoints; two of one name are told apart by their order. */
+  readonly name?: string;
+  /** State of what was written so far, for the checkpoint that is made now. */
+  save?(): StateTree;
+  /**
+   * Drops what was logged after `step`. Called when a run is resumed from there, with what `save` gave then.
+   *
+   * @returns One line for people, if what was logged before is no longer there as it was.
+   */
+  truncate?(step: number, saved?: StateTree): string | void;
   /** Flushes and releases the file. Closing twice is allowed. */
   close(): void;
 }

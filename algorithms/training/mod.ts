@@ -95,6 +95,7 @@ export * from "./progress_bar.ts";
 export * from "./read_logs.ts";
 export * from "./report.ts";
 export * from "./run_folder.ts";
+export * from "./run_status.ts";
 export * from "./safetensors.ts";
 export * from "./state_tree.ts";
 export * from "./table_logger.ts";

@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type Callback, stop } from "./callback.ts";
 import { CheckpointStore } from "./checkpoint_store.ts";
-import { stopOnNoImprovement } from "./early_stopping.ts";
+import { CsvLogger } from "./csv_logger.ts";
+import {
+  stopOnNoImprovement,
+  stopOnRewardThreshold,
+} from "./early_stopping.ts";
+import { EpisodesCsv } from "./episodes_csv.ts";
 import { readProgress } from "./read_logs.ts";
+import { runStatus } from "./run_status.ts";
 import { isStateRecord, type StateTree } from "./state_tree.ts";
 import { runAndKill } from "./testdata/kill.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
@@ -119,6 +126,219 @@ Deno.test("a state that is not of this run is refused in one line", async () => 
     RangeError,
     "Cannot continue with 4 copies of the environment: the checkpoint holds 2",
   );
+  await Deno.remove(dir, { recursive: true });
+});
+
+/** The checkpoints of a run that went to its end, and what it came to. */
+async function wholeRun(dir: string, options: Partial<TrainOptions>) {
+  const store = new CheckpointStore(dir);
+  const result = await train(new ToyAlgorithm(numEnvs), new ToyEnv(numEnvs), {
+    totalTimesteps: 2000,
+    seed: 5,
+    evaluation: { env: new ToyEnv(2), everyTimesteps: 100, episodes: 3 },
+    checkpoints: { store, everyTimesteps: 20, keepLast: 1000 },
+    ...options,
+  });
+  return { store, result, state: () => timeless(store.load().state) };
+}
+
+const stops: [string, () => Callback][] = [
+  ["a reward that is reached", () => stopOnRewardThreshold(0.5)],
+  ["no improvement", () => stopOnNoImprovement({ patience: 2 })],
+  ["a step", () => ({
+    onStep: ({ step }) => step === 228 ? stop("mine") : undefined,
+  })],
+  ["a checkpoint", () => ({
+    onCheckpoint: ({ step }) => step === 160 ? stop("mine") : undefined,
+  })],
+  ["an evaluation of which no checkpoint but the best is due", () => ({
+    onEvaluation: ({ step }) => step === 300 ? stop("mine") : undefined,
+  })],
+];
+for (const [name, callback] of stops) {
+  Deno.test(`a run stopped by ${name} stops there resumed from any step`, async () => {
+    const dir = await Deno.makeTempDir();
+    const options = () => ({ callbacks: [callback()] });
+    const whole = await wholeRun(`${dir}/whole`, options());
+    const { store, result } = whole;
+    const state = whole.state();
+    assert(result.step < 2000 && result.stopReason !== "completed");
+    assertEquals(runStatus(state), {
+      hasEnded: true,
+      stopReason: result.stopReason,
+      bestStep: store.load("best").step,
+    });
+    const { checkpoints } = store.list();
+    assertEquals(checkpoints.at(-1)?.step, result.step);
+    for (const [i, { step }] of checkpoints.toReversed().entries()) {
+      if (i > 3 && i % 4 > 0) continue;
+      // What a callback hears of a checkpoint is not in that checkpoint.
+      if (name === "a checkpoint" && step === 160) continue;
+      const resumed = await wholeRun(`${dir}/${step}`, {
+        ...options(),
+        resumeFrom: store.load(step).state,
+      });
+      assertEquals(resumed.result.stopReason, result.stopReason);
+      assertEquals(resumed.result.step, result.step);
+      // The last checkpoint had nothing more to save.
+      if (step < result.step) assertEquals(resumed.state(), state);
+    }
+    await Deno.remove(dir, { recursive: true });
+  });
+}
+
+Deno.test("what ends a run goes before an interruption, and is saved with one", async () => {
+  const dir = await Deno.makeTempDir();
+  for (const everyTimesteps of [100, Infinity]) {
+    const controller = new AbortController();
+    const interrupted = await wholeRun(`${dir}/${everyTimesteps}`, {
+      callbacks: [{
+        onStep({ step }) {
+          if (step !== 228) return;
+          controller.abort();
+          return stop("mine");
+        },
+      }],
+      signal: controller.signal,
+      evaluation: { env: new ToyEnv(2), everyTimesteps, episodes: 3 },
+    });
+    // With evaluations the last one is still due.
+    const isDue = everyTimesteps === 100;
+    const { result, state } = interrupted;
+    assertEquals(result.stopReason, isDue ? "interrupted" : "mine");
+    const { hasEnded, stopReason } = runStatus(state());
+    assertEquals([hasEnded, stopReason], [!isDue, "mine"]);
+    const resumed = await wholeRun(`${dir}/${everyTimesteps}`, {
+      resumeFrom: new CheckpointStore(`${dir}/${everyTimesteps}`).load().state,
+    });
+    assertEquals([resumed.result.stopReason, resumed.result.step], [
+      "mine",
+      228,
+    ]);
+    assertEquals(runStatus(resumed.state()).hasEnded, true);
+  }
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("an evaluation that a resume makes up for is logged once, whenever it dies", async () => {
+  const dir = await Deno.makeTempDir();
+  const path = `${dir}/progress.csv`;
+  const controller = new AbortController();
+  const run = (more: Partial<TrainOptions>) =>
+    wholeRun(`${dir}/run`, { loggers: [new CsvLogger(path)], ...more });
+  // Interrupted right before the evaluation at step 100, which is then due.
+  await run({
+    callbacks: [{
+      onStep: ({ step }) => void (step === 100 && controller.abort()),
+    }],
+    signal: controller.signal,
+  });
+  const { state } = new CheckpointStore(`${dir}/run`).load();
+  for (let i = 0; i < 2; i++) {
+    await assertRejects(() =>
+      run({
+        resumeFrom: state,
+        callbacks: [{ onEvaluation: () => Promise.reject(new Error("dies")) }],
+      })
+    );
+    const steps = readProgress(path).filter(({ statistics }) =>
+      "eval_return_mean" in statistics
+    ).map(({ step }) => step);
+    assertEquals(steps, [100]);
+  }
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("a state that cannot be restored changes nothing on the disk", async () => {
+  const dir = await Deno.makeTempDir();
+  const path = `${dir}/episodes.csv`;
+  const loggers = () => [new EpisodesCsv(path)];
+  const { store } = await wholeRun(`${dir}/run`, { loggers: loggers() });
+  const contents = () =>
+    [
+      path,
+      ...[...Deno.readDirSync(store.dir)].map(({ name }) =>
+        `${store.dir}/${name}`
+      ).sort(),
+    ].map((file) => [file, Deno.readFileSync(file)]);
+  const before = contents();
+  const { state } = store.load(1000) as unknown as {
+    state: Record<string, Record<string, StateTree>>;
+  };
+  const { algorithm, env } = state;
+  const short = { table: { data: new Float32Array(4), shape: [2, 2] } };
+  const damages: Record<string, Record<string, StateTree>>[] = [
+    { algorithm: { ...algorithm, params: short } },
+    { algorithm: { random: 1 } },
+    { env: { ...env, positions: new Float32Array(99) } },
+    { loop: { ...state.loop, tracker: null } },
+    { loop: { ...state.loop, step: -3 } },
+    { callbacks: null as never },
+  ];
+  for (const damage of damages) {
+    let hasBegun = false;
+    const error = await assertRejects(() =>
+      wholeRun(`${dir}/run`, {
+        loggers: loggers(),
+        callbacks: [stopOnNoImprovement({ patience: 1000 }), {
+          onStart: () => void (hasBegun = true),
+        }],
+        resumeFrom: { ...state, ...damage },
+      })
+    ) as Error;
+    assertEquals([hasBegun, error.message.split("\n").length], [false, 1]);
+    assertEquals(contents(), before);
+  }
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("a damaged best checkpoint is made again from the one of its step", async () => {
+  const dir = await Deno.makeTempDir();
+  const options = {
+    checkpoints: {
+      store: new CheckpointStore(dir),
+      everyTimesteps: 300,
+      keepLast: 2,
+    },
+  };
+  const { store, result } = await wholeRun(dir, options);
+  const best = store.load("best");
+  assert(best.step < 1500, `best at ${best.step}`);
+  const file =
+    [...Deno.readDirSync(dir)].find(({ name }) =>
+      /^best_.*safetensors$/.test(name)
+    )!.name;
+  const damages = [
+    () => Deno.removeSync(`${dir}/best.json`),
+    () => Deno.removeSync(`${dir}/${file}`),
+    () => Deno.truncateSync(`${dir}/${file}`, 30),
+    () => Deno.writeTextFileSync(`${dir}/best.json`, "{}"),
+  ];
+  for (const damage of damages) {
+    damage();
+    const warnings: string[] = [];
+    const resumed = await wholeRun(dir, {
+      ...options,
+      resumeFrom: store.load().state,
+      onWarning: (line) => warnings.push(line),
+    });
+    assertEquals(timeless(store.load("best").state), timeless(best.state));
+    assertEquals(resumed.result.bestEvaluation, result.bestEvaluation);
+    assertEquals(warnings.length, 1);
+    assert(warnings[0].endsWith("made again from the checkpoint of that step"));
+  }
+  // Both copies gone: it is said.
+  Deno.removeSync(`${dir}/best.json`);
+  Deno.removeSync(`${dir}/step_${String(best.step).padStart(9, "0")}.json`);
+  const warnings: string[] = [];
+  await wholeRun(dir, {
+    ...options,
+    resumeFrom: store.load().state,
+    onWarning: (line) => warnings.push(line),
+  });
+  assertEquals(warnings, [
+    `Cannot load the best checkpoint: ${dir} has none; the best policy, of step ${best.step}, is lost`,
+  ]);
   await Deno.remove(dir, { recursive: true });
 });
 

@@ -1,13 +1,16 @@
+import { createHash, type Hash } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { writeFully } from "./_atomic_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
+import type { StateTree } from "./state_tree.ts";
 import { encodeRecord, type TensorBoardEvent } from "./_tfevents.ts";
 
 /**
@@ -52,10 +55,16 @@ export interface TensorBoardLoggerOptions {
  * ```
  */
 export class TensorBoardLogger implements Logger {
+  /** Names the events in checkpoints. */
+  readonly name = "events";
   #dir: string;
   #now: () => number;
   #file: number | undefined;
   #closed = false;
+  /** Files of before the last resume. */
+  #former: EventFile[] = [];
+  /** The file of now. */
+  #written: { name: string; bytes: number; hash: Hash } | undefined;
 
   /**
    * Names the folder of event files.
@@ -84,13 +93,31 @@ export class TensorBoardLogger implements Logger {
     if (this.#file !== undefined) fsyncSync(this.#file);
   }
 
+  /** Length and hash of each file, for checkpoints. */
+  save(): StateTree {
+    const files = [...this.#former];
+    if (this.#written !== undefined) {
+      const { name, bytes, hash } = this.#written;
+      files.push({ name, bytes, sha256: hash.copy().digest("hex") });
+    }
+    return files as unknown as StateTree;
+  }
+
   /**
    * Makes readers drop the events after a step.
    *
    * @param step The last step to keep.
+   * @param saved What `save` gave at that step.
+   * @returns One line that names the files that are no longer what they were.
    */
-  truncate(step: number): void {
+  truncate(step: number, saved?: StateTree): string | undefined {
+    const files = (saved ?? []) as unknown as EventFile[];
+    this.#former = files.filter((file) => isWhole(this.#dir, file));
+    const damaged = files.filter((file) => !this.#former.includes(file));
     this.#append({ step: step + 1, sessionStart: true });
+    if (damaged.length === 0) return undefined;
+    const names = damaged.map(({ name }) => join(this.#dir, name)).join(", ");
+    return `${names} is damaged: TensorBoard may miss events up to step ${step}`;
   }
 
   /** Closes the file. */
@@ -106,15 +133,18 @@ export class TensorBoardLogger implements Logger {
     if (this.#closed) {
       throw new TypeError(`Cannot write events to ${this.#dir}: it is closed`);
     }
-    this.#file ??= this.#open();
-    writeFully(
-      this.#file,
-      encodeRecord({ wallTime: this.#now() / 1000, ...event }),
-    );
+    if (this.#file === undefined) this.#open();
+    this.#write(encodeRecord({ wallTime: this.#now() / 1000, ...event }));
+  }
+
+  #write(record: Uint8Array): void {
+    writeFully(this.#file!, record);
+    this.#written!.hash.update(record);
+    this.#written!.bytes += record.length;
   }
 
   /** Opens a file whose name sorts after those that are there: readers go by the name. */
-  #open(): number {
+  #open(): void {
     mkdirSync(this.#dir, { recursive: true });
     const times = readdirSync(this.#dir)
       .map((name) => Number(/^events\.out\.tfevents\.(\d+)/.exec(name)?.[1]))
@@ -126,12 +156,25 @@ export class TensorBoardLogger implements Logger {
     const name = `events.out.tfevents.${
       String(time).padStart(10, "0")
     }.bellman`;
-    const file = openSync(join(this.#dir, name), "a");
-    const version = {
-      wallTime: this.#now() / 1000,
-      fileVersion: "brain.Event:2",
-    };
-    writeFully(file, encodeRecord(version));
-    return file;
+    this.#file = openSync(join(this.#dir, name), "a");
+    this.#written = { name, bytes: 0, hash: createHash("sha256") };
+    const wallTime = this.#now() / 1000;
+    this.#write(encodeRecord({ wallTime, fileVersion: "brain.Event:2" }));
+  }
+}
+
+/** A file as it was at a checkpoint. */
+interface EventFile {
+  name: string;
+  bytes: number;
+  sha256: string;
+}
+
+function isWhole(dir: string, { name, bytes, sha256 }: EventFile): boolean {
+  try {
+    const content = readFileSync(join(dir, name)).subarray(0, bytes);
+    return createHash("sha256").update(content).digest("hex") === sha256;
+  } catch {
+    return false;
   }
 }

@@ -1,6 +1,6 @@
 import type { VecEnvLike } from "./algorithm.ts";
 import type { Callback } from "./callback.ts";
-import type { CheckpointStore } from "./checkpoint_store.ts";
+import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import type { Logger } from "./logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 import type { StateTree } from "./state_tree.ts";
@@ -75,11 +75,18 @@ export interface CheckpointOptions {
    */
   everyTimesteps?: number;
   /**
-   * How many checkpoints to keep; the best one is kept beside them.
+   * How many checkpoints to keep. The best one is kept beside them, in two copies unless `everyTimesteps` is
+   * `Infinity`: as `best` and under its step.
    *
    * @default 3
    */
   keepLast?: number;
+  /**
+   * Plain values to keep in each checkpoint beside the state; `logs` is a name of training's own.
+   *
+   * @default {}
+   */
+  notes?: CheckpointNotes;
 }
 
 /**
@@ -159,8 +166,18 @@ export interface TrainOptions {
   evaluation?: EvaluationOptions;
   /** Checkpoints during training; none when left out. */
   checkpoints?: CheckpointOptions;
-  /** The state of a checkpoint to continue from, as {@link CheckpointStore.load} gives it. */
+  /**
+   * The state of a checkpoint to continue from, as {@link CheckpointStore.load} gives it. Nothing on the disk
+   * changes before all of it is restored and `onStart` was called: where that fails, make a new algorithm and
+   * environment and try the checkpoint before, with `load("latest", { before })`.
+   */
   resumeFrom?: StateTree;
+  /**
+   * Takes a line about something in the folder that is damaged, when a run is resumed.
+   *
+   * @default nothing is said
+   */
+  onWarning?: (line: string) => void;
   /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */
   signal?: AbortSignal;
   /** Shows how far the run is. */

@@ -105,6 +105,7 @@ Deno.test("callbacks are told of everything, in order", async () => {
     "step 16",
     "evaluation 16",
     "best 16",
+    "checkpoint 16",
     "step 20",
     "update 20",
     "checkpoint 20",
