@@ -12,6 +12,7 @@ import { parse } from "@std/yaml";
 import { BARS } from "./bars.ts";
 import { fileNameOf } from "./file_name_of.ts";
 import {
+  countReached,
   describeSeeds,
   type LearningResults,
   nameOf,
@@ -152,7 +153,7 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
       results.steps = trained.steps;
       results.seeds.push(trained.result);
       results.seeds.sort((a, b) => a.seed - b.seed);
-      if (bench.write) await writeResults(algorithm, results);
+      if (bench.write) writeResults(algorithm, results);
       if (!bench.json) console.log(describeSeed(trained.result));
     }
   };
@@ -175,13 +176,10 @@ async function commit(): Promise<string> {
   return decoder.decode(stdout).trim();
 }
 
-async function writeResults(
-  algorithm: string,
-  results: LearningResults,
-): Promise<void> {
+function writeResults(algorithm: string, results: LearningResults): void {
   const folder = `${ROOT}algorithms/${algorithm}/results`;
-  await Deno.mkdir(folder, { recursive: true });
-  await Deno.writeTextFile(
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeTextFileSync(
     `${folder}/${fileNameOf(nameOf(results))}.json`,
     JSON.stringify(results, null, 2) + "\n",
   );
@@ -199,9 +197,7 @@ function printSummary(
 ): void {
   const { bar } = results;
   const returns = returnsOf(results.seeds, which)!;
-  const reached = bar === null
-    ? null
-    : returns.filter((it) => it >= bar).length;
+  const reached = countReached(returns, bar);
   const name = nameOf(results);
   if (!json) {
     const bars = reached === null

@@ -76,6 +76,14 @@ export function returnsOf(
     : null;
 }
 
+/** How many seeds are at the bar; null where there is none. */
+export function countReached(
+  values: readonly number[],
+  bar: number | null,
+): number | null {
+  return bar === null ? null : values.filter((it) => it >= bar).length;
+}
+
 /** The figures of some seeds: `475.1 ± 78.6 [418.9, 531.3]`. */
 export function describeSeeds(values: readonly number[]): string {
   const { mean, deviation, interval } = summarizeSeeds(values);

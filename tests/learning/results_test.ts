@@ -1,4 +1,4 @@
-import { assertAlmostEquals, assertEquals } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
 import {
   describeSeeds,
   returnsOf,
@@ -44,4 +44,37 @@ Deno.test("a column is there where every seed was judged", () => {
   ];
   assertEquals(returnsOf(seeds, "last"), [5, 6]);
   assertEquals(returnsOf(seeds, "best"), null);
+});
+
+/** Runs the bench of a small training. */
+async function bench(...args: string[]) {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-q", "--no-check", "-P=bench"],
+      new URL("main.ts", import.meta.url).pathname,
+      ...["a2c", "--steps", "480", "--set", "evaluationInterval=160"],
+      ...["--seeds", "1", "--jobs", "1", "--episodes", "3", ...args],
+    ],
+    cwd: new URL("../../", import.meta.url).pathname,
+    env: { NO_COLOR: "1" },
+  }).output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  return { code, out, err };
+}
+
+Deno.test("bench:learning judges the last policy and the best checkpoint", async () => {
+  const { code, out, err } = await bench();
+  assertEquals(code, 0, err);
+  const mean = "(\\d+\\.\\d)";
+  assertMatch(
+    out,
+    new RegExp(
+      `^seed 0: last ${mean} \\(step 480\\), best ${mean} \\(step \\d+\\) in .* s\n` +
+        `CartPole-v1, last: \\1, [01] of 1 seeds reach 475\n` +
+        `CartPole-v1, best: \\2, [01] of 1 seeds reach 475\n$`,
+    ),
+  );
+  const unknown = await bench("--final");
+  assertEquals(unknown.code, 2);
+  assertMatch(unknown.err, /^Unknown option '--final': /);
 });

@@ -7,6 +7,7 @@
  */
 import type { Program } from "../learning/keep_curves.ts";
 import {
+  countReached,
   describeSeeds,
   type LearningResults,
   nameOf,
@@ -31,7 +32,7 @@ export interface CurvesRow {
 const SUMMARY = "mean ± sample deviation [95 % interval]";
 
 const RESULTS_NOTE =
-  "**last** is the policy at the end of training, **best** the checkpoint with the highest evaluation during training (the last policy is a candidate). Both play the same episodes, deterministically; they are none of those that chose the best one, and a seed's figure is their mean return. Mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds; the interval is symmetric and may pass the highest possible return. A dash: not measured.";
+  "**last** is the policy at the end of training, **best** the checkpoint with the highest evaluation during training (the last policy is a candidate). Both play the same episodes, deterministically; they are none of those that chose the best one, and a seed's figure is their mean return. Mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds; the interval is symmetric and may pass the highest possible return. A dash: not measured, or none.";
 
 const CURVES_NOTE =
   "Evaluations during the runs: **last** is the one at the end, **best** the highest one, which the same episodes chose, so that it is a little too high. A seed's figure is the mean return of the evaluation's episodes; mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds.";
@@ -63,10 +64,11 @@ export function resultsTable(rows: readonly ResultsRow[]): string {
 function column({ seeds, bar }: ResultsRow, which: "last" | "best"): string[] {
   const returns = returnsOf(seeds, which);
   if (returns === null) return ["-", "-"];
-  const reached = bar === null
-    ? "-"
-    : `${returns.filter((it) => it >= bar).length} of ${returns.length}`;
-  return [describeSeeds(returns), reached];
+  const reached = countReached(returns, bar);
+  return [
+    describeSeeds(returns),
+    reached === null ? "-" : `${reached} of ${returns.length}`,
+  ];
 }
 
 /** The table of long runs, with what its columns mean. */
@@ -138,6 +140,11 @@ async function refresh(
   const marked = new RegExp(
     `(<!-- ${mark} -->\n)[\\s\\S]*?(<!-- /${mark} -->)`,
   );
+  if (!marked.test(text)) {
+    throw new SyntaxError(
+      `Cannot write the ${mark} into ${readme}: expected the marks <!-- ${mark} --> and <!-- /${mark} -->`,
+    );
+  }
   const wanted = text.replace(marked, `$1\n${content}\n\n$2`);
   if (wanted === text) return;
   if (Deno.args.includes("--check")) {
