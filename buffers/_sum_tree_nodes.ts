@@ -4,18 +4,22 @@ const FAN_OUT = 1 << FAN_OUT_BITS;
 
 /**
  * The numbers of a sum tree, unchecked: each node is the sum of 16 children, and
- * knows the smallest leaf above 0 under it. Whoever changes leaves says so, and
- * the nodes above them are computed from their children.
+ * knows the smallest leaf above 0 under it. Whoever changes leaves says so; the
+ * nodes above them are computed from their children when one is asked for, once
+ * for all changes until then.
  */
 export class SumTreeNodes {
   /** Leaves, then the sums of the nodes level by level; the root is the last. */
-  readonly sums: Float64Array;
+  readonly #sums: Float64Array;
   /** The smallest leaf above 0 under each node; leaves have none. */
   readonly #mins: Float64Array;
   /** Where each level starts among the sums, leaves first. */
   readonly #starts: readonly number[];
-  /** Nodes of a level that have to be computed. */
-  #stale = new Int32Array(1);
+  /** Nodes above leaves that are to be computed, each once. */
+  readonly #stale: Int32Array;
+  #staleCount = 0;
+  /** Whether each node is to be computed. */
+  readonly #isStale: Uint8Array;
 
   /** All leaves are 0 at first. */
   constructor(leaves: number) {
@@ -26,23 +30,33 @@ export class SumTreeNodes {
       starts.push(end += nodes * FAN_OUT);
     }
     this.#starts = starts;
-    this.sums = new Float64Array(end + 1);
+    this.#sums = new Float64Array(end + 1);
     this.#mins = new Float64Array(end + 1 - starts[1]).fill(Infinity);
+    this.#stale = new Int32Array(starts[1] >> FAN_OUT_BITS);
+    this.#isStale = new Uint8Array(this.#mins.length);
+  }
+
+  /** The leaves; those beyond the tree's own are 0. */
+  get leaves(): Float64Array {
+    return this.#sums.subarray(0, this.#starts[1]);
   }
 
   /** The sum of all leaves. */
   get total(): number {
-    return this.sums[this.sums.length - 1];
+    this.#refresh();
+    return this.#sums[this.#sums.length - 1];
   }
 
   /** The smallest leaf above 0; `Infinity` if all are 0. */
   get min(): number {
+    this.#refresh();
     return this.#mins[this.#mins.length - 1];
   }
 
   /** The leaf at a mass, where one is above 0. */
   find(mass: number): number {
-    const sums = this.sums;
+    this.#refresh();
+    const sums = this.#sums;
     let node = 0;
     for (let level = this.#starts.length - 2; level >= 0; level--) {
       const start = this.#starts[level];
@@ -58,45 +72,52 @@ export class SumTreeNodes {
     return node;
   }
 
-  /** Computes what is above a leaf. */
-  update(leaf: number): void {
-    let node = leaf >> FAN_OUT_BITS;
-    this.#sumLeaves(node);
-    for (let level = 2; level < this.#starts.length; level++) {
-      node >>= FAN_OUT_BITS;
-      this.#sumNodes(level, node);
+  /** Says that a leaf has changed. */
+  changed(leaf: number): void {
+    const node = leaf >> FAN_OUT_BITS;
+    if (this.#isStale[node] !== 0) return;
+    this.#isStale[node] = 1;
+    this.#stale[this.#staleCount++] = node;
+  }
+
+  /** Says that leaves that lie side by side have changed. */
+  changedRange(first: number, last: number): void {
+    const end = (last >> FAN_OUT_BITS) + 1;
+    for (let node = first >> FAN_OUT_BITS; node < end; node++) {
+      this.changed(node << FAN_OUT_BITS);
     }
   }
 
-  /** Computes what is above leaves that lie side by side. */
-  updateRange(firstLeaf: number, lastLeaf: number): void {
-    let first = firstLeaf >> FAN_OUT_BITS, last = lastLeaf >> FAN_OUT_BITS;
-    for (let node = first; node <= last; node++) this.#sumLeaves(node);
-    for (let level = 2; level < this.#starts.length; level++) {
-      first >>= FAN_OUT_BITS;
-      last >>= FAN_OUT_BITS;
-      for (let node = first; node <= last; node++) this.#sumNodes(level, node);
+  /** Computes what is above leaves that have changed, each node once. */
+  #refresh(): void {
+    let count = this.#staleCount;
+    if (count === 0) return;
+    this.#staleCount = 0;
+    const stale = this.#stale, isStale = this.#isStale, starts = this.#starts;
+    for (let i = 0; i < count; i++) {
+      this.#sumLeaves(stale[i]);
+      isStale[stale[i]] = 0;
     }
-  }
-
-  /** Computes what is above leaves, once where neighbours in the list share it. */
-  updateMany(leaves: ArrayLike<number>): void {
-    const { length } = leaves;
-    if (this.#stale.length < length) this.#stale = new Int32Array(length);
-    const stale = this.#stale;
-    for (let i = 0; i < length; i++) stale[i] = leaves[i] >> FAN_OUT_BITS;
-    let count = dropRepeats(stale, length);
-    for (let i = 0; i < count; i++) this.#sumLeaves(stale[i]);
-    for (let level = 2; level < this.#starts.length; level++) {
-      for (let i = 0; i < count; i++) stale[i] >>= FAN_OUT_BITS;
-      count = dropRepeats(stale, count);
-      for (let i = 0; i < count; i++) this.#sumNodes(level, stale[i]);
+    for (let level = 2; level < starts.length; level++) {
+      const flags = starts[level] - starts[1];
+      let parents = 0;
+      for (let i = 0; i < count; i++) {
+        const parent = stale[i] >> FAN_OUT_BITS;
+        if (isStale[flags + parent] !== 0) continue;
+        isStale[flags + parent] = 1;
+        stale[parents++] = parent;
+      }
+      count = parents;
+      for (let i = 0; i < count; i++) {
+        this.#sumNodes(level, stale[i]);
+        isStale[flags + stale[i]] = 0;
+      }
     }
   }
 
   /** A node above leaves. */
   #sumLeaves(node: number): void {
-    const leaves = this.sums;
+    const leaves = this.#sums;
     const first = node * FAN_OUT;
     // Two of each, as one addition would wait for the one before.
     let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
@@ -108,13 +129,13 @@ export class SumTreeNodes {
       if (a > 0 && a < min) min = a;
       if (b > 0 && b < oddMin) oddMin = b;
     }
-    this.sums[this.#starts[1] + node] = even + odd;
+    this.#sums[this.#starts[1] + node] = even + odd;
     this.#mins[node] = min < oddMin ? min : oddMin;
   }
 
   /** A node above nodes. */
   #sumNodes(level: number, node: number): void {
-    const sums = this.sums;
+    const sums = this.#sums;
     const mins = this.#mins;
     const first = this.#starts[level - 1] + node * FAN_OUT;
     const leaves = this.#starts[1];
@@ -131,13 +152,4 @@ export class SumTreeNodes {
     sums[at] = even + odd;
     mins[at - leaves] = min < oddMin ? min : oddMin;
   }
-}
-
-/** Moves entries forward over those equal to the one before; how many stay. */
-function dropRepeats(nodes: Int32Array, count: number): number {
-  let kept = 0;
-  for (let i = 0; i < count; i++) {
-    if (kept === 0 || nodes[i] !== nodes[kept - 1]) nodes[kept++] = nodes[i];
-  }
-  return kept;
 }

@@ -47,7 +47,8 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
  * be drawn soon.
  *
  * Priorities are kept in a {@linkcode SumTree}, about 10 bytes for each row in
- * all: drawing a row or changing its priority takes logarithmic time.
+ * all. Changing one takes constant time, drawing a row logarithmic time; the sums
+ * above what has changed are computed at the next draw.
  *
  * Source: Schaul et al., "Prioritized Experience Replay", 2016, section 3.3,
  * the proportional variant.
@@ -178,8 +179,7 @@ export class ProportionalSampler implements PrioritySampler {
    * where `slots` is the very array that a batch was drawn into, those whose rows
    * were replaced since then.
    *
-   * @param slots Slots; of one that comes twice the last priority stays. In
-   * ascending order, as a stratified draw gives them, they are fastest.
+   * @param slots Slots; of one that comes twice the last priority stays.
    * @param priorities A number above 0 for each.
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.

@@ -9,9 +9,9 @@ const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
  * what draws rows in proportion to their priorities.
  *
  * Each node has 16 children, so that a million leaves lie five levels deep, and
- * the nodes take little more than one byte for each leaf of 8 bytes. A node is
- * always computed anew from its children: sums do not drift, and follow from
- * the leaves alone.
+ * the nodes take one and a half bytes for each leaf of 8 bytes. A node is always
+ * computed anew from its children: sums do not drift, and follow from the leaves
+ * alone. That is done when a sum is next needed, once for all changes until then.
  *
  * @example
  * ```ts
@@ -27,6 +27,8 @@ const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
 export class SumTree {
   /** Leaves that it has. */
   readonly capacity: number;
+  /** The leaves: always the same memory, to be read only. */
+  readonly leaves: Float64Array;
   readonly #nodes: SumTreeNodes;
 
   /**
@@ -43,6 +45,7 @@ export class SumTree {
     }
     this.capacity = capacity;
     this.#nodes = new SumTreeNodes(capacity);
+    this.leaves = this.#nodes.leaves.subarray(0, capacity);
   }
 
   /** The sum of all leaves. */
@@ -55,11 +58,6 @@ export class SumTree {
     return this.#nodes.min;
   }
 
-  /** The leaves: a view of always the same memory, to be read only. */
-  get leaves(): Float64Array {
-    return this.#nodes.sums.subarray(0, this.capacity);
-  }
-
   /**
    * Changes a leaf.
    *
@@ -70,13 +68,12 @@ export class SumTree {
   set(index: number, value: number): void {
     this.#checkIndex(index);
     checkValue(value);
-    this.#nodes.sums[index] = value;
-    this.#nodes.update(index);
+    this.leaves[index] = value;
+    this.#nodes.changed(index);
   }
 
   /**
-   * Changes many leaves. Indices in ascending order are fastest, as then a node
-   * above several of them is computed once.
+   * Changes many leaves.
    *
    * @param indices Indices; of one that comes twice the last number stays.
    * @param values A number for each, finite and not below 0.
@@ -94,9 +91,10 @@ export class SumTree {
       this.#checkIndex(indices[i]);
       checkValue(values[i]);
     }
-    const { sums } = this.#nodes;
-    for (let i = 0; i < length; i++) sums[indices[i]] = values[i];
-    this.#nodes.updateMany(indices);
+    for (let i = 0; i < length; i++) {
+      this.leaves[indices[i]] = values[i];
+      this.#nodes.changed(indices[i]);
+    }
   }
 
   /**
@@ -114,8 +112,8 @@ export class SumTree {
     if (first === end) return;
     this.#checkIndex(first);
     this.#checkIndex(end - 1);
-    this.#nodes.sums.fill(value, first, end);
-    this.#nodes.updateRange(first, end - 1);
+    this.leaves.fill(value, first, end);
+    this.#nodes.changedRange(first, end - 1);
   }
 
   /**
@@ -169,9 +167,9 @@ export class SumTree {
       );
     }
     for (let i = 0; i < leaves.length; i++) checkValue(leaves[i]);
-    this.#nodes.sums.fill(0, 0, this.capacity);
-    this.#nodes.sums.set(leaves);
-    this.#nodes.updateRange(0, this.capacity - 1);
+    this.leaves.fill(0);
+    this.leaves.set(leaves);
+    this.#nodes.changedRange(0, this.capacity - 1);
   }
 
   #checkIndex(index: number): void {

@@ -59,7 +59,7 @@ export const BUFFERS: Suite = {
       add_us: 1,
       add16_us: 1,
       sample_us: 1,
-      update_us: 0,
+      update_us: 0.5,
       learn_us: 1,
     }),
     ...buffersOf("frames", ["sb3", "stable-baselines3"], {
