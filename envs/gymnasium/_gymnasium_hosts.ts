@@ -213,7 +213,7 @@ export class GymnasiumHosts implements GroupHosts {
     }
     const line = this.#lines[group];
     const told = this.#parseHandshake(line.receive());
-    line.takePipes(told.hasPipes);
+    line.takePipes(told.pipes);
     return {
       observationSpace: readSpace(told.observationSpace),
       actionSpace: readSpace(told.actionSpace),

@@ -29,7 +29,6 @@ export class HostLine {
   #children: ChildGroup;
   #group: number;
   #id: string;
-  #folder: string | undefined;
   #isAlone: boolean;
   #pipe: NamedPipe | undefined;
   #answers: AnswerPipe | undefined;
@@ -46,35 +45,31 @@ export class HostLine {
     this.#isAlone = isAlone;
   }
 
-  /** Where the host may make named pipes, for this process of its alone. */
+  /** The named pipes that the host is to make, for this process of its alone. */
   offerPipes(): string[] {
     this.dropPipes();
     if (!mayMakePipe()) return [];
-    const folder = this.#folder = Deno.makeTempDirSync({ prefix: "bellman-" });
-    const names = this.#isAlone ? ["input", "output"] : ["input"];
-    return names.map((name) => `${folder}/${name}`);
+    return this.#isAlone ? ["input", "output"] : ["input"];
   }
 
-  /** Takes the named pipes into use, if the host has made them. */
-  takePipes(hasPipes: boolean): void {
-    const input = `${this.#folder}/input`, output = `${this.#folder}/output`;
-    if (hasPipes) {
-      this.#pipe = new NamedPipe(input);
-      const answers = this.#isAlone ? new AnswerPipe(output) : undefined;
-      const paths = answers && this.#children.hangBell(this.#group, output)
-        ? [input, output]
-        : [input];
-      try {
-        this.#switch(paths);
-      } catch (error) {
-        answers?.close();
-        this.dropPipes();
-        throw error;
-      }
-      if (paths.length === 2) this.#answers = answers;
-      else answers?.close();
+  /** Takes named pipes into use, if the host has made them. */
+  takePipes(folder: string | null): void {
+    if (folder === null) return;
+    const input = `${folder}/input`, output = `${folder}/output`;
+    this.#pipe = new NamedPipe(input);
+    const answers = this.#isAlone ? new AnswerPipe(output) : undefined;
+    const paths = answers && this.#children.hangBell(this.#group, output)
+      ? [input, output]
+      : [input];
+    try {
+      this.#switch(paths);
+    } catch (error) {
+      answers?.close();
+      this.dropPipes();
+      throw error;
     }
-    this.#removeFolder();
+    if (paths.length === 2) this.#answers = answers;
+    else answers?.close();
   }
 
   /** Has the host change over to the pipes; it answers by the way before. */
@@ -135,17 +130,10 @@ export class HostLine {
     return answer;
   }
 
-  /** Closes and removes the named pipes, on which the host ends. */
+  /** Closes the named pipes, on which the host ends. */
   dropPipes(): void {
     this.#pipe?.close();
     this.#answers?.close();
     this.#pipe = this.#answers = this.#answer = undefined;
-    this.#removeFolder();
-  }
-
-  #removeFolder(): void {
-    if (this.#folder === undefined) return;
-    Deno.removeSync(this.#folder, { recursive: true });
-    this.#folder = undefined;
   }
 }

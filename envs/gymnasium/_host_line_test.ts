@@ -27,10 +27,12 @@ Deno.test("an answer that comes elsewhere is remembered until the next one", {
     id: "Any-v0",
     isAlone: true,
   });
-  const paths = line.offerPipes();
+  const folder = Deno.makeTempDirSync();
+  const paths = line.offerPipes().map((name) => `${folder}/${name}`);
   new Deno.Command("mkfifo", { args: paths }).outputSync();
   const host = Deno.openSync(paths[1], { read: true, write: true });
-  line.takePipes(true);
+  line.takePipes(folder);
+  Deno.removeSync(folder, { recursive: true });
   const elsewhere = new Uint8Array(FRAME_HEADER);
   writeFrameHeader(elsewhere, 0);
   for (let step = 0; step < 2; step++) {

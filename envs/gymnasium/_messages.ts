@@ -42,7 +42,7 @@ export interface HostSettings {
   readonly numEnvs: number;
   /** How to name another Python, for errors. */
   readonly otherPython: string;
-  /** Where it makes named pipes for its input and its output, if for any. */
+  /** The named pipes that it makes: for its input, for its output, or none. */
   readonly pipes: readonly string[];
 }
 
@@ -50,8 +50,8 @@ export interface HostSettings {
 export interface Handshake {
   readonly protocol: number;
   readonly gymnasium: string;
-  /** Whether the named pipes are there. */
-  readonly hasPipes: boolean;
+  /** The folder of the named pipes, which the host removes once they are open. */
+  readonly pipes: string | null;
   readonly observationSpace: HostSpace;
   readonly actionSpace: HostSpace;
   readonly maxEpisodeSteps: number | null;

@@ -401,21 +401,98 @@ Deno.test({
 
 const onLinux = { ignore: NO_GYMNASIUM || Deno.build.os !== "linux" };
 
-Deno.test("a step that never ends ends with its process", onLinux, async () => {
+const HANGS = { hang: "in Python", lock: "in native code with Python's lock" };
+
+for (const [odd, where] of Object.entries(HANGS)) {
+  Deno.test(
+    `a step that never ends ${where} ends with a program that is killed`,
+    onLinux,
+    async () => {
+      const program = new URL("testdata/hanging.ts", import.meta.url).pathname;
+      const parent = new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--no-check", "-q", program, odd],
+        stdout: "piped",
+      }).spawn();
+      const reader = parent.stdout.getReader();
+      assert(!(await reader.read()).done);
+      const [host] = await childrenOf(parent.pid);
+      assert(isProcess(host));
+      // It has entered the step by then.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      parent.kill("SIGKILL");
+      await parent.status;
+      await reader.cancel();
+      assert(await isGone(host));
+    },
+  );
+}
+
+/** Waits until a folder has something in it; false where it never has. */
+async function isFilled(folder: string): Promise<boolean> {
+  for (const end = performance.now() + 20_000; performance.now() < end;) {
+    if ([...Deno.readDirSync(folder)].length > 0) return true;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return false;
+}
+
+/** A program that starts Python with a temporary folder of its own. */
+function startIn(
+  folder: string,
+  stdout: "null" | "piped" = "null",
+): Deno.ChildProcess {
   const program = new URL("testdata/hanging.ts", import.meta.url).pathname;
-  const parent = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "-q", program],
-    stdout: "piped",
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "-q", program, "hang"],
+    env: { TMPDIR: folder },
+    stdout,
+    stderr: "null",
   }).spawn();
-  const reader = parent.stdout.getReader();
-  assert(!(await reader.read()).done);
-  const [host] = await childrenOf(parent.pid);
-  assert(isProcess(host));
-  parent.kill("SIGKILL");
-  await parent.status;
-  await reader.cancel();
-  assert(await isGone(host));
-});
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
+  Deno.test(
+    `no named pipe is left where ${signal} ends a program that starts Python`,
+    onLinux,
+    async () => {
+      const folder = await Deno.makeTempDir();
+      const parent = startIn(folder);
+      assert(await isFilled(folder));
+      const hosts = await childrenOf(parent.pid).catch(() => []);
+      parent.kill(signal);
+      await parent.status;
+      for (const host of hosts) assert(await isGone(host));
+      assertEquals([...Deno.readDirSync(folder)], []);
+      await Deno.remove(folder);
+    },
+  );
+}
+
+Deno.test(
+  "named pipes of processes that were killed are removed by the next one",
+  onLinux,
+  async () => {
+    const folder = await Deno.makeTempDir();
+    // One that nobody uses, and one that another process has just made.
+    const stale = `${folder}/bellman-pipes-stale`;
+    await Deno.mkdir(stale);
+    await new Deno.Command("mkfifo", { args: [`${stale}/input`] }).output();
+    const own = `${folder}/bellman-pipes-own`;
+    await Deno.mkdir(own);
+    const used = await Deno.open(own);
+    await used.lock(true);
+    const parent = startIn(folder, "piped");
+    const reader = parent.stdout.getReader();
+    assert(!(await reader.read()).done);
+    parent.kill("SIGKILL");
+    await parent.status;
+    await reader.cancel();
+    const left = [...Deno.readDirSync(folder)].map((it) => it.name);
+    assertEquals(left, ["bellman-pipes-own"]);
+    used.close();
+    await Deno.remove(folder, { recursive: true });
+  },
+);
 
 test("a single environment has the numbers of the copy with its seed", () => {
   const one = open("Acrobot-v1");

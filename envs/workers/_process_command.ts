@@ -64,6 +64,8 @@ export function hostCommand(
       ...(flags.some((flag) => CONFIG.test(flag)) ? [] : configFlags(main)),
       ...flags,
       main,
+      // It ends with this process.
+      String(Deno.pid),
     ],
     // What it prints is kept as text.
     env: { NO_COLOR: "1" },

@@ -114,9 +114,31 @@ async function obey(message: Uint8Array): Promise<void> {
   }
 }
 
-// The caller says when to end: it may still want a snapshot after Ctrl-C, which
-// the terminal sends to all of its processes.
-Deno.addSignalListener("SIGINT", () => {});
+// The caller says when to end: it may still want a snapshot after Ctrl-C, or a
+// signal that ends a job, which are sent to all processes of a group.
+const IGNORED: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
+for (const name of IGNORED) Deno.addSignalListener(name, () => {});
+
+/**
+ * Looks from a thread of its own whether the caller is still there, as an
+ * environment that hangs keeps this one from seeing the end of its input. A
+ * process that can end by itself is given the time for it. It needs no
+ * permission, as the process to end is its own. (On Windows orphans keep the
+ * number of their parent.)
+ */
+const WATCHDOG = `
+const watch = setInterval(() => {
+  if (Deno.ppid === ${Number(Deno.args[0])}) return;
+  clearInterval(watch);
+  setTimeout(() => Deno.kill(Deno.pid, "SIGKILL"), 2000);
+}, 1000);`;
+
+if (Deno.build.os !== "windows") {
+  const source = `data:text/javascript,${encodeURIComponent(WATCHDOG)}`;
+  new Worker(source, { type: "module" });
+}
 
 /** Tells of an error that nobody caught, which ends this process. */
 function die(error: unknown): never {

@@ -1,6 +1,6 @@
 /** Programs that do not close their environments end all the same. */
-import { assertEquals } from "@std/assert";
-import { isProcess } from "../_process/testdata/processes.ts";
+import { assert, assertEquals } from "@std/assert";
+import { isGone, isProcess } from "../_process/testdata/processes.ts";
 import { HANG_MS } from "./testdata/fragile_env.ts";
 
 const PROGRAM = new URL("./testdata/forgetful.ts", import.meta.url).pathname;
@@ -31,4 +31,31 @@ for (const kind of ["workers", "processes"]) {
       await assertGone(pids);
     });
   }
+}
+
+/** What an environment that hangs told of its process. */
+async function hostNamedIn(path: string): Promise<number> {
+  const end = performance.now() + 30_000;
+  while (performance.now() < end) {
+    const text = await Deno.readTextFile(path);
+    if (text !== "") return Number(text);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("the environment was never asked");
+}
+
+for (const where of ["constructor", "reset", "step"]) {
+  Deno.test(`a process that hangs in its ${where} ends with a program that is killed`, async () => {
+    const program = new URL("./testdata/killed.ts", import.meta.url).pathname;
+    const sign = await Deno.makeTempFile();
+    const parent = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "--quiet", program, where, sign],
+    }).spawn();
+    const host = await hostNamedIn(sign);
+    assert(isProcess(host));
+    parent.kill("SIGKILL");
+    await parent.status;
+    assert(await isGone(host));
+    await Deno.remove(sign);
+  });
 }

@@ -65,9 +65,9 @@ export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
  * message to and from each process.
  *
  * The processes are run by this Deno executable, so that it must be permitted
- * to run it (`--allow-run`); a compiled program cannot do that. They end with
- * their input: when the environment is closed, or this process ends. Only one
- * whose step never comes back stays, if this process is killed meanwhile.
+ * to run it (`--allow-run`); a compiled program cannot do that. They end when the
+ * environment is closed or this process ends, however it does; one that hangs is
+ * ended about three seconds later (but on Windows).
  *
  * @example
  * ```ts

@@ -13,6 +13,7 @@ snapshots are JSON; resets and steps are raw little-endian arrays:
 
 import json
 import os
+import select
 import signal
 import struct
 import sys
@@ -21,35 +22,76 @@ import time
 import traceback
 
 from .errors import Refused, first_line
-from .pipes import Pipes
+from .pipes import PipeFolder, Pipes
 
 PROTOCOL = 1
 OPEN, RESET, STEP, SNAPSHOT, RESTORE, RENDER, SWITCH = range(1, 8)
 FINE, FAILED = 0, 1
 
 
-def make_pipes(paths):
-    """Makes named pipes, where they are wanted and possible; whether they are there."""
-    try:
-        for path in paths:
-            os.mkfifo(path, 0o600)
-        return len(paths) > 0
-    except (AttributeError, OSError):
-        return False
+# How long this process may take to end by itself once its parent is gone.
+GRACE = 3
 
 
-def end_with_parent():
+def end_with_parent(source):
     """Ends this process with the one that started it, in the midst of a step too:
-    the end of its input is seen between steps only. (Where orphans keep the number
-    of their parent, as on Windows, that is all there is.)"""
+    the end of its input is seen between steps only. (On Windows that is all there
+    is, as orphans keep the number of their parent.)"""
     parent = os.getppid()
+    arm_alarm()
 
     def watch():
         while os.getppid() == parent:
             time.sleep(1)
+        time.sleep(GRACE)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+    # It may have ended before it could be watched.
+    if hasattr(select, "poll"):
+        input = select.poll()
+        input.register(source, 0)
+        if input.poll(0):
+            raise SystemExit(1)
+
+
+def arm_alarm():
+    """Has Linux end this process some seconds after its parent, even where native
+    code holds the interpreter's lock, so that no line of Python is run any more:
+    the death of the parent raises signal 3 (SIGQUIT), which C's own `alarm`
+    handles, as it takes the number of the signal for seconds."""
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        import ctypes
+
+        libc = ctypes.CDLL(None)
+        libc.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+        libc.signal.restype = ctypes.c_void_p
+        libc.signal(GRACE, ctypes.cast(libc.alarm, ctypes.c_void_p))
+        libc.prctl(PR_SET_PDEATHSIG, GRACE, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass  # The thread is there.
+
+
+PR_SET_PDEATHSIG = 1
+
+
+def leave_signals_to_parent():
+    """Goes on when a signal that ends a job reaches all of its processes, as Ctrl-C
+    does: the parent may still want a snapshot. What an environment forks is ended
+    by such signals as usual, and so is what it executes."""
+    host = os.getpid()
+
+    def ignore(number, _):
+        if os.getpid() != host:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name) and os.name != "nt":
+            signal.signal(getattr(signal, name), ignore)
 
 
 def open_copies(settings):
@@ -79,11 +121,7 @@ def open_copies(settings):
     from .making import load_modules
 
     load_modules(settings)
-    told = {
-        "protocol": PROTOCOL,
-        "gymnasium": gymnasium.__version__,
-        "hasPipes": make_pipes(settings["pipes"]),
-    }
+    told = {"protocol": PROTOCOL, "gymnasium": gymnasium.__version__}
     return told, Copies(settings)
 
 
@@ -91,23 +129,40 @@ class Host:
     """Does what the messages say, until there are no more."""
 
     def __init__(self):
-        # Ctrl-C reaches all processes of a terminal: it is the parent's to handle.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        end_with_parent()
+        leave_signals_to_parent()
         self.pipes = Pipes()
-        self.copies = None
+        end_with_parent(self.pipes.source)
+        self.folder = self.copies = None
 
     def serve(self):
-        while True:
-            message = self.pipes.receive()
-            if message is None:
-                break
-            try:
-                self.obey(message[0], message[1:])
-            except Exception as error:
-                self.tell(error)
+        try:
+            while True:
+                message = self.pipes.receive()
+                if message is None:
+                    break
+                try:
+                    self.obey(message[0], message[1:])
+                except Exception as error:
+                    self.tell(error)
+        finally:
+            self.remove_folder()
         if self.copies is not None:
             self.copies.close()
+
+    def make_folder(self, names):
+        """Makes named pipes, where they are wanted and possible; their folder."""
+        if not names:
+            return None
+        try:
+            self.folder = PipeFolder(names)
+        except (AttributeError, OSError):
+            return None
+        return self.folder.path
+
+    def remove_folder(self):
+        if self.folder is not None:
+            self.folder.remove()
+            self.folder = None
 
     def obey(self, order, data):
         copies = self.copies
@@ -119,8 +174,12 @@ class Host:
             copies.reset(struct.unpack("<%dQ" % count, data) if count else None)
             copies.answer.send(self.pipes)
         elif order == OPEN:
-            versions, self.copies = open_copies(json.loads(data))
-            self.fine(json.dumps({**versions, **self.copies.describe()}).encode())
+            settings = json.loads(data)
+            told, self.copies = open_copies(settings)
+            told.update(self.copies.describe())
+            # Last of all, so that they lie there for a moment only.
+            told["pipes"] = self.make_folder(settings["pipes"])
+            self.fine(json.dumps(told).encode())
         elif order == SNAPSHOT:
             header, log, observations = copies.snapshot()
             sizes = struct.pack("<II", len(header), len(log))
@@ -131,7 +190,10 @@ class Host:
             copies.restore(header, rest[:second], rest[second:])
             self.fine()
         elif order == SWITCH:
-            fast = self.pipes.switch(*json.loads(data))
+            try:
+                fast = self.pipes.switch(*json.loads(data))
+            finally:
+                self.remove_folder()
             self.fine()
             self.pipes.fast = fast
         elif order == RENDER:

@@ -1,5 +1,6 @@
 """Environments that do odd things, for the tests of the bridge."""
 
+import ctypes
 import os
 import sys
 import time
@@ -122,6 +123,12 @@ class Counter(gym.Env):
     def do_hang(self, seen):
         print("about to hang")
         time.sleep(60)
+
+    def do_lock(self, seen):
+        """Hangs in native code that holds the interpreter's lock."""
+        library, mutex = ctypes.PyDLL(None), ctypes.create_string_buffer(256)
+        library.pthread_mutex_lock(mutex)
+        library.pthread_mutex_lock(mutex)
 
     def do_exit(self, seen):
         print("about to exit", file=sys.stderr)

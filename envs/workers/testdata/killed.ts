@@ -1,0 +1,14 @@
+/** A program whose process hangs; its arguments say where, and name a file. */
+import { SubprocessVecEnv } from "../subprocess_vec_env.ts";
+
+const [where, sign] = Deno.args;
+const source = {
+  id: "Endless-v0",
+  kwargs: { where, sign },
+  imports: [import.meta.resolve("./endless_env.ts")],
+};
+// These are all that the process has to end itself with.
+const permissions = ["--allow-read", "--allow-write"];
+const env = new SubprocessVecEnv(source, { numEnvs: 1, permissions });
+env.reset();
+env.step(new Int32Array(1));
