@@ -12,6 +12,7 @@ import type { ResolvedConfig } from "./config/resolve.ts";
 import type { CommandIo } from "./io.ts";
 import { UsageError } from "./usage_error.ts";
 import { loadEnvironment } from "./environment_modules.ts";
+import { checkMemory } from "./memory.ts";
 import { type Environments, makeEnvironments } from "./environments.ts";
 import { groupsOf } from "./training_copies.ts";
 
@@ -107,6 +108,10 @@ export async function openSession(
   // Paths count from the folder that the run is started in, wherever it goes on.
   const envModules = imports.length > 0 ? imports : config.envModules;
   try {
+    if (!isForJudging) {
+      const notice = checkMemory(config, environments.training);
+      if (notice !== undefined) onNotice(notice);
+    }
     return await sessionIn(environments, { ...config, envModules }, onNotice);
   } catch (error) {
     environments.training.close();

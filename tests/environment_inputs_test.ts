@@ -44,7 +44,7 @@ const CASES: Record<string, Case> = {
   },
   "more transitions than fit into memory": {
     train: ["sac", "--env=Pendulum-v1", "--set=bufferSize=1e15"],
-    says: "lower bufferSize",
+    says: "Cannot train with bufferSize = 1000000000000000: that takes about",
   },
   "a library of Atari that is not there": {
     train: PONG,
