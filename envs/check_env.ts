@@ -1,9 +1,10 @@
 import { exactText } from "./_exact_text.ts";
 import { checkSpace } from "./_check_space.ts";
-import { describeSpace } from "./describe_space.ts";
+import { EnvData, snapshotFault } from "./_env_data.ts";
+import { allocateBatch } from "./batch.ts";
 import type { Env, StepResult } from "./env.ts";
+import { EnvDataError } from "./env_data_error.ts";
 import { SeededRandom } from "./random.ts";
-import { contains } from "./contains.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { sample } from "./sample.ts";
 import type { SpaceValue } from "./space.ts";
@@ -49,8 +50,12 @@ function fail(problem: string): never {
   throw new EnvCheckError(`The environment is broken: ${problem}`);
 }
 
-function show(value: unknown): string {
-  return ArrayBuffer.isView(value) ? `[${value}]` : JSON.stringify(value);
+/** Tells what is wrong with data of the environment, as training would. */
+function refuse(error: unknown): never {
+  if (!(error instanceof EnvDataError)) throw error;
+  const { fault: { field, got, wanted }, place: { step } } = error;
+  const when = step === undefined ? "" : ` after a ${step ? "step" : "reset"}`;
+  fail(`${field}${when} is ${got}, expected ${wanted}`);
 }
 
 function checkSpaces(env: Env): void {
@@ -63,29 +68,23 @@ function checkSpaces(env: Env): void {
   }
 }
 
-function checkObservation(
-  env: Env,
-  observation: SpaceValue,
-  when: string,
-): void {
-  if (contains(env.observationSpace, observation)) return;
-  fail(
-    `the observation ${show(observation)} after ${when} is not ${
-      describeSpace(env.observationSpace)
-    }`,
-  );
+function checkObservation(env: Env, observation: unknown, step = 0): void {
+  const space = env.observationSpace;
+  try {
+    const batch = allocateBatch(space, 1);
+    new EnvData(space, env.spec).write(observation, batch, 0, step);
+  } catch (error) {
+    refuse(error);
+  }
 }
 
 function checkResult(env: Env, result: StepResult): void {
-  checkObservation(env, result.observation, "a step");
-  if (!Number.isFinite(result.reward)) {
-    fail(`the reward is ${result.reward}, not a finite number`);
+  try {
+    new EnvData(env.observationSpace, env.spec).result(result, 0, 1);
+  } catch (error) {
+    refuse(error);
   }
-  for (const flag of ["terminated", "truncated"] as const) {
-    if (typeof result[flag] !== "boolean") {
-      fail(`'${flag}' is ${show(result[flag])}, not true or false`);
-    }
-  }
+  checkObservation(env, result.observation, 1);
 }
 
 /** Steps with random actions, resetting at ends, and returns all that came. */
@@ -108,7 +107,7 @@ function run(env: Env, actions: SeededRandom, steps: number): string[] {
     record.push(exactText([text, reward, terminated, truncated]));
     if (!terminated && !truncated) continue;
     const observation = env.reset();
-    checkObservation(env, observation, "a reset");
+    checkObservation(env, observation);
     keep(observation);
     record.push(text);
   }
@@ -125,7 +124,7 @@ function checkSeeding(
 ): void {
   const episode = (): string[] => {
     const first = env.reset({ seed });
-    checkObservation(env, first, "a reset");
+    checkObservation(env, first);
     const text = exactText(first);
     return [text, ...run(env, new SeededRandom(seed), steps)];
   };
@@ -135,11 +134,9 @@ function checkSeeding(
 }
 
 function snapshotText(snapshot: Snapshot): string {
-  try {
-    return exactText(snapshot);
-  } catch (error) {
-    fail(`its snapshot is not plain data: ${(error as Error).message}`);
-  }
+  const fault = snapshotFault(snapshot);
+  if (fault) refuse(new EnvDataError(fault));
+  return exactText(snapshot);
 }
 
 function checkSnapshot(

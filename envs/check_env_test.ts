@@ -84,22 +84,22 @@ const BROKEN: [string, Env, string][] = [
     broken((env) => ({
       reset: (options) => [...env.reset(options) as Float32Array] as SpaceValue,
     })),
-    "after a reset is not float32 numbers of shape [4]",
+    "the observation after a reset is a list of 4, expected a Float32Array",
   ],
   [
     "an observation of NaN",
     stepped((it) => ({ ...it, observation: new Float32Array(4).fill(NaN) })),
-    "the observation [NaN,NaN,NaN,NaN] after a step is not",
+    "observation[0] after a step is NaN",
   ],
   [
     "a reward that is no number",
     stepped((it) => ({ ...it, reward: NaN })),
-    "the reward is NaN, not a finite number",
+    "the reward after a step is NaN, expected a finite number",
   ],
   [
     "a flag that is none",
     stepped((it) => ({ ...it, truncated: 0 })),
-    "'truncated' is 0, not true or false",
+    "'truncated' after a step is 0, expected true or false",
   ],
   [
     "a seed without effect",
@@ -154,7 +154,7 @@ const BROKEN: [string, Env, string][] = [
       snapshot: () => ({ env: env.snapshot(), live: new Map() }) as never,
       restore: (it) => env.restore((it as { env: Snapshot }).env),
     })),
-    "its snapshot is not plain data: Cannot compare Map",
+    "snapshot.live is a Map, expected null",
   ],
   [
     "a snapshot that is gone on with, not copied",
@@ -167,7 +167,7 @@ const BROKEN: [string, Env, string][] = [
       reset: (options) =>
         options?.seed === undefined ? new Float32Array(3) : env.reset(options),
     })),
-    "the observation [0,0,0] after a reset is not",
+    "the observation after a reset is a Float32Array of 3, expected",
   ],
   [
     "a picture without rows",
@@ -219,7 +219,7 @@ const BROKEN: [string, Env, string][] = [
   [
     "a reward of NaN after the end",
     afterEnd((it) => ({ ...it, reward: NaN })),
-    "the reward is NaN, not a finite number",
+    "the reward after a step is NaN, expected a finite number",
   ],
   [
     "a picture of another size",

@@ -20,6 +20,13 @@ export interface EnvSpec {
   readonly maxEpisodeSteps?: number;
   /** Mean return from which on the environment counts as solved. */
   readonly rewardThreshold?: number;
+  /**
+   * Whether observations may lie outside of the bounds of their space, as those
+   * of many environments of Gymnasium's do.
+   *
+   * @default false
+   */
+  readonly looseBounds?: boolean;
 }
 
 /**

@@ -27,6 +27,11 @@ export * from "./copy_seeds.ts";
 export * from "./describe_space.ts";
 export * from "./env.ts";
 export {
+  EnvDataError,
+  type EnvDataFault,
+  type EnvDataPlace,
+} from "./env_data_error.ts";
+export {
   flatten,
   flattenedSize,
   flattenedSpace,

@@ -171,8 +171,7 @@ export function envSpec(
   id: string,
   { registry = defaultRegistry }: RegistryOptions = {},
 ): EnvSpec {
-  const { maxEpisodeSteps, rewardThreshold } = findRegistration(id, registry);
-  return { id, maxEpisodeSteps, rewardThreshold };
+  return specOf(findRegistration(id, registry));
 }
 
 /**
@@ -205,6 +204,13 @@ export async function prepare(
   > = {},
 ): Promise<void> {
   await findRegistration(id, registry).prepare?.(kwargs);
+}
+
+function specOf(
+  { id, maxEpisodeSteps, rewardThreshold, looseBounds }: EnvRegistration,
+): EnvSpec {
+  const spec = { id, maxEpisodeSteps, rewardThreshold };
+  return looseBounds ? { ...spec, looseBounds } : spec;
 }
 
 /** What the environment is told; nothing means no limit, or its own. */
@@ -244,9 +250,8 @@ export function make(id: string, options: MakeOptions = {}): Env {
     return registration.make(kwargs, { maxEpisodeSteps: limit });
   }
   const env = registration.make(kwargs);
-  const { rewardThreshold } = registration;
   return new TimeLimit(env, limit ?? Infinity, {
-    spec: { id, maxEpisodeSteps: limit, rewardThreshold },
+    spec: { ...specOf(registration), maxEpisodeSteps: limit },
   });
 }
 

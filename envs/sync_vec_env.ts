@@ -2,11 +2,11 @@ import { ActionRows } from "./_action_rows.ts";
 import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
 import { describeSpace } from "./describe_space.ts";
 import type { Env, EnvSpec } from "./env.ts";
+import { checkEnvSpaces, EnvData, snapshotFault } from "./_env_data.ts";
 import { checkSnapshotCopies } from "./_check_copies.ts";
 import { copySeeds } from "./copy_seeds.ts";
 import { DEFAULT_SEED } from "./random.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
-import { writeRowAt } from "./_rows.ts";
 import type { Space, SpaceValue } from "./space.ts";
 import { spacesEqual } from "./spaces_equal.ts";
 import type {
@@ -19,8 +19,9 @@ import type {
 
 const NONE: readonly EpisodeStatistics[] = [];
 
-/** Throws unless all copies have the same spaces. */
+/** Throws unless all copies have the same spaces, and sound ones. */
 function checkSameSpaces(envs: readonly Env[]): void {
+  envs.forEach(checkEnvSpaces);
   for (const name of ["observationSpace", "actionSpace"] as const) {
     const odd = envs.findIndex((env) => !spacesEqual(env[name], envs[0][name]));
     if (odd < 0) continue;
@@ -67,6 +68,9 @@ export class SyncVecEnv implements VecEnv {
   readonly envs: readonly Env[];
 
   #isSeeded = false;
+  #data: EnvData;
+  /** Steps of each copy's episode. */
+  #steps: Int32Array;
   #actions: ActionRows;
   #observations: Batch;
   #step: {
@@ -97,6 +101,8 @@ export class SyncVecEnv implements VecEnv {
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec;
+    this.#data = new EnvData(observationSpace, spec);
+    this.#steps = new Int32Array(this.numEnvs);
     this.#actions = new ActionRows(actionSpace, this.numEnvs);
     this.#observations = allocateBatch(observationSpace, this.numEnvs);
     this.#step = {
@@ -115,6 +121,7 @@ export class SyncVecEnv implements VecEnv {
    * @returns The first observations.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
+   * @throws {EnvDataError} If an observation is not of the space.
    */
   reset(options: VecResetOptions = {}): Batch {
     const seed = options.seed ?? (this.#isSeeded ? undefined : DEFAULT_SEED);
@@ -124,8 +131,9 @@ export class SyncVecEnv implements VecEnv {
     this.#isSeeded = true;
     this.envs.forEach((env, row) => {
       const observation = env.reset(seeds && { seed: seeds[row] });
-      writeRowAt(this.observationSpace, observation, this.#observations, row);
+      this.#data.write(observation, this.#observations, row, 0);
     });
+    this.#steps.fill(0);
     return this.#observations;
   }
 
@@ -137,6 +145,10 @@ export class SyncVecEnv implements VecEnv {
    * @throws {RangeError} If there are too few or too many actions, or one is not
    * of the action space; no copy is stepped then.
    * @throws {TypeError} If they are in an array of another type.
+   * @throws {EnvDataError} If a copy returns wrong data: an observation that is
+   * not of the space, a reward that is not a finite number, an end that is
+   * neither true nor false, or a promise. Bounds of floats have a tolerance of
+   * 1e-6, relative to the bound where that is above 1.
    */
   step(actions: Batch): VecStep {
     const taken = this.#actions.read(actions);
@@ -148,18 +160,21 @@ export class SyncVecEnv implements VecEnv {
   }
 
   #stepRow(row: number, action: SpaceValue): void {
-    const step = this.#step, space = this.observationSpace;
-    const env = this.envs[row];
-    const result = env.step(action);
-    const { observation, reward, terminated, truncated, info } = result;
-    step.rewards[row] = reward;
+    const step = this.#step, data = this.#data;
+    const env = this.envs[row], count = ++this.#steps[row];
+    const result = data.result(env.step(action), row, count);
+    const { observation, terminated, truncated, info } = result;
+    step.rewards[row] = result.reward;
     step.terminated[row] = terminated ? 1 : 0;
     step.truncated[row] = truncated ? 1 : 0;
-    const hasEnded = terminated || truncated;
-    if (hasEnded) writeRowAt(space, observation, step.finalObservations, row);
     if (Array.isArray(info?.episodes)) this.#tell(row, info.episodes);
-    const next = hasEnded ? env.reset() : observation;
-    writeRowAt(space, next, step.observations, row);
+    if (!terminated && !truncated) {
+      data.write(observation, step.observations, row, count);
+      return;
+    }
+    data.write(observation, step.finalObservations, row, count);
+    this.#steps[row] = 0;
+    data.write(env.reset(), step.observations, row, 0);
   }
 
   #tell(row: number, ended: Omit<EpisodeStatistics, "env">[]): void {
@@ -173,11 +188,17 @@ export class SyncVecEnv implements VecEnv {
    * The state of all copies.
    *
    * @returns Plain data that later steps do not change.
+   * @throws {TypeError} If a copy's own state is not plain data.
    */
   snapshot(): Snapshot {
     return {
       isSeeded: this.#isSeeded,
-      envs: this.envs.map((env) => env.snapshot()),
+      envs: this.envs.map((env, row) => {
+        const state = env.snapshot(), fault = snapshotFault(state);
+        if (fault) throw this.#data.error(fault, row);
+        return state;
+      }),
+      steps: this.#steps.slice(),
       observations: cloneBatch(this.#observations) as Snapshot,
     };
   }
@@ -189,15 +210,17 @@ export class SyncVecEnv implements VecEnv {
    * @throws {RangeError} If it is of another number of copies.
    */
   restore(snapshot: Snapshot): void {
-    const { isSeeded, envs, observations } = snapshotRecord(snapshot, [
+    const { isSeeded, envs, steps, observations } = snapshotRecord(snapshot, [
       "isSeeded",
       "envs",
+      "steps",
       "observations",
     ]);
     const states = envs as Snapshot[];
     checkSnapshotCopies(this.numEnvs, states.length);
     this.#isSeeded = isSeeded as boolean;
     this.envs.forEach((env, i) => env.restore(states[i]));
+    this.#steps.set(steps as Int32Array);
     copyBatch(observations as Batch, this.#observations);
   }
 

@@ -36,7 +36,7 @@ export class GymnasiumHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
   #id: string;
   #python: string;
-  #settings: Omit<HostSettings, "numEnvs" | "pipes">;
+  #settings: Omit<HostSettings, "first" | "numEnvs" | "pipes">;
   #children: ChildGroup;
   #isStarted: boolean[] = [];
   #lines: HostLine[];
@@ -103,8 +103,8 @@ export class GymnasiumHosts implements GroupHosts {
     const line = this.#lines[group];
     switch (command.type) {
       case "open": {
-        const { numEnvs } = this.groups[group], pipes = line.offerPipes();
-        const settings = JSON.stringify({ ...this.#settings, numEnvs, pipes });
+        const pipes = line.offerPipes(), range = this.groups[group];
+        const settings = JSON.stringify({ ...this.#settings, ...range, pipes });
         return line.ask("open", new TextEncoder().encode(settings));
       }
       case "reset":
@@ -221,6 +221,7 @@ export class GymnasiumHosts implements GroupHosts {
         id: `gym:${this.#id}`,
         maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,
         rewardThreshold: told.rewardThreshold ?? undefined,
+        looseBounds: true,
       },
     };
   }

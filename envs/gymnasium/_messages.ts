@@ -40,6 +40,8 @@ export interface HostSettings {
   /** Whether pictures are wanted where there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;
+  /** Number of the first copy, as they are counted in errors. */
+  readonly first: number;
   /** How to name another Python, for errors. */
   readonly otherPython: string;
   /** The named pipes that it makes: for its input, for its output, or none. */

@@ -9,6 +9,7 @@ import type {
   RgbImage,
   StepResult,
 } from "../env.ts";
+import { EnvDataError } from "../env_data_error.ts";
 import { DEFAULT_SEED } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
@@ -276,7 +277,9 @@ export class GymnasiumEnv implements Env {
 
   /** What Python threw; the environment goes on. */
   #explainThrown(failure: HostFailure, action: string): Error {
-    if (failure instanceof Refusal) return failure.toThrow();
+    const isWhole = failure instanceof Refusal ||
+      failure.thrown === EnvDataError.name;
+    if (isWhole) return failure.toThrow();
     return new Error(
       `Cannot ${action} ${this.#id}: Python raised ${failure.thrown}: ${failure.message}`,
       { cause: failure },

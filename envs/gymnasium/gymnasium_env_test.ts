@@ -181,7 +181,7 @@ for (const id of ["odd_envs:odd/Legacy-v0", "odd_envs:odd/Legacy-v1"]) {
     assertThrows(
       () => reset.reset({ seed: 0 }),
       Error,
-      `Cannot reset ${id}: Python raised TypeError: reset returned an object of type 'ndarray': expected a tuple of two, (observation, info)`,
+      `Cannot use the data of gym:${id}, copy 0: reset returned an object of type 'ndarray': expected a tuple of two, (observation, info)`,
     );
     reset.close();
     const step = open(id, { kwargs: { old: "step" } });
@@ -189,7 +189,7 @@ for (const id of ["odd_envs:odd/Legacy-v0", "odd_envs:odd/Legacy-v1"]) {
     assertThrows(
       () => step.step(0),
       Error,
-      `Cannot step ${id}: Python raised ValueError: step must return (observation, reward, terminated, truncated, info): not enough values to unpack (expected 5, got 4)`,
+      `Cannot use the data of gym:${id}, copy 0: step must return (observation, reward, terminated, truncated, info): not enough values to unpack (expected 5, got 4)`,
     );
     step.close();
     // What an environment itself cannot unpack is another matter.

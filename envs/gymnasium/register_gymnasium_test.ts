@@ -33,6 +33,7 @@ test("a registered environment is made by name", () => {
     id: "gym:CartPole-v1",
     maxEpisodeSteps: 3,
     rewardThreshold: 475,
+    looseBounds: true,
   });
   vec.reset({ seed: 0 });
   const actions = Int32Array.of(0, 1);
@@ -73,6 +74,7 @@ test("a limit that is asked for takes the place of Gymnasium's own", () => {
       id,
       maxEpisodeSteps: told,
       rewardThreshold: 0.7,
+      looseBounds: true,
     });
     one.close?.();
     const vec = makeVec(id, { registry, maxEpisodeSteps, numEnvs: 1 });

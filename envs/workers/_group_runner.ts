@@ -1,4 +1,6 @@
+import { batchFault, snapshotFault } from "../_env_data.ts";
 import { copyBatch } from "../batch.ts";
+import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
 import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
 import { anyEnded } from "../vec_wrappers/_relayed_step.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
@@ -9,12 +11,18 @@ import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
  */
 export class GroupRunner {
   readonly env: VecEnv;
+  readonly #first: number;
   #arrays: GroupArrays | undefined;
   #observations: Batch | undefined;
   #step: VecStep | undefined;
 
-  constructor(env: VecEnv) {
+  /**
+   * @param env The group's copies.
+   * @param first Number of the first of them among all groups.
+   */
+  constructor(env: VecEnv, first: number) {
     this.env = env;
+    this.#first = first;
   }
 
   attach(arrays: GroupArrays): void {
@@ -23,7 +31,16 @@ export class GroupRunner {
 
   /** Does what was asked; nothing is written yet. */
   run(command: GroupCommand): GroupAnswer {
-    const { env } = this;
+    try {
+      return this.#run(command);
+    } catch (error) {
+      // A copy is named as it is counted among all groups.
+      throw error instanceof EnvDataError ? error.from(this.#first) : error;
+    }
+  }
+
+  #run(command: GroupCommand): GroupAnswer {
+    const { env } = this, arrays = this.#arrays;
     this.#observations = this.#step = undefined;
     switch (command.type) {
       case "open": {
@@ -32,16 +49,40 @@ export class GroupRunner {
       }
       case "reset":
         this.#observations = env.reset({ seed: command.seeds });
+        this.#check("observations", this.#observations, arrays!.observations);
         return {};
       case "step":
-        this.#step = env.step(this.#arrays!.actions);
+        this.#step = env.step(arrays!.actions);
+        this.#checkStep(this.#step, arrays!);
         return { episodes: this.#step.episodes };
-      case "snapshot":
-        return { snapshot: env.snapshot() };
+      case "snapshot": {
+        // What is sent to the caller loses the classes that it has here.
+        const snapshot = env.snapshot();
+        this.#refuse(snapshotFault(snapshot));
+        return { snapshot };
+      }
       case "restore":
         env.restore(command.snapshot);
         return {};
     }
+  }
+
+  #check(field: string, given: unknown, like: Batch): void {
+    this.#refuse(batchFault(field, given, like));
+  }
+
+  #checkStep(step: VecStep, arrays: GroupArrays): void {
+    this.#check("observations", step?.observations, arrays.observations);
+    this.#check("rewards", step.rewards, arrays.rewards);
+    this.#check("terminated", step.terminated, arrays.terminated);
+    this.#check("truncated", step.truncated, arrays.truncated);
+    if (!anyEnded(step)) return;
+    const { finalObservations } = arrays;
+    this.#check("finalObservations", step.finalObservations, finalObservations);
+  }
+
+  #refuse(fault: EnvDataFault | undefined): void {
+    if (fault) throw new EnvDataError(fault, { id: this.env.spec?.id });
   }
 
   /** Writes what came of the last command into the arrays. */

@@ -1,4 +1,5 @@
 import { describeSpace } from "../describe_space.ts";
+import { EnvDataError } from "../env_data_error.ts";
 import { firstLine } from "../_plain_text.ts";
 import { show } from "../_process/show.ts";
 import { deriveSeed } from "../random.ts";
@@ -226,6 +227,8 @@ export class HostFleet {
   }
 
   #restart(group: number, error: HostFailure): void {
+    // Another one would return the same again: the environment itself is wrong.
+    if (error.thrown === EnvDataError.name) throw this.broken = error.toThrow();
     const now = performance.now(), budget = this.#budgets[group];
     const limit = this.#restarts, windowMs = this.#windowMs;
     if (!budget.take(now)) {

@@ -9,14 +9,20 @@ export class LocalSlot {
   /** The count of events when it last became ready. */
   readyAt = 0;
   #make: () => VecEnv;
+  #first: number;
   #runner: GroupRunner | undefined;
   #arrays: GroupArrays | undefined;
   #asked: GroupCommand | undefined;
   #answer: GroupAnswer | undefined;
   #failure: HostFailure | undefined;
 
-  constructor(make: () => VecEnv) {
+  /**
+   * @param make Makes the copies.
+   * @param first Number of the first of them among all groups.
+   */
+  constructor(make: () => VecEnv, first: number) {
     this.#make = make;
+    this.#first = first;
   }
 
   get isReady(): boolean {
@@ -64,7 +70,7 @@ export class LocalSlot {
   }
 
   #open(): GroupRunner {
-    const runner = new GroupRunner(this.#make());
+    const runner = new GroupRunner(this.#make(), this.#first);
     if (this.#arrays !== undefined) runner.attach(this.#arrays);
     return runner;
   }

@@ -97,7 +97,8 @@ let runner: GroupRunner | undefined;
 let host: Host;
 
 async function make(request: Request & { type: "make" }): Promise<void> {
-  runner = new GroupRunner(await makeGroup(request.source, request.range));
+  const { source, range } = request;
+  runner = new GroupRunner(await makeGroup(source, range), range.first);
   host = new Host(runner);
   tell(runner.run({ type: "open" }));
 }

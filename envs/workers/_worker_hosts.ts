@@ -47,7 +47,8 @@ export class WorkerHosts implements GroupHosts {
     this.#options = options;
     this.#spinner = new Spinner(options.spins);
     const { makeLocal } = options;
-    if (makeLocal !== undefined) this.#local = new LocalSlot(makeLocal);
+    if (makeLocal === undefined) return;
+    this.#local = new LocalSlot(makeLocal, options.groups.at(-1)!.first);
   }
 
   start(group: number): void {

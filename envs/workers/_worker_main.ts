@@ -46,7 +46,10 @@ class WorkerHost {
     const { source, range, arrays } = this.#data;
     this.#endWhenDropped();
     try {
-      const runner = new GroupRunner(await makeGroup(source, range));
+      const runner = new GroupRunner(
+        await makeGroup(source, range),
+        range.first,
+      );
       if (arrays !== undefined) runner.attach(arrays);
       if (this.#mayAnswer()) this.#answer(runner.run({ type: "open" }));
       this.#serve(runner);

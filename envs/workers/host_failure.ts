@@ -45,6 +45,7 @@ const CLASSES: Record<string, new (message: string) => Error> = {
   RangeError,
   SyntaxError,
   TypeError,
+  EnvDataError: TypeError,
 };
 
 /**

@@ -1,4 +1,5 @@
 import { ActionRows } from "../_action_rows.ts";
+import { checkFinite } from "../_env_data.ts";
 import { cloneBatch, copyBatch } from "../batch.ts";
 import { copySeeds } from "../copy_seeds.ts";
 import type { EnvSpec } from "../env.ts";
@@ -142,6 +143,7 @@ export class HostedVecEnv implements VecEnv {
     this.#lost.clear();
     this.#state = "running";
     fleet.replace(replaced, seeds);
+    this.#checkData(this.#groups, true);
     return this.#arrays.observations;
   }
 
@@ -167,6 +169,7 @@ export class HostedVecEnv implements VecEnv {
     const failures = fleet.collect(alive, fleet.stepTimeoutMs);
     this.#step.episodes = fleet.episodesOf(alive, failures);
     this.#recover(this.#groups, failures);
+    this.#checkData(this.#groups);
     return this.#step;
   }
 
@@ -226,6 +229,7 @@ export class HostedVecEnv implements VecEnv {
     const failures = fleet.finish(alive, fleet.stepTimeoutMs);
     const episodes = fleet.episodesOf(alive, failures);
     this.#recover(groups, failures);
+    this.#checkData(groups);
     return this.#ready.gather(groups, episodes);
   }
 
@@ -325,6 +329,20 @@ export class HostedVecEnv implements VecEnv {
     }
     for (const group of broken.keys()) cutOff(this.#rows[group]);
     this.#fleet.replace(broken);
+  }
+
+  /** Throws unless what groups returned is finite; nothing is done any more then. */
+  #checkData(groups: readonly number[], isReset = false): void {
+    const id = this.spec?.id;
+    for (const group of groups) {
+      const range = this.#hosts.groups[group], rows = this.#rows[group];
+      const { observations } = rows;
+      try {
+        checkFinite(isReset ? { observations } : rows, { id, ...range });
+      } catch (error) {
+        throw this.#fleet.broken = error as Error;
+      }
+    }
   }
 
   #checkIdle(action: string): void {

@@ -8,7 +8,7 @@ import numpy as np
 
 from .answer import Answer
 from .episodes import Episodes, plain, random_state
-from .errors import Refused
+from .errors import EnvDataError, Refused
 from .infos import as_json
 from .making import make
 from .spaces import Actions, map_space
@@ -18,7 +18,7 @@ def first_seen(given):
     """What is seen first, of what `reset` returned."""
     if isinstance(given, tuple) and len(given) == 2:
         return given[0]
-    raise TypeError(
+    raise EnvDataError(
         "reset returned %s: expected a tuple of two, (observation, info)"
         % described(given)
     )
@@ -29,6 +29,23 @@ def described(given):
     if isinstance(given, tuple):
         return "a tuple of %d" % len(given)
     return "an object of type '%s'" % type(given).__name__
+
+
+def number(reward):
+    """A reward as a number; a text is none, though it can be read as one."""
+    try:
+        if not isinstance(reward, (str, bytes)):
+            return float(reward)
+    except (TypeError, ValueError):
+        pass
+    raise EnvDataError("the reward is %r: expected a number" % (reward,))
+
+
+def flag(name, value):
+    """Whether an episode ended: NumPy's truth values and 0 and 1 are some as well."""
+    if isinstance(value, np.bool_) or type(value) is int and value in (0, 1):
+        return bool(value)
+    raise EnvDataError("'%s' is %r: expected True or False" % (name, value))
 
 
 def is_no_step(error):
@@ -46,6 +63,7 @@ class Copies:
 
     def __init__(self, settings):
         self.name = settings["id"]
+        self.first = settings["first"]
         self.resets = settings["resets"]
         count = settings["numEnvs"]
         self.envs = [make(settings) for _ in range(count)]
@@ -77,11 +95,21 @@ class Copies:
         self.episodes.begin(copy, start)
         return first_seen(env.reset() if seed is None else env.reset(seed=seed))
 
+    def refuse(self, copy, error):
+        """Names the copy whose data cannot be used."""
+        raise EnvDataError(
+            "Cannot use the data of gym:%s, copy %d: %s"
+            % (self.name, self.first + copy, error)
+        ) from error
+
     def reset(self, seeds):
         self.lost.clear()
         for copy in range(len(self.envs)):
             seed = None if seeds is None else seeds[copy]
-            self.answer.observe(copy, self.begin(copy, seed))
+            try:
+                self.answer.observe(copy, self.begin(copy, seed))
+            except EnvDataError as error:
+                self.refuse(copy, error)
 
     def step(self, data):
         actions = self.actions.read(data)
@@ -89,28 +117,37 @@ class Copies:
         answer, returns, lost = self.answer, self.episodes.returns, self.lost
         observe, rewards = answer.observe, []
         answer.begin()
-        for copy, step in enumerate(self.steps):
-            if lost and copy in lost:
-                reward, terminated, truncated = 0.0, False, True
-            else:
-                try:
-                    seen, reward, terminated, truncated, info = step(actions[copy])
-                except (TypeError, ValueError) as error:
-                    if is_no_step(error):
-                        raise ValueError(
-                            "step must return (observation, reward, terminated,"
-                            " truncated, info): %s" % error
-                        ) from error
-                    raise
-                observe(copy, seen)
-                reward = float(reward)
-                if not self.resets:
-                    answer.info = as_json(info)
-            rewards.append(reward)
-            returns[copy] += reward
-            if terminated or truncated:
-                answer.flag(copy, terminated, truncated)
-                self.end(copy)
+        copy = 0
+        try:
+            for copy, step in enumerate(self.steps):
+                if lost and copy in lost:
+                    reward, terminated, truncated = 0.0, False, True
+                else:
+                    try:
+                        seen, reward, terminated, truncated, info = step(actions[copy])
+                    except (TypeError, ValueError) as error:
+                        if is_no_step(error):
+                            raise EnvDataError(
+                                "step must return (observation, reward, terminated,"
+                                " truncated, info): %s" % error
+                            ) from error
+                        raise
+                    observe(copy, seen)
+                    if type(reward) is not float:
+                        reward = number(reward)
+                    if type(terminated) is not bool:
+                        terminated = flag("terminated", terminated)
+                    if type(truncated) is not bool:
+                        truncated = flag("truncated", truncated)
+                    if not self.resets:
+                        answer.info = as_json(info)
+                rewards.append(reward)
+                returns[copy] += reward
+                if terminated or truncated:
+                    answer.flag(copy, terminated, truncated)
+                    self.end(copy)
+        except EnvDataError as error:
+            self.refuse(copy, error)
         answer.reward(rewards)
 
     def end(self, copy):

@@ -10,6 +10,10 @@ class Refused(Exception):
         self.more = more
 
 
+class EnvDataError(Exception):
+    """Data of an environment that cannot be used: the host is not replaced over it."""
+
+
 def first_line(error):
     """The first line of an error's message."""
     lines = str(error).strip().splitlines()

@@ -5,7 +5,7 @@ import math
 import gymnasium as gym
 import numpy as np
 
-from .errors import Refused
+from .errors import EnvDataError, Refused
 
 
 class Leaf:
@@ -33,7 +33,7 @@ class Leaf:
             if type(value) is not array:
                 value = np.asarray(value)
             if value.shape != shape:
-                raise ValueError(
+                raise EnvDataError(
                     "an observation has the shape %s: expected %s"
                     % (value.shape, shape)
                 )
@@ -45,7 +45,7 @@ class Leaf:
                 checks = may_lose(given, held)
             rows[copy][...] = value
             if checks:
-                compare("an observation", rows[copy], value)
+                compare("an observation", rows[copy], value, EnvDataError)
 
         return write
 
@@ -69,11 +69,11 @@ def may_lose(given, held):
     return not np.can_cast(given, held, "safe" if whole else "same_kind")
 
 
-def compare(what, held, given):
+def compare(what, held, given, kind=OverflowError):
     """Throws where a smaller type could not hold what it was given."""
     odd = held != given
     if odd.any():
-        raise OverflowError(
+        raise kind(
             "%s holds %s: expected numbers that %s can hold"
             % (what, given[odd].flat[0], held.dtype.name)
         )

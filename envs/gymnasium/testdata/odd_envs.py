@@ -101,10 +101,12 @@ class Counter(gym.Env):
         time.sleep(self.pause)
         self.count += 1
         self.told = {}
-        seen, reward = self.seen(), 1.0
+        seen, reward, self.said = self.seen(), 1.0, self.count == 5
         if self.count == 3 and action == 1 and self.odd is not None:
             seen, reward = getattr(self, "do_" + self.odd)(seen)
-        return seen, reward, self.count == 5, False, self.told
+        if self.said is None:
+            return seen, reward, False, self.told
+        return seen, reward, self.said, False, self.told
 
     def do_print(self, seen):
         print("printed by print")
@@ -135,7 +137,24 @@ class Counter(gym.Env):
         os._exit(7)
 
     def do_nan(self, seen):
-        return np.array([np.nan], np.float32), float("nan")
+        return np.array([np.nan], np.float32), 1.0
+
+    def do_uncounted(self, seen):
+        return seen, float("nan")
+
+    def do_infinite(self, seen):
+        return seen, -np.inf
+
+    def do_text(self, seen):
+        return seen, "1"
+
+    def do_said(self, seen):
+        self.said = "yes"
+        return seen, 1.0
+
+    def do_old(self, seen):
+        self.said = None
+        return seen, 1.0
 
     def do_shape(self, seen):
         return np.zeros(2, np.float32), 1.0

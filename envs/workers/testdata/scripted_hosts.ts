@@ -47,7 +47,10 @@ export class ScriptedHosts implements GroupHosts {
 
   start(group: number): void {
     this.#lives[group] = (this.#lives[group] ?? 0) + 1;
-    this.#runners[group] = new GroupRunner(this.#make(this.groups[group]));
+    this.#runners[group] = new GroupRunner(
+      this.#make(this.groups[group]),
+      this.groups[group].first,
+    );
     if (this.#arrays) this.#runners[group].attach(this.#arrays[group]);
     this.#asked[group] = undefined;
   }

@@ -1,0 +1,401 @@
+/** What environments return, checked where it enters arrays of ours. */
+import { boundIn } from "./_bound_in.ts";
+import { areFinite } from "./_check_action.ts";
+import { checkSpace } from "./_check_space.ts";
+import { describeSpace } from "./describe_space.ts";
+import type { Env, EnvSpec, StepResult } from "./env.ts";
+import {
+  describePlace,
+  EnvDataError,
+  type EnvDataFault,
+} from "./env_data_error.ts";
+import type { BoxArray, Space } from "./space.ts";
+import { allocateArray, elementCount } from "./space_arrays.ts";
+import type { Batch, VecStep } from "./vec_env.ts";
+
+/** Excess over a bound that rounding to 32 bits may cause, relative to it. */
+const ROUNDING = 1e-6;
+
+/** Whether a value is a promise, or what passes for one. */
+export function isThenable(value: unknown): boolean {
+  return typeof (value as Promise<unknown> | null)?.then === "function";
+}
+
+/** The kind of a value, and of a short one the value itself. */
+export function describe(value: unknown): string {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  if (isThenable(value)) return "a promise";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  const name = Object.getPrototypeOf(value)?.constructor?.name ?? "record";
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return `a ${name} of ${(value as Float32Array).length}`;
+  }
+  if (name === "Object") return `a record of ${Object.keys(value).join(", ")}`;
+  return `a ${name}`;
+}
+
+/** A number or an array of an observation, or a nest of them. */
+interface Part {
+  /** Writes a value into its row of a batch, or says what is wrong with it. */
+  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined;
+}
+
+/** Least and greatest allowed number of each element, rounding included. */
+function allowedIn(
+  space: Space,
+  { size, looseBounds }: { size: number; looseBounds: boolean },
+): [low: Float64Array, high: Float64Array] {
+  const low = new Float64Array(size), high = new Float64Array(size);
+  const isFloat = space.type === "box" && space.dtype.startsWith("float");
+  for (let i = 0; i < size; i++) {
+    const [least, most] = boundsOf(space, i);
+    const slack = (bound: number) =>
+      isFloat ? ROUNDING * Math.max(1, Math.abs(bound)) : 0;
+    const isLoose = looseBounds && isFloat;
+    // Numbers without a bound are still finite.
+    low[i] = isLoose
+      ? -Number.MAX_VALUE
+      : Math.max(least - slack(least), -Number.MAX_VALUE);
+    high[i] = isLoose
+      ? Number.MAX_VALUE
+      : Math.min(most + slack(most), Number.MAX_VALUE);
+  }
+  return [low, high];
+}
+
+function boundsOf(space: Space, i: number): [low: number, high: number] {
+  switch (space.type) {
+    case "box":
+      return [boundIn(space, "low", i), boundIn(space, "high", i)];
+    case "discrete": {
+      const { start = 0, n } = space;
+      return [start, start + n - 1];
+    }
+    case "multiDiscrete":
+      return [0, space.nvec[i] - 1];
+    default:
+      return [0, 1];
+  }
+}
+
+class ArrayPart implements Part {
+  readonly #space: Space;
+  readonly #size: number;
+  readonly #Type: abstract new () => BoxArray;
+  /** None where all numbers of the type are allowed. */
+  readonly #allowed: readonly [Float64Array, Float64Array] | undefined;
+
+  constructor(space: Space, looseBounds: boolean) {
+    const size = elementCount(space);
+    const [low, high] = allowedIn(space, { size, looseBounds });
+    const like = allocateArray(space, 0);
+    const takesAll = like instanceof Uint8Array &&
+      low.every((it) => it <= 0) && high.every((it) => it >= 255);
+    this.#space = space;
+    this.#size = size;
+    this.#Type = like.constructor as abstract new () => BoxArray;
+    this.#allowed = takesAll ? undefined : [low, high];
+  }
+
+  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
+    const size = this.#size, to = batch as BoxArray, at = row * size;
+    if (!(value instanceof this.#Type) || value.length !== size) {
+      const wanted = `a ${this.#Type.name} of ${size}`;
+      return { field: "", got: describe(value), wanted };
+    }
+    if (this.#allowed === undefined) {
+      to.set(value, at);
+      return;
+    }
+    const [low, high] = this.#allowed;
+    for (let i = 0; i < size; i++) {
+      const number = value[i];
+      if (!(number >= low[i] && number <= high[i])) {
+        return this.#outside(number, i);
+      }
+      to[at + i] = number;
+    }
+  }
+
+  #outside(number: number, i: number): EnvDataFault {
+    const [low, high] = boundsOf(this.#space, i);
+    const isBounded = Number.isFinite(number) &&
+      (Number.isFinite(low) || Number.isFinite(high));
+    return {
+      field: `[${i}]`,
+      got: String(number),
+      wanted: isBounded ? `a number from ${low} to ${high}` : "a finite number",
+    };
+  }
+}
+
+class NumberPart implements Part {
+  readonly #space: Space;
+  readonly #low: number;
+  readonly #high: number;
+
+  constructor(space: Space) {
+    this.#space = space;
+    [this.#low, this.#high] = boundsOf(space, 0);
+  }
+
+  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
+    if (
+      typeof value === "number" && Number.isInteger(value) &&
+      value >= this.#low && value <= this.#high
+    ) {
+      (batch as BoxArray)[row] = value;
+      return;
+    }
+    const wanted = describeSpace(this.#space);
+    return { field: "", got: describe(value), wanted };
+  }
+}
+
+/** The parts of a dict or a tuple. */
+class Parts implements Part {
+  readonly #space: Space;
+  readonly #parts: readonly (readonly [string, Part])[];
+
+  constructor(
+    space: Space & { type: "dict" | "tuple" },
+    looseBounds: boolean,
+  ) {
+    this.#space = space;
+    this.#parts = Object.entries<Space>({ ...space.spaces }).map((
+      [key, inner],
+    ) => [key, partOf(inner, looseBounds)]);
+  }
+
+  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
+    const isOne = typeof value === "object" && value !== null &&
+      Array.isArray(value) === (this.#space.type === "tuple") &&
+      Object.keys(value).length === this.#parts.length;
+    if (!isOne) {
+      const wanted = describeSpace(this.#space);
+      return { field: "", got: describe(value), wanted };
+    }
+    for (const [key, part] of this.#parts) {
+      const inner = (value as Record<string, unknown>)[key];
+      const into = (batch as Record<string, Batch>)[key];
+      const fault = part.write(inner, into, row);
+      if (fault) return { ...fault, field: `[${key}]${fault.field}` };
+    }
+  }
+}
+
+function partOf(space: Space, looseBounds: boolean): Part {
+  if (space.type === "discrete") return new NumberPart(space);
+  return space.type === "dict" || space.type === "tuple"
+    ? new Parts(space, looseBounds)
+    : new ArrayPart(space, looseBounds);
+}
+
+/** Checks what the copies of an environment return, and writes it into batches. */
+export class EnvData {
+  readonly #spec: EnvSpec | undefined;
+  readonly #part: Part;
+
+  /**
+   * @param space Space of the observations.
+   * @param spec Name, and whether bounds are kept.
+   */
+  constructor(space: Space, spec?: EnvSpec) {
+    this.#spec = spec;
+    this.#part = partOf(space, spec?.looseBounds ?? false);
+  }
+
+  /**
+   * Writes a copy's observation into its row of a batch.
+   *
+   * @param step Step of the episode that it belongs to; 0 for a reset.
+   */
+  write(value: unknown, batch: Batch, row: number, step: number): void {
+    const fault = this.#part.write(value, batch, row);
+    if (fault === undefined) return;
+    const field = fault.field === ""
+      ? "the observation"
+      : `observation${fault.field}`;
+    const wanted = isThenable(value)
+      ? `${fault.wanted}: ${step === 0 ? "reset" : "step"} must not be async`
+      : fault.wanted;
+    throw this.error({ ...fault, field, wanted }, row, step);
+  }
+
+  /** What a copy's step returned, with a reward and flags as they should be. */
+  result(given: unknown, row: number, step: number): StepResult {
+    if (typeof given === "object" && given !== null) {
+      const { reward, terminated, truncated } = given as StepResult;
+      if (
+        Number.isFinite(reward) && typeof terminated === "boolean" &&
+        typeof truncated === "boolean"
+      ) return given as StepResult;
+    }
+    throw this.error(resultFault(given), row, step);
+  }
+
+  /** An error about a copy. */
+  error(fault: EnvDataFault, copy: number, step?: number): EnvDataError {
+    return new EnvDataError(fault, { id: this.#spec?.id, copy, step });
+  }
+}
+
+/** The fault of what a step returned, apart from its observation. */
+function resultFault(given: unknown): EnvDataFault {
+  const wanted = "a record of observation, reward, terminated, truncated";
+  if (typeof given !== "object" || given === null || isThenable(given)) {
+    return {
+      field: "the result of step",
+      got: describe(given),
+      wanted: isThenable(given) ? `${wanted}: step must not be async` : wanted,
+    };
+  }
+  const { reward, terminated, truncated } = given as StepResult;
+  if (!Number.isFinite(reward)) {
+    const got = describe(reward);
+    return { field: "the reward", got, wanted: "a finite number" };
+  }
+  const field = typeof terminated === "boolean" ? "truncated" : "terminated";
+  const got = describe(field === "truncated" ? truncated : terminated);
+  return { field: `'${field}'`, got, wanted: "true or false" };
+}
+
+/** The arrays of a vector environment's step, or the first alone of a reset. */
+export type VecData = Pick<VecStep, "observations"> & Partial<VecStep>;
+
+/**
+ * Throws unless what copies in other threads or processes returned is finite:
+ * the arrays that it came in fix its types and shapes.
+ */
+export function checkFinite(
+  { observations, rewards, finalObservations }: VecData,
+  { id, first, numEnvs }: { id?: string; first: number; numEnvs: number },
+): void {
+  // Final rows of episodes that go on are finite too: those of earlier ones.
+  const odd = firstOdd("the reward", rewards) ??
+    firstOdd("observation", observations) ??
+    firstOdd("final observation", finalObservations);
+  if (odd === undefined) return;
+  const { batch, at } = odd, size = batch.length / numEnvs;
+  const field = batch === rewards ? odd.name : `${odd.name}[${at % size}]`;
+  const fault = { field, got: `${batch[at]}`, wanted: "a finite number" };
+  throw new EnvDataError(fault, { id, copy: first + Math.floor(at / size) });
+}
+
+/** The first number of a batch that is not finite. */
+function firstOdd(
+  name: string,
+  batch: Batch | undefined,
+): { name: string; batch: BoxArray; at: number } | undefined {
+  if (batch === undefined) return undefined;
+  if (ArrayBuffer.isView(batch)) {
+    if (areFinite(batch)) return undefined;
+    const at = batch.findIndex((it: number) => !Number.isFinite(it));
+    return { name, batch, at };
+  }
+  for (const key in batch) {
+    const inner = (batch as Record<string, Batch>)[key];
+    const odd = firstOdd(`${name}[${key}]`, inner);
+    if (odd) return odd;
+  }
+}
+
+/** The fault of a batch that is not of the same arrays as another one. */
+export function batchFault(
+  field: string,
+  batch: unknown,
+  like: Batch,
+): EnvDataFault | undefined {
+  if (ArrayBuffer.isView(like)) {
+    const { constructor: Type, length } = like;
+    const isAlike = batch instanceof Type &&
+      (batch as BoxArray).length === length;
+    if (isAlike) return undefined;
+    const wanted = `a ${Type.name} of ${length}${
+      isThenable(batch) ? ": reset and step must not be async" : ""
+    }`;
+    return { field, got: describe(batch), wanted };
+  }
+  for (const key in like) {
+    const inner = (batch as Record<string, unknown> | null | undefined)?.[key];
+    const expected = (like as Record<string, Batch>)[key];
+    const fault = batchFault(`${field}[${key}]`, inner, expected);
+    if (fault) return fault;
+  }
+}
+
+/** Arrays that a snapshot may hold. */
+const ARRAYS: readonly string[] = [
+  "Float32Array",
+  "Float64Array",
+  "Int32Array",
+  "Uint32Array",
+  "Uint8Array",
+];
+
+/** Most lists and records inside of each other: deeper ones hold themselves. */
+const DEPTH = 100;
+
+/**
+ * The fault of a snapshot that is not plain data. Saving would lose the content
+ * of a `Map`, a `Set`, a `Date`, and the class of anything else.
+ */
+export function snapshotFault(
+  value: unknown,
+  path = "",
+  depth = 0,
+): EnvDataFault | undefined {
+  switch (typeof value) {
+    case "number":
+    case "string":
+    case "boolean":
+      return undefined;
+    case "object":
+      if (value === null) return undefined;
+  }
+  if (ArrayBuffer.isView(value)) {
+    const type = Object.prototype.toString.call(value).slice(8, -1);
+    if (ARRAYS.includes(type)) return undefined;
+  } else if (isNest(value) && depth < DEPTH) {
+    for (const [key, inner] of Object.entries(value)) {
+      const within = Array.isArray(value) ? `[${key}]` : `.${key}`;
+      const fault = snapshotFault(inner, path + within, depth + 1);
+      if (fault) return fault;
+    }
+    return undefined;
+  }
+  return {
+    field: path === "" ? "the snapshot" : `snapshot${path}`,
+    got: depth < DEPTH ? describe(value) : "nested too deeply, or in itself",
+    wanted:
+      "null, a boolean, number, text, typed array of 32 or 64 bits or bytes, or a list or plain record of these",
+  };
+}
+
+/** Whether it is a list or a plain record. */
+function isNest(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return true;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/**
+ * Throws unless the spaces of an environment are sound.
+ *
+ * @param copy Which copy it is.
+ */
+export function checkEnvSpaces(env: Env, copy?: number): void {
+  for (const name of ["observationSpace", "actionSpace"] as const) {
+    try {
+      checkSpace(env[name]);
+    } catch (error) {
+      const { message } = error as Error;
+      const place = describePlace({ id: env.spec?.id, copy });
+      throw new TypeError(`Cannot use the ${name} of ${place}: ${message}`);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/** Something that an environment returned and that cannot be used. */
+export interface EnvDataFault {
+  /** Part of the data: `the reward`, or `observation[1]`. */
+  readonly field: string;
+  /** Value or type in words. */
+  readonly got: string;
+  /** Value or type that would have been right, in words. */
+  readonly wanted: string;
+}
+
+/** Environment, copy and time that an {@linkcode EnvDataFault} belongs to. */
+export interface EnvDataPlace {
+  /**
+   * Name of the environment.
+   *
+   * @default none: it was not made by name
+   */
+  readonly id?: string;
+  /**
+   * Copy within its vector environment, counted from 0.
+   *
+   * @default none: it stands alone
+   */
+  readonly copy?: number;
+  /**
+   * Step of the copy's episode; 0 is the reset.
+   *
+   * @default none: the step is not known
+   */
+  readonly step?: number;
+}
+
+/** An environment, its copy and its step in words. */
+export function describePlace({ id, copy, step }: EnvDataPlace): string {
+  const where = `${id ?? "an environment"}${
+    copy === undefined ? "" : `, copy ${copy}`
+  }`;
+  if (step === undefined) return where;
+  return step === 0
+    ? `${where}, at the start of its episode`
+    : `${where}, at step ${step} of its episode`;
+}
+
+/**
+ * Wrong data from an environment: of another type or shape than its spaces say,
+ * not finite, or out of bounds. Nothing is trained on it, and a host that throws
+ * it is not restarted: the mistake is the environment's own.
+ *
+ * @example
+ * ```ts
+ * import { EnvDataError } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new EnvDataError(
+ *   { field: "the reward", got: "NaN", wanted: "a finite number" },
+ *   { id: "Maze-v0", copy: 2, step: 7 },
+ * );
+ * assertEquals(
+ *   error.message,
+ *   "Cannot use the reward of Maze-v0, copy 2, at step 7 of its episode: it is NaN, expected a finite number",
+ * );
+ * ```
+ */
+export class EnvDataError extends TypeError {
+  /** Name of the error class. */
+  override readonly name = "EnvDataError";
+  /** Data that is wrong. */
+  readonly fault: EnvDataFault;
+  /** Origin of the data. */
+  readonly place: EnvDataPlace;
+
+  /**
+   * Makes the error with its message.
+   *
+   * @param fault Data that is wrong.
+   * @param place Origin of the data.
+   */
+  constructor(fault: EnvDataFault, place: EnvDataPlace = {}) {
+    const { field, got, wanted } = fault;
+    super(
+      `Cannot use ${field} of ${
+        describePlace(place)
+      }: it is ${got}, expected ${wanted}`,
+    );
+    this.fault = fault;
+    this.place = place;
+  }
+
+  /**
+   * Counts the copy within a larger vector environment.
+   *
+   * @param first Number of the first copy of those it was counted in.
+   * @returns The same error about the copy's number there.
+   */
+  from(first: number): EnvDataError {
+    const { copy } = this.place;
+    if (copy === undefined) return this;
+    return new EnvDataError(this.fault, { ...this.place, copy: copy + first });
+  }
+}

@@ -1,0 +1,172 @@
+/** An environment that returns wrong data, one kind of it at a time. */
+import type { Env, RgbImage, StepResult } from "../env.ts";
+import { defaultRegistry, register } from "../registry.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Space, SpaceValue } from "../space.ts";
+import { box, discrete } from "../space_constructors.ts";
+
+type Wrong = Record<string, unknown>;
+
+/** Replaces parts of the fifth step; `time` is that of the episode. */
+const STEPS: Record<string, () => Wrong | Promise<Wrong> | undefined> = {
+  rewardNaN: () => ({ reward: NaN }),
+  rewardInfinite: () => ({ reward: -Infinity }),
+  rewardHuge: () => ({ reward: 1e308 }),
+  rewardText: () => ({ reward: "1" }),
+  rewardMissing: () => ({ reward: undefined }),
+  rewardBigInt: () => ({ reward: 1n }),
+  seenNaN: () => ({ observation: Float32Array.of(0, NaN, 0) }),
+  seenInfinite: () => ({ observation: Float32Array.of(0, Infinity, 0) }),
+  seenOutside: () => ({ observation: Float32Array.of(0, 1e6, 0) }),
+  seenRounded: () => ({
+    observation: Float32Array.of(0, 10.000001, -10.000001),
+  }),
+  seenShort: () => ({ observation: new Float32Array(2) }),
+  seenLong: () => ({ observation: new Float32Array(5) }),
+  seenMissing: () => ({ observation: undefined }),
+  seenList: () => ({ observation: [1, 2, 3] }),
+  seenDoubles: () => ({ observation: new Float64Array(3) }),
+  seenIntegers: () => ({ observation: new Int32Array(3) }),
+  seenRecord: () => ({ observation: { x: 1 } }),
+  seenNumber: () => ({ observation: 3 }),
+  endText: () => ({ terminated: "yes" }),
+  endMissing: () => ({ terminated: undefined }),
+  endNumber: () => ({ terminated: 1 }),
+  cutText: () => ({ truncated: "no" }),
+  asyncOnce: () => Promise.resolve({}),
+  nothing: () => undefined,
+};
+
+/** Replaces the first observation. */
+const RESETS: Record<string, () => unknown> = {
+  resetNaN: () => Float32Array.of(NaN, 0, 0),
+  resetMissing: () => undefined,
+  resetShort: () => new Float32Array(2),
+  resetOutside: () => Float32Array.of(11, 0, 0),
+  resetAsync: () => Promise.resolve(new Float32Array(3)),
+};
+
+class Counter {
+  count = 3;
+}
+
+/** Replaces the state. */
+const SNAPSHOTS: Record<string, () => unknown> = {
+  savesMap: () => ({ seen: new Map([[1, 2]]) }),
+  savesSet: () => [new Set([1])],
+  savesDate: () => new Date(0),
+  savesClass: () => ({ own: new Counter() }),
+  savesFunction: () => ({ draw: () => 1 }),
+  savesNothing: () => undefined,
+  savesHole: () => ({ best: undefined }),
+  savesBigInt: () => ({ seed: 1n }),
+  savesShorts: () => new Int16Array(2),
+  savesPromise: () => Promise.resolve(1),
+  savesItself: () => {
+    const state: Wrong = {};
+    return state.state = state;
+  },
+};
+
+/** All kinds of wrong data. */
+export const KINDS: readonly string[] = [
+  ...Object.keys(STEPS),
+  ...Object.keys(RESETS),
+  ...Object.keys(SNAPSHOTS),
+  "asyncAlways",
+  "spaceMissing",
+  "spaceHollow",
+];
+
+/** Options of a {@linkcode WrongEnv}. */
+export interface WrongEnvOptions {
+  /** Kind of wrong data; any other word for none. */
+  kind?: string;
+  /** Whether actions are numbers of [-1, 1]. */
+  cont?: boolean;
+  /** Steps of all episodes before the wrong data. */
+  after?: number;
+}
+
+/** Episodes of 20 steps; the fifth returns what `kind` says. */
+export class WrongEnv implements Env {
+  readonly observationSpace: Space;
+  readonly actionSpace: Space;
+  #kind: string;
+  #after: number;
+  #time = 0;
+  #total = 0;
+  /** The same array in each step, as the kind `seenAgain` returns it. */
+  #array = new Float32Array(3);
+
+  constructor({ kind = "none", cont = false, after = 0 }: WrongEnvOptions) {
+    this.#kind = kind;
+    this.#after = after;
+    this.observationSpace = box({ low: -10, high: 10, shape: [3] });
+    if (kind === "spaceMissing") this.observationSpace = undefined as never;
+    if (kind === "spaceHollow") {
+      this.observationSpace = { type: "box" } as never;
+    }
+    this.actionSpace = cont
+      ? box({ low: -1, high: 1, shape: [1] })
+      : discrete(2);
+  }
+
+  reset(): SpaceValue {
+    this.#time = 0;
+    const wrong = RESETS[this.#kind];
+    return wrong ? wrong() as SpaceValue : this.#seen();
+  }
+
+  step(action: SpaceValue): StepResult {
+    this.#time++;
+    this.#total++;
+    if (this.#kind === "actionChanged" && action instanceof Float32Array) {
+      action.fill(99);
+    }
+    const right = {
+      observation: this.#seen(),
+      reward: 1,
+      terminated: this.#time >= 20,
+      truncated: false,
+    };
+    if (this.#kind === "asyncAlways") return Promise.resolve(right) as never;
+    const wrong = STEPS[this.#kind];
+    if (!wrong || this.#time !== 5 || this.#total < this.#after) return right;
+    const parts = wrong();
+    if (parts instanceof Promise) return parts as never;
+    return (parts && { ...right, ...parts }) as StepResult;
+  }
+
+  #seen(): Float32Array {
+    const array = this.#kind === "seenAgain"
+      ? this.#array
+      : new Float32Array(3);
+    return array.fill(0.1 * (this.#time % 7));
+  }
+
+  snapshot(): Snapshot {
+    const wrong = SNAPSHOTS[this.#kind];
+    if (wrong) return wrong() as Snapshot;
+    return { time: this.#time, total: this.#total };
+  }
+
+  restore(snapshot: Snapshot): void {
+    const { time, total } = snapshot as Record<string, number>;
+    this.#time = time;
+    this.#total = total;
+  }
+
+  render(): RgbImage {
+    return { width: 1, height: 1, data: new Uint8Array(3) };
+  }
+
+  close(): void {}
+}
+
+/** Name under which this module registers it. */
+export const WRONG_ENV = "Wrong-v0";
+
+if (!defaultRegistry.has(WRONG_ENV)) {
+  register({ id: WRONG_ENV, make: (kwargs) => new WrongEnv(kwargs) });
+}
