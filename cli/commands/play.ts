@@ -122,7 +122,9 @@ async function playRun(
   const agent = await findAgent(options, "play");
   const { dir, seed, deterministic } = agent;
   const sink = await sinkOf(options, { dir, io });
-  const { signal, release } = interruptSignal(() => io.err("\nInterrupted\n"));
+  const { signal, release } = await interruptSignal(() =>
+    io.err("\nInterrupted\n")
+  );
   const breathe = breather();
   const play = async (session: Session) => {
     const env = session.environments.single();
@@ -144,7 +146,7 @@ async function playRun(
     io.out(`step ${agent.checkpoint.step}\n`);
     played.forEach((episode, i) => io.out(describe(episode, i)));
     // What leaves nothing behind may be ended at once: encoding hears no signal.
-    if (sink.abort === undefined) release();
+    if (sink.abort === undefined) await release();
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);
   };
@@ -155,7 +157,7 @@ async function playRun(
     if (signal.aborted) return 130;
     throw error;
   } finally {
-    release();
+    await release();
   }
   return signal.aborted ? 130 : 0;
 }

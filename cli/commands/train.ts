@@ -140,13 +140,13 @@ async function trainRun(
   const { session, folder } = start;
   const quiet = options.switches.has("quiet");
   if (!quiet) announce(session, { dir: folder.dir, io });
-  const { signal, release } = interruptSignal(() =>
+  const { signal, release } = await interruptSignal(() =>
     io.err("\nStopping and saving; a second Ctrl-C ends the run at once\n")
   );
   try {
     return await runTraining({ ...start, io, quiet, signal });
   } finally {
-    release();
+    await release();
     session.close();
   }
 }

@@ -1,0 +1,111 @@
+/** Signals to runs whose environment hangs, with real processes. */
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isGone } from "../envs/_process/testdata/processes.ts";
+
+const ENDLESS = import.meta.resolve(
+  "../envs/workers/testdata/endless_env.ts",
+);
+
+/** Where an environment hangs, and in which copies of it. */
+interface Hang {
+  vectorization: string;
+  where: string;
+  isEvaluation?: boolean;
+}
+
+/** A run whose environment hangs, once it does, and the process it hangs in. */
+async function startHanging(
+  dir: string,
+  { vectorization, where, isEvaluation = false }: Hang,
+): Promise<{ run: Deno.ChildProcess; host: number }> {
+  const sign = `${dir}/sign`;
+  const kwargs = (isHung: boolean) =>
+    JSON.stringify({ where: isHung ? where : "nowhere", sign });
+  const run = new Deno.Command(Deno.execPath(), {
+    args: [
+      ...["run", "-q", "--no-check", "--allow-all"],
+      new URL("../cli/main.ts", import.meta.url).pathname,
+      ...["train", "a2c", "--env=Endless-v0", "--backend=cpu", "--quiet"],
+      ...[`--set=envModules=[${ENDLESS}]`, "--set=numEnvs=2", "--steps=4000"],
+      ...["--set=evaluationInterval=100", "--set=evaluationEpisodes=2"],
+      ...[`--set=vectorization=${vectorization}`, `--out=${dir}/run`],
+      `--set=envKwargs=${kwargs(!isEvaluation)}`,
+      `--set=evaluationEnvKwargs=${kwargs(isEvaluation)}`,
+    ],
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  for (const end = performance.now() + 60_000; performance.now() < end;) {
+    const host = await Deno.readTextFile(sign).catch(() => "");
+    if (host !== "") return { run, host: Number(host) };
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  run.kill("SIGKILL");
+  throw new Error(new TextDecoder().decode((await run.output()).stderr));
+}
+
+/** Whether a process has ended by a time. */
+async function endsWithin(
+  { status }: Deno.ChildProcess,
+  ms: number,
+): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const hasEnded = await Promise.race([status.then(() => true), late]);
+  clearTimeout(timer);
+  return hasEnded;
+}
+
+const HANGS: readonly [Deno.Signal, Hang][] = [
+  ["SIGINT", { vectorization: "sync", where: "constructor" }],
+  ["SIGTERM", { vectorization: "sync", where: "step" }],
+  ["SIGINT", { vectorization: "sync", where: "reset", isEvaluation: true }],
+  ["SIGINT", { vectorization: "workers", where: "step" }],
+  ["SIGINT", { vectorization: "subprocesses", where: "reset" }],
+];
+
+for (const [signal, hang] of HANGS) {
+  const { vectorization, where, isEvaluation } = hang;
+  const when = isEvaluation ? `${where} in an evaluation` : where;
+  Deno.test(
+    `a second ${signal} ends a run that hangs in its ${when}: ${vectorization}`,
+    {
+      ignore: Deno.build.os === "windows",
+    },
+    async () => {
+      const dir = await Deno.makeTempDir();
+      const { run, host } = await startHanging(dir, hang);
+      try {
+        run.kill(signal);
+        // Before a run has begun there is nothing to save.
+        if (!await endsWithin(run, 300)) {
+          run.kill(signal);
+          assert(await endsWithin(run, 3_000));
+        }
+        assertEquals((await run.status).signal, signal);
+        assert(await isGone(host));
+      } finally {
+        await endsWithin(run, 0) || run.kill("SIGKILL");
+        await run.stderr.cancel();
+        await Deno.remove(dir, { recursive: true });
+      }
+    },
+  );
+}
+
+Deno.test("the first signal is told even where the environment hangs", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const dir = await Deno.makeTempDir();
+  const hang = { vectorization: "sync", where: "step" };
+  const { run } = await startHanging(dir, hang);
+  run.kill("SIGINT");
+  const told = await run.stderr.pipeThrough(new TextDecoderStream())
+    .getReader().read();
+  run.kill("SIGINT");
+  await run.status;
+  assertStringIncludes(told.value ?? "", "The run stops when its environment");
+  await Deno.remove(dir, { recursive: true });
+});
