@@ -1,6 +1,10 @@
 import { A2C, type A2CConfig, a2cConfigSchema, a2cPresets } from "@bellman/a2c";
 import type { Engine } from "@bellman/compute";
-import type { Space } from "@bellman/envs";
+import type {
+  ObservationNormalizer,
+  RewardNormalizer,
+  Space,
+} from "@bellman/envs";
 import { SAC, type SacConfig, sacConfigSchema, sacPresets } from "@bellman/sac";
 import type { Algorithm } from "@bellman/training";
 import type { ConfigSchema } from "./config/schema.ts";
@@ -8,11 +12,21 @@ import type { ConfigSchema } from "./config/schema.ts";
 /** The algorithms that the command line knows. */
 export type AlgorithmName = "a2c" | "sac";
 
+/** Scales of observations and rewards that see what training sees. */
+export interface Normalization {
+  observations?: ObservationNormalizer;
+  rewards?: RewardNormalizer;
+}
+
 /** What an algorithm is made for: the spaces and how many copies act. */
 export interface AlgorithmContext {
   observationSpace: Space;
   actionSpace: Space;
   numEnvs: number;
+  /** Frames that an observation stacks, where they can be shared. */
+  stackedFrames?: number;
+  /** Scales that an algorithm with a replay buffer applies itself. */
+  normalization?: Normalization;
   /** Root seed of its random streams. */
   seed: number;
   /** Length of the run, for schedules. */
@@ -28,6 +42,11 @@ export interface AlgorithmEntry {
   schema: ConfigSchema;
   /** Presets by name, as YAML. */
   presets: Readonly<Record<string, string>>;
+  /**
+   * Whether it keeps what it saw to learn from it later: it takes original
+   * observations and rewards, and scales them itself.
+   */
+  hasReplay?: boolean;
   /** Keys of a run whose defaults are others for this algorithm. */
   runDefaults?: Readonly<Record<string, unknown>>;
   create(context: AlgorithmContext, config: Record<string, unknown>): Algorithm;
@@ -64,7 +83,11 @@ export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
     schema: sacConfigSchema as ConfigSchema,
     presets: sacPresets,
     runDefaults: { numEnvs: 1 },
-    create: ({ seed, totalTimesteps, engine, threads, ...spaces }, config) =>
+    hasReplay: true,
+    create: (
+      { seed, totalTimesteps, engine, threads, normalization, ...spaces },
+      config,
+    ) =>
       new SAC(spaces, {
         config: pickKeys(config, sacConfigSchema as ConfigSchema) as Partial<
           SacConfig
@@ -73,6 +96,7 @@ export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
         totalTimesteps,
         engine,
         threads,
+        normalization,
       }),
   },
 };

@@ -2,7 +2,9 @@ import {
   type Env,
   make,
   makeVec,
+  ObservationNormalizer,
   prepare,
+  RewardNormalizer,
   SyncVecEnv,
   VecClipReward,
   type VecEnv,
@@ -12,24 +14,29 @@ import {
   VecNormalizeReward,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
+import { ALGORITHMS, type Normalization } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { type Hosting, makeTrainingCopies } from "./training_copies.ts";
 
 /** The environments of a run: the one it trains on and those that judge it. */
 export interface Environments {
-  /** Where the agent trains: rewards as the algorithm sees them. */
-  training: VecEnv;
   /**
-   * An environment for evaluation: the observations are scaled by the training
-   * environment's statistics, which stay as they are; rewards are the
-   * environment's own.
+   * Environment that the agent trains on. It scales observations and rewards as
+   * configured, but for algorithms with a replay buffer.
+   */
+  training: VecEnv;
+  /** Scales for an algorithm with a replay buffer, which applies them itself. */
+  normalization?: Normalization;
+  /**
+   * An environment for evaluation: observations as in training, scaled by its
+   * statistics, which stay as they are; rewards are the environment's own.
    */
   evaluation(numEnvs: number): VecEnv;
   /** One environment for evaluation without what is around it, for rendering. */
   single(): Env;
   /** What is around an environment for evaluation, around the caller's own. */
   around(env: Env): VecEnv;
-  /** How observations are scaled at present, if they are. */
+  /** How the environments scale observations at present, if they do. */
   scaling(): ObservationScaling | undefined;
 }
 
@@ -54,7 +61,8 @@ export async function makeEnvironments(
   config: ResolvedConfig,
   hosting: Hosting,
 ): Promise<Environments> {
-  const { env: id, normalizeObservation, frameStack } = config;
+  const { env: id, frameStack } = config;
+  const { hasReplay = false } = ALGORITHMS[config.algorithm];
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
   // Evaluation may need what training does not, and the other way round.
@@ -67,11 +75,11 @@ export async function makeEnvironments(
 
   let training = flat(await makeTrainingCopies(config, hosting));
   if (config.clipReward) training = new VecClipReward(training);
-  if (config.normalizeReward) {
-    const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
+  const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
+  if (config.normalizeReward && !hasReplay) {
     training = new VecNormalizeReward(training, { gamma });
   }
-  const normalizer = normalizeObservation
+  const normalizer = config.normalizeObservation && !hasReplay
     ? new VecNormalizeObservation(training)
     : undefined;
   training = stacked(normalizer ?? training);
@@ -87,6 +95,9 @@ export async function makeEnvironments(
   };
   return {
     training,
+    normalization: hasReplay
+      ? normalizationOf(config, { env: training, gamma })
+      : undefined,
     evaluation: (numEnvs) =>
       judged(makeVec(id, { numEnvs, maxEpisodeSteps, kwargs })),
     single: () => make(id, { maxEpisodeSteps, kwargs }),
@@ -105,6 +116,22 @@ export async function makeEnvironments(
         variance: repeated(variance, { length: last, times: frameStack }),
       };
     },
+  };
+}
+
+/** Scales for an algorithm that keeps original observations and rewards. */
+function normalizationOf(
+  config: ResolvedConfig,
+  { env, gamma }: { env: VecEnv; gamma: number },
+): Normalization {
+  const { normalizeObservation, normalizeReward } = config;
+  return {
+    observations: normalizeObservation
+      ? new ObservationNormalizer(env.observationSpace)
+      : undefined,
+    rewards: normalizeReward
+      ? new RewardNormalizer(env.numEnvs, { gamma })
+      : undefined,
   };
 }
 

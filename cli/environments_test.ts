@@ -1,13 +1,16 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type BoxArray, make } from "@bellman/envs";
+import type { AlgorithmName } from "./algorithms.ts";
 import { resolveConfig } from "./config/resolve.ts";
 import type { Entry } from "./config/validate.ts";
 import { makeEnvironments } from "./environments.ts";
 
-function environments(...entries: Entry[]) {
+function environmentsFor(algorithm: AlgorithmName, entries: Entry[]) {
   const hosting = { imports: [], onNotice: () => {} };
-  return makeEnvironments(resolveConfig("a2c", { entries }), hosting);
+  return makeEnvironments(resolveConfig(algorithm, { entries }), hosting);
 }
+
+const environments = (...entries: Entry[]) => environmentsFor("a2c", entries);
 
 Deno.test("the training environment is what the configuration says", async () => {
   const { training } = await environments(
@@ -64,4 +67,34 @@ Deno.test("an environment of the caller's is wrapped for acting", async () => {
     ended += env.step(Int32Array.of(0)).episodes?.length ?? 0;
   }
   assert(ended > 5);
+});
+
+Deno.test("an algorithm with a replay buffer gets originals, and scales for them", async () => {
+  const { training, evaluation, normalization, scaling } =
+    await environmentsFor("sac", [
+      ["env", "Pendulum-v1"],
+      ["numEnvs", 2],
+      ["frameStack", 2],
+      ["normalizeObservation", true],
+      ["normalizeReward", true],
+    ]);
+  const { observationSpace } = training;
+  assert(observationSpace.type === "box");
+  assert((observationSpace.high as number[]).includes(8)); // Speed, unscaled.
+  training.reset({ seed: 0 });
+  const { rewards } = training.step(new Float32Array(2));
+  assert(rewards.some((it) => it < -1));
+  assertEquals(evaluation(1).observationSpace, observationSpace);
+  assertEquals(scaling(), undefined);
+  assertEquals(training.stackedFrames, 2);
+  assertEquals(normalization?.observations?.statistics.mean.length, 6);
+  assertEquals(normalization?.rewards?.statistics.mean.length, 1);
+});
+
+Deno.test("how many frames are shared is no setting, as frameStack tells it", () => {
+  assertThrows(
+    () => resolveConfig("sac", { entries: [["sharedFrames", 3]] }),
+    Error,
+    "Unknown key 'sharedFrames'",
+  );
 });

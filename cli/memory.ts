@@ -35,10 +35,17 @@ function layersOf(sizes: readonly number[]): number {
   return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
 }
 
+/** Spaces of one copy; frames that its observations share. */
+interface Spaces {
+  observationSpace: Space;
+  actionSpace: Space;
+  stackedFrames?: number;
+}
+
 /** Estimates what a configuration takes, in bytes by the keys that they follow. */
 export function estimateMemory(
   config: ResolvedConfig,
-  spaces: { observationSpace: Space; actionSpace: Space },
+  spaces: Spaces,
 ): MemoryUse {
   const { numEnvs, network } = config;
   const observation = sizeOf(spaces.observationSpace);
@@ -69,7 +76,7 @@ export function estimateMemory(
   const critics = 4 * layersOf([features + action.numbers, ...hidden, 1]);
   const body = layersOf([features, ...hidden]);
   const head = (hidden.at(-1) ?? features) * outputs;
-  const transition = observation.bytes / Number(config.sharedFrames) +
+  const transition = observation.bytes / (spaces.stackedFrames ?? 1) +
     4 * action.numbers + 8 + (config.replay === "uniform" ? 0 : 24);
   return {
     ...copies,
@@ -122,7 +129,7 @@ function gibibytes(bytes: number): string {
  */
 export function checkMemory(
   config: ResolvedConfig,
-  spaces: { observationSpace: Space; actionSpace: Space },
+  spaces: Spaces,
   available: number | undefined = machineMemory(),
 ): string | undefined {
   const uses = Object.entries(estimateMemory(config, spaces));

@@ -61,7 +61,7 @@ export class PolicyPlots {
     await writeWhole(`${this.#dir}/${name}`, plotter.draw());
   }
 
-  /** First observations, scaled as the agent sees them at present. */
+  /** First observations, as the environments give them to the agent. */
   #observations(): Float32Array[] {
     const env = this.#session.environments.evaluation(STATES);
     try {

@@ -134,6 +134,8 @@ async function sessionIn(
     observationSpace: training.observationSpace,
     actionSpace: training.actionSpace,
     numEnvs: config.numEnvs,
+    stackedFrames: training.stackedFrames,
+    normalization: environments.normalization,
     seed: config.seed,
     totalTimesteps: config.totalTimesteps,
     engine: engine.name,

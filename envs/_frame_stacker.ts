@@ -90,6 +90,8 @@ export interface StackLayout {
   /** Numbers of an observation that stay together in a stack. */
   readonly run: number;
   readonly isZeroPadded: boolean;
+  /** Observations in a stack, where stacks along the last axis share them. */
+  readonly sharedFrames: number | undefined;
 }
 
 /** The layout of stacks, with settings that are checked. */
@@ -131,7 +133,14 @@ export function stackLayout(
       : [...shape.slice(0, -1), channels * size],
     dtype: space.dtype,
   });
-  return { space: stacked, size, frame, run, isZeroPadded };
+  return {
+    space: stacked,
+    size,
+    frame,
+    run,
+    isZeroPadded,
+    sharedFrames: axis === "last" && !isZeroPadded ? size : undefined,
+  };
 }
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
@@ -165,6 +174,11 @@ export class FrameStacker {
     this.finalStacks = allocateArray(this.space, numEnvs * frame * size);
     this.#words = wordsOf(layout, this.stacks);
     this.#finalWords = wordsOf(layout, this.finalStacks);
+  }
+
+  /** Frames of a stack, where stacks can share them. */
+  get sharedFrames(): number | undefined {
+    return this.#layout.sharedFrames;
   }
 
   /** Goes on from saved stacks of all copies. */

@@ -53,8 +53,8 @@ export * from "./vec_env.ts";
 
 export type { ClipRewardOptions } from "./_clip_range.ts";
 export type { FrameStackOptions } from "./_frame_stacker.ts";
-export type { NormalizeObservationOptions } from "./_observation_normalizer.ts";
-export type { NormalizeRewardOptions } from "./_reward_normalizer.ts";
+export * from "./observation_normalizer.ts";
+export * from "./reward_normalizer.ts";
 export type { RescaleActionOptions } from "./_action_transforms.ts";
 
 export * from "./wrappers/clip_action.ts";

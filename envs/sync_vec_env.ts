@@ -64,6 +64,8 @@ export class SyncVecEnv implements VecEnv {
   readonly actionSpace: Space;
   /** What is known of it, if it was made by name. */
   readonly spec?: EnvSpec;
+  /** Frames that an observation stacks; none where they cannot be shared. */
+  readonly stackedFrames?: number;
   /** The copies. */
   readonly envs: readonly Env[];
 
@@ -101,6 +103,7 @@ export class SyncVecEnv implements VecEnv {
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec;
+    this.stackedFrames = this.envs[0].stackedFrames;
     this.#data = new EnvData(observationSpace, spec);
     this.#steps = new Int32Array(this.numEnvs);
     this.#actions = new ActionRows(actionSpace, this.numEnvs);

@@ -133,6 +133,14 @@ export interface VecEnv {
   /** What is known of it, if it was made by name. */
   readonly spec?: EnvSpec;
   /**
+   * Frames that an observation stacks along its last axis, oldest first, the
+   * first one of an episode repeated: who keeps observations may keep each frame
+   * once.
+   *
+   * @default none
+   */
+  readonly stackedFrames?: number;
+  /**
    * Starts an episode in every copy.
    *
    * @param options A seed starts every copy's random stream anew; without one

@@ -9,6 +9,12 @@ import * as buffers from "@bellman/buffers";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
+import {
+  type ObservationScale,
+  type RewardScale,
+  SAC,
+  type SacSpaces,
+} from "@bellman/sac";
 import * as training from "@bellman/training";
 
 await selectBackend("cpu");
@@ -79,6 +85,49 @@ Deno.test("states of environments and algorithms are state trees", () => {
   env.restore(copy.env as envs.Snapshot);
   algorithm.restore(copy.algorithm);
   algorithm.close();
+});
+
+Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", async () => {
+  const env = new envs.VecFrameStack(
+    envs.makeVec("Pendulum-v1", { numEnvs: 2, maxEpisodeSteps: 7 }),
+    { size: 3 },
+  ) satisfies SacSpaces;
+  const { observationSpace, actionSpace, numEnvs } = env;
+  const learned = async (spaces: SacSpaces) => {
+    const agent = new SAC(spaces, {
+      config: {
+        hiddenSizes: [8],
+        batchSize: 8,
+        bufferSize: 100,
+        learningStarts: 20,
+        nSteps: 2,
+      },
+      normalization: {
+        observations: new envs.ObservationNormalizer(
+          observationSpace,
+        ) satisfies ObservationScale,
+        rewards: new envs.RewardNormalizer(numEnvs) satisfies RewardScale,
+      },
+    });
+    await training.train(agent, env, { totalTimesteps: 60, seed: 1 });
+    const { replay, ...state } = agent.save() as
+      & { replay: buffers.ReplayBufferState }
+      & Record<string, training.StateTree>;
+    agent.close();
+    const kept = replay.rings[0].fields.observation as Float32Array;
+    return { state, numbers: kept.length };
+  };
+  const whole = await learned({ observationSpace, actionSpace, numEnvs });
+  const shared = await learned(env);
+  assertEquals([whole.numbers, shared.numbers], [60 * 9, 60 * 3]);
+  assertEquals(shared.state, whole.state);
+  // Other wrappers tell what is inside, those that change observations do not.
+  const clipped = new envs.VecClipReward(env);
+  assertEquals(clipped.stackedFrames, 3);
+  assertEquals(new envs.VecFlattenObservation(env).stackedFrames, undefined);
+  assertEquals(new envs.VecNormalizeObservation(env).stackedFrames, undefined);
+  const zeros = new envs.VecFrameStack(cartPole(), { padding: "zero" });
+  assertEquals(zeros.stackedFrames, undefined);
 });
 
 const number = { shape: [], dtype: "float32" } as const;

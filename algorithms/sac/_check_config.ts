@@ -10,10 +10,15 @@ const check = (
 /** Throws unless the settings can be run with. */
 export function checkConfig(
   config: SacConfig,
-  run: { numEnvs: number; totalTimesteps: number; actionSpace: SpaceLike },
+  { actionSpace, ...run }: {
+    numEnvs: number;
+    totalTimesteps: number;
+    stackedFrames: number;
+    actionSpace: SpaceLike;
+  },
 ): void {
-  const { numEnvs, totalTimesteps, actionSpace } = run;
-  checkNumbers(config, { numEnvs, totalTimesteps });
+  const { numEnvs } = run;
+  checkNumbers(config, run);
   if (config.bufferSize < numEnvs) {
     throw new RangeError(
       `Cannot run SAC with bufferSize = ${config.bufferSize}: expected room for a step of ${numEnvs} copies`,
@@ -34,7 +39,7 @@ export function checkConfig(
 
 function checkNumbers(
   config: SacConfig,
-  run: { numEnvs: number; totalTimesteps: number },
+  run: Readonly<Record<string, number>>,
 ): void {
   const { gamma, tau, learningRate, rewardScale, initialTemperature } = config;
   check({ gamma }, { minimum: 0, maximum: 1 });
@@ -49,7 +54,7 @@ function checkNumbers(
   check(Object.fromEntries(given), { minimum: 0, aboveMinimum: true });
   if (temperature !== null) check({ temperature }, { minimum: 0 });
   const { bufferSize, batchSize, learningStarts, trainFrequency } = config;
-  const { targetUpdateInterval, nSteps, sharedFrames, components } = config;
+  const { targetUpdateInterval, nSteps, components } = config;
   check({
     ...run,
     bufferSize,
@@ -58,7 +63,6 @@ function checkNumbers(
     trainFrequency,
     targetUpdateInterval,
     nSteps,
-    sharedFrames,
     components,
   }, { minimum: 1, whole: true });
   const { gradientSteps, sdeSampleFrequency } = config;

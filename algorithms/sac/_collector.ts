@@ -3,7 +3,6 @@ import {
   compilePolicy,
   drawNoise,
   type ObservationArray,
-  observationBuffer,
   type ObservationInputArray,
   type PolicyCompilation,
   type PolicyInputs,
@@ -11,8 +10,9 @@ import {
 } from "@bellman/policies";
 import type { StateTree } from "@bellman/training";
 import type { SacConfig } from "./config.ts";
+import type { Observations } from "./_observations.ts";
 import type { Replay } from "./_replay.ts";
-import type { SacStep } from "./sac_options.ts";
+import type { RewardScale, SacStep } from "./sac_options.ts";
 
 /** What a {@link Collector} works with. */
 export interface CollectorOptions {
@@ -22,6 +22,9 @@ export interface CollectorOptions {
   readonly config: SacConfig;
   readonly random: RandomStream;
   readonly replay: Replay;
+  readonly observations: Observations;
+  /** Scale of rewards, which sees them here. */
+  readonly rewards?: RewardScale;
   /** How acting is compiled. */
   readonly compilation: PolicyCompilation;
   /** The newest parameters of the policy. */
@@ -33,9 +36,10 @@ export class Collector {
   readonly #policy: StochasticPolicy;
   readonly #options: CollectorOptions;
   readonly #noise: Float32Array;
-  /** The observations that are acted on, and those after the step. */
+  /** The observations that are acted on, and those after the step, as kept. */
   readonly #seen: ObservationInputArray;
   readonly #next: ObservationInputArray;
+  readonly #view: ReturnType<Observations["view"]>;
   readonly #actions: Float32Array | Int32Array;
   readonly #rewards: Float32Array;
   readonly #none: Uint8Array;
@@ -51,8 +55,9 @@ export class Collector {
     this.#policy = policy;
     this.#options = options;
     this.#noise = new Float32Array(numEnvs * policy.noise.size);
-    this.#seen = observationBuffer(policy, numEnvs);
-    this.#next = observationBuffer(policy, numEnvs);
+    this.#seen = options.observations.buffer(numEnvs);
+    this.#next = options.observations.buffer(numEnvs);
+    this.#view = options.observations.view(numEnvs);
     this.#actions = actionDtype === "int32"
       ? new Int32Array(size)
       : new Float32Array(size);
@@ -66,9 +71,10 @@ export class Collector {
   }
 
   /** Chooses an action in each copy, as the policy would sample it. */
-  act(observations: ObservationArray): Float32Array | Int32Array {
-    const { config, numEnvs } = this.#options;
-    this.#policy.observationArray(observations, this.#seen);
+  act(given: ObservationArray): Float32Array | Int32Array {
+    const { config, numEnvs, observations } = this.#options;
+    observations.encoder.copy(given, this.#seen);
+    observations.see(given);
     const explores = this.#steps * numEnvs < config.learningStarts;
     if (explores && config.initialExploration === "uniform") {
       this.#drawActions();
@@ -100,7 +106,7 @@ export class Collector {
     this.#renewNoise();
     return this.#sample({
       params: params(),
-      observations: this.#seen,
+      observations: this.#view(this.#seen),
       noise: this.#noise,
     }).actions;
   }
@@ -120,10 +126,11 @@ export class Collector {
 
   /** Takes in what followed the last actions. */
   observe(step: SacStep): void {
-    const { config, replay } = this.#options;
+    const { config, replay, observations: { encoder } } = this.#options;
     const { terminated, truncated } = step;
-    this.#policy.observationArray(afterStep(step, this.#policy), this.#next);
+    encoder.copy(afterStep(step, encoder.size), this.#next);
     this.#rewards.set(step.rewards);
+    this.#options.rewards?.see(step.rewards, step);
     replay.add({
       observation: this.#seen,
       action: this.#actions,
@@ -160,10 +167,7 @@ function eitherOf(a: Uint8Array, b: Uint8Array): Uint8Array {
 }
 
 /** The true observations after a step: the last ones of episodes that ended. */
-function afterStep(
-  step: SacStep,
-  { observationSize: size }: StochasticPolicy,
-): ObservationArray {
+function afterStep(step: SacStep, size: number): ObservationArray {
   const { terminated, truncated } = step;
   const observations = step.observations as Float32Array;
   let merged: Float32Array | undefined;

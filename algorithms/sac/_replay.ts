@@ -13,7 +13,9 @@ import {
   type StochasticPolicy,
 } from "@bellman/policies";
 import type { SacConfig } from "./config.ts";
-import { takesBetween } from "./_form.ts";
+import { rowsOf, takesBetween } from "./_form.ts";
+import type { Observations } from "./_observations.ts";
+import type { RewardScale } from "./sac_options.ts";
 
 /** A step of all copies, in arrays of the policy's types. */
 export interface ReplayStep {
@@ -55,28 +57,50 @@ function allocate(options: ReplayBufferOptions): ReplayBuffer {
   }
 }
 
-/** The transitions that are learned from. */
+/** What a {@link Replay} works with. */
+export interface ReplayOptions {
+  readonly config: SacConfig;
+  readonly numEnvs: number;
+  /** Frames that an observation stacks. */
+  readonly stackedFrames: number;
+  readonly observations: Observations;
+  /** Scale of rewards. */
+  readonly rewards?: RewardScale;
+}
+
+type View = (array: ObservationInputArray) => ObservationInputArray;
+
+/**
+ * The transitions that are learned from: kept as the environment gave them,
+ * drawn as the policy sees them now.
+ */
 export class Replay {
   readonly #buffer: ReplayBuffer;
   readonly #sampler: PrioritySampler | undefined;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
-  /** The batch by the names of an update. */
-  readonly #named: ReplayBatch;
+  /** The arrays of the batch that need no scale, by the names of an update. */
+  readonly #asKept: Omit<ReplayBatch, "rewards" | `${string}bservations`>;
+  /** Observations of the batch as the policy sees them, by those names. */
+  readonly #views: readonly (readonly [string, ObservationInputArray, View])[];
   readonly #config: SacConfig;
   readonly #newest: NewestFrames | undefined;
   readonly #priorities: Float64Array;
+  readonly #rewardScale: RewardScale | undefined;
+  readonly #rewards: Float32Array;
+  /** Rewards that a drawn sum is worth. */
+  readonly #span: number;
 
   constructor(
-    policy: StochasticPolicy,
-    { config, numEnvs }: { config: SacConfig; numEnvs: number },
+    { distribution }: Pick<StochasticPolicy, "distribution">,
+    options: ReplayOptions,
   ) {
-    const { bufferSize, batchSize, sharedFrames, nSteps, gamma } = config;
-    const { observationInput, distribution } = policy;
-    const { shape, dtype } = observationInput;
+    const { config, numEnvs, stackedFrames, observations } = options;
+    const { bufferSize, batchSize, nSteps, gamma } = config;
+    const { shape, dtype } = observations.encoder.input;
     const hasBetween = takesBetween(config);
     this.#config = config;
-    this.#newest = sharedFrames > 1
-      ? new NewestFrames(shape, { dtype, numEnvs, frames: sharedFrames })
+    this.#newest = stackedFrames > 1
+      ? new NewestFrames(shape, { dtype, numEnvs, frames: stackedFrames })
       : undefined;
     this.#sampler = samplerOf(config);
     const flag = { shape: [], dtype: "uint8" } as const;
@@ -95,7 +119,7 @@ export class Replay {
       },
       episodes: {
         next: { nextObservation: "observation" },
-        ...(sharedFrames > 1 && { stack: { observation: sharedFrames } }),
+        ...(this.#newest && { stack: { observation: stackedFrames } }),
         ...(nSteps > 1 && {
           nStep: {
             steps: nSteps,
@@ -109,21 +133,30 @@ export class Replay {
       ...(this.#sampler && { sampler: this.#sampler }),
     });
     this.#batch = this.#buffer.batch(batchSize);
-    const batch = this.#batch as unknown as Record<string, TensorData>;
-    this.#named = {
-      observations: batch.observation,
+    const batch = this.#batch as unknown as Record<
+      string,
+      ObservationInputArray
+    >;
+    const names = {
+      observations: "observation",
+      nextObservations: "nextObservation",
+      ...(hasBetween && { betweenObservations: "betweenObservations" }),
+    };
+    this.#views = Object.entries(names).map(([name, field]) => {
+      const rows = rowsOf(name, config);
+      return [name, batch[field], observations.view(rows)];
+    });
+    this.#asKept = {
       actions: batch.action,
-      rewards: batch.reward,
       terminated: batch.terminated,
-      nextObservations: batch.nextObservation,
       ...(nSteps > 1 && { discounts: batch.discount }),
-      ...(hasBetween && {
-        betweenObservations: batch.betweenObservations,
-        betweenDiscounts: batch.betweenDiscount,
-      }),
+      ...(hasBetween && { betweenDiscounts: batch.betweenDiscount }),
       ...(this.#sampler && { weights: batch.weights }),
     };
     this.#priorities = new Float64Array(batchSize);
+    this.#rewardScale = options.rewards;
+    this.#rewards = new Float32Array(batchSize);
+    this.#span = sumOfPowers(gamma, nSteps);
   }
 
   /** Transitions that can be drawn. */
@@ -131,16 +164,15 @@ export class Replay {
     return this.#buffer.length;
   }
 
-  /** Takes in a step of all copies; copied. */
+  /**
+   * Takes in a step of all copies; copied.
+   *
+   * @throws {RangeError} If observations are not the stacks that they should be.
+   */
   add(step: ReplayStep): void {
-    const { observation, nextObservation } = step;
     const newest = this.#newest;
     this.#buffer.add(
-      newest === undefined ? { ...step } : {
-        ...step,
-        observation: newest.of(observation),
-        nextObservation: newest.after(nextObservation),
-      },
+      newest === undefined ? { ...step } : { ...step, ...newest.take(step) },
     );
   }
 
@@ -156,7 +188,16 @@ export class Replay {
       this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
     }
     this.#buffer.sample(random, { into: this.#batch });
-    return this.#named;
+    const batch: Record<string, TensorData> = { ...this.#asKept };
+    for (const [name, kept, view] of this.#views) batch[name] = view(kept);
+    batch.rewards = this.#scaled(this.#batch.reward as Float32Array);
+    return batch as unknown as ReplayBatch;
+  }
+
+  #scaled(rewards: Float32Array): Float32Array {
+    if (this.#rewardScale === undefined) return rewards;
+    this.#rewardScale.scale(rewards, this.#rewards, this.#span);
+    return this.#rewards;
   }
 
   /** Tells how wrong the estimates were of the batch that was drawn last. */
@@ -177,12 +218,21 @@ export class Replay {
   /** Continues from what {@link save} gave. */
   load(state: ReturnType<ReplayBuffer["save"]>): void {
     this.#buffer.load(state);
+    this.#newest?.forget();
   }
 
   /** Forgets all transitions. */
   clear(): void {
     this.#buffer.clear();
+    this.#newest?.forget();
   }
+}
+
+/** `1 + x + ... + x^(count - 1)`. */
+function sumOfPowers(x: number, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += x ** i;
+  return sum;
 }
 
 function samplerOf(config: SacConfig): PrioritySampler | undefined {
@@ -202,9 +252,14 @@ function samplerOf(config: SacConfig): PrioritySampler | undefined {
 class NewestFrames {
   /** Shape of one frame. */
   readonly shape: readonly number[];
+  readonly #count: number;
   readonly #stacked: number;
   readonly #channels: number;
   readonly #frames: readonly [ObservationInputArray, ObservationInputArray];
+  /** Numbers of all frames of a stack. */
+  readonly #size: number;
+  /** Of each copy, whether its stack is an episode's first; unknown at -1. */
+  readonly #starts: Int8Array;
 
   constructor(
     shape: readonly number[],
@@ -220,10 +275,13 @@ class NewestFrames {
         `Cannot share ${frames} frames of observations [${shape}]: expected a last axis of a multiple of ${frames}`,
       );
     }
+    this.#count = frames;
     this.#stacked = stacked;
     this.#channels = stacked / frames;
     this.shape = [...shape.slice(0, -1), this.#channels];
     const size = this.shape.reduce((product, length) => product * length, 1);
+    this.#size = size * frames;
+    this.#starts = new Int8Array(numEnvs).fill(1);
     const frame = {
       observationInput: { shape: this.shape, dtype },
       observationSize: size,
@@ -234,12 +292,41 @@ class NewestFrames {
     ];
   }
 
-  of(stacks: TensorData): ObservationInputArray {
-    return this.#copy(stacks, this.#frames[0]);
+  /** The newest frames of a step, whose stacks are checked. */
+  take(
+    { observation, nextObservation, terminated, truncated }: ReplayStep,
+  ): Pick<ReplayStep, "observation" | "nextObservation"> {
+    for (let row = 0; row < this.#starts.length; row++) {
+      const ended = (terminated[row] | truncated[row]) !== 0;
+      // The first frame of an episode repeats.
+      if (this.#starts[row] === 1) this.#check(row, observation, observation);
+      // A copy that was lost may have ended anywhere.
+      if (!ended) this.#check(row, observation, nextObservation);
+      this.#starts[row] = ended ? 1 : 0;
+    }
+    return {
+      observation: this.#copy(observation, this.#frames[0]),
+      nextObservation: this.#copy(nextObservation, this.#frames[1]),
+    };
   }
 
-  after(stacks: TensorData): ObservationInputArray {
-    return this.#copy(stacks, this.#frames[1]);
+  /** Knows no more which stacks are an episode's first. */
+  forget(): void {
+    this.#starts.fill(-1);
+  }
+
+  /** Throws unless a stack is another one without its oldest frame. */
+  #check(row: number, before: TensorData, after: TensorData): void {
+    const stacked = this.#stacked, channels = this.#channels;
+    const end = (row + 1) * this.#size;
+    for (let at = row * this.#size; at < end; at += stacked) {
+      for (let i = at + channels; i < at + stacked; i++) {
+        if (before[i] === after[i - channels]) continue;
+        throw new RangeError(
+          `Cannot keep observations as stacks of ${this.#count} frames: those of copy ${row} are not the frames before and a new one; expected stackedFrames as the environment stacks them`,
+        );
+      }
+    }
   }
 
   #copy(

@@ -235,15 +235,6 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
-   * Frames that an observation stacks along its last axis, stored once each; 1 stores observations as they come.
-   *
-   * @default 1
-   * @minimum 1
-   * @maximum 1024
-   * @asType integer
-   */
-  sharedFrames: number;
-  /**
    * Whether checkpoints hold the transitions too, so that a resumed run goes on bit for bit.
    *
    * @default true
@@ -416,7 +407,6 @@ export const defaultSacConfig: Readonly<SacConfig> = {
   priorityAlpha: 0.6,
   priorityBeta: 0.4,
   priorityEpsilon: 1e-6,
-  sharedFrames: 1,
   saveReplay: true,
   bootstrapTruncated: true,
   network: "mlp",

@@ -20,8 +20,14 @@ import { defaultSacConfig, type SacConfig } from "./config.ts";
 import { formOf, rowsOf } from "./_form.ts";
 import { Hyperparameters } from "./_hyperparameters.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
+import { Observations } from "./_observations.ts";
 import { Replay } from "./_replay.ts";
-import type { SacOptions, SacSpaces, SacStep } from "./sac_options.ts";
+import type {
+  SacNormalization,
+  SacOptions,
+  SacSpaces,
+  SacStep,
+} from "./sac_options.ts";
 
 /**
  * Soft actor-critic: acts, remembers every transition, and learns from batches
@@ -73,6 +79,8 @@ export class SAC {
   /** The policy, without its parameters. */
   readonly model: StochasticPolicy;
   readonly #spaces: SacSpaces;
+  readonly #observations: Observations;
+  readonly #normalization: SacNormalization;
   readonly #totalTimesteps: number;
   readonly #random: RandomStream;
   readonly #hyperparameters: Hyperparameters;
@@ -96,15 +104,27 @@ export class SAC {
    */
   constructor(spaces: SacSpaces, options: SacOptions = {}) {
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
-    const { numEnvs, actionSpace } = spaces;
+    const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
+    const { observations: scale, rewards } = options.normalization ?? {};
     const config = { ...defaultSacConfig, ...options.config };
-    checkConfig(config, { numEnvs, totalTimesteps, actionSpace });
-    const form = formOf(config, spaces);
+    checkConfig(config, {
+      numEnvs,
+      totalTimesteps,
+      stackedFrames,
+      actionSpace,
+    });
+    const observations = new Observations(spaces.observationSpace, scale);
+    const form = formOf(config, {
+      observationSpace: observations.space,
+      actionSpace,
+    });
     const { policy } = form;
     const random = new RandomStream(seed);
     this.config = config;
     this.model = policy;
     this.#spaces = spaces;
+    this.#observations = observations;
+    this.#normalization = options.normalization ?? {};
     this.#totalTimesteps = totalTimesteps;
     this.#random = random.split("learning");
     this.#hyperparameters = new Hyperparameters(config, {
@@ -115,7 +135,13 @@ export class SAC {
       squashed: policy.squashesActions,
     });
     // Before what takes long: memory is what is missing most often.
-    this.#replay = new Replay(policy, { config, numEnvs });
+    this.#replay = new Replay(policy, {
+      config,
+      numEnvs,
+      stackedFrames,
+      observations,
+      rewards,
+    });
     const state = form.init(random.split("init"));
     this.#learner = makeLearner(form, { state, config, engine, threads });
     this.#compilation = { params: paramTypes(state.policy), engine, threads };
@@ -132,6 +158,8 @@ export class SAC {
       config,
       random: random.split("policy"),
       replay: this.#replay,
+      observations,
+      rewards,
       compilation: this.#compilation,
       params: () => this.#learner.state.policy,
     });
@@ -233,15 +261,22 @@ export class SAC {
    * @returns The actor.
    */
   policy(options: ActorOptions = {}): Actor {
-    return new PolicyActor(this.model, {
+    const { numEnvs = this.#spaces.numEnvs } = options;
+    const actor = new PolicyActor(this.model, {
       deterministic: options.deterministic ?? false,
-      numEnvs: options.numEnvs ?? this.#spaces.numEnvs,
+      numEnvs,
       seed: options.seed ?? 0,
       sdeSampleFrequency: this.config.sdeSampleFrequency,
       params: () => this.#learner.state.policy,
       compilation: this.#compilation,
       actionSpace: this.#spaces.actionSpace,
     });
+    if (this.#normalization.observations === undefined) return actor;
+    const read = this.#observations.reader(numEnvs);
+    return {
+      act: (observations) => actor.act(read(observations as ObservationArray)),
+      observe: (step) => actor.observe(step),
+    };
   }
 
   /**
@@ -256,12 +291,14 @@ export class SAC {
     observation: ObservationArray,
     actions: ArrayLike<number>,
   ): Float32Array {
-    return this.#actionValues.of(observation, actions);
+    const seen = this.#observations.reader(1)(observation);
+    return this.#actionValues.of(seen, actions);
   }
 
   /**
    * The present policy as an ONNX file: scaling and encoding of observations,
-   * network, choice of the action. See `exportPolicy` of `@bellman/policies`.
+   * network, choice of the action. See `exportPolicy` of `@bellman/policies`. An
+   * agent that scales observations itself writes its own scale.
    *
    * @param options Scaling, size of the batch, deterministic or not.
    * @returns The bytes of the file.
@@ -271,8 +308,10 @@ export class SAC {
   ): Uint8Array<ArrayBuffer> {
     const { policy: params } = this.#learner.read();
     const { actionSpace } = this.#spaces;
+    const { scaling } = this.#normalization.observations ?? options;
     return exportPolicy(this.model, {
       ...options,
+      scaling,
       params: params as ExportPolicyOptions["params"],
       actionSpace,
     });
@@ -288,6 +327,7 @@ export class SAC {
     return {
       ...(this.#learner.read() as Record<string, StateTree>),
       collector: this.#collector.save(),
+      normalization: this.#savedNormalization(),
       random: this.#random.save() as unknown as StateTree,
       replay: this.config.saveReplay
         ? this.#replay.save() as unknown as StateTree
@@ -296,12 +336,21 @@ export class SAC {
     };
   }
 
+  #savedNormalization(): StateTree {
+    const { observations, rewards } = this.#normalization;
+    return {
+      observations: observations?.save() ?? null,
+      rewards: rewards?.save() ?? null,
+    };
+  }
+
   /**
    * Continues from a state that {@link save} gave. A state without transitions
    * is gone on with from an empty replay buffer.
    *
    * @param state The state; copied.
-   * @throws {TypeError} If it is not the state of such an agent.
+   * @throws {TypeError} If it is not the state of such an agent, or of one that
+   * normalizes otherwise.
    * @throws {RangeError} If it is one of an agent of other sizes.
    */
   restore(state: StateTree): void {
@@ -310,13 +359,36 @@ export class SAC {
         "Cannot restore a SAC agent from something else: expected what save() gave",
       );
     }
-    const { collector, random, replay, updates, ...learned } = state;
+    const { collector, random, replay, updates, normalization, ...learned } =
+      state;
+    const statistics = this.#statisticsOf(normalization ?? null);
     this.#learner.write(learned as never);
     if (replay === null) this.#replay.clear();
     else this.#replay.load(replay as never);
     this.#collector.restore(collector);
     this.#random.load(random);
     this.#updates = updates as number;
+    for (const [scale, saved] of statistics) scale.load(saved);
+  }
+
+  /** Every scale with its saved statistics. */
+  #statisticsOf(
+    saved: StateTree,
+  ): [{ load(state: StateTree): void }, StateTree][] {
+    const held = isStateRecord(saved) ? saved : {};
+    return (["observations", "rewards"] as const).flatMap((name) => {
+      const scale = this.#normalization[name], state = held[name] ?? null;
+      if ((scale === undefined) !== (state === null)) {
+        throw new TypeError(
+          `Cannot restore a SAC agent that ${
+            scale === undefined ? "does not scale" : "scales"
+          } ${name} from one that ${
+            scale === undefined ? "does" : "does not"
+          }: expected the same normalization`,
+        );
+      }
+      return scale === undefined ? [] : [[scale, state]];
+    });
   }
 
   /** Frees the tensors; the agent cannot be used afterwards. */

@@ -1,5 +1,6 @@
 import type { Engine } from "@bellman/compute";
-import type { SpaceLike } from "@bellman/policies";
+import type { ExportPolicyOptions, SpaceLike } from "@bellman/policies";
+import type { StateTree } from "@bellman/training";
 import type { SacConfig } from "./config.ts";
 
 /**
@@ -27,6 +28,14 @@ export interface SacSpaces {
   readonly actionSpace: SpaceLike;
   /** Copies of the environment that act side by side. */
   readonly numEnvs: number;
+  /**
+   * Frames that an observation stacks along its last axis, as `VecFrameStack`
+   * and Atari's environments say of themselves: each frame is kept once.
+   * Observations that are no such stacks are refused when they arrive.
+   *
+   * @default 1
+   */
+  readonly stackedFrames?: number;
 }
 
 /**
@@ -71,6 +80,12 @@ export interface SacOptions {
    */
   readonly rewardScale?: (iteration: number) => number;
   /**
+   * Scales of observations and rewards that move with what is seen.
+   *
+   * @default none
+   */
+  readonly normalization?: SacNormalization;
+  /**
    * What acts and learns: ONNX Runtime on compiled graphs, or TensorFlow.js.
    *
    * @default "auto"
@@ -82,6 +97,66 @@ export interface SacOptions {
    * @default "auto"
    */
   readonly threads?: number | "auto";
+}
+
+/**
+ * Scale of observations that moves with those that are seen, such as
+ * `ObservationNormalizer` of `@bellman/envs`.
+ */
+export interface ObservationScale {
+  /** Space of scaled observations. */
+  readonly space: SpaceLike;
+  /** Present scale, for the file of a policy. */
+  readonly scaling: NonNullable<ExportPolicyOptions["scaling"]>;
+  /** Takes observations `[rows, ...]` into the statistics. */
+  see(batch: ArrayLike<number>): void;
+  /** Scales observations `[rows, ...]` by the present statistics. */
+  apply(batch: ArrayLike<number>, target: Float32Array): void;
+  /** Saves the statistics as plain data. */
+  save(): StateTree;
+  /** Restores what `save` gave. */
+  load(state: StateTree): void;
+}
+
+/**
+ * Scale of rewards that moves with those that are seen, such as
+ * `RewardNormalizer` of `@bellman/envs`.
+ */
+export interface RewardScale {
+  /** Takes the rewards of one step `[numEnvs]` into the statistics. */
+  see(
+    rewards: ArrayLike<number>,
+    ends: { readonly terminated: Uint8Array; readonly truncated: Uint8Array },
+  ): void;
+  /**
+   * Scales rewards by the present statistics; each is a sum that may be as large
+   * as `span` rewards.
+   */
+  scale(rewards: ArrayLike<number>, target: Float32Array, span?: number): void;
+  /** Saves the statistics as plain data. */
+  save(): StateTree;
+  /** Restores what `save` gave. */
+  load(state: StateTree): void;
+}
+
+/**
+ * Scales of an agent that keeps what it saw: original observations and rewards
+ * go into the replay buffer, and are scaled by the statistics of the moment when
+ * it acts and when it draws. Its environments are not to scale them, too.
+ */
+export interface SacNormalization {
+  /**
+   * Scale of observations.
+   *
+   * @default as the environment gives them
+   */
+  readonly observations?: ObservationScale;
+  /**
+   * Scale of rewards.
+   *
+   * @default as the environment gives them
+   */
+  readonly rewards?: RewardScale;
 }
 
 /**

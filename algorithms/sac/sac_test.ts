@@ -10,7 +10,12 @@ import type { StateTree } from "@bellman/training";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { SAC } from "./sac.ts";
-import type { SacSpaces } from "./sac_options.ts";
+import type {
+  ObservationScale,
+  RewardScale,
+  SacSpaces,
+  SacStep,
+} from "./sac_options.ts";
 import {
   BOX_SPACES,
   DISCRETE_SPACES,
@@ -66,10 +71,8 @@ const FORMS: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
   }],
   "frames that are shared": [FRAME_SPACES, {
     network: "cnn_small",
-    sharedFrames: 2,
     bufferSize: 24,
     batchSize: 2,
-    nSteps: 2,
   }],
 };
 
@@ -301,7 +304,8 @@ Deno.test("settings that cannot be run with are one clear line", () => {
   refused({ critics: "value", temperature: 0.1 }, "rewardScale");
   refused({ critics: "value" }, "discrete actions", DISCRETE_SPACES);
   refused({ useSde: true }, "discrete actions", DISCRETE_SPACES);
-  refused({ sharedFrames: 2 }, "share 2 frames");
+  refused({}, "share 2 frames", { ...BOX_SPACES, stackedFrames: 2 });
+  refused({}, "stackedFrames = 1.5", { ...BOX_SPACES, stackedFrames: 1.5 });
   refused({}, "multiBinary", {
     ...BOX_SPACES,
     actionSpace: { type: "multiBinary", shape: [2] } as never,
@@ -317,4 +321,157 @@ Deno.test("something else cannot be restored", () => {
   assertThrows(() => other.restore(state), RangeError, "policy");
   agent.close();
   other.close();
+});
+
+Deno.test("observations that are no stacks are refused when they arrive", () => {
+  const numbers = { ...BOX_SPACES, stackedFrames: 3 };
+  const agent = agentFor([numbers, {}]);
+  assertThrows(
+    () => new Stage(numbers).play(agent, 1),
+    RangeError,
+    "Cannot keep observations as stacks of 3 frames: those of copy 0",
+  );
+  agent.close();
+  // Frames that are padded by zeros begin otherwise than they are put together.
+  const padded = agentFor([FRAME_SPACES, { network: "cnn_small" }]);
+  const observations = new Uint8Array(2 * 36 * 36 * 2)
+    .map((_, i) => i % 2 === 0 ? 0 : 7);
+  padded.act(observations);
+  assertThrows(
+    () =>
+      padded.observe({
+        observations,
+        finalObservations: observations,
+        rewards: new Float64Array(2),
+        terminated: Uint8Array.of(1, 1),
+        truncated: new Uint8Array(2),
+      }),
+    RangeError,
+    "stacks of 2 frames",
+  );
+  padded.close();
+});
+
+/** Scales that are what a test says. */
+class GivenScale implements ObservationScale, RewardScale {
+  readonly space = BOX_SPACES.observationSpace;
+  seen = 0;
+  constructor(public mean: number, public deviation: number) {}
+  get scaling() {
+    const { mean, deviation } = this;
+    const each = (value: number) => [value, value, value];
+    return { mean: each(mean), variance: each(deviation ** 2), clip: 50 };
+  }
+  see(batch: ArrayLike<number>): void {
+    this.seen += batch.length;
+  }
+  apply(batch: ArrayLike<number>, target: Float32Array): void {
+    for (let i = 0; i < batch.length; i++) {
+      target[i] = (batch[i] - this.mean) / this.deviation;
+    }
+  }
+  scale(rewards: ArrayLike<number>, target: Float32Array): void {
+    for (let i = 0; i < rewards.length; i++) {
+      target[i] = rewards[i] / this.deviation;
+    }
+  }
+  save(): StateTree {
+    return [this.mean, this.deviation];
+  }
+  load(state: StateTree): void {
+    [this.mean, this.deviation] = state as number[];
+  }
+}
+
+const NORMALIZED: Readonly<Record<string, Partial<SacConfig>>> = {
+  "single steps": {},
+  "returns of several steps by their errors": {
+    nSteps: 3,
+    replay: "proportional",
+  },
+  "value critics": { critics: "value" },
+};
+
+for (const [name, config] of Object.entries(NORMALIZED)) {
+  Deno.test(`what was kept is drawn by the scale of the moment, ${name}`, () => {
+    const options = {
+      config: { ...SMALL, ...config, learningStarts: 30 },
+      seed: 3,
+    };
+    const observations = new GivenScale(5, 8), rewards = new GivenScale(0, 0.5);
+    const agent = new SAC(BOX_SPACES, {
+      ...options,
+      normalization: { observations, rewards },
+    });
+    // The other one is given everything by the scale that holds in the end.
+    const other = new SAC(BOX_SPACES, options);
+    const last = { observations: new GivenScale(0.25, 0.5), deviation: 4 };
+    const scaled = (batch: unknown) => {
+      const target = new Float32Array((batch as Float32Array).length);
+      last.observations.apply(batch as Float32Array, target);
+      return target;
+    };
+    const outside = {
+      act: (batch: unknown) => other.act(scaled(batch)),
+      observe: (step: SacStep) =>
+        other.observe({
+          ...step,
+          observations: scaled(step.observations),
+          finalObservations: scaled(step.finalObservations),
+          rewards: step.rewards.map((it) => it / last.deviation),
+        }),
+      update: () => other.update(),
+    } as SAC;
+    const [inStage, outStage] = [new Stage(BOX_SPACES), new Stage(BOX_SPACES)];
+    inStage.play(agent, 14);
+    outStage.play(outside, 14);
+    Object.assign(observations, last.observations, { seen: observations.seen });
+    rewards.deviation = last.deviation;
+    const learned = inStage.play(agent, 10);
+    assert(learned.length > 0);
+    assertEquals(learned, outStage.play(outside, 10));
+    assertEquals(observations.seen, 24 * 6);
+    assertEquals(rewards.seen, 24 * 2);
+
+    const batch = Float32Array.from({ length: 6 }, (_, i) => Math.cos(i));
+    const choose = { deterministic: true };
+    assertEquals(
+      agent.policy(choose).act(batch),
+      other.policy(choose).act(scaled(batch)),
+    );
+    const row = batch.subarray(0, 3);
+    assertEquals(
+      agent.qValues(row, [0.5, -0.5]),
+      other.qValues(scaled(row), [0.5, -0.5]),
+    );
+    const { scaling } = observations;
+    assertEquals(agent.exportPolicy(), other.exportPolicy({ scaling }));
+    agent.close();
+    other.close();
+  });
+}
+
+Deno.test("scales are saved, and are wanted where they were", () => {
+  const make = (mean: number) => {
+    const observations = new GivenScale(mean, 2);
+    const normalization = { observations };
+    return new SAC(BOX_SPACES, { config: SMALL, seed: 1, normalization });
+  };
+  const [first, second] = [make(3), make(7)];
+  new Stage(BOX_SPACES).play(first, 12);
+  const state = structuredClone(first.save());
+  second.restore(state);
+  assertEquals(second.save(), state);
+  const plain = agentFor([BOX_SPACES, {}]);
+  assertThrows(
+    () => plain.restore(state),
+    TypeError,
+    "does not scale observations from one that does",
+  );
+  assertThrows(
+    () => first.restore(plain.save()),
+    TypeError,
+    "scales observations from one that does not",
+  );
+  for (const agent of [first, second, plain]) agent.close();
 });

@@ -125,14 +125,14 @@ export interface RunConfig {
    */
   maxEpisodeSteps: number | null;
   /**
-   * Scale observations by their running mean and standard deviation.
+   * Scale observations by their running mean and standard deviation. An algorithm with a replay buffer keeps originals and scales them by the statistics of the moment.
    *
    * @default false
    * @alias normalize_observation, norm_obs
    */
   normalizeObservation: boolean;
   /**
-   * Scale rewards by the running standard deviation of the discounted return.
+   * Scale rewards by the running standard deviation of the discounted return; from a replay buffer by that of the moment.
    *
    * @default false
    * @alias normalize_reward, norm_reward

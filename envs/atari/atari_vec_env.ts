@@ -85,6 +85,8 @@ export class AtariVecEnv implements VecEnv {
   readonly actionSpace: Space;
   /** What is known of it. */
   readonly spec: EnvSpec;
+  /** Frames of an observation; none where they are along a first axis. */
+  readonly stackedFrames?: number;
 
   #games: FusedGame[] = [];
   /** What snapshots must be of. */
@@ -121,6 +123,7 @@ export class AtariVecEnv implements VecEnv {
       { size: frameStack, axis: stackAxis },
     );
     this.observationSpace = this.#stacker.space;
+    this.stackedFrames = this.#stacker.sharedFrames;
     const game = gameOfId(id);
     const all = { game: game.id, maxEpisodeSteps, ...settings };
     this.#settings = JSON.stringify(Object.entries(all).sort());

@@ -61,6 +61,7 @@ for (const [id, options, steps] of CASES) {
       const ours = new AtariVecEnv(id, { ...options, numEnvs: COPIES });
       const theirs = wrapped(id, options);
       assertEquals(ours.observationSpace, theirs.observationSpace);
+      assertEquals(ours.stackedFrames, theirs.stackedFrames);
       assertEquals(ours.actionSpace, theirs.actionSpace);
       assertSameBytes(ours.reset({ seed: 7 }), theirs.reset({ seed: 7 }));
       assertSameCourse(ours, theirs, { steps, seed: 1 });

@@ -43,6 +43,11 @@ export class VecFrameStack extends VecEnvWrapper {
     return this.#stacker.space;
   }
 
+  /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
+  override get stackedFrames(): number | undefined {
+    return this.#stacker.sharedFrames;
+  }
+
   /**
    * Starts an episode in every copy.
    *

@@ -1,7 +1,7 @@
 import {
   type NormalizeObservationOptions,
   ObservationNormalizer,
-} from "../_observation_normalizer.ts";
+} from "../observation_normalizer.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { BoxArray, Space } from "../space.ts";
@@ -70,6 +70,11 @@ export class VecNormalizeObservation extends VecEnvWrapper {
 
   set training(value: boolean) {
     this.#normalizer.training = value;
+  }
+
+  /** None: stacks inside cannot be shared, as their scale changes from step to step. */
+  override get stackedFrames(): undefined {
+    return undefined;
   }
 
   /**

@@ -1,7 +1,7 @@
 import {
   type NormalizeRewardOptions,
   RewardNormalizer,
-} from "../_reward_normalizer.ts";
+} from "../reward_normalizer.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";

@@ -64,6 +64,11 @@ export class VecTransformObservation extends VecEnvWrapper {
     writeRowAt(this.#space, this.#transform(this.#value), target, row);
   }
 
+  /** None: stacks inside cannot be shared, as they are other observations. */
+  override get stackedFrames(): undefined {
+    return undefined;
+  }
+
   /**
    * Starts an episode in every copy.
    *

@@ -49,6 +49,11 @@ export class VecEnvWrapper implements VecEnv {
     return this.env.spec;
   }
 
+  /** Frames that an observation stacks; none where they cannot be shared. */
+  get stackedFrames(): number | undefined {
+    return this.env.stackedFrames;
+  }
+
   /**
    * Starts an episode in every copy.
    *

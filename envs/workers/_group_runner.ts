@@ -44,8 +44,9 @@ export class GroupRunner {
     this.#observations = this.#step = undefined;
     switch (command.type) {
       case "open": {
-        const { observationSpace, actionSpace, spec } = env;
-        return { opened: { observationSpace, actionSpace, spec } };
+        const { observationSpace, actionSpace, spec, stackedFrames } = env;
+        const opened = { observationSpace, actionSpace, spec, stackedFrames };
+        return { opened };
       }
       case "reset":
         this.#observations = env.reset({ seed: command.seeds });

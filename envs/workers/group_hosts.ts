@@ -105,6 +105,8 @@ export interface GroupAnswer {
     readonly actionSpace: Space;
     /** What is known of the environment, if it was made by name. */
     readonly spec?: EnvSpec;
+    /** Frames that an observation stacks, where they can be shared. */
+    readonly stackedFrames?: number;
   };
   /** To `snapshot`: the state of the copies. */
   readonly snapshot?: Snapshot;

@@ -65,6 +65,8 @@ export class HostedVecEnv implements VecEnv {
   readonly actionSpace: Space;
   /** What is known of it, if it was made by name. */
   readonly spec?: EnvSpec;
+  /** Frames that an observation stacks; none where they cannot be shared. */
+  readonly stackedFrames?: number;
 
   #fleet: HostFleet;
   #hosts: GroupHosts;
@@ -97,6 +99,7 @@ export class HostedVecEnv implements VecEnv {
       this.observationSpace = opened.observationSpace;
       this.actionSpace = opened.actionSpace;
       this.spec = opened.spec;
+      this.stackedFrames = opened.stackedFrames;
       this.#arrays = allocateArrays(opened, this.numEnvs);
       this.#rows = hosts.groups.map((range) => arraysOf(this.#arrays, range));
       hosts.attach(this.#rows);

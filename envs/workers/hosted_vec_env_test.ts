@@ -6,9 +6,12 @@ import {
 } from "@std/assert";
 import * as fc from "fast-check";
 import { deriveSeed, SeededRandom } from "../random.ts";
+import { make } from "../mod.ts";
 import { playVec } from "../testdata/play.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
+import { FrameStack } from "../wrappers/frame_stack.ts";
+import type { GroupRange } from "./group_hosts.ts";
 import { HostFailure } from "./host_failure.ts";
 import { HostedVecEnv } from "./hosted_vec_env.ts";
 import type { RestartEvent } from "./restart_event.ts";
@@ -44,6 +47,20 @@ Deno.test("copies have the numbers of SyncVecEnv, in any groups", () => {
     ),
     { numRuns: 25 },
   );
+});
+
+Deno.test("copies that stack frames say so wherever they are hosted", () => {
+  const makeStacked = ({ numEnvs }: GroupRange) =>
+    new SyncVecEnv(
+      Array.from(
+        { length: numEnvs },
+        () => () => new FrameStack(make("CartPole-v1"), { size: 3 }),
+      ),
+    );
+  const stacked = new ScriptedHosts(makeStacked, { numEnvs: 4, groups: 2 });
+  assertEquals(new HostedVecEnv(stacked).stackedFrames, 3);
+  const plain = new ScriptedHosts(makeNested, { numEnvs: 4, groups: 2 });
+  assertEquals(new HostedVecEnv(plain).stackedFrames, undefined);
 });
 
 Deno.test("a group that fails in a step is cut off once and goes on anew", () => {

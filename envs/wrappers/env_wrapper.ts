@@ -57,6 +57,11 @@ export class EnvWrapper implements Env {
     return this.env.spec;
   }
 
+  /** Frames that an observation stacks; none where they cannot be shared. */
+  get stackedFrames(): number | undefined {
+    return this.env.stackedFrames;
+  }
+
   /**
    * Starts an episode.
    *

@@ -1,4 +1,8 @@
-import { FrameStacker, type FrameStackOptions } from "../_frame_stacker.ts";
+import {
+  FrameStacker,
+  type FrameStackOptions,
+  stackLayout,
+} from "../_frame_stacker.ts";
 import { SlidingStack } from "../_sliding_stack.ts";
 import type { Env, StepResult } from "../env.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -56,6 +60,7 @@ class CopiedStack {
  */
 export class FrameStack extends EnvWrapper {
   #stack: CopiedStack | SlidingStack;
+  #sharedFrames: number | undefined;
 
   /**
    * Wraps an environment.
@@ -68,11 +73,18 @@ export class FrameStack extends EnvWrapper {
     super(env);
     const Stack = options.axis === "first" ? SlidingStack : CopiedStack;
     this.#stack = new Stack(env.observationSpace, options);
+    this.#sharedFrames =
+      stackLayout(env.observationSpace, options).sharedFrames;
   }
 
   /** What stacks can be. */
   override get observationSpace(): Space {
     return this.#stack.space;
+  }
+
+  /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
+  override get stackedFrames(): number | undefined {
+    return this.#sharedFrames;
   }
 
   /**

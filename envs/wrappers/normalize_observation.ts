@@ -1,7 +1,7 @@
 import {
   type NormalizeObservationOptions,
   ObservationNormalizer,
-} from "../_observation_normalizer.ts";
+} from "../observation_normalizer.ts";
 import type { Env, StepResult } from "../env.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -68,6 +68,11 @@ export class NormalizeObservation extends EnvWrapper {
     const scaled = new Float32Array(values.length);
     this.#normalizer.apply(values, scaled);
     return scaled;
+  }
+
+  /** None: stacks inside cannot be shared, as their scale changes from step to step. */
+  override get stackedFrames(): undefined {
+    return undefined;
   }
 
   /**

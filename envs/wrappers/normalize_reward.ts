@@ -1,7 +1,7 @@
 import {
   type NormalizeRewardOptions,
   RewardNormalizer,
-} from "../_reward_normalizer.ts";
+} from "../reward_normalizer.ts";
 import type { Env, StepResult } from "../env.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
 import type { Snapshot } from "../snapshot.ts";

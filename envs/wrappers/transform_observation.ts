@@ -61,6 +61,11 @@ export class TransformObservation extends EnvWrapper {
     return this.#space;
   }
 
+  /** None: stacks inside cannot be shared, as they are other observations. */
+  override get stackedFrames(): undefined {
+    return undefined;
+  }
+
   /**
    * Starts an episode.
    *

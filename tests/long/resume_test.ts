@@ -45,6 +45,9 @@ const VARIANTS: Record<string, string[]> = {
     "--set=bufferSize=700",
     "--set=replay=proportional",
     "--set=nSteps=3",
+    "--set=frameStack=2",
+    "--set=normalizeObservation=true",
+    "--set=normalizeReward=true",
   ],
   "SAC with value critics, a mixture and two copies": [
     "sac",

@@ -31,6 +31,7 @@ export const FRAME_SPACES: SacSpaces = {
     high: 255,
     dtype: "uint8",
   },
+  stackedFrames: 2,
 };
 
 const sizeOf = (space: SpaceLike) =>

@@ -1,6 +1,7 @@
 import { checkScale } from "./_check_scale.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
-import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { BoxSpace, Space } from "./space.ts";
 import { elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 
@@ -45,15 +46,49 @@ export interface NormalizeObservationOptions {
   epsilon?: number;
 }
 
-/** Scales batches of observations by their running mean and deviation. */
+/**
+ * Scales batches of observations by their running mean and deviation,
+ * `clip((x - mean) / sqrt(variance + epsilon))`. What is seen and what is scaled
+ * are two things: who keeps original observations, as a replay buffer does, can
+ * scale them by the statistics of the moment.
+ *
+ * @example
+ * ```ts
+ * import { box, ObservationNormalizer } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const space = box({ low: 0, high: 100, shape: [1] });
+ * const normalizer = new ObservationNormalizer(space);
+ * const kept = Float32Array.of(10, 30), scaled = new Float32Array(2);
+ * normalizer.see(kept);
+ * normalizer.apply(kept, scaled);
+ * assertAlmostEquals(scaled[1], 1, 1e-4);
+ * // Later the same observation is nothing special any more.
+ * normalizer.see(Float32Array.of(90, 90));
+ * normalizer.apply(kept, scaled);
+ * assertAlmostEquals(scaled[1], -0.7, 0.01);
+ * ```
+ */
 export class ObservationNormalizer {
+  /** Space of scaled observations. */
   readonly space: BoxSpace;
+  /** Running statistics, to share with others. */
   readonly statistics: RunningMeanStd;
+  /** Whether {@linkcode ObservationNormalizer.see} changes the statistics. */
   training: boolean;
   readonly #borrowed: boolean;
   #clip: number;
   #epsilon: number;
 
+  /**
+   * Makes a normalizer.
+   *
+   * @param space Space of one observation, a box.
+   * @param options Statistics, clipping, and whether they are frozen.
+   * @throws {TypeError} If the space is not a box.
+   * @throws {RangeError} If the statistics are of another length, or a number
+   * is out of its range.
+   */
   constructor(space: Space, options: NormalizeObservationOptions = {}) {
     if (space.type !== "box") {
       throw new TypeError(
@@ -76,22 +111,54 @@ export class ObservationNormalizer {
     this.#epsilon = epsilon;
   }
 
-  /**
-   * Goes back to saved statistics. Those that belong to another environment
-   * and are frozen here are left to it.
-   */
-  load(saved: unknown): void {
-    if (this.#borrowed && !this.training) return;
-    this.statistics.load(saved as never);
+  /** Numbers that the present scale consists of; the arrays change with it. */
+  get scaling(): {
+    mean: Float64Array;
+    variance: Float64Array;
+    epsilon: number;
+    clip: number;
+  } {
+    const { mean, variance } = this.statistics;
+    return { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
   }
 
-  /** Takes observations into the statistics, unless these are frozen. */
-  see(batch: BoxArray): void {
+  /**
+   * Saves the statistics.
+   *
+   * @returns A copy that later observations do not change.
+   */
+  save(): Snapshot {
+    return this.statistics.save();
+  }
+
+  /**
+   * Restores saved statistics. Those that belong to another environment and are
+   * frozen here are left to it.
+   *
+   * @param saved What `save` returned.
+   * @throws {RangeError} If they are of observations of another size.
+   */
+  load(saved: Snapshot): void {
+    if (this.#borrowed && !this.training) return;
+    this.statistics.load(saved);
+  }
+
+  /**
+   * Takes observations into the statistics, unless these are frozen.
+   *
+   * @param batch Observations `[rows, ...shape]`.
+   */
+  see(batch: ArrayLike<number>): void {
     if (this.training) this.statistics.update(batch);
   }
 
-  /** Scales a batch into another. */
-  apply(batch: BoxArray, target: Float32Array): void {
+  /**
+   * Scales observations by the present statistics, which stay as they are.
+   *
+   * @param batch Observations `[rows, ...shape]`.
+   * @param target Takes the scaled ones; may be the same array.
+   */
+  apply(batch: ArrayLike<number>, target: Float32Array): void {
     const { mean, variance } = this.statistics;
     const size = mean.length, clip = this.#clip;
     for (let at = 0; at < batch.length; at += size) {

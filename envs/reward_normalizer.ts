@@ -48,15 +48,36 @@ export interface NormalizeRewardOptions {
   epsilon?: number;
 }
 
-/** Which copies' episodes ended in a step. */
-export interface Ends {
+/** Flags of the copies whose episodes ended in a step. */
+export interface EpisodeEnds {
+  /** 1 where the episode ended by the task's own rules `[numEnvs]`. */
   readonly terminated: ArrayLike<number>;
+  /** 1 where the episode was cut off `[numEnvs]`. */
   readonly truncated: ArrayLike<number>;
 }
 
-/** Divides rewards by the running deviation of the discounted return. */
+/**
+ * Divides rewards by the running deviation of the discounted return. What is
+ * seen and what is scaled are two things: who keeps original rewards, as a
+ * replay buffer does, can scale them by the statistics of the moment.
+ *
+ * @example
+ * ```ts
+ * import { RewardNormalizer } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const normalizer = new RewardNormalizer(2, { gamma: 0.9 });
+ * const rewards = Float32Array.of(-16, -2), scaled = new Float32Array(2);
+ * const going = { terminated: [0, 0], truncated: [0, 0] };
+ * for (let i = 0; i < 50; i++) normalizer.see(rewards, going);
+ * normalizer.scale(rewards, scaled);
+ * assert(Math.abs(scaled[0]) < 1);
+ * ```
+ */
 export class RewardNormalizer {
+  /** Running statistics of the discounted return. */
   readonly statistics: RunningMeanStd;
+  /** Whether {@linkcode RewardNormalizer.see} changes the statistics. */
   training: boolean;
   readonly #borrowed: boolean;
   #returns: Float64Array;
@@ -64,6 +85,14 @@ export class RewardNormalizer {
   #clip: number;
   #epsilon: number;
 
+  /**
+   * Makes a normalizer.
+   *
+   * @param numEnvs Copies that rewards come from.
+   * @param options Discount, clipping, and whether statistics are frozen.
+   * @throws {RangeError} If a number is out of its range, or the statistics are
+   * not of single numbers.
+   */
   constructor(numEnvs: number, options: NormalizeRewardOptions = {}) {
     const { gamma = 0.99, clip = 10, epsilon = 1e-8, training = true } =
       options;
@@ -93,21 +122,65 @@ export class RewardNormalizer {
     this.#returns.fill(0);
   }
 
-  /** Scales the rewards of one step into another array. */
-  apply(rewards: Float64Array, ends: Ends, target: Float64Array): void {
-    const returns = this.#returns, clip = this.#clip;
-    for (let i = 0; i < rewards.length; i++) {
+  /**
+   * Takes the rewards of one step into the statistics, unless these are frozen.
+   *
+   * @param rewards Rewards `[numEnvs]`.
+   * @param ends Ends of episodes, after which returns start anew.
+   */
+  see(rewards: ArrayLike<number>, ends: EpisodeEnds): void {
+    const returns = this.#returns;
+    for (let i = 0; i < returns.length; i++) {
       returns[i] = returns[i] * this.#gamma + rewards[i];
     }
     if (this.training) this.statistics.update(returns);
-    const deviation = Math.sqrt(this.statistics.variance[0] + this.#epsilon);
-    for (let i = 0; i < rewards.length; i++) {
-      target[i] = Math.min(Math.max(rewards[i] / deviation, -clip), clip);
+    for (let i = 0; i < returns.length; i++) {
       // An end of either kind: the next reward is of another episode.
       if (ends.terminated[i] || ends.truncated[i]) returns[i] = 0;
     }
   }
 
+  /**
+   * Scales rewards by the present statistics, which stay as they are.
+   *
+   * @param rewards Rewards, or sums of rewards.
+   * @param target Takes the scaled ones; may be the same array.
+   * @param span Rewards that a sum is worth: it is clipped at so many times the
+   * limit of one.
+   */
+  scale(
+    rewards: ArrayLike<number>,
+    target: Float32Array | Float64Array,
+    span = 1,
+  ): void {
+    const deviation = Math.sqrt(this.statistics.variance[0] + this.#epsilon);
+    const limit = this.#clip * span;
+    for (let i = 0; i < rewards.length; i++) {
+      target[i] = Math.min(Math.max(rewards[i] / deviation, -limit), limit);
+    }
+  }
+
+  /**
+   * Takes in the rewards of one step, and scales them.
+   *
+   * @param rewards Rewards `[numEnvs]`.
+   * @param ends Ends of episodes, after which returns start anew.
+   * @param target Takes the scaled rewards.
+   */
+  apply(
+    rewards: ArrayLike<number>,
+    ends: EpisodeEnds,
+    target: Float32Array | Float64Array,
+  ): void {
+    this.see(rewards, ends);
+    this.scale(rewards, target);
+  }
+
+  /**
+   * Saves the statistics and the returns so far.
+   *
+   * @returns A copy that later rewards do not change.
+   */
   save(): Snapshot {
     return {
       statistics: this.statistics.save(),
@@ -115,6 +188,12 @@ export class RewardNormalizer {
     };
   }
 
+  /**
+   * Restores statistics and returns. Statistics that belong to another
+   * environment and are frozen here are left to it.
+   *
+   * @param state What `save` returned.
+   */
   load(state: Snapshot): void {
     const { statistics, returns } = snapshotRecord(state, [
       "statistics",
