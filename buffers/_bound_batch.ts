@@ -1,5 +1,5 @@
 import { isArrayOf } from "./_arrays.ts";
-import { unitsOf, wordsOf } from "./_copy_rows.ts";
+import { unitsOf } from "./_copy_rows.ts";
 import type { ReplaySchema } from "./_replay_schema.ts";
 import { collect, type Leaf } from "./_schema.ts";
 import type { Target } from "./_stacker.ts";
@@ -87,8 +87,7 @@ function checkDrawn(slots: unknown, weights: unknown): void {
 
 function targetOf({ name, dtype }: Leaf, array: unknown): Target {
   if (isArrayOf(dtype, array)) {
-    const units = unitsOf(array as FieldArray);
-    return { array, units, words: wordsOf(units) };
+    return { array, units: unitsOf(array as FieldArray) };
   }
   throw new TypeError(
     `Cannot sample '${name}' into another kind of array: expected one of ${dtype}`,

@@ -18,13 +18,6 @@ export function unitsOf(array: FieldArray): Units {
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
-/** The whole words of memory, where it begins with one. */
-export function wordsOf(units: Units): Int32Array | undefined {
-  const { buffer, byteOffset, byteLength } = units;
-  if (byteOffset % 4 !== 0) return undefined;
-  return new Int32Array(buffer, byteOffset, Math.floor(byteLength / 4));
-}
-
 /**
  * Copies `rows[i]` of a source to row `i` of a target; negative rows are left
  * out.

@@ -120,31 +120,3 @@ function spreadWords(
     for (let c = 0; c < channels; c++) target[to++] = source[from++];
   }
 }
-
-/**
- * Puts four frames of single bytes together, four pixels at a time: one word
- * of each frame becomes four words of a pixel each. Frames begin at bytes, the
- * stack at a word.
- */
-export function stackFourBytes(
-  source: Int32Array,
-  starts: Float64Array,
-  target: Int32Array,
-  { to, words }: { to: number; words: number },
-): void {
-  const from0 = (starts[0] / 4) | 0, from1 = (starts[1] / 4) | 0;
-  const from2 = (starts[2] / 4) | 0, from3 = (starts[3] / 4) | 0;
-  for (let i = 0; i < words; i++, to += 4) {
-    const a = source[from0 + i], b = source[from1 + i];
-    const c = source[from2 + i], d = source[from3 + i];
-    // Pixels 0 and 2, then 1 and 3, of two frames each.
-    const ab02 = (a & 0x00ff00ff) | ((b & 0x00ff00ff) << 8);
-    const ab13 = ((a >>> 8) & 0x00ff00ff) | (b & 0xff00ff00);
-    const cd02 = (c & 0x00ff00ff) | ((d & 0x00ff00ff) << 8);
-    const cd13 = ((c >>> 8) & 0x00ff00ff) | (d & 0xff00ff00);
-    target[to] = (ab02 & 0xffff) | (cd02 << 16);
-    target[to + 1] = (ab13 & 0xffff) | (cd13 << 16);
-    target[to + 2] = (ab02 >>> 16) | (cd02 & 0xffff0000);
-    target[to + 3] = (ab13 >>> 16) | (cd13 & 0xffff0000);
-  }
-}

@@ -5,13 +5,25 @@ import type { LeafRows } from "./_leaf_rows.ts";
 import { sumRewards } from "./_n_step.ts";
 import type { DrawnLeaf, ReplaySchema, Source } from "./_replay_schema.ts";
 import { fetchBytes, RowFetcher } from "./_row_fetcher.ts";
-import { type Aside, sideUnits, Stacker, type Target } from "./_stacker.ts";
+import {
+  type Aside,
+  sideUnits,
+  Stacker,
+  type Stacks,
+  type Target,
+} from "./_stacker.ts";
 
 /** What an array of a batch is made of. */
 interface Plan extends DrawnLeaf {
   /** The rows that it comes from. */
   readonly rows: LeafRows | undefined;
-  readonly stacker: Stacker | undefined;
+}
+
+/** Arrays of stacks of one field, of as many rows. */
+interface StackPlan {
+  readonly stacker: Stacker;
+  /** Which of the plans they are. */
+  readonly members: readonly number[];
 }
 
 /**
@@ -23,6 +35,7 @@ export class Gatherer {
   readonly #rows: readonly LeafRows[];
   readonly #episodes: Episodes | undefined;
   readonly #plans: readonly Plan[];
+  readonly #stackPlans: readonly StackPlan[];
   /** Fetch what is copied from the drawn rows, and from those after them. */
   readonly #drawnFetcher: RowFetcher;
   readonly #nextFetcher: RowFetcher;
@@ -35,13 +48,11 @@ export class Gatherer {
     this.#schema = schema;
     this.#rows = rows;
     this.#episodes = episodes;
-    this.#plans = schema.drawnLeaves.map((drawn): Plan => {
-      const stored = rows[drawn.stored];
-      const stacker = drawn.frames === 1
-        ? undefined
-        : new Stacker(stored, drawn.frames);
-      return { ...drawn, rows: stored, stacker };
-    });
+    this.#plans = schema.drawnLeaves.map((drawn) => ({
+      ...drawn,
+      rows: rows[drawn.stored],
+    }));
+    this.#stackPlans = stackPlans(this.#plans);
     this.#drawnFetcher = new RowFetcher(this.#copied("row"));
     this.#nextFetcher = new RowFetcher(this.#copied("next"));
   }
@@ -49,7 +60,7 @@ export class Gatherer {
   /** The arrays whose rows are copied as they are. */
   #copied(source: Source): LeafRows[] {
     return this.#plans.filter((plan) =>
-      plan.source === source && plan.stacker === undefined
+      plan.source === source && plan.frames === 1
     ).map(({ rows }) => rows!);
   }
 
@@ -59,8 +70,22 @@ export class Gatherer {
       this.#drawnFetcher.fetch(bound.drawn.slots);
     } else this.#lookAlong(this.#episodes, bound);
     for (let i = 0; i < this.#plans.length; i++) {
+      if (this.#plans[i].frames > 1) continue;
       this.#fill(this.#plans[i], bound.targets[i], bound);
     }
+    for (const { stacker, members } of this.#stackPlans) {
+      stacker.gather(members.map((index) => this.#stacks(index, bound)));
+    }
+  }
+
+  /** The stacks of one array. */
+  #stacks(index: number, bound: BoundBatch): Stacks {
+    const { source, side } = this.#plans[index];
+    const target = bound.targets[index];
+    if (source === "between") return { rows: bound.betweenStacks, target };
+    if (source !== "next") return { rows: bound.stacks, target };
+    const aside = { episodes: this.#episodes!, side, last: bound.last };
+    return { rows: bound.nextStacks, target, aside };
   }
 
   /** Finds the rows that the drawn ones are made of. */
@@ -101,28 +126,36 @@ export class Gatherer {
   }
 
   #fill(plan: Plan, target: Target, bound: BoundBatch): void {
-    const { drawn: { slots }, last, next, stacks, nextStacks } = bound;
-    const { source, rows, stacker, side } = plan;
+    const { drawn: { slots }, last, next } = bound;
+    const { source, rows, side } = plan;
     if (source === "return") target.array.set(bound.sums);
     else if (source === "discount") target.array.set(bound.discounts);
     else if (source === "betweenDiscount") {
       target.array.set(bound.betweenDiscounts);
     } else if (source === "between") {
-      if (stacker !== undefined) stacker.gather(bound.betweenStacks, target);
-      else rows!.gather(bound.between, target.array, target.units);
+      rows!.gather(bound.between, target.array, target.units);
     } else if (source === "next") {
       const aside: Aside = { episodes: this.#episodes!, side, last };
-      if (stacker !== undefined) stacker.gather(nextStacks, target, aside);
-      else {
-        rows!.gather(next, target.array, target.units);
-        fillFromSide(next, target, rows!.unitSize, aside);
-      }
-    } else if (stacker !== undefined) stacker.gather(stacks, target);
-    else {
+      rows!.gather(next, target.array, target.units);
+      fillFromSide(next, target, rows!.unitSize, aside);
+    } else {
       const from = source === "last" ? last : slots;
       rows!.gather(from, target.array, target.units);
     }
   }
+}
+
+/** Puts those together whose stacks share frames, row by row. */
+function stackPlans(plans: readonly Plan[]): StackPlan[] {
+  const indices = plans.map((_, i) => i).filter((i) => plans[i].frames > 1);
+  const groups = Map.groupBy(indices, (i) => {
+    const { stored, frames, source } = plans[i];
+    return `${stored} ${frames} ${source === "between"}`;
+  });
+  return [...groups.values()].map((members) => {
+    const { rows, frames } = plans[members[0]];
+    return { stacker: new Stacker(rows!, frames), members };
+  });
 }
 
 function fillFromSide(

@@ -1,11 +1,5 @@
 import { allocateArray, bytesOf } from "./_arrays.ts";
-import {
-  copyNumbers,
-  copyRows,
-  type Units,
-  unitsOf,
-  wordsOf,
-} from "./_copy_rows.ts";
+import { copyNumbers, copyRows, type Units, unitsOf } from "./_copy_rows.ts";
 import type { Leaf } from "./_schema.ts";
 import type { FieldArray } from "./field.ts";
 import type { Column } from "./storage.ts";
@@ -21,7 +15,6 @@ export class LeafRows {
   /** All rows, where they are in memory. */
   #data: FieldArray | undefined;
   #units: Units = NOTHING;
-  #words: Int32Array | undefined;
 
   constructor(leaf: Leaf, column: Column) {
     const { dtype, size } = leaf;
@@ -35,7 +28,6 @@ export class LeafRows {
     this.#data = this.column.data;
     if (this.#data === undefined) return;
     this.#units = unitsOf(this.#data);
-    this.#words = wordsOf(this.#units);
   }
 
   /** All rows, where they are in memory. */
@@ -46,11 +38,6 @@ export class LeafRows {
   /** All rows as units; none where they are not in memory. */
   get units(): Units {
     return this.#units;
-  }
-
-  /** All rows as words, where they are bytes in memory that allow it. */
-  get words(): Int32Array | undefined {
-    return this.#words;
   }
 
   /** Makes room for more rows. */

@@ -1,4 +1,4 @@
-import { unitsOf, wordsOf } from "./_copy_rows.ts";
+import { unitsOf } from "./_copy_rows.ts";
 import { ZEROS } from "./_episodes.ts";
 import { LeafRows } from "./_leaf_rows.ts";
 import { MemoryColumn } from "./_memory_column.ts";
@@ -59,8 +59,8 @@ export class SegmentFrames {
         }
       }
     }
-    const units = unitsOf(array);
-    this.#stacker.gather(stacks, { array, units, words: wordsOf(units) });
+    const target = { array, units: unitsOf(array) };
+    this.#stacker.gather([{ rows: stacks, target }]);
   }
 }
 

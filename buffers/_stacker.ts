@@ -1,11 +1,7 @@
 import { allocateArray } from "./_arrays.ts";
-import { type Units, unitsOf, wordsOf } from "./_copy_rows.ts";
+import { type Units, unitsOf } from "./_copy_rows.ts";
 import { type Episodes, SIDE, ZEROS } from "./_episodes.ts";
-import {
-  stackFourBytes,
-  stackFrames,
-  type StackShape,
-} from "./_frame_stack.ts";
+import { stackFrames, type StackShape } from "./_frame_stack.ts";
 import type { LeafRows } from "./_leaf_rows.ts";
 import type { FieldArray } from "./field.ts";
 
@@ -14,8 +10,6 @@ export interface Target {
   readonly array: FieldArray;
   /** The same memory. */
   readonly units: Units;
-  /** The same memory, where it is bytes that may be written as words. */
-  readonly words: Int32Array | undefined;
 }
 
 /** Where frames that are kept at the side are found. */
@@ -27,7 +21,18 @@ export interface Aside {
   readonly last: Int32Array;
 }
 
-/** Puts the stacks of one array of a batch together. */
+/** Stacks of one array of a batch. */
+export interface Stacks {
+  /**
+   * The rows of their frames, `[row, frame]`, of which there may be more than
+   * this array takes: those are the oldest.
+   */
+  readonly rows: Int32Array;
+  readonly target: Target;
+  readonly aside?: Aside;
+}
+
+/** Puts the stacks of arrays of a batch together from the rows of one field. */
 export class Stacker {
   readonly #rows: LeafRows;
   readonly #shape: StackShape;
@@ -36,8 +41,7 @@ export class Stacker {
   /** The frames of a stack that do not all lie in rows in memory. */
   readonly #apart: FieldArray;
   readonly #apartUnits: Units;
-  readonly #apartWords: Int32Array | undefined;
-  /** Whether frames are single bytes, which are moved four at a time. */
+  /** Whether four frames of single bytes are interleaved, in WebAssembly. */
   readonly #isFourBytes: boolean;
 
   constructor(rows: LeafRows, frames: number) {
@@ -47,87 +51,230 @@ export class Stacker {
     this.#rows = rows;
     this.#shape = { frames, pixels, channels };
     this.#starts = new Float64Array(frames);
+    this.#isFourBytes = dtype === "uint8" && frames === FRAMES &&
+      channels === 1 && size >= LEAST_PIXELS;
     this.#apart = allocateArray(dtype, frames * size);
     this.#apartUnits = unitsOf(this.#apart);
-    this.#apartWords = wordsOf(this.#apartUnits);
-    this.#isFourBytes = dtype === "uint8" && frames === 4 && channels === 1 &&
-      size % 4 === 0;
   }
 
   /**
-   * Writes the stacks of a batch from their rows, `[row, frame]`, of which there
-   * may be more than this array takes: those are the oldest.
+   * Writes the stacks of some arrays, all of as many rows. Where a stack has lost
+   * the oldest frame of the one before, row by row and array by array, the other
+   * frames are read once.
    */
-  gather(stacks: Int32Array, target: Target, aside?: Aside): void {
+  gather(all: readonly Stacks[]): void {
     const { frames } = this.#shape;
+    const [{ target }] = all;
     const batch = target.array.length / (frames * this.#rows.leaf.size);
-    const longest = stacks.length / batch;
+    const kernel = this.#isFourBytes ? stackKernel() : undefined;
+    kernel?.begin(this.#rows);
     for (let i = 0; i < batch; i++) {
-      const first = (i + 1) * longest - frames;
-      const isApart = this.#findStarts(stacks, first);
-      if (isApart) this.#setApart(stacks, first, { aside, at: i });
-      this.#stack(target, i, isApart);
-    }
-  }
-
-  #findStarts(stacks: Int32Array, first: number): boolean {
-    const { frames } = this.#shape, { unitSize } = this.#rows;
-    let isApart = this.#rows.data === undefined;
-    for (let frame = 0; frame < frames; frame++) {
-      const row = stacks[first + frame];
-      if (row < 0) isApart = true;
-      this.#starts[frame] = row * unitSize;
-    }
-    return isApart;
-  }
-
-  #stack({ units, words }: Target, i: number, isApart: boolean): void {
-    const { frames } = this.#shape, { unitSize } = this.#rows;
-    const to = i * frames * unitSize;
-    const source = isApart ? this.#apartWords : this.#rows.words;
-    if (this.#isFourBytes && source !== undefined && words !== undefined) {
-      const place = { to: to / 4, words: unitSize / 4 };
-      stackFourBytes(source, this.#starts, words, place);
-      return;
-    }
-    const from = isApart ? this.#apartUnits : this.#rows.units;
-    stackFrames(from, this.#starts, units, { to, shape: this.#shape });
-  }
-
-  /** Collects the frames of one stack, wherever they are. */
-  #setApart(
-    stacks: Int32Array,
-    first: number,
-    { aside, at }: { aside: Aside | undefined; at: number },
-  ): void {
-    const { unitSize } = this.#rows;
-    for (let frame = 0; frame < this.#shape.frames; frame++) {
-      const row = stacks[first + frame], to = frame * unitSize;
-      this.#starts[frame] = to;
-      if (row === ZEROS) this.#apartUnits.fill(0, to, to + unitSize);
-      else if (row >= 0) this.#readRow(row, frame);
-      else {
-        const from = (SIDE - row) * unitSize;
-        const units = sideUnits(aside!, at);
-        this.#apartUnits.set(units.subarray(from, from + unitSize), to);
+      for (let k = 0; k < all.length; k++) {
+        const { rows, target, aside } = all[k];
+        const first = (i + 1) * (rows.length / batch) - frames;
+        if (kernel !== undefined) kernel.stack(all[k], first, i);
+        else this.#stack(rows, first, { target, aside, at: i });
       }
     }
   }
 
-  #readRow(row: number, frame: number): void {
-    const { units, data, column, unitSize, leaf } = this.#rows;
-    if (data === undefined) column.read(row, this.#apart, frame * leaf.size);
-    else {
-      const from = row * unitSize;
-      this.#apartUnits.set(
-        units.subarray(from, from + unitSize),
-        frame * unitSize,
-      );
+  #stack(
+    rows: Int32Array,
+    first: number,
+    { target, aside, at }: { target: Target; aside?: Aside; at: number },
+  ): void {
+    const { frames } = this.#shape, { unitSize } = this.#rows;
+    let isApart = this.#rows.data === undefined;
+    for (let frame = 0; frame < frames; frame++) {
+      const row = rows[first + frame];
+      if (row < 0) isApart = true;
+      this.#starts[frame] = row * unitSize;
     }
+    if (isApart) {
+      for (let frame = 0; frame < frames; frame++) {
+        const to = frame * this.#rows.leaf.size;
+        const place = { array: this.#apart, units: this.#apartUnits, to };
+        copyFrame(this.#rows, rows[first + frame], { place, aside, at });
+        this.#starts[frame] = frame * unitSize;
+      }
+    }
+    const source = isApart ? this.#apartUnits : this.#rows.units;
+    const to = at * frames * unitSize;
+    stackFrames(source, this.#starts, target.units, { to, shape: this.#shape });
+  }
+}
+
+/** Copies a frame, wherever it is, to number `to` of an array. */
+function copyFrame(
+  { units, data, column, unitSize, leaf }: LeafRows,
+  row: number,
+  { place, aside, at }: {
+    place: { array: FieldArray; units: Units; to: number };
+    aside: Aside | undefined;
+    at: number;
+  },
+): void {
+  const to = place.to / leaf.size * unitSize;
+  if (row === ZEROS) place.units.fill(0, to, to + unitSize);
+  else if (row >= 0 && data === undefined) {
+    column.read(row, place.array, place.to);
+  } else {
+    const source = row >= 0 ? units : sideUnits(aside!, at);
+    const from = (row >= 0 ? row : SIDE - row) * unitSize;
+    place.units.set(source.subarray(from, from + unitSize), to);
   }
 }
 
 /** The memory at the side that belongs to a row of a batch. */
 export function sideUnits({ episodes, side, last }: Aside, at: number): Units {
   return episodes.sides[episodes.ringIndex(last[at])].units(side);
+}
+
+/** Frames of a stack that the kernel makes. */
+const FRAMES = 4;
+
+/** Pixels of a frame from which on the kernel is faster. */
+const LEAST_PIXELS = 64;
+
+/** Frames that there is room for; the last four make the present stack. */
+const PLACES = 8;
+
+/** Bytes that the kernel may write after the end. */
+const SPARE_BYTES = 64;
+
+const PAGE_BYTES = 65536;
+
+/** `testdata/stack_kernel.wat`, assembled: printed by `testdata/stack_kernel.ts`. */
+export const KERNEL_BYTES: string =
+  "AGFzbQEAAAABCgFgBn9/f39/fwACDwEDZW52Bm1lbW9yeQIAAQMCAQAHDgEKaW50ZXJsZWF2" +
+  "ZQAACq4CAasCAgF/BnsgACAFaiEGA0AgAP0ABAAhByAB/QAEACEIIAL9AAQAIQkgA/0ABAAh" +
+  "CiAHIAj9DQAQARECEgMTBBQFFQYWBxchCyAJIAr9DQAQARECEgMTBBQFFQYWBxchDCAEIAsg" +
+  "DP0NAAEQEQIDEhMEBRQVBgcWF/0LBAAgBCALIAz9DQgJGBkKCxobDA0cHQ4PHh/9CwQQIAcg" +
+  "CP0NCBgJGQoaCxsMHA0dDh4PHyELIAkgCv0NCBgJGQoaCxsMHA0dDh4PHyEMIAQgCyAM/Q0A" +
+  "ARARAgMSEwQFFBUGBxYX/QsEICAEIAsgDP0NCAkYGQoLGhsMDRwdDg8eH/0LBDAgAEEQaiEA" +
+  "IAFBEGohASACQRBqIQIgA0EQaiEDIARBwABqIQQgACAGSQ0ACws=";
+
+interface KernelExports {
+  interleave(
+    a: number,
+    b: number,
+    c: number,
+    d: number,
+    out: number,
+    size: number,
+  ): void;
+}
+
+/**
+ * Interleaves frames 16 pixels at a time. They are copied into memory of its
+ * own and the stack out of it, which takes less time than the rest: both stay
+ * near the processor.
+ */
+class StackKernel {
+  readonly #memory = new WebAssembly.Memory({ initial: 1 });
+  readonly #interleave: KernelExports["interleave"];
+  #bytes = new Uint8Array(this.#memory.buffer);
+  /** The finished stack. */
+  #out = this.#bytes;
+  #rows!: LeafRows;
+  /** The row of each frame of the present stack, and the place that it is at. */
+  readonly #present = new Int32Array(FRAMES);
+  readonly #places = new Int32Array(FRAMES);
+
+  constructor() {
+    const module = new WebAssembly.Module(Uint8Array.fromBase64(KERNEL_BYTES));
+    const env = { memory: this.#memory };
+    const { exports } = new WebAssembly.Instance(module, { env });
+    this.#interleave = (exports as unknown as KernelExports).interleave;
+  }
+
+  /** Makes room for frames of a field; none has been read yet. */
+  begin(rows: LeafRows): void {
+    const { size } = rows.leaf, start = PLACES * size;
+    const wanted = start + FRAMES * size + SPARE_BYTES;
+    const missing = wanted - this.#bytes.length;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    if (missing > 0 || this.#out.byteOffset !== start) {
+      this.#bytes = new Uint8Array(this.#memory.buffer);
+      this.#out = this.#bytes.subarray(start, start + FRAMES * size);
+    }
+    this.#rows = rows;
+    this.#present.fill(ZEROS);
+  }
+
+  /** Writes stack `at`, the rows of whose frames begin at `first`. */
+  stack({ rows, target, aside }: Stacks, first: number, at: number): void {
+    const { size } = this.#rows.leaf, places = this.#places;
+    if (this.#isNext(rows, first)) {
+      const place = (places[FRAMES - 1] + 1) % PLACES;
+      places.copyWithin(0, 1);
+      this.#copy(rows[first + FRAMES - 1], place, { aside, at });
+      places[FRAMES - 1] = place;
+    } else this.#copyAll(rows, first, { aside, at });
+    for (let k = 0; k < FRAMES; k++) this.#present[k] = rows[first + k];
+    this.#interleave(
+      places[0] * size,
+      places[1] * size,
+      places[2] * size,
+      places[3] * size,
+      PLACES * size,
+      size,
+    );
+    target.units.set(this.#out, at * FRAMES * size);
+  }
+
+  /** Whether a stack goes on from the present one by one frame. */
+  #isNext(rows: Int32Array, first: number): boolean {
+    const present = this.#present;
+    for (let k = 0; k < FRAMES - 1; k++) {
+      // What is below 0 stands for other frames in other stacks.
+      if (rows[first + k] < 0 || rows[first + k] !== present[k + 1]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #copyAll(
+    rows: Int32Array,
+    first: number,
+    from: { aside: Aside | undefined; at: number },
+  ): void {
+    const { data, units, unitSize } = this.#rows, row = rows[first];
+    let isRun = data !== undefined && row >= 0;
+    for (let k = 0; k < FRAMES; k++) {
+      this.#places[k] = k;
+      isRun &&= rows[first + k] === row + k;
+    }
+    if (isRun) {
+      const start = row * unitSize;
+      this.#bytes.set(units.subarray(start, start + FRAMES * unitSize));
+      return;
+    }
+    for (let k = 0; k < FRAMES; k++) this.#copy(rows[first + k], k, from);
+  }
+
+  #copy(
+    row: number,
+    place: number,
+    from: { aside: Aside | undefined; at: number },
+  ): void {
+    const to = place * this.#rows.leaf.size;
+    const there = { array: this.#bytes, units: this.#bytes, to };
+    copyFrame(this.#rows, row, { place: there, ...from });
+  }
+}
+
+let kernel: StackKernel | null | undefined;
+
+/** The kernel; none where the engine has no WebAssembly with vectors. */
+function stackKernel(): StackKernel | undefined {
+  if (kernel === undefined) {
+    try {
+      kernel = new StackKernel();
+    } catch { // Pages may forbid it; others make stacks byte by byte.
+      kernel = null;
+    }
+  }
+  return kernel ?? undefined;
 }

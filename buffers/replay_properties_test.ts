@@ -9,7 +9,7 @@ import { type NaiveOptions, NaiveReplay } from "./testdata/naive_replay.ts";
 import { testRandom } from "./testdata/random.ts";
 import { ToldSampler } from "./testdata/told_sampler.ts";
 
-const CAMERAS = [[], [1], [3], [2, 1], [2, 2, 1], [2, 2], [130]] as const;
+const CAMERAS = [[], [1], [3], [2, 1], [9, 9, 1], [2, 2], [130]] as const;
 const DTYPES: readonly FieldDtype[] = ["uint8", "int32", "float32", "float64"];
 
 /** A buffer and its naive model, of a kind chosen by chance. */

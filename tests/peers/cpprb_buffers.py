@@ -3,7 +3,8 @@
 `uniform` and `prioritized` hold next observations of their own, which is
 faster; `shared` and `frames` share them with the observations. What shares
 them takes the steps of one environment only. Stacks are drawn as views whose
-memory goes frame by frame; the others interleave the frames.
+memory goes frame by frame; the others interleave the frames, which
+`contiguous_us` includes.
 """
 import json
 import sys
@@ -126,9 +127,15 @@ def frames():
     for i in range(FRAMES):
         buffer.add(**rows[i % len(rows)])
     size = (resident_bytes() - before) / FRAMES
+
+    def interleaved(_):
+        batch = buffer.sample(FRAME_BATCH)
+        return [np.ascontiguousarray(batch[it]) for it in ("obs", "next_obs")]
+
     return {
         "add_us": microseconds(adding(buffer), rows),
         "sample_us": microseconds(lambda _: buffer.sample(FRAME_BATCH), calls=200),
+        "contiguous_us": microseconds(interleaved, calls=50),
         "bytes": size,
     }
 

@@ -64,9 +64,16 @@ export const BUFFERS: Suite = {
     }),
     ...buffersOf("frames", ["sb3", "stable-baselines3"], {
       add_us: 0,
-      sample_us: 0,
+      sample_us: 1,
     }),
     ...buffersOf("frames", ["cpprb", "cpprb"], { add_us: 0, sample_us: 0 }),
+    {
+      what: "cpprb, frames, sampling a batch and interleaving its frames",
+      ours: ["ours", "frames.sample_us"],
+      theirs: ["cpprb", "frames.contiguous_us"],
+      unit: "us",
+      wanted: 1,
+    },
     ...buffersOf("frames", ["torchrl", "torchrl"], {
       add_us: 0,
       sample_us: 0,
