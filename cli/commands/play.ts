@@ -145,7 +145,7 @@ async function playRun(
     signal.throwIfAborted();
     io.out(`step ${agent.checkpoint.step}\n`);
     played.forEach((episode, i) => io.out(describe(episode, i)));
-    // What leaves nothing behind may be ended at once: encoding hears no signal.
+    // What leaves nothing behind may be ended at once.
     if (sink.abort === undefined) await release();
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);

@@ -133,31 +133,38 @@ async function isThere(path: string): Promise<void> {
   }
 }
 
-Deno.test({
-  name: "play that is interrupted leaves nothing of its video",
-  // A program of the user's, and a signal that Windows lacks.
-  ignore: !await hasFfmpeg() || Deno.build.os === "windows",
-  fn: async () => {
-    const videos = `${dir}/videos`;
-    await Deno.mkdir(videos);
-    const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        ...["run", "-q", "--no-check", "--allow-all"],
-        new URL("../main.ts", import.meta.url).pathname,
-        ...["play", run, "--mp4", `${videos}/x.mp4`, "--episodes=1000000"],
-      ],
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    await Promise.race([isThere(`${videos}/x.mp4.tmp`), child.status]);
-    child.kill("SIGTERM");
-    const { code, stderr } = await child.output();
-    const said = new TextDecoder().decode(stderr);
-    assertEquals(code, 130, said);
-    assertStringIncludes(said, "Interrupted");
-    assertEquals([...Deno.readDirSync(videos)], []);
-  },
-});
+for (const kind of ["gif", "mp4"]) {
+  Deno.test({
+    name: `play that is interrupted leaves nothing of its ${kind}`,
+    // A program of the user's, and a signal that Windows lacks.
+    ignore: kind === "mp4" && !await hasFfmpeg() ||
+      Deno.build.os === "windows",
+    fn: async () => {
+      const videos = `${dir}/videos_${kind}`;
+      await Deno.mkdir(videos);
+      const path = `${videos}/x.${kind}`;
+      await Deno.writeTextFile(path, "an older one");
+      const child = new Deno.Command(Deno.execPath(), {
+        args: [
+          ...["run", "-q", "--no-check", "--allow-all"],
+          new URL("../main.ts", import.meta.url).pathname,
+          ...["play", run, `--${kind}`, path, "--episodes=1000000"],
+        ],
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn();
+      await Promise.race([isThere(`${path}.tmp`), child.status]);
+      child.kill("SIGTERM");
+      const { code, stderr } = await child.output();
+      const said = new TextDecoder().decode(stderr);
+      assertEquals(code, 130, said);
+      assertStringIncludes(said, "Interrupted");
+      const left = [...Deno.readDirSync(videos)].map(({ name }) => name);
+      assertEquals(left, [`x.${kind}`]);
+      assertEquals(await Deno.readTextFile(path), "an older one");
+    },
+  });
+}
 
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });

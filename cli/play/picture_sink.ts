@@ -1,5 +1,5 @@
 import type { CommandIo } from "../io.ts";
-import { encodeGif } from "./gif.ts";
+import { GifWriter } from "./gif.ts";
 import { Mp4Writer } from "./mp4.ts";
 import type { Picture } from "./picture.ts";
 import { encodePng } from "./png.ts";
@@ -17,27 +17,23 @@ export interface PictureSink {
 
 /** Pictures become an animated GIF. */
 export function gifSink(path: string, framesPerSecond: number): PictureSink {
-  const pictures: Picture[] = [];
-  return {
-    show: (picture) => void pictures.push(picture),
-    finish: async () => {
-      const bytes = await encodeGif(pictures, { framesPerSecond });
-      await Deno.writeFile(path, bytes);
-      return `wrote ${path}`;
-    },
-  };
+  return fileSink(path, new GifWriter(path, framesPerSecond));
 }
 
 /** Pictures become a video. */
 export function mp4Sink(path: string, framesPerSecond: number): PictureSink {
-  const video = new Mp4Writer(path, framesPerSecond);
+  return fileSink(path, new Mp4Writer(path, framesPerSecond));
+}
+
+/** Pictures go to one file, which is there when the last one is in it. */
+function fileSink(path: string, file: GifWriter | Mp4Writer): PictureSink {
   return {
-    show: (picture) => video.add(picture),
+    show: (picture) => file.add(picture),
     finish: async () => {
-      await video.finish();
+      await file.finish();
       return `wrote ${path}`;
     },
-    abort: () => video.abort(),
+    abort: () => file.abort(),
   };
 }
 
