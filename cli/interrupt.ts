@@ -20,6 +20,8 @@ const stop = () => {
 };
 const hear = (name) => {
   if (isRaised) {
+    // Shell and system both send it to what they leave: the second may not end the saving.
+    if (name === "SIGHUP") return;
     stop();
     Deno.kill(Deno.pid, name);
     return;

@@ -28,9 +28,16 @@ export interface CommandIo {
   errIsTerminal: boolean;
 }
 
+/** Writes text; what a reader that has gone no longer takes is left out, so that a run ends as it would have. */
 function writeAll(stream: typeof Deno.stdout, text: string): void {
   let bytes = new TextEncoder().encode(text);
-  while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // A terminal that closed, a pipe without its end.
+    if (code !== "EIO" && code !== "EPIPE") throw error;
+  }
 }
 
 /** The process's own streams. */

@@ -1,4 +1,9 @@
-import { CheckpointStore, openRunFolder, RunFolder } from "@bellman/training";
+import {
+  CheckpointStore,
+  openRunFolder,
+  RunFolder,
+  runStatus,
+} from "@bellman/training";
 import type { Checkpoint, StateTree } from "@bellman/training";
 import { existsSync } from "node:fs";
 import { ALGORITHMS } from "./algorithms.ts";
@@ -154,14 +159,66 @@ export function parseCheckpointChoice(text: string): CheckpointChoice {
   );
 }
 
-/** Loads a checkpoint of a run; without a best one, the latest stands for it. */
+/**
+ * Loads a checkpoint of a run. For the best one, where that is damaged, its
+ * second copy stands, the numbered one of its step, or else the latest.
+ */
 export function loadCheckpoint(
   folder: RunFolder,
   choice: CheckpointChoice,
 ): Checkpoint {
   const store = new CheckpointStore(folder.checkpointsDir);
-  const hasBest = store.list().best !== undefined;
-  return store.load(choice === "best" && !hasBest ? "latest" : choice);
+  if (choice !== "best") return store.load(choice);
+  try {
+    return store.load("best");
+  } catch (error) {
+    const latest = store.load("latest");
+    const { bestStep } = runStatus(latest.state);
+    // A run that has not been evaluated yet has none.
+    if (error instanceof RangeError && bestStep === undefined) return latest;
+    const copy = bestStep === undefined ? latest : loadCopy(store, bestStep);
+    const { step } = copy ?? latest;
+    const line = `${(error as Error).message}; the checkpoint of step ${step}${
+      step === bestStep ? " is the same" : ", the latest, stands for it"
+    }`;
+    return { ...copy ?? latest, warnings: [...latest.warnings, line] };
+  }
+}
+
+function loadCopy(
+  store: CheckpointStore,
+  step: number,
+): Checkpoint | undefined {
+  try {
+    return store.load(step);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The checkpoints of a run that can be read, the newest first; a line is told
+ * for each one that cannot.
+ */
+export function* checkpointsOf(
+  folder: RunFolder,
+  onNotice: (line: string) => void,
+): Generator<Checkpoint> {
+  const store = new CheckpointStore(folder.checkpointsDir);
+  let before = Infinity;
+  for (;;) {
+    let checkpoint: Checkpoint;
+    try {
+      checkpoint = store.load("latest", { before });
+    } catch (error) {
+      if (before < Infinity) return;
+      throw error;
+    }
+    const { step, warnings } = checkpoint;
+    warnings.forEach((line) => onNotice(`${line}; going back to step ${step}`));
+    yield checkpoint;
+    before = step;
+  }
 }
 
 /** Puts algorithm and environments of a session into a checkpoint's state. */

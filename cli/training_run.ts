@@ -10,6 +10,7 @@ import {
   type TrainOptions,
   type TrainResult,
 } from "@bellman/training";
+import { rmSync } from "node:fs";
 import { callbacksOf } from "./callbacks.ts";
 import {
   describeEvaluation,
@@ -22,9 +23,9 @@ import { loggersOf } from "./loggers.ts";
 import { policyFile } from "./policy_file.ts";
 import { PolicyPlots } from "./policy_plots.ts";
 import { writeReport } from "./report.ts";
-import { RunFailure } from "./run_failure.ts";
+import { RestoreFailure, RunFailure } from "./run_failure.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
-import type { Session } from "./session.ts";
+import { notices, type Session } from "./session.ts";
 import { writeWhole } from "./whole_file.ts";
 
 /** A run to train: what it consists of and where it prints. */
@@ -34,6 +35,8 @@ export interface TrainingRun {
   io: CommandIo;
   quiet: boolean;
   signal: AbortSignal;
+  /** Text of the configuration that the run began with. */
+  configText: string;
   /** State to go on from. */
   resumeFrom?: StateTree;
 }
@@ -70,12 +73,14 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
       store: new CheckpointStore(folder.checkpointsDir),
       everyTimesteps: interval(config.checkpointInterval),
       keepLast: config.keepCheckpoints,
+      notes: { config: run.configText },
     },
     progress: quiet ? undefined : createProgress({
       write: io.err,
       isTerminal: io.errIsTerminal,
     }),
     resumeFrom: run.resumeFrom,
+    onWarning: notices(io),
     signal: run.signal,
   };
 }
@@ -91,7 +96,7 @@ interface JudgedAgent {
  * other ones than the best was chosen by. The session is left with the best.
  */
 async function evaluateAgents(
-  { session, folder }: TrainingRun,
+  { session, folder, io }: TrainingRun,
   step: number,
 ): Promise<{ last: JudgedAgent; best: JudgedAgent }> {
   const { config } = session;
@@ -103,6 +108,7 @@ async function evaluateAgents(
     });
   const last = { step, evaluation: await judge() };
   const checkpoint = loadCheckpoint(folder, "best");
+  checkpoint.warnings.forEach(notices(io));
   if (checkpoint.step === step) return { last, best: last };
   restoreSession(session, checkpoint);
   return { last, best: { step: checkpoint.step, evaluation: await judge() } };
@@ -127,15 +133,25 @@ async function trained(
   const { session: { algorithm, environments, config }, folder } = run;
   const options = trainOptions(run, plots);
   let hasBegun = false;
-  const begin = { onStart: () => void (hasBegun = true) };
+  const begin = {
+    onStart() {
+      hasBegun = true;
+      // That of an interrupted run: it would tell that this one has ended.
+      rmSync(folder.reportPath, { force: true });
+    },
+  };
   try {
     return await train(algorithm, environments.training, {
       ...options,
-      callbacks: [...options.callbacks ?? [], begin],
+      callbacks: [begin, ...options.callbacks ?? []],
     });
   } catch (error) {
-    if (!hasBegun || error instanceof TrainingDivergedError) throw error;
+    if (error instanceof TrainingDivergedError) throw error;
     const message = (error as Error).message.split("\n")[0];
+    if (!hasBegun) {
+      if (run.resumeFrom === undefined) throw error;
+      throw new RestoreFailure(message, { cause: error });
+    }
     const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
     const next = checkpoints.length === 0
       ? ""

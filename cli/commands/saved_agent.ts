@@ -94,6 +94,7 @@ export async function findAgent(
   const { folder, config } = run;
   const seed = asked ?? evaluationSeeds(config.seed).later;
   const checkpoint = loadCheckpoint(folder, choice);
+  warnings.push(...checkpoint.warnings);
   const deterministic = isDeterministic(options, config);
   return { dir, folder, config, checkpoint, seed, deterministic, warnings };
 }

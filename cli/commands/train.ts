@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
-import { createRunFolder } from "@bellman/training";
+import { createRunFolder, type RunFolder, runStatus } from "@bellman/training";
+import type { Checkpoint, RunStatus } from "@bellman/training";
 import { ALGORITHMS } from "../algorithms.ts";
 import { type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
@@ -13,7 +14,15 @@ import { interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
 import { plottedAgent } from "../policy_plots.ts";
 import { signConfig } from "../run_signature.ts";
-import { admitRun, loadCheckpoint, openRun, TRUST_OPTION } from "../runs.ts";
+import { RestoreFailure } from "../run_failure.ts";
+import { lockRun, type RunLock } from "../run_lock.ts";
+import {
+  admitRun,
+  checkpointsOf,
+  openRun,
+  type SavedRun,
+  TRUST_OPTION,
+} from "../runs.ts";
 import { notices, openSession, type Session } from "../session.ts";
 import { runTraining, type TrainingRun } from "../training_run.ts";
 import { UsageError } from "../usage_error.ts";
@@ -64,11 +73,29 @@ async function openTraining(
   return session;
 }
 
-/** A new run: nothing is written before everything could be put together. */
+/** Trains what was put together, and closes it. */
+async function carryOut(
+  start: Start,
+  { io, quiet }: { io: CommandIo; quiet: boolean },
+): Promise<number> {
+  const { session, folder } = start;
+  if (!quiet) announce(session, { dir: folder.dir, io });
+  const { signal, release } = await interruptSignal(() =>
+    io.err("\nStopping and saving; a second Ctrl-C ends the run at once\n")
+  );
+  try {
+    return await runTraining({ ...start, io, quiet, signal });
+  } finally {
+    await release();
+    session.close();
+  }
+}
+
+/** Trains a new run: nothing is written before everything could be put together. */
 async function startRun(
   options: ParsedOptions,
   io: CommandIo,
-): Promise<Start> {
+): Promise<number> {
   if (options.switches.has("trust")) {
     throw new UsageError(
       "Cannot use '--trust' without --resume: a new run imports what its options name",
@@ -80,26 +107,33 @@ async function startRun(
     notices(io)(`The run imports ${modules.join(", ")}`);
   }
   const session = await openTraining(config, io);
+  const configText = stringify(session.config);
+  let folder: RunFolder, lock: RunLock;
   try {
     const out = valueOf(options, "out");
-    const configText = stringify(session.config);
-    const folder = createRunFolder(out ?? defaultFolder(config), {
+    folder = createRunFolder(out ?? defaultFolder(config), {
       configText,
       signatureText: signConfig(configText),
       ifTaken: out === undefined ? "next" : "error",
     });
-    return { session, folder };
+    lock = lockRun(folder.dir);
   } catch (error) {
     session.close();
     throw error;
   }
+  try {
+    const quiet = options.switches.has("quiet");
+    return await carryOut({ session, folder, configText }, { io, quiet });
+  } finally {
+    lock.release();
+  }
 }
 
-/** A run that goes on from its newest checkpoint. */
+/** Goes on with a run from its newest checkpoint, or the one before where that fails. */
 async function resumeRun(
   dir: string,
   { options, io }: { options: ParsedOptions; io: CommandIo },
-): Promise<Start> {
+): Promise<number> {
   const others = [...options.values.keys()].filter((name) => name !== "resume");
   const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
   if (given !== undefined) {
@@ -108,25 +142,89 @@ async function resumeRun(
     );
   }
   const run = await openRun(dir);
-  const { folder, config } = run;
   const isTrusted = options.switches.has("trust");
   const warnings = admitRun(run, { command: "resume", isTrusted });
-  const checkpoint = loadCheckpoint(folder, "latest");
+  const lock = lockRun(dir);
+  try {
+    return await resumeLocked(run, {
+      warnings,
+      io,
+      quiet: options.switches.has("quiet"),
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+async function resumeLocked(
+  { folder, config, configText }: SavedRun,
+  { warnings, io, quiet }: {
+    warnings: string[];
+    io: CommandIo;
+    quiet: boolean;
+  },
+): Promise<number> {
+  const { dir } = folder;
+  const notice = notices(io);
+  let failure: RestoreFailure | undefined;
+  for (const checkpoint of checkpointsOf(folder, notice)) {
+    if (failure !== undefined) {
+      notice(`${failure.message}; going back to step ${checkpoint.step}`);
+    }
+    try {
+      checkResumable(checkpoint, { folder, config, configText });
+      warnings.splice(0).forEach(notice);
+      const session = await openTraining(config, io);
+      if (!existsSync(folder.configPath)) {
+        await writeWhole(folder.configPath, configText);
+      }
+      const resumeFrom = checkpoint.state;
+      const start = { session, folder, configText, resumeFrom };
+      return await carryOut(start, { io, quiet });
+    } catch (error) {
+      if (!(error instanceof RestoreFailure)) throw error;
+      failure = new RestoreFailure(
+        `Cannot restore ${checkpoint.path}: ${error.message}`,
+        { cause: error },
+      );
+    }
+  }
+  throw new UsageError(
+    `Cannot resume ${dir}: none of its checkpoints can be restored: ${failure?.message}`,
+    { cause: failure },
+  );
+}
+
+/** Throws unless a run can go on from a checkpoint. */
+function checkResumable(
+  { state, step, notes }: Checkpoint,
+  { folder, config, configText }: Omit<SavedRun, "isOwn">,
+): void {
+  const { dir, reportPath } = folder;
+  const { hasEnded, stopReason } = statusOf(state);
   // A run that was stopped in its last evaluation has that still to do.
-  const hasReport = existsSync(folder.reportPath);
-  if (checkpoint.step >= config.totalTimesteps && hasReport) {
+  if (hasEnded && existsSync(reportPath)) {
     throw new UsageError(
-      `Cannot resume ${dir}: it has run all of its ${config.totalTimesteps} steps`,
+      `Cannot resume ${dir}: it ${
+        stopReason === undefined
+          ? `has run all of its ${config.totalTimesteps} steps`
+          : `has ended at step ${step}: ${stopReason}`
+      }`,
     );
   }
-  warnings.forEach(notices(io));
-  const session = await openTraining(config, io);
-  if (!existsSync(folder.configPath)) {
-    await writeWhole(folder.configPath, run.configText);
+  if (notes.config !== undefined && notes.config !== configText) {
+    throw new UsageError(
+      `Cannot resume ${dir}: its config.yaml is not the one that its checkpoints were made with; 'train --config ${folder.configPath}' starts another run`,
+    );
   }
-  // That of an interrupted run: it would tell that this one has ended.
-  if (hasReport) await Deno.remove(folder.reportPath);
-  return { session, folder, resumeFrom: checkpoint.state };
+}
+
+function statusOf(state: Checkpoint["state"]): RunStatus {
+  try {
+    return runStatus(state);
+  } catch (error) {
+    throw new RestoreFailure((error as Error).message, { cause: error });
+  }
 }
 
 async function trainRun(
@@ -134,21 +232,9 @@ async function trainRun(
   io: CommandIo,
 ): Promise<number> {
   const resumed = valueOf(options, "resume");
-  const start = resumed === undefined
+  return resumed === undefined
     ? await startRun(options, io)
     : await resumeRun(resumed, { options, io });
-  const { session, folder } = start;
-  const quiet = options.switches.has("quiet");
-  if (!quiet) announce(session, { dir: folder.dir, io });
-  const { signal, release } = await interruptSignal(() =>
-    io.err("\nStopping and saving; a second Ctrl-C ends the run at once\n")
-  );
-  try {
-    return await runTraining({ ...start, io, quiet, signal });
-  } finally {
-    await release();
-    session.close();
-  }
 }
 
 function details(): string {

@@ -6,9 +6,7 @@
 import { isAtariInstalled } from "@bellman/envs/atari";
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
 import { assert, assertEquals } from "@std/assert";
-import { CheckpointStore, type StateTree } from "@bellman/training";
-
-const MAIN = new URL("../../cli/main.ts", import.meta.url).pathname;
+import { remainsOf, trainProcess } from "../runs.ts";
 
 /** Kills in each variant. */
 const KILLS = 5;
@@ -94,18 +92,9 @@ const SHARED = [
   "--quiet",
 ];
 
-function command(args: string[]): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", MAIN, "train", ...args],
-    stdout: "piped",
-    stderr: "piped",
-    env: { NO_COLOR: "1" },
-  });
-}
-
 async function finish(args: string[]): Promise<number> {
   const started = performance.now();
-  const { code, stderr } = await command(args).output();
+  const { code, stderr } = await trainProcess(args).output();
   assertEquals(code, 0, new TextDecoder().decode(stderr));
   return performance.now() - started;
 }
@@ -116,7 +105,7 @@ async function killOnce(
   dir: string,
   span: number,
 ): Promise<void> {
-  const child = command(args).spawn();
+  const child = trainProcess(args).spawn();
   const output = Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
   const hasCheckpoint = (): boolean => {
     try {
@@ -139,36 +128,6 @@ async function killOnce(
   }
   await child.status;
   await output;
-}
-
-/** A logged file without the columns that tell the time. */
-function withoutClock(text: string): string {
-  const [header, ...rows] = text.trimEnd().split("\n").map((it) =>
-    it.split(",")
-  );
-  const kept = header.map((name, i): [string, number] => [name, i])
-    .filter(([name]) => name !== "fps" && name !== "time_elapsed");
-  return [header, ...rows].map((row) => kept.map(([, i]) => row[i]).join(","))
-    .join("\n");
-}
-
-interface Remains {
-  state: StateTree;
-  episodes: string;
-  progress: string;
-}
-
-/** Everything that a run leaves but the time it took. */
-function remainsOf(dir: string): Remains {
-  const store = new CheckpointStore(`${dir}/checkpoints`);
-  const { state } = store.load("latest");
-  const loop = (state as Record<string, Record<string, StateTree>>).loop;
-  delete loop.elapsedSeconds;
-  return {
-    state,
-    episodes: Deno.readTextFileSync(`${dir}/episodes.csv`),
-    progress: withoutClock(Deno.readTextFileSync(`${dir}/progress.csv`)),
-  };
 }
 
 for (const [name, variant] of Object.entries(VARIANTS)) {
@@ -195,26 +154,3 @@ for (const [name, variant] of Object.entries(VARIANTS)) {
     },
   );
 }
-
-Deno.test("Ctrl-C saves and says how to resume", async () => {
-  const root = await Deno.makeTempDir({ prefix: "bellman-interrupt-" });
-  const args = [...VARIANTS["a plain network"], ...SHARED];
-  await finish([...args, "--out", `${root}/whole`]);
-  const dir = `${root}/stopped`;
-  const child = command([...args, "--out", dir]).spawn();
-  const stdout = new Response(child.stdout).text();
-  const stderr = new Response(child.stderr).text();
-  const exists = async (path: string): Promise<boolean> =>
-    await Deno.stat(path).then(() => true, () => false);
-  while (!await exists(`${dir}/progress.csv`)) {
-    await new Promise((done) => setTimeout(done, 10));
-  }
-  await new Promise((done) => setTimeout(done, 300));
-  child.kill("SIGINT");
-  const { code } = await child.status;
-  assertEquals(code, 130, await stderr);
-  assert((await stdout).includes(`--resume ${dir}`), await stdout);
-  await finish(["--resume", dir, "--quiet"]);
-  assertEquals(remainsOf(dir), remainsOf(`${root}/whole`));
-  await Deno.remove(root, { recursive: true });
-});

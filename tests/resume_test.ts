@@ -1,0 +1,259 @@
+/** What a run that was stopped, killed or damaged does when it is resumed. */
+import { CheckpointStore, type StateTree } from "@bellman/training";
+import { assert, assertEquals } from "@std/assert";
+import { copyRun, remainsOf, train, trainProcess, trainWell } from "./runs.ts";
+
+/** Inside a folder that is removed again. */
+function inFolder(body: (root: string) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const root = await Deno.makeTempDir({ prefix: "bellman-resume-" });
+    try {
+      await body(root);
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  };
+}
+
+/** A run with many checkpoints. */
+const SMALL = [
+  "--env=CartPole-v1",
+  "--set=hiddenSizes=[8]",
+  "--set=evaluationInterval=400",
+  "--set=evaluationEpisodes=2",
+  "--set=checkpointInterval=200",
+  "--set=logInterval=5",
+  "--quiet",
+];
+
+const LONG = ["--env=CartPole-v1", "--set=logInterval=10"];
+const LENGTH = "--steps=30000";
+
+/** Bytes of what a run has logged. */
+function logged(dir: string): number {
+  try {
+    return Deno.statSync(`${dir}/progress.csv`).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** Waits until a run of another process has logged more. */
+async function logsMore(child: Deno.ChildProcess, dir: string): Promise<void> {
+  const before = logged(dir);
+  let isOver = false;
+  child.status.then(() => isOver = true);
+  while (logged(dir) <= before) {
+    assert(!isOver, "the run ended before it logged anything");
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+
+/** Starts a run and waits until it has logged something. */
+async function begun(args: string[], dir: string): Promise<Deno.ChildProcess> {
+  const child = trainProcess([...args, "--out", dir]).spawn();
+  await logsMore(child, dir);
+  return child;
+}
+
+Deno.test(
+  "Ctrl-C, SIGTERM and SIGHUP save and say how to resume",
+  inFolder(async (root) => {
+    await trainWell([...LONG, LENGTH, "--quiet", "--out", `${root}/whole`]);
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+    await Promise.all(signals.map(async (signal) => {
+      const dir = `${root}/${signal}`;
+      const child = await begun([...LONG, LENGTH], dir);
+      const stdout = new Response(child.stdout).text();
+      const stderr = new Response(child.stderr).text();
+      child.kill(signal);
+      // Shell and system both tell that a terminal is gone.
+      if (signal === "SIGHUP") child.kill(signal);
+      const { code } = await child.status;
+      assertEquals(code, 130, await stderr);
+      assert((await stdout).includes(`--resume ${dir}`), await stdout);
+    }));
+    for (const signal of signals) {
+      await trainWell(["--resume", `${root}/${signal}`, "--quiet"]);
+      assertEquals(remainsOf(`${root}/${signal}`), remainsOf(`${root}/whole`));
+    }
+  }),
+);
+
+Deno.test(
+  "a terminal that closes takes nothing along",
+  inFolder(async (root) => {
+    await trainWell([...LONG, LENGTH, "--quiet", "--out", `${root}/whole`]);
+    const dir = `${root}/stopped`;
+    const child = await begun([...LONG, LENGTH], dir);
+    // Nobody reads any longer what the run prints.
+    await Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
+    child.kill("SIGHUP");
+    assertEquals((await child.status).code, 130);
+    await trainWell(["--resume", dir, "--quiet"]);
+    assertEquals(remainsOf(dir), remainsOf(`${root}/whole`));
+  }),
+);
+
+/** Runs that end before their length, and one that does not. */
+const ENDINGS: Record<string, { stop: string[]; reason: RegExp }> = {
+  stopReward: {
+    stop: ["--steps=20000", "--set=stopReward=9"],
+    reason: /has ended at step \d+: mean return [\d.]+ reached 9$/,
+  },
+  patience: {
+    stop: ["--steps=20000", "--set=patience=1", "--set=learningRate=1e-9"],
+    reason:
+      /has ended at step \d+: no improvement over [\d.]+ in 1 evaluations$/,
+  },
+  maxSeconds: {
+    stop: ["--steps=20000", "--set=maxSeconds=0.05"],
+    reason: /has ended at step \d+: 0.05 seconds are over$/,
+  },
+  completed: {
+    stop: ["--steps=1200"],
+    reason: /has run all of its 1200 steps$/,
+  },
+};
+
+for (const [name, { stop, reason }] of Object.entries(ENDINGS)) {
+  Deno.test(
+    `a run ended by ${name} is not resumed, what it still owes is made up for`,
+    inFolder(async (root) => {
+      const dir = `${root}/whole`;
+      await trainWell([...SMALL, ...stop, "--out", dir]);
+      const refused = await train(["--resume", dir]);
+      assertEquals(refused.code, 2, refused.err);
+      assert(reason.test(refused.err.trimEnd()), refused.err);
+      assertEquals(refused.err.trimEnd().split("\n").length, 1);
+      // Killed before its last evaluation was over.
+      const killed = `${root}/killed`;
+      copyRun(dir, killed);
+      Deno.removeSync(`${killed}/report.html`);
+      Deno.removeSync(`${killed}/policy.onnx`);
+      await trainWell(["--resume", killed, "--quiet"]);
+      assertEquals(remainsOf(killed), remainsOf(dir));
+      const [policy, wanted] = [killed, dir].map((it) =>
+        Deno.readFileSync(`${it}/policy.onnx`)
+      );
+      assertEquals(policy, wanted);
+      Deno.statSync(`${killed}/report.html`);
+    }),
+  );
+}
+
+Deno.test(
+  "stopped early and killed at any checkpoint, it stops there again",
+  inFolder(async (root) => {
+    const whole = `${root}/whole`;
+    await trainWell([
+      ...SMALL,
+      "--steps=20000",
+      "--set=keepCheckpoints=1000",
+      "--set=stopReward=20",
+      "--out",
+      whole,
+    ]);
+    const expected = remainsOf(whole);
+    const store = new CheckpointStore(`${whole}/checkpoints`);
+    const steps = store.list().checkpoints.map(({ step }) => step);
+    assert(steps.length > 2 && steps.at(-1)! < 20_000, steps.join());
+    for (const step of steps.slice(-4)) {
+      const dir = `${root}/${step}`;
+      copyRun(whole, dir);
+      new CheckpointStore(`${dir}/checkpoints`).truncate(step);
+      Deno.removeSync(`${dir}/report.html`);
+      await trainWell(["--resume", dir, "--quiet"]);
+      assertEquals(remainsOf(dir), expected);
+    }
+  }),
+);
+
+Deno.test(
+  "a run that one process trains is left alone by others",
+  inFolder(async (root) => {
+    const dir = `${root}/run`;
+    const child = await begun([...LONG, "--steps=10000000"], dir);
+    const drained = [child.stdout.cancel(), child.stderr.cancel()];
+    const holder = new RegExp(
+      `Cannot use the run ${dir}: process ${child.pid} on \\S+, begun at \\S+Z, trains it at present\n$`,
+    );
+    for (let i = 0; i < 2; i++) {
+      const { code, err } = await train(["--resume", dir]);
+      assertEquals(code, 2, err);
+      assert(holder.test(err), err);
+    }
+    child.kill("SIGKILL");
+    await child.status;
+    await Promise.all(drained);
+    // What it left behind is taken over, by one of two.
+    Deno.statSync(`${dir}/run.lock`);
+    const children = [1, 2].map(() => trainProcess(["--resume", dir]).spawn());
+    const { loser, code } = await Promise.race(
+      children.map((loser) =>
+        loser.status.then(({ code }) => ({ loser, code }))
+      ),
+    );
+    assertEquals(code, 2);
+    const winner = children.find((it) => it !== loser)!;
+    const { pid } = JSON.parse(Deno.readTextFileSync(`${dir}/run.lock`));
+    assertEquals(pid, winner.pid);
+    const rest = children.flatMap(({ stdout, stderr }) => [
+      stdout.cancel(),
+      stderr.cancel(),
+    ]);
+    await logsMore(winner, dir);
+    winner.kill("SIGTERM");
+    assertEquals((await winner.status).code, 130);
+    await Promise.all(rest);
+    const names = [...Deno.readDirSync(dir)].map(({ name }) => name);
+    assertEquals(names.includes("run.lock"), false);
+  }),
+);
+
+type Parts = Record<string, Record<string, StateTree>>;
+
+/** States whose restoring fails, though the file is whole. */
+const UNUSABLE: Record<string, (state: Parts) => unknown> = {
+  "no algorithm": (state) => delete (state as Partial<Parts>).algorithm,
+  "an array that is too short": ({ algorithm }) =>
+    algorithm.starts = new Float32Array(3),
+  "parameters of another shape": ({ algorithm }) =>
+    algorithm.params = {
+      "pi/kernel": { data: new Float32Array(1), shape: [1] },
+    },
+  "environments without a state": (state) => state.env = {},
+  "a counter that is none": ({ loop }) => loop.updates = -1,
+  "callbacks that are none": (state) => state.callbacks = null as never,
+};
+
+for (const [name, damage] of Object.entries(UNUSABLE)) {
+  Deno.test(
+    `a checkpoint that cannot be restored is passed over: ${name}`,
+    inFolder(async (root) => {
+      const dir = `${root}/whole`;
+      await trainWell([...SMALL, "--steps=1200", "--out", dir]);
+      const expected = remainsOf(dir);
+      Deno.removeSync(`${dir}/report.html`);
+      const store = new CheckpointStore(`${dir}/checkpoints`);
+      const { state, notes, step } = store.load();
+      damage(state as Parts);
+      store.save(step, state, { notes });
+      const { err } = await trainWell(["--resume", dir, "--quiet"]);
+      const line = /^Cannot restore .*\.json: .*; going back to step 1000\n$/;
+      assert(line.test(err), err);
+      assertEquals(remainsOf(dir), expected);
+      // Where all are like that, it is one line and nothing changes.
+      Deno.removeSync(`${dir}/report.html`);
+      for (const { step } of store.list().checkpoints) {
+        const { state } = store.load(step);
+        damage(state as Parts);
+        store.save(step, state, { notes });
+      }
+      const refused = await train(["--resume", dir, "--quiet"]);
+      assertEquals(refused.code, 2);
+      const last = refused.err.trimEnd().split("\n").at(-1)!;
+      assert(last.startsWith(`error: Cannot resume ${dir}: none of`), last);
+    }),
+  );
+}

@@ -1,0 +1,91 @@
+/** Runs of the command line for tests, and what they leave. */
+import { run } from "@bellman/cli";
+import { CheckpointStore, type StateTree } from "@bellman/training";
+import { assertEquals } from "@std/assert";
+
+const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+
+/** `train` in a process of its own. */
+export function trainProcess(args: readonly string[]): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", MAIN, "train", ...args],
+    stdout: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+  });
+}
+
+/** How a command ended. */
+export interface Ending {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** `train` in this process. */
+export async function train(args: readonly string[]): Promise<Ending> {
+  const ending = { code: 0, out: "", err: "" };
+  ending.code = await run(["train", ...args], {
+    out: (text) => void (ending.out += text),
+    err: (text) => void (ending.err += text),
+    outIsTerminal: false,
+    errIsTerminal: false,
+  });
+  return ending;
+}
+
+/** `train` in this process, which must go well. */
+export async function trainWell(args: readonly string[]): Promise<Ending> {
+  const ending = await train(args);
+  assertEquals(ending.code, 0, ending.err);
+  return ending;
+}
+
+/** Copies a run folder. */
+export function copyRun(from: string, to: string): void {
+  Deno.mkdirSync(to);
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    if (isDirectory) copyRun(`${from}/${name}`, `${to}/${name}`);
+    else Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+/** A logged file without the columns that tell the time. */
+function withoutClock(text: string): string {
+  const [header, ...rows] = text.trimEnd().split("\n").map((it) =>
+    it.split(",")
+  );
+  const kept = header.map((name, i): [string, number] => [name, i])
+    .filter(([name]) => name !== "fps" && name !== "time_elapsed");
+  return [header, ...rows].map((row) => kept.map(([, i]) => row[i]).join(","))
+    .join("\n");
+}
+
+/** What a run leaves but the time it took. */
+export interface Remains {
+  state: StateTree;
+  best: StateTree;
+  /** Names of the best one's files. */
+  files: string[];
+  episodes: string;
+  progress: string;
+}
+
+/** Reads what a run leaves. */
+export function remainsOf(dir: string): Remains {
+  const store = new CheckpointStore(`${dir}/checkpoints`);
+  const [state, best] = (["latest", "best"] as const).map((which) => {
+    const { state } = store.load(which);
+    const { loop } = state as Record<string, Record<string, StateTree>>;
+    delete loop.elapsedSeconds;
+    return state;
+  });
+  return {
+    state,
+    best,
+    files: [...Deno.readDirSync(store.dir)].map(({ name }) => name)
+      .filter((name) => name.startsWith("best")).sort(),
+    episodes: Deno.readTextFileSync(`${dir}/episodes.csv`),
+    progress: withoutClock(Deno.readTextFileSync(`${dir}/progress.csv`)),
+  };
+}
