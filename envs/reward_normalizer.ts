@@ -48,7 +48,20 @@ export interface NormalizeRewardOptions {
   epsilon?: number;
 }
 
-/** Flags of the copies whose episodes ended in a step. */
+/**
+ * Flags of the copies whose episodes ended in a step.
+ *
+ * @example
+ * ```ts
+ * import { type EpisodeEnds, RewardNormalizer } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ends: EpisodeEnds = { terminated: [1], truncated: [0] };
+ * const normalizer = new RewardNormalizer(1);
+ * normalizer.see([5], ends);
+ * assertEquals(normalizer.save().returns, Float64Array.of(0));
+ * ```
+ */
 export interface EpisodeEnds {
   /** 1 where the episode ended by the task's own rules `[numEnvs]`. */
   readonly terminated: ArrayLike<number>;

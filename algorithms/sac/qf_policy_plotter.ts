@@ -34,7 +34,7 @@ import type {
  * const observationSpace = { ...box, low: -5, high: 5 };
  * const actionSpace = { ...box, low: -1, high: 1 };
  * const agent = new SAC({ observationSpace, actionSpace, numEnvs: 1 }, {
- *   config: { hiddenSizes: [8], bufferSize: 100 },
+ *   config: { hiddenSizes: [8], bufferSize: 1000 },
  * });
  *
  * const plotter = new QFPolicyPlotter(agent, {

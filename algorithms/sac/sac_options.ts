@@ -16,7 +16,7 @@ import type { SacConfig } from "./config.ts";
  *   actionSpace: { type: "discrete", n: 2 },
  *   numEnvs: 2,
  * };
- * const agent = new SAC(spaces, { config: { bufferSize: 100 } });
+ * const agent = new SAC(spaces, { config: { bufferSize: 1000 } });
  * assertEquals(agent.act(Int32Array.of(0, 2)).length, 2);
  * agent.close();
  * ```
@@ -102,6 +102,17 @@ export interface SacOptions {
 /**
  * Scale of observations that moves with those that are seen, such as
  * `ObservationNormalizer` of `@bellman/envs`.
+ *
+ * @example
+ * ```ts
+ * import type { ObservationScale } from "@bellman/sac";
+ * import { box, ObservationNormalizer } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const space = box({ low: -8, high: 8, shape: [3] });
+ * const scale: ObservationScale = new ObservationNormalizer(space);
+ * assertEquals(scale.scaling.mean.length, 3);
+ * ```
  */
 export interface ObservationScale {
   /** Space of scaled observations. */
@@ -121,6 +132,18 @@ export interface ObservationScale {
 /**
  * Scale of rewards that moves with those that are seen, such as
  * `RewardNormalizer` of `@bellman/envs`.
+ *
+ * @example
+ * ```ts
+ * import type { RewardScale } from "@bellman/sac";
+ * import { RewardNormalizer } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const scale: RewardScale = new RewardNormalizer(1);
+ * const scaled = new Float32Array(1);
+ * scale.scale([-1e6], scaled, 3); // a sum of three rewards
+ * assert(scaled[0] === -30);
+ * ```
  */
 export interface RewardScale {
   /** Takes the rewards of one step `[numEnvs]` into the statistics. */
@@ -143,6 +166,16 @@ export interface RewardScale {
  * Scales of an agent that keeps what it saw: original observations and rewards
  * go into the replay buffer, and are scaled by the statistics of the moment when
  * it acts and when it draws. Its environments are not to scale them, too.
+ *
+ * @example
+ * ```ts
+ * import type { SacNormalization } from "@bellman/sac";
+ * import { RewardNormalizer } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const normalization: SacNormalization = { rewards: new RewardNormalizer(4) };
+ * assertEquals(normalization.observations, undefined);
+ * ```
  */
 export interface SacNormalization {
   /**
