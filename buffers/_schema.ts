@@ -19,6 +19,8 @@ export interface Leaf {
   readonly dtype: FieldDtype;
   /** Numbers of a row. */
   readonly size: number;
+  /** Of integers, the kind of arrays that hold no other numbers. */
+  readonly integers?: Uint8ArrayConstructor | Int32ArrayConstructor;
 }
 
 /** Fields by name or in a list. */
@@ -98,7 +100,9 @@ function addLeaf(
       `Cannot store '${name}' of shape [${shape}]: expected whole numbers above 0`,
     );
   }
-  const leaf = { index: leaves.length, path, name, shape, dtype, size };
+  const integers = { uint8: Uint8Array, int32: Int32Array }[dtype as string];
+  const index = leaves.length;
+  const leaf = { index, path, name, shape, dtype, size, integers };
   leaves.push(leaf);
   return leaf;
 }
@@ -198,7 +202,12 @@ function checkLeaf(
   { action, rows, atLeast }: Purpose,
 ): void {
   const length = (values as ArrayLike<number> | undefined | null)?.length;
-  const { name, dtype, size } = leaf, wanted = rows * size;
+  const { name, size, integers } = leaf, wanted = rows * size;
+  // An array of the field's own kind holds no other numbers.
+  if (
+    length === wanted &&
+    (integers === undefined || values.constructor === integers)
+  ) return;
   if (typeof length !== "number") {
     throw new TypeError(
       `Cannot ${action} '${name}' from ${
@@ -213,13 +222,8 @@ function checkLeaf(
       }${wanted}`,
     );
   }
-  // An array of the field's own kind holds nothing else.
-  if (dtype === "uint8") {
-    if (values instanceof Uint8Array) return;
-    checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
-  } else if (dtype === "int32" && !(values instanceof Int32Array)) {
-    checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
-  }
+  if (integers === undefined || values instanceof integers) return;
+  checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
 }
 
 /** Throws where an integer field would hold another number than it is given. */
