@@ -54,10 +54,8 @@ export function sumRewards(
       }
       discount *= gamma;
     }
-    for (const end = (i + 1) * later; at < end; at++) {
-      between[at] = slot;
-      betweenDiscounts[at] = 0;
-    }
+    between.fill(slot, at, (i + 1) * later);
+    betweenDiscounts.fill(0, at, (i + 1) * later);
     last[i] = slot;
     sums[i] = sum;
     discounts[i] = discount;

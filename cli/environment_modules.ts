@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { isLikelyTypo, nearest } from "./config/schema.ts";
-import { messageOf } from "./input_errors.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** What begins the ids of environments that Python's Gymnasium hosts. */
@@ -78,7 +77,9 @@ async function importOwn(module: string): Promise<void> {
     await import(urlOf(module));
   } catch (error) {
     throw new UsageError(
-      `Cannot import ${module}, which envModules names: ${messageOf(error)}`,
+      `Cannot import ${module}, which envModules names: ${
+        (error as Error).message.split("\n")[0]
+      }`,
       { cause: error },
     );
   }

@@ -18,7 +18,6 @@ import {
   evaluationCopies,
   round,
 } from "./evaluation.ts";
-import { fileError, messageOf } from "./input_errors.ts";
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
 import { policyFile } from "./policy_file.ts";
@@ -27,7 +26,6 @@ import { writeReport } from "./report.ts";
 import { RestoreFailure, RunFailure } from "./run_failure.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import { notices, type Session } from "./session.ts";
-import { strayErrorsHeard } from "./stray_errors.ts";
 import { writeWhole } from "./whole_file.ts";
 
 /** A run to train: what it consists of and where it prints. */
@@ -39,8 +37,6 @@ export interface TrainingRun {
   signal: AbortSignal;
   /** Text of the configuration that the run began with. */
   configText: string;
-  /** Aborted by an error that nothing could catch: the run stops and saves itself. */
-  strayError?: AbortSignal;
   /** State to go on from. */
   resumeFrom?: StateTree;
 }
@@ -85,9 +81,7 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
     }),
     resumeFrom: run.resumeFrom,
     onWarning: notices(io),
-    signal: run.strayError === undefined
-      ? run.signal
-      : AbortSignal.any([run.signal, run.strayError]),
+    signal: run.signal,
   };
 }
 
@@ -131,19 +125,26 @@ function describeResult(result: TrainResult): Record<string, string> {
   };
 }
 
-/** Trains; what an environment throws meanwhile is told with the way on. */
+/**
+ * Trains; what an environment throws meanwhile is told with the way on. A run that
+ * fails before its first checkpoint cannot go on: its folder is taken away.
+ */
 async function trained(
   run: TrainingRun,
   plots: PolicyPlots | undefined,
 ): Promise<TrainResult> {
-  const { session: { algorithm, environments }, folder } = run;
+  const { session: { algorithm, environments, config }, folder } = run;
   const options = trainOptions(run, plots);
+  const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
   const begin = {
     onStart() {
-      hasBegun = true;
       // That of an interrupted run: it would tell that this one has ended.
       rmSync(folder.reportPath, { force: true });
+      hasBegun ||= !isNew;
+    },
+    onCheckpoint() {
+      hasBegun = true;
     },
   };
   try {
@@ -152,29 +153,25 @@ async function trained(
       callbacks: [begin, ...options.callbacks ?? []],
     });
   } catch (error) {
+    if (!hasBegun && isNew) {
+      // Without a checkpoint it could not go on.
+      rmSync(folder.dir, { recursive: true, force: true });
+      throw error;
+    }
     if (error instanceof TrainingDivergedError) throw error;
-    if (hasBegun) throw failureOf(run, error);
-    if (run.resumeFrom === undefined) throw error;
-    throw new RestoreFailure(messageOf(error), { cause: error });
+    const message = (error as Error).message.split("\n")[0];
+    if (!hasBegun) throw new RestoreFailure(message, { cause: error });
+    const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
+    const next = checkpoints.length === 0
+      ? ""
+      : `; go on from step ${
+        checkpoints.at(-1)!.step
+      } with: deno task train --resume ${folder.dir}`;
+    throw new RunFailure(
+      `The run of ${config.algorithm} on ${config.env} failed: ${message}${next}`,
+      { cause: error },
+    );
   }
-}
-
-/** Says what ended a run that began well, with the way on. */
-function failureOf(
-  { session: { config }, folder }: TrainingRun,
-  cause: unknown,
-): RunFailure {
-  const message = messageOf(fileError(cause) ?? cause);
-  const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
-  const next = checkpoints.length === 0
-    ? ""
-    : `; go on from step ${
-      checkpoints.at(-1)!.step
-    } with: deno task train --resume ${folder.dir}`;
-  return new RunFailure(
-    `The run of ${config.algorithm} on ${config.env} failed: ${message}${next}`,
-    { cause },
-  );
 }
 
 /**
@@ -182,28 +179,9 @@ function failureOf(
  * the exit code: 130 if it was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
+  const { session, folder, io } = run;
   const plots = plotsOf(run);
   const result = await trained(run, plots);
-  try {
-    await hearStrayErrors(run);
-    return await concluded(run, { result, plots });
-  } catch (error) {
-    throw failureOf(run, error);
-  }
-}
-
-/** Fails if something was thrown by now that nothing could catch. */
-async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
-  await strayErrorsHeard();
-  strayError?.throwIfAborted();
-}
-
-/** What is left to do once the training has stopped. */
-async function concluded(
-  run: TrainingRun,
-  { result, plots }: { result: TrainResult; plots?: PolicyPlots },
-): Promise<number> {
-  const { session, folder, io } = run;
   const details = describeResult(result);
   if (result.stopReason === "interrupted") {
     await writeReport(folder, session.config, { details });
@@ -216,7 +194,6 @@ async function concluded(
   await plots?.write(best.step);
   const policy = policyFile(session);
   if (policy !== undefined) await writeWhole(folder.policyPath, policy);
-  await hearStrayErrors(run);
   const named: [string, JudgedAgent][] = [
     [`Last agent (step ${last.step})`, last],
     [`Best agent (step ${best.step})`, best],

@@ -27,11 +27,15 @@ export interface ClipRewardOptions {
   high?: number;
 }
 
-/** The range with its defaults; one that is upside down is refused. */
-export function checkRange(
+/** Clips rewards to a range; one that is upside down is refused. */
+export function clipTo(
   { low = -1, high = 1 }: ClipRewardOptions,
-): { low: number; high: number } {
-  if (low <= high) return { low, high };
+): (reward: number) => number {
+  if (low <= high) {
+    // What is no finite number stays, so that it is refused.
+    return (reward) =>
+      Number.isFinite(reward) ? Math.min(Math.max(reward, low), high) : reward;
+  }
   throw new RangeError(
     `Cannot clip rewards from ${low} to ${high}: the lower end must not be above the upper`,
   );

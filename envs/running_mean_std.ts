@@ -43,6 +43,8 @@ export class RunningMeanStd {
    * Takes in a batch of vectors.
    *
    * @param batch The vectors one after the other, `[n, size]`.
+   * @throws {RangeError} If a mean or a variance is not finite any more, as
+   * after a number whose square is beyond 64 bits.
    */
   update(batch: ArrayLike<number>): void {
     const size = this.mean.length;
@@ -68,8 +70,18 @@ export class RunningMeanStd {
       const squares = this.variance[i] * this.count +
         this.#batchVariance[i] * n + delta * delta * this.count * n / total;
       this.variance[i] = squares / total;
+      // What is divided by an infinite deviation is 0, unseen.
+      if (!(this.variance[i] < Infinity)) this.#refuse(i);
     }
     this.count = total;
+  }
+
+  #refuse(i: number): never {
+    throw new RangeError(
+      `Cannot take numbers into running statistics: element ${i} then has the mean ${
+        this.mean[i]
+      } and the variance ${this.variance[i]}, expected finite ones`,
+    );
   }
 
   /**

@@ -48,3 +48,15 @@ Deno.test("statistics of another length are refused", () => {
     "Cannot load statistics of 2 elements: expected 3",
   );
 });
+
+Deno.test("statistics that are not finite any more are refused", () => {
+  for (const value of [NaN, Infinity, 1e200]) {
+    const statistics = new RunningMeanStd(2);
+    statistics.update([1, 2]);
+    assertThrows(
+      () => statistics.update([0, value]),
+      RangeError,
+      "Cannot take numbers into running statistics: element 1 then has",
+    );
+  }
+});

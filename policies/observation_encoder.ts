@@ -77,7 +77,7 @@ export interface ObservationEncoder {
    * @param into Where to; a new array if none is given.
    * @returns The array.
    * @throws {RangeError} If the batch has another length than the array, or
-   * holds a number that is not in a discrete space.
+   * holds a number that is not in a discrete space or not finite in 32 bits.
    */
   copy(
     batch: ObservationArray,
@@ -97,7 +97,7 @@ export interface ObservationEncoder {
    * @param batchSize Number of rows.
    * @returns Encoded observations, float32 `[batchSize, ...shape]`.
    * @throws {RangeError} If the array has another length, or holds a number
-   * that is not in a discrete space.
+   * that is not in a discrete space or not finite in 32 bits.
    */
   encode(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
@@ -184,6 +184,7 @@ function encoderOf(
     checkLength(batch, into.length);
     check?.(batch);
     into.set(batch as ObservationInputArray);
+    if (into instanceof Float32Array) checkFinite(into);
     return into;
   };
   return {
@@ -251,6 +252,19 @@ function checkLength(batch: ObservationArray, wanted: number): void {
         `the batch must have ${wanted}`,
     );
   }
+}
+
+/** Throws unless all numbers are finite, which a sum of products of 0 shows. */
+function checkFinite(batch: Float32Array): void {
+  let sum = 0;
+  for (let i = 0; i < batch.length; i++) sum += batch[i] * 0;
+  if (sum === 0) return;
+  const at = batch.findIndex((it) => !Number.isFinite(it));
+  throw new RangeError(
+    `Cannot encode the observations: number ${at} of the batch is ${
+      batch[at]
+    } in 32 bits, expected a finite one`,
+  );
 }
 
 function checkIndex(index: number, n: number, start: number): void {

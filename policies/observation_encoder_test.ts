@@ -97,3 +97,23 @@ Deno.test("observations that do not fit are refused", () => {
     );
   }
 });
+
+Deno.test("numbers that are not finite in 32 bits reach no network", () => {
+  for (const dtype of ["float32", "float64"] as const) {
+    const encoder = observationEncoder({
+      type: "box",
+      shape: [2],
+      low: -Infinity,
+      high: Infinity,
+      dtype,
+    });
+    encoder.copy([1, 3e38, -3e38, 0]);
+    for (const value of [NaN, Infinity, -Infinity, 1e300]) {
+      assertThrows(
+        () => encoder.copy([0, 1, value, 3]),
+        RangeError,
+        "number 2 of the batch is",
+      );
+    }
+  }
+});

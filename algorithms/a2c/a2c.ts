@@ -19,6 +19,7 @@ import {
   type SpaceLike,
 } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
+import { checkStep } from "@bellman/training";
 import { Acting } from "./_acting.ts";
 import { Collector } from "./_collector.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
@@ -165,8 +166,13 @@ export class A2C {
    * Takes in what followed the last actions.
    *
    * @param step Rewards, ends and observations; copied.
+   * @throws {RangeError} If a number is not finite; nothing is taken in then.
+   * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: A2CStep): void {
+    const numEnvs = this.#numEnvs, { numSteps } = this.config;
+    const before = this.#updates * numSteps + this.#collector.rollout.numSteps;
+    checkStep(step, { numEnvs, step: (before + 1) * numEnvs });
     this.#collector.observe(step);
   }
 

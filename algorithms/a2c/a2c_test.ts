@@ -319,3 +319,34 @@ Deno.test("acting, observing and learning have their order", () => {
   algorithm.observe(env.step());
   assertThrows(() => algorithm.act(env.observations), Error, "call update()");
 });
+
+Deno.test("what is not finite is refused, and nothing of it is taken in", () => {
+  const whole = agent(), tried = agent();
+  const env = new TestEnv(3), other = new TestEnv(3);
+  for (let t = 0; t < 6; t++) {
+    whole.act(env.observations);
+    whole.observe(env.step());
+    whole.update();
+    tried.act(other.observations);
+    const step = other.step();
+    const nan = Float32Array.from(step.observations).fill(NaN, 4, 5);
+    const wrong = [
+      { rewards: Float64Array.of(0, NaN, 0) },
+      { rewards: Float64Array.of(0, 1e308, 0) },
+      { observations: nan },
+    ];
+    for (const parts of wrong) {
+      assertThrows(
+        () => tried.observe({ ...step, ...parts }),
+        RangeError,
+        `of copy 1 at step ${3 * (t + 1)}`,
+      );
+    }
+    tried.observe(step);
+    tried.update();
+  }
+  assertEquals(tried.save(), whole.save());
+  assertThrows(() => tried.act(new Float32Array(9).fill(NaN)), RangeError);
+  whole.close();
+  tried.close();
+});

@@ -12,7 +12,7 @@ import {
   type PolicyCompilation,
   type StochasticPolicy,
 } from "@bellman/policies";
-import { isStateRecord, type StateTree } from "@bellman/training";
+import { checkStep, isStateRecord, type StateTree } from "@bellman/training";
 import { ActionValues } from "./_action_values.ts";
 import { checkConfig } from "./_check_config.ts";
 import { Collector } from "./_collector.ts";
@@ -200,8 +200,13 @@ export class SAC {
    * Takes in what followed the last actions.
    *
    * @param step Rewards, ends and observations; copied.
+   * @throws {RangeError} If a number is not finite; nothing is taken in then.
+   * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: SacStep): void {
+    const { numEnvs } = this.#spaces;
+    const after = (this.#collector.steps + 1) * numEnvs;
+    checkStep(step, { numEnvs, step: after });
     this.#collector.observe(step);
   }
 
@@ -346,8 +351,7 @@ export class SAC {
 
   /**
    * Continues from a state that {@link save} gave. A state without transitions
-   * is gone on with from an empty replay buffer; the first stacks of frames that
-   * it draws then repeat the first frame after it.
+   * is gone on with from an empty replay buffer.
    *
    * @param state The state; copied.
    * @throws {TypeError} If it is not the state of such an agent, or of one that

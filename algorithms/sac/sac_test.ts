@@ -475,3 +475,36 @@ Deno.test("scales are saved, and are wanted where they were", () => {
   );
   for (const agent of [first, second, plain]) agent.close();
 });
+
+Deno.test("what is not finite is refused, and nothing of it reaches the replay", () => {
+  const numEnvs = BOX_SPACES.numEnvs;
+  const sac = new SAC(BOX_SPACES, { config: SMALL });
+  new Stage(BOX_SPACES).play(sac, 6);
+  const size = 3 * numEnvs;
+  const seen = new Float32Array(size);
+  const odd = Float32Array.from(seen).fill(NaN, size - 1);
+  const right = {
+    observations: seen,
+    rewards: new Float64Array(numEnvs),
+    terminated: new Uint8Array(numEnvs),
+    truncated: new Uint8Array(numEnvs).fill(1),
+    finalObservations: seen,
+  };
+  const before = sac.save();
+  for (
+    const parts of [
+      { rewards: right.rewards.with(numEnvs - 1, Infinity) },
+      { rewards: right.rewards.with(numEnvs - 1, 1e308) },
+      { observations: odd },
+      { finalObservations: odd },
+    ]
+  ) {
+    assertThrows(
+      () => sac.observe({ ...right, ...parts }),
+      RangeError,
+      `of copy ${numEnvs - 1} at step ${7 * numEnvs}`,
+    );
+  }
+  assertEquals(sac.save(), before);
+  sac.close();
+});

@@ -64,7 +64,7 @@ function split(
   if (Array.isArray(node)) {
     return node.map((item, i) => split(item, [...path, `${i}`], tensors));
   }
-  if (!isStateRecord(node)) return checkPlain(node, path);
+  if (!isPlainRecord(node)) return checkPlain(node, path);
   const shape = shapeOf(node);
   const entries = Object.entries(node).map(([key, item]): [string, Json] => [
     key,
@@ -111,14 +111,24 @@ function shapeOf(node: { [key: string]: StateTree }): number[] | undefined {
   return size === data.length ? shape as number[] : undefined;
 }
 
+/** Whether it is a record of no class: those of another would lose it. */
+function isPlainRecord(node: StateTree): node is { [key: string]: StateTree } {
+  if (!isStateRecord(node)) return false;
+  const prototype = Object.getPrototypeOf(node);
+  return prototype === null || prototype === Object.prototype;
+}
+
 function checkPlain(node: StateTree, path: readonly string[]): Json {
   if (
     node === null || typeof node === "boolean" || typeof node === "string"
   ) return node;
+  const type = typeof node === "object"
+    ? Object.getPrototypeOf(node).constructor?.name ?? "object"
+    : typeof node;
   throw new TypeError(
     `Cannot save '${
       path.join("/")
-    }': values of type ${typeof node} cannot be saved`,
+    }': values of type ${type} cannot be saved, wanted plain data`,
   );
 }
 

@@ -87,14 +87,38 @@ Deno.test("what cannot be saved is named", () => {
   assertThrows(
     () => splitState({ a: { f: (() => 1) as unknown as StateTree } }),
     TypeError,
-    "Cannot save 'a/f': values of type function cannot be saved",
+    "Cannot save 'a/f': values of type function cannot be saved, wanted plain data",
   );
   assertThrows(
     () => splitState({ a: undefined as unknown as StateTree }),
     TypeError,
-    "Cannot save 'a': values of type undefined cannot be saved",
+    "Cannot save 'a': values of type undefined cannot be saved, wanted plain data",
   );
 });
+
+class Counter {
+  count = 3;
+}
+
+for (
+  const value of [
+    new Map([[1, 2]]),
+    new Set([1]),
+    new Date(0),
+    new Counter(),
+    new Int16Array(2),
+    Promise.resolve(1),
+  ]
+) {
+  const type = value.constructor.name;
+  Deno.test(`a ${type} is no plain data: its content would be lost`, () => {
+    assertThrows(
+      () => splitState({ a: [value as unknown as StateTree] }),
+      TypeError,
+      `Cannot save 'a/0': values of type ${type} cannot be saved`,
+    );
+  });
+}
 
 for (
   const json of [

@@ -1,11 +1,12 @@
 import type { Algorithm, Batch, Statistics, VecEnvLike } from "./algorithm.ts";
 import { Breather } from "./_breather.ts";
 import { CallbackList } from "./_callback_list.ts";
+import { checkObservations, checkStep } from "./check_step.ts";
 import type { TrainContext } from "./callback.ts";
 import { messageOf } from "./_checkpoint_manifest.ts";
 import type { CheckpointStore } from "./checkpoint_store.ts";
 import {
-  divergedParameter,
+  divergedArray,
   divergedStatistic,
   type Divergence,
   isGuardedStatistic,
@@ -36,9 +37,6 @@ import {
 import type { StateTree } from "./state_tree.ts";
 import type { TrainOptions } from "./train_options.ts";
 import type { TrainResult } from "./train_result.ts";
-
-/** Numbered checkpoints that are kept where nothing is said. */
-const KEEP_LAST = 3;
 
 /** One call of `train`: its counters, and what it does at each of them. */
 export class TrainingRun implements TrainContext, ProgressState {
@@ -105,6 +103,8 @@ export class TrainingRun implements TrainContext, ProgressState {
       await this.#resume(resumeFrom);
     } else {
       this.#observations = this.env.reset(start);
+      const { numEnvs } = this.env;
+      checkObservations(this.#observations, { numEnvs, step: 0 });
       this.#startedAt = this.#now();
       await this.#callbacks.notify("onStart", this);
       // A run that dies before its first checkpoint can then be resumed as well.
@@ -159,10 +159,12 @@ export class TrainingRun implements TrainContext, ProgressState {
   async #interact(): Promise<void> {
     const acting = this.algorithm.act(this.#observations);
     const actions = acting instanceof Promise ? await acting : acting;
-    const step = this.env.step(actions);
+    const step = this.env.step(actions), { numEnvs } = this.env;
+    // Before anything learns from it or saves it.
+    checkStep(step, { numEnvs, step: this.step + numEnvs });
     this.#observations = step.observations;
     this.algorithm.observe(step);
-    this.step += this.env.numEnvs;
+    this.step += numEnvs;
     for (const episode of this.#tracker.observe(step)) {
       this.episodes++;
       this.#window.push(episode);
@@ -243,10 +245,9 @@ export class TrainingRun implements TrainContext, ProgressState {
   async #checkpoint(best = false): Promise<void> {
     const { checkpoints } = this.#options;
     if (checkpoints === undefined) return;
-    const { store, everyTimesteps = Infinity, keepLast = KEEP_LAST } =
-      checkpoints;
+    const { store, everyTimesteps = Infinity, keepLast = 3 } = checkpoints;
     const state = this.#save();
-    const diverged = divergedParameter(state.algorithm);
+    const diverged = divergedArray(state);
     if (diverged) throw this.#divergence(diverged);
     // What was logged up to here must be on the disk before the checkpoint is.
     for (const logger of this.#loggers) logger.flush?.();
@@ -293,8 +294,7 @@ export class TrainingRun implements TrainContext, ProgressState {
     const { checkpoints, onWarning = () => {} } = this.#options;
     const { logs } = checkpoints?.store.notes(this.step) ?? {};
     if (checkpoints !== undefined) {
-      const { keepLast = KEEP_LAST } = checkpoints;
-      checkpoints.store.truncate(this.step, { keepLast });
+      checkpoints.store.truncate(this.step);
       this.#mendBest(checkpoints.store, onWarning);
     }
     truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);

@@ -223,7 +223,11 @@ export interface PolicyOptions {
 export interface Algorithm {
   /** The actions to take in training, one row per environment copy. */
   act(observations: Batch): Awaitable<Batch>;
-  /** Takes in the step that followed the last actions; must copy what it keeps. */
+  /**
+   * Takes in the step that followed the last actions; must copy what it keeps.
+   * `train` has looked at it with `checkStep`; an algorithm that is used without
+   * does so itself.
+   */
   observe(step: VecStepLike): void;
   /**
    * Learns from what was observed. Called after each step.

@@ -1,5 +1,5 @@
 import type { Statistics } from "./algorithm.ts";
-import { isStateRecord, isTypedArray, type StateTree } from "./state_tree.ts";
+import { isStateRecord, type StateTree } from "./state_tree.ts";
 
 /**
  * What {@link TrainingDivergedError} tells.
@@ -123,32 +123,51 @@ export function divergedStatistic(
   }
 }
 
+/** A path in a state, and the number there. */
+interface Found {
+  statistic: string;
+  value: number;
+}
+
 /**
- * The first array below a record named `params` that holds a number that is
- * not finite.
+ * The first array of a checkpoint that holds a number which it must not.
+ *
+ * Arrays of the algorithm (parameters, optimizer, rollout or replay) and of the
+ * loop are finite. Those of the vector environment (observations, running
+ * statistics, returns) hold no NaN; an infinity may be a bound that has not been
+ * reached yet. The own state of single environments, below `envs`, of callbacks
+ * and of the caller is theirs: what comes of it is checked, or none of it is
+ * learned from.
  */
-export function divergedParameter(
-  tree: StateTree,
-  path = "",
-  inParams = false,
-): { statistic: string; value: number } | undefined {
-  if (isTypedArray(tree)) {
-    const value = inParams ? firstNotFinite(tree) : undefined;
+export function divergedArray(
+  { algorithm, loop, env }: Readonly<Record<string, StateTree>>,
+): Found | undefined {
+  return oddArray(algorithm, "", Number.isFinite) ??
+    oddArray(loop, "loop", Number.isFinite) ??
+    oddArray(env, "env", (it) => !Number.isNaN(it));
+}
+
+function oddArray(
+  tree: StateTree | undefined,
+  path: string,
+  isFine: (value: number) => boolean,
+): Found | undefined {
+  if (tree instanceof Float32Array || tree instanceof Float64Array) {
+    // Nearly all are finite, which one number shows.
+    if (sumOfZeros(tree) === 0) return undefined;
+    const value = tree.find((it) => !isFine(it));
     return value === undefined ? undefined : { statistic: path, value };
   }
   if (!Array.isArray(tree) && !isStateRecord(tree)) return undefined;
   for (const [key, node] of Object.entries(tree as StateTree[])) {
-    const found = divergedParameter(
-      node,
-      path === "" ? key : `${path}/${key}`,
-      inParams || key === "params",
-    );
+    if (key === "envs") continue;
+    const found = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
     if (found) return found;
   }
 }
 
-function firstNotFinite(values: ArrayLike<number>): number | undefined {
-  for (let i = 0; i < values.length; i++) {
-    if (!Number.isFinite(values[i])) return values[i];
-  }
+function sumOfZeros(values: Float32Array | Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] * 0;
+  return sum;
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { CheckpointStore } from "./checkpoint_store.ts";
-import { TrainingDivergedError } from "./divergence.ts";
+import { divergedArray, TrainingDivergedError } from "./divergence.ts";
 import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { scripted, ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
@@ -89,4 +89,51 @@ Deno.test("a run that diverges takes its bar away", async () => {
     TrainingDivergedError,
   );
   assertEquals(cleared, 1);
+});
+
+Deno.test("every array of a checkpoint is looked at, and what may be infinite is known", () => {
+  const whole = {
+    loop: {
+      window: { returns: Float64Array.of(1, 2) },
+      nextEvaluation: Infinity,
+    },
+    algorithm: {
+      params: { kernel: Float32Array.of(1) },
+      optimizer: { first: { kernel: Float32Array.of(0.5) } },
+      replay: { reward: Float32Array.of(1, 2, 3), actions: Int32Array.of(1) },
+      best: -Infinity,
+    },
+    env: {
+      own: { mean: Float64Array.of(0), limits: Float64Array.of(-Infinity) },
+      env: { observations: Float32Array.of(1) },
+      envs: [{ times: Float64Array.of(NaN, Infinity) }],
+    },
+    callbacks: { best: -Infinity, history: Float64Array.of(NaN) },
+    extra: Float64Array.of(NaN),
+  };
+  assertEquals(divergedArray(whole), undefined);
+  const wrong: [
+    array: Float32Array | Float64Array,
+    path: string,
+    values: number[],
+  ][] = [
+    [whole.loop.window.returns, "loop/window/returns", [NaN, -Infinity]],
+    [whole.algorithm.params.kernel, "params/kernel", [NaN, Infinity]],
+    [
+      whole.algorithm.optimizer.first.kernel,
+      "optimizer/first/kernel",
+      [NaN, -Infinity],
+    ],
+    [whole.algorithm.replay.reward, "replay/reward", [NaN, Infinity]],
+    [whole.env.own.mean, "env/own/mean", [NaN]],
+    [whole.env.env.observations, "env/env/observations", [NaN]],
+  ];
+  for (const [array, statistic, values] of wrong) {
+    const at = array.length - 1, before = array[at];
+    for (const value of values) {
+      array[at] = value;
+      assertEquals(divergedArray(whole), { statistic, value });
+    }
+    array[at] = before;
+  }
 });

@@ -1,6 +1,7 @@
 import type { Actor, VecEnvLike } from "./algorithm.ts";
 import { EpisodeTracker } from "./_episode_tracker.ts";
 import { Breather } from "./_breather.ts";
+import { checkObservations, checkStep } from "./check_step.ts";
 
 /**
  * Options of {@link evaluate}.
@@ -167,11 +168,15 @@ export async function evaluate(
   const tracker = new EpisodeTracker(env.numEnvs);
   const breather = new Breather();
   let remaining = episodes;
+  const { numEnvs } = env;
+  let steps = 0;
   let observations = env.reset(seed === undefined ? undefined : { seed });
+  checkObservations(observations, { numEnvs, step: 0 });
   while (remaining > 0) {
     signal?.throwIfAborted();
     const acting = actor.act(observations);
     const step = env.step(acting instanceof Promise ? await acting : acting);
+    checkStep(step, { numEnvs, step: steps += numEnvs });
     actor.observe?.(step);
     observations = step.observations;
     for (const episode of tracker.observe(step)) {

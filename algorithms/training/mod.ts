@@ -75,6 +75,7 @@
 export * from "./algorithm.ts";
 export * from "./callback.ts";
 export * from "./check_settings.ts";
+export * from "./check_step.ts";
 export * from "./checkpoint_store.ts";
 export * from "./csv_logger.ts";
 export * from "./curve_series.ts";

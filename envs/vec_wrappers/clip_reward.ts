@@ -1,4 +1,4 @@
-import { checkRange, type ClipRewardOptions } from "../_clip_range.ts";
+import { type ClipRewardOptions, clipTo } from "../_clip_range.ts";
 import type { VecEnv } from "../vec_env.ts";
 import { VecTransformReward } from "./transform_reward.ts";
 
@@ -26,7 +26,6 @@ export class VecClipReward extends VecTransformReward {
    * @throws {RangeError} If its lower end is above its upper one.
    */
   constructor(env: VecEnv, options: ClipRewardOptions = {}) {
-    const { low, high } = checkRange(options);
-    super(env, (reward) => Math.min(Math.max(reward, low), high));
+    super(env, clipTo(options));
   }
 }

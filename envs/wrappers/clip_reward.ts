@@ -1,4 +1,4 @@
-import { checkRange, type ClipRewardOptions } from "../_clip_range.ts";
+import { type ClipRewardOptions, clipTo } from "../_clip_range.ts";
 import type { Env } from "../env.ts";
 import { TransformReward } from "./transform_reward.ts";
 
@@ -24,7 +24,6 @@ export class ClipReward extends TransformReward {
    * @throws {RangeError} If its lower end is above its upper one.
    */
   constructor(env: Env, options: ClipRewardOptions = {}) {
-    const { low, high } = checkRange(options);
-    super(env, (reward) => Math.min(Math.max(reward, low), high));
+    super(env, clipTo(options));
   }
 }

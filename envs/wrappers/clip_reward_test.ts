@@ -20,3 +20,7 @@ Deno.test("rewards are clipped to the range, -1 to 1 without one", () => {
 Deno.test("a range upside down is refused", () => {
   assertThrows(() => clipped(0, { low: 2 }), RangeError, "from 2 to 1");
 });
+Deno.test("what is no finite number stays, so that it is refused", () => {
+  const odd = [NaN, Infinity, -Infinity, "1", undefined, 1n] as number[];
+  for (const reward of odd) assertEquals(clipped(reward), reward);
+});

@@ -1,0 +1,201 @@
+import type { Batch } from "./algorithm.ts";
+import { isTypedArray } from "./state_tree.ts";
+
+/** A step as algorithms take it in; observations of any space. */
+export interface ObservedStep {
+  /** Observations after the step, `[numEnvs, ...]`. */
+  readonly observations: unknown;
+  /** Rewards, `[numEnvs]`. */
+  readonly rewards: ArrayLike<number>;
+  /** 1 where the episode reached an end state, `[numEnvs]`. */
+  readonly terminated: ArrayLike<number>;
+  /** 1 where the episode was cut short, `[numEnvs]`. */
+  readonly truncated: ArrayLike<number>;
+  /** True last observations; a row is valid where the episode ended. */
+  readonly finalObservations: unknown;
+}
+
+/** Size and time of what is checked, for the message. */
+export interface StepPlace {
+  /** Number of environment copies. */
+  readonly numEnvs: number;
+  /** Environment steps taken, this one included. */
+  readonly step: number;
+}
+
+/** Rows of a batch: all from `first` on, up to `end`. */
+interface Rows extends StepPlace {
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * Whether numbers from `first` on, up to `end`, are finite once they are held in
+ * 32 bits, as algorithms do: a product of 0 for each is not 0 in sum otherwise.
+ */
+function areFinite(
+  numbers: Float32Array | Float64Array,
+  first: number,
+  end: number,
+): boolean {
+  // Two sums side by side, as each waits for its last addition.
+  let even = 0, odd = 0, i = first;
+  for (; i + 1 < end; i += 2) {
+    even += Math.fround(numbers[i]) * 0;
+    odd += Math.fround(numbers[i + 1]) * 0;
+  }
+  if (i < end) even += Math.fround(numbers[i]) * 0;
+  return even + odd === 0;
+}
+
+function refuse(
+  field: string,
+  value: number,
+  copy: number,
+  step: number,
+): never {
+  const wanted = Number.isFinite(value)
+    ? "a number that 32 bits can hold"
+    : "a finite number";
+  throw new RangeError(
+    `Cannot use the ${field} of copy ${copy} at step ${step}: it is ${value}, expected ${wanted}`,
+  );
+}
+
+function checkBatch(name: string, batch: unknown, rows: Rows): void {
+  const { numEnvs, first, end, step } = rows;
+  if (!isTypedArray(batch)) {
+    for (const [key, inner] of partsOf(name, batch, step)) {
+      checkBatch(`${name}[${key}]`, inner, rows);
+    }
+    return;
+  }
+  const size = batch.length / numEnvs;
+  if (!Number.isInteger(size)) {
+    throw new RangeError(
+      `Cannot use the ${name}s at step ${step}: expected as many numbers of each of ${numEnvs} copies, got ${batch.length}`,
+    );
+  }
+  // Whole numbers are finite.
+  if (!(batch instanceof Float32Array || batch instanceof Float64Array)) return;
+  if (areFinite(batch, first * size, end * size)) return;
+  const at = batch.findIndex((it, i) =>
+    i >= first * size && !Number.isFinite(Math.fround(it))
+  );
+  const copy = Math.floor(at / size);
+  refuse(`${name}[${at - copy * size}]`, batch[at], copy, step);
+}
+
+/** The parts of a batch of a dict or a tuple. */
+function partsOf(
+  name: string,
+  batch: unknown,
+  step: number,
+): [string, Batch][] {
+  const isNest = typeof batch === "object" && batch !== null &&
+    typeof (batch as Promise<unknown>).then !== "function";
+  if (isNest) return Object.entries(batch);
+  throw new TypeError(
+    `Cannot use the ${name}s at step ${step}: expected typed arrays, got ${
+      typeof batch === "object" && batch !== null ? "a promise" : String(batch)
+    }`,
+  );
+}
+
+/**
+ * Throws unless a batch of observations is finite, also once it is held in 32
+ * bits.
+ *
+ * @param observations Observations, `[numEnvs, ...]`, of a dict or tuple nested.
+ * @param place Number of copies, and the step for the message.
+ * @throws {RangeError} If a number is not finite, with its copy.
+ * @throws {TypeError} If it is no batch, such as a promise.
+ * @example
+ * ```ts
+ * import { checkObservations } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => checkObservations(Float32Array.of(0, 1, 2, NaN), { numEnvs: 2, step: 0 }),
+ *   RangeError,
+ *   "Cannot use the observation[1] of copy 1 at step 0: it is NaN",
+ * );
+ * ```
+ */
+export function checkObservations(
+  observations: unknown,
+  { numEnvs, step }: StepPlace,
+): void {
+  const rows = { numEnvs, step, first: 0, end: numEnvs };
+  checkBatch("observation", observations, rows);
+}
+
+/**
+ * Throws unless a step of a vector environment can be learned from: rewards,
+ * observations and the last observations of episodes that ended are finite, also
+ * once they are held in 32 bits.
+ *
+ * @param observed The step.
+ * @param place Number of copies, and the step for the message.
+ * @throws {RangeError} If a number is not finite, with field and copy, or there
+ * are too few or too many rewards or ends.
+ * @throws {TypeError} If something is not in typed arrays.
+ * @example
+ * ```ts
+ * import { checkStep } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const step = {
+ *   observations: Float32Array.of(0, 1),
+ *   rewards: Float64Array.of(1, Infinity),
+ *   terminated: Uint8Array.of(0, 0),
+ *   truncated: Uint8Array.of(0, 0),
+ *   finalObservations: Float32Array.of(0, 0),
+ * };
+ * assertThrows(
+ *   () => checkStep(step, { numEnvs: 2, step: 956 }),
+ *   RangeError,
+ *   "Cannot use the reward of copy 1 at step 956: it is Infinity, expected a finite number",
+ * );
+ * ```
+ */
+export function checkStep(observed: ObservedStep, place: StepPlace): void {
+  const { rewards, terminated, truncated } = observed;
+  const { numEnvs, step } = place;
+  checkRows("rewards", rewards, place);
+  checkRows("terminated", terminated, place);
+  checkRows("truncated", truncated, place);
+  let sum = 0;
+  for (let i = 0; i < numEnvs; i++) sum += Math.fround(rewards[i]) * 0;
+  if (sum !== 0) {
+    const copy = Array.from(rewards).findIndex((it) =>
+      !Number.isFinite(Math.fround(it))
+    );
+    refuse("reward", rewards[copy], copy, step);
+  }
+  checkObservations(observed.observations, place);
+  for (let i = 0; i < numEnvs; i++) {
+    if (terminated[i] === 0 && truncated[i] === 0) continue;
+    const rows = { numEnvs, step, first: i, end: i + 1 };
+    checkBatch("final observation", observed.finalObservations, rows);
+  }
+}
+
+/** Throws unless an array has a number for each copy. */
+function checkRows(
+  name: string,
+  rows: ArrayLike<number>,
+  { numEnvs, step }: StepPlace,
+): void {
+  if (!isTypedArray(rows)) {
+    throw new TypeError(
+      `Cannot use the ${name} at step ${step}: expected a typed array, got ${
+        Array.isArray(rows) ? "a list" : typeof rows
+      }`,
+    );
+  }
+  if (rows.length === numEnvs) return;
+  throw new RangeError(
+    `Cannot use the ${name} at step ${step}: expected ${numEnvs} numbers, got ${rows.length}`,
+  );
+}
