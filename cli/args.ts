@@ -27,12 +27,14 @@ export const COMMON_OPTIONS: readonly OptionSpec[] = [
   { name: "debug", help: "Show where an error came from." },
 ];
 
-function unknownOption(name: string, specs: readonly OptionSpec[]): UsageError {
+function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {
+  const given = arg.split("=")[0];
+  const name = given.replace(/^-+/, "");
   const guess = nearest(name, specs.map((spec) => spec.name));
   const hint = isLikelyTypo(name, guess)
     ? `did you mean '--${guess}'?`
     : "'--help' lists the options";
-  return new UsageError(`Unknown option '--${name}': ${hint}`);
+  return new UsageError(`Unknown option '${given}': ${hint}`);
 }
 
 /** Ties a negative number to its option, which would be read as an option. */
@@ -68,7 +70,7 @@ export function parseOptions(
     collect: valued.map((spec) => spec.name),
     unknown: (arg: string) => {
       if (!arg.startsWith("-") || arg === "-") return true;
-      throw unknownOption(arg.replace(/^-+/, "").split("=")[0], specs);
+      throw unknownOption(arg, specs);
     },
   }) as Record<string, unknown> & { _: (string | number)[] };
   const values = new Map<string, string[]>();
@@ -86,6 +88,13 @@ export function parseOptions(
       );
     }
     values.set(spec.name, given);
+  }
+  for (const { name } of plain) {
+    const given = args.find((arg) => arg.startsWith(`--${name}=`));
+    if (given === undefined) continue;
+    throw new UsageError(
+      `Cannot use '${given}': '--${name}' takes no value, leave it out`,
+    );
   }
   const switches = plain.filter((spec) => parsed[spec.name] === true)
     .map((spec) => spec.name);

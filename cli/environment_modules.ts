@@ -29,6 +29,11 @@ const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
 
 /** The URL of a module: a path counts from the current folder. */
 function urlOf(module: string): string {
+  if (module.trim() === "") {
+    throw new UsageError(
+      `Cannot import '${module}', which envModules names: expected a file or a package of npm: or jsr:`,
+    );
+  }
   const url = /^[a-z]:[\\/]/i.test(module) ? null : URL.parse(module);
   if (url === null) return pathToFileURL(resolve(module)).href;
   if (PROTOCOLS.has(url.protocol)) return module;

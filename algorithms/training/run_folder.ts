@@ -7,6 +7,7 @@ import {
   readdirSync,
   rmdirSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import {
@@ -159,6 +160,7 @@ export function createRunFolder(
   options: CreateRunFolderOptions = {},
 ): RunFolder {
   const { ifTaken = "error" } = options;
+  checkFolders(dir);
   mkdirSync(dirname(dir), { recursive: true });
   const numbered = dir.replace(/[/\\]+$/, "");
   let folder = new RunFolder(dir);
@@ -173,6 +175,16 @@ export function createRunFolder(
     folder = new RunFolder(`${numbered}-${n}`);
   }
   return folder;
+}
+
+/** Throws if what is to be a folder, or one above it, is a file. */
+function checkFolders(dir: string): void {
+  let path = dir;
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
+  if (!existsSync(path) || statSync(path).isDirectory()) return;
+  throw new RangeError(
+    `Cannot create run ${dir}: ${path} is a file, wanted a folder`,
+  );
 }
 
 /** Makes a folder and its configuration, unless another has it already. */

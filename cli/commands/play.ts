@@ -1,4 +1,5 @@
 import type { Env } from "@bellman/envs";
+import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
 import type { Command } from "../command.ts";
@@ -55,6 +56,11 @@ async function sinkOf(
     if (options.values.has("fps")) {
       throw new UsageError(
         "Cannot use --fps with --png: single pictures have no rate; leave it out",
+      );
+    }
+    if (existsSync(png) && !statSync(png).isDirectory()) {
+      throw new UsageError(
+        `Cannot write the pictures to ${png}: expected a folder, this is a file`,
       );
     }
     return pngSink(png);

@@ -12,6 +12,7 @@ import { curveOf, groupNames } from "../curves.ts";
 import type { CommandIo } from "../io.ts";
 import { openRun } from "../runs.ts";
 import { UsageError } from "../usage_error.ts";
+import { checkWritable, writeWhole } from "../whole_file.ts";
 
 interface LoggedRun {
   run: string;
@@ -88,7 +89,8 @@ async function plotRuns(
     xLabel: "environment steps",
     yLabel: key,
   });
-  await Deno.writeTextFile(out, extension === "svg" ? svg : asHtml(svg, key));
+  await checkWritable(out, "the curves");
+  await writeWhole(out, extension === "svg" ? svg : asHtml(svg, key));
   io.out(`wrote ${out}\n`);
   return 0;
 }

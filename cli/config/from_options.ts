@@ -62,7 +62,7 @@ function parseValue(text: string, origin: string): unknown {
 
 function parseAssignment(text: string): Entry {
   const at = text.indexOf("=");
-  if (at <= 0) {
+  if (text.slice(0, Math.max(at, 0)).trim() === "") {
     throw new UsageError(
       `Cannot read '--set ${text}': expected KEY=VALUE, as in '--set numEnvs=8'`,
     );
