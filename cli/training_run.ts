@@ -6,6 +6,7 @@ import {
   type RunFolder,
   type StateTree,
   train,
+  type TrainContext,
   TrainingDivergedError,
   type TrainOptions,
   type TrainResult,
@@ -137,8 +138,10 @@ async function trained(
   const options = trainOptions(run, plots);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
+  let progress: Pick<TrainContext, "step"> = { step: 0 };
   const begin = {
-    onStart() {
+    onStart(context: TrainContext) {
+      progress = context;
       // That of an interrupted run: it would tell that this one has ended.
       rmSync(folder.reportPath, { force: true });
       hasBegun ||= !isNew;
@@ -168,7 +171,7 @@ async function trained(
         checkpoints.at(-1)!.step
       } with: deno task train --resume ${folder.dir}`;
     throw new RunFailure(
-      `The run of ${config.algorithm} on ${config.env} failed: ${message}${next}`,
+      `The run of ${config.algorithm} on ${config.env} failed after ${progress.step} steps: ${message}${next}`,
       { cause: error },
     );
   }

@@ -8,7 +8,9 @@ import {
   describePlace,
   EnvDataError,
   type EnvDataFault,
+  type EnvDataPlace,
 } from "./env_data_error.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { BoxArray, Space } from "./space.ts";
 import { allocateArray, elementCount } from "./space_arrays.ts";
 import type { Batch, VecStep } from "./vec_env.ts";
@@ -28,8 +30,11 @@ export function describe(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value);
   if (isThenable(value)) return "a promise";
-  if (Array.isArray(value)) return `a list of ${value.length}`;
   const name = Object.getPrototypeOf(value)?.constructor?.name ?? "record";
+  if (Array.isArray(value) && name === "Array") {
+    const { length } = value, hasGaps = Object.keys(value).length !== length;
+    return `a list of ${length}${hasGaps ? " with gaps" : ""}`;
+  }
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
     return `a ${name} of ${(value as Float32Array).length}`;
   }
@@ -375,12 +380,28 @@ export function snapshotFault(
   };
 }
 
-/** Whether it is a list or a plain record. */
+/** Whether it is a plain list without holes, or a plain record. */
 function isNest(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return true;
   const prototype = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    return prototype === Array.prototype &&
+      Object.keys(value).length === value.length;
+  }
   return prototype === null || prototype === Object.prototype;
+}
+
+/** Restores an environment; one that does so later, in a promise, is refused. */
+export function restoreNow(
+  env: Env,
+  state: Snapshot,
+  place: EnvDataPlace,
+): void {
+  const result: unknown = env.restore(state);
+  if (!isThenable(result)) return;
+  const wanted = "nothing: restore must not be async";
+  const fault = { field: "the result of restore", got: "a promise", wanted };
+  throw new EnvDataError(fault, place);
 }
 
 /**

@@ -7,6 +7,7 @@ import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";
 import type { StepResult } from "./env.ts";
+import { TimeLimit } from "./wrappers/time_limit.ts";
 import type { VecEnv } from "./vec_env.ts";
 
 const AT_5 = "of Wrong-v0, copy 1, at step 5 of its episode: it is ";
@@ -58,6 +59,8 @@ const SAYS: Record<string, string> = {
   savesHole: `snapshot.best ${STATE}undefined`,
   savesBigInt: `snapshot.seed ${STATE}1n`,
   savesShorts: `the snapshot ${STATE}a Int16Array of 2`,
+  savesGap: `snapshot.times ${STATE}a list of 3 with gaps`,
+  savesStack: `the snapshot ${STATE}a Stack`,
   savesPromise: `the snapshot ${STATE}a promise`,
   savesItself: "nested too deeply, or in itself",
   asyncAlways: "a promise, expected a record of observation, reward",
@@ -208,5 +211,30 @@ Deno.test("parts of nested observations are named", () => {
     () => more.step(new Int32Array(1)),
     EnvDataError,
     "expected a record of",
+  );
+});
+
+class LateEnv extends WrongEnv {
+  override async restore(): Promise<void> {}
+}
+
+Deno.test("an environment that restores its state later is refused", () => {
+  for (const wrap of [false, true]) {
+    const make = () => new LateEnv({});
+    const env = new SyncVecEnv([
+      wrap ? () => new TimeLimit(make(), 10) : make,
+    ]);
+    env.reset({ seed: 0 });
+    const state = env.snapshot();
+    assertThrows(
+      () => env.restore(state),
+      EnvDataError,
+      "it is a promise, expected nothing: restore must not be async",
+    );
+  }
+  assertThrows(
+    () => checkEnv(new LateEnv({})),
+    Error,
+    "the result of restore is a promise",
   );
 });

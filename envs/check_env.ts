@@ -1,6 +1,6 @@
 import { exactText } from "./_exact_text.ts";
 import { checkSpace } from "./_check_space.ts";
-import { EnvData, snapshotFault } from "./_env_data.ts";
+import { EnvData, restoreNow, snapshotFault } from "./_env_data.ts";
 import { allocateBatch } from "./batch.ts";
 import type { Env, StepResult } from "./env.ts";
 import { EnvDataError } from "./env_data_error.ts";
@@ -151,7 +151,11 @@ function checkSnapshot(
   if (snapshotText(snapshot) !== text) {
     fail("a snapshot changed with later steps: it must be a copy");
   }
-  env.restore(snapshot);
+  try {
+    restoreNow(env, snapshot, {});
+  } catch (error) {
+    refuse(error);
+  }
   if (!same(first, run(env, new SeededRandom(seed + 2), steps))) {
     fail("after restoring a snapshot, the same actions gave another course");
   }

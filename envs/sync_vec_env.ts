@@ -2,7 +2,12 @@ import { ActionRows } from "./_action_rows.ts";
 import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
 import { describeSpace } from "./describe_space.ts";
 import type { Env, EnvSpec } from "./env.ts";
-import { checkEnvSpaces, EnvData, snapshotFault } from "./_env_data.ts";
+import {
+  checkEnvSpaces,
+  EnvData,
+  restoreNow,
+  snapshotFault,
+} from "./_env_data.ts";
 import { checkSnapshotCopies } from "./_check_copies.ts";
 import { copySeeds } from "./copy_seeds.ts";
 import { DEFAULT_SEED } from "./random.ts";
@@ -211,6 +216,7 @@ export class SyncVecEnv implements VecEnv {
    *
    * @param snapshot What `snapshot` returned.
    * @throws {RangeError} If it is of another number of copies.
+   * @throws {EnvDataError} If a copy restores its state later, in a promise.
    */
   restore(snapshot: Snapshot): void {
     const { isSeeded, envs, steps, observations } = snapshotRecord(snapshot, [
@@ -222,7 +228,10 @@ export class SyncVecEnv implements VecEnv {
     const states = envs as Snapshot[];
     checkSnapshotCopies(this.numEnvs, states.length);
     this.#isSeeded = isSeeded as boolean;
-    this.envs.forEach((env, i) => env.restore(states[i]));
+    const id = this.spec?.id;
+    this.envs.forEach((env, copy) => {
+      restoreNow(env, states[copy], { id, copy });
+    });
     this.#steps.set(steps as Int32Array);
     copyBatch(observations as Batch, this.#observations);
   }

@@ -50,6 +50,8 @@ class Counter {
   count = 3;
 }
 
+class Stack extends Array<number> {}
+
 /** Replaces the state. */
 const SNAPSHOTS: Record<string, () => unknown> = {
   savesMap: () => ({ seen: new Map([[1, 2]]) }),
@@ -61,6 +63,8 @@ const SNAPSHOTS: Record<string, () => unknown> = {
   savesHole: () => ({ best: undefined }),
   savesBigInt: () => ({ seed: 1n }),
   savesShorts: () => new Int16Array(2),
+  savesGap: () => ({ times: [1, , 3] }),
+  savesStack: () => new Stack(),
   savesPromise: () => Promise.resolve(1),
   savesItself: () => {
     const state: Wrong = {};

@@ -5,6 +5,7 @@ import type {
   RgbImage,
   StepResult,
 } from "../env.ts";
+import { restoreNow } from "../_env_data.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 
@@ -114,7 +115,7 @@ export class EnvWrapper implements Env {
    */
   restore(snapshot: Snapshot): void {
     const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
-    this.env.restore(env);
+    restoreNow(this.env, env, { id: this.env.spec?.id });
     this.loadOwnState(own);
   }
 
