@@ -54,8 +54,10 @@ export function sumRewards(
       }
       discount *= gamma;
     }
-    between.fill(slot, at, (i + 1) * later);
-    betweenDiscounts.fill(0, at, (i + 1) * later);
+    for (const end = (i + 1) * later; at < end; at++) {
+      between[at] = slot;
+      betweenDiscounts[at] = 0;
+    }
     last[i] = slot;
     sums[i] = sum;
     discounts[i] = discount;

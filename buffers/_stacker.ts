@@ -166,9 +166,9 @@ interface KernelExports {
 }
 
 /**
- * Interleaves frames 16 pixels at a time. They are copied into memory of its
- * own and the stack out of it, which takes less time than the rest: both stay
- * near the processor.
+ * Interleaves frames 16 pixels at a time. WebAssembly reaches its own memory
+ * only: frames are copied into it, and each stack out of it while it is in the
+ * processor's cache.
  */
 class StackKernel {
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
@@ -182,7 +182,11 @@ class StackKernel {
   readonly #places = new Int32Array(FRAMES);
 
   constructor() {
-    const module = new WebAssembly.Module(Uint8Array.fromBase64(KERNEL_BYTES));
+    const bytes = Uint8Array.from(
+      atob(KERNEL_BYTES),
+      (character) => character.charCodeAt(0),
+    );
+    const module = new WebAssembly.Module(bytes);
     const env = { memory: this.#memory };
     const { exports } = new WebAssembly.Instance(module, { env });
     this.#interleave = (exports as unknown as KernelExports).interleave;

@@ -9,7 +9,7 @@ const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
  * what draws rows in proportion to their priorities.
  *
  * Each node has 16 children, so that a million leaves lie five levels deep, and
- * the nodes take one and a half bytes for each leaf of 8 bytes. A node is always
+ * the nodes take nearly one and a half bytes for each leaf of 8 bytes. A node is always
  * computed anew from its children: sums do not drift, and follow from the leaves
  * alone. That is done when a sum is next needed, once for all changes until then.
  *

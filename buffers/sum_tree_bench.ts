@@ -19,13 +19,15 @@ Deno.bench(`find ${batch} of ${leaves} leaves`, () => {
   tree.findMany(masses, indices);
 });
 
-Deno.bench(`set ${batch} of ${leaves} leaves, in order`, () => {
+Deno.bench(`set ${batch} of ${leaves} leaves, in order, and sum`, () => {
   tree.setMany(indices, values);
+  tree.total;
 });
 
-Deno.bench(`set ${batch} of ${leaves} leaves, at random`, () => {
+Deno.bench(`set ${batch} of ${leaves} leaves, at random, and sum`, () => {
   for (let i = 0; i < batch; i++) indices[i] = random.integer(leaves);
   tree.setMany(indices, values);
+  tree.total;
 });
 
 Deno.bench(`set ${batch} leaves one by one`, () => {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { isLikelyTypo, nearest } from "./config/schema.ts";
+import { messageOf } from "./input_errors.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** What begins the ids of environments that Python's Gymnasium hosts. */
@@ -82,9 +83,7 @@ async function importOwn(module: string): Promise<void> {
     await import(urlOf(module));
   } catch (error) {
     throw new UsageError(
-      `Cannot import ${module}, which envModules names: ${
-        (error as Error).message.split("\n")[0]
-      }`,
+      `Cannot import ${module}, which envModules names: ${messageOf(error)}`,
       { cause: error },
     );
   }

@@ -9,12 +9,44 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
   EEXIST: "it exists already",
   ENOTDIR: "a part of its path is not a folder",
   EISDIR: "it is a folder",
+  ENOTEMPTY: "the folder is not empty",
+  ENAMETOOLONG: "its name is too long",
+  ELOOP: "its links lead in a circle",
+  EINVAL: "it cannot be used so",
+  EROFS: "it is on a disk that may only be read",
   ENOSPC: "the disk is full",
+  EDQUOT: "the user's share of the disk is full",
+  EFBIG: "it would be too large",
+  EBUSY: "something else uses it",
+  ETXTBSY: "it is a program that runs",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  EIO: "the disk does not answer",
 };
+
+/**
+ * Says in one line what was thrown, which need not be an error: environments of
+ * the user's own may throw anything.
+ */
+export function messageOf(thrown: unknown): string {
+  const text = thrown instanceof Error
+    ? thrown.message || thrown.name
+    : typeof thrown === "string" && thrown.trim() !== ""
+    ? thrown
+    : `${
+      Deno.inspect(thrown, { compact: true, breakLength: Infinity })
+    } was thrown`;
+  return text.trim().split(/[\r\n]/)[0];
+}
 
 /** The path that an error of Deno's own functions names, quoted at its end. */
 function pathIn({ message }: Error): string | undefined {
   return /: \w+ (?:'[^']+' -> )?'([^']+)'$/.exec(message)?.[1];
+}
+
+/** Says in words what the file system makes of a path that cannot be used. */
+export function fileProblem(error: unknown): string | undefined {
+  return FILE_PROBLEMS[(error as { code?: string } | null)?.code ?? ""];
 }
 
 /**
@@ -29,12 +61,11 @@ export function fileError(
   ownPath?: string,
 ): UsageError | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code, path: itsPath } = error as { code?: string; path?: string };
-  const path = ownPath ?? itsPath ?? pathIn(error);
-  const problem = FILE_PROBLEMS[code ?? ""];
+  const path = ownPath ?? (error as { path?: string }).path ?? pathIn(error);
+  const problem = fileProblem(error);
   if (problem === undefined) return undefined;
-  const which = path === undefined ? "" : ` ${path}`;
-  return new UsageError(`Cannot use the file${which}: ${problem}`, {
+  const which = path === undefined ? "a file" : `the file ${path}`;
+  return new UsageError(`Cannot use ${which}: ${problem}`, {
     cause: error,
   });
 }

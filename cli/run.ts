@@ -9,7 +9,9 @@ import { trainCommand } from "./commands/train.ts";
 import { isLikelyTypo, nearest } from "./config/schema.ts";
 import { commandHelp, programHelp } from "./help.ts";
 import { type CommandIo, processIo } from "./io.ts";
-import { asInputError } from "./input_errors.ts";
+import { asInputError, messageOf } from "./input_errors.ts";
+import { RunFailure } from "./run_failure.ts";
+import { onStrayError, strayErrorsHeard } from "./stray_errors.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** The commands in the order in which the help lists them. */
@@ -82,17 +84,30 @@ export async function run(
   args: readonly string[],
   io: CommandIo = processIo(),
 ): Promise<number> {
+  const stray = Promise.withResolvers<never>();
+  const release = onStrayError((thrown) =>
+    stray.reject(
+      new RunFailure(
+        `Failed where nothing could catch it: ${messageOf(thrown)}`,
+        {
+          cause: thrown,
+        },
+      ),
+    )
+  );
   try {
-    return await dispatch(args, io);
+    const code = await Promise.race([dispatch(args, io), stray.promise]);
+    await Promise.race([strayErrorsHeard(), stray.promise]);
+    return code;
   } catch (error) {
     const input = asInputError(error);
-    const shown = input ?? error;
-    const message = shown instanceof Error ? shown.message : String(shown);
-    io.err(`error: ${message.split("\n")[0]}\n`);
+    io.err(`error: ${messageOf(input ?? error)}\n`);
     if (args.includes("--debug") && error instanceof Error) {
       // With what caused it, as far as that is known.
       io.err(`${Deno.inspect(error)}\n`);
     }
     return input === undefined ? 1 : 2;
+  } finally {
+    release();
   }
 }

@@ -10,6 +10,7 @@ import type { Algorithm } from "@bellman/training";
 import { ALGORITHMS } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import type { CommandIo } from "./io.ts";
+import { messageOf } from "./input_errors.ts";
 import { UsageError } from "./usage_error.ts";
 import { loadEnvironment } from "./environment_modules.ts";
 import { checkMemory } from "./memory.ts";
@@ -36,7 +37,7 @@ async function requestedBackend(name: BackendName): Promise<BackendInfo> {
   try {
     return await selectBackend(name);
   } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 
@@ -49,7 +50,7 @@ function requestedEngine(
   try {
     return selectEngine(wanted, { onNotice });
   } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error });
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 
@@ -64,7 +65,13 @@ async function requestedEnvironments(
     return environments;
   } catch (error) {
     environments?.training.close();
-    throw new UsageError((error as Error).message, { cause: error });
+    const message = messageOf(error);
+    // Errors of our own name what they are about, those of others need not.
+    const isOwn = /^(Cannot|Unknown|Wrong) /.test(message);
+    throw new UsageError(
+      isOwn ? message : `Cannot make the environment ${config.env}: ${message}`,
+      { cause: error },
+    );
   }
 }
 

@@ -19,6 +19,7 @@ import {
   evaluationCopies,
   round,
 } from "./evaluation.ts";
+import { fileError, messageOf } from "./input_errors.ts";
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
 import { policyFile } from "./policy_file.ts";
@@ -27,6 +28,7 @@ import { writeReport } from "./report.ts";
 import { RestoreFailure, RunFailure } from "./run_failure.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import { notices, type Session } from "./session.ts";
+import { strayErrorsHeard } from "./stray_errors.ts";
 import { writeWhole } from "./whole_file.ts";
 
 /** A run to train: what it consists of and where it prints. */
@@ -38,6 +40,8 @@ export interface TrainingRun {
   signal: AbortSignal;
   /** Text of the configuration that the run began with. */
   configText: string;
+  /** Aborted by an error that nothing could catch: the run stops and saves itself. */
+  strayError?: AbortSignal;
   /** State to go on from. */
   resumeFrom?: StateTree;
 }
@@ -82,7 +86,9 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
     }),
     resumeFrom: run.resumeFrom,
     onWarning: notices(io),
-    signal: run.signal,
+    signal: run.strayError === undefined
+      ? run.signal
+      : AbortSignal.any([run.signal, run.strayError]),
   };
 }
 
@@ -134,7 +140,7 @@ async function trained(
   run: TrainingRun,
   plots: PolicyPlots | undefined,
 ): Promise<TrainResult> {
-  const { session: { algorithm, environments, config }, folder } = run;
+  const { session: { algorithm, environments }, folder } = run;
   const options = trainOptions(run, plots);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
@@ -162,19 +168,28 @@ async function trained(
       throw error;
     }
     if (error instanceof TrainingDivergedError) throw error;
-    const message = (error as Error).message.split("\n")[0];
-    if (!hasBegun) throw new RestoreFailure(message, { cause: error });
-    const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
-    const next = checkpoints.length === 0
-      ? ""
-      : `; go on from step ${
-        checkpoints.at(-1)!.step
-      } with: deno task train --resume ${folder.dir}`;
-    throw new RunFailure(
-      `The run of ${config.algorithm} on ${config.env} failed after ${progress.step} steps: ${message}${next}`,
-      { cause: error },
-    );
+    if (hasBegun) throw failureOf(run, error, progress.step);
+    throw new RestoreFailure(messageOf(error), { cause: error });
   }
+}
+
+/** Says what ended a run that began well, with the way on. */
+function failureOf(
+  { session: { config }, folder }: TrainingRun,
+  cause: unknown,
+  step: number,
+): RunFailure {
+  const message = messageOf(fileError(cause) ?? cause);
+  const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
+  const next = checkpoints.length === 0
+    ? ""
+    : `; go on from step ${
+      checkpoints.at(-1)!.step
+    } with: deno task train --resume ${folder.dir}`;
+  return new RunFailure(
+    `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}${next}`,
+    { cause },
+  );
 }
 
 /**
@@ -182,9 +197,28 @@ async function trained(
  * the exit code: 130 if it was interrupted.
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
-  const { session, folder, io } = run;
   const plots = plotsOf(run);
   const result = await trained(run, plots);
+  try {
+    await hearStrayErrors(run);
+    return await concluded(run, { result, plots });
+  } catch (error) {
+    throw failureOf(run, error, result.step);
+  }
+}
+
+/** Fails if something was thrown by now that nothing could catch. */
+async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
+  await strayErrorsHeard();
+  strayError?.throwIfAborted();
+}
+
+/** What is left to do once the training has stopped. */
+async function concluded(
+  run: TrainingRun,
+  { result, plots }: { result: TrainResult; plots?: PolicyPlots },
+): Promise<number> {
+  const { session, folder, io } = run;
   const details = describeResult(result);
   if (result.stopReason === "interrupted") {
     await writeReport(folder, session.config, { details });
@@ -197,6 +231,7 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   await plots?.write(best.step);
   const policy = policyFile(session);
   if (policy !== undefined) await writeWhole(folder.policyPath, policy);
+  await hearStrayErrors(run);
   const named: [string, JudgedAgent][] = [
     [`Last agent (step ${last.step})`, last],
     [`Best agent (step ${best.step})`, best],

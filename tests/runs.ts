@@ -64,7 +64,8 @@ function withoutClock(text: string): string {
 /** What a run leaves but the time it took. */
 export interface Remains {
   state: StateTree;
-  best: StateTree;
+  /** None of a run that evaluated at its end alone. */
+  best?: StateTree;
   /** Names of the best one's files. */
   files: string[];
   episodes: string;
@@ -74,15 +75,15 @@ export interface Remains {
 /** Reads what a run leaves. */
 export function remainsOf(dir: string): Remains {
   const store = new CheckpointStore(`${dir}/checkpoints`);
-  const [state, best] = (["latest", "best"] as const).map((which) => {
+  const stateOf = (which: "latest" | "best") => {
     const { state } = store.load(which);
     const { loop } = state as Record<string, Record<string, StateTree>>;
     delete loop.elapsedSeconds;
     return state;
-  });
+  };
   return {
-    state,
-    best,
+    state: stateOf("latest"),
+    best: store.list().best && stateOf("best"),
     files: [...Deno.readDirSync(store.dir)].map(({ name }) => name)
       .filter((name) => name.startsWith("best")).sort(),
     episodes: Deno.readTextFileSync(`${dir}/episodes.csv`),

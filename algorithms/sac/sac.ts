@@ -351,7 +351,8 @@ export class SAC {
 
   /**
    * Continues from a state that {@link save} gave. A state without transitions
-   * is gone on with from an empty replay buffer.
+   * is gone on with from an empty replay buffer; the first stacks of frames that
+   * it draws then repeat the first frame after it.
    *
    * @param state The state; copied.
    * @throws {TypeError} If it is not the state of such an agent, or of one that

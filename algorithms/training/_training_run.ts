@@ -38,6 +38,9 @@ import type { StateTree } from "./state_tree.ts";
 import type { TrainOptions } from "./train_options.ts";
 import type { TrainResult } from "./train_result.ts";
 
+/** Numbered checkpoints that are kept where nothing is said. */
+const KEEP_LAST = 3;
+
 /** One call of `train`: its counters, and what it does at each of them. */
 export class TrainingRun implements TrainContext, ProgressState {
   readonly algorithm: Algorithm;
@@ -245,7 +248,8 @@ export class TrainingRun implements TrainContext, ProgressState {
   async #checkpoint(best = false): Promise<void> {
     const { checkpoints } = this.#options;
     if (checkpoints === undefined) return;
-    const { store, everyTimesteps = Infinity, keepLast = 3 } = checkpoints;
+    const { store, everyTimesteps = Infinity, keepLast = KEEP_LAST } =
+      checkpoints;
     const state = this.#save();
     const diverged = divergedArray(state);
     if (diverged) throw this.#divergence(diverged);
@@ -294,7 +298,8 @@ export class TrainingRun implements TrainContext, ProgressState {
     const { checkpoints, onWarning = () => {} } = this.#options;
     const { logs } = checkpoints?.store.notes(this.step) ?? {};
     if (checkpoints !== undefined) {
-      checkpoints.store.truncate(this.step);
+      const { keepLast = KEEP_LAST } = checkpoints;
+      checkpoints.store.truncate(this.step, { keepLast });
       this.#mendBest(checkpoints.store, onWarning);
     }
     truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);

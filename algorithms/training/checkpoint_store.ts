@@ -314,13 +314,16 @@ export class CheckpointStore {
    * there makes them anew. The best one stays.
    *
    * @param step The last step to keep.
+   * @param options How many of those up to there are kept, as in `save`: all by default.
    */
-  truncate(step: number): void {
+  truncate(step: number, options: { keepLast?: number } = {}): void {
     for (const info of this.#numbered()) {
       // A folder of such a name is none of ours.
       const isOurs = lstatSync(info.path).isFile();
       if (info.step > step && isOurs) rmSync(info.path);
     }
+    // A process that was killed between writing one and removing another.
+    this.#keepLast(options.keepLast ?? Infinity);
     this.#removeLeftovers();
   }
 

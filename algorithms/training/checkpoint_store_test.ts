@@ -285,6 +285,9 @@ Deno.test(
     assertEquals(store.list().checkpoints.map(({ step }) => step), [10, 20]);
     assertEquals(store.load("best").step, 30);
     assertEquals(names(dir).length, 6);
+    // A process that was killed had not removed the older one yet.
+    store.truncate(20, { keepLast: 1 });
+    assertEquals(store.list().checkpoints.map(({ step }) => step), [20]);
   }),
 );
 

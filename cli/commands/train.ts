@@ -10,6 +10,7 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import { codeOf } from "../environment_modules.ts";
 import { runConfigSchema } from "../config/run_config_schema.ts";
 import { configHelp } from "../help.ts";
+import { messageOf } from "../input_errors.ts";
 import { interruptSignal } from "../interrupt.ts";
 import type { CommandIo } from "../io.ts";
 import { plottedAgent } from "../policy_plots.ts";
@@ -24,6 +25,7 @@ import {
   TRUST_OPTION,
 } from "../runs.ts";
 import { notices, openSession, type Session } from "../session.ts";
+import { onStrayError } from "../stray_errors.ts";
 import { runTraining, type TrainingRun } from "../training_run.ts";
 import { UsageError } from "../usage_error.ts";
 import { writeWhole } from "../whole_file.ts";
@@ -83,9 +85,16 @@ async function carryOut(
   const { signal, release } = await interruptSignal(() =>
     io.err("\nStopping and saving; a second Ctrl-C ends the run at once\n")
   );
+  const stray = new AbortController();
+  const releaseStray = onStrayError((thrown) =>
+    // Without a reason, an abort has one of its own.
+    stray.abort(thrown ?? new Error(messageOf(thrown)))
+  );
   try {
-    return await runTraining({ ...start, io, quiet, signal });
+    const strayError = stray.signal;
+    return await runTraining({ ...start, io, quiet, signal, strayError });
   } finally {
+    releaseStray();
     await release();
     session.close();
   }

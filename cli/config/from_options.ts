@@ -1,5 +1,6 @@
 import { parse } from "@std/yaml";
 import { type OptionSpec, type ParsedOptions, valueOf } from "../args.ts";
+import { fileProblem, messageOf } from "../input_errors.ts";
 import { UsageError } from "../usage_error.ts";
 import { resolveConfig, type ResolvedConfig } from "./resolve.ts";
 import type { Entry } from "./validate.ts";
@@ -90,10 +91,10 @@ export async function readText(path: string, what: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);
   } catch (error) {
-    const reason = error instanceof Deno.errors.NotFound
-      ? "there is no such file"
-      : (error as Error).message;
-    throw new UsageError(`Cannot read ${what} ${path}: ${reason}`);
+    throw new UsageError(
+      `Cannot read ${what} ${path}: ${fileProblem(error) ?? messageOf(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -8,6 +8,8 @@ import {
 } from "node:assert";
 import { equal } from "./_equal.ts";
 
+export { equal };
+
 // deno-lint-ignore no-explicit-any
 type Constructor<T> = abstract new (...args: any[]) => T;
 

@@ -1,0 +1,216 @@
+/**
+ * What environments and disks do to a run that began well: one line, exit code
+ * 1, and a way on that works.
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { existsSync } from "node:fs";
+import { capture } from "../cli/testdata/capture.ts";
+
+const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+const MODULE = new URL("testdata/failing_env.ts", import.meta.url).pathname;
+const dir = await Deno.makeTempDir({ prefix: "bellman-failures-" });
+const TINY = [
+  ...["--backend=cpu", "--set=numEnvs=2", "--set=evaluationEpisodes=1"],
+  "--quiet",
+];
+
+function failing(how: string, out: string): string[] {
+  return [
+    ...["train", "--env=Failing-v0", `--set=envModules=[${MODULE}]`],
+    ...[`--set=envKwargs={how: ${how}}`, "--steps=400", ...TINY],
+    ...["--out", out],
+  ];
+}
+
+Deno.test("what is no environment is refused before there is a folder", async () => {
+  const cases: Record<string, string> = {
+    "throw on making": "Cannot make the environment Failing-v0: no luck",
+    "throw text on making": "Cannot make the environment Failing-v0: no luck",
+    "no space":
+      "Cannot use the observationSpace of Failing-v0, copy 0: Cannot use undefined as a space: expected one with a known 'type'",
+  };
+  for (const [how, message] of Object.entries(cases)) {
+    const out = `${dir}/never`;
+    const { code, err } = await capture(...failing(how, out));
+    assertEquals([code, err], [2, `error: ${message}\n`]);
+    assertEquals(existsSync(out), false);
+  }
+});
+
+Deno.test("whatever a step throws is one line with the way on", async () => {
+  const cases: Record<string, string> = {
+    "throw null": "null was thrown",
+    "throw text": "no luck",
+    "throw nothing": "undefined was thrown",
+  };
+  for (const [how, message] of Object.entries(cases)) {
+    const out = `${dir}/${how.replaceAll(" ", "-")}`;
+    const { code, err } = await capture(...failing(how, out));
+    assertEquals([code, err.replace(/after \d+ steps/, "after N steps")], [
+      1,
+      `error: The run of a2c on Failing-v0 failed after N steps: ${message}; go on from step 0 with: deno task train --resume ${out}\n`,
+    ]);
+  }
+});
+
+async function inProcess(
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "-q", "--no-check", MAIN, ...args],
+    env: { NO_COLOR: "1" },
+  }).output();
+  const [out, err] = [stdout, stderr].map((it) => new TextDecoder().decode(it));
+  return { code, out, err };
+}
+
+Deno.test("what nothing can catch stops the run, which is saved", async () => {
+  const cases: Record<string, string> = {
+    "reject": "no luck",
+    "reject nothing": "undefined was thrown",
+    "throw in timer": "no luck",
+  };
+  await Promise.all(
+    Object.entries(cases).map(async ([how, message]) => {
+      const out = `${dir}/${how.replaceAll(" ", "-")}`;
+      const failed = await inProcess(...failing(how, out));
+      assertEquals([failed.code, failed.out], [1, ""], failed.err);
+      const line =
+        /^error: The run of a2c on Failing-v0 failed after \d+ steps: (.*); go on from step (\d+) with: deno task train --resume (.*)\n$/
+          .exec(failed.err);
+      assertEquals(line?.[1], message, failed.err);
+      assert(Number(line?.[2]) >= 100);
+      assertEquals(line?.[3], out);
+      assertEquals(existsSync(`${out}/report.html`), false);
+    }),
+  );
+  // It fails anew at its hundredth step, and does not take that many at last.
+  const args = ["train", "--resume", `${dir}/reject`, "--quiet"];
+  let resumed = await inProcess(...args);
+  for (let step = 0; resumed.code !== 0;) {
+    const line =
+      /failed after \d+ steps: no luck; go on from step (\d+) with: /;
+    const next = Number(line.exec(resumed.err)?.[1]);
+    assert(next > step, resumed.err);
+    step = next;
+    resumed = await inProcess(...args);
+  }
+  assertMatch(resumed.out, /Best agent/);
+  const evaluated = await inProcess(
+    ...["eval", `${dir}/reject`, "--episodes=100"],
+  );
+  assertEquals([evaluated.code, evaluated.err], [
+    1,
+    `The run imports file://${MODULE}\nerror: Failed where nothing could catch it: no luck\n`,
+  ]);
+});
+
+Deno.test({
+  name: "a full disk at the end of a run is one line with the way on",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    const out = `${dir}/full`;
+    const args = ["train", "--steps=40", ...TINY, "--out", out];
+    assertEquals((await capture(...args)).code, 0);
+    for (const name of ["policy.onnx", "report.html"]) {
+      await Deno.remove(`${out}/report.html`);
+      // What is written first, under another name, is on a full disk.
+      await new Deno.Command("ln", {
+        args: ["-s", "/dev/full", `${out}/${name}.tmp`],
+      }).output();
+      const { code, err } = await inProcess(
+        ...["train", "--resume", out, "--quiet"],
+      );
+      assertEquals([code, err], [
+        1,
+        `error: The run of a2c on CartPole-v1 failed after 40 steps: Cannot use the file ${out}/${name}: the disk is full; go on from step 40 with: deno task train --resume ${out}\n`,
+      ]);
+      const left = [...Deno.readDirSync(out)].map((it) => it.name);
+      assertEquals(left.filter((it) => it.endsWith(".tmp")), []);
+      assertEquals(existsSync(`${out}/report.html`), false);
+      const again = await capture("train", "--resume", out, "--quiet");
+      assertEquals([again.code, again.err], [0, ""]);
+    }
+  },
+});
+
+/** Whether this user may mount file systems: in containers, root often may. */
+async function canMount(): Promise<boolean> {
+  if (Deno.build.os !== "linux") return false;
+  const target = `${dir}/mounted`;
+  await Deno.mkdir(target);
+  try {
+    return (await mount(target, "size=64k")).success;
+  } finally {
+    await unmount(target);
+  }
+}
+
+function mount(target: string, options: string): Promise<Deno.CommandOutput> {
+  const args = ["-t", "tmpfs", "-o", options, "tmpfs", target];
+  return new Deno.Command("mount", { args }).output();
+}
+
+function unmount(target: string): Promise<Deno.CommandOutput> {
+  return new Deno.Command("umount", { args: [target] }).output();
+}
+
+const mounts = await canMount().catch(() => false);
+
+Deno.test({
+  name: "a disk that fills up during a run loses nothing that was saved",
+  ignore: !mounts,
+  fn: async () => {
+    const disk = `${dir}/disk`;
+    await Deno.mkdir(disk);
+    assert((await mount(disk, "size=300k")).success);
+    try {
+      const out = `${disk}/run`;
+      const args = [
+        ...["train", "--steps=4000", "--set=checkpointInterval=200"],
+        ...["--set=keepCheckpoints=1000", ...TINY.slice(1), "--out", out],
+      ];
+      const { code, err } = await capture(...args);
+      assertEquals(code, 1);
+      const line =
+        /^error: The run of a2c on CartPole-v1 failed after \d+ steps: Cannot use .*: the disk is full; go on from step (\d+) with: deno task train --resume .*\n$/
+          .exec(err);
+      assert(Number(line?.[1]) > 0, err);
+      assert((await mount(disk, "remount,size=20m")).success);
+      const resumed = await capture("train", "--resume", out, "--quiet");
+      assertEquals([resumed.code, resumed.err], [0, ""]);
+      const whole = `${dir}/whole`;
+      assertEquals((await capture(...args.slice(0, -1), whole)).code, 0);
+      assertEquals(
+        await Deno.readTextFile(`${out}/episodes.csv`),
+        await Deno.readTextFile(`${whole}/episodes.csv`),
+      );
+    } finally {
+      await unmount(disk);
+    }
+  },
+});
+
+Deno.test({
+  name: "a disk that may only be read is told as such",
+  ignore: !mounts,
+  fn: async () => {
+    const disk = `${dir}/read-only`;
+    await Deno.mkdir(disk);
+    assert((await mount(disk, "ro")).success);
+    try {
+      const out = `${disk}/run`;
+      const { code, err } = await capture("train", ...TINY, "--out", out);
+      assertEquals([code, err], [
+        2,
+        `error: Cannot use the file ${out}: it is on a disk that may only be read\n`,
+      ]);
+    } finally {
+      await unmount(disk);
+    }
+  },
+});
+
+globalThis.addEventListener("unload", () => {
+  Deno.removeSync(dir, { recursive: true });
+});

@@ -1,0 +1,163 @@
+/** Short runs drawn at random. */
+import type { SeededRandom } from "@bellman/envs";
+
+/** A run: its algorithm and settings. */
+export interface DrawnRun {
+  algorithm: "a2c" | "sac";
+  settings: Record<string, unknown>;
+}
+
+const DRIFT = new URL("./drift_env.ts", import.meta.url).pathname;
+
+/** Environments with a mean return that some evaluations reach. */
+const ENVIRONMENTS = {
+  "CartPole-v1": { discrete: true, reward: [15, 60] },
+  "Acrobot-v1": { discrete: true, reward: [-60, -59] },
+  "Pendulum-v1": { discrete: false, reward: [-500, -250] },
+  "MountainCarContinuous-v0": { discrete: false, reward: [-3, 0] },
+  "Drift-v0": { discrete: false, reward: [-5, 15] },
+};
+type EnvironmentName = keyof typeof ENVIRONMENTS;
+
+export function pick<T>(random: SeededRandom, values: readonly T[]): T {
+  return values[random.integer(values.length)];
+}
+
+function between(random: SeededRandom, low: number, high: number): number {
+  return low + random.integer(high - low + 1);
+}
+
+/** True with a probability. */
+function chance(random: SeededRandom, probability: number): boolean {
+  return random.uniform() < probability;
+}
+
+function drawA2C(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  const isRecurrent = chance(random, 0.3);
+  const settings: Record<string, unknown> = {
+    totalTimesteps: between(random, 1_000, 4_000),
+    numEnvs: between(random, 1, 6),
+    numSteps: between(random, 3, 16),
+    gaeLambda: pick(random, [1, 0.95]),
+    optimizer: pick(random, ["rmsprop_tf1", "rmsprop", "adam", "sgd"]),
+    learningRateSchedule: pick(random, ["linear", "constant"]),
+    normalizeAdvantage: chance(random, 0.3),
+    hiddenSizes: [16],
+  };
+  if (isRecurrent) {
+    settings.network = pick(random, ["lstm", "lnlstm"]);
+    settings.lstmSize = 8;
+  } else if (chance(random, 0.3)) {
+    settings.valueNetwork = "separate";
+    settings.objective = pick(random, ["shared", "separate"]);
+  }
+  if (!isDiscrete && chance(random, 0.4)) settings.useSde = true;
+  return settings;
+}
+
+function drawSac(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {
+    totalTimesteps: between(random, 500, 1_200),
+    numEnvs: between(random, 1, 3),
+    hiddenSizes: [16, 16],
+    batchSize: 16,
+    learningStarts: between(random, 20, 200),
+    bufferSize: pick(random, [300, 2_000]),
+    replay: pick(random, ["uniform", "proportional", "rank"]),
+    nSteps: pick(random, [1, 1, 3]),
+    trainFrequency: pick(random, [1, 4]),
+  };
+  if (!isDiscrete) {
+    if (chance(random, 0.25)) {
+      settings.critics = "value";
+      settings.policy = pick(random, ["gaussian", "mixture"]);
+    } else if (chance(random, 0.3)) settings.useSde = true;
+    settings.policyPlots = chance(random, 0.1);
+  }
+  return settings;
+}
+
+/** Steps between two of something that happens some times in a run. */
+function interval(random: SeededRandom, totalTimesteps: number): number {
+  return Math.ceil(totalTimesteps / (1.5 + 6 * random.uniform()));
+}
+
+function drawShared(
+  random: SeededRandom,
+  env: EnvironmentName,
+  { totalTimesteps, numEnvs }: { totalTimesteps: number; numEnvs: number },
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {
+    seed: random.integer(1_000_000),
+    maxEpisodeSteps: between(random, 20, 60),
+    ...pick<Record<string, unknown>>(random, [
+      { engine: "onnx" },
+      { engine: "onnx", threads: 1 },
+      { engine: "eager", backend: "wasm" },
+    ]),
+    normalizeObservation: chance(random, 0.3),
+    normalizeReward: chance(random, 0.3),
+    clipReward: chance(random, 0.1),
+    frameStack: pick(random, [1, 1, 1, 3]),
+    logInterval: between(random, 1, 30),
+    checkpointInterval: interval(random, totalTimesteps),
+    keepCheckpoints: between(random, 1, 4),
+    evaluationInterval: chance(random, 0.1)
+      ? 0
+      : interval(random, totalTimesteps),
+    evaluationEpisodes: pick(random, [2, 5, 60]),
+    evaluationDeterministic: chance(random, 0.7),
+  };
+  if (numEnvs > 1 && chance(random, 0.5)) {
+    settings.vectorization = pick(random, ["workers", "subprocesses"]);
+    settings.workers = between(random, 1, 2);
+  }
+  const early = random.uniform();
+  if (early < 0.25) {
+    const [low, high] = ENVIRONMENTS[env].reward;
+    settings.stopReward = low + (high - low) * random.uniform();
+  } else if (early < 0.5) settings.patience = between(random, 1, 2);
+  if (env === "Drift-v0") settings.envModules = [DRIFT];
+  return settings;
+}
+
+/** Draws a run of a second or two. */
+export function drawRun(random: SeededRandom): DrawnRun {
+  const algorithm = pick(random, ["a2c", "sac"] as const);
+  const names = Object.keys(ENVIRONMENTS) as EnvironmentName[];
+  const env = pick(random, names);
+  let isDiscrete = ENVIRONMENTS[env].discrete;
+  const ofEnvironment: Record<string, unknown> = { env };
+  if (env === "Drift-v0" && chance(random, 0.5)) {
+    isDiscrete = true;
+    ofEnvironment.envKwargs = { discreteActions: true };
+  }
+  const own = algorithm === "a2c"
+    ? drawA2C(random, isDiscrete)
+    : drawSac(random, isDiscrete);
+  const shared = drawShared(
+    random,
+    env,
+    own as { totalTimesteps: number; numEnvs: number },
+  );
+  const settings = { ...ofEnvironment, ...own, ...shared };
+  return { algorithm, settings };
+}
+
+/** The command line of a run. */
+export function argumentsOf({ algorithm, settings }: DrawnRun): string[] {
+  return [
+    "train",
+    algorithm,
+    ...Object.entries(settings).map(([key, value]) =>
+      `--set=${key}=${JSON.stringify(value)}`
+    ),
+    "--quiet",
+  ];
+}

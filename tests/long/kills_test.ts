@@ -1,0 +1,71 @@
+/** A short series of kills, and that it finds what is not right. */
+import { SeededRandom } from "@bellman/envs";
+import { assert, assertEquals } from "@std/assert";
+import { type DrawnRun, drawRun } from "../kills/draw_run.ts";
+import { type KilledRun, killRun } from "../kills/kill_run.ts";
+
+const MAIN = new URL("../kills/main.ts", import.meta.url).pathname;
+
+async function killed(
+  run: DrawnRun,
+  random: SeededRandom,
+): Promise<KilledRun> {
+  const root = await Deno.makeTempDir({ prefix: "bellman-kills-" });
+  try {
+    return await killRun(run, random, root);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+Deno.test("random runs that are killed at random moments are the whole runs", async () => {
+  let kills = 0;
+  for (let seed = 0; seed < 6; seed++) {
+    const random = new SeededRandom(seed);
+    const run = drawRun(random);
+    const result = await killed(run, random);
+    assertEquals(result.differences, [], JSON.stringify(run));
+    kills += result.kills;
+  }
+  assert(kills >= 6, `${kills} kills`);
+});
+
+Deno.test("an environment that forgets its random stream is a difference", async () => {
+  const random = new SeededRandom(1);
+  const { differences, kills } = await killed({
+    algorithm: "a2c",
+    settings: {
+      env: "Drift-v0",
+      envModules: [new URL("../kills/drift_env.ts", import.meta.url).pathname],
+      envKwargs: { forgetful: true },
+      hiddenSizes: [8],
+      totalTimesteps: 2_000,
+      checkpointInterval: 500,
+      evaluationInterval: 1_000,
+      evaluationEpisodes: 2,
+      logInterval: 5,
+    },
+  }, random);
+  assert(kills > 0);
+  assert(
+    differences.some((it) => it.startsWith("episodes, line ")),
+    differences.join("\n"),
+  );
+});
+
+const REFUSED: [string, string][] = [
+  ["--runs=0", "Cannot use --runs '0': expected a whole number of at least 1"],
+  ["--seed=x", "Cannot use --seed 'x': expected a whole number of at least 0"],
+  ["--kills=5", "Unknown option '--kills': expected --runs, --seed or --first"],
+  ["40", "Cannot use '40': expected options, as in --runs 40"],
+];
+
+for (const [argument, message] of REFUSED) {
+  Deno.test(`the series of kills refuses ${argument}`, async () => {
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "-q", "--no-check", MAIN, argument],
+      env: { NO_COLOR: "1" },
+    }).output();
+    assertEquals([code, new TextDecoder().decode(stderr)], [2, `${message}\n`]);
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * An environment that fails as its option says: `Failing-v0`. Tests train on
+ * it.
+ */
+import { CartPoleEnv, register } from "@bellman/envs";
+
+/** When and how it fails. */
+interface Failure {
+  how?: string;
+  /** Steps of all copies until then. */
+  after?: number;
+}
+
+let steps = 0;
+
+class FailingEnv extends CartPoleEnv {
+  readonly #failure: Failure;
+
+  constructor(failure: Failure) {
+    super();
+    this.#failure = failure;
+    const { how } = failure;
+    if (how === "throw on making") throw new Error("no luck\nat all");
+    if (how === "throw text on making") throw "no luck";
+    if (how === "no space") {
+      Object.defineProperty(this, "observationSpace", { value: undefined });
+    }
+  }
+
+  override step(action: number): ReturnType<CartPoleEnv["step"]> {
+    const { how, after = 100 } = this.#failure;
+    steps++;
+    if (steps === after) {
+      if (how === "throw null") throw null;
+      if (how === "throw text") throw "no luck";
+      if (how === "throw nothing") throw undefined;
+      if (how === "reject") Promise.reject(new Error("no luck"));
+      if (how === "reject nothing") Promise.reject();
+      if (how === "throw in timer") {
+        setTimeout(() => {
+          throw new Error("no luck");
+        });
+      }
+    }
+    return super.step(action);
+  }
+}
+
+register({
+  id: "Failing-v0",
+  maxEpisodeSteps: 50,
+  make: (kwargs) => {
+    steps = 0;
+    return new FailingEnv(kwargs as Failure);
+  },
+});
