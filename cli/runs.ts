@@ -40,13 +40,15 @@ export async function openRun(dir: string): Promise<SavedRun> {
   }
   const folder = new RunFolder(dir);
   const { configPath, signaturePath } = folder;
-  if (!existsSync(signaturePath)) openRunFolder(dir);
+  const noted = notedConfig(folder);
+  if (noted === undefined && !existsSync(signaturePath)) openRunFolder(dir);
   const [current, signed] = await Promise.all(
     [configPath, signaturePath].map((path) =>
       existsSync(path) ? readText(path, "the configuration") : undefined
     ),
   );
-  const original = originalConfig(current, signed);
+  const original = originalConfig(noted ?? current, signed) ??
+    (noted === undefined ? undefined : { text: noted, isOwn: false });
   if (original === undefined) {
     throw new UsageError(
       `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
@@ -56,6 +58,15 @@ export async function openRun(dir: string): Promise<SavedRun> {
   const config = runConfigOf(text, configPath, dir);
   const edits = editsOf(current, { text, config, path: configPath });
   return { folder, config, configText: text, isOwn, edits };
+}
+
+/** The configuration that the newest checkpoint was made with: a third copy. */
+function notedConfig({ checkpointsDir }: RunFolder): string | undefined {
+  const store = new CheckpointStore(checkpointsDir);
+  const newest = store.list().checkpoints.at(-1);
+  if (newest === undefined) return undefined;
+  const { config } = store.notes(newest.step);
+  return typeof config === "string" ? config : undefined;
 }
 
 function runConfigOf(

@@ -221,7 +221,8 @@ async function concluded(
   const { session, folder, io } = run;
   const details = describeResult(result);
   if (result.stopReason === "interrupted") {
-    await writeReport(folder, session.config, { details });
+    const onNotice = notices(io);
+    await writeReport(folder, session.config, { details, onNotice });
     io.out(
       `Interrupted at step ${result.step}; everything is saved. Go on with: deno task train --resume ${folder.dir}\n`,
     );
@@ -241,6 +242,7 @@ async function concluded(
       named.map(([name, { evaluation }]) => [name, evaluation]),
     ),
     details,
+    onNotice: notices(io),
   });
   const kind = session.config.evaluationDeterministic
     ? "deterministic"

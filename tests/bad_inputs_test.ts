@@ -65,8 +65,9 @@ async function withCorruptCheckpoints(): Promise<string> {
 async function withBrokenConfig(): Promise<string> {
   const target = await copyOfRun("broken-config");
   await Deno.writeTextFile(`${target}/config.yaml`, "algorithm: a2z\n");
-  // Of a run that was made before there were any.
+  // The other copies of what the run began with.
   await Deno.remove(`${target}/config.sig`);
+  await Deno.remove(`${target}/checkpoints`, { recursive: true });
   return target;
 }
 

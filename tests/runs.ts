@@ -23,9 +23,14 @@ export interface Ending {
 }
 
 /** `train` in this process. */
-export async function train(args: readonly string[]): Promise<Ending> {
+export function train(args: readonly string[]): Promise<Ending> {
+  return runCommand(["train", ...args]);
+}
+
+/** A command line in this process. */
+export async function runCommand(args: readonly string[]): Promise<Ending> {
   const ending = { code: 0, out: "", err: "" };
-  ending.code = await run(["train", ...args], {
+  ending.code = await run(args, {
     out: (text) => void (ending.out += text),
     err: (text) => void (ending.err += text),
     outIsTerminal: false,
@@ -72,21 +77,30 @@ export interface Remains {
   progress: string;
 }
 
-/** Reads what a run leaves. */
-export function remainsOf(dir: string): Remains {
-  const store = new CheckpointStore(`${dir}/checkpoints`);
-  const stateOf = (which: "latest" | "best") => {
-    const { state } = store.load(which);
-    const { loop } = state as Record<string, Record<string, StateTree>>;
-    delete loop.elapsedSeconds;
-    return state;
-  };
+/** The state of a checkpoint without the time that it took. */
+export function stateOf(dir: string, which: "latest" | "best"): StateTree {
+  const { state } = new CheckpointStore(`${dir}/checkpoints`).load(which);
+  const { loop } = state as Record<string, Record<string, StateTree>>;
+  delete loop.elapsedSeconds;
+  return state;
+}
+
+/** What a run logged, without the time that it took. */
+export function logsOf(dir: string): Pick<Remains, "episodes" | "progress"> {
   return {
-    state: stateOf("latest"),
-    best: store.list().best && stateOf("best"),
-    files: [...Deno.readDirSync(store.dir)].map(({ name }) => name)
-      .filter((name) => name.startsWith("best")).sort(),
     episodes: Deno.readTextFileSync(`${dir}/episodes.csv`),
     progress: withoutClock(Deno.readTextFileSync(`${dir}/progress.csv`)),
+  };
+}
+
+/** Reads what a run leaves. */
+export function remainsOf(dir: string): Remains {
+  const { best } = new CheckpointStore(`${dir}/checkpoints`).list();
+  return {
+    state: stateOf(dir, "latest"),
+    best: best && stateOf(dir, "best"),
+    files: [...Deno.readDirSync(`${dir}/checkpoints`)].map(({ name }) => name)
+      .filter((name) => name.startsWith("best")).sort(),
+    ...logsOf(dir),
   };
 }

@@ -181,7 +181,7 @@ async function resumeLocked(
       notice(`${failure.message}; going back to step ${checkpoint.step}`);
     }
     try {
-      checkResumable(checkpoint, { folder, config, configText });
+      checkResumable(checkpoint, { folder, config });
       warnings.splice(0).forEach(notice);
       const session = await openTraining(config, io);
       if (!existsSync(folder.configPath)) {
@@ -206,8 +206,8 @@ async function resumeLocked(
 
 /** Throws unless a run can go on from a checkpoint. */
 function checkResumable(
-  { state, step, notes }: Checkpoint,
-  { folder, config, configText }: Omit<SavedRun, "isOwn">,
+  { state, step }: Checkpoint,
+  { folder, config }: Pick<SavedRun, "folder" | "config">,
 ): void {
   const { dir, reportPath } = folder;
   const { hasEnded, stopReason } = statusOf(state);
@@ -219,11 +219,6 @@ function checkResumable(
           ? `has run all of its ${config.totalTimesteps} steps`
           : `has ended at step ${step}: ${stopReason}`
       }`,
-    );
-  }
-  if (notes.config !== undefined && notes.config !== configText) {
-    throw new UsageError(
-      `Cannot resume ${dir}: its config.yaml is not the one that its checkpoints were made with; 'train --config ${folder.configPath}' starts another run`,
     );
   }
 }
