@@ -31,8 +31,18 @@ export interface SavedRun {
   edits?: string;
 }
 
-/** Opens a run folder; one that is missing or broken is one clear line. */
-export async function openRun(dir: string): Promise<SavedRun> {
+/**
+ * Opens a run folder; one that is missing or broken is one clear line.
+ *
+ * @param dir The folder.
+ * @param options With `asSaved`, the configuration is the one that the newest
+ *   checkpoint was made with; otherwise that one stands where the files cannot
+ *   be used.
+ */
+export async function openRun(
+  dir: string,
+  { asSaved = false }: { asSaved?: boolean } = {},
+): Promise<SavedRun> {
   if (dir === "") {
     throw new UsageError(
       "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
@@ -40,15 +50,19 @@ export async function openRun(dir: string): Promise<SavedRun> {
   }
   const folder = new RunFolder(dir);
   const { configPath, signaturePath } = folder;
-  const noted = notedConfig(folder);
-  if (noted === undefined && !existsSync(signaturePath)) openRunFolder(dir);
+  const saved = savedConfig(folder);
+  if (saved === undefined && !existsSync(signaturePath)) openRunFolder(dir);
   const [current, signed] = await Promise.all(
     [configPath, signaturePath].map((path) =>
       existsSync(path) ? readText(path, "the configuration") : undefined
     ),
   );
-  const original = originalConfig(noted ?? current, signed) ??
-    (noted === undefined ? undefined : { text: noted, isOwn: false });
+  const kept = originalConfig(current, signed);
+  const isUsable = kept !== undefined &&
+    (saved === undefined || !asSaved && isConfigOf(kept.text, folder));
+  const original = isUsable || saved === undefined
+    ? kept
+    : { text: saved, isOwn: kept?.text === saved && kept.isOwn };
   if (original === undefined) {
     throw new UsageError(
       `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
@@ -60,8 +74,17 @@ export async function openRun(dir: string): Promise<SavedRun> {
   return { folder, config, configText: text, isOwn, edits };
 }
 
+function isConfigOf(text: string, { configPath, dir }: RunFolder): boolean {
+  try {
+    runConfigOf(text, configPath, dir);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The configuration that the newest checkpoint was made with: a third copy. */
-function notedConfig({ checkpointsDir }: RunFolder): string | undefined {
+function savedConfig({ checkpointsDir }: RunFolder): string | undefined {
   const store = new CheckpointStore(checkpointsDir);
   const newest = store.list().checkpoints.at(-1);
   if (newest === undefined) return undefined;

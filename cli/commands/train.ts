@@ -150,9 +150,12 @@ async function resumeRun(
       `Cannot use '${given}' with --resume: a run goes on with the configuration that it was started with`,
     );
   }
-  const run = await openRun(dir);
   const isTrusted = options.switches.has("trust");
-  const warnings = admitRun(run, { command: "resume", isTrusted });
+  const admit = (run: SavedRun) =>
+    admitRun(run, { command: "resume", isTrusted });
+  admit(await openRun(dir));
+  const run = await openRun(dir, { asSaved: true });
+  const warnings = admit(run);
   const lock = lockRun(dir);
   try {
     return await resumeLocked(run, {
