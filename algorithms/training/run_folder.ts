@@ -29,6 +29,7 @@ import {
  * | `episodes.csv` | a row per ended episode |
  * | `events.out.tfevents.*` | the rows for TensorBoard |
  * | `checkpoints/` | see {@link CheckpointStore} |
+ * | `run.lock` | the process that trains it at present |
  * | `plots/` | images of the agent |
  * | `policy.onnx` | the trained policy |
  * | `report.html` | curves |

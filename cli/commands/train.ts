@@ -154,7 +154,8 @@ async function resumeRun(
   const admit = (run: SavedRun) =>
     admitRun(run, { command: "resume", isTrusted });
   admit(await openRun(dir));
-  const run = await openRun(dir, { asSaved: true });
+  // Who trusts a run trusts its config.yaml as it is.
+  const run = await openRun(dir, { asSaved: !isTrusted });
   const warnings = admit(run);
   const lock = lockRun(dir);
   try {
