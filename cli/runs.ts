@@ -92,6 +92,27 @@ function savedConfig({ checkpointsDir }: RunFolder): string | undefined {
   return typeof config === "string" ? config : undefined;
 }
 
+/** Names of the files that a run writes, unfinished ones included. */
+const FILES =
+  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|events\.out\..*|(step|best).*\.(json|safetensors))(\.tmp)?$/;
+
+/**
+ * Says before a run goes on which folder stands where it will write a file.
+ *
+ * @throws {UsageError} If there is one.
+ */
+export function checkFiles({ dir, checkpointsDir }: RunFolder): void {
+  for (const parent of [dir, checkpointsDir]) {
+    if (!existsSync(parent)) continue;
+    for (const { name, isDirectory } of Deno.readDirSync(parent)) {
+      if (!isDirectory || !FILES.test(name)) continue;
+      throw new UsageError(
+        `Cannot resume ${dir}: ${parent}/${name} is a folder, expected a file; move it away`,
+      );
+    }
+  }
+}
+
 function runConfigOf(
   ...[text, name, dir]: [text: string, name: string, dir: string]
 ): ResolvedConfig {

@@ -168,6 +168,29 @@ for (const [args, says] of CASES) {
   });
 }
 
+Deno.test("a folder where a run's file belongs is one clear line", async () => {
+  const names = [
+    ...["report.html", "policy.onnx", "policy.onnx.tmp", "progress.csv"],
+    ...["episodes.csv", "run.lock", "checkpoints/best.json"],
+    ...["checkpoints/step_000000040.json", "checkpoints/step_000000080.json"],
+    ...["checkpoints/step_000000080.safetensors.tmp"],
+  ];
+  for (const [i, name] of names.entries()) {
+    const run = await copyOfRun(`folder-${i}`);
+    await Deno.remove(`${run}/report.html`);
+    await Deno.remove(`${run}/${name}`).catch(() => {});
+    await Deno.mkdir(`${run}/${name}/inside`, { recursive: true });
+    const before = await filesUnder(run);
+    const { code, err } = await runQuietly(["train", "--resume", run]);
+    assertEquals([code, err], [
+      2,
+      `error: Cannot resume ${run}: ${run}/${name} is a folder, expected a file; move it away\n`,
+    ]);
+    assertEquals(await filesUnder(run), before);
+    await Deno.remove(run, { recursive: true });
+  }
+});
+
 Deno.test("--debug adds where an error came from", async () => {
   const { code, err } = await runQuietly(["train", "a2d", "--debug"]);
   assertEquals(code, 2);

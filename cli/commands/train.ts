@@ -19,6 +19,7 @@ import { RestoreFailure } from "../run_failure.ts";
 import { lockRun, type RunLock } from "../run_lock.ts";
 import {
   admitRun,
+  checkFiles,
   checkpointsOf,
   openRun,
   type SavedRun,
@@ -157,6 +158,7 @@ async function resumeRun(
   // Who trusts a run trusts its config.yaml as it is.
   const run = await openRun(dir, { asSaved: !isTrusted });
   const warnings = admit(run);
+  checkFiles(run.folder);
   const lock = lockRun(dir);
   try {
     return await resumeLocked(run, {
