@@ -1,7 +1,6 @@
 import {
   type Env,
   make,
-  makeVec,
   ObservationNormalizer,
   prepare,
   RewardNormalizer,
@@ -16,7 +15,7 @@ import {
 } from "@bellman/envs";
 import { ALGORITHMS, type Normalization } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
-import { type Hosting, makeTrainingCopies } from "./training_copies.ts";
+import { type Hosting, makeCopies } from "./training_copies.ts";
 
 /** The environments of a run: the one it trains on and those that judge it. */
 export interface Environments {
@@ -29,15 +28,21 @@ export interface Environments {
   normalization?: Normalization;
   /**
    * An environment for evaluation: observations as in training, scaled by its
-   * statistics, which stay as they are; rewards are the environment's own.
+   * statistics, which stay as they are; rewards are the environment's own. Where
+   * the run has hosts, it has some too.
    */
   evaluation(numEnvs: number): VecEnv;
-  /** One environment for evaluation without what is around it, for rendering. */
+  /**
+   * One environment for evaluation without what is around it, for rendering: in
+   * this thread, as hosts send no pictures.
+   */
   single(): Env;
   /** What is around an environment for evaluation, around the caller's own. */
   around(env: Env): VecEnv;
   /** How the environments scale observations at present, if they do. */
   scaling(): ObservationScaling | undefined;
+  /** Ends what was made here, but for the environments of the caller's own. */
+  close(): void;
 }
 
 /** Mean and variance of each number of an observation, frames stacked. */
@@ -73,7 +78,8 @@ export async function makeEnvironments(
   const stacked = (env: VecEnv): VecEnv =>
     frameStack > 1 ? new VecFrameStack(env, { size: frameStack }) : env;
 
-  let training = flat(await makeTrainingCopies(config, hosting));
+  const copies = await makeCopies(config, hosting);
+  let training = flat(copies.training);
   if (config.clipReward) training = new VecClipReward(training);
   const gamma = typeof config.gamma === "number" ? config.gamma : 0.99;
   if (config.normalizeReward && !hasReplay) {
@@ -98,9 +104,9 @@ export async function makeEnvironments(
     normalization: hasReplay
       ? normalizationOf(config, { env: training, gamma })
       : undefined,
-    evaluation: (numEnvs) =>
-      judged(makeVec(id, { numEnvs, maxEpisodeSteps, kwargs })),
+    evaluation: (numEnvs) => judged(copies.evaluation(numEnvs)),
     single: () => make(id, { maxEpisodeSteps, kwargs }),
+    close: () => copies.close(),
     around: (env) =>
       judged(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
     scaling: () => {

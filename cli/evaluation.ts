@@ -1,31 +1,26 @@
 import { evaluate, type EvaluationResult } from "@bellman/training";
 import type { Session } from "./session.ts";
+import { copiesFor } from "./training_copies.ts";
 
 /** How an agent is evaluated. */
 export interface EvaluationSettings {
   episodes: number;
   deterministic: boolean;
   seed: number;
-}
-
-/** At most this many copies play the episodes of an evaluation side by side. */
-const MAX_COPIES = 20;
-
-/** How many copies play the episodes of an evaluation. */
-export function evaluationCopies(episodes: number): number {
-  return Math.min(episodes, MAX_COPIES);
+  /** Ends the evaluation with an `AbortError` when aborted. */
+  signal?: AbortSignal;
 }
 
 /** Plays whole episodes with the session's agent as it is now. */
 export async function evaluateSession(
   { algorithm, environments }: Session,
-  { episodes, deterministic, seed }: EvaluationSettings,
+  { episodes, deterministic, seed, signal }: EvaluationSettings,
 ): Promise<EvaluationResult> {
-  const numEnvs = evaluationCopies(episodes);
+  const numEnvs = copiesFor(episodes);
   const env = environments.evaluation(numEnvs);
   const actor = algorithm.policy({ deterministic, numEnvs, seed });
   try {
-    return await evaluate(actor, env, { episodes, seed });
+    return await evaluate(actor, env, { episodes, seed, signal });
   } finally {
     actor.close?.();
     env.close();

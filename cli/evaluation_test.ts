@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { describeEvaluation, evaluationCopies, round } from "./evaluation.ts";
+import { describeEvaluation, round } from "./evaluation.ts";
+import { copiesFor } from "./training_copies.ts";
 
 Deno.test("an evaluation is told in one line", () => {
   const result = {
@@ -17,6 +18,6 @@ Deno.test("an evaluation is told in one line", () => {
 });
 
 Deno.test("no more copies play than there are episodes", () => {
-  assertEquals(evaluationCopies(3), 3);
-  assertEquals(evaluationCopies(1000), 20);
+  assertEquals(copiesFor(3), 3);
+  assertEquals(copiesFor(1000), 20);
 });

@@ -15,7 +15,7 @@ import { UsageError } from "./usage_error.ts";
 import { loadEnvironment } from "./environment_modules.ts";
 import { checkMemory } from "./memory.ts";
 import { type Environments, makeEnvironments } from "./environments.ts";
-import { groupsOf } from "./training_copies.ts";
+import { copiesFor, groupsOf, type Hosting } from "./training_copies.ts";
 
 /** A run put together: its environments and its algorithm, ready to act. */
 export interface Session {
@@ -61,10 +61,10 @@ async function requestedEnvironments(
   let environments: Environments | undefined;
   try {
     environments = await makeEnvironments(config, hosting);
-    checkEvaluation(config, environments);
+    checkEvaluation(config, environments, hosting);
     return environments;
   } catch (error) {
-    environments?.training.close();
+    environments?.close();
     const message = messageOf(error);
     // Errors of our own name what they are about, those of others need not.
     const isOwn = /^(Cannot|Unknown|Wrong) /.test(message);
@@ -77,11 +77,15 @@ async function requestedEnvironments(
 
 /** Environments of other options show at once whether they can be made and fit. */
 function checkEvaluation(
-  { evaluationEnvKwargs }: ResolvedConfig,
+  { evaluationEnvKwargs, vectorization }: ResolvedConfig,
   { training, evaluation }: Environments,
+  { evaluationCopies = 0 }: Hosting,
 ): void {
   if (Object.keys(evaluationEnvKwargs).length === 0) return;
-  const judged = evaluation(1);
+  const isHosted = vectorization !== "sync";
+  // Hosts that nobody needs are not started for it.
+  if (isHosted && evaluationCopies === 0) return;
+  const judged = evaluation(isHosted ? evaluationCopies : 1);
   judged.close();
   for (const space of ["observationSpace", "actionSpace"] as const) {
     const [theirs, own] = [judged[space], training[space]];
@@ -99,18 +103,23 @@ function checkEvaluation(
  *
  * @param config The configuration.
  * @param onNotice Takes a line that the user should see.
- * @param options Whether the agent is to be judged alone, not trained on.
+ * @param options Whether the agent is to be judged alone, not trained on, and in
+ * how many copies; for training as many as the configuration's evaluations take.
  */
 export async function openSession(
   config: ResolvedConfig,
   onNotice: (line: string) => void,
-  { isForJudging = false }: { isForJudging?: boolean } = {},
+  {
+    isForJudging = false,
+    evaluationCopies = isForJudging ? 0 : copiesFor(config.evaluationEpisodes),
+  }: Pick<Hosting, "isForJudging" | "evaluationCopies"> = {},
 ): Promise<Session> {
   const imports = await loadEnvironment(config);
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice,
     isForJudging,
+    evaluationCopies,
   });
   // Paths count from the folder that the run is started in, wherever it goes on.
   const envModules = imports.length > 0 ? imports : config.envModules;
@@ -121,7 +130,7 @@ export async function openSession(
     }
     return await sessionIn(environments, { ...config, envModules }, onNotice);
   } catch (error) {
-    environments.training.close();
+    environments.close();
     throw error;
   }
 }
@@ -162,7 +171,7 @@ async function sessionIn(
     algorithm,
     close: () => {
       algorithm.close?.();
-      training.close();
+      environments.close();
     },
   };
 }

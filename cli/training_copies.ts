@@ -22,10 +22,57 @@ export interface Hosting {
    * @default false
    */
   isForJudging?: boolean;
+  /**
+   * How many copies evaluations are played in, where there are to be some.
+   *
+   * @default 0
+   */
+  evaluationCopies?: number;
 }
 
-/** Copies that do not go on from a snapshot. */
-class Unrestored extends VecEnvWrapper {
+/** At most this many copies play the episodes of an evaluation side by side. */
+const MAX_COPIES = 20;
+
+/** How many copies play the episodes of an evaluation. */
+export function copiesFor(episodes: number): number {
+  return Math.min(episodes, MAX_COPIES);
+}
+
+/** Copies of an environment, of which there may be several sets. */
+export interface Copies {
+  /** To train on; stand-ins where agents are only judged. */
+  training: VecEnv;
+  /** To evaluate in; hosts are kept until the end, other copies are new ones. */
+  evaluation(numEnvs: number): VecEnv;
+  /** Ends the copies to train on and the hosts. */
+  close(): void;
+}
+
+/** What one set of copies is made with. */
+interface CopiesOptions {
+  numEnvs: number;
+  kwargs: ResolvedConfig["envKwargs"];
+}
+
+/** Copies that somebody else closes. */
+class Kept extends VecEnvWrapper {
+  /** Leaves them as they are. */
+  override close(): void {}
+}
+
+/** Spaces for so many copies, which neither step nor go on from a snapshot. */
+class StandIns extends VecEnvWrapper {
+  readonly #numEnvs: number;
+
+  constructor(env: VecEnv, numEnvs: number) {
+    super(env);
+    this.#numEnvs = numEnvs;
+  }
+
+  override get numEnvs(): number {
+    return this.#numEnvs;
+  }
+
   /** Leaves them as they are. */
   override restore(): void {}
 }
@@ -39,33 +86,61 @@ export function groupsOf(
     : workers ?? navigator.hardwareConcurrency;
 }
 
-/** The copies to train on, in this thread or beside it. */
-export function makeTrainingCopies(
+/** Copies to train on and to evaluate in, in this thread or beside it. */
+export async function makeCopies(
   config: ResolvedConfig,
   hosting: Hosting,
-): VecEnv | Promise<VecEnv> {
-  const { env: id, numEnvs, vectorization, workers, envKwargs: kwargs } =
-    config;
-  const { isForJudging = false } = hosting;
-  if (vectorization !== "sync" && !isForJudging) {
-    return hostCopies(config, hosting);
-  }
+): Promise<Copies> {
+  const { env: id, vectorization, workers, numEnvs, envKwargs } = config;
   if (vectorization === "sync" && workers !== null) {
     throw new UsageError(
       `Cannot use workers: ${workers} with vectorization: sync: expected workers or subprocesses`,
     );
   }
+  const { isForJudging = false, evaluationCopies = 0 } = hosting;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-  const copies = makeVec(id, { numEnvs, maxEpisodeSteps, kwargs });
-  return isForJudging ? new Unrestored(copies) : copies;
+  const evaluationKwargs = { ...envKwargs, ...config.evaluationEnvKwargs };
+  const here = (options: CopiesOptions) =>
+    makeVec(id, { ...options, maxEpisodeSteps });
+  const isHosted = vectorization !== "sync";
+  const host = isHosted ? await copiesHost(config, hosting) : undefined;
+  const kept = new Map<number, VecEnv>();
+  const evaluation = (numEnvs: number): VecEnv => {
+    const options = { numEnvs, kwargs: evaluationKwargs };
+    if (host === undefined) return here(options);
+    const copies = kept.get(numEnvs) ?? host(options, true);
+    kept.set(numEnvs, copies);
+    return new Kept(copies);
+  };
+  const train = (): VecEnv => {
+    const options = { numEnvs, kwargs: envKwargs };
+    if (!isForJudging) return host ? host(options, false) : here(options);
+    const inside = isHosted && evaluationCopies > 0
+      ? evaluation(evaluationCopies)
+      : here({ ...options, numEnvs: 1 });
+    return new StandIns(inside, numEnvs);
+  };
+  const training = train();
+  const close = () => {
+    training.close();
+    for (const copies of kept.values()) copies.close();
+  };
+  try {
+    // What cannot be evaluated in is told before anything is trained.
+    if (isHosted && evaluationCopies > 0) evaluation(evaluationCopies);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { training, evaluation, close };
 }
 
-/** Copies in threads or processes. */
-async function hostCopies(
+/** What makes copies in threads or processes. */
+async function copiesHost(
   config: ResolvedConfig,
   { imports, onNotice }: Hosting,
-): Promise<VecEnv> {
-  const { env: id, numEnvs, vectorization, envKwargs: kwargs } = config;
+): Promise<(options: CopiesOptions, isEvaluation: boolean) => VecEnv> {
+  const { env: id, vectorization } = config;
   if (isGymnasium(id)) {
     throw new UsageError(
       `Cannot run ${id} with vectorization: ${vectorization}: expected sync, as Python is a process of its own`,
@@ -74,21 +149,29 @@ async function hostCopies(
   const { WorkerVecEnv, SubprocessVecEnv, explainRestart } = await import(
     "@bellman/envs/workers"
   );
-  const groups = Math.min(groupsOf(config)!, numEnvs);
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
-  const source = { id, kwargs, maxEpisodeSteps, imports };
-  const options = {
-    numEnvs,
-    stepTimeoutMs: milliseconds(config.stepTimeout),
-    onRestart: (event: RestartEvent) => onNotice(explainRestart(event)),
+  return ({ numEnvs, kwargs }, isEvaluation) => {
+    const groups = Math.min(groupsOf(config)!, numEnvs);
+    const source = { id, kwargs, maxEpisodeSteps, imports };
+    const where = isEvaluation ? "Evaluation: " : "";
+    const options = {
+      numEnvs,
+      stepTimeoutMs: milliseconds(config.stepTimeout),
+      onRestart: (event: RestartEvent) =>
+        onNotice(`${where}${explainRestart(event)}`),
+    };
+    if (vectorization === "subprocesses") {
+      const copies = new SubprocessVecEnv(source, {
+        ...options,
+        processes: groups,
+      });
+      return new VecRecordEpisodeStatistics(copies);
+    }
+    // This thread trains on some of them; it could not give up on an evaluation.
+    const callerShare = !isEvaluation && groups > 1;
+    const workers = groups - Number(callerShare);
+    return new VecRecordEpisodeStatistics(
+      new WorkerVecEnv(source, { ...options, workers, callerShare }),
+    );
   };
-  const copies = vectorization === "workers"
-    // This thread is one of them.
-    ? new WorkerVecEnv(source, {
-      ...options,
-      workers: Math.max(1, groups - 1),
-      callerShare: groups > 1,
-    })
-    : new SubprocessVecEnv(source, { ...options, processes: groups });
-  return new VecRecordEpisodeStatistics(copies);
 }

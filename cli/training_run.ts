@@ -13,12 +13,7 @@ import {
 } from "@bellman/training";
 import { rmSync } from "node:fs";
 import { callbacksOf } from "./callbacks.ts";
-import {
-  describeEvaluation,
-  evaluateSession,
-  evaluationCopies,
-  round,
-} from "./evaluation.ts";
+import { describeEvaluation, evaluateSession, round } from "./evaluation.ts";
 import { fileError, messageOf } from "./input_errors.ts";
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
@@ -29,6 +24,7 @@ import { RestoreFailure, RunFailure } from "./run_failure.ts";
 import { loadCheckpoint, restoreSession } from "./runs.ts";
 import { notices, type Session } from "./session.ts";
 import { strayErrorsHeard } from "./stray_errors.ts";
+import { copiesFor } from "./training_copies.ts";
 import { writeWhole } from "./whole_file.ts";
 
 /** A run to train: what it consists of and where it prints. */
@@ -68,7 +64,7 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
     loggers: loggersOf(folder, io, { quiet }),
     callbacks: callbacksOf(config, plots),
     evaluation: {
-      env: environments.evaluation(evaluationCopies(config.evaluationEpisodes)),
+      env: environments.evaluation(copiesFor(config.evaluationEpisodes)),
       everyTimesteps: interval(config.evaluationInterval),
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
@@ -103,7 +99,7 @@ interface JudgedAgent {
  * other ones than the best was chosen by. The session is left with the best.
  */
 async function evaluateAgents(
-  { session, folder, io }: TrainingRun,
+  { session, folder, io, signal }: TrainingRun,
   step: number,
 ): Promise<{ last: JudgedAgent; best: JudgedAgent }> {
   const { config } = session;
@@ -112,6 +108,7 @@ async function evaluateAgents(
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).final,
+      signal,
     });
   const last = { step, evaluation: await judge() };
   const checkpoint = loadCheckpoint(folder, "best");
@@ -170,6 +167,8 @@ async function trained(
     if (error instanceof TrainingDivergedError) throw error;
     if (hasBegun) throw failureOf(run, error, progress.step);
     throw new RestoreFailure(messageOf(error), { cause: error });
+  } finally {
+    options.evaluation?.env.close();
   }
 }
 
@@ -220,15 +219,26 @@ async function concluded(
 ): Promise<number> {
   const { session, folder, io } = run;
   const details = describeResult(result);
-  if (result.stopReason === "interrupted") {
-    const onNotice = notices(io);
-    await writeReport(folder, session.config, { details, onNotice });
+  const interrupted = () => {
     io.out(
       `Interrupted at step ${result.step}; everything is saved. Go on with: deno task train --resume ${folder.dir}\n`,
     );
     return 130;
+  };
+  if (result.stopReason === "interrupted") {
+    const onNotice = notices(io);
+    await writeReport(folder, session.config, { details, onNotice });
+    return interrupted();
   }
-  const { last, best } = await evaluateAgents(run, result.step);
+  let agents;
+  try {
+    agents = await evaluateAgents(run, result.step);
+  } catch (error) {
+    // Without a report, the evaluation is still to be done.
+    if (run.signal.aborted) return interrupted();
+    throw error;
+  }
+  const { last, best } = agents;
   await plots?.write(best.step);
   const policy = policyFile(session);
   if (policy !== undefined) await writeWhole(folder.policyPath, policy);

@@ -80,6 +80,11 @@ export interface VecStep {
    * several lives.
    */
   readonly episodes?: readonly EpisodeStatistics[];
+  /**
+   * Copies whose host failed in this step: it is the failure that cut their
+   * episodes off.
+   */
+  readonly lost?: readonly number[];
 }
 
 /**
@@ -105,6 +110,13 @@ export interface VecResetOptions {
    * @default none: the streams go on
    */
   seed?: number | readonly number[];
+  /**
+   * Whether a copy whose host fails begins again with the same seed, as where
+   * its episodes are to be compared. Otherwise it goes on with a new one.
+   *
+   * @default false
+   */
+  keepSeeds?: boolean;
 }
 
 /**

@@ -2,8 +2,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isGone } from "../envs/_process/testdata/processes.ts";
 
-const ENDLESS = import.meta.resolve(
-  "../envs/workers/testdata/endless_env.ts",
+const FAILING = import.meta.resolve(
+  "../envs/workers/testdata/failing_env.ts",
 );
 
 /** Where an environment hangs, and in which copies of it. */
@@ -25,8 +25,8 @@ async function startHanging(
     args: [
       ...["run", "-q", "--no-check", "--allow-all"],
       new URL("../cli/main.ts", import.meta.url).pathname,
-      ...["train", "a2c", "--env=Endless-v0", "--backend=cpu", "--quiet"],
-      ...[`--set=envModules=[${ENDLESS}]`, "--set=numEnvs=2", "--steps=4000"],
+      ...["train", "a2c", "--env=Failing-v0", "--backend=cpu", "--quiet"],
+      ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2", "--steps=4000"],
       ...["--set=evaluationInterval=100", "--set=evaluationEpisodes=2"],
       ...[`--set=vectorization=${vectorization}`, `--out=${dir}/run`],
       `--set=envKwargs=${kwargs(!isEvaluation)}`,

@@ -102,6 +102,8 @@ export interface VecStepLike {
   readonly finalObservations: Batch;
   /** Episodes that ended in this step; left out when the environment does not record them. */
   readonly episodes?: readonly EpisodeEnd[];
+  /** Copies that failed in this step, which cut their episodes off; left out where none did. */
+  readonly lost?: readonly number[];
 }
 
 /**
@@ -133,8 +135,11 @@ export interface VecStepLike {
 export interface VecEnvLike {
   /** Number of copies. */
   readonly numEnvs: number;
-  /** Starts an episode in each copy; without a seed the random streams continue. */
-  reset(options?: { seed?: number }): Batch;
+  /**
+   * Starts an episode in each copy; without a seed the random streams continue.
+   * With `keepSeeds` copies that fail begin again with the same seed.
+   */
+  reset(options?: { seed?: number; keepSeeds?: boolean }): Batch;
   /** Steps each copy with its row of `actions`; ended copies are reset at once. */
   step(actions: Batch): VecStepLike;
   /** The state of all copies with their random streams. */

@@ -108,6 +108,17 @@ export interface EvaluationResult {
   readonly meanLength: number;
 }
 
+/** How often a copy may be lost in an evaluation. */
+const MOST_LOSSES = 5;
+
+function lostTooOften(copy: number): Error {
+  return new Error(
+    `Cannot evaluate in copy ${copy} of the environment: its host failed over the same episodes ${
+      MOST_LOSSES + 1
+    } times`,
+  );
+}
+
 /**
  * Runs an actor for an exact number of episodes.
  *
@@ -115,11 +126,16 @@ export interface EvaluationResult {
  * beyond is not counted. Taking the first episodes to end, whichever copy they
  * come from, would favour short ones.
  *
+ * A copy that is lost over its episodes, as its host crashed or hung, plays all of
+ * them again from its seed: where actions are deterministic, the result is that of
+ * an evaluation in which nothing fails.
+ *
  * @param actor Chooses the actions.
  * @param env The environment; it is reset first and not closed.
  * @param options Number of episodes, seed, abort signal.
  * @returns Returns, lengths and their summary.
  * @throws {RangeError} When `episodes` is not a whole number of at least 1.
+ * @throws {Error} When a copy is lost for the sixth time.
  *
  * @example
  * ```ts
@@ -169,8 +185,11 @@ export async function evaluate(
   const breather = new Breather();
   let remaining = episodes;
   const { numEnvs } = env;
+  const losses = new Uint8Array(numEnvs);
   let steps = 0;
-  let observations = env.reset(seed === undefined ? undefined : { seed });
+  let observations = env.reset(
+    seed === undefined ? undefined : { seed, keepSeeds: true },
+  );
   checkObservations(observations, { numEnvs, step: 0 });
   while (remaining > 0) {
     signal?.throwIfAborted();
@@ -181,8 +200,16 @@ export async function evaluate(
     observations = step.observations;
     for (const episode of tracker.observe(step)) {
       if (perEnv[episode.env].length === quotas[episode.env]) continue;
+      if (step.lost?.includes(episode.env)) continue;
       perEnv[episode.env].push(episode);
       remaining--;
+    }
+    for (const copy of step.lost ?? []) {
+      if (perEnv[copy].length === quotas[copy]) continue;
+      if (++losses[copy] > MOST_LOSSES) throw lostTooOften(copy);
+      // It begins with its seed again, and so with its first episode.
+      remaining += perEnv[copy].length;
+      perEnv[copy] = [];
     }
     if (breather.due()) await breather.breathe();
   }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Actor } from "./algorithm.ts";
+import type { Actor, Batch, VecStepLike } from "./algorithm.ts";
 import { evaluate, evaluationSeeds, summarizeEpisodes } from "./evaluate.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
@@ -104,4 +104,65 @@ Deno.test("a number of episodes that cannot be is refused", async () => {
 Deno.test("the summary of no episode is NaN", () => {
   const { meanReturn, medianReturn, minReturn } = summarizeEpisodes([], []);
   assertEquals([meanReturn, medianReturn, minReturn], [NaN, NaN, NaN]);
+});
+
+/** Copies whose host fails in certain steps, and that begin anew then. */
+class LosingEnv extends FixedEnv {
+  readonly #losses: ReadonlyMap<number, readonly number[]>;
+
+  constructor(
+    lengths: readonly number[],
+    losses: ReadonlyMap<number, readonly number[]>,
+  ) {
+    super(lengths);
+    this.#losses = losses;
+  }
+
+  override step(actions: Batch): VecStepLike {
+    const step = super.step(actions);
+    const lost = this.#losses.get(this.steps);
+    if (lost === undefined) return step;
+    const ages = this.snapshot();
+    for (const copy of lost) {
+      ages[copy] = 0;
+      step.rewards[copy] = step.terminated[copy] = 0;
+      step.truncated[copy] = 1;
+    }
+    this.restore(ages);
+    return { ...step, lost };
+  }
+}
+
+Deno.test("copies that are lost play their episodes again, and count once", async () => {
+  const lengths = [3, 10];
+  const unbroken = await evaluate(idle(2), new FixedEnv(lengths), {
+    episodes: 6,
+    seed: 1,
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.tuple(fc.integer({ min: 1, max: 60 }), fc.subarray([0, 1])),
+        { maxLength: 5 },
+      ),
+      async (losses) => {
+        const env = new LosingEnv(lengths, new Map(losses));
+        const options = { episodes: 6, seed: 1 };
+        assertEquals(await evaluate(idle(2), env, options), unbroken);
+      },
+    ),
+  );
+});
+
+Deno.test("a copy that is lost again and again is an error", async () => {
+  const losses = new Map([2, 4, 6, 8, 10, 12].map((step) => [step, [1]]));
+  await assertRejects(
+    () =>
+      evaluate(idle(2), new LosingEnv([1, 5], losses), {
+        episodes: 2,
+        seed: 0,
+      }),
+    Error,
+    "Cannot evaluate in copy 1 of the environment: its host failed over the same episodes 6 times",
+  );
 });

@@ -2,6 +2,7 @@ import { integerOf, type ParsedOptions } from "../args.ts";
 import type { Command } from "../command.ts";
 import { describeEvaluation, evaluateSession, round } from "../evaluation.ts";
 import type { CommandIo } from "../io.ts";
+import { copiesFor } from "../training_copies.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 async function evalRun(
@@ -30,7 +31,7 @@ async function evalRun(
         describeEvaluation(result)
       } (${spread})\n`,
     );
-  });
+  }, copiesFor(episodes));
   return 0;
 }
 

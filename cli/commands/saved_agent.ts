@@ -105,16 +105,25 @@ function asAvailable(config: ResolvedConfig): ResolvedConfig {
   return { ...config, engine: "auto", backend: "auto" };
 }
 
-/** Puts a found agent together for as long as `use` needs it. */
+/**
+ * Puts a found agent together for as long as `use` needs it.
+ *
+ * @param agent The agent.
+ * @param io Where to print.
+ * @param use What is done with it.
+ * @param evaluationCopies How many copies it is evaluated in, if it is.
+ */
 export async function withAgent(
   { config, checkpoint, warnings }: SavedAgent,
   io: CommandIo,
   use: (session: Session) => Promise<void>,
+  evaluationCopies = 0,
 ): Promise<void> {
   const notice = notices(io);
   warnings.forEach(notice);
   const session = await openSession(asAvailable(config), notice, {
     isForJudging: true,
+    evaluationCopies,
   });
   try {
     restoreSession(session, checkpoint);

@@ -89,7 +89,7 @@ export interface RunConfig {
    */
   numEnvs: number;
   /**
-   * Where the copies run: in this thread (sync), in this thread and workers beside it that share memory with it (workers), or in processes of their own, which may crash (subprocesses).
+   * Where the copies run: in this thread (sync), in this thread and workers beside it that share memory with it (workers), or in processes of their own, which may crash (subprocesses). Evaluations have workers or processes of their own.
    *
    * @default "sync"
    * @alias vec_env
@@ -106,7 +106,7 @@ export interface RunConfig {
    */
   workers: number | null;
   /**
-   * Seconds that workers, processes or Python may be silent in a step before they are replaced.
+   * Seconds that workers, processes or Python may be silent in a step before they are replaced, in evaluations too.
    *
    * @default 60
    * @exclusiveMinimum 0

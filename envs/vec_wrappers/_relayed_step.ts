@@ -14,6 +14,7 @@ export function relay(step: VecStep, target: RelayedStep): RelayedStep {
   target.truncated = step.truncated;
   target.finalObservations = step.finalObservations;
   target.episodes = step.episodes;
+  target.lost = step.lost;
   return target;
 }
 

@@ -44,6 +44,8 @@ export class HostFleet {
   seeds: readonly number[] | undefined;
   /** How often each group was replaced since its copies were seeded. */
   #replaced: Int32Array;
+  /** Whether what is replaced begins with the same seeds again. */
+  #keepsSeeds = false;
   /** Whether the hosts record episodes: what fails in a step cannot say so. */
   #tellEpisodes = false;
   #budgets: RestartBudget[];
@@ -114,8 +116,11 @@ export class HostFleet {
    * its episodes: with the seeds that are given, or with fresh ones.
    */
   replace(failures: Failures, seeds?: readonly number[]): void {
-    for (let waiting = failures; waiting.size > 0;) {
-      for (const [group, failure] of waiting) this.#restart(group, failure);
+    let waiting = failures;
+    for (let times = 0; waiting.size > 0; times++) {
+      for (const [group, failure] of waiting) {
+        this.#restart(group, failure, times);
+      }
       const groups = [...waiting.keys()];
       const unopened = this.#awaitOpened(groups);
       const opened = groups.filter((group) => !unopened.has(group));
@@ -133,8 +138,11 @@ export class HostFleet {
     const replaced = this.#replaced[group];
     this.hosts.begin(group, {
       type: "reset",
-      // What is replaced does not live through the same episodes again.
-      seeds: seeds ? own : own?.map((seed) => deriveSeed(seed, replaced)),
+      // What is replaced does not live through the same episodes again, unless
+      // it is to.
+      seeds: seeds || this.#keepsSeeds
+        ? own
+        : own?.map((seed) => deriveSeed(seed, replaced)),
     });
   }
 
@@ -159,8 +167,9 @@ export class HostFleet {
     return all;
   }
 
-  /** The copies are seeded anew. */
-  seed(seeds: readonly number[]): void {
+  /** The copies are seeded anew, and so are those that are replaced if told so. */
+  seed(seeds: readonly number[], keepsSeeds: boolean): void {
+    this.#keepsSeeds = keepsSeeds;
     this.seeds = [...seeds];
     this.#replaced.fill(0);
   }
@@ -226,18 +235,21 @@ export class HostFleet {
     this.hosts.begin(group, { type: "open" });
   }
 
-  #restart(group: number, error: HostFailure): void {
+  /** Restarts a host that was restarted so many times in a row just now. */
+  #restart(group: number, error: HostFailure, times: number): void {
     // Another one would return the same again: the environment itself is wrong.
     if (error.thrown === EnvDataError.name) throw this.broken = error.toThrow();
     const now = performance.now(), budget = this.#budgets[group];
     const limit = this.#restarts, windowMs = this.#windowMs;
-    if (!budget.take(now)) {
+    // Starts that take long may each be alone in their window.
+    const isInRow = times === limit;
+    if (isInRow || !budget.take(now)) {
       throw this.broken = new Error(
         `Cannot go on with ${
           this.#name(group)
-        }: it was restarted ${limit} times within ${
-          windowMs / 1000
-        } s, and now ${firstLine(error.what)}`,
+        }: it was restarted ${limit} times ${
+          isInRow ? "in a row" : `within ${windowMs / 1000} s`
+        }, and now ${firstLine(error.what)}`,
         { cause: error },
       );
     }

@@ -37,8 +37,9 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  * A host that throws in `reset` or `step`, dies, or stays silent past the
  * time-out is replaced. The episodes that ran in it end in that step: they are
  * `truncated` with the last observation that was seen and a reward of 0, and
- * the next observations are the first of new episodes, whose seeds derive from
- * those of the copies. The step of the other groups is kept. A group that is
+ * the step names their copies as `lost`. The next observations are the first of
+ * new episodes, whose seeds derive from those of the copies, or are the same where
+ * `reset` is told to keep them. The step of the other groups is kept. A group that is
  * replaced too often in a window of time is an error.
  *
  * Beside `step` there is {@linkcode HostedVecEnv.send} with
@@ -78,7 +79,10 @@ export class HostedVecEnv implements VecEnv {
   #rows: GroupArrays[];
   #taken: ActionRows;
   #ready: ReadyRows;
-  #step: VecStep & { episodes?: readonly EpisodeStatistics[] };
+  #step: VecStep & {
+    episodes?: readonly EpisodeStatistics[];
+    lost?: readonly number[];
+  };
   #state: "fresh" | "running" | "closed" = "fresh";
 
   /**
@@ -109,7 +113,7 @@ export class HostedVecEnv implements VecEnv {
         rows: this.#rows,
       });
       const { actions: _, ...step } = this.#arrays;
-      this.#step = { ...step, episodes: undefined };
+      this.#step = { ...step, episodes: undefined, lost: undefined };
     } catch (error) {
       hosts.close();
       throw error;
@@ -133,7 +137,7 @@ export class HostedVecEnv implements VecEnv {
     const seeds = seed === undefined
       ? undefined
       : copySeeds(seed, this.numEnvs);
-    if (seeds) fleet.seed(seeds);
+    if (seeds) fleet.seed(seeds, options.keepSeeds ?? false);
     const alive = this.#alive();
     for (const group of alive) {
       if (seeds) fleet.beginReset(group, seeds);
@@ -171,7 +175,7 @@ export class HostedVecEnv implements VecEnv {
     for (const group of alive) this.#hosts.begin(group, { type: "step" });
     const failures = fleet.collect(alive, fleet.stepTimeoutMs);
     this.#step.episodes = fleet.episodesOf(alive, failures);
-    this.#recover(this.#groups, failures);
+    this.#step.lost = this.#recover(this.#groups, failures);
     this.#checkData(this.#groups);
     return this.#step;
   }
@@ -321,9 +325,15 @@ export class HostedVecEnv implements VecEnv {
     return this.#groups.filter((group) => !this.#lost.has(group));
   }
 
-  /** Replaces the hosts that failed; their episodes end in this step. */
-  #recover(groups: readonly number[], failures: Failures): void {
-    if (failures.size + this.#lost.size === 0) return;
+  /**
+   * Replaces the hosts that failed; the episodes of their copies, which it
+   * returns, end in this step.
+   */
+  #recover(
+    groups: readonly number[],
+    failures: Failures,
+  ): readonly number[] | undefined {
+    if (failures.size + this.#lost.size === 0) return undefined;
     const broken = new Map(failures);
     for (const group of groups) {
       const failure = this.#lost.get(group);
@@ -332,6 +342,10 @@ export class HostedVecEnv implements VecEnv {
     }
     for (const group of broken.keys()) cutOff(this.#rows[group]);
     this.#fleet.replace(broken);
+    return [...broken.keys()].flatMap((group) => {
+      const { first, numEnvs } = this.#hosts.groups[group];
+      return Array.from({ length: numEnvs }, (_, i) => first + i);
+    });
   }
 
   /** Throws unless what groups returned is finite; nothing is done any more then. */

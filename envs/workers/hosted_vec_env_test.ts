@@ -1,6 +1,7 @@
 import {
   assertEquals,
   assertMatch,
+  assertNotEquals,
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
@@ -87,6 +88,46 @@ Deno.test("fresh episodes have seeds that derive from those of the copies", () =
       [...alone.reset({ seed }) as Float64Array],
     );
   }
+});
+
+Deno.test("episodes of copies that keep their seeds begin again, and the step says whose", () => {
+  const { hosts, env } = fragile({ numEnvs: 5, groups: 3 });
+  const first = [
+    ...env.reset({ seed: 3, keepSeeds: true }) as Float64Array,
+  ];
+  const rows = (from: number, to: number) => first.slice(3 * from, 3 * to);
+  for (let times = 0; times < 2; times++) {
+    assertEquals(env.step(GO(5)).lost, undefined);
+    hosts.script = once(1, "step", "exit");
+    const { observations, lost } = env.step(GO(5));
+    assertEquals(lost, [2, 3]);
+    const seen = [...observations as Float64Array];
+    assertEquals(seen.slice(6, 12), rows(2, 4));
+    assertNotEquals(seen.slice(0, 6), rows(0, 2));
+  }
+  // Until the copies are seeded otherwise.
+  env.reset({ seed: 3 });
+  hosts.script = once(1, "step", "exit");
+  const { observations } = env.step(GO(5));
+  const seen = [...observations as Float64Array].slice(6, 12);
+  assertNotEquals(seen, rows(2, 4));
+});
+
+Deno.test("hosts that all fail as they start are given up on, however long that takes", () => {
+  const hosts = new ScriptedHosts(makeFragile, { numEnvs: 1, groups: 1 });
+  const options = { restarts: 3, windowMs: 1, onRestart: () => {} };
+  const env = new HostedVecEnv(hosts, options);
+  env.reset();
+  hosts.script = ({ type }) => {
+    // Longer than the window.
+    for (const end = performance.now() + 2; performance.now() < end;);
+    return type === "step" || type === "reset" ? "timeout" : undefined;
+  };
+  assertThrows(
+    () => env.step(GO(1)),
+    Error,
+    "Cannot go on with copy 0: it was restarted 3 times in a row, and now it gave no answer",
+  );
 });
 
 Deno.test("a host is replaced until one begins its episodes", () => {

@@ -3,9 +3,9 @@ import { SubprocessVecEnv } from "../subprocess_vec_env.ts";
 
 const [where, sign] = Deno.args;
 const source = {
-  id: "Endless-v0",
+  id: "Failing-v0",
   kwargs: { where, sign },
-  imports: [import.meta.resolve("./endless_env.ts")],
+  imports: [import.meta.resolve("./failing_env.ts")],
 };
 // These are all that the process has to end itself with.
 const permissions = ["--allow-read", "--allow-write"];

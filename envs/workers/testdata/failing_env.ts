@@ -1,0 +1,74 @@
+/** Registers CartPole as it fails where it is told to. */
+import { CartPoleEnv, type EnvKwargs, register } from "../../mod.ts";
+
+/** How an environment fails. */
+export interface Failing extends EnvKwargs {
+  where: "constructor" | "reset" | "step" | "nowhere";
+  /** The file that it writes its process into then. */
+  sign: string;
+  /**
+   * What it does.
+   *
+   * @default "hang"
+   */
+  how?: "hang" | "exit" | "throw";
+  /**
+   * How often it gets there before it fails.
+   *
+   * @default 0
+   */
+  after?: number;
+  /**
+   * Whether one that finds the sign goes on.
+   *
+   * @default false
+   */
+  once?: boolean;
+}
+
+class FailingEnv extends CartPoleEnv {
+  readonly #options: Failing;
+  #passed = 0;
+
+  constructor(options: Failing) {
+    super();
+    this.#options = options;
+    this.#pass("constructor");
+  }
+
+  #pass(here: Failing["where"]): void {
+    const { where, sign, how = "hang", after = 0, once } = this.#options;
+    if (where !== here || this.#passed++ < after) return;
+    if (once && hasText(sign)) return;
+    Deno.writeTextFileSync(sign, String(Deno.pid));
+    if (how === "throw") throw new Error("the pole is lost");
+    if (how === "exit") Deno.exit(3);
+    for (;;);
+  }
+
+  override reset(
+    options?: Parameters<CartPoleEnv["reset"]>[0],
+  ): ReturnType<CartPoleEnv["reset"]> {
+    this.#pass("reset");
+    return super.reset(options);
+  }
+
+  override step(action: number): ReturnType<CartPoleEnv["step"]> {
+    this.#pass("step");
+    return super.step(action);
+  }
+}
+
+function hasText(path: string): boolean {
+  try {
+    return Deno.readTextFileSync(path) !== "";
+  } catch {
+    return false;
+  }
+}
+
+register({
+  id: "Failing-v0",
+  maxEpisodeSteps: 50,
+  make: (kwargs) => new FailingEnv(kwargs as Failing),
+});
