@@ -14,7 +14,7 @@ import {
 import { rmSync } from "node:fs";
 import { callbacksOf } from "./callbacks.ts";
 import { describeEvaluation, evaluateSession, round } from "./evaluation.ts";
-import { fileError, messageOf } from "./input_errors.ts";
+import { asInputError, fileError, messageOf } from "./input_errors.ts";
 import type { CommandIo } from "./io.ts";
 import { loggersOf } from "./loggers.ts";
 import { policyFile } from "./policy_file.ts";
@@ -137,7 +137,7 @@ async function trained(
   run: TrainingRun,
   plots: PolicyPlots | undefined,
 ): Promise<TrainResult> {
-  const { session: { algorithm, environments }, folder } = run;
+  const { session: { algorithm, environments, config }, folder } = run;
   const options = trainOptions(run, plots);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
@@ -162,7 +162,13 @@ async function trained(
     if (!hasBegun && isNew) {
       // Without a checkpoint it could not go on.
       rmSync(folder.dir, { recursive: true, force: true });
-      throw error;
+      if (asInputError(error)) throw error;
+      throw new RunFailure(
+        `Cannot begin the run of ${config.algorithm} on ${config.env}: ${
+          messageOf(error)
+        }`,
+        { cause: error },
+      );
     }
     if (error instanceof TrainingDivergedError) throw error;
     if (hasBegun) throw failureOf(run, error, progress.step);

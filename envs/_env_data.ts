@@ -1,4 +1,4 @@
-/** What environments return, checked where it enters arrays of ours. */
+/** Checks of the data that environments return, where it enters arrays of ours. */
 import { boundIn } from "./_bound_in.ts";
 import { areFinite } from "./_check_action.ts";
 import { checkSpace } from "./_check_space.ts";
@@ -18,7 +18,7 @@ import type { Batch, VecStep } from "./vec_env.ts";
 /** Excess over a bound that rounding to 32 bits may cause, relative to it. */
 const ROUNDING = 1e-6;
 
-/** Whether a value is a promise, or what passes for one. */
+/** True for a promise, and for what passes for one. */
 export function isThenable(value: unknown): boolean {
   return typeof (value as Promise<unknown> | null)?.then === "function";
 }
@@ -36,10 +36,14 @@ export function describe(value: unknown): string {
     return `a list of ${length}${hasGaps ? " with gaps" : ""}`;
   }
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    return `a ${name} of ${(value as Float32Array).length}`;
+    return `${withArticle(name)} of ${(value as Float32Array).length}`;
   }
   if (name === "Object") return `a record of ${Object.keys(value).join(", ")}`;
-  return `a ${name}`;
+  return withArticle(name);
+}
+
+function withArticle(name: string): string {
+  return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** A number or an array of an observation, or a nest of them. */
@@ -108,7 +112,7 @@ class ArrayPart implements Part {
   write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
     const size = this.#size, to = batch as BoxArray, at = row * size;
     if (!(value instanceof this.#Type) || value.length !== size) {
-      const wanted = `a ${this.#Type.name} of ${size}`;
+      const wanted = `${withArticle(this.#Type.name)} of ${size}`;
       return { field: "", got: describe(value), wanted };
     }
     if (this.#allowed === undefined) {
@@ -230,7 +234,7 @@ export class EnvData {
     throw this.error({ ...fault, field, wanted }, row, step);
   }
 
-  /** What a copy's step returned, with a reward and flags as they should be. */
+  /** Checks the reward and the flags of what a copy's step returned. */
   result(given: unknown, row: number, step: number): StepResult {
     if (typeof given === "object" && given !== null) {
       const { reward, terminated, truncated } = given as StepResult;
@@ -276,34 +280,44 @@ export type VecData = Pick<VecStep, "observations"> & Partial<VecStep>;
  * the arrays that it came in fix its types and shapes.
  */
 export function checkFinite(
-  { observations, rewards, finalObservations }: VecData,
+  { observations, rewards, finalObservations, ...ends }: VecData,
   { id, first, numEnvs }: { id?: string; first: number; numEnvs: number },
 ): void {
-  // Final rows of episodes that go on are finite too: those of earlier ones.
-  const odd = firstOdd("the reward", rewards) ??
-    firstOdd("observation", observations) ??
-    firstOdd("final observation", finalObservations);
+  const odd = firstOdd("the reward", rewards, { numEnvs }) ??
+    firstOdd("observation", observations, { numEnvs }) ??
+    firstOdd("final observation", finalObservations, { numEnvs, ends });
   if (odd === undefined) return;
-  const { batch, at } = odd, size = batch.length / numEnvs;
-  const field = batch === rewards ? odd.name : `${odd.name}[${at % size}]`;
+  const { name, batch, at } = odd, size = batch.length / numEnvs;
+  const field = batch === rewards ? name : `${name}[${at % size}]`;
   const fault = { field, got: `${batch[at]}`, wanted: "a finite number" };
   throw new EnvDataError(fault, { id, copy: first + Math.floor(at / size) });
 }
 
-/** The first number of a batch that is not finite. */
+/**
+ * The first number of a batch that is not finite; with `ends`, in rows of
+ * episodes that ended, as others may hold anything.
+ */
 function firstOdd(
   name: string,
   batch: Batch | undefined,
+  rows: { numEnvs: number; ends?: Partial<VecStep> },
 ): { name: string; batch: BoxArray; at: number } | undefined {
   if (batch === undefined) return undefined;
   if (ArrayBuffer.isView(batch)) {
-    if (areFinite(batch)) return undefined;
-    const at = batch.findIndex((it: number) => !Number.isFinite(it));
-    return { name, batch, at };
+    const isFloat = batch instanceof Float32Array ||
+      batch instanceof Float64Array;
+    if (!isFloat || areFinite(batch)) return undefined;
+    const { numEnvs, ends } = rows, size = batch.length / numEnvs;
+    const at = batch.findIndex((it, i) => {
+      const copy = Math.floor(i / size);
+      const hasEnded = ends?.terminated?.[copy] || ends?.truncated?.[copy];
+      return (!ends || !!hasEnded) && !Number.isFinite(it);
+    });
+    return at < 0 ? undefined : { name, batch, at };
   }
   for (const key in batch) {
     const inner = (batch as Record<string, Batch>)[key];
-    const odd = firstOdd(`${name}[${key}]`, inner);
+    const odd = firstOdd(`${name}[${key}]`, inner, rows);
     if (odd) return odd;
   }
 }
@@ -319,7 +333,7 @@ export function batchFault(
     const isAlike = batch instanceof Type &&
       (batch as BoxArray).length === length;
     if (isAlike) return undefined;
-    const wanted = `a ${Type.name} of ${length}${
+    const wanted = `${withArticle(Type.name)} of ${length}${
       isThenable(batch) ? ": reset and step must not be async" : ""
     }`;
     return { field, got: describe(batch), wanted };
@@ -380,7 +394,7 @@ export function snapshotFault(
   };
 }
 
-/** Whether it is a plain list without holes, or a plain record. */
+/** True for a plain list without gaps and for a plain record. */
 function isNest(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

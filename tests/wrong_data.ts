@@ -26,7 +26,7 @@ export interface WrongRun {
   settings?: Readonly<Record<string, unknown>>;
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface WrongEnd {
   code: number;
   /** The last line on standard error. */

@@ -3,7 +3,7 @@
  * clear line. `tests/long` has every kind with every algorithm, in workers and
  * processes, too.
  */
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { KINDS } from "../envs/testdata/wrong_env.ts";
 import { checkWrong, RIGHT, trainWrong } from "./wrong_data.ts";
 
@@ -44,5 +44,16 @@ Deno.test("clipped and normalized rewards hide no infinity", async () => {
     );
     assertEquals(code, 1);
     assertStringIncludes(line, "the reward of Wrong-v0, copy 0, at step 5");
+  }
+});
+
+Deno.test("a run whose environment cannot begin leaves nothing and says which", async () => {
+  for (const kind of ["resetThrows", "saveThrows"]) {
+    const { code, line, dir } = await trainWrong(folder, { kind });
+    assertEquals(
+      [code, line],
+      [1, "error: Cannot begin the run of a2c on Wrong-v0: no luck"],
+    );
+    await assertRejects(() => Deno.stat(dir), Deno.errors.NotFound);
   }
 });

@@ -30,7 +30,7 @@ interface Rows extends StepPlace {
 }
 
 /**
- * Whether numbers from `first` on, up to `end`, are finite once they are held in
+ * True where numbers from `first` on, up to `end`, are finite once they are held in
  * 32 bits, as algorithms do: a product of 0 for each is not 0 in sum otherwise.
  */
 function areFinite(

@@ -86,7 +86,7 @@ export const KINDS: readonly string[] = [
 export interface WrongEnvOptions {
   /** Kind of wrong data; any other word for none. */
   kind?: string;
-  /** Whether actions are numbers of [-1, 1]. */
+  /** Actions are numbers of [-1, 1] instead of 0 and 1. */
   cont?: boolean;
   /** Steps of all episodes before the wrong data. */
   after?: number;
@@ -118,6 +118,7 @@ export class WrongEnv implements Env {
 
   reset(): SpaceValue {
     this.#time = 0;
+    if (this.#kind === "resetThrows") throw new Error("no luck");
     const wrong = RESETS[this.#kind];
     return wrong ? wrong() as SpaceValue : this.#seen();
   }
@@ -150,6 +151,7 @@ export class WrongEnv implements Env {
   }
 
   snapshot(): Snapshot {
+    if (this.#kind === "saveThrows") throw new Error("no luck");
     const wrong = SNAPSHOTS[this.#kind];
     if (wrong) return wrong() as Snapshot;
     return { time: this.#time, total: this.#total };

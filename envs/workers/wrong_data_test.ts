@@ -45,6 +45,13 @@ const PARTS: [parts: Record<string, unknown>, says: string][] = [
   [{ terminated: Float64Array.of(0) }, "terminated of CartPole-v1"],
   [{ truncated: undefined }, "truncated of CartPole-v1: it is undefined"],
   [
+    {
+      truncated: Uint8Array.of(1),
+      finalObservations: Float32Array.of(0, 0, NaN, 0),
+    },
+    "final observation[2] of CartPole-v1, copy 2: it is NaN",
+  ],
+  [
     { truncated: Uint8Array.of(1), finalObservations: new Float32Array(3) },
     "finalObservations of CartPole-v1: it is a Float32Array of 3",
   ],
@@ -77,3 +84,15 @@ for (const [parts, says] of PARTS) {
     assertThrows(() => play(new HostedVecEnv(hosts, OPTIONS)), TypeError, says);
   });
 }
+
+Deno.test("final rows of episodes that go on may hold anything", () => {
+  const make = (range: GroupRange) =>
+    makeWrong({
+      ...range,
+      parts: { finalObservations: new Float32Array(4).fill(NaN) },
+    });
+  const hosts = new ScriptedHosts(make, { numEnvs: 3, groups: 2 });
+  const env = new HostedVecEnv(hosts, OPTIONS);
+  env.reset({ seed: 0 });
+  for (let t = 0; t < 6; t++) env.step(new Int32Array(3));
+});
