@@ -1,7 +1,18 @@
 /** What a run that was stopped, killed or damaged does when it is resumed. */
-import { CheckpointStore, type StateTree } from "@bellman/training";
+import {
+  CheckpointStore,
+  readProgress,
+  type StateTree,
+} from "@bellman/training";
 import { assert, assertEquals } from "@std/assert";
-import { copyRun, remainsOf, train, trainProcess, trainWell } from "./runs.ts";
+import {
+  copyRun,
+  remainsOf,
+  runCommand,
+  train,
+  trainProcess,
+  trainWell,
+} from "./runs.ts";
 
 /** Inside a folder that is removed again. */
 function inFolder(body: (root: string) => Promise<void>): () => Promise<void> {
@@ -208,6 +219,58 @@ Deno.test(
     await Promise.all(rest);
     const names = [...Deno.readDirSync(dir)].map(({ name }) => name);
     assertEquals(names.includes("run.lock"), false);
+  }),
+);
+
+Deno.test(
+  "for a best checkpoint that is damaged its copy stands, or the latest, and that is said",
+  inFolder(async (root) => {
+    const dir = `${root}/run`;
+    await trainWell([
+      ...SMALL,
+      "--steps=1600",
+      "--set=learningRate=0.5",
+      "--out",
+      dir,
+    ]);
+    const best = new CheckpointStore(`${dir}/checkpoints`).load("best").step;
+    assert(best < 1600, `the best is of step ${best}`);
+    const whole = await runCommand(["eval", dir, "--episodes=3"]);
+    assertEquals([whole.code, whole.err], [0, ""]);
+    Deno.removeSync(`${dir}/checkpoints/best.json`);
+    const copied = await runCommand(["eval", dir, "--episodes=3"]);
+    assertEquals([copied.code, copied.out], [0, whole.out]);
+    assert(
+      copied.err.endsWith(`the checkpoint of step ${best} is the same\n`),
+      copied.err,
+    );
+    const name = `step_${String(best).padStart(9, "0")}.json`;
+    Deno.removeSync(`${dir}/checkpoints/${name}`);
+    const latest = await runCommand(["eval", dir, "--episodes=3"]);
+    assertEquals(latest.code, 0, latest.err);
+    assert(
+      latest.err.endsWith("step 1600, the latest, stands for it\n"),
+      latest.err,
+    );
+  }),
+);
+
+Deno.test(
+  "logs that are removed while a run writes them do not end it",
+  inFolder(async (root) => {
+    const dir = `${root}/run`;
+    const child = await begun([...LONG, LENGTH, "--quiet"], dir);
+    for (const name of ["progress", "episodes"]) {
+      Deno.removeSync(`${dir}/${name}.csv`);
+    }
+    const { code, stderr } = await child.output();
+    const err = new TextDecoder().decode(stderr);
+    assertEquals(code, 0, err);
+    assert(/episodes\.csv.*; the report is without it\n/.test(err), err);
+    // Columns that came later wrote it anew, with the rows of before.
+    const steps = readProgress(`${dir}/progress.csv`).map(({ step }) => step);
+    assert(steps[0] < 1_000 && steps.at(-1) === 30_000, steps.join());
+    Deno.statSync(`${dir}/report.html`);
   }),
 );
 

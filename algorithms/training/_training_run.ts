@@ -298,9 +298,10 @@ export class TrainingRun implements TrainContext, ProgressState {
     const { checkpoints, onWarning = () => {} } = this.#options;
     const { logs } = checkpoints?.store.notes(this.step) ?? {};
     if (checkpoints !== undefined) {
-      const { keepLast = KEEP_LAST } = checkpoints;
-      checkpoints.store.truncate(this.step, { keepLast });
-      this.#mendBest(checkpoints.store, onWarning);
+      const { store, keepLast = KEEP_LAST } = checkpoints;
+      // First, as the copy of a damaged best one counts among the old.
+      this.#mendBest(store, onWarning);
+      store.truncate(this.step, { keepLast });
     }
     truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
   }

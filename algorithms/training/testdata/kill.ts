@@ -32,7 +32,13 @@ export async function runAndKill(
   for await (const chunk of child.stdout) {
     output += decoder.decode(chunk, { stream: true });
     if (timer === undefined && delay !== Infinity) {
-      timer = setTimeout(() => child.kill("SIGKILL"), delay);
+      timer = setTimeout(() => {
+        try {
+          child.kill("SIGKILL");
+        } catch {
+          // It was quicker than the kill.
+        }
+      }, delay);
     }
   }
   const { code, signal } = await child.status;
