@@ -39,7 +39,7 @@ const convolve = (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
 testCompiled("blocked conv2d", wide(convolutions), (it) => ({
   fn: convolve(it),
   inputs: imageAndFilter(it),
-}), 40);
+}), 20);
 
 testCompiled("both gradients of blocked conv2d", wide(withoutDilations), (
   it,
@@ -47,7 +47,7 @@ testCompiled("both gradients of blocked conv2d", wide(withoutDilations), (
   fn: convolve(it),
   inputs: imageAndFilter(it),
   gradients: true,
-}), 60);
+}), 30);
 
 /** Steps that divide the filter, and often the image and its padding. */
 const stepwise = fc.record({
@@ -91,7 +91,7 @@ testCompiled("steps that divide blocked filters", wide(stepwise), (it) => ({
   fn: convolve(it),
   inputs: imageAndFilter(it),
   gradients: true,
-}), 60);
+}), 30);
 
 /** A convolution with a bias and `relu`. */
 function layer(it: Convolution) {
@@ -105,7 +105,7 @@ testCompiled("bias and relu of blocked conv2d", wide(withoutDilations), (
   fn: layer(it),
   inputs: [...imageAndFilter(it), given([it.out], { seed: it.seed + 2 })],
   gradients: true,
-}), 30);
+}), 15);
 
 /** Two layers, of which the second takes what the first makes in blocks. */
 const second = (it: Convolution): Convolution => ({

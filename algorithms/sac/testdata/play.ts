@@ -26,7 +26,7 @@ export const FRAME_SPACES: SacSpaces = {
   ...BOX_SPACES,
   observationSpace: {
     type: "box",
-    shape: [36, 36, 2],
+    shape: [20, 20, 2],
     low: 0,
     high: 255,
     dtype: "uint8",
