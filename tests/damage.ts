@@ -150,6 +150,13 @@ function damage(path: string, random: SeededRandom): string {
   return `bits ${bits} of ${name} flipped`;
 }
 
+/** Damages every numbered checkpoint. */
+function damageNumbered(dir: string, random: SeededRandom): void {
+  for (const path of filesOf(dir)) {
+    if (/step_\d+\.json$/.test(path)) damage(path, random);
+  }
+}
+
 /** What a damage came to. */
 export type Outcome =
   | "the same numbers"
@@ -158,15 +165,15 @@ export type Outcome =
   | "refused in one line, as it has ended"
   | "refused in one line, as nothing good is left";
 
-/** The steps of the checkpoints that can be loaded. */
+/** The steps of the checkpoints that can be loaded, the best one included. */
 function goodSteps(dir: string): number[] {
   const store = new CheckpointStore(`${dir}/checkpoints`);
-  return store.list().checkpoints.map(({ step }) => step).filter((step) => {
+  const steps = store.list().checkpoints.map(({ step }) => step);
+  return [...steps, "best" as const].flatMap((which) => {
     try {
-      store.load(step);
-      return true;
+      return store.load(which).step;
     } catch {
-      return false;
+      return [];
     }
   });
 }
@@ -268,6 +275,10 @@ export async function damageRuns(
       copyRun(from, dir);
       const count = random.uniform() < 0.8 ? 1 : pick([2, 3, 4]);
       const done: string[] = [];
+      if (random.uniform() < 0.05) {
+        damageNumbered(dir, random);
+        done.push("all numbered checkpoints damaged");
+      }
       for (let k = 0; k < count; k++) {
         done.push(damage(pick(filesOf(dir)), random));
       }

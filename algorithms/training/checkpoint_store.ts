@@ -252,7 +252,8 @@ export class CheckpointStore {
   /**
    * Loads a checkpoint.
    *
-   * @param which A step, the latest one that can be read, or the best one.
+   * @param which A step, the latest one that can be read, or the best one. Where no numbered one can be read,
+   *   the best one is the latest, too.
    * @param options A step that the latest one must be before.
    * @returns The checkpoint, with a warning for each newer one that is broken.
    * @throws {SyntaxError} When the wanted checkpoint is broken.
@@ -328,26 +329,36 @@ export class CheckpointStore {
   }
 
   /**
-   * Reads what was noted beside a numbered checkpoint; its arrays are not read.
+   * Reads what was noted beside the checkpoint of a step; its arrays are not read.
    *
    * @param step Its step.
    * @returns The notes; none where there is no such checkpoint.
-   * @throws {SyntaxError} When its manifest is broken.
    */
   notes(step: number): CheckpointNotes {
-    const info = this.#numbered().find((info) => info.step === step);
-    return info === undefined ? {} : notesOf(readManifest(info.path));
+    const { checkpoints, best } = this.list();
+    const found = [...checkpoints, best].find((info) => info?.step === step);
+    return found === undefined ? {} : notesOf(readManifest(found.path));
   }
 
   #loadLatest({ before = Infinity }: LoadOptions): Checkpoint {
     const warnings: string[] = [];
-    for (const { path, step } of this.#numbered().reverse()) {
-      if (step >= before) continue;
+    const numbered = this.#numbered().reverse()
+      .filter(({ step }) => step < before);
+    for (const { path } of numbered) {
       try {
         return { ...readCheckpoint(path), path, best: false, warnings };
       } catch (error) {
         warnings.push(messageOf(error));
       }
+    }
+    try {
+      const best = this.load("best");
+      if (best.step < before) {
+        const line = `${this.dir} has no other checkpoint than the best`;
+        return { ...best, warnings: warnings.length > 0 ? warnings : [line] };
+      }
+    } catch {
+      // What is wrong with the others is what matters.
     }
     if (warnings.length > 0) throw new SyntaxError(warnings[0]);
     throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);

@@ -117,6 +117,23 @@ Deno.test(
 );
 
 Deno.test(
+  "where no numbered one can be read, the best one is the latest",
+  withStore((store, dir) => {
+    store.save(10, state(10), { best: true, notes: { a: 1 } });
+    const { warnings, ...only } = store.load();
+    assertEquals([only.step, only.best, only.state], [10, true, state(10)]);
+    assertEquals(warnings, [`${dir} has no other checkpoint than the best`]);
+    assertEquals(store.notes(10), { a: 1 });
+    store.save(5, state(5));
+    assertEquals(store.load().step, 5);
+    Deno.truncateSync(`${dir}/step_000000005.json`, 9);
+    assertEquals(store.load().step, 10);
+    assertEquals(store.load().warnings.length, 1);
+    assertThrows(() => store.load("latest", { before: 10 }), SyntaxError);
+  }),
+);
+
+Deno.test(
   "notes stand beside the state",
   withStore((store) => {
     const notes = { text: "seed: 1\n", rate: -0, list: [NaN, null] };
