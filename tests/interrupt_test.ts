@@ -11,23 +11,37 @@ interface Hang {
   vectorization: string;
   where: string;
   isEvaluation?: boolean;
+  /** How long the run is. */
+  steps?: number;
+  /** Steps between evaluations; 0 for one at the end alone. */
+  interval?: number;
+  /** More of how the environment fails. */
+  failing?: Record<string, unknown>;
 }
 
 /** A run whose environment hangs, once it does, and the process it hangs in. */
 async function startHanging(
   dir: string,
-  { vectorization, where, isEvaluation = false }: Hang,
+  {
+    vectorization,
+    where,
+    isEvaluation = false,
+    steps = 4000,
+    interval = 100,
+    failing,
+  }: Hang,
 ): Promise<{ run: Deno.ChildProcess; host: number }> {
   const sign = `${dir}/sign`;
   const kwargs = (isHung: boolean) =>
-    JSON.stringify({ where: isHung ? where : "nowhere", sign });
+    JSON.stringify({ where: isHung ? where : "nowhere", sign, ...failing });
   const run = new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "-q", "--no-check", "--allow-all"],
       new URL("../cli/main.ts", import.meta.url).pathname,
       ...["train", "a2c", "--env=Failing-v0", "--backend=cpu", "--quiet"],
-      ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2", "--steps=4000"],
-      ...["--set=evaluationInterval=100", "--set=evaluationEpisodes=2"],
+      ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2"],
+      `--set=evaluationInterval=${interval}`,
+      ...[`--steps=${steps}`, "--set=evaluationEpisodes=2"],
       ...[`--set=vectorization=${vectorization}`, `--out=${dir}/run`],
       `--set=envKwargs=${kwargs(!isEvaluation)}`,
       `--set=evaluationEnvKwargs=${kwargs(isEvaluation)}`,
@@ -109,3 +123,37 @@ Deno.test("the first signal is told even where the environment hangs", {
   assertStringIncludes(told.value ?? "", "The run stops when its environment");
   await Deno.remove(dir, { recursive: true });
 });
+
+Deno.test(
+  "the first signal ends a run in its last evaluation, which is made up for",
+  {
+    ignore: Deno.build.os === "windows",
+  },
+  async () => {
+    const dir = await Deno.makeTempDir();
+    const { run } = await startHanging(dir, {
+      vectorization: "sync",
+      where: "step",
+      isEvaluation: true,
+      failing: { how: "pause", once: true },
+      steps: 200,
+      interval: 0,
+    });
+    run.kill("SIGINT");
+    const { code, stderr } = await run.output();
+    const said = new TextDecoder().decode(stderr);
+    assertEquals(code, 130, said);
+    assertStringIncludes(said, "a second Ctrl-C ends the run at once");
+    const resumed = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-q", "--no-check", "--allow-all"],
+        new URL("../cli/main.ts", import.meta.url).pathname,
+        ...["train", "--resume", `${dir}/run`, "--quiet"],
+      ],
+    }).output();
+    const told = new TextDecoder().decode(resumed.stdout);
+    assertEquals(resumed.code, 0, new TextDecoder().decode(resumed.stderr));
+    assertStringIncludes(told, "Last agent (step 200)");
+    await Deno.remove(dir, { recursive: true });
+  },
+);

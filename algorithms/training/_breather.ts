@@ -4,14 +4,22 @@
  */
 export class Breather {
   #last = performance.now();
+  #looked = this.#last;
   #calls = 0;
+  /** On which call the clock is looked at next. */
+  #stride = 1;
 
   /**
    * Whether a quarter of a second has gone by: without a turn signals wait.
-   * Looks at the clock on every 16th call only.
+   * Looks at the clock on every 16th call only, unless these take long.
    */
   due(): boolean {
-    return (++this.#calls & 15) === 0 && performance.now() - this.#last > 250;
+    if (++this.#calls < this.#stride) return false;
+    const now = performance.now();
+    this.#stride = now - this.#looked > 50 ? 1 : 16;
+    this.#looked = now;
+    this.#calls = 0;
+    return now - this.#last > 250;
   }
 
   /**

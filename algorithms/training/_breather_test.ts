@@ -1,4 +1,5 @@
 import { assert } from "@std/assert";
+import { Breather } from "./_breather.ts";
 
 Deno.test({
   name: "a signal is heard within a few turns",
@@ -11,4 +12,17 @@ Deno.test({
     const turns = Number(new TextDecoder().decode(stdout));
     assert(turns >= 1 && turns <= 8, `${turns} turns`);
   },
+});
+
+Deno.test("calls that take long are each a reason to breathe", () => {
+  const breather = new Breather();
+  const wait = (ms: number) => {
+    for (const end = performance.now() + ms; performance.now() < end;);
+  };
+  wait(300);
+  assert(breather.due());
+  for (let i = 0; i < 3; i++) {
+    wait(60);
+    assert(breather.due());
+  }
 });

@@ -11,7 +11,7 @@ export interface Failing extends EnvKwargs {
    *
    * @default "hang"
    */
-  how?: "hang" | "exit" | "throw";
+  how?: "hang" | "exit" | "throw" | "pause";
   /**
    * How often it gets there before it fails.
    *
@@ -43,6 +43,7 @@ class FailingEnv extends CartPoleEnv {
     Deno.writeTextFileSync(sign, String(Deno.pid));
     if (how === "throw") throw new Error("the pole is lost");
     if (how === "exit") Deno.exit(3);
+    if (how === "pause") return pause();
     for (;;);
   }
 
@@ -57,6 +58,11 @@ class FailingEnv extends CartPoleEnv {
     this.#pass("step");
     return super.step(action);
   }
+}
+
+/** Blocks for a second. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
 }
 
 function hasText(path: string): boolean {
