@@ -15,7 +15,12 @@ import {
 } from "@bellman/envs";
 import { ALGORITHMS, type Normalization } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
-import { type Hosting, makeCopies } from "./training_copies.ts";
+import {
+  type EnvironmentSpaces,
+  type Hosting,
+  makeCopies,
+  spacesOf,
+} from "./training_copies.ts";
 
 /** The environments of a run: the one it trains on and those that judge it. */
 export interface Environments {
@@ -24,6 +29,8 @@ export interface Environments {
    * configured, but for algorithms with a replay buffer.
    */
   training: VecEnv;
+  /** Spaces of the environment's own, without what is around it. */
+  spaces: EnvironmentSpaces;
   /** Scales for an algorithm with a replay buffer, which applies them itself. */
   normalization?: Normalization;
   /**
@@ -71,8 +78,10 @@ export async function makeEnvironments(
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
   // Evaluation may need what training does not, and the other way round.
-  await prepare(id, { kwargs: config.envKwargs });
-  await prepare(id, { kwargs });
+  if (hosting.spaces === undefined) {
+    await prepare(id, { kwargs: config.envKwargs });
+    await prepare(id, { kwargs });
+  }
   const flat = (env: VecEnv): VecEnv =>
     isNested(env) ? new VecFlattenObservation(env) : env;
   const stacked = (env: VecEnv): VecEnv =>
@@ -101,6 +110,7 @@ export async function makeEnvironments(
   };
   return {
     training,
+    spaces: spacesOf(copies.training),
     normalization: hasReplay
       ? normalizationOf(config, { env: training, gamma })
       : undefined,

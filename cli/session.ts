@@ -61,7 +61,9 @@ async function requestedEnvironments(
   let environments: Environments | undefined;
   try {
     environments = await makeEnvironments(config, hosting);
-    checkEvaluation(config, environments, hosting);
+    if (hosting.spaces === undefined) {
+      checkEvaluation(config, environments, hosting);
+    }
     return environments;
   } catch (error) {
     environments?.close();
@@ -105,6 +107,7 @@ function checkEvaluation(
  * @param onNotice Takes a line that the user should see.
  * @param options Whether the agent is to be judged alone, not trained on, and in
  * how many copies; for training as many as the configuration's evaluations take.
+ * Spaces may stand for the environment where it is not needed.
  */
 export async function openSession(
   config: ResolvedConfig,
@@ -112,14 +115,16 @@ export async function openSession(
   {
     isForJudging = false,
     evaluationCopies = isForJudging ? 0 : copiesFor(config.evaluationEpisodes),
-  }: Pick<Hosting, "isForJudging" | "evaluationCopies"> = {},
+    spaces,
+  }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<Session> {
-  const imports = await loadEnvironment(config);
+  const imports = spaces === undefined ? await loadEnvironment(config) : [];
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice,
     isForJudging,
     evaluationCopies,
+    spaces,
   });
   // Paths count from the folder that the run is started in, wherever it goes on.
   const envModules = imports.length > 0 ? imports : config.envModules;

@@ -1,5 +1,6 @@
 import {
   makeVec,
+  type Space,
   type VecEnv,
   VecEnvWrapper,
   VecRecordEpisodeStatistics,
@@ -8,6 +9,63 @@ import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { isGymnasium, milliseconds } from "./environment_modules.ts";
 import { UsageError } from "./usage_error.ts";
+
+/** The spaces of an environment: all that acting without it needs. */
+export type EnvironmentSpaces = Pick<
+  VecEnv,
+  "observationSpace" | "actionSpace" | "stackedFrames"
+>;
+
+/** A space with one bound where all of a box's elements have it: images are long. */
+function compact(space: Space): Space {
+  if (space.type !== "box") return space;
+  const bound = (values: number | readonly number[]) =>
+    typeof values === "object" && new Set(values).size === 1
+      ? values[0]
+      : values;
+  return { ...space, low: bound(space.low), high: bound(space.high) };
+}
+
+/** The spaces of an environment, as short as they can be said. */
+export function spacesOf(
+  { observationSpace, actionSpace, stackedFrames }: EnvironmentSpaces,
+): EnvironmentSpaces {
+  return {
+    observationSpace: compact(observationSpace),
+    actionSpace: compact(actionSpace),
+    ...stackedFrames !== undefined && { stackedFrames },
+  };
+}
+
+/** Copies of an environment of which the spaces alone are known. */
+class KnownSpaces implements VecEnv {
+  readonly observationSpace: VecEnv["observationSpace"];
+  readonly actionSpace: VecEnv["actionSpace"];
+  readonly stackedFrames?: number;
+
+  constructor(readonly numEnvs: number, spaces: EnvironmentSpaces) {
+    this.observationSpace = spaces.observationSpace;
+    this.actionSpace = spaces.actionSpace;
+    this.stackedFrames = spaces.stackedFrames;
+  }
+
+  reset = (): never => this.#fail();
+  step = (): never => this.#fail();
+  snapshot = (): never => this.#fail();
+  observations = (): never => this.#fail();
+
+  #fail(): never {
+    throw new TypeError(
+      "Cannot act in an environment of which the spaces alone are known",
+    );
+  }
+
+  /** There is nothing to restore. */
+  restore(): void {}
+
+  /** There is nothing to free. */
+  close(): void {}
+}
 
 /** Where copies are hosted. */
 export interface Hosting {
@@ -28,6 +86,8 @@ export interface Hosting {
    * @default 0
    */
   evaluationCopies?: number;
+  /** The environment's spaces, where they are to stand for it. */
+  spaces?: EnvironmentSpaces;
 }
 
 /** At most this many copies play the episodes of an evaluation side by side. */
@@ -92,6 +152,10 @@ export async function makeCopies(
   hosting: Hosting,
 ): Promise<Copies> {
   const { env: id, vectorization, workers, numEnvs, envKwargs } = config;
+  if (hosting.spaces !== undefined) {
+    const known = new KnownSpaces(numEnvs, hosting.spaces);
+    return { training: known, evaluation: () => known, close: () => {} };
+  }
   if (vectorization === "sync" && workers !== null) {
     throw new UsageError(
       `Cannot use workers: ${workers} with vectorization: sync: expected workers or subprocesses`,

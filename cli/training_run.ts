@@ -1,3 +1,4 @@
+import { stringify } from "@std/yaml";
 import {
   CheckpointStore,
   createProgress,
@@ -74,7 +75,7 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
       store: new CheckpointStore(folder.checkpointsDir),
       everyTimesteps: interval(config.checkpointInterval),
       keepLast: config.keepCheckpoints,
-      notes: { config: run.configText },
+      notes: { config: run.configText, spaces: stringify(environments.spaces) },
     },
     progress: quiet ? undefined : createProgress({
       write: io.err,

@@ -10,7 +10,7 @@ async function exportRun(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<number> {
-  const agent = await findAgent(options, "export");
+  const agent = await findAgent(options, "export", { environment: false });
   const { config, folder, deterministic, checkpoint: { step } } = agent;
   const batchSize = integerOf(options, "batch", { minimum: 1, fallback: 1 });
   const path = valueOf(options, "out") ?? folder.policyPath;

@@ -1,3 +1,4 @@
+import { parse } from "@std/yaml";
 import {
   type Checkpoint,
   evaluationSeeds,
@@ -19,6 +20,7 @@ import {
   restoreSession,
   TRUST_OPTION,
 } from "../runs.ts";
+import type { EnvironmentSpaces } from "../training_copies.ts";
 import { notices, openSession, type Session } from "../session.ts";
 import { UsageError } from "../usage_error.ts";
 
@@ -69,6 +71,8 @@ export interface SavedAgent {
   deterministic: boolean;
   /** Lines that the user should see before it is put together. */
   warnings: string[];
+  /** Spaces that stand for the environment, where it is not needed. */
+  spaces?: EnvironmentSpaces;
 }
 
 function runOf({ positionals }: ParsedOptions, command: string): string {
@@ -78,10 +82,27 @@ function runOf({ positionals }: ParsedOptions, command: string): string {
   );
 }
 
-/** Finds the agent that a command line names; nothing is put together yet. */
+/** The spaces that a checkpoint tells, if it does. */
+function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
+  if (typeof notes.spaces !== "string") return undefined;
+  const spaces = parse(notes.spaces) as Partial<EnvironmentSpaces> | null;
+  return spaces?.observationSpace?.type && spaces.actionSpace?.type
+    ? spaces as EnvironmentSpaces
+    : undefined;
+}
+
+/**
+ * Finds the agent that a command line names; nothing is put together yet.
+ *
+ * @param options The command line.
+ * @param command Name of the command.
+ * @param needs Whether it steps the environment; where it does not, no code of
+ * the run is executed.
+ */
 export async function findAgent(
   options: ParsedOptions,
   command: string,
+  { environment = true }: { environment?: boolean } = {},
 ): Promise<SavedAgent> {
   const dir = runOf(options, command);
   const choice = parseCheckpointChoice(
@@ -90,17 +111,40 @@ export async function findAgent(
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const run = await openRun(dir);
   const isTrusted = options.switches.has("trust");
-  const warnings = admitRun(run, { command, isTrusted });
-  const { folder, config } = run;
+  const { folder, config, edits } = run;
+  // Before anything that takes long.
+  if (environment) admitRun(run, { command, isTrusted });
   const seed = asked ?? evaluationSeeds(config.seed).later;
   const checkpoint = loadCheckpoint(folder, choice);
+  const spaces = environment ? undefined : savedSpaces(checkpoint);
+  const warnings = spaces === undefined
+    ? admitRun(run, { command, isTrusted })
+    : edits === undefined
+    ? []
+    : [edits];
   warnings.push(...checkpoint.warnings);
   const deterministic = isDeterministic(options, config);
-  return { dir, folder, config, checkpoint, seed, deterministic, warnings };
+  return {
+    dir,
+    folder,
+    config,
+    checkpoint,
+    seed,
+    deterministic,
+    warnings,
+    spaces,
+  };
 }
 
 /** Acting is the same wherever it runs: a compiled agent may act eagerly. */
-function asAvailable(config: ResolvedConfig): ResolvedConfig {
+function asAvailable(
+  config: ResolvedConfig,
+  { spaces }: SavedAgent,
+): ResolvedConfig {
+  // Without an environment nothing is computed.
+  if (spaces !== undefined) {
+    return { ...config, engine: "eager", backend: "cpu" };
+  }
   if (config.engine !== "onnx") return config;
   return { ...config, engine: "auto", backend: "auto" };
 }
@@ -114,16 +158,18 @@ function asAvailable(config: ResolvedConfig): ResolvedConfig {
  * @param evaluationCopies How many copies it is evaluated in, if it is.
  */
 export async function withAgent(
-  { config, checkpoint, warnings }: SavedAgent,
+  agent: SavedAgent,
   io: CommandIo,
   use: (session: Session) => Promise<void>,
   evaluationCopies = 0,
 ): Promise<void> {
+  const { config, checkpoint, warnings, spaces } = agent;
   const notice = notices(io);
   warnings.forEach(notice);
-  const session = await openSession(asAvailable(config), notice, {
+  const session = await openSession(asAvailable(config, agent), notice, {
     isForJudging: true,
     evaluationCopies,
+    spaces,
   });
   try {
     restoreSession(session, checkpoint);
