@@ -302,6 +302,9 @@ export class TrainingRun implements TrainContext, ProgressState {
       // First, as the copy of a damaged best one counts among the old.
       this.#mendBest(store, onWarning);
       store.truncate(this.step, { keepLast });
+      const { checkpoints: kept } = store.list();
+      // Resumed from the best one, as no other could be read.
+      if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
     }
     truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
   }

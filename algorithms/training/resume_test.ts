@@ -327,6 +327,16 @@ Deno.test("a damaged best checkpoint is made again from the one of its step", as
     assertEquals(warnings.length, 1);
     assert(warnings[0].endsWith("made again from the checkpoint of that step"));
   }
+  // No numbered one is left: the best one is gone on from, and saved as one.
+  const copy = new CheckpointStore(`${dir}/copy`);
+  copy.save(best.step, best.state, { best: true, notes: best.notes });
+  const last = await wholeRun(copy.dir, {
+    totalTimesteps: best.step,
+    checkpoints: { ...options.checkpoints, store: copy },
+    resumeFrom: copy.load().state,
+  });
+  assertEquals(last.result.step, best.step);
+  assertEquals(copy.list().checkpoints.map(({ step }) => step), [best.step]);
   // Both copies gone: it is said.
   Deno.removeSync(`${dir}/best.json`);
   Deno.removeSync(`${dir}/step_${String(best.step).padStart(9, "0")}.json`);
