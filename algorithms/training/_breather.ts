@@ -25,10 +25,13 @@ export class Breather {
   /**
    * Waits for one turn of the event loop. A timer takes a millisecond of it, in
    * which the runtime looks for what has arrived from outside; turns without one
-   * go by, twenty of them, before a signal is heard.
+   * go by, twenty of them, before a signal is heard. Where calls take long, there
+   * may be no next time: then it waits for three turns, as one may be too few.
    */
   async breathe(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    for (let turns = this.#stride === 1 ? 3 : 1; turns > 0; turns--) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
     this.#last = performance.now();
   }
 }

@@ -60,9 +60,9 @@ class FailingEnv extends CartPoleEnv {
   }
 }
 
-/** Blocks for a second. */
+/** Blocks for two seconds. */
 function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
 }
 
 function hasText(path: string): boolean {
