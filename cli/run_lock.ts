@@ -41,7 +41,7 @@ export function lockRun(dir: string): RunLock {
       );
     }
     // The former holder may have removed the file since it was opened.
-    if (file.statSync().ino !== inodeOf(path)) {
+    if (!isAt(path, file)) {
       file.close();
       continue;
     }
@@ -50,7 +50,7 @@ export function lockRun(dir: string): RunLock {
     return {
       release() {
         // Before others are let in, so that none of them holds a removed file.
-        remove(path);
+        if (isAt(path, file)) remove(path);
         file.close();
       },
     };
@@ -92,11 +92,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function inodeOf(path: string): number | null | undefined {
+function isAt(path: string, file: Deno.FsFile): boolean {
   try {
-    return Deno.statSync(path).ino;
+    return Deno.statSync(path).ino === file.statSync().ino;
   } catch {
-    return undefined;
+    return false;
   }
 }
 

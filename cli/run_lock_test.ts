@@ -1,0 +1,51 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { lockRun } from "./run_lock.ts";
+import { UsageError } from "./usage_error.ts";
+
+const isThere = (path: string): boolean => {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+Deno.test("a run is locked for one at a time, and named by its holder", async () => {
+  const dir = await Deno.makeTempDir();
+  const path = `${dir}/run.lock`;
+  const lock = lockRun(dir);
+  const { pid, started } = JSON.parse(Deno.readTextFileSync(path));
+  assertEquals(pid, Deno.pid);
+  assertThrows(
+    () => lockRun(dir),
+    UsageError,
+    `Cannot use the run ${dir}: process ${Deno.pid} on ${Deno.hostname()}, begun at ${started}, trains it at present`,
+  );
+  lock.release();
+  assertEquals(isThere(path), false);
+  lockRun(dir).release();
+  await Deno.remove(dir, { recursive: true });
+});
+
+Deno.test("what a process left behind is taken over, whoever has its id now", async () => {
+  const dir = await Deno.makeTempDir();
+  const path = `${dir}/run.lock`;
+  const recycled = { pid: Deno.ppid, started: "", host: Deno.hostname() };
+  for (const text of ["", "{", "null", JSON.stringify(recycled)]) {
+    Deno.writeTextFileSync(path, text);
+    const lock = lockRun(dir);
+    assertEquals(JSON.parse(Deno.readTextFileSync(path)).pid, Deno.pid);
+    lock.release();
+    assertEquals(isThere(path), false);
+  }
+  // A holder whose file somebody removed leaves the next one's alone.
+  const lock = lockRun(dir);
+  Deno.removeSync(path);
+  const next = lockRun(dir);
+  lock.release();
+  assertEquals(isThere(path), true);
+  next.release();
+  assertEquals(isThere(path), false);
+  await Deno.remove(dir, { recursive: true });
+});
