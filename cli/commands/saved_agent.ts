@@ -96,8 +96,8 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
  *
  * @param options The command line.
  * @param command Name of the command.
- * @param needs Whether it steps the environment; where it does not, no code of
- * the run is executed.
+ * @param needs Whether the environment is stepped; where it is not, no code that
+ * the run names is executed.
  */
 export async function findAgent(
   options: ParsedOptions,
@@ -112,16 +112,14 @@ export async function findAgent(
   const run = await openRun(dir);
   const isTrusted = options.switches.has("trust");
   const { folder, config, edits } = run;
-  // Before anything that takes long.
-  if (environment) admitRun(run, { command, isTrusted });
+  const admit = () => admitRun(run, { command, isTrusted });
+  // Before anything is read that takes long.
+  const admitted = environment ? admit() : undefined;
   const seed = asked ?? evaluationSeeds(config.seed).later;
   const checkpoint = loadCheckpoint(folder, choice);
   const spaces = environment ? undefined : savedSpaces(checkpoint);
-  const warnings = spaces === undefined
-    ? admitRun(run, { command, isTrusted })
-    : edits === undefined
-    ? []
-    : [edits];
+  const told = edits === undefined ? [] : [edits];
+  const warnings = admitted ?? (spaces === undefined ? admit() : told);
   warnings.push(...checkpoint.warnings);
   const deterministic = isDeterministic(options, config);
   return {
