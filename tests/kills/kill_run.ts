@@ -21,8 +21,7 @@ interface Aim {
 
 /** What came of killing a run. */
 export interface KilledRun {
-  kills: number;
-  /** Where the kills came, by kind of moment. */
+  /** Each kill's kind of moment. */
   moments: string[];
   /** In words; none is as it should be. */
   differences: string[];
@@ -40,11 +39,14 @@ function readTrace(path: string): Operation[] {
   }));
 }
 
+type Choose = (
+  trace: Operation[],
+  from: number,
+  random: SeededRandom,
+) => Aim | undefined;
+
 /** Ways to choose a moment after a place, by name. */
-const AIMS: Record<
-  string,
-  (trace: Operation[], from: number, random: SeededRandom) => Aim | undefined
-> = {
+const AIMS: Record<string, Choose> = {
   /** In an operation on a file: each kind is as likely as any other. */
   "file operation": (trace, from, random) => {
     const ahead = trace.slice(from);
@@ -87,6 +89,29 @@ const AIMS: Record<
   },
 };
 
+/** Names of aims, the ones that end a run's course less often than others. */
+const OFTEN = [
+  "file operation",
+  "file operation",
+  "between operations",
+  "between operations",
+  "between arrays and manifest",
+  ...Object.keys(AIMS),
+];
+
+/** Aims at what lies ahead. */
+function drawAim(
+  trace: Operation[],
+  from: number,
+  random: SeededRandom,
+): { name: string; aim: Aim } {
+  for (;;) {
+    const name = pick(random, OFTEN);
+    const aim = AIMS[name](trace, from, random);
+    if (aim !== undefined) return { name, aim };
+  }
+}
+
 /** The printed result without the time and the folder. */
 function figuresOf(output: string): string {
   return output.replace(/ in [\d.]+ s,/, "").replace(/^Run folder.*$/m, "");
@@ -105,13 +130,58 @@ function failureOf({ code, hung, errors }: Ended): string | undefined {
   return code === 0 ? undefined : `exit code ${code}: ${errors.trim()}`;
 }
 
+/** When the next process is to be killed, and what the run has reached then. */
+interface Next {
+  name: string;
+  order: Omit<Order, "folder">;
+  from: number;
+}
+
+/**
+ * Draws a moment.
+ *
+ * @param operations Those of the whole run.
+ * @param course Where the process begins, and where it may be killed from.
+ */
+function drawNext(
+  operations: Operation[],
+  { begin, from }: { begin: number; from: number },
+  random: SeededRandom,
+): Next {
+  if (begin > 0 && random.uniform() < 0.15) {
+    const nth = 1 + random.integer(20);
+    const order = { key: "*", nth, moment: pick(random, MOMENTS) };
+    return { name: "resuming", order, from };
+  }
+  const { name, aim: { at, moment, delay } } = drawAim(
+    operations,
+    from,
+    random,
+  );
+  const { key } = operations[at];
+  // A process that is resumed does again what was done since the checkpoint.
+  const nth = operations.slice(begin, at + 1)
+    .filter((it) => it.key === key).length;
+  const reached = operations.slice(0, at + (moment === "before" ? 0 : 1))
+    .findLastIndex((it) => SAVED.test(it.key)) + 1;
+  const order = { key, nth: Math.max(1, nth), moment, delay };
+  return { name, order, from: Math.max(from, reached) };
+}
+
+function comparison(whole: string, killed: string): string[] {
+  try {
+    return differences(remainsOf(whole), remainsOf(killed));
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
 /**
  * Trains once in one go and once killed again and again, and compares.
  *
  * @param run The run.
  * @param random Draws the number of kills and their moments.
  * @param root An empty folder to run in.
- * @throws {Error} When the run fails in one go.
  */
 export async function killRun(
   run: DrawnRun,
@@ -121,57 +191,38 @@ export async function killRun(
   const whole = `${root}/whole`, folder = `${root}/killed`;
   const trace = `${root}/trace`;
   const start = (out: string) => [...argumentsOf(run), "--out", out];
+  const result: KilledRun = { moments: [], differences: [] };
   const once = await runCli(start(whole), { folder: whole, trace });
   const failure = failureOf(once);
   if (failure !== undefined) {
-    throw new Error(`Cannot run ${start(whole).join(" ")}: ${failure}`);
+    result.differences.push(`in one go: ${failure}`);
+    return result;
   }
   const operations = readTrace(trace);
   // Before its first checkpoint there is nothing to go on from.
   let from = operations.findIndex(({ key }) => SAVED.test(key)) + 1;
-  const killed: KilledRun = { kills: 0, moments: [], differences: [] };
-  const most = 2 + random.integer(8);
-  let args = start(folder), last: Ended | undefined;
+  const most = 3 + random.integer(8);
+  let args = start(folder), begin = 0;
+  let last: Ended | undefined;
   for (let i = 0; !hasEnded(folder); i++) {
-    const order: Order = { folder };
-    let name = "";
-    if (i > 0 && i < most && random.uniform() < 0.12) {
-      name = "resuming";
-      const [nth, moment] = [1 + random.integer(20), pick(random, MOMENTS)];
-      Object.assign(order, { key: "*", nth, moment });
-    } else if (i < most) {
-      name = pick(random, Object.keys(AIMS));
-      const aim = AIMS[name](operations, from, random);
-      if (aim !== undefined) {
-        const { at, moment, delay } = aim;
-        const { key } = operations[at];
-        // A process that is resumed does again what was done since the checkpoint.
-        const begin = i === 0 ? 0 : from;
-        const nth = operations.slice(begin, at + 1)
-          .filter((it) => it.key === key).length;
-        Object.assign(order, { key, nth: Math.max(1, nth), moment, delay });
-        const reached = operations.slice(0, at + (moment === "before" ? 0 : 1))
-          .findLastIndex((it) => SAVED.test(it.key));
-        from = Math.max(from, reached + 1);
-      }
-    }
-    last = await runCli(args, order);
+    const next = i < most
+      ? drawNext(operations, { begin, from }, random)
+      : undefined;
+    last = await runCli(args, { folder, ...next?.order });
     if (last.signal === "SIGKILL" && !last.hung) {
-      killed.kills++;
-      killed.moments.push(name);
+      result.moments.push(next!.name);
     } else if (failureOf(last) !== undefined) {
-      killed.differences.push(`${args.at(-1)}: ${failureOf(last)}`);
-      return killed;
+      result.differences.push(`${args.join(" ")}: ${failureOf(last)}`);
+      return result;
     }
+    begin = from = next?.from ?? from;
     args = ["train", "--quiet", "--resume", folder];
   }
-  killed.differences.push(
-    ...differences(remainsOf(whole), remainsOf(folder)),
-  );
+  result.differences.push(...comparison(whole, folder));
   const printed = figuresOf(last?.output ?? "");
   // One that was killed after its report printed nothing.
   if (printed !== "" && printed !== figuresOf(once.output)) {
-    killed.differences.push(`printed ${printed}, not ${once.output}`);
+    result.differences.push(`printed ${printed}, not ${once.output}`);
   }
-  return killed;
+  return result;
 }

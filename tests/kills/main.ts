@@ -65,7 +65,7 @@ for (let i = 0; i < runs; i++) {
   const run = drawRun(random);
   const root = await Deno.makeTempDir({ prefix: "bellman-kills-" });
   const killed = await killRun(run, random, root);
-  kills += killed.kills;
+  kills += killed.moments.length;
   for (const it of killed.moments) moments[it] = (moments[it] ?? 0) + 1;
   if (killed.differences.length === 0) {
     await Deno.remove(root, { recursive: true });
@@ -78,7 +78,9 @@ for (let i = 0; i < runs; i++) {
   const minutes = (performance.now() - started) / 60_000;
   const left = minutes / (i + 1) * (runs - i - 1);
   console.log(
-    `run ${first + i}: ${killed.kills} kills; ${i + 1} of ${runs} runs, ` +
+    `run ${first + i}: ${killed.moments.length} kills; ${
+      i + 1
+    } of ${runs} runs, ` +
       `${decimal(kills / minutes)} kills a minute, ${decimal(left)} min left`,
   );
 }
