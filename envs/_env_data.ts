@@ -48,8 +48,12 @@ function withArticle(name: string): string {
 
 /** A number or an array of an observation, or a nest of them. */
 interface Part {
-  /** Writes a value into its row of a batch, or says what is wrong with it. */
-  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined;
+  /** Writes a value into its row of a batch, if there is one, or says what is wrong with it. */
+  write(
+    value: unknown,
+    batch: Batch | undefined,
+    row: number,
+  ): EnvDataFault | undefined;
 }
 
 /** Least and greatest allowed number of each element, rounding included. */
@@ -63,7 +67,7 @@ function allowedIn(
     const [least, most] = boundsOf(space, i);
     const slack = (bound: number) =>
       isFloat ? ROUNDING * Math.max(1, Math.abs(bound)) : 0;
-    const isLoose = looseBounds && isFloat;
+    const isLoose = looseBounds && space.type === "box";
     // Numbers without a bound are still finite.
     low[i] = isLoose
       ? -Number.MAX_VALUE
@@ -109,14 +113,20 @@ class ArrayPart implements Part {
     this.#allowed = takesAll ? undefined : [low, high];
   }
 
-  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
-    const size = this.#size, to = batch as BoxArray, at = row * size;
+  write(
+    value: unknown,
+    batch: Batch | undefined,
+    row: number,
+  ): EnvDataFault | undefined {
+    const size = this.#size,
+      to = batch as BoxArray | undefined,
+      at = row * size;
     if (!(value instanceof this.#Type) || value.length !== size) {
       const wanted = `${withArticle(this.#Type.name)} of ${size}`;
       return { field: "", got: describe(value), wanted };
     }
     if (this.#allowed === undefined) {
-      to.set(value, at);
+      to?.set(value, at);
       return;
     }
     const [low, high] = this.#allowed;
@@ -125,7 +135,7 @@ class ArrayPart implements Part {
       if (!(number >= low[i] && number <= high[i])) {
         return this.#outside(number, i);
       }
-      to[at + i] = number;
+      if (to !== undefined) to[at + i] = number;
     }
   }
 
@@ -151,12 +161,16 @@ class NumberPart implements Part {
     [this.#low, this.#high] = boundsOf(space, 0);
   }
 
-  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
+  write(
+    value: unknown,
+    batch: Batch | undefined,
+    row: number,
+  ): EnvDataFault | undefined {
     if (
       typeof value === "number" && Number.isInteger(value) &&
       value >= this.#low && value <= this.#high
     ) {
-      (batch as BoxArray)[row] = value;
+      if (batch !== undefined) (batch as BoxArray)[row] = value;
       return;
     }
     const wanted = describeSpace(this.#space);
@@ -179,7 +193,11 @@ class Parts implements Part {
     ) => [key, partOf(inner, looseBounds)]);
   }
 
-  write(value: unknown, batch: Batch, row: number): EnvDataFault | undefined {
+  write(
+    value: unknown,
+    batch: Batch | undefined,
+    row: number,
+  ): EnvDataFault | undefined {
     const isOne = typeof value === "object" && value !== null &&
       Array.isArray(value) === (this.#space.type === "tuple") &&
       Object.keys(value).length === this.#parts.length;
@@ -189,7 +207,7 @@ class Parts implements Part {
     }
     for (const [key, part] of this.#parts) {
       const inner = (value as Record<string, unknown>)[key];
-      const into = (batch as Record<string, Batch>)[key];
+      const into = (batch as Record<string, Batch> | undefined)?.[key];
       const fault = part.write(inner, into, row);
       if (fault) return { ...fault, field: `[${key}]${fault.field}` };
     }
@@ -205,37 +223,48 @@ function partOf(space: Space, looseBounds: boolean): Part {
 
 /** Checks what the copies of an environment return, and writes it into batches. */
 export class EnvData {
-  readonly #spec: EnvSpec | undefined;
+  readonly #spec: Partial<EnvSpec> | undefined;
   readonly #part: Part;
 
   /**
    * @param space Space of the observations.
    * @param spec Name, and whether bounds are kept.
    */
-  constructor(space: Space, spec?: EnvSpec) {
+  constructor(space: Space, spec?: Partial<EnvSpec>) {
     this.#spec = spec;
     this.#part = partOf(space, spec?.looseBounds ?? false);
   }
 
   /**
-   * Writes a copy's observation into its row of a batch.
+   * Checks a copy's observation and writes it into its row of a batch.
    *
    * @param step Step of the episode that it belongs to; 0 for a reset.
    */
   write(value: unknown, batch: Batch, row: number, step: number): void {
     const fault = this.#part.write(value, batch, row);
-    if (fault === undefined) return;
+    if (fault) this.#refuse(value, fault, { copy: row, step });
+  }
+
+  /** Checks the observation of one environment, after a reset or a step. */
+  check(value: unknown, after: "reset" | "step"): void {
+    const fault = this.#part.write(value, undefined, 0);
+    if (fault) this.#refuse(value, fault, after === "reset" ? { step: 0 } : {});
+  }
+
+  #refuse(value: unknown, fault: EnvDataFault, place: EnvDataPlace): never {
     const field = fault.field === ""
       ? "the observation"
       : `observation${fault.field}`;
     const wanted = isThenable(value)
-      ? `${fault.wanted}: ${step === 0 ? "reset" : "step"} must not be async`
+      ? `${fault.wanted}: ${
+        place.step === 0 ? "reset" : "step"
+      } must not be async`
       : fault.wanted;
-    throw this.error({ ...fault, field, wanted }, row, step);
+    throw this.error({ ...fault, field, wanted }, place);
   }
 
   /** Checks the reward and the flags of what a copy's step returned. */
-  result(given: unknown, row: number, step: number): StepResult {
+  result(given: unknown, copy?: number, step?: number): StepResult {
     if (typeof given === "object" && given !== null) {
       const { reward, terminated, truncated } = given as StepResult;
       if (
@@ -243,12 +272,12 @@ export class EnvData {
         typeof truncated === "boolean"
       ) return given as StepResult;
     }
-    throw this.error(resultFault(given), row, step);
+    throw this.error(resultFault(given), { copy, step });
   }
 
   /** An error about a copy. */
-  error(fault: EnvDataFault, copy: number, step?: number): EnvDataError {
-    return new EnvDataError(fault, { id: this.#spec?.id, copy, step });
+  error(fault: EnvDataFault, place: EnvDataPlace): EnvDataError {
+    return new EnvDataError(fault, { id: this.#spec?.id, ...place });
   }
 }
 

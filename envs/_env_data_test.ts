@@ -6,7 +6,12 @@ import type { EnvRegistry } from "./registration.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";
-import type { StepResult } from "./env.ts";
+import type { Env, StepResult } from "./env.ts";
+import { ClipReward } from "./wrappers/clip_reward.ts";
+import { FlattenObservation } from "./wrappers/flatten_observation.ts";
+import { FrameStack } from "./wrappers/frame_stack.ts";
+import { NormalizeObservation } from "./wrappers/normalize_observation.ts";
+import { NormalizeReward } from "./wrappers/normalize_reward.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 import type { VecEnv } from "./vec_env.ts";
 
@@ -238,3 +243,31 @@ Deno.test("an environment that restores its state later is refused", () => {
     "the result of restore is a promise",
   );
 });
+
+/** Wrappers that compute with what they are given, and could hide that it is wrong. */
+const WRAPPERS: Record<string, (env: Env) => Env> = {
+  ClipReward: (env) => new ClipReward(env),
+  FlattenObservation: (env) => new FlattenObservation(env),
+  FrameStack: (env) => new FrameStack(env, { size: 2, axis: "first" }),
+  NormalizeObservation: (env) => new NormalizeObservation(env),
+  NormalizeReward: (env) => new NormalizeReward(env),
+  TimeLimit: (env) => new TimeLimit(env, 5),
+};
+
+for (const [name, wrap] of Object.entries(WRAPPERS)) {
+  Deno.test(`${name} hides no wrong data of the environment inside`, () => {
+    for (const [kind, says] of Object.entries(SAYS)) {
+      // Bounds are those of what a wrapper returns.
+      if (/^(saves|space)|Outside/.test(kind)) continue;
+      const make = (kind: string) => () =>
+        wrap(new WrongEnv({ kind, cont: true }));
+      const env = new SyncVecEnv([make("none"), make(kind)]);
+      const line = says.replaceAll("of Wrong-v0", "of an environment");
+      const { message } = assertThrows(() => {
+        env.reset({ seed: 0 });
+        for (let t = 0; t < 5; t++) env.step(new Float32Array(2));
+      }, EnvDataError);
+      assertEquals(message.includes(line), true, message);
+    }
+  });
+}

@@ -1,7 +1,6 @@
 import { exactText } from "./_exact_text.ts";
 import { checkSpace } from "./_check_space.ts";
 import { EnvData, restoreNow, snapshotFault } from "./_env_data.ts";
-import { allocateBatch } from "./batch.ts";
 import type { Env, StepResult } from "./env.ts";
 import { EnvDataError } from "./env_data_error.ts";
 import { SeededRandom } from "./random.ts";
@@ -51,10 +50,10 @@ function fail(problem: string): never {
 }
 
 /** Tells what is wrong with data of the environment, as training would. */
-function refuse(error: unknown): never {
+function refuse(error: unknown, after?: "reset" | "step"): never {
   if (!(error instanceof EnvDataError)) throw error;
-  const { fault: { field, got, wanted }, place: { step } } = error;
-  const when = step === undefined ? "" : ` after a ${step ? "step" : "reset"}`;
+  const { field, got, wanted } = error.fault;
+  const when = after === undefined ? "" : ` after a ${after}`;
   fail(`${field}${when} is ${got}, expected ${wanted}`);
 }
 
@@ -68,23 +67,25 @@ function checkSpaces(env: Env): void {
   }
 }
 
-function checkObservation(env: Env, observation: unknown, step = 0): void {
-  const space = env.observationSpace;
+function checkObservation(
+  env: Env,
+  observation: unknown,
+  after: "reset" | "step",
+): void {
   try {
-    const batch = allocateBatch(space, 1);
-    new EnvData(space, env.spec).write(observation, batch, 0, step);
+    new EnvData(env.observationSpace, env.spec).check(observation, after);
   } catch (error) {
-    refuse(error);
+    refuse(error, after);
   }
 }
 
 function checkResult(env: Env, result: StepResult): void {
   try {
-    new EnvData(env.observationSpace, env.spec).result(result, 0, 1);
+    new EnvData(env.observationSpace, env.spec).result(result);
   } catch (error) {
-    refuse(error);
+    refuse(error, "step");
   }
-  checkObservation(env, result.observation, 1);
+  checkObservation(env, result.observation, "step");
 }
 
 /** Steps with random actions, resetting at ends, and returns all that came. */
@@ -107,7 +108,7 @@ function run(env: Env, actions: SeededRandom, steps: number): string[] {
     record.push(exactText([text, reward, terminated, truncated]));
     if (!terminated && !truncated) continue;
     const observation = env.reset();
-    checkObservation(env, observation);
+    checkObservation(env, observation, "reset");
     keep(observation);
     record.push(text);
   }
@@ -124,7 +125,7 @@ function checkSeeding(
 ): void {
   const episode = (): string[] => {
     const first = env.reset({ seed });
-    checkObservation(env, first);
+    checkObservation(env, first, "reset");
     const text = exactText(first);
     return [text, ...run(env, new SeededRandom(seed), steps)];
   };

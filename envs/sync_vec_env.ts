@@ -1,7 +1,8 @@
 import { ActionRows } from "./_action_rows.ts";
 import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
 import { describeSpace } from "./describe_space.ts";
-import type { Env, EnvSpec } from "./env.ts";
+import type { Env, EnvSpec, StepResult } from "./env.ts";
+import { EnvDataError } from "./env_data_error.ts";
 import {
   checkEnvSpaces,
   EnvData,
@@ -138,8 +139,7 @@ export class SyncVecEnv implements VecEnv {
       : copySeeds(seed, this.numEnvs);
     this.#isSeeded = true;
     this.envs.forEach((env, row) => {
-      const observation = env.reset(seeds && { seed: seeds[row] });
-      this.#data.write(observation, this.#observations, row, 0);
+      this.#resetRow(env, row, seeds && { seed: seeds[row] });
     });
     this.#steps.fill(0);
     return this.#observations;
@@ -170,7 +170,7 @@ export class SyncVecEnv implements VecEnv {
   #stepRow(row: number, action: SpaceValue): void {
     const step = this.#step, data = this.#data;
     const env = this.envs[row], count = ++this.#steps[row];
-    const result = data.result(env.step(action), row, count);
+    const result = data.result(this.#steppedRow(env, action, row), row, count);
     const { observation, terminated, truncated, info } = result;
     step.rewards[row] = result.reward;
     step.terminated[row] = terminated ? 1 : 0;
@@ -182,7 +182,29 @@ export class SyncVecEnv implements VecEnv {
     }
     data.write(observation, step.finalObservations, row, count);
     this.#steps[row] = 0;
-    data.write(env.reset(), step.observations, row, 0);
+    this.#resetRow(env, row);
+  }
+
+  #resetRow(env: Env, row: number, options?: { seed: number }): void {
+    try {
+      this.#data.write(env.reset(options), this.#observations, row, 0);
+    } catch (error) {
+      throw this.#named(error, row, 0);
+    }
+  }
+
+  #steppedRow(env: Env, action: SpaceValue, row: number): StepResult {
+    try {
+      return env.step(action);
+    } catch (error) {
+      throw this.#named(error, row, this.#steps[row]);
+    }
+  }
+
+  /** An error of a wrapper, which knows neither copy nor step, with both. */
+  #named(error: unknown, copy: number, step: number): unknown {
+    if (!(error instanceof EnvDataError)) return error;
+    return this.#data.error(error.fault, { copy, step });
   }
 
   #tell(row: number, ended: Omit<EpisodeStatistics, "env">[]): void {
@@ -203,7 +225,7 @@ export class SyncVecEnv implements VecEnv {
       isSeeded: this.#isSeeded,
       envs: this.envs.map((env, row) => {
         const state = env.snapshot(), fault = snapshotFault(state);
-        if (fault) throw this.#data.error(fault, row);
+        if (fault) throw this.#data.error(fault, { copy: row });
         return state;
       }),
       steps: this.#steps.slice(),

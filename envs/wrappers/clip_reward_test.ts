@@ -1,5 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { EnvDataError } from "../env_data_error.ts";
+import { makeVec } from "../mod.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
+import { VecClipReward } from "../vec_wrappers/clip_reward.ts";
+import { VecTransformReward } from "../vec_wrappers/transform_reward.ts";
 import { ClipReward } from "./clip_reward.ts";
 import { TransformReward } from "./transform_reward.ts";
 
@@ -20,7 +24,15 @@ Deno.test("rewards are clipped to the range, -1 to 1 without one", () => {
 Deno.test("a range upside down is refused", () => {
   assertThrows(() => clipped(0, { low: 2 }), RangeError, "from 2 to 1");
 });
-Deno.test("what is no finite number stays, so that it is refused", () => {
-  const odd = [NaN, Infinity, -Infinity, "1", undefined, 1n] as number[];
-  for (const reward of odd) assertEquals(clipped(reward), reward);
+Deno.test("what is no finite number is not clipped to one", () => {
+  const odd = [NaN, Infinity, -Infinity];
+  for (const reward of [...odd, "1", undefined, 1n] as number[]) {
+    assertThrows(() => clipped(reward), EnvDataError, "the reward");
+  }
+  for (const reward of odd) {
+    const inside = makeVec("CartPole-v1", { numEnvs: 1 });
+    const env = new VecClipReward(new VecTransformReward(inside, () => reward));
+    env.reset({ seed: 0 });
+    assertEquals([...env.step(Int32Array.of(0)).rewards], [reward]);
+  }
 });

@@ -5,7 +5,7 @@ import type {
   RgbImage,
   StepResult,
 } from "../env.ts";
-import { restoreNow } from "../_env_data.ts";
+import { EnvData, restoreNow } from "../_env_data.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 
@@ -33,6 +33,7 @@ import type { Space, SpaceValue } from "../space.ts";
 export class EnvWrapper implements Env {
   /** The environment inside. */
   readonly env: Env;
+  #data: EnvData | undefined;
 
   /**
    * Wraps an environment.
@@ -68,19 +69,33 @@ export class EnvWrapper implements Env {
    *
    * @param options A seed starts the random stream anew.
    * @returns The first observation.
+   * @throws {EnvDataError} If that inside is not of its space, bounds apart: a
+   * wrapper could hide it.
    */
   reset(options?: { seed?: number }): SpaceValue {
-    return this.env.reset(options);
+    const observation = this.env.reset(options);
+    this.#inside.check(observation, "reset");
+    return observation;
   }
 
   /**
    * Takes one step.
    *
    * @param action What to do.
-   * @returns What came of it.
+   * @returns The step's result.
+   * @throws {EnvDataError} If that inside is wrong data, bounds apart.
    */
   step(action: SpaceValue): StepResult {
-    return this.env.step(action);
+    const result = this.#inside.result(this.env.step(action));
+    this.#inside.check(result.observation, "step");
+    return result;
+  }
+
+  get #inside(): EnvData {
+    return this.#data ??= new EnvData(this.env.observationSpace, {
+      id: this.spec?.id,
+      looseBounds: true,
+    });
   }
 
   /**
