@@ -76,7 +76,7 @@ const HANGS: readonly [Deno.Signal, Hang][] = [
   ["SIGINT", { vectorization: "sync", where: "constructor" }],
   ["SIGTERM", { vectorization: "sync", where: "step" }],
   ["SIGINT", { vectorization: "sync", where: "reset", isEvaluation: true }],
-  ["SIGHUP", { vectorization: "workers", where: "step" }],
+  ["SIGINT", { vectorization: "workers", where: "step" }],
   ["SIGINT", { vectorization: "subprocesses", where: "reset" }],
 ];
 
