@@ -233,8 +233,10 @@ export function loadCheckpoint(
     if (error instanceof RangeError && bestStep === undefined) return latest;
     const copy = bestStep === undefined ? latest : loadCopy(store, bestStep);
     const { step } = copy ?? latest;
-    const line = `${(error as Error).message}; the checkpoint of step ${step}${
-      step === bestStep ? " is the same" : ", the latest, stands for it"
+    // Of a run whose newest checkpoint is broken, the best may be a later one.
+    const isSame = step === bestStep && latest.warnings.length === 0;
+    const line = `${(error as Error).message}; the checkpoint of step ${step} ${
+      isSame ? "is the same" : "stands for it"
     }`;
     return { ...copy ?? latest, warnings: [...latest.warnings, line] };
   }
@@ -252,13 +254,10 @@ function loadCopy(
 }
 
 /**
- * The checkpoints of a run that can be read, the newest first; a line is told
- * for each one that cannot.
+ * The checkpoints of a run that can be read, the newest first, each with a
+ * warning for every newer one that cannot.
  */
-export function* checkpointsOf(
-  folder: RunFolder,
-  onNotice: (line: string) => void,
-): Generator<Checkpoint> {
+export function* checkpointsOf(folder: RunFolder): Generator<Checkpoint> {
   const store = new CheckpointStore(folder.checkpointsDir);
   let before = Infinity;
   for (;;) {
@@ -269,10 +268,8 @@ export function* checkpointsOf(
       if (before < Infinity) return;
       throw error;
     }
-    const { step, warnings } = checkpoint;
-    warnings.forEach((line) => onNotice(`${line}; going back to step ${step}`));
     yield checkpoint;
-    before = step;
+    before = checkpoint.step;
   }
 }
 

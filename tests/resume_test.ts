@@ -249,7 +249,7 @@ Deno.test(
     const latest = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals(latest.code, 0, latest.err);
     assert(
-      latest.err.endsWith("step 1600, the latest, stands for it\n"),
+      latest.err.endsWith("the checkpoint of step 1600 stands for it\n"),
       latest.err,
     );
   }),

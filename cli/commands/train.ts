@@ -181,13 +181,15 @@ async function resumeLocked(
 ): Promise<number> {
   const { dir } = folder;
   const notice = notices(io);
+  const passedOver: string[] = [];
   let failure: RestoreFailure | undefined;
-  for (const checkpoint of checkpointsOf(folder, notice)) {
-    if (failure !== undefined) {
-      notice(`${failure.message}; going back to step ${checkpoint.step}`);
-    }
+  for (const checkpoint of checkpointsOf(folder)) {
+    passedOver.push(...checkpoint.warnings);
     try {
       checkResumable(checkpoint, { folder, config });
+      for (const line of passedOver.splice(0)) {
+        notice(`${line}; going back to step ${checkpoint.step}`);
+      }
       warnings.splice(0).forEach(notice);
       const session = await openTraining(config, io);
       if (!existsSync(folder.configPath)) {
@@ -202,6 +204,7 @@ async function resumeLocked(
         `Cannot restore ${checkpoint.path}: ${error.message}`,
         { cause: error },
       );
+      passedOver.push(failure.message);
     }
   }
   throw new UsageError(
