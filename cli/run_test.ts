@@ -262,7 +262,7 @@ Deno.test("eval plays the episodes it is asked for, the same each time", async (
   assertMatch(stochastic.out, /stochastic: [\d.]+ ± [\d.]+ over 20 episodes/);
 });
 
-Deno.test("eval and play choose actions as the run was evaluated", async () => {
+Deno.test("eval, play and policies choose actions as the run was evaluated", async () => {
   const out = `${dir}/sampled`;
   const short = ["--steps=1600", "--set=evaluationDeterministic=false"];
   assertEquals((await capture("train", ...short, "--out", out)).code, 0);
@@ -272,6 +272,12 @@ Deno.test("eval and play choose actions as the run was evaluated", async () => {
   };
   assertEquals(await kindOf(), "stochastic");
   assertEquals(await kindOf("--deterministic"), "deterministic");
+  const path = `${dir}/sampled.onnx`;
+  assertEquals((await capture("export", out, "--out", path)).code, 0);
+  assertEquals(
+    await Deno.readFile(path),
+    await Deno.readFile(`${out}/policy.onnx`),
+  );
   const both = await capture("eval", out, "--deterministic", "--stochastic");
   assertEquals(both.code, 2);
   assertStringIncludes(both.err, "Cannot use both");
