@@ -8,6 +8,7 @@ import {
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { isGymnasium, milliseconds } from "./environment_modules.ts";
+import { messageOf } from "./input_errors.ts";
 import { UsageError } from "./usage_error.ts";
 
 /** The spaces of an environment: all that acting without it needs. */
@@ -137,6 +138,19 @@ class StandIns extends VecEnvWrapper {
   override restore(): void {}
 }
 
+/** Tells what `close` throws: nothing is left to do then that it could end. */
+function closeNeverFails(copies: VecEnv, { onNotice }: Hosting): VecEnv {
+  const close = copies.close.bind(copies);
+  copies.close = () => {
+    try {
+      close();
+    } catch (error) {
+      onNotice(`Cannot close the environment: ${messageOf(error)}`);
+    }
+  };
+  return copies;
+}
+
 /** Groups of copies where there are some: a run keeps to them anywhere. */
 export function groupsOf(
   { vectorization, workers }: ResolvedConfig,
@@ -165,7 +179,7 @@ export async function makeCopies(
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const evaluationKwargs = { ...envKwargs, ...config.evaluationEnvKwargs };
   const here = (options: CopiesOptions) =>
-    makeVec(id, { ...options, maxEpisodeSteps });
+    closeNeverFails(makeVec(id, { ...options, maxEpisodeSteps }), hosting);
   const isHosted = vectorization !== "sync";
   const host = isHosted ? await copiesHost(config, hosting) : undefined;
   const kept = new Map<number, VecEnv>();

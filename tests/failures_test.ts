@@ -2,7 +2,12 @@
  * What environments and disks do to a run that began well: one line, exit code
  * 1, and a way on that works.
  */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
 import { existsSync } from "node:fs";
 import { capture } from "../cli/testdata/capture.ts";
 
@@ -51,6 +56,14 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
       `error: The run of a2c on Failing-v0 failed after N steps: ${message}; go on from step 0 with: deno task train --resume ${out}\n`,
     ]);
   }
+});
+
+Deno.test("an environment that cannot be closed does not cost the run", async () => {
+  const out = `${dir}/closing`;
+  const { code, err } = await capture(...failing("throw on closing", out));
+  assertEquals(code, 0, err);
+  assertStringIncludes(err, "Cannot close the environment: no luck\n");
+  assert(existsSync(`${out}/report.html`));
 });
 
 async function inProcess(

@@ -44,6 +44,10 @@ class FailingEnv extends CartPoleEnv {
     }
     return super.step(action);
   }
+
+  override close(): void {
+    if (this.#failure.how === "throw on closing") throw new Error("no luck");
+  }
 }
 
 register({
