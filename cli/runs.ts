@@ -233,11 +233,8 @@ export function loadCheckpoint(
     if (error instanceof RangeError && bestStep === undefined) return latest;
     const copy = bestStep === undefined ? latest : loadCopy(store, bestStep);
     const { step } = copy ?? latest;
-    // Of a run whose newest checkpoint is broken, the best may be a later one.
-    const isSame = step === bestStep && latest.warnings.length === 0;
-    const line = `${(error as Error).message}; the checkpoint of step ${step} ${
-      isSame ? "is the same" : "stands for it"
-    }`;
+    const { message } = error as Error;
+    const line = `${message}; the checkpoint of step ${step} stands for it`;
     return { ...copy ?? latest, warnings: [...latest.warnings, line] };
   }
 }

@@ -241,7 +241,7 @@ Deno.test(
     const copied = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals([copied.code, copied.out], [0, whole.out]);
     assert(
-      copied.err.endsWith(`the checkpoint of step ${best} is the same\n`),
+      copied.err.endsWith(`the checkpoint of step ${best} stands for it\n`),
       copied.err,
     );
     const name = `step_${String(best).padStart(9, "0")}.json`;
