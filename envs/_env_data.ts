@@ -13,7 +13,7 @@ import {
 import type { Snapshot } from "./snapshot.ts";
 import type { BoxArray, Space } from "./space.ts";
 import { allocateArray, elementCount } from "./space_arrays.ts";
-import type { Batch, VecStep } from "./vec_env.ts";
+import type { Batch, EpisodeStatistics, VecStep } from "./vec_env.ts";
 
 /** Excess over a bound that rounding to 32 bits may cause, relative to it. */
 const ROUNDING = 1e-6;
@@ -32,14 +32,21 @@ export function describe(value: unknown): string {
   if (isThenable(value)) return "a promise";
   const name = Object.getPrototypeOf(value)?.constructor?.name ?? "record";
   if (Array.isArray(value) && name === "Array") {
-    const { length } = value, hasGaps = Object.keys(value).length !== length;
-    return `a list of ${length}${hasGaps ? " with gaps" : ""}`;
+    return `a list of ${value.length}${hasGaps(value) ? " with gaps" : ""}`;
   }
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
     return `${withArticle(name)} of ${(value as Float32Array).length}`;
   }
   if (name === "Object") return `a record of ${Object.keys(value).join(", ")}`;
   return withArticle(name);
+}
+
+/** True where a list lacks an item, or has more than items. */
+function hasGaps(list: readonly unknown[]): boolean {
+  const keys = Object.keys(list), { length } = list;
+  // Keys of items come first, in their order.
+  return keys.length !== length ||
+    length > 0 && keys[length - 1] !== `${length - 1}`;
 }
 
 function withArticle(name: string): string {
@@ -263,16 +270,33 @@ export class EnvData {
     throw this.error({ ...fault, field, wanted }, place);
   }
 
-  /** Checks the reward and the flags of what a copy's step returned. */
+  /**
+   * Checks the reward and the flags of what a copy's step returned, and the
+   * episodes that it says have ended.
+   */
   result(given: unknown, copy?: number, step?: number): StepResult {
     if (typeof given === "object" && given !== null) {
-      const { reward, terminated, truncated } = given as StepResult;
+      const { reward, terminated, truncated, info } = given as StepResult;
       if (
         Number.isFinite(reward) && typeof terminated === "boolean" &&
         typeof truncated === "boolean"
-      ) return given as StepResult;
+      ) {
+        if (Array.isArray(info?.episodes)) {
+          this.#checkEpisodes(info.episodes, { copy, step });
+        }
+        return given as StepResult;
+      }
     }
     throw this.error(resultFault(given), { copy, step });
+  }
+
+  #checkEpisodes(told: readonly unknown[], place: EnvDataPlace): void {
+    told.forEach((given, i) => {
+      const fault = episodeFault(given);
+      if (fault === undefined) return;
+      const field = `info.episodes[${i}]${fault.field}`;
+      throw this.error({ ...fault, field }, place);
+    });
   }
 
   /** An error about a copy. */
@@ -299,6 +323,41 @@ function resultFault(given: unknown): EnvDataFault {
   const field = typeof terminated === "boolean" ? "truncated" : "terminated";
   const got = describe(field === "truncated" ? truncated : terminated);
   return { field: `'${field}'`, got, wanted: "true or false" };
+}
+
+/** The fault of what should tell of an episode. */
+function episodeFault(given: unknown): EnvDataFault | undefined {
+  const isRecord = typeof given === "object" && given !== null;
+  const { return: sum, length, terminated, lifeReturns } = isRecord
+    ? given as EpisodeStatistics
+    : {} as Partial<EpisodeStatistics>;
+  const checks: [field: string, got: unknown, isRight: boolean, string][] = [
+    ["", given, isRecord, "a record of return, length, terminated"],
+    [".return", sum, Number.isFinite(sum), "a finite number"],
+    [
+      ".length",
+      length,
+      Number.isSafeInteger(length) && length! > 0,
+      "a whole number of at least 1",
+    ],
+    [
+      ".terminated",
+      terminated,
+      typeof terminated === "boolean",
+      "true or false",
+    ],
+    [
+      ".lifeReturns",
+      lifeReturns,
+      lifeReturns === undefined ||
+      Array.isArray(lifeReturns) && lifeReturns.every(Number.isFinite),
+      "a list of finite numbers, or none",
+    ],
+  ];
+  const wrong = checks.find(([, , isRight]) => !isRight);
+  if (wrong === undefined) return undefined;
+  const [field, got, , wanted] = wrong;
+  return { field, got: describe(got), wanted };
 }
 
 /** The arrays of a vector environment's step, or the first alone of a reset. */
@@ -375,13 +434,13 @@ export function batchFault(
   }
 }
 
-/** Arrays that a snapshot may hold. */
-const ARRAYS: readonly string[] = [
-  "Float32Array",
-  "Float64Array",
-  "Int32Array",
-  "Uint32Array",
-  "Uint8Array",
+/** Arrays that a snapshot may hold; classes of them would lose their class. */
+const ARRAYS: readonly unknown[] = [
+  Float32Array.prototype,
+  Float64Array.prototype,
+  Int32Array.prototype,
+  Uint32Array.prototype,
+  Uint8Array.prototype,
 ];
 
 /** Most lists and records inside of each other: deeper ones hold themselves. */
@@ -405,8 +464,7 @@ export function snapshotFault(
       if (value === null) return undefined;
   }
   if (ArrayBuffer.isView(value)) {
-    const type = Object.prototype.toString.call(value).slice(8, -1);
-    if (ARRAYS.includes(type)) return undefined;
+    if (ARRAYS.includes(Object.getPrototypeOf(value))) return undefined;
   } else if (isNest(value) && depth < DEPTH) {
     for (const [key, inner] of Object.entries(value)) {
       const within = Array.isArray(value) ? `[${key}]` : `.${key}`;
@@ -428,8 +486,7 @@ function isNest(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   if (Array.isArray(value)) {
-    return prototype === Array.prototype &&
-      Object.keys(value).length === value.length;
+    return prototype === Array.prototype && !hasGaps(value);
   }
   return prototype === null || prototype === Object.prototype;
 }

@@ -45,6 +45,13 @@ const SAYS: Record<string, string> = {
   endMissing: `'terminated' ${AT_5}undefined${FLAG}`,
   endNumber: `'terminated' ${AT_5}1${FLAG}`,
   cutText: `'truncated' ${AT_5}"no"${FLAG}`,
+  endedNaN: `info.episodes[0].return ${AT_5}NaN${FINITE}`,
+  endedNegative:
+    `info.episodes[0].length ${AT_5}-5, expected a whole number of at least 1`,
+  endedText: `info.episodes[0].terminated ${AT_5}"no"${FLAG}`,
+  endedLives: `info.episodes[0].lifeReturns ${AT_5}a list of 2`,
+  endedNothing:
+    `info.episodes[0] ${AT_5}null, expected a record of return, length, terminated`,
   asyncOnce:
     `the result of step ${AT_5}a promise, expected a record of observation, reward, terminated, truncated: step must not be async`,
   nothing:
@@ -65,6 +72,8 @@ const SAYS: Record<string, string> = {
   savesBigInt: `snapshot.seed ${STATE}1n`,
   savesShorts: `the snapshot ${STATE}an Int16Array of 2`,
   savesGap: `snapshot.times ${STATE}a list of 3 with gaps`,
+  savesFilledGap: `snapshot.times ${STATE}a list of 3 with gaps`,
+  savesVector: `snapshot[0] ${STATE}a Vector of 2`,
   savesStack: `the snapshot ${STATE}a Stack`,
   savesPromise: `the snapshot ${STATE}a promise`,
   savesItself: "nested too deeply, or in itself",

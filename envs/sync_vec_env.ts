@@ -46,7 +46,8 @@ function checkSameSpaces(envs: readonly Env[]): void {
  * Copy `i` is seeded with `deriveSeed(seed, i)`. A copy whose episode ended is
  * reset in the same step. Arrays of actions are reused by the next step: an
  * environment that keeps its action copies it. Environments that tell in
- * `info.episodes` which episodes ended are believed.
+ * `info.episodes` which episodes ended, in records of return, length and
+ * terminated, are believed.
  *
  * @example
  * ```ts
@@ -207,11 +208,11 @@ export class SyncVecEnv implements VecEnv {
     return this.#data.error(error.fault, { copy, step });
   }
 
-  #tell(row: number, ended: Omit<EpisodeStatistics, "env">[]): void {
+  #tell(row: number, ended: readonly EpisodeStatistics[]): void {
     const told = this.#step.episodes ?? NONE;
     this.#step.episodes = ended.length === 0
       ? told
-      : [...told, ...ended.map((it) => ({ env: row, ...it }))];
+      : [...told, ...ended.map((it) => ({ ...it, env: row }))];
   }
 
   /**

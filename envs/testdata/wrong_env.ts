@@ -7,6 +7,12 @@ import { box, discrete } from "../space_constructors.ts";
 
 type Wrong = Record<string, unknown>;
 
+/** Says that an episode has ended, with something wrong about it. */
+function toldOf(wrong: Wrong): Wrong {
+  const episode = { return: 1, length: 2, terminated: true, ...wrong };
+  return { info: { episodes: [episode] } };
+}
+
 /** Replaces parts of the fifth step; `time` is that of the episode. */
 const STEPS: Record<string, () => Wrong | Promise<Wrong> | undefined> = {
   rewardNaN: () => ({ reward: NaN }),
@@ -33,6 +39,11 @@ const STEPS: Record<string, () => Wrong | Promise<Wrong> | undefined> = {
   endMissing: () => ({ terminated: undefined }),
   endNumber: () => ({ terminated: 1 }),
   cutText: () => ({ truncated: "no" }),
+  endedNaN: () => toldOf({ return: NaN }),
+  endedNegative: () => toldOf({ length: -5 }),
+  endedText: () => toldOf({ terminated: "no" }),
+  endedLives: () => toldOf({ lifeReturns: [1, undefined] }),
+  endedNothing: () => ({ info: { episodes: [null] } }),
   asyncOnce: () => Promise.resolve({}),
   nothing: () => undefined,
 };
@@ -52,6 +63,8 @@ class Counter {
 
 class Stack extends Array<number> {}
 
+class Vector extends Float32Array {}
+
 /** Replaces the state. */
 const SNAPSHOTS: Record<string, () => unknown> = {
   savesMap: () => ({ seen: new Map([[1, 2]]) }),
@@ -64,6 +77,8 @@ const SNAPSHOTS: Record<string, () => unknown> = {
   savesBigInt: () => ({ seed: 1n }),
   savesShorts: () => new Int16Array(2),
   savesGap: () => ({ times: [1, , 3] }),
+  savesFilledGap: () => ({ times: Object.assign([1, , 3], { mean: 2 }) }),
+  savesVector: () => [new Vector(2)],
   savesStack: () => new Stack(),
   savesPromise: () => Promise.resolve(1),
   savesItself: () => {
