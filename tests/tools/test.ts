@@ -6,6 +6,8 @@
  * one a core. Processes, not the threads of `deno test --parallel`: some tests
  * count the descriptors and the children of their process.
  *
+ * The examples of doc comments and of Markdown are tests, too.
+ *
  * The output of each process is printed when it ends, that of failed ones at
  * the end; the last line adds them up, as `deno test` does.
  */
@@ -23,14 +25,12 @@ interface Counts {
   ignored: number;
 }
 
-/** The test files of a path, a file or a folder. */
-function filesOf(path: string, isNamed: boolean): string[] {
-  if (Deno.statSync(ROOT + path).isFile) return [path];
-  if (!isNamed && LEFT_OUT.includes(path)) return [];
+/** Files below a path whose names fit. */
+function filesIn(path: string, fits: RegExp): string[] {
+  if (Deno.statSync(ROOT + path).isFile) return fits.test(path) ? [path] : [];
   return Array.from(Deno.readDirSync(ROOT + path)).flatMap((entry) => {
     const inside = `${path}/${entry.name}`;
-    if (entry.isDirectory) return filesOf(inside, false);
-    return entry.name.endsWith("_test.ts") ? [inside] : [];
+    return LEFT_OUT.includes(inside) ? [] : filesIn(inside, fits);
   }).sort();
 }
 
@@ -42,22 +42,42 @@ function dealt(files: string[], count: number): Part[] {
   );
 }
 
-/** The examples of a path's sources: a folder, or a file of Markdown. */
-function examplesOf(path: string): Part {
-  return ["--doc", "--permit-no-files", "--ignore=**/*_test.ts", path];
+/** A fence of TypeScript, in Markdown or in a doc comment. */
+const EXAMPLE = /^( *\* |)```ts\n(.*?)^\1```/gms;
+
+/**
+ * Writes the examples of a folder's sources and of Markdown as modules, and a
+ * file with a test of each. `deno test --doc` runs each example in a process's
+ * thread of its own, and loads TensorFlow.js anew there.
+ */
+function writeExamples(path: string): Part[] {
+  const sources = filesIn(path, /(?<!_test)\.ts$|\.md$/);
+  const tests = sources.flatMap((source) => {
+    const text = Deno.readTextFileSync(ROOT + source);
+    return [...text.matchAll(EXAMPLE)].map(({ index, 1: margin, 2: body }) => {
+      const line = text.slice(0, index).split("\n").length + 1;
+      const module = `${source.replaceAll("/", "_")}_${line}.ts`;
+      const code = margin === "" ? body : body.replaceAll(/^ *\* ?/gm, "");
+      Deno.writeTextFileSync(`${examples}/${module}`, code);
+      return `Deno.test("example of ${source}:${line}", () => import("./${module}").then(() => {}));\n`;
+    });
+  });
+  if (tests.length === 0) return [];
+  const file = `${examples}/${path.replaceAll("/", "_")}_test.ts`;
+  Deno.writeTextFileSync(file, tests.join(""));
+  return [[file]];
 }
 
 async function partsOf(paths: string[]): Promise<Part[]> {
-  if (paths.length > 0) {
-    const files = [...new Set(paths.flatMap((it) => filesOf(it, true)))];
-    return dealt(files, Math.ceil(files.length / 2));
-  }
   const folders = (await packages()).map(({ folder }) => folder);
-  const files = [...folders, "tests"].flatMap((it) => filesOf(it, false));
-  // The longest first, so that none is left alone at the end.
+  const documented = [...folders, "README.md", "CONTRIBUTING.md"];
+  const tested = [...folders, "tests"];
+  const hasPaths = paths.length > 0;
+  const files = (hasPaths ? paths : tested)
+    .flatMap((it) => filesIn(it, /_test\.ts$/));
   return [
-    ...[...folders, "README.md", "CONTRIBUTING.md"].map(examplesOf),
-    ...dealt(files, 48),
+    ...(hasPaths ? paths : documented).flatMap(writeExamples),
+    ...dealt([...new Set(files)], hasPaths ? Math.ceil(files.length / 2) : 48),
   ];
 }
 
@@ -90,6 +110,12 @@ for (const path of paths) {
   console.error(`Cannot test '${path}' as there is no such file or folder`);
   Deno.exit(2);
 }
+// Inside of the workspace, where its packages have their names.
+const examples = await Deno.makeTempDir({ dir: ROOT, prefix: ".examples-" });
+addEventListener(
+  "unload",
+  () => Deno.removeSync(examples, { recursive: true }),
+);
 const started = performance.now();
 const total: Counts = { passed: 0, failed: 0, ignored: 0 };
 const failures: string[] = [];
