@@ -90,7 +90,12 @@ export function parseOptions(
     values.set(spec.name, given);
   }
   for (const { name } of plain) {
-    const given = args.find((arg) => arg.startsWith(`--${name}=`));
+    const given = args.find((arg) => arg.startsWith(`--${name}=`)) ??
+      // Such a word would be taken for the value.
+      ["true", "false"].map((value) => `--${name} ${value}`)
+        .find((pair) =>
+          args.some((arg, i) => `${arg} ${args[i + 1]}` === pair)
+        );
     if (given === undefined) continue;
     throw new UsageError(
       `Cannot use '${given}': '--${name}' takes no value, leave it out`,

@@ -29,14 +29,19 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
  * the user's own may throw anything.
  */
 export function messageOf(thrown: unknown): string {
-  const text = thrown instanceof Error
-    ? thrown.message || thrown.name
-    : typeof thrown === "string" && thrown.trim() !== ""
-    ? thrown
-    : `${
-      Deno.inspect(thrown, { compact: true, breakLength: Infinity })
-    } was thrown`;
-  return text.trim().split(/[\r\n]/)[0];
+  try {
+    const text = thrown instanceof Error
+      ? String(thrown.message || thrown.name)
+      : typeof thrown === "string" && thrown.trim() !== ""
+      ? thrown
+      : `${
+        Deno.inspect(thrown, { compact: true, breakLength: Infinity })
+      } was thrown`;
+    return text.trim().split(/[\r\n]/)[0];
+  } catch {
+    // Its own getters throw.
+    return "something that cannot be shown was thrown";
+  }
 }
 
 /** The path that an error of Deno's own functions names, quoted at its end. */
@@ -61,9 +66,9 @@ export function fileError(
   ownPath?: string,
 ): UsageError | undefined {
   if (!(error instanceof Error)) return undefined;
-  const path = ownPath ?? (error as { path?: string }).path ?? pathIn(error);
   const problem = fileProblem(error);
   if (problem === undefined) return undefined;
+  const path = ownPath ?? (error as { path?: string }).path ?? pathIn(error);
   const which = path === undefined ? "a file" : `the file ${path}`;
   return new UsageError(`Cannot use ${which}: ${problem}`, {
     cause: error,

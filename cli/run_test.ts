@@ -143,12 +143,15 @@ Deno.test("export writes the best agent to a file of one's own", async () => {
     await Deno.readFile(path),
     await Deno.readFile(`${first}/policy.onnx`),
   );
-  const taken = await capture("export", first, "--out", `${dir}/`);
-  assertEquals(taken.code, 2);
-  assertEquals(
-    taken.err,
-    `error: Cannot write the policy to ${dir}/: expected a file, this is a folder\n`,
-  );
+  // Neither a folder nor another file is taken for it.
+  for (const other of [`${dir}/`, `${first}/config.yaml`, "/dev/stdout"]) {
+    const { code, err } = await capture("export", first, "--out", other);
+    assertEquals(code, 2);
+    assertEquals(
+      err,
+      `error: Cannot write the policy to ${other}: expected a file that ends in .onnx\n`,
+    );
+  }
   const batch = await capture("export", first, "--batch", "0");
   assertEquals(batch.code, 2);
 });

@@ -179,6 +179,14 @@ async function trained(
   }
 }
 
+/** The command that goes on with a run, as a shell reads it. */
+function wayOn({ dir }: RunFolder): string {
+  const path = dir.startsWith("-") ? `./${dir}` : dir;
+  const isPlain = /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(path);
+  const word = isPlain ? path : `'${path.replaceAll("'", "'\\''")}'`;
+  return `deno task train --resume ${word}`;
+}
+
 /** Says what ended a run that began well, with the way on. */
 function failureOf(
   { session: { config }, folder }: TrainingRun,
@@ -189,9 +197,7 @@ function failureOf(
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
   const next = checkpoints.length === 0
     ? ""
-    : `; go on from step ${
-      checkpoints.at(-1)!.step
-    } with: deno task train --resume ${folder.dir}`;
+    : `; go on from step ${checkpoints.at(-1)!.step} with: ${wayOn(folder)}`;
   return new RunFailure(
     `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}${next}`,
     { cause },
@@ -228,7 +234,9 @@ async function concluded(
   const details = describeResult(result);
   const interrupted = () => {
     io.out(
-      `Interrupted at step ${result.step}; everything is saved. Go on with: deno task train --resume ${folder.dir}\n`,
+      `Interrupted at step ${result.step}; everything is saved. Go on with: ${
+        wayOn(folder)
+      }\n`,
     );
     return 130;
   };

@@ -14,4 +14,14 @@
 export class UsageError extends Error {
   /** The name that distinguishes this error from others. */
   override name = "UsageError";
+
+  /**
+   * Makes an error.
+   *
+   * @param message What was wrong and what was expected; line breaks in what is quoted there become spaces.
+   * @param options What caused it.
+   */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replaceAll(/\s*[\r\n]\s*/g, " "), options);
+  }
 }

@@ -7,7 +7,9 @@ import { capture } from "../cli/testdata/capture.ts";
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-bad-lines-" });
 
-for (const name of ["folder", "folder.gif", "folder.svg", "full"]) {
+for (
+  const name of ["folder", "folder.gif", "folder.onnx", "folder.svg", "full"]
+) {
   Deno.mkdirSync(`${dir}/${name}`);
 }
 const FILES: Record<string, string | Uint8Array> = {
@@ -22,6 +24,7 @@ const FILES: Record<string, string | Uint8Array> = {
   "old.yaml": "lr: 1\nlearning_rate: 2\n",
   "empty-env.yaml": "env:\n",
   "float.yaml": "numEnvs: 2.5\n",
+  "circle.yaml": "lr: &a {b: *a}\n",
   "latin.yaml": Uint8Array.of(0x65, 0x6e, 0x76, 0x3a, 0x20, 0xff, 0xfe),
 };
 for (const [name, content] of Object.entries(FILES)) {
@@ -714,8 +717,8 @@ const CASES: [line: string, message: string][] = [
     "Unknown option '--seed': '--help' lists the options",
   ],
   [
-    "export @RUN --out @folder",
-    "Cannot write the policy to @folder: expected a file, this is a folder",
+    "export @RUN --out @folder.onnx",
+    "Cannot write the policy to @folder.onnx: expected a file, this is a folder",
   ],
   [
     "export @RUN --batch 1.5",
@@ -872,6 +875,38 @@ const CASES: [line: string, message: string][] = [
   [
     "train --set n_envs=0",
     "Cannot use n_envs = 0 of the command line: expected an integer from 1 to 4096",
+  ],
+  [
+    "train --set stopReward=5 --set evaluationInterval=0",
+    "Cannot stop by stopReward with evaluationInterval = 0: expected the steps between evaluations",
+  ],
+  [
+    "train --set patience=1 --set evaluation_interval=0",
+    "Cannot stop by patience with evaluationInterval = 0: expected the steps between evaluations",
+  ],
+  [
+    "train --set 'hiddenSizes=&a [*a]'",
+    "Cannot use hiddenSizes = <ref *1> [ [Circular *1] ] of the command line: expected a list, each an integer from 1 to 1000000",
+  ],
+  [
+    "train --config @circle.yaml",
+    "Cannot use lr = <ref *1> { b: [Circular *1] } of @circle.yaml: expected a number above 0 and at most 1e+30",
+  ],
+  [
+    "train --set 'lr=0.1\nnumEnvs: 3'",
+    "Cannot read the value of '--set lr=0.1 numEnvs: 3': expected a YAML value such as 0.5, linear or [64, 64]",
+  ],
+  [
+    "train --quiet false",
+    "Cannot use '--quiet false': '--quiet' takes no value, leave it out",
+  ],
+  [
+    "eval @RUN --deterministic true",
+    "Cannot use '--deterministic true': '--deterministic' takes no value, leave it out",
+  ],
+  [
+    "export @RUN --out @RUN/config.yaml",
+    "Cannot write the policy to @RUN/config.yaml: expected a file that ends in .onnx",
   ],
   [
     "train --set ent_coef=-1",

@@ -47,6 +47,8 @@ Deno.test("whatever a step throws is one line with the way on", async () => {
     "throw null": "null was thrown",
     "throw text": "no luck",
     "throw nothing": "undefined was thrown",
+    "throw a numbered error": "5",
+    "throw what cannot be read": "something that cannot be shown was thrown",
   };
   for (const [how, message] of Object.entries(cases)) {
     const out = `${dir}/${how.replaceAll(" ", "-")}`;
@@ -64,6 +66,17 @@ Deno.test("an environment that cannot be closed does not cost the run", async ()
   assertEquals(code, 0, err);
   assertStringIncludes(err, "Cannot close the environment: no luck\n");
   assert(existsSync(`${out}/report.html`));
+});
+
+Deno.test("the way on is words that a shell reads as they are", async () => {
+  const out = `${dir}/it's a run`;
+  const { code, err } = await capture(...failing("throw null", out));
+  assertEquals(code, 1);
+  const word = err.trimEnd().split("--resume ")[1];
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", `printf %s ${word}`],
+  }).output();
+  assertEquals(new TextDecoder().decode(stdout), out);
 });
 
 async function inProcess(

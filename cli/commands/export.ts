@@ -14,6 +14,12 @@ async function exportRun(
   const { config, folder, deterministic, checkpoint: { step } } = agent;
   const batchSize = integerOf(options, "batch", { minimum: 1, fallback: 1 });
   const path = valueOf(options, "out") ?? folder.policyPath;
+  // What is there is replaced, so it should be no other file of the run's.
+  if (!path.endsWith(".onnx")) {
+    throw new UsageError(
+      `Cannot write the policy to ${path}: expected a file that ends in .onnx`,
+    );
+  }
   await checkWritable(path, "the policy");
   await withAgent(agent, io, async (session) => {
     const file = policyFile(session, { batchSize, deterministic });

@@ -119,5 +119,12 @@ export async function configFromOptions(
     ? undefined
     : { name: path, text: await readText(path, "the configuration file") };
   const entries = commandLineEntries(options);
-  return resolveConfig(algorithm, { preset, file, entries });
+  const config = resolveConfig(algorithm, { preset, file, entries });
+  for (const key of ["stopReward", "patience"] as const) {
+    if (config[key] === null || config.evaluationInterval > 0) continue;
+    throw new UsageError(
+      `Cannot stop by ${key} with evaluationInterval = 0: expected the steps between evaluations`,
+    );
+  }
+  return config;
 }

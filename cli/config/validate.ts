@@ -13,7 +13,12 @@ const ajv = new Ajv({ strict: false, allErrors: false });
 
 function show(value: unknown): string {
   if (typeof value === "number") return String(value);
-  return JSON.stringify(value) ?? String(value);
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // YAML's anchors may lead in a circle.
+    return Deno.inspect(value, { compact: true, breakLength: Infinity });
+  }
 }
 
 function checkValue(

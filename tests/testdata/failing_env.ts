@@ -34,6 +34,16 @@ class FailingEnv extends CartPoleEnv {
       if (how === "throw null") throw null;
       if (how === "throw text") throw "no luck";
       if (how === "throw nothing") throw undefined;
+      if (how === "throw a numbered error") {
+        throw Object.assign(new Error(), { message: 5 });
+      }
+      if (how === "throw what cannot be read") {
+        throw Object.defineProperty(new Error(), "message", {
+          get: () => {
+            throw new Error("inside");
+          },
+        });
+      }
       if (how === "reject") Promise.reject(new Error("no luck"));
       if (how === "reject nothing") Promise.reject();
       if (how === "throw in timer") {
