@@ -50,14 +50,14 @@ export async function openRun(
   }
   const folder = new RunFolder(dir);
   const { configPath, signaturePath } = folder;
-  const saved = savedConfig(folder);
-  if (saved === undefined && !existsSync(signaturePath)) openRunFolder(dir);
   const [current, signed] = await Promise.all(
     [configPath, signaturePath].map((path) =>
       existsSync(path) ? readText(path, "the configuration") : undefined
     ),
   );
   const kept = originalConfig(current, signed);
+  const saved = savedConfig(folder, kept?.text);
+  if (saved === undefined && signed === undefined) openRunFolder(dir);
   const isUsable = kept !== undefined &&
     (saved === undefined || !asSaved && isConfigOf(kept.text, folder));
   const original = isUsable || saved === undefined
@@ -83,12 +83,21 @@ function isConfigOf(text: string, { configPath, dir }: RunFolder): boolean {
   }
 }
 
-/** The configuration that the newest checkpoint was made with: a third copy. */
-function savedConfig({ checkpointsDir }: RunFolder): string | undefined {
+/**
+ * The configuration that the run's checkpoints were made with, a third copy:
+ * the one that its files tell where any was, otherwise that of the newest.
+ */
+function savedConfig(
+  { checkpointsDir }: RunFolder,
+  told: string | undefined,
+): string | undefined {
   const store = new CheckpointStore(checkpointsDir);
-  const newest = store.list().checkpoints.at(-1);
-  if (newest === undefined) return undefined;
-  const { config } = store.notes(newest.step);
+  const steps = store.list().checkpoints.map(({ step }) => step).reverse();
+  const configOf = (step: number) => store.notes(step).config;
+  const isTold = (step: number) =>
+    told !== undefined && configOf(step) === told;
+  const found = steps.find(isTold) ?? steps[0];
+  const config = found === undefined ? undefined : configOf(found);
   return typeof config === "string" ? config : undefined;
 }
 
@@ -215,36 +224,56 @@ export function parseCheckpointChoice(text: string): CheckpointChoice {
 }
 
 /**
- * Loads a checkpoint of a run. For the best one, where that is damaged, its
- * second copy stands, the numbered one of its step, or else the latest.
+ * Loads a checkpoint of a run. For the best one, where that is damaged or of
+ * another run, its second copy stands, the numbered one of its step, or else
+ * the latest.
+ *
+ * @param run The run's folder, and the text of its configuration.
+ * @param choice Which one.
  */
 export function loadCheckpoint(
-  folder: RunFolder,
+  run: Pick<SavedRun, "folder" | "configText">,
   choice: CheckpointChoice,
 ): Checkpoint {
-  const store = new CheckpointStore(folder.checkpointsDir);
-  if (choice !== "best") return store.load(choice);
+  const store = new CheckpointStore(run.folder.checkpointsDir);
+  if (typeof choice === "number") return store.load(choice);
+  const latest = (): Checkpoint => checkpointsOf(run).next().value!;
+  if (choice === "latest") return latest();
   try {
-    return store.load("best");
+    const best = store.load("best");
+    checkOwn(best, run);
+    return best;
   } catch (error) {
-    const latest = store.load("latest");
-    const { bestStep } = runStatus(latest.state);
+    const newest = latest();
+    const { bestStep } = runStatus(newest.state);
     // A run that has not been evaluated yet has none.
-    if (error instanceof RangeError && bestStep === undefined) return latest;
-    const copy = bestStep === undefined ? latest : loadCopy(store, bestStep);
-    const { step } = copy ?? latest;
+    if (error instanceof RangeError && bestStep === undefined) return newest;
+    const copy = bestStep === undefined ? newest : loadCopy(run, bestStep);
+    const { step } = copy ?? newest;
     const { message } = error as Error;
     const line = `${message}; the checkpoint of step ${step} stands for it`;
-    return { ...copy ?? latest, warnings: [...latest.warnings, line] };
+    return { ...copy ?? newest, warnings: [...newest.warnings, line] };
   }
 }
 
+/** Throws where a checkpoint was made with another configuration than the run's. */
+function checkOwn(
+  { notes, path }: Checkpoint,
+  { folder, configText }: Pick<SavedRun, "folder" | "configText">,
+): void {
+  const config = savedConfig(folder, configText);
+  if (config === undefined || notes.config === config) return;
+  throw new SyntaxError(`Cannot use ${path}: it is of another run`);
+}
+
 function loadCopy(
-  store: CheckpointStore,
+  run: Pick<SavedRun, "folder" | "configText">,
   step: number,
 ): Checkpoint | undefined {
   try {
-    return store.load(step);
+    const copy = new CheckpointStore(run.folder.checkpointsDir).load(step);
+    checkOwn(copy, run);
+    return copy;
   } catch {
     return undefined;
   }
@@ -252,21 +281,36 @@ function loadCopy(
 
 /**
  * The checkpoints of a run that can be read, the newest first, each with a
- * warning for every newer one that cannot.
+ * warning for every newer one that cannot, or is of another run.
+ *
+ * @throws {SyntaxError | RangeError} Where there is none.
  */
-export function* checkpointsOf(folder: RunFolder): Generator<Checkpoint> {
-  const store = new CheckpointStore(folder.checkpointsDir);
-  let before = Infinity;
+export function* checkpointsOf(
+  run: Pick<SavedRun, "folder" | "configText">,
+): Generator<Checkpoint, undefined> {
+  const store = new CheckpointStore(run.folder.checkpointsDir);
+  let before = Infinity, isFirst = true;
+  const foreign: string[] = [];
   for (;;) {
     let checkpoint: Checkpoint;
     try {
       checkpoint = store.load("latest", { before });
     } catch (error) {
-      if (before < Infinity) return;
-      throw error;
+      if (!isFirst) return;
+      throw foreign.length > 0 ? new SyntaxError(foreign[0]) : error;
     }
-    yield checkpoint;
     before = checkpoint.step;
+    try {
+      checkOwn(checkpoint, run);
+    } catch (error) {
+      foreign.push(...checkpoint.warnings, (error as Error).message);
+      continue;
+    }
+    yield {
+      ...checkpoint,
+      warnings: [...foreign.splice(0), ...checkpoint.warnings],
+    };
+    isFirst = false;
   }
 }
 

@@ -100,7 +100,7 @@ interface JudgedAgent {
  * other ones than the best was chosen by. The session is left with the best.
  */
 async function evaluateAgents(
-  { session, folder, io, signal }: TrainingRun,
+  { session, folder, configText, io, signal }: TrainingRun,
   step: number,
 ): Promise<{ last: JudgedAgent; best: JudgedAgent }> {
   const { config } = session;
@@ -112,7 +112,7 @@ async function evaluateAgents(
       signal,
     });
   const last = { step, evaluation: await judge() };
-  const checkpoint = loadCheckpoint(folder, "best");
+  const checkpoint = loadCheckpoint({ folder, configText }, "best");
   checkpoint.warnings.forEach(notices(io));
   if (checkpoint.step === step) return { last, best: last };
   restoreSession(session, checkpoint);

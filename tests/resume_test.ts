@@ -274,6 +274,62 @@ Deno.test(
   }),
 );
 
+/** Files of other checkpoints in the place of those that a run should have. */
+const EXCHANGED: Record<string, (dir: string, other: string) => RegExp> = {
+  "a later one as the best"(dir) {
+    copyInto(dir, { "step_000001200.json": "best.json" });
+    return /best\.json: it is a copy of another checkpoint; it is made again from the checkpoint of that step\n$/;
+  },
+  "another run's best"(dir, other) {
+    const { path } = new CheckpointStore(`${other}/checkpoints`).load("best");
+    const { file } = JSON.parse(Deno.readTextFileSync(path));
+    copyInto(dir, { [file]: file, "best.json": "best.json" }, other);
+    return /^Cannot use the best checkpoint: it is of another run; it is made again from the checkpoint of that step\n$/;
+  },
+  "another run's newest"(dir, other) {
+    const stem = "step_000001200";
+    const names = [`${stem}.json`, `${stem}.safetensors`];
+    copyInto(dir, Object.fromEntries(names.map((it) => [it, it])), other);
+    return /step_000001200\.json: it is of another run; going back to step 1000\n$/;
+  },
+};
+
+function copyInto(
+  dir: string,
+  names: Record<string, string>,
+  from = dir,
+): void {
+  for (const [source, target] of Object.entries(names)) {
+    Deno.copyFileSync(
+      `${from}/checkpoints/${source}`,
+      `${dir}/checkpoints/${target}`,
+    );
+  }
+}
+
+for (const [name, exchange] of Object.entries(EXCHANGED)) {
+  Deno.test(
+    `a whole checkpoint in another one's place is not taken for it: ${name}`,
+    inFolder(async (root) => {
+      const dir = `${root}/run`, other = `${root}/other`;
+      const args = [...SMALL, "--steps=1200", "--set=learningRate=0.5"];
+      await trainWell([...args, "--out", dir]);
+      await trainWell([...args, "--seed=1", "--out", other]);
+      const expected = remainsOf(dir);
+      const whole = await runCommand(["eval", dir, "--episodes=3"]);
+      const { step } = new CheckpointStore(`${dir}/checkpoints`).load("best");
+      assert(step < 1200, `the best is of step ${step}`);
+      const line = exchange(dir, other);
+      const judged = await runCommand(["eval", dir, "--episodes=3"]);
+      assertEquals([judged.code, judged.out], [0, whole.out]);
+      Deno.removeSync(`${dir}/report.html`);
+      const { err } = await trainWell(["--resume", dir, "--quiet"]);
+      assert(line.test(err), err);
+      assertEquals(remainsOf(dir), expected);
+    }),
+  );
+}
+
 type Parts = Record<string, Record<string, StateTree>>;
 
 /** States whose restoring fails, though the file is whole. */

@@ -104,7 +104,9 @@ export class AppendFile {
         return undefined;
       }
     }
-    const kept = found.filter((line) => stepOf(line) <= step).map(narrow);
+    // Copies of a row, such as of a file that was put together, are one.
+    const kept = [...new Set(found)].filter((line) => stepOf(line) <= step)
+      .map(narrow);
     this.replace(textOf(kept));
     if (count === undefined) return undefined;
     return kept.length === 0 && found.length <= head.length

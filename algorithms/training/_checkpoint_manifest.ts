@@ -84,6 +84,10 @@ export function readManifest(path: string): Manifest {
   if (named && Number(named[1]) !== manifest.step) {
     throw broken(path, `it is of step ${manifest.step}`);
   }
+  // Another one that was copied over it is whole, but not the best.
+  if (basename(path) === "best.json" && !manifest.file.startsWith("best")) {
+    throw broken(path, "it is a copy of another checkpoint");
+  }
   const arrays = statSync(join(dirname(path), manifest.file), {
     throwIfNoEntry: false,
   });

@@ -4,7 +4,7 @@ import { CallbackList } from "./_callback_list.ts";
 import { checkObservations, checkStep } from "./check_step.ts";
 import type { TrainContext } from "./callback.ts";
 import { messageOf } from "./_checkpoint_manifest.ts";
-import type { CheckpointStore } from "./checkpoint_store.ts";
+import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import {
   divergedArray,
   divergedStatistic,
@@ -343,17 +343,22 @@ export class TrainingRun implements TrainContext, ProgressState {
   #mendBest(store: CheckpointStore, warn: (line: string) => void): void {
     const step = this.#bestStep;
     if (step === undefined) return;
+    const own = store.notes(this.step);
     let why: string;
     try {
       const best = store.load("best");
-      if (best.step >= step) return;
-      why =
-        `Cannot use the best checkpoint: it is of step ${best.step}, expected ${step}`;
+      const isOwn = isSameRun(best.notes, own);
+      // One of a later step is made again there.
+      if (isOwn && best.step >= step) return;
+      why = `Cannot use the best checkpoint: it is of ${
+        isOwn ? `step ${best.step}, expected ${step}` : "another run"
+      }`;
     } catch (error) {
       why = messageOf(error);
     }
     try {
       const { state, notes } = store.load(step);
+      if (!isSameRun(notes, own)) throw new SyntaxError("it is of another run");
       store.save(step, state, { best: true, notes });
       warn(`${why}; it is made again from the checkpoint of that step`);
     } catch {
@@ -388,4 +393,12 @@ export class TrainingRun implements TrainContext, ProgressState {
       bestEvaluation: this.#bestEvaluation,
     };
   }
+}
+
+/** Notes tell one run from another, but for what its logs hold at a step. */
+function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
+  return Object.keys(a).every((key) =>
+    key === "logs" || b[key] === undefined ||
+    JSON.stringify(a[key]) === JSON.stringify(b[key])
+  );
 }

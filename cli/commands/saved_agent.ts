@@ -116,7 +116,7 @@ export async function findAgent(
   // Before anything is read that takes long.
   const admitted = environment ? admit() : undefined;
   const seed = asked ?? evaluationSeeds(config.seed).later;
-  const checkpoint = loadCheckpoint(folder, choice);
+  const checkpoint = loadCheckpoint(run, choice);
   const spaces = environment ? undefined : savedSpaces(checkpoint);
   const told = edits === undefined ? [] : [edits];
   const warnings = admitted ?? (spaces === undefined ? admit() : told);

@@ -172,18 +172,19 @@ async function resumeRun(
 }
 
 async function resumeLocked(
-  { folder, config, configText }: SavedRun,
+  run: SavedRun,
   { warnings, io, quiet }: {
     warnings: string[];
     io: CommandIo;
     quiet: boolean;
   },
 ): Promise<number> {
+  const { folder, config, configText } = run;
   const { dir } = folder;
   const notice = notices(io);
   const passedOver: string[] = [];
   let failure: RestoreFailure | undefined;
-  for (const checkpoint of checkpointsOf(folder)) {
+  for (const checkpoint of checkpointsOf(run)) {
     passedOver.push(...checkpoint.warnings);
     try {
       checkResumable(checkpoint, { folder, config });
