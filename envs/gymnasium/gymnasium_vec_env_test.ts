@@ -247,6 +247,8 @@ for (
     ],
     ["cut", "an observation holds 0.7: expected numbers that uint8 can hold"],
     ["wrap", "an observation holds 300: expected numbers that uint8 can hold"],
+    ["many", "an observation holds 6: expected a whole number from 0 to 5"],
+    ["one", "an observation holds -3: expected a whole number from -2 to 5"],
     ["none", "the reward is None: expected a number"],
     ["text", "the reward is '1': expected a number"],
     ["said", "'terminated' is 'yes': expected True or False"],

@@ -11,12 +11,14 @@ from .errors import EnvDataError, Refused
 class Leaf:
     """A space without parts: its description and how its values travel."""
 
-    def __init__(self, space, description, dtype, start=None):
+    def __init__(self, space, description, dtype, start=None, limits=None):
         self.space = space
         self.description = description
         self.dtype = np.dtype(dtype)
         self.shape = space.shape
         self.start = start
+        # Least and greatest number; bounds of boxes are often loose.
+        self.limits = limits
         self.size = int(np.prod(self.shape, dtype=int))
         self.row_bytes = self.dtype.itemsize * self.size
         # Numbers that the other type may not be able to hold are compared.
@@ -27,6 +29,7 @@ class Leaf:
         shape, start, array = self.shape, self.start, np.ndarray
         given, held = self.space.dtype, self.dtype
         checks = may_lose(given, held)
+        limits = self.limits
 
         def write(copy, value):
             nonlocal given, checks
@@ -46,6 +49,8 @@ class Leaf:
             rows[copy][...] = value
             if checks:
                 compare("an observation", rows[copy], value, EnvDataError)
+            if limits is not None:
+                check_limits(rows[copy], limits)
 
         return write
 
@@ -76,6 +81,18 @@ def compare(what, held, given, kind=OverflowError):
         raise kind(
             "%s holds %s: expected numbers that %s can hold"
             % (what, given[odd].flat[0], held.dtype.name)
+        )
+
+
+def check_limits(held, limits):
+    """Throws where a number that counts or names something is none of those."""
+    low, high = limits
+    odd = (held < low) | (held > high)
+    if odd.any():
+        at = int(np.flatnonzero(odd)[0])
+        raise EnvDataError(
+            "an observation holds %s: expected a whole number from %s to %s"
+            % (held.flat[at], low, np.broadcast_to(high, held.shape).flat[at])
         )
 
 
@@ -131,17 +148,19 @@ def leaf_of(space):
         description = {"type": "discrete", "n": int(space.n)}
         if start != 0:
             description["start"] = start
-        return Leaf(space, description, "<i4")
+        limits = (start, start + int(space.n) - 1)
+        return Leaf(space, description, "<i4", limits=limits)
     if isinstance(space, kinds.MultiDiscrete):
         nvec = np.asarray(space.nvec)
         start = np.asarray(getattr(space, "start", 0))
         if nvec.max(initial=0) > 2**31:
             raise Refused("TypeError", "its numbers have more than 32 bits")
         description = {"type": "multiDiscrete", "nvec": nvec.reshape(-1).tolist()}
-        return Leaf(space, description, "<i4", start if start.any() else None)
+        start = start if start.any() else None
+        return Leaf(space, description, "<i4", start, limits=(0, nvec - 1))
     if isinstance(space, kinds.MultiBinary):
         size = int(np.prod(space.shape, dtype=int))
-        return Leaf(space, {"type": "multiBinary", "n": size}, "u1")
+        return Leaf(space, {"type": "multiBinary", "n": size}, "u1", limits=(0, 1))
     raise Refused("TypeError", "its values have no fixed size")
 
 

@@ -85,6 +85,10 @@ class Counter(gym.Env):
             self.observation_space = spaces.Box(-(2**40), 2**40, (1,), np.int64)
         elif odd in ("cut", "wrap", "fit"):
             self.observation_space = spaces.Box(0, 255, (1,), np.uint8)
+        elif odd == "many":
+            self.observation_space = spaces.MultiDiscrete([6])
+        elif odd == "one":
+            self.observation_space = spaces.Discrete(8, start=-2)
         elif odd == "long":
             self.observation_space = spaces.Box(-128, 127, (1,), np.int8)
 
@@ -95,6 +99,8 @@ class Counter(gym.Env):
         return self.seen(), {}
 
     def seen(self):
+        if self.odd == "one":
+            return self.count
         return np.array([self.count], self.observation_space.dtype)
 
     def step(self, action):
@@ -164,6 +170,12 @@ class Counter(gym.Env):
 
     def do_long(self, seen):
         return np.array([2**35]), 1.0
+
+    def do_many(self, seen):
+        return np.array([6]), 1.0
+
+    def do_one(self, seen):
+        return -3, 1.0
 
     def do_cut(self, seen):
         return np.array([0.7]), 1.0
