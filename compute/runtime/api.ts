@@ -90,7 +90,16 @@ export function loadApi(): Api {
 function functionTable(path: string): Deno.UnsafePointerView {
   const { symbols } = Deno.dlopen(path, {
     OrtGetApiBase: { parameters: [], result: "pointer" },
+    setenv: {
+      parameters: ["buffer", "buffer", "i32"],
+      result: "i32",
+      optional: true,
+    },
   });
+  // Else the library sends reports of its use over the network, which Deno's
+  // permissions do not reach, and writes an id into the user's cache. Who sets
+  // the variable keeps to that.
+  symbols.setenv?.(cString("ORT_DISABLE_TELEMETRY"), cString("1"), 0);
   const base = new Deno.UnsafePointerView(symbols.OrtGetApiBase()!);
   const getApi = new Deno.UnsafeFnPointer(
     base.getPointer(0) as Deno.PointerObject<never>,

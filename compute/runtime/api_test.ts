@@ -1,0 +1,40 @@
+import { assertEquals } from "@std/assert";
+
+/** Names of the files that a program leaves in its home and temporary folder. */
+async function leftBy(code: string): Promise<string[]> {
+  const home = await Deno.makeTempDir({ prefix: "bellman-home-" });
+  try {
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["eval", "-q", "--no-check", code],
+      env: {
+        ...{ HOME: home, TMPDIR: home, XDG_CACHE_HOME: `${home}/cache` },
+        // What is downloaded stays where it is.
+        DENO_DIR: Deno.env.get("DENO_DIR") ??
+          `${Deno.env.get("HOME")}/.cache/deno`,
+        NO_COLOR: "1",
+      },
+    }).output();
+    assertEquals([success, new TextDecoder().decode(stderr)], [true, ""]);
+    return Array.from(Deno.readDirSync(home), ({ name }) => name);
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+}
+
+const CODE = `
+  import { compile } from ${
+  JSON.stringify(new URL("../mod.ts", import.meta.url).href)
+};
+  import * as tf from "@tensorflow/tfjs";
+  const f = compile(({ x }) => ({ y: tf.exp(x) }), {
+    inputs: { x: { shape: [2], dtype: "float32" } },
+    engine: "onnx",
+  });
+  f.run({ x: new Float32Array(2) });
+`;
+
+Deno.test({
+  name: "the library reports nothing to its makers, and keeps no id for it",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => assertEquals(await leftBy(CODE), []),
+});
