@@ -429,7 +429,7 @@ for (const [odd, where] of Object.entries(HANGS)) {
 
 /** Waits until a folder has something in it; false where it never has. */
 async function isFilled(folder: string): Promise<boolean> {
-  for (const end = performance.now() + 20_000; performance.now() < end;) {
+  for (const end = performance.now() + 5_000; performance.now() < end;) {
     if ([...Deno.readDirSync(folder)].length > 0) return true;
     await new Promise((resolve) => setTimeout(resolve));
   }
@@ -456,12 +456,17 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
     onLinux,
     async () => {
       const folder = await Deno.makeTempDir();
-      const parent = startIn(folder);
-      assert(await isFilled(folder));
-      const hosts = await childrenOf(parent.pid).catch(() => []);
-      parent.kill(signal);
-      await parent.status;
-      for (const host of hosts) assert(await isGone(host));
+      // Pipes are there for a moment only, which a busy machine may miss.
+      let seen = false;
+      for (let tries = 0; tries < 8 && !seen; tries++) {
+        const parent = startIn(folder);
+        seen = await isFilled(folder);
+        const hosts = await childrenOf(parent.pid).catch(() => []);
+        parent.kill(signal);
+        await parent.status;
+        for (const host of hosts) assert(await isGone(host));
+      }
+      assert(seen);
       assertEquals([...Deno.readDirSync(folder)], []);
       await Deno.remove(folder);
     },

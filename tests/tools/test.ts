@@ -3,8 +3,9 @@
  * [FLAG...]`. Flags, such as `--filter=NAME`, go to every `deno test`; paths
  * are files of tests and folders, without any the whole project but
  * `tests/long`. `DENO_JOBS` says how many processes run at a time, by default
- * one a core. Processes, not the threads of `deno test --parallel`: some tests
- * count the descriptors and the children of their process.
+ * one more than there are cores. Processes, not the threads of
+ * `deno test --parallel`: some tests count the descriptors and the children of
+ * their process.
  *
  * The examples of doc comments and of Markdown are tests, too.
  *
@@ -135,7 +136,9 @@ async function work(): Promise<void> {
   }
 }
 
-const jobs = Number(Deno.env.get("DENO_JOBS")) || navigator.hardwareConcurrency;
+// One more than there are cores, as tests of hosts that hang wait for them.
+const jobs = Number(Deno.env.get("DENO_JOBS")) ||
+  navigator.hardwareConcurrency + 1;
 await Promise.all(Array.from({ length: jobs }, work));
 for (const output of failures) console.log(output);
 const seconds = Math.round((performance.now() - started) / 1000);
