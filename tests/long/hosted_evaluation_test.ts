@@ -1,9 +1,9 @@
 /** Evaluations where the copies live in threads and processes, which fail. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 
-const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;
+const MAIN = new URL("../../cli/main.ts", import.meta.url).pathname;
 const FAILING = import.meta.resolve(
-  "../envs/workers/testdata/failing_env.ts",
+  "../../envs/workers/testdata/failing_env.ts",
 );
 const dir = await Deno.makeTempDir({ prefix: "bellman-evaluations-" });
 
