@@ -119,10 +119,13 @@ function drawShared(
     settings.workers = between(random, 1, 2);
   }
   const early = random.uniform();
-  if (early < 0.25) {
+  const evaluates = settings.evaluationInterval !== 0;
+  if (evaluates && early < 0.25) {
     const [low, high] = ENVIRONMENTS[env].reward;
     settings.stopReward = low + (high - low) * random.uniform();
-  } else if (early < 0.5) settings.patience = between(random, 1, 2);
+  } else if (evaluates && early < 0.5) {
+    settings.patience = between(random, 1, 2);
+  }
   if (env === "Drift-v0") settings.envModules = [DRIFT];
   return settings;
 }

@@ -9,7 +9,7 @@ import { assert, assertEquals } from "@std/assert";
 import { remainsOf, trainProcess } from "../runs.ts";
 
 /** Kills in each variant. */
-const KILLS = 5;
+const KILLS = 3;
 
 const VARIANTS: Record<string, string[]> = {
   "a plain network": ["--env", "CartPole-v1", "--steps", "40000"],
