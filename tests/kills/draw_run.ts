@@ -76,6 +76,8 @@ function drawSac(
   if (!isDiscrete) {
     if (chance(random, 0.25)) {
       settings.critics = "value";
+      // A preset may hold one.
+      settings.temperature = null;
       settings.policy = pick(random, ["gaussian", "mixture"]);
     } else if (chance(random, 0.3)) settings.useSde = true;
     settings.policyPlots = chance(random, 0.1);
