@@ -72,6 +72,8 @@ function drawSac(
     replay: pick(random, ["uniform", "proportional", "rank"]),
     nSteps: pick(random, [1, 1, 3]),
     trainFrequency: pick(random, [1, 4]),
+    // Presets ask for many more.
+    gradientSteps: pick(random, [1, 2]),
   };
   if (!isDiscrete) {
     if (chance(random, 0.25)) {
