@@ -72,14 +72,15 @@ function drawSac(
     replay: pick(random, ["uniform", "proportional", "rank"]),
     nSteps: pick(random, [1, 1, 3]),
     trainFrequency: pick(random, [1, 4]),
-    // Presets ask for many more.
+    // In the place of presets, which ask for many more updates, and for forms
+    // that exclude drawn ones.
     gradientSteps: pick(random, [1, 2]),
+    temperature: null,
+    useSde: false,
   };
   if (!isDiscrete) {
     if (chance(random, 0.25)) {
       settings.critics = "value";
-      // A preset may hold one.
-      settings.temperature = null;
       settings.policy = pick(random, ["gaussian", "mixture"]);
     } else if (chance(random, 0.3)) settings.useSde = true;
     settings.policyPlots = chance(random, 0.1);
