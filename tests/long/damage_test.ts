@@ -1,4 +1,4 @@
-/** The long form of `tests/damage_test.ts`; more still with the command that `tests/damage.ts` is. */
+/** More damages than these with the command that `tests/damage.ts` is. */
 import { assertEquals } from "@std/assert";
 import { damageRuns } from "../damage.ts";
 

@@ -78,7 +78,7 @@ async function partsOf(paths: string[]): Promise<Part[]> {
     .flatMap((it) => filesIn(it, /_test\.ts$/));
   return [
     ...(hasPaths ? paths : documented).flatMap(writeExamples),
-    ...dealt([...new Set(files)], hasPaths ? Math.ceil(files.length / 2) : 48),
+    ...dealt([...new Set(files)], hasPaths ? Math.ceil(files.length / 2) : 32),
   ];
 }
 
