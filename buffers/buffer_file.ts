@@ -8,20 +8,6 @@ import type { PlainState } from "./plain_state.ts";
 /**
  * What {@linkcode saveBuffer} and {@linkcode loadBuffer} work with: every buffer
  * of this package, and anything else that gives and takes its state.
- *
- * @example
- * ```ts
- * import type { SavableBuffer } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * let steps = 5;
- * const counter: SavableBuffer<{ steps: number }> = {
- *   save: () => ({ steps }),
- *   load: (state) => void (steps = state.steps),
- * };
- * counter.load({ steps: 7 });
- * assertEquals(counter.save(), { steps: 7 });
- * ```
  */
 export interface SavableBuffer<State> {
   /**
@@ -41,24 +27,7 @@ export interface SavableBuffer<State> {
   load(state: State): void;
 }
 
-/**
- * How {@linkcode saveBuffer} saves.
- *
- * @example
- * ```ts
- * import { ReplayBuffer, saveBuffer, type SaveBufferOptions } from "@bellman/buffers";
- * import { assert } from "@std/assert";
- *
- * const fields = { x: { shape: [], dtype: "float64" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 1000, fields });
- * buffer.addBatch({ x: new Float64Array(1000) }, 1000);
- * const path = await Deno.makeTempFile();
- * const options: SaveBufferOptions = { copy: false };
- * await saveBuffer(buffer, path, options); // It is not changed meanwhile.
- * assert((await Deno.stat(path)).size > 8000);
- * await Deno.remove(path);
- * ```
- */
+/** How {@linkcode saveBuffer} saves. */
 export interface SaveBufferOptions {
   /**
    * Whether the buffer's arrays are copied first, so that it may go on while the

@@ -1,23 +1,6 @@
 import type { FieldValues } from "./field.ts";
 
-/**
- * A recorded episode.
- *
- * @example
- * ```ts
- * import type { Episode } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const episode: Episode = {
- *   observations: { position: Float32Array.of(0, 1, 2) }, // One more than steps.
- *   actions: Int32Array.of(1, 1),
- *   rewards: [0, 1],
- *   terminations: [0, 1],
- *   truncations: [0, 0],
- * };
- * assertEquals(episode.rewards.length, 2);
- * ```
- */
+/** A recorded episode. */
 export interface Episode {
   /**
    * What was observed before each step and after the last one,

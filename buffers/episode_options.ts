@@ -1,15 +1,4 @@
-/**
- * Returns of several steps, computed when rows are drawn.
- *
- * @example
- * ```ts
- * import type { NStepOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const nStep: NStepOptions = { steps: 3, gamma: 0.99 };
- * assertEquals(nStep.steps, 3);
- * ```
- */
+/** Returns of several steps, computed when rows are drawn. */
 export interface NStepOptions {
   /** Most steps that a return covers; fewer at the end of an episode. */
   readonly steps: number;
@@ -45,22 +34,7 @@ export interface NStepOptions {
   readonly betweenDiscount?: string;
 }
 
-/**
- * How rows follow each other where they are the steps of episodes.
- *
- * @example
- * ```ts
- * import type { EpisodeOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const episodes: EpisodeOptions = {
- *   next: { nextObservation: "observation" },
- *   stack: { observation: 4 },
- *   nStep: { steps: 3, gamma: 0.99 },
- * };
- * assertEquals(episodes.stack, { observation: 4 });
- * ```
- */
+/** How rows follow each other where they are the steps of episodes. */
 export interface EpisodeOptions {
   /**
    * Field that is above 0 where a step ended its episode for good; a single

@@ -1,18 +1,7 @@
 import { closest } from "./_closest.ts";
 import type { Episode } from "./episode.ts";
 
-/**
- * An array of a data set; an `NpyArray` is one.
- *
- * @example
- * ```ts
- * import type { DataSetArray } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const observations: DataSetArray = { data: new Float32Array(6), shape: [3, 2] };
- * assertEquals(observations.shape[0], 3);
- * ```
- */
+/** An array of a data set; an `NpyArray` is one. */
 export interface DataSetArray {
   /** The numbers, row-major. */
   readonly data: ArrayLike<number>;

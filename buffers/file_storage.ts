@@ -9,22 +9,7 @@ import { StateReader } from "./_state_reader.ts";
 import type { PlainState } from "./plain_state.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
-/**
- * How much memory a {@linkcode FileStorage} takes.
- *
- * @example
- * ```ts
- * import { FileStorage, type FileStorageOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: FileStorageOptions = { cacheBytes: 1 << 20 };
- * const folder = await Deno.makeTempDir();
- * const storage = await FileStorage.open(`${folder}/pool.rows`, options);
- * assertEquals(storage.rows, 0);
- * storage.close();
- * await Deno.remove(folder, { recursive: true });
- * ```
- */
+/** How much memory a {@linkcode FileStorage} takes. */
 export interface FileStorageOptions {
   /**
    * Bytes of records that were read, enough for those of a batch: each of its

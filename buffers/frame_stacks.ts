@@ -2,18 +2,7 @@ import { allocateArray, dtypeOf } from "./_arrays.ts";
 import { checkStack, SegmentFrames } from "./_segment_frames.ts";
 import type { FieldArray } from "./field.ts";
 
-/**
- * What the frames of {@linkcode decodeFrameStacks} are.
- *
- * @example
- * ```ts
- * import type { FrameStacksOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const atari: FrameStacksOptions = { shape: [84, 84, 1], stack: 4, numSteps: 20 };
- * assertEquals(atari.numSteps + atari.stack, 24);
- * ```
- */
+/** What the frames of {@linkcode decodeFrameStacks} are. */
 export interface FrameStacksOptions {
   /** Shape of a frame; stacks grow along its last axis. */
   readonly shape: readonly number[];

@@ -4,53 +4,19 @@ import type { FieldArray } from "./field.ts";
  * Which goals stand in for the ones that were pursued: one that was reached by
  * a random later step of the same episode, by its last step, by any of its
  * steps, or by any step of all.
- *
- * @example
- * ```ts
- * import type { HindsightStrategy } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const strategy: HindsightStrategy = "final";
- * assertEquals(strategy, "final");
- * ```
  */
 export type HindsightStrategy = "future" | "final" | "episode" | "random";
 
 /**
  * Says something about a goal that was achieved, where another may have been
  * desired. The arrays are used again for the next row.
- *
- * @example
- * ```ts
- * import type { GoalFunction } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const reward: GoalFunction<number> = ([achieved], [desired]) =>
- *   Math.abs(achieved - desired) < 0.05 ? 0 : -1;
- * assertEquals(reward(Float32Array.of(0.5), Float32Array.of(1)), -1);
- * ```
  */
 export type GoalFunction<T extends number | boolean> = (
   achieved: FieldArray,
   desired: FieldArray,
 ) => T;
 
-/**
- * How {@linkcode Hindsight} relabels rows.
- *
- * @example
- * ```ts
- * import type { HindsightOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HindsightOptions = {
- *   reward: ([achieved], [desired]) => achieved === desired ? 0 : -1,
- *   achieved: "nextObservation.achievedGoal",
- *   desired: ["observation.desiredGoal", "nextObservation.desiredGoal"],
- * };
- * assertEquals(options.desired?.length, 2);
- * ```
- */
+/** How {@linkcode Hindsight} relabels rows. */
 export interface HindsightOptions {
   /** The reward of a step after which a goal was achieved. */
   readonly reward: GoalFunction<number>;

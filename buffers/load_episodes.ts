@@ -4,22 +4,6 @@ import type { FieldValues } from "./field.ts";
 /**
  * What {@linkcode loadEpisodes} needs of a buffer: a `ReplayBuffer` of one
  * environment has it.
- *
- * @example
- * ```ts
- * import type { EpisodeBuffer } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * let steps = 0;
- * const counter: EpisodeBuffer = {
- *   length: 0,
- *   capacity: Infinity,
- *   full: false,
- *   addBatch: (_rows, count) => void (steps += count),
- * };
- * counter.addBatch({ reward: [1, 2] }, 2);
- * assertEquals(steps, 2);
- * ```
  */
 export interface EpisodeBuffer {
   /** Rows that it holds. */
@@ -42,30 +26,7 @@ export interface EpisodeBuffer {
   ): void;
 }
 
-/**
- * The fields that {@linkcode loadEpisodes} records to.
- *
- * @example
- * ```ts
- * import { loadEpisodes, type EpisodeFields, ReplayBuffer } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * // To imitate, no more is needed than what was seen and done.
- * const fields: EpisodeFields = {
- *   observation: "seen",
- *   action: "done",
- *   reward: null,
- *   terminated: null,
- *   truncated: null,
- *   nextObservation: null,
- * };
- * const number = { shape: [], dtype: "float32" } as const;
- * const buffer = new ReplayBuffer({ capacity: 2, fields: { seen: number, done: number } });
- * const flags = { terminations: [0, 1], truncations: [0, 0] };
- * const episode = { observations: [1, 2, 3], actions: [5, 6], rewards: [0, 0], ...flags };
- * assertEquals(loadEpisodes(buffer, [episode], { fields }), 2);
- * ```
- */
+/** The fields that {@linkcode loadEpisodes} records to. */
 export interface EpisodeFields {
   /**
    * Takes what was observed before a step; none where it is null.
@@ -105,18 +66,7 @@ export interface EpisodeFields {
   readonly nextObservation?: string | null;
 }
 
-/**
- * How {@linkcode loadEpisodes} records.
- *
- * @example
- * ```ts
- * import type { LoadEpisodesOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: LoadEpisodesOptions = { fields: { action: "torque" } };
- * assertEquals(options.fields?.action, "torque");
- * ```
- */
+/** How {@linkcode loadEpisodes} records. */
 export interface LoadEpisodesOptions {
   /**
    * Names of the buffer's fields.

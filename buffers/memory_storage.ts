@@ -2,20 +2,7 @@ import { allocateMemory, MemoryColumn } from "./_memory_column.ts";
 import type { FieldArray } from "./field.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
-/**
- * How a {@linkcode MemoryStorage} keeps rows.
- *
- * @example
- * ```ts
- * import { MemoryStorage, type MemoryStorageOptions } from "@bellman/buffers";
- * import { assert } from "@std/assert";
- *
- * const options: MemoryStorageOptions = { shared: true };
- * const spec = { name: "x", dtype: "float32", size: 1 } as const;
- * const { data } = new MemoryStorage(options).allocate(spec, 2);
- * assert(data.buffer instanceof SharedArrayBuffer);
- * ```
- */
+/** How a {@linkcode MemoryStorage} keeps rows. */
 export interface MemoryStorageOptions {
   /**
    * Whether the memory is shared between workers.

@@ -1,18 +1,7 @@
 import type { Episode } from "./episode.ts";
 import type { FieldValues } from "./field.ts";
 
-/**
- * A group of an HDF5 file; those of npm's `h5wasm` and its `File` are such.
- *
- * @example
- * ```ts
- * import { type Hdf5Group, minariEpisodes } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const empty: Hdf5Group = { keys: () => [], get: () => null };
- * assertEquals([...minariEpisodes(empty)], []);
- * ```
- */
+/** A group of an HDF5 file; those of npm's `h5wasm` and its `File` are such. */
 export interface Hdf5Group {
   /**
    * Names of what is in it.

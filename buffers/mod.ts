@@ -5,52 +5,17 @@
  * A {@linkcode RolloutBuffer} records a fixed number of steps and is read whole;
  * a {@linkcode ReplayBuffer} keeps the last ones and draws batches by chance.
  *
- * @example Steps side by side
+ * @example
  * ```ts
- * import { RolloutBuffer } from "@bellman/buffers";
- * import { assertEquals, assertThrows } from "@std/assert";
- *
- * const buffer = new RolloutBuffer({
- *   numEnvs: 2,
- *   numSteps: 1,
- *   fields: { temperature: { shape: [], dtype: "float32" } },
- * });
- * buffer.add({ temperature: [20, 25] });
- * assertEquals(buffer.data("temperature"), Float32Array.of(20, 25));
- * assertThrows(() => buffer.add({ temperature: [21, 26] }), RangeError, "full");
- * ```
- *
- * @example A replay buffer of an accumulator, a storage and a sampler
- * ```ts
- * import {
- *   MemoryStorage,
- *   NStepAccumulator,
- *   ReplayBuffer,
- *   UniformSampler,
- * } from "@bellman/buffers";
+ * import { ReplayBuffer } from "@bellman/buffers";
  * import { assertEquals } from "@std/assert";
  *
- * const fields = {
- *   state: { shape: [], dtype: "float32" },
- *   reward: { shape: [], dtype: "float32" },
- *   terminated: { shape: [], dtype: "uint8" },
- *   truncated: { shape: [], dtype: "uint8" },
- * } as const;
- * const accumulator = new NStepAccumulator({ fields, steps: 2, gamma: 0.5 });
  * const buffer = new ReplayBuffer({
  *   capacity: 100,
- *   fields: accumulator.fields,
- *   accumulator,
- *   storage: new MemoryStorage(),
- *   sampler: new UniformSampler({ replacement: false }),
+ *   fields: { reward: { shape: [], dtype: "float32" } },
  * });
- * for (const state of [0, 1, 2]) {
- *   buffer.add({ state: [state], reward: [4], terminated: [0], truncated: [0] });
- * }
- * assertEquals(buffer.length, 2);
- * const { reward, discount } = buffer.gather([0, 1]);
- * assertEquals(reward, Float32Array.of(6, 6));
- * assertEquals(discount, Float32Array.of(0.25, 0.25));
+ * for (const reward of [1, 2, 3]) buffer.add({ reward: Float32Array.of(reward) });
+ * assertEquals(buffer.length, 3);
  * ```
  *
  * @module

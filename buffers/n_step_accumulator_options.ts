@@ -1,25 +1,7 @@
 import type { Field } from "./field.ts";
 import type { NStepOptions } from "./episode_options.ts";
 
-/**
- * What an {@linkcode NStepAccumulator} makes of steps.
- *
- * @example
- * ```ts
- * import type { NStepAccumulatorOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const number = { shape: [], dtype: "float32" } as const;
- * const flag = { shape: [], dtype: "uint8" } as const;
- * const options: NStepAccumulatorOptions = {
- *   fields: { state: number, reward: number, terminated: flag, truncated: flag, after: number },
- *   last: ["after"],
- *   steps: 3,
- *   gamma: 0.99,
- * };
- * assertEquals(options.steps, 3);
- * ```
- */
+/** What an {@linkcode NStepAccumulator} makes of steps. */
 export interface NStepAccumulatorOptions
   extends Omit<NStepOptions, "between" | "betweenDiscount"> {
   /** What a step is, by name; the names of flags are among them. */

@@ -1,16 +1,4 @@
-/**
- * Kinds of numbers of an {@linkcode NpyArray}, by numpy's names.
- *
- * @example
- * ```ts
- * import { encodeNpy, type NpyDtype } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const dtype: NpyDtype = "int64";
- * const bytes = encodeNpy({ data: Int32Array.of(1, 2), shape: [2], dtype });
- * assertEquals(bytes.length, 128 + 2 * 8);
- * ```
- */
+/** Kinds of numbers of an {@linkcode NpyArray}, by numpy's names. */
 export type NpyDtype =
   | "float32"
   | "float64"
@@ -24,18 +12,7 @@ export type NpyDtype =
   | "uint64"
   | "bool";
 
-/**
- * The numbers of an {@linkcode NpyArray}.
- *
- * @example
- * ```ts
- * import { decodeNpy, encodeNpy, type NpyData } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const data: NpyData = Int16Array.of(-1, 1);
- * assertEquals(decodeNpy(encodeNpy({ data, shape: [2] })).data, data);
- * ```
- */
+/** The numbers of an {@linkcode NpyArray}. */
 export type NpyData =
   | Float32Array
   | Float64Array
@@ -46,18 +23,7 @@ export type NpyData =
   | Uint16Array
   | Uint32Array;
 
-/**
- * An array as numpy has it.
- *
- * @example
- * ```ts
- * import type { NpyArray } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const observations: NpyArray = { data: new Float32Array(12), shape: [4, 3] };
- * assertEquals(observations.data.length, 4 * 3);
- * ```
- */
+/** An array as numpy has it. */
 export interface NpyArray {
   /**
    * The numbers, row-major. Those of int64 and uint64, whole numbers up to 2^53,

@@ -13,20 +13,7 @@ import { type Member, readDirectory, readMember } from "./_zip_reader.ts";
 import { type NewMember, zipPieces } from "./_zip_writer.ts";
 import type { NpyArray } from "./npy_array.ts";
 
-/**
- * How {@linkcode writeNpz} and {@linkcode saveNpz} write.
- *
- * @example
- * ```ts
- * import { type WriteNpzOptions, writeNpz } from "@bellman/buffers";
- * import { assert } from "@std/assert";
- *
- * const options: WriteNpzOptions = { compress: true };
- * const zeros = { data: new Float32Array(1000), shape: [1000] };
- * const bytes = await new Response(writeNpz({ zeros }, options)).bytes();
- * assert(bytes.length < 1000);
- * ```
- */
+/** How {@linkcode writeNpz} and {@linkcode saveNpz} write. */
 export interface WriteNpzOptions {
   /**
    * Whether arrays are deflated, as `np.savez_compressed` does; the deflated
@@ -37,20 +24,7 @@ export interface WriteNpzOptions {
   readonly compress?: boolean;
 }
 
-/**
- * What {@linkcode readNpz} and {@linkcode loadNpz} read.
- *
- * @example
- * ```ts
- * import { readNpz, type ReadNpzOptions, writeNpz } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const one = { data: Float32Array.of(1), shape: [] };
- * const bytes = await new Response(writeNpz({ a: one, b: one })).bytes();
- * const options: ReadNpzOptions = { names: ["b"] };
- * assertEquals(Object.keys(await readNpz(bytes, options)), ["b"]);
- * ```
- */
+/** What {@linkcode readNpz} and {@linkcode loadNpz} read. */
 export interface ReadNpzOptions {
   /**
    * Arrays to read.

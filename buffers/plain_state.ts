@@ -1,15 +1,4 @@
-/**
- * The arrays that a {@linkcode PlainState} may hold.
- *
- * @example
- * ```ts
- * import type { StateArray } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const rewards: StateArray = Float32Array.of(1, 2);
- * assertEquals(rewards.byteLength, 8);
- * ```
- */
+/** The arrays that a {@linkcode PlainState} may hold. */
 export type StateArray =
   | Float32Array
   | Float64Array
@@ -25,15 +14,6 @@ export type StateArray =
 /**
  * What the `save()` of a buffer gives: plain values, typed arrays, and lists
  * and records of them.
- *
- * @example
- * ```ts
- * import type { PlainState } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const state: PlainState = { length: 2, fields: { x: Int32Array.of(1, 2) } };
- * assertEquals(Object.keys(state), ["length", "fields"]);
- * ```
  */
 export type PlainState =
   | null

@@ -9,26 +9,7 @@ import { ReplayBuffer } from "./replay_buffer.ts";
 import type { ReplayBufferOptions } from "./replay_buffer_options.ts";
 import type { Random } from "./sampler.ts";
 
-/**
- * What a {@linkcode PrioritizedReplayBuffer} is made for.
- *
- * @example
- * ```ts
- * import {
- *   PrioritizedReplayBuffer,
- *   type PrioritizedReplayBufferOptions,
- * } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PrioritizedReplayBufferOptions = {
- *   capacity: 1000,
- *   fields: { temperature: { shape: [], dtype: "float32" } },
- *   kind: "rank",
- *   alpha: 0.7,
- * };
- * assertEquals(new PrioritizedReplayBuffer(options).maxPriority, 1);
- * ```
- */
+/** What a {@linkcode PrioritizedReplayBuffer} is made for. */
 export interface PrioritizedReplayBufferOptions
   extends Omit<ReplayBufferOptions, "sampler">, ProportionalSamplerOptions {
   /**

@@ -1,18 +1,6 @@
 import type { Sampler } from "./sampler.ts";
 
-/**
- * How rows are drawn by their priorities.
- *
- * @example
- * ```ts
- * import { type PrioritizationOptions, ProportionalSampler } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PrioritizationOptions = { alpha: 0.7, stratified: false };
- * const sampler = new ProportionalSampler(options);
- * assertEquals([sampler.alpha, sampler.beta], [0.7, 0.4]);
- * ```
- */
+/** How rows are drawn by their priorities. */
 export interface PrioritizationOptions {
   /**
    * How much priorities count: 0 draws every row as often, 1 in full.
@@ -43,21 +31,7 @@ export interface PrioritizationOptions {
   readonly weightsRelativeTo?: "buffer" | "batch";
 }
 
-/**
- * A sampler that is told how much each row is worth drawing.
- *
- * @example
- * ```ts
- * import { type PrioritySampler, RankBasedSampler } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const sampler: PrioritySampler = new RankBasedSampler();
- * sampler.resize(2);
- * sampler.added(0, 2);
- * sampler.updatePriorities([1], [5]);
- * assertEquals(sampler.maxPriority, 5);
- * ```
- */
+/** A sampler that is told how much each row is worth drawing. */
 export interface PrioritySampler extends Sampler {
   /** How much priorities count. */
   alpha: number;

@@ -15,21 +15,7 @@ import type {
 import type { DrawContext, Drawn, RowRange, SamplerState } from "./sampler.ts";
 import { SumTree } from "./sum_tree.ts";
 
-/**
- * How a {@linkcode ProportionalSampler} draws.
- *
- * @example
- * ```ts
- * import {
- *   ProportionalSampler,
- *   type ProportionalSamplerOptions,
- * } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ProportionalSamplerOptions = { excludeLast: true };
- * assertEquals(new ProportionalSampler(options).alpha, 0.6);
- * ```
- */
+/** How a {@linkcode ProportionalSampler} draws. */
 export interface ProportionalSamplerOptions extends PrioritizationOptions {
   /**
    * Leaves out the row in the highest slot, unless it is the only one, as

@@ -1,15 +1,6 @@
 /**
  * The stream of whole numbers that {@linkcode RolloutBuffer.minibatches} and
  * {@linkcode SequenceReplayBuffer.sample} draw from; a {@linkcode Random} is one.
- *
- * @example
- * ```ts
- * import type { RandomIntegers } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const alwaysFirst: RandomIntegers = { integer: () => 0 };
- * assertEquals(alwaysFirst.integer(5), 0);
- * ```
  */
 export interface RandomIntegers {
   /**

@@ -2,23 +2,7 @@ import { StreamSource } from "./_byte_source.ts";
 import { StateReader } from "./_state_reader.ts";
 import type { PlainState } from "./plain_state.ts";
 
-/**
- * How {@linkcode readState} names what it reads.
- *
- * @example
- * ```ts
- * import { readState, type ReadStateOptions } from "@bellman/buffers";
- * import { assertRejects } from "@std/assert";
- *
- * const options: ReadStateOptions = { name: "the upload" };
- * const empty = new Blob([]).stream();
- * await assertRejects(
- *   () => readState(empty, options),
- *   SyntaxError,
- *   "Cannot load the upload: it is empty, expected a saved buffer",
- * );
- * ```
- */
+/** How {@linkcode readState} names what it reads. */
 export interface ReadStateOptions {
   /**
    * What error messages call the stream.

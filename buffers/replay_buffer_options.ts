@@ -5,21 +5,7 @@ import type { Random, Sampler } from "./sampler.ts";
 import type { SharedReplay } from "./shared_replay.ts";
 import type { Storage } from "./storage.ts";
 
-/**
- * What a {@linkcode ReplayBuffer} is made for.
- *
- * @example
- * ```ts
- * import { ReplayBuffer, type ReplayBufferOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ReplayBufferOptions = {
- *   capacity: 1000,
- *   fields: { temperature: { shape: [], dtype: "float32" } },
- * };
- * assertEquals(new ReplayBuffer(options).byteLength, 4000);
- * ```
- */
+/** What a {@linkcode ReplayBuffer} is made for. */
 export interface ReplayBufferOptions {
   /** Rows that fit in; a multiple of `numEnvs * writers`. */
   readonly capacity: number;

@@ -3,18 +3,6 @@ import type { SamplerState } from "./sampler.ts";
 
 /**
  * What a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds only.
- *
- * @example
- * ```ts
- * import { ReplayBuffer, type ReplayBufferState } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const fields = { x: { shape: [], dtype: "int32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 1000, fields });
- * buffer.addBatch({ x: [1, 2] }, 2);
- * const state: ReplayBufferState = buffer.save();
- * assertEquals(state.rings[0].fields, { x: Int32Array.of(1, 2) });
- * ```
  */
 export type ReplayBufferState = {
   /** Rows that fit in. */
@@ -33,21 +21,7 @@ export type ReplayBufferState = {
   accumulator: SamplerState | null;
 };
 
-/**
- * The part of one writer in a {@linkcode ReplayBufferState}.
- *
- * @example
- * ```ts
- * import { ReplayBuffer, type ReplayRingState } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const fields = { x: { shape: [], dtype: "int32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 2, fields });
- * buffer.addBatch({ x: [1, 2, 3] }, 3);
- * const ring: ReplayRingState = buffer.save().rings[0];
- * assertEquals(ring, { total: 3, fields: { x: Int32Array.of(3, 2) }, side: null });
- * ```
- */
+/** The part of one writer in a {@linkcode ReplayBufferState}. */
 export type ReplayRingState = {
   /** Steps that were ever added. */
   total: number;

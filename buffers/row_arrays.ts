@@ -1,21 +1,7 @@
 import type { ArrayField, Field, FieldData, FieldValues } from "./field.ts";
 import type { NpyArray, NpyData } from "./npy_array.ts";
 
-/**
- * What {@linkcode exportRows} needs of a buffer: a `ReplayBuffer` has it.
- *
- * @example
- * ```ts
- * import { exportRows, type RowSource } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const squares: RowSource = {
- *   gather: (slots) => ({ square: Float32Array.from(slots, (slot) => slot ** 2) }),
- * };
- * const { square } = exportRows(squares, { slots: [1, 2, 3] });
- * assertEquals(square, { data: Float32Array.of(1, 4, 9), shape: [3] });
- * ```
- */
+/** What {@linkcode exportRows} needs of a buffer: a `ReplayBuffer` has it. */
 export interface RowSource {
   /**
    * Reads rows by their slots.
@@ -32,21 +18,7 @@ export interface RowSource {
   slots?(): ArrayLike<number>;
 }
 
-/**
- * What {@linkcode exportRows} exports.
- *
- * @example
- * ```ts
- * import { exportRows, type ExportRowsOptions, ReplayBuffer } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const fields = { image: { shape: [2, 3], dtype: "uint8" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 4, fields });
- * buffer.addBatch({ image: [1, 2, 3, 4, 5, 6] }, 1);
- * const options: ExportRowsOptions = { fields };
- * assertEquals(exportRows(buffer, options).image.shape, [1, 2, 3]);
- * ```
- */
+/** What {@linkcode exportRows} exports. */
 export interface ExportRowsOptions {
   /**
    * Rows to export, and their order.
@@ -136,20 +108,7 @@ function shapeOf(
   );
 }
 
-/**
- * What {@linkcode importRows} needs of a buffer: a `ReplayBuffer` has it.
- *
- * @example
- * ```ts
- * import { importRows, type RowTarget } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const got: unknown[] = [];
- * const target: RowTarget = { addBatch: (rows, count) => void got.push(rows, count) };
- * importRows(target, { x: { data: Float32Array.of(1, 2), shape: [2] } });
- * assertEquals(got, [{ x: Float32Array.of(1, 2) }, 2]);
- * ```
- */
+/** What {@linkcode importRows} needs of a buffer: a `ReplayBuffer` has it. */
 export interface RowTarget {
   /**
    * Records rows.

@@ -1,15 +1,6 @@
 /**
  * The stream that samples are drawn from; `RandomStream` of `@bellman/compute`
  * is one.
- *
- * @example
- * ```ts
- * import type { Random } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const alwaysFirst: Random = { integer: () => 0, uniform: () => 0 };
- * assertEquals(alwaysFirst.integer(5), 0);
- * ```
  */
 export interface Random {
   /**
@@ -29,16 +20,6 @@ export interface Random {
 
 /**
  * Rows that may be drawn: slots `first`, `first + 1`, ... modulo `capacity`.
- *
- * @example
- * ```ts
- * import type { RowRange } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const { first, length, capacity }: RowRange = { first: 3, length: 2, capacity: 4 };
- * const slots = Array.from({ length }, (_, i) => (first + i) % capacity);
- * assertEquals(slots, [3, 0]);
- * ```
  */
 export interface RowRange {
   /** The oldest row's slot. */
@@ -52,35 +33,13 @@ export interface RowRange {
 /**
  * Rows of one ring of several that may be drawn: slots `base + first`,
  * `base + first + 1`, ..., where what is added to `base` is modulo `capacity`.
- *
- * @example
- * ```ts
- * import type { RingRange } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const ring: RingRange = { base: 4, first: 3, length: 2, capacity: 4 };
- * const { base, first, length, capacity } = ring;
- * const slots = Array.from({ length }, (_, i) => base + (first + i) % capacity);
- * assertEquals(slots, [7, 4]);
- * ```
  */
 export interface RingRange extends RowRange {
   /** The ring's first slot. */
   readonly base: number;
 }
 
-/**
- * Where a {@linkcode Sampler} puts what it draws.
- *
- * @example
- * ```ts
- * import type { Drawn } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const drawn: Drawn = { slots: new Int32Array(2), weights: new Float32Array(2) };
- * assertEquals(drawn.slots.length, drawn.weights.length);
- * ```
- */
+/** Where a {@linkcode Sampler} puts what it draws. */
 export interface Drawn {
   /** A slot for each row that is drawn. */
   readonly slots: Int32Array;
@@ -88,21 +47,7 @@ export interface Drawn {
   readonly weights: Float32Array;
 }
 
-/**
- * What a {@linkcode Sampler} draws from.
- *
- * @example
- * ```ts
- * import type { DrawContext } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const context: DrawContext = {
- *   rows: { first: 0, length: 10, capacity: 16 },
- *   random: { integer: () => 0, uniform: () => 0 },
- * };
- * assertEquals(context.rows.length, 10);
- * ```
- */
+/** What a {@linkcode Sampler} draws from. */
 export interface DrawContext {
   /** Rows that may be drawn. */
   readonly rows: RowRange;
@@ -115,18 +60,7 @@ export interface DrawContext {
   readonly random: Random;
 }
 
-/**
- * Plain data that a sampler saves.
- *
- * @example
- * ```ts
- * import { type SamplerState, UniformSampler } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const state: SamplerState = new UniformSampler().save();
- * assertEquals(state, {});
- * ```
- */
+/** Plain data that a sampler saves. */
 export type SamplerState = {
   [name: string]:
     | null
@@ -145,28 +79,6 @@ export type SamplerState = {
  * Chooses the rows of a batch. A buffer tells it which slots can be drawn;
  * sampling that treats all rows alike needs only the range that each draw is
  * given.
- *
- * @example
- * ```ts
- * import { ReplayBuffer, type Sampler } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const newest: Sampler = {
- *   added() {},
- *   removed() {},
- *   draw({ slots, weights }, { rows: { first, length, capacity } }) {
- *     slots.fill((first + length - 1) % capacity);
- *     weights.fill(1);
- *   },
- *   save: () => ({}),
- *   load() {},
- * };
- * const fields = { x: { shape: [], dtype: "int32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 4, fields, sampler: newest });
- * buffer.addBatch({ x: [1, 2, 3] }, 3);
- * const random = { integer: () => 0, uniform: () => 0 };
- * assertEquals(buffer.sample(random, { size: 2 }).x, Int32Array.of(3, 3));
- * ```
  */
 export interface Sampler {
   /**

@@ -1,29 +1,6 @@
 import type { Field, FieldData } from "./field.ts";
 
-/**
- * What a {@linkcode SequenceReplayBuffer} is made for.
- *
- * @example
- * ```ts
- * import {
- *   SequenceReplayBuffer,
- *   type SequenceReplayBufferOptions,
- * } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SequenceReplayBufferOptions = {
- *   capacity: 100,
- *   numSteps: 20,
- *   fields: {
- *     observation: { shape: [4], dtype: "float32" },
- *     reward: { shape: [], dtype: "float32" },
- *   },
- *   extraSteps: { observation: 1 },
- *   states: { memory: { shape: [8], dtype: "float32" } },
- * };
- * assertEquals(new SequenceReplayBuffer(options).capacity, 5);
- * ```
- */
+/** What a {@linkcode SequenceReplayBuffer} is made for. */
 export interface SequenceReplayBufferOptions {
   /** Steps of each environment that fit in, in whole segments. */
   readonly capacity: number;
@@ -73,20 +50,6 @@ export interface SequenceReplayBufferOptions {
 /**
  * Segments that a {@linkcode SequenceReplayBuffer} drew, by field: arrays
  * `[segment, step, ...shape]`, and `[segment, ...shape]` of states.
- *
- * @example
- * ```ts
- * import { type SequenceBatch, SequenceReplayBuffer } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const buffer = new SequenceReplayBuffer({
- *   capacity: 10,
- *   numSteps: 5,
- *   fields: { reward: { shape: [], dtype: "float32" } },
- * });
- * const batch: SequenceBatch = buffer.batch(3);
- * assertEquals(batch.reward, new Float32Array(3 * 5));
- * ```
  */
 export type SequenceBatch = {
   /** Numbers of the segments: `place * numEnvs + env`. */
@@ -94,27 +57,7 @@ export type SequenceBatch = {
   [field: string]: FieldData;
 };
 
-/**
- * What a {@linkcode SequenceReplayBuffer} saves.
- *
- * @example
- * ```ts
- * import {
- *   SequenceReplayBuffer,
- *   type SequenceReplayBufferState,
- * } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const buffer = new SequenceReplayBuffer({
- *   capacity: 2,
- *   numSteps: 2,
- *   fields: { reward: { shape: [], dtype: "float32" } },
- * });
- * buffer.add({ reward: [1, 2] });
- * const state: SequenceReplayBufferState = buffer.save();
- * assertEquals(state, { length: 1, next: 0, fields: { reward: Float32Array.of(1, 2) } });
- * ```
- */
+/** What a {@linkcode SequenceReplayBuffer} saves. */
 export type SequenceReplayBufferState = {
   /** Places that hold segments, one for each environment. */
   length: number;

@@ -4,17 +4,6 @@ import type { Field } from "./field.ts";
 /**
  * The memory of a {@linkcode ReplayBuffer} that another worker writes to or
  * samples from; to be posted as a message.
- *
- * @example
- * ```ts
- * import { ReplayBuffer, type SharedReplay } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const fields = { x: { shape: [], dtype: "int32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 4, fields, shared: true });
- * const message: SharedReplay = structuredClone(buffer.share());
- * assertEquals(message.options.capacity, 4);
- * ```
  */
 export type SharedReplay = {
   /** What the buffer was made for. */

@@ -1,17 +1,6 @@
 import type { FieldArray, FieldDtype } from "./field.ts";
 
-/**
- * What a {@linkcode Column} is allocated for.
- *
- * @example
- * ```ts
- * import type { ColumnSpec } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const spec: ColumnSpec = { name: "action", dtype: "float32", size: 6 };
- * assertEquals(spec.size, 6);
- * ```
- */
+/** What a {@linkcode Column} is allocated for. */
 export interface ColumnSpec {
   /** Path of the array field, such as `observation.camera`. */
   readonly name: string;
@@ -21,22 +10,7 @@ export interface ColumnSpec {
   readonly size: number;
 }
 
-/**
- * The rows of one array field, wherever they are kept.
- *
- * @example
- * ```ts
- * import { type Column, MemoryStorage } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const spec = { name: "x", dtype: "float32", size: 2 } as const;
- * const column: Column = new MemoryStorage().allocate(spec, 3);
- * column.write(1, [1, 2, 3, 4]);
- * const row = new Float32Array(2);
- * column.read(2, row, 0);
- * assertEquals(row, Float32Array.of(3, 4));
- * ```
- */
+/** The rows of one array field, wherever they are kept. */
 export interface Column {
   /** Bytes that it takes up in memory. */
   readonly byteLength: number;
@@ -78,20 +52,7 @@ export interface Column {
   close?(): void;
 }
 
-/**
- * Where a buffer keeps its rows: in memory, or larger than memory in files.
- *
- * @example
- * ```ts
- * import { MemoryStorage, ReplayBuffer, type Storage } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const storage: Storage = new MemoryStorage();
- * const fields = { x: { shape: [2], dtype: "float32" } } as const;
- * const buffer = new ReplayBuffer({ capacity: 4, fields, storage });
- * assertEquals(buffer.byteLength, 4 * 2 * 4);
- * ```
- */
+/** Where a buffer keeps its rows: in memory, or larger than memory in files. */
 export interface Storage {
   /**
    * Makes room for the rows of one array field, all of them zeros.

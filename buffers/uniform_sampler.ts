@@ -9,23 +9,7 @@ import type {
   SamplerState,
 } from "./sampler.ts";
 
-/**
- * How a {@linkcode UniformSampler} draws.
- *
- * @example
- * ```ts
- * import { UniformSampler, type UniformSamplerOptions } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: UniformSamplerOptions = { replacement: false };
- * const drawn = { slots: new Int32Array(4), weights: new Float32Array(4) };
- * new UniformSampler(options).draw(drawn, {
- *   rows: { first: 0, length: 4, capacity: 4 },
- *   random: { integer: (n) => n - 1, uniform: () => 0 },
- * });
- * assertEquals(drawn.slots.toSorted(), Int32Array.of(0, 1, 2, 3));
- * ```
- */
+/** How a {@linkcode UniformSampler} draws. */
 export interface UniformSamplerOptions {
   /**
    * Whether a row may come more than once in a batch.

@@ -1,22 +1,4 @@
-/**
- * Where a command prints to; tests give their own.
- *
- * @example
- * ```ts
- * import { run, type CommandIo } from "@bellman/cli";
- * import { assertEquals } from "@std/assert";
- *
- * const lines: string[] = [];
- * const io: CommandIo = {
- *   out: (text) => lines.push(text),
- *   err: (text) => lines.push(text),
- *   outIsTerminal: false,
- *   errIsTerminal: false,
- * };
- * assertEquals(await run(["list", "--json"], io), 0);
- * assertEquals(lines.length, 1);
- * ```
- */
+/** Where a command prints to; tests give their own. */
 export interface CommandIo {
   /** Writes text to standard output as it is. */
   out(text: string): void;

@@ -1,15 +1,4 @@
-/**
- * Settings of {@linkcode adam} and {@linkcode adamTf1}.
- *
- * @example
- * ```ts
- * import { adam, type AdamOptions } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AdamOptions = { beta1: 0.5, epsilon: 1e-5 };
- * assertEquals(Object.keys(adam(options)), ["init", "apply"]);
- * ```
- */
+/** Settings of {@linkcode adam} and {@linkcode adamTf1}. */
 export interface AdamOptions {
   /**
    * How much of the mean gradient is kept at each step, 0 to 1.

@@ -2,32 +2,10 @@ import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
 import { checkWasmIsReadable, wouldAskForFfi } from "./_permissions.ts";
 
-/**
- * A backend that computes tensors, or `auto` for the first that loads.
- *
- * @example
- * ```ts
- * import { selectBackend, type BackendName } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const name: BackendName = "cpu";
- * assertEquals((await selectBackend(name)).name, name);
- * ```
- */
+/** A backend that computes tensors, or `auto` for the first that loads. */
 export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";
 
-/**
- * Which backend was taken.
- *
- * @example
- * ```ts
- * import { selectBackend, type BackendInfo } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const info: BackendInfo = await selectBackend("cpu");
- * assertEquals(info.description, "cpu (plain JavaScript)");
- * ```
- */
+/** Which backend was taken. */
 export interface BackendInfo {
   /** Its name, as TensorFlow.js knows it. */
   name: "tensorflow" | "wasm" | "cpu";

@@ -7,18 +7,7 @@ import { rmsprop, type RmspropOptions } from "./rmsprop.ts";
 import { rmspropTf1, type RmspropTf1Options } from "./rmsprop_tf1.ts";
 import { sgd, type SgdOptions } from "./sgd.ts";
 
-/**
- * The names that {@linkcode createOptimizer} knows.
- *
- * @example
- * ```ts
- * import { createOptimizer, type OptimizerName } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const names: OptimizerName[] = ["adam", "sgd"];
- * assertEquals(names.map((it) => typeof createOptimizer(it)), ["object", "object"]);
- * ```
- */
+/** The names that {@linkcode createOptimizer} knows. */
 export type OptimizerName =
   | "rmsprop_tf1"
   | "rmsprop"
@@ -26,19 +15,7 @@ export type OptimizerName =
   | "adam"
   | "sgd";
 
-/**
- * Settings of any optimizer; each takes those that are its own.
- *
- * @example
- * ```ts
- * import { createOptimizer, type OptimizerSettings } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * // Each optimizer takes what is its own.
- * const settings: OptimizerSettings = { beta1: 0.9, momentum: 0.5 };
- * assertEquals(typeof createOptimizer("adam", settings).apply, "function");
- * ```
- */
+/** Settings of any optimizer; each takes those that are its own. */
 export type OptimizerSettings =
   & RmspropTf1Options
   & RmspropOptions

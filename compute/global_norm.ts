@@ -23,20 +23,7 @@ export function globalNorm(gradients: Params): tf.Scalar {
   });
 }
 
-/**
- * Gradients after clipping, and their norm before it.
- *
- * @example
- * ```ts
- * import { clipByGlobalNorm, type ClippedGradients } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const clipped: ClippedGradients = clipByGlobalNorm({ w: tf.tensor1d([3, 4]) }, 10);
- * assertEquals(clipped.norm.dataSync()[0], 5);
- * assertEquals([...clipped.gradients.w.dataSync()], [3, 4]);
- * ```
- */
+/** Gradients after clipping, and their norm before it. */
 export interface ClippedGradients {
   /** The gradients, scaled down where their norm was above the maximum. */
   gradients: Params;

@@ -1,19 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { disposeParams, type Params } from "./params.ts";
 
-/**
- * What a loss function returns: the loss and what else it computed.
- *
- * @example
- * ```ts
- * import type { LossValue } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const value: LossValue = { loss: tf.scalar(2), aux: { rows: tf.tensor1d([1, 3]) } };
- * assertEquals(value.loss.dataSync()[0], 2);
- * ```
- */
+/** What a loss function returns: the loss and what else it computed. */
 export interface LossValue<A extends Params = Params> {
   /** What the gradients are of. */
   loss: tf.Scalar;
@@ -21,22 +9,7 @@ export interface LossValue<A extends Params = Params> {
   aux?: A;
 }
 
-/**
- * The value of a loss function, its further results and its gradients.
- *
- * @example
- * ```ts
- * import { valueAndGradients, type ValueAndGradients } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const result: ValueAndGradients = valueAndGradients(
- *   ({ w }) => ({ loss: tf.mul(w, 3) as tf.Scalar }),
- *   { w: tf.scalar(2) },
- * );
- * assertEquals(result.gradients.w.dataSync()[0], 3);
- * ```
- */
+/** The value of a loss function, its further results and its gradients. */
 export interface ValueAndGradients<A extends Params = Params> {
   /** The loss. */
   loss: tf.Scalar;

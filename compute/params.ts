@@ -4,16 +4,6 @@ import type { TensorType } from "./graph/graph.ts";
 /**
  * Parameters of a model: an ordered map from path to tensor, such as
  * `pi/dense0/kernel`. Gradients and optimizer slots mirror it.
- *
- * @example
- * ```ts
- * import type { Params } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const params: Params = { "pi/dense0/kernel": tf.zeros([4, 64]) };
- * assertEquals(params["pi/dense0/kernel"].shape, [4, 64]);
- * ```
  */
 export type Params = Record<string, tf.Tensor>;
 

@@ -1,18 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "./params.ts";
 
-/**
- * A tensor's numbers outside of the backend: row-major data and its shape.
- *
- * @example
- * ```ts
- * import { paramsFromArrays, type ArrayWithShape } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const w: ArrayWithShape = { data: Float32Array.of(1, 2), shape: [2, 1] };
- * assertEquals(paramsFromArrays({ w }).w.shape, [2, 1]);
- * ```
- */
+/** A tensor's numbers outside of the backend: row-major data and its shape. */
 export type ArrayWithShape = {
   /** The numbers, row-major. */
   data: Float32Array | Int32Array;

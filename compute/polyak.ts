@@ -48,21 +48,7 @@ export function polyak(
   });
 }
 
-/**
- * How far {@linkcode polyak} moves.
- *
- * @example
- * ```ts
- * import { polyak, type PolyakOptions } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: PolyakOptions = { tau: 1 };
- * const moved = polyak({ w: tf.scalar(0) }, { w: tf.scalar(3) }, options);
- * assertEquals(moved.w.dataSync()[0], 3);
- * ```
- */
+/** How far {@linkcode polyak} moves. */
 export interface PolyakOptions {
   /** The share of the new parameters: 0 keeps the target, 1 copies. */
   readonly tau: number | tf.Scalar;

@@ -9,16 +9,6 @@ type Generator = ReturnType<typeof xoroshiro128plusFromState>;
 
 /**
  * What {@linkcode RandomStream.save} returns: plain numbers, owned by the caller.
- *
- * @example
- * ```ts
- * import { RandomStream, type RandomStreamState } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const state: RandomStreamState = new RandomStream(1).save();
- * assertEquals(state.generator.length, 4);
- * assertEquals(state.spare, null);
- * ```
  */
 export type RandomStreamState = {
   /** The generator's 128 bits. */

@@ -2,18 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import { checkSetting, slotOptimizer } from "./_slots.ts";
 import type { Optimizer } from "./optimizer.ts";
 
-/**
- * Settings of {@linkcode rmsprop}.
- *
- * @example
- * ```ts
- * import { rmsprop, type RmspropOptions } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RmspropOptions = { decay: 0.9, centered: true };
- * assertEquals(Object.keys(rmsprop(options)), ["init", "apply"]);
- * ```
- */
+/** Settings of {@linkcode rmsprop}. */
 export interface RmspropOptions {
   /**
    * How much of the mean square is kept at each step, 0 to 1.

@@ -2,18 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import { checkSetting, slotOptimizer } from "./_slots.ts";
 import type { Optimizer } from "./optimizer.ts";
 
-/**
- * Settings of {@linkcode rmspropTf1}.
- *
- * @example
- * ```ts
- * import { rmspropTf1, type RmspropTf1Options } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RmspropTf1Options = { decay: 0.95, momentum: 0.9 };
- * assertEquals(Object.keys(rmspropTf1(options)), ["init", "apply"]);
- * ```
- */
+/** Settings of {@linkcode rmspropTf1}. */
 export interface RmspropTf1Options {
   /**
    * How much of the mean square is kept at each step, 0 to 1.

@@ -2,18 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import { checkSetting, slotOptimizer } from "./_slots.ts";
 import type { Optimizer } from "./optimizer.ts";
 
-/**
- * Settings of {@linkcode sgd}.
- *
- * @example
- * ```ts
- * import { sgd, type SgdOptions } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SgdOptions = { momentum: 0.9, nesterov: true };
- * assertEquals(Object.keys(sgd(options)), ["init", "apply"]);
- * ```
- */
+/** Settings of {@linkcode sgd}. */
 export interface SgdOptions {
   /**
    * How much of the velocity is kept at each step; 0 for plain descent.

@@ -48,20 +48,7 @@ export class ActionClipper {
   }
 }
 
-/**
- * The range that actions are given in.
- *
- * @example
- * ```ts
- * import { RescaleAction, make, type RescaleActionOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RescaleActionOptions = { low: 0, high: 1 };
- * const env = new RescaleAction(make("Pendulum-v1"), options);
- * const { actionSpace } = env;
- * assertEquals(actionSpace.type === "box" && actionSpace.low, 0);
- * ```
- */
+/** The range that actions are given in. */
 export interface RescaleActionOptions {
   /**
    * What stands for the lower bound.

@@ -1,17 +1,4 @@
-/**
- * The range that rewards are clipped to.
- *
- * @example
- * ```ts
- * import { ClipReward, make, type ClipRewardOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ClipRewardOptions = { low: -0.5, high: 0 };
- * const env = new ClipReward(make("Pendulum-v1"), options);
- * env.reset({ seed: 0 });
- * assertEquals(env.step(Float32Array.of(0)).reward >= -0.5, true);
- * ```
- */
+/** The range that rewards are clipped to. */
 export interface ClipRewardOptions {
   /**
    * Smallest reward.

@@ -3,19 +3,7 @@ import type { BoxArray, BoxSpace, Space } from "./space.ts";
 import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 
-/**
- * Settings of the frame stacks.
- *
- * @example
- * ```ts
- * import { FrameStack, make, type FrameStackOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: FrameStackOptions = { size: 2, padding: "zero" };
- * const env = new FrameStack(make("CartPole-v1"), options);
- * assertEquals((env.reset({ seed: 0 }) as Float32Array)[0], 0);
- * ```
- */
+/** Settings of the frame stacks. */
 export interface FrameStackOptions {
   /**
    * Observations in a stack.

@@ -31,18 +31,7 @@ export function allocateBatch(space: Space, numEnvs: number): Batch {
   return allocateArray(space, numEnvs * elementCount(space));
 }
 
-/**
- * Where a value stands in a batch.
- *
- * @example
- * ```ts
- * import { discrete, readRow, type BatchRow } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const second: BatchRow = { batch: Int32Array.of(3, 4), row: 1 };
- * assertEquals(readRow(discrete(5), second), 4);
- * ```
- */
+/** Where a value stands in a batch. */
 export interface BatchRow {
   /** The batch. */
   batch: Batch;

@@ -8,18 +8,7 @@ import type { Snapshot } from "./snapshot.ts";
 import { sample } from "./sample.ts";
 import type { SpaceValue } from "./space.ts";
 
-/**
- * How thoroughly {@linkcode checkEnv} looks.
- *
- * @example
- * ```ts
- * import { checkEnv, make, type CheckEnvOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CheckEnvOptions = { steps: 50, render: false };
- * assertEquals(checkEnv(make("CartPole-v1"), options), undefined);
- * ```
- */
+/** How thoroughly {@linkcode checkEnv} looks. */
 export interface CheckEnvOptions {
   /**
    * Steps of each comparison.

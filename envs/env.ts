@@ -1,18 +1,7 @@
 import type { Snapshot } from "./snapshot.ts";
 import type { Space, SpaceValue } from "./space.ts";
 
-/**
- * What is known of a registered environment.
- *
- * @example
- * ```ts
- * import { envSpec, type EnvSpec } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const spec: EnvSpec = envSpec("CartPole-v1");
- * assertEquals(spec.rewardThreshold, 475);
- * ```
- */
+/** What is known of a registered environment. */
 export interface EnvSpec {
   /** Name and version, such as `CartPole-v1`. */
   readonly id: string;
@@ -29,20 +18,7 @@ export interface EnvSpec {
   readonly looseBounds?: boolean;
 }
 
-/**
- * What one step returns.
- *
- * @example
- * ```ts
- * import { make, type StepResult } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = make("CartPole-v1");
- * env.reset({ seed: 0 });
- * const result: StepResult = env.step(0);
- * assertEquals([result.terminated, result.truncated], [false, false]);
- * ```
- */
+/** What one step returns. */
 export interface StepResult<O extends SpaceValue = SpaceValue> {
   /** What is seen after the step: at an end, the episode's last observation. */
   readonly observation: O;
@@ -56,20 +32,7 @@ export interface StepResult<O extends SpaceValue = SpaceValue> {
   readonly info?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * A picture: three bytes a pixel (red, green, blue), row by row.
- *
- * @example
- * ```ts
- * import { make, type RgbImage } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = make("CartPole-v1");
- * env.reset({ seed: 0 });
- * const { width, height, data }: RgbImage = env.render();
- * assertEquals(data.length, 3 * width * height);
- * ```
- */
+/** A picture: three bytes a pixel (red, green, blue), row by row. */
 export interface RgbImage {
   /** Pixels in a row. */
   readonly width: number;
@@ -79,20 +42,7 @@ export interface RgbImage {
   readonly data: Uint8Array;
 }
 
-/**
- * How a picture is drawn.
- *
- * @example
- * ```ts
- * import { make, type RenderOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RenderOptions = { width: 60, height: 40 };
- * const env = make("CartPole-v1");
- * env.reset({ seed: 0 });
- * assertEquals(env.render(options).data.length, 3 * 60 * 40);
- * ```
- */
+/** How a picture is drawn. */
 export interface RenderOptions {
   /** Pixels in a row; each environment has its own default. */
   width?: number;
@@ -104,21 +54,6 @@ export interface RenderOptions {
  * A single environment.
  *
  * The observation that `reset` and `step` return belongs to the caller.
- *
- * @example
- * ```ts
- * import { type Env, make } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env: Env = make("CartPole-v1");
- * env.reset({ seed: 1 });
- * let steps = 0;
- * for (let ended = false; !ended; steps++) {
- *   const { terminated, truncated } = env.step(steps % 2);
- *   ended = terminated || truncated;
- * }
- * assertEquals(steps < 500, true);
- * ```
  */
 export interface Env<
   O extends SpaceValue = SpaceValue,

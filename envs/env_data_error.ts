@@ -1,22 +1,4 @@
-/**
- * Something that an environment returned and that cannot be used.
- *
- * @example
- * ```ts
- * import { EnvDataError, type EnvDataFault } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const fault: EnvDataFault = {
- *   field: "observation[1]",
- *   got: "40",
- *   wanted: "a number from -10 to 10",
- * };
- * assertEquals(
- *   new EnvDataError(fault).message,
- *   "Cannot use observation[1] of an environment: it is 40, expected a number from -10 to 10",
- * );
- * ```
- */
+/** Something that an environment returned and that cannot be used. */
 export interface EnvDataFault {
   /** Part of the data: `the reward`, or `observation[1]`. */
   readonly field: string;
@@ -26,33 +8,7 @@ export interface EnvDataFault {
   readonly wanted: string;
 }
 
-/**
- * Environment, copy and time that an {@linkcode EnvDataFault} belongs to.
- *
- * @example
- * ```ts
- * import {
- *   EnvDataError,
- *   type EnvDataPlace,
- *   make,
- *   SyncVecEnv,
- *   TransformReward,
- * } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new SyncVecEnv([
- *   () => new TransformReward(make("CartPole-v1"), () => NaN),
- * ]);
- * env.reset({ seed: 0 });
- * let place: EnvDataPlace = {};
- * try {
- *   env.step(Int32Array.of(1));
- * } catch (error) {
- *   if (error instanceof EnvDataError) place = error.place;
- * }
- * assertEquals(place, { id: "CartPole-v1", copy: 0, step: 1 });
- * ```
- */
+/** Environment, copy and time that an {@linkcode EnvDataFault} belongs to. */
 export interface EnvDataPlace {
   /**
    * Name of the environment.

@@ -5,20 +5,7 @@ import type { BoxSpace, Space } from "./space.ts";
 import { elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 
-/**
- * Settings of the observation normalizers.
- *
- * @example
- * ```ts
- * import { NormalizeObservation, make, type NormalizeObservationOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: NormalizeObservationOptions = { clip: 5 };
- * const env = new NormalizeObservation(make("CartPole-v1"), options);
- * const { observationSpace } = env;
- * assertEquals(observationSpace.type === "box" && observationSpace.high, 5);
- * ```
- */
+/** Settings of the observation normalizers. */
 export interface NormalizeObservationOptions {
   /**
    * Statistics to use and to update, such as those of another environment.

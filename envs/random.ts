@@ -5,22 +5,7 @@ import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus"
 import { checkSeed } from "./_check_seed.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 
-/**
- * Where random numbers come from.
- *
- * @example
- * ```ts
- * import { sample, discrete, type RandomSource } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const lowest: RandomSource = {
- *   uniform: () => 0,
- *   normal: () => 0,
- *   integer: () => 0,
- * };
- * assertEquals(sample(discrete(5), lowest), 0);
- * ```
- */
+/** Where random numbers come from. */
 export interface RandomSource {
   /** A number from 0 up to and without 1. */
   uniform(): number;

@@ -1,37 +1,10 @@
 import type { Env, EnvSpec } from "./env.ts";
 import type { VecEnv } from "./vec_env.ts";
 
-/**
- * Settings of an environment: what its own options are called.
- *
- * @example
- * ```ts
- * import { make, type EnvKwargs } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const kwargs: EnvKwargs = { length: 3 };
- * const env = make("Chain-v0", { kwargs });
- * assertEquals(env.observationSpace, { type: "discrete", n: 4 });
- * ```
- */
+/** Settings of an environment: what its own options are called. */
 export type EnvKwargs = Readonly<Record<string, unknown>>;
 
-/**
- * How an environment is made by name.
- *
- * @example
- * ```ts
- * import { ChainEnv, type EnvRegistration } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const registration: EnvRegistration = {
- *   id: "MyChain-v0",
- *   maxEpisodeSteps: 20,
- *   make: () => new ChainEnv(),
- * };
- * assertEquals(registration.make({}).reset({ seed: 0 }), 0);
- * ```
- */
+/** How an environment is made by name. */
 export interface EnvRegistration extends EnvSpec {
   /**
    * Whether single ones have their time limit inside, too, and one of their own
@@ -67,17 +40,5 @@ export interface EnvRegistration extends EnvSpec {
   ): VecEnv | undefined;
 }
 
-/**
- * Registrations by id, as plain data.
- *
- * @example
- * ```ts
- * import { ChainEnv, type EnvRegistry, make, register } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const registry: EnvRegistry = new Map();
- * register({ id: "Own-v0", make: () => new ChainEnv() }, { registry });
- * assertEquals(make("Own-v0", { registry }).spec?.id, "Own-v0");
- * ```
- */
+/** Registrations by id, as plain data. */
 export type EnvRegistry = Map<string, EnvRegistration>;

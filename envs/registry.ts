@@ -11,18 +11,7 @@ import type { VecEnv } from "./vec_env.ts";
 import { VecRecordEpisodeStatistics } from "./vec_wrappers/record_episode_statistics.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 
-/**
- * Which environments are meant.
- *
- * @example
- * ```ts
- * import { registeredIds, type RegistryOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const empty: RegistryOptions = { registry: new Map() };
- * assertEquals(registeredIds(empty), []);
- * ```
- */
+/** Which environments are meant. */
 export interface RegistryOptions {
   /**
    * The registrations to use.
@@ -32,20 +21,7 @@ export interface RegistryOptions {
   registry?: EnvRegistry;
 }
 
-/**
- * How one environment is made.
- *
- * @example
- * ```ts
- * import { make, type MakeOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: MakeOptions = { maxEpisodeSteps: 1 };
- * const env = make("CartPole-v1", options);
- * env.reset({ seed: 0 });
- * assertEquals(env.step(0).truncated, true);
- * ```
- */
+/** How one environment is made. */
 export interface MakeOptions extends RegistryOptions {
   /**
    * Steps after which an episode is truncated; `Infinity` for no limit.
@@ -61,18 +37,7 @@ export interface MakeOptions extends RegistryOptions {
   kwargs?: EnvKwargs;
 }
 
-/**
- * How a vector environment is made.
- *
- * @example
- * ```ts
- * import { makeVec, type MakeVecOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: MakeVecOptions = { numEnvs: 3, recordEpisodes: false };
- * assertEquals(makeVec("CartPole-v1", options).numEnvs, 3);
- * ```
- */
+/** How a vector environment is made. */
 export interface MakeVecOptions extends MakeOptions {
   /** How many copies. */
   numEnvs: number;
@@ -84,17 +49,7 @@ export interface MakeVecOptions extends MakeOptions {
   recordEpisodes?: boolean;
 }
 
-/**
- * Where environments are kept and looked for unless said otherwise.
- *
- * @example
- * ```ts
- * import { defaultRegistry } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(defaultRegistry.get("CartPole-v1")?.maxEpisodeSteps, 500);
- * ```
- */
+/** Where environments are kept and looked for unless said otherwise. */
 export const defaultRegistry: EnvRegistry = new Map();
 
 const ID = /^[\w:./-]+-v\d+$/;

@@ -2,19 +2,7 @@ import { checkScale } from "./_check_scale.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
 import { type Snapshot, snapshotRecord } from "./snapshot.ts";
 
-/**
- * Settings of the reward normalizers.
- *
- * @example
- * ```ts
- * import { NormalizeReward, make, type NormalizeRewardOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: NormalizeRewardOptions = { gamma: 0.9, training: false };
- * const env = new NormalizeReward(make("Pendulum-v1"), options);
- * assertEquals(env.training, false);
- * ```
- */
+/** Settings of the reward normalizers. */
 export interface NormalizeRewardOptions {
   /**
    * Statistics of the discounted return to use and to update.
@@ -48,20 +36,7 @@ export interface NormalizeRewardOptions {
   epsilon?: number;
 }
 
-/**
- * Flags of the copies whose episodes ended in a step.
- *
- * @example
- * ```ts
- * import { type EpisodeEnds, RewardNormalizer } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const ends: EpisodeEnds = { terminated: [1], truncated: [0] };
- * const normalizer = new RewardNormalizer(1);
- * normalizer.see([5], ends);
- * assertEquals(normalizer.save().returns, Float64Array.of(0));
- * ```
- */
+/** Flags of the copies whose episodes ended in a step. */
 export interface EpisodeEnds {
   /** 1 where the episode ended by the task's own rules `[numEnvs]`. */
   readonly terminated: ArrayLike<number>;

@@ -1,15 +1,4 @@
-/**
- * The typed arrays that snapshots hold.
- *
- * @example
- * ```ts
- * import type { SnapshotArray } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const state: SnapshotArray = Float64Array.of(0, 0.1);
- * assertEquals(state.length, 2);
- * ```
- */
+/** The typed arrays that snapshots hold. */
 export type SnapshotArray =
   | Float32Array
   | Float64Array
@@ -20,19 +9,6 @@ export type SnapshotArray =
 /**
  * The state of an environment as plain data: numbers, texts, typed arrays and
  * nests of them. It is a copy, so that later steps do not change it.
- *
- * @example
- * ```ts
- * import { make, type Snapshot } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = make("CartPole-v1");
- * env.reset({ seed: 0 });
- * const snapshot: Snapshot = env.snapshot();
- * const { observation } = env.step(1);
- * env.restore(snapshot);
- * assertEquals(env.step(1).observation, observation);
- * ```
  */
 export type Snapshot =
   | null

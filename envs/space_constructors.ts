@@ -44,18 +44,7 @@ export function discrete(
     : { type: "discrete", n, start };
 }
 
-/**
- * Bounds, shape and type of {@linkcode box}.
- *
- * @example
- * ```ts
- * import { box, type BoxOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: BoxOptions = { low: [-1, -2], high: 0 };
- * assertEquals(box(options).shape, [2]);
- * ```
- */
+/** Bounds, shape and type of {@linkcode box}. */
 export interface BoxOptions {
   /**
    * Lower bound of every element, or of each.

@@ -6,35 +6,10 @@ import type { BoxArray, Space } from "./space.ts";
  * Values of a space, one for each copy: a flat row-major array
  * `[numEnvs, ...shape]` for a leaf space, a record or a list of batches for a
  * dict or a tuple.
- *
- * @example
- * ```ts
- * import { makeVec, type Batch } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const batch: Batch = makeVec("CartPole-v1", { numEnvs: 2 }).reset({ seed: 0 });
- * assertEquals((batch as Float32Array).length, 2 * 4);
- * ```
  */
 export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
 
-/**
- * An episode that has ended.
- *
- * @example
- * ```ts
- * import type { EpisodeStatistics } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const episode: EpisodeStatistics = {
- *   env: 0,
- *   return: 21,
- *   length: 21,
- *   terminated: true,
- * };
- * assertEquals(episode.return, episode.length);
- * ```
- */
+/** An episode that has ended. */
 export interface EpisodeStatistics {
   /** Which copy it ran in. */
   readonly env: number;
@@ -51,17 +26,6 @@ export interface EpisodeStatistics {
 /**
  * What one step of all copies returns. The object and its arrays are reused by
  * the next step: copy what is to be kept.
- *
- * @example
- * ```ts
- * import { makeVec, type VecStep } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = makeVec("MountainCar-v0", { numEnvs: 2 });
- * env.reset({ seed: 0 });
- * const step: VecStep = env.step(Int32Array.of(0, 2));
- * assertEquals([...step.terminated, ...step.truncated], [0, 0, 0, 0]);
- * ```
  */
 export interface VecStep {
   /** What is seen now: of a copy that ended, the next episode's first. */
@@ -87,21 +51,7 @@ export interface VecStep {
   readonly lost?: readonly number[];
 }
 
-/**
- * How a vector environment starts its episodes.
- *
- * @example
- * ```ts
- * import { deriveSeed, makeVec, type VecResetOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * // The third of many copies, alone.
- * const options: VecResetOptions = { seed: [deriveSeed(5, 2)] };
- * const all = makeVec("CartPole-v1", { numEnvs: 3 }).reset({ seed: 5 });
- * const one = makeVec("CartPole-v1", { numEnvs: 1 }).reset(options);
- * assertEquals((all as Float32Array).slice(8), one as Float32Array);
- * ```
- */
+/** How a vector environment starts its episodes. */
 export interface VecResetOptions {
   /**
    * Starts every copy's random stream anew: a number gives copy `i` the seed
@@ -123,17 +73,6 @@ export interface VecResetOptions {
  * Several copies of one environment, stepped together. A copy whose episode
  * ended is reset in the same step, so that each row of each step is a real
  * transition.
- *
- * @example
- * ```ts
- * import { makeVec, type VecEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env: VecEnv = makeVec("CartPole-v1", { numEnvs: 3 });
- * env.reset({ seed: 0 });
- * const step = env.step(Int32Array.of(0, 1, 0));
- * assertEquals([...step.rewards], [1, 1, 1]);
- * ```
  */
 export interface VecEnv {
   /** How many copies there are. */

@@ -1,18 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 
-/**
- * Name of a function applied to each feature of a layer.
- *
- * @example
- * ```ts
- * import { activationFunction, type ActivationName } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const name: ActivationName = "relu";
- * assertEquals(activationFunction(name)(tf.scalar(-1)).dataSync()[0], 0);
- * ```
- */
+/** Name of a function applied to each feature of a layer. */
 export type ActivationName =
   | "tanh"
   | "relu"
@@ -24,19 +12,7 @@ export type ActivationName =
   | "silu"
   | "linear";
 
-/**
- * An activation by name, or as a function that keeps the shape.
- *
- * @example
- * ```ts
- * import { mlp, type Activation } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const sine: Activation = (x) => tf.sin(x);
- * assertEquals(mlp({ inputShape: [2], activation: sine }).outputSize, 64);
- * ```
- */
+/** An activation by name, or as a function that keeps the shape. */
 export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
 
 const FUNCTIONS: Readonly<
@@ -53,17 +29,7 @@ const FUNCTIONS: Readonly<
   linear: (x) => x,
 };
 
-/**
- * All names that {@link activationFunction} knows.
- *
- * @example
- * ```ts
- * import { activationNames } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(activationNames.includes("tanh"), true);
- * ```
- */
+/** All names that {@link activationFunction} knows. */
 export const activationNames: readonly ActivationName[] = Object.keys(
   FUNCTIONS,
 ) as ActivationName[];

@@ -20,22 +20,7 @@ import {
 } from "./state_dependent_exploration.ts";
 import { type Trunk, trunk } from "./_trunk.ts";
 
-/**
- * Options of {@link actorCritic}.
- *
- * @example
- * ```ts
- * import { actorCritic, type ActorCriticOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ActorCriticOptions = {
- *   observationSpace: { type: "box", shape: [4], low: -1, high: 1, dtype: "float32" },
- *   actionSpace: { type: "discrete", n: 2 },
- *   network: "mlp",
- * };
- * assertEquals(actorCritic(options).distribution.parameterSize, 2);
- * ```
- */
+/** Options of {@link actorCritic}. */
 export interface ActorCriticOptions {
   /** Space of one observation: any but dict and tuple. */
   readonly observationSpace: SpaceLike;

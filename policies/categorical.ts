@@ -2,21 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { Distribution } from "./distribution.ts";
 import { argMaxWithGumbelNoise } from "./_gumbel.ts";
 
-/**
- * Options of {@link categorical}.
- *
- * @example
- * ```ts
- * import { categorical, type CategoricalOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const options: CategoricalOptions = { start: 1 };
- * const dice = categorical(6, options);
- * const logits = tf.tensor2d([[0, 0, 9, 0, 0, 0]]);
- * assertEquals([...dice.mode(logits).dataSync()], [3]);
- * ```
- */
+/** Options of {@link categorical}. */
 export interface CategoricalOptions {
   /**
    * The smallest action: actions are `start` to `start + n - 1`.

@@ -15,16 +15,6 @@ import type { RandomSource } from "./random_source.ts";
 /**
  * A convolution layer: number of filters, side of their square window in
  * pixels, and step from one window to the next in pixels.
- *
- * @example
- * ```ts
- * import { convOnly, type ConvLayer } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const layers: ConvLayer[] = [[16, 8, 4], [32, 4, 2]];
- * const network = convOnly({ inputShape: [84, 84, 4], convLayers: layers });
- * assertEquals(network.stateSize, 0);
- * ```
  */
 export type ConvLayer = readonly [
   filters: number,
@@ -32,18 +22,7 @@ export type ConvLayer = readonly [
   stride: number,
 ];
 
-/**
- * Options of {@link cnn}, {@link cnnSmall} and {@link convOnly}.
- *
- * @example
- * ```ts
- * import { cnn, type CnnOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CnnOptions = { inputShape: [84, 84, 4] };
- * assertEquals(cnn(options).outputSize, 512);
- * ```
- */
+/** Options of {@link cnn}, {@link cnnSmall} and {@link convOnly}. */
 export interface CnnOptions {
   /** Shape of one image `[height, width, channels]`. */
   readonly inputShape: readonly number[];

@@ -9,22 +9,7 @@ import type * as tf from "@tensorflow/tfjs";
 import type { ObservationInputArray } from "./observation_encoder.ts";
 import type { Policy, PolicyOutput } from "./policy.ts";
 
-/**
- * What a compiled policy acts on.
- *
- * @example
- * ```ts
- * import type { PolicyInputs } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const inputs: PolicyInputs = {
- *   params: {},
- *   observations: Float32Array.of(0.5, -0.5),
- *   noise: Float32Array.of(0.1, 0.9),
- * };
- * assertEquals(inputs.memory, undefined);
- * ```
- */
+/** What a compiled policy acts on. */
 export interface PolicyInputs {
   /** Parameters: arrays, or the state of a compiled step. */
   readonly params: ResidentState<Params>;
@@ -36,21 +21,7 @@ export interface PolicyInputs {
   readonly memory?: PolicyMemory;
 }
 
-/**
- * What a recurrent policy remembers between two steps.
- *
- * @example
- * ```ts
- * import type { PolicyMemory } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const memory: PolicyMemory = {
- *   state: new Float32Array(2 * 8),
- *   starts: Float32Array.of(1, 0),
- * };
- * assertEquals(memory.starts.length, 2);
- * ```
- */
+/** What a recurrent policy remembers between two steps. */
 export interface PolicyMemory {
   /** State before the step `[numEnvs, stateSize]`. */
   readonly state: Float32Array;
@@ -58,21 +29,7 @@ export interface PolicyMemory {
   readonly starts: Float32Array;
 }
 
-/**
- * How a policy is compiled.
- *
- * @example
- * ```ts
- * import type { PolicyCompilation } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const compilation: PolicyCompilation = {
- *   params: { "head/bias": { shape: [2], dtype: "float32" } },
- *   engine: "eager",
- * };
- * assertEquals(compilation.threads, undefined);
- * ```
- */
+/** How a policy is compiled. */
 export interface PolicyCompilation {
   /** Shapes and types of the parameters, by path. */
   readonly params: Readonly<Record<string, TensorType>>;
@@ -90,23 +47,7 @@ export interface PolicyCompilation {
   readonly threads?: number | "auto";
 }
 
-/**
- * Options of {@link compilePolicy}.
- *
- * @example
- * ```ts
- * import type { CompilePolicyOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CompilePolicyOptions = {
- *   name: "acting",
- *   numEnvs: 8,
- *   sampled: true,
- *   params: {},
- * };
- * assertEquals(options.numEnvs, 8);
- * ```
- */
+/** Options of {@link compilePolicy}. */
 export interface CompilePolicyOptions extends PolicyCompilation {
   /** What messages call it. */
   readonly name: string;
@@ -120,18 +61,7 @@ export interface CompilePolicyOptions extends PolicyCompilation {
   readonly sampled?: boolean;
 }
 
-/**
- * What results are made of.
- *
- * @example
- * ```ts
- * import type { PolicyGiven } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const key: keyof PolicyGiven = "noise";
- * assertEquals(key, "noise");
- * ```
- */
+/** What results are made of. */
 export interface PolicyGiven {
   /** The parameters. */
   readonly params: Params;
@@ -230,18 +160,6 @@ export function compilePolicy<
  * The members of a policy that {@link compilePolicy} needs.
  *
  * @typeParam O What the policy makes of observations.
- *
- * @example
- * ```ts
- * import { type CompilablePolicy, stochasticPolicy } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const policy: CompilablePolicy = stochasticPolicy({
- *   observationSpace: { type: "discrete", n: 4 },
- *   actionSpace: { type: "discrete", n: 2 },
- * });
- * assertEquals(policy.stateSize, 0);
- * ```
  */
 export interface CompilablePolicy<O extends PolicyOutput = PolicyOutput>
   extends Pick<Policy, "observationInput" | "stateSize" | "noise" | "encode"> {

@@ -12,18 +12,7 @@ import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import { mlp } from "./mlp.ts";
 import type { Network } from "./network.ts";
 
-/**
- * Name of a network of this package, as in baselines.
- *
- * @example
- * ```ts
- * import { createNetwork, type NetworkName } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const name: NetworkName = "lstm";
- * assertEquals(createNetwork(name, { inputShape: [4] }).stateSize, 256);
- * ```
- */
+/** Name of a network of this package, as in baselines. */
 export type NetworkName =
   | "mlp"
   | "cnn"
@@ -37,16 +26,6 @@ export type NetworkName =
 /**
  * Options of {@link createNetwork}. A network takes those that it has a use
  * for, and no notice of the others.
- *
- * @example
- * ```ts
- * import { createNetwork, type NetworkOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: NetworkOptions = { hiddenSizes: [32] };
- * const network = createNetwork("mlp", { inputShape: [4], ...options });
- * assertEquals(network.outputSize, 32);
- * ```
  */
 export interface NetworkOptions {
   /**
@@ -93,18 +72,7 @@ export interface NetworkOptions {
   readonly biasInitializer?: BiasInitializer;
 }
 
-/**
- * Options of {@link createNetwork} with the shape of the inputs.
- *
- * @example
- * ```ts
- * import { createNetwork, type CreateNetworkOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CreateNetworkOptions = { inputShape: [4], lstmSize: 16 };
- * assertEquals(createNetwork("lstm", options).outputSize, 16);
- * ```
- */
+/** Options of {@link createNetwork} with the shape of the inputs. */
 export interface CreateNetworkOptions extends NetworkOptions {
   /** Shape of one input, without the batch. */
   readonly inputShape: readonly number[];
@@ -140,17 +108,7 @@ function imageOptions(options: CreateNetworkOptions): CnnOptions {
   return { inputShape, convLayers, kernelInitializer, biasInitializer };
 }
 
-/**
- * All names that {@link createNetwork} knows.
- *
- * @example
- * ```ts
- * import { networkNames } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(networkNames.includes("cnn_lnlstm"), true);
- * ```
- */
+/** All names that {@link createNetwork} knows. */
 export const networkNames: readonly NetworkName[] = Object.keys(
   MAKERS,
 ) as NetworkName[];

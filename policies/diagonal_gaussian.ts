@@ -73,18 +73,7 @@ export function diagonalGaussian(
   };
 }
 
-/**
- * Options of {@link diagonalGaussian}.
- *
- * @example
- * ```ts
- * import { diagonalGaussian, type DiagonalGaussianOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: DiagonalGaussianOptions = { shape: [2, 3] };
- * assertEquals(diagonalGaussian(6, options).actionShape, [2, 3]);
- * ```
- */
+/** Options of {@link diagonalGaussian}. */
 export interface DiagonalGaussianOptions {
   /**
    * Shape of one action, of `size` numbers in all.

@@ -6,47 +6,13 @@ import { observationEncoder } from "./observation_encoder.ts";
 import type { RandomSource } from "./random_source.ts";
 import type { DiscreteSpaceLike } from "./space.ts";
 
-/**
- * Options of {@link discreteQFunction}.
- *
- * @example
- * ```ts
- * import { discreteQFunction, type DiscreteQFunctionOptions } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const options: DiscreteQFunctionOptions = {
- *   observationSpace: { type: "discrete", n: 5 },
- *   actionSpace: { type: "discrete", n: 3 },
- * };
- * const params = discreteQFunction(options).init(new RandomStream(1));
- * assertEquals(params["head/kernel"].shape, [256, 3]);
- * ```
- */
+/** Options of {@link discreteQFunction}. */
 export interface DiscreteQFunctionOptions extends FunctionOptions {
   /** Space of one action. */
   readonly actionSpace: DiscreteSpaceLike;
 }
 
-/**
- * Values of all actions in an observation.
- *
- * @example
- * ```ts
- * import { type DiscreteQFunction, discreteQFunction } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const q: DiscreteQFunction = discreteQFunction({
- *   observationSpace: { type: "discrete", n: 5 },
- *   actionSpace: { type: "discrete", n: 3 },
- * });
- * const params = q.init(new RandomStream(1));
- * assertEquals(q.apply(params, tf.zeros([4, 5])).shape, [4, 3]);
- * ```
- */
+/** Values of all actions in an observation. */
 export interface DiscreteQFunction {
   /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;

@@ -1,17 +1,6 @@
 import type * as tf from "@tensorflow/tfjs";
 
-/**
- * Random numbers that one row needs for one sample.
- *
- * @example
- * ```ts
- * import { categorical, type NoiseSpec } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const noise: NoiseSpec = categorical(3).noise;
- * assertEquals(noise, { kind: "uniform", size: 3 });
- * ```
- */
+/** Random numbers that one row needs for one sample. */
 export interface NoiseSpec {
   /** `uniform` is on [0, 1), `normal` has mean 0 and variance 1. */
   readonly kind: "uniform" | "normal";
@@ -23,18 +12,6 @@ export interface NoiseSpec {
  * A family of probability distributions over actions. The distributions
  * themselves are the rows of a tensor of parameters; all methods are pure, can
  * be differentiated with respect to those and take randomness as an argument.
- *
- * @example
- * ```ts
- * import { categorical, type Distribution } from "@bellman/policies";
- * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const distribution: Distribution = categorical(2);
- * const entropy = distribution.entropy(tf.zeros([1, 2]));
- * assertAlmostEquals(entropy.arraySync()[0], Math.log(2), 1e-6);
- * ```
  */
 export interface Distribution {
   /** Numbers that make one distribution. */

@@ -1,33 +1,9 @@
 import type { BoxSpaceLike, SpaceLike } from "./space.ts";
 
-/**
- * Arrays that environments take actions in.
- *
- * @example
- * ```ts
- * import { type ActionArray, envActions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const toEnv = envActions({ type: "discrete", n: 3 });
- * const actions: ActionArray = toEnv([0, 2]);
- * assertEquals(actions, Int32Array.of(0, 2));
- * ```
- */
+/** Arrays that environments take actions in. */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 
-/**
- * Options of {@link envActions}.
- *
- * @example
- * ```ts
- * import { envActions, type EnvActionsOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: EnvActionsOptions = { squashed: true };
- * const space = { type: "box", shape: [1], low: 0, high: 4, dtype: "float32" } as const;
- * assertEquals(envActions(space, options)([-0.5]), Float32Array.of(1));
- * ```
- */
+/** Options of {@link envActions}. */
 export interface EnvActionsOptions {
   /**
    * Whether box actions come in [-1, 1] and are stretched to the bounds of their

@@ -11,15 +11,6 @@ import type { BoxSpaceLike, SpaceLike } from "./space.ts";
 /**
  * How observations are scaled before the network sees them:
  * `clip((x - mean) / sqrt(variance + epsilon))`.
- *
- * @example
- * ```ts
- * import type { ObservationScaling } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const scaling: ObservationScaling = { mean: [0, 1], variance: [1, 4] };
- * assertEquals(scaling.mean.length, scaling.variance.length);
- * ```
  */
 export interface ObservationScaling {
   /** Mean of each number of an observation. */
@@ -40,22 +31,7 @@ export interface ObservationScaling {
   readonly clip?: number;
 }
 
-/**
- * What {@linkcode exportPolicy} needs to know.
- *
- * @example
- * ```ts
- * import type { ExportPolicyOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ExportPolicyOptions = {
- *   params: { "pi/head/bias": { data: new Float32Array(2), shape: [2] } },
- *   actionSpace: { type: "discrete", n: 2 },
- *   batchSize: 4,
- * };
- * assertEquals(options.deterministic, undefined);
- * ```
- */
+/** What {@linkcode exportPolicy} needs to know. */
 export interface ExportPolicyOptions {
   /** The model's parameters, by path. */
   readonly params: Readonly<Record<string, ArrayWithShape>>;

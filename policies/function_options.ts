@@ -5,20 +5,6 @@ import type { SpaceLike } from "./space.ts";
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},
  * {@link valueFunction} and {@link stochasticPolicy}.
- *
- * @example
- * ```ts
- * import { type FunctionOptions, valueFunction } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const options: FunctionOptions = {
- *   observationSpace: { type: "discrete", n: 3 },
- *   networkOptions: { hiddenSizes: [8] },
- * };
- * const params = valueFunction(options).init(new RandomStream(1));
- * assertEquals(params["dense0/kernel"].shape, [3, 8]);
- * ```
  */
 export interface FunctionOptions {
   /** Space of one observation: any but dict and tuple. */

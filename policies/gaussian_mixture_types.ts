@@ -5,18 +5,7 @@ import type {
   SampleWithLogProbOptions,
 } from "./reparameterized_distribution.ts";
 
-/**
- * Options of {@link gaussianMixture}.
- *
- * @example
- * ```ts
- * import { gaussianMixture, type GaussianMixtureOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: GaussianMixtureOptions = { components: 3, squash: false };
- * assertEquals(gaussianMixture(2, options).parameterSize, 3 * 5);
- * ```
- */
+/** Options of {@link gaussianMixture}. */
 export interface GaussianMixtureOptions {
   /**
    * How many Gaussians there are.
@@ -52,26 +41,7 @@ export interface GaussianMixtureOptions {
   readonly squashCorrection?: "exact" | "epsilon";
 }
 
-/**
- * Options of {@link GaussianMixture.sampleComponent}.
- *
- * @example
- * ```ts
- * import { gaussianMixture, type SampleComponentOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: SampleComponentOptions = {
- *   component: tf.tensor1d([1], "int32"),
- *   noise: tf.zeros([1, 1]),
- * };
- * const parameters = tf.tensor2d([[0, 5, 0, 0, -5, 0]]);
- * const { raw } = gaussianMixture(1, { components: 2 })
- *   .sampleComponent(parameters, options);
- * assertEquals(raw.arraySync(), [[-5]]);
- * ```
- */
+/** Options of {@link GaussianMixture.sampleComponent}. */
 export interface SampleComponentOptions extends SampleWithLogProbOptions {
   /** Which Gaussian each row is from, int32 `[batch]`. */
   readonly component: tf.Tensor1D;
@@ -79,18 +49,7 @@ export interface SampleComponentOptions extends SampleWithLogProbOptions {
   readonly noise: tf.Tensor2D;
 }
 
-/**
- * A mixture of Gaussians, as {@link gaussianMixture} makes it.
- *
- * @example
- * ```ts
- * import { type GaussianMixture, gaussianMixture } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const mixture: GaussianMixture = gaussianMixture(2, { components: 3 });
- * assertEquals([mixture.components, mixture.noise.size], [3, 3]);
- * ```
- */
+/** A mixture of Gaussians, as {@link gaussianMixture} makes it. */
 export interface GaussianMixture extends ReparameterizedDistribution {
   /** How many Gaussians there are. */
   readonly components: number;

@@ -4,17 +4,6 @@ import type { RandomSource } from "./random_source.ts";
 /**
  * Makes the first values of a parameter: row-major, for a shape whose last
  * axis is the outputs (`[in, out]`, or `[height, width, in, out]`).
- *
- * @example
- * ```ts
- * import type { Initializer } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const halves: Initializer = (shape) =>
- *   new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(0.5);
- * const random = { uniform: () => 0, normal: () => 0 };
- * assertEquals(halves([2], random), Float32Array.of(0.5, 0.5));
- * ```
  */
 export type Initializer = (
   shape: readonly number[],
@@ -23,17 +12,6 @@ export type Initializer = (
 
 /**
  * Makes the first values of a bias: one for each output of the layer.
- *
- * @example
- * ```ts
- * import type { BiasInitializer } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const ones: BiasInitializer = (kernelShape) =>
- *   new Float32Array(kernelShape[kernelShape.length - 1]).fill(1);
- * const random = { uniform: () => 0, normal: () => 0 };
- * assertEquals(ones([3, 2], random), Float32Array.of(1, 1));
- * ```
  *
  * @param kernelShape Shape of the layer's kernel, whose last axis is the
  * outputs.

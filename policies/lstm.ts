@@ -12,18 +12,7 @@ import type { Network, NetworkInputs } from "./network.ts";
 import { nest, scope } from "./parameters.ts";
 import type { RandomSource } from "./random_source.ts";
 
-/**
- * Options of {@link lstm} and {@link lnlstm}.
- *
- * @example
- * ```ts
- * import { lstm, type LstmOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: LstmOptions = { inputShape: [4], lstmSize: 8 };
- * assertEquals(lstm(options).stateSize, 16);
- * ```
- */
+/** Options of {@link lstm} and {@link lnlstm}. */
 export interface LstmOptions {
   /** Shape of one input; inputs of more than one axis are flattened. */
   readonly inputShape: readonly number[];
@@ -41,18 +30,7 @@ export interface LstmOptions {
   readonly recurrentInitializer?: Initializer;
 }
 
-/**
- * Options of {@link cnnLstm} and {@link cnnLnlstm}.
- *
- * @example
- * ```ts
- * import { cnnLstm, type CnnLstmOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CnnLstmOptions = { inputShape: [84, 84, 4], lstmSize: 64 };
- * assertEquals(cnnLstm(options).outputSize, 64);
- * ```
- */
+/** Options of {@link cnnLstm} and {@link cnnLnlstm}. */
 export interface CnnLstmOptions extends CnnOptions {
   /**
    * Units, and so features that come out.

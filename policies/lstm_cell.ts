@@ -4,19 +4,7 @@ import { dense } from "./_dense.ts";
 import { normalizeRows } from "./_layers.ts";
 import { parameter } from "./parameters.ts";
 
-/**
- * What an LSTM keeps from one step to the next, each `[numEnvs, size]`.
- *
- * @example
- * ```ts
- * import type { LstmState } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const state: LstmState = { c: tf.zeros([2, 8]), h: tf.zeros([2, 8]) };
- * assertEquals(state.c.shape, state.h.shape);
- * ```
- */
+/** What an LSTM keeps from one step to the next, each `[numEnvs, size]`. */
 export interface LstmState {
   /** Cells. */
   readonly c: tf.Tensor2D;
@@ -64,23 +52,7 @@ export function lstmCell(
   return tidy(() => step(params, projectInputs(params, x), state));
 }
 
-/**
- * Options of {@link lstmSequence}.
- *
- * @example
- * ```ts
- * import type { LstmSequenceOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * // One copy, two steps; the state is forgotten before the second.
- * const options: LstmSequenceOptions = {
- *   state: tf.ones([1, 2]),
- *   masks: tf.tensor1d([0, 1]),
- * };
- * assertEquals(options.masks?.size, 2);
- * ```
- */
+/** Options of {@link lstmSequence}. */
 export interface LstmSequenceOptions {
   /**
    * `[numEnvs, 2 size]`: cells, then hidden values.
@@ -96,24 +68,7 @@ export interface LstmSequenceOptions {
   readonly masks?: tf.Tensor1D;
 }
 
-/**
- * What {@link lstmSequence} gives back.
- *
- * @example
- * ```ts
- * import { lstmSequence, type LstmSequenceOutput } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const params = {
- *   wx: tf.zeros([3, 4]),
- *   wh: tf.zeros([1, 4]),
- *   b: tf.zeros([4]),
- * };
- * const result: LstmSequenceOutput = lstmSequence(params, tf.zeros([2, 3]));
- * assertEquals(result.output.shape, [2, 1]);
- * ```
- */
+/** What {@link lstmSequence} gives back. */
 export interface LstmSequenceOutput {
   /** Hidden values of all steps `[numEnvs * numSteps, size]`. */
   readonly output: tf.Tensor2D;

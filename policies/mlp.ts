@@ -17,18 +17,7 @@ import type { Network, NetworkInputs, NetworkOutput } from "./network.ts";
 import { nest, parameter } from "./parameters.ts";
 import type { RandomSource } from "./random_source.ts";
 
-/**
- * Options of {@link mlp}.
- *
- * @example
- * ```ts
- * import { mlp, type MlpOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: MlpOptions = { inputShape: [4], hiddenSizes: [32, 16] };
- * assertEquals(mlp(options).outputSize, 16);
- * ```
- */
+/** Options of {@link mlp}. */
 export interface MlpOptions {
   /** Shape of one input; inputs of more than one axis are flattened. */
   readonly inputShape: readonly number[];

@@ -5,19 +5,6 @@ import type { RandomSource } from "./random_source.ts";
 /**
  * What a {@link Network} is applied to. The rows are env-major:
  * `row = env * numSteps + step`.
- *
- * @example
- * ```ts
- * import { mlp, type NetworkInputs } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const network = mlp({ inputShape: [4], hiddenSizes: [8] });
- * const inputs: NetworkInputs = { x: tf.zeros([2, 4]) };
- * const { output } = network.apply(network.init(new RandomStream(0)), inputs);
- * assertEquals(output.shape, [2, 8]);
- * ```
  */
 export interface NetworkInputs {
   /** Inputs `[batch, ...inputShape]`, float32. */
@@ -38,22 +25,7 @@ export interface NetworkInputs {
   readonly masks?: tf.Tensor1D;
 }
 
-/**
- * What a {@link Network} gives back.
- *
- * @example
- * ```ts
- * import { mlp, type NetworkOutput } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const network = mlp({ inputShape: [4] });
- * const params = network.init(new RandomStream(0));
- * const result: NetworkOutput = network.apply(params, { x: tf.zeros([1, 4]) });
- * assertEquals(result.state, undefined);
- * ```
- */
+/** What a {@link Network} gives back. */
 export interface NetworkOutput {
   /** Features `[batch, outputSize]`. */
   readonly output: tf.Tensor2D;
@@ -64,20 +36,6 @@ export interface NetworkOutput {
 /**
  * A network as a pair of pure functions: one makes parameters, the other
  * applies them. Any object of this form can stand where a network's name can.
- *
- * @example
- * ```ts
- * import { mlp, type Network } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const network: Network = mlp({ inputShape: [3], hiddenSizes: [8] });
- * const params = network.init(new RandomStream(1));
- * const { output } = network.apply(params, { x: tf.zeros([5, 3]) });
- * assertEquals(output.shape, [5, 8]);
- * ```
  */
 export interface Network {
   /** Shape of one input, without the batch. */

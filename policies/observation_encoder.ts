@@ -2,19 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import { sizeOf } from "./_layers.ts";
 import type { BoxSpaceLike, SpaceLike } from "./space.ts";
 
-/**
- * Arrays that observations come in.
- *
- * @example
- * ```ts
- * import { observationEncoder, type ObservationArray } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const batch: ObservationArray = Int32Array.of(1);
- * const encoder = observationEncoder({ type: "discrete", n: 2 });
- * assertEquals([...encoder.encode(batch, 1).dataSync()], [0, 1]);
- * ```
- */
+/** Arrays that observations come in. */
 export type ObservationArray =
   | Float32Array
   | Float64Array
@@ -23,24 +11,7 @@ export type ObservationArray =
   | Uint8Array
   | readonly number[];
 
-/**
- * How observations come into a network: their numbers, before encoding.
- *
- * @example
- * ```ts
- * import { observationEncoder, type ObservationInput } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const input: ObservationInput = observationEncoder({
- *   type: "box",
- *   shape: [84, 84, 4],
- *   low: 0,
- *   high: 255,
- *   dtype: "uint8",
- * }).input;
- * assertEquals(input, { shape: [84, 84, 4], dtype: "uint8" });
- * ```
- */
+/** How observations come into a network: their numbers, before encoding. */
 export interface ObservationInput {
   /** Shape of one observation. */
   readonly shape: readonly number[];
@@ -48,21 +19,7 @@ export interface ObservationInput {
   readonly dtype: "float32" | "int32" | "uint8";
 }
 
-/**
- * Turns observations, as environments give them, into inputs of networks.
- *
- * @example
- * ```ts
- * import { observationEncoder, type ObservationEncoder } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const encoder: ObservationEncoder = observationEncoder({
- *   type: "multiDiscrete",
- *   nvec: [2, 3],
- * });
- * assertEquals([encoder.size, encoder.shape], [2, [5]]);
- * ```
- */
+/** Turns observations, as environments give them, into inputs of networks. */
 export interface ObservationEncoder {
   /** Shape of one encoded observation. */
   readonly shape: readonly number[];
@@ -102,19 +59,7 @@ export interface ObservationEncoder {
   encode(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
 
-/**
- * Arrays that observations are given to networks in.
- *
- * @example
- * ```ts
- * import { type ObservationInputArray, observationEncoder } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const encoder = observationEncoder({ type: "discrete", n: 3 });
- * const array: ObservationInputArray = encoder.copy([2, 0]);
- * assertEquals(array, Int32Array.of(2, 0));
- * ```
- */
+/** Arrays that observations are given to networks in. */
 export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
 
 /**

@@ -8,26 +8,7 @@ import type {
 } from "./observation_encoder.ts";
 import type { RandomSource } from "./random_source.ts";
 
-/**
- * What a {@link Policy} computes from observations.
- *
- * @example
- * ```ts
- * import { type PolicyOutput, stochasticPolicy } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const policy = stochasticPolicy({
- *   observationSpace: { type: "discrete", n: 4 },
- *   actionSpace: { type: "discrete", n: 2 },
- * });
- * const params = policy.init(new RandomStream(0));
- * const output: PolicyOutput = policy.apply(params, tf.zeros([3, 4]));
- * assertEquals(output.policy.shape, [3, 2]);
- * ```
- */
+/** What a {@link Policy} computes from observations. */
 export interface PolicyOutput {
   /** Parameters of the action distributions `[batch, parameterSize]`. */
   readonly policy: tf.Tensor2D;
@@ -37,23 +18,7 @@ export interface PolicyOutput {
   readonly latent?: tf.Tensor2D;
 }
 
-/**
- * Recurrent inputs of {@link Policy.apply}.
- *
- * @example
- * ```ts
- * import type { Recurrence } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * // Two copies, three steps each: the second copy starts an episode.
- * const recurrence: Recurrence = {
- *   state: tf.zeros([2, 8]),
- *   masks: tf.tensor1d([0, 0, 0, 1, 0, 0]),
- * };
- * assertEquals(recurrence.masks.size % recurrence.state.shape[0], 0);
- * ```
- */
+/** Recurrent inputs of {@link Policy.apply}. */
 export interface Recurrence {
   /** State before the first step `[numEnvs, stateSize]`. */
   readonly state: tf.Tensor2D;
@@ -61,27 +26,7 @@ export interface Recurrence {
   readonly masks: tf.Tensor1D;
 }
 
-/**
- * Options of {@link Policy.sample}.
- *
- * @example
- * ```ts
- * import { actorCritic, type SampleOptions } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const model = actorCritic({
- *   observationSpace: { type: "box", shape: [4], low: -1, high: 1, dtype: "float32" },
- *   actionSpace: { type: "discrete", n: 2 },
- *   network: "mlp",
- * });
- * const params = model.init(new RandomStream(0));
- * const output = model.apply(params, tf.zeros([1, 4]));
- * const options: SampleOptions = { noise: tf.tensor2d([[0.9, 0.1]]) };
- * assertEquals(model.sample(params, output, options).shape, [1]);
- * ```
- */
+/** Options of {@link Policy.sample}. */
 export interface SampleOptions {
   /** Independent numbers `[batch, noise.size]` of `noise.kind`. */
   readonly noise: tf.Tensor2D;
@@ -90,22 +35,6 @@ export interface SampleOptions {
 /**
  * What acts: observations go in, actions come out. All of it is pure. An
  * {@link ActorCritic} is one, as is what {@link stochasticPolicy} makes.
- *
- * @example
- * ```ts
- * import { actorCritic, type Policy, stochasticPolicy } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const spaces = {
- *   observationSpace: { type: "discrete", n: 4 },
- *   actionSpace: { type: "discrete", n: 2 },
- * } as const;
- * const policies: Policy[] = [
- *   actorCritic({ ...spaces, network: "mlp" }),
- *   stochasticPolicy(spaces),
- * ];
- * assertEquals(policies.map((it) => it.noise.size), [2, 2]);
- * ```
  */
 export interface Policy {
   /** Shape of one encoded observation, as {@link apply} takes it. */

@@ -16,18 +16,7 @@ import type {
 import type { Policy } from "./policy.ts";
 import type { SpaceLike } from "./space.ts";
 
-/**
- * How an agent's `policy()` makes an actor.
- *
- * @example
- * ```ts
- * import type { ActorOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ActorOptions = { deterministic: true, numEnvs: 1 };
- * assertEquals(options.seed, undefined);
- * ```
- */
+/** How an agent's `policy()` makes an actor. */
 export interface ActorOptions {
   /**
    * Take the likeliest action instead of sampling one.
@@ -49,21 +38,7 @@ export interface ActorOptions {
   readonly seed?: number;
 }
 
-/**
- * A policy as evaluation sees it.
- *
- * @example
- * ```ts
- * import type { Actor } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const still: Actor = {
- *   act: () => Float32Array.of(0, 0),
- *   observe: () => {},
- * };
- * assertEquals(still.act([0.1, 0.2]).length, 2);
- * ```
- */
+/** A policy as evaluation sees it. */
 export interface Actor {
   /** Actions for observations `[numEnvs, ...]`, one for each row. */
   act(observations: unknown): ActionArray;
@@ -71,18 +46,7 @@ export interface Actor {
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
 }
 
-/**
- * What a {@link PolicyActor} is made from.
- *
- * @example
- * ```ts
- * import type { PolicyActorOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const key: keyof PolicyActorOptions = "actionSpace";
- * assertEquals(key, "actionSpace");
- * ```
- */
+/** What a {@link PolicyActor} is made from. */
 export interface PolicyActorOptions extends ActorOptions {
   /** Copies of the environment that the actor acts for. */
   readonly numEnvs: number;

@@ -7,49 +7,13 @@ import { observationEncoder } from "./observation_encoder.ts";
 import type { RandomSource } from "./random_source.ts";
 import type { BoxSpaceLike } from "./space.ts";
 
-/**
- * Options of {@link qFunction}.
- *
- * @example
- * ```ts
- * import { qFunction, type QFunctionOptions } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
- * const options: QFunctionOptions = {
- *   observationSpace: { ...box, shape: [3] },
- *   actionSpace: { ...box, shape: [2] },
- * };
- * const params = qFunction(options).init(new RandomStream(1));
- * assertEquals(params["dense0/kernel"].shape, [5, 256]);
- * ```
- */
+/** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {
   /** Space of one action. */
   readonly actionSpace: BoxSpaceLike;
 }
 
-/**
- * Values of pairs of an observation and an action.
- *
- * @example
- * ```ts
- * import { type QFunction, qFunction } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
- * const q: QFunction = qFunction({
- *   observationSpace: { ...box, shape: [3] },
- *   actionSpace: { ...box, shape: [2] },
- * });
- * const params = q.init(new RandomStream(1));
- * assertEquals(q.apply(params, tf.zeros([4, 3]), tf.zeros([4, 2])).shape, [4]);
- * ```
- */
+/** Values of pairs of an observation and an action. */
 export interface QFunction {
   /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;

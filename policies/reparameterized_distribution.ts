@@ -1,24 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Distribution } from "./distribution.ts";
 
-/**
- * Options of {@link ReparameterizedDistribution.sampleWithLogProb}.
- *
- * @example
- * ```ts
- * import { squashedGaussian, type SampleWithLogProbOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: SampleWithLogProbOptions = { reparameterize: false };
- * const { sampleWithLogProb } = squashedGaussian(1);
- * const actionOf = (parameters: tf.Tensor) =>
- *   sampleWithLogProb(parameters as tf.Tensor2D, tf.ones([1, 1]), options).action;
- * const gradient = tf.grad(actionOf)(tf.zeros([1, 2]));
- * assertEquals([...gradient.dataSync()], [0, 0]);
- * ```
- */
+/** Options of {@link ReparameterizedDistribution.sampleWithLogProb}. */
 export interface SampleWithLogProbOptions {
   /**
    * Whether the sample is a function of the parameters, so that gradients flow
@@ -32,21 +15,7 @@ export interface SampleWithLogProbOptions {
   readonly reparameterize?: boolean;
 }
 
-/**
- * Actions with their log-probabilities.
- *
- * @example
- * ```ts
- * import { type ActionSample, squashedGaussian } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const sample: ActionSample = squashedGaussian(2)
- *   .sampleWithLogProb(tf.zeros([3, 4]), tf.zeros([3, 2]));
- * assertEquals([sample.action.shape, sample.logProb.shape], [[3, 2], [3]]);
- * ```
- */
+/** Actions with their log-probabilities. */
 export interface ActionSample {
   /** Actions `[batch, ...actionShape]`. */
   readonly action: tf.Tensor;
@@ -60,21 +29,6 @@ export interface ActionSample {
  * A distribution over continuous actions whose samples come with their
  * log-probabilities, computed together: from the noise and from the numbers
  * before the tanh, so that nothing is lost where the tanh is 1 in float32.
- *
- * @example
- * ```ts
- * import { type ReparameterizedDistribution, squashedGaussian } from "@bellman/policies";
- * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const distribution: ReparameterizedDistribution = squashedGaussian(1);
- * const far = tf.tensor2d([[30, 0]]); // mean 30, deviation 1
- * const { logProb } = distribution.sampleWithLogProb(far, tf.zeros([1, 1]));
- * // log N(30; 30, 1) - log(1 - tanh(30)^2)
- * const exact = -0.5 * Math.log(2 * Math.PI) + 60 - 2 * Math.log(2);
- * assertAlmostEquals(logProb.arraySync()[0], exact, 1e-4);
- * ```
  */
 export interface ReparameterizedDistribution extends Distribution {
   /**

@@ -1,15 +1,4 @@
-/**
- * Whole numbers from `start` (0 if not given) on.
- *
- * @example
- * ```ts
- * import { distributionFor, type DiscreteSpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: DiscreteSpaceLike = { type: "discrete", n: 3 };
- * assertEquals(distributionFor(space).parameterSize, 3);
- * ```
- */
+/** Whole numbers from `start` (0 if not given) on. */
 export interface DiscreteSpaceLike {
   /** Tells the kinds of spaces apart. */
   readonly type: "discrete";
@@ -23,24 +12,7 @@ export interface DiscreteSpaceLike {
   readonly start?: number;
 }
 
-/**
- * Arrays of numbers between bounds, row-major.
- *
- * @example
- * ```ts
- * import { distributionFor, type BoxSpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: BoxSpaceLike = {
- *   type: "box",
- *   shape: [2],
- *   low: -1,
- *   high: 1,
- *   dtype: "float32",
- * };
- * assertEquals(distributionFor(space).parameterSize, 4);
- * ```
- */
+/** Arrays of numbers between bounds, row-major. */
 export interface BoxSpaceLike {
   /** Tells the kinds of spaces apart. */
   readonly type: "box";
@@ -54,18 +26,7 @@ export interface BoxSpaceLike {
   readonly dtype: "float32" | "float64" | "int32" | "uint8";
 }
 
-/**
- * Several whole numbers, the i-th from 0 to `nvec[i] - 1`.
- *
- * @example
- * ```ts
- * import { distributionFor, type MultiDiscreteSpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: MultiDiscreteSpaceLike = { type: "multiDiscrete", nvec: [2, 3] };
- * assertEquals(distributionFor(space).parameterSize, 5);
- * ```
- */
+/** Several whole numbers, the i-th from 0 to `nvec[i] - 1`. */
 export interface MultiDiscreteSpaceLike {
   /** Tells the kinds of spaces apart. */
   readonly type: "multiDiscrete";
@@ -73,18 +34,7 @@ export interface MultiDiscreteSpaceLike {
   readonly nvec: readonly number[];
 }
 
-/**
- * Several numbers that are 0 or 1.
- *
- * @example
- * ```ts
- * import { distributionFor, type MultiBinarySpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: MultiBinarySpaceLike = { type: "multiBinary", n: 4 };
- * assertEquals(distributionFor(space).parameterSize, 4);
- * ```
- */
+/** Several numbers that are 0 or 1. */
 export interface MultiBinarySpaceLike {
   /** Tells the kinds of spaces apart. */
   readonly type: "multiBinary";
@@ -92,21 +42,7 @@ export interface MultiBinarySpaceLike {
   readonly n: number;
 }
 
-/**
- * Spaces by name. Models do not take it: see {@link SpaceLike}.
- *
- * @example
- * ```ts
- * import type { DictSpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: DictSpaceLike = {
- *   type: "dict",
- *   spaces: { goal: { type: "discrete", n: 3 } },
- * };
- * assertEquals(space.type, "dict");
- * ```
- */
+/** Spaces by name. Models do not take it: see {@link SpaceLike}. */
 export interface DictSpaceLike {
   /** Tells the kinds of spaces apart. */
   readonly type: "dict";
@@ -114,21 +50,7 @@ export interface DictSpaceLike {
   readonly spaces: Readonly<Record<string, SpaceLike>>;
 }
 
-/**
- * Spaces in order. Models do not take it: see {@link SpaceLike}.
- *
- * @example
- * ```ts
- * import type { TupleSpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: TupleSpaceLike = {
- *   type: "tuple",
- *   spaces: [{ type: "discrete", n: 3 }],
- * };
- * assertEquals(space.type, "tuple");
- * ```
- */
+/** Spaces in order. Models do not take it: see {@link SpaceLike}. */
 export interface TupleSpaceLike {
   /** Tells the kinds of spaces apart. */
   readonly type: "tuple";
@@ -140,15 +62,6 @@ export interface TupleSpaceLike {
  * What observations or actions look like, as plain data: a space of
  * `@bellman/envs` or any object of the same form. Dict and tuple spaces are
  * here so that models can say what to do with them: flatten them first.
- *
- * @example
- * ```ts
- * import type { SpaceLike } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const space: SpaceLike = { type: "discrete", n: 4 };
- * assertEquals(space.type, "discrete");
- * ```
  */
 export type SpaceLike =
   | DiscreteSpaceLike

@@ -18,18 +18,7 @@ import type {
 } from "./reparameterized_distribution.ts";
 import { logSlope, logTwoCosh, unsquash } from "./_squash.ts";
 
-/**
- * Options of {@link squashedGaussian}.
- *
- * @example
- * ```ts
- * import { squashedGaussian, type SquashedGaussianOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SquashedGaussianOptions = { shape: [2, 3], logStdBounds: [-5, 2] };
- * assertEquals(squashedGaussian(6, options).actionShape, [2, 3]);
- * ```
- */
+/** Options of {@link squashedGaussian}. */
 export interface SquashedGaussianOptions {
   /**
    * Shape of one action, of `size` numbers in all.

@@ -1,20 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { detach } from "./_detach.ts";
 
-/**
- * Options of {@link stateDependentLogStd}.
- *
- * @example
- * ```ts
- * import { stateDependentLogStd, type StateDependentLogStdOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const options: StateDependentLogStdOptions = { actionSize: 1 };
- * const latent = tf.tensor2d([[3, 4]]);
- * assertEquals(stateDependentLogStd(latent, tf.zeros([2, 1]), options).shape, [1, 1]);
- * ```
- */
+/** Options of {@link stateDependentLogStd}. */
 export interface StateDependentLogStdOptions {
   /** Numbers in one action. */
   readonly actionSize: number;
@@ -78,22 +65,7 @@ export function stateDependentLogStd(
   });
 }
 
-/**
- * Options of {@link sampleStateDependent}.
- *
- * @example
- * ```ts
- * import type { SampleStateDependentOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const options: SampleStateDependentOptions = {
- *   latent: tf.ones([1, 2]),
- *   noise: tf.zeros([1, 2]),
- * };
- * assertEquals(options.latent.shape[0], options.noise.shape[0]);
- * ```
- */
+/** Options of {@link sampleStateDependent}. */
 export interface SampleStateDependentOptions {
   /** Features `[batch, features]`. */
   readonly latent: tf.Tensor2D;

@@ -3,23 +3,7 @@ import type { FunctionOptions } from "./function_options.ts";
 import type { Policy } from "./policy.ts";
 import type { SpaceLike } from "./space.ts";
 
-/**
- * Options of {@link stochasticPolicy}.
- *
- * @example
- * ```ts
- * import { stochasticPolicy, type StochasticPolicyOptions } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const options: StochasticPolicyOptions = {
- *   observationSpace: { type: "discrete", n: 5 },
- *   actionSpace: { type: "box", shape: [2], low: -2, high: 2, dtype: "float32" },
- *   distribution: "mixture",
- *   components: 3,
- * };
- * assertEquals(stochasticPolicy(options).distribution.parameterSize, 3 * 5);
- * ```
- */
+/** Options of {@link stochasticPolicy}. */
 export interface StochasticPolicyOptions extends FunctionOptions {
   /** Space of one action: any but dict and tuple; bounds must be finite. */
   readonly actionSpace: SpaceLike;
@@ -99,24 +83,6 @@ export interface StochasticPolicyOptions extends FunctionOptions {
  * noise matrix for each row, that may be kept over several steps, while
  * `distribution` takes one number for each of an action, which is all that an
  * update needs.
- *
- * @example
- * ```ts
- * import {
- *   type ReparameterizedDistribution,
- *   type StochasticPolicy,
- *   stochasticPolicy,
- * } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const policy: StochasticPolicy<ReparameterizedDistribution> = stochasticPolicy({
- *   observationSpace: { type: "discrete", n: 5 },
- *   actionSpace: { type: "box", shape: [2], low: -2, high: 2, dtype: "float32" },
- *   useSde: true,
- * });
- * assertEquals(policy.distribution.noise.size, 2);
- * assertEquals(policy.noise.size, 256 * 2);
- * ```
  */
 export interface StochasticPolicy<D extends Distribution = Distribution>
   extends Policy {

@@ -2,21 +2,7 @@ import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { ReparameterizedDistribution } from "./reparameterized_distribution.ts";
 
-/**
- * Options of {@link uniformDistribution}.
- *
- * @example
- * ```ts
- * import { uniformDistribution, type UniformDistributionOptions } from "@bellman/policies";
- * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: UniformDistributionOptions = { low: 0, high: 4 };
- * const entropy = uniformDistribution(1, options).entropy(tf.zeros([1, 0]));
- * assertAlmostEquals(entropy.dataSync()[0], Math.log(4), 1e-6);
- * ```
- */
+/** Options of {@link uniformDistribution}. */
 export interface UniformDistributionOptions {
   /**
    * Smallest number.

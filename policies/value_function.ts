@@ -5,24 +5,7 @@ import type { FunctionOptions } from "./function_options.ts";
 import { observationEncoder } from "./observation_encoder.ts";
 import type { RandomSource } from "./random_source.ts";
 
-/**
- * Values of observations.
- *
- * @example
- * ```ts
- * import { type ValueFunction, valueFunction } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const v: ValueFunction = valueFunction({
- *   observationSpace: { type: "discrete", n: 5 },
- * });
- * const params = v.init(new RandomStream(1));
- * assertEquals(v.apply(params, tf.zeros([4, 5])).shape, [4]);
- * ```
- */
+/** Values of observations. */
 export interface ValueFunction {
   /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
   init(random: RandomSource): Params;

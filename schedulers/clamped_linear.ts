@@ -1,17 +1,6 @@
 import type { StepSchedule } from "./schedule.ts";
 
-/**
- * Options of {@linkcode clampedLinear}.
- *
- * @example
- * ```ts
- * import { clampedLinear, type ClampedLinearOptions } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ClampedLinearOptions = { numSteps: 10, final: 0 };
- * assertEquals(clampedLinear(options)(5), 0.5);
- * ```
- */
+/** Options of {@linkcode clampedLinear}. */
 export interface ClampedLinearOptions {
   /** Step from which on the final value holds, above 0. */
   readonly numSteps: number;

@@ -35,18 +35,7 @@ export function product(...schedules: readonly Schedule[]): Schedule {
   return (progress) => schedules.reduce((value, it) => value * it(progress), 1);
 }
 
-/**
- * Limits of {@linkcode clamp}.
- *
- * @example
- * ```ts
- * import { clamp, linear, type ClampOptions } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ClampOptions = { minimum: 0.25 };
- * assertEquals(clamp(linear, options)(1), 0.25);
- * ```
- */
+/** Limits of {@linkcode clamp}. */
 export interface ClampOptions {
   /**
    * Smallest multiplier.
@@ -91,21 +80,7 @@ export function clamp(
   return (progress) => Math.min(Math.max(schedule(progress), minimum), maximum);
 }
 
-/**
- * A part of a {@linkcode sequence}.
- *
- * @example
- * ```ts
- * import { constant, linear, sequence, type SequencePart } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const parts: SequencePart[] = [
- *   { until: 0.5, schedule: constant },
- *   { until: 1, schedule: linear },
- * ];
- * assertEquals(sequence(parts)(0.25), 1);
- * ```
- */
+/** A part of a {@linkcode sequence}. */
 export interface SequencePart {
   /** Progress of the whole at which the part ends. */
   readonly until: number;

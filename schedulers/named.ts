@@ -10,18 +10,7 @@ import { cosine } from "./cosine.ts";
 import { exponential } from "./exponential.ts";
 import type { Schedule } from "./schedule.ts";
 
-/**
- * The names that {@linkcode schedule} knows.
- *
- * @example
- * ```ts
- * import { schedule, type ScheduleName } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const name: ScheduleName = "linear";
- * assertEquals(schedule(name)(0.25), 0.75);
- * ```
- */
+/** The names that {@linkcode schedule} knows. */
 export type ScheduleName =
   | "constant"
   | "linear"
@@ -41,17 +30,7 @@ const SCHEDULES: Readonly<Record<ScheduleName, Schedule>> = {
   exponential,
 };
 
-/**
- * The names that {@linkcode schedule} knows, in a list.
- *
- * @example
- * ```ts
- * import { scheduleNames } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(scheduleNames.includes("middle_drop"), true);
- * ```
- */
+/** The names that {@linkcode schedule} knows, in a list. */
 export const scheduleNames: readonly ScheduleName[] = Object.keys(
   SCHEDULES,
 ) as ScheduleName[];

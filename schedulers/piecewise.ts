@@ -1,17 +1,6 @@
 import type { StepSchedule } from "./schedule.ts";
 
-/**
- * Options of {@linkcode piecewise}.
- *
- * @example
- * ```ts
- * import { piecewise, type PiecewiseOptions } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PiecewiseOptions = { outside: 0 };
- * assertEquals(piecewise([[0, 1], [10, 0.5]], options)(99), 0);
- * ```
- */
+/** Options of {@linkcode piecewise}. */
 export interface PiecewiseOptions {
   /**
    * Value before the first point and from the last point on; without it, asking

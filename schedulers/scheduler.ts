@@ -1,21 +1,6 @@
 import type { Schedule } from "./schedule.ts";
 
-/**
- * What a {@linkcode Scheduler} is made of.
- *
- * @example
- * ```ts
- * import { linear, Scheduler, type SchedulerOptions } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SchedulerOptions = {
- *   value: 8,
- *   numValues: 4,
- *   schedule: linear,
- * };
- * assertEquals(new Scheduler(options).valueAt(1), 6);
- * ```
- */
+/** What a {@linkcode Scheduler} is made of. */
 export interface SchedulerOptions {
   /** Value that the multipliers are applied to, such as a learning rate. */
   readonly value: number;
@@ -25,20 +10,7 @@ export interface SchedulerOptions {
   readonly schedule: Schedule;
 }
 
-/**
- * What a {@linkcode Scheduler} saves.
- *
- * @example
- * ```ts
- * import { linear, Scheduler, type SchedulerState } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const scheduler = new Scheduler({ value: 1, numValues: 4, schedule: linear });
- * scheduler.value();
- * const state: SchedulerState = scheduler.save();
- * assertEquals(state.steps, 1);
- * ```
- */
+/** What a {@linkcode Scheduler} saves. */
 export type SchedulerState = {
   /** Values given so far. */
   steps: number;

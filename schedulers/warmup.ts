@@ -1,17 +1,6 @@
 import type { Schedule } from "./schedule.ts";
 
-/**
- * Options of {@linkcode warmup}.
- *
- * @example
- * ```ts
- * import { constant, warmup, type WarmupOptions } from "@bellman/schedulers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: WarmupOptions = { fraction: 0.5, start: 0 };
- * assertEquals(warmup(constant, options)(0.25), 0.5);
- * ```
- */
+/** Options of {@linkcode warmup}. */
 export interface WarmupOptions {
   /**
    * Fraction of the whole that is spent rising, above 0 and below 1.

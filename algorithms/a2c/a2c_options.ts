@@ -2,24 +2,7 @@ import type { Engine } from "@bellman/compute";
 import type { SpaceLike } from "@bellman/policies";
 import type { A2CConfig } from "./config.ts";
 
-/**
- * What `A2C` is made for.
- *
- * @example
- * ```ts
- * import { A2C, type A2CSpaces } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const spaces: A2CSpaces = {
- *   observationSpace: { type: "discrete", n: 3 },
- *   actionSpace: { type: "discrete", n: 2 },
- *   numEnvs: 2,
- * };
- * const agent = new A2C(spaces);
- * assertEquals((agent.act(Int32Array.of(0, 2)) as Int32Array).length, 2);
- * agent.close();
- * ```
- */
+/** What `A2C` is made for. */
 export interface A2CSpaces {
   /** Space of one observation: any but dict and tuple. */
   readonly observationSpace: SpaceLike;
@@ -29,24 +12,7 @@ export interface A2CSpaces {
   readonly numEnvs: number;
 }
 
-/**
- * Options of `A2C`.
- *
- * @example
- * ```ts
- * import { A2C, type A2COptions } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const options: A2COptions = { config: { gamma: 0.9 }, seed: 7 };
- * const agent = new A2C({
- *   observationSpace: { type: "discrete", n: 3 },
- *   actionSpace: { type: "discrete", n: 2 },
- *   numEnvs: 2,
- * }, options);
- * assertEquals(agent.config.gamma, 0.9);
- * agent.close();
- * ```
- */
+/** Options of `A2C`. */
 export interface A2COptions {
   /**
    * Settings that differ from the defaults.
@@ -80,24 +46,7 @@ export interface A2COptions {
   readonly threads?: number | "auto";
 }
 
-/**
- * One step of all copies, as `A2C.observe` takes it.
- *
- * @example
- * ```ts
- * import type { A2CStep } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const step: A2CStep = {
- *   observations: Int32Array.of(1, 0),
- *   rewards: Float64Array.of(0, 1),
- *   terminated: Uint8Array.of(0, 1),
- *   truncated: Uint8Array.of(0, 0),
- *   finalObservations: Int32Array.of(0, 2),
- * };
- * assertEquals(step.rewards.length, step.terminated.length);
- * ```
- */
+/** One step of all copies, as `A2C.observe` takes it. */
 export interface A2CStep {
   /** Observations after the step; ended rows hold a new episode's first. */
   readonly observations: unknown;

@@ -1,15 +1,6 @@
 /**
  * Every setting of A2C. The comments are the command line's `--help`, and the
  * tags are the schema that checks YAML files and `--set`.
- *
- * @example
- * ```ts
- * import { type A2CConfig, defaultA2CConfig } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const config: A2CConfig = { ...defaultA2CConfig, numSteps: 16 };
- * assertEquals(config.gamma, 0.99);
- * ```
  */
 export interface A2CConfig {
   /**
@@ -241,15 +232,6 @@ export interface A2CConfig {
 /**
  * The settings that hold where nothing else is said: those of the original
  * `baselines/a2c`, with time limits told from ends.
- *
- * @example
- * ```ts
- * import { defaultA2CConfig } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(defaultA2CConfig.numSteps, 5);
- * assertEquals(defaultA2CConfig.optimizer, "rmsprop_tf1");
- * ```
  */
 export const defaultA2CConfig: Readonly<A2CConfig> = {
   numSteps: 5,

@@ -55,25 +55,7 @@ export function stateValueLoss(
   return tf.tidy(() => tf.mean(tf.squaredDifference(values, returns)));
 }
 
-/**
- * What {@link a2cLoss} weighs, each `[batch]`.
- *
- * @example
- * ```ts
- * import { a2cLoss, type A2CLossInputs } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const inputs: A2CLossInputs = {
- *   logProb: tf.tensor1d([-1]),
- *   entropy: tf.tensor1d([0]),
- *   values: tf.tensor1d([2]),
- *   advantages: tf.tensor1d([3]),
- *   returns: tf.tensor1d([2]),
- * };
- * assertEquals(a2cLoss(inputs).policyLoss.dataSync()[0], 3);
- * ```
- */
+/** What {@link a2cLoss} weighs, each `[batch]`. */
 export interface A2CLossInputs {
   /** Logarithm of the probability of each action taken. */
   readonly logProb: tf.Tensor1D;
@@ -87,18 +69,7 @@ export interface A2CLossInputs {
   readonly returns: tf.Tensor1D;
 }
 
-/**
- * Weights of {@link a2cLoss}.
- *
- * @example
- * ```ts
- * import type { A2CLossOptions } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const options: A2CLossOptions = { entropyCoefficient: 0, valueCoefficient: 1 };
- * assertEquals(options.valueCoefficient, 1);
- * ```
- */
+/** Weights of {@link a2cLoss}. */
 export interface A2CLossOptions {
   /**
    * Weight of the entropy (`ent_coef`).
@@ -114,26 +85,7 @@ export interface A2CLossOptions {
   readonly valueCoefficient?: number | tf.Scalar;
 }
 
-/**
- * The loss of A2C and the parts that it is the sum of, all scalars.
- *
- * @example
- * ```ts
- * import { a2cLoss, type A2CLoss } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const one = tf.tensor1d([1]);
- * const loss: A2CLoss = a2cLoss({
- *   logProb: one,
- *   entropy: one,
- *   values: one,
- *   advantages: one,
- *   returns: one,
- * }, { entropyCoefficient: 0.5 });
- * assertEquals(loss.loss.dataSync()[0], -1.5);
- * ```
- */
+/** The loss of A2C and the parts that it is the sum of, all scalars. */
 export interface A2CLoss {
   /** What is minimised. */
   readonly loss: tf.Scalar;

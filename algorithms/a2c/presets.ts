@@ -14,14 +14,6 @@ import pendulumV1 from "./presets/pendulum_v1.yaml" with { type: "text" };
  * Settings that are known to work, as YAML texts by environment id; `ALE` is for
  * all ids that start with `ALE/`. Each holds keys of {@linkcode A2CConfig}
  * beside those of a run: `env`, `totalTimesteps`, `numEnvs` and others.
- *
- * @example
- * ```ts
- * import { a2cPresets } from "@bellman/a2c";
- * import { assert } from "@std/assert";
- *
- * assert(a2cPresets["CartPole-v1"].includes("env: CartPole-v1"));
- * ```
  */
 export const a2cPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": cartpoleV1,

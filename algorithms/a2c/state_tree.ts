@@ -1,15 +1,4 @@
-/**
- * Arrays of numbers that a {@link StateTree} may hold.
- *
- * @example
- * ```ts
- * import type { StateArray } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const weights: StateArray = Float32Array.of(0.5, -0.5);
- * assertEquals(weights.length, 2);
- * ```
- */
+/** Arrays of numbers that a {@link StateTree} may hold. */
 export type StateArray =
   | Float32Array
   | Float64Array
@@ -17,25 +6,7 @@ export type StateArray =
   | Uint32Array
   | Uint8Array;
 
-/**
- * Plain data that everything saved is made of.
- *
- * @example
- * ```ts
- * import { A2C, type StateTree } from "@bellman/a2c";
- * import { assertEquals } from "@std/assert";
- *
- * const agent = new A2C({
- *   observationSpace: { type: "discrete", n: 3 },
- *   actionSpace: { type: "discrete", n: 2 },
- *   numEnvs: 2,
- * });
- * const state: StateTree = agent.save();
- * agent.restore(state);
- * assertEquals(agent.updates, 0);
- * agent.close();
- * ```
- */
+/** Plain data that everything saved is made of. */
 export type StateTree =
   | null
   | boolean

@@ -10,25 +10,7 @@ import { separateGradients, sharedGradients } from "./_gradients.ts";
 import { without } from "./_subset.ts";
 import type { A2CUpdate } from "./update_types.ts";
 
-/**
- * Options of {@link a2cUpdate}.
- *
- * @example
- * ```ts
- * import { a2cUpdate, type A2CUpdateOptions } from "@bellman/a2c";
- * import { adam } from "@bellman/compute";
- * import { actorCritic } from "@bellman/policies";
- * import { assertEquals } from "@std/assert";
- *
- * const model = actorCritic({
- *   observationSpace: { type: "discrete", n: 2 },
- *   actionSpace: { type: "discrete", n: 2 },
- *   network: "mlp",
- * });
- * const options: A2CUpdateOptions = { optimizer: adam(), maxGradNorm: null };
- * assertEquals(a2cUpdate(model, options).length, 4);
- * ```
- */
+/** Options of {@link a2cUpdate}. */
 export interface A2CUpdateOptions {
   /** Turns gradients into steps. */
   readonly optimizer: Optimizer;

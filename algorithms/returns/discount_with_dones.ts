@@ -1,18 +1,7 @@
 import { checkFraction, checkLength, sizeOf } from "./_checks.ts";
 import type { FloatArray, ReturnsOptions } from "./trajectory.ts";
 
-/**
- * Options of {@linkcode discountWithDones}.
- *
- * @example
- * ```ts
- * import { discountWithDones, type DiscountOptions } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const options: DiscountOptions = { numEnvs: 1, numSteps: 2, gamma: 0.5 };
- * assertEquals([...discountWithDones([1, 1], [0, 0], options)], [1.5, 1]);
- * ```
- */
+/** Options of {@linkcode discountWithDones}. */
 export interface DiscountOptions extends ReturnsOptions {
   /**
    * Where the sums are written `[env, step]`; nothing is allocated then.

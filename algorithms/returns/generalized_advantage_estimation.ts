@@ -6,30 +6,7 @@ import type {
   ValuedTrajectory,
 } from "./trajectory.ts";
 
-/**
- * What {@linkcode generalizedAdvantageEstimation} gives.
- *
- * @example
- * ```ts
- * import { generalizedAdvantageEstimation, type Advantages } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const trajectory = {
- *   rewards: [1, 1],
- *   terminated: [0, 1],
- *   truncated: [0, 0],
- *   values: [0, 0],
- *   lastValues: [9],
- * };
- * const result: Advantages = generalizedAdvantageEstimation(trajectory, {
- *   numEnvs: 1,
- *   numSteps: 2,
- *   gamma: 1,
- *   lambda: 1,
- * });
- * assertEquals([...result.returns], [2, 1]);
- * ```
- */
+/** What {@linkcode generalizedAdvantageEstimation} gives. */
 export interface Advantages {
   /** Advantages of the taken actions `[env, step]`. */
   readonly advantages: FloatArray;
@@ -37,31 +14,7 @@ export interface Advantages {
   readonly returns: FloatArray;
 }
 
-/**
- * Options of {@linkcode generalizedAdvantageEstimation}.
- *
- * @example
- * ```ts
- * import { generalizedAdvantageEstimation, type AdvantageOptions } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const trajectory = {
- *   rewards: [1, 1],
- *   terminated: [0, 1],
- *   truncated: [0, 0],
- *   values: [0, 0],
- *   lastValues: [9],
- * };
- * const options: AdvantageOptions = {
- *   numEnvs: 1,
- *   numSteps: 2,
- *   gamma: 1,
- *   lambda: 0,
- * };
- * const { advantages } = generalizedAdvantageEstimation(trajectory, options);
- * assertEquals([...advantages], [1, 1]);
- * ```
- */
+/** Options of {@linkcode generalizedAdvantageEstimation}. */
 export interface AdvantageOptions extends ReturnsOptions {
   /**
    * How much the later temporal differences count, 0 to 1: 0 trusts the values,

@@ -2,24 +2,7 @@ import { checkFraction, checkLength, checkTrajectory } from "./_checks.ts";
 import { hasEnded, valueAfterEnd } from "./_ends.ts";
 import type { FloatArray, ReturnsOptions, Trajectory } from "./trajectory.ts";
 
-/**
- * Options of {@linkcode nStepReturns}.
- *
- * @example
- * ```ts
- * import { nStepReturns, type NStepReturnsOptions } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const trajectory = {
- *   rewards: [1, 1],
- *   terminated: [0, 1],
- *   truncated: [0, 0],
- *   lastValues: [9],
- * };
- * const options: NStepReturnsOptions = { numEnvs: 1, numSteps: 2, gamma: 1 };
- * assertEquals([...nStepReturns(trajectory, options)], [2, 1]);
- * ```
- */
+/** Options of {@linkcode nStepReturns}. */
 export interface NStepReturnsOptions extends ReturnsOptions {
   /**
    * Where the returns are written `[env, step]`; nothing is allocated then.

@@ -11,27 +11,7 @@ import type {
   ReturnsOptions,
 } from "./trajectory.ts";
 
-/**
- * Options of {@linkcode retrace}.
- *
- * @example
- * ```ts
- * import { retrace, type RetraceOptions } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const trajectory = {
- *   rewards: [1, 1],
- *   terminated: [0, 1],
- *   truncated: [0, 0],
- *   values: [0, 0],
- *   qValues: [0, 0],
- *   ratios: [1, 1],
- *   lastValues: [9],
- * };
- * const options: RetraceOptions = { numEnvs: 1, numSteps: 2, gamma: 1 };
- * assertEquals([...retrace(trajectory, options)], [2, 1]);
- * ```
- */
+/** Options of {@linkcode retrace}. */
 export interface RetraceOptions extends ReturnsOptions {
   /**
    * Largest ratio of a trace.

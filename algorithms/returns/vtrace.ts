@@ -11,27 +11,7 @@ import type {
   ReturnsOptions,
 } from "./trajectory.ts";
 
-/**
- * What {@linkcode vtrace} gives.
- *
- * @example
- * ```ts
- * import { vtrace, type VtraceResult } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const trajectory = {
- *   rewards: [1, 1],
- *   terminated: [0, 1],
- *   truncated: [0, 0],
- *   values: [0, 0],
- *   ratios: [1, 1],
- *   lastValues: [9],
- * };
- * const options = { numEnvs: 1, numSteps: 2, gamma: 1 };
- * const result: VtraceResult = vtrace(trajectory, options);
- * assertEquals([...result.advantages], [2, 1]);
- * ```
- */
+/** What {@linkcode vtrace} gives. */
 export interface VtraceResult {
   /** What the values learn towards, the paper's `v_s` `[env, step]`. */
   readonly targets: FloatArray;
@@ -39,31 +19,7 @@ export interface VtraceResult {
   readonly advantages: FloatArray;
 }
 
-/**
- * Options of {@linkcode vtrace}.
- *
- * @example
- * ```ts
- * import { vtrace, type VtraceOptions } from "@bellman/returns";
- * import { assertEquals } from "@std/assert";
- *
- * const trajectory = {
- *   rewards: [1, 1],
- *   terminated: [0, 1],
- *   truncated: [0, 0],
- *   values: [0, 0],
- *   ratios: [1, 1],
- *   lastValues: [9],
- * };
- * const options: VtraceOptions = {
- *   numEnvs: 1,
- *   numSteps: 2,
- *   gamma: 1,
- *   rhoBar: 2,
- * };
- * assertEquals([...vtrace(trajectory, options).targets], [2, 1]);
- * ```
- */
+/** Options of {@linkcode vtrace}. */
 export interface VtraceOptions extends ReturnsOptions {
   /**
    * Largest ratio of a temporal difference: which policy's value is learned.

@@ -1,15 +1,6 @@
 /**
  * All settings of SAC. It is also the command line's help and the schema of
  * YAML files; `alias` lists the names of haarnoja/sac and stable-baselines3.
- *
- * @example
- * ```ts
- * import { defaultSacConfig, type SacConfig } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const config: SacConfig = { ...defaultSacConfig, gamma: 0.98 };
- * assertEquals(config.batchSize, 256);
- * ```
  */
 export interface SacConfig {
   /**
@@ -371,15 +362,6 @@ export interface SacConfig {
  * The settings that hold where nothing else is said: those of
  * stable-baselines3, which are those of the second paper but for the delayed
  * start.
- *
- * @example
- * ```ts
- * import { defaultSacConfig } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(defaultSacConfig.hiddenSizes, [256, 256]);
- * assertEquals(defaultSacConfig.temperature, null);
- * ```
  */
 export const defaultSacConfig: Readonly<SacConfig> = {
   critics: "twin_q",

@@ -2,24 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import { criticLoss } from "./loss.ts";
 import { meanAndDeviation } from "./_moments.ts";
 
-/**
- * What {@link sacDiagnostics} describe, each `[batch]`.
- *
- * @example
- * ```ts
- * import { type DiagnosticInputs, sacDiagnostics } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const inputs: DiagnosticInputs = {
- *   qf1: tf.tensor1d([1, 3]),
- *   qf2: tf.tensor1d([2, 2]),
- *   targets: tf.tensor1d([1, 1]),
- * };
- * assertEquals(sacDiagnostics(inputs)["qf1-avg"].arraySync(), 2);
- * ```
- */
+/** What {@link sacDiagnostics} describe, each `[batch]`. */
 export interface DiagnosticInputs {
   /** Estimates of the first Q function. */
   readonly qf1: tf.Tensor1D;
@@ -32,15 +15,6 @@ export interface DiagnosticInputs {
 /**
  * Means, standard deviations and errors of the Q functions over a batch, by
  * the names of haarnoja/sac; all scalars.
- *
- * @example
- * ```ts
- * import type { SacDiagnostics } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const name: keyof SacDiagnostics = "mean-qf-diff";
- * assertEquals(name, "mean-qf-diff");
- * ```
  */
 export type SacDiagnostics = Record<
   | "qf1-avg"

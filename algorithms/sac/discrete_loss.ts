@@ -37,21 +37,7 @@ export function discreteSoftValues(
   });
 }
 
-/**
- * What {@link discreteSoftValues} weighs the entropy with.
- *
- * @example
- * ```ts
- * import { discreteSoftValues, type DiscreteSoftValueOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: DiscreteSoftValueOptions = { alpha: 0 };
- * const q = tf.tensor2d([[3]]), logProbs = tf.tensor2d([[0]]);
- * assertEquals(discreteSoftValues(q, logProbs, options).arraySync(), [3]);
- * ```
- */
+/** What {@link discreteSoftValues} weighs the entropy with. */
 export interface DiscreteSoftValueOptions {
   /**
    * Temperature `alpha`: the worth of a nat of entropy.

@@ -14,18 +14,7 @@ import { resultOf } from "./_result.ts";
 import { temperatureOf, temperatureStep } from "./_temperature.ts";
 import type { DiscreteSacUpdate } from "./update_types.ts";
 
-/**
- * Options of {@link discreteSacUpdate}.
- *
- * @example
- * ```ts
- * import type { DiscreteSacUpdateOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const options: DiscreteSacUpdateOptions = { targetEntropyFactor: 0.5 };
- * assertEquals(options.targetEntropyFactor, 0.5);
- * ```
- */
+/** Options of {@link discreteSacUpdate}. */
 export interface DiscreteSacUpdateOptions {
   /**
    * Turns gradients into steps: of the policy, the critics and the temperature

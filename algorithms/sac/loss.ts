@@ -1,20 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 
-/**
- * What {@link softValues} weighs the entropy with.
- *
- * @example
- * ```ts
- * import { softValues, type SoftValueOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: SoftValueOptions = { alpha: 0 };
- * const q = tf.tensor1d([3]), logProb = tf.tensor1d([-1]);
- * assertEquals(softValues(q, logProb, options).arraySync(), [3]);
- * ```
- */
+/** What {@link softValues} weighs the entropy with. */
 export interface SoftValueOptions {
   /**
    * Temperature `alpha`: the worth of a nat of entropy.
@@ -67,24 +53,7 @@ export function softValues(
   });
 }
 
-/**
- * What {@link criticTargets} are made of, each `[batch]`.
- *
- * @example
- * ```ts
- * import { criticTargets, type CriticTargetInputs } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const inputs: CriticTargetInputs = {
- *   rewards: tf.tensor1d([1]),
- *   terminated: tf.tensor1d([0]),
- *   nextValues: tf.tensor1d([10]),
- * };
- * assertEquals(criticTargets(inputs, { discount: 0.5 }).arraySync(), [6]);
- * ```
- */
+/** What {@link criticTargets} are made of, each `[batch]`. */
 export interface CriticTargetInputs {
   /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
   readonly rewards: tf.Tensor1D;
@@ -101,24 +70,7 @@ export interface CriticTargetInputs {
   readonly bonus?: tf.Tensor1D;
 }
 
-/**
- * How {@link criticTargets} weigh their parts.
- *
- * @example
- * ```ts
- * import { criticTargets, type CriticTargetOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: CriticTargetOptions = { discount: 0.5, rewardScale: 3 };
- * const [rewards, terminated, nextValues] = [[1], [0], [4]].map((it) =>
- *   tf.tensor1d(it)
- * );
- * const targets = criticTargets({ rewards, terminated, nextValues }, options);
- * assertEquals(targets.arraySync(), [5]);
- * ```
- */
+/** How {@link criticTargets} weigh their parts. */
 export interface CriticTargetOptions {
   /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
   readonly discount: number | tf.Tensor;
@@ -214,21 +166,7 @@ export function entropyBonus(
   });
 }
 
-/**
- * Options of {@link criticLoss}.
- *
- * @example
- * ```ts
- * import { criticLoss, type CriticLossOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options: CriticLossOptions = { weights: tf.tensor1d([0, 1]) };
- * const values = tf.tensor1d([9, 2]), targets = tf.tensor1d([0, 0]);
- * assertEquals(criticLoss(values, targets, options).arraySync(), 1);
- * ```
- */
+/** Options of {@link criticLoss}. */
 export interface CriticLossOptions {
   /**
    * Importance weights of prioritized replay `[batch]`. A weight of 2 counts

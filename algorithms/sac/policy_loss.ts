@@ -58,19 +58,7 @@ export function likelihoodRatioPolicyLoss(
   return tf.tidy(() => tf.neg(tf.mean(tf.mul(logProb, advantages))));
 }
 
-/**
- * What {@link temperatureLoss} holds the entropy to.
- *
- * @example
- * ```ts
- * import type { TemperatureLossOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const actionSize = 6;
- * const options: TemperatureLossOptions = { targetEntropy: -actionSize };
- * assertEquals(options.targetEntropy, -6);
- * ```
- */
+/** What {@link temperatureLoss} holds the entropy to. */
 export interface TemperatureLossOptions {
   /** Mean entropy that the policy is to have, in nats. */
   readonly targetEntropy: number;

@@ -51,14 +51,6 @@ function mujocoPreset(
  * names of their own for other forms of SAC. Each holds keys of
  * {@linkcode SacConfig} beside those of a run: `env`, `totalTimesteps`,
  * `numEnvs`.
- *
- * @example
- * ```ts
- * import { sacPresets } from "@bellman/sac";
- * import { assert } from "@std/assert";
- *
- * assert(sacPresets["Pendulum-v1"].includes("env: Pendulum-v1"));
- * ```
  */
 export const sacPresets: Readonly<Record<string, string>> = {
   "Pendulum-v1": pendulumV1,

@@ -1,22 +1,6 @@
 import type { ObservationArray, SpaceLike } from "@bellman/policies";
 
-/**
- * What a `QFPolicyPlotter` draws: the members of `SAC` that it needs.
- *
- * @example
- * ```ts
- * import type { PlottedAgent } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * // It prefers the action that is closest to the observation.
- * const agent: PlottedAgent = {
- *   qValues: ([state], actions) =>
- *     Float32Array.from(actions, (it) => -((it - Number(state)) ** 2)),
- *   policy: () => ({ act: (states) => states as Float32Array }),
- * };
- * assertEquals([...agent.qValues([0.5], [0.5, 1])], [0, -0.25]);
- * ```
- */
+/** What a `QFPolicyPlotter` draws: the members of `SAC` that it needs. */
 export interface PlottedAgent {
   /**
    * Values of actions in one state.
@@ -42,22 +26,7 @@ export interface PlottedAgent {
   };
 }
 
-/**
- * Options of `QFPolicyPlotter`.
- *
- * @example The third of three numbers stays at 0.5, the others vary
- * ```ts
- * import type { QFPolicyPlotterOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const options: QFPolicyPlotterOptions = {
- *   actionSpace: { type: "box", shape: [3], low: -2, high: 2, dtype: "float32" },
- *   observations: [[-2.5, 0], [0, 0], [2.5, 2.5]],
- *   defaultAction: [NaN, NaN, 0.5],
- * };
- * assertEquals(options.observations.length, 3);
- * ```
- */
+/** Options of `QFPolicyPlotter`. */
 export interface QFPolicyPlotterOptions {
   /** Space of one action: box with finite bounds, or discrete. */
   readonly actionSpace: SpaceLike;

@@ -3,24 +3,7 @@ import type { ExportPolicyOptions, SpaceLike } from "@bellman/policies";
 import type { StateTree } from "@bellman/training";
 import type { SacConfig } from "./config.ts";
 
-/**
- * What `SAC` is made for.
- *
- * @example
- * ```ts
- * import { SAC, type SacSpaces } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const spaces: SacSpaces = {
- *   observationSpace: { type: "discrete", n: 3 },
- *   actionSpace: { type: "discrete", n: 2 },
- *   numEnvs: 2,
- * };
- * const agent = new SAC(spaces, { config: { bufferSize: 1000 } });
- * assertEquals(agent.act(Int32Array.of(0, 2)).length, 2);
- * agent.close();
- * ```
- */
+/** What `SAC` is made for. */
 export interface SacSpaces {
   /** Space of one observation: any but dict and tuple. */
   readonly observationSpace: SpaceLike;
@@ -38,21 +21,7 @@ export interface SacSpaces {
   readonly stackedFrames?: number;
 }
 
-/**
- * Options of `SAC`.
- *
- * @example
- * ```ts
- * import type { SacOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SacOptions = {
- *   config: { critics: "value", bufferSize: 10_000 },
- *   rewardScale: (iteration) => Math.min(5, 1 + iteration / 1000),
- * };
- * assertEquals(options.rewardScale?.(2000), 3);
- * ```
- */
+/** Options of `SAC`. */
 export interface SacOptions {
   /**
    * Settings that differ from the defaults.
@@ -102,17 +71,6 @@ export interface SacOptions {
 /**
  * Scale of observations that moves with those that are seen, such as
  * `ObservationNormalizer` of `@bellman/envs`.
- *
- * @example
- * ```ts
- * import type { ObservationScale } from "@bellman/sac";
- * import { box, ObservationNormalizer } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const space = box({ low: -8, high: 8, shape: [3] });
- * const scale: ObservationScale = new ObservationNormalizer(space);
- * assertEquals(scale.scaling.mean.length, 3);
- * ```
  */
 export interface ObservationScale {
   /** Space of scaled observations. */
@@ -132,18 +90,6 @@ export interface ObservationScale {
 /**
  * Scale of rewards that moves with those that are seen, such as
  * `RewardNormalizer` of `@bellman/envs`.
- *
- * @example
- * ```ts
- * import type { RewardScale } from "@bellman/sac";
- * import { RewardNormalizer } from "@bellman/envs";
- * import { assert } from "@std/assert";
- *
- * const scale: RewardScale = new RewardNormalizer(1);
- * const scaled = new Float32Array(1);
- * scale.scale([-1e6], scaled, 3); // a sum of three rewards
- * assert(scaled[0] === -30);
- * ```
  */
 export interface RewardScale {
   /** Takes the rewards of one step `[numEnvs]` into the statistics. */
@@ -166,16 +112,6 @@ export interface RewardScale {
  * Scales of an agent that keeps what it saw: original observations and rewards
  * go into the replay buffer, and are scaled by the statistics of the moment when
  * it acts and when it draws. Its environments are not to scale them, too.
- *
- * @example
- * ```ts
- * import type { SacNormalization } from "@bellman/sac";
- * import { RewardNormalizer } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const normalization: SacNormalization = { rewards: new RewardNormalizer(4) };
- * assertEquals(normalization.observations, undefined);
- * ```
  */
 export interface SacNormalization {
   /**
@@ -192,24 +128,7 @@ export interface SacNormalization {
   readonly rewards?: RewardScale;
 }
 
-/**
- * One step of all copies, as `SAC.observe` takes it.
- *
- * @example
- * ```ts
- * import type { SacStep } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const step: SacStep = {
- *   observations: Int32Array.of(1, 0),
- *   rewards: Float64Array.of(0, 1),
- *   terminated: Uint8Array.of(0, 1),
- *   truncated: Uint8Array.of(0, 0),
- *   finalObservations: Int32Array.of(0, 2),
- * };
- * assertEquals(step.rewards.length, step.terminated.length);
- * ```
- */
+/** One step of all copies, as `SAC.observe` takes it. */
 export interface SacStep {
   /** Observations after the step; ended rows hold a new episode's first. */
   readonly observations: unknown;

@@ -5,18 +5,7 @@ import type { DiscreteSacModel, SacModel } from "./model.ts";
 import { initTemperature } from "./_temperature.ts";
 import type { SacState } from "./update_types.ts";
 
-/**
- * Options of {@link initSacState}.
- *
- * @example
- * ```ts
- * import type { SacStateOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SacStateOptions = { initialAlpha: 0.1 };
- * assertEquals(options.initialAlpha, 0.1);
- * ```
- */
+/** Options of {@link initSacState}. */
 export interface SacStateOptions {
   /**
    * The optimizer of the update.

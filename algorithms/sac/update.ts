@@ -10,18 +10,7 @@ import { resultOf } from "./_result.ts";
 import { temperatureOf, temperatureStep } from "./_temperature.ts";
 import type { SacUpdate } from "./update_types.ts";
 
-/**
- * Options of {@link sacUpdate}.
- *
- * @example
- * ```ts
- * import type { SacUpdateOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SacUpdateOptions = { gamma: 0.98 };
- * assertEquals(options.gamma, 0.98);
- * ```
- */
+/** Options of {@link sacUpdate}. */
 export interface SacUpdateOptions {
   /**
    * Turns gradients into steps: of the policy, the critics and the temperature

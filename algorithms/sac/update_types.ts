@@ -5,22 +5,6 @@ import type { SacDiagnostics } from "./diagnostics.ts";
 /**
  * Transitions as the update of discrete actions takes them, one a row, and as
  * all updates do.
- *
- * @example
- * ```ts
- * import type { DiscreteSacBatch } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const batch: DiscreteSacBatch = {
- *   observations: tf.zeros([8, 4]),
- *   actions: tf.zeros([8], "int32"),
- *   rewards: tf.zeros([8]),
- *   terminated: tf.zeros([8]),
- *   nextObservations: tf.zeros([8, 4]),
- * };
- * assertEquals(batch.actions.shape, batch.rewards.shape);
- * ```
  */
 export interface DiscreteSacBatch {
   /** Encoded observations `[batch, ...observationShape]`. */
@@ -65,26 +49,7 @@ export interface DiscreteSacBatch {
   readonly weights?: tf.Tensor1D;
 }
 
-/**
- * Transitions as the update with a V function takes them, one a row.
- *
- * @example
- * ```ts
- * import type { SacValueBatch } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const batch: SacValueBatch = {
- *   observations: tf.zeros([8, 3]),
- *   actions: tf.zeros([8, 1]),
- *   rewards: tf.zeros([8]),
- *   terminated: tf.zeros([8]),
- *   nextObservations: tf.zeros([8, 3]),
- *   noise: tf.zeros([8, 1]),
- * };
- * assertEquals(batch.rewards.shape, batch.terminated.shape);
- * ```
- */
+/** Transitions as the update with a V function takes them, one a row. */
 export interface SacValueBatch extends DiscreteSacBatch {
   /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
   readonly noise: tf.Tensor2D;
@@ -95,48 +60,13 @@ export interface SacValueBatch extends DiscreteSacBatch {
   readonly betweenNoise?: tf.Tensor2D;
 }
 
-/**
- * Transitions as the update of continuous actions takes them, one a row.
- *
- * @example
- * ```ts
- * import type { SacBatch } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const batch: SacBatch = {
- *   observations: tf.zeros([8, 3]),
- *   actions: tf.zeros([8, 1]),
- *   rewards: tf.zeros([8]),
- *   terminated: tf.zeros([8]),
- *   nextObservations: tf.zeros([8, 3]),
- *   noise: tf.zeros([8, 1]),
- *   nextNoise: tf.zeros([8, 1]),
- * };
- * assertEquals(batch.noise.shape, batch.nextNoise.shape);
- * ```
- */
+/** Transitions as the update of continuous actions takes them, one a row. */
 export interface SacBatch extends SacValueBatch {
   /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
   readonly nextNoise: tf.Tensor2D;
 }
 
-/**
- * The numbers that may change from update to update, as tensors.
- *
- * @example
- * ```ts
- * import type { SacHyperparameters } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const inputs: SacHyperparameters = {
- *   learningRate: tf.scalar(3e-4),
- *   tau: tf.scalar(0), // this update leaves the target networks
- * };
- * assertEquals(inputs.tau.dataSync()[0], 0);
- * ```
- */
+/** The numbers that may change from update to update, as tensors. */
 export interface SacHyperparameters {
   /** Learning rate of the policy. */
   readonly learningRate: tf.Scalar;
@@ -167,18 +97,7 @@ export interface SacHyperparameters {
   readonly rewardScale?: tf.Scalar;
 }
 
-/**
- * All that an update moves: parameters, and slots of their optimizers.
- *
- * @example
- * ```ts
- * import type { SacState } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const part: keyof SacState = "critics";
- * assertEquals(part, "critics");
- * ```
- */
+/** All that an update moves: parameters, and slots of their optimizers. */
 export interface SacState {
   /** Parameters of the policy. */
   policy: Params;
@@ -201,15 +120,6 @@ export interface SacState {
  * before the update: {@link SacDiagnostics}, and the losses and the temperature
  * by the names of Stable-Baselines3. A compiled step computes those that it
  * returns.
- *
- * @example
- * ```ts
- * import type { SacStatistics } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const name: keyof SacStatistics = "ent_coef";
- * assertEquals(name, "ent_coef");
- * ```
  */
 export type SacStatistics =
   & SacDiagnostics
@@ -219,18 +129,7 @@ export type SacStatistics =
     ent_coef_loss?: tf.Scalar;
   };
 
-/**
- * What an update returns: new tensors, those that it was given stay.
- *
- * @example
- * ```ts
- * import type { SacUpdateResult } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const part: keyof SacUpdateResult = "tdErrors";
- * assertEquals(part, "tdErrors");
- * ```
- */
+/** What an update returns: new tensors, those that it was given stay. */
 export interface SacUpdateResult {
   /** The state after the update. */
   state: SacState;
@@ -240,36 +139,14 @@ export interface SacUpdateResult {
   tdErrors: tf.Tensor1D;
 }
 
-/**
- * A pure function from one state to the next.
- *
- * @example
- * ```ts
- * import type { SacUpdate } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const count: Parameters<SacUpdate>["length"] = 3;
- * assertEquals(count, 3);
- * ```
- */
+/** A pure function from one state to the next. */
 export type SacUpdate = (
   state: SacState,
   batch: SacBatch,
   hyperparameters: SacHyperparameters,
 ) => SacUpdateResult;
 
-/**
- * A pure function from one state to the next, of discrete actions.
- *
- * @example
- * ```ts
- * import type { DiscreteSacUpdate } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const count: Parameters<DiscreteSacUpdate>["length"] = 3;
- * assertEquals(count, 3);
- * ```
- */
+/** A pure function from one state to the next, of discrete actions. */
 export type DiscreteSacUpdate = (
   state: SacState,
   batch: DiscreteSacBatch,

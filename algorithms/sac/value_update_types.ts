@@ -3,21 +3,7 @@ import type * as tf from "@tensorflow/tfjs";
 import type { SacDiagnostics } from "./diagnostics.ts";
 import type { SacHyperparameters, SacValueBatch } from "./update_types.ts";
 
-/**
- * Options of `sacValueUpdate`.
- *
- * @example
- * ```ts
- * import type { SacValueUpdateOptions } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SacValueUpdateOptions = {
- *   actionPrior: "normal",
- *   reparameterize: false,
- * };
- * assertEquals(options.reparameterize, false);
- * ```
- */
+/** Options of `sacValueUpdate`. */
 export interface SacValueUpdateOptions {
   /**
    * Turns gradients into steps, of each network with slots of its own.
@@ -73,15 +59,6 @@ export interface SacValueUpdateOptions {
 /**
  * All that an update with a V function moves: parameters, and slots of their
  * optimizers.
- *
- * @example
- * ```ts
- * import type { SacValueState } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const part: keyof SacValueState = "value";
- * assertEquals(part, "value");
- * ```
  */
 export interface SacValueState {
   /** Parameters of the policy. */
@@ -104,20 +81,6 @@ export interface SacValueState {
  * The numbers that may change from update to update of the form with a V
  * function, as tensors. Its temperature is 1: the scale of the rewards stands
  * for the inverse of it.
- *
- * @example
- * ```ts
- * import type { SacValueHyperparameters } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const inputs: SacValueHyperparameters = {
- *   learningRate: tf.scalar(3e-4),
- *   tau: tf.scalar(0.01),
- *   rewardScale: tf.scalar(5),
- * };
- * assertEquals(inputs.rewardScale?.dataSync()[0], 5);
- * ```
  */
 export type SacValueHyperparameters = Omit<
   SacHyperparameters,
@@ -130,15 +93,6 @@ export type SacValueHyperparameters = Omit<
  * deviation of V (`vf-avg`, `vf-std`), and the losses by the names of
  * haarnoja/sac. `policy_loss` is the sum of `policy_kl_loss` and
  * `policy_reg_loss`.
- *
- * @example
- * ```ts
- * import type { SacValueStatistics } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const name: keyof SacValueStatistics = "vf-avg";
- * assertEquals(name, "vf-avg");
- * ```
  */
 export type SacValueStatistics =
   & SacDiagnostics
@@ -156,15 +110,6 @@ export type SacValueStatistics =
 /**
  * What an update with a V function returns: new tensors, those that it was
  * given stay.
- *
- * @example
- * ```ts
- * import type { SacValueUpdateResult } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const part: keyof SacValueUpdateResult = "tdErrors";
- * assertEquals(part, "tdErrors");
- * ```
  */
 export interface SacValueUpdateResult {
   /** The state after the update. */
@@ -175,18 +120,7 @@ export interface SacValueUpdateResult {
   tdErrors: tf.Tensor1D;
 }
 
-/**
- * A pure function from one state to the next.
- *
- * @example
- * ```ts
- * import type { SacValueUpdate } from "@bellman/sac";
- * import { assertEquals } from "@std/assert";
- *
- * const count: Parameters<SacValueUpdate>["length"] = 3;
- * assertEquals(count, 3);
- * ```
- */
+/** A pure function from one state to the next. */
 export type SacValueUpdate = (
   state: SacValueState,
   batch: SacValueBatch,

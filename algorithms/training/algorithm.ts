@@ -5,59 +5,19 @@ import type { StateTree, TypedArray } from "./state_tree.ts";
  * training loop then does not wait.
  *
  * @typeParam T The value.
- *
- * @example
- * ```ts
- * import type { Awaitable } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const now: Awaitable<number> = 1;
- * assertEquals(await now, 1);
- * ```
  */
 export type Awaitable<T> = T | Promise<T>;
 
 /**
  * A batch of observations or actions, one row per environment copy: a flat
  * row-major array `[numEnvs, ...shape]`, or a record or list of batches.
- *
- * @example
- * ```ts
- * import type { Batch } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const batch: Batch = { position: new Float32Array(8), goal: new Int32Array(4) };
- * assertEquals(Object.keys(batch).length, 2);
- * ```
  */
 export type Batch = TypedArray | { [key: string]: Batch } | Batch[];
 
-/**
- * Named numbers that describe an update.
- *
- * @example
- * ```ts
- * import type { Statistics } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const statistics: Statistics = { value_loss: 0.5, policy_entropy: 0.69 };
- * assertEquals(statistics.value_loss, 0.5);
- * ```
- */
+/** Named numbers that describe an update. */
 export type Statistics = Record<string, number>;
 
-/**
- * An episode that ended in one copy of the environment.
- *
- * @example
- * ```ts
- * import type { EpisodeEnd } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const end: EpisodeEnd = { env: 0, return: 21, length: 21, terminated: true };
- * assertEquals(end.return, 21);
- * ```
- */
+/** An episode that ended in one copy of the environment. */
 export interface EpisodeEnd {
   /** Which copy, 0 to `numEnvs - 1`. */
   readonly env: number;
@@ -73,21 +33,6 @@ export interface EpisodeEnd {
 
 /**
  * What one step of all environment copies gives. The arrays may be reused by the next step.
- *
- * @example
- * ```ts
- * import type { VecStepLike } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const step: VecStepLike = {
- *   observations: new Float32Array(2),
- *   finalObservations: new Float32Array(2),
- *   rewards: Float64Array.of(1, 1),
- *   terminated: Uint8Array.of(0, 1),
- *   truncated: Uint8Array.of(0, 0),
- * };
- * assertEquals(step.rewards.length, 2);
- * ```
  */
 export interface VecStepLike {
   /** Observations after the step; rows that ended hold the first observation of the next episode. */
@@ -106,32 +51,7 @@ export interface VecStepLike {
   readonly lost?: readonly number[];
 }
 
-/**
- * The members of a vector environment that training and evaluation need.
- *
- * @example
- * ```ts
- * import type { VecEnvLike } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const env: VecEnvLike = {
- *   numEnvs: 1,
- *   reset: () => new Float32Array(1),
- *   step: () => ({
- *     observations: new Float32Array(1),
- *     finalObservations: new Float32Array(1),
- *     rewards: Float64Array.of(1),
- *     terminated: Uint8Array.of(1),
- *     truncated: Uint8Array.of(0),
- *   }),
- *   snapshot: () => null,
- *   restore: () => {},
- *   observations: () => new Float32Array(1),
- *   close: () => {},
- * };
- * assertEquals(env.step(new Int32Array(1)).rewards[0], 1);
- * ```
- */
+/** The members of a vector environment that training and evaluation need. */
 export interface VecEnvLike {
   /** Number of copies. */
   readonly numEnvs: number;
@@ -152,18 +72,7 @@ export interface VecEnvLike {
   close(): void;
 }
 
-/**
- * Something that chooses actions: a policy as evaluation sees it.
- *
- * @example
- * ```ts
- * import type { Actor } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const actor: Actor = { act: () => Int32Array.of(1) };
- * assertEquals(await actor.act(new Float32Array(1)), Int32Array.of(1));
- * ```
- */
+/** Something that chooses actions: a policy as evaluation sees it. */
 export interface Actor {
   /** The actions for a batch of observations, one row per environment copy. */
   act(observations: Batch): Awaitable<Batch>;
@@ -173,18 +82,7 @@ export interface Actor {
   close?(): void;
 }
 
-/**
- * How {@link Algorithm.policy} makes an actor.
- *
- * @example
- * ```ts
- * import type { PolicyOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PolicyOptions = { deterministic: true, numEnvs: 8 };
- * assertEquals(options.seed, undefined);
- * ```
- */
+/** How {@link Algorithm.policy} makes an actor. */
 export interface PolicyOptions {
   /**
    * Take the most likely action instead of sampling one.
@@ -206,25 +104,7 @@ export interface PolicyOptions {
   seed?: number;
 }
 
-/**
- * What the training loop needs of an algorithm.
- *
- * @example An algorithm that always takes action 0 and learns nothing.
- * ```ts
- * import type { Algorithm } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const lazy: Algorithm = {
- *   act: () => new Int32Array(2),
- *   observe: () => {},
- *   update: () => ({ value_loss: 0 }),
- *   save: () => null,
- *   restore: () => {},
- *   policy: () => ({ act: () => new Int32Array(2) }),
- * };
- * assertEquals(await lazy.update(), { value_loss: 0 });
- * ```
- */
+/** What the training loop needs of an algorithm. */
 export interface Algorithm {
   /** The actions to take in training, one row per environment copy. */
   act(observations: Batch): Awaitable<Batch>;
@@ -256,21 +136,7 @@ export interface Algorithm {
   close?(): void;
 }
 
-/**
- * How {@link Algorithm.exportPolicy} writes a policy.
- *
- * @example
- * ```ts
- * import type { PolicyExport } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PolicyExport = {
- *   scaling: { mean: [0.5], variance: [0.25] },
- *   metadata: { environment: "Pendulum-v1" },
- * };
- * assertEquals(options.batchSize, undefined);
- * ```
- */
+/** How {@link Algorithm.exportPolicy} writes a policy. */
 export interface PolicyExport {
   /**
    * How observations were scaled in training:

@@ -11,18 +11,7 @@ import type { LoggedEpisode } from "./logger.ts";
 import type { StateTree } from "./state_tree.ts";
 import type { TrainResult } from "./train_result.ts";
 
-/**
- * A wish to end training, made by {@link stop}.
- *
- * @example
- * ```ts
- * import { type StopRequest, stop } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const request: StopRequest = stop("enough");
- * assertEquals(request.reason, "enough");
- * ```
- */
+/** A wish to end training, made by {@link stop}. */
 export interface StopRequest {
   /** Marks the value. */
   readonly action: "stop";
@@ -33,32 +22,10 @@ export interface StopRequest {
 /**
  * What a callback may return: nothing, `"stop"` (the callback's name is then
  * the reason), or a {@link StopRequest}.
- *
- * @example
- * ```ts
- * import { type CallbackResult, stop } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const results: CallbackResult[] = [undefined, "stop", stop("enough")];
- * assertEquals(results.length, 3);
- * ```
  */
 export type CallbackResult = void | "stop" | StopRequest;
 
-/**
- * What a callback can see of the run. The numbers are those of the moment.
- *
- * @example
- * ```ts
- * import type { Callback, TrainContext } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const seen: number[] = [];
- * const callback: Callback = { onStep: ({ step }) => void seen.push(step) };
- * callback.onStep!({ step: 16 } as TrainContext, {} as never);
- * assertEquals(seen, [16]);
- * ```
- */
+/** What a callback can see of the run. The numbers are those of the moment. */
 export interface TrainContext {
   /** The algorithm that is trained. */
   readonly algorithm: Algorithm;
@@ -83,22 +50,6 @@ export interface TrainContext {
 /**
  * Something told of what happens in training. Each method is optional, may
  * return a promise, and may ask for the end by returning {@link stop}.
- *
- * @example Counting updates, also over a resume.
- * ```ts
- * import type { Callback } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * let count = 0;
- * const counter: Callback = {
- *   name: "counter",
- *   onUpdate: () => void count++,
- *   save: () => count,
- *   restore: (state) => void (count = state as number),
- * };
- * counter.restore!(7);
- * assertEquals(counter.save!(), 7);
- * ```
  */
 export interface Callback {
   /** Names the callback in checkpoints and stop reasons. */

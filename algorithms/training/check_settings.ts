@@ -1,14 +1,4 @@
-/**
- * The range that settings must lie in.
- *
- * @example
- * ```ts
- * import { checkSettings, type SettingsRange } from "@bellman/training";
- *
- * const share: SettingsRange = { minimum: 0, maximum: 1 };
- * checkSettings({ gamma: 0.99 }, { of: "my algorithm", ...share });
- * ```
- */
+/** The range that settings must lie in. */
 export interface SettingsRange {
   /** The least number. */
   readonly minimum: number;

@@ -1,24 +1,7 @@
 import type { Batch } from "./algorithm.ts";
 import { isTypedArray } from "./state_tree.ts";
 
-/**
- * A step as algorithms take it in; observations of any space.
- *
- * @example
- * ```ts
- * import { checkStep, type ObservedStep } from "@bellman/training";
- * import { assertThrows } from "@std/assert";
- *
- * const step: ObservedStep = {
- *   observations: { speed: Float32Array.of(0), image: Uint8Array.of(1, 2) },
- *   rewards: Float64Array.of(NaN),
- *   terminated: Uint8Array.of(0),
- *   truncated: Uint8Array.of(0),
- *   finalObservations: {},
- * };
- * assertThrows(() => checkStep(step, { numEnvs: 1, step: 1 }), RangeError);
- * ```
- */
+/** A step as algorithms take it in; observations of any space. */
 export interface ObservedStep {
   /** Observations after the step, `[numEnvs, ...]`. */
   readonly observations: unknown;
@@ -32,22 +15,7 @@ export interface ObservedStep {
   readonly finalObservations: unknown;
 }
 
-/**
- * Size and time of what is checked, for the message.
- *
- * @example
- * ```ts
- * import { checkObservations, type StepPlace } from "@bellman/training";
- * import { assertThrows } from "@std/assert";
- *
- * const place: StepPlace = { numEnvs: 2, step: 40 };
- * assertThrows(
- *   () => checkObservations(Float32Array.of(NaN, 0), place),
- *   RangeError,
- *   "of copy 0 at step 40",
- * );
- * ```
- */
+/** Size and time of what is checked, for the message. */
 export interface StepPlace {
   /** Number of environment copies. */
   readonly numEnvs: number;

@@ -19,21 +19,7 @@ import { encodeSafetensors } from "./safetensors.ts";
 import { splitState } from "./_state_json.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/**
- * Options of {@link CheckpointStore.save}.
- *
- * @example
- * ```ts
- * import { CheckpointStore, type SaveOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SaveOptions = { keepLast: 1 };
- * const store = new CheckpointStore(await Deno.makeTempDir());
- * store.save(80, null, options);
- * store.save(160, null, options);
- * assertEquals(store.list().checkpoints.map(({ step }) => step), [160]);
- * ```
- */
+/** Options of {@link CheckpointStore.save}. */
 export interface SaveOptions {
   /**
    * Keep it as the best one, apart from the numbered ones and in place of the former best.
@@ -55,36 +41,10 @@ export interface SaveOptions {
   notes?: CheckpointNotes;
 }
 
-/**
- * Plain values beside the state of a checkpoint: what JSON holds as it is.
- *
- * @example
- * ```ts
- * import { type CheckpointNotes, CheckpointStore } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const notes: CheckpointNotes = { seed: 1 };
- * const store = new CheckpointStore(await Deno.makeTempDir());
- * store.save(80, null, { notes });
- * assertEquals(store.load().notes, { seed: 1 });
- * ```
- */
+/** Plain values beside the state of a checkpoint: what JSON holds as it is. */
 export type CheckpointNotes = Readonly<Record<string, StateTree>>;
 
-/**
- * Options of {@link CheckpointStore.load}.
- *
- * @example
- * ```ts
- * import { CheckpointStore, type LoadOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const store = new CheckpointStore(await Deno.makeTempDir());
- * for (const step of [80, 160]) store.save(step, null);
- * const options: LoadOptions = { before: 160 };
- * assertEquals(store.load("latest", options).step, 80);
- * ```
- */
+/** Options of {@link CheckpointStore.load}. */
 export interface LoadOptions {
   /**
    * With `"latest"`: only checkpoints of earlier steps, such as those before one that could not be restored.
@@ -94,19 +54,7 @@ export interface LoadOptions {
   before?: number;
 }
 
-/**
- * A checkpoint on the disk.
- *
- * @example
- * ```ts
- * import { type CheckpointInfo, CheckpointStore } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const store = new CheckpointStore(await Deno.makeTempDir());
- * const info: CheckpointInfo = store.save(80, null);
- * assertEquals(info.path, `${store.dir}/step_000000080.json`);
- * ```
- */
+/** A checkpoint on the disk. */
 export interface CheckpointInfo {
   /** Environment steps at which it was made. */
   readonly step: number;
@@ -116,21 +64,7 @@ export interface CheckpointInfo {
   readonly best: boolean;
 }
 
-/**
- * A checkpoint with its state.
- *
- * @example
- * ```ts
- * import { type Checkpoint, CheckpointStore } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const store = new CheckpointStore(await Deno.makeTempDir());
- * store.save(80, { updates: 1 });
- * const checkpoint: Checkpoint = store.load("latest");
- * assertEquals(checkpoint.state, { updates: 1 });
- * assertEquals(checkpoint.warnings, []);
- * ```
- */
+/** A checkpoint with its state. */
 export interface Checkpoint extends CheckpointInfo {
   /** What was saved. */
   readonly state: StateTree;
@@ -140,19 +74,7 @@ export interface Checkpoint extends CheckpointInfo {
   readonly warnings: readonly string[];
 }
 
-/**
- * The checkpoints of a folder.
- *
- * @example
- * ```ts
- * import { type CheckpointList, CheckpointStore } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const store = new CheckpointStore(await Deno.makeTempDir());
- * const list: CheckpointList = store.list();
- * assertEquals(list, { checkpoints: [], best: undefined, warnings: [] });
- * ```
- */
+/** The checkpoints of a folder. */
 export interface CheckpointList {
   /** The numbered ones, oldest first. */
   readonly checkpoints: readonly CheckpointInfo[];

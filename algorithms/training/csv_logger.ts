@@ -5,18 +5,7 @@ import { AppendFile, stepOfRow } from "./_append_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/**
- * Options of {@link CsvLogger}.
- *
- * @example
- * ```ts
- * import type { CsvLoggerOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CsvLoggerOptions = { stepColumn: "frames" };
- * assertEquals(options.stepColumn, "frames");
- * ```
- */
+/** Options of {@link CsvLogger}. */
 export interface CsvLoggerOptions {
   /**
    * The column that holds a row's step.

@@ -15,18 +15,7 @@ import { layLegend } from "./_curve_legend.ts";
 import { curveStyle, paletteSize, px, svgText } from "./_markup.ts";
 import { escapeMarkup } from "./escape_markup.ts";
 
-/**
- * Options of {@link renderCurves}.
- *
- * @example
- * ```ts
- * import { type CurvesOptions, renderCurves } from "@bellman/training";
- * import { assertStringIncludes } from "@std/assert";
- *
- * const options: CurvesOptions = { title: "CartPole-v1", width: 500 };
- * assertStringIncludes(renderCurves([], options), 'width="500"');
- * ```
- */
+/** Options of {@link renderCurves}. */
 export interface CurvesOptions {
   /**
    * Heading.

@@ -1,23 +1,7 @@
 import type { Statistics } from "./algorithm.ts";
 import { isStateRecord, type StateTree } from "./state_tree.ts";
 
-/**
- * What {@link TrainingDivergedError} tells.
- *
- * @example
- * ```ts
- * import { type Divergence, TrainingDivergedError } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const divergence: Divergence = {
- *   statistic: "value_loss",
- *   value: Infinity,
- *   step: 80,
- *   updates: 1,
- * };
- * assertEquals(new TrainingDivergedError(divergence).step, 80);
- * ```
- */
+/** What {@link TrainingDivergedError} tells. */
 export interface Divergence {
   /** Name of the statistic, or path of the parameter, that is not finite. */
   readonly statistic: string;

@@ -1,17 +1,6 @@
 import { type Callback, stop } from "./callback.ts";
 
-/**
- * Options of {@link stopOnNoImprovement}.
- *
- * @example
- * ```ts
- * import { type NoImprovementOptions, stopOnNoImprovement } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: NoImprovementOptions = { patience: 10, minDelta: 1 };
- * assertEquals(stopOnNoImprovement(options).name, "no improvement");
- * ```
- */
+/** Options of {@link stopOnNoImprovement}. */
 export interface NoImprovementOptions {
   /**
    * Evaluations without an improvement after which to stop.

@@ -3,18 +3,7 @@ import { EpisodeTracker } from "./_episode_tracker.ts";
 import { Breather } from "./_breather.ts";
 import { checkObservations, checkStep } from "./check_step.ts";
 
-/**
- * Options of {@link evaluate}.
- *
- * @example
- * ```ts
- * import type { EvaluateOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: EvaluateOptions = { episodes: 20, seed: 1 };
- * assertEquals(options.episodes, 20);
- * ```
- */
+/** Options of {@link evaluate}. */
 export interface EvaluateOptions {
   /**
    * Number of episodes, exactly.
@@ -32,18 +21,7 @@ export interface EvaluateOptions {
   signal?: AbortSignal;
 }
 
-/**
- * Seeds of a run's evaluations, as {@link evaluationSeeds} gives them.
- *
- * @example
- * ```ts
- * import { type EvaluationSeeds, evaluationSeeds } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const seeds: EvaluationSeeds = evaluationSeeds(0);
- * assertEquals(seeds.during, 10_000);
- * ```
- */
+/** Seeds of a run's evaluations, as {@link evaluationSeeds} gives them. */
 export interface EvaluationSeeds {
   /** Evaluations during training: the same episodes each time. */
   readonly during: number;
@@ -77,18 +55,7 @@ export function evaluationSeeds(seed: number): EvaluationSeeds {
   return { during: other(10_000), final: other(20_000), later: other(30_000) };
 }
 
-/**
- * Returns and lengths of evaluation episodes, with their summary.
- *
- * @example
- * ```ts
- * import { type EvaluationResult, summarizeEpisodes } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const result: EvaluationResult = summarizeEpisodes([1, 3], [10, 30]);
- * assertEquals(result.stdReturn, 1);
- * ```
- */
+/** Returns and lengths of evaluation episodes, with their summary. */
 export interface EvaluationResult {
   /** Return of each episode, ordered by copy, then by time. */
   readonly returns: readonly number[];

@@ -1,18 +1,7 @@
 import type { EpisodeEnd, Statistics } from "./algorithm.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/**
- * One row of a log.
- *
- * @example
- * ```ts
- * import type { LogRow } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const row: LogRow = { step: 80, statistics: { value_loss: 0.5 } };
- * assertEquals(row.statistics.value_loss, 0.5);
- * ```
- */
+/** One row of a log. */
 export interface LogRow {
   /** Environment steps taken, over all copies. */
   readonly step: number;
@@ -20,24 +9,7 @@ export interface LogRow {
   readonly statistics: Statistics;
 }
 
-/**
- * An ended episode with the step at which it ended.
- *
- * @example
- * ```ts
- * import type { LoggedEpisode } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const episode: LoggedEpisode = {
- *   step: 64,
- *   env: 1,
- *   return: 21,
- *   length: 21,
- *   terminated: true,
- * };
- * assertEquals(episode.step, 64);
- * ```
- */
+/** An ended episode with the step at which it ended. */
 export interface LoggedEpisode extends EpisodeEnd {
   /** Environment steps taken when the episode ended, over all copies. */
   readonly step: number;
@@ -46,17 +18,6 @@ export interface LoggedEpisode extends EpisodeEnd {
 /**
  * Somewhere that statistics go. All methods are synchronous, so that what was
  * logged before a checkpoint is in the file before the checkpoint is.
- *
- * @example A logger that keeps rows in memory.
- * ```ts
- * import type { Logger, LogRow } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const rows: LogRow[] = [];
- * const logger: Logger = { write: (row) => void rows.push(row), close: () => {} };
- * logger.write({ step: 80, statistics: { value_loss: 0.5 } });
- * assertEquals(rows.length, 1);
- * ```
  */
 export interface Logger {
   /** Logs one row. */

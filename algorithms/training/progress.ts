@@ -1,20 +1,4 @@
-/**
- * How far a run is.
- *
- * @example
- * ```ts
- * import type { ProgressState } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const state: ProgressState = {
- *   step: 50,
- *   totalTimesteps: 200,
- *   startStep: 0,
- *   meanReturn: NaN,
- * };
- * assertEquals(state.step / state.totalTimesteps, 0.25);
- * ```
- */
+/** How far a run is. */
 export interface ProgressState {
   /** Environment steps taken. */
   readonly step: number;
@@ -28,20 +12,6 @@ export interface ProgressState {
 
 /**
  * Something that shows how far a run is. Called after each step, so it must return at once when there is nothing to show.
- *
- * @example
- * ```ts
- * import type { ProgressReporter } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const steps: number[] = [];
- * const reporter: ProgressReporter = {
- *   update: ({ step }) => void steps.push(step),
- *   finish: ({ step }) => void steps.push(step),
- * };
- * reporter.finish({ step: 9, totalTimesteps: 9, startStep: 0, meanReturn: NaN });
- * assertEquals(steps, [9]);
- * ```
  */
 export interface ProgressReporter {
   /** Shows the state, if it is time to. */

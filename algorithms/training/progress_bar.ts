@@ -1,20 +1,6 @@
 import type { ProgressReporter, ProgressState } from "./progress.ts";
 
-/**
- * Options of {@link createProgress}.
- *
- * @example
- * ```ts
- * import type { ProgressOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ProgressOptions = {
- *   write: (text) => void Deno.stderr.writeSync(new TextEncoder().encode(text)),
- *   isTerminal: Deno.stderr.isTerminal(),
- * };
- * assertEquals(options.columns, undefined);
- * ```
- */
+/** Options of {@link createProgress}. */
 export interface ProgressOptions {
   /** Takes the text, for example to standard error. */
   write: (text: string) => void;

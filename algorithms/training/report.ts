@@ -5,22 +5,7 @@ import type { LoggedEpisode, LogRow } from "./logger.ts";
 import { escapeMarkup } from "./escape_markup.ts";
 import { reportStyle } from "./_markup.ts";
 
-/**
- * What {@link renderReport} shows.
- *
- * @example
- * ```ts
- * import { renderReport, type Report } from "@bellman/training";
- * import { assertStringIncludes } from "@std/assert";
- *
- * const report: Report = {
- *   title: "A2C",
- *   progress: [],
- *   details: { steps: "200,000" },
- * };
- * assertStringIncludes(renderReport(report), "200,000");
- * ```
- */
+/** What {@link renderReport} shows. */
 export interface Report {
   /** Heading, for example the algorithm and the environment. */
   title: string;

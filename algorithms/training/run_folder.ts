@@ -102,18 +102,7 @@ export class RunFolder {
   }
 }
 
-/**
- * Options of {@link createRunFolder}.
- *
- * @example
- * ```ts
- * import type { CreateRunFolderOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CreateRunFolderOptions = { configText: "seed: 1\n" };
- * assertEquals(options.configText, "seed: 1\n");
- * ```
- */
+/** Options of {@link createRunFolder}. */
 export interface CreateRunFolderOptions {
   /**
    * Text of `config.yaml`.

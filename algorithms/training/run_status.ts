@@ -1,18 +1,7 @@
 import { checkResumable } from "./_training_state.ts";
 import type { StateTree } from "./state_tree.ts";
 
-/**
- * How far a run had come at a checkpoint.
- *
- * @example
- * ```ts
- * import type { RunStatus } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const status: RunStatus = { hasEnded: true, stopReason: "60 seconds are over" };
- * assertEquals(status.bestStep, undefined);
- * ```
- */
+/** How far a run had come at a checkpoint. */
 export interface RunStatus {
   /** Nothing is left to train or to evaluate: resuming gives the same result. */
   readonly hasEnded: boolean;

@@ -1,17 +1,6 @@
 import type { TypedArray } from "./state_tree.ts";
 
-/**
- * An array with its shape, as a safetensors file holds it.
- *
- * @example
- * ```ts
- * import type { SafeTensor } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const kernel: SafeTensor = { data: new Float32Array(6), shape: [2, 3] };
- * assertEquals(kernel.data.length, 6);
- * ```
- */
+/** An array with its shape, as a safetensors file holds it. */
 export interface SafeTensor {
   /** The values, row-major. */
   readonly data: TypedArray;
@@ -19,20 +8,7 @@ export interface SafeTensor {
   readonly shape: readonly number[];
 }
 
-/**
- * What a safetensors file holds.
- *
- * @example
- * ```ts
- * import { decodeSafetensors, encodeSafetensors, type SafeTensors } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const read: SafeTensors = decodeSafetensors(
- *   encodeSafetensors(new Map(), { step: "80" }),
- * );
- * assertEquals(read.metadata, { step: "80" });
- * ```
- */
+/** What a safetensors file holds. */
 export interface SafeTensors {
   /** The arrays by name. */
   readonly tensors: ReadonlyMap<string, SafeTensor>;

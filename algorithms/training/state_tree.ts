@@ -1,15 +1,4 @@
-/**
- * The numbers arrays that a {@link StateTree} may hold.
- *
- * @example
- * ```ts
- * import type { TypedArray } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const weights: TypedArray = new Float32Array([1, 2]);
- * assertEquals(weights.length, 2);
- * ```
- */
+/** The numbers arrays that a {@link StateTree} may hold. */
 export type TypedArray =
   | Float32Array
   | Float64Array
@@ -21,18 +10,6 @@ export type TypedArray =
  * Everything that can be saved: plain values, typed arrays, and lists and
  * records of them. A tree is owned by whoever received it: it never aliases
  * the buffers of the object that made it.
- *
- * @example
- * ```ts
- * import type { StateTree } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const state: StateTree = {
- *   step: 5,
- *   params: { "pi/kernel": new Float32Array([1, 2]) },
- * };
- * assertEquals(Object.keys(state), ["step", "params"]);
- * ```
  */
 export type StateTree =
   | null

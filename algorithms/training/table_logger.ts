@@ -1,19 +1,6 @@
 import type { Logger, LogRow } from "./logger.ts";
 
-/**
- * Options of {@link TableLogger}.
- *
- * @example
- * ```ts
- * import type { TableLoggerOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const lines: string[] = [];
- * const options: TableLoggerOptions = { write: (text) => void lines.push(text) };
- * options.write("text");
- * assertEquals(lines, ["text"]);
- * ```
- */
+/** Options of {@link TableLogger}. */
 export interface TableLoggerOptions {
   /** Takes the text of a table, for example `(text) => Deno.stdout.writeSync(encode(text))`. */
   write: (text: string) => void;

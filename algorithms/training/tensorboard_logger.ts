@@ -13,18 +13,7 @@ import type { Logger, LogRow } from "./logger.ts";
 import type { StateTree } from "./state_tree.ts";
 import { encodeRecord, type TensorBoardEvent } from "./_tfevents.ts";
 
-/**
- * Options of {@link TensorBoardLogger}.
- *
- * @example
- * ```ts
- * import type { TensorBoardLoggerOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: TensorBoardLoggerOptions = { now: () => 1_700_000_000_000 };
- * assertEquals(options.now!(), 1_700_000_000_000);
- * ```
- */
+/** Options of {@link TensorBoardLogger}. */
 export interface TensorBoardLoggerOptions {
   /**
    * Milliseconds since 1970.

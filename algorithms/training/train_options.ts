@@ -9,18 +9,6 @@ import type { StateTree } from "./state_tree.ts";
  * When and how training pauses to evaluate: at every interval, and at the end
  * whatever its step, so that the last policy is a candidate for the best. A
  * run that is interrupted is not evaluated; its resume is.
- *
- * @example
- * ```ts
- * import type { EvaluationOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const everyTenth = (total: number): Omit<EvaluationOptions, "env"> => ({
- *   everyTimesteps: total / 10,
- *   episodes: 20,
- * });
- * assertEquals(everyTenth(1000).everyTimesteps, 100);
- * ```
  */
 export interface EvaluationOptions {
   /** An environment of its own; it is reset with `seed` at each evaluation. */
@@ -50,21 +38,7 @@ export interface EvaluationOptions {
   prepare?: () => void;
 }
 
-/**
- * When and where training saves itself.
- *
- * @example
- * ```ts
- * import { type CheckpointOptions, CheckpointStore } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CheckpointOptions = {
- *   store: new CheckpointStore("runs/first/checkpoints"),
- *   everyTimesteps: 10_000,
- * };
- * assertEquals(options.keepLast, undefined);
- * ```
- */
+/** When and where training saves itself. */
 export interface CheckpointOptions {
   /** Where checkpoints go. */
   store: CheckpointStore;
@@ -89,23 +63,7 @@ export interface CheckpointOptions {
   notes?: CheckpointNotes;
 }
 
-/**
- * State beside the algorithm and environment that checkpoints should hold.
- *
- * @example
- * ```ts
- * import type { ExtraState } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * let seed = 1;
- * const extra: ExtraState = {
- *   save: () => seed,
- *   restore: (state) => void (seed = state as number),
- * };
- * extra.restore(7);
- * assertEquals(extra.save(), 7);
- * ```
- */
+/** State beside the algorithm and environment that checkpoints should hold. */
 export interface ExtraState {
   /** The state to keep. */
   save(): StateTree;
@@ -113,22 +71,7 @@ export interface ExtraState {
   restore(state: StateTree): void;
 }
 
-/**
- * Options of {@link train}.
- *
- * @example
- * ```ts
- * import { stopAfterSeconds, type TrainOptions } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const options: TrainOptions = {
- *   totalTimesteps: 200_000,
- *   seed: 1,
- *   callbacks: [stopAfterSeconds(60)],
- * };
- * assertEquals(options.callbacks?.length, 1);
- * ```
- */
+/** Options of {@link train}. */
 export interface TrainOptions {
   /** Environment steps, over all copies, at which to end: the run stops at the first count that reaches it. */
   totalTimesteps: number;

@@ -1,18 +1,6 @@
 import type { EvaluationResult } from "./evaluate.ts";
 
-/**
- * How a run ended.
- *
- * @example
- * ```ts
- * import type { TrainResult } from "@bellman/training";
- * import { assertEquals } from "@std/assert";
- *
- * const describe = ({ stopReason, step }: Pick<TrainResult, "stopReason" | "step">) =>
- *   `${stopReason} at ${step}`;
- * assertEquals(describe({ stopReason: "completed", step: 80 }), "completed at 80");
- * ```
- */
+/** How a run ended. */
 export interface TrainResult {
   /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
   readonly stopReason: string;

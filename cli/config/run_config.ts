@@ -4,15 +4,6 @@
  *
  * The comments of this type are the command line's `--help`, and its tags are
  * the schema that checks YAML files and `--set`.
- *
- * @example
- * ```ts
- * import type { RunConfig } from "@bellman/cli";
- * import { assertEquals } from "@std/assert";
- *
- * const config: Partial<RunConfig> = { env: "Pendulum-v1", numEnvs: 16 };
- * assertEquals(config.seed, undefined);
- * ```
  */
 export interface RunConfig {
   /**

@@ -15,25 +15,7 @@ import { withShapes } from "./_shapes.ts";
 import { Variants } from "./_variants.ts";
 import type { ArraysOf, CompileOptions, InputsOf } from "./types.ts";
 
-/**
- * A function that {@linkcode compile} made.
- *
- * @example
- * ```ts
- * import { compile, type Compiled } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const inputs = { x: { shape: [2], dtype: "float32" } } as const;
- * const sum: Compiled<typeof inputs, { y: tf.Tensor }> = compile(
- *   ({ x }) => ({ y: tf.sum(x) }),
- *   { inputs },
- * );
- * assertEquals(sum.run({ x: Float32Array.of(1, 2) }).y[0], 3);
- * assertEquals(sum.graph.nodes.length, 1);
- * ```
- */
+/** A function that {@linkcode compile} made. */
 export interface Compiled<Types, Outputs> {
   /** What runs it. */
   readonly engine: "onnx" | "eager";

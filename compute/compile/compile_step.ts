@@ -13,27 +13,7 @@ import type {
   TensorInput,
 } from "./types.ts";
 
-/**
- * How a step of a state is compiled.
- *
- * @example
- * ```ts
- * import { compileStep, type CompileStepOptions } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options = {
- *   state: { total: tf.scalar(0) },
- *   inputs: { x: { shape: [], dtype: "float32" } },
- * } as const satisfies CompileStepOptions<object, object>;
- * const add = compileStep(({ total }, { x }) => ({
- *   state: { total: tf.add(total, x) },
- * }), options);
- * add.run({ x: 2 });
- * assertEquals(add.read().total.data[0], 2);
- * ```
- */
+/** How a step of a state is compiled. */
 export interface CompileStepOptions<State, Types>
   extends CompileOptions<Types> {
   /** The state at the start, in nested records; its tensors are copied. */
@@ -43,17 +23,6 @@ export interface CompileStepOptions<State, Types>
 /**
  * What a step returns as the new state: tensors of the same names. Their ranks
  * are checked when the step is compiled, as operations do not tell them.
- *
- * @example
- * ```ts
- * import type { NextState } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const state = { total: tf.scalar(1) };
- * const next: NextState<typeof state> = { total: tf.add(state.total, 1) };
- * assertEquals(next.total.dataSync()[0], 2);
- * ```
  */
 export type NextState<State> = {
   readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
@@ -61,66 +30,21 @@ export type NextState<State> = {
     : NextState<State[K]>;
 };
 
-/**
- * Numbers of a state's tensors, owned by the caller.
- *
- * @example
- * ```ts
- * import type { StateArrays } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import type * as tf from "@tensorflow/tfjs";
- *
- * const saved: StateArrays<{ w: tf.Tensor }> = {
- *   w: { data: Float32Array.of(1, 2), shape: [2] },
- * };
- * assertEquals(saved.w.data.length, 2);
- * ```
- */
+/** Numbers of a state's tensors, owned by the caller. */
 export type StateArrays<State> = {
   readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
     ? { data: TensorData; shape: number[] }
     : StateArrays<State[K]>;
 };
 
-/**
- * The state itself, for other compiled functions to read in place.
- *
- * @example
- * ```ts
- * import type { ResidentState } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import type * as tf from "@tensorflow/tfjs";
- *
- * const resident: ResidentState<{ w: tf.Tensor }> = { w: Float32Array.of(1) };
- * assertEquals(Object.keys(resident), ["w"]);
- * ```
- */
+/** The state itself, for other compiled functions to read in place. */
 export type ResidentState<State> = {
   readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
     ? TensorInput
     : ResidentState<State[K]>;
 };
 
-/**
- * A step that {@linkcode compileStep} made, and the state that it moves.
- *
- * @example
- * ```ts
- * import { type CompiledStep, compileStep } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const state = { count: tf.scalar(0) };
- * const step: CompiledStep<typeof state, object, object> = compileStep(
- *   ({ count }) => ({ state: { count: tf.add(count, 1) } }),
- *   { state, inputs: {} },
- * );
- * step.run({});
- * step.run({});
- * assertEquals(step.read().count.data[0], 2);
- * ```
- */
+/** A step that {@linkcode compileStep} made, and the state that it moves. */
 export interface CompiledStep<State, Types, Outputs> {
   /** What runs it. */
   readonly engine: "onnx" | "eager";

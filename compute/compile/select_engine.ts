@@ -2,18 +2,7 @@ import { RUNTIME_VERSION } from "../runtime/library.ts";
 import { resolveEngine } from "./_engine.ts";
 import type { Engine } from "./types.ts";
 
-/**
- * Which engine was taken.
- *
- * @example
- * ```ts
- * import { type EngineInfo, selectEngine } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const info: EngineInfo = selectEngine("eager");
- * assertEquals(info.name, "eager");
- * ```
- */
+/** Which engine was taken. */
 export interface EngineInfo {
   /** Its name. */
   readonly name: "onnx" | "eager";

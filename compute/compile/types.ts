@@ -4,19 +4,6 @@ import type { TensorData, TensorType } from "../graph/graph.ts";
 /**
  * What runs a compiled function: ONNX Runtime (`onnx`), TensorFlow.js kernel
  * by kernel (`eager`), or the first of both that there is (`auto`).
- *
- * @example
- * ```ts
- * import { compile, type Engine } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const engine: Engine = "eager";
- * const x = { shape: [2], dtype: "float32" } as const;
- * const twice = compile(({ x }) => ({ y: tf.mul(x, 2) }), { inputs: { x }, engine });
- * assertEquals(twice.engine, engine);
- * ```
  */
 export type Engine = "auto" | "onnx" | "eager";
 
@@ -25,19 +12,6 @@ export type Engine = "auto" | "onnx" | "eager";
  * and size, a number for a scalar, an array with a shape of its own, or a
  * tensor of TensorFlow.js. Arrays that stay the same from call to call are
  * read in place, without copying.
- *
- * @example
- * ```ts
- * import type { TensorInput } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const inputs: TensorInput[] = [
- *   0.5,
- *   Float32Array.of(1, 2),
- *   { data: Float32Array.of(1, 2), shape: [2, 1] },
- * ];
- * assertEquals(inputs.length, 3);
- * ```
  */
 export type TensorInput =
   | number
@@ -45,63 +19,21 @@ export type TensorInput =
   | tf.Tensor
   | { readonly data: TensorData; readonly shape: readonly number[] };
 
-/**
- * Inputs in the place of their declarations.
- *
- * @example
- * ```ts
- * import type { InputsOf } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const types = { x: { shape: [2], dtype: "float32" } } as const;
- * const inputs: InputsOf<typeof types> = { x: Float32Array.of(1, 2) };
- * assertEquals(Object.keys(inputs), Object.keys(types));
- * ```
- */
+/** Inputs in the place of their declarations. */
 export type InputsOf<Types> = {
   readonly [K in keyof Types]: NonNullable<Types[K]> extends
     TensorType | tf.Tensor ? TensorInput
     : InputsOf<Types[K]>;
 };
 
-/**
- * Arrays in the place of the tensors that a function returns.
- *
- * @example
- * ```ts
- * import type { ArraysOf } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import type * as tf from "@tensorflow/tfjs";
- *
- * const arrays: ArraysOf<{ loss: tf.Scalar }> = { loss: Float32Array.of(3) };
- * assertEquals(arrays.loss[0], 3);
- * ```
- */
+/** Arrays in the place of the tensors that a function returns. */
 export type ArraysOf<Outputs> = {
   readonly [K in keyof Outputs]: NonNullable<Outputs[K]> extends tf.Tensor
     ? TensorData
     : ArraysOf<Outputs[K]>;
 };
 
-/**
- * How a function is compiled.
- *
- * @example
- * ```ts
- * import { compile, type CompileOptions } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const options = {
- *   inputs: { x: { shape: [2], dtype: "float32" } },
- *   threads: 1,
- *   name: "sum",
- * } as const satisfies CompileOptions<object>;
- * const sum = compile(({ x }) => ({ y: tf.sum(x) }), options);
- * assertEquals(sum.run({ x: Float32Array.of(1, 2) }).y[0], 3);
- * ```
- */
+/** How a function is compiled. */
 export interface CompileOptions<Types> {
   /** Shape and type of each input, in nested records; tensors declare too. */
   readonly inputs: Types;

@@ -1,30 +1,10 @@
 /**
  * Types of the numbers in a graph. `uint8` is for inputs alone: TensorFlow.js
  * has no such tensors, so a traced function sees them as `int32`.
- *
- * @example
- * ```ts
- * import type { DType } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const pixels: DType = "uint8";
- * assertEquals(pixels, "uint8");
- * ```
  */
 export type DType = "float32" | "int32" | "bool" | "uint8";
 
-/**
- * Shape and type of a tensor.
- *
- * @example
- * ```ts
- * import type { TensorType } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const images: TensorType = { shape: [16, 84, 84, 4], dtype: "uint8" };
- * assertEquals(images.shape.length, 4);
- * ```
- */
+/** Shape and type of a tensor. */
 export interface TensorType {
   /** Length of each axis. */
   readonly shape: readonly number[];
@@ -35,50 +15,13 @@ export interface TensorType {
 /**
  * A tensor of a graph: what one node makes and others take. Values are told
  * apart by identity.
- *
- * @example
- * ```ts
- * import { trace, type Value } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const x = { shape: [2, 3], dtype: "float32" } as const;
- * const graph = trace(({ x }) => ({ y: tf.sum(x, 1) }), { x });
- * const value: Value = graph.outputs[0].value;
- * assertEquals(value.shape, [2]);
- * ```
  */
 export type Value = TensorType;
 
-/**
- * Settings of a node, by the names of TensorFlow.js's kernel attributes.
- *
- * @example
- * ```ts
- * import type { Attributes } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const attributes: Attributes = { transposeA: false, transposeB: true };
- * assertEquals(attributes.transposeB, true);
- * ```
- */
+/** Settings of a node, by the names of TensorFlow.js's kernel attributes. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/**
- * One operation: a kernel of TensorFlow.js, or a `Constant`.
- *
- * @example
- * ```ts
- * import { type Node, trace } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const x = { shape: [2], dtype: "float32" } as const;
- * const graph = trace(({ x }) => ({ y: tf.exp(x) }), { x });
- * const node: Node = graph.nodes[0];
- * assertEquals(node.op, "Exp");
- * ```
- */
+/** One operation: a kernel of TensorFlow.js, or a `Constant`. */
 export interface Node {
   /** Name of the kernel, or `Constant`. */
   readonly op: string;
@@ -92,51 +35,15 @@ export interface Node {
   readonly source?: { toString(): string };
 }
 
-/**
- * Numbers of a constant: all of them, or the one that all are.
- *
- * @example
- * ```ts
- * import type { ConstantData } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const ones: ConstantData = { fill: 1 };
- * assertEquals(ones.fill, 1);
- * ```
- */
+/** Numbers of a constant: all of them, or the one that all are. */
 export type ConstantData =
   | { readonly fill: number; readonly values?: undefined }
   | { readonly values: TensorData; readonly fill?: undefined };
 
-/**
- * Numbers of a tensor, row-major.
- *
- * @example
- * ```ts
- * import type { TensorData } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const data: TensorData = Float32Array.of(1, 2);
- * assertEquals(data.length, 2);
- * ```
- */
+/** Numbers of a tensor, row-major. */
 export type TensorData = Float32Array | Int32Array | Uint8Array;
 
-/**
- * A tensor that comes into a graph or leaves it, by the path of its name.
- *
- * @example
- * ```ts
- * import { type NamedValue, trace } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const x = { shape: [2], dtype: "float32" } as const;
- * const graph = trace(({ x }) => ({ y: tf.exp(x) }), { x });
- * const input: NamedValue = graph.inputs[0];
- * assertEquals(input.name, "x");
- * ```
- */
+/** A tensor that comes into a graph or leaves it, by the path of its name. */
 export interface NamedValue {
   /** Path of keys, such as `batch.observations`. */
   readonly name: string;
@@ -147,20 +54,6 @@ export interface NamedValue {
 /**
  * A function of tensors as a list of operations, each after those that it
  * takes from. Graphs are not changed: passes make new ones.
- *
- * @example
- * ```ts
- * import { type Graph, trace } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const x = { shape: [2], dtype: "float32" } as const;
- * const graph: Graph = trace(({ x }) => ({ y: tf.mul(x, x) }), { x });
- * assertEquals(
- *   String(graph),
- *   "input x: float32[2]\n%0: float32[2] = Multiply(x, x)\noutput y = %0",
- * );
- * ```
  */
 export interface Graph {
   /** What it takes. */

@@ -3,15 +3,6 @@ import type { MatrixBlock } from "./_workspace.ts";
 /**
  * Numbers of a matrix, row-major, in double or single precision; a result is
  * of the kind that was given.
- *
- * @example
- * ```ts
- * import { inverseSpd, type MatrixArray } from "@bellman/compute/linear-algebra";
- * import { assertEquals } from "@std/assert";
- *
- * const matrix: MatrixArray = new Float32Array([4]);
- * assertEquals(inverseSpd(matrix), new Float32Array([0.25]));
- * ```
  */
 export type MatrixArray = Float64Array | Float32Array;
 

@@ -10,19 +10,7 @@ import {
 import { copyMirrored } from "./_transpose.ts";
 import { openWorkspace, rowStride } from "./_workspace.ts";
 
-/**
- * What {@link cholesky} can be told.
- *
- * @example
- * ```ts
- * import { cholesky, type CholeskyOptions } from "@bellman/compute/linear-algebra";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CholeskyOptions = { size: 2 };
- * const factor = cholesky(new Float64Array([4, 2, 2, 2]), options);
- * assertEquals([...factor], [2, 0, 1, 1]);
- * ```
- */
+/** What {@link cholesky} can be told. */
 export interface CholeskyOptions {
   /**
    * Rows of the matrix.
@@ -75,24 +63,7 @@ export function cholesky<T extends MatrixArray>(
   return result;
 }
 
-/**
- * What {@link choleskySolve} can be told.
- *
- * @example
- * ```ts
- * import {
- *   cholesky,
- *   choleskySolve,
- *   type CholeskySolveOptions,
- * } from "@bellman/compute/linear-algebra";
- * import { assertEquals } from "@std/assert";
- *
- * const factor = cholesky(new Float64Array([4, 0, 0, 1]));
- * const options: CholeskySolveOptions = { size: 2 };
- * const solution = choleskySolve(factor, new Float64Array([8, 3]), options);
- * assertEquals([...solution], [2, 3]);
- * ```
- */
+/** What {@link choleskySolve} can be told. */
 export interface CholeskySolveOptions {
   /**
    * Rows of the factor and of the right-hand sides.

@@ -3,19 +3,7 @@ import { factorMatrix } from "./_cholesky_factor.ts";
 import { type MatrixArray, sameKind } from "./_matrix_input.ts";
 import { copyMirrored } from "./_transpose.ts";
 
-/**
- * What {@link inverseSpd} can be told.
- *
- * @example
- * ```ts
- * import { inverseSpd, type InverseSpdOptions } from "@bellman/compute/linear-algebra";
- * import { assertEquals } from "@std/assert";
- *
- * const options: InverseSpdOptions = { size: 2 };
- * const inverse = inverseSpd(new Float64Array([4, 0, 0, 16]), options);
- * assertEquals([...inverse], [0.25, 0, 0, 0.0625]);
- * ```
- */
+/** What {@link inverseSpd} can be told. */
 export interface InverseSpdOptions {
   /**
    * Rows of the matrix.

@@ -18,17 +18,6 @@ const MIN_EXPONENT = -1000;
 /**
  * Eigenvalues and eigenvectors that {@link symmetricEigen} found: A V = V D,
  * with D diag(values) and V the vectors.
- *
- * @example
- * ```ts
- * import { type SymmetricEigen, symmetricEigen } from "@bellman/compute/linear-algebra";
- * import { assertEquals } from "@std/assert";
- *
- * const diagonal = new Float64Array([3, 0, 0, 1]);
- * const eigen: SymmetricEigen<Float64Array> = symmetricEigen(diagonal);
- * assertEquals([...eigen.values], [1, 3]);
- * assertEquals([...eigen.vectors].map(Math.abs), [0, 1, 1, 0]);
- * ```
  */
 export interface SymmetricEigen<T extends MatrixArray> {
   /** The eigenvalues, ascending: `size` numbers. */
@@ -40,22 +29,7 @@ export interface SymmetricEigen<T extends MatrixArray> {
   vectors: T;
 }
 
-/**
- * What {@link symmetricEigen} can be told.
- *
- * @example
- * ```ts
- * import {
- *   symmetricEigen,
- *   type SymmetricEigenOptions,
- * } from "@bellman/compute/linear-algebra";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SymmetricEigenOptions = { size: 2 };
- * const { values } = symmetricEigen(new Float64Array([5, 0, 0, 2]), options);
- * assertEquals([...values], [2, 5]);
- * ```
- */
+/** What {@link symmetricEigen} can be told. */
 export interface SymmetricEigenOptions {
   /**
    * Rows of the matrix.

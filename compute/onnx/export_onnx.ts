@@ -7,22 +7,7 @@ import {
 import { lowerGraph } from "./lower.ts";
 import { encodeModel } from "./protobuf.ts";
 
-/**
- * What {@linkcode exportOnnx} needs to know.
- *
- * @example
- * ```ts
- * import { exportOnnx, type ExportOnnxOptions } from "@bellman/compute";
- * import { assert } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const options = {
- *   inputs: { x: { shape: [1, 2], dtype: "float32" } },
- *   metadata: { author: "me" },
- * } as const satisfies ExportOnnxOptions<object>;
- * assert(exportOnnx(({ x }) => ({ y: tf.exp(x) }), options).length > 0);
- * ```
- */
+/** What {@linkcode exportOnnx} needs to know. */
 export interface ExportOnnxOptions<Types> {
   /** Shape and type of each input, in nested records. */
   readonly inputs: Types;

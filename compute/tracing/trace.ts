@@ -16,20 +16,7 @@ import {
   treeOf,
 } from "./tree.ts";
 
-/**
- * Tensors in the place of their types: what a traced function is given.
- *
- * @example
- * ```ts
- * import { trace, type TensorsOf } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const types = { x: { shape: [2], dtype: "float32" } } as const;
- * const double = ({ x }: TensorsOf<typeof types>) => ({ y: tf.mul(x, 2) });
- * assertEquals(trace(double, types).outputs[0].name, "y");
- * ```
- */
+/** Tensors in the place of their types: what a traced function is given. */
 export type TensorsOf<Types> = {
   readonly [K in keyof Types]: NonNullable<Types[K]> extends tf.Tensor
     ? Types[K]
@@ -38,19 +25,7 @@ export type TensorsOf<Types> = {
     : TensorsOf<Types[K]>;
 };
 
-/**
- * The type of a tensor whose shape is known.
- *
- * @example
- * ```ts
- * import type { TensorOfShape } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const matrix: TensorOfShape<readonly [2, 3]> = tf.zeros([2, 3]);
- * assertEquals(matrix.shape, [2, 3]);
- * ```
- */
+/** The type of a tensor whose shape is known. */
 export type TensorOfShape<Shape> = Shape extends readonly [] ? tf.Scalar
   : Shape extends readonly [number] ? tf.Tensor1D
   : Shape extends readonly [number, number] ? tf.Tensor2D
@@ -61,19 +36,6 @@ export type TensorOfShape<Shape> = Shape extends readonly [] ? tf.Scalar
 /**
  * Declarations of inputs in nested records: shapes and types, or tensors that
  * have them.
- *
- * @example
- * ```ts
- * import type { TypeTree } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * const types = {
- *   params: { w: tf.zeros([4, 2]) },
- *   x: { shape: [16, 4], dtype: "float32" },
- * } satisfies TypeTree;
- * assertEquals(Object.keys(types), ["params", "x"]);
- * ```
  */
 export type TypeTree = Tree<TensorType | tf.Tensor>;
 

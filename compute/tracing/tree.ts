@@ -3,15 +3,6 @@ import type { DType } from "../graph/graph.ts";
 /**
  * Nested records with leaves of one kind: how the inputs and outputs of a
  * compiled function are named.
- *
- * @example
- * ```ts
- * import type { Tree } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * const sizes: Tree<number> = { params: { kernel: 8, bias: 2 }, rate: 1 };
- * assertEquals(Object.keys(sizes), ["params", "rate"]);
- * ```
  */
 export type Tree<Leaf> = { readonly [key: string]: Leaf | Tree<Leaf> };
 

@@ -1,23 +1,7 @@
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { EpisodeStatistics } from "../vec_env.ts";
 
-/**
- * A game that has ended; which copy it ran in is for others to say.
- *
- * @example
- * ```ts
- * import type { GameStatistics } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const game: GameStatistics = {
- *   return: 7,
- *   length: 300,
- *   terminated: true,
- *   lifeReturns: [3, 4],
- * };
- * assertEquals(game.return, 3 + 4);
- * ```
- */
+/** A game that has ended; which copy it ran in is for others to say. */
 export type GameStatistics = Required<Omit<EpisodeStatistics, "env">>;
 
 /**

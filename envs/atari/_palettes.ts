@@ -20,21 +20,7 @@ const PAL_HUES = [
   "000000 2b2b2b 525252 767676 979797 b6b6b6 d2d2d2 ececec",
 ];
 
-/**
- * What the numbers in an emulator's screen stand for.
- *
- * @example
- * ```ts
- * import { Ale, isAtariInstalled, type Palette } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * if (isAtariInstalled()) {
- *   using ale = new Ale("breakout");
- *   const { gray }: Palette = ale.palette;
- *   assertEquals(ale.gray(), ale.screen().map((it) => gray[it]));
- * }
- * ```
- */
+/** What the numbers in an emulator's screen stand for. */
 export interface Palette {
   /** Red, green and blue of each of the 256 numbers, one after the other. */
   readonly rgb: Uint8Array;

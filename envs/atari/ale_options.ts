@@ -7,21 +7,7 @@ import {
 } from "./_check_options.ts";
 import type { AtariGame } from "./roms.ts";
 
-/**
- * Settings of {@linkcode Ale}.
- *
- * @example
- * ```ts
- * import { Ale, type AleOptions, isAtariInstalled } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AleOptions = { mode: 4, difficulty: 1 };
- * if (isAtariInstalled()) {
- *   using ale = new Ale("breakout", options);
- *   assertEquals(ale.mode, 4);
- * }
- * ```
- */
+/** Settings of {@linkcode Ale}. */
 export interface AleOptions {
   /**
    * The game's mode, one of {@linkcode AtariGame}'s modes.

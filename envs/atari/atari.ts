@@ -19,18 +19,7 @@ import { GameLimit } from "./wrappers/game_limit.ts";
 import { NoopReset } from "./wrappers/noop_reset.ts";
 import { PreprocessFrame } from "./wrappers/preprocess_frame.ts";
 
-/**
- * Settings of {@linkcode atari}.
- *
- * @example
- * ```ts
- * import type { AtariOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AtariOptions = { preset: "deepmind", maxEpisodeSteps: 4500 };
- * assertEquals(options.maxEpisodeSteps, 4500);
- * ```
- */
+/** Settings of {@linkcode atari}. */
 export interface AtariOptions extends PreprocessingOptions {
   /**
    * Steps after which an episode is truncated; a game that this cuts off is told

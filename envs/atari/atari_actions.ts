@@ -1,14 +1,4 @@
-/**
- * What each of the emulator's actions presses, by its number.
- *
- * @example
- * ```ts
- * import { ATARI_ACTIONS } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(ATARI_ACTIONS[10], "UPFIRE");
- * ```
- */
+/** What each of the emulator's actions presses, by its number. */
 export const ATARI_ACTIONS: readonly string[] = [
   "NOOP",
   "FIRE",

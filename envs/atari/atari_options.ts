@@ -7,22 +7,7 @@ import {
   type OptionKinds,
 } from "./_check_options.ts";
 
-/**
- * Settings of {@linkcode AtariEnv}: ale-py's, with its defaults.
- *
- * @example
- * ```ts
- * import { AtariEnv, type AtariEnvOptions, isAtariInstalled } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AtariEnvOptions = { obsType: "ram", frameskip: [2, 5] };
- * if (isAtariInstalled()) {
- *   const env = new AtariEnv("pong", options);
- *   assertEquals(env.observationSpace.shape, [128]);
- *   env.close();
- * }
- * ```
- */
+/** Settings of {@linkcode AtariEnv}: ale-py's, with its defaults. */
 export interface AtariEnvOptions
   extends Omit<AleOptions, "repeatActionProbability" | "seed"> {
   /**

@@ -29,18 +29,7 @@ import {
 } from "./preprocessing_options.ts";
 import { seedSequence } from "./_seed_sequence.ts";
 
-/**
- * Settings of {@linkcode AtariVecEnv}.
- *
- * @example
- * ```ts
- * import type { AtariVecOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AtariVecOptions = { numEnvs: 16, preset: "deepmind" };
- * assertEquals(options.numEnvs, 16);
- * ```
- */
+/** Settings of {@linkcode AtariVecEnv}. */
 export interface AtariVecOptions extends AtariOptions {
   /** How many copies. */
   numEnvs: number;

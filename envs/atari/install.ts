@@ -2,12 +2,15 @@
  * Sets up the Arcade Learning Environment: its C library and ale-py's ROMs, from
  * the wheels that PyPI has of them. Doing it twice does nothing.
  *
- *     deno run -A jsr:@bellman/envs/atari/install [--accept-license]
- *       [--wheel PATH ...] [--dir DIR] [--allow-other-version]
- *
  * In Bellman's repository this is `deno task install-atari`. Wheels are
  * downloaded with `pip download`, or given by path where there is no network;
  * their hashes are checked in any case. Importing this installs nothing.
+ *
+ * @example
+ * ```sh
+ * deno run -A jsr:@bellman/envs/atari/install [--accept-license] \
+ *   [--wheel PATH ...] [--dir DIR] [--allow-other-version]
+ * ```
  *
  * @module
  */

@@ -2,6 +2,19 @@
  * The Arcade Learning Environment: Atari 2600 games, with the ids, settings and
  * rewards that they have in Gymnasium.
  *
+ * @example
+ * ```ts
+ * import { make } from "@bellman/envs";
+ * import { isAtariInstalled } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const env = make("ALE/Pong-v5");
+ *   assertEquals(env.observationSpace.type, "box");
+ *   env.close();
+ * }
+ * ```
+ *
  * @module
  */
 import "./register.ts";

@@ -10,18 +10,7 @@ import {
 } from "./_check_options.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
 
-/**
- * Names of the standard settings of {@linkcode PreprocessingOptions}.
- *
- * @example
- * ```ts
- * import type { PreprocessingPreset } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const preset: PreprocessingPreset = "deepmind";
- * assertEquals(preset.length, 8);
- * ```
- */
+/** Names of the standard settings of {@linkcode PreprocessingOptions}. */
 export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";
 
 /**
@@ -44,15 +33,6 @@ export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";
  * `AtariPreprocessing` around the games of v5, with the sticky actions of Machado
  * et al. (2018). In all of them frames are averaged over areas, where Mnih et al.
  * interpolated, four are stacked, and a game lasts half an hour at most.
- *
- * @example
- * ```ts
- * import type { PreprocessingOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PreprocessingOptions = { preset: "baselines", clipReward: false };
- * assertEquals(options.preset, "baselines");
- * ```
  */
 export interface PreprocessingOptions {
   /**

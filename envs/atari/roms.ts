@@ -7,18 +7,7 @@ import { tellPermission } from "../_permission.ts";
 import { atariFolder } from "./_ale_library.ts";
 import { ROM_TABLE } from "./_rom_table.ts";
 
-/**
- * What is known of a game.
- *
- * @example
- * ```ts
- * import { type AtariGame, atariGame } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const game: AtariGame = atariGame("pong");
- * assertEquals([game.name, game.modes], ["Pong", [0, 1]]);
- * ```
- */
+/** What is known of a game. */
 export interface AtariGame {
   /** The ROM's file name without its ending, such as `space_invaders`. */
   readonly id: string;
@@ -72,14 +61,6 @@ function parseGame(row: string): AtariGame {
 /**
  * The games for one player whose ROMs ale-py carries, by id in the order of the
  * alphabet.
- *
- * @example
- * ```ts
- * import { ATARI_GAMES } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(ATARI_GAMES.size, 104);
- * ```
  */
 export const ATARI_GAMES: ReadonlyMap<string, AtariGame> = new Map(
   ROM_TABLE.map(parseGame).map((game) => [game.id, game]),

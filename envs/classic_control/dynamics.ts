@@ -9,33 +9,6 @@ import type { BoxSpace, DiscreteSpace } from "../space.ts";
  * one environment and a batch of them share the same code, bit for bit. The
  * ones for all rows are loops of their own in each file, so that the engine can
  * inline what one row needs.
- *
- * @example
- * ```ts
- * import { type Dynamics, DynamicsVecEnv, box, discrete } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const walk: Dynamics = {
- *   name: "Walk",
- *   stateSize: 1,
- *   observationSpace: box({ shape: [1] }),
- *   actionSpace: discrete(2),
- *   reset: (state, at) => void (state[at] = 0),
- *   step: (state, at, action) => (state[at] += 2 * action - 1),
- *   hasEnded: (state, at) => state[at] >= 3,
- *   observe: (state, at, target) => void (target.values[target.at] = state[at]),
- *   stepAll(state, { actions, rewards, terminated }) {
- *     for (let i = 0; i < rewards.length; i++) {
- *       rewards[i] = walk.step(state, i, actions[i]);
- *       terminated[i] = walk.hasEnded(state, i) ? 1 : 0;
- *     }
- *   },
- *   observeAll: (state, values) => values.set(state),
- * };
- * const env = new DynamicsVecEnv(walk, { numEnvs: 2 });
- * env.reset({ seed: 0 });
- * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [-1, 1]);
- * ```
  */
 export interface Dynamics {
   /** What it is called in error messages. */
@@ -60,19 +33,7 @@ export interface Dynamics {
   observeAll(state: Float64Array, observations: Float32Array): void;
 }
 
-/**
- * Where an observation is written.
- *
- * @example
- * ```ts
- * import type { ObservationRow } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const second: ObservationRow = { values: new Float32Array(8), at: 4 };
- * second.values[second.at] = 0.5;
- * assertEquals(second.values[4], 0.5);
- * ```
- */
+/** Where an observation is written. */
 export interface ObservationRow {
   /** The array it is part of. */
   values: Float32Array;
@@ -80,22 +41,7 @@ export interface ObservationRow {
   at: number;
 }
 
-/**
- * The actions of all rows, and where what comes of them is written.
- *
- * @example
- * ```ts
- * import type { DynamicsRows } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const rows: DynamicsRows = {
- *   actions: Int32Array.of(0, 1),
- *   rewards: new Float64Array(2),
- *   terminated: new Uint8Array(2),
- * };
- * assertEquals(rows.actions.length, rows.rewards.length);
- * ```
- */
+/** The actions of all rows, and where what comes of them is written. */
 export interface DynamicsRows {
   /** One action for each row. */
   readonly actions: Int32Array | Float32Array;

@@ -8,18 +8,7 @@ import type { BoxArray, Space } from "../space.ts";
 import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import type { Dynamics } from "./dynamics.ts";
 
-/**
- * Settings of the batched environments.
- *
- * @example
- * ```ts
- * import { CartPoleVecEnv, type BatchedOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: BatchedOptions = { numEnvs: 4, maxEpisodeSteps: 10 };
- * assertEquals(new CartPoleVecEnv(options).numEnvs, 4);
- * ```
- */
+/** Settings of the batched environments. */
 export interface BatchedOptions {
   /** How many copies. */
   numEnvs: number;

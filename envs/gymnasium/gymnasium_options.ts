@@ -1,20 +1,6 @@
 import type { EnvKwargs } from "../registration.ts";
 
-/**
- * A wrapper of Python around each environment.
- *
- * @example
- * ```ts
- * import type { PythonWrapper } from "@bellman/envs/gymnasium";
- * import { assertEquals } from "@std/assert";
- *
- * const wrapper: PythonWrapper = {
- *   name: "gymnasium.wrappers:RescaleAction",
- *   kwargs: { min_action: -1, max_action: 1 },
- * };
- * assertEquals(wrapper.name.split(":").length, 2);
- * ```
- */
+/** A wrapper of Python around each environment. */
 export interface PythonWrapper {
   /** Module and class, such as `gymnasium.wrappers:FlattenObservation`. */
   name: string;
@@ -26,21 +12,7 @@ export interface PythonWrapper {
   kwargs?: EnvKwargs;
 }
 
-/**
- * How Gymnasium makes an environment, and where.
- *
- * @example
- * ```ts
- * import type { GymnasiumOptions } from "@bellman/envs/gymnasium";
- * import { assertEquals } from "@std/assert";
- *
- * const options: GymnasiumOptions = {
- *   modules: ["ale_py"],
- *   kwargs: { frameskip: 4 },
- * };
- * assertEquals(options.kwargs, { frameskip: 4 });
- * ```
- */
+/** How Gymnasium makes an environment, and where. */
 export interface GymnasiumOptions {
   /**
    * The Python that has Gymnasium and the environment.

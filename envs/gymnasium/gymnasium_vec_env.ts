@@ -4,22 +4,7 @@ import { splitCopies } from "../workers/split_copies.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 
-/**
- * Settings of a {@linkcode GymnasiumVecEnv}.
- *
- * @example
- * ```ts
- * import type { GymnasiumVecEnvOptions } from "@bellman/envs/gymnasium";
- * import { assertEquals } from "@std/assert";
- *
- * const options: GymnasiumVecEnvOptions = {
- *   numEnvs: 16,
- *   processes: 2,
- *   stepTimeoutMs: 10_000,
- * };
- * assertEquals(options.numEnvs, 16);
- * ```
- */
+/** Settings of a {@linkcode GymnasiumVecEnv}. */
 export interface GymnasiumVecEnvOptions
   extends GymnasiumOptions, HostedVecEnvOptions {
   /** How many copies. */

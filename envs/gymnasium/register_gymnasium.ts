@@ -8,21 +8,7 @@ import {
   type GymnasiumVecEnvOptions,
 } from "./gymnasium_vec_env.ts";
 
-/**
- * Settings of {@linkcode registerGymnasium}.
- *
- * @example
- * ```ts
- * import type { RegisterGymnasiumOptions } from "@bellman/envs/gymnasium";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RegisterGymnasiumOptions = {
- *   registry: new Map(),
- *   modules: ["ale_py"],
- * };
- * assertEquals(options.modules, ["ale_py"]);
- * ```
- */
+/** Settings of {@linkcode registerGymnasium}. */
 export interface RegisterGymnasiumOptions
   extends
     RegistryOptions,

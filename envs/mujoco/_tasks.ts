@@ -20,18 +20,7 @@ import { REACHER, type ReacherOptions } from "./reacher.ts";
 import { SWIMMER, type SwimmerOptions } from "./swimmer.ts";
 import { type Walker2dOptions, WALKER_2D } from "./walker2d.ts";
 
-/**
- * The options of each kind of environment, by its name.
- *
- * @example
- * ```ts
- * import type { MujocoTaskOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: MujocoTaskOptions["Ant"] = { mainBody: "torso" };
- * assertEquals(options.mainBody, "torso");
- * ```
- */
+/** The options of each kind of environment, by its name. */
 export interface MujocoTaskOptions {
   /** A planar runner of two legs. */
   HalfCheetah: HalfCheetahOptions;
@@ -57,18 +46,7 @@ export interface MujocoTaskOptions {
   InvertedDoublePendulum: InvertedDoublePendulumOptions;
 }
 
-/**
- * The kinds of environments on MuJoCo.
- *
- * @example
- * ```ts
- * import type { MujocoTaskName } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const name: MujocoTaskName = "HalfCheetah";
- * assertEquals(`${name}-v5`, "HalfCheetah-v5");
- * ```
- */
+/** The kinds of environments on MuJoCo. */
 export type MujocoTaskName = keyof MujocoTaskOptions;
 
 /** All kinds of environments by name. */

@@ -15,18 +15,7 @@ import { actionCost, sumOfSquares } from "./_sums.ts";
 import { whereabouts } from "./_whereabouts.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of Ant.
- *
- * @example
- * ```ts
- * import type { AntOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AntOptions = { includeCfrcExtInObservation: false };
- * assertEquals(options.includeCfrcExtInObservation, false);
- * ```
- */
+/** Options of Ant. */
 export interface AntOptions extends MujocoOptions {
   /**
    * What the speed along `x` in metres a second is multiplied by.

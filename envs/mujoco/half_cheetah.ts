@@ -3,18 +3,7 @@ import type { MujocoTask } from "./_rules.ts";
 import { RunnerRules } from "./_runner_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of HalfCheetah.
- *
- * @example
- * ```ts
- * import type { HalfCheetahOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HalfCheetahOptions = { ctrlCostWeight: 0 };
- * assertEquals(options.ctrlCostWeight, 0);
- * ```
- */
+/** Options of HalfCheetah. */
 export interface HalfCheetahOptions extends MujocoOptions {
   /**
    * What the speed along `x` in metres a second is multiplied by.

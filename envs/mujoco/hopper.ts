@@ -2,18 +2,7 @@ import { BipedRules } from "./_biped_rules.ts";
 import type { MujocoTask } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of Hopper.
- *
- * @example
- * ```ts
- * import type { HopperOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HopperOptions = { healthyReward: 0 };
- * assertEquals(options.healthyReward, 0);
- * ```
- */
+/** Options of Hopper. */
 export interface HopperOptions extends MujocoOptions {
   /**
    * What the speed along `x` in metres a second is multiplied by.

@@ -17,18 +17,7 @@ import type {
 import { sumOf, sumOfSquares } from "./_sums.ts";
 import type { HumanoidViewOptions } from "./humanoid_view_options.ts";
 
-/**
- * Options of Humanoid.
- *
- * @example
- * ```ts
- * import type { HumanoidOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HumanoidOptions = { ctrlCostWeight: 0 };
- * assertEquals(options.ctrlCostWeight, 0);
- * ```
- */
+/** Options of Humanoid. */
 export interface HumanoidOptions extends HumanoidViewOptions {
   /**
    * What the speed along `x` in metres a second is multiplied by.

@@ -17,18 +17,7 @@ import type {
 import { sumOfSquares } from "./_sums.ts";
 import type { HumanoidViewOptions } from "./humanoid_view_options.ts";
 
-/**
- * Options of HumanoidStandup.
- *
- * @example
- * ```ts
- * import type { HumanoidStandupOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HumanoidStandupOptions = { ctrlCostWeight: 0 };
- * assertEquals(options.ctrlCostWeight, 0);
- * ```
- */
+/** Options of HumanoidStandup. */
 export interface HumanoidStandupOptions extends HumanoidViewOptions {
   /**
    * What the height over the seconds of a step of the simulation is multiplied

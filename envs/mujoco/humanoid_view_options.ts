@@ -1,17 +1,6 @@
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * What Humanoid and HumanoidStandup see of themselves.
- *
- * @example
- * ```ts
- * import type { HumanoidViewOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HumanoidViewOptions = { includeCvelInObservation: false };
- * assertEquals(options.includeCvelInObservation, false);
- * ```
- */
+/** What Humanoid and HumanoidStandup see of themselves. */
 export interface HumanoidViewOptions extends MujocoOptions {
   /**
    * Whether observations leave out the positions along `x` and `y`.

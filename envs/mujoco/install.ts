@@ -2,11 +2,14 @@
  * Sets up MuJoCo's library and Gymnasium's models in the cache folder, from
  * wheels of PyPI whose hashes are known. Doing it twice does nothing.
  *
- *     deno run -A jsr:@bellman/envs/mujoco/install [--accept-license]
- *       [--wheel PATH ...] [--dir DIR] [--allow-other-version]
- *
  * In Bellman's repository this is `deno task install-mujoco`. Prints where
  * library and models are. Importing this installs nothing.
+ *
+ * @example
+ * ```sh
+ * deno run -A jsr:@bellman/envs/mujoco/install [--accept-license] \
+ *   [--wheel PATH ...] [--dir DIR] [--allow-other-version]
+ * ```
  *
  * @module
  */

@@ -12,18 +12,7 @@ import type {
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of InvertedDoublePendulum.
- *
- * @example
- * ```ts
- * import type { InvertedDoublePendulumOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: InvertedDoublePendulumOptions = { healthyReward: 1 };
- * assertEquals(options.healthyReward, 1);
- * ```
- */
+/** Options of InvertedDoublePendulum. */
 export interface InvertedDoublePendulumOptions extends MujocoOptions {
   /**
    * The reward of each step that ends healthy.

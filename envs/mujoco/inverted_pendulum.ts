@@ -12,18 +12,7 @@ import type {
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of InvertedPendulum.
- *
- * @example
- * ```ts
- * import type { InvertedPendulumOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: InvertedPendulumOptions = { resetNoiseScale: 0 };
- * assertEquals(options.resetNoiseScale, 0);
- * ```
- */
+/** Options of InvertedPendulum. */
 export interface InvertedPendulumOptions extends MujocoOptions {
   /**
    * How far the first positions and velocities lie from the model's at most.

@@ -6,6 +6,7 @@
  * `BELLMAN_MUJOCO_LIBRARY` (3.3 or newer, with its headers) and
  * `BELLMAN_MUJOCO_MODELS` (a folder).
  *
+ * @example
  * ```ts
  * import { make } from "@bellman/envs";
  * import { isMujocoInstalled } from "@bellman/envs/mujoco";

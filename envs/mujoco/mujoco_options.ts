@@ -1,15 +1,6 @@
 /**
  * From where a picture is taken when no camera of the model is asked for: from a
  * distance, following a body.
- *
- * @example
- * ```ts
- * import type { CameraConfig } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const fromAbove: CameraConfig = { elevation: -80, distance: 6 };
- * assertEquals(fromAbove.distance, 6);
- * ```
  */
 export interface CameraConfig {
   /**
@@ -49,15 +40,6 @@ export interface CameraConfig {
  * Options that all environments on MuJoCo have. Gymnasium's `render_mode`,
  * `max_geom` and `visual_options` have no counterpart: `render` always returns
  * a picture, which our own renderer draws.
- *
- * @example
- * ```ts
- * import type { MujocoOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: MujocoOptions = { frameSkip: 2, width: 320, height: 240 };
- * assertEquals(options.frameSkip, 2);
- * ```
  */
 export interface MujocoOptions {
   /**

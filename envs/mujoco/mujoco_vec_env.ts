@@ -18,21 +18,7 @@ import {
 } from "./_snapshot_origin.ts";
 import type { MujocoTaskName, MujocoTaskOptions } from "./_tasks.ts";
 
-/**
- * Settings of {@linkcode MujocoVecEnv}.
- *
- * @example
- * ```ts
- * import type { MujocoVecOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: MujocoVecOptions<"Hopper"> = {
- *   numEnvs: 16,
- *   kwargs: { frameSkip: 2 },
- * };
- * assertEquals(options.numEnvs, 16);
- * ```
- */
+/** Settings of {@linkcode MujocoVecEnv}. */
 export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
   /** How many copies. */
   numEnvs: number;

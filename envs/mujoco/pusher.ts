@@ -15,18 +15,7 @@ import type {
 import { actionCost } from "./_sums.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of Pusher.
- *
- * @example
- * ```ts
- * import type { PusherOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PusherOptions = { rewardNearWeight: 0 };
- * assertEquals(options.rewardNearWeight, 0);
- * ```
- */
+/** Options of Pusher. */
 export interface PusherOptions extends MujocoOptions {
   /**
    * What the distance of the fingertip from the object in metres is multiplied

@@ -15,18 +15,7 @@ import type {
 import { actionCost } from "./_sums.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of Reacher.
- *
- * @example
- * ```ts
- * import type { ReacherOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ReacherOptions = { rewardControlWeight: 0.5 };
- * assertEquals(options.rewardControlWeight, 0.5);
- * ```
- */
+/** Options of Reacher. */
 export interface ReacherOptions extends MujocoOptions {
   /**
    * What the distance from the goal in metres is multiplied by and costs.

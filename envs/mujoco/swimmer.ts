@@ -3,18 +3,7 @@ import type { MujocoTask } from "./_rules.ts";
 import { RunnerRules } from "./_runner_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of Swimmer.
- *
- * @example
- * ```ts
- * import type { SwimmerOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SwimmerOptions = { ctrlCostWeight: 0 };
- * assertEquals(options.ctrlCostWeight, 0);
- * ```
- */
+/** Options of Swimmer. */
 export interface SwimmerOptions extends MujocoOptions {
   /**
    * What the speed along `x` in metres a second is multiplied by.

@@ -2,18 +2,7 @@ import { BipedRules } from "./_biped_rules.ts";
 import type { MujocoTask } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
-/**
- * Options of Walker2d.
- *
- * @example
- * ```ts
- * import type { Walker2dOptions } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * const options: Walker2dOptions = { healthyReward: 0 };
- * assertEquals(options.healthyReward, 0);
- * ```
- */
+/** Options of Walker2d. */
 export interface Walker2dOptions extends MujocoOptions {
   /**
    * What the speed along `x` in metres a second is multiplied by.

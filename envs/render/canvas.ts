@@ -1,47 +1,12 @@
 import type { RgbImage } from "../env.ts";
 
-/**
- * Red, green and blue, 0 to 255.
- *
- * @example
- * ```ts
- * import { Canvas, type Color } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const red: Color = [255, 0, 0];
- * const canvas = new Canvas({ width: 1, height: 1 });
- * canvas.fillPolygon([[0, 0], [1, 0], [1, 1], [0, 1]], red);
- * assertEquals([...canvas.image().data], [255, 0, 0]);
- * ```
- */
+/** Red, green and blue, 0 to 255. */
 export type Color = readonly [number, number, number];
 
-/**
- * A place, in the canvas's own units; `y` points upwards.
- *
- * @example
- * ```ts
- * import { turned, type Point } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const home: Point = [2, 3];
- * assertEquals(turned([0, 0], { at: home }), [2, 3]);
- * ```
- */
+/** A place, in the canvas's own units; `y` points upwards. */
 export type Point = readonly [number, number];
 
-/**
- * Sizes of a {@linkcode Canvas}.
- *
- * @example
- * ```ts
- * import { Canvas, type CanvasOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: CanvasOptions = { width: 60, height: 40, view: [6, 4] };
- * assertEquals(new Canvas(options).image().data.length, 3 * 60 * 40);
- * ```
- */
+/** Sizes of a {@linkcode Canvas}. */
 export interface CanvasOptions {
   /** Pixels in a row. */
   width: number;
@@ -56,20 +21,7 @@ export interface CanvasOptions {
   view?: Point;
 }
 
-/**
- * How a line is drawn.
- *
- * @example
- * ```ts
- * import { Canvas, type LineStyle } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const style: LineStyle = { color: [0, 0, 0], width: 2 };
- * const canvas = new Canvas({ width: 4, height: 2 });
- * canvas.strokeLine([[0, 1], [4, 1]], style);
- * assertEquals(canvas.image().data[3], 0);
- * ```
- */
+/** How a line is drawn. */
 export interface LineStyle {
   /** Its colour. */
   color: Color;

@@ -1,17 +1,6 @@
 import type { Point } from "./canvas.ts";
 
-/**
- * A rectangle around or beside an origin, turned about it, then moved.
- *
- * @example
- * ```ts
- * import { rectangle, type Rectangle } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const cart: Rectangle = { at: [0, 0], x: [-1, 1], y: [0, 1] };
- * assertEquals(rectangle(cart).length, 4);
- * ```
- */
+/** A rectangle around or beside an origin, turned about it, then moved. */
 export interface Rectangle {
   /** Where the origin comes to lie. */
   at: Point;

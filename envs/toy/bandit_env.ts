@@ -2,18 +2,7 @@ import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
 import { ToyEnv, type ToyRules } from "./toy_env.ts";
 
-/**
- * Settings of {@linkcode BanditEnv}.
- *
- * @example
- * ```ts
- * import { BanditEnv, type BanditOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: BanditOptions = { means: [0, 1, 0.5] };
- * assertEquals(new BanditEnv(options).actionSpace, { type: "discrete", n: 3 });
- * ```
- */
+/** Settings of {@linkcode BanditEnv}. */
 export interface BanditOptions {
   /**
    * The mean reward of each arm.

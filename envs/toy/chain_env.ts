@@ -2,18 +2,7 @@ import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
 import { ToyEnv, type ToyRules } from "./toy_env.ts";
 
-/**
- * Settings of {@linkcode ChainEnv}.
- *
- * @example
- * ```ts
- * import { ChainEnv, type ChainOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: ChainOptions = { length: 4, endless: true };
- * assertEquals(new ChainEnv(options).endless, true);
- * ```
- */
+/** Settings of {@linkcode ChainEnv}. */
 export interface ChainOptions {
   /**
    * How many steps the chain has.

@@ -8,18 +8,7 @@ import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
 import { ToyEnv, type ToyRules } from "./toy_env.ts";
 
-/**
- * Settings of {@linkcode IdentityEnv}.
- *
- * @example
- * ```ts
- * import { IdentityEnv, multiBinary, type IdentityOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: IdentityOptions = { actionSpace: multiBinary(2) };
- * assertEquals(new IdentityEnv(options).observationSpace, multiBinary(2));
- * ```
- */
+/** Settings of {@linkcode IdentityEnv}. */
 export interface IdentityOptions {
   /**
    * What actions, and so observations, can be: any space but a dict or a tuple.

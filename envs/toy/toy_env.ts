@@ -4,33 +4,7 @@ import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { Space, SpaceValue } from "../space.ts";
 
-/**
- * What a toy environment does: its rules, which keep its state.
- *
- * @example
- * ```ts
- * import { discrete, ToyEnv, type ToyRules } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const coin: ToyRules<number, number> = {
- *   observationSpace: discrete(1),
- *   actionSpace: discrete(1),
- *   begin: () => 0,
- *   advance: (_, random) => ({
- *     observation: 0,
- *     reward: random.integer(2),
- *     terminated: true,
- *     truncated: false,
- *   }),
- *   save: () => null,
- *   load: () => {},
- *   draw: () => ({ width: 1, height: 1, data: new Uint8Array(3) }),
- * };
- * const env = new ToyEnv(coin);
- * env.reset({ seed: 0 });
- * assertEquals(env.step(0).terminated, true);
- * ```
- */
+/** What a toy environment does: its rules, which keep its state. */
 export interface ToyRules<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,

@@ -6,15 +6,6 @@ import type { Batch, EpisodeStatistics } from "../vec_env.ts";
 /**
  * Copies `first` up to and without `first + numEnvs` of a vector environment:
  * those that one host steps together.
- *
- * @example
- * ```ts
- * import { splitCopies, type GroupRange } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const second: GroupRange = splitCopies(5, 2)[1];
- * assertEquals(second, { first: 3, numEnvs: 2 });
- * ```
  */
 export interface GroupRange {
   /** The first copy. */
@@ -26,22 +17,6 @@ export interface GroupRange {
 /**
  * Where the numbers of a group's steps stand: its rows of the arrays of the
  * whole vector environment, in shared memory.
- *
- * @example
- * ```ts
- * import type { GroupArrays } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const arrays: GroupArrays = {
- *   actions: new Int32Array(2),
- *   observations: new Float32Array(2 * 4),
- *   rewards: new Float64Array(2),
- *   terminated: new Uint8Array(2),
- *   truncated: new Uint8Array(2),
- *   finalObservations: new Float32Array(2 * 4),
- * };
- * assertEquals(arrays.rewards.length, 2);
- * ```
  */
 export interface GroupArrays {
   /** What is done next: written by the caller. */
@@ -66,15 +41,6 @@ export interface GroupArrays {
  * - `step`: take the group's `actions`;
  * - `snapshot`: tell the state of its copies;
  * - `restore`: go on from such a state.
- *
- * @example
- * ```ts
- * import type { GroupCommand } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const command: GroupCommand = { type: "reset", seeds: [4, 9] };
- * assertEquals(command.type, "reset");
- * ```
  */
 export type GroupCommand =
   | { readonly type: "open" }
@@ -86,15 +52,6 @@ export type GroupCommand =
 /**
  * What a host answered; each command has its own part. The numbers of `reset`
  * and `step` are in the group's arrays by then.
- *
- * @example
- * ```ts
- * import type { GroupAnswer } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const answer: GroupAnswer = { snapshot: { steps: 3 } };
- * assertEquals(answer.snapshot, { steps: 3 });
- * ```
  */
 export interface GroupAnswer {
   /** To `open`: the spaces of one copy, and what is known of it. */
@@ -120,32 +77,6 @@ export interface GroupAnswer {
 /**
  * What steps the groups of a {@linkcode HostedVecEnv}: threads, processes,
  * programs in other languages. One command at a time is under way in a group.
- *
- * @example
- * ```ts
- * import { type GroupHosts, HostedVecEnv } from "@bellman/envs/workers";
- * import { discrete } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * // One copy that counts its steps, hosted by this very thread.
- * let asked = "";
- * const hosts: GroupHosts = {
- *   groups: [{ first: 0, numEnvs: 1 }],
- *   start: () => {},
- *   attach: ([arrays]) => void ((arrays.observations as Int32Array)[0] = 0),
- *   begin: (_, { type }) => void (asked = type),
- *   waitFor: (groups) => [...groups],
- *   finish: () => {
- *     if (asked !== "open") return {};
- *     return {
- *       opened: { observationSpace: discrete(9), actionSpace: discrete(2) },
- *     };
- *   },
- *   output: () => "",
- *   close: () => {},
- * };
- * assertEquals(new HostedVecEnv(hosts).numEnvs, 1);
- * ```
  */
 export interface GroupHosts {
   /** Which copies each group has. */

@@ -1,24 +1,7 @@
 import type { EnvKwargs } from "../registration.ts";
 import type { VecEnv } from "../vec_env.ts";
 
-/**
- * Copies of a registered environment.
- *
- * @example
- * ```ts
- * import { type RegisteredSource, WorkerVecEnv } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const source: RegisteredSource = {
- *   id: "Chain-v0",
- *   kwargs: { length: 3 },
- *   maxEpisodeSteps: 9,
- * };
- * const env = new WorkerVecEnv(source, { numEnvs: 2 });
- * assertEquals(env.observationSpace, { type: "discrete", n: 4 });
- * env.close();
- * ```
- */
+/** Copies of a registered environment. */
 export interface RegisteredSource {
   /** Its name with the version. */
   readonly id: string;
@@ -45,18 +28,6 @@ export interface RegisteredSource {
 
 /**
  * Copies that a module makes: its default export is a {@linkcode GroupFactory}.
- *
- * @example
- * ```ts
- * import type { ModuleSource } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const source: ModuleSource = {
- *   module: import.meta.resolve("./my_env.ts"),
- *   options: { size: 5 },
- * };
- * assertEquals(new URL(source.module).pathname.endsWith("/my_env.ts"), true);
- * ```
  */
 export interface ModuleSource {
   /** The module's absolute URL: what `import.meta.resolve` gives. */
@@ -74,29 +45,11 @@ export interface ModuleSource {
  * What the copies of a group are made from: an id, an id with options, or a
  * module. It must be possible to send it: a function cannot be, and belongs
  * into a module.
- *
- * @example
- * ```ts
- * import type { GroupSource } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const sources: GroupSource[] = ["CartPole-v1", { id: "Pendulum-v1" }];
- * assertEquals(sources.length, 2);
- * ```
  */
 export type GroupSource = string | RegisteredSource | ModuleSource;
 
 /**
  * Which copies a {@linkcode GroupFactory} makes, and the options of its source.
- *
- * @example
- * ```ts
- * import type { GroupOptions } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: GroupOptions = { numEnvs: 4, first: 8, size: 5 };
- * assertEquals(options.size, 5);
- * ```
  */
 export interface GroupOptions {
   /** How many copies to make. */
@@ -113,17 +66,6 @@ export interface GroupOptions {
  *
  * @param options Which copies, and the options of the source.
  * @returns The copies.
- * @example
- * ```ts
- * import { ChainEnv, SyncVecEnv } from "@bellman/envs";
- * import type { GroupFactory } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const chains: GroupFactory = ({ numEnvs }) =>
- *   new SyncVecEnv(Array.from({ length: numEnvs }, () => () => new ChainEnv()));
- * const env = await chains({ numEnvs: 3, first: 0 });
- * assertEquals(env.numEnvs, 3);
- * ```
  */
 export type GroupFactory = (
   options: GroupOptions,

@@ -1,30 +1,10 @@
 /**
  * Why a host gave no good answer: it threw (`error`), it is gone (`exit`), or
  * it stayed silent (`timeout`).
- *
- * @example
- * ```ts
- * import { type FailureReason, HostFailure } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const reason: FailureReason = "exit";
- * assertEquals(new HostFailure(reason, "it exited with code 1").reason, reason);
- * ```
  */
 export type FailureReason = "error" | "exit" | "timeout";
 
-/**
- * What is known of an error that was thrown elsewhere.
- *
- * @example
- * ```ts
- * import { HostFailure, type ThrownElsewhere } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const thrown: ThrownElsewhere = { name: "RangeError", stack: "at step" };
- * assertEquals(new HostFailure("error", "too far", thrown).stack, "at step");
- * ```
- */
+/** What is known of an error that was thrown elsewhere. */
 export interface ThrownElsewhere {
   /**
    * The class of the error.

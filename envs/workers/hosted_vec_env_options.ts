@@ -1,19 +1,6 @@
 import type { RestartEvent } from "./restart_event.ts";
 
-/**
- * How a {@linkcode HostedVecEnv} deals with hosts that fail.
- *
- * @example
- * ```ts
- * import { type HostedVecEnvOptions, WorkerVecEnv } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: HostedVecEnvOptions = { stepTimeoutMs: 5_000, restarts: 3 };
- * const env = new WorkerVecEnv("CartPole-v1", { numEnvs: 2, ...options });
- * assertEquals(env.numEnvs, 2);
- * env.close();
- * ```
- */
+/** How a {@linkcode HostedVecEnv} deals with hosts that fail. */
 export interface HostedVecEnvOptions {
   /**
    * How long a host may take to do what it is asked, in milliseconds; where a

@@ -2,26 +2,7 @@ import { firstLine, plainText } from "../_plain_text.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import type { HostFailure } from "./host_failure.ts";
 
-/**
- * A group whose host is being replaced.
- *
- * @example
- * ```ts
- * import { HostFailure, type RestartEvent } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const event: RestartEvent = {
- *   group: 1,
- *   copies: { first: 4, numEnvs: 4 },
- *   error: new HostFailure("exit", "it ended with code 1"),
- *   output: "",
- *   restarts: 1,
- *   limit: 10,
- *   windowMs: 600_000,
- * };
- * assertEquals(event.error.reason, "exit");
- * ```
- */
+/** A group whose host is being replaced. */
 export interface RestartEvent {
   /** Which group. */
   readonly group: number;

@@ -6,28 +6,7 @@ import { hostCommand, ownPermissions } from "./_process_command.ts";
 import { ProcessHosts } from "./_process_hosts.ts";
 import { splitCopies } from "./split_copies.ts";
 
-/**
- * Settings of a {@linkcode SubprocessVecEnv}.
- *
- * @example
- * ```ts
- * import {
- *   SubprocessVecEnv,
- *   type SubprocessVecEnvOptions,
- * } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * const options: SubprocessVecEnvOptions = {
- *   numEnvs: 2,
- *   processes: 1,
- *   permissions: ["--allow-read"],
- * };
- * const env = new SubprocessVecEnv("CartPole-v1", options);
- * env.reset({ seed: 0 });
- * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
- * env.close();
- * ```
- */
+/** Settings of a {@linkcode SubprocessVecEnv}. */
 export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
   /** How many copies. */
   numEnvs: number;

@@ -9,26 +9,7 @@ import { makeRegistered } from "./_make_registered.ts";
 import { splitCopies } from "./split_copies.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 
-/**
- * Settings of a {@linkcode WorkerVecEnv}.
- *
- * @example
- * ```ts
- * import { WorkerVecEnv, type WorkerVecEnvOptions } from "@bellman/envs/workers";
- * import { assertEquals } from "@std/assert";
- *
- * // Two threads: one worker, and this one.
- * const options: WorkerVecEnvOptions = {
- *   numEnvs: 4,
- *   workers: 1,
- *   callerShare: true,
- * };
- * const env = new WorkerVecEnv("CartPole-v1", options);
- * env.reset({ seed: 0 });
- * assertEquals(env.step(Int32Array.of(0, 1, 0, 1)).rewards.length, 4);
- * env.close();
- * ```
- */
+/** Settings of a {@linkcode WorkerVecEnv}. */
 export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
   /** How many copies. */
   numEnvs: number;

@@ -4,19 +4,7 @@ import { type Snapshot, snapshotRecord } from "../snapshot.ts";
 import type { SpaceValue } from "../space.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
-/**
- * Settings of {@linkcode TimeLimit}.
- *
- * @example
- * ```ts
- * import { ChainEnv, TimeLimit, type TimeLimitOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: TimeLimitOptions = { spec: { id: "ShortChain-v0" } };
- * const env = new TimeLimit(new ChainEnv(), 3, options);
- * assertEquals(env.spec?.id, "ShortChain-v0");
- * ```
- */
+/** Settings of {@linkcode TimeLimit}. */
 export interface TimeLimitOptions {
   /**
    * What the limited environment is known as.

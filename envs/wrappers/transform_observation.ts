@@ -2,18 +2,7 @@ import type { Env, StepResult } from "../env.ts";
 import type { Space, SpaceValue } from "../space.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
-/**
- * Settings of {@linkcode TransformObservation}.
- *
- * @example
- * ```ts
- * import { box, type TransformObservationOptions } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const options: TransformObservationOptions = { space: box({ shape: [1] }) };
- * assertEquals(options.space.type, "box");
- * ```
- */
+/** Settings of {@linkcode TransformObservation}. */
 export interface TransformObservationOptions {
   /** What the new observations can be. */
   space: Space;

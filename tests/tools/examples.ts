@@ -1,37 +1,54 @@
-/** Checks that every exported symbol has an example in its documentation. */
+/**
+ * Checks that every module, exported function and class has an example in its
+ * documentation, and that nothing else has one.
+ */
 import { packages, ROOT } from "./packages.ts";
 
-interface Declaration {
-  kind: string;
-  jsDoc?: { tags?: { kind: string }[] };
+interface JsDoc {
+  tags?: { kind: string }[];
 }
 
 interface DocSymbol {
   name: string;
-  declarations: Declaration[];
+  declarations: { kind: string; jsDoc?: JsDoc }[];
 }
 
-async function symbolsOf(entryPoint: string): Promise<DocSymbol[]> {
+interface DocModule {
+  module_doc?: JsDoc;
+  symbols: DocSymbol[];
+}
+
+async function modulesOf(entryPoint: string): Promise<DocModule[]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["doc", "--json", entryPoint],
     cwd: ROOT,
   }).output();
-  const { nodes } = JSON.parse(new TextDecoder().decode(stdout));
-  return Object.values<{ symbols: DocSymbol[] }>(nodes)
-    .flatMap((it) => it.symbols);
+  return Object.values(JSON.parse(new TextDecoder().decode(stdout)).nodes);
 }
 
-function hasExample({ declarations }: DocSymbol): boolean {
-  return declarations.some(({ jsDoc }) =>
-    jsDoc?.tags?.some(({ kind }) => kind === "example")
-  );
+const hasExample = (doc: JsDoc | undefined): boolean =>
+  doc?.tags?.some(({ kind }) => kind === "example") ?? false;
+
+function problemsOf({ module_doc, symbols }: DocModule): string[] {
+  const ofSymbols = symbols.flatMap(({ name, declarations }) => {
+    const needsOne = declarations.some(({ kind }) =>
+      kind === "function" || kind === "class"
+    );
+    const hasOne = declarations.some(({ jsDoc }) => hasExample(jsDoc));
+    if (needsOne === hasOne) return [];
+    return needsOne
+      ? [`'${name}' has no example`]
+      : [`'${name}' has an example: only functions, classes and modules do`];
+  });
+  return hasExample(module_doc)
+    ? ofSymbols
+    : ["its module's documentation has no example", ...ofSymbols];
 }
 
-for (const { name, entryPoints } of await packages()) {
+for (const { entryPoints } of await packages()) {
   for (const entryPoint of entryPoints) {
-    for (const symbol of await symbolsOf(entryPoint)) {
-      if (hasExample(symbol)) continue;
-      console.error(`${name}: '${symbol.name}' has no example`);
+    for (const problem of (await modulesOf(entryPoint)).flatMap(problemsOf)) {
+      console.error(`${entryPoint}: ${problem}`);
       Deno.exitCode = 1;
     }
   }

@@ -5,18 +5,7 @@ import {
   type Taps,
 } from "./_area_taps.ts";
 
-/**
- * Width and height of a picture in pixels.
- *
- * @example
- * ```ts
- * import type { ImageSize } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const screen: ImageSize = { width: 160, height: 210 };
- * assertEquals(screen.width * screen.height, 33_600);
- * ```
- */
+/** Width and height of a picture in pixels. */
 export interface ImageSize {
   /** Pixels in a row. */
   readonly width: number;
@@ -24,20 +13,7 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/**
- * Settings of {@linkcode AreaResizer}.
- *
- * @example
- * ```ts
- * import { AreaResizer, type AreaResizerOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: AreaResizerOptions = { channels: 3 };
- * const size = { width: 2, height: 1 };
- * const half = new AreaResizer(size, { width: 1, height: 1 }, options);
- * assertEquals(half.resize(Uint8Array.of(0, 10, 20, 4, 20, 40)), Uint8Array.of(2, 15, 30));
- * ```
- */
+/** Settings of {@linkcode AreaResizer}. */
 export interface AreaResizerOptions {
   /**
    * Bytes of a pixel, each averaged by itself.

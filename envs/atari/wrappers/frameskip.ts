@@ -2,18 +2,7 @@ import type { Env, StepResult } from "../../env.ts";
 import type { BoxArray, SpaceValue } from "../../space.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
-/**
- * Settings of {@linkcode Frameskip}.
- *
- * @example
- * ```ts
- * import type { FrameskipOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: FrameskipOptions = { skip: 3 };
- * assertEquals(options.skip, 3);
- * ```
- */
+/** Settings of {@linkcode Frameskip}. */
 export interface FrameskipOptions {
   /**
    * Frames of a step.

@@ -2,18 +2,7 @@ import type { Env, StepResult } from "../../env.ts";
 import type { SpaceValue } from "../../space.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
-/**
- * Settings of {@linkcode InfoClear}.
- *
- * @example
- * ```ts
- * import type { InfoClearOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: InfoClearOptions = { keep: ["episodes", "lives"] };
- * assertEquals(options.keep?.length, 2);
- * ```
- */
+/** Settings of {@linkcode InfoClear}. */
 export interface InfoClearOptions {
   /**
    * The entries that stay.

@@ -9,18 +9,7 @@ import { HiddenSteps } from "./_hidden_steps.ts";
 
 const NOOP = 0;
 
-/**
- * Settings of {@linkcode NoopReset}.
- *
- * @example
- * ```ts
- * import type { NoopResetOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: NoopResetOptions = { max: 10 };
- * assertEquals(options.max, 10);
- * ```
- */
+/** Settings of {@linkcode NoopReset}. */
 export interface NoopResetOptions {
   /**
    * The most steps without an action; from 1 to as many are drawn. With 0 there

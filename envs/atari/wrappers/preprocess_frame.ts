@@ -6,18 +6,7 @@ import type { Space, SpaceValue } from "../../space.ts";
 import { box } from "../../space_constructors.ts";
 import { TransformObservation } from "../../wrappers/transform_observation.ts";
 
-/**
- * Settings of {@linkcode PreprocessFrame}.
- *
- * @example
- * ```ts
- * import type { PreprocessFrameOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: PreprocessFrameOptions = { size: { width: 96, height: 96 } };
- * assertEquals(options.size?.width, 96);
- * ```
- */
+/** Settings of {@linkcode PreprocessFrame}. */
 export interface PreprocessFrameOptions {
   /**
    * Size of the new frames.

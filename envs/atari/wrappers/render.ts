@@ -2,20 +2,7 @@ import type { Env, RenderOptions, RgbImage, StepResult } from "../../env.ts";
 import type { SpaceValue } from "../../space.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
-/**
- * What measures time and waits.
- *
- * @example
- * ```ts
- * import type { Clock } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * let time = 0;
- * const clock: Clock = { now: () => time, wait: (ms) => time += ms };
- * clock.wait(5);
- * assertEquals(clock.now(), 5);
- * ```
- */
+/** What measures time and waits. */
 export interface Clock {
   /** Milliseconds since any point in time. */
   now(): number;
@@ -23,18 +10,7 @@ export interface Clock {
   wait(milliseconds: number): void;
 }
 
-/**
- * Settings of {@linkcode Render}.
- *
- * @example
- * ```ts
- * import type { RenderStepsOptions } from "@bellman/envs/atari";
- * import { assertEquals } from "@std/assert";
- *
- * const options: RenderStepsOptions = { framesPerSecond: 15 };
- * assertEquals(options.framesPerSecond, 15);
- * ```
- */
+/** Settings of {@linkcode Render}. */
 export interface RenderStepsOptions {
   /**
    * Pictures a second at most; the thread waits where steps are faster.
