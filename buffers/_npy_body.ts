@@ -1,5 +1,5 @@
 /** The numbers of npy files, to and from typed arrays. */
-import { NUMBER_ARRAYS } from "./_arrays.ts";
+import { NUMBER_ARRAYS } from "./fields.ts";
 import type { NpyHeader } from "./_npy_header.ts";
 import { bytesOf } from "./_state_tree.ts";
 import type { NpyArray, NpyData, NpyDtype } from "./npy_array.ts";

@@ -3,7 +3,7 @@
  * JSON for the rest. In the JSON each list is a pair of a tag and a content:
  * `["list", [...]]`, `["array", [dtype, length]]`, `["number", "NaN"]`.
  */
-import { NUMBER_ARRAYS } from "./_arrays.ts";
+import { NUMBER_ARRAYS } from "./fields.ts";
 import type { PlainState, StateArray } from "./plain_state.ts";
 
 /** A value that JSON holds exactly. */

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { loadBuffer, type SavableBuffer, saveBuffer } from "./buffer_file.ts";
-import { PrioritizedReplayBuffer } from "./prioritized_replay_buffer.ts";
-import { ReplayBuffer } from "./replay_buffer.ts";
+import { PrioritizedReplayBuffer } from "./replay/prioritized_replay_buffer.ts";
+import { ReplayBuffer } from "./replay/replay_buffer.ts";
 import { RolloutBuffer } from "./rollout_buffer.ts";
-import { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
+import { SequenceReplayBuffer } from "./sequences/sequence_replay_buffer.ts";
 import { testRandom } from "./testdata/random.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 

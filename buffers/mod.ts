@@ -27,46 +27,52 @@ export type {
   FieldData,
   FieldDtype,
   FieldValues,
-} from "./field.ts";
-export type { RandomIntegers } from "./random_integers.ts";
-export { RolloutBuffer } from "./rollout_buffer.ts";
-export type {
-  RolloutBufferOptions,
-  RolloutBufferState,
-} from "./rollout_buffer_options.ts";
-export { decodeFrameStacks, type FrameStacksOptions } from "./frame_stacks.ts";
+} from "./fields.ts";
+export type { RandomIntegers } from "./random.ts";
+export {
+  RolloutBuffer,
+  type RolloutBufferOptions,
+  type RolloutBufferState,
+} from "./rollout_buffer.ts";
+export {
+  decodeFrameStacks,
+  type FrameStacksOptions,
+} from "./sequences/segments.ts";
 export {
   PrioritizedReplayBuffer,
   type PrioritizedReplayBufferOptions,
-} from "./prioritized_replay_buffer.ts";
+} from "./replay/prioritized_replay_buffer.ts";
 export type {
   PrioritizationOptions,
   PrioritySampler,
-} from "./priority_sampler.ts";
+} from "./samplers/priorities.ts";
 export {
   ProportionalSampler,
   type ProportionalSamplerOptions,
-} from "./proportional_sampler.ts";
-export { RankBasedSampler } from "./rank_based_sampler.ts";
-export { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
+} from "./samplers/proportional.ts";
+export { RankBasedSampler } from "./samplers/rank_based.ts";
+export {
+  type SequenceBatch,
+  SequenceReplayBuffer,
+  type SequenceReplayBufferOptions,
+  type SequenceReplayBufferState,
+} from "./sequences/sequence_replay_buffer.ts";
+export { SumTree } from "./samplers/sum_tree.ts";
 export type {
-  SequenceBatch,
-  SequenceReplayBufferOptions,
-  SequenceReplayBufferState,
-} from "./sequence_replay_buffer_options.ts";
-export { SumTree } from "./sum_tree.ts";
-export type { Accumulator } from "./accumulator.ts";
-export type { Batch } from "./batch.ts";
-export { MemoryStorage, type MemoryStorageOptions } from "./memory_storage.ts";
-export { NStepAccumulator } from "./n_step_accumulator.ts";
-export type { NStepAccumulatorOptions } from "./n_step_accumulator_options.ts";
-export { ReplayBuffer } from "./replay_buffer.ts";
-export type { EpisodeOptions, NStepOptions } from "./episode_options.ts";
-export type { ReplayBufferOptions } from "./replay_buffer_options.ts";
-export type {
+  Accumulator,
+  Batch,
+  EpisodeOptions,
+  NStepOptions,
+  ReplayBufferOptions,
   ReplayBufferState,
   ReplayRingState,
-} from "./replay_buffer_state.ts";
+  SharedReplay,
+} from "./replay/options.ts";
+export {
+  NStepAccumulator,
+  type NStepAccumulatorOptions,
+} from "./replay/n_step_accumulator.ts";
+export { ReplayBuffer } from "./replay/replay_buffer.ts";
 export type {
   DrawContext,
   Drawn,
@@ -75,13 +81,12 @@ export type {
   RowRange,
   Sampler,
   SamplerState,
-} from "./sampler.ts";
-export type { SharedReplay } from "./shared_replay.ts";
-export type { Column, ColumnSpec, Storage } from "./storage.ts";
+} from "./samplers/sampler.ts";
+export type { Column, ColumnSpec, Storage } from "./storage/storage.ts";
 export {
   UniformSampler,
   type UniformSamplerOptions,
-} from "./uniform_sampler.ts";
+} from "./samplers/uniform.ts";
 export {
   loadBuffer,
   type SavableBuffer,
@@ -101,29 +106,9 @@ export {
   writeNpz,
   type WriteNpzOptions,
 } from "./npz.ts";
-export { FileStorage, type FileStorageOptions } from "./file_storage.ts";
-export type { Episode } from "./episode.ts";
 export {
-  type DataSetArray,
-  episodesFromArrays,
-} from "./episodes_from_arrays.ts";
-export {
-  type EpisodeBuffer,
-  type EpisodeFields,
-  loadEpisodes,
-  type LoadEpisodesOptions,
-} from "./load_episodes.ts";
-export { type Hdf5Group, minariEpisodes } from "./minari_episodes.ts";
-export {
-  exportRows,
-  type ExportRowsOptions,
-  importRows,
-  type RowSource,
-  type RowTarget,
-} from "./row_arrays.ts";
-export { Hindsight } from "./hindsight.ts";
-export type {
-  GoalFunction,
-  HindsightOptions,
-  HindsightStrategy,
-} from "./hindsight_options.ts";
+  type GoalFunction,
+  Hindsight,
+  type HindsightOptions,
+  type HindsightStrategy,
+} from "./replay/hindsight.ts";

@@ -1,7 +1,7 @@
 import type { ByteSource } from "./_byte_source.ts";
 import { reworded } from "./_errors.ts";
 import { type InputFile, replaceFile, toPath, withFile } from "./_files.ts";
-import { closest } from "./_closest.ts";
+import { closest } from "./fields.ts";
 import { allocateBody, bodyBytes, dtypeOf, toBody } from "./_npy_body.ts";
 import {
   encodeHeader,

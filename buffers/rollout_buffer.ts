@@ -1,21 +1,36 @@
-import { allocateArray } from "./_arrays.ts";
-import { checkCount } from "./_check_count.ts";
 import {
+  allocateArray,
+  checkCount,
   collect,
+  type Field,
+  type FieldArray,
+  type FieldData,
+  type FieldValues,
   makeSchema,
   nest,
   type Purpose,
   type Schema,
   unknownField,
-} from "./_schema.ts";
-import { shuffle } from "./_shuffle.ts";
-import { StepWriter } from "./_step_writer.ts";
-import type { FieldArray, FieldData, FieldValues } from "./field.ts";
-import type { RandomIntegers } from "./random_integers.ts";
-import type {
-  RolloutBufferOptions,
-  RolloutBufferState,
-} from "./rollout_buffer_options.ts";
+} from "./fields.ts";
+import { type RandomIntegers, shuffle } from "./random.ts";
+
+/** What a {@linkcode RolloutBuffer} is made for. */
+export interface RolloutBufferOptions {
+  /** Streams that are recorded side by side: environments, sensors. */
+  readonly numEnvs: number;
+  /** Steps of each stream that fit in. */
+  readonly numSteps: number;
+  /** What is recorded in each step, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+}
+
+/** What a {@linkcode RolloutBuffer} saves. */
+export type RolloutBufferState = {
+  /** Steps that it holds. */
+  length: number;
+  /** The arrays of all fields, filled or not. */
+  fields: { [name: string]: FieldData };
+};
 
 /**
  * Records a fixed number of steps of several streams side by side.
@@ -232,5 +247,54 @@ export class RolloutBuffer {
 function* slices(order: Int32Array, size: number): Generator<Int32Array> {
   for (let start = 0; start < order.length; start += size) {
     yield order.subarray(start, start + size);
+  }
+}
+
+/** Where a step goes: row `env * stride + offset` for each environment. */
+interface Place {
+  readonly numEnvs: number;
+  readonly stride: number;
+  /** The step. */
+  readonly offset: number;
+}
+
+/** Numbers of a row from which on a copy as a block is faster. */
+const BLOCK_SIZE = 128;
+
+/** Copies steps `[env, ...shape]` of one array field to rows apart. */
+export class StepWriter {
+  readonly #data: FieldArray;
+  readonly #size: number;
+  /** The array that `#rows` are views of. */
+  #source?: ArrayLike<number>;
+  /** Rows of the last step that was written in blocks, `[env]`. */
+  #rows: readonly FieldArray[] = [];
+
+  constructor(data: FieldArray, size: number) {
+    this.#data = data;
+    this.#size = size;
+  }
+
+  write(values: ArrayLike<number>, { numEnvs, stride, offset }: Place): void {
+    const data = this.#data, size = this.#size;
+    const isBlock = size >= BLOCK_SIZE && ArrayBuffer.isView(values);
+    if (isBlock) this.#viewRows(values as FieldArray);
+    for (let env = 0; env < numEnvs; env++) {
+      const from = env * size;
+      const to = (env * stride + offset) * size;
+      if (isBlock) data.set(this.#rows[env], to);
+      else for (let i = 0; i < size; i++) data[to + i] = values[from + i];
+    }
+  }
+
+  /** Environments reuse their arrays, and then the views of rows serve again. */
+  #viewRows(values: FieldArray): void {
+    if (this.#source === values) return;
+    const size = this.#size;
+    this.#source = values;
+    this.#rows = Array.from(
+      { length: values.length / size },
+      (_, env) => values.subarray(env * size, (env + 1) * size),
+    );
   }
 }

@@ -2,7 +2,7 @@
  * Overwrites all rows of a file again and again until it is killed: those of one
  * flush have one number, and of the next one more.
  */
-import { FileStorage } from "../file_storage.ts";
+import { FileStorage } from "../storage/file_storage.ts";
 
 const ROWS = 3000;
 const storage = await FileStorage.open(Deno.args[0], { blockBytes: 4096 });

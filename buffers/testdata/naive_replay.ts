@@ -1,4 +1,4 @@
-import type { Random } from "../sampler.ts";
+import type { Random } from "../samplers/sampler.ts";
 
 /** What a buffer of the tests is made for. */
 export interface NaiveOptions {

@@ -1,4 +1,4 @@
-import type { Random } from "../sampler.ts";
+import type { Random } from "../samplers/sampler.ts";
 
 /** A small seeded generator, good enough for tests. */
 export function testRandom(seed: number): Random {

@@ -1,9 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { Batch } from "../batch.ts";
-import type { FieldArray, FieldDtype, FieldValues } from "../field.ts";
-import { ReplayBuffer } from "../replay_buffer.ts";
-import type { ReplayBufferOptions } from "../replay_buffer_options.ts";
-import type { Random } from "../sampler.ts";
+import type { Batch, ReplayBufferOptions } from "../replay/options.ts";
+import type { FieldArray, FieldDtype, FieldValues } from "../fields.ts";
+import { ReplayBuffer } from "../replay/replay_buffer.ts";
+import type { Random } from "../samplers/sampler.ts";
 import { type NaiveOptions, NaiveReplay } from "./naive_replay.ts";
 import { testRandom } from "./random.ts";
 import { ToldSampler } from "./told_sampler.ts";

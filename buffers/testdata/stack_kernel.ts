@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Assembles `stack_kernel.wat` and prints its bytes as they stand in
- * `_stacker.ts`: `deno run -A buffers/testdata/stack_kernel.ts`.
+ * `replay/stacks.ts`: `deno run -A buffers/testdata/stack_kernel.ts`.
  */
 import wabt from "wabt";
 

@@ -1,5 +1,5 @@
-import type { Random, SamplerState } from "../sampler.ts";
-import { UniformSampler } from "../uniform_sampler.ts";
+import type { Random, SamplerState } from "../samplers/sampler.ts";
+import { UniformSampler } from "../samplers/uniform.ts";
 
 /** Draws uniformly, and notes the slots that it is told of. */
 export class ToldSampler extends UniformSampler {

@@ -1,0 +1,249 @@
+import type { FieldValues } from "../fields.ts";
+
+/** A recorded episode. */
+export interface Episode {
+  /**
+   * What was observed before each step and after the last one,
+   * `[steps + 1, ...shape]`; nested as the field is.
+   */
+  readonly observations: FieldValues;
+  /** What was done in each step, `[steps, ...shape]`; nested as the field is. */
+  readonly actions: FieldValues;
+  /** The reward of each step. */
+  readonly rewards: ArrayLike<number>;
+  /** Above 0 where a step ended the episode for good. */
+  readonly terminations: ArrayLike<number>;
+  /** Above 0 where the episode was cut off after a step. */
+  readonly truncations: ArrayLike<number>;
+}
+
+/**
+ * What {@linkcode loadEpisodes} needs of a buffer: a `ReplayBuffer` of one
+ * environment has it.
+ */
+export interface EpisodeBuffer {
+  /** Rows that it holds. */
+  readonly length: number;
+  /** Rows that fit in. */
+  readonly capacity: number;
+  /** Whether each further row takes the place of another. */
+  readonly full: boolean;
+  /** Streams that it records side by side; episodes want one. */
+  readonly numEnvs?: number;
+  /**
+   * Records steps that follow each other.
+   *
+   * @param rows For each field its numbers `[count, ...shape]`; copied.
+   * @param count How many steps.
+   */
+  addBatch(
+    rows: { readonly [field: string]: FieldValues },
+    count: number,
+  ): void;
+}
+
+/** The fields that {@linkcode loadEpisodes} records to. */
+export interface EpisodeFields {
+  /**
+   * Takes what was observed before a step; none where it is null.
+   *
+   * @default "observation"
+   */
+  readonly observation?: string | null;
+  /**
+   * Takes what was done.
+   *
+   * @default "action"
+   */
+  readonly action?: string | null;
+  /**
+   * Takes the reward.
+   *
+   * @default "reward"
+   */
+  readonly reward?: string | null;
+  /**
+   * Takes whether the step ended the episode for good.
+   *
+   * @default "terminated"
+   */
+  readonly terminated?: string | null;
+  /**
+   * Takes whether the episode was cut off after the step.
+   *
+   * @default "truncated"
+   */
+  readonly truncated?: string | null;
+  /**
+   * Takes what was observed after the step.
+   *
+   * @default "nextObservation"
+   */
+  readonly nextObservation?: string | null;
+}
+
+/** How {@linkcode loadEpisodes} records. */
+export interface LoadEpisodesOptions {
+  /**
+   * Names of the buffer's fields.
+   *
+   * @default {}
+   */
+  readonly fields?: EpisodeFields;
+}
+
+/**
+ * Records episodes in a buffer, one step a row, in order. An episode whose last
+ * step neither ended it nor cut it off was cut off by the recording, and is
+ * recorded so: without that its last row would run into the next episode.
+ *
+ * @param buffer Where to; it records one environment.
+ * @param episodes The episodes, which may be made one by one.
+ * @param options The names of its fields.
+ * @returns Steps that were recorded.
+ * @throws {RangeError} If an episode does not fit in any more, its arrays do not
+ * fit each other, or it ends before its last step. Episodes before it stay.
+ * @throws {TypeError} If the buffer records several environments.
+ *
+ * @example
+ * ```ts
+ * import { ReplayBuffer } from "@bellman/buffers";
+ * import { loadEpisodes } from "@bellman/buffers/datasets";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const buffer = new ReplayBuffer({
+ *   capacity: 10,
+ *   fields: {
+ *     observation: { shape: [2], dtype: "float32" },
+ *     action: { shape: [], dtype: "int32" },
+ *     reward: { shape: [], dtype: "float32" },
+ *     terminated: { shape: [], dtype: "uint8" },
+ *     truncated: { shape: [], dtype: "uint8" },
+ *   },
+ *   episodes: { next: { nextObservation: "observation" } },
+ * });
+ * const steps = loadEpisodes(buffer, [{
+ *   observations: [0, 0, 1, 1, 2, 2],
+ *   actions: [7, 8],
+ *   rewards: [0, 1],
+ *   terminations: [0, 1],
+ *   truncations: [0, 0],
+ * }]);
+ * assertEquals(steps, 2);
+ * assertEquals(buffer.gather([1]).nextObservation, Float32Array.of(2, 2));
+ * ```
+ */
+export function loadEpisodes(
+  buffer: EpisodeBuffer,
+  episodes: Iterable<Episode>,
+  { fields = {} }: LoadEpisodesOptions = {},
+): number {
+  const { numEnvs = 1 } = buffer;
+  if (numEnvs !== 1) {
+    throw new TypeError(
+      `Cannot load episodes into a buffer of ${numEnvs} environments: expected one`,
+    );
+  }
+  let loaded = 0;
+  let number = 0;
+  for (const episode of episodes) {
+    const steps = checkEpisode(episode, number);
+    const room = buffer.full ? 0 : buffer.capacity - buffer.length;
+    if (steps > room) {
+      throw new RangeError(
+        `Cannot load ${steps} steps of episode ${number} into a buffer with room for ${room}`,
+      );
+    }
+    if (steps > 0) buffer.addBatch(rowsOf(episode, fields, number), steps);
+    loaded += steps;
+    number++;
+  }
+  return loaded;
+}
+
+function checkEpisode(
+  { rewards, terminations, truncations }: Episode,
+  number: number,
+): number {
+  const steps = rewards.length;
+  const flags = { terminations, truncations };
+  for (const [name, { length }] of Object.entries(flags)) {
+    if (length === steps) continue;
+    throw new RangeError(
+      `Cannot load episode ${number}: it has ${length} ${name}, expected ${steps} as there are rewards`,
+    );
+  }
+  for (let step = 0; step < steps - 1; step++) {
+    if (!terminations[step] && !truncations[step]) continue;
+    throw new RangeError(
+      `Cannot load episode ${number}: step ${step} of ${steps} ends it, expected the last one to`,
+    );
+  }
+  return steps;
+}
+
+function rowsOf(
+  { observations, actions, rewards, terminations, truncations }: Episode,
+  names: EpisodeFields,
+  number: number,
+): { [field: string]: FieldValues } {
+  const steps = rewards.length;
+  const seen = (range: readonly [number, number]) =>
+    slice(observations, {
+      rows: steps + 1,
+      range,
+      name: `episode ${number}: 'observations'`,
+    });
+  const terminated = Uint8Array.from(terminations, (flag) => flag ? 1 : 0);
+  const truncated = Uint8Array.from(truncations, (flag) => flag ? 1 : 0);
+  if (!terminated[steps - 1]) truncated[steps - 1] = 1;
+  const rows: [string | null, FieldValues][] = [
+    [own(names.observation, "observation"), seen([0, steps])],
+    [own(names.action, "action"), actions],
+    [own(names.reward, "reward"), rewards],
+    [own(names.terminated, "terminated"), terminated],
+    [own(names.truncated, "truncated"), truncated],
+    [own(names.nextObservation, "nextObservation"), seen([1, steps + 1])],
+  ];
+  return Object.fromEntries(rows.filter(([name]) => name !== null));
+}
+
+/** A name that was given, even that there is none. */
+function own(name: string | null | undefined, usual: string): string | null {
+  return name === undefined ? usual : name;
+}
+
+/** Rows of nested values; views of typed arrays. */
+function slice(
+  values: FieldValues,
+  part: {
+    readonly rows: number;
+    readonly range: readonly [number, number];
+    readonly name: string;
+  },
+): FieldValues {
+  const { rows, range: [start, end], name } = part;
+  if (isNumbers(values)) {
+    const size = values.length / rows;
+    if (!Number.isInteger(size)) {
+      throw new RangeError(
+        `Cannot load ${name} of ${values.length} numbers: expected ${rows} equal rows`,
+      );
+    }
+    return ArrayBuffer.isView(values)
+      ? (values as Float32Array).subarray(start * size, end * size)
+      : Array.prototype.slice.call(values, start * size, end * size);
+  }
+  const parts = Object.entries(values).map(([key, value]) => {
+    const inner = { ...part, name: `${name.slice(0, -1)}.${key}'` };
+    return [key, slice(value as FieldValues, inner)] as const;
+  });
+  return Array.isArray(values)
+    ? parts.map(([, value]) => value)
+    : Object.fromEntries(parts);
+}
+
+function isNumbers(values: FieldValues): values is ArrayLike<number> {
+  return ArrayBuffer.isView(values) ||
+    (Array.isArray(values) && typeof (values[0] ?? 0) === "number");
+}

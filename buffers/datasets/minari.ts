@@ -1,0 +1,156 @@
+import type { Episode } from "./episodes.ts";
+import type { FieldValues } from "../fields.ts";
+
+/** A group of an HDF5 file; those of npm's `h5wasm` and its `File` are such. */
+export interface Hdf5Group {
+  /**
+   * Names of what is in it.
+   *
+   * @returns The names, in any order.
+   */
+  keys(): readonly string[];
+  /**
+   * What is in it: a group, an array with a `value`, or nothing.
+   *
+   * @param name A name of {@link keys}.
+   */
+  get(name: string): unknown;
+}
+
+/** Digits after it are an episode's number. */
+const PREFIX = "episode_";
+
+/** Names of a tuple's items are this and their place. */
+const ITEM = "_index_";
+
+/**
+ * Reads the episodes of a data set of Minari, `main_data.hdf5`, in the order of
+ * their numbers. Spaces of dictionaries become records, of tuples lists; 64-bit
+ * and Boolean numbers become plain ones.
+ *
+ * This package reads no HDF5 itself. In Deno, `npm:h5wasm/node` opens files from
+ * the disk, and `npm:h5wasm` those that were written to its own file system:
+ *
+ * ```ts ignore
+ * import h5wasm from "npm:h5wasm/node";
+ *
+ * await h5wasm.ready;
+ * const file = new h5wasm.File("main_data.hdf5", "r");
+ * loadEpisodes(buffer, minariEpisodes(file));
+ * ```
+ *
+ * Source: Minari's dataset standards,
+ * https://minari.farama.org/content/dataset_standards.
+ *
+ * @param file The opened file.
+ * @returns The episodes in turn, each read when it is asked for.
+ * @throws {SyntaxError} If a group or an array of an episode is missing.
+ * @throws {TypeError} If an array holds something else than numbers.
+ * @throws {RangeError} If a 64-bit number is above 2^53.
+ *
+ * @example
+ * ```ts
+ * import { type Hdf5Group, minariEpisodes } from "@bellman/buffers/datasets";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // Stands for a file that h5wasm has opened.
+ * const group = (items: Record<string, unknown>): Hdf5Group => ({
+ *   keys: () => Object.keys(items),
+ *   get: (name) => items[name] ?? null,
+ * });
+ * const file = group({
+ *   episode_0: group({
+ *     observations: { value: Float32Array.of(0, 1, 2) },
+ *     actions: { value: BigInt64Array.of(1n, 0n) },
+ *     rewards: { value: Float64Array.of(0, 1) },
+ *     terminations: { value: [false, true] },
+ *     truncations: { value: [false, false] },
+ *   }),
+ * });
+ * const [episode] = minariEpisodes(file);
+ * assertEquals(episode.actions, Float64Array.of(1, 0));
+ * assertEquals(episode.terminations, [0, 1]);
+ * ```
+ */
+export function* minariEpisodes(file: Hdf5Group): Generator<Episode> {
+  const numbers = file.keys()
+    .filter((key) => /^episode_\d+$/.test(key))
+    .map((key) => Number(key.slice(PREFIX.length)))
+    .sort((a, b) => a - b);
+  for (const number of numbers) {
+    const name = PREFIX + number;
+    const group = file.get(name);
+    if (!isGroup(group)) throw damaged(name, "a group");
+    yield {
+      observations: readSpace(group, name, "observations"),
+      actions: readSpace(group, name, "actions"),
+      rewards: readNumbers(group, name, "rewards"),
+      terminations: readNumbers(group, name, "terminations"),
+      truncations: readNumbers(group, name, "truncations"),
+    };
+  }
+}
+
+function isGroup(item: unknown): item is Hdf5Group {
+  const { keys, get } = (item ?? {}) as Partial<Hdf5Group>;
+  return typeof keys === "function" && typeof get === "function";
+}
+
+function readSpace(parent: Hdf5Group, path: string, name: string): FieldValues {
+  const item = parent.get(name);
+  if (!isGroup(item)) return readNumbers(parent, path, name);
+  const inner = `${path}/${name}`;
+  const keys = item.keys();
+  if (keys.length > 0 && keys.every((key) => key.startsWith(ITEM))) {
+    return keys.map((_, i) => readSpace(item, inner, ITEM + i));
+  }
+  return Object.fromEntries(
+    keys.map((key) => [key, readSpace(item, inner, key)]),
+  );
+}
+
+function readNumbers(
+  parent: Hdf5Group,
+  path: string,
+  name: string,
+): ArrayLike<number> {
+  const inner = `${path}/${name}`;
+  const item = parent.get(name) as { value?: unknown } | null | undefined;
+  if (item === null || item === undefined || isGroup(item)) {
+    throw damaged(inner, "an array");
+  }
+  const { value } = item;
+  if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
+    return fromBig(value, inner);
+  }
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return value as Float32Array;
+  }
+  const plain = Array.isArray(value) &&
+    value.every((it) => typeof it === "number" || typeof it === "boolean");
+  if (plain) return value.map(Number);
+  const first = Array.isArray(value) ? value[0] : value;
+  throw new TypeError(
+    `Cannot read '${inner}' of ${typeof first} values: expected numbers`,
+  );
+}
+
+function fromBig(
+  values: BigInt64Array | BigUint64Array,
+  path: string,
+): Float64Array {
+  const numbers = Float64Array.from(values, Number);
+  const above = numbers.findIndex((value) => !Number.isSafeInteger(value));
+  if (above < 0) return numbers;
+  throw new RangeError(
+    `Cannot read '${path}': its number ${above} is ${
+      values[above]
+    }, expected at most 2^53`,
+  );
+}
+
+function damaged(path: string, wanted: string): SyntaxError {
+  return new SyntaxError(
+    `Cannot read '${path}' of a Minari data set: expected ${wanted} of that name`,
+  );
+}

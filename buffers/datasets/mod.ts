@@ -1,0 +1,45 @@
+/**
+ * Recorded data and buffers: episodes of offline data sets as rows of a buffer,
+ * and rows of a buffer as plain arrays.
+ *
+ * @example
+ * ```ts
+ * import { ReplayBuffer } from "@bellman/buffers";
+ * import { exportRows } from "@bellman/buffers/datasets";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const fields = { x: { shape: [2], dtype: "float32" } } as const;
+ * const buffer = new ReplayBuffer({ capacity: 4, fields });
+ * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
+ * const { x } = exportRows(buffer);
+ * assertEquals(x, { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] });
+ * ```
+ *
+ * @module
+ */
+export {
+  type Episode,
+  type EpisodeBuffer,
+  type EpisodeFields,
+  loadEpisodes,
+  type LoadEpisodesOptions,
+} from "./episodes.ts";
+export {
+  type DataSetArray,
+  episodesFromArrays,
+  exportRows,
+  type ExportRowsOptions,
+  importRows,
+  type RowSource,
+  type RowTarget,
+} from "./arrays.ts";
+export { type Hdf5Group, minariEpisodes } from "./minari.ts";
+export type {
+  ArrayField,
+  Field,
+  FieldArray,
+  FieldData,
+  FieldDtype,
+  FieldValues,
+} from "../fields.ts";
+export type { NpyArray, NpyData, NpyDtype } from "../npy_array.ts";

@@ -1,0 +1,360 @@
+/** Kinds of numbers that a field may hold. */
+export type FieldDtype = "float32" | "float64" | "int32" | "uint8";
+
+/** One array of numbers for each row. */
+export interface ArrayField {
+  /** Shape of a row's array; `[]` for a single number. */
+  readonly shape: readonly number[];
+  /**
+   * Kind of its numbers. Integers are stored as they are given: others, and those
+   * out of range, are refused.
+   */
+  readonly dtype: FieldDtype;
+}
+
+/** A field: an array, or fields by name or in a list. */
+export type Field =
+  | ArrayField
+  | { readonly [name: string]: Field }
+  | readonly Field[];
+
+/** The arrays that fields are stored in. */
+export type FieldArray = Float32Array | Float64Array | Int32Array | Uint8Array;
+
+/** The numbers of a field, nested as the field is. */
+export type FieldData =
+  | FieldArray
+  | { [name: string]: FieldData }
+  | FieldData[];
+
+/** Numbers to be stored, nested as the field is. */
+export type FieldValues =
+  | ArrayLike<number>
+  | { readonly [name: string]: FieldValues }
+  | readonly FieldValues[];
+
+/** One array field. */
+export interface Leaf {
+  /** Its place among all leaves of its schema. */
+  readonly index: number;
+  /** Names and places in lists that lead to it. */
+  readonly path: readonly string[];
+  /** The same in one: `observation.camera`. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly dtype: FieldDtype;
+  /** Numbers of a row. */
+  readonly size: number;
+  /** Of integers, the kind of arrays that hold no other numbers. */
+  readonly integers?: Uint8ArrayConstructor | Int32ArrayConstructor;
+}
+
+/** Fields by name or in a list. */
+export interface Group {
+  readonly name: string;
+  readonly isList: boolean;
+  readonly keys: readonly string[];
+  readonly children: readonly (Leaf | Group)[];
+}
+
+/** Fields as a tree, and their arrays one after the other. */
+export interface Schema {
+  readonly root: Group;
+  readonly leaves: readonly Leaf[];
+}
+
+const DTYPES: readonly FieldDtype[] = ["float32", "float64", "int32", "uint8"];
+
+function isArrayField(field: Field): field is ArrayField {
+  return typeof (field as ArrayField).dtype === "string";
+}
+
+function isLeaf(node: Leaf | Group): node is Leaf {
+  return "dtype" in node;
+}
+
+/** Throws unless every field is an array of a known kind. */
+export function makeSchema(fields: Readonly<Record<string, Field>>): Schema {
+  const leaves: Leaf[] = [];
+  const root = addGroup(fields, [], leaves);
+  if (leaves.length === 0) {
+    throw new TypeError(
+      "Cannot make a buffer without a field: expected one or more",
+    );
+  }
+  const names = leaves.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return { root, leaves };
+  throw new RangeError(
+    `Cannot store two fields as '${twice}': expected another name for one`,
+  );
+}
+
+function addGroup(
+  fields: Exclude<Field, ArrayField>,
+  path: readonly string[],
+  leaves: Leaf[],
+): Group {
+  const children = Object.entries(fields).map(([key, field]) =>
+    isArrayField(field) ? addLeaf(field, [...path, key], leaves) : addGroup(
+      field as Exclude<Field, ArrayField>,
+      [...path, key],
+      leaves,
+    )
+  );
+  const keys = Object.keys(fields);
+  const name = path.join(".");
+  return { name, isList: Array.isArray(fields), keys, children };
+}
+
+function addLeaf(
+  { shape, dtype }: ArrayField,
+  path: readonly string[],
+  leaves: Leaf[],
+): Leaf {
+  const name = path.join(".");
+  if (!DTYPES.includes(dtype)) {
+    throw new TypeError(
+      `Cannot store '${name}' as '${dtype}': did you mean '${
+        closest(dtype, DTYPES)
+      }'?`,
+    );
+  }
+  const size = shape.reduce((product, length) => product * length, 1);
+  if (!Number.isSafeInteger(size) || size < 1 || shape.some((it) => it < 1)) {
+    throw new RangeError(
+      `Cannot store '${name}' of shape [${shape}]: expected whole numbers above 0`,
+    );
+  }
+  const integers = { uint8: Uint8Array, int32: Int32Array }[dtype as string];
+  const index = leaves.length;
+  const leaf = { index, path, name, shape, dtype, size, integers };
+  leaves.push(leaf);
+  return leaf;
+}
+
+/** The error for a name that a group does not have. */
+export function unknownField(
+  action: string,
+  { name, keys }: Group,
+  key: string,
+): RangeError {
+  const prefix = name === "" ? "" : `${name}.`;
+  const hint = `did you mean '${prefix}${closest(key, keys)}'?`;
+  return new RangeError(
+    `Cannot ${action} unknown field '${prefix}${key}': ${hint}`,
+  );
+}
+
+/** What values are checked for. */
+export interface Purpose {
+  /** What is done with them, for error messages. */
+  readonly action: string;
+  /** Rows that each array must have. */
+  readonly rows: number;
+  /** Whether arrays may have more rows than that. */
+  readonly atLeast?: boolean;
+}
+
+/**
+ * The arrays of nested values, each at the index of its leaf; throws unless they
+ * are as the group is, with so many rows each.
+ */
+export function collect(
+  group: Group,
+  values: FieldValues,
+  purpose: Purpose,
+  into: ArrayLike<number>[],
+): void {
+  checkIsGroup(group, values, purpose);
+  const { keys, children } = group;
+  if (countKeys(group, values) !== keys.length) {
+    checkKeys(group, values, purpose);
+  }
+  const record = values as Record<string, FieldValues>;
+  for (let i = 0; i < keys.length; i++) {
+    const child = children[i];
+    const value = record[keys[i]];
+    if (value === undefined) checkKeys(group, values, purpose);
+    if (isLeaf(child)) {
+      checkLeaf(child, value, purpose);
+      into[child.index] = value as ArrayLike<number>;
+    } else collect(child, value, purpose, into);
+  }
+}
+
+function countKeys({ isList }: Group, values: FieldValues): number {
+  if (isList) return (values as readonly unknown[]).length;
+  let count = 0;
+  for (const _ in values) count++;
+  return count;
+}
+
+function checkKeys(
+  group: Group,
+  values: FieldValues,
+  { action }: Purpose,
+): void {
+  for (const key of Object.keys(values)) {
+    if (!group.keys.includes(key)) throw unknownField(action, group, key);
+  }
+}
+
+function checkIsGroup(
+  group: Group,
+  values: FieldValues,
+  { action }: Purpose,
+): void {
+  const isGroup = typeof values === "object" && values !== null &&
+    !ArrayBuffer.isView(values) && Array.isArray(values) === group.isList;
+  if (isGroup) return;
+  const what = group.name === "" ? "a record of fields" : `'${group.name}'`;
+  const wanted = group.isList ? "a list" : "a record";
+  throw new TypeError(
+    `Cannot ${action} ${what} from ${describe(values)}: expected ${wanted}`,
+  );
+}
+
+function describe(values: unknown): string {
+  if (values === undefined) return "nothing";
+  if (values === null || typeof values !== "object") return String(values);
+  if (Array.isArray(values)) return "a list";
+  return ArrayBuffer.isView(values) ? "an array of numbers" : "a record";
+}
+
+function checkLeaf(
+  leaf: Leaf,
+  values: FieldValues,
+  { action, rows, atLeast }: Purpose,
+): void {
+  const length = (values as ArrayLike<number> | undefined | null)?.length;
+  const { name, size, integers } = leaf, wanted = rows * size;
+  // An array of the field's own kind holds no other numbers.
+  if (
+    length === wanted &&
+    (integers === undefined || values.constructor === integers)
+  ) return;
+  if (typeof length !== "number") {
+    throw new TypeError(
+      `Cannot ${action} '${name}' from ${
+        describe(values)
+      }: expected ${wanted} numbers`,
+    );
+  }
+  if (length !== wanted && !(atLeast && length > wanted)) {
+    throw new RangeError(
+      `Cannot ${action} ${length} numbers as '${name}': expected ${
+        atLeast ? "at least " : ""
+      }${wanted}`,
+    );
+  }
+  if (integers === undefined || values instanceof integers) return;
+  checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
+}
+
+/** Throws where an integer field would hold another number than it is given. */
+function checkIntegers(
+  { name, dtype }: Leaf,
+  values: ArrayLike<number>,
+  action: string,
+  count: number,
+): void {
+  const [lowest, highest] = dtype === "uint8"
+    ? [0, 255]
+    : [-(2 ** 31), 2 ** 31 - 1];
+  for (let i = 0; i < count; i++) {
+    const value: unknown = values[i];
+    if (
+      Number.isInteger(value) && value as number >= lowest &&
+      value as number <= highest
+    ) continue;
+    const ErrorClass = typeof value === "number" ? RangeError : TypeError;
+    throw new ErrorClass(
+      `Cannot ${action} ${value} as number ${i} of '${name}': expected a whole number from ${lowest} to ${highest}`,
+    );
+  }
+}
+
+/** What is made of each leaf, nested as the group is. */
+export function nest(
+  group: Group,
+  make: (leaf: Leaf) => FieldData,
+): { [name: string]: FieldData } | FieldData[] {
+  const data = group.children.map((child) =>
+    isLeaf(child) ? make(child) : nest(child, make)
+  );
+  if (group.isList) return data;
+  return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
+}
+
+/** Typed arrays of numbers by kind; fields take four of them. */
+export const NUMBER_ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+} as const;
+
+/** Bytes of a number. */
+export function bytesOf(dtype: FieldDtype): number {
+  return NUMBER_ARRAYS[dtype].BYTES_PER_ELEMENT;
+}
+
+/** An array of zeros. */
+export function allocateArray(dtype: FieldDtype, length: number): FieldArray {
+  return new NUMBER_ARRAYS[dtype](length);
+}
+
+/** A view of all of a piece of memory; it grows with it. */
+export function viewBuffer(
+  dtype: FieldDtype,
+  buffer: ArrayBufferLike,
+): FieldArray {
+  return new NUMBER_ARRAYS[dtype](buffer as ArrayBuffer);
+}
+
+/** Whether values are an array of this kind. */
+export function isArrayOf(
+  dtype: FieldDtype,
+  values: unknown,
+): values is FieldArray {
+  return values instanceof NUMBER_ARRAYS[dtype];
+}
+
+/** What kind an array is. */
+export function dtypeOf(array: FieldArray): FieldDtype {
+  const dtypes = Object.keys(NUMBER_ARRAYS) as FieldDtype[];
+  return dtypes.find((dtype) => isArrayOf(dtype, array))!;
+}
+
+/** Throws unless a size is a whole number above 0. */
+export function checkCount(name: string, count: number): void {
+  if (Number.isSafeInteger(count) && count > 0) return;
+  throw new RangeError(
+    `Cannot make a buffer with ${name} ${count}: expected a whole number above 0`,
+  );
+}
+
+/** Edits (one letter more, less or other) that make one word of another. */
+export function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = a[i - 1] === b[j - 1] ? 0 : 1;
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + change);
+    }
+    row = next;
+  }
+  return row[b.length];
+}
+
+/** The name with the fewest edits; the first of several. */
+export function closest(name: string, names: readonly string[]): string {
+  const distances = names.map((it) => editDistance(name, it));
+  return names[distances.indexOf(Math.min(...distances))];
+}

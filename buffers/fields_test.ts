@@ -1,0 +1,155 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  allocateArray,
+  closest,
+  collect,
+  editDistance,
+  makeSchema,
+  nest,
+} from "./fields.ts";
+import fc from "fast-check";
+
+const fields = {
+  image: { shape: [2, 1], dtype: "uint8" },
+  parts: [{ shape: [], dtype: "int32" }, {
+    angle: { shape: [], dtype: "float64" },
+  }],
+} as const;
+
+Deno.test("leaves have paths, and what is made of them their nesting", () => {
+  const { root, leaves } = makeSchema(fields);
+  assertEquals(leaves.map(({ name, path, size }) => [name, path, size]), [
+    ["image", ["image"], 2],
+    ["parts.0", ["parts", "0"], 1],
+    ["parts.1.angle", ["parts", "1", "angle"], 1],
+  ]);
+  const data = nest(
+    root,
+    ({ dtype, size }) => allocateArray(dtype, 3 * size),
+  );
+  assertEquals(data, {
+    image: new Uint8Array(6),
+    parts: [new Int32Array(3), { angle: new Float64Array(3) }],
+  });
+});
+
+Deno.test("arrays of values are collected in the order of leaves", () => {
+  const { root } = makeSchema(fields);
+  const values = { parts: [[5, 6], { angle: [7, 8] }], image: [1, 2, 3, 4] };
+  const into: ArrayLike<number>[] = [];
+  collect(root, values, { action: "add", rows: 2 }, into);
+  assertEquals(into, [[1, 2, 3, 4], [5, 6], [7, 8]]);
+});
+
+Deno.test("what is wrong with values is said by path", () => {
+  const { root } = makeSchema(fields);
+  const image = [1, 2];
+  const check = (values: unknown) => () =>
+    collect(root, values as never, { action: "add", rows: 1 }, []);
+  check({ image, parts: [[3], { angle: [4] }] })();
+  assertThrows(
+    check({ image, parts: [[3], { angle: [4, 5] }] }),
+    RangeError,
+    "Cannot add 2 numbers as 'parts.1.angle': expected 1",
+  );
+  assertThrows(
+    check({ image, parts: [[3], { angel: [4] }] }),
+    RangeError,
+    "Cannot add unknown field 'parts.1.angel': did you mean 'parts.1.angle'?",
+  );
+  assertThrows(
+    check({ image, parts: [[3], { angle: [4] }, [5]] }),
+    RangeError,
+    "Cannot add unknown field 'parts.2'",
+  );
+  assertThrows(
+    check({ image, parts: [[3]] }),
+    TypeError,
+    "Cannot add 'parts.1' from nothing: expected a record",
+  );
+  assertThrows(
+    check({ image, parts: [[3], new Float64Array(1)] }),
+    TypeError,
+    "Cannot add 'parts.1' from an array of numbers: expected a record",
+  );
+  assertThrows(
+    check({ image, parts: { 0: [3], 1: { angle: [4] } } }),
+    TypeError,
+    "Cannot add 'parts' from a record: expected a list",
+  );
+  assertThrows(
+    check({ parts: [[3], { angle: [4] }] }),
+    TypeError,
+    "Cannot add 'image' from nothing: expected 2 numbers",
+  );
+  assertThrows(
+    check({ image: 7, parts: [[3], { angle: [4] }] }),
+    TypeError,
+    "Cannot add 'image' from 7: expected 2 numbers",
+  );
+  assertThrows(
+    check(null),
+    TypeError,
+    "Cannot add a record of fields from null: expected a record",
+  );
+});
+
+Deno.test("arrays may have more rows only where that is said", () => {
+  const { root } = makeSchema({ x: { shape: [2], dtype: "int32" } });
+  const into: ArrayLike<number>[] = [];
+  const purpose = { action: "add", rows: 2, atLeast: true };
+  collect(root, { x: [1, 2, 3, 4, 5] }, purpose, into);
+  assertEquals(into, [[1, 2, 3, 4, 5]]);
+  assertThrows(
+    () => collect(root, { x: [1, 2, 3] }, purpose, into),
+    RangeError,
+    "Cannot add 3 numbers as 'x': expected at least 4",
+  );
+});
+
+Deno.test("fields need known kinds of numbers and real shapes", () => {
+  assertThrows(
+    () => makeSchema({ x: { shape: [], dtype: "float" as "float32" } }),
+    TypeError,
+    "Cannot store 'x' as 'float': did you mean 'float32'?",
+  );
+  for (const shape of [[0], [1.5], [-1], [NaN], [-2, -3]]) {
+    assertThrows(
+      () => makeSchema({ x: { shape, dtype: "float32" } }),
+      RangeError,
+      `Cannot store 'x' of shape [${shape}]: expected whole numbers above 0`,
+    );
+  }
+  assertThrows(
+    () => makeSchema({ x: {} }),
+    TypeError,
+    "Cannot make a buffer without a field: expected one or more",
+  );
+  const x = { shape: [], dtype: "float32" } as const;
+  assertThrows(
+    () => makeSchema({ "a.b": x, a: { b: x } }),
+    RangeError,
+    "Cannot store two fields as 'a.b': expected another name for one",
+  );
+});
+
+Deno.test("edits between words that are known", () => {
+  assertEquals(editDistance("kitten", "sitting"), 3);
+  assertEquals(editDistance("", "abc"), 3);
+  assertEquals(editDistance("reward", "reward"), 0);
+});
+
+Deno.test("the distance of words is a metric", () => {
+  const word = fc.string({ maxLength: 6 });
+  fc.assert(fc.property(word, word, word, (a, b, c) => {
+    assertEquals(editDistance(a, b), editDistance(b, a));
+    assertEquals(editDistance(a, b) === 0, a === b);
+    const detour = editDistance(a, b) + editDistance(b, c);
+    assertEquals(editDistance(a, c) <= detour, true);
+  }));
+});
+
+Deno.test("the closest name is found, the first of several", () => {
+  assertEquals(closest("rewrad", ["observation", "reward"]), "reward");
+  assertEquals(closest("b", ["a", "c"]), "a");
+});

@@ -1,0 +1,307 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import type { Accumulator } from "./options.ts";
+import { MemoryStorage } from "../storage/memory_storage.ts";
+import { NStepAccumulator } from "./n_step_accumulator.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
+import { RolloutBuffer } from "../rollout_buffer.ts";
+import { SequenceReplayBuffer } from "../sequences/sequence_replay_buffer.ts";
+import { testRandom } from "../testdata/random.ts";
+import { flags, number, records } from "../testdata/records.ts";
+
+Deno.test("a step that does not fit changes nothing", () => {
+  const buffer = new ReplayBuffer({
+    capacity: 2,
+    fields: { x: number, ...flags },
+    episodes: { next: { y: "x" } },
+  });
+  const step = { x: [1], terminated: [0], truncated: [0], y: [2] };
+  for (let i = 0; i < 3; i++) buffer.add(step);
+  const before = buffer.save();
+  assertThrows(
+    () => buffer.add({ ...step, y: [1, 2] }),
+    RangeError,
+    "Cannot add 2 numbers as 'y': expected 1",
+  );
+  assertThrows(
+    () => buffer.add({ x: [1], terminated: [0], truncated: [0] }),
+    TypeError,
+    "Cannot add 'y' from nothing: expected 1 numbers",
+  );
+  assertThrows(
+    () => buffer.add({ ...step, z: [1] }),
+    RangeError,
+    "Cannot add unknown field 'z'",
+  );
+  assertThrows(
+    () => buffer.addBatch(step, 2),
+    RangeError,
+    "Cannot add 1 numbers as 'x': expected 2",
+  );
+  assertThrows(
+    () => buffer.addBatch({ ...step, y: [2, 3] }, 1),
+    RangeError,
+    "Cannot add 2 numbers as 'y': expected 1",
+  );
+  for (const rows of [-1, 0.5, NaN]) {
+    assertThrows(
+      () => buffer.addBatch(step, rows),
+      RangeError,
+      `Cannot add ${rows} rows: expected a whole multiple of 1`,
+    );
+  }
+  assertEquals(buffer.save(), before);
+});
+
+Deno.test("integer fields take whole numbers that fit, in every buffer", () => {
+  const fields = {
+    x: { shape: [], dtype: "float32" },
+    pixels: { shape: [2], dtype: "uint8" },
+    action: { shape: [], dtype: "int32" },
+    ...flags,
+  } as const;
+  const good = { x: [0.5, NaN], terminated: [0, 1], truncated: [0, 0] };
+  const pixels = [0, 255, 7, 8], action = [-(2 ** 31), 2 ** 31 - 1];
+  const [steps, gamma] = [2, 0.5];
+  const buffers = [
+    new ReplayBuffer({ capacity: 4, numEnvs: 2, fields }),
+    new RolloutBuffer({ numSteps: 4, numEnvs: 2, fields }),
+    new SequenceReplayBuffer({ capacity: 4, numSteps: 1, numEnvs: 2, fields }),
+    new NStepAccumulator({ fields, numEnvs: 2, steps, gamma, reward: "x" }),
+  ];
+  const typed = { ...good, terminated: Uint8ClampedArray.of(0, 1) };
+  const range: [string, unknown, string][] = [
+    ["pixels", NaN, "0 to 255"],
+    ["pixels", -5, "0 to 255"],
+    ["pixels", 300, "0 to 255"],
+    ["pixels", 1.5, "0 to 255"],
+    ["pixels", Infinity, "0 to 255"],
+    ["pixels", undefined, "0 to 255"],
+    ["pixels", true, "0 to 255"],
+    ["action", 2 ** 31, "-2147483648 to 2147483647"],
+    ["action", NaN, "-2147483648 to 2147483647"],
+    ["terminated", -1, "0 to 255"],
+  ];
+  for (const buffer of buffers) {
+    buffer.add({ ...typed, pixels, action });
+    const before = buffer.save();
+    for (const [name, value, wanted] of range) {
+      const step = { ...good, pixels, action };
+      const array = step[name as "pixels"].slice();
+      array[1] = value as number;
+      const given = [array, Float64Array.from(array)];
+      for (const it of typeof value === "number" ? given : [array]) {
+        assertThrows(
+          () => buffer.add({ ...step, [name]: it }),
+          typeof value === "number" ? RangeError : TypeError,
+          `Cannot add ${value} as number 1 of '${name}': expected a whole number from ${wanted}`,
+        );
+      }
+    }
+    assertEquals(buffer.save(), before);
+  }
+});
+
+Deno.test("options that do not fit each other are named", () => {
+  const fields = { x: number, ...flags };
+  const make = (options: object) => () =>
+    new ReplayBuffer({ capacity: 12, fields, ...options });
+  const { random } = { random: testRandom(0) };
+  const storage = new MemoryStorage();
+  const accumulator = {} as Accumulator;
+  const ranges: [object, string][] = [
+    [{ capacity: 0 }, "Cannot make a buffer with capacity 0"],
+    [{ numEnvs: 1.5 }, "Cannot make a buffer with numEnvs 1.5"],
+    [{ initialCapacity: 0 }, "Cannot make a buffer with initialCapacity 0"],
+    [{ writers: 0, shared: true }, "Cannot make a buffer with writers 0"],
+    [{ capacity: 2 ** 31 }, "Cannot make a buffer of 2147483648 rows"],
+    [
+      { episodes: {}, numEnvs: 5 },
+      "Cannot share 12 rows among 5 environments: expected a multiple such as 15",
+    ],
+    [
+      { episodes: { stack: { x: 4 } }, numEnvs: 4 },
+      "Cannot stack 4 frames in a buffer of 3 steps: expected a capacity of 16 or more",
+    ],
+    [
+      { episodes: { stack: { x: 0 } } },
+      "Cannot stack 0 frames of 'x': expected a whole number above 0",
+    ],
+    [
+      { episodes: { stack: { y: 2 } } },
+      "Cannot stack unknown field 'y': did you mean 'x'?",
+    ],
+    [
+      { episodes: { next: { y: "z" } } },
+      "Cannot follow unknown field 'z': did you mean 'x'?",
+    ],
+    [{ episodes: { next: { x: "x" } } }, "Cannot name a field 'x'"],
+    [{ episodes: { next: { slots: "x" } } }, "Cannot name a field 'slots'"],
+    [
+      { episodes: { truncated: "trunkated" } },
+      "Cannot end episodes by unknown field 'trunkated': did you mean 'truncated'?",
+    ],
+    [
+      { episodes: { nStep: { steps: 0, gamma: 1, reward: "x" } } },
+      "Cannot sum 0 steps",
+    ],
+    [
+      { episodes: { nStep: { steps: 1, gamma: 1.1, reward: "x" } } },
+      "Cannot discount by 1.1: expected a number from 0 to 1",
+    ],
+    [
+      { episodes: { nStep: { steps: 1, gamma: 1 } } },
+      "Cannot sum unknown field 'reward'",
+    ],
+    [
+      {
+        episodes: {
+          nStep: { steps: 2, gamma: 1, reward: "x", between: { a: "xx" } },
+        },
+      },
+      "Cannot draw between unknown field 'xx': did you mean 'x'?",
+    ],
+    [
+      {
+        episodes: {
+          nStep: { steps: 1, gamma: 1, reward: "x", between: { a: "x" } },
+        },
+      },
+      "Cannot draw what is between the steps of a return of 1: expected 2 steps or more",
+    ],
+  ];
+  for (const [options, message] of ranges) {
+    assertThrows(make(options), RangeError, message);
+  }
+  const types: [object, string][] = [
+    [
+      { writers: 2 },
+      "Cannot have 2 writers: expected one, or the option 'shared'",
+    ],
+    [
+      { eviction: "newest" },
+      "Cannot evict rows by 'newest': did you mean 'oldest'?",
+    ],
+    [
+      { eviction: "reservoir" },
+      "Cannot evict rows by 'reservoir' without randomness: expected the option 'random'",
+    ],
+    [
+      { eviction: "reservoir", random, episodes: {} },
+      "Cannot evict rows by 'reservoir' with the option 'episodes'",
+    ],
+    [
+      { eviction: "reservoir", random, shared: true },
+      "Cannot evict rows by 'reservoir' with the option 'shared'",
+    ],
+    [
+      { accumulator, episodes: {} },
+      "Cannot accumulate rows with the option 'episodes'",
+    ],
+    [
+      { shared: true, storage },
+      "Cannot share memory with the option 'storage'",
+    ],
+    [
+      { shared: true, initialCapacity: 3 },
+      "Cannot share memory with the option 'initialCapacity'",
+    ],
+    [
+      { episodes: { padding: "repaet" } },
+      "Cannot pad stacks by 'repaet': did you mean 'repeat'?",
+    ],
+    [
+      { episodes: { terminated: "x" } },
+      "Cannot end episodes by 'x' of 1 int32 numbers: expected a single uint8",
+    ],
+    [
+      {
+        fields: { x: { shape: [2], dtype: "int32" }, ...flags },
+        episodes: { nStep: { steps: 1, gamma: 1, reward: "x" } },
+      },
+      "Cannot sum 'x' of 2 numbers: expected a single number",
+    ],
+  ];
+  for (const [options, message] of types) {
+    assertThrows(make(options), TypeError, message);
+  }
+});
+
+Deno.test("a batch is drawn into as long as its arrays fit", () => {
+  const buffer = records(4);
+  buffer.addBatch({ x: [1, 2, 3] }, 3);
+  const random = testRandom(0);
+  const memory = new Int32Array(8);
+  const into = {
+    x: memory.subarray(2, 5),
+    slots: new Int32Array(3),
+    weights: new Float32Array(3),
+  };
+  assertStrictEquals(buffer.sample(random, { into }), into);
+  assertEquals([...into.x], [...into.slots].map((slot) => slot + 1));
+  assertEquals(into.weights, Float32Array.of(1, 1, 1));
+  assertEquals([memory[1], memory[5]], [0, 0]);
+
+  into.x = new Int32Array(3); // Another array is not taken for the one before.
+  buffer.gather([2, 0, 2], into);
+  assertEquals(into.x, Int32Array.of(3, 1, 3));
+  const old = into.x;
+  into.slots = new Int32Array(3);
+  buffer.gather([0, 0, 1], into);
+  assertEquals([into.slots, old], [
+    Int32Array.of(0, 0, 1),
+    Int32Array.of(1, 1, 2),
+  ]);
+
+  const sample = (batch: object) => () =>
+    buffer.sample(random, { into: batch as typeof into });
+  assertThrows(
+    sample({ ...into, x: new Float32Array(3) }),
+    TypeError,
+    "Cannot sample 'x' into another kind of array: expected one of int32",
+  );
+  assertThrows(
+    sample({ ...into, x: new Int32Array(4) }),
+    RangeError,
+    "Cannot sample into 4 numbers as 'x': expected 3",
+  );
+  assertThrows(
+    sample({ ...into, slots: [0, 0, 0] }),
+    TypeError,
+    "Cannot sample into arrays without slots and weights",
+  );
+  assertThrows(
+    sample({ ...into, weights: new Float32Array(2) }),
+    RangeError,
+    "Cannot sample 3 slots and 2 weights: expected as many",
+  );
+});
+
+Deno.test("rows that are not held are not drawn or read", () => {
+  const buffer = records(4);
+  const random = testRandom(0);
+  assertThrows(
+    () => buffer.sample(random, { size: 64 }),
+    RangeError,
+    "Cannot sample 64 rows as the buffer holds 0",
+  );
+  buffer.addBatch({ x: [1, 2] }, 2);
+  for (const slot of [2, -1, 4, 0.5, NaN]) {
+    assertThrows(
+      () => buffer.gather([0, slot]),
+      RangeError,
+      `Cannot gather slot ${slot}: expected one of the 2 rows that may be drawn`,
+    );
+  }
+  assertThrows(
+    () => buffer.gather([0, 1], buffer.batch(3)),
+    RangeError,
+    "Cannot gather 2 slots into a batch of 3: expected as many",
+  );
+  for (const size of [0, 1.5]) {
+    assertThrows(
+      () => buffer.batch(size),
+      RangeError,
+      `Cannot make a batch of ${size} rows: expected a whole number above 0`,
+    );
+  }
+});

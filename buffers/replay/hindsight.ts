@@ -1,0 +1,364 @@
+import {
+  allocateArray,
+  closest,
+  type FieldArray,
+  type Leaf,
+  makeSchema,
+  unknownField,
+} from "../fields.ts";
+import { BoundBatch, Gatherer } from "./gather.ts";
+import { type Episodes, EpisodeSpan } from "./episodes.ts";
+import { partsOf, type ReplayParts } from "./memory.ts";
+import type { ReplaySchema } from "./plan.ts";
+import type { Ring } from "./ring.ts";
+import type { Batch } from "./options.ts";
+import type { ReplayBuffer } from "./replay_buffer.ts";
+import type { Random } from "../samplers/sampler.ts";
+
+/**
+ * Which goals stand in for the ones that were pursued: one that was reached by
+ * a random later step of the same episode, by its last step, by any of its
+ * steps, or by any step of all.
+ */
+export type HindsightStrategy = "future" | "final" | "episode" | "random";
+
+/**
+ * Says something about a goal that was achieved, where another may have been
+ * desired. The arrays are used again for the next row.
+ */
+export type GoalFunction<T extends number | boolean> = (
+  achieved: FieldArray,
+  desired: FieldArray,
+) => T;
+
+/** How {@linkcode Hindsight} relabels rows. */
+export interface HindsightOptions {
+  /** The reward of a step after which a goal was achieved. */
+  readonly reward: GoalFunction<number>;
+  /**
+   * Whether such a step ends the episode for good.
+   *
+   * @default the rows keep their own flags
+   */
+  readonly terminated?: GoalFunction<boolean>;
+  /**
+   * Which goals stand in.
+   *
+   * @default "future"
+   */
+  readonly strategy?: HindsightStrategy;
+  /**
+   * Rows that get another goal, for each that keeps its own: a row is relabelled
+   * with probability `k / (k + 1)`.
+   *
+   * @default 4
+   */
+  readonly k?: number;
+  /**
+   * Path of what a drawn row achieved with its step: an array field, or a next
+   * value of one.
+   *
+   * @default "nextAchievedGoal"
+   */
+  readonly achieved?: string;
+  /**
+   * Paths of all that holds the desired goal in a drawn row.
+   *
+   * @default ["desiredGoal"]
+   */
+  readonly desired?: readonly string[];
+  /**
+   * Name of the reward in a drawn row: a single number.
+   *
+   * @default "reward"
+   */
+  readonly rewardField?: string;
+}
+
+const STRATEGIES: readonly HindsightStrategy[] = [
+  "future",
+  "final",
+  "episode",
+  "random",
+];
+
+/**
+ * Gives drawn rows goals that were reached after all: what an episode achieved
+ * is taken for what it was to achieve, and the reward is computed anew. Nothing
+ * is stored twice, and goals come from any row that a buffer holds, of
+ * unfinished episodes, too.
+ *
+ * Source: Andrychowicz et al., "Hindsight Experience Replay", 2017.
+ *
+ * @example
+ * ```ts
+ * import { Hindsight, ReplayBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const goal = { shape: [1], dtype: "float32" } as const;
+ * const buffer = new ReplayBuffer({
+ *   capacity: 100,
+ *   fields: {
+ *     achievedGoal: goal,
+ *     desiredGoal: goal,
+ *     reward: { shape: [], dtype: "float32" },
+ *     terminated: { shape: [], dtype: "uint8" },
+ *     truncated: { shape: [], dtype: "uint8" },
+ *   },
+ *   episodes: { next: { nextAchievedGoal: "achievedGoal" } },
+ * });
+ * for (let step = 0; step < 3; step++) {
+ *   buffer.add({
+ *     achievedGoal: [step],
+ *     nextAchievedGoal: [step + 1],
+ *     desiredGoal: [100],
+ *     reward: [-1],
+ *     terminated: [0],
+ *     truncated: [step === 2 ? 1 : 0],
+ *   });
+ * }
+ * const hindsight = new Hindsight(buffer, {
+ *   strategy: "final",
+ *   reward: ([achieved], [desired]) => achieved === desired ? 0 : -1,
+ * });
+ * const random = { integer: () => 0, uniform: () => 0 };
+ * const batch = hindsight.relabel(buffer.gather([0, 2]), random);
+ * assertEquals(batch.desiredGoal, Float32Array.of(3, 3));
+ * assertEquals(batch.reward, Float32Array.of(-1, 0));
+ * ```
+ */
+export class Hindsight {
+  readonly #options: HindsightOptions;
+  readonly #strategy: HindsightStrategy;
+  readonly #probability: number;
+  readonly #schema: ReplaySchema;
+  readonly #leaves: GoalLeaves;
+  readonly #ring: Ring;
+  readonly #span: EpisodeSpan;
+  /** Reads what the rows achieved that goals come from. */
+  readonly #gatherer: Gatherer;
+  readonly #goalSchema: ReplaySchema;
+  #goals: BoundBatch | undefined;
+  /** Of each row of a batch, whether it gets another goal. */
+  #isOther = new Uint8Array(0);
+  /** The batch that was relabelled last. */
+  #bound: BoundBatch | undefined;
+  /** What a row achieved, and its new goal. */
+  readonly #achieved: FieldArray;
+  readonly #desired: FieldArray;
+
+  /**
+   * Prepares to relabel the rows of a buffer.
+   *
+   * @param buffer Its rows are steps of episodes, with the goals that were
+   * achieved and desired.
+   * @param options Which rows get which goals, and what follows from it.
+   * @throws {TypeError} If rows are not single steps of episodes, memory is
+   * shared, or there is no such strategy.
+   * @throws {RangeError} If `k` is below 0, there is no such field, or goals
+   * differ in size.
+   */
+  constructor(buffer: ReplayBuffer, options: HindsightOptions) {
+    const { strategy = "future", k = 4 } = options;
+    checkStrategy(strategy, k);
+    const parts = partsOf.get(buffer)!;
+    const episodes = checkEpisodes(parts);
+    const { schema, rows, rings } = parts;
+    this.#options = options;
+    this.#strategy = strategy;
+    this.#probability = k === Infinity ? 1 : k / (k + 1);
+    this.#schema = schema;
+    this.#leaves = goalLeaves(schema, options);
+    this.#ring = rings[0];
+    this.#span = new EpisodeSpan(rings[0], episodes);
+    this.#goalSchema = goalSchema(schema, this.#leaves.achieved);
+    this.#gatherer = new Gatherer(this.#goalSchema, rows, episodes);
+    const { dtype, size } = this.#goalSchema.drawn.leaves[0];
+    this.#achieved = allocateArray(dtype, size);
+    this.#desired = allocateArray(dtype, size);
+  }
+
+  /**
+   * Gives rows of a batch, each with probability `k / (k + 1)`, another goal and
+   * the reward that follows from it. The buffer must not have changed since they
+   * were drawn.
+   *
+   * @param batch Rows of the buffer, as `sample` and `gather` give them; changed
+   * in place.
+   * @param random Where randomness comes from.
+   * @returns The batch.
+   * @throws {RangeError} If the buffer does not hold its rows.
+   * @throws {TypeError} If the batch is not as the buffer makes them.
+   */
+  relabel(batch: Batch, random: Random): Batch {
+    const bound = this.#bind(batch);
+    const { slots } = bound.drawn;
+    this.#checkHeld(slots);
+    const goals = this.#goalsFor(slots.length);
+    for (let i = 0; i < slots.length; i++) {
+      const isOther = random.uniform() < this.#probability;
+      this.#isOther[i] = isOther ? 1 : 0;
+      goals.drawn.slots[i] = isOther
+        ? this.#choose(slots[i], random)
+        : slots[i];
+    }
+    this.#gatherer.gather(goals);
+    const given = goals.targets[0].array;
+    for (let i = 0; i < slots.length; i++) {
+      if (this.#isOther[i] === 1) this.#rewrite(bound, i, given);
+    }
+    return batch;
+  }
+
+  #bind(batch: Batch): BoundBatch {
+    if (this.#bound?.batch !== batch || !this.#bound.isCurrent) {
+      this.#bound = new BoundBatch(batch, this.#schema);
+    }
+    return this.#bound;
+  }
+
+  #checkHeld(slots: Int32Array): void {
+    for (const slot of slots) {
+      if (this.#ring.holds(slot)) continue;
+      throw new RangeError(
+        `Cannot relabel slot ${slot}: expected one of the ${this.#ring.length} rows that may be drawn`,
+      );
+    }
+  }
+
+  #goalsFor(size: number): BoundBatch {
+    if (this.#goals?.drawn.slots.length !== size) {
+      const { dtype, size: length } = this.#goalSchema.drawn.leaves[0];
+      const goal = allocateArray(dtype, size * length);
+      const slots = new Int32Array(size), weights = new Float32Array(size);
+      this.#goals = new BoundBatch({ goal, slots, weights }, this.#goalSchema);
+      this.#isOther = new Uint8Array(size);
+    }
+    return this.#goals;
+  }
+
+  /** The slot of the row that achieved what becomes the goal of another. */
+  #choose(slot: number, random: Random): number {
+    if (this.#strategy === "random") {
+      return this.#span.slotAt(random.integer(this.#ring.length));
+    }
+    const span = this.#span;
+    const after = span.after(slot);
+    if (this.#strategy === "final") return span.move(slot, after);
+    const before = this.#strategy === "episode" ? span.before(slot) : 0;
+    return span.move(slot, random.integer(before + after + 1) - before);
+  }
+
+  /** Gives a row the goal at its place. */
+  #rewrite({ targets }: BoundBatch, row: number, goals: FieldArray): void {
+    const { achieved, desired, reward, terminated } = this.#leaves;
+    const done = targets[achieved].array;
+    const size = this.#desired.length;
+    for (let i = 0; i < size; i++) {
+      this.#achieved[i] = done[row * size + i];
+      this.#desired[i] = goals[row * size + i];
+    }
+    for (const index of desired) {
+      targets[index].array.set(this.#desired, row * size);
+    }
+    const { reward: rewardOf, terminated: isTerminated } = this.#options;
+    targets[reward].array[row] = rewardOf(this.#achieved, this.#desired);
+    if (isTerminated === undefined) return;
+    const ends = isTerminated(this.#achieved, this.#desired);
+    targets[terminated].array[row] = ends ? 1 : 0;
+  }
+}
+
+function checkStrategy(strategy: HindsightStrategy, k: number): void {
+  if (!STRATEGIES.includes(strategy)) {
+    throw new TypeError(
+      `Cannot relabel by '${strategy}': did you mean '${
+        closest(strategy, STRATEGIES)
+      }'?`,
+    );
+  }
+  if (k >= 0) return;
+  throw new RangeError(
+    `Cannot relabel ${k} rows for each other one: expected a number of at least 0`,
+  );
+}
+
+/** What looks along the episodes of a buffer that can be relabelled. */
+function checkEpisodes(
+  { schema, episodes, control }: ReplayParts,
+): Episodes {
+  if (episodes === undefined) {
+    throw new TypeError(
+      "Cannot relabel rows that stand for themselves: expected a buffer with the option 'episodes'",
+    );
+  }
+  if (schema.episodes?.nStep !== undefined) {
+    throw new TypeError(
+      "Cannot relabel returns of several steps: expected a buffer without 'nStep'",
+    );
+  }
+  if (control === undefined) return episodes;
+  throw new TypeError(
+    "Cannot relabel rows in shared memory, as they may change meanwhile: expected a buffer in memory of its own",
+  );
+}
+
+/** Which drawn leaves have to do with goals. */
+interface GoalLeaves {
+  readonly achieved: number;
+  readonly desired: readonly number[];
+  readonly reward: number;
+  readonly terminated: number;
+}
+
+/** Finds them; throws where there is none, or they do not fit each other. */
+function goalLeaves(
+  schema: ReplaySchema,
+  options: HindsightOptions,
+): GoalLeaves {
+  const { achieved = "nextAchievedGoal", desired = ["desiredGoal"] } = options;
+  const { rewardField = "reward" } = options;
+  const goal = findLeaf(schema, achieved);
+  const reward = findLeaf(schema, rewardField);
+  checkSize(reward, 1);
+  const terminated = schema.drawnLeaves.find(({ stored }) =>
+    stored === schema.episodes?.terminated
+  );
+  return {
+    achieved: goal.index,
+    desired: desired.map((path) => {
+      const leaf = findLeaf(schema, path);
+      checkSize(leaf, goal.size);
+      return leaf.index;
+    }),
+    reward: reward.index,
+    terminated: terminated!.leaf.index,
+  };
+}
+
+function findLeaf({ drawn: { root, leaves } }: ReplaySchema, path: string) {
+  const leaf = leaves.find(({ name }) => name === path);
+  if (leaf !== undefined) return leaf;
+  const keys = leaves.map(({ name }) => name);
+  throw unknownField("relabel", { ...root, keys }, path);
+}
+
+function checkSize({ name, size }: Leaf, wanted: number): void {
+  if (size === wanted) return;
+  throw new RangeError(
+    `Cannot relabel '${name}' of ${size} numbers: expected ${wanted}`,
+  );
+}
+
+/** To draw nothing but one leaf, as `goal`. */
+function goalSchema(schema: ReplaySchema, index: number): ReplaySchema {
+  const achieved = schema.drawnLeaves[index];
+  const { shape, dtype } = achieved.leaf;
+  const drawn = makeSchema({ goal: { shape, dtype } });
+  return {
+    ...schema,
+    drawn,
+    drawnLeaves: [{ ...achieved, leaf: drawn.leaves[0] }],
+    maxFrames: achieved.frames,
+  };
+}

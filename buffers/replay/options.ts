@@ -1,0 +1,266 @@
+import type { Field, FieldData, FieldValues } from "../fields.ts";
+import type { Random, Sampler, SamplerState } from "../samplers/sampler.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** Returns of several steps, computed when rows are drawn. */
+export interface NStepOptions {
+  /** Most steps that a return covers; fewer at the end of an episode. */
+  readonly steps: number;
+  /** Discount of each step, from 0 to 1. */
+  readonly gamma: number;
+  /**
+   * Field whose discounted sum is drawn: a single number for each row.
+   *
+   * @default "reward"
+   */
+  readonly reward?: string;
+  /**
+   * Name that `gamma^k` is drawn under, where `k` is the number of steps summed:
+   * what the value of the next observation counts.
+   *
+   * @default "discount"
+   */
+  readonly discount?: string;
+  /**
+   * Names of values at the later steps of a return, all but its first, and the
+   * field that holds them: drawn `[row, steps - 1, ...shape]`. Where a return
+   * is shorter, its last step's values stand for those that are missing.
+   *
+   * @default {}
+   */
+  readonly between?: Readonly<Record<string, string>>;
+  /**
+   * Name that the discounts of those steps are drawn under, with `between`:
+   * `gamma^i` of step `i`, and 0 past the end of a return.
+   *
+   * @default "betweenDiscount"
+   */
+  readonly betweenDiscount?: string;
+}
+
+/** How rows follow each other where they are the steps of episodes. */
+export interface EpisodeOptions {
+  /**
+   * Field that is above 0 where a step ended its episode for good; a single
+   * uint8 for each row.
+   *
+   * @default "terminated"
+   */
+  readonly terminated?: string;
+  /**
+   * Field that is above 0 where an episode was cut off after a step; a single
+   * uint8 for each row.
+   *
+   * @default "truncated"
+   */
+  readonly truncated?: string;
+  /**
+   * Names of values after a step, and the field that holds them before it. They
+   * are added and drawn like fields, but stored once: the value after a step is
+   * the one before the environment's next step. Only where an episode ended, and
+   * for the newest step, they are kept at the side.
+   *
+   * @default {}
+   */
+  readonly next?: Readonly<Record<string, string>>;
+  /**
+   * Array fields that are drawn as stacks, by path, with the frames of a stack.
+   * A row holds one frame; drawn are the last frames of the episode up to it,
+   * along the last axis, oldest first: `[h, w, c]` becomes `[h, w, frames * c]`.
+   * What is next is stacked likewise.
+   *
+   * @default {}
+   */
+  readonly stack?: Readonly<Record<string, number>>;
+  /**
+   * What stands before an episode's first frame: that frame again, or zeros.
+   *
+   * @default "repeat"
+   */
+  readonly padding?: "repeat" | "zero";
+  /** Returns of several steps; without it rows are single steps. */
+  readonly nStep?: NStepOptions;
+}
+
+/**
+ * Rows that were drawn, one after the other in the array of each field:
+ * `[row, ...shape]`. The arrays belong to the caller, who may draw into them
+ * again.
+ */
+export interface Batch {
+  /** Where each row is in the buffer. */
+  readonly slots: Int32Array;
+  /** Importance weights; all 1 where each row was as likely. */
+  readonly weights: Float32Array;
+  /** The numbers of a field, nested as it is. */
+  readonly [field: string]: FieldData;
+}
+
+/**
+ * Turns a stream of steps into rows for a buffer. With a {@linkcode Storage} and
+ * a {@linkcode Sampler} it is one of three parts that a replay buffer is made
+ * of.
+ */
+export interface Accumulator {
+  /**
+   * Arrays `[row, ...shape]` of the rows that the last call finished; those after
+   * them hold anything.
+   */
+  readonly rows: { readonly [field: string]: FieldValues };
+  /**
+   * Takes one step of all streams; one that it cannot take changes nothing.
+   *
+   * @param step For each field its numbers `[env, ...shape]`; copied.
+   * @returns How many rows it finished.
+   */
+  add(step: { readonly [field: string]: FieldValues }): number;
+  /**
+   * Finishes what it holds, as no further step follows.
+   *
+   * @returns How many rows it finished.
+   */
+  flush(): number;
+  /** Forgets what it holds. */
+  clear(): void;
+  /**
+   * What it holds.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): SamplerState;
+  /**
+   * Continues from what {@link save} gave. A state that it cannot take changes
+   * nothing.
+   *
+   * @param state Plain data; copied.
+   */
+  load(state: SamplerState): void;
+}
+
+/**
+ * The memory of a {@linkcode ReplayBuffer} that another worker writes to or
+ * samples from; to be posted as a message.
+ */
+export type SharedReplay = {
+  /** What the buffer was made for. */
+  readonly options: {
+    readonly capacity: number;
+    readonly fields: Readonly<Record<string, Field>>;
+    readonly numEnvs: number;
+    readonly episodes?: EpisodeOptions;
+    readonly writers: number;
+  };
+  /** Whose part of the slots is written by who receives it. */
+  readonly writer: number;
+  /** Rows of each array field. */
+  readonly columns: readonly SharedArrayBuffer[];
+  /** True next values that no row holds, for each writer. */
+  readonly sides: readonly {
+    readonly slots: SharedArrayBuffer;
+    readonly arrays: readonly SharedArrayBuffer[];
+  }[];
+  /** How far writers are. */
+  readonly control: SharedArrayBuffer;
+};
+
+/** What a {@linkcode ReplayBuffer} is made for. */
+export interface ReplayBufferOptions {
+  /** Rows that fit in; a multiple of `numEnvs * writers`. */
+  readonly capacity: number;
+  /** What a row is, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /**
+   * Streams that are added side by side: environments, sensors.
+   *
+   * @default 1
+   */
+  readonly numEnvs?: number;
+  /** That rows are steps of episodes; without it each row stands for itself. */
+  readonly episodes?: EpisodeOptions;
+  /**
+   * What makes rows of the steps that are added; without it each step is a row
+   * for each environment. Its rows stand for themselves: `episodes` goes with
+   * steps only.
+   */
+  readonly accumulator?: Accumulator;
+  /**
+   * How rows are drawn.
+   *
+   * @default new UniformSampler()
+   */
+  readonly sampler?: Sampler;
+  /**
+   * Where rows are kept. Flags and rewards that are looked along stay in memory
+   * in any case.
+   *
+   * @default new MemoryStorage()
+   */
+  readonly storage?: Storage;
+  /**
+   * Rows that there is room for at first; it doubles up to the capacity.
+   *
+   * @default capacity
+   */
+  readonly initialCapacity?: number;
+  /**
+   * Which row goes when a full buffer gets another one: the oldest, or one by
+   * chance so that each row ever added is as likely to be held (Vitter 1985,
+   * algorithm R), which needs `random` and rows that stand for themselves.
+   *
+   * @default "oldest"
+   */
+  readonly eviction?: "oldest" | "reservoir";
+  /** Where the randomness of the reservoir comes from. */
+  readonly random?: Random;
+  /**
+   * Whether the rows are in shared memory, so that workers may write them; or
+   * the memory of another buffer, as {@linkcode ReplayBuffer.share} gave it.
+   *
+   * @default false
+   */
+  readonly shared?: boolean | SharedReplay;
+  /**
+   * Writers that add steps of `numEnvs` environments each, into equal parts of
+   * the capacity; more than one only where memory is shared.
+   *
+   * @default 1
+   */
+  readonly writers?: number;
+}
+
+/**
+ * What a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds only.
+ */
+export type ReplayBufferState = {
+  /** Rows that fit in. */
+  capacity: number;
+  /** Streams side by side. */
+  numEnvs: number;
+  /** Rows that there is room for by now. */
+  allocated: number;
+  /** Rows that ever came to a reservoir. */
+  seen: number;
+  /** The part of each writer. */
+  rings: ReplayRingState[];
+  /** What the sampler saved. */
+  sampler: SamplerState;
+  /** What the accumulator saved, where there is one. */
+  accumulator: SamplerState | null;
+};
+
+/** The part of one writer in a {@linkcode ReplayBufferState}. */
+export type ReplayRingState = {
+  /** Steps that were ever added. */
+  total: number;
+  /** Its rows, in the order of slots. */
+  fields: { [name: string]: FieldData };
+  /** True next values that no row holds, where the buffer has any. */
+  side: {
+    /** Slots whose step ended an episode. */
+    slots: Int32Array;
+    /** What came after each of them. */
+    ended: { [name: string]: FieldData };
+    /** What came after the newest step of each environment. */
+    newest: { [name: string]: FieldData };
+  } | null;
+};

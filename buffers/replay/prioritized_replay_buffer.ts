@@ -1,0 +1,139 @@
+import type { Batch, ReplayBufferOptions } from "./options.ts";
+import type { PrioritySampler } from "../samplers/priorities.ts";
+import {
+  ProportionalSampler,
+  type ProportionalSamplerOptions,
+} from "../samplers/proportional.ts";
+import { RankBasedSampler } from "../samplers/rank_based.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
+import type { Random } from "../samplers/sampler.ts";
+
+/** What a {@linkcode PrioritizedReplayBuffer} is made for. */
+export interface PrioritizedReplayBufferOptions
+  extends Omit<ReplayBufferOptions, "sampler">, ProportionalSamplerOptions {
+  /**
+   * What makes a row likely to be drawn: its priority, or the rank of its
+   * priority among all.
+   *
+   * @default "proportional"
+   */
+  readonly kind?: "proportional" | "rank";
+}
+
+/**
+ * A {@linkcode ReplayBuffer} that draws rows by priorities, which new rows have
+ * the largest of, and gives them importance weights.
+ *
+ * Source: Schaul et al., "Prioritized Experience Replay", 2016.
+ *
+ * @example
+ * ```ts
+ * import { PrioritizedReplayBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const buffer = new PrioritizedReplayBuffer({
+ *   capacity: 4,
+ *   fields: { x: { shape: [], dtype: "float32" } },
+ *   alpha: 1,
+ * });
+ * buffer.addBatch({ x: [10, 20] }, 2);
+ * buffer.updatePriorities([0, 1], [1, 3]);
+ *
+ * const random = { integer: () => 0, uniform: () => 0.5 };
+ * const batch = buffer.sample(random, { size: 4, beta: 1 });
+ * assertEquals(batch.x, Float32Array.of(10, 20, 20, 20));
+ * assertEquals(batch.weights, Float32Array.of(1, 1 / 3, 1 / 3, 1 / 3));
+ * buffer.updatePriorities(batch.slots, [0.5, 2, 2, 2]);
+ * ```
+ */
+export class PrioritizedReplayBuffer extends ReplayBuffer {
+  readonly #sampler: PrioritySampler;
+  readonly #beta: number;
+
+  /**
+   * Allocates the arrays of all fields.
+   *
+   * @param options Sizes, fields, and how rows are kept and drawn.
+   * @throws {RangeError} If a size, a shape, a name or an exponent does not fit.
+   * @throws {TypeError} If a dtype is unknown or options exclude each other.
+   */
+  constructor(options: PrioritizedReplayBufferOptions) {
+    const sampler = makeSampler(options);
+    super({ ...options, sampler });
+    this.#sampler = sampler;
+    this.#beta = sampler.beta;
+  }
+
+  /** The largest priority so far, that new rows get; 1 at first. */
+  get maxPriority(): number {
+    return this.#sampler.maxPriority;
+  }
+
+  /**
+   * How much priorities count. A change goes through all slots of a proportional
+   * buffer, where it cannot be changed after 0.
+   */
+  get alpha(): number {
+    return this.#sampler.alpha;
+  }
+
+  set alpha(alpha: number) {
+    this.#sampler.alpha = alpha;
+  }
+
+  /**
+   * Draws rows by their priorities.
+   *
+   * @param random Where randomness comes from; the same stream gives the same
+   * rows.
+   * @param options The batch to draw into, or the size of a new one, and how much
+   * its weights make up for, where that is not the buffer's `beta`.
+   * @returns The batch.
+   * @throws {RangeError} If there are no rows, or `beta` is below 0.
+   * @throws {TypeError} If the batch is not as {@link batch} makes them.
+   */
+  override sample(
+    random: Random,
+    options: ({ readonly size: number } | { readonly into: Batch }) & {
+      readonly beta?: number;
+    },
+  ): Batch {
+    this.#sampler.beta = options.beta ?? this.#beta;
+    return super.sample(random, options);
+  }
+
+  /**
+   * Gives rows new priorities, such as the sizes of their TD errors and a small
+   * number. Slots that hold no row are passed over, and, where `slots` is the
+   * very array that a batch was drawn into, those whose rows were replaced since
+   * then.
+   *
+   * @param slots Slots; of one that comes twice the last priority stays.
+   * @param priorities A number above 0 for each.
+   * @throws {RangeError} If the lengths differ, there is no such slot, or a
+   * priority is not finite and above 0; nothing is changed then.
+   */
+  updatePriorities(
+    slots: ArrayLike<number>,
+    priorities: ArrayLike<number>,
+  ): void {
+    this.#sampler.updatePriorities(slots, priorities);
+  }
+}
+
+function makeSampler(
+  { kind = "proportional", ...options }: PrioritizedReplayBufferOptions,
+): PrioritySampler {
+  if (kind === "proportional") return new ProportionalSampler(options);
+  if (kind !== "rank") {
+    throw new TypeError(
+      `Cannot prioritize by '${kind}': expected 'proportional' or 'rank'`,
+    );
+  }
+  if (options.excludeLast) {
+    throw new TypeError(
+      "Cannot exclude the last row from ranks: expected the kind 'proportional'",
+    );
+  }
+  return new RankBasedSampler(options);
+}

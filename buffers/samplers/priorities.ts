@@ -1,0 +1,245 @@
+import type { Random, Sampler, SamplerState } from "./sampler.ts";
+
+/** How rows are drawn by their priorities. */
+export interface PrioritizationOptions {
+  /**
+   * How much priorities count: 0 draws every row as often, 1 in full.
+   *
+   * @default 0.6
+   */
+  readonly alpha?: number;
+  /**
+   * How much of the unevenness the importance weights make up for: 0 none, 1
+   * all of it.
+   *
+   * @default 0.4
+   */
+  readonly beta?: number;
+  /**
+   * Whether a batch takes one row from each of as many parts of equal
+   * probability, in their order, rather than all rows independently.
+   *
+   * @default true
+   */
+  readonly stratified?: boolean;
+  /**
+   * What the largest weight of is made 1: all rows that can be drawn, or those
+   * of the batch.
+   *
+   * @default "buffer"
+   */
+  readonly weightsRelativeTo?: "buffer" | "batch";
+}
+
+/** A sampler that is told how much each row is worth drawing. */
+export interface PrioritySampler extends Sampler {
+  /** How much priorities count. */
+  alpha: number;
+  /** How much the importance weights make up for; each draw may have another. */
+  beta: number;
+  /** The largest priority so far, that new rows get; 1 at first. */
+  readonly maxPriority: number;
+  /**
+   * Called with the number of slots before the first row and whenever there are
+   * more.
+   *
+   * @param capacity Slots from now on.
+   */
+  resize(capacity: number): void;
+  /**
+   * Gives rows new priorities. Slots that cannot be drawn are passed over, and,
+   * where `slots` is the very array that a batch was drawn into, those whose rows
+   * were replaced since then.
+   *
+   * @param slots Slots; of one that comes twice the last priority stays.
+   * @param priorities A number above 0 for each.
+   * @throws {RangeError} If the lengths differ, there is no such slot, or a
+   * priority is not finite and above 0; nothing is changed then.
+   */
+  updatePriorities(
+    slots: ArrayLike<number>,
+    priorities: ArrayLike<number>,
+  ): void;
+}
+
+/** The options with their defaults, checked. */
+export function prioritization(
+  { alpha = 0.6, beta = 0.4, stratified = true, weightsRelativeTo = "buffer" }:
+    PrioritizationOptions,
+): Required<PrioritizationOptions> {
+  checkExponent("alpha", alpha);
+  checkExponent("beta", beta);
+  if (weightsRelativeTo !== "buffer" && weightsRelativeTo !== "batch") {
+    throw new TypeError(
+      `Cannot make weights relative to '${weightsRelativeTo}': expected 'buffer' or 'batch'`,
+    );
+  }
+  return { alpha, beta, stratified, weightsRelativeTo };
+}
+
+/** Throws unless an exponent is finite and not below 0. */
+export function checkExponent(name: string, value: number): void {
+  if (value >= 0 && value < Infinity) return;
+  throw new RangeError(
+    `Cannot prioritize with ${name} ${value}: expected a number of at least 0`,
+  );
+}
+
+/** Throws unless each slot exists and has a priority that is finite and above 0. */
+export function checkPriorities(
+  slots: ArrayLike<number>,
+  priorities: ArrayLike<number>,
+  capacity: number,
+): void {
+  if (slots.length !== priorities.length) {
+    throw new RangeError(
+      `Cannot update the priorities of ${slots.length} slots with ${priorities.length}: expected as many`,
+    );
+  }
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i];
+    if (!(slot >= 0 && slot < capacity && Number.isInteger(slot))) {
+      throw new RangeError(
+        `Cannot update the priority of slot ${slot}: expected 0 to ${
+          capacity - 1
+        }`,
+      );
+    }
+    if (!(priorities[i] > 0 && priorities[i] < Infinity)) {
+      throw new RangeError(
+        `Cannot update the priority of slot ${slot} to ${
+          priorities[i]
+        }: expected a finite number above 0`,
+      );
+    }
+  }
+}
+
+/** Throws if there is nothing to draw. */
+export function checkDrawable(wanted: number, drawable: boolean): void {
+  if (drawable) return;
+  throw new RangeError(
+    `Cannot sample ${wanted} rows as there is none that can be drawn`,
+  );
+}
+
+/** The number that a saved state has under a name. */
+export function savedNumber(
+  state: SamplerState,
+  name: string,
+  isValid: (value: number) => boolean,
+): number {
+  const value = state?.[name];
+  if (typeof value === "number" && isValid(value)) return value;
+  throw new TypeError(
+    `Cannot load a sampler with ${name} ${value}: expected what save() gave`,
+  );
+}
+
+/** The numbers that a saved state has under a name. */
+export function savedNumbers(
+  state: SamplerState,
+  name: string,
+  capacity: number,
+): Float64Array {
+  const values = state?.[name];
+  if (!(values instanceof Float64Array)) {
+    throw new TypeError(
+      `Cannot load a sampler without '${name}': expected what save() gave`,
+    );
+  }
+  if (values.length > capacity) {
+    throw new RangeError(
+      `Cannot load a sampler of ${values.length} slots into one of ${capacity}`,
+    );
+  }
+  return values;
+}
+
+/** Masses of a distribution at which rows are drawn. */
+export class Masses {
+  readonly #stratified: boolean;
+  #masses = new Float64Array(0);
+
+  constructor({ stratified }: { stratified: boolean }) {
+    this.#stratified = stratified;
+  }
+
+  /** As many as wanted, of 0 up to the total; the same array at each call. */
+  draw(
+    count: number,
+    { total, random }: { total: number; random: Random },
+  ): Float64Array {
+    if (this.#masses.length !== count) this.#masses = new Float64Array(count);
+    const masses = this.#masses;
+    if (this.#stratified) {
+      for (let i = 0; i < count; i++) {
+        masses[i] = (random.uniform() + i) * total / count;
+      }
+    } else {
+      for (let i = 0; i < count; i++) masses[i] = random.uniform() * total;
+    }
+    return masses;
+  }
+}
+
+/** What batches were drawn from, to tell whether it is still there. */
+interface Snapshot {
+  readonly slots: Int32Array;
+  readonly generations: Uint8Array;
+}
+
+/**
+ * Tells whether a row that was drawn has been replaced since then: each slot
+ * counts, in one byte, how often it got a new row. (A row that was replaced a
+ * multiple of 256 times passes for the same.)
+ */
+export class Generations {
+  #generations = new Uint8Array(0);
+  /** By the caller's array of slots that a batch was drawn into. */
+  readonly #drawn = new WeakMap<object, Snapshot>();
+
+  /** Makes room for slots. */
+  resize(capacity: number): void {
+    const generations = new Uint8Array(capacity);
+    generations.set(this.#generations.subarray(0, capacity));
+    this.#generations = generations;
+  }
+
+  /** Says that slots have new rows. */
+  replace(first: number, count: number): void {
+    const end = first + count;
+    for (let slot = first; slot < end; slot++) this.#generations[slot]++;
+  }
+
+  /** Says that all slots may have new rows. */
+  replaceAll(): void {
+    this.replace(0, this.#generations.length);
+  }
+
+  /** Remembers the rows of a batch as long as its slots are in this array. */
+  remember(slots: Int32Array): void {
+    let snapshot = this.#drawn.get(slots);
+    if (snapshot === undefined) {
+      const generations = new Uint8Array(slots.length);
+      snapshot = { slots: new Int32Array(slots.length), generations };
+      this.#drawn.set(slots, snapshot);
+    }
+    snapshot.slots.set(slots);
+    for (let i = 0; i < slots.length; i++) {
+      snapshot.generations[i] = this.#generations[slots[i]];
+    }
+  }
+
+  /**
+   * What tells of each place in an array of slots whether its row was replaced
+   * since it was drawn; rows of other arrays were not, as far as is known.
+   */
+  replaced(slots: ArrayLike<number>): (i: number) => boolean {
+    const snapshot = this.#drawn.get(slots);
+    if (snapshot === undefined) return () => false;
+    const { slots: drawn, generations } = snapshot;
+    return (i) =>
+      drawn[i] === slots[i] && generations[i] !== this.#generations[slots[i]];
+  }
+}

@@ -1,0 +1,360 @@
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import type { PrioritizationOptions, PrioritySampler } from "./priorities.ts";
+import { ProportionalSampler } from "./proportional.ts";
+import { RankBasedSampler } from "./rank_based.ts";
+import type { SamplerState } from "./sampler.ts";
+import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
+import { testRandom } from "../testdata/random.ts";
+
+/** What is the same for both ways to prioritize. */
+interface Kind {
+  readonly name: string;
+  make(options?: PrioritizationOptions): PrioritySampler;
+  /** Probabilities of rows by their priorities, 0 for those not held. */
+  probabilities(priorities: number[], alpha: number): number[];
+}
+
+function normalized(masses: number[]): number[] {
+  const total = masses.reduce((sum, mass) => sum + mass, 0);
+  return masses.map((mass) => mass / total);
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    name: "proportional",
+    make: (options) => new ProportionalSampler(options),
+    probabilities: (priorities, alpha) =>
+      normalized(priorities.map((it) => it > 0 ? it ** alpha : 0)),
+  },
+  {
+    name: "rank-based",
+    make: (options) => new RankBasedSampler(options),
+    probabilities(priorities, alpha) {
+      const masses = priorities.map(() => 0);
+      priorities.map((_, slot) => slot)
+        .filter((slot) => priorities[slot] > 0)
+        .sort((a, b) => priorities[b] - priorities[a] || a - b)
+        .forEach((slot, rank) => masses[slot] = (rank + 1) ** -alpha);
+      return normalized(masses);
+    },
+  },
+];
+
+function testKinds(name: string, test: (kind: Kind) => void): void {
+  for (const kind of KINDS) {
+    Deno.test(`${kind.name}: ${name}`, () => test(kind));
+  }
+}
+
+/** A sampler that holds slots whose priorities are above 0. */
+function holding(
+  { make }: Kind,
+  priorities: number[],
+  options?: PrioritizationOptions,
+): PrioritySampler {
+  const sampler = make(options);
+  sampler.resize(priorities.length);
+  sampler.added(0, priorities.length);
+  priorities.forEach((it, slot) => {
+    if (it > 0) sampler.updatePriorities([slot], [it]);
+    else sampler.removed(slot, 1);
+  });
+  return sampler;
+}
+
+function draw(sampler: PrioritySampler, count: number, seed = 1) {
+  const drawn = {
+    slots: new Int32Array(count),
+    weights: new Float32Array(count),
+  };
+  const rows = { first: 0, length: 1, capacity: 1 };
+  sampler.draw(drawn, { rows, random: testRandom(seed) });
+  return drawn;
+}
+
+const someSlots = [1, 0, 0.25, 3, 3, 0, 8, 0.5, 0.001, 2];
+
+testKinds("rows are drawn as often as their priorities say", (kind) => {
+  for (const alpha of [0, 0.5, 1, 2]) {
+    for (const stratified of [true, false]) {
+      const sampler = holding(kind, someSlots, { alpha, stratified });
+      const counts = someSlots.map(() => 0);
+      for (let seed = 0; seed < 400; seed++) {
+        for (const slot of draw(sampler, 50, seed).slots) counts[slot]++;
+      }
+      const expected = kind.probabilities(someSlots, alpha);
+      // Strata take chance away: only independent draws can be too even.
+      const deviation = chiSquaredDeviation(counts, expected);
+      assertEquals(deviation < 4, true, `alpha ${alpha}: ${deviation}`);
+      if (!stratified) assertEquals(deviation > -4, true, `${deviation}`);
+    }
+  }
+});
+
+testKinds("a stratified batch takes a row from each part", (kind) => {
+  const sampler = holding(kind, someSlots, { alpha: 1 });
+  const expected = kind.probabilities(someSlots, 1);
+  const { slots } = draw(sampler, 1000);
+  someSlots.forEach((_, slot) => {
+    const count = slots.filter((it) => it === slot).length;
+    assertAlmostEquals(count, 1000 * expected[slot], 2);
+  });
+});
+
+testKinds("weights are (N P)^-beta over the largest one", (kind) => {
+  const priorities = fc.array(
+    fc.oneof(fc.constant(0), fc.double({ min: 1e-3, max: 1e3, noNaN: true })),
+    { minLength: 1, maxLength: 60, size: "max" },
+  ).filter((it) => it.some((priority) => priority > 0));
+  const exponent = fc.double({ min: 0, max: 1.5, noNaN: true });
+  const relativeTo = fc.constantFrom("buffer", "batch");
+  fc.assert(fc.property(
+    fc.tuple(priorities, exponent, exponent, relativeTo),
+    ([priorities, alpha, beta, weightsRelativeTo]) => {
+      const options = { alpha, beta, weightsRelativeTo } as const;
+      const { slots, weights } = draw(holding(kind, priorities, options), 20);
+      const probabilities = kind.probabilities(priorities, alpha);
+      const held = probabilities.filter((it) => it > 0);
+      const all = probabilities.map((it) => (held.length * it) ** -beta);
+      const compared = weightsRelativeTo === "batch"
+        ? [...slots].map((slot) => all[slot])
+        : all.filter((_, slot) => priorities[slot] > 0);
+      const max = Math.max(...compared);
+      slots.forEach((slot, i) => {
+        assertAlmostEquals(weights[i], all[slot] / max, 1e-6);
+      });
+    },
+  ));
+});
+
+testKinds("beta can change from draw to draw", (kind) => {
+  const sampler = holding(kind, someSlots, { alpha: 1, beta: 1 });
+  const full = draw(sampler, 30).weights;
+  sampler.beta = 0.5;
+  draw(sampler, 30).weights.forEach((it, i) =>
+    assertAlmostEquals(it, Math.sqrt(full[i]), 1e-6)
+  );
+  sampler.beta = 0;
+  assertEquals(draw(sampler, 30).weights, new Float32Array(30).fill(1));
+  assertThrows(() => sampler.beta = -1, RangeError, "with beta -1: expected");
+  assertEquals(sampler.beta, 0);
+});
+
+testKinds("another alpha is as if it had been so from the start", (kind) => {
+  const changed = holding(kind, someSlots, { alpha: 0.5 });
+  for (const alpha of [2, 0.3, 1]) {
+    changed.alpha = alpha;
+    const other = holding(kind, someSlots, { alpha });
+    const [a, b] = [draw(changed, 100), draw(other, 100)];
+    assertEquals(a.slots, b.slots);
+    a.weights.forEach((it, i) => assertAlmostEquals(it, b.weights[i], 1e-6));
+  }
+  assertThrows(() => changed.alpha = NaN, RangeError, "with alpha NaN");
+  assertEquals(changed.alpha, 1);
+});
+
+testKinds("new rows have the largest priority so far", (kind) => {
+  const sampler = kind.make({ alpha: 1, beta: 1 });
+  sampler.resize(4);
+  sampler.added(0, 2);
+  assertEquals(sampler.maxPriority, 1);
+  sampler.updatePriorities([0, 1], [7, 0.5]);
+  sampler.updatePriorities([0], [2]);
+  sampler.added(2, 1);
+  assertEquals(sampler.maxPriority, 7);
+  const priorities = [2, 0.5, 7, 0];
+  const same = holding(kind, priorities, { alpha: 1, beta: 1 });
+  assertEquals(draw(sampler, 50), draw(same, 50));
+});
+
+testKinds("priorities of rows that are not held change nothing", (kind) => {
+  const sampler = holding(kind, someSlots);
+  const before = sampler.save();
+  sampler.updatePriorities([1, 5], [100, 200]);
+  assertEquals(sampler.save(), before);
+});
+
+testKinds(
+  "rows that were replaced since they were drawn are passed over",
+  (kind) => {
+    const sampler = holding(kind, [1, 1, 1], { alpha: 0.01 });
+    const { slots } = draw(sampler, 3);
+    assertEquals(slots, Int32Array.of(0, 1, 2));
+    sampler.removed(1, 1);
+    sampler.added(1, 1);
+    sampler.updatePriorities(slots, [2, 9, 3]);
+    const expected = kind.make({ alpha: 0.01 });
+    expected.resize(3);
+    expected.added(0, 3);
+    expected.updatePriorities([0, 2], [2, 3]);
+    assertEquals(sampler.save(), expected.save());
+    // Other arrays, and arrays with other slots by now, are taken at their word.
+    sampler.updatePriorities(slots.slice(), [2, 9, 3]);
+    expected.updatePriorities([1], [9]);
+    assertEquals(sampler.save(), expected.save());
+    slots[1] = 2;
+    sampler.updatePriorities(slots.subarray(0), [2, 3, 4]);
+    slots[0] = 1;
+    sampler.updatePriorities(slots, [5, 6, 7]);
+    expected.updatePriorities([0, 2], [2, 4]);
+    expected.updatePriorities([1, 2], [5, 7]);
+    assertEquals(sampler.save(), expected.save());
+  },
+);
+
+testKinds(
+  "after a load all rows are others than those drawn before",
+  (kind) => {
+    const sampler = holding(kind, [1, 2, 3]);
+    const state = sampler.save();
+    const { slots } = draw(sampler, 3);
+    sampler.load(state);
+    sampler.updatePriorities(slots, [7, 8, 9]);
+    assertEquals(sampler.save(), state);
+  },
+);
+
+testKinds("of a slot that comes twice the last priority stays", (kind) => {
+  const twice = holding(kind, someSlots);
+  twice.updatePriorities([3, 0, 3], [1, 2, 0.25]);
+  const once = holding(kind, someSlots);
+  once.updatePriorities([0, 3], [2, 0.25]);
+  assertEquals(draw(twice, 50), draw(once, 50));
+});
+
+testKinds("bad priorities change nothing", (kind) => {
+  const sampler = holding(kind, someSlots);
+  const before = sampler.save();
+  const wrong: [number[], number[], string][] = [
+    [[0, 3], [9, 0], "slot 3 to 0: expected a finite number above 0"],
+    [[0, 3], [9, -1], "slot 3 to -1: expected a finite number above 0"],
+    [[0, 3], [9, NaN], "slot 3 to NaN: expected a finite number above 0"],
+    [[0, 3], [9, Infinity], "slot 3 to Infinity"],
+    [[0, 10], [9, 9], "Cannot update the priority of slot 10: expected 0 to 9"],
+    [[0, -1], [9, 9], "Cannot update the priority of slot -1"],
+    [[0, 0.5], [9, 9], "Cannot update the priority of slot 0.5"],
+    [[0, 3], [9], "Cannot update the priorities of 2 slots with 1"],
+  ];
+  for (const [slots, priorities, message] of wrong) {
+    assertThrows(
+      () => sampler.updatePriorities(slots, priorities),
+      RangeError,
+      message,
+    );
+  }
+  assertEquals(sampler.save(), before);
+});
+
+testKinds("where no row is held none is drawn", (kind) => {
+  const sampler = kind.make();
+  assertThrows(() => draw(sampler, 3), RangeError, "Cannot sample 3 rows");
+  sampler.resize(5);
+  sampler.added(0, 2);
+  sampler.removed(0, 2);
+  assertThrows(() => draw(sampler, 3), RangeError, "Cannot sample 3 rows");
+});
+
+testKinds("more slots leave the others as they are", (kind) => {
+  const grown = holding(kind, someSlots);
+  grown.resize(40);
+  assertEquals(draw(grown, 50), draw(holding(kind, someSlots), 50));
+  grown.added(39, 1);
+  assertEquals(draw(grown, 200).slots.includes(39), true);
+});
+
+testKinds("a loaded sampler goes on as the saved one", (kind) => {
+  const change = fc.oneof(
+    fc.record({ add: fc.nat(9) }),
+    fc.record({ remove: fc.nat(9) }),
+    fc.record({
+      update: fc.tuple(
+        fc.nat(9),
+        fc.double({ min: 1e-9, max: 9, noNaN: true }),
+      ),
+    }),
+  );
+  function apply(
+    sampler: PrioritySampler,
+    it: typeof change extends fc.Arbitrary<infer T> ? T : never,
+  ) {
+    if ("add" in it) sampler.added(it.add, 1);
+    else if ("remove" in it) sampler.removed(it.remove, 1);
+    else sampler.updatePriorities([it.update[0]], [it.update[1]]);
+  }
+  fc.assert(
+    fc.property(fc.array(change), fc.array(change), (before, after) => {
+      const [saved, loaded] = [kind.make(), kind.make({ alpha: 1 })];
+      for (const sampler of [saved, loaded]) sampler.resize(10);
+      for (const it of before) apply(saved, it);
+      loaded.added(3, 4);
+      const state = saved.save();
+      loaded.load(state);
+      for (const it of [...after, { add: 0 }]) {
+        for (const sampler of [saved, loaded]) apply(sampler, it);
+      }
+      assertEquals(loaded.save(), saved.save());
+      assertEquals(draw(loaded, 20), draw(saved, 20));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+testKinds("states of other samplers are not loaded", (kind) => {
+  const sampler = holding(kind, someSlots);
+  const before = sampler.save();
+  const numbers = kind.name === "proportional" ? "leaves" : "priorities";
+  const wrong: [SamplerState | null, string][] = [
+    [null, "with alpha undefined: expected what save() gave"],
+    [{ ...before, alpha: -1 }, "with alpha -1"],
+    [{ ...before, maxPriority: 0 }, "with maxPriority 0"],
+    [{ ...before, [numbers]: [] }, `without '${numbers}'`],
+    [{ ...before, [numbers]: new Float64Array(11) }, "Cannot load"],
+    [{ ...before, [numbers]: Float64Array.of(1, NaN) }, "NaN"],
+    [{ ...before, [numbers]: Float64Array.of(1, -1) }, "-1"],
+  ];
+  for (const [state, message] of wrong) {
+    assertThrows(() => sampler.load(state as SamplerState), Error, message);
+  }
+  assertEquals(sampler.save(), before);
+});
+
+testKinds("options are checked", ({ make }) => {
+  assertThrows(() => make({ alpha: -1 }), RangeError, "alpha -1");
+  assertThrows(() => make({ beta: Infinity }), RangeError, "beta Infinity");
+  const options = { weightsRelativeTo: "all" } as unknown;
+  assertThrows(
+    () => make(options as PrioritizationOptions),
+    TypeError,
+    "Cannot make weights relative to 'all': expected 'buffer' or 'batch'",
+  );
+});
+
+Deno.test("with an alpha of 0 priorities are lost to a proportional sampler", () => {
+  const sampler = new ProportionalSampler({ alpha: 0 });
+  assertThrows(() => sampler.alpha = 1, RangeError, "no priorities are kept");
+  assertEquals(sampler.alpha, 0);
+});
+
+Deno.test("excludeLast never draws the row in the highest slot, unless alone", () => {
+  const options = { excludeLast: true };
+  const sampler = new ProportionalSampler(options);
+  sampler.resize(4);
+  const drawn = { slots: new Int32Array(99), weights: new Float32Array(99) };
+  const context = {
+    rows: { first: 0, length: 3, capacity: 4 },
+    random: testRandom(1),
+  };
+  sampler.added(0, 1);
+  sampler.draw(drawn, context);
+  assertEquals(new Set(drawn.slots), new Set([0]));
+  sampler.added(1, 2);
+  sampler.draw(drawn, context);
+  assertEquals(new Set(drawn.slots), new Set([0, 1]));
+  sampler.removed(0, 1); // Wraps around: slots 1, 2, 3, and then 0.
+  sampler.added(3, 1);
+  sampler.added(0, 1);
+  context.rows = { first: 1, length: 4, capacity: 4 };
+  sampler.draw(drawn, context);
+  assertEquals(new Set(drawn.slots), new Set([0, 1, 2]));
+});

@@ -1,0 +1,268 @@
+import {
+  checkDrawable,
+  checkExponent,
+  checkPriorities,
+  Generations,
+  Masses,
+  prioritization,
+  type PrioritizationOptions,
+  type PrioritySampler,
+  savedNumber,
+  savedNumbers,
+} from "./priorities.ts";
+import type { DrawContext, Drawn, RowRange, SamplerState } from "./sampler.ts";
+import { SumTree } from "./sum_tree.ts";
+
+/** How a {@linkcode ProportionalSampler} draws. */
+export interface ProportionalSamplerOptions extends PrioritizationOptions {
+  /**
+   * Leaves out the row in the highest slot, unless it is the only one, as
+   * `deepq/replay_buffer.py` of OpenAI's baselines does. For comparisons only.
+   *
+   * @default false
+   */
+  readonly excludeLast?: boolean;
+}
+
+/**
+ * Draws row `i` with probability `p_i^alpha / sum_j p_j^alpha`, where `p` are
+ * priorities, and gives it the weight `(N P(i))^-beta` over the largest such
+ * weight. New rows get the largest priority so far, so that each is likely to
+ * be drawn soon.
+ *
+ * Priorities are kept in a {@linkcode SumTree}, about 10 bytes for each row in
+ * all. Changing one takes constant time, drawing a row logarithmic time; the sums
+ * above what has changed are computed at the next draw.
+ *
+ * Source: Schaul et al., "Prioritized Experience Replay", 2016, section 3.3,
+ * the proportional variant.
+ *
+ * @example
+ * ```ts
+ * import { ProportionalSampler } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sampler = new ProportionalSampler({ alpha: 1, beta: 1 });
+ * sampler.resize(4);
+ * sampler.added(0, 2);
+ * sampler.updatePriorities([0, 1], [1, 3]);
+ *
+ * const drawn = { slots: new Int32Array(4), weights: new Float32Array(4) };
+ * const random = { integer: () => 0, uniform: () => 0.5 };
+ * const rows = { first: 0, length: 2, capacity: 4 };
+ * sampler.draw(drawn, { rows, random });
+ * assertEquals(drawn.slots, Int32Array.of(0, 1, 1, 1));
+ * assertEquals(drawn.weights, Float32Array.of(1, 1 / 3, 1 / 3, 1 / 3));
+ * ```
+ */
+export class ProportionalSampler implements PrioritySampler {
+  readonly #options: Required<PrioritizationOptions>;
+  readonly #excludeLast: boolean;
+  readonly #masses: Masses;
+  readonly #generations = new Generations();
+  /** Priorities to the power of alpha; 0 where a slot cannot be drawn. */
+  #tree = new SumTree(1);
+  #changed = new Float64Array(0);
+  #maxPriority = 1;
+  #alpha: number;
+  #beta: number;
+
+  /**
+   * Makes a sampler; whoever uses it gives it slots with {@link resize}.
+   *
+   * @param options How it draws.
+   * @throws {RangeError} If an exponent is below 0 or not finite.
+   * @throws {TypeError} If weights are to be relative to something else.
+   */
+  constructor(options: ProportionalSamplerOptions = {}) {
+    this.#options = prioritization(options);
+    this.#excludeLast = options.excludeLast ?? false;
+    this.#masses = new Masses(this.#options);
+    this.#alpha = this.#options.alpha;
+    this.#beta = this.#options.beta;
+  }
+
+  /** How much the importance weights make up for; each draw may have another. */
+  get beta(): number {
+    return this.#beta;
+  }
+
+  set beta(beta: number) {
+    checkExponent("beta", beta);
+    this.#beta = beta;
+  }
+
+  /**
+   * How much priorities count. A change goes through all slots; after 0 it
+   * cannot be changed, as then no priorities are known.
+   */
+  get alpha(): number {
+    return this.#alpha;
+  }
+
+  set alpha(alpha: number) {
+    checkExponent("alpha", alpha);
+    if (alpha === this.#alpha) return;
+    if (this.#alpha === 0) {
+      throw new RangeError(
+        `Cannot change alpha to ${alpha}: with an alpha of 0 no priorities are kept`,
+      );
+    }
+    const change = alpha / this.#alpha;
+    this.#tree.load(
+      this.#tree.leaves.map((leaf) => leaf > 0 ? power(leaf, change) : 0),
+    );
+    this.#alpha = alpha;
+  }
+
+  /** The largest priority so far, that new rows get; 1 at first. */
+  get maxPriority(): number {
+    return this.#maxPriority;
+  }
+
+  /**
+   * Makes room for slots; those that there are keep their priorities.
+   *
+   * @param capacity Slots from now on.
+   */
+  resize(capacity: number): void {
+    const tree = new SumTree(capacity);
+    tree.load(this.#tree.leaves.subarray(0, capacity));
+    this.#tree = tree;
+    this.#generations.resize(capacity);
+  }
+
+  /**
+   * Lets slots be drawn, with the largest priority so far.
+   *
+   * @param first The first of them.
+   * @param count How many, side by side.
+   */
+  added(first: number, count: number): void {
+    this.#fill(power(this.#maxPriority, this.#alpha), first, count);
+    this.#generations.replace(first, count);
+  }
+
+  /**
+   * Lets slots no longer be drawn.
+   *
+   * @param first The first of them.
+   * @param count How many, side by side.
+   */
+  removed(first: number, count: number): void {
+    this.#fill(0, first, count);
+  }
+
+  #fill(leaf: number, first: number, count: number): void {
+    if (count === 1) this.#tree.set(first, leaf);
+    else this.#tree.fill(leaf, { first, end: first + count });
+  }
+
+  /**
+   * Gives rows new priorities. Slots that cannot be drawn are passed over, and,
+   * where `slots` is the very array that a batch was drawn into, those whose rows
+   * were replaced since then.
+   *
+   * @param slots Slots; of one that comes twice the last priority stays.
+   * @param priorities A number above 0 for each.
+   * @throws {RangeError} If the lengths differ, there is no such slot, or a
+   * priority is not finite and above 0; nothing is changed then.
+   */
+  updatePriorities(
+    slots: ArrayLike<number>,
+    priorities: ArrayLike<number>,
+  ): void {
+    const tree = this.#tree;
+    checkPriorities(slots, priorities, tree.capacity);
+    const { length } = slots;
+    if (this.#changed.length !== length) {
+      this.#changed = new Float64Array(length);
+    }
+    const { leaves } = tree;
+    const replaced = this.#generations.replaced(slots);
+    let max = this.#maxPriority;
+    for (let i = 0; i < length; i++) {
+      const leaf = leaves[slots[i]];
+      const isKept = leaf === 0 || replaced(i);
+      this.#changed[i] = isKept ? leaf : power(priorities[i], this.#alpha);
+      if (!isKept && priorities[i] > max) max = priorities[i];
+    }
+    tree.setMany(slots, this.#changed);
+    this.#maxPriority = max;
+  }
+
+  /**
+   * Draws rows by their priorities.
+   *
+   * @param drawn Takes slots and weights.
+   * @param context The rows and the randomness.
+   * @throws {RangeError} If there is no row that can be drawn.
+   */
+  draw({ slots, weights }: Drawn, { rows, random }: DrawContext): void {
+    const tree = this.#tree;
+    checkDrawable(slots.length, tree.total > 0);
+    const total = this.#excludeLast
+      ? tree.total - lastLeaf(tree.leaves, rows)
+      : tree.total;
+    tree.findMany(this.#masses.draw(slots.length, { total, random }), slots);
+    this.#weigh(slots, weights);
+    this.#generations.remember(slots);
+  }
+
+  /** The number of rows and the sum of the leaves cancel out. */
+  #weigh(slots: Int32Array, weights: Float32Array): void {
+    const { leaves } = this.#tree;
+    let { min } = this.#tree;
+    if (this.#options.weightsRelativeTo === "batch") {
+      min = Infinity;
+      for (const slot of slots) min = Math.min(min, leaves[slot]);
+    }
+    for (let i = 0; i < slots.length; i++) {
+      weights[i] = (min / leaves[slots[i]]) ** this.#beta;
+    }
+  }
+
+  /**
+   * Priorities, alpha and the largest priority so far.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): SamplerState {
+    return {
+      alpha: this.#alpha,
+      maxPriority: this.#maxPriority,
+      leaves: this.#tree.leaves.slice(),
+    };
+  }
+
+  /**
+   * Continues from what {@link save} gave, bit for bit.
+   *
+   * @param state Plain data; copied.
+   * @throws {TypeError} If it is not such a state.
+   * @throws {RangeError} If it has more slots, or other numbers than priorities.
+   */
+  load(state: SamplerState): void {
+    const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
+    const max = savedNumber(state, "maxPriority", (it) => it > 0);
+    this.#tree.load(savedNumbers(state, "leaves", this.#tree.capacity));
+    this.#alpha = alpha;
+    this.#maxPriority = max;
+    this.#generations.replaceAll();
+  }
+}
+
+/** Never 0, which would be a slot that cannot be drawn. */
+function power(priority: number, exponent: number): number {
+  return Math.max(priority ** exponent, Number.MIN_VALUE);
+}
+
+/** What the drawable row in the highest slot has. */
+function lastLeaf(
+  leaves: Float64Array,
+  { first, length, capacity }: RowRange,
+): number {
+  let slot = Math.min(first + length, capacity) - 1;
+  while (leaves[slot] === 0) slot--;
+  return leaves[slot];
+}

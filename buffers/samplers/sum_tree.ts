@@ -1,0 +1,344 @@
+/** So that the sum of as many as 2^53 leaves is finite. */
+const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
+
+/**
+ * Numbers of 0 and above, with their sum, the smallest above 0, and the index at
+ * which their running sum passes a given mass, each in logarithmic time. This is
+ * what draws rows in proportion to their priorities.
+ *
+ * Each node has 16 children, so that a million leaves lie five levels deep, and
+ * the nodes take nearly one and a half bytes for each leaf of 8 bytes. A node is always
+ * computed anew from its children: sums do not drift, and follow from the leaves
+ * alone. That is done when a sum is next needed, once for all changes until then.
+ *
+ * @example
+ * ```ts
+ * import { SumTree } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const tree = new SumTree(1000);
+ * tree.setMany([3, 5, 8], [0.5, 2, 1]);
+ * assertEquals([tree.total, tree.min], [3.5, 0.5]);
+ * assertEquals([tree.find(0.4), tree.find(0.5), tree.find(2.6)], [3, 5, 8]);
+ * ```
+ */
+export class SumTree {
+  /** Leaves that it has. */
+  readonly capacity: number;
+  /** The leaves: always the same memory, to be read only. */
+  readonly leaves: Float64Array;
+  readonly #nodes: SumTreeNodes;
+
+  /**
+   * Makes a tree whose leaves are all 0.
+   *
+   * @param capacity Number of leaves.
+   * @throws {RangeError} If it is not a whole number from 1 to 2^31 - 1.
+   */
+  constructor(capacity: number) {
+    if (!(Number.isInteger(capacity) && capacity > 0 && capacity < 2 ** 31)) {
+      throw new RangeError(
+        `Cannot make a tree of ${capacity} leaves: expected a whole number from 1 to 2^31 - 1`,
+      );
+    }
+    this.capacity = capacity;
+    this.#nodes = new SumTreeNodes(capacity);
+    this.leaves = this.#nodes.leaves.subarray(0, capacity);
+  }
+
+  /** The sum of all leaves. */
+  get total(): number {
+    return this.#nodes.total;
+  }
+
+  /** The smallest leaf above 0; `Infinity` if all are 0. */
+  get min(): number {
+    return this.#nodes.min;
+  }
+
+  /**
+   * Changes a leaf.
+   *
+   * @param index Its index.
+   * @param value Its number, finite and not below 0.
+   * @throws {RangeError} If there is no such leaf, or the number is another.
+   */
+  set(index: number, value: number): void {
+    this.#checkIndex(index);
+    checkValue(value);
+    this.leaves[index] = value;
+    this.#nodes.changed(index);
+  }
+
+  /**
+   * Changes many leaves.
+   *
+   * @param indices Indices; of one that comes twice the last number stays.
+   * @param values A number for each, finite and not below 0.
+   * @throws {RangeError} If the lengths differ, there is no such leaf, or a number
+   * is another; no leaf is changed then.
+   */
+  setMany(indices: ArrayLike<number>, values: ArrayLike<number>): void {
+    const { length } = indices;
+    if (values.length !== length) {
+      throw new RangeError(
+        `Cannot set ${length} leaves to ${values.length} numbers: expected as many`,
+      );
+    }
+    for (let i = 0; i < length; i++) {
+      this.#checkIndex(indices[i]);
+      checkValue(values[i]);
+    }
+    for (let i = 0; i < length; i++) {
+      this.leaves[indices[i]] = values[i];
+      this.#nodes.changed(indices[i]);
+    }
+  }
+
+  /**
+   * Changes leaves that lie side by side to the same number.
+   *
+   * @param value The number, finite and not below 0.
+   * @param range The leaves from `first` up to but not with `end`.
+   * @throws {RangeError} If there are no such leaves, or the number is another.
+   */
+  fill(
+    value: number,
+    { first, end }: { readonly first: number; readonly end: number },
+  ): void {
+    checkValue(value);
+    if (first === end) return;
+    this.#checkIndex(first);
+    this.#checkIndex(end - 1);
+    this.leaves.fill(value, first, end);
+    this.#nodes.changedRange(first, end - 1);
+  }
+
+  /**
+   * The first index whose running sum, with its own leaf, exceeds a mass. A leaf
+   * of 0 is never found.
+   *
+   * @param mass A number not below 0. From the total on, to which rounding may
+   * lead, it finds the last leaf above 0.
+   * @returns The index.
+   * @throws {RangeError} If all leaves are 0 or the mass is below 0.
+   */
+  find(mass: number): number {
+    this.#checkMass(mass);
+    return this.#nodes.find(mass);
+  }
+
+  #checkMass(mass: number): void {
+    if (!(mass >= 0)) {
+      throw new RangeError(
+        `Cannot find the leaf at mass ${mass}: expected 0 to ${this.total}`,
+      );
+    }
+    if (this.total > 0) return;
+    throw new RangeError(
+      `Cannot find the leaf at mass ${mass} as all ${this.capacity} leaves are 0`,
+    );
+  }
+
+  /**
+   * The leaf of each of many masses.
+   *
+   * @param masses What {@link find} takes; in ascending order it is fastest.
+   * @param into Takes the indices; as long as `masses`.
+   * @throws {RangeError} If all leaves are 0 or a mass is below 0.
+   */
+  findMany(masses: ArrayLike<number>, into: Int32Array): void {
+    for (let i = 0; i < masses.length; i++) into[i] = this.find(masses[i]);
+  }
+
+  /**
+   * Takes over leaves; those beyond them become 0.
+   *
+   * @param leaves Numbers, finite and not below 0; copied.
+   * @throws {RangeError} If there are more than its leaves, or a number is
+   * another; no leaf is changed then.
+   */
+  load(leaves: ArrayLike<number>): void {
+    if (leaves.length > this.capacity) {
+      throw new RangeError(
+        `Cannot load ${leaves.length} leaves into a tree of ${this.capacity}`,
+      );
+    }
+    for (let i = 0; i < leaves.length; i++) checkValue(leaves[i]);
+    this.leaves.fill(0);
+    this.leaves.set(leaves);
+    this.#nodes.changedRange(0, this.capacity - 1);
+  }
+
+  #checkIndex(index: number): void {
+    if (index >= 0 && index < this.capacity && Number.isInteger(index)) return;
+    throw new RangeError(
+      `Cannot set leaf ${index} of a tree with leaves 0 to ${
+        this.capacity - 1
+      }`,
+    );
+  }
+}
+
+function checkValue(value: number): void {
+  if (value >= 0 && value <= MAX_LEAF) return;
+  throw new RangeError(
+    `Cannot set a leaf to ${value}: expected a number of 0 to ${MAX_LEAF}`,
+  );
+}
+
+/** Children of a node: as many as two cache lines hold. */
+const FAN_OUT_BITS = 4;
+const FAN_OUT = 1 << FAN_OUT_BITS;
+
+/**
+ * The numbers of a sum tree, unchecked: each node is the sum of 16 children, and
+ * knows the smallest leaf above 0 under it. Whoever changes leaves says so; the
+ * nodes above them are computed from their children when one is asked for, once
+ * for all changes until then.
+ */
+class SumTreeNodes {
+  /** Leaves, then the sums of the nodes level by level; the root is the last. */
+  readonly #sums: Float64Array;
+  /** The smallest leaf above 0 under each node; leaves have none. */
+  readonly #mins: Float64Array;
+  /** Where each level starts among the sums, leaves first. */
+  readonly #starts: readonly number[];
+  /** Nodes above leaves that are to be computed, each once. */
+  readonly #stale: Int32Array;
+  #staleCount = 0;
+  /** Whether each node is to be computed. */
+  readonly #isStale: Uint8Array;
+
+  /** All leaves are 0 at first. */
+  constructor(leaves: number) {
+    const starts = [0];
+    let [nodes, end] = [leaves, 0];
+    while (nodes > 1 || starts.length === 1) {
+      nodes = Math.ceil(nodes / FAN_OUT);
+      starts.push(end += nodes * FAN_OUT);
+    }
+    this.#starts = starts;
+    this.#sums = new Float64Array(end + 1);
+    this.#mins = new Float64Array(end + 1 - starts[1]).fill(Infinity);
+    this.#stale = new Int32Array(starts[1] >> FAN_OUT_BITS);
+    this.#isStale = new Uint8Array(this.#mins.length);
+  }
+
+  /** The leaves; those beyond the tree's own are 0. */
+  get leaves(): Float64Array {
+    return this.#sums.subarray(0, this.#starts[1]);
+  }
+
+  /** The sum of all leaves. */
+  get total(): number {
+    this.#refresh();
+    return this.#sums[this.#sums.length - 1];
+  }
+
+  /** The smallest leaf above 0; `Infinity` if all are 0. */
+  get min(): number {
+    this.#refresh();
+    return this.#mins[this.#mins.length - 1];
+  }
+
+  /** The leaf at a mass, where one is above 0. */
+  find(mass: number): number {
+    this.#refresh();
+    const sums = this.#sums;
+    let node = 0;
+    for (let level = this.#starts.length - 2; level >= 0; level--) {
+      const start = this.#starts[level];
+      let child = start + node * FAN_OUT;
+      const last = child + FAN_OUT - 1;
+      while (child < last && mass >= sums[child]) mass -= sums[child++];
+      if (sums[child] === 0) { // Rounding led past the last child above 0.
+        while (sums[child] === 0) child--;
+        mass = Infinity;
+      }
+      node = child - start;
+    }
+    return node;
+  }
+
+  /** Says that a leaf has changed. */
+  changed(leaf: number): void {
+    const node = leaf >> FAN_OUT_BITS;
+    if (this.#isStale[node] !== 0) return;
+    this.#isStale[node] = 1;
+    this.#stale[this.#staleCount++] = node;
+  }
+
+  /** Says that leaves that lie side by side have changed. */
+  changedRange(first: number, last: number): void {
+    const end = (last >> FAN_OUT_BITS) + 1;
+    for (let node = first >> FAN_OUT_BITS; node < end; node++) {
+      this.changed(node << FAN_OUT_BITS);
+    }
+  }
+
+  /** Computes what is above leaves that have changed, each node once. */
+  #refresh(): void {
+    let count = this.#staleCount;
+    if (count === 0) return;
+    this.#staleCount = 0;
+    const stale = this.#stale, isStale = this.#isStale, starts = this.#starts;
+    for (let i = 0; i < count; i++) {
+      this.#sumLeaves(stale[i]);
+      isStale[stale[i]] = 0;
+    }
+    for (let level = 2; level < starts.length; level++) {
+      const flags = starts[level] - starts[1];
+      let parents = 0;
+      for (let i = 0; i < count; i++) {
+        const parent = stale[i] >> FAN_OUT_BITS;
+        if (isStale[flags + parent] !== 0) continue;
+        isStale[flags + parent] = 1;
+        stale[parents++] = parent;
+      }
+      count = parents;
+      for (let i = 0; i < count; i++) {
+        this.#sumNodes(level, stale[i]);
+        isStale[flags + stale[i]] = 0;
+      }
+    }
+  }
+
+  /** A node above leaves. */
+  #sumLeaves(node: number): void {
+    const leaves = this.#sums;
+    const first = node * FAN_OUT;
+    // Two of each, as one addition would wait for the one before.
+    let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
+    for (let i = first; i < first + FAN_OUT; i += 2) {
+      const a = leaves[i];
+      const b = leaves[i + 1];
+      even += a;
+      odd += b;
+      if (a > 0 && a < min) min = a;
+      if (b > 0 && b < oddMin) oddMin = b;
+    }
+    this.#sums[this.#starts[1] + node] = even + odd;
+    this.#mins[node] = min < oddMin ? min : oddMin;
+  }
+
+  /** A node above nodes. */
+  #sumNodes(level: number, node: number): void {
+    const sums = this.#sums;
+    const mins = this.#mins;
+    const first = this.#starts[level - 1] + node * FAN_OUT;
+    const leaves = this.#starts[1];
+    let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
+    for (let i = first; i < first + FAN_OUT; i += 2) {
+      even += sums[i];
+      odd += sums[i + 1];
+      const a = mins[i - leaves];
+      const b = mins[i + 1 - leaves];
+      if (a < min) min = a;
+      if (b < oddMin) oddMin = b;
+    }
+    const at = this.#starts[level] + node;
+    sums[at] = even + odd;
+    mins[at - leaves] = min < oddMin ? min : oddMin;
+  }
+}

@@ -1,0 +1,363 @@
+import {
+  allocateArray,
+  checkCount,
+  collect,
+  type Field,
+  type FieldArray,
+  type FieldData,
+  type FieldValues,
+  nest,
+} from "../fields.ts";
+import {
+  checkSegmentState,
+  SegmentFrames,
+  type SegmentSchema,
+  segmentSchema,
+} from "./segments.ts";
+import type { RandomIntegers } from "../random.ts";
+
+/** What a {@linkcode SequenceReplayBuffer} is made for. */
+export interface SequenceReplayBufferOptions {
+  /** Steps of each environment that fit in, in whole segments. */
+  readonly capacity: number;
+  /** Steps of a segment. */
+  readonly numSteps: number;
+  /**
+   * Environments whose segments are added side by side.
+   *
+   * @default 1
+   */
+  readonly numEnvs?: number;
+  /** What is recorded in each step, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /**
+   * How many steps more than `numSteps` fields have, by name: 1 for observations
+   * with the one after the last step.
+   *
+   * @default {}
+   */
+  readonly extraSteps?: Readonly<Record<string, number>>;
+  /**
+   * What is recorded once for each segment, by name: the state of a recurrent
+   * network before the first step.
+   *
+   * @default {}
+   */
+  readonly states?: Readonly<Record<string, Field>>;
+  /**
+   * Array fields that are drawn as stacks of frames, by path, with the frames of
+   * a stack. They are added as single frames, `stack - 1` more than steps: those
+   * before the first step come first. Drawn are stacks along the last axis,
+   * oldest frame first, with zeros for frames of earlier episodes, as
+   * {@linkcode decodeFrameStacks} gives.
+   *
+   * @default {}
+   */
+  readonly stack?: Readonly<Record<string, number>>;
+  /**
+   * Fields, a single number for each step, that are above 0 where an episode
+   * ended with a step. Only stacks need them.
+   *
+   * @default ["terminated", "truncated"]
+   */
+  readonly ends?: readonly string[];
+}
+
+/**
+ * Segments that a {@linkcode SequenceReplayBuffer} drew, by field: arrays
+ * `[segment, step, ...shape]`, and `[segment, ...shape]` of states.
+ */
+export type SequenceBatch = {
+  /** Numbers of the segments: `place * numEnvs + env`. */
+  segments: Int32Array;
+  [field: string]: FieldData;
+};
+
+/** What a {@linkcode SequenceReplayBuffer} saves. */
+export type SequenceReplayBufferState = {
+  /** Places that hold segments, one for each environment. */
+  length: number;
+  /** The place that comes next. */
+  next: number;
+  /** The arrays of all fields, as far as they are filled. */
+  fields: { [name: string]: FieldData };
+};
+
+/**
+ * Keeps whole segments of several environments for learners that go through
+ * steps in order, such as ACER or recurrent networks; when it is full, the
+ * oldest go.
+ *
+ * A segment has `numSteps` steps, and what is recorded once, such as the state of
+ * a recurrent network before them. Frames that are stacked are kept once each.
+ *
+ * Source: `acer/buffer.py` of OpenAI's baselines.
+ *
+ * @example
+ * ```ts
+ * import { SequenceReplayBuffer } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const buffer = new SequenceReplayBuffer({
+ *   capacity: 4,
+ *   numSteps: 2,
+ *   numEnvs: 2,
+ *   fields: {
+ *     observation: { shape: [], dtype: "float32" },
+ *     action: { shape: [], dtype: "int32" },
+ *   },
+ *   extraSteps: { observation: 1 },
+ *   states: { memory: { shape: [1], dtype: "float32" } },
+ * });
+ * buffer.add({
+ *   observation: [0, 1, 2, 10, 11, 12],
+ *   action: [3, 4, 13, 14],
+ *   memory: [0.5, -0.5],
+ * });
+ * const batch = buffer.sample({ integer: () => 0 });
+ * assertEquals(batch.action, Int32Array.of(3, 4, 13, 14));
+ * assertEquals(batch.memory, Float32Array.of(0.5, -0.5));
+ * ```
+ */
+export class SequenceReplayBuffer {
+  /** Environments side by side. */
+  readonly numEnvs: number;
+  /** Steps of a segment. */
+  readonly numSteps: number;
+  /** Segments of each environment that fit in. */
+  readonly capacity: number;
+  readonly #schema: SegmentSchema;
+  /** `[place, env, ...]` of each array field. */
+  readonly #arrays: readonly FieldArray[];
+  readonly #values: ArrayLike<number>[] = [];
+  /** Of array fields that are drawn as stacks. */
+  readonly #frames: readonly (SegmentFrames | undefined)[];
+  #length = 0;
+  #next = 0;
+
+  /**
+   * Allocates the arrays of all fields.
+   *
+   * @param options Sizes and fields.
+   * @throws {RangeError} If a size or a shape is not of whole numbers above 0, no
+   * segment fits in, or there is no field that is to be longer or stacked.
+   * @throws {TypeError} If a dtype is unknown, a name is used twice, or stacks
+   * lack the fields that tell where episodes ended.
+   */
+  constructor(options: SequenceReplayBufferOptions) {
+    const { capacity, numSteps, numEnvs = 1 } = options;
+    checkCount("numSteps", numSteps);
+    checkCount("numEnvs", numEnvs);
+    if (!(Number.isSafeInteger(capacity) && capacity >= numSteps)) {
+      throw new RangeError(
+        `Cannot make a buffer of ${capacity} steps: expected a whole number that a segment of ${numSteps} fits in`,
+      );
+    }
+    this.numSteps = numSteps;
+    this.numEnvs = numEnvs;
+    this.capacity = Math.floor(capacity / numSteps);
+    this.#schema = segmentSchema(options);
+    this.#arrays = this.#schema.kept.leaves.map(({ dtype, size }) =>
+      allocateArray(dtype, this.capacity * numEnvs * size)
+    );
+    this.#frames = this.#schema.leaves.map((it, i) =>
+      it.stack > 0 ? new SegmentFrames(this.#arrays[i], it) : undefined
+    );
+  }
+
+  /** Segments of each environment that it holds. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Bytes of all its arrays. */
+  get byteLength(): number {
+    return this.#arrays.reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
+  /**
+   * Whether it holds so many steps of each environment, counted as the original
+   * does: in whole segments, rounded down, but at least one.
+   *
+   * @param steps Steps of each environment.
+   */
+  hasAtLeast(steps: number): boolean {
+    return this.#length >= Math.max(1, Math.floor(steps / this.numSteps));
+  }
+
+  /**
+   * Records a segment of each environment; one that cannot be recorded changes
+   * nothing.
+   *
+   * @param segment For each field its numbers `[env, step, ...shape]`, and
+   * `[env, ...shape]` of what is recorded once; copied.
+   * @throws {RangeError} If an array's length is wrong, a field of integers would hold
+   * another number than it is given, or there is no such field.
+   * @throws {TypeError} If a field is missing or nested otherwise.
+   */
+  add(segment: { readonly [field: string]: FieldValues }): void {
+    const { root, leaves } = this.#schema.kept;
+    const rows = this.numEnvs;
+    collect(root, segment, { action: "add", rows }, this.#values);
+    for (const { index, size } of leaves) {
+      this.#arrays[index].set(this.#values[index], this.#next * rows * size);
+    }
+    this.#next = (this.#next + 1) % this.capacity;
+    this.#length = Math.min(this.#length + 1, this.capacity);
+  }
+
+  /**
+   * Arrays that segments can be drawn into again and again.
+   *
+   * @param size Number of segments.
+   * @throws {RangeError} If it is not a whole number above 0.
+   */
+  batch(size: number = this.numEnvs): SequenceBatch {
+    if (!(Number.isSafeInteger(size) && size > 0)) {
+      throw new RangeError(
+        `Cannot make a batch of ${size} segments: expected a whole number above 0`,
+      );
+    }
+    const fields = nest(
+      this.#schema.drawn.root,
+      (leaf) => allocateArray(leaf.dtype, size * leaf.size),
+    );
+    return { ...fields, segments: new Int32Array(size) } as SequenceBatch;
+  }
+
+  /**
+   * Draws segments with replacement, the first of environment 0, the next of
+   * environment 1, and so on in turn: each is any one of its environment's, with
+   * equal probability.
+   *
+   * @param random Where randomness comes from.
+   * @param options How many segments, one of each environment by default, or
+   * arrays of {@link batch} that take them.
+   * @returns The segments, in the given arrays or new ones.
+   * @throws {RangeError} If it holds no segment, or arrays do not fit.
+   */
+  sample(
+    random: RandomIntegers,
+    { size = this.numEnvs, into = this.batch(size) }: {
+      readonly size?: number;
+      readonly into?: SequenceBatch;
+    } = {},
+  ): SequenceBatch {
+    const { segments } = into;
+    if (this.#length === 0) {
+      throw new RangeError(
+        `Cannot sample ${segments.length} segments as the buffer holds none`,
+      );
+    }
+    for (let i = 0; i < segments.length; i++) {
+      const env = i % this.numEnvs;
+      segments[i] = random.integer(this.#length) * this.numEnvs + env;
+    }
+    return this.gather(segments, into);
+  }
+
+  /**
+   * Reads segments by their numbers.
+   *
+   * @param segments Numbers `place * numEnvs + env`, where places are counted
+   * from 0 and used again from 0 on when the buffer is full.
+   * @param into Takes them; of {@link batch}, with as many segments.
+   * @returns `into`.
+   * @throws {RangeError} If it holds no such segment, or arrays do not fit.
+   */
+  gather(
+    segments: ArrayLike<number>,
+    into: SequenceBatch = this.batch(segments.length),
+  ): SequenceBatch {
+    const { segments: numbers, ...fields } = into;
+    this.#checkSegments(segments, numbers);
+    const arrays: ArrayLike<number>[] = [];
+    const rows = segments.length;
+    collect(this.#schema.drawn.root, fields, { action: "read", rows }, arrays);
+    numbers.set(segments);
+    const isEnd = this.#isEnd.bind(this);
+    for (let i = 0; i < arrays.length; i++) {
+      const array = arrays[i] as FieldArray;
+      const frames = this.#frames[i];
+      if (frames) frames.read(segments, array, isEnd);
+      else this.#read(i, segments, array);
+    }
+    return into;
+  }
+
+  #checkSegments(segments: ArrayLike<number>, numbers: Int32Array): void {
+    if (segments.length !== numbers.length) {
+      throw new RangeError(
+        `Cannot read ${segments.length} segments into a batch of ${numbers.length}`,
+      );
+    }
+    const held = this.#length * this.numEnvs;
+    for (let i = 0; i < segments.length; i++) {
+      const segment = segments[i];
+      if (segment >= 0 && segment < held && Number.isInteger(segment)) continue;
+      throw new RangeError(
+        `Cannot read segment ${segment} as the buffer holds 0 to ${held - 1}`,
+      );
+    }
+  }
+
+  #read(
+    index: number,
+    segments: ArrayLike<number>,
+    array: FieldArray,
+  ): void {
+    const data = this.#arrays[index];
+    const { size } = this.#schema.kept.leaves[index];
+    for (let row = 0; row < segments.length; row++) {
+      const from = segments[row] * size;
+      array.set(data.subarray(from, from + size), row * size);
+    }
+  }
+
+  #isEnd(segment: number, step: number): boolean {
+    const { ends, kept } = this.#schema;
+    return ends.some((index) =>
+      this.#arrays[index][segment * kept.leaves[index].size + step] > 0
+    );
+  }
+
+  /** Forgets all segments. */
+  clear(): void {
+    this.#length = 0;
+    this.#next = 0;
+  }
+
+  /**
+   * Everything that it holds.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): SequenceReplayBufferState {
+    const rows = this.#length * this.numEnvs;
+    const fields = nest(
+      this.#schema.kept.root,
+      ({ index, size }) => this.#arrays[index].slice(0, rows * size),
+    );
+    return {
+      length: this.#length,
+      next: this.#next,
+      fields: fields as SequenceReplayBufferState["fields"],
+    };
+  }
+
+  /**
+   * Continues from what {@link save} gave, bit for bit.
+   *
+   * @param state The state of a buffer with the same options; copied.
+   * @throws {RangeError} If sizes or names differ.
+   * @throws {TypeError} If it is not such a state.
+   */
+  load(state: SequenceReplayBufferState): void {
+    const { capacity, numEnvs } = this;
+    const { kept } = this.#schema;
+    const values = checkSegmentState(state, { capacity, numEnvs, kept });
+    this.#arrays.forEach((array, i) => array.set(values[i]));
+    this.#length = state.length;
+    this.#next = state.next;
+  }
+}

@@ -1,0 +1,277 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import type { FieldValues } from "../fields.ts";
+import { decodeFrameStacks } from "./segments.ts";
+import {
+  SequenceReplayBuffer,
+  type SequenceReplayBufferState,
+} from "./sequence_replay_buffer.ts";
+import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
+import { testRandom } from "../testdata/random.ts";
+
+const numSteps = 3;
+const numEnvs = 2;
+const stack = 2;
+
+function makeBuffer(capacity = 3 * numSteps): SequenceReplayBuffer {
+  return new SequenceReplayBuffer({
+    capacity,
+    numSteps,
+    numEnvs,
+    fields: {
+      observation: {
+        camera: { shape: [2, 1], dtype: "uint8" },
+        joints: [{ shape: [2], dtype: "float32" }],
+      },
+      action: { shape: [], dtype: "int32" },
+      terminated: { shape: [], dtype: "uint8" },
+      truncated: { shape: [], dtype: "uint8" },
+    },
+    extraSteps: { observation: 1 },
+    states: { memory: { shape: [2], dtype: "float64" } },
+    stack: { "observation.camera": stack },
+  });
+}
+
+/** Numbers that follow from a seed, all of them different but for flags. */
+function makeSegment(seed: number) {
+  const random = testRandom(seed);
+  const numbers = (count: number, n: number) =>
+    Array.from({ length: numEnvs * count }, () => random.integer(n));
+  return {
+    observation: {
+      camera: numbers((numSteps + stack) * 2, 256),
+      joints: [numbers((numSteps + 1) * 2, 1e6)],
+    },
+    action: numbers(numSteps, 1e6),
+    terminated: numbers(numSteps, 4).map((it) => it === 0 ? 1 : 0),
+    truncated: numbers(numSteps, 4).map((it) => it === 0 ? 1 : 0),
+    memory: numbers(2, 1e9),
+  };
+}
+
+/** The part of an environment of what was added. */
+function part(values: readonly number[], env: number): number[] {
+  const length = values.length / numEnvs;
+  return values.slice(env * length, (env + 1) * length);
+}
+
+/** What one environment's segment is drawn as. */
+function expected(seed: number, env: number) {
+  const segment = makeSegment(seed);
+  const ends = segment.terminated.map((it, i) => it | segment.truncated[i]);
+  const camera = decodeFrameStacks(
+    Uint8Array.from(part(segment.observation.camera, env)),
+    part(ends, env),
+    { shape: [2, 1], stack, numSteps },
+  );
+  return {
+    observation: {
+      camera,
+      joints: [Float32Array.from(part(segment.observation.joints[0], env))],
+    },
+    action: Int32Array.from(part(segment.action, env)),
+    terminated: Uint8Array.from(part(segment.terminated, env)),
+    truncated: Uint8Array.from(part(segment.truncated, env)),
+    memory: Float64Array.from(part(segment.memory, env)),
+  };
+}
+
+function assertHolds(buffer: SequenceReplayBuffer, seeds: number[]) {
+  assertEquals(buffer.length, seeds.length);
+  for (let segment = 0; segment < seeds.length * numEnvs; segment++) {
+    const { segments, ...fields } = buffer.gather([segment]);
+    assertEquals(segments, Int32Array.of(segment));
+    const seed = seeds[Math.floor(segment / numEnvs)];
+    assertEquals(fields as unknown, expected(seed, segment % numEnvs));
+  }
+}
+
+Deno.test("any additions leave the newest segments, place by place", () => {
+  const act = fc.oneof(
+    { weight: 9, arbitrary: fc.record({ add: fc.nat() }) },
+    fc.constant("clear" as const),
+    fc.constant("save and load" as const),
+  );
+  fc.assert(
+    fc.property(fc.array(act), fc.nat(2), (acts, rest) => {
+      let buffer = makeBuffer(3 * numSteps + rest);
+      assertEquals(buffer.capacity, 3);
+      const places: number[] = [];
+      let added = 0;
+      for (const act of acts) {
+        if (act === "clear") {
+          buffer.clear();
+          places.length = added = 0;
+        } else if (act === "save and load") {
+          const state = buffer.save();
+          buffer = makeBuffer();
+          buffer.add(makeSegment(1));
+          buffer.load(state);
+        } else {
+          buffer.add(makeSegment(act.add));
+          places[added++ % 3] = act.add;
+        }
+      }
+      assertHolds(buffer, places);
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+Deno.test("each environment draws any of its own segments, as likely", () => {
+  const buffer = makeBuffer(7 * numSteps);
+  for (let i = 0; i < 10; i++) buffer.add(makeSegment(i));
+  const counts = new Int32Array(7 * numEnvs);
+  const random = testRandom(1);
+  const batch = buffer.batch(6);
+  for (let i = 0; i < 3000; i++) {
+    assertStrictEquals(buffer.sample(random, { into: batch }), batch);
+    batch.segments.forEach((segment, row) => {
+      counts[segment]++;
+      assertEquals(segment % numEnvs, row % numEnvs);
+    });
+  }
+  const deviation = chiSquaredDeviation(counts, Array(14).fill(1 / 14));
+  assertEquals(Math.abs(deviation) < 4, true, `${deviation}`);
+});
+
+Deno.test("a batch is what its segments hold, row by row", () => {
+  const buffer = makeBuffer();
+  for (let i = 0; i < 3; i++) buffer.add(makeSegment(i));
+  const batch = buffer.sample(testRandom(3), { size: 5 });
+  const size = numSteps;
+  batch.segments.forEach((segment, row) => {
+    const { action } = expected(
+      Math.floor(segment / numEnvs),
+      segment % numEnvs,
+    );
+    const drawn = (batch.action as Int32Array).subarray(
+      row * size,
+      (row + 1) * size,
+    );
+    assertEquals(drawn, action);
+  });
+  assertEquals(buffer.sample(testRandom(3)).segments.length, numEnvs);
+});
+
+Deno.test("steps are counted in whole segments, of which one is needed", () => {
+  const buffer = makeBuffer();
+  assertEquals([0, 1, 3].map((steps) => buffer.hasAtLeast(steps)), [
+    false,
+    false,
+    false,
+  ]);
+  buffer.add(makeSegment(0));
+  const enough = [1, 3, 5, 6].map((steps) => buffer.hasAtLeast(steps));
+  assertEquals(enough, [true, true, true, false]);
+});
+
+Deno.test("frames are kept once", () => {
+  const make = (stack: number) =>
+    new SequenceReplayBuffer({
+      capacity: 40,
+      numSteps: 20,
+      fields: {
+        observation: { shape: [84, 84, 1], dtype: "uint8" },
+        done: { shape: [], dtype: "uint8" },
+      },
+      extraSteps: { observation: 1 },
+      stack: { observation: stack },
+      ends: ["done"],
+    });
+  assertEquals(make(4).byteLength, 2 * ((20 + 4) * 84 * 84 + 20));
+});
+
+Deno.test("what cannot be added or read changes nothing", () => {
+  const buffer = makeBuffer();
+  const segment = makeSegment(0);
+  buffer.add(segment);
+  const before = buffer.save();
+  const adding: [Record<string, FieldValues>, string][] = [
+    [
+      { ...segment, action: [1] },
+      "Cannot add 1 numbers as 'action': expected 6",
+    ],
+    [{ ...segment, memories: [1] }, "did you mean 'memory'?"],
+  ];
+  for (const [wrong, message] of adding) {
+    assertThrows(() => buffer.add(wrong), RangeError, message);
+  }
+  assertThrows(
+    () => buffer.gather([2]),
+    RangeError,
+    "Cannot read segment 2 as the buffer holds 0 to 1",
+  );
+  assertThrows(() => buffer.gather([0.5]), RangeError, "segment 0.5");
+  const batch = buffer.batch(2);
+  assertThrows(
+    () => buffer.gather([0], batch),
+    RangeError,
+    "Cannot read 1 segments into a batch of 2",
+  );
+  batch.action = new Int32Array(5);
+  assertThrows(() => buffer.gather([0, 1], batch), RangeError, "'action'");
+  assertThrows(() => buffer.batch(0), RangeError, "a batch of 0 segments");
+  assertEquals(buffer.save(), before);
+});
+
+Deno.test("an empty buffer has nothing to draw", () => {
+  assertThrows(
+    () => makeBuffer().sample(testRandom(1)),
+    RangeError,
+    "Cannot sample 2 segments as the buffer holds none",
+  );
+});
+
+Deno.test("states of other buffers are not loaded", () => {
+  const buffer = makeBuffer();
+  buffer.add(makeSegment(0));
+  const state = buffer.save();
+  const wrong: [unknown, string][] = [
+    [null, "Cannot load a buffer of undefined segments"],
+    [{ ...state, length: 4 }, "Cannot load 4 segments into a buffer of 3"],
+    [{ ...state, length: 2 }, "Cannot load 2 segments with 1 as the next"],
+    [{ ...state, next: 3 }, "Cannot load 1 segments with 3 as the next"],
+    [{ ...state, fields: { ...state.fields, action: [] } }, "'action'"],
+  ];
+  for (const [other, message] of wrong) {
+    const load = () => buffer.load(other as SequenceReplayBufferState);
+    assertThrows(load, Error, message);
+  }
+  assertEquals(buffer.save(), state);
+});
+
+Deno.test("options that do not go together are refused", () => {
+  const flag = { shape: [], dtype: "uint8" } as const;
+  const options = {
+    capacity: 4,
+    numSteps: 2,
+    fields: { frame: flag, done: flag },
+  };
+  const wrong: [Record<string, unknown>, string][] = [
+    [{ capacity: 1 }, "Cannot make a buffer of 1 steps: expected"],
+    [{ numSteps: 0 }, "with numSteps 0"],
+    [{ numEnvs: 0.5 }, "with numEnvs 0.5"],
+    [{ states: { done: flag } }, "Cannot record 'done' in each step and once"],
+    [
+      { extraSteps: { fame: 1 } },
+      "lengthen unknown field 'fame': did you mean 'frame'?",
+    ],
+    [{ extraSteps: { frame: -1 } }, "Cannot record -1 extra steps of 'frame'"],
+    [{ stack: { don: 2 } }, "stack unknown field 'don': did you mean 'done'?"],
+    [
+      { stack: { frame: 2 } },
+      "Cannot stack frames without a number for each of 1 steps as 'terminated'",
+    ],
+    [
+      { stack: { frame: 2 }, extraSteps: { frame: 2 }, ends: ["done"] },
+      "for each of 3 steps as 'done'",
+    ],
+    [{ stack: { frame: 0 }, ends: ["done"] }, "Cannot stack 0 frames"],
+  ];
+  for (const [change, message] of wrong) {
+    const make = () => new SequenceReplayBuffer({ ...options, ...change });
+    assertThrows(make, Error, message);
+  }
+});

@@ -1,0 +1,295 @@
+import { bytesOf, type FieldArray } from "../fields.ts";
+import { FileSource } from "../_byte_source.ts";
+import { reworded } from "../_errors.ts";
+import { toPath, withFile } from "../_files.ts";
+import { RecordStore } from "./records.ts";
+import { RowFile } from "./row_file.ts";
+import { StateReader } from "../_state_reader.ts";
+import type { PlainState } from "../plain_state.ts";
+import type { Column, ColumnSpec, Storage } from "./storage.ts";
+
+/** How much memory a {@linkcode FileStorage} takes. */
+export interface FileStorageOptions {
+  /**
+   * Bytes of records that were read, enough for those of a batch: each of its
+   * rows is then read once for all fields. What the system has in memory of the
+   * file comes in addition.
+   *
+   * @default 16777216
+   */
+  readonly cacheBytes?: number;
+  /**
+   * Rows that are read at once, from the wanted one on. One more than there are
+   * environments brings with a step what came after it.
+   *
+   * @default 2
+   */
+  readonly readRows?: number;
+  /**
+   * Bytes of records that are collected before they are written at once. Four
+   * such blocks are open at most.
+   *
+   * @default 262144
+   */
+  readonly blockBytes?: number;
+}
+
+/**
+ * Keeps rows in a file, which may be larger than memory. All fields of a row lie
+ * together in one record, so that drawing a row reads the file once, together
+ * with the row after it; what is added is collected and written in blocks.
+ *
+ * The file always comes back as it was at the last {@link flush}: rows of that
+ * time are copied to a log before they are overwritten (`PATH.undo`), and what a
+ * process left behind when it died is undone when the file is opened again. A
+ * flush takes a state along, that of the buffer, which comes into force together
+ * with the rows (`PATH.N.state`).
+ *
+ * One process at a time may have the file open. Deno needs the permission to
+ * read and write its folder.
+ *
+ * @example
+ * ```ts
+ * import { ReplayBuffer, type ReplayBufferState } from "@bellman/buffers";
+ * import { FileStorage } from "@bellman/buffers/storage";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const folder = await Deno.makeTempDir();
+ * const storage = await FileStorage.open(`${folder}/pool.rows`);
+ * const fields = { x: { shape: [2], dtype: "float32" } } as const;
+ * const buffer = new ReplayBuffer({ capacity: 1000, fields, storage });
+ * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
+ * storage.flush(buffer.save()); // Where its rows are; the file has them.
+ * buffer.addBatch({ x: [5, 6] }, 1);
+ * buffer.close(); // As good as a crash: the last row was not flushed.
+ *
+ * const again = await FileStorage.open(`${folder}/pool.rows`);
+ * const other = new ReplayBuffer({ capacity: 1000, fields, storage: again });
+ * other.load(again.state as ReplayBufferState);
+ * assertEquals(other.length, 2);
+ * assertEquals(other.gather([1]).x, Float32Array.of(3, 4));
+ * other.close();
+ * await Deno.remove(folder, { recursive: true });
+ * ```
+ */
+export class FileStorage implements Storage {
+  readonly #file: RowFile;
+  readonly #sizes: Required<FileStorageOptions>;
+  readonly #columns: ColumnSpec[] = [];
+  readonly #state: PlainState | undefined;
+  #store: RecordStore | undefined;
+  #closed = false;
+
+  private constructor(
+    file: RowFile,
+    state: PlainState | undefined,
+    sizes: Required<FileStorageOptions>,
+  ) {
+    this.#file = file;
+    this.#state = state;
+    this.#sizes = sizes;
+  }
+
+  /**
+   * Opens a file of rows as it was last flushed, or begins one.
+   *
+   * @param path The file; its folder exists.
+   * @param options How much memory it takes.
+   * @returns The storage.
+   * @throws {SyntaxError} If the file is cut off, damaged or something else.
+   * @throws {RangeError} If a newer version wrote it, or a size is not a whole
+   * number above 0.
+   * @throws {TypeError} If the runtime has no files.
+   * @throws {Error} The system's error where it cannot be opened.
+   */
+  static async open(
+    path: string | URL,
+    options: FileStorageOptions = {},
+  ): Promise<FileStorage> {
+    const { cacheBytes = 1 << 24, readRows = 2, blockBytes = 1 << 18 } =
+      options;
+    const sizes = { cacheBytes, readRows, blockBytes };
+    Object.entries(sizes).forEach(([name, size]) => checkSize(name, size));
+    const name = toPath(path);
+    const file = openRows(name);
+    try {
+      const state = file.flushed?.hasState
+        ? await readState(file.statePath)
+        : undefined;
+      return new FileStorage(file, state, sizes);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  /**
+   * The state that the last flush before it was opened took along; nothing
+   * without one.
+   */
+  get state(): PlainState | undefined {
+    return this.#state;
+  }
+
+  /** Rows up to the last one that was flushed. */
+  get rows(): number {
+    return this.#file.flushed?.rows ?? 0;
+  }
+
+  /**
+   * A column of the file's records. A file that has rows has columns, and takes
+   * the same ones again in the same order; the rows that it holds stay.
+   *
+   * @param spec What a row is.
+   * @param rows Rows; the file grows with what is written.
+   * @returns The column.
+   * @throws {TypeError} If the file has another column in its place, or rows were
+   * written already.
+   */
+  allocate(spec: ColumnSpec, rows: number): Column {
+    void rows;
+    const index = this.#columns.length;
+    if (this.#store !== undefined) {
+      throw new TypeError(
+        `Cannot store '${spec.name}' in '${this.#file.path}' for another buffer: expected a storage of its own`,
+      );
+    }
+    this.#checkColumn(spec, index);
+    this.#columns.push(spec);
+    return new FileColumn(index, {
+      open: () => this.#open(),
+      share: () => this.#shareOf(spec),
+      close: () => this.close(),
+    });
+  }
+
+  /** Checks all columns once there is a row to be read or written. */
+  #open(): RecordStore {
+    if (this.#store !== undefined) return this.#store;
+    if (this.#closed) {
+      throw new TypeError(
+        `Cannot use '${this.#file.path}' after it was closed: expected it open`,
+      );
+    }
+    const count = this.#columns.length;
+    const wanted = this.#file.columns?.length ?? Math.max(1, count);
+    if (count !== wanted) {
+      throw new TypeError(
+        `Cannot use '${this.#file.path}' for ${count} columns: expected ${wanted}`,
+      );
+    }
+    const layout = this.#file.begin(this.#columns);
+    return this.#store = new RecordStore(layout, this.#file, this.#sizes);
+  }
+
+  #checkColumn(spec: ColumnSpec, index: number): void {
+    const { columns } = this.#file;
+    if (columns === undefined) return;
+    const own = columns[index];
+    const { name, dtype, size } = spec;
+    if (own?.name === name && own.dtype === dtype && own.size === size) return;
+    const say = ({ name, dtype, size }: ColumnSpec) =>
+      `'${name}' of ${size} ${dtype}`;
+    throw new TypeError(
+      `Cannot store ${say(spec)} in '${this.#file.path}': it holds ${
+        own ? say(own) : `only ${columns.length} columns`
+      } there`,
+    );
+  }
+
+  #shareOf({ dtype, size }: ColumnSpec): number {
+    const widthOf = ({ dtype, size }: ColumnSpec) => size * bytesOf(dtype);
+    const all = this.#columns.reduce((sum, it) => sum + widthOf(it), 0);
+    const bytes = this.#store?.byteLength ?? 0;
+    return Math.round(bytes * widthOf({ name: "", dtype, size }) / all);
+  }
+
+  /**
+   * Brings all rows to the disk. When it returns, this is what the file comes
+   * back as after a process died; where it dies meanwhile, it is this or what was
+   * flushed before.
+   *
+   * @param state Plain data that is kept along, such as the buffer's `save()`;
+   * an earlier one is given up.
+   * @throws {TypeError} If the state is not plain, or the storage is closed.
+   * @throws {Error} The system's error where it cannot be written.
+   */
+  flush(state?: PlainState): void {
+    const store = this.#open();
+    store.flush();
+    this.#file.flush(store.rows, state);
+  }
+
+  /** Gives the file back. What was not flushed is given up. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#store = undefined;
+    this.#file.close();
+  }
+}
+
+function openRows(path: string): RowFile {
+  try {
+    return new RowFile(path);
+  } catch (error) {
+    const isOurs = error instanceof SyntaxError || error instanceof RangeError;
+    if (!isOurs) throw error;
+    throw reworded(error, (reason) => `Cannot open '${path}': ${reason}`);
+  }
+}
+
+async function readState(path: string): Promise<PlainState> {
+  return await withFile(
+    path,
+    (file) => new StateReader(new FileSource(file), `'${path}'`).read(),
+  );
+}
+
+function checkSize(name: string, size: number): void {
+  if (Number.isSafeInteger(size) && size > 0) return;
+  throw new RangeError(
+    `Cannot open a file with ${name} ${size}: expected a whole number above 0`,
+  );
+}
+
+/** What a column needs of its storage. */
+interface FileAccess {
+  /** The records; throws where the file is closed or has other columns. */
+  readonly open: () => RecordStore;
+  /** Bytes of memory that are a column's share. */
+  readonly share: () => number;
+  readonly close: () => void;
+}
+
+/** The numbers of one field in all records of a file. */
+class FileColumn implements Column {
+  /** Its rows outlive the process. */
+  readonly persistent = true;
+  readonly #index: number;
+  readonly #access: FileAccess;
+
+  constructor(index: number, access: FileAccess) {
+    this.#index = index;
+    this.#access = access;
+  }
+
+  get byteLength(): number {
+    return this.#access.share();
+  }
+
+  write(row: number, values: ArrayLike<number>): void {
+    this.#access.open().write(this.#index, row, values);
+  }
+
+  read(row: number, into: FieldArray, at: number): void {
+    this.#access.open().read(this.#index, row, into, at);
+  }
+
+  /** A file grows when it is written. */
+  resize(): void {}
+
+  close(): void {
+    this.#access.close();
+  }
+}

@@ -1,0 +1,109 @@
+import { bytesOf, type FieldArray, viewBuffer } from "../fields.ts";
+import type { Column, ColumnSpec, Storage } from "./storage.ts";
+import { copyNumbers } from "../copy.ts";
+
+/** How a {@linkcode MemoryStorage} keeps rows. */
+export interface MemoryStorageOptions {
+  /**
+   * Whether the memory is shared between workers.
+   *
+   * @default false
+   */
+  readonly shared?: boolean;
+}
+
+/**
+ * Keeps each array field in one typed array.
+ *
+ * @example
+ * ```ts
+ * import { MemoryStorage } from "@bellman/buffers/storage";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const spec = { name: "x", dtype: "int32", size: 2 } as const;
+ * const column = new MemoryStorage().allocate(spec, 2);
+ * column.write(1, [3, 4]);
+ * column.resize(3);
+ * assertEquals(column.data, Int32Array.of(0, 0, 3, 4, 0, 0));
+ * assertEquals(column.byteLength, 24);
+ * ```
+ */
+export class MemoryStorage implements Storage {
+  readonly #shared: boolean;
+
+  /**
+   * A storage in this process's memory.
+   *
+   * @param options Whether it is shared.
+   */
+  constructor(options: MemoryStorageOptions = {}) {
+    this.#shared = options.shared ?? false;
+  }
+
+  /**
+   * Makes room for the rows of one array field, all of them zeros.
+   *
+   * @param spec What a row is.
+   * @param rows How many there are room for.
+   * @returns The rows, with all of them in its `data`.
+   */
+  allocate(
+    spec: ColumnSpec,
+    rows: number,
+  ): Column & { readonly data: FieldArray } {
+    return new MemoryColumn(spec, allocateMemory(spec, rows, this.#shared));
+  }
+}
+
+/** Zeros for the rows of an array field. */
+function allocateMemory(
+  { name, dtype, size }: ColumnSpec,
+  rows: number,
+  shared: boolean,
+): ArrayBufferLike {
+  const bytes = rows * size * bytesOf(dtype);
+  try {
+    return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
+  } catch { // The engine's own message says only that it failed.
+    throw new RangeError(
+      `Cannot allocate ${bytes} bytes for ${rows} rows of '${name}': expected fewer rows or a storage on disk`,
+    );
+  }
+}
+
+/** Rows in one typed array. */
+export class MemoryColumn implements Column {
+  readonly #spec: ColumnSpec;
+  #data: FieldArray;
+
+  constructor(spec: ColumnSpec, memory: ArrayBufferLike) {
+    this.#spec = spec;
+    this.#data = viewBuffer(spec.dtype, memory);
+  }
+
+  get data(): FieldArray {
+    return this.#data;
+  }
+
+  get byteLength(): number {
+    return this.#data.byteLength;
+  }
+
+  write(row: number, values: ArrayLike<number>): void {
+    this.#data.set(values, row * this.#spec.size);
+  }
+
+  read(row: number, into: FieldArray, at: number): void {
+    const { size } = this.#spec;
+    const count = size, from = row * size;
+    copyNumbers(this.#data, into, { from, to: at, count });
+  }
+
+  resize(rows: number): void {
+    const shared = this.#data.buffer instanceof SharedArrayBuffer;
+    const memory = allocateMemory(this.#spec, rows, shared);
+    const data = viewBuffer(this.#spec.dtype, memory);
+    data.set(this.#data.subarray(0, data.length));
+    this.#data = data;
+  }
+}

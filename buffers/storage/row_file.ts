@@ -1,0 +1,277 @@
+/**
+ * How a file of rows begins, in little-endian numbers:
+ *
+ * - at 0: 8 bytes that name the format, its version (uint32), the length of the
+ *   description (uint32), the checksum of these 16 bytes and of the description
+ *   (uint32);
+ * - at 512 and at 1024: what was last flushed and what was flushed before that,
+ *   in turn: a number that counts flushes (float64), rows (float64), whether a
+ *   state belongs to it (uint32), the checksum of these 20 bytes (uint32). The
+ *   valid one with the higher number counts, so that one that is torn as it is
+ *   written does not;
+ * - at 4096: the description, JSON `[{"name", "dtype", "size"}]` of the columns;
+ * - at the next multiple of 4096: the records of the rows, as `records.ts`
+ *   lays them out.
+ *
+ * Checksums are CRC-32C.
+ */
+import { builtin } from "../_files.ts";
+import { layOut, type RecordFile, type RecordLayout } from "./records.ts";
+import { stateChunks } from "../_state_chunks.ts";
+import { SyncFile } from "./_sync_file.ts";
+import { UndoLog } from "./undo_log.ts";
+import type { PlainState } from "../plain_state.ts";
+import type { ColumnSpec } from "./storage.ts";
+import { crc32c } from "../_crc.ts";
+import { bytesOf } from "../_state_tree.ts";
+
+/**
+ * A file of rows that can always be brought back to what it was at its last
+ * flush: rows of that time are kept in a log before they are overwritten.
+ */
+export class RowFile implements RecordFile {
+  readonly path: string;
+  readonly #file: SyncFile;
+  readonly #undo: UndoLog;
+  #header: RowFileHeader | undefined;
+  #layout: RecordLayout | undefined;
+  /** Places whose old bytes the log has. */
+  readonly #kept = new Set<number>();
+
+  /** Opens a file and brings it back to its last flush. Throws an error with the reason alone where it is damaged. */
+  constructor(path: string) {
+    this.path = path;
+    this.#undo = new UndoLog(`${path}.undo`);
+    this.#file = new SyncFile(path);
+    try {
+      this.#header = readHeader(this.#file);
+      if (this.#header !== undefined) this.#goBack(this.#header);
+    } catch (error) {
+      this.#file.close();
+      throw error;
+    }
+  }
+
+  #goBack({ columns, flush, dataStart }: RowFileHeader): void {
+    this.#layout = layOut(columns);
+    this.#undo.restore(flush.number, this.#file);
+    this.#undo.clear();
+    this.#file.truncate(dataStart + flush.rows * this.#layout.bytes);
+    // A flush that was interrupted leaves the state before it, or after it.
+    const { rmSync } = builtin("node:fs");
+    for (const number of [flush.number - 1, flush.number + 1]) {
+      rmSync(this.#stateOf(number), { force: true });
+    }
+  }
+
+  /** Columns of its rows; nothing while it is new. */
+  get columns(): readonly ColumnSpec[] | undefined {
+    return this.#header?.columns;
+  }
+
+  /** What was flushed; nothing while it is new. */
+  get flushed(): Flush | undefined {
+    return this.#header?.flush;
+  }
+
+  /** Where the state of the last flush is. */
+  get statePath(): string {
+    return this.#stateOf(this.#header?.flush.number ?? 0);
+  }
+
+  /** Begins it, where it is new. */
+  begin(columns: readonly ColumnSpec[]): RecordLayout {
+    this.#header ??= writeHeader(this.#file, columns);
+    return this.#layout ??= layOut(this.#header.columns);
+  }
+
+  read(row: number, target: Uint8Array): void {
+    this.#file.read(this.#positionOf(row), target);
+  }
+
+  write(row: number, bytes: Uint8Array): void {
+    const { number, rows } = this.#header!.flush;
+    const position = this.#positionOf(row);
+    if (row < rows && !this.#kept.has(position)) {
+      const old = new Uint8Array(bytes.length);
+      this.#file.read(position, old);
+      this.#undo.keep(number, position, old);
+      this.#kept.add(position);
+    }
+    this.#file.write(position, bytes);
+  }
+
+  #positionOf(row: number): number {
+    return this.#header!.dataStart + row * this.#layout!.bytes;
+  }
+
+  /** Brings everything to the disk, so many rows at least, and then into force all at once. */
+  flush(rows: number, state: PlainState | undefined): void {
+    const header = this.#header!;
+    const old = this.statePath;
+    const flush: Flush = {
+      number: header.flush.number + 1,
+      rows: Math.max(header.flush.rows, rows),
+      hasState: state !== undefined,
+    };
+    this.#file.sync();
+    if (state !== undefined) writeState(this.#stateOf(flush.number), state);
+    writeFlush(this.#file, flush);
+    this.#file.sync();
+    this.#header = { ...header, flush };
+    this.#kept.clear();
+    this.#undo.clear();
+    builtin("node:fs").rmSync(old, { force: true });
+  }
+
+  #stateOf(flush: number): string {
+    return `${this.path}.${flush}.state`;
+  }
+
+  close(): void {
+    this.#undo.close();
+    this.#file.close();
+  }
+}
+
+function writeState(path: string, state: PlainState): void {
+  const file = new SyncFile(path);
+  try {
+    file.truncate(0);
+    let position = 0;
+    for (const chunk of stateChunks(state)) {
+      for (const piece of chunk) {
+        file.write(position, piece);
+        position += piece.length;
+      }
+    }
+    file.sync();
+  } finally {
+    file.close();
+  }
+}
+
+/** What a file begins with. */
+const MAGIC = Uint8Array.of(
+  0x89,
+  ...new TextEncoder().encode("BROW\r\n\x1a"),
+);
+
+/** The version that is written, and the newest one that is read. */
+const VERSION = 1;
+
+const START_BYTES = 20;
+const FLUSH_PLACES = [512, 1024] as const;
+const FLUSH_BYTES = 24;
+const PAGE_BYTES = 4096;
+
+/** What a flush brought to the disk. */
+interface Flush {
+  /** How many there were before it. */
+  readonly number: number;
+  /** Rows up to the last one that was written. */
+  readonly rows: number;
+  /** Whether a state belongs to it. */
+  readonly hasState: boolean;
+}
+
+/** What a file says of itself. */
+interface RowFileHeader {
+  readonly columns: readonly ColumnSpec[];
+  readonly flush: Flush;
+  /** Where the first record is. */
+  readonly dataStart: number;
+}
+
+/** Begins a file without rows. */
+function writeHeader(
+  file: SyncFile,
+  columns: readonly ColumnSpec[],
+): RowFileHeader {
+  const list = columns.map(({ name, dtype, size }) => ({ name, dtype, size }));
+  const description = new TextEncoder().encode(JSON.stringify(list));
+  const header = new Uint8Array(dataStart(description.length));
+  const start = new DataView(header.buffer, 0, START_BYTES);
+  header.set(MAGIC);
+  start.setUint32(8, VERSION, true);
+  start.setUint32(12, description.length, true);
+  start.setUint32(16, checksum(start, description), true);
+  const flush: Flush = { number: 0, rows: 0, hasState: false };
+  header.set(encodeFlush(flush), FLUSH_PLACES[0]);
+  header.set(description, PAGE_BYTES);
+  file.write(0, header);
+  file.sync();
+  return { columns: list, flush, dataStart: header.length };
+}
+
+/** Brings what is now in the file into force. */
+function writeFlush(file: SyncFile, flush: Flush): void {
+  file.write(FLUSH_PLACES[flush.number % 2], encodeFlush(flush));
+}
+
+function encodeFlush({ number, rows, hasState }: Flush): Uint8Array {
+  const view = new DataView(new ArrayBuffer(FLUSH_BYTES));
+  view.setFloat64(0, number, true);
+  view.setFloat64(8, rows, true);
+  view.setUint32(16, hasState ? 1 : 0, true);
+  view.setUint32(20, crc32c(bytesOf(view).subarray(0, 20)), true);
+  return bytesOf(view);
+}
+
+/**
+ * Reads how a file begins; nothing where it is empty. Throws an error with the
+ * reason alone where it is damaged.
+ */
+function readHeader(file: SyncFile): RowFileHeader | undefined {
+  if (file.size === 0) return undefined;
+  const start = new DataView(new ArrayBuffer(START_BYTES));
+  file.read(0, bytesOf(start));
+  const magic = bytesOf(start).subarray(0, MAGIC.length);
+  if (magic.some((byte, i) => byte !== MAGIC[i])) {
+    throw new SyntaxError("it does not start as a file of rows does");
+  }
+  const version = start.getUint32(8, true);
+  const length = start.getUint32(12, true);
+  if (version > VERSION) {
+    throw new RangeError(
+      `its format is version ${version}, expected ${VERSION}`,
+    );
+  }
+  if (PAGE_BYTES + length > file.size) {
+    throw new SyntaxError(`it is cut off after ${file.size} bytes`);
+  }
+  const description = new Uint8Array(length);
+  file.read(PAGE_BYTES, description);
+  if (checksum(start, description) !== start.getUint32(16, true)) {
+    throw new SyntaxError("the description of its columns is damaged");
+  }
+  return {
+    columns: JSON.parse(new TextDecoder().decode(description)),
+    flush: readFlush(file),
+    dataStart: dataStart(length),
+  };
+}
+
+function readFlush(file: SyncFile): Flush {
+  const flushes = FLUSH_PLACES.flatMap((place) => {
+    const view = new DataView(new ArrayBuffer(FLUSH_BYTES));
+    file.read(place, bytesOf(view));
+    const crc = crc32c(bytesOf(view).subarray(0, 20));
+    return crc !== view.getUint32(20, true) ? [] : [{
+      number: view.getFloat64(0, true),
+      rows: view.getFloat64(8, true),
+      hasState: view.getUint32(16, true) === 1,
+    }];
+  });
+  flushes.sort((a, b) => b.number - a.number);
+  if (flushes.length > 0) return flushes[0];
+  throw new SyntaxError("both records of what was flushed are damaged");
+}
+
+function checksum(start: DataView, description: Uint8Array): number {
+  return crc32c(description, crc32c(bytesOf(start).subarray(0, 16)));
+}
+
+function dataStart(descriptionBytes: number): number {
+  return PAGE_BYTES + Math.ceil(descriptionBytes / PAGE_BYTES) * PAGE_BYTES;
+}
