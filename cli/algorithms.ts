@@ -1,12 +1,8 @@
 import { A2C, type A2CConfig, a2cConfigSchema, a2cPresets } from "@bellman/a2c";
 import type { Engine } from "@bellman/compute";
-import type {
-  ObservationNormalizer,
-  RewardNormalizer,
-  Space,
-} from "@bellman/envs";
+import type { ObservationNormalizer, RewardNormalizer } from "@bellman/envs";
+import type { Algorithm, Space } from "@bellman/types";
 import { SAC, type SacConfig, sacConfigSchema, sacPresets } from "@bellman/sac";
-import type { Algorithm } from "@bellman/training";
 import type { ConfigSchema } from "./config/schema.ts";
 
 /** The algorithms that the command line knows. */

@@ -1,18 +1,17 @@
 import {
-  type Env,
   make,
   ObservationNormalizer,
   prepare,
   RewardNormalizer,
   SyncVecEnv,
   VecClipReward,
-  type VecEnv,
   VecFlattenObservation,
   VecFrameStack,
   VecNormalizeObservation,
   VecNormalizeReward,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
+import type { Env, VecEnv } from "@bellman/types";
 import { ALGORITHMS, type Normalization } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import {

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type BoxArray, make } from "@bellman/envs";
+import { make } from "@bellman/envs";
+import type { BoxArray } from "@bellman/types";
 import type { AlgorithmName } from "./algorithms.ts";
 import { resolveConfig } from "./config/resolve.ts";
 import type { Entry } from "./config/validate.ts";
@@ -31,7 +32,7 @@ Deno.test("evaluation is scaled by the training's statistics and leaves them", a
   training.reset({ seed: 0 });
   const actions = new Int32Array(training.numEnvs);
   for (let i = 0; i < 50; i++) training.step(actions);
-  const before = JSON.stringify(training.snapshot());
+  const before = JSON.stringify(training.save());
   const judged = evaluation(2);
   const scaled = judged.reset({ seed: 5 }) as BoxArray;
   const raw = (await environments(["normalizeObservation", false])).evaluation(
@@ -40,7 +41,7 @@ Deno.test("evaluation is scaled by the training's statistics and leaves them", a
     .reset({ seed: 5 }) as BoxArray;
   assert(scaled.some((it, i) => it !== raw[i]));
   judged.step(new Int32Array(2));
-  assertEquals(JSON.stringify(training.snapshot()), before);
+  assertEquals(JSON.stringify(training.save()), before);
 });
 
 Deno.test("rewards of evaluation are the environment's own", async () => {

@@ -1,4 +1,5 @@
-import { elementCount, flattenedSize, type Space } from "@bellman/envs";
+import { elementCount, flattenedSize } from "@bellman/envs";
+import type { Space } from "@bellman/types";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { UsageError } from "./usage_error.ts";
 

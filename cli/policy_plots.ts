@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { type PlottedAgent, QFPolicyPlotter } from "@bellman/sac";
-import type { Algorithm, RunFolder } from "@bellman/training";
+import type { RunFolder } from "@bellman/training";
+import type { Algorithm } from "@bellman/types";
 import type { Session } from "./session.ts";
 import { UsageError } from "./usage_error.ts";
 import { writeWhole } from "./whole_file.ts";

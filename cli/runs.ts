@@ -1,10 +1,11 @@
 import {
+  type Checkpoint,
   CheckpointStore,
   openRunFolder,
   RunFolder,
   runStatus,
 } from "@bellman/training";
-import type { Checkpoint, StateTree } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { ALGORITHMS } from "./algorithms.ts";
 import type { OptionSpec } from "./args.ts";
@@ -322,6 +323,6 @@ export function restoreSession(session: Session, checkpoint: Checkpoint): void {
       `Cannot use the checkpoint ${checkpoint.path}: it is not of a training run`,
     );
   }
-  session.algorithm.restore(algorithm);
-  session.environments.training.restore(env);
+  session.algorithm.load(algorithm);
+  session.environments.training.load(env);
 }

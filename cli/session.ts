@@ -6,7 +6,7 @@ import {
   selectEngine,
 } from "@bellman/compute";
 import { describeSpace, spacesEqual } from "@bellman/envs";
-import type { Algorithm } from "@bellman/training";
+import type { Algorithm } from "@bellman/types";
 import { ALGORITHMS } from "./algorithms.ts";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import type { CommandIo } from "./io.ts";

@@ -1,10 +1,9 @@
 import {
   makeVec,
-  type Space,
-  type VecEnv,
   VecEnvWrapper,
   VecRecordEpisodeStatistics,
 } from "@bellman/envs";
+import type { Space, VecEnv } from "@bellman/types";
 import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "./config/resolve.ts";
 import { isGymnasium, milliseconds } from "./environment_modules.ts";
@@ -52,7 +51,7 @@ class KnownSpaces implements VecEnv {
 
   reset = (): never => this.#fail();
   step = (): never => this.#fail();
-  snapshot = (): never => this.#fail();
+  save = (): never => this.#fail();
   observations = (): never => this.#fail();
 
   #fail(): never {
@@ -62,7 +61,7 @@ class KnownSpaces implements VecEnv {
   }
 
   /** There is nothing to restore. */
-  restore(): void {}
+  load(): void {}
 
   /** There is nothing to free. */
   close(): void {}
@@ -135,7 +134,7 @@ class StandIns extends VecEnvWrapper {
   }
 
   /** Leaves them as they are. */
-  override restore(): void {}
+  override load(): void {}
 }
 
 /** Tells what `close` throws: nothing is left to do then that it could end. */

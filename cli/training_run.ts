@@ -5,13 +5,13 @@ import {
   type EvaluationResult,
   evaluationSeeds,
   type RunFolder,
-  type StateTree,
   train,
   type TrainContext,
   TrainingDivergedError,
   type TrainOptions,
   type TrainResult,
 } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { rmSync } from "node:fs";
 import { callbacksOf } from "./callbacks.ts";
 import { describeEvaluation, evaluateSession, round } from "./evaluation.ts";

@@ -1,8 +1,7 @@
 import { checkAction } from "./_check_action.ts";
 import { allocateBatch, readRow } from "./batch.ts";
 import { readRowInto } from "./_rows.ts";
-import type { BoxArray, Space, SpaceValue } from "./space.ts";
-import type { Batch } from "./vec_env.ts";
+import type { Batch, BoxArray, Space, SpaceValue } from "@bellman/types";
 
 function isNested(space: Space): boolean {
   return space.type === "dict" || space.type === "tuple";

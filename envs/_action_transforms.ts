@@ -1,4 +1,4 @@
-import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import type { BoxArray, BoxSpace, Space } from "@bellman/types";
 import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 

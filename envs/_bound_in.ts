@@ -1,4 +1,4 @@
-import type { BoxSpace } from "./space.ts";
+import type { BoxSpace } from "@bellman/types";
 import { boundAt } from "./space_arrays.ts";
 
 /**

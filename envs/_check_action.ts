@@ -1,6 +1,6 @@
 import { describeSpace } from "./describe_space.ts";
 import { contains } from "./contains.ts";
-import type { BoxArray, Space, SpaceValue } from "./space.ts";
+import type { BoxArray, Space, SpaceValue } from "@bellman/types";
 import { isArrayOf } from "./space_arrays.ts";
 
 function show(value: unknown): string {

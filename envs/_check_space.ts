@@ -1,4 +1,4 @@
-import type { Space } from "./space.ts";
+import type { Space } from "@bellman/types";
 import {
   box,
   discrete,

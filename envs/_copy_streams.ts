@@ -1,6 +1,6 @@
 import { copySeeds } from "./copy_seeds.ts";
 import { DEFAULT_SEED, SeededRandom } from "./random.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { StateTree } from "@bellman/types";
 
 /** The random streams of copies that one object holds. */
 export class CopyStreams {
@@ -29,13 +29,13 @@ export class CopyStreams {
   }
 
   /** Their states, as plain data. */
-  save(): Snapshot {
+  save(): StateTree {
     return this.#streams.map((stream) => stream.save());
   }
 
   /** Goes on from states. */
-  load(states: Snapshot): void {
-    this.#streams = (states as Snapshot[]).map((state) => {
+  load(states: StateTree): void {
+    this.#streams = (states as StateTree[]).map((state) => {
       const stream = new SeededRandom(DEFAULT_SEED);
       stream.load(state);
       return stream;

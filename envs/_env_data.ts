@@ -3,17 +3,24 @@ import { boundIn } from "./_bound_in.ts";
 import { areFinite } from "./_check_action.ts";
 import { checkSpace } from "./_check_space.ts";
 import { describeSpace } from "./describe_space.ts";
-import type { Env, EnvSpec, StepResult } from "./env.ts";
+import type {
+  Batch,
+  BoxArray,
+  Env,
+  EnvSpec,
+  EpisodeStatistics,
+  Space,
+  StateTree,
+  StepResult,
+  VecStep,
+} from "@bellman/types";
 import {
   describePlace,
   EnvDataError,
   type EnvDataFault,
   type EnvDataPlace,
 } from "./env_data_error.ts";
-import type { Snapshot } from "./snapshot.ts";
-import type { BoxArray, Space } from "./space.ts";
 import { allocateArray, elementCount } from "./space_arrays.ts";
-import type { Batch, EpisodeStatistics, VecStep } from "./vec_env.ts";
 
 /** Excess over a bound that rounding to 32 bits may cause, relative to it. */
 const ROUNDING = 1e-6;
@@ -494,13 +501,13 @@ function isNest(value: unknown): value is object {
 /** Restores an environment; one that does so later, in a promise, is refused. */
 export function restoreNow(
   env: Env,
-  state: Snapshot,
+  state: StateTree,
   place: EnvDataPlace,
 ): void {
-  const result: unknown = env.restore(state);
+  const result: unknown = env.load(state);
   if (!isThenable(result)) return;
-  const wanted = "nothing: restore must not be async";
-  const fault = { field: "the result of restore", got: "a promise", wanted };
+  const wanted = "nothing: load must not be async";
+  const fault = { field: "the result of load", got: "a promise", wanted };
   throw new EnvDataError(fault, place);
 }
 

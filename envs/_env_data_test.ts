@@ -6,14 +6,13 @@ import type { EnvRegistry } from "./registration.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";
-import type { Env, StepResult } from "./env.ts";
+import type { Env, StepResult, VecEnv } from "@bellman/types";
 import { ClipReward } from "./wrappers/clip_reward.ts";
 import { FlattenObservation } from "./wrappers/flatten_observation.ts";
 import { FrameStack } from "./wrappers/frame_stack.ts";
 import { NormalizeObservation } from "./wrappers/normalize_observation.ts";
 import { NormalizeReward } from "./wrappers/normalize_reward.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
-import type { VecEnv } from "./vec_env.ts";
 
 const AT_5 = "of Wrong-v0, copy 1, at step 5 of its episode: it is ";
 const AT_0 = "of Wrong-v0, copy 1, at the start of its episode: it is ";
@@ -102,7 +101,7 @@ function play(env: VecEnv): number {
     const { observations, rewards } = env.step(new Float32Array(2));
     sum += (observations as Float32Array)[3] + Math.min(rewards[1], 1);
   }
-  env.snapshot();
+  env.save();
   return sum;
 }
 
@@ -154,13 +153,13 @@ Deno.test("the step is counted in the copy's own episode, also after a restore",
     env.reset({ seed: 0 });
     for (let t = 0; t < 22; t++) env.step(new Int32Array(2));
     if (restored) {
-      const state = env.snapshot();
+      const state = env.save();
       env = makeVec(WRONG_ENV, {
         numEnvs: 2,
         kwargs: { kind: "rewardNaN", after: 22 },
         recordEpisodes: false,
       });
-      env.restore(state);
+      env.load(state);
     }
     for (let t = 0; t < 10; t++) env.step(new Int32Array(2));
   };
@@ -229,7 +228,7 @@ Deno.test("parts of nested observations are named", () => {
 });
 
 class LateEnv extends WrongEnv {
-  override async restore(): Promise<void> {}
+  override async load(): Promise<void> {}
 }
 
 Deno.test("an environment that restores its state later is refused", () => {
@@ -239,17 +238,17 @@ Deno.test("an environment that restores its state later is refused", () => {
       wrap ? () => new TimeLimit(make(), 10) : make,
     ]);
     env.reset({ seed: 0 });
-    const state = env.snapshot();
+    const state = env.save();
     assertThrows(
-      () => env.restore(state),
+      () => env.load(state),
       EnvDataError,
-      "it is a promise, expected nothing: restore must not be async",
+      "it is a promise, expected nothing: load must not be async",
     );
   }
   assertThrows(
     () => checkEnv(new LateEnv({})),
     Error,
-    "the result of restore is a promise",
+    "the result of load is a promise",
   );
 });
 

@@ -1,5 +1,4 @@
-import type { Snapshot } from "./snapshot.ts";
-import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import type { BoxArray, BoxSpace, Space, StateTree } from "@bellman/types";
 import { allocateArray, boundAt, elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 
@@ -58,7 +57,7 @@ function checkChoice(
 }
 
 /** Stacks that were saved, if they are as long as those that are to go on. */
-export function checkStacks(saved: Snapshot, own: BoxArray): BoxArray {
+export function checkStacks(saved: StateTree, own: BoxArray): BoxArray {
   const stacks = saved as BoxArray;
   if (ArrayBuffer.isView(saved) && saved.length === own.length) return stacks;
   throw new RangeError(
@@ -170,7 +169,7 @@ export class FrameStacker {
   }
 
   /** Goes on from saved stacks of all copies. */
-  load(saved: Snapshot): void {
+  load(saved: StateTree): void {
     this.stacks.set(checkStacks(saved, this.stacks));
   }
 

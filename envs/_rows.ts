@@ -1,6 +1,5 @@
 /** Rows of batches, read and written in place: nothing is allocated. */
-import type { BoxArray, Space, SpaceValue } from "./space.ts";
-import type { Batch } from "./vec_env.ts";
+import type { Batch, BoxArray, Space, SpaceValue } from "@bellman/types";
 
 /** Writes a copy of one value into its row of a batch. */
 export function writeRowAt(

@@ -3,8 +3,7 @@ import {
   type FrameStackOptions,
   stackLayout,
 } from "./_frame_stacker.ts";
-import type { Snapshot } from "./snapshot.ts";
-import type { BoxArray, BoxSpace, Space } from "./space.ts";
+import type { BoxArray, BoxSpace, Space, StateTree } from "@bellman/types";
 import { allocateArray } from "./space_arrays.ts";
 
 /** Observations of a chunk, besides those of its first stack. */
@@ -47,7 +46,7 @@ export class SlidingStack {
   }
 
   /** Goes on from a stack, which is copied. */
-  load(saved: Snapshot): void {
+  load(saved: StateTree): void {
     const stack = checkStacks(saved, this.stack);
     this.#chunk = this.#allocate();
     this.#chunk.set(stack);

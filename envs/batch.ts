@@ -1,7 +1,6 @@
 import { writeRowAt } from "./_rows.ts";
-import type { BoxArray, Space, SpaceValue } from "./space.ts";
+import type { Batch, BoxArray, Space, SpaceValue } from "@bellman/types";
 import { allocateArray, elementCount } from "./space_arrays.ts";
-import type { Batch } from "./vec_env.ts";
 
 /**
  * A batch of zeros for `numEnvs` values of a space.

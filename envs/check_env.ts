@@ -1,12 +1,10 @@
 import { exactText } from "./_exact_text.ts";
 import { checkSpace } from "./_check_space.ts";
 import { EnvData, restoreNow, snapshotFault } from "./_env_data.ts";
-import type { Env, StepResult } from "./env.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { EnvDataError } from "./env_data_error.ts";
 import { SeededRandom } from "./random.ts";
-import type { Snapshot } from "./snapshot.ts";
 import { sample } from "./sample.ts";
-import type { SpaceValue } from "./space.ts";
 
 /** How thoroughly {@linkcode checkEnv} looks. */
 export interface CheckEnvOptions {
@@ -123,7 +121,7 @@ function checkSeeding(
   }
 }
 
-function snapshotText(snapshot: Snapshot): string {
+function snapshotText(snapshot: StateTree): string {
   const fault = snapshotFault(snapshot);
   if (fault) refuse(new EnvDataError(fault));
   return exactText(snapshot);
@@ -135,7 +133,7 @@ function checkSnapshot(
 ): void {
   env.reset({ seed });
   run(env, new SeededRandom(seed + 1), Math.ceil(steps / 2));
-  const snapshot = env.snapshot();
+  const snapshot = env.save();
   const text = snapshotText(snapshot);
   const first = run(env, new SeededRandom(seed + 2), steps);
   if (snapshotText(snapshot) !== text) {

@@ -1,9 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "./check_env.ts";
-import type { Env, StepResult } from "./env.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { make, registeredIds } from "./mod.ts";
-import type { Snapshot } from "./snapshot.ts";
-import type { SpaceValue } from "./space.ts";
 import { box } from "./space_constructors.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { EnvWrapper } from "./wrappers/env_wrapper.ts";
@@ -54,9 +52,9 @@ function afterEnd(step: (result: StepResult) => StepResult): Env {
 
 let count = 0;
 const reused = new Float32Array(4);
-let kept: Snapshot[] = [];
+let kept: StateTree[] = [];
 let signed = 0;
-let zeros: Snapshot[] = [];
+let zeros: StateTree[] = [];
 
 /** Counts steps in the very array that it was restored from. */
 function adopting(): Env {
@@ -66,13 +64,13 @@ function adopting(): Env {
       steps[0]++;
       return env.step(action);
     },
-    snapshot: () => ({ env: env.snapshot(), steps: steps.slice() }),
-    restore: (snapshot) => {
+    save: () => ({ env: env.save(), steps: steps.slice() }),
+    load: (snapshot) => {
       const own = snapshot as {
-        env: Snapshot;
+        env: StateTree;
         steps: Float64Array<ArrayBuffer>;
       };
-      env.restore(own.env);
+      env.load(own.env);
       steps = own.steps;
     },
   }));
@@ -114,8 +112,8 @@ const BROKEN: [string, Env, string][] = [
   [
     "a snapshot without the random stream",
     broken((env) => ({
-      restore: (snapshot) => {
-        env.restore((snapshot as Record<string, Snapshot>).env);
+      load: (snapshot) => {
+        env.load((snapshot as Record<string, StateTree>).env);
         env.reset();
       },
     })),
@@ -124,7 +122,7 @@ const BROKEN: [string, Env, string][] = [
   [
     "a snapshot that changes",
     broken((env) => ({
-      snapshot: () => kept = [env.snapshot()],
+      save: () => kept = [env.save()],
       step: (action) => {
         kept.push(1);
         return env.step(action);
@@ -140,7 +138,7 @@ const BROKEN: [string, Env, string][] = [
   [
     "a snapshot that changes in the sign of 0 alone",
     broken((env) => ({
-      snapshot: () => zeros = [env.snapshot(), Float64Array.of(0)],
+      save: () => zeros = [env.save(), Float64Array.of(0)],
       step: (action) => {
         (zeros[1] as Float64Array)?.fill(-0);
         return env.step(action);
@@ -151,8 +149,8 @@ const BROKEN: [string, Env, string][] = [
   [
     "a snapshot that is not plain data",
     broken((env) => ({
-      snapshot: () => ({ env: env.snapshot(), live: new Map() }) as never,
-      restore: (it) => env.restore((it as { env: Snapshot }).env),
+      save: () => ({ env: env.save(), live: new Map() }) as never,
+      load: (it) => env.load((it as { env: StateTree }).env),
     })),
     "snapshot.live is a Map, expected null",
   ],

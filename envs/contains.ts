@@ -1,5 +1,5 @@
 import { boundIn } from "./_bound_in.ts";
-import type { Space, SpaceValue } from "./space.ts";
+import type { Space, SpaceValue } from "@bellman/types";
 import { isArrayOf } from "./space_arrays.ts";
 
 /**

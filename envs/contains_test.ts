@@ -1,6 +1,6 @@
 import { assert, assertFalse } from "@std/assert";
 import { contains } from "./contains.ts";
-import type { Space } from "./space.ts";
+import type { Space } from "@bellman/types";
 import {
   box,
   dict,

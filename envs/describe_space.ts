@@ -1,4 +1,4 @@
-import type { Space } from "./space.ts";
+import type { Space } from "@bellman/types";
 
 function describeBound(bound: number | readonly number[]): string {
   return typeof bound === "number" ? String(bound) : `[${bound}]`;

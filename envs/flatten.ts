@@ -1,4 +1,4 @@
-import type { BoxArray, BoxSpace, Space, SpaceValue } from "./space.ts";
+import type { BoxArray, BoxSpace, Space, SpaceValue } from "@bellman/types";
 import { allocateArray, elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 

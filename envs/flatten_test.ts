@@ -9,7 +9,7 @@ import {
 } from "./flatten.ts";
 import { SeededRandom } from "./random.ts";
 import { sample } from "./sample.ts";
-import type { Space, SpaceValue } from "./space.ts";
+import type { Space, SpaceValue } from "@bellman/types";
 import {
   box,
   dict,

@@ -25,7 +25,6 @@ export * from "./batch.ts";
 export * from "./check_env.ts";
 export * from "./copy_seeds.ts";
 export * from "./describe_space.ts";
-export * from "./env.ts";
 export {
   EnvDataError,
   type EnvDataFault,
@@ -37,19 +36,17 @@ export {
   flattenedSpace,
   unflatten,
 } from "./flatten.ts";
-export { deriveSeed, type RandomSource, SeededRandom } from "./random.ts";
+export { deriveSeed, SeededRandom } from "./random.ts";
 export * from "./registration.ts";
 export * from "./registry.ts";
 export * from "./running_mean_std.ts";
 export * from "./snapshot.ts";
 export * from "./contains.ts";
 export * from "./sample.ts";
-export * from "./space.ts";
 export * from "./space_arrays.ts";
 export * from "./space_constructors.ts";
 export * from "./spaces_equal.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
-export * from "./vec_env.ts";
 
 export type { ClipRewardOptions } from "./_clip_range.ts";
 export type { FrameStackOptions } from "./_frame_stacker.ts";

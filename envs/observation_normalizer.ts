@@ -1,7 +1,6 @@
 import { checkScale } from "./_check_scale.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
-import type { Snapshot } from "./snapshot.ts";
-import type { BoxSpace, Space } from "./space.ts";
+import type { BoxSpace, Space, StateTree } from "@bellman/types";
 import { elementCount } from "./space_arrays.ts";
 import { box } from "./space_constructors.ts";
 
@@ -114,7 +113,7 @@ export class ObservationNormalizer {
    *
    * @returns A copy that later observations do not change.
    */
-  save(): Snapshot {
+  save(): StateTree {
     return this.statistics.save();
   }
 
@@ -125,7 +124,7 @@ export class ObservationNormalizer {
    * @param saved What `save` returned.
    * @throws {RangeError} If they are of observations of another size.
    */
-  load(saved: Snapshot): void {
+  load(saved: StateTree): void {
     if (this.#borrowed && !this.training) return;
     this.statistics.load(saved);
   }

@@ -1,19 +1,12 @@
+import type { RandomSource } from "@bellman/types";
+
 import { sha256 } from "@noble/hashes/sha2.js";
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 import { checkSeed } from "./_check_seed.ts";
-import { type Snapshot, snapshotRecord } from "./snapshot.ts";
-
-/** Where random numbers come from. */
-export interface RandomSource {
-  /** A number from 0 up to and without 1. */
-  uniform(): number;
-  /** A normal number of mean 0 and variance 1. */
-  normal(): number;
-  /** A whole number from 0 up to and without `n`. */
-  integer(n: number): number;
-}
+import { snapshotRecord } from "./snapshot.ts";
+import type { StateTree } from "@bellman/types";
 
 function hash(text: string): DataView {
   return new DataView(sha256(new TextEncoder().encode(text)).buffer);
@@ -115,7 +108,7 @@ export class SeededRandom implements RandomSource {
    *
    * @returns A copy that later draws do not change.
    */
-  save(): Snapshot {
+  save(): StateTree {
     return { generator: Int32Array.from(this.#generator.getState()) };
   }
 
@@ -125,7 +118,7 @@ export class SeededRandom implements RandomSource {
    * @param state The state.
    * @throws {TypeError} If it is not the state of a stream.
    */
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     const { generator } = snapshotRecord(state, ["generator"]);
     if (!(generator instanceof Int32Array) || generator.length !== 4) {
       throw new TypeError(

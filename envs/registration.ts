@@ -1,5 +1,4 @@
-import type { Env, EnvSpec } from "./env.ts";
-import type { VecEnv } from "./vec_env.ts";
+import type { Env, EnvSpec, VecEnv } from "@bellman/types";
 
 /** Settings of an environment: what its own options are called. */
 export type EnvKwargs = Readonly<Record<string, unknown>>;

@@ -1,13 +1,12 @@
 import { checkCopies } from "./_check_copies.ts";
 import { findRegistration } from "./_find_registration.ts";
-import type { Env, EnvSpec } from "./env.ts";
+import type { Env, EnvSpec, VecEnv } from "@bellman/types";
 import type {
   EnvKwargs,
   EnvRegistration,
   EnvRegistry,
 } from "./registration.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
-import type { VecEnv } from "./vec_env.ts";
 import { VecRecordEpisodeStatistics } from "./vec_wrappers/record_episode_statistics.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 

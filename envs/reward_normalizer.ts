@@ -1,6 +1,7 @@
 import { checkScale } from "./_check_scale.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
-import { type Snapshot, snapshotRecord } from "./snapshot.ts";
+import { snapshotRecord } from "./snapshot.ts";
+import type { StateTree } from "@bellman/types";
 
 /** Settings of the reward normalizers. */
 export interface NormalizeRewardOptions {
@@ -169,7 +170,7 @@ export class RewardNormalizer {
    *
    * @returns A copy that later rewards do not change.
    */
-  save(): Snapshot {
+  save(): StateTree {
     return {
       statistics: this.statistics.save(),
       returns: this.#returns.slice(),
@@ -182,7 +183,7 @@ export class RewardNormalizer {
    *
    * @param state What `save` returned.
    */
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     const { statistics, returns } = snapshotRecord(state, [
       "statistics",
       "returns",

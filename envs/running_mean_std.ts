@@ -1,4 +1,5 @@
-import { type Snapshot, snapshotRecord } from "./snapshot.ts";
+import { snapshotRecord } from "./snapshot.ts";
+import type { StateTree } from "@bellman/types";
 
 /**
  * Running mean and variance of each element of a stream of vectors, updated
@@ -89,7 +90,7 @@ export class RunningMeanStd {
    *
    * @returns A copy that later updates do not change.
    */
-  save(): Snapshot {
+  save(): StateTree {
     return {
       mean: this.mean.slice(),
       variance: this.variance.slice(),
@@ -103,7 +104,7 @@ export class RunningMeanStd {
    * @param state What {@linkcode RunningMeanStd.save} returned.
    * @throws {RangeError} If they are of vectors of another length.
    */
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     const { mean, variance, count } = snapshotRecord(state, [
       "mean",
       "variance",

@@ -1,6 +1,11 @@
 import { boundIn } from "./_bound_in.ts";
-import type { RandomSource } from "./random.ts";
-import type { BoxArray, BoxSpace, Space, SpaceValue } from "./space.ts";
+import type {
+  BoxArray,
+  BoxSpace,
+  RandomSource,
+  Space,
+  SpaceValue,
+} from "@bellman/types";
 import { allocateArray, elementCount } from "./space_arrays.ts";
 
 /** One element of a box: flat, normal or one-sided exponential. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { contains } from "./contains.ts";
 import { SeededRandom } from "./random.ts";
 import { sample } from "./sample.ts";
-import type { BoxArray } from "./space.ts";
+import type { BoxArray } from "@bellman/types";
 import { box, discrete } from "./space_constructors.ts";
 import { anySpace } from "./testdata/arbitrary_space.ts";
 

@@ -1,23 +1,4 @@
-/** The typed arrays that snapshots hold. */
-export type SnapshotArray =
-  | Float32Array
-  | Float64Array
-  | Int32Array
-  | Uint32Array
-  | Uint8Array;
-
-/**
- * The state of an environment as plain data: numbers, texts, typed arrays and
- * nests of them. It is a copy, so that later steps do not change it.
- */
-export type Snapshot =
-  | null
-  | boolean
-  | number
-  | string
-  | SnapshotArray
-  | Snapshot[]
-  | { [key: string]: Snapshot };
+import type { StateTree } from "@bellman/types";
 
 /**
  * The entries of a snapshot that is a record, or one clear line.
@@ -36,9 +17,9 @@ export type Snapshot =
  * ```
  */
 export function snapshotRecord(
-  snapshot: Snapshot,
+  snapshot: StateTree,
   keys: readonly string[],
-): Record<string, Snapshot> {
+): Record<string, StateTree> {
   const isRecord = typeof snapshot === "object" && snapshot !== null &&
     !Array.isArray(snapshot) && !ArrayBuffer.isView(snapshot);
   for (const key of keys) {
@@ -47,5 +28,5 @@ export function snapshotRecord(
       `Cannot restore an environment: its snapshot has no '${key}'`,
     );
   }
-  return snapshot as Record<string, Snapshot>;
+  return snapshot as Record<string, StateTree>;
 }

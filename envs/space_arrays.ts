@@ -1,4 +1,4 @@
-import type { BoxArray, Space } from "./space.ts";
+import type { BoxArray, Space } from "@bellman/types";
 
 /**
  * The bound of one element.

@@ -7,7 +7,7 @@ import type {
   MultiDiscreteSpace,
   Space,
   TupleSpace,
-} from "./space.ts";
+} from "@bellman/types";
 import { boundAt } from "./space_arrays.ts";
 
 function checkCount(what: string, n: number): void {

@@ -1,4 +1,4 @@
-import type { Space } from "./space.ts";
+import type { Space } from "@bellman/types";
 import { boundAt, elementCount } from "./space_arrays.ts";
 
 function sameNumbers(a: readonly number[], b: readonly number[]): boolean {

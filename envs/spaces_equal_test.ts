@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Space } from "./space.ts";
+import type { Space } from "@bellman/types";
 import {
   box,
   dict,

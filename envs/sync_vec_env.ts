@@ -1,7 +1,19 @@
 import { ActionRows } from "./_action_rows.ts";
 import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
 import { describeSpace } from "./describe_space.ts";
-import type { Env, EnvSpec, StepResult } from "./env.ts";
+import type {
+  Batch,
+  Env,
+  EnvSpec,
+  EpisodeStatistics,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { EnvDataError } from "./env_data_error.ts";
 import {
   checkEnvSpaces,
@@ -12,16 +24,8 @@ import {
 import { checkSnapshotCopies } from "./_check_copies.ts";
 import { copySeeds } from "./copy_seeds.ts";
 import { DEFAULT_SEED } from "./random.ts";
-import { type Snapshot, snapshotRecord } from "./snapshot.ts";
-import type { Space, SpaceValue } from "./space.ts";
+import { snapshotRecord } from "./snapshot.ts";
 import { spacesEqual } from "./spaces_equal.ts";
-import type {
-  Batch,
-  EpisodeStatistics,
-  VecEnv,
-  VecResetOptions,
-  VecStep,
-} from "./vec_env.ts";
 
 const NONE: readonly EpisodeStatistics[] = [];
 
@@ -221,34 +225,34 @@ export class SyncVecEnv implements VecEnv {
    * @returns Plain data that later steps do not change.
    * @throws {TypeError} If a copy's own state is not plain data.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
       isSeeded: this.#isSeeded,
       envs: this.envs.map((env, row) => {
-        const state = env.snapshot(), fault = snapshotFault(state);
+        const state = env.save(), fault = snapshotFault(state);
         if (fault) throw this.#data.error(fault, { copy: row });
         return state;
       }),
       steps: this.#steps.slice(),
-      observations: cloneBatch(this.#observations) as Snapshot,
+      observations: cloneBatch(this.#observations) as StateTree,
     };
   }
 
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {RangeError} If it is of another number of copies.
    * @throws {EnvDataError} If a copy restores its state later, in a promise.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { isSeeded, envs, steps, observations } = snapshotRecord(snapshot, [
       "isSeeded",
       "envs",
       "steps",
       "observations",
     ]);
-    const states = envs as Snapshot[];
+    const states = envs as StateTree[];
     checkSnapshotCopies(this.numEnvs, states.length);
     this.#isSeeded = isSeeded as boolean;
     const id = this.spec?.id;

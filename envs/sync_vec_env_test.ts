@@ -7,8 +7,7 @@ import { testVecWrapper } from "./testdata/wrapper_contract.ts";
 import { make, makeVec } from "./mod.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 import { deriveSeed } from "./random.ts";
-import type { StepResult } from "./env.ts";
-import type { Space, SpaceValue } from "./space.ts";
+import type { Space, SpaceValue, StepResult } from "@bellman/types";
 import {
   box,
   dict,
@@ -158,14 +157,14 @@ Deno.test("actions that cannot be taken are one clear line", () => {
 Deno.test("a snapshot from before the first reset restores that, too", () => {
   const [env, other] = [0, 1].map(() => makeVec("CartPole-v1", { numEnvs: 2 }));
   const expected = cloneBatch(other.reset());
-  env.restore(env.snapshot());
+  env.load(env.save());
   assertEquals(env.reset(), expected);
 });
 
 Deno.test("no copies, or a snapshot of other copies, are refused", () => {
   assertThrows(() => new SyncVecEnv([]), RangeError, "of 0 copies");
   assertThrows(
-    () => chains(9, 5, 5).restore(chains(9, 5).snapshot()),
+    () => chains(9, 5, 5).load(chains(9, 5).save()),
     RangeError,
     "Cannot restore 2 copies from a snapshot of 1",
   );

@@ -14,7 +14,7 @@ import {
 import { mlp } from "./mlp.ts";
 import type { Network } from "./network.ts";
 import { nest, scope } from "./parameters.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 import { resolveNetwork } from "./_resolve_network.ts";
 
 /** What {@link body} is made from. */

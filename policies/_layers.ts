@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { BiasInitializer, Initializer } from "./initializers.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** Product of the lengths of all axes. */
 export function sizeOf(shape: readonly number[]): number {

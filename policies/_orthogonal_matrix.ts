@@ -1,4 +1,4 @@
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** Below this length what is left of a vector is rounding, not direction. */
 const SMALLEST_LENGTH = 1e-6;

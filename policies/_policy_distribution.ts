@@ -2,7 +2,7 @@ import type { Distribution } from "./distribution.ts";
 import { distributionFor } from "./distribution_for.ts";
 import { gaussianMixture } from "./gaussian_mixture.ts";
 import { sizeOf } from "./_layers.ts";
-import type { BoxSpaceLike } from "./space.ts";
+import type { BoxSpace } from "@bellman/types";
 import { squashedGaussian } from "./squashed_gaussian.ts";
 import type { StochasticPolicyOptions } from "./stochastic_policy_types.ts";
 
@@ -29,7 +29,7 @@ export function policyDistribution(
 
 function boxDistribution(
   options: StochasticPolicyOptions,
-  space: BoxSpaceLike,
+  space: BoxSpace,
 ): Distribution {
   const { distribution = "gaussian", components, useSde } = options;
   checkBox(space);
@@ -57,7 +57,7 @@ function boxDistribution(
 }
 
 /** Throws where tanh cannot reach all actions and nothing else. */
-function checkBox({ low, high, dtype }: BoxSpaceLike): void {
+function checkBox({ low, high, dtype }: BoxSpace): void {
   if (dtype === "int32" || dtype === "uint8") {
     throw new TypeError(
       `Cannot squash box actions of ${dtype}: ` +

@@ -5,7 +5,7 @@ import type { Distribution, NoiseSpec } from "./distribution.ts";
 import { initKernelAndBias, type LayerInitializers } from "./_layers.ts";
 import { nest, parameter } from "./parameters.ts";
 import type { PolicyOutput } from "./policy.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 import {
   sampleStateDependent,
   stateDependentLogStd,

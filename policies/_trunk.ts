@@ -2,7 +2,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { Network } from "./network.ts";
 import { nest, scope } from "./parameters.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** What comes out of the trunks, for the two heads. */
 export interface Latent {

@@ -11,9 +11,8 @@ import { observationEncoder } from "./observation_encoder.ts";
 import { observing } from "./_observing.ts";
 import { nest, parameter } from "./parameters.ts";
 import type { PolicyOutput, Recurrence, SampleOptions } from "./policy.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource, Space } from "@bellman/types";
 import { resolveNetwork } from "./_resolve_network.ts";
-import type { SpaceLike } from "./space.ts";
 import {
   sampleStateDependent,
   stateDependentLogStd,
@@ -23,9 +22,9 @@ import { type Trunk, trunk } from "./_trunk.ts";
 /** Options of {@link actorCritic}. */
 export interface ActorCriticOptions {
   /** Space of one observation: any but dict and tuple. */
-  readonly observationSpace: SpaceLike;
+  readonly observationSpace: Space;
   /** Space of one action: any but dict and tuple. */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /** Trunk of the network, by name or as an object. */
   readonly network: NetworkName | Network;
   /**

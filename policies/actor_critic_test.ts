@@ -5,7 +5,7 @@ import { actorCritic, type ActorCriticOptions } from "./actor_critic.ts";
 import { type NetworkName, networkNames } from "./create_network.ts";
 import { mlp } from "./mlp.ts";
 import type { Network } from "./network.ts";
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 import {
   assertClose,
   assertGradientsFlow,
@@ -15,21 +15,21 @@ import { testOnBackends, values } from "./testdata/backends.ts";
 import { noiseFor } from "./testdata/distribution_properties.ts";
 import { seededRandom } from "./testdata/random.ts";
 
-const BOX: BoxSpaceLike = {
+const BOX: BoxSpace = {
   type: "box",
   shape: [3],
   low: -1,
   high: 1,
   dtype: "float32",
 };
-const IMAGE: BoxSpaceLike = {
+const IMAGE: BoxSpace = {
   type: "box",
   shape: [12, 12, 2],
   low: 0,
   high: 255,
   dtype: "uint8",
 };
-const ACTIONS: SpaceLike[] = [
+const ACTIONS: Space[] = [
   { type: "discrete", n: 3 },
   { type: "discrete", n: 3, start: 2 },
   { type: "multiDiscrete", nvec: [3, 2] },

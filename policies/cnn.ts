@@ -10,7 +10,7 @@ import { denseLayer } from "./_dense.ts";
 import { flattenRows, initKernelAndBias } from "./_layers.ts";
 import type { Network, NetworkInputs, NetworkOutput } from "./network.ts";
 import { nest, parameter } from "./parameters.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /**
  * A convolution layer: number of filters, side of their square window in

@@ -3,13 +3,12 @@ import type { Params } from "@bellman/compute";
 import { bodyWithHead } from "./_body.ts";
 import type { FunctionOptions } from "./function_options.ts";
 import { observationEncoder } from "./observation_encoder.ts";
-import type { RandomSource } from "./random_source.ts";
-import type { DiscreteSpaceLike } from "./space.ts";
+import type { DiscreteSpace, RandomSource } from "@bellman/types";
 
 /** Options of {@link discreteQFunction}. */
 export interface DiscreteQFunctionOptions extends FunctionOptions {
   /** Space of one action. */
-  readonly actionSpace: DiscreteSpaceLike;
+  readonly actionSpace: DiscreteSpace;
 }
 
 /** Values of all actions in an observation. */

@@ -4,7 +4,7 @@ import { diagonalGaussian } from "./diagonal_gaussian.ts";
 import type { Distribution } from "./distribution.ts";
 import { sizeOf } from "./_layers.ts";
 import { multiCategorical } from "./multi_categorical.ts";
-import type { SpaceLike } from "./space.ts";
+import type { Space } from "@bellman/types";
 
 /**
  * The usual family of distributions over the actions of a space: categorical
@@ -24,7 +24,7 @@ import type { SpaceLike } from "./space.ts";
  * assertEquals(distribution.parameterSize, 4);
  * ```
  */
-export function distributionFor(actionSpace: SpaceLike): Distribution {
+export function distributionFor(actionSpace: Space): Distribution {
   switch (actionSpace.type) {
     case "discrete":
       return categorical(actionSpace.n, { start: actionSpace.start });

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { distributionFor } from "./distribution_for.ts";
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 
-const BOX: BoxSpaceLike = {
+const BOX: BoxSpace = {
   type: "box",
   shape: [2, 3],
   low: -1,
@@ -10,7 +10,7 @@ const BOX: BoxSpaceLike = {
   dtype: "float32",
 };
 
-const FAMILIES: [SpaceLike, number, number[], "int32" | "float32"][] = [
+const FAMILIES: [Space, number, number[], "int32" | "float32"][] = [
   [{ type: "discrete", n: 4 }, 4, [], "int32"],
   [{ type: "multiDiscrete", nvec: [3, 2] }, 5, [2], "int32"],
   [{ type: "multiBinary", n: 3 }, 3, [3], "int32"],

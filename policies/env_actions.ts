@@ -1,4 +1,4 @@
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 
 /** Arrays that environments take actions in. */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
@@ -34,7 +34,7 @@ export interface EnvActionsOptions {
  * ```
  */
 export function envActions(
-  space: SpaceLike,
+  space: Space,
   options: EnvActionsOptions = {},
 ): (sampled: ArrayLike<number>) => ActionArray {
   switch (space.type) {
@@ -48,7 +48,7 @@ export function envActions(
 }
 
 function bounder(
-  space: BoxSpaceLike,
+  space: BoxSpace,
   squashed: boolean,
 ): (sampled: ArrayLike<number>) => ActionArray {
   const ArrayType = ARRAYS[space.dtype];

@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { envActions } from "./env_actions.ts";
-import type { BoxSpaceLike } from "./space.ts";
+import type { BoxSpace } from "@bellman/types";
 
-const box: BoxSpaceLike = {
+const box: BoxSpace = {
   type: "box",
   shape: [2],
   low: [-1, 0],
@@ -28,7 +28,7 @@ Deno.test("squashed actions are stretched to the bounds and never beyond", () =>
 });
 
 Deno.test("whole numbers are rounded", () => {
-  const whole: BoxSpaceLike = { ...box, dtype: "int32" };
+  const whole: BoxSpace = { ...box, dtype: "int32" };
   assertEquals(envActions(whole)([0.6, 2.4]), Int32Array.of(1, 2));
 });
 

@@ -6,7 +6,7 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf } from "./_layers.ts";
 import type { Policy } from "./policy.ts";
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 
 /**
  * How observations are scaled before the network sees them:
@@ -39,7 +39,7 @@ export interface ExportPolicyOptions {
    * Space of one action. Box actions are clipped to its bounds; those of
    * policies that squash them are mapped from [-1, 1] to the bounds.
    */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /**
    * How observations were scaled in training.
    *
@@ -199,7 +199,7 @@ function scaled(
 function envAction(
   actions: tf.Tensor,
   { squashesActions }: Policy,
-  space: SpaceLike,
+  space: Space,
 ): tf.Tensor {
   if (space.type !== "box") return actions;
   const low = boundOf(space, "low"), high = boundOf(space, "high");
@@ -215,7 +215,7 @@ function envAction(
 }
 
 /** A bound for each number of an action. */
-function boundOf(space: BoxSpaceLike, which: "low" | "high"): tf.Tensor {
+function boundOf(space: BoxSpace, which: "low" | "high"): tf.Tensor {
   const bound = space[which];
   const shape = [...space.shape];
   return tf.tensor(

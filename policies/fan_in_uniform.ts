@@ -1,6 +1,6 @@
 import type { BiasInitializer, Initializer } from "./initializers.ts";
 import { sizeOf } from "./_layers.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** So many numbers from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)`. */
 function draw(

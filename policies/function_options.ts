@@ -1,6 +1,6 @@
 import type { NetworkName, NetworkOptions } from "./create_network.ts";
 import type { Network } from "./network.ts";
-import type { SpaceLike } from "./space.ts";
+import type { Space } from "@bellman/types";
 
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},
@@ -8,7 +8,7 @@ import type { SpaceLike } from "./space.ts";
  */
 export interface FunctionOptions {
   /** Space of one observation: any but dict and tuple. */
-  readonly observationSpace: SpaceLike;
+  readonly observationSpace: Space;
   /**
    * `mlp`; or a network that turns observations into features, by name or as
    * an object, after which comes an mlp of `networkOptions`. Actions go into

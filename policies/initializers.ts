@@ -1,5 +1,5 @@
 import { orthogonalMatrix } from "./_orthogonal_matrix.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /**
  * Makes the first values of a parameter: row-major, for a shape whose last

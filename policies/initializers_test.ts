@@ -81,7 +81,7 @@ Deno.test("the same seed gives the same values and another one others", () => {
 });
 
 Deno.test("orthogonal gives up on a random source that repeats itself", () => {
-  const stuck = { uniform: () => 0.5, normal: () => 1 };
+  const stuck = { uniform: () => 0.5, normal: () => 1, integer: () => 0 };
   assertThrows(() => orthogonal()([3, 3], stuck), RangeError, "repeats");
 });
 

@@ -10,7 +10,7 @@ import { flattenRows, initialTensor, sizeOf } from "./_layers.ts";
 import { lstmSequence } from "./lstm_cell.ts";
 import type { Network, NetworkInputs } from "./network.ts";
 import { nest, scope } from "./parameters.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** Options of {@link lstm} and {@link lnlstm}. */
 export interface LstmOptions {

@@ -15,7 +15,7 @@ import {
 } from "./_layers.ts";
 import type { Network, NetworkInputs, NetworkOutput } from "./network.ts";
 import { nest, parameter } from "./parameters.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** Options of {@link mlp}. */
 export interface MlpOptions {

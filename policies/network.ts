@@ -1,6 +1,6 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /**
  * What a {@link Network} is applied to. The rows are env-major:

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf } from "./_layers.ts";
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 
 /** Arrays that observations come in. */
 export type ObservationArray =
@@ -83,7 +83,7 @@ export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
  * assertEquals(inputs.arraySync(), [[0, 0, 1], [1, 0, 0]]);
  * ```
  */
-export function observationEncoder(space: SpaceLike): ObservationEncoder {
+export function observationEncoder(space: Space): ObservationEncoder {
   switch (space.type) {
     case "box":
       return boxEncoder(space);
@@ -107,7 +107,7 @@ const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
-function boxEncoder(space: BoxSpaceLike): ObservationEncoder {
+function boxEncoder(space: BoxSpace): ObservationEncoder {
   const { shape } = space;
   const bytes = space.dtype === "uint8" &&
     [space.high].flat().every((high) => high === 255);

@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { observationEncoder } from "./observation_encoder.ts";
-import type { BoxSpaceLike } from "./space.ts";
+import type { BoxSpace } from "@bellman/types";
 import { assertClose } from "./testdata/assertions.ts";
 import { testOnBackends, values } from "./testdata/backends.ts";
 
-const BOX: BoxSpaceLike = {
+const BOX: BoxSpace = {
   type: "box",
   shape: [2],
   low: -9,

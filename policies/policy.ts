@@ -6,7 +6,7 @@ import type {
   ObservationInput,
   ObservationInputArray,
 } from "./observation_encoder.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** What a {@link Policy} computes from observations. */
 export interface PolicyOutput {

@@ -14,7 +14,7 @@ import type {
   ObservationInputArray,
 } from "./observation_encoder.ts";
 import type { Policy } from "./policy.ts";
-import type { SpaceLike } from "./space.ts";
+import type { Space } from "@bellman/types";
 
 /** How an agent's `policy()` makes an actor. */
 export interface ActorOptions {
@@ -51,7 +51,7 @@ export interface PolicyActorOptions extends ActorOptions {
   /** Copies of the environment that the actor acts for. */
   readonly numEnvs: number;
   /** Space of one action. */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /** The newest parameters. */
   readonly params: () => ResidentState<Params>;
   /** How acting is compiled. */

@@ -3,14 +3,14 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { actorCritic } from "./actor_critic.ts";
 import type { Policy } from "./policy.ts";
 import { PolicyActor, type PolicyActorOptions } from "./policy_actor.ts";
-import type { SpaceLike } from "./space.ts";
+import type { Space } from "@bellman/types";
 import { stochasticPolicy } from "./stochastic_policy.ts";
 
 await selectBackend("cpu");
 
 const observationSpace = { type: "discrete", n: 4 } as const;
-const DISCRETE: SpaceLike = { type: "discrete", n: 3 };
-const BOX: SpaceLike = {
+const DISCRETE: Space = { type: "discrete", n: 3 };
+const BOX: Space = {
   type: "box",
   shape: [2],
   low: [0, -3],

@@ -4,13 +4,12 @@ import { bodyWithHead } from "./_body.ts";
 import type { FunctionOptions } from "./function_options.ts";
 import { flattenRows, sizeOf } from "./_layers.ts";
 import { observationEncoder } from "./observation_encoder.ts";
-import type { RandomSource } from "./random_source.ts";
-import type { BoxSpaceLike } from "./space.ts";
+import type { BoxSpace, RandomSource } from "@bellman/types";
 
 /** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {
   /** Space of one action. */
-  readonly actionSpace: BoxSpaceLike;
+  readonly actionSpace: BoxSpace;
 }
 
 /** Values of pairs of an observation and an action. */

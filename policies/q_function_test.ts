@@ -5,7 +5,7 @@ import type { FunctionOptions } from "./function_options.ts";
 import { mlp } from "./mlp.ts";
 import { observationEncoder } from "./observation_encoder.ts";
 import { qFunction } from "./q_function.ts";
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 import { valueFunction } from "./value_function.ts";
 import {
   assertClose,
@@ -16,21 +16,21 @@ import { testOnBackends, values } from "./testdata/backends.ts";
 import { testCompiled } from "./testdata/compiled.ts";
 import { seededRandom } from "./testdata/random.ts";
 
-const BOX: BoxSpaceLike = {
+const BOX: BoxSpace = {
   type: "box",
   shape: [3],
   low: -1,
   high: 1,
   dtype: "float32",
 };
-const IMAGE: BoxSpaceLike = {
+const IMAGE: BoxSpace = {
   type: "box",
   shape: [12, 12, 2],
   low: 0,
   high: 255,
   dtype: "uint8",
 };
-const ACTIONS: BoxSpaceLike = { ...BOX, shape: [2] };
+const ACTIONS: BoxSpace = { ...BOX, shape: [2] };
 const ROWS = 5;
 const LAYERS = {
   hiddenSizes: [7, 6],
@@ -53,7 +53,7 @@ const CASES: Record<string, FunctionOptions> = {
 };
 
 /** Encoded observations of a space, in no pattern. */
-function observationsOf(space: SpaceLike): tf.Tensor {
+function observationsOf(space: Space): tf.Tensor {
   const { shape } = observationEncoder(space);
   const random = seededRandom(4);
   const size = shape.reduce((a, b) => a * b, ROWS);

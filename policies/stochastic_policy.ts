@@ -10,7 +10,7 @@ import {
   stateDependentHead,
 } from "./_policy_head.ts";
 import type { ReparameterizedDistribution } from "./reparameterized_distribution.ts";
-import type { BoxSpaceLike } from "./space.ts";
+import type { BoxSpace } from "@bellman/types";
 import type {
   StochasticPolicy,
   StochasticPolicyOptions,
@@ -55,7 +55,7 @@ import type {
  * ```
  */
 export function stochasticPolicy(
-  options: StochasticPolicyOptions & { readonly actionSpace: BoxSpaceLike },
+  options: StochasticPolicyOptions & { readonly actionSpace: BoxSpace },
 ): StochasticPolicy<ReparameterizedDistribution>;
 /**
  * Makes a policy for any pair of spaces.

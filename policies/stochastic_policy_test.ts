@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type { BoxSpaceLike, SpaceLike } from "./space.ts";
+import type { BoxSpace, Space } from "@bellman/types";
 import { stateDependentLogStd } from "./state_dependent_exploration.ts";
 import { stochasticPolicy } from "./stochastic_policy.ts";
 import type { StochasticPolicyOptions } from "./stochastic_policy_types.ts";
@@ -15,20 +15,19 @@ import { testCompiled } from "./testdata/compiled.ts";
 import { noiseFor } from "./testdata/distribution_properties.ts";
 import { seededRandom } from "./testdata/random.ts";
 
-const BOX: BoxSpaceLike = {
+const BOX: BoxSpace = {
   type: "box",
   shape: [3],
   low: -1,
   high: 1,
   dtype: "float32",
 };
-const ACTIONS: BoxSpaceLike = { ...BOX, shape: [2], low: [-2, 0], high: 5 };
+const ACTIONS: BoxSpace = { ...BOX, shape: [2], low: [-2, 0], high: 5 };
 const LAYERS = { hiddenSizes: [6, 5] } as const;
 const ROWS = 4;
 
 const policy = (
-  options: Partial<StochasticPolicyOptions> & { actionSpace?: BoxSpaceLike } =
-    {},
+  options: Partial<StochasticPolicyOptions> & { actionSpace?: BoxSpace } = {},
 ) =>
   stochasticPolicy({
     observationSpace: BOX,
@@ -233,7 +232,7 @@ for (const name of ["a Gaussian", "a mixture", "state-dependent exploration"]) {
 }
 
 Deno.test("what does not fit is refused", () => {
-  const discrete: SpaceLike = { type: "discrete", n: 2 };
+  const discrete: Space = { type: "discrete", n: 2 };
   const make = (options: Partial<StochasticPolicyOptions>) => () =>
     stochasticPolicy({
       observationSpace: BOX,

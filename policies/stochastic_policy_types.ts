@@ -1,12 +1,12 @@
 import type { Distribution } from "./distribution.ts";
 import type { FunctionOptions } from "./function_options.ts";
 import type { Policy } from "./policy.ts";
-import type { SpaceLike } from "./space.ts";
+import type { Space } from "@bellman/types";
 
 /** Options of {@link stochasticPolicy}. */
 export interface StochasticPolicyOptions extends FunctionOptions {
   /** Space of one action: any but dict and tuple; bounds must be finite. */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /**
    * Distribution of box actions: {@link squashedGaussian} or
    * {@link gaussianMixture}.

@@ -3,7 +3,7 @@ import type { Params } from "@bellman/compute";
 import { bodyWithHead } from "./_body.ts";
 import type { FunctionOptions } from "./function_options.ts";
 import { observationEncoder } from "./observation_encoder.ts";
-import type { RandomSource } from "./random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** Values of observations. */
 export interface ValueFunction {

@@ -1,5 +1,5 @@
 /**
- * The packages declare the interfaces that they consume; this file holds the
+ * The packages meet in the interfaces of `@bellman/types`; this file holds the
  * pairs together. It fails to compile, in `deno task check`, when one drifts,
  * and runs each pair once.
  */
@@ -16,14 +16,23 @@ import {
   type SacSpaces,
 } from "@bellman/sac";
 import * as training from "@bellman/training";
+import type {
+  Actor,
+  Algorithm,
+  RandomSource,
+  Space,
+  StateTree,
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
 
 await selectBackend("cpu");
 
-function cartPole(numEnvs = 2): envs.VecEnv {
+function cartPole(numEnvs = 2): VecEnv {
   return envs.makeVec("CartPole-v1", { numEnvs });
 }
 
-function agent(env: envs.VecEnv): A2C {
+function agent(env: VecEnv): A2C {
   const config: Partial<A2CConfig> = { hiddenSizes: [8] };
   const { observationSpace, actionSpace, numEnvs } = env;
   const spaces: A2CSpaces = { observationSpace, actionSpace, numEnvs };
@@ -31,16 +40,16 @@ function agent(env: envs.VecEnv): A2C {
 }
 
 Deno.test("training takes the vector environments of envs", () => {
-  const env = cartPole() satisfies training.VecEnvLike;
+  const env = cartPole() satisfies VecEnv;
   env.reset({ seed: 0 });
-  const step = env.step(Int32Array.of(0, 1)) satisfies training.VecStepLike;
+  const step = env.step(Int32Array.of(0, 1)) satisfies VecStep;
   assertEquals(step.rewards.length, 2);
 });
 
 Deno.test("training takes A2C, and evaluation its actors", () => {
   const env = cartPole();
-  const algorithm = agent(env) satisfies training.Algorithm;
-  const actor = algorithm.policy({ numEnvs: 2 }) satisfies training.Actor;
+  const algorithm = agent(env) satisfies Algorithm;
+  const actor = algorithm.policy({ numEnvs: 2 }) satisfies Actor;
   const actions = actor.act(env.reset({ seed: 0 }));
   assertEquals((actions as Int32Array).length, 2);
   algorithm.close();
@@ -48,10 +57,10 @@ Deno.test("training takes A2C, and evaluation its actors", () => {
 
 Deno.test("policies take the spaces of envs and the streams of compute", () => {
   const { observationSpace, actionSpace } = cartPole();
-  const random = new RandomStream(0) satisfies policies.RandomSource;
+  const random = new RandomStream(0) satisfies RandomSource;
   const model = policies.actorCritic({
-    observationSpace: observationSpace satisfies policies.SpaceLike,
-    actionSpace: actionSpace satisfies policies.SpaceLike,
+    observationSpace: observationSpace satisfies Space,
+    actionSpace: actionSpace satisfies Space,
     network: "mlp",
   });
   const params = model.init(random) satisfies Params;
@@ -61,8 +70,8 @@ Deno.test("policies take the spaces of envs and the streams of compute", () => {
 Deno.test("spaces draw from either stream of random numbers", () => {
   for (
     const random of [
-      new envs.SeededRandom(0) satisfies envs.RandomSource,
-      new RandomStream(0) satisfies envs.RandomSource,
+      new envs.SeededRandom(0) satisfies RandomSource,
+      new RandomStream(0) satisfies RandomSource,
     ]
   ) {
     const space = envs.discrete(3);
@@ -74,16 +83,16 @@ Deno.test("states of environments and algorithms are state trees", () => {
   const env = cartPole();
   env.reset({ seed: 0 });
   const algorithm = agent(env);
-  const tree: training.StateTree = {
-    env: env.snapshot() satisfies training.StateTree,
-    algorithm: algorithm.save() satisfies training.StateTree,
+  const tree: StateTree = {
+    env: env.save() satisfies StateTree,
+    algorithm: algorithm.save() satisfies StateTree,
   };
   const copy = training.copyStateTree(tree) as Record<
     string,
-    training.StateTree
+    StateTree
   >;
-  env.restore(copy.env as envs.Snapshot);
-  algorithm.restore(copy.algorithm);
+  env.load(copy.env);
+  algorithm.load(copy.algorithm);
   algorithm.close();
 });
 
@@ -112,7 +121,7 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
     await training.train(agent, env, { totalTimesteps: 60, seed: 1 });
     const { replay, ...state } = agent.save() as
       & { replay: buffers.ReplayBufferState }
-      & Record<string, training.StateTree>;
+      & Record<string, StateTree>;
     agent.close();
     const kept = replay.rings[0].fields.observation as Float32Array;
     return { state, numbers: kept.length };
@@ -190,10 +199,10 @@ Deno.test("states of buffers are state trees", () => {
   sequences.add(steps(3));
 
   const saved = {
-    rollout: rollout.save() satisfies training.StateTree,
-    replay: replay.save() satisfies training.StateTree,
-    prioritized: prioritized.save() satisfies training.StateTree,
-    sequences: sequences.save() satisfies training.StateTree,
+    rollout: rollout.save() satisfies StateTree,
+    replay: replay.save() satisfies StateTree,
+    prioritized: prioritized.save() satisfies StateTree,
+    sequences: sequences.save() satisfies StateTree,
   };
   const copy = training.copyStateTree(saved) as typeof saved;
   const again = [

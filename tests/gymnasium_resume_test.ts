@@ -2,7 +2,8 @@ import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { hasGymnasium, registerGymnasium } from "@bellman/envs/gymnasium";
-import { CheckpointStore, type StateTree, train } from "@bellman/training";
+import { CheckpointStore, train } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 
 const STEPS = 1200;

@@ -1,9 +1,6 @@
 /** What a run that was stopped, killed or damaged does when it is resumed. */
-import {
-  CheckpointStore,
-  readProgress,
-  type StateTree,
-} from "@bellman/training";
+import { CheckpointStore, readProgress } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 import {
   copyRun,

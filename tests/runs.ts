@@ -1,6 +1,7 @@
 /** Runs of the command line for tests, and what they leave. */
 import { run } from "@bellman/cli";
-import { CheckpointStore, type StateTree } from "@bellman/training";
+import { CheckpointStore } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { assertEquals } from "@std/assert";
 
 const MAIN = new URL("../cli/main.ts", import.meta.url).pathname;

@@ -1,4 +1,5 @@
-import { record, type StateTree } from "./state_tree.ts";
+import { record } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 import type { TensorData } from "@bellman/compute";
 
 /** A tensor's numbers and its shape. */

@@ -12,7 +12,7 @@ import type { Acted, Acting } from "./_acting.ts";
 import type { A2CStep } from "./a2c_options.ts";
 import type { A2CConfig } from "./config.ts";
 import { Rollout } from "./_rollout.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** What a {@link Collector} works with. */
 export interface CollectorOptions {
@@ -164,7 +164,7 @@ export class Collector {
   }
 
   /** Continues from what {@link save} gave. */
-  restore(saved: Readonly<Record<string, StateTree>>): void {
+  load(saved: Readonly<Record<string, StateTree>>): void {
     this.#options.random.load(saved.random as never);
     this.rollout.load(saved.rollout);
     this.#state.set(saved.state as Float32Array);

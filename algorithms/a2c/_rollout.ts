@@ -10,7 +10,8 @@ import {
 } from "@bellman/returns";
 import type { A2CConfig } from "./config.ts";
 import type { LearnerInputs } from "./_learner.ts";
-import { record, type StateTree } from "./state_tree.ts";
+import { record } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /**
  * What was decided in a step, before its outcome is known. The arrays stay as

@@ -16,8 +16,8 @@ import {
   type ObservationArray,
   PolicyActor,
   type PolicyCompilation,
-  type SpaceLike,
 } from "@bellman/policies";
+import type { Space, StateTree } from "@bellman/types";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import { checkStep } from "@bellman/training";
 import { Acting } from "./_acting.ts";
@@ -28,7 +28,7 @@ import { type A2CConfig, defaultA2CConfig } from "./config.ts";
 import { checkConfig } from "./_check_config.ts";
 import { optimizersOf } from "./_optimizers.ts";
 import { checkArrays } from "./_check_arrays.ts";
-import { record, type StateTree } from "./state_tree.ts";
+import { record } from "./state_tree.ts";
 import { a2cUpdate, initOptimizerState } from "./update.ts";
 
 /**
@@ -70,7 +70,7 @@ export class A2C {
   readonly config: Readonly<A2CConfig>;
   /** The policy and the value function, without their parameters. */
   readonly model: ActorCritic;
-  readonly #actionSpace: SpaceLike;
+  readonly #actionSpace: Space;
   readonly #numEnvs: number;
   readonly #scheduler: Scheduler;
   readonly #learner: Learner;
@@ -272,14 +272,14 @@ export class A2C {
    * @throws {TypeError} If it is not the state of such an agent.
    * @throws {RangeError} If it is one of an agent of other sizes.
    */
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     const saved = record(state, "an A2C agent");
     const held = this.#learner.read();
     this.#learner.write({
       params: checkArrays(saved.params, held.params),
       optimizer: checkArrays(saved.optimizer, held.optimizer),
     });
-    this.#collector.restore(saved);
+    this.#collector.load(saved);
     this.#updates = saved.updates as number;
   }
 

@@ -1,13 +1,13 @@
 import type { Engine } from "@bellman/compute";
-import type { SpaceLike } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import type { A2CConfig } from "./config.ts";
 
 /** What `A2C` is made for. */
 export interface A2CSpaces {
   /** Space of one observation: any but dict and tuple. */
-  readonly observationSpace: SpaceLike;
+  readonly observationSpace: Space;
   /** Space of one action: any but dict and tuple. */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /** Copies of the environment that act side by side. */
   readonly numEnvs: number;
 }

@@ -5,7 +5,7 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import type { SpaceLike } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { A2C } from "./a2c.ts";
 import type { A2COptions } from "./a2c_options.ts";
@@ -14,14 +14,14 @@ import { TestEnv } from "./testdata/test_env.ts";
 
 await tf.setBackend("cpu");
 
-const OBSERVATION: SpaceLike = {
+const OBSERVATION: Space = {
   type: "box",
   shape: [3],
   low: -1,
   high: 1,
   dtype: "float32",
 };
-const ACTIONS: Record<string, SpaceLike> = {
+const ACTIONS: Record<string, Space> = {
   discrete: { type: "discrete", n: 3 },
   "discrete from 5": { type: "discrete", n: 2, start: 5 },
   box: { type: "box", shape: [2], low: -0.5, high: 0.5, dtype: "float32" },
@@ -37,7 +37,7 @@ const SMALL: Partial<A2CConfig> = {
 function agent(
   config: Partial<A2CConfig> = {},
   { actionSpace = ACTIONS.discrete, numEnvs = 3, ...options }:
-    & { actionSpace?: SpaceLike; numEnvs?: number }
+    & { actionSpace?: Space; numEnvs?: number }
     & Omit<A2COptions, "config"> = {},
 ): A2C {
   return new A2C({ observationSpace: OBSERVATION, actionSpace, numEnvs }, {
@@ -60,7 +60,7 @@ function run(algorithm: A2C, env: TestEnv, steps: number): unknown[] {
   return seen;
 }
 
-const KINDS: Record<string, [Partial<A2CConfig>, SpaceLike]> = {
+const KINDS: Record<string, [Partial<A2CConfig>, Space]> = {
   ...Object.fromEntries(
     Object.entries(ACTIONS).map(([name, space]) => [name, [{}, space]]),
   ),
@@ -87,7 +87,7 @@ for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
 
     const other = agent(config, { actionSpace, seed: 99 });
     run(other, new TestEnv(3), 5);
-    other.restore(state);
+    other.load(state);
     env.load(envState);
     assertEquals(run(other, env, 11), wanted);
     assertEquals(other.save(), original.save());
@@ -108,7 +108,7 @@ Deno.test("the learning rate goes on after a restore", () => {
   const env = new TestEnv(3);
   run(original, env, 5);
   const resumed = agent({ numSteps: 1 });
-  resumed.restore(original.save());
+  resumed.load(original.save());
   const [, statistics] = run(resumed, env, 1) as [unknown, {
     learning_rate: number;
   }];
@@ -302,11 +302,11 @@ Deno.test("impossible settings are one clear line", () => {
   );
   assertThrows(() => agent({ sdeSampleFrequency: 0 }), RangeError);
   assertThrows(
-    () => agent().restore(agent({ hiddenSizes: [9] }).save()),
+    () => agent().load(agent({ hiddenSizes: [9] }).save()),
     RangeError,
     "Cannot restore 'shared/dense0/kernel' of shape [3,9]: the agent has [3,8]",
   );
-  assertThrows(() => agent().restore(null), TypeError);
+  assertThrows(() => agent().load(null), TypeError);
 });
 
 Deno.test("acting, observing and learning have their order", () => {

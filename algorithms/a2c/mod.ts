@@ -44,6 +44,5 @@ export * from "./config.ts";
 export * from "./loss.ts";
 export * from "./presets.ts";
 export * from "./schema.ts";
-export type { StateArray, StateTree } from "./state_tree.ts";
 export * from "./update.ts";
 export * from "./update_types.ts";

@@ -1,20 +1,4 @@
-/** Arrays of numbers that a {@link StateTree} may hold. */
-export type StateArray =
-  | Float32Array
-  | Float64Array
-  | Int32Array
-  | Uint32Array
-  | Uint8Array;
-
-/** Plain data that everything saved is made of. */
-export type StateTree =
-  | null
-  | boolean
-  | number
-  | string
-  | StateArray
-  | StateTree[]
-  | { [key: string]: StateTree };
+import type { StateTree } from "@bellman/types";
 
 /** The same tree as a mapping, or one clear error. */
 export function record(

@@ -1,4 +1,4 @@
-import type { BoxSpaceLike } from "@bellman/policies";
+import type { BoxSpace } from "@bellman/types";
 import type { QFPolicyPlotterOptions } from "./qf_policy_plotter_options.ts";
 
 /** One number of an action that varies, in the environment's units. */
@@ -21,7 +21,7 @@ export class ActionPlane {
   readonly #action: Float64Array;
 
   constructor(
-    space: BoxSpaceLike,
+    space: BoxSpace,
     { defaultAction, limits }: Pick<
       QFPolicyPlotterOptions,
       "defaultAction" | "limits"
@@ -78,7 +78,7 @@ export class ActionPlane {
 }
 
 function boundsOf(
-  { shape, low, high }: BoxSpaceLike,
+  { shape, low, high }: BoxSpace,
 ): [number, number][] {
   const size = shape.reduce((product, length) => product * length, 1);
   const at = (bound: number | readonly number[], i: number) =>

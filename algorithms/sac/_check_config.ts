@@ -1,4 +1,4 @@
-import type { SpaceLike } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import { checkSettings, type SettingsRange } from "@bellman/training";
 import type { SacConfig } from "./config.ts";
 
@@ -14,7 +14,7 @@ export function checkConfig(
     numEnvs: number;
     totalTimesteps: number;
     stackedFrames: number;
-    actionSpace: SpaceLike;
+    actionSpace: Space;
   },
 ): void {
   const { numEnvs } = run;
@@ -87,7 +87,7 @@ function checkNumbers(
 }
 
 /** Settings that exclude each other. */
-function checkForms(config: SacConfig, actionSpace: SpaceLike): void {
+function checkForms(config: SacConfig, actionSpace: Space): void {
   const isBox = actionSpace.type === "box";
   const { critics, policy, useSde, reparameterize } = config;
   if (!isBox && (critics === "value" || policy === "mixture" || useSde)) {

@@ -8,7 +8,7 @@ import {
   type PolicyInputs,
   type StochasticPolicy,
 } from "@bellman/policies";
-import type { StateTree } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import type { SacConfig } from "./config.ts";
 import type { Observations } from "./_observations.ts";
 import type { Replay } from "./_replay.ts";
@@ -154,7 +154,7 @@ export class Collector {
   }
 
   /** Continues from what {@link save} gave. */
-  restore(saved: Readonly<Record<string, StateTree>>): void {
+  load(saved: Readonly<Record<string, StateTree>>): void {
     this.#options.random.load(saved.random);
     this.#noise.set(saved.noise as Float32Array);
     this.#steps = saved.steps as number;

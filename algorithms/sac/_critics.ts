@@ -1,5 +1,6 @@
 import type { LossValue, Params } from "@bellman/compute";
-import { nest, type RandomSource, scope } from "@bellman/policies";
+import { nest, scope } from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
   criticLoss,

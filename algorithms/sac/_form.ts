@@ -1,16 +1,14 @@
 import type { RandomStream } from "@bellman/compute";
 import {
-  type BoxSpaceLike,
   discreteQFunction,
-  type DiscreteSpaceLike,
   type FunctionOptions,
   qFunction,
   type ReparameterizedDistribution,
-  type SpaceLike,
   type StochasticPolicy,
   stochasticPolicy,
   valueFunction,
 } from "@bellman/policies";
+import type { BoxSpace, DiscreteSpace, Space } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { discreteSacUpdate } from "./discrete_update.ts";
@@ -57,7 +55,7 @@ export type FormUpdate = (
 /** The form of SAC that a configuration and the spaces ask for. */
 export function formOf(
   config: SacConfig,
-  spaces: { observationSpace: SpaceLike; actionSpace: SpaceLike },
+  spaces: { observationSpace: Space; actionSpace: Space },
 ): SacForm {
   const { observationSpace, actionSpace } = spaces;
   const { hiddenSizes, activation, network, initializer } = config;
@@ -83,7 +81,7 @@ export function formOf(
 
 interface BoxLayers {
   readonly layers: FunctionOptions;
-  readonly actionSpace: BoxSpaceLike;
+  readonly actionSpace: BoxSpace;
 }
 
 function boxPolicy(
@@ -174,7 +172,7 @@ function discreteForm(
   config: SacConfig,
   { layers, actionSpace }: {
     layers: FunctionOptions;
-    actionSpace: DiscreteSpaceLike;
+    actionSpace: DiscreteSpace;
   },
 ): SacForm {
   const policy = stochasticPolicy({ ...layers, actionSpace });

@@ -4,8 +4,8 @@ import {
   type ObservationEncoder,
   observationEncoder,
   type ObservationInputArray,
-  type SpaceLike,
 } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import type { ObservationScale } from "./sac_options.ts";
 
 /**
@@ -16,10 +16,10 @@ export class Observations {
   /** The way in which they are kept. */
   readonly encoder: ObservationEncoder;
   /** Space that the policy is made for. */
-  readonly space: SpaceLike;
+  readonly space: Space;
   readonly #scale: ObservationScale | undefined;
 
-  constructor(space: SpaceLike, scale: ObservationScale | undefined) {
+  constructor(space: Space, scale: ObservationScale | undefined) {
     this.encoder = observationEncoder(space);
     this.space = scale?.space ?? space;
     this.#scale = scale;

@@ -1,4 +1,4 @@
-import type { DiscreteSpaceLike } from "@bellman/policies";
+import type { DiscreteSpace } from "@bellman/types";
 // @ts-types="@types/d3-shape"
 import { line } from "d3-shape";
 import type { ActionPlane } from "./_action_plane.ts";
@@ -52,7 +52,7 @@ export function curvePlot(plane: ActionPlane, gridSize: number): PlotForm {
 }
 
 /** Q of each discrete action, with the share that it has of the samples. */
-export function barPlot({ n, start = 0 }: DiscreteSpaceLike): PlotForm {
+export function barPlot({ n, start = 0 }: DiscreteSpace): PlotForm {
   return new ProfilePlot({
     axis: { name: "action", low: start - 0.5, high: start + n - 0.5 },
     actions: [new Float32Array()],

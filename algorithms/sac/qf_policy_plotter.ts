@@ -1,4 +1,5 @@
-import type { ObservationArray, SpaceLike } from "@bellman/policies";
+import type { ObservationArray } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import { ActionPlane } from "./_action_plane.ts";
 import { ContourPlot } from "./_contour_plot.ts";
 import type { PlotForm, StateValues } from "./_plot_form.ts";
@@ -139,7 +140,7 @@ function namesOf(observations: readonly ObservationArray[]): string[] {
 }
 
 function formOf(
-  space: SpaceLike,
+  space: Space,
   options: QFPolicyPlotterOptions,
 ): PlotForm {
   const { gridSize = 50, levels = 20, defaultAction, limits } = options;

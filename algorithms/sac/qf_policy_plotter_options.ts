@@ -1,4 +1,5 @@
-import type { ObservationArray, SpaceLike } from "@bellman/policies";
+import type { ObservationArray } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 
 /** What a `QFPolicyPlotter` draws: the members of `SAC` that it needs. */
 export interface PlottedAgent {
@@ -29,7 +30,7 @@ export interface PlottedAgent {
 /** Options of `QFPolicyPlotter`. */
 export interface QFPolicyPlotterOptions {
   /** Space of one action: box with finite bounds, or discrete. */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /** Observations as the environment gives them, one for each panel; copied. */
   readonly observations: readonly ObservationArray[];
   /**

@@ -12,7 +12,8 @@ import {
   type PolicyCompilation,
   type StochasticPolicy,
 } from "@bellman/policies";
-import { checkStep, isStateRecord, type StateTree } from "@bellman/training";
+import { checkStep, isStateRecord } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { ActionValues } from "./_action_values.ts";
 import { checkConfig } from "./_check_config.ts";
 import { Collector } from "./_collector.ts";
@@ -359,7 +360,7 @@ export class SAC {
    * normalizes otherwise.
    * @throws {RangeError} If it is one of an agent of other sizes.
    */
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     if (!isStateRecord(state) || !isStateRecord(state.collector)) {
       throw new TypeError(
         "Cannot restore a SAC agent from something else: expected what save() gave",
@@ -371,7 +372,7 @@ export class SAC {
     this.#learner.write(learned as never);
     if (replay === null) this.#replay.clear();
     else this.#replay.load(replay as never);
-    this.#collector.restore(collector);
+    this.#collector.load(collector);
     this.#random.load(random);
     this.#updates = updates as number;
     for (const [scale, saved] of statistics) scale.load(saved);

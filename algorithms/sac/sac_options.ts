@@ -1,14 +1,14 @@
 import type { Engine } from "@bellman/compute";
-import type { ExportPolicyOptions, SpaceLike } from "@bellman/policies";
-import type { StateTree } from "@bellman/training";
+import type { ExportPolicyOptions } from "@bellman/policies";
+import type { Space, StateTree } from "@bellman/types";
 import type { SacConfig } from "./config.ts";
 
 /** What `SAC` is made for. */
 export interface SacSpaces {
   /** Space of one observation: any but dict and tuple. */
-  readonly observationSpace: SpaceLike;
+  readonly observationSpace: Space;
   /** Space of one action: box with finite bounds, or discrete. */
-  readonly actionSpace: SpaceLike;
+  readonly actionSpace: Space;
   /** Copies of the environment that act side by side. */
   readonly numEnvs: number;
   /**
@@ -74,7 +74,7 @@ export interface SacOptions {
  */
 export interface ObservationScale {
   /** Space of scaled observations. */
-  readonly space: SpaceLike;
+  readonly space: Space;
   /** Present scale, for the file of a policy. */
   readonly scaling: NonNullable<ExportPolicyOptions["scaling"]>;
   /** Takes observations `[rows, ...]` into the statistics. */

@@ -6,7 +6,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import type { StateTree } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { SAC } from "./sac.ts";
@@ -102,7 +102,7 @@ for (const [name, form] of Object.entries(FORMS)) {
     const state = structuredClone(first.save());
     const later = stage.step;
     const going = stage.play(first, 7);
-    second.restore(state);
+    second.load(state);
     const again = new Stage(spaces, later).play(second, 7);
     assert(going.length > 0);
     assertEquals(again, going);
@@ -254,7 +254,7 @@ Deno.test("without its transitions, a saved agent collects new ones", () => {
   ];
   const [first, second] = [agentFor(form), agentFor(form)];
   new Stage(BOX_SPACES).play(first, 10);
-  second.restore(first.save());
+  second.load(first.save());
   assertEquals([second.replaySize, second.updates], [0, first.updates]);
   assertEquals(new Stage(BOX_SPACES).play(second, 3).length, 0);
   assertEquals(new Stage(BOX_SPACES).play(second, 3).length, 3);
@@ -315,10 +315,10 @@ Deno.test("settings that cannot be run with are one clear line", () => {
 Deno.test("something else cannot be restored", () => {
   const agent = agentFor([BOX_SPACES, {}]);
   const state = agent.save() as Record<string, never>;
-  assertThrows(() => agent.restore(null), TypeError, "save()");
-  assertThrows(() => agent.restore({ updates: 1 }), TypeError, "save()");
+  assertThrows(() => agent.load(null), TypeError, "save()");
+  assertThrows(() => agent.load({ updates: 1 }), TypeError, "save()");
   const other = agentFor([BOX_SPACES, { hiddenSizes: [4] }]);
-  assertThrows(() => other.restore(state), RangeError, "policy");
+  assertThrows(() => other.load(state), RangeError, "policy");
   agent.close();
   other.close();
 });
@@ -460,16 +460,16 @@ Deno.test("scales are saved, and are wanted where they were", () => {
   const [first, second] = [make(3), make(7)];
   new Stage(BOX_SPACES).play(first, 12);
   const state = structuredClone(first.save());
-  second.restore(state);
+  second.load(state);
   assertEquals(second.save(), state);
   const plain = agentFor([BOX_SPACES, {}]);
   assertThrows(
-    () => plain.restore(state),
+    () => plain.load(state),
     TypeError,
     "does not scale observations from one that does",
   );
   assertThrows(
-    () => first.restore(plain.save()),
+    () => first.load(plain.save()),
     TypeError,
     "scales observations from one that does not",
   );

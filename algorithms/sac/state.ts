@@ -1,5 +1,5 @@
 import { adam, cloneParams, type Optimizer } from "@bellman/compute";
-import type { RandomSource } from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
 import { initCritics } from "./_critics.ts";
 import type { DiscreteSacModel, SacModel } from "./model.ts";
 import { initTemperature } from "./_temperature.ts";

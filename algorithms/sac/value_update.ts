@@ -1,5 +1,5 @@
 import { adamTf1, cloneParams, polyak, tidy } from "@bellman/compute";
-import type { RandomSource } from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
   bothLosses,

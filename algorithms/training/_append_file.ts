@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { writeAtomically, writeFully } from "./_atomic_file.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** How lines are dropped on a resume. */
 export interface TruncateOptions {

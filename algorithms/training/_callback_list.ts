@@ -1,5 +1,5 @@
 import type { Callback, CallbackResult, TrainContext } from "./callback.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** The hooks whose result may ask for the end. */
 export type Hook =
@@ -57,11 +57,11 @@ export class CallbackList {
   }
 
   /** Callbacks that the state does not know begin anew. */
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     const states = state as Record<string, StateTree>;
     this.#callbacks.forEach((callback, i) => {
       const name = this.#names[i];
-      if (Object.hasOwn(states, name)) callback.restore?.(states[name]);
+      if (Object.hasOwn(states, name)) callback.load?.(states[name]);
     });
   }
 }

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { decodeSafetensors } from "./safetensors.ts";
 import { joinState, type Json } from "./_state_json.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 const format = "bellman-checkpoint";
 const version = 2;

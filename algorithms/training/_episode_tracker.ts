@@ -1,5 +1,4 @@
-import type { EpisodeEnd, VecStepLike } from "./algorithm.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { EpisodeStatistics, StateTree, VecStep } from "@bellman/types";
 
 /**
  * Finds the episodes that ended in a step: those that the environment recorded
@@ -15,8 +14,8 @@ export class EpisodeTracker {
   }
 
   /** Takes in a step; gives the episodes that ended in it, by copy. */
-  observe(step: VecStepLike): readonly EpisodeEnd[] {
-    const ended: EpisodeEnd[] = [];
+  observe(step: VecStep): readonly EpisodeStatistics[] {
+    const ended: EpisodeStatistics[] = [];
     for (let i = 0; i < this.#returns.length; i++) {
       this.#returns[i] += step.rewards[i];
       this.#lengths[i]++;
@@ -37,7 +36,7 @@ export class EpisodeTracker {
     return { returns: this.#returns.slice(), lengths: this.#lengths.slice() };
   }
 
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     const { returns, lengths } = state as Record<string, Float64Array>;
     if (returns.length !== this.#returns.length) {
       throw new RangeError(

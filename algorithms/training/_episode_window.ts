@@ -1,5 +1,4 @@
-import type { EpisodeEnd } from "./algorithm.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { EpisodeStatistics, StateTree } from "@bellman/types";
 
 /** Means over the last episodes; NaN while there is none. */
 export class EpisodeWindow {
@@ -11,7 +10,7 @@ export class EpisodeWindow {
     this.#size = size;
   }
 
-  push(episode: EpisodeEnd): void {
+  push(episode: EpisodeStatistics): void {
     this.#returns.push(episode.return);
     this.#lengths.push(episode.length);
     if (this.#returns.length > this.#size) {
@@ -35,7 +34,7 @@ export class EpisodeWindow {
     };
   }
 
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     const { returns, lengths } = state as Record<string, Float64Array>;
     this.#returns = [...returns.slice(-this.#size)];
     this.#lengths = [...lengths.slice(-this.#size)];

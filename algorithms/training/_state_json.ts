@@ -6,7 +6,8 @@
  * start with `$`.
  */
 import type { SafeTensor } from "./safetensors.ts";
-import { isStateRecord, isTypedArray, type StateTree } from "./state_tree.ts";
+import { isStateRecord, isTypedArray } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** A value that JSON holds exactly. */
 export type Json =

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { joinState, type Json, splitState } from "./_state_json.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** Splits, writes the JSON as text, reads it, joins. */
 function roundTrip(tree: StateTree): StateTree {

@@ -1,7 +1,7 @@
 /** TensorBoard's event files: records of protocol buffers with checksums. */
 import { crc32c } from "@aws-crypto/crc32c";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import type { Statistics } from "./algorithm.ts";
+import type { Statistics } from "@bellman/types";
 
 /** The part of TensorFlow's `Event` message that is written here. */
 export interface TensorBoardEvent {

@@ -1,4 +1,10 @@
-import type { Algorithm, Batch, Statistics, VecEnvLike } from "./algorithm.ts";
+import type {
+  Algorithm,
+  Batch,
+  StateTree,
+  Statistics,
+  VecEnv,
+} from "@bellman/types";
 import { Breather } from "./_breather.ts";
 import { CallbackList } from "./_callback_list.ts";
 import { checkObservations, checkStep } from "./check_step.ts";
@@ -34,7 +40,6 @@ import {
   truncateLogs,
   updateRow,
 } from "./_training_state.ts";
-import type { StateTree } from "./state_tree.ts";
 import type { TrainOptions } from "./train_options.ts";
 import type { TrainResult } from "./train_result.ts";
 
@@ -44,7 +49,7 @@ const KEEP_LAST = 3;
 /** One call of `train`: its counters, and what it does at each of them. */
 export class TrainingRun implements TrainContext, ProgressState {
   readonly algorithm: Algorithm;
-  readonly env: VecEnvLike;
+  readonly env: VecEnv;
   readonly totalTimesteps: number;
   step = 0;
   startStep = 0;
@@ -72,7 +77,7 @@ export class TrainingRun implements TrainContext, ProgressState {
   #bestEvaluation: EvaluationResult | undefined;
   #bestStep: number | undefined;
 
-  constructor(algorithm: Algorithm, env: VecEnvLike, options: TrainOptions) {
+  constructor(algorithm: Algorithm, env: VecEnv, options: TrainOptions) {
     checkOptions(options);
     this.algorithm = algorithm;
     this.env = env;
@@ -285,7 +290,7 @@ export class TrainingRun implements TrainContext, ProgressState {
       },
       callbacks: this.#callbacks.save(),
       algorithm: this.algorithm.save(),
-      env: this.env.snapshot(),
+      env: this.env.save(),
       extra: this.#options.extraState?.save() ?? null,
     };
   }
@@ -312,8 +317,8 @@ export class TrainingRun implements TrainContext, ProgressState {
   #restore(parts: ResumableState): void {
     const { checkpoints, evaluation, extraState } = this.#options;
     const { loop, callbacks, algorithm, env, extra } = parts;
-    this.#tracker.restore(loop.tracker);
-    this.#window.restore(loop.window);
+    this.#tracker.load(loop.tracker);
+    this.#window.load(loop.window);
     this.step = this.startStep = this.#savedAt = loop.step as number;
     this.updates = loop.updates as number;
     this.episodes = loop.episodes as number;
@@ -330,12 +335,12 @@ export class TrainingRun implements TrainContext, ProgressState {
     }
     const { everyTimesteps = Infinity } = checkpoints ?? {};
     this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
-    this.#callbacks.restore(callbacks);
+    this.#callbacks.load(callbacks);
     this.#callbacks.stopReason = loop.stopReason as string ?? undefined;
-    this.algorithm.restore(algorithm);
+    this.algorithm.load(algorithm);
     checkRestored(algorithm, this.algorithm.save());
-    this.env.restore(env);
-    extraState?.restore(extra);
+    this.env.load(env);
+    extraState?.load(extra);
     this.#observations = this.env.observations();
   }
 

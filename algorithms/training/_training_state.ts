@@ -1,10 +1,10 @@
 /** What a checkpoint of a training run holds, and the checks on the way in. */
-import type { Statistics } from "./algorithm.ts";
+import type { StateTree, Statistics } from "@bellman/types";
 import type { TrainContext } from "./callback.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import { uniqueNames } from "./_callback_list.ts";
 import type { Logger } from "./logger.ts";
-import { isStateRecord, isTypedArray, type StateTree } from "./state_tree.ts";
+import { isStateRecord, isTypedArray } from "./state_tree.ts";
 import type { TrainOptions } from "./train_options.ts";
 
 /** Throws a one-line RangeError on numbers that make no sense. */

@@ -1,14 +1,14 @@
 import type {
   Algorithm,
   Awaitable,
+  StateTree,
   Statistics,
-  VecEnvLike,
-  VecStepLike,
-} from "./algorithm.ts";
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
 import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logger.ts";
-import type { StateTree } from "./state_tree.ts";
 import type { TrainResult } from "./train_result.ts";
 
 /** A wish to end training, made by {@link stop}. */
@@ -30,7 +30,7 @@ export interface TrainContext {
   /** The algorithm that is trained. */
   readonly algorithm: Algorithm;
   /** The environment that it is trained in. */
-  readonly env: VecEnvLike;
+  readonly env: VecEnv;
   /** Environment steps taken so far, over all copies. */
   readonly step: number;
   /** Environment steps at which the run ends. */
@@ -59,7 +59,7 @@ export interface Callback {
   /** After each step of all copies. */
   onStep?(
     context: TrainContext,
-    step: VecStepLike,
+    step: VecStep,
   ): Awaitable<CallbackResult>;
   /** After each ended episode. */
   onEpisode?(
@@ -86,7 +86,7 @@ export interface Callback {
   /** State to keep in checkpoints. */
   save?(): StateTree;
   /** Continues from a state that `save` gave. */
-  restore?(state: StateTree): void;
+  load?(state: StateTree): void;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Batch } from "./algorithm.ts";
+import type { Batch } from "@bellman/types";
 import { isTypedArray } from "./state_tree.ts";
 
 /** A step as algorithms take it in; observations of any space. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { VecStepLike } from "./algorithm.ts";
+import type { VecStep } from "@bellman/types";
 import {
   checkObservations,
   checkStep,
@@ -95,10 +95,10 @@ Deno.test("first observations are refused as later ones are", () => {
 /** Walks of which a step returns what is not finite. */
 class WrongToyEnv extends ToyEnv {
   #at: number;
-  #parts: Partial<VecStepLike>;
+  #parts: Partial<VecStep>;
   #steps = 0;
 
-  constructor(at: number, parts: Partial<VecStepLike>) {
+  constructor(at: number, parts: Partial<VecStep>) {
     super(2);
     this.#at = at;
     this.#parts = parts;
@@ -109,13 +109,13 @@ class WrongToyEnv extends ToyEnv {
     return this.#at === 0 ? this.#parts.observations as Float32Array : first;
   }
 
-  override step(actions: Int32Array): VecStepLike {
+  override step(actions: Int32Array): VecStep {
     const step = super.step(actions);
     return ++this.#steps === this.#at ? { ...step, ...this.#parts } : step;
   }
 }
 
-const NOT_FINITE: [at: number, parts: Partial<VecStepLike>, says: string][] = [
+const NOT_FINITE: [at: number, parts: Partial<VecStep>, says: string][] = [
   [0, { observations: Float32Array.of(0, NaN) }, "copy 1 at step 0"],
   [7, { observations: Float32Array.of(0, NaN) }, "copy 1 at step 14"],
   [7, { rewards: Float64Array.of(NaN, 0) }, "the reward of copy 0 at step 14"],

@@ -17,7 +17,7 @@ import {
 } from "./_checkpoint_manifest.ts";
 import { encodeSafetensors } from "./safetensors.ts";
 import { splitState } from "./_state_json.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** Options of {@link CheckpointStore.save}. */
 export interface SaveOptions {

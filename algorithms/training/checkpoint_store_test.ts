@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CheckpointStore } from "./checkpoint_store.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 import { runAndKill } from "./testdata/kill.ts";
 
 const state = (value: number): StateTree => ({

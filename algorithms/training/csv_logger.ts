@@ -3,7 +3,7 @@ import { csvFormatRow, csvFormatRows, csvParseRows } from "d3-dsv";
 import { basename } from "node:path";
 import { AppendFile, stepOfRow } from "./_append_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** Options of {@link CsvLogger}. */
 export interface CsvLoggerOptions {

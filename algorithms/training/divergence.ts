@@ -1,5 +1,5 @@
-import type { Statistics } from "./algorithm.ts";
-import { isStateRecord, type StateTree } from "./state_tree.ts";
+import type { StateTree, Statistics } from "@bellman/types";
+import { isStateRecord } from "./state_tree.ts";
 
 /** What {@link TrainingDivergedError} tells. */
 export interface Divergence {

@@ -91,7 +91,7 @@ export function stopOnNoImprovement(
       }
     },
     save: () => ({ best, misses }),
-    restore(state) {
+    load(state) {
       ({ best, misses } = state as { best: number; misses: number });
     },
   };

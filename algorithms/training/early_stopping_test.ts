@@ -33,7 +33,7 @@ Deno.test("patience goes on over a resume", () => {
   const first = stopOnNoImprovement({ patience: 3 });
   assertEquals(endedBy(first, [5, 4, 4]), -1);
   const second = stopOnNoImprovement({ patience: 3 });
-  second.restore!(first.save!());
+  second.load!(first.save!());
   assertEquals(endedBy(second, [4]), 0);
 });
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { AppendFile, stepOfRow } from "./_append_file.ts";
 import type { LoggedEpisode, Logger } from "./logger.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 const HEADER = "step,env,return,length,terminated,life_returns";
 

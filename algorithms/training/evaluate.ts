@@ -1,4 +1,4 @@
-import type { Actor, VecEnvLike } from "./algorithm.ts";
+import type { Actor, VecEnv } from "@bellman/types";
 import { EpisodeTracker } from "./_episode_tracker.ts";
 import { Breather } from "./_breather.ts";
 import { checkObservations, checkStep } from "./check_step.ts";
@@ -106,12 +106,15 @@ function lostTooOften(copy: number): Error {
  *
  * @example
  * ```ts
- * import { evaluate, type VecEnvLike } from "@bellman/training";
+ * import { evaluate } from "@bellman/training";
+ * import type { VecEnv } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * // Each step gives a reward of 1 and ends the episode.
- * const env: VecEnvLike = {
+ * const env: VecEnv = {
  *   numEnvs: 1,
+ *   observationSpace: { type: "multiBinary", n: 1 },
+ *   actionSpace: { type: "discrete", n: 2 },
  *   reset: () => new Float32Array(1),
  *   step: () => ({
  *     observations: new Float32Array(1),
@@ -120,8 +123,8 @@ function lostTooOften(copy: number): Error {
  *     terminated: new Uint8Array([1]),
  *     truncated: new Uint8Array([0]),
  *   }),
- *   snapshot: () => null,
- *   restore: () => {},
+ *   save: () => null,
+ *   load: () => {},
  *   observations: () => new Float32Array(1),
  *   close: () => {},
  * };
@@ -133,7 +136,7 @@ function lostTooOften(copy: number): Error {
  */
 export async function evaluate(
   actor: Actor,
-  env: VecEnvLike,
+  env: VecEnv,
   options: EvaluateOptions = {},
 ): Promise<EvaluationResult> {
   const { episodes = 10, seed, signal } = options;

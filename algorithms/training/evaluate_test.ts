@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import type { Actor, Batch, VecStepLike } from "./algorithm.ts";
+import type { Actor, Batch, VecStep } from "@bellman/types";
 import { evaluate, evaluationSeeds, summarizeEpisodes } from "./evaluate.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
@@ -118,17 +118,17 @@ class LosingEnv extends FixedEnv {
     this.#losses = losses;
   }
 
-  override step(actions: Batch): VecStepLike {
+  override step(actions: Batch): VecStep {
     const step = super.step(actions);
     const lost = this.#losses.get(this.steps);
     if (lost === undefined) return step;
-    const ages = this.snapshot();
+    const ages = this.save();
     for (const copy of lost) {
       ages[copy] = 0;
       step.rewards[copy] = step.terminated[copy] = 0;
       step.truncated[copy] = 1;
     }
-    this.restore(ages);
+    this.load(ages);
     return { ...step, lost };
   }
 }

@@ -1,5 +1,4 @@
-import type { EpisodeEnd, Statistics } from "./algorithm.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { EpisodeStatistics, StateTree, Statistics } from "@bellman/types";
 
 /** One row of a log. */
 export interface LogRow {
@@ -10,7 +9,7 @@ export interface LogRow {
 }
 
 /** An ended episode with the step at which it ended. */
-export interface LoggedEpisode extends EpisodeEnd {
+export interface LoggedEpisode extends EpisodeStatistics {
   /** Environment steps taken when the episode ended, over all copies. */
   readonly step: number;
 }

@@ -5,21 +5,19 @@
  *
  * It knows neither tensors nor environments: what it needs of an algorithm and
  * of an environment is written down in {@link Algorithm} and
- * {@link VecEnvLike}, and anything of that shape will do.
+ * {@link VecEnv}, and anything of that shape will do.
  *
  * @example Train, then go on from the checkpoint.
  * ```ts
- * import {
- *   type Algorithm,
- *   CheckpointStore,
- *   train,
- *   type VecEnvLike,
- * } from "@bellman/training";
+ * import { CheckpointStore, train } from "@bellman/training";
+ * import type { Algorithm, VecEnv } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * // Guess a number between 0 and 9; the closer, the better.
- * const env: VecEnvLike = {
+ * const env: VecEnv = {
  *   numEnvs: 1,
+ *   observationSpace: { type: "multiBinary", n: 1 },
+ *   actionSpace: { type: "discrete", n: 2 },
  *   reset: () => new Float32Array(1),
  *   step: (actions) => ({
  *     observations: new Float32Array(1),
@@ -28,8 +26,8 @@
  *     terminated: Uint8Array.of(1),
  *     truncated: Uint8Array.of(0),
  *   }),
- *   snapshot: () => null,
- *   restore: () => {},
+ *   save: () => null,
+ *   load: () => {},
  *   observations: () => new Float32Array(1),
  *   close: () => {},
  * };
@@ -47,7 +45,7 @@
  *       return { policy_loss: -bestReward };
  *     },
  *     save: () => ({ guess, best, bestReward }),
- *     restore: (state) =>
+ *     load: (state) =>
  *       void ({ guess, best, bestReward } = state as Record<string, number>),
  *     policy: () => ({ act: () => Int32Array.of(best) }),
  *   };
@@ -72,7 +70,6 @@
  *
  * @module
  */
-export * from "./algorithm.ts";
 export * from "./callback.ts";
 export * from "./check_settings.ts";
 export * from "./check_step.ts";

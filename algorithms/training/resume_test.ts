@@ -9,7 +9,8 @@ import {
 import { EpisodesCsv } from "./episodes_csv.ts";
 import { readProgress } from "./read_logs.ts";
 import { runStatus } from "./run_status.ts";
-import { isStateRecord, type StateTree } from "./state_tree.ts";
+import { isStateRecord } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 import { runAndKill } from "./testdata/kill.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
@@ -37,7 +38,7 @@ Deno.test("a run resumed from any step ends as the uninterrupted one", async () 
     checkpoints: { store, everyTimesteps: numEnvs, keepLast: 1000 },
     extraState: {
       save: () => extra,
-      restore: (state) => void (extra = state as number),
+      load: (state) => void (extra = state as number),
     },
   });
   const store = new CheckpointStore(`${dir}/whole`);

@@ -1,5 +1,5 @@
 import { checkResumable } from "./_training_state.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 
 /** How far a run had come at a checkpoint. */
 export interface RunStatus {

@@ -1,9 +1,9 @@
-import type { TypedArray } from "./state_tree.ts";
+import type { StateArray } from "@bellman/types";
 
 /** An array with its shape, as a safetensors file holds it. */
 export interface SafeTensor {
   /** The values, row-major. */
-  readonly data: TypedArray;
+  readonly data: StateArray;
   /** The size of each dimension; `[]` for a single number. */
   readonly shape: readonly number[];
 }
@@ -24,7 +24,7 @@ interface HeaderEntry {
 
 type ArrayClass = {
   readonly BYTES_PER_ELEMENT: number;
-  new (buffer: ArrayBuffer, byteOffset: number, length: number): TypedArray;
+  new (buffer: ArrayBuffer, byteOffset: number, length: number): StateArray;
 };
 
 const arrayClasses: Readonly<Record<string, ArrayClass>> = {
@@ -242,7 +242,7 @@ function checkSpans(spans: [number, number][], dataBytes: number): void {
   }
 }
 
-function dtypeOf(name: string, data: TypedArray): string {
+function dtypeOf(name: string, data: StateArray): string {
   for (const [dtype, arrayClass] of Object.entries(arrayClasses)) {
     if (data instanceof (arrayClass as unknown as typeof Float32Array)) {
       return dtype;

@@ -1,30 +1,10 @@
-/** The numbers arrays that a {@link StateTree} may hold. */
-export type TypedArray =
-  | Float32Array
-  | Float64Array
-  | Int32Array
-  | Uint32Array
-  | Uint8Array;
-
-/**
- * Everything that can be saved: plain values, typed arrays, and lists and
- * records of them. A tree is owned by whoever received it: it never aliases
- * the buffers of the object that made it.
- */
-export type StateTree =
-  | null
-  | boolean
-  | number
-  | string
-  | TypedArray
-  | StateTree[]
-  | { [key: string]: StateTree };
+import type { StateArray, StateTree } from "@bellman/types";
 
 /**
  * Whether a value is one of the typed arrays that a state may hold.
  *
  * @param value Anything.
- * @returns True for the five array types of {@link TypedArray}.
+ * @returns True for the five array types of {@link StateArray}.
  *
  * @example
  * ```ts
@@ -35,7 +15,7 @@ export type StateTree =
  * assertFalse(isTypedArray([1, 2]));
  * ```
  */
-export function isTypedArray(value: unknown): value is TypedArray {
+export function isTypedArray(value: unknown): value is StateArray {
   return value instanceof Float32Array || value instanceof Float64Array ||
     value instanceof Int32Array || value instanceof Uint32Array ||
     value instanceof Uint8Array;

@@ -10,7 +10,7 @@ import {
 import { join } from "node:path";
 import { writeFully } from "./_atomic_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
-import type { StateTree } from "./state_tree.ts";
+import type { StateTree } from "@bellman/types";
 import { encodeRecord, type TensorBoardEvent } from "./_tfevents.ts";
 
 /** Options of {@link TensorBoardLogger}. */

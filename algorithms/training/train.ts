@@ -1,4 +1,4 @@
-import type { Algorithm, VecEnvLike } from "./algorithm.ts";
+import type { Algorithm, VecEnv } from "@bellman/types";
 import type { TrainOptions } from "./train_options.ts";
 import type { TrainResult } from "./train_result.ts";
 import { TrainingRun } from "./_training_run.ts";
@@ -27,12 +27,15 @@ import { TrainingRun } from "./_training_run.ts";
  *
  * @example
  * ```ts
- * import { type Algorithm, train, type VecEnvLike } from "@bellman/training";
+ * import { train } from "@bellman/training";
+ * import type { Algorithm, VecEnv } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * // An environment whose episodes take one step and give a reward of 1.
- * const env: VecEnvLike = {
+ * const env: VecEnv = {
  *   numEnvs: 2,
+ *   observationSpace: { type: "multiBinary", n: 1 },
+ *   actionSpace: { type: "discrete", n: 2 },
  *   reset: () => new Float32Array(2),
  *   step: () => ({
  *     observations: new Float32Array(2),
@@ -41,8 +44,8 @@ import { TrainingRun } from "./_training_run.ts";
  *     terminated: new Uint8Array([1, 1]),
  *     truncated: new Uint8Array([0, 0]),
  *   }),
- *   snapshot: () => null,
- *   restore: () => {},
+ *   save: () => null,
+ *   load: () => {},
  *   observations: () => new Float32Array(2),
  *   close: () => {},
  * };
@@ -51,7 +54,7 @@ import { TrainingRun } from "./_training_run.ts";
  *   observe: () => {},
  *   update: () => ({ value_loss: 0 }),
  *   save: () => null,
- *   restore: () => {},
+ *   load: () => {},
  *   policy: () => ({ act: () => new Int32Array(2) }),
  * };
  * const result = await train(algorithm, env, { totalTimesteps: 10 });
@@ -62,7 +65,7 @@ import { TrainingRun } from "./_training_run.ts";
  */
 export async function train(
   algorithm: Algorithm,
-  env: VecEnvLike,
+  env: VecEnv,
   options: TrainOptions,
 ): Promise<TrainResult> {
   try {

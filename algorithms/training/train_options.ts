@@ -1,9 +1,8 @@
-import type { VecEnvLike } from "./algorithm.ts";
+import type { StateTree, VecEnv } from "@bellman/types";
 import type { Callback } from "./callback.ts";
 import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import type { Logger } from "./logger.ts";
 import type { ProgressReporter } from "./progress.ts";
-import type { StateTree } from "./state_tree.ts";
 
 /**
  * When and how training pauses to evaluate: at every interval, and at the end
@@ -12,7 +11,7 @@ import type { StateTree } from "./state_tree.ts";
  */
 export interface EvaluationOptions {
   /** An environment of its own; it is reset with `seed` at each evaluation. */
-  env: VecEnvLike;
+  env: VecEnv;
   /** Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither. */
   everyTimesteps: number;
   /**
@@ -68,7 +67,7 @@ export interface ExtraState {
   /** The state to keep. */
   save(): StateTree;
   /** Continues from a state that `save` gave. */
-  restore(state: StateTree): void;
+  load(state: StateTree): void;
 }
 
 /** Options of {@link train}. */

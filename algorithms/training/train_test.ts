@@ -374,7 +374,7 @@ Deno.test("algorithms may answer with promises", async () => {
     observe: inner.observe.bind(inner),
     update: () => Promise.resolve(inner.update()),
     save: () => inner.save(),
-    restore: () => {},
+    load: () => {},
     policy: () => inner.policy(),
   };
   await train(later as unknown as ToyAlgorithm, new ToyEnv(4), {

@@ -54,7 +54,7 @@ export class RowFile implements RecordFile {
 
   #goBack({ columns, flush, dataStart }: RowFileHeader): void {
     this.#layout = layOut(columns);
-    this.#undo.restore(flush.number, this.#file);
+    this.#undo.undo(flush.number, this.#file);
     this.#undo.clear();
     this.#file.truncate(dataStart + flush.rows * this.#layout.bytes);
     // A flush that was interrupted leaves the state before it, or after it.

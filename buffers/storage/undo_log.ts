@@ -46,7 +46,7 @@ export class UndoLog {
   }
 
   /** Puts everything back that was kept since a flush. A piece that was not written to its end was not overwritten yet. */
-  restore(flush: number, rows: SyncFile): void {
+  undo(flush: number, rows: SyncFile): void {
     if (!builtin("node:fs").existsSync(this.#path)) return;
     const file = this.#file ??= new SyncFile(this.#path);
     const size = file.size;

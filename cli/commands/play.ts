@@ -1,4 +1,4 @@
-import type { Env } from "@bellman/envs";
+import type { Env } from "@bellman/types";
 import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 import { integerOf, type ParsedOptions, valueOf } from "../args.ts";

@@ -1,4 +1,4 @@
-import type { Batch, Env } from "@bellman/envs";
+import type { Batch, Env } from "@bellman/types";
 import type { Session } from "../session.ts";
 
 /** An episode that was played to its end. */

@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { findInside } from "./_find_inside.ts";
 
 /** What wrappers need to know of a game, besides what every environment tells. */

@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { EnvWrapper } from "../wrappers/env_wrapper.ts";
 
 /**

@@ -5,7 +5,8 @@ import { type GameStatistics, GameTally, isLifeLost } from "./_game_tally.ts";
 import { NoopStarts } from "./_noop_starts.ts";
 import type { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
 import type { PreprocessingSettings } from "./preprocessing_options.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 
 const NOOP = 0;
 
@@ -162,20 +163,20 @@ export class FusedGame {
     this.#seesBoth = false;
   }
 
-  save(): Snapshot {
+  save(): StateTree {
     return {
-      ale: this.#ale.snapshot(),
+      ale: this.#ale.save(),
       starts: this.#starts.save(),
       tally: this.#tally.save(),
       lives: this.#lives,
       steps: this.#steps,
       isOver: this.#isOver,
       isBetweenLives: this.#isBetweenLives,
-      untold: structuredClone(this.#untold) as unknown as Snapshot,
+      untold: structuredClone(this.#untold) as unknown as StateTree,
     };
   }
 
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     const own = snapshotRecord(state, [
       "ale",
       "starts",
@@ -186,7 +187,7 @@ export class FusedGame {
       "isBetweenLives",
       "untold",
     ]);
-    this.#ale.restore(own.ale);
+    this.#ale.load(own.ale);
     this.#starts.load(own.starts);
     this.#tally.load(own.tally);
     this.#lives = own.lives as number;

@@ -1,5 +1,5 @@
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { EpisodeStatistics } from "../vec_env.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { EpisodeStatistics, StateTree } from "@bellman/types";
 
 /** A game that has ended; which copy it ran in is for others to say. */
 export type GameStatistics = Required<Omit<EpisodeStatistics, "env">>;
@@ -55,7 +55,7 @@ export class GameTally {
     };
   }
 
-  save(): Snapshot {
+  save(): StateTree {
     return {
       return: this.#return,
       length: this.#length,
@@ -66,7 +66,7 @@ export class GameTally {
     };
   }
 
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     const own = snapshotRecord(state, [
       "return",
       "length",

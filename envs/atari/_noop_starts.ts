@@ -1,5 +1,5 @@
 import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../random.ts";
-import type { Snapshot } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 
 /** The stream of a game's seed from which its starts are drawn. */
 const STREAM = 1;
@@ -33,11 +33,11 @@ export class NoopStarts {
     return this.#max === 0 ? 0 : 1 + this.#random.integer(this.#max);
   }
 
-  save(): Snapshot {
+  save(): StateTree {
     return this.#random?.save() ?? null;
   }
 
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     this.#random = state === null ? undefined : streamOf(DEFAULT_SEED);
     this.#random?.load(state);
   }

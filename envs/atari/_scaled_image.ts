@@ -1,4 +1,4 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 
 /**
  * A picture in another size; each pixel is the nearest one, so that games keep

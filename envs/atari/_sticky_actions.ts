@@ -1,4 +1,5 @@
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 import { MersenneTwister } from "./_mersenne_twister.ts";
 
 const NOOP = 0;
@@ -38,12 +39,12 @@ export class StickyActions {
   }
 
   /** Random stream and last action. */
-  save(): Snapshot {
+  save(): StateTree {
     return { last: this.#last, random: this.#random.save() };
   }
 
   /** Goes on from what `save` returned. */
-  load(saved: Snapshot): void {
+  load(saved: StateTree): void {
     const { last, random } = snapshotRecord(saved, ["last", "random"]);
     this.#random.load(random);
     this.#last = last as number;

@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import { checkSeed } from "../_check_seed.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 import { ATARI_ACTIONS } from "./atari_actions.ts";
 import { checkState, loadState, saveState } from "./_ale_state.ts";
 import {
@@ -39,10 +40,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
  *
  * if (isAtariInstalled()) {
  *   using ale = new Ale("breakout");
- *   const before = ale.snapshot();
+ *   const before = ale.save();
  *   for (let i = 0; i < 10; i++) ale.act(1);
  *   const memory = ale.ram();
- *   ale.restore(before);
+ *   ale.load(before);
  *   for (let i = 0; i < 10; i++) ale.act(1);
  *   assertEquals(ale.ram(), memory);
  * }
@@ -254,7 +255,7 @@ export class Ale implements Disposable {
    * @throws {Error} If the game is Miniature Golf, whose states the library
    * saves in another form than it loads.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     if (this.game.id === "miniature_golf") {
       throw new Error(
         "Cannot take a snapshot of miniature_golf: the library does not save its score",
@@ -276,11 +277,11 @@ export class Ale implements Disposable {
    * a frame, and so leaves an older picture on the screen, that picture may be
    * another one.
    *
-   * @param snapshot What `snapshot` of an emulator with this game and these
+   * @param snapshot What `save` of an emulator with this game and these
    * settings returned, also in another process.
    * @throws {TypeError} If it is no such snapshot.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const record = snapshotRecord(snapshot, [
       "settings",
       "state",

@@ -21,7 +21,7 @@ function assertSame(a: string, b: string): void {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const stateOf = (ale: Ale): Bytes =>
-  (ale.snapshot() as unknown as { state: Bytes }).state;
+  (ale.save() as unknown as { state: Bytes }).state;
 
 // In Yars' Revenge missiles stay where they are for frames on end.
 for (const game of [...BAR_GAMES, "yars_revenge"]) {
@@ -33,14 +33,14 @@ for (const game of [...BAR_GAMES, "yars_revenge"]) {
       using other = new Ale(game, { ...STICKY, seed: 4, systemSeed: 5 });
       for (let i = 0; i < 6; i++) {
         play(ale, 50 * i, i);
-        const snapshot = ale.snapshot();
+        const snapshot = ale.save();
         const copy = structuredClone(snapshot);
         const first = play(ale, 40, i);
         assertEquals(snapshot, copy);
-        ale.restore(snapshot);
+        ale.load(snapshot);
         assertSame(play(ale, 40, i), first);
         play(other, 10 * i, 9);
-        other.restore(copy);
+        other.load(copy);
         assertEquals(other.screen(), (copy as { screen: Bytes }).screen);
         assertSame(play(other, 40, i), first);
       }
@@ -56,7 +56,7 @@ Deno.test({
     const games = BAR_GAMES.map((game) => {
       using ale = new Ale(game, STICKY);
       play(ale, 150, 1);
-      const snapshot = ale.snapshot();
+      const snapshot = ale.save();
       digests.push(sha256(play(ale, 60, 2)));
       return { game, options: { ...STICKY, seed: 99 }, snapshot };
     });
@@ -89,20 +89,20 @@ Deno.test({
       }
       return frames.join();
     };
-    const whole = ale.snapshot();
+    const whole = ale.save();
     assertEquals(isMidFrame(stateOf(ale)), false);
     for (let i = 0; i < 500 && !isMidFrame(stateOf(ale)); i++) ale.act(i % 6);
     assertEquals(isMidFrame(stateOf(ale)), true);
-    const mid = ale.snapshot();
+    const mid = ale.save();
     const afterMid = memory(ale);
     using other = new Ale("tic_tac_toe_3d");
-    other.restore(mid);
+    other.load(mid);
     assertEquals(isMidFrame(stateOf(other)), true);
     assertEquals(memory(other), afterMid);
-    other.restore(whole);
+    other.load(whole);
     const afterWhole = memory(other);
-    other.restore(mid);
-    other.restore(whole);
+    other.load(mid);
+    other.load(whole);
     assertEquals(memory(other), afterWhole);
   },
 });
@@ -113,10 +113,10 @@ Deno.test({
   fn() {
     using ale = new Ale("breakout");
     for (let i = 0; !ale.gameOver; i++) ale.act(i % 3 === 0 ? 1 : 4);
-    const end = ale.snapshot();
+    const end = ale.save();
     ale.reset();
     const first = play(ale, 50, 1);
-    ale.restore(end);
+    ale.load(end);
     const seen = [ale.screen(), ale.ram(), ale.frameNumber];
     assertEquals([ale.gameOver, ale.act(1)], [true, 0]);
     assertEquals([ale.screen(), ale.ram(), ale.frameNumber], seen);
@@ -131,9 +131,9 @@ Deno.test({
   fn() {
     using ale = new Ale("pacman");
     play(ale, 200, 1);
-    const [snapshot, rgb, gray] = [ale.snapshot(), ale.rgb(), ale.gray()];
+    const [snapshot, rgb, gray] = [ale.save(), ale.rgb(), ale.gray()];
     play(ale, 30, 2);
-    ale.restore(snapshot);
+    ale.load(snapshot);
     assertEquals(ale.rgb(), rgb);
     assertEquals(ale.gray(), gray);
   },
@@ -149,7 +149,7 @@ Deno.test({
     using mode = new Ale("breakout", { mode: 4 });
     using limited = new Ale("breakout", { maxNumFramesPerEpisode: 99 });
     play(ale, 10, 1);
-    const snapshot = ale.snapshot() as Record<string, Bytes>;
+    const snapshot = ale.save() as Record<string, Bytes>;
     const broken = snapshot.state.slice(0, 500);
     const flipped = snapshot.state.slice();
     flipped[90] ^= 1;
@@ -159,17 +159,17 @@ Deno.test({
       [{ ...snapshot, state: new Uint8Array(3) }, "its state is broken"],
       [{ ...snapshot, state: [1, 2] }, "its state is broken"],
       [{ ...snapshot, ram: broken }, "of other settings"],
-      [pong.snapshot(), "its state is broken"],
-      [limited.snapshot(), "of other settings"],
+      [pong.save(), "its state is broken"],
+      [limited.save(), "of other settings"],
       // One bit of what the library would read lengths from.
       [{ ...snapshot, state: flipped }, "its state is broken"],
-      [sticky.snapshot(), "of other settings"],
-      [mode.snapshot(), "of other settings"],
+      [sticky.save(), "of other settings"],
+      [mode.save(), "of other settings"],
     ];
     for (const [value, message] of refused) {
-      assertThrows(() => ale.restore(value as never), TypeError, message);
+      assertThrows(() => ale.load(value as never), TypeError, message);
     }
-    assertEquals(ale.snapshot(), snapshot);
+    assertEquals(ale.save(), snapshot);
   },
 });
 
@@ -178,6 +178,6 @@ Deno.test({
   ignore,
   fn() {
     using ale = new Ale("miniature_golf");
-    assertThrows(() => ale.snapshot(), Error, "snapshot of miniature_golf");
+    assertThrows(() => ale.save(), Error, "snapshot of miniature_golf");
   },
 });

@@ -71,11 +71,11 @@ test("ends Chopper Command with the last life, whatever is pushed then", () => {
   using ale = new Ale("chopper_command");
   for (let i = 0; i < 30_000 && !ale.gameOver; i++) ale.act(i % 8 < 4 ? 3 : 0);
   assertEquals(ale.lives, 0);
-  const seen = [ale.ram(), ale.frameNumber], end = ale.snapshot();
+  const seen = [ale.ram(), ale.frameNumber], end = ale.save();
   assertEquals([ale.act(1), ale.ram(), ale.frameNumber], [0, ...seen]);
   ale.reset();
   assertEquals(ale.gameOver, false);
-  ale.restore(end);
+  ale.load(end);
   assertEquals([ale.gameOver, ale.act(1)], [true, 0]);
 });
 

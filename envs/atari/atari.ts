@@ -1,6 +1,6 @@
 import { AtariEnv } from "./atari_env.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { gameOfId } from "./_game_of_id.ts";
 import { limitedSpec } from "./_limited_spec.ts";
 import {

@@ -1,9 +1,16 @@
 import { checkAction } from "../_check_action.ts";
 import { checkSeed } from "../_check_seed.ts";
-import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type {
+  BoxSpace,
+  DiscreteSpace,
+  Env,
+  RenderOptions,
+  RgbImage,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { BoxSpace, DiscreteSpace } from "../space.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import { box, discrete } from "../space_constructors.ts";
 import { Ale } from "./ale.ts";
 import { type AtariEnvOptions, resolveAtariOptions } from "./atari_options.ts";
@@ -160,9 +167,9 @@ export class AtariEnv implements Env<Uint8Array, number> {
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
-      ale: this.ale.snapshot(),
+      ale: this.ale.save(),
       random: this.#random.save(),
       status: this.#status,
     };
@@ -171,17 +178,17 @@ export class AtariEnv implements Env<Uint8Array, number> {
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` of an environment with this game and these
+   * @param snapshot What `save` of an environment with this game and these
    * settings returned, also in another process.
    * @throws {TypeError} If it is no such snapshot.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { ale, random, status } = snapshotRecord(snapshot, [
       "ale",
       "random",
       "status",
     ]);
-    this.ale.restore(ale);
+    this.ale.load(ale);
     this.#random.load(random);
     this.#status = status as "new" | "running" | "ended";
   }

@@ -178,10 +178,10 @@ test("refuses wrong settings, actions and snapshots", () => {
   withEnv((env) => {
     assertThrows(() => env.step(0), Error, "has not begun");
     env.reset({ seed: 1 });
-    const before = env.snapshot();
+    const before = env.save();
     assertThrows(() => env.step(4), RangeError, "Cannot take action 4");
     assertThrows(() => env.reset({ seed: -1 }), RangeError, "with -1");
-    assertThrows(() => env.restore({ ale: null }), TypeError, "no 'random'");
-    assertEquals(env.snapshot(), before);
+    assertThrows(() => env.load({ ale: null }), TypeError, "no 'random'");
+    assertEquals(env.save(), before);
   });
 });

@@ -1,6 +1,6 @@
 import { checkStepLimit } from "../_check_step_limit.ts";
 import { givenOptions } from "../_given_options.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import type { EnvRegistration } from "../registration.ts";
 import { register, type RegistryOptions } from "../registry.ts";
 import { atari } from "./atari.ts";

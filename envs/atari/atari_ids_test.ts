@@ -41,7 +41,7 @@ function settingsOf(id: string, registry: EnvRegistry): unknown[] {
       env.step(0);
       return inner.ale.frameNumber - before;
     }));
-    const { settings } = inner.ale.snapshot() as { settings: string };
+    const { settings } = inner.ale.save() as { settings: string };
     const [chance, limit] = settings.split(",").slice(-2).map(Number);
     return [inner.ale.game.id, [...frames].sort().join(), chance, limit];
   } finally {

@@ -3,7 +3,7 @@ import { atari } from "./atari.ts";
 import type { AtariEnv } from "./atari_env.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { checkEnv } from "../check_env.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { isAtariInstalled } from "./is_atari_installed.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
 import "./register.ts";

@@ -2,19 +2,21 @@ import { checkAction } from "../_check_action.ts";
 import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
 import { copySeeds } from "../copy_seeds.ts";
-import type { EnvSpec } from "../env.ts";
-import { FrameStacker } from "../_frame_stacker.ts";
-import { DEFAULT_SEED } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { BoxArray, Space } from "../space.ts";
-import { box, discrete } from "../space_constructors.ts";
 import type {
   Batch,
+  BoxArray,
+  EnvSpec,
   EpisodeStatistics,
+  Space,
+  StateTree,
   VecEnv,
   VecResetOptions,
   VecStep,
-} from "../vec_env.ts";
+} from "@bellman/types";
+import { FrameStacker } from "../_frame_stacker.ts";
+import { DEFAULT_SEED } from "../random.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import { box, discrete } from "../space_constructors.ts";
 import { Ale } from "./ale.ts";
 import type { AtariOptions } from "./atari.ts";
 import { checkNoop } from "./_check_noop.ts";
@@ -229,7 +231,7 @@ export class AtariVecEnv implements VecEnv {
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
       settings: this.#settings,
       games: this.#games.map((game) => game.save()),
@@ -241,11 +243,11 @@ export class AtariVecEnv implements VecEnv {
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    * @throws {RangeError} If it is of another number of copies.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const record = snapshotRecord(snapshot, [
       "settings",
       "games",
@@ -258,7 +260,7 @@ export class AtariVecEnv implements VecEnv {
         `Cannot restore ${this.spec.id}: the snapshot is of other settings`,
       );
     }
-    const states = games as Snapshot[];
+    const states = games as StateTree[];
     checkSnapshotCopies(this.numEnvs, states.length);
     this.#stacker.load(observations);
     this.#games.forEach((game, i) => game.load(states[i]));

@@ -10,7 +10,7 @@ import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec } from "../testdata/play.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
-import type { EpisodeStatistics, VecEnv } from "../vec_env.ts";
+import type { EpisodeStatistics, VecEnv } from "@bellman/types";
 import { WorkerVecEnv } from "../workers/worker_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
@@ -86,12 +86,12 @@ Deno.test({
     theirs.reset({ seed: 2 });
     const first = assertSameCourse(ours, theirs, { steps: 150 });
     assert(first.games > COPIES && first.ended > first.games);
-    const snapshots = [ours.snapshot(), theirs.snapshot()];
+    const snapshots = [ours.save(), theirs.save()];
     const run = { steps: 60, seed: 3 };
     const expected = assertSameCourse(ours, theirs, run);
     assert(expected.games > 0);
     const others = [fused(), wrapped(id, options)] as const;
-    others.forEach((env, i) => env.restore(snapshots[i]));
+    others.forEach((env, i) => env.load(snapshots[i]));
     assertEquals(assertSameCourse(...others, run), expected);
     close(ours, theirs, ...others);
   },
@@ -183,11 +183,11 @@ Deno.test({
     assertSameBytes(hosted.reset({ seed: 5 }), alone.reset({ seed: 5 }));
     const { games } = assertSameCourse(hosted, alone, { steps: 60 });
     assert(games >= numEnvs);
-    const snapshots = [hosted.snapshot(), alone.snapshot()];
+    const snapshots = [hosted.save(), alone.save()];
     hosted.reset();
     alone.reset();
-    hosted.restore(snapshots[0]);
-    alone.restore(snapshots[1]);
+    hosted.load(snapshots[0]);
+    alone.load(snapshots[1]);
     assertSameCourse(hosted, alone, { steps: 20, seed: 1 });
     close(hosted, alone);
   },
@@ -209,7 +209,7 @@ Deno.test({
       env.reset({ seed: 0 });
       return env;
     };
-    const env = made({}), before = env.snapshot();
+    const env = made({}), before = env.save();
     for (
       const options of [
         { size: { width: 30, height: 21 } },
@@ -220,13 +220,13 @@ Deno.test({
     ) {
       const other = made(options);
       assertThrows(
-        () => env.restore(other.snapshot()),
+        () => env.load(other.save()),
         TypeError,
         "Cannot restore ALE/Pong-v5: the snapshot is of other settings",
       );
       other.close();
     }
-    assertEquals(env.snapshot(), before);
+    assertEquals(env.save(), before);
     env.close();
   },
 });
@@ -242,7 +242,7 @@ Deno.test({
       size: SMALL,
     });
     assertThrows(
-      () => other.restore(env.snapshot()),
+      () => other.load(env.save()),
       RangeError,
       "Cannot restore 1 copies from a snapshot of 2",
     );
@@ -259,7 +259,7 @@ Deno.test({
       env.step(Int32Array.from(actions));
     assertThrows(step(0, 0), Error, "have not begun: call reset first");
     env.reset({ seed: 0 });
-    const before = env.snapshot();
+    const before = env.save();
     assertThrows(step(0), RangeError, "Cannot step 2 copies with 1");
     assertThrows(step(0, 4), RangeError, "Cannot take action 4");
     assertThrows(
@@ -267,7 +267,7 @@ Deno.test({
       RangeError,
       "Cannot take action 0.5",
     );
-    assertEquals(env.snapshot(), before);
+    assertEquals(env.save(), before);
     close(env);
   },
 });

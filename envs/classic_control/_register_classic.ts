@@ -1,6 +1,5 @@
-import type { Env, EnvSpec } from "../env.ts";
+import type { Env, EnvSpec, VecEnv } from "@bellman/types";
 import { register } from "../registry.ts";
-import type { VecEnv } from "../vec_env.ts";
 import type { BatchedOptions } from "./dynamics_vec_env.ts";
 
 /** The two forms of an environment. */

@@ -1,6 +1,5 @@
 import { sample } from "../sample.ts";
-import type { BoxArray, Space } from "../space.ts";
-import type { Env } from "../env.ts";
+import type { BoxArray, Env, Space } from "@bellman/types";
 import type { SeededRandom } from "../random.ts";
 import type { Forms } from "./_register_classic.ts";
 import { AcrobotEnv } from "./acrobot_env.ts";

@@ -1,4 +1,4 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 import { ACROBOT } from "./acrobot_dynamics.ts";
 import { renderAcrobot } from "./acrobot_render.ts";
 import { DynamicsEnv } from "./dynamics_env.ts";

@@ -1,7 +1,7 @@
 import { CartPoleEnv } from "./cart_pole_env.ts";
 import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
 const STEPS = 1000;

@@ -1,4 +1,4 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 import { CART_POLE } from "./cart_pole_dynamics.ts";
 import { renderCartPole } from "./cart_pole_render.ts";
 import { DynamicsEnv } from "./dynamics_env.ts";

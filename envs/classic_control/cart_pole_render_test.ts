@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import type { RgbImage } from "../env.ts";
+import type { RgbImage } from "@bellman/types";
 import { renderCartPole } from "./cart_pole_render.ts";
 import { assertMirrored, colorsOf, pixel } from "./_render_testing.ts";
 

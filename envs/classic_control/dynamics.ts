@@ -1,5 +1,4 @@
-import type { RandomSource } from "../random.ts";
-import type { BoxSpace, DiscreteSpace } from "../space.ts";
+import type { BoxSpace, DiscreteSpace, RandomSource } from "@bellman/types";
 
 /**
  * The rules of an environment whose state is a few float64 numbers, whose

@@ -1,8 +1,15 @@
 import { checkAction } from "../_check_action.ts";
-import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type {
+  Env,
+  RenderOptions,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import type { Dynamics } from "./dynamics.ts";
 
 /**
@@ -121,7 +128,7 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
       state: this.state.slice(),
       status: this.#status,
@@ -134,10 +141,10 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { state, status, lastAction, random } = snapshotRecord(snapshot, [
       "state",
       "status",

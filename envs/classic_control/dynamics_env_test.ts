@@ -6,7 +6,7 @@ import {
 } from "@std/assert";
 import { SeededRandom } from "../random.ts";
 import { contains } from "../contains.ts";
-import type { SpaceValue } from "../space.ts";
+import type { SpaceValue } from "@bellman/types";
 import { CartPoleEnv } from "./cart_pole_env.ts";
 import { FORMS, randomActions, type TestedForms } from "./_testing.ts";
 
@@ -78,10 +78,10 @@ for (const [name, { single }] of Object.entries(FORMS)) {
     const env = new single(), other = new single();
     env.reset({ seed: 2 });
     play(env, 20);
-    const snapshot = structuredClone(env.snapshot());
+    const snapshot = structuredClone(env.save());
     const picture = env.render({ width: 60, height: 40 });
     const wanted = play(env, 300);
-    other.restore(snapshot);
+    other.load(snapshot);
     assertEquals(other.render({ width: 60, height: 40 }), picture);
     assertEquals(play(other, 300), wanted);
   });
@@ -109,7 +109,7 @@ Deno.test("A step outside of an episode is refused", () => {
   assertEquals(env.step(1).terminated, true);
   assertThrows(() => env.step(0), Error, "ended in the step before: call");
   const other = new CartPoleEnv();
-  other.restore(env.snapshot());
+  other.load(env.save());
   assertThrows(() => other.step(0), Error, "ended in the step before");
   env.reset();
   env.step(0);
@@ -124,15 +124,15 @@ Deno.test("Actions, states and snapshots that do not fit are refused", () => {
   for (const state of [[1], [1, 2, 3, NaN]]) {
     assertThrows(() => env.setState(state), RangeError, "4 finite numbers");
   }
-  assertThrows(() => env.restore(null), TypeError, "no 'state'");
+  assertThrows(() => env.load(null), TypeError, "no 'state'");
   const pendulum = new FORMS["Pendulum-v1"].single();
-  assertThrows(() => env.restore(pendulum.snapshot()), TypeError, "CartPole");
+  assertThrows(() => env.load(pendulum.save()), TypeError, "CartPole");
   assertThrows(() => env.reset({ seed: -1 }), RangeError, "seed");
 });
 
 Deno.test("A snapshot of an environment that was never reset is one too", () => {
   const env = new CartPoleEnv();
   env.reset({ seed: 0 });
-  env.restore(new CartPoleEnv().snapshot());
+  env.load(new CartPoleEnv().save());
   assertThrows(() => env.step(0), Error, "has not begun");
 });

@@ -2,10 +2,17 @@ import { areFinite, checkAction } from "../_check_action.ts";
 import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
 import { CopyStreams } from "../_copy_streams.ts";
-import type { EnvSpec } from "../env.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { BoxArray, Space } from "../space.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  BoxArray,
+  EnvSpec,
+  Space,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 import type { Dynamics } from "./dynamics.ts";
 
 /** Settings of the batched environments. */
@@ -181,7 +188,7 @@ export class DynamicsVecEnv implements VecEnv {
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
       states: this.states.slice(),
       steps: this.#steps.slice(),
@@ -193,11 +200,11 @@ export class DynamicsVecEnv implements VecEnv {
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    * @throws {RangeError} If it is of another number of copies.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { states, steps, observations, randoms } = snapshotRecord(snapshot, [
       "states",
       "steps",

@@ -1,9 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { EnvSpec } from "../env.ts";
+import type { EnvSpec, StateTree, VecEnv, VecStep } from "@bellman/types";
 import { SeededRandom } from "../random.ts";
-import type { Snapshot } from "../snapshot.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import type { VecEnv, VecStep } from "../vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
 import { PendulumVecEnv } from "./pendulum_vec_env.ts";
@@ -54,11 +52,11 @@ for (const [name, { single, batched }] of Object.entries(FORMS)) {
     const env = new batched(options);
     env.reset({ seed: 4 });
     play(env, 50, 0);
-    const snapshot = structuredClone(env.snapshot());
+    const snapshot = structuredClone(env.save());
     const observations = env.observations().slice();
     const wanted = play(env, 200, 1);
     const other = new batched(options);
-    other.restore(snapshot);
+    other.load(snapshot);
     assertEquals(other.observations(), observations);
     assertEquals(play(other, 200, 1), wanted);
   });
@@ -108,7 +106,7 @@ Deno.test("A batch resets in the step that ends an episode", () => {
 Deno.test("A batch refuses actions that it cannot take", () => {
   const env = new CartPoleVecEnv({ numEnvs: 2 });
   env.reset({ seed: 0 });
-  const before = env.snapshot();
+  const before = env.save();
   const cases: [ArrayLike<number>, string][] = [
     [Int32Array.of(0), "1 numbers of actions: expected 2"],
     [Int32Array.of(0, 2), "Cannot take action 2"],
@@ -119,7 +117,7 @@ Deno.test("A batch refuses actions that it cannot take", () => {
   for (const [actions, message] of cases) {
     assertThrows(() => env.step(actions as Int32Array), RangeError, message);
   }
-  assertEquals(env.snapshot(), before);
+  assertEquals(env.save(), before);
 });
 
 Deno.test("A batch of boxes refuses what is not finite or not float32", () => {
@@ -153,13 +151,13 @@ Deno.test("A batch refuses snapshots of others", () => {
   const env = new CartPoleVecEnv({ numEnvs: 2 });
   const three = new CartPoleVecEnv({ numEnvs: 3 });
   const pendulum = new PendulumVecEnv({ numEnvs: 2 });
-  const cases: [Snapshot, string][] = [
-    [three.snapshot(), "2 copies from a snapshot of 3"],
-    [pendulum.snapshot(), "states of 4 numbers"],
+  const cases: [StateTree, string][] = [
+    [three.save(), "2 copies from a snapshot of 3"],
+    [pendulum.save(), "states of 4 numbers"],
     [null, "no 'states'"],
   ];
   for (const [snapshot, message] of cases) {
-    assertThrows(() => env.restore(snapshot), Error, message);
+    assertThrows(() => env.load(snapshot), Error, message);
   }
 });
 

@@ -3,7 +3,7 @@ import reference from "../../tests/reference/env_dynamics.json" with {
   type: "json",
 };
 import { make } from "../registry.ts";
-import type { SpaceValue } from "../space.ts";
+import type { SpaceValue } from "@bellman/types";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { FORMS } from "./_testing.ts";
 import "./register.ts";

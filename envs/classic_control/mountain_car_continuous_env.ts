@@ -1,4 +1,4 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 import { MOUNTAIN_CAR_CONTINUOUS } from "./mountain_car_continuous_dynamics.ts";
 import { renderMountainCar } from "./mountain_car_render.ts";
 import { DynamicsEnv } from "./dynamics_env.ts";

@@ -1,4 +1,4 @@
-import type { RandomSource } from "../random.ts";
+import type { RandomSource } from "@bellman/types";
 import { box, discrete } from "../space_constructors.ts";
 import type { Dynamics, DynamicsRows, ObservationRow } from "./dynamics.ts";
 

@@ -1,4 +1,4 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 import { Canvas, type Color, type Point } from "../render/canvas.ts";
 import { rectangle, turned } from "../render/rectangle.ts";
 import { MAX_POSITION, MIN_POSITION } from "./mountain_car_dynamics.ts";

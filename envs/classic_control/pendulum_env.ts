@@ -1,4 +1,4 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 import { PENDULUM } from "./pendulum_dynamics.ts";
 import { renderPendulum } from "./pendulum_render.ts";
 import { DynamicsEnv } from "./dynamics_env.ts";

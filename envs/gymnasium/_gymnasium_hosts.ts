@@ -1,6 +1,6 @@
 import { ChildGroup } from "../_process/child_group.ts";
-import type { RgbImage, StepResult } from "../env.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import type { RgbImage, StateTree, StepResult } from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 import type {
   GroupAnswer,
   GroupArrays,
@@ -111,16 +111,16 @@ export class GymnasiumHosts implements GroupHosts {
         return line.ask("reset", seedBytes(command.seeds ?? []));
       case "step":
         return line.ask("step", ...this.#actions[group]);
-      case "snapshot":
+      case "save":
         return line.ask("snapshot");
-      case "restore":
+      case "load":
         return line.ask("restore", ...statePieces(command.snapshot));
     }
   }
 
   /** A restore plays actions again, of each copy for itself. */
   patience(group: number, command: GroupCommand): number {
-    if (command.type !== "restore") return 1;
+    if (command.type !== "load") return 1;
     const { actions } = snapshotRecord(command.snapshot, ["actions"]);
     const { numEnvs } = this.groups[group];
     const all = this.#actions[group].reduce((sum, it) => sum + it.length, 0);
@@ -241,7 +241,7 @@ export class GymnasiumHosts implements GroupHosts {
 }
 
 /** The state of a group as plain data. */
-function readState(answer: Uint8Array): Snapshot {
+function readState(answer: Uint8Array): StateTree {
   const sizes = new Uint32Array(answer.slice(HEAD, HEAD + 8).buffer);
   const first = HEAD + 8, second = first + sizes[0], third = second + sizes[1];
   return {
@@ -252,7 +252,7 @@ function readState(answer: Uint8Array): Snapshot {
 }
 
 /** The state of a group as bytes. */
-function statePieces(snapshot: Snapshot): Uint8Array[] {
+function statePieces(snapshot: StateTree): Uint8Array[] {
   const state = snapshotRecord(snapshot, [
     "episodes",
     "actions",

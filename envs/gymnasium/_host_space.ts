@@ -1,4 +1,4 @@
-import type { BoxDtype, Space } from "../space.ts";
+import type { BoxDtype, Space } from "@bellman/types";
 import {
   box,
   discrete,

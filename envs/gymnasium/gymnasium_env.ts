@@ -7,12 +7,14 @@ import type {
   EnvSpec,
   RenderOptions,
   RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
   StepResult,
-} from "../env.ts";
+} from "@bellman/types";
 import { EnvDataError } from "../env_data_error.ts";
 import { DEFAULT_SEED } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import type {
   GroupAnswer,
   GroupArrays,
@@ -168,11 +170,11 @@ export class GymnasiumEnv implements Env {
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
       status: this.#status,
       isSeeded: this.#isSeeded,
-      host: this.#ask("take a snapshot of", { type: "snapshot" }).snapshot!,
+      host: this.#ask("take a snapshot of", { type: "save" }).snapshot!,
     };
   }
 
@@ -180,16 +182,16 @@ export class GymnasiumEnv implements Env {
    * Goes on from a snapshot: exactly, or, where the episode cannot be played
    * again, with a step that tells that it was truncated.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {RangeError} If it is of another environment.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { status, isSeeded, host } = snapshotRecord(snapshot, [
       "status",
       "isSeeded",
       "host",
     ]);
-    const command: GroupCommand = { type: "restore", snapshot: host };
+    const command: GroupCommand = { type: "load", snapshot: host };
     const patience = this.#hosts.patience(0, command);
     this.#ask("restore", command, patience * this.#stepTimeoutMs);
     this.#status = status as Status;

@@ -3,7 +3,7 @@ import { checkEnv } from "../check_env.ts";
 import { contains } from "../contains.ts";
 import { SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
-import type { DictSpace, SpaceValue } from "../space.ts";
+import type { DictSpace, SpaceValue } from "@bellman/types";
 import {
   childrenOf,
   isGone,
@@ -243,7 +243,7 @@ test("an episode that cannot be played again is truncated", () => {
   env.step(0);
   env.step(0);
   const { observation } = env.step(1);
-  env.restore(env.snapshot());
+  env.load(env.save());
   const lost = { observation, reward: 0, terminated: false, truncated: true };
   assertEquals(env.step(0), lost);
   assertThrows(() => env.step(0), Error, "call reset first");
@@ -273,7 +273,7 @@ test("a restore may take as long as the steps before it", () => {
   const env = open(COUNTER, { kwargs: { pause: 0.3 }, stepTimeoutMs: 1_000 });
   env.reset({ seed: 0 });
   for (let t = 0; t < 4; t++) env.step(0);
-  env.restore(env.snapshot());
+  env.load(env.save());
   assertEquals(env.step(0).observation, Float32Array.of(5));
   env.close();
 });

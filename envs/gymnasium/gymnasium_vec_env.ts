@@ -28,7 +28,7 @@ export interface GymnasiumVecEnvOptions
  * `HostedVecEnv` of `@bellman/envs/workers` describes.
  *
  * A snapshot holds where the random stream of each copy stood when its episode
- * began and the actions since then; `restore` plays those again. Where that
+ * began and the actions since then; `load` plays those again. Where that
  * leads to another observation or return than before, as with an environment
  * that draws its random numbers elsewhere than from `np_random`, the episode
  * cannot go on: the next step reports it as `truncated` with a reward of 0 and

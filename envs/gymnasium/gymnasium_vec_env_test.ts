@@ -3,9 +3,8 @@ import { isProcess, openDescriptors } from "../_process/testdata/processes.ts";
 import { CartPoleEnv } from "../classic_control/mod.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
-import type { BoxArray, SpaceValue } from "../space.ts";
+import type { Batch, BoxArray, SpaceValue, VecStep } from "@bellman/types";
 import { spacesEqual } from "../spaces_equal.ts";
-import type { Batch, VecStep } from "../vec_env.ts";
 import { allocateBatch, cloneBatch, readRow, writeRow } from "../batch.ts";
 import type { HostFailure } from "../workers/host_failure.ts";
 import {
@@ -326,17 +325,17 @@ function checkExact(id: string): void {
   env.reset({ seed: 9 });
   for (let t = 0; t < 130; t++) env.step(sampleActions(env, random));
   const seen = cloneBatch(env.observations());
-  const snapshot = env.snapshot();
+  const snapshot = env.save();
   const expected = future(env, 120);
-  env.restore(snapshot);
+  env.load(snapshot);
   assert(future(env, 120) === expected);
   const other = open(id);
-  other.restore(snapshot);
+  other.load(snapshot);
   assertEquals(cloneBatch(other.observations()), seen);
   // What was restored can be saved and restored in turn.
-  const again = other.snapshot();
+  const again = other.save();
   assert(future(other, 120) === expected);
-  other.restore(again);
+  other.load(again);
   assert(future(other, 120) === expected);
   env.close();
   other.close();
@@ -356,11 +355,11 @@ test("an episode that cannot be played again is truncated, once", () => {
   const env = open(COUNTER, { kwargs: { odd: "random" } });
   const step = misbehave(env);
   const seen = [...step.observations as Float32Array];
-  const snapshot = env.snapshot();
-  env.restore(snapshot);
+  const snapshot = env.save();
+  env.load(snapshot);
   assertEquals([...env.observations() as Float32Array], seen);
   // It stays so if it is saved again before the next step.
-  env.restore(env.snapshot());
+  env.load(env.save());
   const lost = env.step(Int32Array.of(0, 1, 0));
   assertEquals(told(lost), [[1, 0, 1], [0, 0, 0], [0, 1, 0]]);
   assertEquals((lost.finalObservations as Float32Array)[1], seen[1]);
@@ -368,9 +367,9 @@ test("an episode that cannot be played again is truncated, once", () => {
   const next = env.step(new Int32Array(3));
   assertEquals(told(next), [[1, 1, 1], [1, 0, 1], [0, 0, 0]]);
   assertEquals([...next.observations as Float32Array], [0, 1, 0]);
-  const exact = env.snapshot();
+  const exact = env.save();
   const expected = future(env, 1);
-  env.restore(exact);
+  env.load(exact);
   assertEquals(future(env, 1), expected);
   env.close();
 });
@@ -382,7 +381,7 @@ test("actions are kept as long as they are needed, within bounds", () => {
 test("a snapshot of another environment is refused", () => {
   const one = open("CartPole-v1"), other = open("FrozenLake-v1");
   one.reset({ seed: 0 });
-  const error = assertThrows(() => other.restore(one.snapshot()), RangeError);
+  const error = assertThrows(() => other.load(one.save()), RangeError);
   assert(
     error.message.startsWith("Cannot restore 3 copies of 'FrozenLake-v1'"),
   );

@@ -63,7 +63,7 @@ test("a restore may take as long as the steps before it", () => {
   using(COUNTER, options, (env) => {
     env.reset({ seed: 0 });
     for (let t = 0; t < 4; t++) env.step(new Int32Array(4));
-    env.restore(env.snapshot());
+    env.load(env.save());
     assertEquals([...env.step(new Int32Array(4)).terminated], [1, 1, 1, 1]);
   });
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { make, makeVec } from "../registry.ts";
 import type { EnvRegistry } from "../registration.ts";
 import { registerGymnasium } from "./register_gymnasium.ts";

@@ -1,4 +1,4 @@
-import type { RgbImage } from "../env.ts";
+import type { RgbImage } from "@bellman/types";
 import { type Camera, cameraOf } from "./_camera.ts";
 import { drawGround } from "./_draw_ground.ts";
 import type { PhysicsData, PhysicsModel, PhysicsShapes } from "./_physics.ts";

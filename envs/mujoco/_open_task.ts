@@ -1,4 +1,4 @@
-import type { BoxSpace } from "../space.ts";
+import type { BoxSpace } from "@bellman/types";
 import { box } from "../space_constructors.ts";
 import { openModel } from "./_open_model.ts";
 import type { PhysicsModel } from "./_physics.ts";

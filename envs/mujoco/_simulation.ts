@@ -1,5 +1,6 @@
 import type { SeededRandom } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 import type { OpenTask } from "./_open_task.ts";
 import type { PhysicsData, PhysicsModel } from "./_physics.ts";
 import type {
@@ -122,7 +123,7 @@ export class Simulation {
    *
    * @throws {TypeError} If it is no state of such a simulation.
    */
-  read(snapshot: Snapshot, origin: SnapshotOrigin): SimulationState {
+  read(snapshot: StateTree, origin: SnapshotOrigin): SimulationState {
     const { physics, place } = snapshotRecord(snapshot, ["physics", "place"]);
     const { stateSize } = this.data, { length } = this.#place;
     return {

@@ -1,4 +1,5 @@
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 import type { OpenTask } from "./_open_task.ts";
 
 /** What a snapshot is of: its numbers mean something else in any other. */
@@ -32,10 +33,10 @@ export function snapshotOrigin(
  * @throws {TypeError} If it is of another one or lacks an entry.
  */
 export function originalRecord(
-  snapshot: Snapshot,
+  snapshot: StateTree,
   origin: SnapshotOrigin,
   keys: readonly string[],
-): Record<string, Snapshot> {
+): Record<string, StateTree> {
   const wanted = Object.entries(origin);
   const names = [...wanted.map(([name]) => name), ...keys];
   const record = snapshotRecord(snapshot, names);

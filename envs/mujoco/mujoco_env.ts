@@ -1,9 +1,14 @@
 import { checkAction } from "../_check_action.ts";
 import { givenOptions } from "../_given_options.ts";
-import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type {
+  BoxSpace,
+  Env,
+  RenderOptions,
+  RgbImage,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { BoxSpace } from "../space.ts";
 import { type OpenTask, openTask } from "./_open_task.ts";
 import { openSimulations, type Simulation } from "./_simulation.ts";
 import {
@@ -190,7 +195,7 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     this.#checkOpen("take a snapshot of");
     const { physics, place } = this.#simulation.save();
     return {
@@ -205,11 +210,11 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment on the same
    * version of MuJoCo with the same `frameSkip`.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     this.#checkOpen("restore");
     const keys = ["physics", "place", "status", "random"];
     const record = originalRecord(snapshot, this.#origin, keys);

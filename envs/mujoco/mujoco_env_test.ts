@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
 import { SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
-import type { Snapshot } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
 import { TASKS } from "./_tasks.ts";
 import {
   AntEnv,
@@ -50,11 +50,11 @@ for (const name of names) {
       const env = makeTask(name, {}), other = makeTask(name, {});
       env.reset({ seed: 5 });
       course(env, 1, 40);
-      const snapshot = env.snapshot();
+      const snapshot = env.save();
       const expected = course(env, 2, 40);
-      other.restore(snapshot);
+      other.load(snapshot);
       assertEquals(course(other, 2, 40), expected);
-      env.restore(snapshot);
+      env.load(snapshot);
       assertEquals(course(env, 2, 40), expected);
       env.close();
       other.close();
@@ -69,10 +69,10 @@ Deno.test({
     const env = new HopperEnv(), other = new HopperEnv({ frameSkip: 2 });
     env.reset({ seed: 0 });
     other.reset({ seed: 1 });
-    const snapshot = env.snapshot() as Record<string, Snapshot>;
+    const snapshot = env.save() as Record<string, StateTree>;
     const { length } = snapshot.physics as Float64Array;
-    const refused: [Snapshot, message: string][] = [
-      [other.snapshot(), "with frameSkip 2: expected 4"],
+    const refused: [StateTree, message: string][] = [
+      [other.save(), "with frameSkip 2: expected 4"],
       [{ ...snapshot, task: "Walker2d" }, 'task "Walker2d": expected Hopper'],
       [{ ...snapshot, mujocoVersion: "3.3.0" }, 'mujocoVersion "3.3.0": exp'],
       // Native code would read beyond its end.
@@ -99,10 +99,10 @@ Deno.test({
     ];
     other.close();
     env.step(new Float32Array(3));
-    const before = env.snapshot();
+    const before = env.save();
     for (const [it, message] of refused) {
-      assertThrows(() => env.restore(it), TypeError, message);
-      assertEquals(env.snapshot(), before);
+      assertThrows(() => env.load(it), TypeError, message);
+      assertEquals(env.save(), before);
     }
     env.close();
   },
@@ -128,14 +128,14 @@ Deno.test({
     assertEquals(env.engine, "wasm");
     env.reset({ seed: 5 });
     course(env, 1, 20);
-    const snapshot = env.snapshot();
+    const snapshot = env.save();
     const expected = course(env, 2, 20);
     // Others make the engine's memory grow, which ends views of it.
     const others = Array.from(
       { length: 8 },
       () => new AntEnv({ engine: "wasm" }),
     );
-    env.restore(snapshot);
+    env.load(snapshot);
     assertEquals(course(env, 2, 20), expected);
     for (const it of [env, ...others]) it.close();
   },
@@ -211,7 +211,7 @@ Deno.test({
         () => env.step(push),
         () => env.reset(),
         () => env.qpos,
-        () => env.snapshot(),
+        () => env.save(),
         () => env.render(),
       ]
     ) {

@@ -2,10 +2,15 @@ import { areFinite, checkAction } from "../_check_action.ts";
 import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
 import { checkStepLimit } from "../_check_step_limit.ts";
 import { CopyStreams } from "../_copy_streams.ts";
-import type { EnvSpec } from "../env.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { BoxSpace } from "../space.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  BoxSpace,
+  EnvSpec,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { type OpenTask, openTask } from "./_open_task.ts";
 import type { ActionRow, ObservationRow } from "./_rules.ts";
 import { openSimulations, type Simulation } from "./_simulation.ts";
@@ -41,8 +46,8 @@ export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
 /** A list of a snapshot. */
 function listOf(
   origin: SnapshotOrigin,
-  entry: readonly [name: string, value: Snapshot],
-): Snapshot[] {
+  entry: readonly [name: string, value: StateTree],
+): StateTree[] {
   if (Array.isArray(entry[1])) return entry[1];
   throw wrongEntry(origin, entry, "a list");
 }
@@ -218,7 +223,7 @@ export class MujocoVecEnv implements VecEnv {
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     this.#checkOpen("take a snapshot of");
     return {
       ...this.#origin,
@@ -232,12 +237,12 @@ export class MujocoVecEnv implements VecEnv {
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment on the same
    * version of MuJoCo with the same `frameSkip`.
    * @throws {RangeError} If it is of another number of copies.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     this.#checkOpen("restore");
     const origin = this.#origin;
     const keys = ["simulations", "steps", "observations", "randoms"];

@@ -2,9 +2,8 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { cloneBatch } from "../batch.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { make, makeVec } from "../registry.ts";
-import type { Snapshot } from "../snapshot.ts";
+import type { StateTree, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import type { VecEnv } from "../vec_env.ts";
 import { isMujocoInstalled, MujocoVecEnv } from "./mod.ts";
 
 const ignore = !isMujocoInstalled();
@@ -79,13 +78,13 @@ Deno.test({
     const env = make(), other = make();
     env.reset({ seed: 2 });
     course(env, 1, 20);
-    const snapshot = env.snapshot();
+    const snapshot = env.save();
     const expected = course(env, 2, 40);
-    other.restore(snapshot);
+    other.load(snapshot);
     assertEquals(course(other, 2, 40), expected);
     const three = new MujocoVecEnv("Ant", { numEnvs: 3 });
     assertThrows(
-      () => three.restore(snapshot),
+      () => three.load(snapshot),
       RangeError,
       "Cannot restore 3 copies from a snapshot of 2",
     );
@@ -99,13 +98,13 @@ Deno.test({
   fn() {
     const env = new MujocoVecEnv("Hopper", { numEnvs: 2 });
     env.reset({ seed: 0 });
-    const snapshot = env.snapshot() as Record<string, Snapshot>;
-    const [first, second] = snapshot.simulations as Record<string, Snapshot>[];
+    const snapshot = env.save() as Record<string, StateTree>;
+    const [first, second] = snapshot.simulations as Record<string, StateTree>[];
     const short = { ...second, physics: new Float64Array(3) };
-    const [stream] = snapshot.randoms as Snapshot[];
+    const [stream] = snapshot.randoms as StateTree[];
     course(env, 1, 5);
-    const before = env.snapshot();
-    const refused: [Snapshot, message: string][] = [
+    const before = env.save();
+    const refused: [StateTree, message: string][] = [
       [{ ...snapshot, task: "Ant" }, 'with task "Ant": expected Hopper'],
       [{ ...snapshot, frameSkip: 1 }, "with frameSkip 1: expected 4"],
       [{ ...snapshot, simulations: [first, short] }, "physics of 3 numbers"],
@@ -122,15 +121,15 @@ Deno.test({
       [{ ...snapshot, randoms: [stream, 1] }, "'generator'"],
     ];
     for (const [it, message] of refused) {
-      assertThrows(() => env.restore(it), TypeError, message);
-      assertEquals(env.snapshot(), before);
+      assertThrows(() => env.load(it), TypeError, message);
+      assertEquals(env.save(), before);
     }
     assertThrows(
-      () => env.restore({ ...snapshot, randoms: [stream] }),
+      () => env.load({ ...snapshot, randoms: [stream] }),
       RangeError,
       "Cannot restore 2 copies from a snapshot of 1",
     );
-    assertEquals(env.snapshot(), before);
+    assertEquals(env.save(), before);
     env.close();
   },
 });

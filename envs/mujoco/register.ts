@@ -1,4 +1,4 @@
-import type { EnvSpec } from "../env.ts";
+import type { EnvSpec } from "@bellman/types";
 import type { EnvKwargs } from "../registration.ts";
 import { register } from "../registry.ts";
 import type { MujocoTaskName } from "./_tasks.ts";

@@ -1,4 +1,4 @@
-import type { RgbImage } from "../env.ts";
+import type { RgbImage } from "@bellman/types";
 
 /** Red, green and blue, 0 to 255. */
 export type Color = readonly [number, number, number];

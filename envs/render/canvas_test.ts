@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import type { RgbImage } from "../env.ts";
+import type { RgbImage } from "@bellman/types";
 import { Canvas } from "./canvas.ts";
 
 const BLACK = [0, 0, 0] as const;

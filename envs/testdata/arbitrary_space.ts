@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Space } from "../space.ts";
+import type { Space } from "@bellman/types";
 import {
   box,
   dict,

@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { discrete } from "../space_constructors.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
 import { TransformObservation } from "../wrappers/transform_observation.ts";

@@ -1,7 +1,11 @@
-import type { RgbImage, StepResult } from "../env.ts";
-import type { Env } from "../env.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
+import type {
+  Env,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { box, dict, discrete } from "../space_constructors.ts";
 
 /** Counts up; its observations are records. It terminates after three steps. */
@@ -32,11 +36,11 @@ export class DictEnv implements Env {
     };
   }
 
-  snapshot(): Snapshot {
+  save(): StateTree {
     return this.#count;
   }
 
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     this.#count = snapshot as number;
   }
 

@@ -1,8 +1,7 @@
 import { allocateBatch, cloneBatch, readRow, writeRow } from "../batch.ts";
-import type { Env } from "../env.ts";
+import type { Batch, Env, VecEnv } from "@bellman/types";
 import { SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
-import type { Batch, VecEnv } from "../vec_env.ts";
 
 /** Actions of all copies, drawn from a stream. */
 export function randomActions(env: VecEnv, random: SeededRandom): Batch {

@@ -1,7 +1,6 @@
 /** What every wrapper must keep to, as tests that each one's file calls. */
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Env } from "../env.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { Env, VecEnv } from "@bellman/types";
 import { playEnv, playVec, randomActions } from "./play.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 
@@ -11,13 +10,13 @@ export function testSnapshot(name: string, make: () => Env): void {
     const env = make();
     env.reset({ seed: 3 });
     playEnv(env, 25, 1);
-    const snapshot = env.snapshot();
+    const snapshot = env.save();
     const expected = playEnv(env, 60, 2);
-    env.restore(snapshot);
+    env.load(snapshot);
     assertEquals(playEnv(env, 60, 2), expected);
     const other = make();
     other.reset({ seed: 9 });
-    other.restore(snapshot);
+    other.load(snapshot);
     assertEquals(playEnv(other, 60, 2), expected);
   });
 }
@@ -35,11 +34,11 @@ export function testVecWrapper(
     const env = make();
     env.reset({ seed: 3 });
     playVec(env, 25, 1);
-    const snapshot = env.snapshot();
+    const snapshot = env.save();
     const shown = structuredClone(env.observations());
     const expected = playVec(env, 60, 2);
     for (const it of [env, make()]) {
-      it.restore(snapshot);
+      it.load(snapshot);
       assertEquals(it.observations(), shown);
       assertEquals(playVec(it, 60, 2), expected);
     }
@@ -56,9 +55,9 @@ export function testVecWrapper(
     const other = make();
     other.reset({ seed: seeds });
     assertEquals(playVec(other, 60, 1), expected);
-    const before = other.snapshot();
+    const before = other.save();
     assertThrows(() => other.reset({ seed: [...seeds, 0] }), RangeError);
-    assertEquals(other.snapshot(), before);
+    assertEquals(other.save(), before);
   });
 
   test("steps reuse their arrays", () => {

@@ -1,8 +1,13 @@
 /** An environment that returns wrong data, one kind of it at a time. */
-import type { Env, RgbImage, StepResult } from "../env.ts";
+import type {
+  Env,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { defaultRegistry, register } from "../registry.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
 import { box, discrete } from "../space_constructors.ts";
 
 type Wrong = Record<string, unknown>;
@@ -165,14 +170,14 @@ export class WrongEnv implements Env {
     return array.fill(0.1 * (this.#time % 7));
   }
 
-  snapshot(): Snapshot {
+  save(): StateTree {
     if (this.#kind === "saveThrows") throw new Error("no luck");
     const wrong = SNAPSHOTS[this.#kind];
-    if (wrong) return wrong() as Snapshot;
+    if (wrong) return wrong() as StateTree;
     return { time: this.#time, total: this.#total };
   }
 
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { time, total } = snapshot as Record<string, number>;
     this.#time = time;
     this.#total = total;

@@ -54,8 +54,8 @@ function banditRules(
       const reward = means[action] + noise;
       return { observation: 0, reward, terminated: true, truncated: false };
     },
-    save: () => pulled,
-    load: (state) => void (pulled = state as number),
+    saveRules: () => pulled,
+    loadRules: (state) => void (pulled = state as number),
     draw: (options) => renderBars(heights, { ...options, marked: pulled }),
   };
 }

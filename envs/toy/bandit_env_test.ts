@@ -51,9 +51,9 @@ Deno.test("A bandit goes on from a snapshot", () => {
     });
   const env = new BanditEnv({ deviation: 1 });
   env.reset({ seed: 3 });
-  const snapshot = structuredClone(env.snapshot());
+  const snapshot = structuredClone(env.save());
   const wanted = play(env);
   const other = new BanditEnv({ deviation: 1 });
-  other.restore(snapshot);
+  other.load(snapshot);
   assertEquals(play(other), wanted);
 });

@@ -45,8 +45,8 @@ function chainRules(
         truncated: false,
       };
     },
-    save: () => position,
-    load: (state) => void (position = state as number),
+    saveRules: () => position,
+    loadRules: (state) => void (position = state as number),
     draw: (options) => {
       const heights = Array(places).fill(0.2).with(position, 0.6);
       return renderBars(heights, { ...options, marked: position });

@@ -1,8 +1,13 @@
-import type { RenderOptions, RgbImage } from "../env.ts";
+import type {
+  BoxArray,
+  RenderOptions,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+} from "@bellman/types";
 import type { SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { BoxArray, Space, SpaceValue } from "../space.ts";
 import { allocateArray, elementCount } from "../space_arrays.ts";
 import { discrete } from "../space_constructors.ts";
 import { renderBars } from "./render_bars.ts";
@@ -44,8 +49,8 @@ function identityRules(space: Space): ToyRules {
       const observation = begin(random);
       return { observation, reward, terminated: false, truncated: false };
     },
-    save: () => copyOf(target) as Snapshot,
-    load: (state) => {
+    saveRules: () => copyOf(target) as StateTree,
+    loadRules: (state) => {
       if (!isLike(target, state)) {
         throw new TypeError(
           `Cannot restore IdentityEnv: its snapshot is of another space than ${space.type}`,
@@ -100,7 +105,7 @@ export class IdentityEnv extends ToyEnv {
   }
 }
 
-function isLike(value: SpaceValue, other: Snapshot): boolean {
+function isLike(value: SpaceValue, other: StateTree): boolean {
   if (typeof value === "number") return typeof other === "number";
   return ArrayBuffer.isView(other) && other.constructor === value.constructor &&
     other.length === (value as BoxArray).length;

@@ -6,7 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { contains } from "../contains.ts";
-import type { SpaceValue } from "../space.ts";
+import type { SpaceValue } from "@bellman/types";
 import {
   box,
   dict,
@@ -48,7 +48,7 @@ for (const actionSpace of SPACES) {
   Deno.test(`${name}: goes on from a snapshot`, () => {
     const env = new IdentityEnv({ actionSpace });
     let shown = env.reset({ seed: 1 });
-    const snapshot = structuredClone(env.snapshot());
+    const snapshot = structuredClone(env.save());
     const play = (it: IdentityEnv, from: SpaceValue) =>
       Array.from({ length: 20 }, () => {
         const result = it.step(from);
@@ -57,7 +57,7 @@ for (const actionSpace of SPACES) {
       });
     const wanted = play(env, shown);
     const other = new IdentityEnv({ actionSpace });
-    other.restore(snapshot);
+    other.load(snapshot);
     assertEquals(play(other, shown), wanted);
     shown = other.reset({ seed: 1 });
     assertEquals(other.render({ width: 40, height: 20 }).data.length, 2400);
@@ -98,5 +98,5 @@ Deno.test("What does not fit is refused", () => {
   const env = new IdentityEnv();
   assertThrows(() => env.step(0), Error, "call reset first");
   const other = new IdentityEnv({ actionSpace: SPACES[4] });
-  assertThrows(() => env.restore(other.snapshot()), TypeError, "discrete");
+  assertThrows(() => env.load(other.save()), TypeError, "discrete");
 });

@@ -1,6 +1,6 @@
 import { register } from "../registry.ts";
 import type { EnvKwargs } from "../registration.ts";
-import type { Space } from "../space.ts";
+import type { Space } from "@bellman/types";
 import {
   box,
   discrete,

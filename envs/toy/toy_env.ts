@@ -1,8 +1,15 @@
 import { checkAction } from "../_check_action.ts";
-import type { Env, RenderOptions, RgbImage, StepResult } from "../env.ts";
+import type {
+  Env,
+  RenderOptions,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
+import { snapshotRecord } from "../snapshot.ts";
 
 /** What a toy environment does: its rules, which keep its state. */
 export interface ToyRules<
@@ -18,9 +25,9 @@ export interface ToyRules<
   /** Takes one step. */
   advance(action: A, random: SeededRandom): StepResult<O>;
   /** The state, as plain data. */
-  save(): Snapshot;
+  saveRules(): StateTree;
   /** Goes on from a state. */
-  load(state: Snapshot): void;
+  loadRules(state: StateTree): void;
   /** Draws the present state. */
   draw(options?: RenderOptions): RgbImage;
 }
@@ -102,9 +109,9 @@ export class ToyEnv<
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
-      own: this.#rules.save(),
+      own: this.#rules.saveRules(),
       isRunning: this.#isRunning,
       random: this.#random?.save() ?? null,
     };
@@ -113,16 +120,16 @@ export class ToyEnv<
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { own, isRunning, random } = snapshotRecord(snapshot, [
       "own",
       "isRunning",
       "random",
     ]);
-    this.#rules.load(own);
+    this.#rules.loadRules(own);
     this.#isRunning = isRunning as boolean;
     this.#random = random === null ? undefined : new SeededRandom(0);
     this.#random?.load(random);

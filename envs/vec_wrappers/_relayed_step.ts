@@ -1,4 +1,4 @@
-import type { VecStep } from "../vec_env.ts";
+import type { VecStep } from "@bellman/types";
 
 /** A step that a wrapper fills from the one inside and changes. */
 export type RelayedStep = { -readonly [K in keyof VecStep]: VecStep[K] };

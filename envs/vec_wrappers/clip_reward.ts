@@ -1,5 +1,5 @@
 import { type ClipRewardOptions, clipTo } from "../_clip_range.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import { VecTransformReward } from "./transform_reward.ts";
 
 /**

@@ -1,17 +1,15 @@
 /** Each wrapper does to many copies what its single form does to each. */
 import { assertEquals } from "@std/assert";
 import { readRow } from "../batch.ts";
-import type { Env } from "../env.ts";
+import type { BoxArray, Env, VecEnv } from "@bellman/types";
 import { make } from "../mod.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { sample } from "../sample.ts";
 import { box } from "../space_constructors.ts";
-import type { BoxArray } from "../space.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { randomActions } from "../testdata/play.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { DictEnv } from "../testdata/dict_env.ts";
-import type { VecEnv } from "../vec_env.ts";
 import * as single from "../mod.ts";
 
 const NUM_ENVS = 3;

@@ -1,6 +1,5 @@
 import { flattenedSize, flattenedSpace, flattenInto } from "../flatten.ts";
-import type { SpaceValue } from "../space.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { SpaceValue, VecEnv } from "@bellman/types";
 import { VecTransformObservation } from "./transform_observation.ts";
 
 /**

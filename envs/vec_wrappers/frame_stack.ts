@@ -1,7 +1,13 @@
 import { FrameStacker, type FrameStackOptions } from "../_frame_stacker.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { BoxArray, Space } from "../space.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  BoxArray,
+  Space,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -99,7 +105,7 @@ export class VecFrameStack extends VecEnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.#stacker.stacks.slice();
   }
 
@@ -108,7 +114,7 @@ export class VecFrameStack extends VecEnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#stacker.load(state);
   }
 }

@@ -3,10 +3,17 @@ import {
   ObservationNormalizer,
 } from "../observation_normalizer.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { BoxArray, Space } from "../space.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type {
+  Batch,
+  BoxArray,
+  Space,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { elementCount } from "../space_arrays.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
 import { anyEnded, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -124,7 +131,7 @@ export class VecNormalizeObservation extends VecEnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return {
       statistics: this.statistics.save(),
       observations: this.#observations.slice(),
@@ -136,7 +143,7 @@ export class VecNormalizeObservation extends VecEnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["statistics", "observations"]);
     this.#normalizer.load(own.statistics);
     this.#observations.set(own.observations as Float32Array);

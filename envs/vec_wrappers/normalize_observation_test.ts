@@ -1,6 +1,6 @@
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import { makeVec } from "../mod.ts";
-import type { BoxArray } from "../space.ts";
+import type { BoxArray } from "@bellman/types";
 import { playVec, randomActions } from "../testdata/play.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { SeededRandom } from "../random.ts";
@@ -81,14 +81,14 @@ Deno.test("an evaluation that is restored leaves the training's statistics", () 
     training: false,
   });
   judged.reset({ seed: 2 });
-  const saved = judged.snapshot();
+  const saved = judged.save();
   const before = statistics.save();
   const random = new SeededRandom(3);
   for (let i = 0; i < 5; i++) training.step(randomActions(training, random));
   const newest = statistics.save();
-  judged.restore(saved);
+  judged.load(saved);
   assertEquals(statistics.save(), newest);
   judged.training = true;
-  judged.restore(saved);
+  judged.load(saved);
   assertEquals(statistics.save(), before);
 });

@@ -3,8 +3,13 @@ import {
   RewardNormalizer,
 } from "../reward_normalizer.ts";
 import type { RunningMeanStd } from "../running_mean_std.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -89,7 +94,7 @@ export class VecNormalizeReward extends VecEnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.#normalizer.save();
   }
 
@@ -98,7 +103,7 @@ export class VecNormalizeReward extends VecEnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);
   }
 }

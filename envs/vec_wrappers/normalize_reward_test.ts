@@ -91,9 +91,9 @@ Deno.test("frozen statistics of another environment stay as they are", () => {
     { statistics, training: false },
   );
   env.reset({ seed: 1 });
-  const saved = env.snapshot();
+  const saved = env.save();
   statistics.update(Float64Array.of(1, 2, 3));
   const newest = statistics.save();
-  env.restore(saved);
+  env.load(saved);
   assertEquals(statistics.save(), newest);
 });

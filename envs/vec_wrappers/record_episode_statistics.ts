@@ -1,11 +1,12 @@
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import type {
   Batch,
   EpisodeStatistics,
+  StateTree,
   VecEnv,
   VecResetOptions,
   VecStep,
-} from "../vec_env.ts";
+} from "@bellman/types";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
@@ -96,7 +97,7 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return { returns: this.#returns.slice(), lengths: this.#lengths.slice() };
   }
 
@@ -105,7 +106,7 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     const { returns, lengths } = snapshotRecord(state, ["returns", "lengths"]);
     this.#returns.set(returns as Float64Array);
     this.#lengths.set(lengths as Int32Array);

@@ -2,8 +2,7 @@ import {
   ActionRescaler,
   type RescaleActionOptions,
 } from "../_action_transforms.ts";
-import type { BoxArray, Space } from "../space.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, BoxArray, Space, VecEnv, VecStep } from "@bellman/types";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 
 /**

@@ -1,8 +1,14 @@
 import { allocateBatch, cloneBatch, copyBatch, readRow } from "../batch.ts";
 import { readRowInto, writeRowAt } from "../_rows.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  Space,
+  SpaceValue,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import type { TransformObservationOptions } from "../wrappers/transform_observation.ts";
 import { ended, relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
@@ -116,8 +122,8 @@ export class VecTransformObservation extends VecEnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
-    return cloneBatch(this.#observations) as Snapshot;
+  protected override ownState(): StateTree {
+    return cloneBatch(this.#observations) as StateTree;
   }
 
   /**
@@ -125,7 +131,7 @@ export class VecTransformObservation extends VecEnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     copyBatch(state as Batch, this.#observations);
   }
 }

@@ -1,4 +1,4 @@
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecStep } from "@bellman/types";
 import { relay, type RelayedStep } from "./_relayed_step.ts";
 import { VecEnvWrapper } from "./vec_env_wrapper.ts";
 

@@ -1,7 +1,13 @@
-import type { EnvSpec } from "../env.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Space } from "../space.ts";
-import type { Batch, VecEnv, VecResetOptions, VecStep } from "../vec_env.ts";
+import type {
+  Batch,
+  EnvSpec,
+  Space,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 
 /**
  * A vector environment around another that passes everything on, as
@@ -79,7 +85,7 @@ export class VecEnvWrapper implements VecEnv {
    *
    * @returns Plain data.
    */
-  protected ownState(): Snapshot {
+  protected ownState(): StateTree {
     return null;
   }
 
@@ -88,30 +94,30 @@ export class VecEnvWrapper implements VecEnv {
    *
    * @param _state What {@linkcode VecEnvWrapper.ownState} returned.
    */
-  protected loadOwnState(_state: Snapshot): void {}
+  protected loadOwnState(_state: StateTree): void {}
 
   /**
    * The whole state, that of the copies included.
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
-    return { own: this.ownState(), env: this.env.snapshot() };
+  save(): StateTree {
+    return { own: this.ownState(), env: this.env.save() };
   }
 
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
-    this.env.restore(env);
+    this.env.load(env);
     this.loadOwnState(own);
   }
 
   /**
-   * The observations that were returned last, also after `restore`.
+   * The observations that were returned last, also after `load`.
    *
    * @returns The batch.
    */

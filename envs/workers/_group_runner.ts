@@ -1,7 +1,7 @@
 import { batchFault, snapshotFault } from "../_env_data.ts";
 import { copyBatch } from "../batch.ts";
 import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
-import type { Batch, VecEnv, VecStep } from "../vec_env.ts";
+import type { Batch, VecEnv, VecStep } from "@bellman/types";
 import { anyEnded } from "../vec_wrappers/_relayed_step.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
@@ -56,14 +56,14 @@ export class GroupRunner {
         this.#step = env.step(arrays!.actions);
         this.#checkStep(this.#step, arrays!);
         return { episodes: this.#step.episodes };
-      case "snapshot": {
+      case "save": {
         // What is sent to the caller loses the classes that it has here.
-        const snapshot = env.snapshot();
+        const snapshot = env.save();
         this.#refuse(snapshotFault(snapshot));
         return { snapshot };
       }
-      case "restore":
-        env.restore(command.snapshot);
+      case "load":
+        env.load(command.snapshot);
         return {};
     }
   }

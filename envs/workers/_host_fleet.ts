@@ -3,9 +3,9 @@ import { EnvDataError } from "../env_data_error.ts";
 import { firstLine } from "../_plain_text.ts";
 import { show } from "../_process/show.ts";
 import { deriveSeed } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { EpisodeStatistics, StateTree } from "@bellman/types";
 import { spacesEqual } from "../spaces_equal.ts";
-import type { EpisodeStatistics } from "../vec_env.ts";
 import { checkCount } from "./_check_count.ts";
 import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
 import { HostFailure } from "./host_failure.ts";
@@ -179,8 +179,8 @@ export class HostFleet {
    * over it is replaced and asked again; one that stays silent would do so again,
    * and is `lost`.
    */
-  restore(
-    states: readonly ({ state: Snapshot } | null)[],
+  loadGroups(
+    states: readonly ({ state: StateTree } | null)[],
     lost: Map<number, HostFailure>,
   ): void {
     let waiting = [...states.keys()].filter((group) => states[group] !== null);
@@ -198,12 +198,12 @@ export class HostFleet {
 
   #restoreOnce(
     groups: readonly number[],
-    states: readonly ({ state: Snapshot } | null)[],
+    states: readonly ({ state: StateTree } | null)[],
   ): Failures {
     let patience = 1;
     for (const group of groups) {
       const snapshot = states[group]!.state;
-      const command: GroupCommand = { type: "restore", snapshot };
+      const command: GroupCommand = { type: "load", snapshot };
       this.hosts.begin(group, command);
       const own = this.hosts.patience?.(group, command) ?? 1;
       patience = Math.max(patience, own);
@@ -211,14 +211,14 @@ export class HostFleet {
     return this.collect(groups, patience * this.stepTimeoutMs);
   }
 
-  save(): Snapshot {
+  save(): StateTree {
     return {
       seeds: this.seeds ? Float64Array.from(this.seeds) : null,
       replaced: this.#replaced.slice(),
     };
   }
 
-  load(state: Snapshot): void {
+  load(state: StateTree): void {
     const { seeds, replaced } = snapshotRecord(state, ["seeds", "replaced"]);
     this.seeds = seeds === null ? undefined : [...seeds as Float64Array];
     this.#replaced.set(replaced as Int32Array);

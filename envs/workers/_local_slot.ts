@@ -1,4 +1,4 @@
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 import { GroupRunner } from "./_group_runner.ts";
 import { HostFailure } from "./host_failure.ts";

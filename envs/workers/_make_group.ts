@@ -1,4 +1,4 @@
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import type { CheckedSource } from "./_check_source.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import type { GroupFactory, ModuleSource } from "./group_source.ts";

@@ -1,6 +1,6 @@
 // All of the package, so that its own environments are registered in a host.
 import { defaultRegistry, makeVec, prepare } from "../mod.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import type { GroupRange } from "./group_hosts.ts";
 import type { RegisteredSource } from "./group_source.ts";
 

@@ -1,5 +1,5 @@
 import { type ChildCommand, ChildGroup } from "../_process/child_group.ts";
-import type { Batch } from "../vec_env.ts";
+import type { Batch } from "@bellman/types";
 import type { CheckedSource } from "./_check_source.ts";
 import type {
   GroupAnswer,

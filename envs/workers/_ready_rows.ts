@@ -1,8 +1,7 @@
 import { ActionRows } from "../_action_rows.ts";
 import { writeRowAt } from "../_rows.ts";
 import { allocateBatch } from "../batch.ts";
-import type { Space } from "../space.ts";
-import type { Batch, EpisodeStatistics } from "../vec_env.ts";
+import type { Batch, EpisodeStatistics, Space } from "@bellman/types";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 import type { ReadyStep } from "./ready_step.ts";
 import { placeRows } from "./_shared_batch.ts";

@@ -1,7 +1,6 @@
 /** Batches in shared memory, and views of some of their rows. */
-import type { BoxArray, Space } from "../space.ts";
+import type { Batch, BoxArray, Space } from "@bellman/types";
 import { allocateBatch, copyBatch } from "../batch.ts";
-import type { Batch } from "../vec_env.ts";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 
 /** Applies a function to each array of a batch. */

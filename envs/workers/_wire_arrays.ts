@@ -3,8 +3,7 @@
  * machine: arrays one after the other, each at a multiple of eight bytes.
  */
 import { allocateBatch } from "../batch.ts";
-import type { BoxArray, Space } from "../space.ts";
-import type { Batch } from "../vec_env.ts";
+import type { Batch, BoxArray, Space } from "@bellman/types";
 import type { GroupArrays } from "./group_hosts.ts";
 import { mapBatch } from "./_shared_batch.ts";
 

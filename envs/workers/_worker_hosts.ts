@@ -1,5 +1,5 @@
 import { checkStartable } from "../_process/check_startable.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import type { CheckedSource } from "./_check_source.ts";
 import type {
   GroupAnswer,

@@ -1,7 +1,10 @@
-import type { EnvSpec } from "../env.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { Space } from "../space.ts";
-import type { Batch, EpisodeStatistics } from "../vec_env.ts";
+import type {
+  Batch,
+  EnvSpec,
+  EpisodeStatistics,
+  Space,
+  StateTree,
+} from "@bellman/types";
 
 /**
  * Copies `first` up to and without `first + numEnvs` of a vector environment:
@@ -39,15 +42,15 @@ export interface GroupArrays {
  * - `open`: make its copies and tell their spaces;
  * - `reset`: start episodes, with one seed for each copy where there are seeds;
  * - `step`: take the group's `actions`;
- * - `snapshot`: tell the state of its copies;
- * - `restore`: go on from such a state.
+ * - `save`: tell the state of its copies;
+ * - `load`: go on from such a state.
  */
 export type GroupCommand =
   | { readonly type: "open" }
   | { readonly type: "reset"; readonly seeds?: readonly number[] }
   | { readonly type: "step" }
-  | { readonly type: "snapshot" }
-  | { readonly type: "restore"; readonly snapshot: Snapshot };
+  | { readonly type: "save" }
+  | { readonly type: "load"; readonly snapshot: StateTree };
 
 /**
  * What a host answered; each command has its own part. The numbers of `reset`
@@ -65,8 +68,8 @@ export interface GroupAnswer {
     /** Frames that an observation stacks, where they can be shared. */
     readonly stackedFrames?: number;
   };
-  /** To `snapshot`: the state of the copies. */
-  readonly snapshot?: Snapshot;
+  /** To `save`: the state of the copies. */
+  readonly snapshot?: StateTree;
   /**
    * To `step`, where the hosted copies record their episodes themselves: those
    * that ended, with copies counted from the group's first.

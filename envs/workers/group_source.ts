@@ -1,5 +1,5 @@
 import type { EnvKwargs } from "../registration.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 
 /** Copies of a registered environment. */
 export interface RegisteredSource {

@@ -2,17 +2,18 @@ import { ActionRows } from "../_action_rows.ts";
 import { checkFinite } from "../_env_data.ts";
 import { cloneBatch, copyBatch } from "../batch.ts";
 import { copySeeds } from "../copy_seeds.ts";
-import type { EnvSpec } from "../env.ts";
-import { DEFAULT_SEED } from "../random.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Space } from "../space.ts";
 import type {
   Batch,
+  EnvSpec,
   EpisodeStatistics,
+  Space,
+  StateTree,
   VecEnv,
   VecResetOptions,
   VecStep,
-} from "../vec_env.ts";
+} from "@bellman/types";
+import { DEFAULT_SEED } from "../random.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
 import {
   type Failures,
@@ -247,10 +248,10 @@ export class HostedVecEnv implements VecEnv {
    * @throws {Error} If actions were sent that nobody has received, or a copy
    * cannot tell its state.
    */
-  snapshot(): Snapshot {
+  save(): StateTree {
     this.#checkIdle("take a snapshot of");
     const fleet = this.#fleet, alive = this.#alive();
-    for (const group of alive) this.#hosts.begin(group, { type: "snapshot" });
+    for (const group of alive) this.#hosts.begin(group, { type: "save" });
     const failures = fleet.collect(alive, fleet.stepTimeoutMs);
     // Their episodes end in the next step.
     for (const [group, failure] of withoutErrors(failures)) {
@@ -259,7 +260,7 @@ export class HostedVecEnv implements VecEnv {
     throwErrors(failures);
     return {
       fleet: fleet.save(),
-      observations: cloneBatch(this.#arrays.observations) as Snapshot,
+      observations: cloneBatch(this.#arrays.observations) as StateTree,
       isRunning: this.#state === "running",
       groups: this.#groups.map((group) =>
         this.#lost.has(group) ? null : { state: fleet.answers[group].snapshot! }
@@ -271,19 +272,19 @@ export class HostedVecEnv implements VecEnv {
    * Goes on exactly from a snapshot. Where a host stays silent over it, the
    * episodes of its copies are cut off by the next step.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    * @throws {RangeError} If it is of another number of copies or groups.
    * @throws {Error} What a copy throws over its part; then `reset` or another
-   * `restore` is to follow.
+   * `load` is to follow.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     this.#checkIdle("restore");
     const { fleet, observations, groups, isRunning } = snapshotRecord(
       snapshot,
       ["fleet", "observations", "groups", "isRunning"],
     );
-    const states = groups as ({ state: Snapshot } | null)[];
+    const states = groups as ({ state: StateTree } | null)[];
     if (states.length !== this.#groups.length) {
       throw new RangeError(
         `Cannot restore ${this.#groups.length} groups of copies from a snapshot of ${states.length}`,
@@ -294,7 +295,7 @@ export class HostedVecEnv implements VecEnv {
     // A host that was lost is needed again.
     this.#fleet.replace(new Map(this.#lost));
     this.#lost.clear();
-    this.#fleet.restore(states, this.#lost);
+    this.#fleet.loadGroups(states, this.#lost);
     this.#fleet.load(fleet);
     states.forEach((state, group) => {
       if (state === null) this.#lost.set(group, LOST_BEFORE);

@@ -57,8 +57,8 @@ Deno.test("a group that fails on its way is received as cut off", () => {
     assertEquals(watch.see(ready, ready.copies), []);
   }
   // Lost in a snapshot, and received as such.
-  hosts.script = once(0, "snapshot");
-  env.snapshot();
+  hosts.script = once(0, "save");
+  env.save();
   env.send(GO(6));
   const all = env.recv(6);
   assertEquals(watch.see(all, all.copies), [0, 1]);
@@ -96,7 +96,7 @@ Deno.test("sending and receiving what does not fit is refused", () => {
     const act of [
       () => env.step(GO(6)),
       () => env.reset(),
-      () => env.snapshot(),
+      () => env.save(),
     ]
   ) {
     assertThrows(act, TypeError, "while 2 are on their way: call recv first");

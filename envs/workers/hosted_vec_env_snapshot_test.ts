@@ -27,10 +27,10 @@ Deno.test("a group lost in a snapshot is cut off by the next step", () => {
   const { hosts, env } = fragile();
   const watch = new EpisodeWatch(env.reset({ seed: 6 }), 5);
   watch.see(env.step(GO(5)));
-  hosts.script = once(0, "snapshot");
-  const snapshot = env.snapshot();
+  hosts.script = once(0, "save");
+  const snapshot = env.save();
   const other = fragile().env;
-  other.restore(snapshot);
+  other.load(snapshot);
   assertEquals(
     cloneBatch(other.observations()),
     cloneBatch(env.observations()),
@@ -38,7 +38,7 @@ Deno.test("a group lost in a snapshot is cut off by the next step", () => {
   const expected = goOn(other, 20);
   assertEquals(watch.see(env.step(GO(5))), [0, 1]);
   assertEquals(watch.see(env.step(GO(5))), []);
-  env.restore(snapshot);
+  env.load(snapshot);
   assertEquals(goOn(env, 20), expected);
 });
 
@@ -48,19 +48,19 @@ Deno.test("a snapshot restores exactly what happens, restarts included", () => {
   env.step(GO(5));
   hosts.script = once(1, "step");
   env.step(GO(5));
-  const snapshot = env.snapshot();
+  const snapshot = env.save();
   const live = ({ hosts, env }: ReturnType<typeof fragile>) => {
     const steps = goOn(env, 12);
     hosts.script = once(1, "step");
     return [...steps, ...goOn(env, 12), cloneBatch(env.reset())];
   };
   const expected = live({ hosts, env });
-  env.restore(snapshot);
+  env.load(snapshot);
   assertEquals(live({ hosts, env }), expected);
   const other = fragile();
   // A host that dies while it is restored is replaced and restored.
-  other.hosts.script = once(2, "restore");
-  other.env.restore(snapshot);
+  other.hosts.script = once(2, "load");
+  other.env.load(snapshot);
   assertEquals(live(other), expected);
 });
 
@@ -68,12 +68,12 @@ Deno.test("a group that is silent in a restore is lost, and not asked again", ()
   const { hosts, env } = fragile({ restarts: 1 });
   const watch = new EpisodeWatch(env.reset({ seed: 6 }), 5);
   watch.see(env.step(GO(5)));
-  const snapshot = env.snapshot();
+  const snapshot = env.save();
   hosts.script = ({ group, type }) =>
-    group === 1 && type === "restore" ? "timeout" : undefined;
+    group === 1 && type === "load" ? "timeout" : undefined;
   hosts.log.length = 0;
-  env.restore(snapshot);
-  assertEquals(hosts.log, ["restore 0", "restore 1", "restore 2"]);
+  env.load(snapshot);
+  assertEquals(hosts.log, ["load 0", "load 1", "load 2"]);
   assertEquals(watch.see(env.step(GO(5))), [2, 3]);
   assertEquals(watch.see(env.step(GO(5))), []);
 });
@@ -81,16 +81,16 @@ Deno.test("a group that is silent in a restore is lost, and not asked again", ()
 Deno.test("a restore may take as many time-outs as its hosts say", () => {
   const { hosts, env } = fragile({ stepTimeoutMs: 1_000 });
   env.reset({ seed: 6 });
-  const snapshot = env.snapshot(), { waitFor } = hosts;
+  const snapshot = env.save(), { waitFor } = hosts;
   const waits: number[] = [];
   hosts.waitFor = (groups, options) => {
     waits.push(options.timeoutMs);
     return waitFor.call(hosts, groups, options);
   };
   const patience = (group: number, { type }: { type: string }): number =>
-    type === "restore" ? 3 + group : 1;
+    type === "load" ? 3 + group : 1;
   Object.assign(hosts, { patience });
-  env.restore(snapshot);
+  env.load(snapshot);
   env.step(GO(5));
   assertEquals(waits, [5_000, 1_000]);
 });
@@ -98,28 +98,28 @@ Deno.test("a restore may take as many time-outs as its hosts say", () => {
 Deno.test("what a copy throws in snapshot and restore reaches the caller", () => {
   const { hosts, env } = fragile();
   env.reset({ seed: 0 });
-  const snapshot = env.snapshot();
-  for (const type of ["snapshot", "restore"] as const) {
+  const snapshot = env.save();
+  for (const type of ["save", "load"] as const) {
     hosts.script = once(1, type, "error");
     assertThrows(
-      () => type === "snapshot" ? env.snapshot() : env.restore(snapshot),
+      () => type === "save" ? env.save() : env.load(snapshot),
       RangeError,
       `${type} failed in life 1`,
     );
     // A snapshot changes nothing; half a restore leaves nothing to go on with.
-    if (type === "restore") {
+    if (type === "load") {
       assertThrows(() => env.step(GO(5)), Error, "call reset first");
-      env.restore(snapshot);
+      env.load(snapshot);
     }
     assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
-    env.restore(snapshot);
+    env.load(snapshot);
   }
   assertThrows(
-    () => fragile({ groups: 2 }).env.restore(snapshot),
+    () => fragile({ groups: 2 }).env.load(snapshot),
     RangeError,
     "Cannot restore 2 groups of copies from a snapshot of 3",
   );
-  assertThrows(() => env.restore(null), TypeError, "has no 'fleet'");
+  assertThrows(() => env.load(null), TypeError, "has no 'fleet'");
   // What is refused at once changes nothing.
   assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
 });
@@ -127,14 +127,14 @@ Deno.test("what a copy throws in snapshot and restore reaches the caller", () =>
 Deno.test("after half a restore every episode begins anew", () => {
   const { hosts, env } = fragile({ numEnvs: 3, groups: 3 });
   env.reset({ seed: 6 });
-  const snapshot = env.snapshot();
+  const snapshot = env.save();
   for (let i = 0; i < 5; i++) env.step(GO(3));
   // One has been restored by then, one threw, one died and was replaced.
   hosts.script = ({ group, type, life }) => {
-    if (type !== "restore" || life > 1) return;
+    if (type !== "load" || life > 1) return;
     return group === 1 ? "error" : group === 2 ? "exit" : undefined;
   };
-  assertThrows(() => env.restore(snapshot), RangeError, "restore failed");
+  assertThrows(() => env.load(snapshot), RangeError, "load failed");
   const watch = new EpisodeWatch(env.reset(), 3);
   assertEquals(watch.see(env.step(GO(3))), []);
 });
@@ -143,10 +143,10 @@ Deno.test("a group that is silent in a snapshot is lost, though another one thro
   const { hosts, env } = fragile({ numEnvs: 2, groups: 2 });
   env.reset({ seed: 0 });
   hosts.script = ({ group, type, life }) =>
-    type === "snapshot" && life === 1
+    type === "save" && life === 1
       ? group === 0 ? "error" : "timeout"
       : undefined;
-  assertThrows(() => env.snapshot(), Error, "snapshot failed");
+  assertThrows(() => env.save(), Error, "save failed");
   const { truncated } = env.step(new Int32Array(2));
   assertEquals([...truncated], [0, 1]);
   env.close();

@@ -190,7 +190,7 @@ Deno.test("restarts are told with the host's own error, then they are too many",
   assertEquals((thrown.cause as Error).stack, "deep inside");
   // From here on it is broken, and says so.
   assertThrows(() => env.step(GO(5)), Error, "restarted 2 times");
-  assertThrows(() => env.snapshot(), Error, "restarted 2 times");
+  assertThrows(() => env.save(), Error, "restarted 2 times");
   env.close();
   assertEquals(hosts.isClosed, true);
 });
@@ -247,7 +247,7 @@ Deno.test("who throws over a restart ends it all, and is told so again", () => {
     const use of [
       () => env.step(GO(5)),
       () => env.step(GO(5)),
-      () => env.snapshot(),
+      () => env.save(),
     ]
   ) {
     assertThrows(use, TypeError, "not with me");
@@ -302,8 +302,8 @@ Deno.test("a reset gives its seeds to hosts that were replaced as well", () => {
   hosts.script = once(1, "reset");
   assertEquals([...env.reset({ seed: 6 }) as Float64Array], expected);
   // Lost between two steps, which only the snapshot finds out.
-  hosts.script = once(0, "snapshot");
-  env.snapshot();
+  hosts.script = once(0, "save");
+  env.save();
   assertEquals([...env.reset({ seed: 6 }) as Float64Array], expected);
   assertEquals([...env.step(GO(5)).truncated], [0, 0, 0, 0, 0]);
 });
@@ -348,7 +348,7 @@ Deno.test("bad input changes nothing", () => {
   const { hosts, env } = fragile();
   assertThrows(() => env.step(GO(5)), Error, "call reset first");
   env.reset({ seed: 0 });
-  const before = env.snapshot();
+  const before = env.save();
   hosts.log.length = 0;
   assertThrows(
     () => env.step(GO(4)),
@@ -363,7 +363,7 @@ Deno.test("bad input changes nothing", () => {
   assertThrows(() => env.reset({ seed: -1 }), RangeError, "Cannot seed");
   assertThrows(() => env.reset({ seed: [1] }), RangeError, "Cannot seed 5");
   assertEquals(hosts.log, []);
-  assertEquals(env.snapshot(), before);
+  assertEquals(env.save(), before);
   env.close();
   env.close();
   assertThrows(

@@ -1,4 +1,4 @@
-import type { VecStep } from "../vec_env.ts";
+import type { VecStep } from "@bellman/types";
 
 /**
  * A step of the copies that were ready first: row `j` of its arrays is of copy

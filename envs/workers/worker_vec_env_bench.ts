@@ -1,6 +1,6 @@
 /** What a step costs where copies live elsewhere, and what two threads gain. */
 import { makeVec } from "../mod.ts";
-import type { VecEnv } from "../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
 import makeBusy from "./testdata/busy_env.ts";
 import { WorkerVecEnv } from "./worker_vec_env.ts";

@@ -32,9 +32,9 @@ Deno.test("the calling thread hosts the last group with the same numbers", async
       env.reset({ seed: 4 });
       alone.reset({ seed: 4 });
       assertEquals(playVec(env, 60, 1), playVec(alone, 60, 1));
-      const snapshot = env.snapshot();
+      const snapshot = env.save();
       const expected = playVec(env, 20, 2);
-      env.restore(snapshot);
+      env.load(snapshot);
       assertEquals(playVec(env, 20, 2), expected);
     });
   }
@@ -172,7 +172,7 @@ Deno.test("a snapshot that is not plain data is refused, and the host goes on", 
   const module = import.meta.resolve("./testdata/unsendable_env.ts");
   const env = new WorkerVecEnv({ module }, { numEnvs: 2, workers: 1 });
   env.reset({ seed: 0 });
-  assertThrows(() => env.snapshot(), TypeError, "it is a function");
+  assertThrows(() => env.save(), TypeError, "it is a function");
   const { truncated } = env.step(new Int32Array(2));
   assertEquals([...truncated], [0, 0]);
   env.close();

@@ -60,7 +60,7 @@ const PARTS: [parts: Record<string, unknown>, says: string][] = [
 function play(env: HostedVecEnv): void {
   env.reset({ seed: 0 });
   for (let t = 0; t < 6; t++) env.step(new Int32Array(3));
-  env.snapshot();
+  env.save();
 }
 
 for (const [where, kind, says] of CASES) {

@@ -1,5 +1,5 @@
 import { type ClipRewardOptions, clipTo } from "../_clip_range.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { TransformReward } from "./transform_reward.ts";
 
 /**

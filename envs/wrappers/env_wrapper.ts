@@ -3,11 +3,13 @@ import type {
   EnvSpec,
   RenderOptions,
   RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
   StepResult,
-} from "../env.ts";
+} from "@bellman/types";
 import { EnvData, restoreNow } from "../_env_data.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { Space, SpaceValue } from "../space.ts";
+import { snapshotRecord } from "../snapshot.ts";
 
 /**
  * An environment around another that passes everything on. Wrappers override
@@ -103,7 +105,7 @@ export class EnvWrapper implements Env {
    *
    * @returns Plain data.
    */
-  protected ownState(): Snapshot {
+  protected ownState(): StateTree {
     return null;
   }
 
@@ -112,23 +114,23 @@ export class EnvWrapper implements Env {
    *
    * @param _state What {@linkcode EnvWrapper.ownState} returned.
    */
-  protected loadOwnState(_state: Snapshot): void {}
+  protected loadOwnState(_state: StateTree): void {}
 
   /**
    * The whole state, the environment's inside included.
    *
    * @returns Plain data that later steps do not change.
    */
-  snapshot(): Snapshot {
-    return { own: this.ownState(), env: this.env.snapshot() };
+  save(): StateTree {
+    return { own: this.ownState(), env: this.env.save() };
   }
 
   /**
    * Goes on exactly from a snapshot.
    *
-   * @param snapshot What `snapshot` returned.
+   * @param snapshot What `save` returned.
    */
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
     restoreNow(this.env, env, { id: this.env.spec?.id });
     this.loadOwnState(own);

@@ -1,4 +1,4 @@
-import type { Env } from "../env.ts";
+import type { Env } from "@bellman/types";
 import { flatten, flattenedSpace } from "../flatten.ts";
 import { TransformObservation } from "./transform_observation.ts";
 

@@ -4,9 +4,14 @@ import {
   stackLayout,
 } from "../_frame_stacker.ts";
 import { SlidingStack } from "../_sliding_stack.ts";
-import type { Env, StepResult } from "../env.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { BoxArray, Space, SpaceValue } from "../space.ts";
+import type {
+  BoxArray,
+  Env,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /** One environment's stacks, copied for the caller. */
@@ -23,7 +28,7 @@ class CopiedStack {
     return this.#stacker.stacks.slice() as BoxArray;
   }
 
-  load(saved: Snapshot): void {
+  load(saved: StateTree): void {
     this.#stacker.load(saved);
   }
 
@@ -114,7 +119,7 @@ export class FrameStack extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.#stack.stack.slice();
   }
 
@@ -123,7 +128,7 @@ export class FrameStack extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#stack.load(state);
   }
 }

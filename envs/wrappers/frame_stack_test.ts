@@ -166,7 +166,7 @@ Deno.test("stacks of another size are not gone on from", () => {
     });
     for (const [env, other] of [[two, four], [four, two]]) {
       assertThrows(
-        () => env.restore(other.snapshot()),
+        () => env.load(other.save()),
         RangeError,
         "Cannot restore stacks of ",
       );

@@ -2,10 +2,15 @@ import {
   type NormalizeObservationOptions,
   ObservationNormalizer,
 } from "../observation_normalizer.ts";
-import type { Env, StepResult } from "../env.ts";
+import type {
+  BoxArray,
+  Env,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import type { RunningMeanStd } from "../running_mean_std.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { BoxArray, Space, SpaceValue } from "../space.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /**
@@ -101,7 +106,7 @@ export class NormalizeObservation extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.statistics.save();
   }
 
@@ -110,7 +115,7 @@ export class NormalizeObservation extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);
   }
 }

@@ -2,10 +2,8 @@ import {
   type NormalizeRewardOptions,
   RewardNormalizer,
 } from "../reward_normalizer.ts";
-import type { Env, StepResult } from "../env.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import type { RunningMeanStd } from "../running_mean_std.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { SpaceValue } from "../space.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /**
@@ -87,7 +85,7 @@ export class NormalizeReward extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.#normalizer.save();
   }
 
@@ -96,7 +94,7 @@ export class NormalizeReward extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);
   }
 }

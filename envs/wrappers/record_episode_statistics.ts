@@ -1,6 +1,5 @@
-import type { StepResult } from "../env.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { SpaceValue } from "../space.ts";
+import type { SpaceValue, StateTree, StepResult } from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /**
@@ -53,7 +52,7 @@ export class RecordEpisodeStatistics extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return { return: this.#return, length: this.#length };
   }
 
@@ -62,7 +61,7 @@ export class RecordEpisodeStatistics extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["return", "length"]);
     this.#return = own.return as number;
     this.#length = own.length as number;

@@ -2,8 +2,13 @@ import {
   ActionRescaler,
   type RescaleActionOptions,
 } from "../_action_transforms.ts";
-import type { Env, StepResult } from "../env.ts";
-import type { BoxArray, Space, SpaceValue } from "../space.ts";
+import type {
+  BoxArray,
+  Env,
+  Space,
+  SpaceValue,
+  StepResult,
+} from "@bellman/types";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /**

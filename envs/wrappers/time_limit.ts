@@ -1,7 +1,12 @@
 import { checkStepLimit } from "../_check_step_limit.ts";
-import type { Env, EnvSpec, StepResult } from "../env.ts";
-import { type Snapshot, snapshotRecord } from "../snapshot.ts";
-import type { SpaceValue } from "../space.ts";
+import type {
+  Env,
+  EnvSpec,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of {@linkcode TimeLimit}. */
@@ -89,7 +94,7 @@ export class TimeLimit extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return { steps: this.#steps };
   }
 
@@ -98,7 +103,7 @@ export class TimeLimit extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#steps = snapshotRecord(state, ["steps"]).steps as number;
   }
 }

@@ -1,5 +1,4 @@
-import type { Env, StepResult } from "../env.ts";
-import type { Space, SpaceValue } from "../space.ts";
+import type { Env, Space, SpaceValue, StepResult } from "@bellman/types";
 import { EnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of {@linkcode TransformObservation}. */

@@ -1,4 +1,4 @@
-import type { RandomSource } from "../random_source.ts";
+import type { RandomSource } from "@bellman/types";
 
 /** A small seeded generator (mulberry32), so that tests repeat. */
 export function seededRandom(seed: number): RandomSource {
@@ -13,5 +13,6 @@ export function seededRandom(seed: number): RandomSource {
     const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
     return radius * Math.cos(2 * Math.PI * uniform());
   }
-  return { uniform, normal };
+  const integer = (n: number): number => Math.floor(n * uniform());
+  return { uniform, normal, integer };
 }

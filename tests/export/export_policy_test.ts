@@ -8,10 +8,10 @@ import {
   envActions,
   exportPolicy,
   type ObservationScaling,
-  type SpaceLike,
   stochasticPolicy,
   type StochasticPolicyOptions,
 } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { pythonWithOnnxRuntime } from "./python.ts";
@@ -27,8 +27,8 @@ interface Tensor {
 }
 
 interface Case {
-  observationSpace: SpaceLike & { shape?: readonly number[] };
-  actionSpace: SpaceLike;
+  observationSpace: Space & { shape?: readonly number[] };
+  actionSpace: Space;
   config?: Partial<A2CConfig>;
   /** A policy without a value in place of an agent. */
   policy?: Partial<StochasticPolicyOptions>;
@@ -47,7 +47,7 @@ const box = (shape: number[], dtype: "float32" | "uint8" = "float32") => ({
   dtype,
 });
 
-const TWO_ACTIONS: SpaceLike = {
+const TWO_ACTIONS: Space = {
   type: "box",
   shape: [2],
   low: [-0.05, -1],
@@ -111,7 +111,7 @@ const CASES: Record<string, Case> = {
 };
 
 /** Observations of a space, as an environment might give them. */
-function draw(space: SpaceLike, count: number, random: RandomStream) {
+function draw(space: Space, count: number, random: RandomStream) {
   switch (space.type) {
     case "box": {
       const size = space.shape.reduce((a, b) => a * b, 1) * count;

@@ -1,15 +1,12 @@
 /** An environment of the user's own, whose noise comes from a stream of its own. */
-import {
-  box,
-  discrete,
-  type Env,
-  register,
-  SeededRandom,
-  type Snapshot,
-  type Space,
-  type SpaceValue,
-  type StepResult,
-} from "@bellman/envs";
+import { box, discrete, register, SeededRandom } from "@bellman/envs";
+import type {
+  Env,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 
 const SIZE = 3, LIMIT = 40;
 
@@ -58,7 +55,7 @@ class DriftEnv implements Env {
     };
   }
 
-  snapshot(): Snapshot {
+  save(): StateTree {
     return {
       place: [...this.#place],
       steps: this.#steps,
@@ -66,8 +63,8 @@ class DriftEnv implements Env {
     };
   }
 
-  restore(snapshot: Snapshot): void {
-    const { place, steps, random } = snapshot as Record<string, Snapshot>;
+  load(snapshot: StateTree): void {
+    const { place, steps, random } = snapshot as Record<string, StateTree>;
     this.#place = Float32Array.from(place as number[]);
     this.#steps = steps as number;
     if (random !== null) this.#random.load(random);

@@ -82,11 +82,11 @@ export class ToyVecEnv {
     };
   }
 
-  snapshot(): number {
+  save(): number {
     return this.#time;
   }
 
-  restore(state: unknown): void {
+  load(state: unknown): void {
     this.#time = state as number;
   }
 

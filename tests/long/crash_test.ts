@@ -4,14 +4,14 @@
  */
 import { A2C } from "@bellman/a2c";
 import { selectBackend } from "@bellman/compute";
-import type { VecStep } from "@bellman/envs";
+import type { EpisodeStatistics, VecStep } from "@bellman/types";
 import {
   type HostedVecEnv,
   type RestartEvent,
   SubprocessVecEnv,
   WorkerVecEnv,
 } from "@bellman/envs/workers";
-import { type EpisodeEnd, train } from "@bellman/training";
+import { train } from "@bellman/training";
 import { assert, assertEquals } from "@std/assert";
 import { leavesNothing } from "../../envs/workers/testdata/leftovers.ts";
 
@@ -23,7 +23,7 @@ const START = 0.05;
 /** Follows a run from outside. */
 class Witness {
   readonly events: RestartEvent[] = [];
-  readonly episodes: EpisodeEnd[] = [];
+  readonly episodes: EpisodeStatistics[] = [];
   /** Episodes that broke, by copy. */
   readonly broken = new Int32Array(NUM_ENVS);
   #before: Float32Array;

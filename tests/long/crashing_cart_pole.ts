@@ -1,15 +1,17 @@
 /** CartPole that breaks at random moments, in every way there is. */
 import {
   CartPoleEnv,
-  type Env,
   EnvWrapper,
   SeededRandom,
-  type Snapshot,
-  type SpaceValue,
-  type StepResult,
   SyncVecEnv,
-  type VecEnv,
 } from "@bellman/envs";
+import type {
+  Env,
+  SpaceValue,
+  StateTree,
+  StepResult,
+  VecEnv,
+} from "@bellman/types";
 import type { GroupOptions } from "@bellman/envs/workers";
 
 /** How long it stays silent when it hangs, in milliseconds. */
@@ -56,11 +58,11 @@ class Crashing extends EnvWrapper {
     return super.step(action);
   }
 
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.#random.save();
   }
 
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#random.load(state);
   }
 }

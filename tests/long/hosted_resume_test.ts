@@ -6,7 +6,8 @@ import {
   SubprocessVecEnv,
   WorkerVecEnv,
 } from "@bellman/envs/workers";
-import { CheckpointStore, type StateTree, train } from "@bellman/training";
+import { CheckpointStore, train } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
 import { assert, assertEquals } from "@std/assert";
 
 /** Environments that throw now and then. */

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /** Steps a second of all copies of Gymnasium's environments over the bridge. */
 import { GymnasiumVecEnv } from "@bellman/envs/gymnasium";
-import type { DiscreteSpace } from "@bellman/envs";
+import type { DiscreteSpace } from "@bellman/types";
 import { stepsPerSecond } from "./steps_per_second.ts";
 
 const BATCHES = 64;

@@ -1,11 +1,5 @@
-import {
-  allocateBatch,
-  type Batch,
-  sample,
-  SeededRandom,
-  type VecEnv,
-  writeRow,
-} from "@bellman/envs";
+import { allocateBatch, sample, SeededRandom, writeRow } from "@bellman/envs";
+import type { Batch, VecEnv } from "@bellman/types";
 
 /** How a vector environment is timed. */
 export interface SpeedTask {

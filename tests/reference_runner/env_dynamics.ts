@@ -1,12 +1,12 @@
 import {
   AcrobotEnv,
   CartPoleEnv,
-  type Env,
   MountainCarContinuousEnv,
   MountainCarEnv,
   PendulumEnv,
   TimeLimit,
 } from "@bellman/envs";
+import type { Env } from "@bellman/types";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
 /** The fixture's absolute tolerances, taken as ours: |b| only loosens them. */

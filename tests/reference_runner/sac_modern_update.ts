@@ -83,7 +83,7 @@ function modelOf({ arch, hparams }: Case["inputs"]): SacModel {
 function stateOf({ params, hparams }: Case["inputs"], model: SacModel) {
   const { beta1, beta2, eps } = hparams.adam;
   const optimizer = adam({ beta1, beta2, epsilon: eps });
-  const random = { uniform: () => 0.5, normal: () => 0 };
+  const random = { uniform: () => 0.5, normal: () => 0, integer: () => 0 };
   const state: SacState = {
     ...initSacState(model, random, {
       optimizer,

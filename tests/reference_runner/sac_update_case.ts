@@ -126,7 +126,7 @@ export function stateOf(
   model: SacValueModel,
   optimizer: Optimizer,
 ): SacValueState {
-  const random = { uniform: () => 0.5, normal: () => 0 };
+  const random = { uniform: () => 0.5, normal: () => 0, integer: () => 0 };
   return {
     ...initSacValueState(model, random, { optimizer }),
     policy: paramsOf(params.policy),

@@ -1,4 +1,4 @@
-import type { SpaceLike } from "@bellman/policies";
+import type { Space } from "@bellman/types";
 import type { SAC } from "../sac.ts";
 import type { SacSpaces, SacStep } from "../sac_options.ts";
 
@@ -34,7 +34,7 @@ export const FRAME_SPACES: SacSpaces = {
   stackedFrames: 2,
 };
 
-const sizeOf = (space: SpaceLike) =>
+const sizeOf = (space: Space) =>
   space.type === "box"
     ? space.shape.reduce((product, length) => product * length, 1)
     : 1;

@@ -1,7 +1,15 @@
-import type { Batch, VecEnvLike, VecStepLike } from "../mod.ts";
+import type { Batch, Space, VecEnv, VecStep } from "@bellman/types";
 
 /** Copies whose episodes have fixed lengths, with a reward of 1 a step: what an evaluation should find is known. */
-export class FixedEnv implements VecEnvLike {
+export class FixedEnv implements VecEnv {
+  readonly observationSpace: Space = {
+    type: "box",
+    shape: [],
+    low: -Infinity,
+    high: Infinity,
+    dtype: "float32",
+  };
+  readonly actionSpace: Space = { type: "discrete", n: 2 };
   readonly numEnvs: number;
   seeds: (number | undefined)[] = [];
   steps = 0;
@@ -18,7 +26,7 @@ export class FixedEnv implements VecEnvLike {
     this.#age.fill(0);
     return this.observations();
   }
-  step(_actions: Batch): VecStepLike {
+  step(_actions: Batch): VecStep {
     this.steps++;
     const ends = this.#lengths.map((length, i) => ++this.#age[i] === length);
     ends.forEach((end, i) => end && (this.#age[i] = 0));
@@ -30,10 +38,10 @@ export class FixedEnv implements VecEnvLike {
       truncated: new Uint8Array(this.numEnvs),
     };
   }
-  snapshot(): number[] {
+  save(): number[] {
     return [...this.#age];
   }
-  restore(state: unknown): void {
+  load(state: unknown): void {
     this.#age = [...state as number[]];
   }
   observations(): Batch {

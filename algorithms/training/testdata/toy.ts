@@ -3,13 +3,14 @@ import type {
   Actor,
   Algorithm,
   Batch,
-  EpisodeEnd,
+  EpisodeStatistics,
   PolicyOptions,
+  Space,
   StateTree,
   Statistics,
-  VecEnvLike,
-  VecStepLike,
-} from "../mod.ts";
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
 
 /** A linear congruential generator: enough for tests. */
 export class ToyRandom {
@@ -27,7 +28,15 @@ const goal = 4;
 const maxSteps = 30;
 
 /** Walks on a line: action 1 goes right, 0 left, sometimes the other way. The right end rewards, both ends terminate, 30 steps truncate. */
-export class ToyEnv implements VecEnvLike {
+export class ToyEnv implements VecEnv {
+  readonly observationSpace: Space = {
+    type: "box",
+    shape: [],
+    low: -Infinity,
+    high: Infinity,
+    dtype: "float32",
+  };
+  readonly actionSpace: Space = { type: "discrete", n: 2 };
   readonly numEnvs: number;
   closed = false;
   #random = new ToyRandom(0);
@@ -55,7 +64,7 @@ export class ToyEnv implements VecEnvLike {
     this.#steps[i] = this.#returns[i] = 0;
   }
 
-  step(actions: Batch): VecStepLike {
+  step(actions: Batch): VecStep {
     const n = this.numEnvs;
     const step = {
       observations: this.#positions,
@@ -64,7 +73,7 @@ export class ToyEnv implements VecEnvLike {
       truncated: new Uint8Array(n),
       finalObservations: new Float32Array(n),
     };
-    const episodes: EpisodeEnd[] = [];
+    const episodes: EpisodeStatistics[] = [];
     for (let i = 0; i < n; i++) {
       const slip = this.#random.uniform() < 0.1;
       const right = ((actions as Int32Array)[i] === 1) !== slip;
@@ -88,7 +97,7 @@ export class ToyEnv implements VecEnvLike {
     return this.#records ? { ...step, episodes } : step;
   }
 
-  snapshot(): StateTree {
+  save(): StateTree {
     return {
       random: this.#random.state,
       positions: this.#positions.slice(),
@@ -97,7 +106,7 @@ export class ToyEnv implements VecEnvLike {
     };
   }
 
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     const saved = state as Record<string, Float32Array> & { random: number };
     this.#random.state = saved.random;
     this.#positions.set(saved.positions);
@@ -139,7 +148,7 @@ export class ToyAlgorithm implements Algorithm {
     return this.#actions;
   }
 
-  observe(step: VecStepLike): void {
+  observe(step: VecStep): void {
     for (let i = 0; i < this.#numEnvs; i++) {
       this.#rollout.push(this.#before[i], this.#actions[i], step.rewards[i]);
     }
@@ -170,7 +179,7 @@ export class ToyAlgorithm implements Algorithm {
     };
   }
 
-  restore(state: StateTree): void {
+  load(state: StateTree): void {
     const saved = state as {
       params: { table: { data: Float32Array } };
       random: number;

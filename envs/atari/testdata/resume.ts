@@ -11,7 +11,7 @@ import { play } from "./play.ts";
 const [file, frames, seed] = Deno.args;
 for (const it of deserialize(Deno.readFileSync(file))) {
   using ale = new Ale(it.game, it.options);
-  ale.restore(it.snapshot);
+  ale.load(it.snapshot);
   const digest = createHash("sha256");
   digest.update(play(ale, Number(frames), Number(seed)));
   Deno.stdout.writeSync(

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { SeededRandom } from "../../random.ts";
 import { randomActions } from "../../testdata/play.ts";
-import type { Batch, VecEnv } from "../../vec_env.ts";
+import type { Batch, VecEnv } from "@bellman/types";
 
 /** Where two batches of bytes differ; nothing but numbers is shown of them. */
 export function assertSameBytes(one: Batch, other: Batch): void {

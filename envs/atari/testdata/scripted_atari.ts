@@ -1,7 +1,11 @@
 import fc from "fast-check";
-import type { Env, RgbImage, StepResult } from "../../env.ts";
-import type { Snapshot } from "../../snapshot.ts";
-import type { Space } from "../../space.ts";
+import type {
+  Env,
+  RgbImage,
+  Space,
+  StateTree,
+  StepResult,
+} from "@bellman/types";
 import { box, discrete } from "../../space_constructors.ts";
 import type { AtariInside } from "../_atari_inside.ts";
 
@@ -93,11 +97,11 @@ export class ScriptedAtari implements Env<Uint8Array>, AtariInside {
     };
   }
 
-  snapshot(): Snapshot {
+  save(): StateTree {
     return [this.#game, this.#frame, this.#isOver];
   }
 
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     [this.#game, this.#frame, this.#isOver] = snapshot as [
       number,
       number,

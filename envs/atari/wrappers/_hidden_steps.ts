@@ -1,6 +1,4 @@
-import type { Env, StepResult } from "../../env.ts";
-import type { Snapshot } from "../../snapshot.ts";
-import type { SpaceValue } from "../../space.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 
 /**
  * Steps that a wrapper takes by itself in `reset`. Episodes that end in them are
@@ -8,7 +6,7 @@ import type { SpaceValue } from "../../space.ts";
  */
 export class HiddenSteps {
   #env: Env;
-  #untold: Snapshot[] = [];
+  #untold: StateTree[] = [];
 
   constructor(env: Env) {
     this.#env = env;
@@ -20,14 +18,14 @@ export class HiddenSteps {
    */
   take(action: number): SpaceValue {
     const { observation, terminated, truncated, info } = this.#env.step(action);
-    this.#untold.push(...(info?.episodes ?? []) as Snapshot[]);
+    this.#untold.push(...(info?.episodes ?? []) as StateTree[]);
     return terminated || truncated ? this.#env.reset() : observation;
   }
 
   /** A step that is seen, with the episodes that ended unseen before it. */
   tell(result: StepResult): StepResult {
     if (this.#untold.length === 0) return result;
-    const ended = (result.info?.episodes ?? []) as Snapshot[];
+    const ended = (result.info?.episodes ?? []) as StateTree[];
     const episodes = [...this.#untold, ...ended];
     this.#untold = [];
     return { ...result, info: { ...result.info, episodes } };
@@ -38,11 +36,11 @@ export class HiddenSteps {
     this.#untold = [];
   }
 
-  save(): Snapshot {
+  save(): StateTree {
     return structuredClone(this.#untold);
   }
 
-  load(state: Snapshot): void {
-    this.#untold = structuredClone(state as Snapshot[]);
+  load(state: StateTree): void {
+    this.#untold = structuredClone(state as StateTree[]);
   }
 }

@@ -1,8 +1,7 @@
 import { type AtariInside, atariInside } from "../_atari_inside.ts";
-import type { Env, StepResult } from "../../env.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { type GameStatistics, GameTally } from "../_game_tally.ts";
-import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
-import type { SpaceValue } from "../../space.ts";
+import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
 const NONE: readonly GameStatistics[] = [];
@@ -21,7 +20,7 @@ const NONE: readonly GameStatistics[] = [];
  * @example
  * ```ts
  * import { AtariEnv, EpisodeInfo, isAtariInstalled } from "@bellman/envs/atari";
- * import type { EpisodeStatistics } from "@bellman/envs";
+ * import type { EpisodeStatistics } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * if (isAtariInstalled()) {
@@ -96,7 +95,7 @@ export class EpisodeInfo extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return { tally: this.#tally.save(), isUnderWay: this.#isUnderWay };
   }
 
@@ -105,7 +104,7 @@ export class EpisodeInfo extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     const { tally, isUnderWay } = snapshotRecord(state, [
       "tally",
       "isUnderWay",

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { makeVec } from "../../mod.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
-import type { EpisodeStatistics } from "../../vec_env.ts";
+import type { EpisodeStatistics } from "@bellman/types";
 import { VecRecordEpisodeStatistics } from "../../vec_wrappers/record_episode_statistics.ts";
 import { ClipReward } from "../../wrappers/clip_reward.ts";
 import type { GameStatistics } from "../_game_tally.ts";
@@ -61,7 +61,7 @@ Deno.test("a game is cut off once, and only while it is under way", () => {
   env.step(0);
   env.step(0);
   const restored = new EpisodeInfo(new ScriptedAtari([plainGame(3)]));
-  restored.restore(env.snapshot());
+  restored.load(env.save());
   const cutOff = { return: 1 + 2, length: 2, terminated: false };
   for (const it of [env, restored]) {
     assertEquals(it.cutOff(), { ...cutOff, lifeReturns: [3] });

@@ -1,9 +1,8 @@
 import { type AtariInside, atariInside } from "../_atari_inside.ts";
 import { checkNoop } from "../_check_noop.ts";
-import type { Env, StepResult } from "../../env.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { isLifeLost } from "../_game_tally.ts";
-import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
-import type { SpaceValue } from "../../space.ts";
+import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import { HiddenSteps } from "./_hidden_steps.ts";
 
@@ -99,7 +98,7 @@ export class EpisodicLife extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return {
       hidden: this.#hidden.save(),
       lives: this.#lives,
@@ -112,7 +111,7 @@ export class EpisodicLife extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["hidden", "lives", "isBetweenLives"]);
     this.#hidden.load(own.hidden);
     this.#lives = own.lives as number;

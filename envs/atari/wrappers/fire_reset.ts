@@ -1,7 +1,5 @@
 import { atariInside } from "../_atari_inside.ts";
-import type { Env, StepResult } from "../../env.ts";
-import type { Snapshot } from "../../snapshot.ts";
-import type { SpaceValue } from "../../space.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { fireActions } from "../_fire_actions.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import { HiddenSteps } from "./_hidden_steps.ts";
@@ -72,7 +70,7 @@ export class FireReset extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return this.#hidden.save();
   }
 
@@ -81,7 +79,7 @@ export class FireReset extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     this.#hidden.load(state);
   }
 }

@@ -1,5 +1,4 @@
-import type { Env, StepResult } from "../../env.ts";
-import type { SpaceValue } from "../../space.ts";
+import type { Env, SpaceValue, StepResult } from "@bellman/types";
 import { TimeLimit, type TimeLimitOptions } from "../../wrappers/time_limit.ts";
 import { findInside } from "../_find_inside.ts";
 import type { GameStatistics } from "../_game_tally.ts";
@@ -20,7 +19,7 @@ function isEpisodeInfo(env: Env): env is EpisodeInfo {
  * @example
  * ```ts
  * import { AtariEnv, EpisodeInfo, GameLimit, isAtariInstalled } from "@bellman/envs/atari";
- * import type { EpisodeStatistics } from "@bellman/envs";
+ * import type { EpisodeStatistics } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * if (isAtariInstalled()) {

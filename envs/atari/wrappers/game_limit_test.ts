@@ -72,7 +72,7 @@ Deno.test("each game is told once, in the step in which it ends", () => {
         told++;
         frames += length;
       }
-      const [, , isOver] = game.snapshot() as [number, number, boolean];
+      const [, , isOver] = game.save() as [number, number, boolean];
       const hasEnded = isOver || (truncated && !terminated);
       assertEquals(told, game.games - (hasEnded ? 0 : 1));
       const played = game.log.filter((it) => it !== "reset").length;

@@ -1,5 +1,4 @@
-import type { Env, StepResult } from "../../env.ts";
-import type { SpaceValue } from "../../space.ts";
+import type { Env, SpaceValue, StepResult } from "@bellman/types";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
 /** Settings of {@linkcode InfoClear}. */

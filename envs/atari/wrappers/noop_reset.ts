@@ -1,9 +1,8 @@
 import { atariInside } from "../_atari_inside.ts";
 import { checkNoop } from "../_check_noop.ts";
-import type { Env, StepResult } from "../../env.ts";
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { NoopStarts } from "../_noop_starts.ts";
-import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
-import type { SpaceValue } from "../../space.ts";
+import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import { HiddenSteps } from "./_hidden_steps.ts";
 
@@ -34,9 +33,9 @@ export interface NoopResetOptions {
  * if (isAtariInstalled()) {
  *   const env = new NoopReset(new AtariEnv("breakout"));
  *   env.reset({ seed: 1 });
- *   const one = env.snapshot();
+ *   const one = env.save();
  *   env.reset();
- *   assertNotEquals(env.snapshot(), one);
+ *   assertNotEquals(env.save(), one);
  *   env.close();
  * }
  * ```
@@ -95,7 +94,7 @@ export class NoopReset extends EnvWrapper {
    *
    * @returns Plain data.
    */
-  protected override ownState(): Snapshot {
+  protected override ownState(): StateTree {
     return { hidden: this.#hidden.save(), starts: this.#starts.save() };
   }
 
@@ -104,7 +103,7 @@ export class NoopReset extends EnvWrapper {
    *
    * @param state What `ownState` returned.
    */
-  protected override loadOwnState(state: Snapshot): void {
+  protected override loadOwnState(state: StateTree): void {
     const { hidden, starts } = snapshotRecord(state, ["hidden", "starts"]);
     this.#hidden.load(hidden);
     this.#starts.load(starts);

@@ -1,8 +1,7 @@
-import type { Env } from "../../env.ts";
+import type { Env, Space, SpaceValue } from "@bellman/types";
 import { AreaResizer, type ImageSize } from "../preprocess/area_resizer.ts";
 import { toGray } from "../preprocess/gray.ts";
 import { describeSpace } from "../../describe_space.ts";
-import type { Space, SpaceValue } from "../../space.ts";
 import { box } from "../../space_constructors.ts";
 import { TransformObservation } from "../../wrappers/transform_observation.ts";
 

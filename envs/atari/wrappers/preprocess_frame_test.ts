@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { contains } from "../../contains.ts";
 import { SeededRandom } from "../../random.ts";
-import type { BoxSpace } from "../../space.ts";
+import type { BoxSpace } from "@bellman/types";
 import { box } from "../../space_constructors.ts";
 import { ChainEnv } from "../../toy/chain_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";

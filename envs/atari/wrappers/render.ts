@@ -1,5 +1,10 @@
-import type { Env, RenderOptions, RgbImage, StepResult } from "../../env.ts";
-import type { SpaceValue } from "../../space.ts";
+import type {
+  Env,
+  RenderOptions,
+  RgbImage,
+  SpaceValue,
+  StepResult,
+} from "@bellman/types";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
 /** What measures time and waits. */
@@ -48,7 +53,8 @@ const MACHINE_CLOCK: Clock = {
  * @example
  * ```ts
  * import { Render } from "@bellman/envs/atari";
- * import { make, type RgbImage } from "@bellman/envs";
+ * import { make } from "@bellman/envs";
+ * import type { RgbImage } from "@bellman/types";
  * import { assertEquals } from "@std/assert";
  *
  * const pictures: RgbImage[] = [];

@@ -1,9 +1,7 @@
 /** CartPole whose steps take a while, as those of an emulator do. */
 import { CartPoleEnv } from "../../classic_control/cart_pole_env.ts";
-import type { StepResult } from "../../env.ts";
-import type { SpaceValue } from "../../space.ts";
+import type { SpaceValue, StepResult, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { VecEnv } from "../../vec_env.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import type { GroupRange } from "../group_hosts.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import type { Batch, VecStep } from "../../vec_env.ts";
+import type { Batch, VecStep } from "@bellman/types";
 import { EPISODE_LENGTH } from "./fragile_env.ts";
 
 interface Seen {

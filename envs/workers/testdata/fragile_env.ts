@@ -1,12 +1,17 @@
 /** An environment that breaks on demand, and whose numbers show what it did. */
 import process from "node:process";
-import type { Env, RgbImage, StepResult } from "../../env.ts";
+import type {
+  Env,
+  RgbImage,
+  Space,
+  StateTree,
+  StepResult,
+  VecEnv,
+} from "@bellman/types";
 import { SeededRandom } from "../../random.ts";
-import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
+import { snapshotRecord } from "../../snapshot.ts";
 import { box, discrete } from "../../space_constructors.ts";
-import type { Space } from "../../space.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { VecEnv } from "../../vec_env.ts";
 import type { GroupRange } from "../group_hosts.ts";
 
 /** Actions: the first one goes on, the others break. */
@@ -84,12 +89,12 @@ class FragileEnv implements Env {
     };
   }
 
-  snapshot(): Snapshot {
+  save(): StateTree {
     const random = this.#random.save();
     return { random, episode: this.#episode, steps: this.#steps };
   }
 
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { random, episode, steps } = snapshotRecord(snapshot, [
       "random",
       "episode",

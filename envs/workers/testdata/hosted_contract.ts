@@ -5,7 +5,7 @@ import { cloneBatch } from "../../batch.ts";
 import { makeVec } from "../../mod.ts";
 import { deriveSeed } from "../../random.ts";
 import { playVec } from "../../testdata/play.ts";
-import type { VecEnv } from "../../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import type { GroupSource } from "../group_source.ts";
 import type { RestartEvent } from "../restart_event.ts";
 import { EpisodeWatch } from "./episode_watch.ts";
@@ -85,12 +85,12 @@ function testNumbers(name: string, make: MakeHosted, numRuns: number): void {
     await using(make(NESTED, options), async (env) => {
       env.reset({ seed: 3 });
       playVec(env, 25, 1);
-      const snapshot = structuredClone(env.snapshot());
+      const snapshot = structuredClone(env.save());
       const shown = cloneBatch(env.observations());
       const expected = playVec(env, 60, 2);
       await using(make(NESTED, options), (other) => {
         for (const it of [env, other]) {
-          it.restore(snapshot);
+          it.load(snapshot);
           assertEquals(cloneBatch(it.observations()), shown);
           assertEquals(playVec(it, 60, 2), expected);
         }

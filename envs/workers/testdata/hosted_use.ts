@@ -1,5 +1,5 @@
 /** How tests make vector environments of any kind, and use them. */
-import type { VecEnv } from "../../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import type { GroupSource } from "../group_source.ts";
 import type { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { HostedVecEnvOptions } from "../hosted_vec_env_options.ts";

@@ -1,7 +1,15 @@
 /** An environment whose observations and actions are nested. */
-import type { Env, RgbImage, StepResult } from "../../env.ts";
+import type {
+  Env,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+  StepResult,
+  VecEnv,
+} from "@bellman/types";
 import { SeededRandom } from "../../random.ts";
-import { type Snapshot, snapshotRecord } from "../../snapshot.ts";
+import { snapshotRecord } from "../../snapshot.ts";
 import {
   box,
   dict,
@@ -10,9 +18,7 @@ import {
   multiDiscrete,
   tuple,
 } from "../../space_constructors.ts";
-import type { Space, SpaceValue } from "../../space.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { VecEnv } from "../../vec_env.ts";
 import type { GroupRange } from "../group_hosts.ts";
 
 type Action = { push: Float32Array; keys: readonly [number, Int32Array] };
@@ -69,11 +75,11 @@ class NestedEnv implements Env {
     };
   }
 
-  snapshot(): Snapshot {
+  save(): StateTree {
     return { random: this.#random.save(), state: this.#state.slice() };
   }
 
-  restore(snapshot: Snapshot): void {
+  load(snapshot: StateTree): void {
     const { random, state } = snapshotRecord(snapshot, ["random", "state"]);
     this.#random.load(random);
     this.#state.set(state as Float64Array);

@@ -1,5 +1,5 @@
 /** Makes no copies: what it does beside throws first. */
-import type { VecEnv } from "../../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 
 function fail(aside: string): never {
   throw new RangeError(`thrown in a ${aside}`);

@@ -10,7 +10,7 @@ import { type FailureReason, HostFailure } from "../host_failure.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { HostedVecEnvOptions } from "../hosted_vec_env_options.ts";
 import { splitCopies } from "../split_copies.ts";
-import type { VecEnv } from "../../vec_env.ts";
+import type { VecEnv } from "@bellman/types";
 import makeFragile from "./fragile_env.ts";
 
 /** How a group fails when it is asked for something, if it does. */

@@ -1,13 +1,12 @@
 import { ChainEnv } from "../../toy/chain_env.ts";
-import type { Snapshot } from "../../snapshot.ts";
+import type { StateTree, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import type { VecEnv } from "../../vec_env.ts";
 import type { GroupRange } from "../group_hosts.ts";
 
 /** A chain whose snapshot holds what cannot be sent. */
 class UnsendableEnv extends ChainEnv {
-  override snapshot(): Snapshot {
-    return { draw: () => 0 } as unknown as Snapshot;
+  override save(): StateTree {
+    return { draw: () => 0 } as unknown as StateTree;
   }
 }
 

@@ -1,5 +1,5 @@
 import { makeVec } from "../../mod.ts";
-import type { VecEnv, VecStep } from "../../vec_env.ts";
+import type { VecEnv, VecStep } from "@bellman/types";
 import { VecEnvWrapper } from "../../vec_wrappers/vec_env_wrapper.ts";
 import type { GroupOptions } from "../group_source.ts";
 

@@ -1,0 +1,415 @@
+/**
+ * The interfaces that Bellman's packages meet in. Types only: importing this
+ * loads nothing.
+ *
+ * An environment ({@linkcode Env}) runs alone or as one of several
+ * ({@linkcode VecEnv}); an {@linkcode Algorithm} acts in them and learns from
+ * each {@linkcode VecStep}; an {@linkcode Actor} only acts. What has state gives
+ * it as a {@linkcode StateTree} by `save` and takes it back by `load`.
+ *
+ * @example
+ * ```ts
+ * import type { Actor } from "@bellman/types";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const still: Actor = { act: () => new Float32Array(2) };
+ * assertEquals(await still.act([]), new Float32Array(2));
+ * ```
+ *
+ * @module
+ */
+
+/** Typed arrays that a {@linkcode StateTree} may hold. */
+export type StateArray =
+  | Float32Array
+  | Float64Array
+  | Int32Array
+  | Uint32Array
+  | Uint8Array;
+
+/**
+ * State that can be saved: plain values, typed arrays, and lists and records of
+ * them. It shares no memory with the object that gave it.
+ */
+export type StateTree =
+  | null
+  | boolean
+  | number
+  | string
+  | StateArray
+  | StateTree[]
+  | { [key: string]: StateTree };
+
+/** Seeded stream of random numbers. */
+export interface RandomSource {
+  /** Draws from the uniform distribution on [0, 1). */
+  uniform(): number;
+  /** Draws from the normal distribution with mean 0 and variance 1. */
+  normal(): number;
+  /** Draws a whole number from 0 to `n - 1`. */
+  integer(n: number): number;
+}
+
+/** Element types of a box. */
+export type BoxDtype = "float32" | "float64" | "int32" | "uint8";
+
+/** Typed arrays that hold the values of a box. */
+export type BoxArray = Float32Array | Float64Array | Int32Array | Uint8Array;
+
+/** Whole numbers from `start` to `start + n - 1`. */
+export interface DiscreteSpace {
+  /** Kind of space. */
+  readonly type: "discrete";
+  /** Number of values, at least 1. */
+  readonly n: number;
+  /**
+   * Smallest value.
+   *
+   * @default 0
+   */
+  readonly start?: number;
+}
+
+/** Arrays of numbers between bounds, row-major. */
+export interface BoxSpace {
+  /** Kind of space. */
+  readonly type: "box";
+  /** Length of each axis; empty for a single number. */
+  readonly shape: readonly number[];
+  /** Lower bound of every element, or of each; `-Infinity` for none. */
+  readonly low: number | readonly number[];
+  /** Upper bound of every element, or of each; `Infinity` for none. */
+  readonly high: number | readonly number[];
+  /** Element type. */
+  readonly dtype: BoxDtype;
+}
+
+/** Several whole numbers, the i-th from 0 to `nvec[i] - 1`. */
+export interface MultiDiscreteSpace {
+  /** Kind of space. */
+  readonly type: "multiDiscrete";
+  /** Number of values of each. */
+  readonly nvec: readonly number[];
+}
+
+/** Several numbers that are 0 or 1. */
+export interface MultiBinarySpace {
+  /** Kind of space. */
+  readonly type: "multiBinary";
+  /** Number of bits. */
+  readonly n: number;
+}
+
+/** Spaces by name. */
+export interface DictSpace {
+  /** Kind of space. */
+  readonly type: "dict";
+  /** Spaces by name; flattening takes them in this order. */
+  readonly spaces: Readonly<Record<string, Space>>;
+}
+
+/** Spaces in order. */
+export interface TupleSpace {
+  /** Kind of space. */
+  readonly type: "tuple";
+  /** Spaces in order. */
+  readonly spaces: readonly Space[];
+}
+
+/** Set of possible observations or actions, as plain data told apart by `type`. */
+export type Space =
+  | DiscreteSpace
+  | BoxSpace
+  | MultiDiscreteSpace
+  | MultiBinarySpace
+  | DictSpace
+  | TupleSpace;
+
+/**
+ * One value of a space: a number (discrete), a typed array (box, `Int32Array`
+ * for multi-discrete, `Uint8Array` for multi-binary), a record (dict) or a list
+ * (tuple).
+ */
+export type SpaceValue =
+  | number
+  | BoxArray
+  | { readonly [key: string]: SpaceValue }
+  | readonly SpaceValue[];
+
+/**
+ * Values of a space, one for each environment: a flat row-major array
+ * `[numEnvs, ...shape]`, or a record or list of batches (dict, tuple).
+ */
+export type Batch = BoxArray | { [key: string]: Batch } | Batch[];
+
+/** Facts about a registered environment. */
+export interface EnvSpec {
+  /** Name and version, such as `CartPole-v1`. */
+  readonly id: string;
+  /** Steps after which an episode is truncated. */
+  readonly maxEpisodeSteps?: number;
+  /** Mean return from which on the environment counts as solved. */
+  readonly rewardThreshold?: number;
+  /**
+   * True where observations may lie outside of their space's bounds, as in many
+   * environments of Gymnasium.
+   *
+   * @default false
+   */
+  readonly looseBounds?: boolean;
+}
+
+/** Result of one step. */
+export interface StepResult<O extends SpaceValue = SpaceValue> {
+  /** Observation after the step; at an end, the episode's last one. */
+  readonly observation: O;
+  /** Reward of the step. */
+  readonly reward: number;
+  /** True where the episode reached an end state of the task. */
+  readonly terminated: boolean;
+  /** True where the episode was cut short, as by a time limit. */
+  readonly truncated: boolean;
+  /** Additional facts by name. */
+  readonly info?: Readonly<Record<string, unknown>>;
+}
+
+/** Image: three bytes a pixel (red, green, blue), row by row. */
+export interface RgbImage {
+  /** Pixels in a row. */
+  readonly width: number;
+  /** Number of rows. */
+  readonly height: number;
+  /** `width * height * 3` bytes. */
+  readonly data: Uint8Array;
+}
+
+/** Size of an image; each environment has its own default. */
+export interface RenderOptions {
+  /** Pixels in a row. */
+  width?: number;
+  /** Number of rows. */
+  height?: number;
+}
+
+/** One environment. The observations that it returns belong to the caller. */
+export interface Env<
+  O extends SpaceValue = SpaceValue,
+  A extends SpaceValue = SpaceValue,
+> {
+  /** Space of observations. */
+  readonly observationSpace: Space;
+  /** Space of actions. */
+  readonly actionSpace: Space;
+  /** Facts about it, if it was made by name. */
+  readonly spec?: EnvSpec;
+  /**
+   * Frames that an observation stacks along its last axis, oldest first, with
+   * the first one of an episode repeated: buffers may keep each frame once.
+   *
+   * @default none
+   */
+  readonly stackedFrames?: number;
+  /**
+   * Starts an episode and returns its first observation. A seed restarts the
+   * random stream; without one it continues, from seed 0 if there never was one.
+   */
+  reset(options?: { seed?: number }): O;
+  /**
+   * Takes one step. After a termination it throws or returns the same again,
+   * until `reset`. The action's arrays may change after the call.
+   */
+  step(action: A): StepResult<O>;
+  /** Saves the whole state, random stream included. */
+  save(): StateTree;
+  /** Restores a state that `save` returned. */
+  load(state: StateTree): void;
+  /** Draws the present state. */
+  render(options?: RenderOptions): RgbImage;
+  /** Frees the environment's resources. */
+  close(): void;
+}
+
+/** Statistics of an episode that ended. */
+export interface EpisodeStatistics {
+  /** Index of its environment, 0 to `numEnvs - 1`. */
+  readonly env: number;
+  /** Sum of its rewards, before any scaling. */
+  readonly return: number;
+  /** Number of its steps. */
+  readonly length: number;
+  /** True where it reached an end state, false where it was cut short. */
+  readonly terminated: boolean;
+  /** Return of each life of a game that has several; their sum is `return`. */
+  readonly lifeReturns?: readonly number[];
+}
+
+/**
+ * Step of all environments. The object and its arrays are reused by the next
+ * step: copy what is to be kept.
+ */
+export interface VecStep {
+  /** Observations; rows that ended hold the first of the next episode. */
+  readonly observations: Batch;
+  /** Rewards `[numEnvs]`. */
+  readonly rewards: Float64Array;
+  /** 1 where the episode reached an end state, `[numEnvs]`. */
+  readonly terminated: Uint8Array;
+  /** 1 where the episode was cut short, `[numEnvs]`. */
+  readonly truncated: Uint8Array;
+  /** Last observations of the episodes that ended; other rows are stale. */
+  readonly finalObservations: Batch;
+  /**
+   * Episodes that ended, where the environment records them. It may count them
+   * otherwise than in rows that ended: a game has several lives.
+   */
+  readonly episodes?: readonly EpisodeStatistics[];
+  /** Environments whose host failed in this step, which cut their episodes. */
+  readonly lost?: readonly number[];
+}
+
+/** Options of {@linkcode VecEnv.reset}. */
+export interface VecResetOptions {
+  /**
+   * Seed that restarts every random stream: environment `i` gets
+   * `deriveSeed(seed, i)`, or the i-th number of a list.
+   *
+   * @default none: the streams continue
+   */
+  seed?: number | readonly number[];
+  /**
+   * Restart an environment whose host failed with the same seed, as where
+   * episodes are compared, instead of a new one.
+   *
+   * @default false
+   */
+  keepSeeds?: boolean;
+}
+
+/**
+ * Several environments that are stepped together. One whose episode ended is
+ * reset in the same step, so that each row of each step is a real transition.
+ */
+export interface VecEnv {
+  /** Number of environments. */
+  readonly numEnvs: number;
+  /** Space of one environment's observations. */
+  readonly observationSpace: Space;
+  /** Space of one environment's actions. */
+  readonly actionSpace: Space;
+  /** Facts about the environment, if it was made by name. */
+  readonly spec?: EnvSpec;
+  /** Frames that an observation stacks; see {@linkcode Env.stackedFrames}. */
+  readonly stackedFrames?: number;
+  /** Starts an episode in each environment and returns the first observations. */
+  reset(options?: VecResetOptions): Batch;
+  /** Steps each environment with its row of `actions`. */
+  step(actions: Batch): VecStep;
+  /** Saves the state of all environments, random streams included. */
+  save(): StateTree;
+  /** Restores a state that `save` returned. */
+  load(state: StateTree): void;
+  /** Returns the latest observations, also after `load`. */
+  observations(): Batch;
+  /** Frees the environments' resources. */
+  close(): void;
+}
+
+/** Value now, or a promise of it. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** Something that chooses actions, as evaluation sees it. */
+export interface Actor {
+  /** Chooses actions for observations, one row for each environment. */
+  act(observations: Batch): Awaitable<Batch>;
+  /** Takes in each step, so that recurrent actors reset the rows that ended. */
+  observe?(step: VecStep): void;
+  /** Frees the actor's resources. */
+  close?(): void;
+}
+
+/** Options of {@linkcode Algorithm.policy}. */
+export interface PolicyOptions {
+  /**
+   * Take the most likely action instead of sampling one.
+   *
+   * @default false
+   */
+  deterministic?: boolean;
+  /**
+   * Number of environments that the actor acts for.
+   *
+   * @default that of the training environments
+   */
+  numEnvs?: number;
+  /**
+   * Seed of the actor's own random stream.
+   *
+   * @default 0
+   */
+  seed?: number;
+}
+
+/** Options of {@linkcode Algorithm.exportPolicy}. */
+export interface PolicyExport {
+  /**
+   * Scaling of observations in training:
+   * `clip((x - mean) / sqrt(variance + epsilon))`.
+   *
+   * @default none
+   */
+  readonly scaling?: {
+    readonly mean: ArrayLike<number>;
+    readonly variance: ArrayLike<number>;
+    readonly epsilon?: number;
+    readonly clip?: number;
+  };
+  /**
+   * Observations that the file takes at once.
+   *
+   * @default 1
+   */
+  readonly batchSize?: number;
+  /**
+   * Take the likeliest action instead of one that an input `noise` chooses.
+   *
+   * @default true
+   */
+  readonly deterministic?: boolean;
+  /**
+   * Text by key that the file holds for its readers.
+   *
+   * @default {}
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Named numbers that describe an update. */
+export type Statistics = Record<string, number>;
+
+/** Algorithm as the training loop sees it. */
+export interface Algorithm {
+  /** Chooses the actions to take in training, one row for each environment. */
+  act(observations: Batch): Awaitable<Batch>;
+  /**
+   * Takes in the step that followed the last actions; copies what it keeps.
+   * `train` has looked at it with `checkStep`; an algorithm that is used without
+   * does so itself.
+   */
+  observe(step: VecStep): void;
+  /**
+   * Learns from what was observed. Called after each step.
+   *
+   * @returns The update's statistics, or `undefined` while there is too little data.
+   */
+  update(): Awaitable<Statistics | undefined>;
+  /** Saves parameters, optimizer, counters, random streams and buffers. */
+  save(): StateTree;
+  /** Restores a state that `save` returned. */
+  load(state: StateTree): void;
+  /** Makes an actor with the present parameters and a random stream of its own. */
+  policy(options?: PolicyOptions): Actor;
+  /** Writes the present policy as the bytes of an ONNX file. */
+  exportPolicy?(options?: PolicyExport): Uint8Array;
+  /** Frees the algorithm's resources. The training loop does not call it. */
+  close?(): void;
+}
