@@ -12,7 +12,7 @@
  *
  * @module
  */
-export type { CommandIo } from "./io.ts";
+export type { CommandIo } from "./terminal/process.ts";
 export { run } from "./run.ts";
 export type { RunConfig } from "./config/run_config.ts";
-export { UsageError } from "./usage_error.ts";
+export { UsageError } from "./terminal/errors.ts";

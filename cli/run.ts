@@ -1,18 +1,29 @@
-import { parseOptions } from "./args.ts";
-import type { Command } from "./command.ts";
+import {
+  type Command,
+  commandHelp,
+  parseOptions,
+  programHelp,
+} from "./terminal/command.ts";
 import { evalCommand } from "./commands/eval.ts";
 import { exportCommand } from "./commands/export.ts";
 import { listCommand } from "./commands/list.ts";
 import { playCommand } from "./commands/play.ts";
 import { plotCommand } from "./commands/plot.ts";
 import { trainCommand } from "./commands/train.ts";
-import { isLikelyTypo, nearest } from "./config/schema.ts";
-import { commandHelp, programHelp } from "./help.ts";
-import { type CommandIo, processIo } from "./io.ts";
-import { asInputError, messageOf } from "./input_errors.ts";
-import { RunFailure } from "./run_failure.ts";
-import { onStrayError, strayErrorsHeard } from "./stray_errors.ts";
-import { UsageError } from "./usage_error.ts";
+import {
+  type CommandIo,
+  onStrayError,
+  processIo,
+  strayErrorsHeard,
+} from "./terminal/process.ts";
+import {
+  asInputError,
+  isLikelyTypo,
+  messageOf,
+  nearest,
+  RunFailure,
+  UsageError,
+} from "./terminal/errors.ts";
 
 /** The commands in the order in which the help lists them. */
 export const COMMANDS: readonly Command[] = [

@@ -1,8 +1,11 @@
-import { integerOf, type ParsedOptions } from "../args.ts";
-import type { Command } from "../command.ts";
-import { describeEvaluation, evaluateSession, round } from "../evaluation.ts";
-import type { CommandIo } from "../io.ts";
-import { copiesFor } from "../training_copies.ts";
+import {
+  type Command,
+  integerOf,
+  type ParsedOptions,
+} from "../terminal/command.ts";
+import { describeEvaluation, evaluateSession, round } from "../run/agent.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import { copiesFor } from "../run/environments.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 async function evalRun(

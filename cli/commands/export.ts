@@ -1,9 +1,12 @@
-import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
-import type { Command } from "../command.ts";
-import type { CommandIo } from "../io.ts";
-import { policyFile } from "../policy_file.ts";
-import { UsageError } from "../usage_error.ts";
-import { checkWritable, writeWhole } from "../whole_file.ts";
+import {
+  type Command,
+  integerOf,
+  type ParsedOptions,
+  valueOf,
+} from "../terminal/command.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import { policyFile } from "../run/agent.ts";
+import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 async function exportRun(

@@ -1,10 +1,9 @@
 import { envSpec, registeredIds } from "@bellman/envs";
-import { type AlgorithmName, ALGORITHMS } from "../algorithms.ts";
-import type { ParsedOptions } from "../args.ts";
-import type { Command } from "../command.ts";
-import { loadAllEnvironments } from "../environment_modules.ts";
-import type { CommandIo } from "../io.ts";
-import { UsageError } from "../usage_error.ts";
+import { type AlgorithmName, ALGORITHMS } from "../config/algorithms.ts";
+import type { Command, ParsedOptions } from "../terminal/command.ts";
+import { loadAllEnvironments } from "../run/environment_modules.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 interface Listing {
   algorithms: { name: string; summary: string }[];

@@ -1,11 +1,19 @@
-import type { Env } from "@bellman/types";
+import type { Batch, Env } from "@bellman/types";
+import type { Session } from "../run/session.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
-import { integerOf, type ParsedOptions, valueOf } from "../args.ts";
-import type { Command } from "../command.ts";
-import { round } from "../evaluation.ts";
-import { breather, interruptSignal } from "../interrupt.ts";
-import type { CommandIo } from "../io.ts";
+import {
+  type Command,
+  integerOf,
+  type ParsedOptions,
+  valueOf,
+} from "../terminal/command.ts";
+import { round } from "../run/agent.ts";
+import {
+  breather,
+  type CommandIo,
+  interruptSignal,
+} from "../terminal/process.ts";
 import { MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
 import { hasFfmpeg } from "../play/mp4.ts";
 import {
@@ -14,12 +22,59 @@ import {
   type PictureSink,
   pngSink,
   terminalSink,
-} from "../play/picture_sink.ts";
-import { type PlayedEpisode, playEpisodes } from "../play/play_episodes.ts";
-import type { Session } from "../session.ts";
-import { UsageError } from "../usage_error.ts";
-import { checkWritable } from "../whole_file.ts";
+} from "../play/pictures.ts";
+import { checkWritable, UsageError } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
+
+/** An episode that was played to its end. */
+interface PlayedEpisode {
+  return: number;
+  length: number;
+}
+
+/** How episodes are played. */
+interface PlayOptions {
+  /** The environment to play in; it is drawn by the caller. */
+  env: Env;
+  episodes: number;
+  deterministic: boolean;
+  seed: number;
+  /**
+   * Called with each state of an episode but the last, in whose step the next
+   * episode begins.
+   */
+  show(episode: number, step: number): Promise<void> | void;
+}
+
+/** Plays whole episodes with the session's agent in one environment. */
+async function playEpisodes(
+  { algorithm, environments }: Session,
+  { env, episodes, deterministic, seed, show }: PlayOptions,
+): Promise<PlayedEpisode[]> {
+  const vec = environments.around(env);
+  const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
+  const played: PlayedEpisode[] = [];
+  try {
+    let observations = vec.reset({ seed });
+    let stepsShown = 0;
+    await show(1, 0);
+    while (played.length < episodes) {
+      const step = vec.step(await actor.act(observations) as Batch);
+      actor.observe?.(step);
+      observations = step.observations;
+      stepsShown++;
+      for (const episode of step.episodes ?? []) {
+        played.push({ return: episode.return, length: episode.length });
+        stepsShown = 0;
+      }
+      if (played.length < episodes) await show(played.length + 1, stepsShown);
+    }
+    return played;
+  } finally {
+    actor.close?.();
+    vec.close();
+  }
+}
 
 /** Says before anything is played why a video could not be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {

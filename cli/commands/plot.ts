@@ -4,15 +4,62 @@ import {
   readProgress,
   renderCurves,
 } from "@bellman/training";
+import {
+  checkWritable,
+  nearest,
+  UsageError,
+  writeWhole,
+} from "../terminal/errors.ts";
 import { existsSync } from "node:fs";
-import { type ParsedOptions, valueOf } from "../args.ts";
-import type { Command } from "../command.ts";
+import {
+  type Command,
+  type ParsedOptions,
+  valueOf,
+} from "../terminal/command.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import { curveOf, groupNames } from "../curves.ts";
-import type { CommandIo } from "../io.ts";
-import { openRun } from "../runs.ts";
-import { UsageError } from "../usage_error.ts";
-import { checkWritable, writeWhole } from "../whole_file.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import { openRun } from "../run/saved_run.ts";
+
+/** One statistic of a run over its steps, without the rows that lack it. */
+export function curveOf(
+  rows: readonly LogRow[],
+  { key, run }: { key: string; run: string },
+): { x: number[]; y: number[] } {
+  const names = [...new Set(rows.flatMap((it) => Object.keys(it.statistics)))];
+  if (!names.includes(key)) {
+    throw new UsageError(
+      names.length === 0
+        ? `Cannot plot '${key}' of ${run}: nothing has been logged yet`
+        : `Cannot plot '${key}' of ${run}: did you mean '${
+          nearest(key, names)
+        }'?`,
+    );
+  }
+  const kept = rows.filter((it) => Number.isFinite(it.statistics[key]));
+  return {
+    x: kept.map((it) => it.step),
+    y: kept.map((it) => it.statistics[key]),
+  };
+}
+
+/**
+ * Names of groups for runs that differ in some keys: the algorithm and the
+ * environment, and every key beside the seed in which the runs differ.
+ */
+export function groupNames(
+  configs: readonly Record<string, unknown>[],
+): string[] {
+  const text = (value: unknown): string => JSON.stringify(value) ?? "";
+  const keys = [...new Set(configs.flatMap((config) => Object.keys(config)))];
+  const varying = keys.filter((key) =>
+    key !== "seed" && key !== "algorithm" && key !== "env" &&
+    new Set(configs.map((config) => text(config[key]))).size > 1
+  );
+  return configs.map((config) => {
+    const parts = varying.map((key) => `${key}=${text(config[key])}`);
+    return [`${config.algorithm} ${config.env}`, ...parts].join(" ");
+  });
+}
 
 interface LoggedRun {
   run: string;

@@ -9,9 +9,9 @@ import {
   type OptionSpec,
   type ParsedOptions,
   valueOf,
-} from "../args.ts";
+} from "../terminal/command.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { CommandIo } from "../io.ts";
+import type { CommandIo } from "../terminal/process.ts";
 import {
   admitRun,
   loadCheckpoint,
@@ -19,10 +19,10 @@ import {
   parseCheckpointChoice,
   restoreSession,
   TRUST_OPTION,
-} from "../runs.ts";
-import type { EnvironmentSpaces } from "../training_copies.ts";
-import { notices, openSession, type Session } from "../session.ts";
-import { UsageError } from "../usage_error.ts";
+} from "../run/saved_run.ts";
+import type { EnvironmentSpaces } from "../run/environments.ts";
+import { notices, openSession, type Session } from "../run/session.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 /** The options of commands that act with a trained agent. */
 export const AGENT_OPTIONS: readonly OptionSpec[] = [

@@ -1,22 +1,38 @@
 import { existsSync } from "node:fs";
 import { stringify } from "@std/yaml";
-import { createRunFolder, type RunFolder, runStatus } from "@bellman/training";
-import type { Checkpoint, RunStatus } from "@bellman/training";
-import { ALGORITHMS } from "../algorithms.ts";
-import { type ParsedOptions, valueOf } from "../args.ts";
-import type { Command } from "../command.ts";
-import { CONFIG_OPTIONS, configFromOptions } from "../config/from_options.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
-import { codeOf } from "../environment_modules.ts";
-import { runConfigSchema } from "../config/run_config_schema.ts";
-import { configHelp } from "../help.ts";
-import { messageOf } from "../input_errors.ts";
-import { interruptSignal } from "../interrupt.ts";
-import type { CommandIo } from "../io.ts";
-import { plottedAgent } from "../policy_plots.ts";
-import { signConfig } from "../run_signature.ts";
-import { RestoreFailure } from "../run_failure.ts";
-import { lockRun, type RunLock } from "../run_lock.ts";
+import {
+  type Checkpoint,
+  createRunFolder,
+  type RunFolder,
+  type RunStatus,
+  runStatus,
+} from "@bellman/training";
+import { ALGORITHMS } from "../config/algorithms.ts";
+import {
+  type Command,
+  type ParsedOptions,
+  valueOf,
+} from "../terminal/command.ts";
+import {
+  CONFIG_OPTIONS,
+  configFromOptions,
+  type ResolvedConfig,
+} from "../config/resolve.ts";
+import { codeOf } from "../run/environment_modules.ts";
+import { configHelp, runConfigSchema } from "../config/schema.ts";
+import {
+  messageOf,
+  RestoreFailure,
+  UsageError,
+  writeWhole,
+} from "../terminal/errors.ts";
+import {
+  type CommandIo,
+  interruptSignal,
+  onStrayError,
+} from "../terminal/process.ts";
+import { plottedAgent } from "../run/agent.ts";
+import { lockRun, type RunLock, signConfig } from "../run/ownership.ts";
 import {
   admitRun,
   checkFiles,
@@ -24,12 +40,9 @@ import {
   openRun,
   type SavedRun,
   TRUST_OPTION,
-} from "../runs.ts";
-import { notices, openSession, type Session } from "../session.ts";
-import { onStrayError } from "../stray_errors.ts";
-import { runTraining, type TrainingRun } from "../training_run.ts";
-import { UsageError } from "../usage_error.ts";
-import { writeWhole } from "../whole_file.ts";
+} from "../run/saved_run.ts";
+import { notices, openSession, type Session } from "../run/session.ts";
+import { runTraining, type TrainingRun } from "../run/training_run.ts";
 
 function algorithmOf(options: ParsedOptions): string | undefined {
   const [name, ...rest] = options.positionals;

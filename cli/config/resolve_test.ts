@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { UsageError } from "../usage_error.ts";
+import { UsageError } from "../terminal/errors.ts";
 import {
   type ConfigSources,
   findPreset,
@@ -7,7 +7,7 @@ import {
   parseMapping,
   resolveConfig,
 } from "./resolve.ts";
-import type { Entry } from "./validate.ts";
+import type { Entry } from "./schema.ts";
 
 Deno.test("the command line outweighs the preset, the preset the defaults", () => {
   const defaults = fullSchema("a2c").properties;

@@ -1,13 +1,14 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import {
   aliasesOf,
+  configHelp,
   type ConfigSchema,
   describeProperty,
   findKey,
-  isLikelyTypo,
-  nearest,
   nearestKey,
+  validateEntries,
 } from "./schema.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 const schema: ConfigSchema = {
   properties: {
@@ -27,15 +28,6 @@ Deno.test("a key is found by its name and by each alias", () => {
 Deno.test("the nearest key looks at aliases and ignores case", () => {
   assertEquals(nearestKey(schema, "n_stps"), "n_steps");
   assertEquals(nearestKey(schema, "GAMA"), "gamma");
-  assertEquals(
-    nearest("cartpole-v1", ["CartPole-v1", "Chain-v0"]),
-    "CartPole-v1",
-  );
-});
-
-Deno.test("a likely typo is near, anything else is not", () => {
-  assertEquals(isLikelyTypo("trian", "train"), true);
-  assertEquals(isLikelyTypo("bananas", "train"), false);
 });
 
 Deno.test("a property says in words what it accepts", () => {
@@ -61,4 +53,105 @@ Deno.test("a property says in words what it accepts", () => {
   for (const [property, words] of cases) {
     assertEquals(describeProperty(property), words);
   }
+});
+
+const mixedSchema: ConfigSchema = {
+  properties: {
+    numSteps: { type: "integer", minimum: 1, alias: "nsteps" },
+    maxGradNorm: { type: ["number", "null"], exclusiveMinimum: 0 },
+    optimizer: { type: "string", enum: ["rmsprop", "adam"] },
+    hiddenSizes: { type: "array", items: { type: "integer", minimum: 1 } },
+  },
+};
+const options = { schema: mixedSchema, origin: "a2c.yaml" };
+
+Deno.test("valid entries come back under the schema's own names", () => {
+  const valid = validateEntries([
+    ["nsteps", 16],
+    ["maxGradNorm", null],
+    ["hiddenSizes", [64, 64]],
+  ], options);
+  assertEquals(valid, {
+    numSteps: 16,
+    maxGradNorm: null,
+    hiddenSizes: [64, 64],
+  });
+});
+
+Deno.test("each bad entry is one line that names what was expected", () => {
+  const cases: [string, unknown, string][] = [
+    [
+      "numStep",
+      5,
+      "Unknown key 'numStep' in a2c.yaml: did you mean 'numSteps'?",
+    ],
+    [
+      "nsteps",
+      0,
+      "Cannot use nsteps = 0 of a2c.yaml: expected an integer of at least 1",
+    ],
+    [
+      "numSteps",
+      2.5,
+      "Cannot use numSteps = 2.5 of a2c.yaml: expected an integer of at least 1",
+    ],
+    [
+      "maxGradNorm",
+      NaN,
+      "Cannot use maxGradNorm = NaN of a2c.yaml: expected a number above 0 or null",
+    ],
+    [
+      "maxGradNorm",
+      Infinity,
+      "Cannot use maxGradNorm = Infinity of a2c.yaml: expected a number above 0 or null",
+    ],
+    [
+      "optimizer",
+      "adm",
+      "Cannot use optimizer = \"adm\" of a2c.yaml: expected rmsprop or adam; did you mean 'adam'?",
+    ],
+    [
+      "hiddenSizes",
+      [64, -1],
+      "Cannot use hiddenSizes = [64,-1] of a2c.yaml: expected a list, each an integer of at least 1",
+    ],
+  ];
+  for (const [key, value, message] of cases) {
+    const error = assertThrows(
+      () => validateEntries([[key, value]], options),
+      UsageError,
+    );
+    assertEquals(error.message, message);
+  }
+});
+
+Deno.test("a key under two of its names is refused", () => {
+  assertThrows(
+    () => validateEntries([["numSteps", 5], ["nsteps", 6]], options),
+    UsageError,
+    "Cannot use both 'numSteps' and 'nsteps' in a2c.yaml",
+  );
+});
+
+Deno.test("the help of a configuration tells names, values and defaults", () => {
+  const discounted = {
+    properties: {
+      gamma: {
+        type: "number",
+        minimum: 0,
+        maximum: 1,
+        default: 0.99,
+        description: "Discount of a step.",
+        alias: "discount",
+      },
+    },
+  };
+  assertEquals(
+    configHelp("Keys:", discounted),
+    `Keys:
+  gamma (also discount)
+      Discount of a step.
+      a number from 0 to 1; default 0.99
+`,
+  );
 });

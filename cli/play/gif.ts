@@ -1,6 +1,6 @@
 import gifenc from "gifenc";
-import { fileError } from "../input_errors.ts";
-import type { Picture } from "./picture.ts";
+import { fileError } from "../terminal/errors.ts";
+import type { RgbImage } from "@bellman/types";
 
 /** Pictures a second of a GIF at most: viewers slow shorter delays down. */
 export const MOST_GIF_FRAMES_PER_SECOND = 50;
@@ -68,7 +68,7 @@ interface Part {
 /** The smallest part with all pixels that changed; one pixel where none did. */
 function changedPart(
   pixels: Uint8Array,
-  { width, height }: Picture,
+  { width, height }: RgbImage,
 ): Part {
   const isSame = (it: number) => it === UNCHANGED;
   const isRowSame = (y: number) =>
@@ -112,7 +112,7 @@ class Indexer {
   #rgba = new Uint8Array(0);
 
   /** Indices of a picture's pixels, and their colours where they are its own. */
-  index({ data }: Picture): { pixels: Uint8Array; palette: Color[] | null } {
+  index({ data }: RgbImage): { pixels: Uint8Array; palette: Color[] | null } {
     const isFirst = this.#before === undefined;
     if (isFirst) this.#pixels = new Uint8Array(data.length / 3);
     const palette = isFirst || !this.#fill(data, this.#shared, 0)
@@ -214,7 +214,7 @@ export class GifWriter {
    *
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
-  async add(picture: Picture): Promise<void> {
+  async add(picture: RgbImage): Promise<void> {
     const first = this.#count === 0;
     const { pixels, palette } = this.#indexer.index(picture);
     const part = first

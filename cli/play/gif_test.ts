@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { decode, decodeFrames } from "modern-gif";
 import v8 from "node:v8";
 import vm from "node:vm";
-import { UsageError } from "../usage_error.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { GifWriter } from "./gif.ts";
-import type { Picture } from "./picture.ts";
+import type { RgbImage } from "@bellman/types";
 
 /** Runs with the path of a GIF in a new folder, which is gone afterwards. */
 async function withPath(use: (path: string) => Promise<void>): Promise<void> {
@@ -24,7 +24,7 @@ async function withPath(use: (path: string) => Promise<void>): Promise<void> {
 
 /** The bytes of a GIF of some pictures. */
 async function written(
-  pictures: readonly Picture[],
+  pictures: readonly RgbImage[],
   framesPerSecond = 20,
 ): Promise<ArrayBuffer> {
   let bytes = new Uint8Array(0);
@@ -44,7 +44,7 @@ function shown(bytes: ArrayBuffer): Uint8Array[] {
   );
 }
 
-function solid(red: number, green: number, blue: number): Picture {
+function solid(red: number, green: number, blue: number): RgbImage {
   const data = new Uint8Array(8 * 4 * 3);
   for (let i = 0; i < data.length; i += 3) data.set([red, green, blue], i);
   return { width: 8, height: 4, data };
@@ -68,7 +68,7 @@ Deno.test("pictures of up to 255 colours are shown exactly", async () => {
   await fc.assert(
     fc.asyncProperty(pictures, async (kinds) => {
       let data = new Uint8Array(20 * 15 * 3);
-      const pictures = kinds.map(([colors, from, step]): Picture => {
+      const pictures = kinds.map(([colors, from, step]): RgbImage => {
         data = data.slice();
         // Some pixels stay as in the picture before.
         for (let pixel = from; pixel < 300; pixel += step) {
@@ -96,7 +96,7 @@ function colorsIn(data: Uint8Array): number {
 }
 
 Deno.test("pictures of more colours are shown in those that suit them", async () => {
-  const pictures = [0, 3].map((shift): Picture => ({
+  const pictures = [0, 3].map((shift): RgbImage => ({
     width: 64,
     height: 64,
     data: Uint8Array.from({ length: 64 * 64 * 3 }, (_, i) => {

@@ -1,12 +1,12 @@
-import { UsageError } from "../usage_error.ts";
-import type { Picture } from "./picture.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { RgbImage } from "@bellman/types";
 
 /** The video program, which is the user's own. */
 const PROGRAM = "ffmpeg";
 
 /** Arguments that make an MP4 for any player of pictures on standard input. */
 function argumentsOf(
-  { width, height }: Picture,
+  { width, height }: RgbImage,
   { framesPerSecond, path }: { framesPerSecond: number; path: string },
 ): string[] {
   return [
@@ -61,7 +61,7 @@ export class Mp4Writer {
   }
 
   /** Adds a picture; all are of one size. */
-  async add(picture: Picture): Promise<void> {
+  async add(picture: RgbImage): Promise<void> {
     if (this.#child === undefined) {
       this.#child = new Deno.Command(PROGRAM, {
         args: argumentsOf(picture, {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { UsageError } from "../usage_error.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { hasFfmpeg, Mp4Writer } from "./mp4.ts";
 
 const ignore = !await hasFfmpeg(); // A program of the user's.

@@ -1,0 +1,132 @@
+import { encode } from "fast-png";
+import type { RgbImage } from "@bellman/types";
+import type { CommandIo } from "../terminal/process.ts";
+import { GifWriter } from "./gif.ts";
+import { Mp4Writer } from "./mp4.ts";
+
+/** Encodes one picture as a PNG file. */
+export function encodePng({ width, height, data }: RgbImage): Uint8Array {
+  return encode({ width, height, data, channels: 3 });
+}
+
+const ESC = "\x1b[";
+/** The upper half of a cell: its colour is the upper of two pixels. */
+const HALF_BLOCK = "▀";
+
+/** The mean colour of a rectangle of pixels, as `r;g;b`. */
+function meanColour(
+  { width, data }: RgbImage,
+  [left, top, right, bottom]: [number, number, number, number],
+): string {
+  let red = 0, green = 0, blue = 0;
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const at = 3 * (y * width + x);
+      red += data[at];
+      green += data[at + 1];
+      blue += data[at + 2];
+    }
+  }
+  const count = (bottom - top) * (right - left);
+  return [red, green, blue].map((it) => Math.round(it / count)).join(";");
+}
+
+/**
+ * Draws a picture as lines of coloured half blocks, two pixels a character,
+ * scaled down to at most `columns` by `rows` characters.
+ */
+export function toTerminal(
+  picture: RgbImage,
+  { columns, rows }: { columns: number; rows: number },
+): string {
+  const { width, height } = picture;
+  const scale = Math.max(width / columns, height / (2 * rows), 1);
+  const cellsWide = Math.floor(width / scale);
+  const cellsHigh = Math.floor(height / scale / 2);
+  const edge = (cell: number, limit: number): number =>
+    Math.min(Math.round(cell * scale), limit);
+  const colour = (x: number, y: number): string => {
+    const left = edge(x, width - 1), top = edge(y, height - 1);
+    const right = Math.max(edge(x + 1, width), left + 1);
+    const bottom = Math.max(edge(y + 1, height), top + 1);
+    return meanColour(picture, [left, top, right, bottom]);
+  };
+  const lines: string[] = [];
+  for (let row = 0; row < cellsHigh; row++) {
+    let line = "";
+    for (let x = 0; x < cellsWide; x++) {
+      const upper = colour(x, 2 * row), lower = colour(x, 2 * row + 1);
+      line += `${ESC}38;2;${upper};48;2;${lower}m${HALF_BLOCK}`;
+    }
+    lines.push(`${line}${ESC}0m`);
+  }
+  return lines.join("\n");
+}
+
+/** Moves the cursor up over a picture that {@linkcode toTerminal} drew. */
+export function cursorUp(drawn: string): string {
+  return `${ESC}${drawn.split("\n").length}A\r`;
+}
+
+/** Takes the pictures of episodes as they are played. */
+export interface PictureSink {
+  /** Takes a picture; `step` counts from 0 in each episode. */
+  show(picture: RgbImage, episode: number, step: number): Promise<void> | void;
+  /** Ends, and says what was written; nothing for a terminal. */
+  finish(): Promise<string>;
+  /** Gives up what is not finished. */
+  abort?(): Promise<void>;
+}
+
+/** Pictures become an animated GIF. */
+export function gifSink(path: string, framesPerSecond: number): PictureSink {
+  return fileSink(path, new GifWriter(path, framesPerSecond));
+}
+
+/** Pictures become a video. */
+export function mp4Sink(path: string, framesPerSecond: number): PictureSink {
+  return fileSink(path, new Mp4Writer(path, framesPerSecond));
+}
+
+/** Pictures go to one file, which is there when the last one is in it. */
+function fileSink(path: string, file: GifWriter | Mp4Writer): PictureSink {
+  return {
+    show: (picture) => file.add(picture),
+    finish: async () => {
+      await file.finish();
+      return `wrote ${path}`;
+    },
+    abort: () => file.abort(),
+  };
+}
+
+/** Each picture becomes a PNG in a folder, which the first one makes. */
+export function pngSink(dir: string): PictureSink {
+  let count = 0;
+  return {
+    show: async (picture, episode, step) => {
+      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
+      const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
+      await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
+    },
+    finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
+  };
+}
+
+/** Pictures are drawn over each other in the terminal. */
+export function terminalSink(
+  io: CommandIo,
+  framesPerSecond: number,
+): PictureSink {
+  let drawn: string | undefined;
+  return {
+    show: async (picture) => {
+      const { columns, rows } = Deno.consoleSize();
+      const up = drawn === undefined ? "" : cursorUp(drawn);
+      drawn = toTerminal(picture, { columns, rows: rows - 2 });
+      io.out(`${up}${drawn}\n`);
+      await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
+    },
+    finish: () => Promise.resolve(""),
+  };
+}

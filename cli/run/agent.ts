@@ -1,0 +1,141 @@
+import {
+  evaluate,
+  type EvaluationResult,
+  type RunFolder,
+} from "@bellman/training";
+import type { Session } from "./session.ts";
+import { copiesFor } from "./environments.ts";
+import { mkdir } from "node:fs/promises";
+import { type PlottedAgent, QFPolicyPlotter } from "@bellman/sac";
+import type { Algorithm } from "@bellman/types";
+import { UsageError, writeWhole } from "../terminal/errors.ts";
+
+/** How an agent is evaluated. */
+interface EvaluationSettings {
+  episodes: number;
+  deterministic: boolean;
+  seed: number;
+  /** Ends the evaluation with an `AbortError` when aborted. */
+  signal?: AbortSignal;
+}
+
+/** Plays whole episodes with the session's agent as it is now. */
+export async function evaluateSession(
+  { algorithm, environments }: Session,
+  { episodes, deterministic, seed, signal }: EvaluationSettings,
+): Promise<EvaluationResult> {
+  const numEnvs = copiesFor(episodes);
+  const env = environments.evaluation(numEnvs);
+  const actor = algorithm.policy({ deterministic, numEnvs, seed });
+  try {
+    return await evaluate(actor, env, { episodes, seed, signal });
+  } finally {
+    actor.close?.();
+    env.close();
+  }
+}
+
+/** A number with at most two decimals. */
+export function round(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+/** An evaluation in one line: `498.3 ± 2.1 over 20 episodes`. */
+export function describeEvaluation(result: EvaluationResult): string {
+  return `${round(result.meanReturn)} ± ${
+    round(result.stdReturn)
+  } over ${result.returns.length} episodes`;
+}
+
+/**
+ * The agent's present policy as an ONNX file, with the environment's scaling;
+ * it chooses actions as the run was evaluated, where nothing else is said.
+ */
+export function policyFile(
+  { algorithm, config, environments }: Session,
+  { batchSize = 1, deterministic = config.evaluationDeterministic } = {},
+): Uint8Array | undefined {
+  return algorithm.exportPolicy?.({
+    scaling: environments.scaling(),
+    batchSize,
+    deterministic,
+    metadata: {
+      algorithm: config.algorithm,
+      environment: config.env,
+      "frame stack": String(config.frameStack),
+      actions: deterministic ? "likeliest" : "sampled by the input noise",
+    },
+  });
+}
+
+/** How many states are drawn: the first ones of an evaluation. */
+const STATES = 3;
+
+/** The algorithm as it is drawn; one that cannot be is a mistake of the input. */
+export function plottedAgent(
+  { algorithm, config }: Pick<Session, "algorithm" | "config">,
+): PlottedAgent {
+  if (hasQValues(algorithm)) return algorithm;
+  throw new UsageError(
+    `Cannot draw policyPlots of ${config.algorithm}: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac`,
+  );
+}
+
+function hasQValues(
+  algorithm: Algorithm,
+): algorithm is Algorithm & PlottedAgent {
+  return typeof (algorithm as Partial<PlottedAgent>).qValues === "function";
+}
+
+/**
+ * Images of Q and of the policy in a run's folder. Drawing takes environments
+ * and a random stream of its own, so that training is what it is without.
+ */
+export class PolicyPlots {
+  readonly #session: Session;
+  readonly #dir: string;
+  readonly #seed: number;
+
+  /**
+   * @param session Whose agent is drawn.
+   * @param options The run's folder, and the seed of its evaluations.
+   */
+  constructor(
+    session: Session,
+    { folder, seed }: { folder: RunFolder; seed: number },
+  ) {
+    this.#session = session;
+    this.#dir = folder.plotsDir;
+    this.#seed = seed;
+  }
+
+  /** Draws the agent as it is at a step. */
+  async write(step: number): Promise<void> {
+    const { config, environments } = this.#session;
+    const plotter = new QFPolicyPlotter(plottedAgent(this.#session), {
+      actionSpace: environments.training.actionSpace,
+      observations: this.#observations(),
+      title: `${config.algorithm} on ${config.env}, ${
+        step.toLocaleString("en-US")
+      } steps`,
+    });
+    await mkdir(this.#dir, { recursive: true });
+    const name = `policy-${String(step).padStart(9, "0")}.svg`;
+    await writeWhole(`${this.#dir}/${name}`, plotter.draw());
+  }
+
+  /** First observations, as the environments give them to the agent. */
+  #observations(): Float32Array[] {
+    const env = this.#session.environments.evaluation(STATES);
+    try {
+      const rows = env.reset({ seed: this.#seed }) as Float32Array;
+      const size = rows.length / STATES;
+      return Array.from(
+        { length: STATES },
+        (_, i) => rows.slice(i * size, (i + 1) * size),
+      );
+    } finally {
+      env.close();
+    }
+  }
+}

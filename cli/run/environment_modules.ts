@@ -1,0 +1,151 @@
+import { defaultRegistry, envSpec, registeredIds } from "@bellman/envs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import {
+  isLikelyTypo,
+  messageOf,
+  nearest,
+  UsageError,
+} from "../terminal/errors.ts";
+
+/** What begins the ids of environments that Python's Gymnasium hosts. */
+const GYMNASIUM = "gym:";
+
+/** The settings of a run that say where its environment comes from. */
+export type EnvironmentOrigin = Pick<
+  ResolvedConfig,
+  "env" | "envModules" | "stepTimeout"
+>;
+
+/** Whether an id is of an environment that Python hosts. */
+export function isGymnasium(id: string): boolean {
+  return id.startsWith(GYMNASIUM);
+}
+
+/** Seconds as whole milliseconds, at least one. */
+export function milliseconds(seconds: number): number {
+  return Math.max(1, Math.round(1000 * seconds));
+}
+
+/** Protocols that modules may have: those of a page or a text name no author. */
+const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
+
+/** The URL of a module: a path counts from the current folder. */
+function urlOf(module: string): string {
+  if (module.trim() === "") {
+    throw new UsageError(
+      `Cannot import '${module}', which envModules names: expected a file or a package of npm: or jsr:`,
+    );
+  }
+  const url = /^[a-z]:[\\/]/i.test(module) ? null : URL.parse(module);
+  if (url === null) return pathToFileURL(resolve(module)).href;
+  if (PROTOCOLS.has(url.protocol)) return module;
+  const shown = module.length > 60 ? `${module.slice(0, 57)}...` : module;
+  throw new UsageError(
+    `Cannot import ${shown}, which envModules names: expected a file or a package of npm: or jsr:, not ${url.protocol}`,
+  );
+}
+
+/** Code beside Bellman's own that an environment is made of. */
+export interface EnvironmentCode {
+  /** Modules that are imported: URLs, or names of Python modules. */
+  modules: string[];
+  /** Texts that Python gets as options, and may take for the name of code. */
+  options: string[];
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null
+    ? Object.values(value).flatMap(textsIn)
+    : [];
+}
+
+/**
+ * Lists the code beside Bellman's own that a configuration names, without
+ * running any.
+ *
+ * @throws {UsageError} If a module is neither a file nor a package.
+ */
+export function codeOf(config: ResolvedConfig): EnvironmentCode {
+  const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
+  if (!isGymnasium(env)) return { modules: envModules.map(urlOf), options: [] };
+  const name = env.slice(GYMNASIUM.length);
+  const owner = name.includes(":")
+    ? [name.slice(0, name.lastIndexOf(":"))]
+    : [];
+  return {
+    modules: [...envModules, ...owner],
+    options: textsIn([envKwargs, evaluationEnvKwargs]),
+  };
+}
+
+async function importOwn(module: string): Promise<void> {
+  try {
+    await import(urlOf(module));
+  } catch (error) {
+    throw new UsageError(
+      `Cannot import ${module}, which envModules names: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Makes an environment known by its id: imports modules of the user's own, the
+ * packages of Atari and MuJoCo, or asks Python.
+ *
+ * @returns The user's own modules as absolute URLs, for threads and processes
+ * that have to import them too.
+ * @throws {UsageError} If a module cannot be imported.
+ */
+export async function loadEnvironment(
+  { env, envModules, stepTimeout }: EnvironmentOrigin,
+): Promise<string[]> {
+  if (isGymnasium(env)) {
+    const { registerGymnasium } = await import("@bellman/envs/gymnasium");
+    const name = env.slice(GYMNASIUM.length);
+    if (name === "") {
+      throw new UsageError(
+        `Cannot use the environment '${env}': expected a name of Gymnasium's, such as gym:LunarLander-v3`,
+      );
+    }
+    registerGymnasium(name, {
+      modules: envModules,
+      stepTimeoutMs: milliseconds(stepTimeout),
+    });
+    return [];
+  }
+  for (const module of envModules) await importOwn(module);
+  const own = envModules.map(urlOf);
+  if (defaultRegistry.has(env)) return own;
+  await loadAllEnvironments();
+  checkKnown(env);
+  return own;
+}
+
+/** Says what is wrong with an id before anything is started. */
+function checkKnown(env: string): void {
+  const ids = registeredIds();
+  if (ids.includes(env)) return;
+  const name = (id: string) => id.replace(/-v\d*$/, "");
+  if (isLikelyTypo(name(env), name(nearest(env, ids)))) envSpec(env);
+  throw new UsageError(
+    `Unknown environment '${env}': 'deno task list --all' shows those that there are; ids of Python's Gymnasium begin with gym:, and modules that register others are named in envModules`,
+  );
+}
+
+/**
+ * Makes all environments known that come with Bellman.
+ *
+ * @returns The ids of Atari games.
+ */
+export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
+  const before = new Set(defaultRegistry.keys());
+  await import("@bellman/envs/atari");
+  const games = new Set([...defaultRegistry.keys()])
+    .difference(before);
+  await import("@bellman/envs/mujoco");
+  return games;
+}

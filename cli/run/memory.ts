@@ -1,0 +1,153 @@
+import { elementCount, flattenedSize } from "@bellman/envs";
+import type { Space } from "@bellman/types";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+/** Numbers of a value of a space as a network takes it, and bytes it is kept in. */
+interface ValueSize {
+  numbers: number;
+  bytes: number;
+}
+
+const BYTES: Readonly<Record<string, number>> = { float64: 8, uint8: 1 };
+
+function sizeOf(space: Space): ValueSize {
+  const size = space.type === "box" ? BYTES[space.dtype] ?? 4 : 4;
+  return { numbers: flattenedSize(space), bytes: size * elementCount(space) };
+}
+
+/**
+ * Bytes for each parameter at the peak: itself, its gradient, the optimizer's
+ * moments, copies of the compiled graph, and its first values in float64.
+ * Measured with two layers of 2,048 and 4,096 units.
+ */
+const PER_PARAMETER = 100;
+/** Features that the networks for images end in. */
+const IMAGE_FEATURES = 512;
+/** Bytes of the activation of a unit for one row, with its gradient. */
+const PER_ACTIVATION = 8;
+/** Bytes of a step beside its observations: reward, ends, value, advantage. */
+const PER_STEP = 48;
+
+/** Bytes that a run takes, by the key of the configuration that they follow. */
+type MemoryUse = Record<string, number>;
+
+function layersOf(sizes: readonly number[]): number {
+  return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
+}
+
+/** Spaces of one copy; frames that its observations share. */
+interface Spaces {
+  observationSpace: Space;
+  actionSpace: Space;
+  stackedFrames?: number;
+}
+
+/** Estimates what a configuration takes, in bytes by the keys that they follow. */
+export function estimateMemory(
+  config: ResolvedConfig,
+  spaces: Spaces,
+): MemoryUse {
+  const { numEnvs, network } = config;
+  const observation = sizeOf(spaces.observationSpace);
+  const action = sizeOf(spaces.actionSpace);
+  const hidden = config.hiddenSizes as number[];
+  const isImage = String(network).startsWith("c");
+  const features = isImage ? IMAGE_FEATURES : observation.numbers;
+  const units = hidden.reduce((sum, n) => sum + n, 0) + features;
+  const copies = { numEnvs: numEnvs * 8 * (observation.bytes + 512) };
+  if (config.algorithm === "a2c") {
+    const networks = config.valueNetwork === "separate" ? 2 : 1;
+    const lstm = /lstm/.test(String(network)) ? Number(config.lstmSize) : 0;
+    const hiddenParameters = networks *
+      layersOf([features, ...hidden, action.numbers]);
+    const row = 2 * observation.bytes + action.bytes + PER_STEP +
+      networks * (units + lstm) * PER_ACTIVATION;
+    return {
+      ...copies,
+      hiddenSizes: lstm > 0 ? 0 : PER_PARAMETER * hiddenParameters,
+      lstmSize: PER_PARAMETER * networks * 4 * lstm * (features + lstm + 1),
+      numSteps: numEnvs * Number(config.numSteps) * row,
+    };
+  }
+  const components = config.policy === "mixture"
+    ? Number(config.components)
+    : 1;
+  const outputs = components * (2 * action.numbers + 1);
+  const critics = 4 * layersOf([features + action.numbers, ...hidden, 1]);
+  const body = layersOf([features, ...hidden]);
+  const head = (hidden.at(-1) ?? features) * outputs;
+  const transition = observation.bytes / (spaces.stackedFrames ?? 1) +
+    4 * action.numbers + 8 + (config.replay === "uniform" ? 0 : 24);
+  return {
+    ...copies,
+    hiddenSizes: PER_PARAMETER / 2 * (critics + body),
+    components: PER_PARAMETER / 2 * head,
+    bufferSize: Number(config.bufferSize) * transition,
+    batchSize: Number(config.batchSize) *
+      (2 * observation.bytes * Number(config.nSteps) +
+        5 * units * PER_ACTIVATION),
+  };
+}
+
+/** Bytes that this machine lets a process have, if it may be known. */
+function machineMemory(): number | undefined {
+  try {
+    const { total } = Deno.systemMemoryInfo();
+    // A container's limit, where there is one: "max" is none.
+    let limit = NaN;
+    if (Deno.build.os === "linux") {
+      try {
+        limit = Number(Deno.readTextFileSync("/sys/fs/cgroup/memory.max"));
+      } catch {
+        // No such limits here.
+      }
+    }
+    return limit > 0 ? Math.min(total, limit) : total;
+  } catch {
+    // Not permitted, which is no reason not to train.
+    return undefined;
+  }
+}
+
+/** From here on a run says how much memory it takes. */
+const WORTH_SAYING = 2 * 2 ** 30;
+
+function gibibytes(bytes: number): string {
+  const value = bytes / 2 ** 30;
+  return `${value < 100 ? value.toFixed(1) : Math.round(value)} GiB`;
+}
+
+/**
+ * Compares what a configuration takes with what the machine has, before it is
+ * allocated.
+ *
+ * @param config The configuration.
+ * @param spaces Spaces of an observation and an action.
+ * @param available Bytes that the machine has.
+ * @returns A line that the user should see where it is much.
+ * @throws {UsageError} If it takes more; it names the key that most of it follows.
+ */
+export function checkMemory(
+  config: ResolvedConfig,
+  spaces: Spaces,
+  available: number | undefined = machineMemory(),
+): string | undefined {
+  const uses = Object.entries(estimateMemory(config, spaces));
+  const total = uses.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const [key] = uses.reduce((a, b) => b[1] > a[1] ? b : a);
+  const value = `${key} = ${JSON.stringify(config[key])}`;
+  if (available !== undefined && total > available) {
+    throw new UsageError(
+      `Cannot train with ${value}: that takes about ${
+        gibibytes(total)
+      } of memory, expected at most the ${
+        gibibytes(available)
+      } of this machine`,
+    );
+  }
+  if (total < WORTH_SAYING) return undefined;
+  return `This run takes about ${
+    gibibytes(total)
+  } of memory, most of it for ${value}`;
+}

@@ -1,0 +1,82 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { box, discrete } from "@bellman/envs";
+import { resolveConfig } from "../config/resolve.ts";
+import type { Entry } from "../config/schema.ts";
+import { checkMemory, estimateMemory } from "./memory.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+const GIBIBYTE = 2 ** 30;
+const cartPole = {
+  observationSpace: box({ low: -1, high: 1, shape: [4] }),
+  actionSpace: discrete(2),
+};
+const pendulum = {
+  observationSpace: box({ low: -1, high: 1, shape: [3] }),
+  actionSpace: box({ low: -2, high: 2, shape: [1] }),
+};
+const a2c = (...entries: Entry[]) => resolveConfig("a2c", { entries });
+const sac = (...entries: Entry[]) =>
+  resolveConfig("sac", { entries: [["env", "Pendulum-v1"], ...entries] });
+
+Deno.test("what a machine has not is refused with the key that takes it", () => {
+  const cases: [Entry, string, "a2c" | "sac"][] = [
+    [["numSteps", 1e8], "numSteps = 100000000", "a2c"],
+    [["hiddenSizes", [1e6, 1e6]], "hiddenSizes = [1000000,1000000]", "a2c"],
+    [["hiddenSizes", [1e5, 1e5]], "hiddenSizes = [100000,100000]", "sac"],
+    [["bufferSize", 1e12], "bufferSize = 1000000000000", "sac"],
+    [["frameStack", 1024], "", "a2c"],
+  ];
+  for (const [entry, named, algorithm] of cases) {
+    const [config, spaces] = algorithm === "a2c"
+      ? [a2c(entry), cartPole]
+      : [sac(entry), pendulum];
+    if (named === "") {
+      assertEquals(checkMemory(config, spaces, 24 * GIBIBYTE), undefined);
+      continue;
+    }
+    const error = assertThrows(
+      () => checkMemory(config, spaces, 24 * GIBIBYTE),
+      UsageError,
+    );
+    assert(error.message.startsWith(`Cannot train with ${named}: that takes`));
+    assert(
+      error.message.endsWith("expected at most the 24.0 GiB of this machine"),
+      error.message,
+    );
+  }
+});
+
+Deno.test("much memory is said, the presets' is not", () => {
+  assertEquals(
+    checkMemory(a2c(["numSteps", 1e6]), cartPole, 24 * GIBIBYTE),
+    "This run takes about 16.4 GiB of memory, most of it for numSteps = 1000000",
+  );
+  for (
+    const [config, spaces] of [[a2c(), cartPole], [sac(), pendulum]] as const
+  ) {
+    assertEquals(checkMemory(config, spaces, GIBIBYTE), undefined);
+  }
+});
+
+Deno.test("a recurrent network, a mixture and images count by their own keys", () => {
+  const most = (uses: Record<string, number>) =>
+    Object.entries(uses).reduce((a, b) => b[1] > a[1] ? b : a)[0];
+  const lstm = a2c(["network", "lstm"], ["lstmSize", 1e5]);
+  assertEquals(most(estimateMemory(lstm, cartPole)), "lstmSize");
+  const image = {
+    observationSpace: box({
+      low: 0,
+      high: 255,
+      shape: [84, 84, 4],
+      dtype: "uint8",
+    }),
+    actionSpace: discrete(6),
+  };
+  const rows = a2c(["network", "cnn"], ["numSteps", 1e5]);
+  assertEquals(most(estimateMemory(rows, image)), "numSteps");
+  const stored = sac(["bufferSize", 1e6]);
+  const { bufferSize } = estimateMemory(stored, image);
+  assert(bufferSize > 26 * GIBIBYTE && bufferSize < 28 * GIBIBYTE);
+  const shared = { ...image, stackedFrames: 4 };
+  assert(estimateMemory(stored, shared).bufferSize < bufferSize / 3);
+});

@@ -1,0 +1,237 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { join } from "node:path";
+import process from "node:process";
+import { UsageError } from "../terminal/errors.ts";
+
+/*
+ * The configuration that a run began with is kept beside config.yaml with a
+ * checksum, which shows edits and damage on any machine, and a signature by a
+ * secret of the user's, which shows on this one that the user made the run.
+ */
+const TITLE = "# What the run began with; edit a copy of config.yaml instead.";
+const CHECKSUM = /^# sha256 ([0-9a-f]{64})$/;
+const SIGNATURE = /^# signed ([0-9a-f]{64})$/;
+const UNSIGNED = "# unsigned";
+
+/** Bytes of the secret. */
+const KEY_LENGTH = 32;
+
+/** Folders of state that outlives caches, by platform. */
+const STATE_FOLDERS: Readonly<
+  Record<string, readonly [variable: string, below: string][]>
+> = {
+  darwin: [["HOME", "/Library/Application Support/bellman"]],
+  linux: [["XDG_STATE_HOME", "/bellman"], ["HOME", "/.local/state/bellman"]],
+  windows: [["LOCALAPPDATA", "/bellman/state"]],
+};
+
+/** The folder that keeps the secret: `BELLMAN_STATE`, or the platform's. */
+function stateFolder(): string | undefined {
+  const folders = STATE_FOLDERS[Deno.build.os] ?? STATE_FOLDERS.linux;
+  for (const [variable, below] of [["BELLMAN_STATE", ""], ...folders]) {
+    const value = Deno.env.get(variable);
+    if (value) return value + below;
+  }
+}
+
+function readKey(path: string): Uint8Array | undefined {
+  try {
+    const key = Deno.readFileSync(path);
+    if (key.length === KEY_LENGTH) return key;
+    throw new RangeError(`Cannot use ${path}: expected ${KEY_LENGTH} bytes`);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** The user's secret, made where there is none; undefined where it cannot be. */
+function ownKey({ make }: { make: boolean }): Uint8Array | undefined {
+  try {
+    const folder = stateFolder();
+    if (folder === undefined) return undefined;
+    const path = join(folder, "key");
+    const key = readKey(path);
+    if (key !== undefined || !make) return key;
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // Only its owner may read a temporary file.
+    const unfinished = Deno.makeTempFileSync({ dir: folder, prefix: "key-" });
+    try {
+      Deno.writeFileSync(unfinished, randomBytes(KEY_LENGTH));
+      // Of two processes that make it at a time, one is first.
+      Deno.linkSync(unfinished, path);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+    } finally {
+      Deno.removeSync(unfinished);
+    }
+    return readKey(path);
+  } catch {
+    // No home, or none that may be used: runs are then not told to be own.
+    return undefined;
+  }
+}
+
+function checksum(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function signature(text: string, key: Uint8Array): string {
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
+/**
+ * Signs the configuration of a new run.
+ *
+ * @param text Text of `config.yaml`.
+ * @returns Text of `config.sig`.
+ */
+export function signConfig(text: string): string {
+  const key = ownKey({ make: true });
+  const signed = key === undefined
+    ? UNSIGNED
+    : `# signed ${signature(text, key)}`;
+  return [TITLE, `# sha256 ${checksum(text)}`, signed, text].join("\n");
+}
+
+/** The configuration that a run began with. */
+interface OriginalConfig {
+  text: string;
+  /** Whether this user made the run on this machine. */
+  isOwn: boolean;
+}
+
+/**
+ * Finds what a run began with, from two files of which one may be edited,
+ * damaged or gone.
+ *
+ * @param current Text of `config.yaml`.
+ * @param signed Text of `config.sig`.
+ * @returns Undefined where neither can be used.
+ */
+export function originalConfig(
+  current: string | undefined,
+  signed: string | undefined,
+): OriginalConfig | undefined {
+  const [, checksumLine = "", signedLine = "", ...rest] = signed?.split("\n") ??
+    [];
+  const kept = rest.join("\n");
+  const wanted = CHECKSUM.exec(checksumLine)?.[1];
+  const text = wanted === undefined
+    ? current
+    : [kept, current].find((it) => it !== undefined && checksum(it) === wanted);
+  // The checksum itself may be what is damaged.
+  const original = text ?? (kept === current ? current : undefined);
+  if (original === undefined) return undefined;
+  const key = ownKey({ make: false });
+  const isOwn = key !== undefined &&
+    SIGNATURE.exec(signedLine)?.[1] === signature(original, key);
+  return { text: original, isOwn };
+}
+
+/** The process that trains a run, as it writes itself into the run's folder. */
+interface Holder {
+  pid: number;
+  /** When the process began, as an ISO date. */
+  started: string;
+  host: string;
+}
+
+/** A run folder that this process alone trains in. */
+export interface RunLock {
+  /** Lets others in, and removes the file. */
+  release(): void;
+}
+
+/**
+ * Keeps other processes from training in a run's folder. The system lets go of
+ * the lock when its process ends, however that happens, so that what a killed
+ * one left behind is taken over and a process that got its id is not taken for
+ * it.
+ *
+ * @param dir The run's folder.
+ * @returns The lock, to be released at the end.
+ * @throws {UsageError} If another process has it; the message names that.
+ */
+export function lockRun(dir: string): RunLock {
+  const path = `${dir}/run.lock`;
+  for (;;) {
+    const file = Deno.openSync(path, { create: true, read: true, write: true });
+    const holder = readHolder(path);
+    if (isHeld(file, holder)) {
+      file.close();
+      throw new UsageError(
+        `Cannot use the run ${dir}: ${
+          holder === undefined
+            ? "another process"
+            : `process ${holder.pid} on ${holder.host}, begun at ${holder.started},`
+        } trains it at present`,
+      );
+    }
+    // The former holder may have removed the file since it was opened.
+    if (!isAt(path, file)) {
+      file.close();
+      continue;
+    }
+    file.truncateSync();
+    file.writeSync(new TextEncoder().encode(`${JSON.stringify(self())}\n`));
+    return {
+      release() {
+        // Before others are let in, so that none of them holds a removed file.
+        if (isAt(path, file)) remove(path);
+        file.close();
+      },
+    };
+  }
+}
+
+/** Takes the lock; true if another process has it. */
+function isHeld(file: Deno.FsFile, holder: Holder | undefined): boolean {
+  try {
+    return !file.tryLockSync(true);
+  } catch {
+    // A file system without locks: the process that is named may still run.
+    return holder?.host === Deno.hostname() && isRunning(holder.pid);
+  }
+}
+
+function self(): Holder {
+  return {
+    pid: Deno.pid,
+    started: new Date(performance.timeOrigin).toISOString(),
+    host: Deno.hostname(),
+  };
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    const holder: Holder = JSON.parse(Deno.readTextFileSync(path));
+    return Number.isSafeInteger(holder.pid) ? holder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: string }).code === "EPERM";
+  }
+}
+
+function isAt(path: string, file: Deno.FsFile): boolean {
+  try {
+    return Deno.statSync(path).ino === file.statSync().ino;
+  } catch {
+    return false;
+  }
+}
+
+function remove(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // The folder may be gone, and Windows removes no open file: what stays there is taken over.
+  }
+}

@@ -1,0 +1,328 @@
+import {
+  type Checkpoint,
+  CheckpointStore,
+  openRunFolder,
+  RunFolder,
+  runStatus,
+} from "@bellman/training";
+import type { StateTree } from "@bellman/types";
+import { existsSync } from "node:fs";
+import { ALGORITHMS } from "../config/algorithms.ts";
+import type { OptionSpec } from "../terminal/command.ts";
+import {
+  parseMapping,
+  readText,
+  resolveConfig,
+  type ResolvedConfig,
+} from "../config/resolve.ts";
+import { codeOf } from "./environment_modules.ts";
+import { originalConfig } from "./ownership.ts";
+import type { Session } from "./session.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+/** A run folder that was made before, and the configuration it began with. */
+export interface SavedRun {
+  folder: RunFolder;
+  config: ResolvedConfig;
+  /** Text of the configuration. */
+  configText: string;
+  /** Whether this user made the run on this machine. */
+  isOwn: boolean;
+  /** Says how `config.yaml` differs from what the run began with, if it does. */
+  edits?: string;
+}
+
+/**
+ * Opens a run folder; one that is missing or broken is one clear line.
+ *
+ * @param dir The folder.
+ * @param options With `asSaved`, the configuration is the one that the newest
+ *   checkpoint was made with; otherwise that one stands where the files cannot
+ *   be used.
+ */
+export async function openRun(
+  dir: string,
+  { asSaved = false }: { asSaved?: boolean } = {},
+): Promise<SavedRun> {
+  if (dir === "") {
+    throw new UsageError(
+      "Cannot open the run '': expected a run folder, such as runs/a2c-CartPole-v1-seed0",
+    );
+  }
+  const folder = new RunFolder(dir);
+  const { configPath, signaturePath } = folder;
+  const [current, signed] = await Promise.all(
+    [configPath, signaturePath].map((path) =>
+      existsSync(path) ? readText(path, "the configuration") : undefined
+    ),
+  );
+  const kept = originalConfig(current, signed);
+  const saved = savedConfig(folder, kept?.text);
+  if (saved === undefined && signed === undefined) openRunFolder(dir);
+  const isUsable = kept !== undefined &&
+    (saved === undefined || !asSaved && isConfigOf(kept.text, folder));
+  const original = isUsable || saved === undefined
+    ? kept
+    : { text: saved, isOwn: kept?.text === saved && kept.isOwn };
+  if (original === undefined) {
+    throw new UsageError(
+      `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
+    );
+  }
+  const { text, isOwn } = original;
+  const config = runConfigOf(text, configPath, dir);
+  const edits = editsOf(current, { text, config, path: configPath });
+  return { folder, config, configText: text, isOwn, edits };
+}
+
+function isConfigOf(text: string, { configPath, dir }: RunFolder): boolean {
+  try {
+    runConfigOf(text, configPath, dir);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The configuration that the run's checkpoints were made with, a third copy:
+ * the one that its files tell where any was, otherwise that of the newest.
+ */
+function savedConfig(
+  { checkpointsDir }: RunFolder,
+  told: string | undefined,
+): string | undefined {
+  const store = new CheckpointStore(checkpointsDir);
+  const steps = store.list().checkpoints.map(({ step }) => step).reverse();
+  const configOf = (step: number) => store.notes(step).config;
+  const isTold = (step: number) =>
+    told !== undefined && configOf(step) === told;
+  const found = steps.find(isTold) ?? steps[0];
+  const config = found === undefined ? undefined : configOf(found);
+  return typeof config === "string" ? config : undefined;
+}
+
+/** Names of the files that a run writes, unfinished ones included. */
+const FILES =
+  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|events\.out\..*|(step|best).*\.(json|safetensors))(\.tmp)?$/;
+
+/**
+ * Says before a run goes on which folder stands where it will write a file.
+ *
+ * @throws {UsageError} If there is one.
+ */
+export function checkFiles({ dir, checkpointsDir }: RunFolder): void {
+  for (const parent of [dir, checkpointsDir]) {
+    if (!existsSync(parent)) continue;
+    for (const { name, isDirectory } of Deno.readDirSync(parent)) {
+      if (!isDirectory || !FILES.test(name)) continue;
+      throw new UsageError(
+        `Cannot resume ${dir}: ${parent}/${name} is a folder, expected a file; move it away`,
+      );
+    }
+  }
+}
+
+function runConfigOf(
+  ...[text, name, dir]: [text: string, name: string, dir: string]
+): ResolvedConfig {
+  const entry = parseMapping(text, name).find(([key]) => key === "algorithm");
+  const algorithm = String(entry?.[1]);
+  if (!Object.hasOwn(ALGORITHMS, algorithm)) {
+    throw new UsageError(
+      `Cannot use the run ${dir}: its config.yaml names the algorithm '${algorithm}', expected one of ${
+        Object.keys(ALGORITHMS).join(", ")
+      }`,
+    );
+  }
+  return resolveConfig(undefined, { file: { name, text }, entries: [] });
+}
+
+/** At most this many edited keys are named. */
+const NAMED_EDITS = 3;
+
+/** Says how `config.yaml` differs from what the run began with, if it does. */
+function editsOf(
+  current: string | undefined,
+  { text, config, path }: {
+    text: string;
+    config: ResolvedConfig;
+    path: string;
+  },
+): string | undefined {
+  if (current === text) return undefined;
+  const show = (value: unknown) => JSON.stringify(value) ?? String(value);
+  const asBefore = "this goes on with what the run began with";
+  if (current === undefined) return `${path} is gone: ${asBefore}`;
+  let edited: ResolvedConfig;
+  try {
+    const file = { name: path, text: current };
+    edited = resolveConfig(undefined, { file, entries: [] });
+  } catch {
+    return `${path} cannot be read any more: ${asBefore}`;
+  }
+  const keys = Object.keys({ ...config, ...edited })
+    .filter((key) => show(edited[key]) !== show(config[key]));
+  if (keys.length === 0) return undefined;
+  const named = keys.slice(0, NAMED_EDITS)
+    .map((key) => `${key} (${show(config[key])}, not ${show(edited[key])})`);
+  const rest = keys.length - named.length;
+  return `${path} was edited: ${asBefore}, ${named.join(", ")}${
+    rest > 0 ? ` and ${rest} more keys` : ""
+  }; 'train --config ${path}' starts another run`;
+}
+
+/**
+ * Refuses to run the code of a run that somebody else made, unless that is
+ * trusted; any other is told before it is imported.
+ *
+ * @param run The run.
+ * @param options What is to be done with it, and what the user said.
+ * @returns Lines that the user should see.
+ * @throws {UsageError} If it would run code that is not trusted.
+ */
+export function admitRun(
+  { folder, config, isOwn, edits }: SavedRun,
+  { command, isTrusted }: { command: string; isTrusted: boolean },
+): string[] {
+  const { modules, options } = codeOf(config);
+  const code = [
+    ...modules.map((it) => `import ${it}`),
+    ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),
+  ];
+  if (code.length > 0 && !isOwn && !isTrusted) {
+    throw new UsageError(
+      `Cannot ${command} ${folder.dir}: it is no run that you made on this machine and would ${
+        code.join(", ")
+      }; read that code first, then add --trust`,
+    );
+  }
+  return [
+    ...edits === undefined ? [] : [edits],
+    ...modules.length === 0 ? [] : [`The run imports ${modules.join(", ")}`],
+  ];
+}
+
+/** The option that admits what {@linkcode admitRun} would refuse. */
+export const TRUST_OPTION: OptionSpec = {
+  name: "trust",
+  help: "Run the code that a run of somebody else's names.",
+};
+
+/** Which checkpoint: `best`, `latest` or a step. */
+export type CheckpointChoice = "best" | "latest" | number;
+
+/** Reads `best`, `latest` or a step. */
+export function parseCheckpointChoice(text: string): CheckpointChoice {
+  if (text === "best" || text === "latest") return text;
+  const step = Number(text);
+  if (text.trim() !== "" && Number.isSafeInteger(step) && step >= 0) {
+    return step;
+  }
+  throw new UsageError(
+    `Cannot use --checkpoint ${text}: expected best, latest or a step`,
+  );
+}
+
+/**
+ * Loads a checkpoint of a run. For the best one, where that is damaged or of
+ * another run, its second copy stands, the numbered one of its step, or else
+ * the latest.
+ *
+ * @param run The run's folder, and the text of its configuration.
+ * @param choice Which one.
+ */
+export function loadCheckpoint(
+  run: Pick<SavedRun, "folder" | "configText">,
+  choice: CheckpointChoice,
+): Checkpoint {
+  const store = new CheckpointStore(run.folder.checkpointsDir);
+  if (typeof choice === "number") return store.load(choice);
+  const latest = (): Checkpoint => checkpointsOf(run).next().value!;
+  if (choice === "latest") return latest();
+  try {
+    const best = store.load("best");
+    checkOwn(best, run);
+    return best;
+  } catch (error) {
+    const newest = latest();
+    const { bestStep } = runStatus(newest.state);
+    // A run that has not been evaluated yet has none.
+    if (error instanceof RangeError && bestStep === undefined) return newest;
+    const copy = bestStep === undefined ? newest : loadCopy(run, bestStep);
+    const { step } = copy ?? newest;
+    const { message } = error as Error;
+    const line = `${message}; the checkpoint of step ${step} stands for it`;
+    return { ...copy ?? newest, warnings: [...newest.warnings, line] };
+  }
+}
+
+/** Throws where a checkpoint was made with another configuration than the run's. */
+function checkOwn(
+  { notes, path }: Checkpoint,
+  { folder, configText }: Pick<SavedRun, "folder" | "configText">,
+): void {
+  const config = savedConfig(folder, configText);
+  if (config === undefined || notes.config === config) return;
+  throw new SyntaxError(`Cannot use ${path}: it is of another run`);
+}
+
+function loadCopy(
+  run: Pick<SavedRun, "folder" | "configText">,
+  step: number,
+): Checkpoint | undefined {
+  try {
+    const copy = new CheckpointStore(run.folder.checkpointsDir).load(step);
+    checkOwn(copy, run);
+    return copy;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The checkpoints of a run that can be read, the newest first, each with a
+ * warning for every newer one that cannot, or is of another run.
+ *
+ * @throws {SyntaxError | RangeError} Where there is none.
+ */
+export function* checkpointsOf(
+  run: Pick<SavedRun, "folder" | "configText">,
+): Generator<Checkpoint, undefined> {
+  const store = new CheckpointStore(run.folder.checkpointsDir);
+  let before = Infinity, isFirst = true;
+  const foreign: string[] = [];
+  for (;;) {
+    let checkpoint: Checkpoint;
+    try {
+      checkpoint = store.load("latest", { before });
+    } catch (error) {
+      if (!isFirst) return;
+      throw foreign.length > 0 ? new SyntaxError(foreign[0]) : error;
+    }
+    before = checkpoint.step;
+    try {
+      checkOwn(checkpoint, run);
+    } catch (error) {
+      foreign.push(...checkpoint.warnings, (error as Error).message);
+      continue;
+    }
+    yield {
+      ...checkpoint,
+      warnings: [...foreign.splice(0), ...checkpoint.warnings],
+    };
+    isFirst = false;
+  }
+}
+
+/** Puts algorithm and environments of a session into a checkpoint's state. */
+export function restoreSession(session: Session, checkpoint: Checkpoint): void {
+  const { algorithm, env } = checkpoint.state as Record<string, StateTree>;
+  if (algorithm === undefined || env === undefined) {
+    throw new UsageError(
+      `Cannot use the checkpoint ${checkpoint.path}: it is not of a training run`,
+    );
+  }
+  session.algorithm.load(algorithm);
+  session.environments.training.load(env);
+}

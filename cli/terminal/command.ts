@@ -1,0 +1,202 @@
+import { parseArgs } from "@std/cli";
+import { isLikelyTypo, nearest, UsageError } from "./errors.ts";
+import type { CommandIo } from "./process.ts";
+
+/** An option of a command, as the help shows it. */
+export interface OptionSpec {
+  /** Name without the dashes. */
+  name: string;
+  /** Placeholder of its value; without one the option is a switch. */
+  value?: string;
+  /** May be given more than once. */
+  repeat?: boolean;
+  /** One line of help. */
+  help: string;
+}
+
+/** A command of the command line. */
+export interface Command {
+  /** First word after the program's name. */
+  name: string;
+  /** Rest of the usage line. */
+  usage: string;
+  /** Summary in one line. */
+  summary: string;
+  /** Options beside the common ones. */
+  options: readonly OptionSpec[];
+  /** Further help, printed below the options. */
+  details?: () => string;
+  /** Runs it and returns the exit code. */
+  run(options: ParsedOptions, io: CommandIo): Promise<number>;
+}
+
+/** A parsed command line: positionals in order, options by name. */
+export interface ParsedOptions {
+  positionals: string[];
+  switches: Set<string>;
+  values: Map<string, string[]>;
+}
+
+/** Options of every command. */
+const COMMON_OPTIONS: readonly OptionSpec[] = [
+  { name: "help", help: "Show this help; also -h." },
+  { name: "debug", help: "Show where an error came from." },
+];
+
+function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {
+  const given = arg.split("=")[0];
+  const name = given.replace(/^-+/, "");
+  const guess = nearest(name, specs.map((spec) => spec.name));
+  const hint = isLikelyTypo(name, guess)
+    ? `did you mean '--${guess}'?`
+    : "'--help' lists the options";
+  return new UsageError(`Unknown option '${given}': ${hint}`);
+}
+
+/** Joins a negative number to its option, so that it is not read as an option. */
+function tieNegativeNumbers(
+  args: readonly string[],
+  valued: readonly OptionSpec[],
+): string[] {
+  const names = new Set(valued.map((spec) => `--${spec.name}`));
+  const tied: string[] = [];
+  for (const arg of args) {
+    const before = tied.at(-1) ?? "";
+    if (/^-[\d.]/.test(arg) && names.has(before)) {
+      tied[tied.length - 1] = `${before}=${arg}`;
+    } else {
+      tied.push(arg);
+    }
+  }
+  return tied;
+}
+
+/** Parses `args` against the options of a command. */
+export function parseOptions(
+  args: readonly string[],
+  commandSpecs: readonly OptionSpec[],
+): ParsedOptions {
+  const specs = [...commandSpecs, ...COMMON_OPTIONS];
+  const valued = specs.filter((spec) => spec.value !== undefined);
+  const plain = specs.filter((spec) => spec.value === undefined);
+  const parsed = parseArgs(tieNegativeNumbers(args, valued), {
+    string: ["_", ...valued.map((spec) => spec.name)],
+    boolean: plain.map((spec) => spec.name),
+    alias: { help: "h" },
+    collect: valued.map((spec) => spec.name),
+    unknown: (arg: string) => {
+      if (!arg.startsWith("-") || arg === "-") return true;
+      throw unknownOption(arg, specs);
+    },
+  }) as Record<string, unknown> & { _: (string | number)[] };
+  const values = new Map<string, string[]>();
+  for (const spec of valued) {
+    const given = (parsed[spec.name] as string[] | undefined) ?? [];
+    if (given.length === 0) continue;
+    if (given.some((value) => value === "")) {
+      throw new UsageError(
+        `Cannot read '--${spec.name}': expected a value, as in '--${spec.name} ${spec.value}'`,
+      );
+    }
+    if (given.length > 1 && !spec.repeat) {
+      throw new UsageError(
+        `Cannot use '--${spec.name}' ${given.length} times: give it once`,
+      );
+    }
+    values.set(spec.name, given);
+  }
+  for (const { name } of plain) {
+    const given = args.find((arg) => arg.startsWith(`--${name}=`)) ??
+      // Such a word would be taken for the value.
+      ["true", "false"].map((value) => `--${name} ${value}`)
+        .find((pair) =>
+          args.some((arg, i) => `${arg} ${args[i + 1]}` === pair)
+        );
+    if (given === undefined) continue;
+    throw new UsageError(
+      `Cannot use '${given}': '--${name}' takes no value, leave it out`,
+    );
+  }
+  const switches = plain.filter((spec) => parsed[spec.name] === true)
+    .map((spec) => spec.name);
+  return {
+    positionals: parsed._.map(String),
+    switches: new Set(switches),
+    values,
+  };
+}
+
+/** Returns the value of an option, if it was given. */
+export function valueOf(
+  options: ParsedOptions,
+  name: string,
+): string | undefined {
+  return options.values.get(name)?.[0];
+}
+
+/** Parses an option as an integer from `minimum` to `maximum`; `fallback` where it was not given. */
+export function integerOf<T extends number | undefined>(
+  options: ParsedOptions,
+  name: string,
+  { minimum, maximum, fallback }: {
+    minimum: number;
+    maximum?: number;
+    fallback: T;
+  },
+): number | T {
+  const text = valueOf(options, name);
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  const isInRange = value >= minimum && value <= (maximum ?? Infinity);
+  if (!Number.isSafeInteger(value) || !isInRange) {
+    const range = maximum === undefined
+      ? `of at least ${minimum}`
+      : `from ${minimum} to ${maximum}`;
+    throw new UsageError(
+      `Cannot use --${name} ${text}: expected an integer ${range}`,
+    );
+  }
+  return value;
+}
+
+const PROGRAM = "bellman";
+
+function columns(rows: readonly [string, string][]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+    .join("\n");
+}
+
+/** Returns the help of the program: its commands, a line each. */
+export function programHelp(commands: readonly Command[]): string {
+  const rows = commands.map(({ name, summary }): [string, string] => [
+    name,
+    summary,
+  ]);
+  return `Reinforcement learning from the command line.
+
+Usage: ${PROGRAM} COMMAND [OPTIONS]
+
+Commands:
+${columns(rows)}
+
+'${PROGRAM} COMMAND --help' lists a command's options.
+`;
+}
+
+/** Returns the help of one command. */
+export function commandHelp(command: Command): string {
+  const rows = [...command.options, ...COMMON_OPTIONS]
+    .map(({ name, value, help }): [string, string] => [
+      value === undefined ? `--${name}` : `--${name} ${value}`,
+      help,
+    ]);
+  const details = command.details === undefined ? "" : `\n${command.details()}`;
+  return `${command.summary}
+
+Usage: ${PROGRAM} ${command.name} ${command.usage}
+
+Options:
+${columns(rows)}
+${details}`;
+}

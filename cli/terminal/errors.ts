@@ -1,0 +1,197 @@
+import { closest, distance } from "fastest-levenshtein";
+import { dirname, sep } from "node:path";
+
+/**
+ * Bad input of a person: the message is one line that says what was wrong and
+ * what was expected. The command line prints it and exits with 2.
+ *
+ * @example
+ * ```ts
+ * import { UsageError } from "@bellman/cli";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new UsageError("Cannot read steps 'many': expected an integer");
+ * assertEquals(error.name, "UsageError");
+ * ```
+ */
+export class UsageError extends Error {
+  /** The name that distinguishes this error from others. */
+  override name = "UsageError";
+
+  /**
+   * Makes an error.
+   *
+   * @param message One line; line breaks in quoted text become spaces.
+   * @param options The cause.
+   */
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replaceAll(/\s*[\r\n]\s*/g, " "), options);
+  }
+}
+
+/** A failure of a run that began well: not a mistake of the input. */
+export class RunFailure extends Error {
+  /** The error's name. */
+  override readonly name: string = "RunFailure";
+}
+
+/** A checkpoint that cannot be restored, so that the resume does not begin. */
+export class RestoreFailure extends UsageError {}
+
+/** Errors of the file system in words. */
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EACCES: "it may not be read or written",
+  EPERM: "it may not be changed",
+  EEXIST: "it exists already",
+  ENOTDIR: "a part of its path is not a folder",
+  EISDIR: "it is a folder",
+  ENOTEMPTY: "the folder is not empty",
+  ENAMETOOLONG: "its name is too long",
+  ELOOP: "its links lead in a circle",
+  EINVAL: "it cannot be used so",
+  EROFS: "it is on a disk that may only be read",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the user's share of the disk is full",
+  EFBIG: "it would be too large",
+  EBUSY: "something else uses it",
+  ETXTBSY: "it is a program that runs",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  EIO: "the disk does not answer",
+};
+
+/**
+ * Says in one line what was thrown, which need not be an error: environments of
+ * the user's own may throw anything.
+ */
+export function messageOf(thrown: unknown): string {
+  try {
+    const text = thrown instanceof Error
+      ? String(thrown.message || thrown.name)
+      : typeof thrown === "string" && thrown.trim() !== ""
+      ? thrown
+      : `${
+        Deno.inspect(thrown, { compact: true, breakLength: Infinity })
+      } was thrown`;
+    return text.trim().split(/[\r\n]/)[0];
+  } catch {
+    // Its own getters throw.
+    return "something that cannot be shown was thrown";
+  }
+}
+
+/** The path that an error of Deno's own functions names, quoted at its end. */
+function pathIn({ message }: Error): string | undefined {
+  return /: \w+ (?:'[^']+' -> )?'([^']+)'$/.exec(message)?.[1];
+}
+
+/** Says in words what the file system makes of a path that cannot be used. */
+export function fileProblem(error: unknown): string | undefined {
+  return FILE_PROBLEMS[(error as { code?: string } | null)?.code ?? ""];
+}
+
+/**
+ * An error of the file system as one that a person can act on; undefined for
+ * any other.
+ *
+ * @param error What was thrown.
+ * @param ownPath The path to name, where the error names another.
+ */
+export function fileError(
+  error: unknown,
+  ownPath?: string,
+): UsageError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const problem = fileProblem(error);
+  if (problem === undefined) return undefined;
+  const path = ownPath ?? (error as { path?: string }).path ?? pathIn(error);
+  const which = path === undefined ? "a file" : `the file ${path}`;
+  return new UsageError(`Cannot use ${which}: ${problem}`, {
+    cause: error,
+  });
+}
+
+/**
+ * The error in the form in which a person sees it, if it is one that a person's
+ * input can cause; anything else is a failure of the run or of the program.
+ */
+export function asInputError(error: unknown): Error | undefined {
+  if (!(error instanceof Error) || error instanceof RunFailure) {
+    return undefined;
+  }
+  const isInput = error instanceof UsageError || error instanceof RangeError ||
+    error instanceof TypeError || error instanceof SyntaxError ||
+    error instanceof Deno.errors.NotCapable;
+  return fileError(error) ?? (isInput ? error : undefined);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  if (path.endsWith("/") || path.endsWith(sep)) return true;
+  try {
+    return (await Deno.stat(path)).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Says before there is anything to write why a file could not be written.
+ *
+ * @param path Where it is to be.
+ * @param what What it is, in words.
+ * @throws {UsageError} If that is a folder, or in none that can be written to.
+ */
+export async function checkWritable(path: string, what: string): Promise<void> {
+  if (await isFolder(path)) {
+    throw new UsageError(
+      `Cannot write ${what} to ${path}: expected a file, this is a folder`,
+    );
+  }
+  const dir = dirname(path);
+  try {
+    await Deno.remove(await Deno.makeTempFile({ dir }));
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound
+      ? "is not there"
+      : "cannot be written to";
+    throw new UsageError(
+      `Cannot write ${what} to ${path}: the folder ${dir} ${why}`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Writes a file that is there only when it is whole: its presence tells that
+ * the writing has ended, and one that was there is kept until then.
+ */
+export async function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> {
+  const unfinished = `${path}.tmp`;
+  try {
+    if (typeof content === "string") {
+      await Deno.writeTextFile(unfinished, content);
+    } else await Deno.writeFile(unfinished, content);
+    await Deno.rename(unfinished, path);
+  } catch (error) {
+    await Deno.remove(unfinished).catch(() => {});
+    // The caller knows its own path, not the one that is written to first.
+    throw fileError(error, path) ?? error;
+  }
+}
+
+/** The entry of `candidates` with the fewest edits from `name`, case aside. */
+export function nearest(name: string, candidates: readonly string[]): string {
+  const lower = name.toLowerCase();
+  const byLower = new Map(candidates.map((it) => [it.toLowerCase(), it]));
+  return byLower.get(closest(lower, [...byLower.keys()]))!;
+}
+
+/** Whether `name` is near enough to `candidate` to be a typo of it. */
+export function isLikelyTypo(name: string, candidate: string): boolean {
+  return distance(name.toLowerCase(), candidate.toLowerCase()) <=
+    Math.max(2, Math.ceil(candidate.length / 3));
+}

@@ -1,0 +1,189 @@
+/** Output streams of a command; tests give their own. */
+export interface CommandIo {
+  /** Writes text to standard output as it is. */
+  out(text: string): void;
+  /** Writes text to standard error as it is. */
+  err(text: string): void;
+  /** True where standard output is a terminal. */
+  outIsTerminal: boolean;
+  /** True where standard error is a terminal. */
+  errIsTerminal: boolean;
+}
+
+/** Writes text; output that nobody reads any more is dropped, so that the run goes on. */
+function writeAll(stream: typeof Deno.stdout, text: string): void {
+  let bytes = new TextEncoder().encode(text);
+  try {
+    while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // A terminal that closed, a pipe without its end.
+    if (code !== "EIO" && code !== "EPIPE") throw error;
+  }
+}
+
+/** The process's own streams. */
+export function processIo(): CommandIo {
+  return {
+    out: (text) => writeAll(Deno.stdout, text),
+    err: (text) => writeAll(Deno.stderr, text),
+    outIsTerminal: Deno.stdout.isTerminal(),
+    errIsTerminal: Deno.stderr.isTerminal(),
+  };
+}
+
+/** Signals that end a run which saves itself first. */
+const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT"]
+  : ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Milliseconds after which a signal that the main thread has not handled is reported. */
+const UNHEARD_MS = 1_000;
+const UNHEARD =
+  "\nThe run stops when its environment comes back; a second Ctrl-C ends it at once\n";
+
+/**
+ * Listens in a thread of its own, which hears signals even while an environment
+ * keeps the main thread in an endless loop. The second signal has its default
+ * effect.
+ */
+const LISTENER = `
+let isRaised = false, isHeard = false;
+const stop = () => {
+  for (const name of names) Deno.removeSignalListener(name, listeners[name]);
+};
+const hear = (name) => {
+  if (isRaised) {
+    // Shell and system both send it to what they leave: the second may not end the saving.
+    if (name === "SIGHUP") return;
+    stop();
+    Deno.kill(Deno.pid, name);
+    return;
+  }
+  isRaised = true;
+  postMessage("raised");
+  setTimeout(() => {
+    if (isHeard) return;
+    try {
+      Deno.stderr.writeSync(new TextEncoder().encode(${
+  JSON.stringify(UNHEARD)
+}));
+    } catch {
+      // Nobody reads it.
+    }
+  }, ${UNHEARD_MS});
+};
+const names = ${JSON.stringify(SIGNALS)}, listeners = {};
+for (const name of names) {
+  Deno.addSignalListener(name, listeners[name] = () => hear(name));
+}
+onmessage = ({ data }) => {
+  if (data === "heard") {
+    isHeard = true;
+    return;
+  }
+  stop();
+  postMessage("stopped");
+  close();
+};
+postMessage("listening");`;
+
+/** A signal for interrupts, and its release. */
+interface Interrupt {
+  /** Aborted by the first signal. */
+  signal: AbortSignal;
+  /** Stops listening. */
+  release(): Promise<void>;
+}
+
+/**
+ * Listens to Ctrl-C, SIGTERM and SIGHUP: the first one raises a signal, so that a
+ * run can save itself or clear up; the second one ends the process at once, even
+ * where an environment that hangs blocks the main thread.
+ *
+ * @param onRaise Called when it is raised, before anything else is done.
+ * @returns The signal, once it listens.
+ */
+export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
+  const controller = new AbortController();
+  const listener = new Worker(
+    `data:text/javascript,${encodeURIComponent(LISTENER)}`,
+    { type: "module" },
+  );
+  const listening = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  listener.onmessage = ({ data }) => {
+    if (data === "listening") return listening.resolve();
+    if (data === "stopped") return stopped.resolve();
+    listener.postMessage("heard");
+    controller.abort();
+    onRaise();
+  };
+  await listening.promise;
+  let isReleased = false;
+  const release = async () => {
+    if (!isReleased) listener.postMessage("stop");
+    isReleased = true;
+    await stopped.promise;
+  };
+  return { signal: controller.signal, release };
+}
+
+/** How long signals wait at most, in ms. */
+const LONGEST_WAIT = 250;
+
+/**
+ * A pause to await in a long loop, in which signals are heard: awaiting what is
+ * there already does not let them in. Most of its calls return at once.
+ */
+export function breather(): () => Promise<void> {
+  let last = performance.now();
+  return async () => {
+    if (performance.now() - last < LONGEST_WAIT) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    last = performance.now();
+  };
+}
+
+/** Takes what was thrown where nothing could catch it. */
+type StrayErrorHandler = (thrown: unknown) => void;
+
+/** The newest one is told alone. */
+const handlers: StrayErrorHandler[] = [];
+
+function onRejection(event: PromiseRejectionEvent): void {
+  event.preventDefault();
+  handlers.at(-1)?.(event.reason);
+}
+
+function onError(event: ErrorEvent): void {
+  event.preventDefault();
+  handlers.at(-1)?.(event.error);
+}
+
+/** Waits until what was thrown so far is reported: between two turns of the event loop. */
+export function strayErrorsHeard(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+/**
+ * Reports errors that nothing can catch, which would end the process in the
+ * middle of whatever it does: rejections that nothing awaits, and what timers
+ * throw. Environments of the user's own may leave such behind.
+ *
+ * @param handler Takes them, instead of the handler before, until released.
+ * @returns Releases it.
+ */
+export function onStrayError(handler: StrayErrorHandler): () => void {
+  if (handlers.length === 0) {
+    globalThis.addEventListener("unhandledrejection", onRejection);
+    globalThis.addEventListener("error", onError);
+  }
+  handlers.push(handler);
+  return () => {
+    handlers.splice(handlers.lastIndexOf(handler), 1);
+    if (handlers.length > 0) return;
+    globalThis.removeEventListener("unhandledrejection", onRejection);
+    globalThis.removeEventListener("error", onError);
+  };
+}
