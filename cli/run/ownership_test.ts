@@ -121,12 +121,13 @@ Deno.test("processes that need the secret at a time make one", async () => {
     Deno.stdout.writeSync(new TextEncoder().encode(signConfig("seed: 1")));
   `;
   const path = `${root}/script.ts`;
+  const config = new URL("../deno.json", import.meta.url).pathname;
   await Deno.writeTextFile(path, script);
   const start = String(Date.now() + 700);
   const outputs = await Promise.all(
     Array.from({ length: 4 }, () =>
       new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "-q", "--no-check", path, start],
+        args: ["run", "-A", "-q", "--no-check", "-c", config, path, start],
         env: { BELLMAN_STATE: state },
       }).output()),
   );
