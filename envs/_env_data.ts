@@ -1,8 +1,8 @@
 /** Checks of the data that environments return, where it enters arrays of ours. */
-import { boundIn } from "./_bound_in.ts";
-import { areFinite } from "./_check_action.ts";
-import { checkSpace } from "./_check_space.ts";
-import { describeSpace } from "./describe_space.ts";
+import { allocateArray, boundIn, elementCount } from "./spaces/arrays.ts";
+import { areFinite } from "./spaces/_action_rows.ts";
+import { checkSpace } from "./spaces/constructors.ts";
+import { describeSpace } from "./spaces/values.ts";
 import type {
   Batch,
   BoxArray,
@@ -10,55 +10,21 @@ import type {
   EnvSpec,
   EpisodeStatistics,
   Space,
-  StateTree,
   StepResult,
   VecStep,
 } from "@bellman/types";
 import {
+  describe,
   describePlace,
   EnvDataError,
   type EnvDataFault,
   type EnvDataPlace,
+  isThenable,
+  withArticle,
 } from "./env_data_error.ts";
-import { allocateArray, elementCount } from "./space_arrays.ts";
 
 /** Excess over a bound that rounding to 32 bits may cause, relative to it. */
 const ROUNDING = 1e-6;
-
-/** True for a promise, and for what passes for one. */
-export function isThenable(value: unknown): boolean {
-  return typeof (value as Promise<unknown> | null)?.then === "function";
-}
-
-/** The kind of a value, and of a short one the value itself. */
-export function describe(value: unknown): string {
-  if (typeof value === "bigint") return `${value}n`;
-  if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
-  if (typeof value === "function") return "a function";
-  if (typeof value !== "object" || value === null) return String(value);
-  if (isThenable(value)) return "a promise";
-  const name = Object.getPrototypeOf(value)?.constructor?.name ?? "record";
-  if (Array.isArray(value) && name === "Array") {
-    return `a list of ${value.length}${hasGaps(value) ? " with gaps" : ""}`;
-  }
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    return `${withArticle(name)} of ${(value as Float32Array).length}`;
-  }
-  if (name === "Object") return `a record of ${Object.keys(value).join(", ")}`;
-  return withArticle(name);
-}
-
-/** True where a list lacks an item, or has more than items. */
-function hasGaps(list: readonly unknown[]): boolean {
-  const keys = Object.keys(list), { length } = list;
-  // Keys of items come first, in their order.
-  return keys.length !== length ||
-    length > 0 && keys[length - 1] !== `${length - 1}`;
-}
-
-function withArticle(name: string): string {
-  return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;
-}
 
 /** A number or an array of an observation, or a nest of them. */
 interface Part {
@@ -439,76 +405,6 @@ export function batchFault(
     const fault = batchFault(`${field}[${key}]`, inner, expected);
     if (fault) return fault;
   }
-}
-
-/** Arrays that a snapshot may hold; classes of them would lose their class. */
-const ARRAYS: readonly unknown[] = [
-  Float32Array.prototype,
-  Float64Array.prototype,
-  Int32Array.prototype,
-  Uint32Array.prototype,
-  Uint8Array.prototype,
-];
-
-/** Most lists and records inside of each other: deeper ones hold themselves. */
-const DEPTH = 100;
-
-/**
- * The fault of a snapshot that is not plain data. Saving would lose the content
- * of a `Map`, a `Set`, a `Date`, and the class of anything else.
- */
-export function snapshotFault(
-  value: unknown,
-  path = "",
-  depth = 0,
-): EnvDataFault | undefined {
-  switch (typeof value) {
-    case "number":
-    case "string":
-    case "boolean":
-      return undefined;
-    case "object":
-      if (value === null) return undefined;
-  }
-  if (ArrayBuffer.isView(value)) {
-    if (ARRAYS.includes(Object.getPrototypeOf(value))) return undefined;
-  } else if (isNest(value) && depth < DEPTH) {
-    for (const [key, inner] of Object.entries(value)) {
-      const within = Array.isArray(value) ? `[${key}]` : `.${key}`;
-      const fault = snapshotFault(inner, path + within, depth + 1);
-      if (fault) return fault;
-    }
-    return undefined;
-  }
-  return {
-    field: path === "" ? "the snapshot" : `snapshot${path}`,
-    got: depth < DEPTH ? describe(value) : "nested too deeply, or in itself",
-    wanted:
-      "null, a boolean, number, text, typed array of 32 or 64 bits or bytes, or a list or plain record of these",
-  };
-}
-
-/** True for a plain list without gaps and for a plain record. */
-function isNest(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  if (Array.isArray(value)) {
-    return prototype === Array.prototype && !hasGaps(value);
-  }
-  return prototype === null || prototype === Object.prototype;
-}
-
-/** Restores an environment; one that does so later, in a promise, is refused. */
-export function restoreNow(
-  env: Env,
-  state: StateTree,
-  place: EnvDataPlace,
-): void {
-  const result: unknown = env.load(state);
-  if (!isThenable(result)) return;
-  const wanted = "nothing: load must not be async";
-  const fault = { field: "the result of load", got: "a promise", wanted };
-  throw new EnvDataError(fault, place);
 }
 
 /**

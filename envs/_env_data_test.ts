@@ -1,14 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "./check_env.ts";
 import { EnvDataError } from "./env_data_error.ts";
-import { make, makeVec, register } from "./registry.ts";
-import type { EnvRegistry } from "./registration.ts";
+import { type EnvRegistry, make, makeVec, register } from "./registry.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";
 import type { Env, StepResult, VecEnv } from "@bellman/types";
-import { ClipReward } from "./wrappers/clip_reward.ts";
-import { FlattenObservation } from "./wrappers/flatten_observation.ts";
+import { ClipReward } from "./wrappers/transform_reward.ts";
+import { FlattenObservation } from "./wrappers/transform_observation.ts";
 import { FrameStack } from "./wrappers/frame_stack.ts";
 import { NormalizeObservation } from "./wrappers/normalize_observation.ts";
 import { NormalizeReward } from "./wrappers/normalize_reward.ts";

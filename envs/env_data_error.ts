@@ -98,3 +98,39 @@ export class EnvDataError extends TypeError {
     return new EnvDataError(this.fault, { ...this.place, copy: copy + first });
   }
 }
+
+/** True for a promise, and for what passes for one. */
+export function isThenable(value: unknown): boolean {
+  return typeof (value as Promise<unknown> | null)?.then === "function";
+}
+
+/** The kind of a value, and of a short one the value itself. */
+export function describe(value: unknown): string {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  if (isThenable(value)) return "a promise";
+  const name = Object.getPrototypeOf(value)?.constructor?.name ?? "record";
+  if (Array.isArray(value) && name === "Array") {
+    return `a list of ${value.length}${hasGaps(value) ? " with gaps" : ""}`;
+  }
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return `${withArticle(name)} of ${(value as Float32Array).length}`;
+  }
+  if (name === "Object") return `a record of ${Object.keys(value).join(", ")}`;
+  return withArticle(name);
+}
+
+/** True where a list lacks an item, or has more than items. */
+export function hasGaps(list: readonly unknown[]): boolean {
+  const keys = Object.keys(list), { length } = list;
+  // Keys of items come first, in their order.
+  return keys.length !== length ||
+    length > 0 && keys[length - 1] !== `${length - 1}`;
+}
+
+/** Puts the article before a name. */
+export function withArticle(name: string): string {
+  return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;
+}

@@ -12,7 +12,7 @@
  * env.reset({ seed: 0 });
  * let ended = 0;
  * for (let i = 0; i < 100; i++) {
- *   // A copy whose episode ended is reset in the same step.
+ *   // An environment whose episode ended is reset in the same step.
  *   const { episodes = [] } = env.step(Int32Array.of(i % 2, 1));
  *   ended += episodes.length;
  * }
@@ -21,68 +21,87 @@
  *
  * @module
  */
-export * from "./batch.ts";
-export * from "./check_env.ts";
-export * from "./copy_seeds.ts";
-export * from "./describe_space.ts";
 export {
-  EnvDataError,
-  type EnvDataFault,
-  type EnvDataPlace,
-} from "./env_data_error.ts";
+  allocateArray,
+  boundAt,
+  elementCount,
+  isArrayOf,
+} from "./spaces/arrays.ts";
+export {
+  allocateBatch,
+  type BatchRow,
+  cloneBatch,
+  copyBatch,
+  readRow,
+  writeRow,
+} from "./spaces/batch.ts";
+export {
+  box,
+  type BoxOptions,
+  dict,
+  discrete,
+  multiBinary,
+  multiDiscrete,
+  tuple,
+} from "./spaces/constructors.ts";
 export {
   flatten,
   flattenedSize,
   flattenedSpace,
   unflatten,
-} from "./flatten.ts";
-export { deriveSeed, SeededRandom } from "./random.ts";
-export * from "./registration.ts";
+} from "./spaces/flatten.ts";
+export * from "./spaces/values.ts";
+
+export { checkEnv, type CheckEnvOptions } from "./check_env.ts";
+export {
+  EnvDataError,
+  type EnvDataFault,
+  type EnvDataPlace,
+} from "./env_data_error.ts";
+export { copySeeds, deriveSeed, SeededRandom } from "./random.ts";
 export * from "./registry.ts";
-export * from "./running_mean_std.ts";
-export * from "./snapshot.ts";
-export * from "./contains.ts";
-export * from "./sample.ts";
-export * from "./space_arrays.ts";
-export * from "./space_constructors.ts";
-export * from "./spaces_equal.ts";
+export { snapshotRecord } from "./snapshot.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
 
-export type { ClipRewardOptions } from "./_clip_range.ts";
-export type { FrameStackOptions } from "./_frame_stacker.ts";
-export * from "./observation_normalizer.ts";
-export * from "./reward_normalizer.ts";
-export type { RescaleActionOptions } from "./_action_transforms.ts";
-
-export * from "./wrappers/clip_action.ts";
-export * from "./wrappers/clip_reward.ts";
-export * from "./wrappers/env_wrapper.ts";
-export * from "./wrappers/flatten_observation.ts";
-export * from "./wrappers/frame_stack.ts";
+export { EnvWrapper, VecEnvWrapper } from "./wrappers/env_wrapper.ts";
+export {
+  FrameStack,
+  type FrameStackOptions,
+  VecFrameStack,
+} from "./wrappers/frame_stack.ts";
 export * from "./wrappers/normalize_observation.ts";
 export * from "./wrappers/normalize_reward.ts";
 export * from "./wrappers/record_episode_statistics.ts";
-export * from "./wrappers/rescale_action.ts";
+export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
+export {
+  ClipAction,
+  RescaleAction,
+  type RescaleActionOptions,
+  VecClipAction,
+  VecRescaleAction,
+} from "./wrappers/transform_action.ts";
 export * from "./wrappers/transform_observation.ts";
 export * from "./wrappers/transform_reward.ts";
 
-export * from "./vec_wrappers/clip_action.ts";
-export * from "./vec_wrappers/clip_reward.ts";
-export * from "./vec_wrappers/flatten_observation.ts";
-export * from "./vec_wrappers/frame_stack.ts";
-export * from "./vec_wrappers/normalize_observation.ts";
-export * from "./vec_wrappers/normalize_reward.ts";
-export * from "./vec_wrappers/record_episode_statistics.ts";
-export * from "./vec_wrappers/rescale_action.ts";
-export * from "./vec_wrappers/transform_observation.ts";
-export * from "./vec_wrappers/transform_reward.ts";
-export * from "./vec_wrappers/vec_env_wrapper.ts";
-
 import "./classic_control/register.ts";
-export * from "./classic_control/mod.ts";
+export { AcrobotEnv, AcrobotVecEnv } from "./classic_control/acrobot.ts";
+export { CartPoleEnv, CartPoleVecEnv } from "./classic_control/cart_pole.ts";
+export * from "./classic_control/dynamics.ts";
+export {
+  MountainCarEnv,
+  MountainCarVecEnv,
+} from "./classic_control/mountain_car.ts";
+export {
+  MountainCarContinuousEnv,
+  MountainCarContinuousVecEnv,
+} from "./classic_control/mountain_car_continuous.ts";
+export { PendulumEnv, PendulumVecEnv } from "./classic_control/pendulum.ts";
 
 import "./toy/register.ts";
-export * from "./toy/mod.ts";
+export * from "./toy/bandit_env.ts";
+export * from "./toy/chain_env.ts";
+export * from "./toy/identity_env.ts";
+export { ToyEnv, type ToyRules } from "./toy/toy_env.ts";
 
-export * from "./render/mod.ts";
+export * from "./render/canvas.ts";

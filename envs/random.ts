@@ -1,12 +1,17 @@
-import type { RandomSource } from "@bellman/types";
-
+import type { RandomSource, StateTree } from "@bellman/types";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
-import { checkSeed } from "./_check_seed.ts";
 import { snapshotRecord } from "./snapshot.ts";
-import type { StateTree } from "@bellman/types";
+
+/** Throws unless a random stream can be made from a seed. */
+export function checkSeed(seed: number): void {
+  if (Number.isSafeInteger(seed) && seed >= 0) return;
+  throw new RangeError(
+    `Cannot seed an environment with ${seed}: expected a whole number of at least 0`,
+  );
+}
 
 function hash(text: string): DataView {
   return new DataView(sha256(new TextEncoder().encode(text)).buffer);
@@ -126,5 +131,82 @@ export class SeededRandom implements RandomSource {
       );
     }
     this.#generator = xoroshiro128plusFromState([...generator]);
+  }
+}
+
+/**
+ * The seed of each copy of a vector environment, from what `reset` was given: a
+ * number gives copy `i` the seed `deriveSeed(seed, i)`, a list each copy its
+ * own. So copies `first` to `first + n` of a larger whole can be hosted
+ * elsewhere with the same numbers.
+ *
+ * @param seed The seed of all copies, or one for each.
+ * @param numEnvs How many copies there are.
+ * @returns One seed a copy.
+ * @throws {RangeError} If a seed is not a whole number of at least 0, or the
+ * list is of another length.
+ * @example
+ * ```ts
+ * import { copySeeds, deriveSeed } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(copySeeds(7, 2), [deriveSeed(7, 0), deriveSeed(7, 1)]);
+ * assertEquals(copySeeds([5, 3], 2), [5, 3]);
+ * ```
+ */
+export function copySeeds(
+  seed: number | readonly number[],
+  numEnvs: number,
+): readonly number[] {
+  if (typeof seed === "number") {
+    return Array.from({ length: numEnvs }, (_, i) => deriveSeed(seed, i));
+  }
+  if (seed.length !== numEnvs) {
+    throw new RangeError(
+      `Cannot seed ${numEnvs} copies with ${seed.length} seeds: expected one for each copy`,
+    );
+  }
+  seed.forEach(checkSeed);
+  return seed;
+}
+
+/** The random streams of copies that one object holds. */
+export class CopyStreams {
+  #streams: SeededRandom[] = [];
+
+  /** Whether there are any yet. */
+  get areSeeded(): boolean {
+    return this.#streams.length > 0;
+  }
+
+  /**
+   * Starts them anew; without a seed they go on, from those of the default one if
+   * there were none.
+   *
+   * @throws {RangeError} If a seed cannot be, or there are too few or too many.
+   */
+  seed(numEnvs: number, seed?: number | readonly number[]): void {
+    if (seed === undefined && this.areSeeded) return;
+    this.#streams = copySeeds(seed ?? DEFAULT_SEED, numEnvs)
+      .map((it) => new SeededRandom(it));
+  }
+
+  /** The stream of a copy. */
+  of(copy: number): SeededRandom {
+    return this.#streams[copy];
+  }
+
+  /** Their states, as plain data. */
+  save(): StateTree {
+    return this.#streams.map((stream) => stream.save());
+  }
+
+  /** Goes on from states. */
+  load(states: StateTree): void {
+    this.#streams = (states as StateTree[]).map((state) => {
+      const stream = new SeededRandom(DEFAULT_SEED);
+      stream.load(state);
+      return stream;
+    });
   }
 }

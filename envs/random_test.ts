@@ -2,10 +2,17 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertFalse,
   assertThrows,
 } from "@std/assert";
 import fc from "fast-check";
-import { deriveSeed, SeededRandom } from "./random.ts";
+import {
+  copySeeds,
+  CopyStreams,
+  DEFAULT_SEED,
+  deriveSeed,
+  SeededRandom,
+} from "./random.ts";
 
 Deno.test("a loaded stream goes on where it was saved", () => {
   fc.assert(fc.property(fc.nat(), fc.nat(20), (seed, skipped) => {
@@ -64,4 +71,72 @@ Deno.test("bad seeds and states are refused", () => {
     TypeError,
     "four words",
   );
+});
+
+const seeds = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+
+Deno.test("a number gives each copy a seed derived from it, whatever their number", () => {
+  fc.assert(fc.property(seeds, fc.integer({ min: 1, max: 6 }), (seed, n) => {
+    const whole = copySeeds(seed, 6);
+    assertEquals(whole.slice(0, n), copySeeds(seed, n));
+    assertEquals(whole[n - 1], deriveSeed(seed, n - 1));
+  }));
+});
+
+Deno.test("a list gives each copy its own seed", () => {
+  fc.assert(fc.property(fc.array(seeds), (list) => {
+    assertEquals(copySeeds(list, list.length), list);
+  }));
+});
+
+Deno.test("a list of another length and bad seeds are refused", () => {
+  assertThrows(
+    () => copySeeds([1, 2], 3),
+    RangeError,
+    "Cannot seed 3 copies with 2 seeds: expected one for each copy",
+  );
+  for (const bad of [-1, 0.5, NaN, Infinity]) {
+    for (const seed of [bad, [0, bad]]) {
+      assertThrows(
+        () => copySeeds(seed, 2),
+        RangeError,
+        `Cannot seed an environment with ${bad}: expected a whole number`,
+      );
+    }
+  }
+});
+
+/** The next number of each copy's stream. */
+function draw(streams: CopyStreams, copies: number): number[] {
+  return Array.from({ length: copies }, (_, i) => streams.of(i).uniform());
+}
+
+Deno.test("each copy draws from the stream of its own seed", () => {
+  const streams = new CopyStreams();
+  assertFalse(streams.areSeeded);
+  streams.seed(3, 7);
+  assert(streams.areSeeded);
+  const expected = copySeeds(7, 3).map((it) => new SeededRandom(it).uniform());
+  assertEquals(draw(streams, 3), expected);
+});
+
+Deno.test("streams go on without a seed, from the default one at first", () => {
+  const [streams, continued] = [new CopyStreams(), new CopyStreams()];
+  streams.seed(2);
+  continued.seed(2, DEFAULT_SEED);
+  assertEquals(draw(streams, 2), draw(continued, 2));
+  streams.seed(2);
+  assertEquals(draw(streams, 2), draw(continued, 2));
+});
+
+Deno.test("saved streams go on where they were", () => {
+  const [streams, restored] = [new CopyStreams(), new CopyStreams()];
+  streams.seed(2, [4, 5]);
+  draw(streams, 2);
+  restored.load(streams.save());
+  assertEquals(draw(restored, 2), draw(streams, 2));
+});
+
+Deno.test("a seed for each copy, or one for all", () => {
+  assertThrows(() => new CopyStreams().seed(3, [1, 2]), RangeError);
 });

@@ -5,7 +5,7 @@ import {
   assertRejects,
   assertThrows,
 } from "@std/assert";
-import { CartPoleVecEnv } from "./classic_control/cart_pole_vec_env.ts";
+import { CartPoleVecEnv } from "./classic_control/cart_pole.ts";
 import {
   type EnvKwargs,
   type EnvRegistry,
@@ -17,7 +17,7 @@ import {
   registeredIds,
 } from "./mod.ts";
 import { ChainEnv } from "./toy/chain_env.ts";
-import { VecRecordEpisodeStatistics } from "./vec_wrappers/record_episode_statistics.ts";
+import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 
 register({

@@ -1,6 +1,6 @@
-import { ActionRows } from "./_action_rows.ts";
-import { allocateBatch, cloneBatch, copyBatch } from "./batch.ts";
-import { describeSpace } from "./describe_space.ts";
+import { ActionRows } from "./spaces/_action_rows.ts";
+import { allocateBatch, cloneBatch, copyBatch } from "./spaces/batch.ts";
+import { describeSpace, spacesEqual } from "./spaces/values.ts";
 import type {
   Batch,
   Env,
@@ -15,17 +15,10 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { EnvDataError } from "./env_data_error.ts";
-import {
-  checkEnvSpaces,
-  EnvData,
-  restoreNow,
-  snapshotFault,
-} from "./_env_data.ts";
-import { checkSnapshotCopies } from "./_check_copies.ts";
-import { copySeeds } from "./copy_seeds.ts";
-import { DEFAULT_SEED } from "./random.ts";
-import { snapshotRecord } from "./snapshot.ts";
-import { spacesEqual } from "./spaces_equal.ts";
+import { checkEnvSpaces, EnvData } from "./_env_data.ts";
+import { checkSnapshotCopies } from "./_checks.ts";
+import { copySeeds, DEFAULT_SEED } from "./random.ts";
+import { restoreNow, snapshotFault, snapshotRecord } from "./snapshot.ts";
 
 const NONE: readonly EpisodeStatistics[] = [];
 

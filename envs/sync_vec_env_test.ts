@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { cloneBatch } from "./batch.ts";
+import { cloneBatch } from "./spaces/batch.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { chainOf } from "./testdata/chain_of.ts";
@@ -14,7 +14,7 @@ import {
   discrete,
   multiBinary,
   tuple,
-} from "./space_constructors.ts";
+} from "./spaces/constructors.ts";
 
 function chains(limit: number, ...lengths: number[]): SyncVecEnv {
   return new SyncVecEnv(

@@ -1,4 +1,4 @@
-import { tellPermission } from "../_permission.ts";
+import { tellPermission } from "../_files.ts";
 
 /**
  * The folder below which installed libraries, games and models are kept:

@@ -1,5 +1,4 @@
-import { givenOptions } from "../_given_options.ts";
-import { unknownOption } from "../_unknown_option.ts";
+import { givenOptions, unknownOption } from "../_checks.ts";
 import { ATARI_OPTIONS } from "./atari_options.ts";
 import { PREPROCESSING_OPTIONS } from "./preprocessing_options.ts";
 

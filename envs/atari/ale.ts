@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { checkSeed } from "../_check_seed.ts";
+import { checkSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { StateTree } from "@bellman/types";
 import { ATARI_ACTIONS } from "./atari_actions.ts";

@@ -1,5 +1,5 @@
 import { AtariEnv } from "./atari_env.ts";
-import { checkStepLimit } from "../_check_step_limit.ts";
+import { checkStepLimit } from "../_checks.ts";
 import type { Env } from "@bellman/types";
 import { gameOfId } from "./_game_of_id.ts";
 import { limitedSpec } from "./_limited_spec.ts";
@@ -9,7 +9,7 @@ import {
   type PreprocessingSettings,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
-import { ClipReward } from "../wrappers/clip_reward.ts";
+import { ClipReward } from "../wrappers/transform_reward.ts";
 import { FrameStack } from "../wrappers/frame_stack.ts";
 import { EpisodeInfo } from "./wrappers/episode_info.ts";
 import { EpisodicLife } from "./wrappers/episodic_life.ts";

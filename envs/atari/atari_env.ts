@@ -1,5 +1,5 @@
-import { checkAction } from "../_check_action.ts";
-import { checkSeed } from "../_check_seed.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { checkSeed, DEFAULT_SEED, SeededRandom } from "../random.ts";
 import type {
   BoxSpace,
   DiscreteSpace,
@@ -9,9 +9,8 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { box, discrete } from "../space_constructors.ts";
+import { box, discrete } from "../spaces/constructors.ts";
 import { Ale } from "./ale.ts";
 import { type AtariEnvOptions, resolveAtariOptions } from "./atari_options.ts";
 import { gameActions } from "./_game_actions.ts";

@@ -1,8 +1,10 @@
-import { checkStepLimit } from "../_check_step_limit.ts";
-import { givenOptions } from "../_given_options.ts";
+import { checkStepLimit, givenOptions } from "../_checks.ts";
 import type { Env } from "@bellman/types";
-import type { EnvRegistration } from "../registration.ts";
-import { register, type RegistryOptions } from "../registry.ts";
+import {
+  type EnvRegistration,
+  register,
+  type RegistryOptions,
+} from "../registry.ts";
 import { atari } from "./atari.ts";
 import { AtariEnv } from "./atari_env.ts";
 import type { AtariEnvOptions } from "./atari_options.ts";

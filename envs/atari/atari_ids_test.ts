@@ -1,6 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { make, registeredIds } from "../registry.ts";
-import type { EnvRegistry } from "../registration.ts";
+import { type EnvRegistry, make, registeredIds } from "../registry.ts";
 import type { TimeLimit } from "../wrappers/time_limit.ts";
 import type { AtariEnv } from "./atari_env.ts";
 import { registerAtari } from "./atari_ids.ts";

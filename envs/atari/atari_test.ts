@@ -9,7 +9,7 @@ import type { PreprocessingOptions } from "./preprocessing_options.ts";
 import "./register.ts";
 import { make, makeVec } from "../registry.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { VecRecordEpisodeStatistics } from "../vec_wrappers/record_episode_statistics.ts";
+import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
 import { EnvWrapper } from "../wrappers/env_wrapper.ts";
 

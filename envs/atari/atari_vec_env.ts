@@ -1,7 +1,10 @@
-import { checkAction } from "../_check_action.ts";
-import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
-import { checkStepLimit } from "../_check_step_limit.ts";
-import { copySeeds } from "../copy_seeds.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import {
+  checkCopies,
+  checkSnapshotCopies,
+  checkStepLimit,
+} from "../_checks.ts";
+import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import type {
   Batch,
   BoxArray,
@@ -13,10 +16,9 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { FrameStacker } from "../_frame_stacker.ts";
-import { DEFAULT_SEED } from "../random.ts";
+import { FrameStacker } from "../wrappers/frame_stack.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { box, discrete } from "../space_constructors.ts";
+import { box, discrete } from "../spaces/constructors.ts";
 import { Ale } from "./ale.ts";
 import type { AtariOptions } from "./atari.ts";
 import { checkNoop } from "./_check_noop.ts";

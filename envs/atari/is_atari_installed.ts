@@ -1,4 +1,4 @@
-import { isFile } from "../_is_file.ts";
+import { isFile } from "../_files.ts";
 import { libraryPath } from "./_ale_library.ts";
 import { romFolder } from "./roms.ts";
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
 import { neededVariable } from "../_install/cache_folder.ts";
 import { installCommand } from "../_install/install_command.ts";
-import { tellPermission } from "../_permission.ts";
+import { tellPermission } from "../_files.ts";
 import { atariFolder } from "./_ale_library.ts";
 import { ROM_TABLE } from "./_rom_table.ts";
 

@@ -1,5 +1,4 @@
-import { CartPoleEnv } from "./cart_pole_env.ts";
-import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
+import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import type { VecEnv } from "@bellman/types";
 import { TimeLimit } from "../wrappers/time_limit.ts";

@@ -1,14 +1,46 @@
-import { registerClassic } from "./_register_classic.ts";
-import { AcrobotEnv } from "./acrobot_env.ts";
-import { AcrobotVecEnv } from "./acrobot_vec_env.ts";
-import { CartPoleEnv } from "./cart_pole_env.ts";
-import { CartPoleVecEnv } from "./cart_pole_vec_env.ts";
-import { MountainCarEnv } from "./mountain_car_env.ts";
-import { MountainCarVecEnv } from "./mountain_car_vec_env.ts";
-import { MountainCarContinuousEnv } from "./mountain_car_continuous_env.ts";
-import { MountainCarContinuousVecEnv } from "./mountain_car_continuous_vec_env.ts";
-import { PendulumEnv } from "./pendulum_env.ts";
-import { PendulumVecEnv } from "./pendulum_vec_env.ts";
+import type { Env, EnvSpec, VecEnv } from "@bellman/types";
+import { register } from "../registry.ts";
+import type { BatchedOptions } from "./dynamics.ts";
+import { AcrobotEnv, AcrobotVecEnv } from "./acrobot.ts";
+import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
+import { MountainCarEnv, MountainCarVecEnv } from "./mountain_car.ts";
+import {
+  MountainCarContinuousEnv,
+  MountainCarContinuousVecEnv,
+} from "./mountain_car_continuous.ts";
+import { PendulumEnv, PendulumVecEnv } from "./pendulum.ts";
+
+/** The two forms of an environment. */
+export interface Forms {
+  single: new () => Env;
+  batched: new (options: BatchedOptions) => VecEnv;
+}
+
+function checkNoKwargs(id: string, kwargs: object): void {
+  const [key] = Object.keys(kwargs);
+  if (key === undefined) return;
+  throw new TypeError(`Cannot make ${id} with '${key}': it has no options`);
+}
+
+/** Makes an environment without options of its own known by name. */
+function registerClassic(spec: EnvSpec, forms: Forms): void {
+  const { id } = spec;
+  register({
+    ...spec,
+    make(kwargs) {
+      checkNoKwargs(id, kwargs);
+      return new forms.single();
+    },
+    makeVec({ numEnvs, maxEpisodeSteps, kwargs }) {
+      checkNoKwargs(id, kwargs);
+      return new forms.batched({
+        numEnvs,
+        maxEpisodeSteps,
+        spec: { ...spec, maxEpisodeSteps },
+      });
+    },
+  });
+}
 
 const cartPole = { single: CartPoleEnv, batched: CartPoleVecEnv };
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { envSpec, make, makeVec } from "../registry.ts";
-import { DynamicsVecEnv } from "./dynamics_vec_env.ts";
+import { DynamicsVecEnv } from "./dynamics.ts";
 import "./register.ts";
 
 Deno.test("Limits and thresholds are Gymnasium's", () => {

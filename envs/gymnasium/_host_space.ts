@@ -4,7 +4,7 @@ import {
   discrete,
   multiBinary,
   multiDiscrete,
-} from "../space_constructors.ts";
+} from "../spaces/constructors.ts";
 
 /** A bound as JSON has it: infinities are texts. */
 type Bound = number | string;

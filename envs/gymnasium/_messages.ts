@@ -1,6 +1,6 @@
 /** What is said to a host and what it answers; `host/main.py` is the other side. */
-import { unknownEnvironment } from "../_find_registration.ts";
-import type { EnvKwargs } from "../registration.ts";
+import { unknownEnvironment } from "../_checks.ts";
+import type { EnvKwargs } from "../registry.ts";
 import type { GroupArrays } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
 import { bytesOf } from "../workers/_wire_arrays.ts";

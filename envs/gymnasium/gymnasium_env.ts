@@ -1,7 +1,7 @@
 import { AreaResizer } from "../atari/preprocess/area_resizer.ts";
-import { allocateBatch, readRow, writeRow } from "../batch.ts";
-import { checkAction } from "../_check_action.ts";
-import { checkSeed } from "../_check_seed.ts";
+import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { checkSeed, DEFAULT_SEED } from "../random.ts";
 import type {
   Env,
   EnvSpec,
@@ -13,7 +13,6 @@ import type {
   StepResult,
 } from "@bellman/types";
 import { EnvDataError } from "../env_data_error.ts";
-import { DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type {
   GroupAnswer,

@@ -1,8 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
-import { contains } from "../contains.ts";
+import { contains, sample } from "../spaces/values.ts";
 import { SeededRandom } from "../random.ts";
-import { sample } from "../sample.ts";
 import type { DictSpace, SpaceValue } from "@bellman/types";
 import {
   childrenOf,

@@ -1,4 +1,4 @@
-import type { EnvKwargs } from "../registration.ts";
+import type { EnvKwargs } from "../registry.ts";
 
 /** A wrapper of Python around each environment. */
 export interface PythonWrapper {

@@ -1,11 +1,15 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { isProcess, openDescriptors } from "../_process/testdata/processes.ts";
-import { CartPoleEnv } from "../classic_control/mod.ts";
+import { CartPoleEnv } from "../classic_control/cart_pole.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
-import { sample } from "../sample.ts";
+import { sample, spacesEqual } from "../spaces/values.ts";
 import type { Batch, BoxArray, SpaceValue, VecStep } from "@bellman/types";
-import { spacesEqual } from "../spaces_equal.ts";
-import { allocateBatch, cloneBatch, readRow, writeRow } from "../batch.ts";
+import {
+  allocateBatch,
+  cloneBatch,
+  readRow,
+  writeRow,
+} from "../spaces/batch.ts";
 import type { HostFailure } from "../workers/host_failure.ts";
 import {
   GymnasiumVecEnv,

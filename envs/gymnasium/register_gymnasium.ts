@@ -1,6 +1,9 @@
-import { checkStepLimit } from "../_check_step_limit.ts";
-import { defaultRegistry, type RegistryOptions } from "../registry.ts";
-import type { EnvKwargs } from "../registration.ts";
+import { checkStepLimit } from "../_checks.ts";
+import {
+  defaultRegistry,
+  type EnvKwargs,
+  type RegistryOptions,
+} from "../registry.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 import {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
 import { installCommand } from "../_install/install_command.ts";
-import { isFile } from "../_is_file.ts";
+import { isFile } from "../_files.ts";
 
 /** The version that is installed. */
 export const MUJOCO_VERSION = "4.0.0";

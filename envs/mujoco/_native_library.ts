@@ -1,4 +1,4 @@
-import { tellPermission } from "../_permission.ts";
+import { tellPermission } from "../_files.ts";
 import { type CLayout, readCLayout } from "./_c_layout.ts";
 
 /** The part of MuJoCo's C interface that the environments need. */

@@ -1,5 +1,5 @@
 import type { BoxSpace } from "@bellman/types";
-import { box } from "../space_constructors.ts";
+import { box } from "../spaces/constructors.ts";
 import { openModel } from "./_open_model.ts";
 import type { PhysicsModel } from "./_physics.ts";
 import { resolveOptions } from "./_resolve_options.ts";

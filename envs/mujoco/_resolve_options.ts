@@ -1,6 +1,4 @@
-import { givenOptions } from "../_given_options.ts";
-import { unknownOption } from "../_unknown_option.ts";
-import { wrongOption } from "../_wrong_option.ts";
+import { givenOptions, unknownOption, wrongOption } from "../_checks.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 const CAMERA = {

@@ -1,5 +1,5 @@
-import { checkAction } from "../_check_action.ts";
-import { givenOptions } from "../_given_options.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { givenOptions } from "../_checks.ts";
 import type {
   BoxSpace,
   Env,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
 import { SeededRandom } from "../random.ts";
-import { sample } from "../sample.ts";
+import { sample } from "../spaces/values.ts";
 import type { StateTree } from "@bellman/types";
 import { TASKS } from "./_tasks.ts";
 import {

@@ -1,7 +1,10 @@
-import { areFinite, checkAction } from "../_check_action.ts";
-import { checkCopies, checkSnapshotCopies } from "../_check_copies.ts";
-import { checkStepLimit } from "../_check_step_limit.ts";
-import { CopyStreams } from "../_copy_streams.ts";
+import { areFinite, checkAction } from "../spaces/_action_rows.ts";
+import {
+  checkCopies,
+  checkSnapshotCopies,
+  checkStepLimit,
+} from "../_checks.ts";
+import { CopyStreams } from "../random.ts";
 import type {
   Batch,
   BoxSpace,

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { cloneBatch } from "../batch.ts";
+import { cloneBatch } from "../spaces/batch.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { make, makeVec } from "../registry.ts";
 import type { StateTree, VecEnv } from "@bellman/types";

@@ -1,6 +1,5 @@
 import type { EnvSpec } from "@bellman/types";
-import type { EnvKwargs } from "../registration.ts";
-import { register } from "../registry.ts";
+import { type EnvKwargs, register } from "../registry.ts";
 import type { MujocoTaskName } from "./_tasks.ts";
 import { loadMujocoWasm } from "./_wasm_module.ts";
 import { AntEnv } from "./ant_env.ts";

@@ -7,7 +7,7 @@ import {
   multiBinary,
   multiDiscrete,
   tuple,
-} from "../space_constructors.ts";
+} from "../spaces/constructors.ts";
 
 const count = fc.integer({ min: 1, max: 4 });
 

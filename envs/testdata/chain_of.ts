@@ -1,5 +1,5 @@
 import type { Env } from "@bellman/types";
-import { discrete } from "../space_constructors.ts";
+import { discrete } from "../spaces/constructors.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
 import { TransformObservation } from "../wrappers/transform_observation.ts";
 

@@ -6,7 +6,7 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { box, dict, discrete } from "../space_constructors.ts";
+import { box, dict, discrete } from "../spaces/constructors.ts";
 
 /** Counts up; its observations are records. It terminates after three steps. */
 export class DictEnv implements Env {

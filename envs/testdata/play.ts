@@ -1,7 +1,12 @@
-import { allocateBatch, cloneBatch, readRow, writeRow } from "../batch.ts";
+import {
+  allocateBatch,
+  cloneBatch,
+  readRow,
+  writeRow,
+} from "../spaces/batch.ts";
 import type { Batch, Env, VecEnv } from "@bellman/types";
 import { SeededRandom } from "../random.ts";
-import { sample } from "../sample.ts";
+import { sample } from "../spaces/values.ts";
 
 /** Actions of all copies, drawn from a stream. */
 export function randomActions(env: VecEnv, random: SeededRandom): Batch {

@@ -8,7 +8,7 @@ import type {
   StepResult,
 } from "@bellman/types";
 import { defaultRegistry, register } from "../registry.ts";
-import { box, discrete } from "../space_constructors.ts";
+import { box, discrete } from "../spaces/constructors.ts";
 
 type Wrong = Record<string, unknown>;
 

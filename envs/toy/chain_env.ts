@@ -1,6 +1,5 @@
-import { discrete } from "../space_constructors.ts";
-import { renderBars } from "./render_bars.ts";
-import { ToyEnv, type ToyRules } from "./toy_env.ts";
+import { discrete } from "../spaces/constructors.ts";
+import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
 
 /** Settings of {@linkcode ChainEnv}. */
 export interface ChainOptions {

@@ -7,11 +7,10 @@ import type {
   StateTree,
 } from "@bellman/types";
 import type { SeededRandom } from "../random.ts";
-import { sample } from "../sample.ts";
-import { allocateArray, elementCount } from "../space_arrays.ts";
-import { discrete } from "../space_constructors.ts";
-import { renderBars } from "./render_bars.ts";
-import { ToyEnv, type ToyRules } from "./toy_env.ts";
+import { sample } from "../spaces/values.ts";
+import { allocateArray, elementCount } from "../spaces/arrays.ts";
+import { discrete } from "../spaces/constructors.ts";
+import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
 
 /** Settings of {@linkcode IdentityEnv}. */
 export interface IdentityOptions {

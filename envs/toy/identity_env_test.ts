@@ -5,7 +5,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import { contains } from "../contains.ts";
+import { contains } from "../spaces/values.ts";
 import type { SpaceValue } from "@bellman/types";
 import {
   box,
@@ -13,7 +13,7 @@ import {
   discrete,
   multiBinary,
   multiDiscrete,
-} from "../space_constructors.ts";
+} from "../spaces/constructors.ts";
 import { IdentityEnv } from "./identity_env.ts";
 
 const SPACES = [

@@ -1,12 +1,11 @@
-import { register } from "../registry.ts";
-import type { EnvKwargs } from "../registration.ts";
+import { type EnvKwargs, register } from "../registry.ts";
 import type { Space } from "@bellman/types";
 import {
   box,
   discrete,
   multiBinary,
   multiDiscrete,
-} from "../space_constructors.ts";
+} from "../spaces/constructors.ts";
 import { BanditEnv } from "./bandit_env.ts";
 import { ChainEnv } from "./chain_env.ts";
 import { IdentityEnv } from "./identity_env.ts";

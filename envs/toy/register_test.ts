@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { envSpec, make, makeVec } from "../registry.ts";
-import { box } from "../space_constructors.ts";
+import { box } from "../spaces/constructors.ts";
 import "./register.ts";
 
 Deno.test("Toy environments are made by name with their options", () => {

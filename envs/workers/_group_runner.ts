@@ -1,8 +1,9 @@
-import { batchFault, snapshotFault } from "../_env_data.ts";
-import { copyBatch } from "../batch.ts";
+import { batchFault } from "../_env_data.ts";
+import { snapshotFault } from "../snapshot.ts";
+import { copyBatch } from "../spaces/batch.ts";
 import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
 import type { Batch, VecEnv, VecStep } from "@bellman/types";
-import { anyEnded } from "../vec_wrappers/_relayed_step.ts";
+import { anyEnded } from "../wrappers/env_wrapper.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
 /**

@@ -1,11 +1,10 @@
-import { describeSpace } from "../describe_space.ts";
+import { describeSpace, spacesEqual } from "../spaces/values.ts";
 import { EnvDataError } from "../env_data_error.ts";
-import { firstLine } from "../_plain_text.ts";
+import { firstLine } from "./_plain_text.ts";
 import { show } from "../_process/show.ts";
 import { deriveSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { EpisodeStatistics, StateTree } from "@bellman/types";
-import { spacesEqual } from "../spaces_equal.ts";
 import { checkCount } from "./_check_count.ts";
 import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
 import { HostFailure } from "./host_failure.ts";

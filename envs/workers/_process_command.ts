@@ -1,5 +1,5 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { isFile } from "../_is_file.ts";
+import { isFile } from "../_files.ts";
 import type { ChildCommand } from "../_process/child_group.ts";
 
 /** A flag that says which configuration is used, or that none is. */

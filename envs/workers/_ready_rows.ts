@@ -1,6 +1,5 @@
-import { ActionRows } from "../_action_rows.ts";
-import { writeRowAt } from "../_rows.ts";
-import { allocateBatch } from "../batch.ts";
+import { ActionRows } from "../spaces/_action_rows.ts";
+import { allocateBatch, writeRowAt } from "../spaces/batch.ts";
 import type { Batch, EpisodeStatistics, Space } from "@bellman/types";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 import type { ReadyStep } from "./ready_step.ts";

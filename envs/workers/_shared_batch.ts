@@ -1,6 +1,6 @@
 /** Batches in shared memory, and views of some of their rows. */
 import type { Batch, BoxArray, Space } from "@bellman/types";
-import { allocateBatch, copyBatch } from "../batch.ts";
+import { allocateBatch, copyBatch } from "../spaces/batch.ts";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 
 /** Applies a function to each array of a batch. */

@@ -2,7 +2,7 @@
  * The numbers of a group's step as one message between processes of the same
  * machine: arrays one after the other, each at a multiple of eight bytes.
  */
-import { allocateBatch } from "../batch.ts";
+import { allocateBatch } from "../spaces/batch.ts";
 import type { Batch, BoxArray, Space } from "@bellman/types";
 import type { GroupArrays } from "./group_hosts.ts";
 import { mapBatch } from "./_shared_batch.ts";

@@ -1,4 +1,4 @@
-import type { EnvKwargs } from "../registration.ts";
+import type { EnvKwargs } from "../registry.ts";
 import type { VecEnv } from "@bellman/types";
 
 /** Copies of a registered environment. */

@@ -1,7 +1,7 @@
-import { ActionRows } from "../_action_rows.ts";
+import { ActionRows } from "../spaces/_action_rows.ts";
 import { checkFinite } from "../_env_data.ts";
-import { cloneBatch, copyBatch } from "../batch.ts";
-import { copySeeds } from "../copy_seeds.ts";
+import { cloneBatch, copyBatch } from "../spaces/batch.ts";
+import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import type {
   Batch,
   EnvSpec,
@@ -12,7 +12,6 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
 import {

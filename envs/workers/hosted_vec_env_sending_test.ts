@@ -1,5 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { allocateBatch, cloneBatch, readRow, writeRow } from "../batch.ts";
+import {
+  allocateBatch,
+  cloneBatch,
+  readRow,
+  writeRow,
+} from "../spaces/batch.ts";
 import { SeededRandom } from "../random.ts";
 import { randomActions } from "../testdata/play.ts";
 import { HostedVecEnv } from "./hosted_vec_env.ts";

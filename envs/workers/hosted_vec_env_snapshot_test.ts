@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { cloneBatch, readRow } from "../batch.ts";
+import { cloneBatch, readRow } from "../spaces/batch.ts";
 import type { HostedVecEnv } from "./hosted_vec_env.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import { fragile, once } from "./testdata/scripted_hosts.ts";

@@ -1,4 +1,4 @@
-import { firstLine, plainText } from "../_plain_text.ts";
+import { firstLine, plainText } from "./_plain_text.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import type { HostFailure } from "./host_failure.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { cloneBatch } from "../batch.ts";
+import { cloneBatch } from "../spaces/batch.ts";
 import { make, register } from "../mod.ts";
 import { playVec } from "../testdata/play.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";

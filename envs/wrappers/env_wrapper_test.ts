@@ -1,8 +1,9 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import { testSnapshot } from "../testdata/wrapper_contract.ts";
+import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { TimeLimit } from "./time_limit.ts";
+import { makeVec } from "../mod.ts";
 
 Deno.test("everything is passed on", () => {
   let closed = false;
@@ -21,3 +22,19 @@ Deno.test("everything is passed on", () => {
 });
 
 testSnapshot("EnvWrapper", () => new EnvWrapper(new ChainEnv({ length: 5 })));
+
+Deno.test("everything is passed on", () => {
+  const inner = makeVec("CartPole-v1", { numEnvs: 2 });
+  const env = new VecEnvWrapper(inner);
+  assertEquals(env.numEnvs, 2);
+  assertStrictEquals(env.observationSpace, inner.observationSpace);
+  assertStrictEquals(env.actionSpace, inner.actionSpace);
+  assertEquals(env.spec, inner.spec);
+  assertStrictEquals(env.reset({ seed: 0 }), inner.observations());
+  env.close();
+});
+
+testVecWrapper(
+  "VecEnvWrapper",
+  () => new VecEnvWrapper(makeVec("CartPole-v1", { numEnvs: 3 })),
+);

@@ -1,17 +1,180 @@
-import {
-  type NormalizeObservationOptions,
-  ObservationNormalizer,
-} from "../observation_normalizer.ts";
+import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
 import type {
+  Batch,
   BoxArray,
+  BoxSpace,
   Env,
   Space,
   SpaceValue,
   StateTree,
   StepResult,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
 } from "@bellman/types";
-import type { RunningMeanStd } from "../running_mean_std.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+import { elementCount } from "../spaces/arrays.ts";
+import { box } from "../spaces/constructors.ts";
+import {
+  anyEnded,
+  EnvWrapper,
+  relay,
+  type RelayedStep,
+  VecEnvWrapper,
+} from "./env_wrapper.ts";
+import { snapshotRecord } from "../snapshot.ts";
+
+/** Settings of the observation normalizers. */
+export interface NormalizeObservationOptions {
+  /**
+   * Statistics to use and to update, such as those of another environment.
+   *
+   * @default statistics of nothing yet
+   */
+  statistics?: RunningMeanStd;
+  /**
+   * Whether new observations change the statistics; `false` for evaluation.
+   *
+   * @default true
+   */
+  training?: boolean;
+  /**
+   * Largest absolute value of a scaled element.
+   *
+   * @default 10
+   */
+  clip?: number;
+  /**
+   * Added to the variance, inside of the root.
+   *
+   * @default 1e-8
+   */
+  epsilon?: number;
+}
+
+/**
+ * Scales batches of observations by their running mean and deviation,
+ * `clip((x - mean) / sqrt(variance + epsilon))`. What is seen and what is scaled
+ * are two things: who keeps original observations, as a replay buffer does, can
+ * scale them by the statistics of the moment.
+ *
+ * @example
+ * ```ts
+ * import { box, ObservationNormalizer } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const space = box({ low: 0, high: 100, shape: [1] });
+ * const normalizer = new ObservationNormalizer(space);
+ * const kept = Float32Array.of(10, 30), scaled = new Float32Array(2);
+ * normalizer.see(kept);
+ * normalizer.apply(kept, scaled);
+ * assertAlmostEquals(scaled[1], 1, 1e-4);
+ * // Later the same observation is nothing special any more.
+ * normalizer.see(Float32Array.of(90, 90));
+ * normalizer.apply(kept, scaled);
+ * assertAlmostEquals(scaled[1], -0.7, 0.01);
+ * ```
+ */
+export class ObservationNormalizer {
+  /** Space of scaled observations. */
+  readonly space: BoxSpace;
+  /** Running statistics, to share with others. */
+  readonly statistics: RunningMeanStd;
+  /** Whether {@linkcode ObservationNormalizer.see} changes the statistics. */
+  training: boolean;
+  readonly #borrowed: boolean;
+  #clip: number;
+  #epsilon: number;
+
+  /**
+   * Makes a normalizer.
+   *
+   * @param space Space of one observation, a box.
+   * @param options Statistics, clipping, and whether they are frozen.
+   * @throws {TypeError} If the space is not a box.
+   * @throws {RangeError} If the statistics are of another length, or a number
+   * is out of its range.
+   */
+  constructor(space: Space, options: NormalizeObservationOptions = {}) {
+    if (space.type !== "box") {
+      throw new TypeError(
+        `Cannot normalize observations of a ${space.type} space: flatten them first`,
+      );
+    }
+    const size = elementCount(space);
+    const { clip = 10, epsilon = 1e-8, training = true } = options;
+    checkScale("observations", { clip, epsilon });
+    this.statistics = options.statistics ?? new RunningMeanStd(size);
+    if (this.statistics.mean.length !== size) {
+      throw new RangeError(
+        `Cannot normalize ${size} elements by statistics of ${this.statistics.mean.length}`,
+      );
+    }
+    this.space = box({ low: -clip, high: clip, shape: space.shape });
+    this.training = training;
+    this.#borrowed = options.statistics !== undefined;
+    this.#clip = clip;
+    this.#epsilon = epsilon;
+  }
+
+  /** Numbers that the present scale consists of; the arrays change with it. */
+  get scaling(): {
+    mean: Float64Array;
+    variance: Float64Array;
+    epsilon: number;
+    clip: number;
+  } {
+    const { mean, variance } = this.statistics;
+    return { mean, variance, epsilon: this.#epsilon, clip: this.#clip };
+  }
+
+  /**
+   * Saves the statistics.
+   *
+   * @returns A copy that later observations do not change.
+   */
+  save(): StateTree {
+    return this.statistics.save();
+  }
+
+  /**
+   * Restores saved statistics. Those that belong to another environment and are
+   * frozen here are left to it.
+   *
+   * @param saved What `save` returned.
+   * @throws {RangeError} If they are of observations of another size.
+   */
+  load(saved: StateTree): void {
+    if (this.#borrowed && !this.training) return;
+    this.statistics.load(saved);
+  }
+
+  /**
+   * Takes observations into the statistics, unless these are frozen.
+   *
+   * @param batch Observations `[rows, ...shape]`.
+   */
+  see(batch: ArrayLike<number>): void {
+    if (this.training) this.statistics.update(batch);
+  }
+
+  /**
+   * Scales observations by the present statistics, which stay as they are.
+   *
+   * @param batch Observations `[rows, ...shape]`.
+   * @param target Takes the scaled ones; may be the same array.
+   */
+  apply(batch: ArrayLike<number>, target: Float32Array): void {
+    const { mean, variance } = this.statistics;
+    const size = mean.length, clip = this.#clip;
+    for (let at = 0; at < batch.length; at += size) {
+      for (let i = 0; i < size; i++) {
+        const scaled = (batch[at + i] - mean[i]) /
+          Math.sqrt(variance[i] + this.#epsilon);
+        target[at + i] = Math.min(Math.max(scaled, -clip), clip);
+      }
+    }
+  }
+}
 
 /**
  * Scales observations by their running mean and standard deviation.
@@ -117,5 +280,138 @@ export class NormalizeObservation extends EnvWrapper {
    */
   protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);
+  }
+}
+
+/**
+ * Scales observations by their running mean and standard deviation over all
+ * copies. Final observations are scaled alike and do not count.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecNormalizeObservation } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const make = () => makeVec("CartPole-v1", { numEnvs: 4 });
+ * const training = new VecNormalizeObservation(make());
+ * training.reset({ seed: 0 });
+ * // An environment for evaluation uses the same statistics, frozen.
+ * const evaluation = new VecNormalizeObservation(make(), {
+ *   statistics: training.statistics,
+ *   training: false,
+ * });
+ * const { count } = training.statistics;
+ * evaluation.reset({ seed: 1 });
+ * assertEquals(training.statistics.count, count);
+ * ```
+ */
+export class VecNormalizeObservation extends VecEnvWrapper {
+  #normalizer: ObservationNormalizer;
+  #observations: Float32Array;
+  #finalObservations: Float32Array;
+  #out = {} as RelayedStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside; its observations are boxes.
+   * @param options Statistics, and whether they are frozen.
+   * @throws {TypeError} If the observations are not boxes.
+   */
+  constructor(env: VecEnv, options: NormalizeObservationOptions = {}) {
+    super(env);
+    this.#normalizer = new ObservationNormalizer(env.observationSpace, options);
+    const length = env.numEnvs * elementCount(env.observationSpace);
+    this.#observations = new Float32Array(length);
+    this.#finalObservations = new Float32Array(length);
+  }
+
+  /** What scaled observations can be. */
+  override get observationSpace(): Space {
+    return this.#normalizer.space;
+  }
+
+  /** The running statistics, to share with other environments. */
+  get statistics(): RunningMeanStd {
+    return this.#normalizer.statistics;
+  }
+
+  /** Whether new observations change the statistics. */
+  get training(): boolean {
+    return this.#normalizer.training;
+  }
+
+  set training(value: boolean) {
+    this.#normalizer.training = value;
+  }
+
+  /** None: stacks inside cannot be shared, as their scale changes from step to step. */
+  override get stackedFrames(): undefined {
+    return undefined;
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @returns The first observations, scaled.
+   */
+  override reset(options?: VecResetOptions): Batch {
+    const observations = super.reset(options) as BoxArray;
+    this.#normalizer.see(observations);
+    this.#normalizer.apply(observations, this.#observations);
+    return this.#observations;
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it, with the scaled observations.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    const observations = step.observations as BoxArray;
+    this.#normalizer.see(observations);
+    this.#normalizer.apply(observations, this.#observations);
+    if (anyEnded(step)) {
+      const last = step.finalObservations as BoxArray;
+      this.#normalizer.apply(last, this.#finalObservations);
+    }
+    step.observations = this.#observations;
+    step.finalObservations = this.#finalObservations;
+    return step;
+  }
+
+  /**
+   * The observations that were returned last.
+   *
+   * @returns The batch.
+   */
+  override observations(): Batch {
+    return this.#observations;
+  }
+
+  /**
+   * Statistics and the observations that were returned last.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return {
+      statistics: this.statistics.save(),
+      observations: this.#observations.slice(),
+    };
+  }
+
+  /**
+   * Goes on from statistics and observations.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    const own = snapshotRecord(state, ["statistics", "observations"]);
+    this.#normalizer.load(own.statistics);
+    this.#observations.set(own.observations as Float32Array);
   }
 }

@@ -1,10 +1,212 @@
+import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type {
+  Batch,
+  Env,
+  SpaceValue,
+  StateTree,
+  StepResult,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import {
-  type NormalizeRewardOptions,
-  RewardNormalizer,
-} from "../reward_normalizer.ts";
-import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
-import type { RunningMeanStd } from "../running_mean_std.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+  EnvWrapper,
+  relay,
+  type RelayedStep,
+  VecEnvWrapper,
+} from "./env_wrapper.ts";
+
+/** Settings of the reward normalizers. */
+export interface NormalizeRewardOptions {
+  /**
+   * Statistics of the discounted return to use and to update.
+   *
+   * @default statistics of nothing yet
+   */
+  statistics?: RunningMeanStd;
+  /**
+   * Whether new rewards change the statistics; `false` for evaluation.
+   *
+   * @default true
+   */
+  training?: boolean;
+  /**
+   * Discount of the return whose deviation rewards are divided by.
+   *
+   * @default 0.99
+   */
+  gamma?: number;
+  /**
+   * Largest absolute value of a scaled reward.
+   *
+   * @default 10
+   */
+  clip?: number;
+  /**
+   * Added to the variance, inside of the root.
+   *
+   * @default 1e-8
+   */
+  epsilon?: number;
+}
+
+/** Flags of the copies whose episodes ended in a step. */
+export interface EpisodeEnds {
+  /** 1 where the episode ended by the task's own rules `[numEnvs]`. */
+  readonly terminated: ArrayLike<number>;
+  /** 1 where the episode was cut off `[numEnvs]`. */
+  readonly truncated: ArrayLike<number>;
+}
+
+/**
+ * Divides rewards by the running deviation of the discounted return. What is
+ * seen and what is scaled are two things: who keeps original rewards, as a
+ * replay buffer does, can scale them by the statistics of the moment.
+ *
+ * @example
+ * ```ts
+ * import { RewardNormalizer } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const normalizer = new RewardNormalizer(2, { gamma: 0.9 });
+ * const rewards = Float32Array.of(-16, -2), scaled = new Float32Array(2);
+ * const going = { terminated: [0, 0], truncated: [0, 0] };
+ * for (let i = 0; i < 50; i++) normalizer.see(rewards, going);
+ * normalizer.scale(rewards, scaled);
+ * assert(Math.abs(scaled[0]) < 1);
+ * ```
+ */
+export class RewardNormalizer {
+  /** Running statistics of the discounted return. */
+  readonly statistics: RunningMeanStd;
+  /** Whether {@linkcode RewardNormalizer.see} changes the statistics. */
+  training: boolean;
+  readonly #borrowed: boolean;
+  #returns: Float64Array;
+  #gamma: number;
+  #clip: number;
+  #epsilon: number;
+
+  /**
+   * Makes a normalizer.
+   *
+   * @param numEnvs Copies that rewards come from.
+   * @param options Discount, clipping, and whether statistics are frozen.
+   * @throws {RangeError} If a number is out of its range, or the statistics are
+   * not of single numbers.
+   */
+  constructor(numEnvs: number, options: NormalizeRewardOptions = {}) {
+    const { gamma = 0.99, clip = 10, epsilon = 1e-8, training = true } =
+      options;
+    if (!(gamma >= 0 && gamma <= 1)) {
+      throw new RangeError(
+        `Cannot normalize rewards with gamma ${gamma}: expected 0 to 1`,
+      );
+    }
+    checkScale("rewards", { clip, epsilon });
+    this.statistics = options.statistics ?? new RunningMeanStd(1);
+    const { length } = this.statistics.mean;
+    if (length !== 1) {
+      throw new RangeError(
+        `Cannot normalize rewards by statistics of ${length} elements: expected 1`,
+      );
+    }
+    this.training = training;
+    this.#borrowed = options.statistics !== undefined;
+    this.#returns = new Float64Array(numEnvs);
+    this.#gamma = gamma;
+    this.#clip = clip;
+    this.#epsilon = epsilon;
+  }
+
+  /** Forgets the returns so far: every copy starts an episode. */
+  reset(): void {
+    this.#returns.fill(0);
+  }
+
+  /**
+   * Takes the rewards of one step into the statistics, unless these are frozen.
+   *
+   * @param rewards Rewards `[numEnvs]`.
+   * @param ends Ends of episodes, after which returns start anew.
+   */
+  see(rewards: ArrayLike<number>, ends: EpisodeEnds): void {
+    const returns = this.#returns;
+    for (let i = 0; i < returns.length; i++) {
+      returns[i] = returns[i] * this.#gamma + rewards[i];
+    }
+    if (this.training) this.statistics.update(returns);
+    for (let i = 0; i < returns.length; i++) {
+      // An end of either kind: the next reward is of another episode.
+      if (ends.terminated[i] || ends.truncated[i]) returns[i] = 0;
+    }
+  }
+
+  /**
+   * Scales rewards by the present statistics, which stay as they are.
+   *
+   * @param rewards Rewards, or sums of rewards.
+   * @param target Takes the scaled ones; may be the same array.
+   * @param span Rewards that a sum is worth: it is clipped at so many times the
+   * limit of one.
+   */
+  scale(
+    rewards: ArrayLike<number>,
+    target: Float32Array | Float64Array,
+    span = 1,
+  ): void {
+    const deviation = Math.sqrt(this.statistics.variance[0] + this.#epsilon);
+    const limit = this.#clip * span;
+    for (let i = 0; i < rewards.length; i++) {
+      target[i] = Math.min(Math.max(rewards[i] / deviation, -limit), limit);
+    }
+  }
+
+  /**
+   * Takes in the rewards of one step, and scales them.
+   *
+   * @param rewards Rewards `[numEnvs]`.
+   * @param ends Ends of episodes, after which returns start anew.
+   * @param target Takes the scaled rewards.
+   */
+  apply(
+    rewards: ArrayLike<number>,
+    ends: EpisodeEnds,
+    target: Float32Array | Float64Array,
+  ): void {
+    this.see(rewards, ends);
+    this.scale(rewards, target);
+  }
+
+  /**
+   * Saves the statistics and the returns so far.
+   *
+   * @returns A copy that later rewards do not change.
+   */
+  save(): StateTree {
+    return {
+      statistics: this.statistics.save(),
+      returns: this.#returns.slice(),
+    };
+  }
+
+  /**
+   * Restores statistics and returns. Statistics that belong to another
+   * environment and are frozen here are left to it.
+   *
+   * @param state What `save` returned.
+   */
+  load(state: StateTree): void {
+    const { statistics, returns } = snapshotRecord(state, [
+      "statistics",
+      "returns",
+    ]);
+    // Those that belong to another environment and are frozen here stay.
+    if (!this.#borrowed || this.training) this.statistics.load(statistics);
+    this.#returns.set(returns as Float64Array);
+  }
+}
 
 /**
  * Divides rewards by the running standard deviation of the discounted return,
@@ -91,6 +293,101 @@ export class NormalizeReward extends EnvWrapper {
 
   /**
    * Goes on from statistics and a return.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    this.#normalizer.load(state);
+  }
+}
+
+/**
+ * Divides rewards by the running standard deviation of the discounted return
+ * over all copies. The return starts anew where an episode terminated or was
+ * truncated.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecNormalizeReward } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const env = new VecNormalizeReward(makeVec("Pendulum-v1", { numEnvs: 2 }), {
+ *   gamma: 0.9,
+ * });
+ * env.reset({ seed: 0 });
+ * for (let i = 0; i < 100; i++) {
+ *   const { rewards } = env.step(Float32Array.of(0, 0));
+ *   assert(rewards.every((it) => Math.abs(it) <= 10));
+ * }
+ * ```
+ */
+export class VecNormalizeReward extends VecEnvWrapper {
+  #normalizer: RewardNormalizer;
+  #rewards: Float64Array;
+  #out = {} as RelayedStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside.
+   * @param options Discount, clipping, and whether statistics are frozen.
+   */
+  constructor(env: VecEnv, options: NormalizeRewardOptions = {}) {
+    super(env);
+    this.#normalizer = new RewardNormalizer(env.numEnvs, options);
+    this.#rewards = new Float64Array(env.numEnvs);
+  }
+
+  /** The running statistics of the discounted return. */
+  get statistics(): RunningMeanStd {
+    return this.#normalizer.statistics;
+  }
+
+  /** Whether new rewards change the statistics. */
+  get training(): boolean {
+    return this.#normalizer.training;
+  }
+
+  set training(value: boolean) {
+    this.#normalizer.training = value;
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @returns The first observations.
+   */
+  override reset(options?: VecResetOptions): Batch {
+    const observations = super.reset(options);
+    this.#normalizer.reset();
+    return observations;
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it, with the scaled rewards.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    this.#normalizer.apply(step.rewards, step, this.#rewards);
+    step.rewards = this.#rewards;
+    return step;
+  }
+
+  /**
+   * The statistics and the returns so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return this.#normalizer.save();
+  }
+
+  /**
+   * Goes on from statistics and returns.
    *
    * @param state What `ownState` returned.
    */

@@ -1,6 +1,21 @@
-import type { SpaceValue, StateTree, StepResult } from "@bellman/types";
+import type {
+  Batch,
+  EpisodeStatistics,
+  SpaceValue,
+  StateTree,
+  StepResult,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
 import { snapshotRecord } from "../snapshot.ts";
-import { EnvWrapper } from "./env_wrapper.ts";
+import {
+  ended,
+  EnvWrapper,
+  relay,
+  type RelayedStep,
+  VecEnvWrapper,
+} from "./env_wrapper.ts";
 
 /**
  * Sums up each episode: the step that ends it has
@@ -65,5 +80,108 @@ export class RecordEpisodeStatistics extends EnvWrapper {
     const own = snapshotRecord(state, ["return", "length"]);
     this.#return = own.return as number;
     this.#length = own.length as number;
+  }
+}
+
+const NONE: readonly EpisodeStatistics[] = [];
+
+/**
+ * Tells with each step which episodes ended, their return and their length. It
+ * belongs inside of wrappers that change the rewards. Where the environment inside
+ * tells its episodes itself, as a game with several lives does, that is passed on.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecRecordEpisodeStatistics } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const chains = makeVec("Chain-v0", {
+ *   numEnvs: 2,
+ *   maxEpisodeSteps: 1,
+ *   recordEpisodes: false,
+ * });
+ * const env = new VecRecordEpisodeStatistics(chains);
+ * env.reset({ seed: 0 });
+ * const { episodes } = env.step(Int32Array.of(0, 0));
+ * assertEquals(episodes?.map((it) => [it.env, it.length]), [[0, 1], [1, 1]]);
+ * ```
+ */
+export class VecRecordEpisodeStatistics extends VecEnvWrapper {
+  #returns: Float64Array;
+  #lengths: Int32Array;
+  #out = {} as RelayedStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env The vector environment inside.
+   */
+  constructor(env: VecEnv) {
+    super(env);
+    this.#returns = new Float64Array(env.numEnvs);
+    this.#lengths = new Int32Array(env.numEnvs);
+  }
+
+  /**
+   * Starts an episode in every copy.
+   *
+   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @returns The first observations.
+   */
+  override reset(options?: VecResetOptions): Batch {
+    const observations = super.reset(options);
+    this.#returns.fill(0);
+    this.#lengths.fill(0);
+    return observations;
+  }
+
+  /**
+   * Takes one step in every copy.
+   *
+   * @param actions One action for each copy.
+   * @returns What came of it, with the episodes that ended.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    if (step.episodes !== undefined) return step;
+    let episodes: EpisodeStatistics[] | undefined;
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#returns[row] += step.rewards[row];
+      this.#lengths[row]++;
+      if (ended(step, row)) (episodes ??= []).push(this.#end(step, row));
+    }
+    step.episodes = episodes ?? NONE;
+    return step;
+  }
+
+  #end(step: VecStep, row: number): EpisodeStatistics {
+    const episode = {
+      env: row,
+      return: this.#returns[row],
+      length: this.#lengths[row],
+      terminated: step.terminated[row] !== 0,
+    };
+    this.#returns[row] = this.#lengths[row] = 0;
+    return episode;
+  }
+
+  /**
+   * The sums so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return { returns: this.#returns.slice(), lengths: this.#lengths.slice() };
+  }
+
+  /**
+   * Goes on from sums.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    const { returns, lengths } = snapshotRecord(state, ["returns", "lengths"]);
+    this.#returns.set(returns as Float64Array);
+    this.#lengths.set(lengths as Int32Array);
   }
 }

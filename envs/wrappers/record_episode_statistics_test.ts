@@ -1,8 +1,13 @@
-import { assertEquals } from "@std/assert";
-import { testSnapshot } from "../testdata/wrapper_contract.ts";
+import { assertEquals, assertStrictEquals } from "@std/assert";
+import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
-import { RecordEpisodeStatistics } from "./record_episode_statistics.ts";
+import {
+  RecordEpisodeStatistics,
+  VecRecordEpisodeStatistics,
+} from "./record_episode_statistics.ts";
 import { TimeLimit } from "./time_limit.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { chainOf } from "../testdata/chain_of.ts";
 
 const make = () =>
   new RecordEpisodeStatistics(new TimeLimit(new ChainEnv({ length: 4 }), 3));
@@ -27,3 +32,41 @@ Deno.test("an episode that was left starts the sums anew", () => {
 });
 
 testSnapshot("RecordEpisodeStatistics", make);
+
+function chains(...lengths: number[]): VecRecordEpisodeStatistics {
+  return new VecRecordEpisodeStatistics(
+    new SyncVecEnv(
+      lengths.map((length) => () => new TimeLimit(chainOf(length), 3)),
+    ),
+  );
+}
+
+Deno.test("each step tells the episodes that ended in it", () => {
+  const env = chains(2, 9);
+  env.reset({ seed: 0 });
+  const step = () => env.step(new Int32Array(2)).episodes!;
+  const none = step();
+  assertEquals(none, []);
+  assertEquals([...step()], [
+    { env: 0, return: 2, length: 2, terminated: true },
+  ]);
+  assertEquals([...step()], [
+    { env: 1, return: 3, length: 3, terminated: false },
+  ]);
+  assertEquals([...step()].length, 1);
+  // Nothing is allocated where nothing ended.
+  assertStrictEquals(step(), none);
+});
+
+Deno.test("a reset in mid-episode starts the sums anew", () => {
+  const env = chains(2, 9);
+  env.reset({ seed: 0 });
+  env.step(new Int32Array(2));
+  env.reset();
+  env.step(new Int32Array(2));
+  assertEquals(env.step(new Int32Array(2)).episodes, [
+    { env: 0, return: 2, length: 2, terminated: true },
+  ]);
+});
+
+testVecWrapper("VecRecordEpisodeStatistics", () => chains(2, 9, 4));

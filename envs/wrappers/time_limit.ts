@@ -1,4 +1,4 @@
-import { checkStepLimit } from "../_check_step_limit.ts";
+import { checkStepLimit } from "../_checks.ts";
 import type {
   Env,
   EnvSpec,

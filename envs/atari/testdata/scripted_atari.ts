@@ -6,7 +6,7 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { box, discrete } from "../../space_constructors.ts";
+import { box, discrete } from "../../spaces/constructors.ts";
 import type { AtariInside } from "../_atari_inside.ts";
 
 /** What a frame brings; an end ends the game. */

@@ -4,8 +4,8 @@ import { makeVec } from "../../mod.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
 import type { EpisodeStatistics } from "@bellman/types";
-import { VecRecordEpisodeStatistics } from "../../vec_wrappers/record_episode_statistics.ts";
-import { ClipReward } from "../../wrappers/clip_reward.ts";
+import { VecRecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
+import { ClipReward } from "../../wrappers/transform_reward.ts";
 import type { GameStatistics } from "../_game_tally.ts";
 import {
   plainGame,

@@ -1,8 +1,8 @@
 import type { Env, Space, SpaceValue } from "@bellman/types";
 import { AreaResizer, type ImageSize } from "../preprocess/area_resizer.ts";
 import { toGray } from "../preprocess/gray.ts";
-import { describeSpace } from "../../describe_space.ts";
-import { box } from "../../space_constructors.ts";
+import { describeSpace } from "../../spaces/values.ts";
+import { box } from "../../spaces/constructors.ts";
 import { TransformObservation } from "../../wrappers/transform_observation.ts";
 
 /** Settings of {@linkcode PreprocessFrame}. */

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { contains } from "../../contains.ts";
+import { contains } from "../../spaces/values.ts";
 import { SeededRandom } from "../../random.ts";
 import type { BoxSpace } from "@bellman/types";
-import { box } from "../../space_constructors.ts";
+import { box } from "../../spaces/constructors.ts";
 import { ChainEnv } from "../../toy/chain_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
 import { TransformObservation } from "../../wrappers/transform_observation.ts";

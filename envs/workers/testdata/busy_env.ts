@@ -1,5 +1,5 @@
 /** CartPole whose steps take a while, as those of an emulator do. */
-import { CartPoleEnv } from "../../classic_control/cart_pole_env.ts";
+import { CartPoleEnv } from "../../classic_control/cart_pole.ts";
 import type { SpaceValue, StepResult, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";

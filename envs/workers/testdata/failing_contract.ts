@@ -2,7 +2,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SeededRandom } from "../../random.ts";
 import { randomActions } from "../../testdata/play.ts";
-import { VecRecordEpisodeStatistics } from "../../vec_wrappers/record_episode_statistics.ts";
+import { VecRecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
 import type { GroupSource } from "../group_source.ts";
 import type { RestartEvent } from "../restart_event.ts";
 import { EpisodeWatch } from "./episode_watch.ts";

@@ -10,7 +10,7 @@ import type {
 } from "@bellman/types";
 import { SeededRandom } from "../../random.ts";
 import { snapshotRecord } from "../../snapshot.ts";
-import { box, discrete } from "../../space_constructors.ts";
+import { box, discrete } from "../../spaces/constructors.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import type { GroupRange } from "../group_hosts.ts";
 

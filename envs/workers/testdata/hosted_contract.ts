@@ -1,7 +1,7 @@
 /** What holds for vector environments wherever their groups are hosted. */
 import { assertEquals } from "@std/assert";
 import * as fc from "fast-check";
-import { cloneBatch } from "../../batch.ts";
+import { cloneBatch } from "../../spaces/batch.ts";
 import { makeVec } from "../../mod.ts";
 import { deriveSeed } from "../../random.ts";
 import { playVec } from "../../testdata/play.ts";

@@ -17,7 +17,7 @@ import {
   multiBinary,
   multiDiscrete,
   tuple,
-} from "../../space_constructors.ts";
+} from "../../spaces/constructors.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import type { GroupRange } from "../group_hosts.ts";
 

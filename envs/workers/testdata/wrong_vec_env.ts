@@ -1,6 +1,6 @@
 import { makeVec } from "../../mod.ts";
 import type { VecEnv, VecStep } from "@bellman/types";
-import { VecEnvWrapper } from "../../vec_wrappers/vec_env_wrapper.ts";
+import { VecEnvWrapper } from "../../wrappers/env_wrapper.ts";
 import type { GroupOptions } from "../group_source.ts";
 
 /** Steps of which a part is wrong, as it reaches this thread unchecked. */

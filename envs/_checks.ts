@@ -1,0 +1,88 @@
+import { closest } from "fastest-levenshtein";
+
+/** Throws unless there can be so many copies of an environment. */
+export function checkCopies(id: string, numEnvs: number): void {
+  if (Number.isInteger(numEnvs) && numEnvs >= 1) return;
+  throw new RangeError(
+    `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
+  );
+}
+
+/** Throws unless a snapshot is of as many copies as there are. */
+export function checkSnapshotCopies(numEnvs: number, saved: number): void {
+  if (saved === numEnvs) return;
+  throw new RangeError(
+    `Cannot restore ${numEnvs} copies from a snapshot of ${saved}`,
+  );
+}
+
+/** Throws unless episodes can be truncated after so many steps. */
+export function checkStepLimit(maxEpisodeSteps: number): void {
+  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
+  if (maxEpisodeSteps === Infinity || isWhole) return;
+  throw new RangeError(
+    `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
+  );
+}
+
+/** The options without those that are undefined, which are as left out. */
+export function givenOptions<T extends object>(options: T): T {
+  const given = Object.entries(options).filter(([, it]) => it !== undefined);
+  return Object.fromEntries(given) as T;
+}
+
+/** The error of an option that an environment does not have. */
+export function unknownOption(
+  what: string,
+  name: string,
+  known: readonly string[],
+): TypeError {
+  return new TypeError(
+    `Cannot make ${what} with '${name}': did you mean '${
+      closest(name, known)
+    }'?`,
+  );
+}
+
+const ON_ONE_LINE = { compact: true, breakLength: Infinity };
+
+/** What to say of an option's value that cannot be. */
+export function wrongOption(
+  what: string,
+  [name, value]: readonly [name: string, value: unknown],
+  expected: string,
+): string {
+  return `Cannot make ${what} with ${name} ${
+    Deno.inspect(value, ON_ONE_LINE)
+  }: expected ${expected}`;
+}
+
+const versionOf = (id: string): number => Number(id.match(/-v(\d+)$/)?.[1]);
+
+function nearest(id: string, ids: readonly string[]): string {
+  // Of names that are as near, the first is taken: the newest version.
+  const newest = [...ids].sort((a, b) => versionOf(b) - versionOf(a));
+  const lower = newest.map((it) => it.toLowerCase());
+  return newest[lower.indexOf(closest(id.toLowerCase(), lower))];
+}
+
+/** The error of an unknown id, with what could have been meant among others. */
+export function unknownEnvironment(
+  id: string,
+  ids: readonly string[],
+): RangeError {
+  if (ids.length === 0) {
+    return new RangeError(`Unknown environment '${id}': none is registered`);
+  }
+  const lower = id.toLowerCase();
+  const exact = ids.find((it) => it.toLowerCase() === lower);
+  const name = lower.replace(/-v\d*$/, "");
+  const versions = exact !== undefined ? [] : ids
+    .filter((it) => it.toLowerCase().replace(/-v\d+$/, "") === name)
+    .sort((a, b) => versionOf(a) - versionOf(b));
+  const guess = exact ?? versions.at(-1) ?? nearest(id, ids);
+  const others = versions.length > 1 ? ` There are ${versions.join(", ")}` : "";
+  return new RangeError(
+    `Unknown environment '${id}': did you mean '${guess}'?${others}`,
+  );
+}

@@ -1,0 +1,188 @@
+import type { RandomSource, RenderOptions, RgbImage } from "@bellman/types";
+import { box, discrete } from "../spaces/constructors.ts";
+import {
+  type BatchedOptions,
+  type Dynamics,
+  DynamicsEnv,
+  type DynamicsRows,
+  DynamicsVecEnv,
+  type ObservationRow,
+} from "./dynamics.ts";
+import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
+
+const GRAVITY = 9.8;
+const POLE_MASS = 0.1;
+const TOTAL_MASS = POLE_MASS + 1.0;
+/** Half of the pole's length. */
+const LENGTH = 0.5;
+const POLE_MASS_LENGTH = POLE_MASS * LENGTH;
+const FORCE = 10.0;
+const SECONDS = 0.02;
+
+/** Cart positions beyond which an episode ends. */
+export const POSITION_LIMIT = 2.4;
+/** Pole angles beyond which an episode ends: 12 degrees. */
+export const ANGLE_LIMIT = 12 * 2 * Math.PI / 360;
+
+function step(state: Float64Array, at: number, action: number): number {
+  const velocity = state[at + 1];
+  const angle = state[at + 2], spin = state[at + 3];
+  const cos = Math.cos(angle), sin = Math.sin(angle);
+  const force = action === 1 ? FORCE : -FORCE;
+  const push = (force + POLE_MASS_LENGTH * (spin * spin) * sin) / TOTAL_MASS;
+  const angularAcceleration = (GRAVITY * sin - cos * push) /
+    (LENGTH * (4.0 / 3.0 - POLE_MASS * (cos * cos) / TOTAL_MASS));
+  const acceleration = push -
+    POLE_MASS_LENGTH * angularAcceleration * cos / TOTAL_MASS;
+  state[at] += SECONDS * velocity;
+  state[at + 1] = velocity + SECONDS * acceleration;
+  state[at + 2] = angle + SECONDS * spin;
+  state[at + 3] = spin + SECONDS * angularAcceleration;
+  return 1;
+}
+
+function hasEnded(state: Float64Array, at: number): boolean {
+  const position = state[at], angle = state[at + 2];
+  return position < -POSITION_LIMIT || position > POSITION_LIMIT ||
+    angle < -ANGLE_LIMIT || angle > ANGLE_LIMIT;
+}
+
+function reset(state: Float64Array, at: number, random: RandomSource): void {
+  for (let i = 0; i < 4; i++) {
+    state[at + i] = -0.05 + (0.05 - -0.05) * random.uniform();
+  }
+}
+
+function observe(
+  state: Float64Array,
+  at: number,
+  { values, at: to }: ObservationRow,
+): void {
+  for (let i = 0; i < 4; i++) values[to + i] = state[at + i];
+}
+
+function stepAll(
+  state: Float64Array,
+  { actions, rewards, terminated }: DynamicsRows,
+): void {
+  for (let i = 0; i < rewards.length; i++) {
+    rewards[i] = step(state, i * 4, actions[i]);
+    terminated[i] = hasEnded(state, i * 4) ? 1 : 0;
+  }
+}
+
+function observeAll(state: Float64Array, observations: Float32Array): void {
+  for (let i = 0; i < observations.length; i++) observations[i] = state[i];
+}
+
+/**
+ * A pole on a cart that is pushed left (0) or right (1). State: position,
+ * velocity, angle, angular velocity. Source: Barto, Sutton and Anderson 1983,
+ * with the equations of Florian 2007 and an Euler step of 0.02 s.
+ */
+export const CART_POLE: Dynamics = {
+  name: "CartPole",
+  stateSize: 4,
+  observationSpace: box({
+    low: [-POSITION_LIMIT * 2, -Infinity, -ANGLE_LIMIT * 2, -Infinity]
+      .map(Math.fround),
+    high: [POSITION_LIMIT * 2, Infinity, ANGLE_LIMIT * 2, Infinity]
+      .map(Math.fround),
+  }),
+  actionSpace: discrete(2),
+  reset,
+  step,
+  hasEnded,
+  observe,
+  stepAll,
+  observeAll,
+};
+
+const BLACK: Color = [0, 0, 0];
+const POLE: Color = [202, 152, 101];
+const AXLE: Color = [129, 132, 203];
+
+const VIEW: Point = [600, 400];
+const SCALE = VIEW[0] / (POSITION_LIMIT * 2);
+const TRACK = 100;
+
+/** Draws a cart on its track with the pole. */
+export function renderCartPole(
+  state: Float64Array,
+  { width = 600, height = 400 }: RenderOptions = {},
+): RgbImage {
+  const canvas = new Canvas({ width, height, view: VIEW });
+  const cart: Point = [VIEW[0] / 2 + state[0] * SCALE, TRACK];
+  const axle: Point = [cart[0], TRACK + 7.5];
+  canvas.strokeLine([[0, TRACK], [VIEW[0], TRACK]], { color: BLACK });
+  canvas.fillPolygon(
+    rectangle({ at: cart, x: [-25, 25], y: [-15, 15] }),
+    BLACK,
+  );
+  canvas.fillPolygon(
+    rectangle({ at: axle, x: [-5, 5], y: [-5, SCALE - 5], angle: -state[2] }),
+    POLE,
+  );
+  canvas.fillCircle({ center: axle, radius: 5 }, AXLE);
+  return canvas.image();
+}
+
+/**
+ * A pole on a cart that is to be kept upright by pushing the cart left (0) or
+ * right (1); the reward is 1 for each step. An episode ends when the pole leans
+ * by more than 12 degrees or the cart is more than 2.4 off the middle. State and
+ * observation: position, velocity, angle (radians), angular velocity; at first
+ * each between -0.05 and 0.05. The dynamics are those of Gymnasium's CartPole.
+ *
+ * @example
+ * ```ts
+ * import { CartPoleEnv } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new CartPoleEnv();
+ * env.setState([0, 0, 0, 0]);
+ * const { observation } = env.step(1);
+ * assertAlmostEquals(observation[1], 0.195122, 1e-6);
+ * ```
+ */
+export class CartPoleEnv extends DynamicsEnv<number> {
+  /** Makes one. */
+  constructor() {
+    super(CART_POLE);
+  }
+
+  /**
+   * Draws cart and pole.
+   *
+   * @param options The picture's size; 600 by 400 pixels without one.
+   * @returns The picture.
+   */
+  override render(options?: RenderOptions): RgbImage {
+    return renderCartPole(this.state, options);
+  }
+}
+
+/**
+ * Many {@linkcode CartPoleEnv} that step together; same numbers, bit for bit.
+ *
+ * @example
+ * ```ts
+ * import { CartPoleVecEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new CartPoleVecEnv({ numEnvs: 2, maxEpisodeSteps: 500 });
+ * env.reset({ seed: 0 });
+ * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
+ * ```
+ */
+export class CartPoleVecEnv extends DynamicsVecEnv {
+  /**
+   * Makes the copies.
+   *
+   * @param options How many, and how long an episode may be.
+   * @throws {RangeError} If a number is not a whole one of at least 1.
+   */
+  constructor(options: BatchedOptions) {
+    super(CART_POLE, options);
+  }
+}

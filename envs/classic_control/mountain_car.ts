@@ -1,0 +1,211 @@
+import type { RandomSource, RenderOptions, RgbImage } from "@bellman/types";
+import { box, discrete } from "../spaces/constructors.ts";
+import {
+  type BatchedOptions,
+  type Dynamics,
+  DynamicsEnv,
+  type DynamicsRows,
+  DynamicsVecEnv,
+  type ObservationRow,
+} from "./dynamics.ts";
+import {
+  Canvas,
+  type Color,
+  type Point,
+  rectangle,
+  turned,
+} from "../render/canvas.ts";
+
+const GRAVITY = 0.0025;
+const FORCE = 0.001;
+
+/** The farthest left that the car gets; a wall stops it. */
+export const MIN_POSITION = -1.2;
+/** The farthest right that the car gets. */
+export const MAX_POSITION = 0.6;
+/** The fastest that the car gets, either way. */
+export const MAX_SPEED = 0.07;
+/** Where the flag stands. */
+export const GOAL_POSITION = 0.5;
+
+function step(state: Float64Array, at: number, action: number): number {
+  let velocity = state[at + 1] +
+    ((action - 1) * FORCE + Math.cos(3 * state[at]) * -GRAVITY);
+  velocity = Math.min(Math.max(velocity, -MAX_SPEED), MAX_SPEED);
+  const position = Math.min(
+    Math.max(state[at] + velocity, MIN_POSITION),
+    MAX_POSITION,
+  );
+  state[at] = position;
+  state[at + 1] = position === MIN_POSITION && velocity < 0 ? 0 : velocity;
+  return -1;
+}
+
+function hasEnded(state: Float64Array, at: number): boolean {
+  return state[at] >= GOAL_POSITION && state[at + 1] >= 0;
+}
+
+/** At rest in the valley. */
+export function resetCar(
+  state: Float64Array,
+  at: number,
+  random: RandomSource,
+): void {
+  state[at] = -0.6 + (-0.4 - -0.6) * random.uniform();
+  state[at + 1] = 0;
+}
+
+/** The state as it is. */
+export function observeCar(
+  state: Float64Array,
+  at: number,
+  { values, at: to }: ObservationRow,
+): void {
+  values[to] = state[at];
+  values[to + 1] = state[at + 1];
+}
+
+function stepAll(
+  state: Float64Array,
+  { actions, rewards, terminated }: DynamicsRows,
+): void {
+  for (let i = 0; i < rewards.length; i++) {
+    rewards[i] = step(state, i * 2, actions[i]);
+    terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
+  }
+}
+
+/** The states as they are. */
+export function observeAllCars(
+  state: Float64Array,
+  observations: Float32Array,
+): void {
+  for (let i = 0; i < observations.length; i++) observations[i] = state[i];
+}
+
+/** What the car can see: position and velocity. */
+export const CAR_OBSERVATIONS = box({
+  low: [MIN_POSITION, -MAX_SPEED].map(Math.fround),
+  high: [MAX_POSITION, MAX_SPEED].map(Math.fround),
+});
+
+/**
+ * A car too weak for the hill that it is to climb, driven left (0), not at all
+ * (1) or right (2). State: position, velocity. Source: Moore 1990.
+ */
+export const MOUNTAIN_CAR: Dynamics = {
+  name: "MountainCar",
+  stateSize: 2,
+  observationSpace: CAR_OBSERVATIONS,
+  actionSpace: discrete(3),
+  reset: resetCar,
+  step,
+  hasEnded,
+  observe: observeCar,
+  stepAll,
+  observeAll: observeAllCars,
+};
+
+const BLACK: Color = [0, 0, 0];
+const WHEEL: Color = [128, 128, 128];
+const FLAG: Color = [204, 204, 0];
+
+const VIEW: Point = [600, 400];
+const SCALE = VIEW[0] / (MAX_POSITION - MIN_POSITION);
+const CLEARANCE = 10;
+const PIECES = 100;
+
+/** Where a position lies on the hill. */
+function onHill(position: number): Point {
+  const height = Math.sin(3 * position) * 0.45 + 0.55;
+  return [(position - MIN_POSITION) * SCALE, height * SCALE];
+}
+
+function drawCar(canvas: Canvas, position: number): void {
+  const [x, y] = onHill(position);
+  const at: Point = [x, y + CLEARANCE];
+  const angle = Math.cos(3 * position);
+  const body = rectangle({ at, x: [-20, 20], y: [0, 20], angle });
+  canvas.fillPolygon(body, BLACK);
+  for (const side of [10, -10]) {
+    const center = turned([side, 0], { at, angle });
+    canvas.fillCircle({ center, radius: 8 }, WHEEL);
+  }
+}
+
+/** Draws the hill, the car and the flag at the goal. */
+export function renderMountainCar(
+  state: Float64Array,
+  { width = 600, height = 400, goal }: RenderOptions & { goal: number },
+): RgbImage {
+  const canvas = new Canvas({ width, height, view: VIEW });
+  const along = (i: number) =>
+    MIN_POSITION + (MAX_POSITION - MIN_POSITION) * i / PIECES;
+  const hill = Array.from({ length: PIECES + 1 }, (_, i) => onHill(along(i)));
+  canvas.strokeLine(hill, { color: BLACK });
+  drawCar(canvas, state[0]);
+  const [x, foot] = onHill(goal);
+  const top = foot + 50;
+  canvas.strokeLine([[x, foot], [x, top]], { color: BLACK });
+  canvas.fillPolygon([[x, top], [x, top - 10], [x + 25, top - 5]], FLAG);
+  return canvas.image();
+}
+
+/**
+ * A car in a valley, too weak to climb the hill on its right but by swinging:
+ * it is driven left (0), not at all (1) or right (2), and each step's reward is
+ * -1 until it reaches the flag at 0.5. State and observation: position from -1.2
+ * to 0.6 and velocity up to 0.07; at first it rests between -0.6 and -0.4. The
+ * dynamics are those of Gymnasium's MountainCar.
+ *
+ * @example
+ * ```ts
+ * import { MountainCarEnv } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new MountainCarEnv();
+ * env.setState([-0.5, 0]);
+ * assertAlmostEquals(env.step(2).observation[1], 0.000823157, 1e-8);
+ * ```
+ */
+export class MountainCarEnv extends DynamicsEnv<number> {
+  /** Makes one. */
+  constructor() {
+    super(MOUNTAIN_CAR);
+  }
+
+  /**
+   * Draws car, hill and flag.
+   *
+   * @param options The picture's size; 600 by 400 pixels without one.
+   * @returns The picture.
+   */
+  override render(options?: RenderOptions): RgbImage {
+    return renderMountainCar(this.state, { ...options, goal: 0.5 });
+  }
+}
+
+/**
+ * Many {@linkcode MountainCarEnv} that step together; same numbers, bit for bit.
+ *
+ * @example
+ * ```ts
+ * import { MountainCarVecEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new MountainCarVecEnv({ numEnvs: 2, maxEpisodeSteps: 200 });
+ * env.reset({ seed: 0 });
+ * assertEquals([...env.step(Int32Array.of(0, 2)).rewards], [-1, -1]);
+ * ```
+ */
+export class MountainCarVecEnv extends DynamicsVecEnv {
+  /**
+   * Makes the copies.
+   *
+   * @param options How many, and how long an episode may be.
+   * @throws {RangeError} If a number is not a whole one of at least 1.
+   */
+  constructor(options: BatchedOptions) {
+    super(MOUNTAIN_CAR, options);
+  }
+}

@@ -1,2 +1,0 @@
-export * from "./canvas.ts";
-export * from "./rectangle.ts";

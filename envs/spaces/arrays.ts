@@ -1,0 +1,128 @@
+import type { BoxArray, BoxSpace, Space } from "@bellman/types";
+
+/**
+ * The bound of one element.
+ *
+ * @param bound A bound of a box, its `low` or `high`.
+ * @param i The element, row-major.
+ * @returns The number.
+ * @example
+ * ```ts
+ * import { boundAt } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(boundAt([1, 2], 1), 2);
+ * assertEquals(boundAt(3, 1), 3);
+ * ```
+ */
+export function boundAt(bound: number | readonly number[], i: number): number {
+  return typeof bound === "number" ? bound : bound[i];
+}
+
+/**
+ * How many numbers a value of a leaf space has: 1 for a discrete one.
+ *
+ * @param space Any space but a dict or a tuple.
+ * @returns The count.
+ * @throws {TypeError} If the space is a dict or a tuple.
+ * @example
+ * ```ts
+ * import { box, elementCount } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(elementCount(box({ shape: [2, 3] })), 6);
+ * ```
+ */
+export function elementCount(space: Space): number {
+  switch (space.type) {
+    case "discrete":
+      return 1;
+    case "box":
+      return space.shape.reduce((product, length) => product * length, 1);
+    case "multiDiscrete":
+      return space.nvec.length;
+    case "multiBinary":
+      return space.n;
+    default:
+      throw new TypeError(
+        `Cannot count the elements of a ${space.type} space: flatten it first`,
+      );
+  }
+}
+
+/** How the arrays of each type are made. */
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
+/**
+ * An array of zeros of the type that a leaf space's values are held in.
+ *
+ * @param space Any space but a dict or a tuple.
+ * @param length How many numbers.
+ * @returns The array.
+ * @throws {TypeError} If the space is a dict or a tuple.
+ * @example
+ * ```ts
+ * import { allocateArray, discrete } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(allocateArray(discrete(2), 3), new Int32Array(3));
+ * ```
+ */
+export function allocateArray(space: Space, length: number): BoxArray {
+  return new (arrayOf(space))(length);
+}
+
+function arrayOf(space: Space): typeof ARRAYS[keyof typeof ARRAYS] {
+  switch (space.type) {
+    case "box":
+      return ARRAYS[space.dtype];
+    case "multiBinary":
+      return ARRAYS.uint8;
+    case "discrete":
+    case "multiDiscrete":
+      return ARRAYS.int32;
+    default:
+      throw new TypeError(
+        `Cannot hold values of a ${space.type} space in one array`,
+      );
+  }
+}
+
+/**
+ * Whether a value is an array of the type and the length of a leaf space's
+ * values, whatever its numbers.
+ *
+ * @param space Any space but a dict or a tuple.
+ * @param value Anything.
+ * @returns Whether it is such an array.
+ * @example
+ * ```ts
+ * import { box, isArrayOf } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(isArrayOf(box({ shape: [1] }), Float32Array.of(NaN)));
+ * assert(!isArrayOf(box({ shape: [1] }), Float64Array.of(0)));
+ * ```
+ */
+export function isArrayOf(space: Space, value: unknown): value is BoxArray {
+  return value instanceof arrayOf(space) &&
+    value.length === elementCount(space);
+}
+
+/**
+ * An element's bound as its box holds numbers: float32 has no 0.1, and the
+ * nearest number it has lies above, which must not count as outside.
+ */
+export function boundIn(
+  space: BoxSpace,
+  end: "low" | "high",
+  i: number,
+): number {
+  const bound = boundAt(space[end], i);
+  return space.dtype === "float32" ? Math.fround(bound) : bound;
+}

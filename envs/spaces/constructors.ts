@@ -1,0 +1,245 @@
+import type {
+  BoxDtype,
+  BoxSpace,
+  DictSpace,
+  DiscreteSpace,
+  MultiBinarySpace,
+  MultiDiscreteSpace,
+  Space,
+  TupleSpace,
+} from "@bellman/types";
+import { boundAt } from "./arrays.ts";
+
+function checkCount(what: string, n: number): void {
+  if (Number.isInteger(n) && n >= 1) return;
+  throw new RangeError(
+    `Cannot make a ${what} space of ${n}: expected a whole number of at least 1`,
+  );
+}
+
+/**
+ * The space of `n` whole numbers.
+ *
+ * @param n How many there are.
+ * @param options The smallest of them.
+ * @returns The space.
+ * @throws {RangeError} If `n` is not a whole number of at least 1.
+ * @example
+ * ```ts
+ * import { contains, discrete } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(contains(discrete(2), 1));
+ * assert(!contains(discrete(2), 2));
+ * ```
+ */
+export function discrete(
+  n: number,
+  options: { start?: number } = {},
+): DiscreteSpace {
+  checkCount("discrete", n);
+  const { start } = options;
+  return start === undefined
+    ? { type: "discrete", n }
+    : { type: "discrete", n, start };
+}
+
+/** Bounds, shape and type of {@linkcode box}. */
+export interface BoxOptions {
+  /**
+   * Lower bound of every element, or of each.
+   *
+   * @default -Infinity
+   */
+  low?: number | readonly number[];
+  /**
+   * Upper bound of every element, or of each.
+   *
+   * @default Infinity
+   */
+  high?: number | readonly number[];
+  /** The length of each axis; by default that of a list of bounds. */
+  shape?: readonly number[];
+  /**
+   * Element type.
+   *
+   * @default "float32"
+   */
+  dtype?: BoxDtype;
+}
+
+/**
+ * The space of arrays between bounds.
+ *
+ * @param options Bounds, shape and element type.
+ * @returns The space.
+ * @throws {RangeError} If bounds and shape do not fit or a bound is NaN.
+ * @example
+ * ```ts
+ * import { box } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const position = box({ low: [-1, -2], high: [1, 2] });
+ * assertEquals(position.shape, [2]);
+ * const image = box({ low: 0, high: 255, shape: [84, 84, 4], dtype: "uint8" });
+ * assertEquals(image.dtype, "uint8");
+ * ```
+ */
+export function box(options: BoxOptions = {}): BoxSpace {
+  const { low = -Infinity, high = Infinity, dtype = "float32" } = options;
+  const lists = [low, high].filter((it) => typeof it !== "number");
+  const shape = options.shape ??
+    (lists.length > 0 ? [(lists[0] as readonly number[]).length] : []);
+  const size = shape.reduce((product, length) => product * length, 1);
+  for (const list of lists as (readonly number[])[]) {
+    if (list.length === size) continue;
+    throw new RangeError(
+      `Cannot make a box of shape [${shape}] with ${list.length} bounds: expected ${size} or a single number`,
+    );
+  }
+  for (let i = 0; i < size; i++) {
+    const least = boundAt(low, i), most = boundAt(high, i);
+    if (least <= most) continue;
+    throw new RangeError(
+      `Cannot make a box whose element ${i} lies from ${least} to ${most}: the lower bound must not be above the upper`,
+    );
+  }
+  const copy = (bound: number | readonly number[]) =>
+    typeof bound === "number" ? bound : [...bound];
+  return {
+    type: "box",
+    shape: [...shape],
+    low: copy(low),
+    high: copy(high),
+    dtype,
+  };
+}
+
+/**
+ * The space of several whole numbers.
+ *
+ * @param nvec How many values each number has.
+ * @returns The space.
+ * @throws {RangeError} If a count is not a whole number of at least 1.
+ * @example
+ * ```ts
+ * import { contains, multiDiscrete } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(contains(multiDiscrete([2, 3]), Int32Array.of(1, 2)));
+ * ```
+ */
+export function multiDiscrete(nvec: readonly number[]): MultiDiscreteSpace {
+  nvec.forEach((n) => checkCount("multi-discrete", n));
+  return { type: "multiDiscrete", nvec: [...nvec] };
+}
+
+/**
+ * The space of several bits.
+ *
+ * @param n How many bits.
+ * @returns The space.
+ * @throws {RangeError} If `n` is not a whole number of at least 1.
+ * @example
+ * ```ts
+ * import { contains, multiBinary } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(contains(multiBinary(3), Uint8Array.of(1, 0, 1)));
+ * ```
+ */
+export function multiBinary(n: number): MultiBinarySpace {
+  checkCount("multi-binary", n);
+  return { type: "multiBinary", n };
+}
+
+/**
+ * The space of named values, in the order of their names: equal spaces flatten
+ * alike however they were written, as in Gymnasium.
+ *
+ * @param spaces The spaces by name.
+ * @returns The space.
+ * @example
+ * ```ts
+ * import { dict, discrete } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(Object.keys(dict({ goal: discrete(4) }).spaces), ["goal"]);
+ * ```
+ */
+export function dict(spaces: Readonly<Record<string, Space>>): DictSpace {
+  const names = Object.keys(spaces).sort();
+  return {
+    type: "dict",
+    spaces: Object.fromEntries(names.map((name) => [name, spaces[name]])),
+  };
+}
+
+/**
+ * The space of lists of values.
+ *
+ * @param spaces The spaces in order.
+ * @returns The space.
+ * @example
+ * ```ts
+ * import { discrete, tuple } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(tuple([discrete(2), discrete(3)]).spaces.length, 2);
+ * ```
+ */
+export function tuple(spaces: readonly Space[]): TupleSpace {
+  return { type: "tuple", spaces: [...spaces] };
+}
+
+const DTYPES = ["float32", "float64", "int32", "uint8"];
+
+function checkBox(space: Space & { type: "box" }): void {
+  const { shape, low, high, dtype } = space;
+  if (!DTYPES.includes(dtype)) {
+    throw new TypeError(
+      `Cannot hold a box in '${dtype}': expected ${DTYPES.join(", ")}`,
+    );
+  }
+  for (const length of shape) {
+    if (Number.isInteger(length) && length >= 1) continue;
+    throw new RangeError(
+      `Cannot make a box of shape [${shape}]: expected whole numbers of at least 1`,
+    );
+  }
+  box({ shape, low, high, dtype });
+}
+
+/** Throws unless a space, made without its constructor perhaps, is a sound one. */
+export function checkSpace(space: Space | undefined): void {
+  switch (space?.type) {
+    case "discrete":
+      if (!Number.isInteger(space.start ?? 0)) {
+        throw new RangeError(
+          `Cannot start a discrete space at ${space.start}: expected a whole number`,
+        );
+      }
+      discrete(space.n);
+      return;
+    case "box":
+      return checkBox(space);
+    case "multiDiscrete":
+      multiDiscrete(space.nvec);
+      return;
+    case "multiBinary":
+      multiBinary(space.n);
+      return;
+    case "dict":
+    case "tuple":
+      for (const inner of Object.values<Space>({ ...space.spaces })) {
+        checkSpace(inner);
+      }
+      return;
+    default:
+      throw new TypeError(
+        `Cannot use ${
+          JSON.stringify(space)
+        } as a space: expected one with a known 'type'`,
+      );
+  }
+}

@@ -1,0 +1,191 @@
+import type { BoxArray, BoxSpace, Space, SpaceValue } from "@bellman/types";
+import { allocateArray, elementCount } from "./arrays.ts";
+import { box } from "./constructors.ts";
+
+/**
+ * How many numbers a flattened value has: one-hot for discrete values.
+ *
+ * @param space The space.
+ * @returns The count.
+ * @example
+ * ```ts
+ * import { box, dict, discrete, flattenedSize } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const space = dict({ goal: discrete(3), position: box({ shape: [2] }) });
+ * assertEquals(flattenedSize(space), 5);
+ * ```
+ */
+export function flattenedSize(space: Space): number {
+  switch (space.type) {
+    case "discrete":
+      return space.n;
+    case "multiDiscrete":
+      return space.nvec.reduce((sum, n) => sum + n, 0);
+    case "dict":
+    case "tuple":
+      return Object.values(space.spaces as Space[])
+        .reduce((sum, inner) => sum + flattenedSize(inner), 0);
+    default:
+      return elementCount(space);
+  }
+}
+
+/**
+ * Writes a flattened value into `target` from `at` on and returns where it ends;
+ * nothing is allocated.
+ */
+export function flattenInto(
+  space: Space,
+  value: SpaceValue,
+  target: Float32Array,
+  at: number,
+): number {
+  switch (space.type) {
+    case "discrete":
+      target.fill(0, at, at + space.n);
+      target[at + (value as number) - (space.start ?? 0)] = 1;
+      return at + space.n;
+    case "multiDiscrete":
+      for (let i = 0; i < space.nvec.length; i++) {
+        target.fill(0, at, at + space.nvec[i]);
+        target[at + (value as BoxArray)[i]] = 1;
+        at += space.nvec[i];
+      }
+      return at;
+    case "dict":
+    case "tuple": {
+      const spaces = space.spaces as Record<string, Space>;
+      for (const key in spaces) {
+        const part = (value as Record<string, SpaceValue>)[key];
+        at = flattenInto(spaces[key], part, target, at);
+      }
+      return at;
+    }
+    default:
+      target.set(value as BoxArray, at);
+      return at + (value as BoxArray).length;
+  }
+}
+
+/**
+ * A value as one vector: boxes row-major, discrete values one-hot, dicts and
+ * tuples part by part.
+ *
+ * @param space The space.
+ * @param value One of its values.
+ * @returns The vector, `[flattenedSize(space)]`.
+ * @example
+ * ```ts
+ * import { discrete, flatten } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(flatten(discrete(3), 1), Float32Array.of(0, 1, 0));
+ * ```
+ */
+export function flatten(space: Space, value: SpaceValue): Float32Array {
+  const target = new Float32Array(flattenedSize(space));
+  flattenInto(space, value, target, 0);
+  return target;
+}
+
+function unflattenFrom(
+  space: Space,
+  vector: Float32Array,
+  offset: number,
+): SpaceValue {
+  const hot = (start: number, n: number): number =>
+    vector.subarray(start, start + n).indexOf(1);
+  switch (space.type) {
+    case "discrete":
+      return hot(offset, space.n) + (space.start ?? 0);
+    case "multiDiscrete":
+      return Int32Array.from(space.nvec, (n) => {
+        offset += n;
+        return hot(offset - n, n);
+      });
+    case "dict":
+    case "tuple": {
+      const parts = Object.entries<Space>({ ...space.spaces }).map((
+        [key, inner],
+      ): [string, SpaceValue] => {
+        const part = unflattenFrom(inner, vector, offset);
+        offset += flattenedSize(inner);
+        return [key, part];
+      });
+      return space.type === "tuple"
+        ? parts.map(([, part]) => part)
+        : Object.fromEntries(parts);
+    }
+    default: {
+      const value = allocateArray(space, elementCount(space));
+      value.set(vector.subarray(offset, offset + value.length));
+      return value;
+    }
+  }
+}
+
+/**
+ * The value that {@linkcode flatten} made a vector of.
+ *
+ * @param space The space.
+ * @param vector The vector, `[flattenedSize(space)]`.
+ * @returns The value.
+ * @throws {RangeError} If the vector has another length.
+ * @example
+ * ```ts
+ * import { discrete, unflatten } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(unflatten(discrete(3), Float32Array.of(0, 0, 1)), 2);
+ * ```
+ */
+export function unflatten(space: Space, vector: Float32Array): SpaceValue {
+  const size = flattenedSize(space);
+  if (vector.length !== size) {
+    throw new RangeError(
+      `Cannot unflatten ${vector.length} numbers: the space has ${size}`,
+    );
+  }
+  return unflattenFrom(space, vector, 0);
+}
+
+function flatBounds(space: Space): { low: number[]; high: number[] } {
+  switch (space.type) {
+    case "box": {
+      const size = elementCount(space);
+      const each = (bound: number | readonly number[]): number[] =>
+        typeof bound === "number" ? new Array(size).fill(bound) : [...bound];
+      return { low: each(space.low), high: each(space.high) };
+    }
+    case "dict":
+    case "tuple": {
+      const parts = Object.values(space.spaces as Space[]).map(flatBounds);
+      return {
+        low: parts.flatMap((it) => it.low),
+        high: parts.flatMap((it) => it.high),
+      };
+    }
+    default: {
+      const size = flattenedSize(space);
+      return { low: new Array(size).fill(0), high: new Array(size).fill(1) };
+    }
+  }
+}
+
+/**
+ * The space of the vectors that {@linkcode flatten} makes.
+ *
+ * @param space The space.
+ * @returns A box of one axis.
+ * @example
+ * ```ts
+ * import { discrete, flattenedSpace } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(flattenedSpace(discrete(3)).shape, [3]);
+ * ```
+ */
+export function flattenedSpace(space: Space): BoxSpace {
+  return box(flatBounds(space));
+}

@@ -1,0 +1,224 @@
+import type {
+  BoxArray,
+  BoxSpace,
+  RandomSource,
+  Space,
+  SpaceValue,
+} from "@bellman/types";
+import {
+  allocateArray,
+  boundAt,
+  boundIn,
+  elementCount,
+  isArrayOf,
+} from "./arrays.ts";
+
+function describeBound(bound: number | readonly number[]): string {
+  return typeof bound === "number" ? String(bound) : `[${bound}]`;
+}
+
+/**
+ * A space in words, for messages.
+ *
+ * @param space The space.
+ * @returns One line.
+ * @example
+ * ```ts
+ * import { describeSpace, discrete } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(describeSpace(discrete(2)), "a whole number from 0 to 1");
+ * ```
+ */
+export function describeSpace(space: Space): string {
+  switch (space.type) {
+    case "discrete": {
+      const start = space.start ?? 0;
+      return `a whole number from ${start} to ${start + space.n - 1}`;
+    }
+    case "box":
+      return `${space.dtype} numbers of shape [${space.shape}] from ${
+        describeBound(space.low)
+      } to ${describeBound(space.high)}`;
+    case "multiDiscrete":
+      return `${space.nvec.length} whole numbers below [${space.nvec}]`;
+    case "multiBinary":
+      return `${space.n} bits`;
+    case "dict":
+      return `a record of ${Object.keys(space.spaces).join(", ")}`;
+    case "tuple":
+      return `a list of ${space.spaces.length} values`;
+  }
+}
+
+/**
+ * Whether a value is one of a space: its type, its length, its bounds; NaN
+ * never is.
+ *
+ * @param space The space.
+ * @param value Anything.
+ * @returns Whether it lies in the space.
+ * @example
+ * ```ts
+ * import { box, contains } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const space = box({ low: -1, high: 1, shape: [2] });
+ * assert(contains(space, Float32Array.of(0.5, -1)));
+ * assert(!contains(space, Float32Array.of(0.5, NaN)));
+ * assert(!contains(space, [0.5, 0]));
+ * ```
+ */
+export function contains(space: Space, value: unknown): value is SpaceValue {
+  switch (space.type) {
+    case "discrete": {
+      const index = (value as number) - (space.start ?? 0);
+      return typeof value === "number" && Number.isInteger(value) &&
+        index >= 0 && index < space.n;
+    }
+    case "box":
+      return isArrayOf(space, value) &&
+        value.every((it, i) =>
+          it >= boundIn(space, "low", i) && it <= boundIn(space, "high", i)
+        );
+    case "multiDiscrete":
+      return isArrayOf(space, value) &&
+        value.every((it, i) => it >= 0 && it < space.nvec[i]);
+    case "multiBinary":
+      return isArrayOf(space, value) &&
+        value.every((it) => it === 0 || it === 1);
+    case "dict": {
+      if (typeof value !== "object" || value === null) return false;
+      const entries = Object.entries(space.spaces);
+      return Object.keys(value).length === entries.length &&
+        entries.every(([key, inner]) =>
+          contains(inner, (value as Record<string, unknown>)[key])
+        );
+    }
+    case "tuple":
+      return Array.isArray(value) && value.length === space.spaces.length &&
+        space.spaces.every((inner, i) => contains(inner, value[i]));
+  }
+}
+
+/** One element of a box: flat, normal or one-sided exponential. */
+function sampleElement(
+  low: number,
+  high: number,
+  random: RandomSource,
+): number {
+  const bounded = [Number.isFinite(low), Number.isFinite(high)];
+  if (bounded[0] && bounded[1]) return low + (high - low) * random.uniform();
+  if (bounded[0]) return low - Math.log(1 - random.uniform());
+  if (bounded[1]) return high + Math.log(1 - random.uniform());
+  return random.normal();
+}
+
+function sampleBox(space: BoxSpace, random: RandomSource): BoxArray {
+  const value = allocateArray(space, elementCount(space));
+  const whole = space.dtype === "int32" || space.dtype === "uint8";
+  for (let i = 0; i < value.length; i++) {
+    const low = boundIn(space, "low", i), high = boundIn(space, "high", i);
+    value[i] = whole
+      ? Math.min(Math.floor(sampleElement(low, high + 1, random)), high)
+      : sampleElement(low, high, random);
+    // Rounding to float32 may step over a bound.
+    value[i] = Math.min(Math.max(value[i], low), high);
+  }
+  return value;
+}
+
+/**
+ * Draws a value of a space: flat where it is bounded, normal where it is not,
+ * exponential where it is bounded on one side.
+ *
+ * @param space The space.
+ * @param random Where the numbers come from.
+ * @returns A new value.
+ * @example
+ * ```ts
+ * import { box, contains, sample, SeededRandom } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const space = box({ low: 0, shape: [3] });
+ * assert(contains(space, sample(space, new SeededRandom(1))));
+ * ```
+ */
+export function sample(space: Space, random: RandomSource): SpaceValue {
+  switch (space.type) {
+    case "discrete":
+      return random.integer(space.n) + (space.start ?? 0);
+    case "box":
+      return sampleBox(space, random);
+    case "multiDiscrete":
+      return Int32Array.from(space.nvec, (n) => random.integer(n));
+    case "multiBinary":
+      return Uint8Array.from({ length: space.n }, () => random.integer(2));
+    case "dict":
+      return Object.fromEntries(
+        Object.entries(space.spaces).map((
+          [key, inner],
+        ) => [key, sample(inner, random)]),
+      );
+    case "tuple":
+      return space.spaces.map((inner) => sample(inner, random));
+  }
+}
+
+function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((it, i) => it === b[i]);
+}
+
+function sameParts(
+  a: Readonly<Record<string, Space>> | readonly Space[],
+  b: Readonly<Record<string, Space>> | readonly Space[],
+): boolean {
+  const others = new Map(Object.entries<Space>({ ...b }));
+  const parts = Object.entries<Space>({ ...a });
+  return parts.length === others.size &&
+    parts.every(([key, inner]) => {
+      const other = others.get(key);
+      return other !== undefined && spacesEqual(inner, other);
+    });
+}
+
+/**
+ * Whether two spaces have the same values. One bound for all elements equals a
+ * list of that bound; the order of a dict's names does not matter.
+ *
+ * @param a A space.
+ * @param b Another.
+ * @returns Whether they are equal.
+ * @example
+ * ```ts
+ * import { box, discrete, spacesEqual } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(spacesEqual(box({ low: [0, 0] }), box({ low: 0, shape: [2] })));
+ * assert(!spacesEqual(discrete(2), discrete(2, { start: 1 })));
+ * ```
+ */
+export function spacesEqual(a: Space, b: Space): boolean {
+  if (a.type === "discrete" && b.type === "discrete") {
+    return a.n === b.n && (a.start ?? 0) === (b.start ?? 0);
+  }
+  if (a.type === "box" && b.type === "box") {
+    if (a.dtype !== b.dtype || !sameNumbers(a.shape, b.shape)) return false;
+    for (let i = 0; i < elementCount(a); i++) {
+      if (boundAt(a.low, i) !== boundAt(b.low, i)) return false;
+      if (boundAt(a.high, i) !== boundAt(b.high, i)) return false;
+    }
+    return true;
+  }
+  if (a.type === "multiDiscrete" && b.type === "multiDiscrete") {
+    return sameNumbers(a.nvec, b.nvec);
+  }
+  if (a.type === "multiBinary" && b.type === "multiBinary") return a.n === b.n;
+  if (a.type === "dict" && b.type === "dict") {
+    return sameParts(a.spaces, b.spaces);
+  }
+  if (a.type === "tuple" && b.type === "tuple") {
+    return sameParts(a.spaces, b.spaces);
+  }
+  return false;
+}

@@ -1,0 +1,139 @@
+import { snapshotRecord } from "../snapshot.ts";
+import type { StateTree } from "@bellman/types";
+
+/**
+ * Running mean and variance of each element of a stream of vectors, updated
+ * batch by batch (Chan, Golub and LeVeque 1979), as Gymnasium keeps them: mean
+ * 0 and variance 1 with a count of 1e-4 before the first batch.
+ *
+ * @example
+ * ```ts
+ * import { RunningMeanStd } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const statistics = new RunningMeanStd(1);
+ * statistics.update(Float64Array.of(1, 2, 3, 4));
+ * assertAlmostEquals(statistics.mean[0], 2.5, 1e-3);
+ * assertAlmostEquals(statistics.variance[0], 1.25, 1e-3);
+ * ```
+ */
+export class RunningMeanStd {
+  /** The mean of each element. */
+  readonly mean: Float64Array;
+  /** The population variance of each element. */
+  readonly variance: Float64Array;
+  /** How many vectors were seen. */
+  count: number = 1e-4;
+
+  #batchMean: Float64Array;
+  #batchVariance: Float64Array;
+
+  /**
+   * Statistics of nothing yet.
+   *
+   * @param size Elements of a vector.
+   */
+  constructor(size: number) {
+    this.mean = new Float64Array(size);
+    this.variance = new Float64Array(size).fill(1);
+    this.#batchMean = new Float64Array(size);
+    this.#batchVariance = new Float64Array(size);
+  }
+
+  /**
+   * Takes in a batch of vectors.
+   *
+   * @param batch The vectors one after the other, `[n, size]`.
+   * @throws {RangeError} If a mean or a variance is not finite any more, as
+   * after a number whose square is beyond 64 bits.
+   */
+  update(batch: ArrayLike<number>): void {
+    const size = this.mean.length;
+    const n = batch.length / size;
+    const mean = this.#batchMean.fill(0);
+    const variance = this.#batchVariance.fill(0);
+    for (let at = 0; at < batch.length; at += size) {
+      for (let i = 0; i < size; i++) mean[i] += batch[at + i] / n;
+    }
+    for (let at = 0; at < batch.length; at += size) {
+      for (let i = 0; i < size; i++) {
+        variance[i] += (batch[at + i] - mean[i]) ** 2 / n;
+      }
+    }
+    this.#merge(n);
+  }
+
+  #merge(n: number): void {
+    const total = this.count + n;
+    for (let i = 0; i < this.mean.length; i++) {
+      const delta = this.#batchMean[i] - this.mean[i];
+      this.mean[i] += delta * n / total;
+      const squares = this.variance[i] * this.count +
+        this.#batchVariance[i] * n + delta * delta * this.count * n / total;
+      this.variance[i] = squares / total;
+      // What is divided by an infinite deviation is 0, unseen.
+      if (!(this.variance[i] < Infinity)) this.#refuse(i);
+    }
+    this.count = total;
+  }
+
+  #refuse(i: number): never {
+    throw new RangeError(
+      `Cannot take numbers into running statistics: element ${i} then has the mean ${
+        this.mean[i]
+      } and the variance ${this.variance[i]}, expected finite ones`,
+    );
+  }
+
+  /**
+   * The statistics as plain data.
+   *
+   * @returns A copy that later updates do not change.
+   */
+  save(): StateTree {
+    return {
+      mean: this.mean.slice(),
+      variance: this.variance.slice(),
+      count: this.count,
+    };
+  }
+
+  /**
+   * Goes on from saved statistics.
+   *
+   * @param state What {@linkcode RunningMeanStd.save} returned.
+   * @throws {RangeError} If they are of vectors of another length.
+   */
+  load(state: StateTree): void {
+    const { mean, variance, count } = snapshotRecord(state, [
+      "mean",
+      "variance",
+      "count",
+    ]);
+    const size = (mean as Float64Array).length;
+    if (size !== this.mean.length) {
+      throw new RangeError(
+        `Cannot load statistics of ${size} elements: expected ${this.mean.length}`,
+      );
+    }
+    this.mean.set(mean as Float64Array);
+    this.variance.set(variance as Float64Array);
+    this.count = count as number;
+  }
+}
+
+/** Throws unless what is normalized can be clipped and divided so. */
+export function checkScale(
+  what: string,
+  { clip, epsilon }: { clip: number; epsilon: number },
+): void {
+  if (!(clip > 0)) {
+    throw new RangeError(
+      `Cannot normalize ${what} with clip ${clip}: expected a number above 0`,
+    );
+  }
+  if (epsilon >= 0) return;
+  throw new RangeError(
+    `Cannot normalize ${what} with epsilon ${epsilon}: expected a number of at least 0`,
+  );
+}

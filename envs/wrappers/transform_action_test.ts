@@ -1,0 +1,105 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import {
+  ActionClipper,
+  ActionRescaler,
+  ClipAction,
+  RescaleAction,
+} from "./transform_action.ts";
+import { box } from "../spaces/constructors.ts";
+import { make } from "../mod.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
+
+const space = box({ low: [-1, -2], high: [1, 2] });
+const KINDS = {
+  clip: new ActionClipper(space, 3),
+  rescale: new ActionRescaler(space, 3),
+};
+
+for (const [verb, transform] of Object.entries(KINDS)) {
+  Deno.test(`to ${verb} too few or too many numbers is refused`, () => {
+    for (const count of [0, 2, 5, 7]) {
+      assertThrows(
+        () => transform.apply(new Float32Array(count)),
+        RangeError,
+        `Cannot ${verb} ${count} numbers of actions: expected 6`,
+      );
+    }
+    assertThrows(
+      () => transform.apply(undefined as never),
+      RangeError,
+      `Cannot ${verb} no numbers of actions: expected 6`,
+    );
+    assertEquals(transform.apply(new Float32Array(6)).length, 6);
+  });
+}
+
+Deno.test("whole numbers are not stretched", () => {
+  const steps = box({ low: -5, high: 5, shape: [2], dtype: "int32" });
+  assertThrows(
+    () => new ActionRescaler(steps, 1),
+    TypeError,
+    "Cannot rescale actions of int32: expected floating-point numbers",
+  );
+});
+
+Deno.test("each element has its own bounds, in every copy", () => {
+  const far = new Float32Array(6).fill(9);
+  assertEquals(KINDS.clip.apply(far), Float32Array.of(1, 2, 1, 2, 1, 2));
+  const half = new Float32Array(6).fill(0.5);
+  assertEquals(
+    KINDS.rescale.apply(half),
+    Float32Array.of(0.5, 1, 0.5, 1, 0.5, 1),
+  );
+});
+
+Deno.test("actions beyond the bounds are as those on them", () => {
+  const step = (action: number, wrapped: boolean) => {
+    const env = wrapped
+      ? new ClipAction(make("Pendulum-v1"))
+      : make("Pendulum-v1");
+    env.reset({ seed: 0 });
+    return env.step(Float32Array.of(action));
+  };
+  assertEquals(step(50, true), step(2, false));
+  assertEquals(step(-50, true), step(-2, false));
+  assertEquals(step(0.5, true), step(0.5, false));
+});
+
+Deno.test("its actions have no bounds", () => {
+  const { actionSpace } = new ClipAction(make("Pendulum-v1"));
+  assertEquals(actionSpace.type === "box" && actionSpace.high, Infinity);
+});
+
+Deno.test("other actions than boxes are refused", () => {
+  assertThrows(
+    () => new ClipAction(new ChainEnv()),
+    TypeError,
+    "Cannot clip actions of a discrete space: expected a box",
+  );
+});
+
+function reward(
+  action: number,
+  scaled?: { low?: number; high?: number },
+): number {
+  const inner = make("Pendulum-v1");
+  const env = scaled === undefined ? inner : new RescaleAction(inner, scaled);
+  env.reset({ seed: 0 });
+  return env.step(Float32Array.of(action)).reward;
+}
+
+Deno.test("the range is stretched to the bounds", () => {
+  assertEquals(reward(1, {}), reward(2));
+  assertEquals(reward(-0.5, {}), reward(-1));
+  assertEquals(reward(0, { low: 0, high: 10 }), reward(-2));
+  assertEquals(reward(7.5, { low: 0, high: 10 }), reward(1));
+});
+
+Deno.test("a range upside down and unbounded actions are refused", () => {
+  assertThrows(() => reward(0, { low: 1 }), RangeError, "from 1 to 1");
+  assertThrows(
+    () => new RescaleAction(new ClipAction(make("Pendulum-v1"))),
+    RangeError,
+    "whose element 0 lies from -Infinity to Infinity",
+  );
+});
