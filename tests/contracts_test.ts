@@ -4,7 +4,8 @@
  * and runs each pair once.
  */
 import { assertEquals } from "@std/assert";
-import { A2C, type A2CConfig, type A2CSpaces } from "@bellman/a2c";
+import { A2C, type A2CConfig } from "@bellman/a2c";
+import type { AgentSpaces } from "@bellman/agent";
 import * as buffers from "@bellman/buffers";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
@@ -35,7 +36,7 @@ function cartPole(numEnvs = 2): VecEnv {
 function agent(env: VecEnv): A2C {
   const config: Partial<A2CConfig> = { hiddenSizes: [8] };
   const { observationSpace, actionSpace, numEnvs } = env;
-  const spaces: A2CSpaces = { observationSpace, actionSpace, numEnvs };
+  const spaces: AgentSpaces = { observationSpace, actionSpace, numEnvs };
   return new A2C(spaces, { config, seed: 0, totalTimesteps: 100 });
 }
 

@@ -333,9 +333,9 @@ type Parts = Record<string, Record<string, StateTree>>;
 const UNUSABLE: Record<string, (state: Parts) => unknown> = {
   "no algorithm": (state) => delete (state as Partial<Parts>).algorithm,
   "an array that is too short": ({ algorithm }) =>
-    algorithm.starts = new Float32Array(3),
+    (algorithm.acting as Parts[string]).starts = new Float32Array(3),
   "parameters of another shape": ({ algorithm }) =>
-    algorithm.params = {
+    (algorithm.learned as Parts[string]).policy = {
       "pi/kernel": { data: new Float32Array(1), shape: [1] },
     },
   "environments without a state": (state) => state.env = {},

@@ -1,43 +1,169 @@
 import {
-  type ArrayWithShape,
-  disposeParams,
-  paramTypes,
-  RandomStream,
-} from "@bellman/compute";
+  Agent,
+  type AgentOptions,
+  type AgentParts,
+  type AgentSpaces,
+  type AlgorithmDefinition,
+  rollout,
+  type RolloutData,
+  type RolloutTargets,
+} from "@bellman/agent";
+import { createOptimizer, type Optimizer } from "@bellman/compute";
+import { type ActorCritic, actorCritic } from "@bellman/policies";
 import {
-  type ActionArray,
-  type Actor,
-  type ActorCritic,
-  actorCritic,
-  type ActorOptions,
-  envActions,
-  exportPolicy,
-  type ExportPolicyOptions,
-  type ObservationArray,
-  PolicyActor,
-  type PolicyCompilation,
-} from "@bellman/policies";
-import type { Space, StateTree } from "@bellman/types";
+  explainedVariance,
+  generalizedAdvantageEstimation,
+} from "@bellman/returns";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import { checkStep } from "@bellman/training";
-import { Acting } from "./_acting.ts";
-import { Collector } from "./_collector.ts";
-import { type Learner, makeLearner } from "./_learner.ts";
-import type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
-import { type A2CConfig, defaultA2CConfig } from "./config.ts";
-import { checkConfig } from "./_check_config.ts";
-import { optimizersOf } from "./_optimizers.ts";
-import { checkArrays } from "./_check_arrays.ts";
-import { record } from "./state_tree.ts";
-import { a2cUpdate, initOptimizerState } from "./update.ts";
+import { type A2CConfig, a2cConfigSchema } from "./config.ts";
+import { a2cPresets } from "./presets.ts";
+import {
+  type A2CBatch,
+  type A2CHyperparameters,
+  a2cUpdate,
+  initOptimizerState,
+} from "./update.ts";
 
 /**
- * Advantage actor-critic: acts, remembers `numSteps` steps of each copy and
- * then takes one gradient step on the shared or the separate objectives.
- * Everything that it holds can be saved and restored, bit for bit.
+ * Advantage actor-critic as `Agent`, the command line and the benches know it.
  *
  * Source: Mnih et al. 2016 (https://arxiv.org/abs/1602.01783), synchronous as
  * in baselines/a2c.
+ */
+export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
+  name: "a2c",
+  title: "A2C",
+  summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
+  schema: a2cConfigSchema,
+  presets: a2cPresets,
+  check({ sdeSampleFrequency }) {
+    if (sdeSampleFrequency !== 0) return;
+    throw new RangeError(
+      "Cannot run A2C with sdeSampleFrequency = 0: expected a whole number of at least 1",
+    );
+  },
+  build(config, spaces): AgentParts<ActorCritic> {
+    const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
+    const { hiddenSizes, activation, lstmSize } = config;
+    const policy = actorCritic({
+      ...spaces,
+      network: config.network,
+      networkOptions: { hiddenSizes, activation, lstmSize },
+      valueNetwork,
+      initialLogStd: config.initialLogStd,
+      useSde: config.useSde,
+      orthogonalInit: config.orthogonalInit,
+    });
+    const optimizers = optimizersOf(config);
+    const update = a2cUpdate(policy, { ...config, ...optimizers });
+    const rate = new Scheduler({
+      value: learningRate,
+      numValues: spaces.totalTimesteps,
+      schedule: schedule(config.learningRateSchedule),
+    });
+    const valueRate = config.valueLearningRate ?? learningRate;
+    const hasOwnValues = valueNetwork === "separate" && policy.stateSize === 0;
+    return {
+      policy,
+      experience: rollout({
+        numSteps,
+        // A network of the values' own is asked once instead of at each step:
+        // the parameters are the same, and so are the values.
+        values: hasOwnValues ? "end" : "acting",
+        bootstrapTruncated: config.bootstrapTruncated,
+        inputs: ["advantages", "returns"],
+        targets: (data) => targetsOf(data, config),
+      }),
+      init(random) {
+        const params = policy.init(random);
+        return {
+          policy: params,
+          optimizer: initOptimizerState(params, optimizers),
+        };
+      },
+      update(state, batch, numbers) {
+        const observations = policy.encode(batch.observations);
+        const { params, optimizerState, stats } = update(
+          state.policy,
+          state.optimizer,
+          { ...batch, observations } as unknown as A2CBatch,
+          numbers as unknown as A2CHyperparameters,
+        );
+        return { state: { policy: params, optimizer: optimizerState }, stats };
+      },
+      numbers({ steps }) {
+        // The original asks its scheduler once for each sample and takes the
+        // last answer.
+        const now = rate.valueAt(steps - 1);
+        return {
+          learningRate: now,
+          valueLearningRate: now * valueRate / learningRate,
+          entropyCoefficient,
+        };
+      },
+      stateDependentNoise: {
+        renews(step) {
+          const every = config.sdeSampleFrequency;
+          return step % numSteps % (every === -1 ? numSteps : every) === 0;
+        },
+        sampleFrequency: config.sdeSampleFrequency,
+      },
+    };
+  },
+};
+
+/** Optimizer of a configuration, or the two of separate objectives. */
+function optimizersOf(
+  config: A2CConfig,
+): { optimizer: Optimizer; valueOptimizer?: Optimizer } {
+  const { useRmsprop, rmspropDecay: decay, rmspropEpsilon: epsilon } = config;
+  const name = useRmsprop === null
+    ? config.optimizer
+    : useRmsprop
+    ? "rmsprop_tf1"
+    : "adam";
+  const make = () => createOptimizer(name, { decay, epsilon });
+  if (config.objective === "shared") return { optimizer: make() };
+  return { optimizer: make(), valueOptimizer: make() };
+}
+
+/** Advantages and returns of a rollout. */
+function targetsOf(
+  data: RolloutData,
+  { gamma, gaeLambda, normalizeAdvantage }: A2CConfig,
+): RolloutTargets {
+  const { numEnvs, numSteps } = data;
+  const { advantages, returns } = generalizedAdvantageEstimation(data, {
+    numEnvs,
+    numSteps,
+    gamma,
+    lambda: gaeLambda,
+  });
+  return {
+    inputs: {
+      advantages: normalizeAdvantage ? normalized(advantages) : advantages,
+      returns,
+    },
+    stats: { explained_variance: explainedVariance(data.values, returns) },
+  };
+}
+
+/** Shifts and scales numbers to mean 0 and standard deviation 1. */
+function normalized(values: ArrayLike<number>): Float32Array {
+  const numbers = Array.from(values);
+  const mean = numbers.reduce((sum, it) => sum + it, 0) / numbers.length;
+  const variance = numbers.reduce((sum, it) => sum + (it - mean) ** 2, 0) /
+    numbers.length;
+  const scale = 1 / (Math.sqrt(variance) + 1e-8);
+  return Float32Array.from(numbers, (it) => (it - mean) * scale);
+}
+
+/**
+ * Advantage actor-critic: acts, records `numSteps` steps of each environment and
+ * then takes one gradient step on the shared or the separate objectives.
+ *
+ * `update` returns `policy_loss`, `value_loss`, `policy_entropy`, `loss`,
+ * `grad_norm`, `explained_variance` and `learning_rate`.
  *
  * @example
  * ```ts
@@ -65,226 +191,17 @@ import { a2cUpdate, initOptimizerState } from "./update.ts";
  * algorithm.close();
  * ```
  */
-export class A2C {
-  /** The settings, complete. */
-  readonly config: Readonly<A2CConfig>;
-  /** The policy and the value function, without their parameters. */
-  readonly model: ActorCritic;
-  readonly #actionSpace: Space;
-  readonly #numEnvs: number;
-  readonly #scheduler: Scheduler;
-  readonly #learner: Learner;
-  readonly #collector: Collector;
-  readonly #compilation: PolicyCompilation;
-  readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  #updates = 0;
-
+export class A2C extends Agent<A2CConfig, ActorCritic> {
   /**
-   * Makes a new agent; the TensorFlow.js backend must have been chosen.
+   * Creates a new agent; the TensorFlow.js backend must have been chosen.
    *
-   * @param spaces Spaces of one environment, and how many copies act.
+   * @param spaces Spaces of one environment, and number of environments.
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range.
    * @throws {TypeError} If a space is a dict or tuple, or gSDE is wanted for
    * actions that are not box.
    */
-  constructor(spaces: A2CSpaces, options: A2COptions = {}) {
-    const { seed = 0, totalTimesteps = 200_000 } = options;
-    const { numEnvs, observationSpace, actionSpace } = spaces;
-    const config = { ...defaultA2CConfig, ...options.config };
-    checkConfig(config, { numEnvs, totalTimesteps });
-    const { hiddenSizes, activation, lstmSize } = config;
-    const model = actorCritic({
-      observationSpace,
-      actionSpace,
-      network: config.network,
-      networkOptions: { hiddenSizes, activation, lstmSize },
-      valueNetwork: config.valueNetwork,
-      initialLogStd: config.initialLogStd,
-      useSde: config.useSde,
-      orthogonalInit: config.orthogonalInit,
-    });
-    const optimizers = optimizersOf(config);
-    const random = new RandomStream(seed);
-    this.config = config;
-    this.model = model;
-    this.#actionSpace = actionSpace;
-    this.#numEnvs = numEnvs;
-    this.#scheduler = new Scheduler({
-      value: config.learningRate,
-      numValues: totalTimesteps,
-      schedule: schedule(config.learningRateSchedule),
-    });
-    this.#toEnv = envActions(actionSpace);
-    const params = model.init(random.split("init"));
-    const optimizer = initOptimizerState(params, optimizers);
-    const { engine, threads } = options;
-    const { numSteps } = config;
-    this.#learner = makeLearner(
-      model,
-      a2cUpdate(model, { ...config, ...optimizers }),
-      { state: { params, optimizer }, numEnvs, numSteps, engine, threads },
-    );
-    disposeParams(params, optimizer);
-    this.#compilation = { params: paramTypes(params), engine, threads };
-    this.#collector = new Collector(model, {
-      numEnvs,
-      config,
-      random: random.split("policy"),
-      acting: new Acting(model, { ...this.#compilation, numEnvs }),
-      params: () => this.#learner.state.params,
-    });
-  }
-
-  /** A copy of the present parameters, by path. */
-  get params(): Readonly<Record<string, ArrayWithShape>> {
-    return this.#learner.read().params as Record<string, ArrayWithShape>;
-  }
-
-  /** What computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
-  get engine(): "onnx" | "eager" {
-    return this.#learner.engine;
-  }
-
-  /** Updates made so far. */
-  get updates(): number {
-    return this.#updates;
-  }
-
-  /**
-   * Samples an action in each copy.
-   *
-   * @param observations Observations `[numEnvs, ...]`; copied.
-   * @returns Actions `[numEnvs, ...]` as the environment takes them: box
-   * actions are clipped to the bounds.
-   */
-  act(observations: unknown): ActionArray {
-    return this.#toEnv(this.#collector.act(observations as ObservationArray));
-  }
-
-  /**
-   * Takes in what followed the last actions.
-   *
-   * @param step Rewards, ends and observations; copied.
-   * @throws {RangeError} If a number is not finite; nothing is taken in then.
-   * @throws {TypeError} If something is not in typed arrays.
-   */
-  observe(step: A2CStep): void {
-    const numEnvs = this.#numEnvs, { numSteps } = this.config;
-    const before = this.#updates * numSteps + this.#collector.rollout.numSteps;
-    checkStep(step, { numEnvs, step: (before + 1) * numEnvs });
-    this.#collector.observe(step);
-  }
-
-  /**
-   * Learns from the rollout, once it is full.
-   *
-   * @returns `policy_loss`, `value_loss`, `policy_entropy`, `loss`,
-   * `grad_norm`, `explained_variance` and `learning_rate`, or `undefined`
-   * while the rollout is not full.
-   */
-  update(): Record<string, number> | undefined {
-    const { rollout } = this.#collector;
-    if (!rollout.full) return undefined;
-    const rate = this.#learningRate();
-    const targets = rollout.targets();
-    const valueRate = this.config.valueLearningRate ?? this.config.learningRate;
-    const { stats } = this.#learner.run({
-      ...rollout.inputs(targets),
-      learningRate: rate,
-      valueLearningRate: rate * valueRate / this.config.learningRate,
-      entropyCoefficient: this.config.entropyCoefficient,
-    });
-    this.#updates++;
-    rollout.clear();
-    const statistics: Record<string, number> = {};
-    for (const name in stats) {
-      statistics[name] = stats[name as keyof typeof stats][0];
-    }
-    statistics.explained_variance = targets.explainedVariance;
-    statistics.learning_rate = rate;
-    return statistics;
-  }
-
-  /**
-   * The original asks its scheduler once for each sample and takes the last
-   * answer. Here the place follows from the number of updates, which is saved.
-   */
-  #learningRate(): number {
-    const batch = this.#numEnvs * this.config.numSteps;
-    return this.#scheduler.valueAt(this.#updates * batch + batch - 1);
-  }
-
-  /**
-   * An actor that follows the newest parameters, with a random stream and a
-   * recurrent state of its own.
-   *
-   * @param options Deterministic or not, how many copies, which seed.
-   * @returns The actor.
-   */
-  policy(options: ActorOptions = {}): Actor {
-    return new PolicyActor(this.model, {
-      deterministic: options.deterministic ?? false,
-      numEnvs: options.numEnvs ?? this.#numEnvs,
-      seed: options.seed ?? 0,
-      sdeSampleFrequency: this.config.sdeSampleFrequency,
-      params: () => this.#learner.state.params,
-      compilation: this.#compilation,
-      actionSpace: this.#actionSpace,
-    });
-  }
-
-  /**
-   * The present policy as an ONNX file: scaling and encoding of observations,
-   * network, choice of the action. See `exportPolicy` of `@bellman/policies`.
-   *
-   * @param options Scaling, size of the batch, deterministic or not.
-   * @returns The bytes of the file.
-   */
-  exportPolicy(
-    options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
-  ): Uint8Array<ArrayBuffer> {
-    const { params } = this;
-    const actionSpace = this.#actionSpace;
-    return exportPolicy(this.model, { ...options, params, actionSpace });
-  }
-
-  /**
-   * Everything needed to continue: parameters, optimizer, random stream, the
-   * rollout in progress, recurrent state and counters.
-   *
-   * @returns Plain data, owned by the caller.
-   */
-  save(): StateTree {
-    const { params, optimizer } = this.#learner.read();
-    return {
-      params: params as unknown as StateTree,
-      optimizer: optimizer as unknown as StateTree,
-      ...this.#collector.save(),
-      updates: this.#updates,
-    };
-  }
-
-  /**
-   * Continues from a state that {@link save} gave.
-   *
-   * @param state The state; copied.
-   * @throws {TypeError} If it is not the state of such an agent.
-   * @throws {RangeError} If it is one of an agent of other sizes.
-   */
-  load(state: StateTree): void {
-    const saved = record(state, "an A2C agent");
-    const held = this.#learner.read();
-    this.#learner.write({
-      params: checkArrays(saved.params, held.params),
-      optimizer: checkArrays(saved.optimizer, held.optimizer),
-    });
-    this.#collector.load(saved);
-    this.#updates = saved.updates as number;
-  }
-
-  /** Frees the tensors; the agent cannot be used afterwards. */
-  close(): void {
-    this.#learner.close();
+  constructor(spaces: AgentSpaces, options: AgentOptions<A2CConfig> = {}) {
+    super(a2c, spaces, options);
   }
 }

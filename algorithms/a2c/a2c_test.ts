@@ -1,3 +1,4 @@
+import type { AgentOptions } from "@bellman/agent";
 import { paramsFromArrays } from "@bellman/compute";
 import {
   assert,
@@ -8,7 +9,6 @@ import {
 import type { Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { A2C } from "./a2c.ts";
-import type { A2COptions } from "./a2c_options.ts";
 import type { A2CConfig } from "./config.ts";
 import { TestEnv } from "./testdata/test_env.ts";
 
@@ -38,7 +38,7 @@ function agent(
   config: Partial<A2CConfig> = {},
   { actionSpace = ACTIONS.discrete, numEnvs = 3, ...options }:
     & { actionSpace?: Space; numEnvs?: number }
-    & Omit<A2COptions, "config"> = {},
+    & Omit<AgentOptions<A2CConfig>, "config"> = {},
 ): A2C {
   return new A2C({ observationSpace: OBSERVATION, actionSpace, numEnvs }, {
     config: { ...SMALL, ...config },
@@ -127,11 +127,11 @@ Deno.test("box actions are clipped for the environment only", () => {
   assert(actions.every((it) => it >= -0.5 && it <= 0.5));
   assert(actions.some((it) => it === 0.5 || it === -0.5));
   algorithm.observe(env.step());
-  const { rollout } = algorithm.save() as {
+  const { experience } = algorithm.save() as {
     // deno-lint-ignore no-explicit-any -- a look inside of a saved buffer
-    rollout: any;
+    experience: any;
   };
-  const found = JSON.stringify(rollout).match(/-?\d+\.\d+/g)!.map(Number);
+  const found = JSON.stringify(experience).match(/-?\d+\.\d+/g)!.map(Number);
   assert(found.some((it) => Math.abs(it) > 0.5 + 1e-6));
 });
 
@@ -304,7 +304,7 @@ Deno.test("impossible settings are one clear line", () => {
   assertThrows(
     () => agent().load(agent({ hiddenSizes: [9] }).save()),
     RangeError,
-    "Cannot restore 'shared/dense0/kernel' of shape [3,9]: the agent has [3,8]",
+    "Cannot restore 'policy/shared/dense0/kernel' of shape [3,9]: the agent has [3,8]",
   );
   assertThrows(() => agent().load(null), TypeError);
 });

@@ -1,6 +1,9 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import schema from "./config.schema.json" with { type: "json" };
+
 /**
- * Every setting of A2C. The comments are the command line's `--help`, and the
- * tags are the schema that checks YAML files and `--set`.
+ * Settings of A2C. The comments are the command line's `--help`; the tags are the
+ * defaults, ranges and other names, for YAML files and `--set` as well.
  */
 export interface A2CConfig {
   /**
@@ -229,34 +232,10 @@ export interface A2CConfig {
   orthogonalInit: boolean;
 }
 
-/**
- * The settings that hold where nothing else is said: those of the original
- * `baselines/a2c`, with time limits told from ends.
- */
-export const defaultA2CConfig: Readonly<A2CConfig> = {
-  numSteps: 5,
-  gamma: 0.99,
-  gaeLambda: 1,
-  valueCoefficient: 0.5,
-  entropyCoefficient: 0.01,
-  maxGradNorm: 0.5,
-  learningRate: 7e-4,
-  learningRateSchedule: "linear",
-  optimizer: "rmsprop_tf1",
-  useRmsprop: null,
-  rmspropDecay: 0.99,
-  rmspropEpsilon: 1e-5,
-  normalizeAdvantage: false,
-  bootstrapTruncated: true,
-  network: "mlp",
-  hiddenSizes: [64, 64],
-  activation: "tanh",
-  lstmSize: 128,
-  valueNetwork: "shared",
-  objective: "shared",
-  valueLearningRate: null,
-  initialLogStd: 0,
-  useSde: false,
-  sdeSampleFrequency: -1,
-  orthogonalInit: true,
-};
+/** JSON Schema of {@linkcode A2CConfig}, made by `deno task schema`. */
+export const a2cConfigSchema: ConfigSchema = schema;
+
+/** Settings of the original `baselines/a2c`, but time limits are no ends. */
+export const defaultA2CConfig: Readonly<A2CConfig> = defaultsOf<A2CConfig>(
+  a2cConfigSchema,
+);

@@ -38,11 +38,8 @@
  *
  * @module
  */
-export { A2C } from "./a2c.ts";
-export type { A2COptions, A2CSpaces, A2CStep } from "./a2c_options.ts";
+export * from "./a2c.ts";
 export * from "./config.ts";
 export * from "./loss.ts";
 export * from "./presets.ts";
-export * from "./schema.ts";
 export * from "./update.ts";
-export * from "./update_types.ts";

@@ -1,8 +1,7 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert } from "@std/assert";
 import { parse } from "@std/yaml";
 import { defaultA2CConfig } from "./config.ts";
 import { a2cPresets } from "./presets.ts";
-import { a2cConfigSchema } from "./schema.ts";
 
 const RUN_KEYS = [
   "env",
@@ -28,11 +27,3 @@ for (const [name, text] of Object.entries(a2cPresets)) {
     }
   });
 }
-
-Deno.test("the schema has the settings and defaults of the type", () => {
-  const defaults = Object.fromEntries(
-    Object.entries(a2cConfigSchema.properties)
-      .map(([key, property]) => [key, property.default]),
-  );
-  assertEquals(defaults, { ...defaultA2CConfig } as Record<string, unknown>);
-});

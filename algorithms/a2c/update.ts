@@ -4,11 +4,65 @@ import {
   type OptimizerState,
   type Params,
   tidy,
+  valueAndGradients,
 } from "@bellman/compute";
 import { type ActorCritic, nest, scope } from "@bellman/policies";
-import { separateGradients, sharedGradients } from "./_gradients.ts";
-import { without } from "./_subset.ts";
-import type { A2CUpdate } from "./update_types.ts";
+import * as tf from "@tensorflow/tfjs";
+import { a2cLoss, type A2CLossInputs, type A2CLossOptions } from "./loss.ts";
+
+/** One rollout as the update takes it; rows are `env * numSteps + step`. */
+export interface A2CBatch {
+  /** Encoded observations `[batch, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /** Actions taken, as sampled `[batch, ...actionShape]`. */
+  readonly actions: tf.Tensor;
+  /** How much better each action was than expected `[batch]`. */
+  readonly advantages: tf.Tensor1D;
+  /** Returns with their bootstrap: what the values are to become `[batch]`. */
+  readonly returns: tf.Tensor1D;
+  /** Recurrent models only: state before the first step `[numEnvs, stateSize]`. */
+  readonly state?: tf.Tensor2D;
+  /** Recurrent models only: 1 where an episode starts at the row `[batch]`. */
+  readonly masks?: tf.Tensor1D;
+}
+
+/** The numbers that change from update to update, as tensors. */
+export interface A2CHyperparameters {
+  /** Learning rate of this update. */
+  readonly learningRate: tf.Scalar;
+  /** Weight of the entropy. */
+  readonly entropyCoefficient: tf.Scalar;
+  /**
+   * Learning rate of the value's own optimizer; separate objectives only.
+   *
+   * @default learningRate
+   */
+  readonly valueLearningRate?: tf.Scalar;
+}
+
+/** What an update says about itself, by name; all scalars. */
+export type A2CStatistics = Record<
+  "loss" | "policy_loss" | "value_loss" | "policy_entropy" | "grad_norm",
+  tf.Scalar
+>;
+
+/** What an update returns: new tensors, those that it was given stay. */
+export interface A2CUpdateResult {
+  /** Parameters after the update. */
+  params: Params;
+  /** State of the optimizer or optimizers after the update. */
+  optimizerState: OptimizerState;
+  /** Losses, entropy and the norm of the gradient before it was clipped. */
+  stats: A2CStatistics;
+}
+
+/** A pure function from one set of parameters to the next. */
+export type A2CUpdate = (
+  params: Params,
+  optimizerState: OptimizerState,
+  batch: A2CBatch,
+  hyperparameters: A2CHyperparameters,
+) => A2CUpdateResult;
 
 /** Options of {@link a2cUpdate}. */
 export interface A2CUpdateOptions {
@@ -119,8 +173,8 @@ export function initOptimizerState(
   const { optimizer, valueOptimizer } = options;
   if (valueOptimizer === undefined) return optimizer.init(params);
   return {
-    ...nest(optimizer.init(without(params, "vf/")), "policy"),
-    ...nest(valueOptimizer.init(without(params, "pi/")), "value"),
+    ...nest(optimizer.init(omitPrefix(params, "vf/")), "policy"),
+    ...nest(valueOptimizer.init(omitPrefix(params, "pi/")), "value"),
   };
 }
 
@@ -163,12 +217,12 @@ function separateUpdate(
       const ofPolicy = clipByGlobalNorm(gradients.policy, maxGradNorm);
       const ofValue = clipByGlobalNorm(gradients.value, maxGradNorm);
       const first = optimizer.apply(
-        without(params, "vf/"),
+        omitPrefix(params, "vf/"),
         ofPolicy.gradients,
         { state: scope(state, "policy"), learningRate },
       );
       const half = { ...params, ...first.params };
-      const second = value.apply(without(half, "pi/"), ofValue.gradients, {
+      const second = value.apply(omitPrefix(half, "pi/"), ofValue.gradients, {
         state: scope(state, "value"),
         learningRate: hyperparameters.valueLearningRate ?? learningRate,
       });
@@ -181,4 +235,91 @@ function separateUpdate(
         stats: { ...gradients.losses, grad_norm: ofPolicy.norm },
       };
     });
+}
+
+type Losses = Omit<A2CStatistics, "grad_norm">;
+
+/** What the model says of a batch, ready for the loss. */
+function evaluateBatch(
+  model: ActorCritic,
+  params: Params,
+  batch: A2CBatch,
+): A2CLossInputs {
+  const { observations, actions, advantages, returns, state, masks } = batch;
+  const recurrence = state && masks && { state, masks };
+  const { policy, value } = model.apply(params, observations, recurrence);
+  return {
+    logProb: model.distribution.logProb(policy, actions),
+    entropy: model.distribution.entropy(policy),
+    values: value,
+    advantages,
+    returns,
+  };
+}
+
+/** Losses of the weighted sum, and its gradient for all parameters. */
+function sharedGradients(
+  model: ActorCritic,
+  params: Params,
+  { batch, weights }: { batch: A2CBatch; weights: A2CLossOptions },
+): { gradients: Params; losses: Losses } {
+  const { loss, aux, gradients } = valueAndGradients((params) => {
+    const inputs = evaluateBatch(model, params, batch);
+    const { loss, ...parts } = a2cLoss(inputs, weights);
+    return { loss, aux: parts };
+  }, params);
+  const losses = {
+    loss,
+    policy_loss: aux.policyLoss,
+    value_loss: aux.valueLoss,
+    policy_entropy: aux.entropy,
+  };
+  return { gradients, losses };
+}
+
+/** Losses of the two objectives, and the gradient of each. */
+function separateGradients(
+  model: ActorCritic,
+  params: Params,
+  { batch, entropyCoefficient }: {
+    batch: A2CBatch;
+    entropyCoefficient: tf.Scalar;
+  },
+): { policy: Params; value: Params; losses: Losses } {
+  const apart = Object.keys(params)
+    .every((path) => path.startsWith("pi/") || path.startsWith("vf/"));
+  if (apart) {
+    // No parameter is in both: the gradient of the sum is that of each.
+    const weights = { entropyCoefficient, valueCoefficient: 1 };
+    const { gradients, losses } = sharedGradients(model, params, {
+      batch,
+      weights,
+    });
+    const policy = omitPrefix(gradients, "vf/");
+    return { policy, value: omitPrefix(gradients, "pi/"), losses };
+  }
+  const policy = valueAndGradients((part) => {
+    const inputs = evaluateBatch(model, { ...params, ...part }, batch);
+    const weights = { entropyCoefficient, valueCoefficient: 0 };
+    const { loss, policyLoss, entropy } = a2cLoss(inputs, weights);
+    return { loss, aux: { policyLoss, entropy } };
+  }, omitPrefix(params, "vf/"));
+  const value = valueAndGradients((part) => {
+    const inputs = evaluateBatch(model, { ...params, ...part }, batch);
+    return { loss: a2cLoss(inputs).valueLoss };
+  }, omitPrefix(params, "pi/"));
+  const losses = {
+    loss: tf.add(policy.loss, value.loss) as tf.Scalar,
+    policy_loss: policy.aux.policyLoss,
+    value_loss: value.loss,
+    policy_entropy: policy.aux.entropy,
+  };
+  return { policy: policy.gradients, value: value.gradients, losses };
+}
+
+/** The entries whose path does not start with `prefix`, in their order. */
+function omitPrefix(params: Params, prefix: string): Params {
+  return Object.fromEntries(
+    Object.entries(params).filter(([path]) => !path.startsWith(prefix)),
+  );
 }

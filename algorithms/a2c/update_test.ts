@@ -2,8 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { paramsToArrays, RandomStream, sgd } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { a2cUpdate, initOptimizerState } from "./update.ts";
-import type { A2CBatch } from "./update_types.ts";
+import { type A2CBatch, a2cUpdate, initOptimizerState } from "./update.ts";
 
 await tf.setBackend("cpu");
 

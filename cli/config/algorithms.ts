@@ -1,4 +1,5 @@
-import { A2C, type A2CConfig, a2cConfigSchema, a2cPresets } from "@bellman/a2c";
+import { a2c } from "@bellman/a2c";
+import { Agent, type AlgorithmDefinition } from "@bellman/agent";
 import type { Engine } from "@bellman/compute";
 import type { ObservationNormalizer, RewardNormalizer } from "@bellman/envs";
 import type { Algorithm, Space } from "@bellman/types";
@@ -57,23 +58,32 @@ function pickKeys(
   );
 }
 
-/** Every algorithm by name. */
-export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
-  a2c: {
-    summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
-    schema: a2cConfigSchema as ConfigSchema,
-    presets: a2cPresets,
-    create: ({ seed, totalTimesteps, engine, threads, ...spaces }, config) =>
-      new A2C(spaces, {
-        config: pickKeys(config, a2cConfigSchema as ConfigSchema) as Partial<
-          A2CConfig
-        >,
+/** An entry of an algorithm that is defined by its parts. */
+function entryOf<Config extends object>(
+  definition: AlgorithmDefinition<Config>,
+): AlgorithmEntry {
+  const schema = definition.schema as ConfigSchema;
+  return {
+    ...definition,
+    schema,
+    create: (
+      { seed, totalTimesteps, engine, threads, normalization, ...spaces },
+      config,
+    ) =>
+      new Agent(definition, spaces, {
+        config: pickKeys(config, schema) as Partial<Config>,
         seed,
         totalTimesteps,
+        normalization,
         engine,
         threads,
       }),
-  },
+  };
+}
+
+/** Every algorithm by name. */
+export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
+  a2c: entryOf(a2c),
   sac: {
     summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
     schema: sacConfigSchema as ConfigSchema,

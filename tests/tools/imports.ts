@@ -8,13 +8,18 @@ import { type Package, packages, ROOT } from "./packages.ts";
 /** Packages that each may import beside the types; one missing here, none. */
 const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/policies": ["@bellman/compute"],
-  "@bellman/a2c": [
+  "@bellman/agent": [
     "@bellman/buffers",
+    "@bellman/compute",
+    "@bellman/policies",
+    "@bellman/training",
+  ],
+  "@bellman/a2c": [
+    "@bellman/agent",
     "@bellman/compute",
     "@bellman/policies",
     "@bellman/returns",
     "@bellman/schedulers",
-    "@bellman/training",
   ],
   "@bellman/sac": [
     "@bellman/buffers",
@@ -25,6 +30,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   ],
   "@bellman/cli": [
     "@bellman/a2c",
+    "@bellman/agent",
     "@bellman/compute",
     "@bellman/envs",
     "@bellman/policies",

@@ -1,0 +1,340 @@
+import type {
+  Params,
+  RandomStream,
+  ResidentState,
+  TensorData,
+  TensorType,
+} from "@bellman/compute";
+import type {
+  NoiseSpec,
+  ObservationInputArray,
+  Policy,
+  PolicyCompilation,
+  PolicyGiven,
+  PolicyMemory,
+  PolicyOutput,
+} from "@bellman/policies";
+import type { Space, StateTree, VecStep } from "@bellman/types";
+import type * as tf from "@tensorflow/tfjs";
+import type { Observations, RewardScale } from "./observations.ts";
+import type { ConfigSchema } from "./schema.ts";
+
+/**
+ * An algorithm: its settings, and the parts that they make. `Agent`, the command
+ * line, the learning bench and the docs know it by this value alone.
+ *
+ * @typeParam Config Settings.
+ * @typeParam P Policy that acts.
+ */
+export interface AlgorithmDefinition<
+  Config extends object = object,
+  P extends Policy = Policy,
+> {
+  /** Name on the command line and in files, such as `a2c`. */
+  readonly name: string;
+  /**
+   * Name in messages, such as `A2C`.
+   *
+   * @default name
+   */
+  readonly title?: string;
+  /** One line for lists of algorithms. */
+  readonly summary: string;
+  /** Settings with defaults and ranges, made from `Config` by `deno task schema`. */
+  readonly schema: ConfigSchema;
+  /** Settings that are known to work, as YAML texts by environment id. */
+  readonly presets: Readonly<Record<string, string>>;
+  /**
+   * Settings of a run whose defaults differ for this algorithm.
+   *
+   * @default {}
+   */
+  readonly runDefaults?: Readonly<Record<string, unknown>>;
+  /**
+   * True where it learns from old steps: it takes original observations and
+   * rewards, and scales them itself when it acts and when it draws.
+   *
+   * @default false
+   */
+  readonly hasReplay?: boolean;
+  /**
+   * Refuses settings that exclude each other; ranges are checked before.
+   *
+   * @param config All settings.
+   * @param context Spaces and length of the run.
+   */
+  check?(config: Config, context: AgentContext): void;
+  /**
+   * Builds the networks, the update and the source of its batches.
+   *
+   * @param config All settings.
+   * @param context Spaces and length of the run.
+   * @returns The parts of an agent.
+   */
+  build(config: Config, context: AgentContext): AgentParts<P>;
+}
+
+/** Spaces of one environment, and the number of environments. */
+export interface AgentSpaces {
+  /** Space of one observation: any but dict and tuple. */
+  readonly observationSpace: Space;
+  /** Space of one action: any but dict and tuple. */
+  readonly actionSpace: Space;
+  /** Environments that step side by side. */
+  readonly numEnvs: number;
+  /**
+   * Frames that an observation stacks along its last axis, as `VecFrameStack`
+   * and Atari's environments report: a replay buffer keeps each frame once.
+   *
+   * @default 1
+   */
+  readonly stackedFrames?: number;
+}
+
+/** Everything that an agent is built for, observations as the policy sees them. */
+export interface AgentContext extends AgentSpaces {
+  /** Environment steps of the whole run. */
+  readonly totalTimesteps: number;
+}
+
+/**
+ * The parts of an agent. Acting, compiling, counting and saving are the same for
+ * all algorithms.
+ *
+ * @typeParam P Policy that acts.
+ */
+export interface AgentParts<P extends Policy = Policy> {
+  /** Policy that acts; its parameters are the part `policy` of the state. */
+  readonly policy: P;
+  /** Source of batches: `rollout(...)`, `replay(...)` or one of its own. */
+  readonly experience: (runtime: AgentRuntime) => Experience;
+  /**
+   * Initializes parameters, target networks and optimizer slots.
+   *
+   * @param random Stream of the first parameters.
+   * @returns New tensors; the agent copies and frees them.
+   */
+  init(random: RandomStream): AgentState;
+  /**
+   * Computes one update as a pure function, which is traced and compiled.
+   *
+   * @param state Tensors before the update.
+   * @param batch Tensors of `Experience.batch` and `updateNoise`.
+   * @param numbers Scalars of `numbers`.
+   * @returns Tensors after the update.
+   */
+  update(
+    state: AgentState,
+    batch: Tensors,
+    numbers: Readonly<Record<string, tf.Scalar>>,
+  ): UpdateResult;
+  /**
+   * Gives the numbers of the next update, always of the same names;
+   * `learningRate` is logged.
+   *
+   * @param moment Progress of the run.
+   */
+  numbers(moment: Moment): Readonly<Record<string, number>>;
+  /**
+   * Random inputs of an update by name, drawn anew for each.
+   *
+   * @default {}
+   */
+  readonly updateNoise?: Readonly<Record<string, UpdateNoise>>;
+  /**
+   * Chooses actions in the policy's place, or changes them: random ones at first.
+   *
+   * @default the policy's
+   */
+  explore?(exploration: Exploration): TensorData;
+  /**
+   * Renewal of state-dependent noise (gSDE).
+   *
+   * @default drawn anew at each step
+   */
+  readonly stateDependentNoise?: StateDependentNoise;
+  /**
+   * Computes parts of the state outside of the compiled update, after each
+   * update: factors that are inverted now and then.
+   *
+   * @param moment Progress of the run, this update included.
+   * @param read Copies the present state out.
+   * @returns The whole new state, or `undefined` where it stays.
+   */
+  refresh?(
+    moment: Moment,
+    read: () => SavedState,
+  ): SavedState | undefined;
+  /**
+   * Estimates values of actions, for plots; discrete actions are all valued.
+   *
+   * @param state Present tensors.
+   * @param observations Encoded observations `[count, ...]`.
+   * @param actions Actions `[count, ...]` as the policy samples them.
+   * @returns Values `[count]`, or `[count, actions]` of discrete actions.
+   */
+  actionValues?(
+    state: AgentState,
+    observations: tf.Tensor,
+    actions: tf.Tensor,
+  ): tf.Tensor;
+}
+
+/** Tensors by name. */
+export type Tensors = Readonly<Record<string, tf.Tensor>>;
+
+/** Arrays by name. */
+export type Arrays = Readonly<Record<string, TensorData>>;
+
+/** All tensors that an update moves, by part and path; `policy` acts. */
+export type AgentState = { readonly [part: string]: Params };
+
+/** Numbers of an {@link AgentState}. */
+export type SavedState = {
+  readonly [part: string]: Readonly<
+    Record<string, { data: TensorData; shape: number[] }>
+  >;
+};
+
+/** Result of an update: new tensors, those that it was given stay. */
+export interface UpdateResult {
+  /** State after the update, of the same parts. */
+  readonly state: AgentState;
+  /** Scalars for the log. */
+  readonly stats: Readonly<Record<string, tf.Tensor | undefined>>;
+  /**
+   * Arrays for `Experience.learned`, such as errors that become priorities.
+   *
+   * @default {}
+   */
+  readonly results?: Tensors;
+}
+
+/** Random numbers that an update takes: their kind and, by row, their number. */
+export interface UpdateNoise extends NoiseSpec {
+  /** Number of rows. */
+  readonly rows: number;
+}
+
+/** Progress of a run. */
+export interface Moment {
+  /** Environment steps so far, of all environments. */
+  readonly steps: number;
+  /** Updates so far. */
+  readonly updates: number;
+  /** Share of the run that is over, from 0 to 1. */
+  readonly progress: number;
+}
+
+/** Inputs of {@link AgentParts.explore}. */
+export interface Exploration {
+  /** Progress of the run. */
+  readonly moment: Moment;
+  /** Stream of acting. */
+  readonly random: RandomStream;
+  /** Samples the policy's actions `[numEnvs, ...]`, which may be written to. */
+  readonly sample: () => TensorData;
+}
+
+/** Renewal of noise that is a function of the state. */
+export interface StateDependentNoise {
+  /**
+   * Tells where new noise is drawn.
+   *
+   * @param step Steps of each environment so far.
+   */
+  renews(step: number): boolean;
+  /** Steps between two draws of an actor in evaluation; -1 draws once. */
+  readonly sampleFrequency: number;
+}
+
+/** One decision of an agent; the arrays are written anew by the next one. */
+export interface Decision {
+  /** Observations as the environment gave them, in the encoder's type. */
+  readonly observations: ObservationInputArray;
+  /** Observations as the policy saw them; the same where nothing is scaled. */
+  readonly inputs: ObservationInputArray;
+  /** Actions as the policy sampled them. */
+  readonly actions: TensorData;
+  /** Results of `Experience.record`; undefined where the policy did not act. */
+  readonly recorded: Readonly<Record<string, TensorData | undefined>>;
+  /** Recurrent state before the decision, and 1 where an episode started. */
+  readonly memory: PolicyMemory;
+  /** Recurrent state after the decision; recurrent policies only. */
+  readonly nextState?: Float32Array;
+}
+
+/** Everything around an {@link Experience}. */
+export interface AgentRuntime extends AgentContext {
+  /** Policy that acts. */
+  readonly policy: Policy;
+  /** Newest parameters of the policy. */
+  readonly params: () => ResidentState<Params>;
+  /** Compilation of functions of the policy. */
+  readonly compilation: PolicyCompilation;
+  /** Observations as they are kept and as the policy sees them. */
+  readonly observations: Observations;
+  /**
+   * Scale of rewards that the agent applies itself.
+   *
+   * @default none
+   */
+  readonly rewards?: RewardScale;
+}
+
+/** Steps that an agent learns from. */
+export interface Experience {
+  /** Shapes and types of a batch by name: inputs of the update. */
+  readonly batch: Readonly<Record<string, TensorType>>;
+  /** Steps or transitions that it can learn from. */
+  readonly length: number;
+  /**
+   * True where the next thing to do is an update.
+   *
+   * @default false
+   */
+  readonly full?: boolean;
+  /**
+   * Computes beside the actions what a step is recorded with, such as values.
+   *
+   * @param output Output of the policy.
+   * @param given Parameters and noise.
+   */
+  record?(
+    output: PolicyOutput,
+    given: PolicyGiven,
+  ): Readonly<Record<string, tf.Tensor | undefined>>;
+  /**
+   * Records a step.
+   *
+   * @param decision The decision.
+   * @param step The environments' answer; copied.
+   */
+  add(decision: Decision, step: VecStep): void;
+  /**
+   * Tells how many updates are due: none after most steps.
+   *
+   * @param moment Progress of the run.
+   */
+  due(moment: Moment): number;
+  /**
+   * Gives the batch of the next update.
+   *
+   * @param moment Progress of the run.
+   * @param random Stream of learning.
+   * @returns Arrays of `batch`, which the next call may write anew.
+   */
+  draw(moment: Moment, random: RandomStream): Arrays;
+  /** Statistics of the batch that was drawn last, for the log. */
+  readonly stats?: Readonly<Record<string, number>>;
+  /**
+   * Takes in the results of the update from the last batch.
+   *
+   * @param results Arrays of `UpdateResult.results`.
+   */
+  learned?(results: Arrays): void;
+  /** Saves everything that it holds, as plain data. */
+  save(): StateTree;
+  /** Restores what `save` gave. */
+  load(state: StateTree): void;
+}

@@ -1,0 +1,34 @@
+/**
+ * Everything that reinforcement-learning algorithms share: acting, recording,
+ * compiling the update, random streams, counting, saving and exporting. An
+ * algorithm is one {@linkcode AlgorithmDefinition}: its settings, its networks,
+ * its update as a pure function, and the experience that it learns from.
+ *
+ * @example Act, observe and learn with any algorithm
+ * ```ts
+ * import { a2c } from "@bellman/a2c";
+ * import { Agent } from "@bellman/agent";
+ * import { selectBackend } from "@bellman/compute";
+ * import { makeVec } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * await selectBackend("cpu");
+ * const env = makeVec("CartPole-v1", { numEnvs: 2 });
+ * const agent = new Agent(a2c, env, { config: { numSteps: 4 }, seed: 1 });
+ * let observations = env.reset({ seed: 1 });
+ * for (let step = 0; step < 4; step++) {
+ *   const result = env.step(agent.act(observations));
+ *   agent.observe(result);
+ *   observations = result.observations;
+ * }
+ * assert(agent.update()!.policy_entropy > 0);
+ * agent.close();
+ * ```
+ *
+ * @module
+ */
+export * from "./agent.ts";
+export * from "./definition.ts";
+export * from "./observations.ts";
+export * from "./rollout.ts";
+export * from "./schema.ts";

@@ -1,0 +1,160 @@
+import {
+  type ExportPolicyOptions,
+  type ObservationArray,
+  observationBuffer,
+  type ObservationEncoder,
+  observationEncoder,
+  type ObservationInputArray,
+} from "@bellman/policies";
+import type { Space, StateTree } from "@bellman/types";
+
+/**
+ * Scale of observations that moves with those that are seen, such as
+ * `ObservationNormalizer` of `@bellman/envs`.
+ */
+export interface ObservationScale {
+  /** Space of scaled observations. */
+  readonly space: Space;
+  /** Present scale, for the file of a policy. */
+  readonly scaling: NonNullable<ExportPolicyOptions["scaling"]>;
+  /** Takes observations `[rows, ...]` into the statistics. */
+  see(batch: ArrayLike<number>): void;
+  /** Scales observations `[rows, ...]` by the present statistics. */
+  apply(batch: ArrayLike<number>, target: Float32Array): void;
+  /** Saves the statistics as plain data. */
+  save(): StateTree;
+  /** Restores what `save` gave. */
+  load(state: StateTree): void;
+}
+
+/**
+ * Scale of rewards that moves with those that are seen, such as
+ * `RewardNormalizer` of `@bellman/envs`.
+ */
+export interface RewardScale {
+  /** Takes the rewards of one step `[numEnvs]` into the statistics. */
+  see(
+    rewards: ArrayLike<number>,
+    ends: { readonly terminated: Uint8Array; readonly truncated: Uint8Array },
+  ): void;
+  /**
+   * Scales rewards by the present statistics; each is a sum that may be as large
+   * as `span` rewards.
+   */
+  scale(rewards: ArrayLike<number>, target: Float32Array, span?: number): void;
+  /** Saves the statistics as plain data. */
+  save(): StateTree;
+  /** Restores what `save` gave. */
+  load(state: StateTree): void;
+}
+
+/**
+ * Scales that an agent applies itself, by the statistics of the moment, when it
+ * acts and when it draws a batch. Its environments are not to scale, too.
+ */
+export interface Normalization {
+  /**
+   * Scale of observations.
+   *
+   * @default as the environment gives them
+   */
+  readonly observations?: ObservationScale;
+  /**
+   * Scale of rewards.
+   *
+   * @default as the environment gives them
+   */
+  readonly rewards?: RewardScale;
+}
+
+/**
+ * Observations as the environment gives them and as they are kept, and as the
+ * policy sees them: the same, or scaled by the statistics of the moment.
+ *
+ * @example
+ * ```ts
+ * import { Observations } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const seen = new Observations({ type: "discrete", n: 4 });
+ * assertEquals(seen.reader(2)([3, 1]), Int32Array.of(3, 1));
+ * ```
+ */
+export class Observations {
+  /** Encoder of the observations that are kept. */
+  readonly encoder: ObservationEncoder;
+  /** Space that the policy is built for. */
+  readonly space: Space;
+  readonly #scale: ObservationScale | undefined;
+
+  /**
+   * Joins a space with a scale.
+   *
+   * @param space Space of one observation, as the environment gives it.
+   * @param scale Scale of observations; none leaves them as they are.
+   * @throws {RangeError} If the scale is one of observations of another size.
+   */
+  constructor(space: Space, scale?: ObservationScale) {
+    this.encoder = observationEncoder(space);
+    this.space = scale?.space ?? space;
+    this.#scale = scale;
+    const { size } = this.encoder;
+    const scaled = observationEncoder(this.space).size;
+    if (scaled !== size) {
+      throw new RangeError(
+        `Cannot normalize observations of ${size} numbers by statistics of ${scaled}: expected those of the same space`,
+      );
+    }
+  }
+
+  /**
+   * Makes an array of the kind that observations are kept in.
+   *
+   * @param rows Number of observations.
+   * @returns A new array, all 0.
+   */
+  buffer(rows: number): ObservationInputArray {
+    const { input: observationInput, size: observationSize } = this.encoder;
+    return observationBuffer({ observationInput, observationSize }, rows);
+  }
+
+  /**
+   * Takes observations that are acted on in training into the statistics.
+   *
+   * @param observations Observations `[rows, ...]`.
+   */
+  see(observations: ArrayLike<number>): void {
+    this.#scale?.see(observations);
+  }
+
+  /**
+   * Makes a function from kept observations to those that the policy sees.
+   *
+   * @param rows Number of observations.
+   * @returns A function that gives the array that it got or, scaled, one that
+   * its next call writes anew.
+   */
+  view(
+    rows: number,
+  ): (kept: ObservationInputArray) => ObservationInputArray {
+    const scale = this.#scale;
+    if (scale === undefined) return (kept) => kept;
+    const scaled = new Float32Array(rows * this.encoder.size);
+    return (kept) => {
+      scale.apply(kept, scaled);
+      return scaled;
+    };
+  }
+
+  /**
+   * Makes a function from the environment's observations to those that the
+   * policy sees.
+   *
+   * @param rows Number of observations.
+   * @returns A function whose next call writes the array anew.
+   */
+  reader(rows: number): (given: ObservationArray) => ObservationInputArray {
+    const kept = this.buffer(rows), view = this.view(rows);
+    return (given) => view(this.encoder.copy(given, kept));
+  }
+}

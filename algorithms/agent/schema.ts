@@ -1,0 +1,116 @@
+import { checkSettings } from "@bellman/training";
+
+/** Settings as JSON Schema: defaults, ranges, other names and help by key. */
+export interface ConfigSchema {
+  /** Each setting's own schema, by key. */
+  readonly properties: Readonly<Record<string, PropertySchema>>;
+}
+
+/** JSON Schema of one setting. */
+export interface PropertySchema {
+  /** Type or types of JSON. */
+  readonly type?: string | readonly string[];
+  /** All values that there are. */
+  readonly enum?: readonly unknown[];
+  /** The only value that there is. */
+  readonly const?: unknown;
+  /** Schema of each entry of a list. */
+  readonly items?: PropertySchema;
+  /** Help. */
+  readonly description?: string;
+  /** Value where nothing is given. */
+  readonly default?: unknown;
+  /** Least number. */
+  readonly minimum?: number;
+  /** Largest number. */
+  readonly maximum?: number;
+  /** Number that all must be above. */
+  readonly exclusiveMinimum?: number;
+  /** Number that all must be below. */
+  readonly exclusiveMaximum?: number;
+  /** Least number of entries of a list. */
+  readonly minItems?: number;
+  /** Number that all must be multiples of. */
+  readonly multipleOf?: number;
+  /** Other names of the key, separated by commas. */
+  readonly alias?: string;
+}
+
+/**
+ * Gives the settings of a schema where nothing is chosen.
+ *
+ * @typeParam Config Settings that the schema was made from.
+ * @param schema The schema.
+ * @returns A new object with the default of each setting.
+ *
+ * @example
+ * ```ts
+ * import { defaultsOf } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const schema = { properties: { gamma: { type: "number", default: 0.99 } } };
+ * assertEquals(defaultsOf<{ gamma: number }>(schema), { gamma: 0.99 });
+ * ```
+ */
+export function defaultsOf<Config extends object>(
+  schema: ConfigSchema,
+): Config {
+  const { properties } = schema;
+  return Object.fromEntries(
+    Object.keys(properties).map((key) => [
+      key,
+      structuredClone(properties[key].default),
+    ]),
+  ) as Config;
+}
+
+/** Upper bounds from here on guard against overflow: unless broken, no message names them. */
+const GUARD = 1e4;
+
+/**
+ * Throws unless all numbers of a configuration lie in the ranges of a schema.
+ *
+ * @param config Settings by key.
+ * @param options The schema, and the name of what is configured.
+ * @throws {RangeError} With the first setting that does not.
+ *
+ * @example
+ * ```ts
+ * import { checkRanges } from "@bellman/agent";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const gamma = { type: "number", minimum: 0, maximum: 1 };
+ * assertThrows(
+ *   () => checkRanges({ gamma: 2 }, { of: "A2C", schema: { properties: { gamma } } }),
+ *   RangeError,
+ *   "Cannot run A2C with gamma = 2: expected a number from 0 to 1",
+ * );
+ * ```
+ */
+export function checkRanges(
+  config: object,
+  { of, schema }: { readonly of: string; readonly schema: ConfigSchema },
+): void {
+  for (
+    const [key, { items, ...property }] of Object.entries(schema.properties)
+  ) {
+    const value = (config as Record<string, unknown>)[key];
+    if (Array.isArray(value) && items !== undefined) {
+      value.forEach((it, i) => checkNumber(of, `${key}[${i}]`, it, items));
+    } else checkNumber(of, key, value, property);
+  }
+}
+
+function checkNumber(
+  ...[of, name, value, property]: [string, string, unknown, PropertySchema]
+): void {
+  if (typeof value !== "number") return;
+  const { type, minimum, exclusiveMinimum, maximum = Infinity } = property;
+  checkSettings({ [name]: value }, {
+    of,
+    whole: [type].flat().includes("integer"),
+    minimum: minimum ?? exclusiveMinimum ?? -Infinity,
+    aboveMinimum: exclusiveMinimum !== undefined,
+    maximum: maximum < GUARD || value > maximum ? maximum : Infinity,
+  });
+}
