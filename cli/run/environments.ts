@@ -2,7 +2,6 @@ import {
   make,
   makeVec,
   ObservationNormalizer,
-  prepare,
   RewardNormalizer,
   SyncVecEnv,
   VecClipReward,
@@ -318,10 +317,9 @@ export async function makeEnvironments(
   const { hasReplay = false } = ALGORITHMS[config.algorithm];
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
-  // Evaluation may need what training does not, and the other way round.
-  if (hosting.spaces === undefined) {
-    await prepare(id, { kwargs: config.envKwargs });
-    await prepare(id, { kwargs });
+  // MuJoCo's other engine, of training or of evaluation, has to be imported.
+  if ([config.envKwargs, kwargs].some(({ engine }) => engine === "wasm")) {
+    await import("@bellman/envs/mujoco/wasm");
   }
   const flat = (env: VecEnv): VecEnv =>
     isNested(env) ? new VecFlattenObservation(env) : env;

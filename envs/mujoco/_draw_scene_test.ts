@@ -2,7 +2,6 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   HalfCheetahEnv,
   isMujocoInstalled,
-  loadMujocoWasm,
   type MujocoEnv,
   ReacherEnv,
 } from "./mod.ts";
@@ -85,7 +84,7 @@ Deno.test({
   name: "both engines give the same picture",
   ignore,
   async fn() {
-    await loadMujocoWasm();
+    await import("./wasm.ts");
     const [native, wasm] = (["auto", "wasm"] as const).map((engine) =>
       picture(new ReacherEnv({ engine }))
     );

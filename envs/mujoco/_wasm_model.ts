@@ -102,3 +102,18 @@ export function loadWasmModel(module: MainModule, path: string): WasmModel {
     throw new Error(`Cannot load the model '${path}': ${text}`);
   }
 }
+
+/**
+ * Starts MuJoCo in WebAssembly.
+ *
+ * @throws {Error} If the npm package is not there or cannot be read.
+ */
+export async function startMujoco(): Promise<MainModule> {
+  try {
+    const { default: start } = await import("@mujoco/mujoco");
+    return await start();
+  } catch (error) {
+    const [line] = (error as Error).message.split("\n");
+    throw new Error(`Cannot load MuJoCo's WebAssembly: ${line}`);
+  }
+}

@@ -1,14 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { dirname } from "node:path";
+import { make } from "../registry.ts";
 import { findLibrary, findModel } from "./_installed.ts";
 import { openNativeLibrary } from "./_native_library.ts";
-import {
-  AntEnv,
-  HopperEnv,
-  isMujocoInstalled,
-  loadMujocoWasm,
-  PusherEnv,
-} from "./mod.ts";
+import { AntEnv, HopperEnv, isMujocoInstalled, PusherEnv } from "./mod.ts";
 
 const hasNative = isMujocoInstalled() && findLibrary() !== undefined;
 /** Versions before 4 cannot compute a state without risking the process. */
@@ -56,7 +51,13 @@ Deno.test("without library and models the command that helps is named", () =>
       "deno task install-mujoco",
       "BELLMAN_MUJOCO_LIBRARY",
     );
-    await loadMujocoWasm();
+    oneLine(
+      () => make("HalfCheetah-v5"),
+      "Cannot make HalfCheetah as no MuJoCo library was found",
+      "deno task install-mujoco",
+      "or import '@bellman/envs/mujoco/wasm'",
+    );
+    await import("./wasm.ts");
     oneLine(
       () => new HopperEnv(),
       "Cannot find the model 'hopper.xml'",
@@ -118,7 +119,7 @@ Deno.test({
   ignore: !isMujocoInstalled(),
   fn: () =>
     withVariables(() => ({}), async (folder) => {
-      await loadMujocoWasm();
+      await import("./wasm.ts");
       const engines = hasNative
         ? ["native", "wasm"] as const
         : ["wasm"] as const;
@@ -173,7 +174,7 @@ Deno.test({
         `Cannot load the model '${xmlFile}': `,
         "out of memory",
       );
-      await loadMujocoWasm();
+      await import("./wasm.ts");
       oneLine(
         () => new AntEnv({ engine: "wasm", xmlFile }).reset(),
         `Cannot load the model '${xmlFile}': `,

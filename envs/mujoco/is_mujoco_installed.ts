@@ -1,5 +1,5 @@
 import { findLibrary, hasModels } from "./_installed.ts";
-import { wasmModule } from "./_wasm_module.ts";
+import { hasWasm } from "./_open_model.ts";
 
 /**
  * Whether environments on MuJoCo can be made: an engine and Gymnasium's models
@@ -19,7 +19,7 @@ import { wasmModule } from "./_wasm_module.ts";
  * ```
  */
 export function isMujocoInstalled(): boolean {
-  return hasModels() && (hasLibrary() || wasmModule() !== undefined);
+  return hasModels() && (hasLibrary() || hasWasm());
 }
 
 function hasLibrary(): boolean {

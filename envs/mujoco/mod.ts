@@ -1,10 +1,10 @@
 /**
- * Gymnasium's environments on MuJoCo in version 5: on the native library where
- * it is found, on MuJoCo in WebAssembly otherwise. Importing this makes them
- * known by name, such as `HalfCheetah-v5`. Library and models are set up by
- * `deno run -A jsr:@bellman/envs/mujoco/install`, or named by the variables
- * `BELLMAN_MUJOCO_LIBRARY` (3.3 or newer, with its headers) and
- * `BELLMAN_MUJOCO_MODELS` (a folder).
+ * Gymnasium's environments on MuJoCo in version 5, on its native library. Importing
+ * this makes them known by name, such as `HalfCheetah-v5`. Library and models are
+ * set up by `deno run -A jsr:@bellman/envs/mujoco/install`, or named by the
+ * variables `BELLMAN_MUJOCO_LIBRARY` (3.3 or newer, with its headers) and
+ * `BELLMAN_MUJOCO_MODELS` (a folder). Where native libraries may not be loaded,
+ * `@bellman/envs/mujoco/wasm` brings MuJoCo in WebAssembly.
  *
  * @example
  * ```ts
@@ -23,11 +23,9 @@
  *
  * @module
  */
-import { prepareEngine } from "./_prepare.ts";
 import "./register.ts";
 
 export type { MujocoTaskName, MujocoTaskOptions } from "./_tasks.ts";
-export { loadMujocoWasm } from "./_wasm_module.ts";
 export type { AntOptions } from "./ant.ts";
 export { AntEnv } from "./ant_env.ts";
 export type { HalfCheetahOptions } from "./half_cheetah.ts";
@@ -55,5 +53,3 @@ export type { SwimmerOptions } from "./swimmer.ts";
 export { SwimmerEnv } from "./swimmer_env.ts";
 export type { Walker2dOptions } from "./walker2d.ts";
 export { Walker2dEnv } from "./walker2d_env.ts";
-
-await prepareEngine();

@@ -9,7 +9,6 @@ import {
   HopperEnv,
   InvertedPendulumEnv,
   isMujocoInstalled,
-  loadMujocoWasm,
   type MujocoEnv,
   type MujocoTaskName,
   ReacherEnv,
@@ -123,7 +122,7 @@ Deno.test({
   name: "both engines go on exactly from their snapshots",
   ignore,
   async fn() {
-    await loadMujocoWasm();
+    await import("./wasm.ts");
     const env = new AntEnv({ engine: "wasm" });
     assertEquals(env.engine, "wasm");
     env.reset({ seed: 5 });

@@ -86,10 +86,9 @@ export interface MujocoOptions {
    */
   height?: number;
   /**
-   * What computes: the native library, MuJoCo compiled to WebAssembly, or the
-   * first of them that is there. Their last digits differ. A program of one's
-   * own awaits {@linkcode loadMujocoWasm} first, or `prepare` of
-   * `@bellman/envs`, where it asks for WebAssembly beside a native library.
+   * Engine that computes: the native library, MuJoCo compiled to WebAssembly,
+   * which importing `@bellman/envs/mujoco/wasm` loads, or the first of them that
+   * is there. Their last digits differ.
    *
    * @default "auto"
    */

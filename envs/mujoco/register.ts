@@ -1,7 +1,6 @@
 import type { EnvSpec } from "@bellman/types";
 import { type EnvKwargs, register } from "../registry.ts";
 import type { MujocoTaskName } from "./_tasks.ts";
-import { loadMujocoWasm } from "./_wasm_module.ts";
 import { AntEnv } from "./ant_env.ts";
 import { HalfCheetahEnv } from "./half_cheetah_env.ts";
 import { HopperEnv } from "./hopper_env.ts";
@@ -51,9 +50,6 @@ for (const [name, { single, ...limits }] of Object.entries(ENTRIES)) {
   const spec: EnvSpec = { id: `${name}-v5`, ...limits };
   register({
     ...spec,
-    async prepare({ engine }) {
-      if (engine === "wasm") await loadMujocoWasm();
-    },
     make: (kwargs) => new single(kwargs),
     makeVec: ({ numEnvs, maxEpisodeSteps, kwargs }) =>
       new MujocoVecEnv(name as MujocoTaskName, {

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { envSpec, make, prepare } from "../registry.ts";
+import { envSpec, make } from "../registry.ts";
 import { findLibrary } from "./_installed.ts";
 import { SubprocessVecEnv, WorkerVecEnv } from "../workers/mod.ts";
 import { isMujocoInstalled } from "./mod.ts";
@@ -45,7 +45,6 @@ Deno.test({
   },
 });
 
-/** Where there is no native library, importing this loads WebAssembly at once. */
 const hasBoth = isMujocoInstalled() && findLibrary() !== undefined;
 const kwargs = { engine: "wasm" };
 
@@ -64,15 +63,15 @@ for (const Hosted of [WorkerVecEnv, SubprocessVecEnv]) {
 }
 
 Deno.test({
-  name: "the engine that is asked for is loaded to make one by name",
+  name: "WebAssembly is an engine once its module was imported",
   ignore: !hasBoth,
   async fn() {
     assertThrows(
       () => make("Hopper-v5", { kwargs }),
       Error,
-      "await loadMujocoWasm() first",
+      "import '@bellman/envs/mujoco/wasm' first",
     );
-    await prepare("Hopper-v5", { kwargs });
+    await import("./wasm.ts");
     const env = make("Hopper-v5", { kwargs });
     assertEquals((env.reset({ seed: 0 }) as Float64Array).length, 11);
     env.close();

@@ -11,10 +11,10 @@ export async function makeGroup(
   if ("id" in source) {
     for (const url of source.imports ?? []) await import(url);
     // Only here, as a host that makes other copies starts sooner without.
-    const { makeRegistered, prepareRegistered } = await import(
+    const { makeRegistered, importRegistered } = await import(
       "./_make_registered.ts"
     );
-    await prepareRegistered(source);
+    await importRegistered(source);
     return makeRegistered(source, range);
   }
   return checkCopies(await makeFrom(source, range), range);

@@ -1,5 +1,5 @@
 // All of the package, so that its own environments are registered in a host.
-import { defaultRegistry, makeVec, prepare } from "../mod.ts";
+import { defaultRegistry, makeVec } from "../mod.ts";
 import type { VecEnv } from "@bellman/types";
 import type { GroupRange } from "./group_hosts.ts";
 import type { RegisteredSource } from "./group_source.ts";
@@ -15,15 +15,15 @@ export function makeRegistered(
 }
 
 /**
- * Loads what copies are made of: environments of this package that its core does
- * not hold, and what they need.
+ * Imports what copies are made of: environments of this package that its core
+ * does not hold, and the engine that they ask for.
  */
-export async function prepareRegistered(
+export async function importRegistered(
   { id, kwargs }: RegisteredSource,
 ): Promise<void> {
   if (!defaultRegistry.has(id)) {
     await import("../atari/mod.ts");
     await import("../mujoco/mod.ts");
   }
-  await prepare(id, { kwargs });
+  if (kwargs?.engine === "wasm") await import("../mujoco/wasm.ts");
 }

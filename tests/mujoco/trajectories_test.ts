@@ -2,7 +2,6 @@ import { assert, assertEquals } from "@std/assert";
 import {
   InvertedPendulumEnv,
   isMujocoInstalled,
-  loadMujocoWasm,
   type MujocoTaskName,
 } from "@bellman/envs/mujoco";
 import {
@@ -68,7 +67,7 @@ for (const name of recordedNames(folderOf(NATIVE))) {
     name: `${name} in WebAssembly goes nearly that of its own version`,
     ignore: !isMujocoInstalled(),
     async fn() {
-      await loadMujocoWasm();
+      await import("@bellman/envs/mujoco/wasm");
       for (const course of readCourses(folderOf(WASM), name)) {
         // Differences in last digits grow from step to step.
         const { observation, reward, info, ends } = deviationOf(
