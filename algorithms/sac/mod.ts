@@ -55,8 +55,6 @@ export * from "./discrete_update.ts";
 export * from "./loss.ts";
 export * from "./model.ts";
 export * from "./policy_loss.ts";
-export { QFPolicyPlotter } from "./qf_policy_plotter.ts";
-export * from "./qf_policy_plotter_options.ts";
 export * from "./state.ts";
 export * from "./update.ts";
 export * from "./update_types.ts";

@@ -6,6 +6,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
+import { QFPolicyPlotter } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
@@ -508,3 +509,56 @@ Deno.test("what is not finite is refused, and nothing of it reaches the replay",
   assertEquals(sac.save(), before);
   sac.close();
 });
+
+const PLOTTED: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
+  "box actions": [BOX_SPACES, { hiddenSizes: [8] }],
+  "a mixture": [BOX_SPACES, {
+    hiddenSizes: [8],
+    critics: "value",
+    policy: "mixture",
+  }],
+  "state-dependent exploration": [BOX_SPACES, {
+    hiddenSizes: [8],
+    useSde: true,
+  }],
+  "discrete actions": [DISCRETE_SPACES, { hiddenSizes: [8] }],
+  "images": [FRAME_SPACES, { network: "cnn_small", hiddenSizes: [8] }],
+};
+
+for (const [name, [spaces, config]] of Object.entries(PLOTTED)) {
+  // Images take long on the cpu backend.
+  const engines = name === "images" ? ["onnx"] : ["onnx", "eager"];
+  for (const engine of engines as ("onnx" | "eager")[]) {
+    Deno.test(`SAC with ${name} is drawn, and goes on as it was, ${engine}`, () => {
+      const agent = new SAC(spaces, {
+        config: { ...config, batchSize: 4, learningStarts: 4, bufferSize: 40 },
+        seed: 2,
+        engine,
+      });
+      const stage = new Stage(spaces);
+      stage.play(agent, 5);
+      const { observationSpace, actionSpace } = spaces;
+      const size = observationSpace.type === "box"
+        ? observationSpace.shape.reduce((product, it) => product * it, 1)
+        : 1;
+      const plotter = new QFPolicyPlotter(agent, {
+        actionSpace,
+        observations: [0, 1].map((it) => new Float32Array(size).fill(it)),
+        samples: 10,
+        gridSize: 5,
+      });
+      const state = structuredClone(agent.save());
+      const svg = plotter.draw();
+      assertEquals(agent.save(), state);
+      assertEquals(plotter.draw(), svg);
+      assertEquals(svg.match(/class="qp-panel"/g)?.length, 2);
+      if (actionSpace.type === "box") {
+        // No sample is outside of the bounds; one more dot is in the legend.
+        assertEquals(svg.match(/class="qp-dot"/g)?.length, 21);
+      }
+      stage.play(agent, 5);
+      assert(plotter.draw() !== svg);
+      agent.close();
+    });
+  }
+}

@@ -1,7 +1,7 @@
 import type { Actor, VecEnv } from "@bellman/types";
-import { EpisodeTracker } from "./_episode_tracker.ts";
-import { Breather } from "./_breather.ts";
-import { checkObservations, checkStep } from "./check_step.ts";
+import { EpisodeTracker } from "./episodes.ts";
+import { EventLoopBreak } from "./event_loop.ts";
+import { checkObservations, checkStep } from "./checks.ts";
 
 /** Options of {@link evaluate}. */
 export interface EvaluateOptions {
@@ -152,7 +152,7 @@ export async function evaluate(
   );
   const perEnv = quotas.map(() => [] as { return: number; length: number }[]);
   const tracker = new EpisodeTracker(env.numEnvs);
-  const breather = new Breather();
+  const turn = new EventLoopBreak();
   let remaining = episodes;
   const { numEnvs } = env;
   const losses = new Uint8Array(numEnvs);
@@ -181,7 +181,7 @@ export async function evaluate(
       remaining += perEnv[copy].length;
       perEnv[copy] = [];
     }
-    if (breather.due()) await breather.breathe();
+    if (turn.due()) await turn.take();
   }
   const ended = perEnv.flat();
   return summarizeEpisodes(

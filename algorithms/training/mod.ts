@@ -70,34 +70,50 @@
  *
  * @module
  */
-export * from "./callback.ts";
-export * from "./check_settings.ts";
-export * from "./check_step.ts";
-export * from "./checkpoint_store.ts";
-export * from "./csv_logger.ts";
-export * from "./curve_series.ts";
-export * from "./curves.ts";
 export {
+  type Callback,
+  type CallbackResult,
+  type NoImprovementOptions,
+  stop,
+  stopAfterSeconds,
+  stopOnNoImprovement,
+  stopOnRewardThreshold,
+  type StopRequest,
+  type TrainContext,
+} from "./callbacks.ts";
+export {
+  checkObservations,
+  checkSettings,
+  checkStep,
   type Divergence,
   isGuardedStatistic,
+  type ObservedStep,
+  type SettingsRange,
+  type StepPlace,
   TrainingDivergedError,
-} from "./divergence.ts";
-export * from "./early_stopping.ts";
-export * from "./episodes_csv.ts";
-export * from "./escape_markup.ts";
+} from "./checks.ts";
+export * from "./checkpoints/checkpoint_store.ts";
 export * from "./evaluate.ts";
-export * from "./json_lines_logger.ts";
-export * from "./logger.ts";
+export * from "./logs/csv.ts";
+export * from "./logs/json_lines_logger.ts";
+export * from "./logs/logger.ts";
+export {
+  TensorBoardLogger,
+  type TensorBoardLoggerOptions,
+} from "./logs/tensorboard_logger.ts";
+export {
+  type CurveRun,
+  type CurveSeries,
+  type CurvesOptions,
+  renderCurves,
+} from "./plots/curves.ts";
+export * from "./plots/qf_policy_plotter.ts";
+export * from "./plots/report.ts";
+export { escapeMarkup } from "./plots/svg.ts";
 export * from "./progress.ts";
-export * from "./progress_bar.ts";
-export * from "./read_logs.ts";
-export * from "./report.ts";
 export * from "./run_folder.ts";
-export * from "./run_status.ts";
 export * from "./safetensors.ts";
 export * from "./state_tree.ts";
-export * from "./table_logger.ts";
-export * from "./tensorboard_logger.ts";
-export * from "./train.ts";
+export { train } from "./train.ts";
 export * from "./train_options.ts";
-export * from "./train_result.ts";
+export { type RunStatus, runStatus } from "./training_state.ts";

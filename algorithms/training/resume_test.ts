@@ -1,14 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Callback, stop } from "./callback.ts";
-import { CheckpointStore } from "./checkpoint_store.ts";
-import { CsvLogger } from "./csv_logger.ts";
 import {
+  type Callback,
+  stop,
   stopOnNoImprovement,
   stopOnRewardThreshold,
-} from "./early_stopping.ts";
-import { EpisodesCsv } from "./episodes_csv.ts";
-import { readProgress } from "./read_logs.ts";
-import { runStatus } from "./run_status.ts";
+} from "./callbacks.ts";
+import { CheckpointStore } from "./checkpoints/checkpoint_store.ts";
+import { CsvLogger, EpisodesCsv, readProgress } from "./logs/csv.ts";
+import { runStatus } from "./training_state.ts";
 import { isStateRecord } from "./state_tree.ts";
 import type { StateTree } from "@bellman/types";
 import { runAndKill } from "./testdata/kill.ts";

@@ -1,7 +1,48 @@
-import type { Algorithm, VecEnv } from "@bellman/types";
-import type { TrainOptions } from "./train_options.ts";
-import type { TrainResult } from "./train_result.ts";
-import { TrainingRun } from "./_training_run.ts";
+import type {
+  Algorithm,
+  Batch,
+  StateTree,
+  Statistics,
+  VecEnv,
+} from "@bellman/types";
+import type { TrainOptions, TrainResult } from "./train_options.ts";
+import { EventLoopBreak } from "./event_loop.ts";
+import { CallbackList, type TrainContext } from "./callbacks.ts";
+import {
+  checkObservations,
+  checkStep,
+  divergedArray,
+  divergedStatistic,
+  type Divergence,
+  isGuardedStatistic,
+  TrainingDivergedError,
+} from "./checks.ts";
+import { messageOf } from "./checkpoints/_checkpoint_manifest.ts";
+import type {
+  CheckpointNotes,
+  CheckpointStore,
+} from "./checkpoints/checkpoint_store.ts";
+import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
+import {
+  evaluate,
+  type EvaluationResult,
+  evaluationSeeds,
+} from "./evaluate.ts";
+import type { Logger } from "./logs/logger.ts";
+import type { ProgressState } from "./progress.ts";
+import {
+  checkOptions,
+  checkRestored,
+  checkResumable,
+  evaluationRow,
+  loadEvaluation,
+  nextMultiple,
+  type ResumableState,
+  saveEvaluation,
+  saveLogs,
+  truncateLogs,
+  updateRow,
+} from "./training_state.ts";
 
 /**
  * Trains an algorithm: one loop for all of them. Each round takes one step in
@@ -75,4 +116,369 @@ export async function train(
     options.progress?.clear?.();
     for (const logger of options.loggers ?? []) logger.close();
   }
+}
+
+/** Numbered checkpoints that are kept where nothing is said. */
+const KEEP_LAST = 3;
+
+/** One call of `train`: its counters, and what it does at each of them. */
+class TrainingRun implements TrainContext, ProgressState {
+  readonly algorithm: Algorithm;
+  readonly env: VecEnv;
+  readonly totalTimesteps: number;
+  step = 0;
+  startStep = 0;
+  updates = 0;
+  episodes = 0;
+
+  #options: TrainOptions;
+  #loggers: readonly Logger[];
+  #callbacks: CallbackList;
+  #window: EpisodeWindow;
+  #tracker: EpisodeTracker;
+  #observations!: Batch;
+  #now: () => number;
+  #startedAt = 0;
+  #secondsBefore = 0;
+  #nextEvaluation: number;
+  /** The step of the last evaluation. */
+  #evaluatedAt = -1;
+  #nextCheckpoint: number;
+  #savedAt = -1;
+  /** The last checkpoint tells that the run has ended. */
+  #savedEnd = false;
+  #lastCheckpoint: string | undefined;
+  #lastEvaluation: EvaluationResult | undefined;
+  #bestEvaluation: EvaluationResult | undefined;
+  #bestStep: number | undefined;
+
+  constructor(algorithm: Algorithm, env: VecEnv, options: TrainOptions) {
+    checkOptions(options);
+    this.algorithm = algorithm;
+    this.env = env;
+    this.totalTimesteps = options.totalTimesteps;
+    this.#options = options;
+    this.#loggers = options.loggers ?? [];
+    this.#callbacks = new CallbackList(options.callbacks ?? []);
+    this.#window = new EpisodeWindow(options.episodeWindow ?? 100);
+    this.#tracker = new EpisodeTracker(env.numEnvs);
+    this.#now = options.now ?? (() => performance.now());
+    this.#nextEvaluation = options.evaluation?.everyTimesteps ?? Infinity;
+    this.#nextCheckpoint = options.checkpoints?.everyTimesteps ?? Infinity;
+  }
+
+  get elapsedSeconds(): number {
+    return this.#secondsBefore + (this.#now() - this.#startedAt) / 1000;
+  }
+
+  get meanReturn(): number {
+    return this.#window.meanReturn;
+  }
+
+  get meanLength(): number {
+    return this.#window.meanLength;
+  }
+
+  async run(): Promise<TrainResult> {
+    const { resumeFrom, seed, progress } = this.#options;
+    const start = seed === undefined ? {} : { seed };
+    if (resumeFrom !== undefined) {
+      await this.#resume(resumeFrom);
+    } else {
+      this.#observations = this.env.reset(start);
+      const { numEnvs } = this.env;
+      checkObservations(this.#observations, { numEnvs, step: 0 });
+      this.#startedAt = this.#now();
+      await this.#callbacks.notify("onStart", this);
+      // A run that dies before its first checkpoint can then be resumed as well.
+      await this.#checkpoint();
+    }
+    const stopReason = await this.#loop();
+    if (this.#savedAt !== this.step || this.#savedEnd !== this.#hasEnded()) {
+      await this.#checkpoint();
+    }
+    progress?.finish(this);
+    const result = this.#result(stopReason);
+    for (const callback of this.#options.callbacks ?? []) {
+      await callback.onEnd?.(this, result);
+    }
+    return result;
+  }
+
+  async #loop(): Promise<string> {
+    const { signal } = this.#options;
+    const turn = new EventLoopBreak();
+    for (;;) {
+      if (this.#evaluationIsDue() && !signal?.aborted) await this.#evaluate();
+      if (this.step >= this.#nextCheckpoint && this.#savedAt !== this.step) {
+        await this.#checkpoint();
+      }
+      if (this.#hasEnded()) return this.#endReason()!;
+      if (signal?.aborted) return "interrupted";
+      if (this.#endReason() !== undefined) continue;
+      await this.#interact();
+      if (turn.due()) await turn.take();
+    }
+  }
+
+  /** Nothing is left to do: neither a step nor the evaluation of the last policy. */
+  #hasEnded(): boolean {
+    return this.#endReason() !== undefined && !this.#evaluationIsDue();
+  }
+
+  #endReason(): string | undefined {
+    return this.#callbacks.stopReason ??
+      (this.step >= this.totalTimesteps ? "completed" : undefined);
+  }
+
+  /** At each interval, and at the end, as the last policy may be the best one. */
+  #evaluationIsDue(): boolean {
+    if (this.#nextEvaluation === Infinity) return false;
+    return this.step >= this.#nextEvaluation ||
+      (this.#endReason() !== undefined && this.#evaluatedAt !== this.step);
+  }
+
+  /** One step in every copy, and the update that it may bring. */
+  async #interact(): Promise<void> {
+    const acting = this.algorithm.act(this.#observations);
+    const actions = acting instanceof Promise ? await acting : acting;
+    const step = this.env.step(actions), { numEnvs } = this.env;
+    // Before anything learns from it or saves it.
+    checkStep(step, { numEnvs, step: this.step + numEnvs });
+    this.#observations = step.observations;
+    this.algorithm.observe(step);
+    this.step += numEnvs;
+    for (const episode of this.#tracker.observe(step)) {
+      this.episodes++;
+      this.#window.push(episode);
+      const logged = { ...episode, step: this.step };
+      this.#loggers.forEach((logger) => logger.writeEpisode?.(logged));
+      await this.#callbacks.notify("onEpisode", this, logged);
+    }
+    if (this.#callbacks.has("onStep")) {
+      await this.#callbacks.notify("onStep", this, step);
+    }
+    const updating = this.algorithm.update();
+    const statistics = updating instanceof Promise ? await updating : updating;
+    if (statistics !== undefined) await this.#updated(statistics);
+    this.#options.progress?.update(this);
+  }
+
+  async #updated(statistics: Statistics): Promise<void> {
+    const { logInterval = 100, guard = isGuardedStatistic } = this.#options;
+    this.updates++;
+    const diverged = divergedStatistic(statistics, guard);
+    if (
+      diverged || this.updates === 1 || this.updates % logInterval === 0
+    ) this.#log(updateRow(this, statistics));
+    if (diverged) throw this.#divergence(diverged);
+    if (this.#callbacks.has("onUpdate")) {
+      await this.#callbacks.notify("onUpdate", this, statistics);
+    }
+  }
+
+  #log(statistics: Statistics): void {
+    if (this.#loggers.length > 0) this.#options.progress?.clear?.();
+    const row = { step: this.step, statistics };
+    for (const logger of this.#loggers) logger.write(row);
+  }
+
+  async #evaluate(): Promise<void> {
+    const {
+      env,
+      everyTimesteps,
+      episodes = 10,
+      deterministic = true,
+      seed = evaluationSeeds(this.#options.seed ?? 0).during,
+      prepare,
+    } = this.#options.evaluation!;
+    const { signal } = this.#options;
+    prepare?.();
+    const { numEnvs } = env;
+    const actor = this.algorithm.policy({ deterministic, numEnvs, seed });
+    let result: EvaluationResult;
+    try {
+      result = await evaluate(actor, env, { episodes, seed, signal });
+    } catch (error) {
+      // Interrupted: it stays due, so that a resumed run makes up for it.
+      if (signal?.aborted) return;
+      throw error;
+    } finally {
+      actor.close?.();
+    }
+    this.#nextEvaluation = nextMultiple(this.step, everyTimesteps);
+    this.#evaluatedAt = this.step;
+    // A checkpoint of this step, written before, does not know of it.
+    this.#savedAt = -1;
+    this.#lastEvaluation = result;
+    this.#log(evaluationRow(this.step, result));
+    const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
+    const improved = result.meanReturn > best;
+    if (improved) {
+      this.#bestEvaluation = result;
+      this.#bestStep = this.step;
+    }
+    await this.#callbacks.notify("onEvaluation", this, result);
+    if (!improved) return;
+    await this.#checkpoint(true);
+    // A second copy, should the best one be damaged.
+    if (this.#nextCheckpoint !== Infinity) await this.#checkpoint();
+  }
+
+  async #checkpoint(best = false): Promise<void> {
+    const { checkpoints } = this.#options;
+    if (checkpoints === undefined) return;
+    const { store, everyTimesteps = Infinity, keepLast = KEEP_LAST } =
+      checkpoints;
+    const state = this.#save();
+    const diverged = divergedArray(state);
+    if (diverged) throw this.#divergence(diverged);
+    // What was logged up to here must be on the disk before the checkpoint is.
+    for (const logger of this.#loggers) logger.flush?.();
+    const notes = { ...checkpoints.notes, logs: saveLogs(this.#loggers) };
+    const info = store.save(this.step, state, { best, keepLast, notes });
+    if (!best) {
+      this.#savedAt = this.step;
+      this.#savedEnd = this.#hasEnded();
+      this.#lastCheckpoint = info.path;
+      this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
+    }
+    await this.#callbacks.notify("onCheckpoint", this, info);
+  }
+
+  #save(): Record<string, StateTree> {
+    return {
+      loop: {
+        step: this.step,
+        updates: this.updates,
+        episodes: this.episodes,
+        elapsedSeconds: this.elapsedSeconds,
+        nextEvaluation: this.#nextEvaluation,
+        evaluatedAt: this.#evaluatedAt,
+        window: this.#window.save(),
+        tracker: this.#tracker.save(),
+        lastEvaluation: saveEvaluation(this.#lastEvaluation),
+        bestEvaluation: saveEvaluation(this.#bestEvaluation),
+        bestStep: this.#bestStep ?? null,
+        stopReason: this.#callbacks.stopReason ?? null,
+        hasEnded: this.#hasEnded(),
+      },
+      callbacks: this.#callbacks.save(),
+      algorithm: this.algorithm.save(),
+      env: this.env.save(),
+      extra: this.#options.extraState?.save() ?? null,
+    };
+  }
+
+  /** Nothing on the disk changes before everything has been restored. */
+  async #resume(state: StateTree): Promise<void> {
+    this.#restore(checkResumable(state));
+    this.#startedAt = this.#now();
+    await this.#callbacks.notify("onStart", this);
+    const { checkpoints, onWarning = () => {} } = this.#options;
+    const { logs } = checkpoints?.store.notes(this.step) ?? {};
+    if (checkpoints !== undefined) {
+      const { store, keepLast = KEEP_LAST } = checkpoints;
+      // First, as the copy of a damaged best one counts among the old.
+      this.#mendBest(store, onWarning);
+      store.truncate(this.step, { keepLast });
+      const { checkpoints: kept } = store.list();
+      // Resumed from the best one, as no other could be read.
+      if (!kept.some(({ step }) => step === this.step)) this.#savedAt = -1;
+    }
+    truncateLogs(this.#loggers, this.step, logs).forEach(onWarning);
+  }
+
+  #restore(parts: ResumableState): void {
+    const { checkpoints, evaluation, extraState } = this.#options;
+    const { loop, callbacks, algorithm, env, extra } = parts;
+    this.#tracker.load(loop.tracker);
+    this.#window.load(loop.window);
+    this.step = this.startStep = this.#savedAt = loop.step as number;
+    this.updates = loop.updates as number;
+    this.episodes = loop.episodes as number;
+    this.#secondsBefore = loop.elapsedSeconds as number;
+    this.#lastEvaluation = loadEvaluation(loop.lastEvaluation);
+    this.#bestEvaluation = loadEvaluation(loop.bestEvaluation);
+    this.#bestStep = loop.bestStep as number ?? undefined;
+    this.#evaluatedAt = loop.evaluatedAt as number;
+    this.#savedEnd = loop.hasEnded as boolean;
+    if (evaluation) {
+      this.#nextEvaluation = Number.isFinite(loop.nextEvaluation)
+        ? loop.nextEvaluation as number
+        : nextMultiple(this.step, evaluation.everyTimesteps);
+    }
+    const { everyTimesteps = Infinity } = checkpoints ?? {};
+    this.#nextCheckpoint = nextMultiple(this.step, everyTimesteps);
+    this.#callbacks.load(callbacks);
+    this.#callbacks.stopReason = loop.stopReason as string ?? undefined;
+    this.algorithm.load(algorithm);
+    checkRestored(algorithm, this.algorithm.save());
+    this.env.load(env);
+    extraState?.load(extra);
+    this.#observations = this.env.observations();
+  }
+
+  /** A best checkpoint that cannot be read is made again from the numbered one of its step. */
+  #mendBest(store: CheckpointStore, warn: (line: string) => void): void {
+    const step = this.#bestStep;
+    if (step === undefined) return;
+    const own = store.notes(this.step);
+    let why: string;
+    try {
+      const best = store.load("best");
+      const isOwn = isSameRun(best.notes, own);
+      // One of a later step is made again there.
+      if (isOwn && best.step >= step) return;
+      why = `Cannot use the best checkpoint: it is of ${
+        isOwn ? `step ${best.step}, expected ${step}` : "another run"
+      }`;
+    } catch (error) {
+      why = messageOf(error);
+    }
+    try {
+      const { state, notes } = store.load(step);
+      if (!isSameRun(notes, own)) throw new SyntaxError("it is of another run");
+      store.save(step, state, { best: true, notes });
+      warn(`${why}; it is made again from the checkpoint of that step`);
+    } catch {
+      warn(`${why}; the best policy, of step ${step}, is lost`);
+    }
+  }
+
+  #divergence(
+    diverged: Pick<Divergence, "statistic" | "value">,
+  ): TrainingDivergedError {
+    const { step, updates } = this;
+    const checkpoint = this.#lastCheckpoint ??
+      this.#options.checkpoints?.store.list().checkpoints.at(-1)?.path;
+    return new TrainingDivergedError({
+      ...diverged,
+      step,
+      updates,
+      checkpoint,
+    });
+  }
+
+  #result(stopReason: string): TrainResult {
+    return {
+      stopReason,
+      step: this.step,
+      updates: this.updates,
+      episodes: this.episodes,
+      meanReturn: this.meanReturn,
+      meanLength: this.meanLength,
+      elapsedSeconds: this.elapsedSeconds,
+      lastEvaluation: this.#lastEvaluation,
+      bestEvaluation: this.#bestEvaluation,
+    };
+  }
+}
+
+/** Notes tell one run from another, but for what its logs hold at a step. */
+function isSameRun(a: CheckpointNotes, b: CheckpointNotes): boolean {
+  return Object.keys(a).every((key) =>
+    key === "logs" || b[key] === undefined ||
+    JSON.stringify(a[key]) === JSON.stringify(b[key])
+  );
 }

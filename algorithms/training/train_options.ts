@@ -1,8 +1,12 @@
 import type { StateTree, VecEnv } from "@bellman/types";
-import type { Callback } from "./callback.ts";
-import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
-import type { Logger } from "./logger.ts";
+import type { Callback } from "./callbacks.ts";
+import type {
+  CheckpointNotes,
+  CheckpointStore,
+} from "./checkpoints/checkpoint_store.ts";
+import type { Logger } from "./logs/logger.ts";
 import type { ProgressReporter } from "./progress.ts";
+import type { EvaluationResult } from "./evaluate.ts";
 
 /**
  * When and how training pauses to evaluate: at every interval, and at the end
@@ -138,4 +142,26 @@ export interface TrainOptions {
    * @default () => performance.now()
    */
   now?: () => number;
+}
+
+/** How a run ended. */
+export interface TrainResult {
+  /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
+  readonly stopReason: string;
+  /** Environment steps taken, over all copies, those before a resume included. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Episodes ended. */
+  readonly episodes: number;
+  /** Mean return of the last episodes, NaN when there was none. */
+  readonly meanReturn: number;
+  /** Mean length of the last episodes, NaN when there was none. */
+  readonly meanLength: number;
+  /** Seconds spent, those before a resume included. */
+  readonly elapsedSeconds: number;
+  /** The last evaluation: of the policy at the end, unless the run was interrupted. */
+  readonly lastEvaluation?: EvaluationResult;
+  /** The evaluation with the highest mean return. */
+  readonly bestEvaluation?: EvaluationResult;
 }

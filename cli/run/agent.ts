@@ -1,12 +1,13 @@
 import {
   evaluate,
   type EvaluationResult,
+  type PlottedAgent,
+  QFPolicyPlotter,
   type RunFolder,
 } from "@bellman/training";
 import type { Session } from "./session.ts";
 import { copiesFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
-import { type PlottedAgent, QFPolicyPlotter } from "@bellman/sac";
 import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
 

@@ -1,8 +1,8 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /** Prints how many turns of the event loop go by before a signal is heard. */
-import { Breather } from "../_breather.ts";
+import { EventLoopBreak } from "../event_loop.ts";
 
-const breather = new Breather();
+const turn = new EventLoopBreak();
 const cell = new Int32Array(new SharedArrayBuffer(4));
 let isHeard = false;
 Deno.addSignalListener("SIGUSR2", () => isHeard = true);
@@ -15,7 +15,7 @@ for (let round = 0; round < 6; round++) {
   while (!isHeard && turns < 100) {
     // Steps and updates hold the thread.
     Atomics.wait(cell, 0, 0, 40);
-    await breather.breathe();
+    await turn.take();
     turns++;
   }
   counts.push(turns);

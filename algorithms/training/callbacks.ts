@@ -1,0 +1,317 @@
+import type {
+  Algorithm,
+  Awaitable,
+  StateTree,
+  Statistics,
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
+import type { CheckpointInfo } from "./checkpoints/checkpoint_store.ts";
+import type { EvaluationResult } from "./evaluate.ts";
+import type { LoggedEpisode } from "./logs/logger.ts";
+import type { TrainResult } from "./train_options.ts";
+
+/** A wish to end training, made by {@link stop}. */
+export interface StopRequest {
+  /** Marks the value. */
+  readonly action: "stop";
+  /** Why, in a few words; becomes the result's `stopReason`. */
+  readonly reason: string;
+}
+
+/**
+ * What a callback may return: nothing, `"stop"` (the callback's name is then
+ * the reason), or a {@link StopRequest}.
+ */
+export type CallbackResult = void | "stop" | StopRequest;
+
+/** What a callback can see of the run. The numbers are those of the moment. */
+export interface TrainContext {
+  /** The algorithm that is trained. */
+  readonly algorithm: Algorithm;
+  /** The environment that it is trained in. */
+  readonly env: VecEnv;
+  /** Environment steps taken so far, over all copies. */
+  readonly step: number;
+  /** Environment steps at which the run ends. */
+  readonly totalTimesteps: number;
+  /** Updates made so far. */
+  readonly updates: number;
+  /** Episodes ended so far. */
+  readonly episodes: number;
+  /** Seconds spent in training, those before a resume included. */
+  readonly elapsedSeconds: number;
+  /** Mean return of the last episodes, NaN while there is none. */
+  readonly meanReturn: number;
+  /** Mean length of the last episodes, NaN while there is none. */
+  readonly meanLength: number;
+}
+
+/**
+ * Something told of what happens in training. Each method is optional, may
+ * return a promise, and may ask for the end by returning {@link stop}.
+ */
+export interface Callback {
+  /** Names the callback in checkpoints and stop reasons. */
+  readonly name?: string;
+  /** Before the first step, or the first one after a resume: everything is restored, nothing on the disk has changed. */
+  onStart?(context: TrainContext): Awaitable<CallbackResult>;
+  /** After each step of all copies. */
+  onStep?(
+    context: TrainContext,
+    step: VecStep,
+  ): Awaitable<CallbackResult>;
+  /** After each ended episode. */
+  onEpisode?(
+    context: TrainContext,
+    episode: LoggedEpisode,
+  ): Awaitable<CallbackResult>;
+  /** After each update, with its statistics. */
+  onUpdate?(
+    context: TrainContext,
+    statistics: Statistics,
+  ): Awaitable<CallbackResult>;
+  /** After each evaluation. */
+  onEvaluation?(
+    context: TrainContext,
+    evaluation: EvaluationResult,
+  ): Awaitable<CallbackResult>;
+  /** After each checkpoint that was written. */
+  onCheckpoint?(
+    context: TrainContext,
+    checkpoint: CheckpointInfo,
+  ): Awaitable<CallbackResult>;
+  /** After the last step and the last checkpoint. */
+  onEnd?(context: TrainContext, result: TrainResult): Awaitable<void>;
+  /** State to keep in checkpoints. */
+  save?(): StateTree;
+  /** Continues from a state that `save` gave. */
+  load?(state: StateTree): void;
+}
+
+/**
+ * A wish to end training, for a callback to return.
+ *
+ * @param reason Why, in a few words; becomes the result's `stopReason`.
+ * @returns The request.
+ *
+ * @example
+ * ```ts
+ * import { type Callback, stop } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const once: Callback = { onUpdate: () => stop("one update is enough") };
+ * assertEquals(stop("why"), { action: "stop", reason: "why" });
+ * assertEquals(typeof once.onUpdate, "function");
+ * ```
+ */
+export function stop(reason: string): StopRequest {
+  return { action: "stop", reason };
+}
+
+/** The hooks whose result may ask for the end. */
+type Hook =
+  | "onStart"
+  | "onStep"
+  | "onEpisode"
+  | "onUpdate"
+  | "onEvaluation"
+  | "onCheckpoint";
+
+type Listener = (
+  context: TrainContext,
+  event: unknown,
+) => CallbackResult | Promise<CallbackResult>;
+
+/** Tells callbacks what happens, and remembers the first wish to stop. */
+export class CallbackList {
+  /** The first reason given. */
+  stopReason: string | undefined;
+  #callbacks: readonly Callback[];
+  #names: readonly string[];
+
+  constructor(callbacks: readonly Callback[]) {
+    this.#callbacks = callbacks;
+    this.#names = uniqueNames(callbacks, "callback");
+  }
+
+  /** Whether anyone listens; without this, each step would wait for nobody. */
+  has(hook: Hook): boolean {
+    return this.#callbacks.some((callback) => callback[hook] !== undefined);
+  }
+
+  async notify(
+    hook: Hook,
+    context: TrainContext,
+    event?: unknown,
+  ): Promise<void> {
+    for (let i = 0; i < this.#callbacks.length; i++) {
+      const callback = this.#callbacks[i];
+      const listener = callback[hook] as Listener | undefined;
+      if (listener === undefined) continue;
+      const called = listener.call(callback, context, event);
+      const result = called instanceof Promise ? await called : called;
+      if (!result) continue;
+      this.stopReason ??= result === "stop" ? this.#names[i] : result.reason;
+    }
+  }
+
+  save(): StateTree {
+    const states: Record<string, StateTree> = {};
+    this.#callbacks.forEach((callback, i) => {
+      if (callback.save) states[this.#names[i]] = callback.save();
+    });
+    return states;
+  }
+
+  /** Callbacks that the state does not know begin anew. */
+  load(state: StateTree): void {
+    const states = state as Record<string, StateTree>;
+    this.#callbacks.forEach((callback, i) => {
+      const name = this.#names[i];
+      if (Object.hasOwn(states, name)) callback.load?.(states[name]);
+    });
+  }
+}
+
+/** Names by which states are saved; the second of a name gets a number. */
+export function uniqueNames(
+  things: readonly { readonly name?: string }[],
+  fallback: string,
+): string[] {
+  const counts = new Map<string, number>();
+  return things.map(({ name = fallback }) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count === 1 ? name : `${name} ${count}`;
+  });
+}
+
+/** Options of {@link stopOnNoImprovement}. */
+export interface NoImprovementOptions {
+  /**
+   * Evaluations without an improvement after which to stop.
+   *
+   * @default 5
+   */
+  patience?: number;
+  /**
+   * How much higher than the best one a mean return must be to count, in units of return.
+   *
+   * @default 0
+   */
+  minDelta?: number;
+}
+
+/**
+ * Ends training when an evaluation's mean return reaches a threshold.
+ *
+ * @param threshold The mean return that is enough.
+ * @returns A callback for {@link train}.
+ *
+ * @example
+ * ```ts
+ * import { stopOnRewardThreshold, summarizeEpisodes } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const callback = stopOnRewardThreshold(475);
+ * const ask = (value: number) =>
+ *   callback.onEvaluation!({} as never, summarizeEpisodes([value], [1]));
+ * assertEquals(ask(474), undefined);
+ * assertEquals(ask(475), { action: "stop", reason: "mean return 475 reached 475" });
+ * ```
+ */
+export function stopOnRewardThreshold(threshold: number): Callback {
+  return {
+    name: "reward threshold",
+    onEvaluation: (_context, { meanReturn }) =>
+      meanReturn >= threshold
+        ? stop(`mean return ${short(meanReturn)} reached ${threshold}`)
+        : undefined,
+  };
+}
+
+/**
+ * Ends training when evaluations no longer improve. The count goes on over a
+ * resume.
+ *
+ * @param options Patience and smallest improvement.
+ * @returns A callback for {@link train}.
+ * @throws {RangeError} When the patience is not a whole number of at least 1.
+ *
+ * @example
+ * ```ts
+ * import { stopOnNoImprovement, summarizeEpisodes } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const callback = stopOnNoImprovement({ patience: 2 });
+ * const ask = (value: number) =>
+ *   callback.onEvaluation!({} as never, summarizeEpisodes([value], [1]));
+ * assertEquals([ask(10), ask(9)], [undefined, undefined]);
+ * assertEquals(ask(10), {
+ *   action: "stop",
+ *   reason: "no improvement over 10 in 2 evaluations",
+ * });
+ * ```
+ */
+export function stopOnNoImprovement(
+  options: NoImprovementOptions = {},
+): Callback {
+  const { patience = 5, minDelta = 0 } = options;
+  if (!Number.isInteger(patience) || patience < 1) {
+    throw new RangeError(
+      `Cannot stop with patience ${patience}: it must be a whole number of at least 1`,
+    );
+  }
+  let best = -Infinity;
+  let misses = 0;
+  return {
+    name: "no improvement",
+    onEvaluation(_context, { meanReturn }) {
+      if (meanReturn > best + (best === -Infinity ? 0 : minDelta)) {
+        best = meanReturn;
+        misses = 0;
+      } else if (++misses >= patience) {
+        return stop(
+          `no improvement over ${short(best)} in ${misses} evaluations`,
+        );
+      }
+    },
+    save: () => ({ best, misses }),
+    load(state) {
+      ({ best, misses } = state as { best: number; misses: number });
+    },
+  };
+}
+
+/**
+ * Ends training after a time, that before a resume included.
+ *
+ * @param seconds How long, in seconds.
+ * @returns A callback for {@link train}.
+ *
+ * @example
+ * ```ts
+ * import { stopAfterSeconds, type TrainContext } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const callback = stopAfterSeconds(60);
+ * const ask = (elapsedSeconds: number) =>
+ *   callback.onStep!({ elapsedSeconds } as TrainContext, {} as never);
+ * assertEquals(ask(59), undefined);
+ * assertEquals(ask(60), { action: "stop", reason: "60 seconds are over" });
+ * ```
+ */
+export function stopAfterSeconds(seconds: number): Callback {
+  return {
+    name: "time limit",
+    onStep: ({ elapsedSeconds }) =>
+      elapsedSeconds >= seconds
+        ? stop(`${seconds} seconds are over`)
+        : undefined,
+  };
+}
+
+function short(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}

@@ -1,0 +1,359 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { temporarySuffix, writeAtomically } from "../_atomic_file.ts";
+import {
+  manifestText,
+  messageOf,
+  notesOf,
+  readCheckpoint,
+  readManifest,
+} from "./_checkpoint_manifest.ts";
+import { encodeSafetensors } from "../safetensors.ts";
+import { splitState } from "../_state_json.ts";
+import type { StateTree } from "@bellman/types";
+
+/** Options of {@link CheckpointStore.save}. */
+export interface SaveOptions {
+  /**
+   * Keep it as the best one, apart from the numbered ones and in place of the former best.
+   *
+   * @default false
+   */
+  best?: boolean;
+  /**
+   * How many numbered checkpoints to keep, this one included; that of the best one's step is kept beside them.
+   *
+   * @default Infinity
+   */
+  keepLast?: number;
+  /**
+   * Plain values to keep beside the state, such as the run's configuration.
+   *
+   * @default {}
+   */
+  notes?: CheckpointNotes;
+}
+
+/** Plain values beside the state of a checkpoint: what JSON holds as it is. */
+export type CheckpointNotes = Readonly<Record<string, StateTree>>;
+
+/** Options of {@link CheckpointStore.load}. */
+export interface LoadOptions {
+  /**
+   * With `"latest"`: only checkpoints of earlier steps, such as those before one that could not be restored.
+   *
+   * @default Infinity
+   */
+  before?: number;
+}
+
+/** A checkpoint on the disk. */
+export interface CheckpointInfo {
+  /** Environment steps at which it was made. */
+  readonly step: number;
+  /** Path of its manifest. */
+  readonly path: string;
+  /** Whether it is the one kept as the best. */
+  readonly best: boolean;
+}
+
+/** A checkpoint with its state. */
+export interface Checkpoint extends CheckpointInfo {
+  /** What was saved. */
+  readonly state: StateTree;
+  /** What was noted beside it. */
+  readonly notes: CheckpointNotes;
+  /** One line for each newer checkpoint that could not be read. */
+  readonly warnings: readonly string[];
+}
+
+/** The checkpoints of a folder. */
+export interface CheckpointList {
+  /** The numbered ones, oldest first. */
+  readonly checkpoints: readonly CheckpointInfo[];
+  /** The best one. */
+  readonly best?: CheckpointInfo;
+  /** One line for each broken one. */
+  readonly warnings: readonly string[];
+}
+
+const numbered = /^step_(\d+)\.json$/;
+const bestManifest = "best.json";
+
+/**
+ * Checkpoints in a folder. Each is two files: the arrays in the safetensors
+ * format (`step_000012345.safetensors`) and a manifest (`.json`) with the other
+ * values, the step, the length and SHA-256 of the arrays, and the SHA-256 of
+ * itself: a checkpoint of which one bit has changed is not loaded.
+ *
+ * Both are written to temporary files, flushed and renamed, the manifest last:
+ * whenever the process dies, the checkpoints that had been complete can be
+ * loaded. One process at a time may write to a folder.
+ *
+ * @example
+ * ```ts
+ * import { CheckpointStore } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const store = new CheckpointStore(await Deno.makeTempDir());
+ * store.save(80, { params: { bias: new Float32Array([1, 2]) } });
+ * store.save(160, { params: { bias: new Float32Array([3, 4]) } });
+ *
+ * const { step, state } = store.load("latest");
+ * assertEquals(step, 160);
+ * assertEquals(state, { params: { bias: new Float32Array([3, 4]) } });
+ * ```
+ */
+export class CheckpointStore {
+  /** The folder. */
+  readonly dir: string;
+
+  /**
+   * Names the folder of checkpoints.
+   *
+   * @param dir The folder; it is made with the first checkpoint.
+   */
+  constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  /**
+   * Saves a state.
+   *
+   * @param step Environment steps taken.
+   * @param state What to save.
+   * @param options Whether it is the best, and how many to keep.
+   * @returns Where it is.
+   * @throws {RangeError} When `step` is not a whole number of at least 0.
+   * @throws {TypeError} When the state holds something that cannot be saved.
+   */
+  save(
+    step: number,
+    state: StateTree,
+    options: SaveOptions = {},
+  ): CheckpointInfo {
+    if (!Number.isSafeInteger(step) || step < 0) {
+      throw new RangeError(
+        `Cannot save a checkpoint at step ${step}: it must be a whole number of at least 0`,
+      );
+    }
+    const { best = false, keepLast = Infinity, notes = {} } = options;
+    const { json, tensors } = splitState(state);
+    const plain = splitState(notes);
+    if (plain.tensors.size > 0) {
+      throw new TypeError(
+        `Cannot save the array '${
+          [...plain.tensors.keys()][0]
+        }' among the notes: they are plain values`,
+      );
+    }
+    const arrays = encodeSafetensors(tensors, { step: String(step) });
+    mkdirSync(this.dir, { recursive: true });
+    this.#removeLeftovers();
+    const stem = `step_${String(step).padStart(9, "0")}`;
+    const path = join(this.dir, best ? bestManifest : `${stem}.json`);
+    const file = this.#writeArrays(
+      arrays,
+      best ? stem.replace("step", "best") : stem,
+      path,
+    );
+    const manifest = { step, file, arrays, state: json, notes: plain.json };
+    writeAtomically(path, manifestText(manifest));
+    if (!best) this.#keepLast(keepLast);
+    this.#removeLeftovers();
+    return { step, path, best };
+  }
+
+  /**
+   * Loads a checkpoint.
+   *
+   * @param which A step, the latest one that can be read, or the best one. Where no numbered one can be read,
+   *   the best one is the latest, too.
+   * @param options A step that the latest one must be before.
+   * @returns The checkpoint, with a warning for each newer one that is broken.
+   * @throws {SyntaxError} When the wanted checkpoint is broken.
+   * @throws {RangeError} When there is none.
+   */
+  load(
+    which: number | "latest" | "best" = "latest",
+    options: LoadOptions = {},
+  ): Checkpoint {
+    if (which === "latest") return this.#loadLatest(options);
+    const path = which === "best"
+      ? join(this.dir, bestManifest)
+      : this.#numbered().find(({ step }) => step === which)?.path;
+    if (path === undefined || !existsSync(path)) {
+      const steps = this.#numbered().map(({ step }) => step).join(", ");
+      throw new RangeError(
+        which === "best"
+          ? `Cannot load the best checkpoint: ${this.dir} has none`
+          : `Cannot load the checkpoint of step ${which}: ${this.dir} has ${
+            steps || "none"
+          }`,
+      );
+    }
+    return {
+      ...readCheckpoint(path),
+      path,
+      best: which === "best",
+      warnings: [],
+    };
+  }
+
+  /**
+   * Lists what is there. Broken checkpoints are left out and described in
+   * `warnings`. The arrays are not read: their hash is checked on loading.
+   *
+   * @returns The numbered ones, the best one, and warnings.
+   */
+  list(): CheckpointList {
+    const warnings: string[] = [];
+    const good = ({ path }: { path: string }) => {
+      try {
+        readManifest(path);
+        return true;
+      } catch (error) {
+        warnings.push(messageOf(error));
+        return false;
+      }
+    };
+    const checkpoints = this.#numbered().filter(good);
+    const path = join(this.dir, bestManifest);
+    const best = existsSync(path) && good({ path })
+      ? { step: readManifest(path).step, path, best: true }
+      : undefined;
+    return { checkpoints, best, warnings };
+  }
+
+  /**
+   * Removes the numbered checkpoints after a step: a run that goes on from
+   * there makes them anew. The best one stays.
+   *
+   * @param step The last step to keep.
+   * @param options How many of those up to there are kept, as in `save`: all by default.
+   */
+  truncate(step: number, options: { keepLast?: number } = {}): void {
+    for (const info of this.#numbered()) {
+      // A folder of such a name is none of ours.
+      const isOurs = lstatSync(info.path).isFile();
+      if (info.step > step && isOurs) rmSync(info.path);
+    }
+    // A process that was killed between writing one and removing another.
+    this.#keepLast(options.keepLast ?? Infinity);
+    this.#removeLeftovers();
+  }
+
+  /**
+   * Reads what was noted beside the checkpoint of a step; its arrays are not read.
+   *
+   * @param step Its step.
+   * @returns The notes; none where there is no such checkpoint.
+   */
+  notes(step: number): CheckpointNotes {
+    const { checkpoints, best } = this.list();
+    const found = [...checkpoints, best].find((info) => info?.step === step);
+    return found === undefined ? {} : notesOf(readManifest(found.path));
+  }
+
+  #loadLatest({ before = Infinity }: LoadOptions): Checkpoint {
+    const warnings: string[] = [];
+    const numbered = this.#numbered().reverse()
+      .filter(({ step }) => step < before);
+    for (const { path } of numbered) {
+      try {
+        return { ...readCheckpoint(path), path, best: false, warnings };
+      } catch (error) {
+        warnings.push(messageOf(error));
+      }
+    }
+    try {
+      const best = this.load("best");
+      if (best.step < before) {
+        const line = `${this.dir} has no other checkpoint than the best`;
+        return { ...best, warnings: warnings.length > 0 ? warnings : [line] };
+      }
+    } catch {
+      // What is wrong with the others is what matters.
+    }
+    if (warnings.length > 0) throw new SyntaxError(warnings[0]);
+    throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
+  }
+
+  #names(): string[] {
+    return existsSync(this.dir) ? readdirSync(this.dir) : [];
+  }
+
+  #numbered(): CheckpointInfo[] {
+    return this.#names().flatMap((name) => {
+      const match = numbered.exec(name);
+      return match
+        ? [{ step: +match[1], path: join(this.dir, name), best: false }]
+        : [];
+    }).sort((a, b) => a.step - b.step);
+  }
+
+  /**
+   * Writes arrays under their name. That of a checkpoint that is replaced stays
+   * whole until its manifest is, so others than its own get another name; the
+   * same, of a run that was killed and came here again, are there already.
+   */
+  #writeArrays(bytes: Uint8Array, stem: string, manifest: string): string {
+    for (let n = 1;; n++) {
+      const name = n === 1 ? `${stem}.safetensors` : `${stem}-${n}.safetensors`;
+      const path = join(this.dir, name);
+      if (existsSync(path)) {
+        if (readFileSync(path).equals(bytes)) return name;
+        if (isWhole(manifest)) continue;
+      }
+      writeAtomically(path, bytes);
+      return name;
+    }
+  }
+
+  /** Removes the oldest good ones, but that of the best one's step, its second copy; broken ones are not counted. */
+  #keepLast(count: number): void {
+    const { checkpoints, best } = this.list();
+    const excess = Math.max(0, checkpoints.length - Math.max(1, count));
+    for (const { path, step } of checkpoints.slice(0, excess)) {
+      if (step !== best?.step) rmSync(path);
+    }
+  }
+
+  /** Removes what a process that died left behind, and arrays whose manifest is gone. */
+  #removeLeftovers(): void {
+    const names = this.#names();
+    const used = new Set<string>();
+    for (const name of names) {
+      if (!numbered.test(name) && name !== bestManifest) continue;
+      try {
+        used.add(readManifest(join(this.dir, name)).file);
+      } catch {
+        // Broken, as list() tells; the arrays of its name may still be of use.
+        used.add(name.replace(/json$/, "safetensors"));
+      }
+    }
+    for (const name of names) {
+      const ours = /^(step|best)/.test(name);
+      const orphan = name.endsWith(".safetensors") && !used.has(name);
+      if (ours && (orphan || name.endsWith(temporarySuffix))) {
+        rmSync(join(this.dir, name), { force: true });
+      }
+    }
+  }
+}
+
+function isWhole(manifest: string): boolean {
+  try {
+    readCheckpoint(manifest);
+    return true;
+  } catch {
+    return false;
+  }
+}

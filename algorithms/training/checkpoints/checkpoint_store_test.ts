@@ -1,0 +1,357 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { CheckpointStore } from "./checkpoint_store.ts";
+import type { StateTree } from "@bellman/types";
+import { runAndKill } from "../testdata/kill.ts";
+
+const state = (value: number): StateTree => ({
+  value,
+  values: new Float32Array([value, value]),
+});
+
+function withStore(
+  body: (store: CheckpointStore, dir: string) => void | Promise<void>,
+): () => Promise<void> {
+  return async () => {
+    const dir = await Deno.makeTempDir();
+    try {
+      await body(new CheckpointStore(dir), dir);
+    } finally {
+      await Deno.remove(dir, { recursive: true });
+    }
+  };
+}
+
+const names = (dir: string) =>
+  [...Deno.readDirSync(dir)].map(({ name }) => name).sort();
+
+Deno.test(
+  "a checkpoint is two files",
+  withStore((store, dir) => {
+    const info = store.save(12345, state(1));
+    assertEquals(info, {
+      step: 12345,
+      path: `${dir}/step_000012345.json`,
+      best: false,
+    });
+    assertEquals(names(dir), [
+      "step_000012345.json",
+      "step_000012345.safetensors",
+    ]);
+    const { state: loaded, step, warnings } = store.load(12345);
+    assertEquals({ loaded, step, warnings }, {
+      loaded: state(1),
+      step: 12345,
+      warnings: [],
+    });
+  }),
+);
+
+Deno.test(
+  "the last ones are kept, and the best apart",
+  withStore((store, dir) => {
+    store.save(10, state(10), { keepLast: 2 });
+    store.save(10, state(10), { best: true });
+    for (const step of [20, 30, 1_000_000_000]) {
+      store.save(step, state(step), { keepLast: 2 });
+    }
+    const { checkpoints, best, warnings } = store.list();
+    // That of the best one's step is its second copy.
+    assertEquals(checkpoints.map(({ step }) => step), [10, 30, 1_000_000_000]);
+    assertEquals(best, { step: 10, path: `${dir}/best.json`, best: true });
+    assertEquals(warnings, []);
+    assertEquals(store.load("best").state, state(10));
+    assertEquals(store.load().step, 1_000_000_000);
+    assertEquals(store.load("latest", { before: 30 }).step, 10);
+    store.save(30, state(30), { best: true });
+    store.save(1_000_000_001, state(1), { keepLast: 2 });
+    assertEquals(store.load("best").step, 30);
+    assertEquals(names(dir), [
+      "best.json",
+      "best_000000030.safetensors",
+      "step_000000030.json",
+      "step_000000030.safetensors",
+      "step_1000000000.json",
+      "step_1000000000.safetensors",
+      "step_1000000001.json",
+      "step_1000000001.safetensors",
+    ]);
+  }),
+);
+
+Deno.test(
+  "a step saved again replaces the former",
+  withStore((store, dir) => {
+    store.save(10, state(1));
+    store.save(10, state(2));
+    assertEquals(store.load(10).state, state(2));
+    assertEquals(names(dir).length, 2);
+    store.save(10, state(3));
+    assertEquals(store.load(10).state, state(3));
+    assertEquals(names(dir).length, 2);
+  }),
+);
+
+Deno.test(
+  "a best one that is made again keeps its name",
+  withStore((store, dir) => {
+    const save = (value: number) =>
+      store.save(10, state(value), { best: true });
+    save(1);
+    const wanted = names(dir);
+    assertEquals(wanted, ["best.json", "best_000000010.safetensors"]);
+    save(1);
+    assertEquals(names(dir), wanted);
+    // A process died before it wrote the manifest.
+    Deno.removeSync(`${dir}/best.json`);
+    save(1);
+    assertEquals(names(dir), wanted);
+    Deno.truncateSync(`${dir}/best_000000010.safetensors`, 8);
+    save(1);
+    assertEquals(names(dir), wanted);
+    assertEquals(store.load("best").state, state(1));
+    // Another state may not touch the former before its manifest is there.
+    save(2);
+    assertEquals(names(dir), ["best.json", "best_000000010-2.safetensors"]);
+    assertEquals(store.load("best").state, state(2));
+  }),
+);
+
+Deno.test(
+  "where no numbered one can be read, the best one is the latest",
+  withStore((store, dir) => {
+    store.save(10, state(10), { best: true, notes: { a: 1 } });
+    const { warnings, ...only } = store.load();
+    assertEquals([only.step, only.best, only.state], [10, true, state(10)]);
+    assertEquals(warnings, [`${dir} has no other checkpoint than the best`]);
+    assertEquals(store.notes(10), { a: 1 });
+    store.save(5, state(5));
+    assertEquals(store.load().step, 5);
+    Deno.truncateSync(`${dir}/step_000000005.json`, 9);
+    assertEquals(store.load().step, 10);
+    assertEquals(store.load().warnings.length, 1);
+    assertThrows(() => store.load("latest", { before: 10 }), SyntaxError);
+  }),
+);
+
+Deno.test(
+  "notes stand beside the state",
+  withStore((store) => {
+    const notes = { text: "seed: 1\n", rate: -0, list: [NaN, null] };
+    store.save(10, state(1), { notes });
+    store.save(20, state(2));
+    assertEquals([store.notes(10), store.load(10).notes], [notes, notes]);
+    assertEquals([store.notes(20), store.notes(30)], [{}, {}]);
+    assertThrows(
+      () => store.save(30, null, { notes: { a: [new Float32Array(1)] } }),
+      TypeError,
+      "Cannot save the array 'a/0' among the notes: they are plain values",
+    );
+  }),
+);
+
+Deno.test(
+  "what a process that died left behind is removed, foreign files stay",
+  withStore((store, dir) => {
+    for (
+      const name of [
+        "step_000000005.safetensors",
+        "step_000000006.json.tmp",
+        "notes.safetensors",
+      ]
+    ) Deno.writeTextFileSync(`${dir}/${name}`, "");
+    store.save(10, state(1));
+    assertEquals(names(dir), [
+      "notes.safetensors",
+      "step_000000010.json",
+      "step_000000010.safetensors",
+    ]);
+  }),
+);
+
+const damages: [string, (dir: string) => void, string][] = [
+  [
+    "arrays cut",
+    (dir) => Deno.truncateSync(`${dir}/step_000000020.safetensors`, 20),
+    "step_000000020.safetensors has 20 bytes, wanted",
+  ],
+  [
+    "arrays gone",
+    (dir) => Deno.removeSync(`${dir}/step_000000020.safetensors`),
+    "step_000000020.safetensors is missing",
+  ],
+  [
+    "manifest cut",
+    (dir) => Deno.truncateSync(`${dir}/step_000000020.json`, 20),
+    "it is not JSON",
+  ],
+  [
+    "another JSON",
+    (dir) => Deno.writeTextFileSync(`${dir}/step_000000020.json`, "null"),
+    "it is no manifest",
+  ],
+  [
+    "another version",
+    (dir) => edit(dir, (text) => text.replace('"version": 2', '"version": 1')),
+    "it has format version 1, wanted 2",
+  ],
+  [
+    "a file elsewhere",
+    (dir) => edit(dir, (text) => text.replace('"file": "', '"file": "../')),
+    "its step or file name is damaged",
+  ],
+  [
+    "another step",
+    (dir) => edit(dir, (text) => text.replace('"step": 20', '"step": 60')),
+    "its content does not have the hash it should",
+  ],
+  [
+    "a changed number of the state",
+    (dir) => edit(dir, (text) => text.replace('"value": 20', '"value": 28')),
+    "its content does not have the hash it should",
+  ],
+  [
+    "another checkpoint's manifest",
+    (dir) =>
+      Deno.copyFileSync(
+        `${dir}/step_000000010.json`,
+        `${dir}/step_000000020.json`,
+      ),
+    "it is of step 10",
+  ],
+  [
+    "a folder in its place",
+    (dir) => {
+      Deno.removeSync(`${dir}/step_000000020.json`);
+      Deno.mkdirSync(`${dir}/step_000000020.json`);
+    },
+    "it is a folder",
+  ],
+];
+
+function edit(dir: string, change: (text: string) => string): void {
+  const path = `${dir}/step_000000020.json`;
+  Deno.writeTextFileSync(path, change(Deno.readTextFileSync(path)));
+}
+
+for (const [name, damage, message] of damages) {
+  Deno.test(
+    `a broken checkpoint is passed over with a warning: ${name}`,
+    withStore((store, dir) => {
+      store.save(10, state(10));
+      store.save(20, state(20));
+      damage(dir);
+      const { checkpoints, warnings } = store.list();
+      assertEquals(checkpoints.map(({ step }) => step), [10]);
+      assertEquals(warnings.length, 1);
+      assert(warnings[0].includes(message), warnings[0]);
+      assertEquals(warnings[0].split("\n").length, 1);
+      const loaded = store.load("latest");
+      assertEquals([loaded.step, loaded.warnings], [10, warnings]);
+      assertThrows(() => store.load(20), SyntaxError, message);
+    }),
+  );
+}
+
+Deno.test(
+  "no changed bit of a manifest changes what is loaded",
+  withStore((store, dir) => {
+    store.save(10, state(10));
+    store.save(20, { ...state(20) as Record<string, StateTree>, odd: NaN });
+    const path = `${dir}/step_000000020.json`;
+    const bytes = Deno.readFileSync(path);
+    const wanted = store.load();
+    let [tried, found] = [0, 0];
+    for (let bit = 0; bit < 8 * bytes.length; bit += 7, tried++) {
+      bytes[bit >> 3] ^= 1 << (bit & 7);
+      Deno.writeFileSync(path, bytes);
+      const { warnings, ...loaded } = store.load();
+      // Between the values there may be other spaces.
+      if (warnings.length === 0) assertEquals({ ...loaded, warnings }, wanted);
+      else found++;
+      bytes[bit >> 3] ^= 1 << (bit & 7);
+    }
+    assert(found > 0.9 * tried, `${found} of ${tried} were found`);
+  }),
+);
+
+Deno.test(
+  "changed values are found by their hash",
+  withStore((store, dir) => {
+    store.save(10, state(10));
+    store.save(20, state(20));
+    const path = `${dir}/step_000000020.safetensors`;
+    const bytes = Deno.readFileSync(path);
+    bytes[bytes.length - 1] ^= 1;
+    Deno.writeFileSync(path, bytes);
+    const { step, warnings } = store.load();
+    assertEquals([step, warnings.length], [10, 1]);
+    assertThrows(
+      () => store.load(20),
+      SyntaxError,
+      "step_000000020.safetensors does not have the hash it should",
+    );
+  }),
+);
+
+Deno.test(
+  "truncating removes later checkpoints, not the best one",
+  withStore((store, dir) => {
+    for (const step of [10, 20, 30]) store.save(step, state(step));
+    store.save(30, state(30), { best: true });
+    store.truncate(20);
+    assertEquals(store.list().checkpoints.map(({ step }) => step), [10, 20]);
+    assertEquals(store.load("best").step, 30);
+    assertEquals(names(dir).length, 6);
+    // A process that was killed had not removed the older one yet.
+    store.truncate(20, { keepLast: 1 });
+    assertEquals(store.list().checkpoints.map(({ step }) => step), [20]);
+  }),
+);
+
+Deno.test(
+  "what is not there is said in one line",
+  withStore((store, dir) => {
+    assertThrows(
+      () => store.load(),
+      RangeError,
+      `Cannot load a checkpoint: ${dir} has none`,
+    );
+    assertThrows(
+      () => store.load("best"),
+      RangeError,
+      `Cannot load the best checkpoint: ${dir} has none`,
+    );
+    store.save(10, state(10));
+    assertThrows(
+      () => store.load(11),
+      RangeError,
+      `Cannot load the checkpoint of step 11: ${dir} has 10`,
+    );
+    assertThrows(() => store.save(1.5, null), RangeError, "at step 1.5");
+  }),
+);
+
+Deno.test(
+  "a writer killed at any moment leaves its last checkpoints whole",
+  withStore(async (store, dir) => {
+    for (let i = 0; i < 8; i++) {
+      const { output } = await runAndKill(
+        "save_process.ts",
+        [dir],
+        20 + 17 * i,
+      );
+      // The last line may be a part of a number.
+      const reported = Number(output.split("\n").at(-2));
+      const latest = store.load("latest");
+      const best = store.load("best");
+      assertEquals(store.list().warnings, []);
+      for (const { step, state } of [latest, best]) {
+        assert(step >= reported, `${step} after ${reported} was saved`);
+        assertEquals(state, {
+          step,
+          values: new Float32Array(50_000).fill(step),
+        });
+      }
+    }
+  }),
+);

@@ -1,0 +1,427 @@
+import type { Batch, StateTree, Statistics } from "@bellman/types";
+import { isStateRecord, isTypedArray } from "./state_tree.ts";
+
+/** The range that settings must lie in. */
+export interface SettingsRange {
+  /** The least number. */
+  readonly minimum: number;
+  /**
+   * The largest number.
+   *
+   * @default Infinity
+   */
+  readonly maximum?: number;
+  /**
+   * Whether numbers must be whole.
+   *
+   * @default false
+   */
+  readonly whole?: boolean;
+  /**
+   * Whether the minimum itself is out of the range.
+   *
+   * @default false
+   */
+  readonly aboveMinimum?: boolean;
+}
+
+/**
+ * Throws unless numbers of a configuration lie in a range.
+ *
+ * @param settings Numbers by the names of their settings.
+ * @param range The range, and whose settings they are.
+ * @throws {RangeError} With the first setting that does not.
+ *
+ * @example
+ * ```ts
+ * import { checkSettings } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => checkSettings({ gamma: 2 }, { of: "A2C", minimum: 0, maximum: 1 }),
+ *   RangeError,
+ *   "Cannot run A2C with gamma = 2: expected a number from 0 to 1",
+ * );
+ * ```
+ */
+export function checkSettings(
+  settings: Readonly<Record<string, number>>,
+  range: SettingsRange & { readonly of: string },
+): void {
+  const { of, minimum, maximum = Infinity, whole, aboveMinimum } = range;
+  for (const [name, value] of Object.entries(settings)) {
+    const isEnough = aboveMinimum ? value > minimum : value >= minimum;
+    if (isEnough && value <= maximum && (!whole || Number.isInteger(value))) {
+      continue;
+    }
+    throw new RangeError(
+      `Cannot run ${of} with ${name} = ${value}: expected a ${
+        whole ? "whole number" : "number"
+      } ${inWords(range)}`,
+    );
+  }
+}
+
+function inWords(
+  { minimum, maximum = Infinity, aboveMinimum }: SettingsRange,
+): string {
+  const least = aboveMinimum ? `above ${minimum}` : `of at least ${minimum}`;
+  if (maximum === Infinity) return least;
+  return aboveMinimum
+    ? `${least} and at most ${maximum}`
+    : `from ${minimum} to ${maximum}`;
+}
+
+/** A step as algorithms take it in; observations of any space. */
+export interface ObservedStep {
+  /** Observations after the step, `[numEnvs, ...]`. */
+  readonly observations: unknown;
+  /** Rewards, `[numEnvs]`. */
+  readonly rewards: ArrayLike<number>;
+  /** 1 where the episode reached an end state, `[numEnvs]`. */
+  readonly terminated: ArrayLike<number>;
+  /** 1 where the episode was cut short, `[numEnvs]`. */
+  readonly truncated: ArrayLike<number>;
+  /** True last observations; a row is valid where the episode ended. */
+  readonly finalObservations: unknown;
+}
+
+/** Size and time of what is checked, for the message. */
+export interface StepPlace {
+  /** Number of environment copies. */
+  readonly numEnvs: number;
+  /** Environment steps taken, this one included. */
+  readonly step: number;
+}
+
+/** Rows of a batch: all from `first` on, up to `end`. */
+interface Rows extends StepPlace {
+  readonly first: number;
+  readonly end: number;
+}
+
+/**
+ * True where numbers from `first` on, up to `end`, are finite once they are held in
+ * 32 bits, as algorithms do: a product of 0 for each is not 0 in sum otherwise.
+ */
+function areFinite(
+  numbers: Float32Array | Float64Array,
+  first: number,
+  end: number,
+): boolean {
+  // Two sums side by side, as each waits for its last addition.
+  let even = 0, odd = 0, i = first;
+  for (; i + 1 < end; i += 2) {
+    even += Math.fround(numbers[i]) * 0;
+    odd += Math.fround(numbers[i + 1]) * 0;
+  }
+  if (i < end) even += Math.fround(numbers[i]) * 0;
+  return even + odd === 0;
+}
+
+function refuse(
+  field: string,
+  value: number,
+  copy: number,
+  step: number,
+): never {
+  const wanted = Number.isFinite(value)
+    ? "a number that 32 bits can hold"
+    : "a finite number";
+  throw new RangeError(
+    `Cannot use the ${field} of copy ${copy} at step ${step}: it is ${value}, expected ${wanted}`,
+  );
+}
+
+function checkBatch(name: string, batch: unknown, rows: Rows): void {
+  const { numEnvs, first, end, step } = rows;
+  if (!isTypedArray(batch)) {
+    for (const [key, inner] of partsOf(name, batch, step)) {
+      checkBatch(`${name}[${key}]`, inner, rows);
+    }
+    return;
+  }
+  const size = batch.length / numEnvs;
+  if (!Number.isInteger(size)) {
+    throw new RangeError(
+      `Cannot use the ${name}s at step ${step}: expected as many numbers of each of ${numEnvs} copies, got ${batch.length}`,
+    );
+  }
+  // Whole numbers are finite.
+  if (!(batch instanceof Float32Array || batch instanceof Float64Array)) return;
+  if (areFinite(batch, first * size, end * size)) return;
+  const at = batch.findIndex((it, i) =>
+    i >= first * size && !Number.isFinite(Math.fround(it))
+  );
+  const copy = Math.floor(at / size);
+  refuse(`${name}[${at - copy * size}]`, batch[at], copy, step);
+}
+
+/** The parts of a batch of a dict or a tuple. */
+function partsOf(
+  name: string,
+  batch: unknown,
+  step: number,
+): [string, Batch][] {
+  const isNest = typeof batch === "object" && batch !== null &&
+    typeof (batch as Promise<unknown>).then !== "function";
+  if (isNest) return Object.entries(batch);
+  throw new TypeError(
+    `Cannot use the ${name}s at step ${step}: expected typed arrays, got ${
+      typeof batch === "object" && batch !== null ? "a promise" : String(batch)
+    }`,
+  );
+}
+
+/**
+ * Throws unless a batch of observations is finite, also once it is held in 32
+ * bits.
+ *
+ * @param observations Observations, `[numEnvs, ...]`, of a dict or tuple nested.
+ * @param place Number of copies, and the step for the message.
+ * @throws {RangeError} If a number is not finite, with its copy.
+ * @throws {TypeError} If it is no batch, such as a promise.
+ * @example
+ * ```ts
+ * import { checkObservations } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => checkObservations(Float32Array.of(0, 1, 2, NaN), { numEnvs: 2, step: 0 }),
+ *   RangeError,
+ *   "Cannot use the observation[1] of copy 1 at step 0: it is NaN",
+ * );
+ * ```
+ */
+export function checkObservations(
+  observations: unknown,
+  { numEnvs, step }: StepPlace,
+): void {
+  const rows = { numEnvs, step, first: 0, end: numEnvs };
+  checkBatch("observation", observations, rows);
+}
+
+/**
+ * Throws unless a step of a vector environment can be learned from: rewards,
+ * observations and the last observations of episodes that ended are finite, also
+ * once they are held in 32 bits.
+ *
+ * @param observed The step.
+ * @param place Number of copies, and the step for the message.
+ * @throws {RangeError} If a number is not finite, with field and copy, or there
+ * are too few or too many rewards or ends.
+ * @throws {TypeError} If something is not in typed arrays.
+ * @example
+ * ```ts
+ * import { checkStep } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const step = {
+ *   observations: Float32Array.of(0, 1),
+ *   rewards: Float64Array.of(1, Infinity),
+ *   terminated: Uint8Array.of(0, 0),
+ *   truncated: Uint8Array.of(0, 0),
+ *   finalObservations: Float32Array.of(0, 0),
+ * };
+ * assertThrows(
+ *   () => checkStep(step, { numEnvs: 2, step: 956 }),
+ *   RangeError,
+ *   "Cannot use the reward of copy 1 at step 956: it is Infinity, expected a finite number",
+ * );
+ * ```
+ */
+export function checkStep(observed: ObservedStep, place: StepPlace): void {
+  const { rewards, terminated, truncated } = observed;
+  const { numEnvs, step } = place;
+  checkRows("rewards", rewards, place);
+  checkRows("terminated", terminated, place);
+  checkRows("truncated", truncated, place);
+  let sum = 0;
+  for (let i = 0; i < numEnvs; i++) sum += Math.fround(rewards[i]) * 0;
+  if (sum !== 0) {
+    const copy = Array.from(rewards).findIndex((it) =>
+      !Number.isFinite(Math.fround(it))
+    );
+    refuse("reward", rewards[copy], copy, step);
+  }
+  checkObservations(observed.observations, place);
+  for (let i = 0; i < numEnvs; i++) {
+    if (terminated[i] === 0 && truncated[i] === 0) continue;
+    const rows = { numEnvs, step, first: i, end: i + 1 };
+    checkBatch("final observation", observed.finalObservations, rows);
+  }
+}
+
+/** Throws unless an array has a number for each copy. */
+function checkRows(
+  name: string,
+  rows: ArrayLike<number>,
+  { numEnvs, step }: StepPlace,
+): void {
+  if (!isTypedArray(rows)) {
+    throw new TypeError(
+      `Cannot use the ${name} at step ${step}: expected a typed array, got ${
+        Array.isArray(rows) ? "a list" : typeof rows
+      }`,
+    );
+  }
+  if (rows.length === numEnvs) return;
+  throw new RangeError(
+    `Cannot use the ${name} at step ${step}: expected ${numEnvs} numbers, got ${rows.length}`,
+  );
+}
+
+/** What {@link TrainingDivergedError} tells. */
+export interface Divergence {
+  /** Name of the statistic, or path of the parameter, that is not finite. */
+  readonly statistic: string;
+  /** Its value: NaN or an infinity. */
+  readonly value: number;
+  /** Environment steps taken. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Path of the last good checkpoint. */
+  readonly checkpoint?: string;
+}
+
+/**
+ * Thrown by {@link train} when a loss, a gradient norm, an entropy or a
+ * parameter is no longer finite. No checkpoint is written after that.
+ *
+ * @example
+ * ```ts
+ * import { TrainingDivergedError } from "@bellman/training";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new TrainingDivergedError({
+ *   statistic: "value_loss",
+ *   value: NaN,
+ *   step: 1280,
+ *   updates: 16,
+ * });
+ * assertEquals(
+ *   error.message,
+ *   "value_loss became NaN at step 1,280 (update 16); no checkpoint had been written",
+ * );
+ * ```
+ */
+export class TrainingDivergedError extends Error implements Divergence {
+  /** Name of the error class. */
+  override readonly name = "TrainingDivergedError";
+  /** Name of the statistic, or path of the parameter, that is not finite. */
+  readonly statistic: string;
+  /** Its value: NaN or an infinity. */
+  readonly value: number;
+  /** Environment steps taken. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Path of the last good checkpoint. */
+  readonly checkpoint?: string;
+
+  /**
+   * Makes the error with its message.
+   *
+   * @param divergence What became of which number, and when.
+   */
+  constructor(divergence: Divergence) {
+    const { statistic, value, step, updates, checkpoint } = divergence;
+    super(
+      `${statistic} became ${value} at step ${step.toLocaleString("en-US")} ` +
+        `(update ${updates.toLocaleString("en-US")}); ` +
+        (checkpoint === undefined
+          ? "no checkpoint had been written"
+          : `the last good checkpoint is ${checkpoint}`),
+    );
+    this.statistic = statistic;
+    this.value = value;
+    this.step = step;
+    this.updates = updates;
+    this.checkpoint = checkpoint;
+  }
+}
+
+/**
+ * Whether a statistic must stay finite: losses, gradient norms and entropies
+ * (by what their name contains). Others may be NaN for good reasons, such as
+ * `explained_variance` when all returns are equal, or `eprewmean` before the
+ * first episode ends.
+ *
+ * @param name The statistic's name.
+ * @returns Whether training stops when it is not finite.
+ *
+ * @example
+ * ```ts
+ * import { isGuardedStatistic } from "@bellman/training";
+ * import { assert, assertFalse } from "@std/assert";
+ *
+ * assert(isGuardedStatistic("value_loss"));
+ * assertFalse(isGuardedStatistic("explained_variance"));
+ * ```
+ */
+export function isGuardedStatistic(name: string): boolean {
+  return /loss|grad_norm|entropy/.test(name);
+}
+
+/** The first guarded statistic that is not finite. */
+export function divergedStatistic(
+  statistics: Statistics,
+  guard: (name: string) => boolean,
+): { statistic: string; value: number } | undefined {
+  for (const statistic in statistics) {
+    const value = statistics[statistic];
+    if (!Number.isFinite(value) && guard(statistic)) {
+      return { statistic, value };
+    }
+  }
+}
+
+/** A path in a state, and the number there. */
+interface Found {
+  statistic: string;
+  value: number;
+}
+
+/**
+ * The first array of a checkpoint that holds a number which it must not.
+ *
+ * Arrays of the algorithm (parameters, optimizer, rollout or replay) and of the
+ * loop are finite. Those of the vector environment (observations, running
+ * statistics, returns) hold no NaN; an infinity may be a bound that has not been
+ * reached yet. The own state of single environments, below `envs`, of callbacks
+ * and of the caller is theirs: what comes of it is checked, or none of it is
+ * learned from.
+ */
+export function divergedArray(
+  { algorithm, loop, env }: Readonly<Record<string, StateTree>>,
+): Found | undefined {
+  return oddArray(algorithm, "", Number.isFinite) ??
+    oddArray(loop, "loop", Number.isFinite) ??
+    oddArray(env, "env", (it) => !Number.isNaN(it));
+}
+
+function oddArray(
+  tree: StateTree | undefined,
+  path: string,
+  isFine: (value: number) => boolean,
+): Found | undefined {
+  if (tree instanceof Float32Array || tree instanceof Float64Array) {
+    // Nearly all are finite, which one number shows.
+    if (sumOfZeros(tree) === 0) return undefined;
+    const value = tree.find((it) => !isFine(it));
+    return value === undefined ? undefined : { statistic: path, value };
+  }
+  if (!Array.isArray(tree) && !isStateRecord(tree)) return undefined;
+  for (const [key, node] of Object.entries(tree as StateTree[])) {
+    if (key === "envs") continue;
+    const found = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
+    if (found) return found;
+  }
+}
+
+function sumOfZeros(values: Float32Array | Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] * 0;
+  return sum;
+}

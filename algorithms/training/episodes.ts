@@ -1,0 +1,96 @@
+import type { EpisodeStatistics, StateTree, VecStep } from "@bellman/types";
+
+/**
+ * Finds the episodes that ended in a step: those that the environment recorded
+ * (before any scaling of rewards), or else its own sums of rewards.
+ */
+export class EpisodeTracker {
+  #returns: Float64Array;
+  #lengths: Float64Array;
+
+  constructor(numEnvs: number) {
+    this.#returns = new Float64Array(numEnvs);
+    this.#lengths = new Float64Array(numEnvs);
+  }
+
+  /** Takes in a step; gives the episodes that ended in it, by copy. */
+  observe(step: VecStep): readonly EpisodeStatistics[] {
+    const ended: EpisodeStatistics[] = [];
+    for (let i = 0; i < this.#returns.length; i++) {
+      this.#returns[i] += step.rewards[i];
+      this.#lengths[i]++;
+      if (step.terminated[i] || step.truncated[i]) {
+        ended.push({
+          env: i,
+          return: this.#returns[i],
+          length: this.#lengths[i],
+          terminated: step.terminated[i] !== 0,
+        });
+        this.#returns[i] = this.#lengths[i] = 0;
+      }
+    }
+    return step.episodes ?? ended;
+  }
+
+  save(): StateTree {
+    return { returns: this.#returns.slice(), lengths: this.#lengths.slice() };
+  }
+
+  load(state: StateTree): void {
+    const { returns, lengths } = state as Record<string, Float64Array>;
+    if (returns.length !== this.#returns.length) {
+      throw new RangeError(
+        `Cannot continue with ${this.#returns.length} copies of the environment: the checkpoint holds ${returns.length}`,
+      );
+    }
+    this.#returns.set(returns);
+    this.#lengths.set(lengths);
+  }
+}
+
+/** Means over the last episodes; NaN while there is none. */
+export class EpisodeWindow {
+  #size: number;
+  #returns: number[] = [];
+  #lengths: number[] = [];
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  push(episode: EpisodeStatistics): void {
+    this.#returns.push(episode.return);
+    this.#lengths.push(episode.length);
+    if (this.#returns.length > this.#size) {
+      this.#returns.shift();
+      this.#lengths.shift();
+    }
+  }
+
+  get meanReturn(): number {
+    return mean(this.#returns);
+  }
+
+  get meanLength(): number {
+    return mean(this.#lengths);
+  }
+
+  save(): StateTree {
+    return {
+      returns: Float64Array.from(this.#returns),
+      lengths: Float64Array.from(this.#lengths),
+    };
+  }
+
+  load(state: StateTree): void {
+    const { returns, lengths } = state as Record<string, Float64Array>;
+    this.#returns = [...returns.slice(-this.#size)];
+    this.#lengths = [...lengths.slice(-this.#size)];
+  }
+}
+
+function mean(values: readonly number[]): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum / values.length;
+}

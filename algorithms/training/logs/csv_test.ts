@@ -1,0 +1,264 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { CsvLogger, EpisodesCsv, readEpisodes, readProgress } from "./csv.ts";
+import { JsonLinesLogger } from "./json_lines_logger.ts";
+import type { Logger } from "./logger.ts";
+
+async function inFile(body: (path: string) => void): Promise<void> {
+  const dir = await Deno.makeTempDir();
+  try {
+    // The folder below does not exist yet.
+    body(`${dir}/run/log`);
+  } finally {
+    await Deno.remove(dir, { recursive: true });
+  }
+}
+
+const read = (path: string) => Deno.readTextFileSync(path);
+const row = (step: number, statistics: Record<string, number> = {}) => ({
+  step,
+  statistics,
+});
+
+Deno.test("rows follow the columns of the first, wherever it puts the step", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path);
+    logger.write(row(5, { nupdates: 1, total_timesteps: 5, loss: 0.1 }));
+    logger.write(row(10, { loss: NaN, nupdates: 2 }));
+    assertEquals(
+      read(path),
+      "nupdates,total_timesteps,loss\n1,5,0.1\n2,10,NaN\n",
+    );
+    logger.close();
+  }));
+
+Deno.test("new columns go to the end, old rows leave them empty", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path);
+    logger.write(row(5, { loss: 1 }));
+    logger.write(row(10, { 'eval,"mean"': -0.5 }));
+    logger.close();
+    assertEquals(
+      read(path),
+      'total_timesteps,loss,"eval,""mean"""\n5,1,\n10,,-0.5\n',
+    );
+    assertEquals(readProgress(path), [
+      row(5, { total_timesteps: 5, loss: 1 }),
+      row(10, { total_timesteps: 10, 'eval,"mean"': -0.5 }),
+    ]);
+  }));
+
+Deno.test("the step's column can have another name", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path, { stepColumn: "frames" });
+    logger.write(row(5, { loss: 1 }));
+    logger.truncate(5);
+    logger.close();
+    assertEquals(read(path), "frames,loss\n5,1\n");
+    assertThrows(
+      () => readProgress(path),
+      SyntaxError,
+      `Cannot read progress from ${path}: it has no column total_timesteps`,
+    );
+  }));
+
+const episode = (step: number) => ({
+  step,
+  env: 1,
+  return: step / 3,
+  length: 7,
+  terminated: step % 2 === 1,
+});
+
+Deno.test("progress of nothing is no rows", () =>
+  inFile((path) => {
+    new CsvLogger(path).close();
+    assertEquals(readProgress(path), []);
+  }));
+
+Deno.test("episodes are read as they were written", () =>
+  inFile((path) => {
+    const logger = new EpisodesCsv(path);
+    for (const step of [1, 2, 3]) logger.writeEpisode(episode(step));
+    logger.write();
+    logger.close();
+    assertEquals(readEpisodes(path), [1, 2, 3].map(episode));
+    Deno.writeTextFileSync(path, "a,b\n");
+    assertThrows(() => readEpisodes(path), SyntaxError, "its columns are a,b");
+  }));
+
+Deno.test("the returns of lives are kept", () =>
+  inFile((path) => {
+    const game = { ...episode(4), lifeReturns: [1, -0.5, 3] };
+    const logger = new EpisodesCsv(path);
+    logger.writeEpisode(game);
+    logger.writeEpisode(episode(5));
+    logger.truncate(5);
+    logger.close();
+    assertEquals(readEpisodes(path), [game, episode(5)]);
+  }));
+
+const loggers: [string, (path: string) => Logger][] = [
+  ["CsvLogger", (path) => new CsvLogger(path)],
+  ["EpisodesCsv", (path) => new EpisodesCsv(path)],
+  ["JsonLinesLogger", (path) => new JsonLinesLogger(path)],
+];
+
+for (const [name, open] of loggers) {
+  const log = (logger: Logger, steps: number[]) => {
+    for (const step of steps) {
+      logger.write(row(step, { loss: step / 7, entropy: NaN }));
+      logger.writeEpisode?.(episode(step));
+    }
+  };
+
+  Deno.test(`${name}: a file cut short and truncated reads as an uninterrupted one`, () =>
+    inFile((path) => {
+      const whole = open(path);
+      log(whole, [4, 8, 12, 16]);
+      whole.close();
+      const wanted = read(path);
+
+      for (let cut = wanted.length; cut > 76; cut -= 7) {
+        // A process was killed while it wrote, after a checkpoint at step 4.
+        Deno.writeTextFileSync(path, wanted.slice(0, cut));
+        const resumed = open(path);
+        resumed.truncate!(4);
+        log(resumed, [8, 12, 16]);
+        resumed.close();
+        assertEquals(read(path), wanted, `cut at ${cut}`);
+      }
+    }));
+
+  Deno.test(`${name}: a part of a line is not continued`, () =>
+    inFile((path) => {
+      const first = open(path);
+      log(first, [4]);
+      first.close();
+      const wanted = read(path);
+      Deno.writeTextFileSync(path, wanted + "8,0.12");
+      open(path).close();
+      assertEquals(read(path), wanted);
+    }));
+
+  Deno.test(`${name}: resumed, the file is what it was at the checkpoint`, () =>
+    inFile((path) => {
+      for (const steps of [[], [4], [4, 4]]) {
+        const first = open(path);
+        log(first, steps);
+        const [saved, wanted] = [first.save!(), read(path)];
+        // The same step again, and columns that are new.
+        first.write(row(4, { loss: 1, eval_return_mean: 2 }));
+        log(first, [4, 8]);
+        first.close();
+        const resumed = open(path);
+        assertEquals(resumed.truncate!(4, saved), undefined);
+        assertEquals(read(path), wanted);
+        assertEquals(resumed.save!(), saved);
+        log(resumed, [12]);
+        resumed.close();
+        Deno.removeSync(path);
+      }
+    }));
+
+  const damages: [string, (path: string) => void, RegExp][] = [
+    ["deleted", (path) => Deno.removeSync(path), / is gone or empty: /],
+    ["emptied", (path) => Deno.truncateSync(path), / is gone or empty: /],
+    [
+      "cut",
+      (path) => Deno.truncateSync(path, read(path).indexOf("16") - 3),
+      / is damaged: up to step 16, [23] of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "garbage",
+      (path) => Deno.writeTextFileSync(path, "\0\n\n,,,,,\n[{}]\nnull\n"),
+      / is damaged: up to step 16, 0 of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "one digit",
+      (path) => Deno.writeTextFileSync(path, read(path).replace("12,", "13,")),
+      / is damaged: up to step 16, 4 of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "each row twice",
+      (path) =>
+        Deno.writeTextFileSync(
+          path,
+          read(path).replaceAll(/^[\d{].*\n/gm, "$&$&"),
+        ),
+      / is damaged: up to step 16, 4 of its 4 rows can be read and are kept$/,
+    ],
+    [
+      "without its first line",
+      (path) => Deno.writeTextFileSync(path, read(path).replace(/^.*\n/, "")),
+      / is damaged: up to step 16, [34] of its 4 rows can be read and are kept$/,
+    ],
+  ];
+  for (const [damage, apply, wanted] of damages) {
+    Deno.test(`${name}: ${damage}, it is told and goes on with what is there`, () =>
+      inFile((path) => {
+        const first = open(path);
+        log(first, [4, 8, 12, 16]);
+        const saved = first.save!();
+        first.close();
+        apply(path);
+        const resumed = open(path);
+        const warning = String(resumed.truncate!(16, saved));
+        assert(warning.startsWith(path) && wanted.test(warning), warning);
+        log(resumed, [20]);
+        const after = resumed.save!();
+        resumed.close();
+        const read = name === "EpisodesCsv" ? readEpisodes : readProgress;
+        if (name !== "JsonLinesLogger") {
+          const steps = read(path).map(({ step }) => step);
+          assertEquals(steps.at(-1), 20);
+          assertEquals(steps.every(Number.isSafeInteger), true);
+        }
+        // It was said once; the next resume finds what this one left.
+        const again = open(path);
+        assertEquals(again.truncate!(20, after), undefined);
+        again.close();
+      }));
+  }
+
+  Deno.test(`${name}: removed while it is written, it comes back or ends quietly`, () =>
+    inFile((path) => {
+      const logger = open(path);
+      log(logger, [4]);
+      Deno.removeSync(path);
+      logger.write(row(8, { other: 1 }));
+      log(logger, [12]);
+      logger.flush!();
+      logger.close();
+    }));
+
+  Deno.test(`${name}: closing twice is allowed, writing after is not`, () =>
+    inFile((path) => {
+      const logger = open(path);
+      log(logger, [4]);
+      logger.flush!();
+      logger.close();
+      logger.close();
+      assertThrows(
+        () => log(logger, [8]),
+        TypeError,
+        `Cannot write to ${path}: it is closed`,
+      );
+    }));
+}
+
+Deno.test("JSON lines hold the step and null for what JSON cannot write", () =>
+  inFile((path) => {
+    const logger = new JsonLinesLogger(path);
+    logger.write(row(5, { loss: 0.1, ev: -Infinity }));
+    logger.close();
+    assertEquals(read(path), '{"step":5,"loss":0.1,"ev":null}\n');
+  }));
+
+Deno.test("a line that is being written is not read", () =>
+  inFile((path) => {
+    const logger = new CsvLogger(path);
+    logger.write(row(5, { loss: 1 }));
+    logger.close();
+    Deno.writeTextFileSync(path, read(path) + "10,0.");
+    assertEquals(readProgress(path).length, 1);
+  }));

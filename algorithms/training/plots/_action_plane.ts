@@ -1,0 +1,157 @@
+import type { BoxSpace } from "@bellman/types";
+import type { QFPolicyPlotterOptions } from "./qf_policy_plotter.ts";
+
+/** One number of an action that varies, in the environment's units. */
+export interface ActionAxis {
+  /** Which number of the action. */
+  readonly index: number;
+  readonly name: string;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Box actions of which one or two numbers vary, the others stay. */
+export class ActionPlane {
+  /** The numbers that vary, one or two. */
+  readonly axes: readonly ActionAxis[];
+  /** Numbers of one action. */
+  readonly size: number;
+  readonly #bounds: readonly (readonly [number, number])[];
+  /** The action that varies, in [-1, 1]. */
+  readonly #action: Float64Array;
+
+  constructor(
+    space: BoxSpace,
+    { defaultAction, limits }: Pick<
+      QFPolicyPlotterOptions,
+      "defaultAction" | "limits"
+    >,
+  ) {
+    this.#bounds = boundsOf(space);
+    this.size = this.#bounds.length;
+    const action = defaultAction ??
+      this.#bounds.map(([low, high], i) => i < 2 ? NaN : (low + high) / 2);
+    checkAction(action, this.#bounds);
+    const varied = [...action.keys()].filter((i) => Number.isNaN(action[i]));
+    checkLimits(limits, varied.map((i) => this.#bounds[i]));
+    this.axes = varied.map((index, i) => {
+      const [low, high] = limits?.[i] ?? this.#bounds[index];
+      return { index, name: nameOf(index, space.shape), low, high };
+    });
+    this.#action = Float64Array.from(action, (it, i) => this.#toUnit(it, i));
+  }
+
+  #toUnit(value: number, index: number): number {
+    const [low, high] = this.#bounds[index];
+    return low === high ? 0 : 2 * (value - low) / (high - low) - 1;
+  }
+
+  /** Evenly spaced points of an axis, its ends among them. */
+  points({ low, high }: ActionAxis, count: number): number[] {
+    return Array.from(
+      { length: count },
+      (_, i) => low + i / (count - 1) * (high - low),
+    );
+  }
+
+  /**
+   * Actions `[count^axes, size]` on a grid, in [-1, 1], one array for each line
+   * along the first axis.
+   */
+  lines(count: number): Float32Array[] {
+    const [first, second] = this.axes;
+    const across = this.points(first, count);
+    const line = (): Float32Array => {
+      const actions = new Float32Array(count * this.size);
+      across.forEach((value, i) => {
+        this.#action[first.index] = this.#toUnit(value, first.index);
+        actions.set(this.#action, i * this.size);
+      });
+      return actions;
+    };
+    if (second === undefined) return [line()];
+    return this.points(second, count).map((value) => {
+      this.#action[second.index] = this.#toUnit(value, second.index);
+      return line();
+    });
+  }
+}
+
+function boundsOf(
+  { shape, low, high }: BoxSpace,
+): [number, number][] {
+  const size = shape.reduce((product, length) => product * length, 1);
+  const at = (bound: number | readonly number[], i: number) =>
+    typeof bound === "number" ? bound : bound[i];
+  const bounds = Array.from(
+    { length: size },
+    (_, i): [number, number] => [at(low, i), at(high, i)],
+  );
+  const endless = bounds.findIndex((it) => !it.every(Number.isFinite));
+  if (size === 0 || endless >= 0) {
+    throw new RangeError(
+      size === 0
+        ? "Cannot plot actions of 0 numbers: expected at least one"
+        : `Cannot plot actions between ${bounds[endless][0]} and ${
+          bounds[endless][1]
+        }: expected finite bounds`,
+    );
+  }
+  return bounds;
+}
+
+function checkAction(
+  action: readonly number[],
+  bounds: readonly (readonly [number, number])[],
+): void {
+  if (action.length !== bounds.length) {
+    throw new RangeError(
+      `Cannot plot with a defaultAction of ${action.length} numbers: expected ${bounds.length}`,
+    );
+  }
+  const varied = action.filter(Number.isNaN).length;
+  if (varied !== 1 && varied !== 2) {
+    throw new RangeError(
+      `Cannot plot with a defaultAction of which ${varied} numbers vary: expected NaN for one or two`,
+    );
+  }
+  bounds.forEach(([low, high], i) => {
+    if (action[i] >= low && action[i] <= high || Number.isNaN(action[i])) {
+      return;
+    }
+    throw new RangeError(
+      `Cannot plot with defaultAction[${i}] = ${
+        action[i]
+      }: expected NaN, or a number from ${low} to ${high}`,
+    );
+  });
+}
+
+function checkLimits(
+  limits: QFPolicyPlotterOptions["limits"],
+  bounds: readonly (readonly [number, number])[],
+): void {
+  if (limits !== undefined && limits.length !== bounds.length) {
+    throw new RangeError(
+      `Cannot plot with limits of ${limits.length} axes: expected ${bounds.length}`,
+    );
+  }
+  bounds.forEach(([least, most], i) => {
+    const [low, high] = limits?.[i] ?? [least, most];
+    if (low >= least && low < high && high <= most) return;
+    throw new RangeError(
+      `Cannot plot actions from ${low} to ${high}: expected two numbers, the lower one first, from ${least} to ${most}`,
+    );
+  });
+}
+
+/** `action[1]`, with an index for each axis of the action's shape. */
+function nameOf(index: number, shape: readonly number[]): string {
+  const indices: number[] = [];
+  let rest = index;
+  for (const length of shape.toReversed()) {
+    indices.unshift(rest % length);
+    rest = Math.floor(rest / length);
+  }
+  return indices.length === 0 ? "action" : `action[${indices.join(", ")}]`;
+}

@@ -1,0 +1,134 @@
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { numbersOf, ofClass, pointsOf } from "../testdata/parse_svg.ts";
+import {
+  draw,
+  type Drawn,
+  planeAgent,
+  type Point,
+} from "../testdata/plotted.ts";
+
+/** From pixels of the first panel to the units of two axes. */
+function unitsOf(
+  svg: Drawn,
+  [[left, right], [low, high]]: readonly (readonly [number, number])[],
+): (point: Point) => Point {
+  const frame = ofClass(svg, "qp-axis").find((it) =>
+    it.tagName === "rect" && numbersOf(it, "width")[0] > 100
+  )!;
+  const [x, y, width, height] = numbersOf(frame, "x", "y", "width", "height");
+  return ([px, py]) => [
+    left + (px - x) / width * (right - left),
+    high - (py - y) / height * (high - low),
+  ];
+}
+
+/** Whether a ray from the point crosses the rings an odd number of times. */
+function isInside(rings: readonly Point[][], [x, y]: Point): boolean {
+  let inside = false;
+  for (const ring of rings) {
+    ring.forEach(([x1, y1], i) => {
+      const [x2, y2] = ring[(i + 1) % ring.length];
+      if ((y1 > y) === (y2 > y)) return;
+      if (x < x1 + (y - y1) / (y2 - y1) * (x2 - x1)) inside = !inside;
+    });
+  }
+  return inside;
+}
+
+/** Above which value of Q a contour is: `Q above −1,000`. */
+function levelOf(contour: Drawn): number {
+  const text = contour.textContent!.replace("Q above ", "");
+  return Number(text.replace("−", "-").replaceAll(",", ""));
+}
+
+const PLANE_LIMITS = [[-2, 1], [0, 4]] as const;
+
+Deno.test("the best action lies inside all contours, each at its value of Q", () => {
+  const grid = fc.integer({ min: 1, max: 48 });
+  fc.assert(
+    fc.property(grid, grid, fc.double({ min: 0.01, max: 1e3, noNaN: true }), (
+      i,
+      j,
+      scale,
+    ) => {
+      const best: Point = [-2 + 3 * i / 49, 4 * j / 49];
+      const q = (x: number, y: number) =>
+        7 - scale * ((x - best[0]) ** 2 + (y - best[1]) ** 2);
+      const svg = draw(planeAgent(q));
+      const toUnits = unitsOf(svg, PLANE_LIMITS);
+      const contours = ofClass(svg, "qp-contour");
+      assert(contours.length >= 12 && contours.length <= 33);
+      let last = -Infinity;
+      for (const contour of contours) {
+        const level = levelOf(contour);
+        assert(level > last, "levels rise");
+        last = level;
+        const rings = pointsOf(contour).map((ring) => ring.map(toUnits));
+        const isEdge = ([x, y]: Point) =>
+          Math.min(x + 2, 1 - x) < 1e-3 || Math.min(y, 4 - y) < 1e-3;
+        const points = rings.flat().filter((it) => !isEdge(it));
+        // Q is at its level, but for what its curvature does within a cell.
+        for (const [x, y] of points) {
+          assertAlmostEquals(q(x, y), level, scale * 0.02);
+        }
+        // The innermost one may be smaller than what pixels are rounded to.
+        const isNear = points.some(([x, y]) =>
+          Math.hypot(x - best[0], y - best[1]) < 0.01
+        );
+        assert(isInside(rings, [best[0] + 1e-9, best[1] + 1e-9]) || isNear);
+      }
+    }),
+    { seed: 1, numRuns: 25 },
+  );
+});
+
+Deno.test("what is above a level is inside of its contour, and nothing else", () => {
+  const q = (x: number, y: number) =>
+    Math.sin(2 * x) * Math.cos(1.5 * y) + x / 3;
+  const svg = draw(planeAgent(q), { levels: 5 });
+  const toUnits = unitsOf(svg, PLANE_LIMITS);
+  for (const contour of ofClass(svg, "qp-contour")) {
+    const level = levelOf(contour);
+    const rings = pointsOf(contour).map((ring) => ring.map(toUnits));
+    for (let x = -1.99; x < 1; x += 0.11) {
+      for (let y = 0.01; y < 4; y += 0.13) {
+        if (Math.abs(q(x, y) - level) < 0.02) continue;
+        assertEquals(isInside(rings, [x, y]), q(x, y) > level, `${x} ${y}`);
+      }
+    }
+  }
+});
+
+Deno.test("a dot lies where a sample is", () => {
+  const samples: Point[] = [[-2, 0], [1, 4], [0.3, 1.7], [-1.2, 3]];
+  const svg = draw(planeAgent((x) => x, samples), { samples: 4 });
+  const toUnits = unitsOf(svg, PLANE_LIMITS);
+  const [group] = ofClass(svg, "qp-dots");
+  const dots = ofClass(group, "qp-dot").map((it) =>
+    toUnits(numbersOf(it, "cx", "cy") as Point)
+  );
+  assertEquals(dots.length, samples.length);
+  dots.forEach(([x, y], i) => {
+    assertAlmostEquals(x, samples[i][0], 1e-3);
+    assertAlmostEquals(y, samples[i][1], 1e-3);
+  });
+});
+
+Deno.test("limits show a part of the actions, and the samples in it", () => {
+  const samples: Point[] = [[0.5, 2], [-1.5, 2], [0.5, 3.5]];
+  const limits = [[0, 1], [1, 3]] as const;
+  const svg = draw(planeAgent((x, y) => x - y, samples), {
+    samples: 3,
+    limits,
+  });
+  assertEquals(ofClass(ofClass(svg, "qp-dots")[0], "qp-dot").length, 1);
+  const toUnits = unitsOf(svg, limits);
+  for (const contour of ofClass(svg, "qp-contour")) {
+    const level = levelOf(contour);
+    for (const [x, y] of pointsOf(contour).flat().map(toUnits)) {
+      const isEdge = Math.min(x, 1 - x, (y - 1) / 2, (3 - y) / 2) < 1e-3;
+      if (!isEdge) assertAlmostEquals(x - y, level, 0.01);
+    }
+  }
+});

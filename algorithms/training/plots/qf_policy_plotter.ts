@@ -1,0 +1,346 @@
+import type { BoxArray, Space } from "@bellman/types";
+import { ActionPlane } from "./_action_plane.ts";
+import { ContourPlot } from "./_contour_plot.ts";
+import type { LegendEntry, PlotForm, StateValues } from "./_plot_form.ts";
+import {
+  element,
+  escapeMarkup,
+  type Frame,
+  image,
+  inWords,
+  label,
+  plotStyle,
+} from "./svg.ts";
+import { barPlot, curvePlot } from "./_profile_plot.ts";
+
+/** One observation, as the environment gives it. */
+export type PlottedObservation = BoxArray | readonly number[];
+
+/** Agent with a Q function, as {@link QFPolicyPlotter} sees it. */
+export interface PlottedAgent {
+  /**
+   * Values of actions in one state.
+   *
+   * @param observation One observation, as the environment gives it.
+   * @param actions Box actions `[count, ...]` in [-1, 1], row-major; empty for
+   * discrete actions.
+   * @returns Values `[count]`; of discrete actions, all of them.
+   */
+  qValues(
+    observation: PlottedObservation,
+    actions: ArrayLike<number>,
+  ): ArrayLike<number>;
+  /**
+   * An actor that samples.
+   *
+   * @param options How many observations it acts on at once, and its seed.
+   * @returns The actor: its actions are those that the environment takes.
+   */
+  policy(options: { numEnvs: number; seed: number }): {
+    act(observations: unknown): ArrayLike<number>;
+    close?(): void;
+  };
+}
+
+/** Options of `QFPolicyPlotter`. */
+export interface QFPolicyPlotterOptions {
+  /** Space of one action: box with finite bounds, or discrete. */
+  readonly actionSpace: Space;
+  /** Observations as the environment gives them, one for each panel; copied. */
+  readonly observations: readonly PlottedObservation[];
+  /**
+   * Box actions: NaN for the one or two numbers that vary along the axes, and
+   * what the others are, in the environment's units.
+   *
+   * @default the first two vary, the others are in the middle of their bounds
+   */
+  readonly defaultAction?: readonly number[];
+  /**
+   * Box actions: lowest and highest number of each axis, in the environment's
+   * units and within the bounds of the action space.
+   *
+   * @default the bounds of the action space
+   */
+  readonly limits?: readonly (readonly [number, number])[];
+  /**
+   * Actions that are sampled of the policy for each observation.
+   *
+   * @default 100
+   */
+  readonly samples?: number;
+  /**
+   * Box actions: points along each axis where Q is estimated.
+   *
+   * @default 50
+   */
+  readonly gridSize?: number;
+  /**
+   * About how many contours there are; they lie at round numbers.
+   *
+   * @default 20
+   */
+  readonly levels?: number;
+  /**
+   * Seed of the samples: a whole number of at least 0.
+   *
+   * @default 0
+   */
+  readonly seed?: number;
+  /**
+   * Heading of the image.
+   *
+   * @default "Q values and sampled actions"
+   */
+  readonly title?: string;
+}
+
+/**
+ * Draws what an agent thinks of the actions in a few states, and which it would
+ * take: contours of Q over two numbers of a box action with samples of the
+ * policy as dots, a curve of Q over one number with a histogram of the samples,
+ * or a bar for each discrete action with its share of them.
+ *
+ * The images need no other file and no script, carry colours for light and dark
+ * surroundings, and say in words what they show. Axes are in the environment's
+ * units. Drawing changes nothing of the agent and uses a random stream of its
+ * own: the same agent is drawn the same.
+ *
+ * Source: `QFPolicyPlotter` of haarnoja/sac (sac/misc/plotter.py).
+ *
+ * @example
+ * ```ts
+ * import { QFPolicyPlotter } from "@bellman/training";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * // An agent that values actions near its observation, and always takes it.
+ * const agent = {
+ *   qValues: ([x]: ArrayLike<number>, actions: ArrayLike<number>) =>
+ *     Array.from(actions, (action) => -((action - x) ** 2)),
+ *   policy: () => ({ act: (batch: unknown) => batch as Float64Array }),
+ * };
+ * const box = { type: "box", shape: [1], low: -1, high: 1 } as const;
+ * const plotter = new QFPolicyPlotter(agent, {
+ *   actionSpace: { ...box, dtype: "float32" },
+ *   observations: [[-0.5], [0], [0.5]],
+ *   samples: 20,
+ * });
+ * const svg = plotter.draw();
+ * assert(svg.startsWith("<svg"));
+ * assertEquals(svg.match(/: Q from .*; the samples' mean is /g)?.length, 3);
+ * ```
+ */
+export class QFPolicyPlotter {
+  readonly #agent: PlottedAgent;
+  readonly #observations: readonly PlottedObservation[];
+  readonly #samples: number;
+  readonly #seed: number;
+  readonly #title: string;
+  readonly #form: PlotForm;
+
+  /**
+   * Makes a plotter; nothing is asked of the agent yet.
+   *
+   * @param agent Whose Q function and policy are drawn.
+   * @param options Action space, observations, what is drawn and how finely.
+   * @throws {TypeError} If the actions are neither box nor discrete, or options
+   * of box actions are given for discrete ones.
+   * @throws {RangeError} If a number is out of its range.
+   */
+  constructor(agent: PlottedAgent, options: QFPolicyPlotterOptions) {
+    const { actionSpace, observations, samples = 100, seed = 0 } = options;
+    const { title = "Q values and sampled actions" } = options;
+    if (observations.length === 0) {
+      throw new RangeError(
+        "Cannot plot Q values for 0 observations: expected at least one",
+      );
+    }
+    checkCount("samples", samples, 1);
+    checkCount("seed", seed, 0);
+    this.#agent = agent;
+    this.#form = formOf(actionSpace, options);
+    this.#observations = observations.map((it) => it.slice());
+    this.#samples = samples;
+    this.#seed = seed;
+    this.#title = title;
+  }
+
+  /**
+   * Draws the agent as it is now.
+   *
+   * @returns The text of an SVG image, a panel for each observation.
+   */
+  draw(): string {
+    const form = this.#form;
+    const names = namesOf(this.#observations);
+    const states = this.#ask();
+    return drawSheet(
+      states.map((state, i) => ({
+        name: names[i],
+        description: form.describe(state),
+        draw: (frame) => form.draw(frame, state),
+      })),
+      { title: this.#title, legend: form.legend, margin: form.margin },
+    );
+  }
+
+  /** What the agent says of each observation. */
+  #ask(): StateValues[] {
+    const actor = this.#agent.policy({
+      numEnvs: this.#samples,
+      seed: this.#seed,
+    });
+    try {
+      return this.#observations.map((observation) => ({
+        values: this.#form.actions.flatMap((actions) =>
+          Array.from(this.#agent.qValues(observation, actions))
+        ),
+        // Copied, as an actor may write the next actions to the same array.
+        samples: Array.from(actor.act(repeated(observation, this.#samples))),
+      }));
+    } finally {
+      actor.close?.();
+    }
+  }
+}
+
+/** The longest name that has room over a panel. */
+const longestName = 36;
+
+/** Names of panels: the observations where they are short, else their count. */
+function namesOf(observations: readonly PlottedObservation[]): string[] {
+  const names = observations.map((it) =>
+    it.length > 4
+      ? undefined
+      : `Observation (${Array.from(it, (n) => inWords(n, 3)).join(", ")})`
+  );
+  return names.every((it) => it !== undefined && it.length <= longestName)
+    ? names as string[]
+    : names.map((_, i) => `Observation ${i + 1} of ${names.length}`);
+}
+
+function formOf(
+  space: Space,
+  options: QFPolicyPlotterOptions,
+): PlotForm {
+  const { gridSize = 50, levels = 20, defaultAction, limits } = options;
+  checkCount("gridSize", gridSize, 2);
+  checkCount("levels", levels, 1);
+  if (space.type === "box") {
+    const plane = new ActionPlane(space, { defaultAction, limits });
+    return plane.axes.length === 1
+      ? curvePlot(plane, gridSize)
+      : new ContourPlot(plane, { gridSize, levels });
+  }
+  if (space.type !== "discrete") {
+    throw new TypeError(
+      `Cannot plot Q values of actions of type ${space.type}: expected box or discrete`,
+    );
+  }
+  for (const [name, given] of Object.entries({ defaultAction, limits })) {
+    if (given === undefined) continue;
+    throw new TypeError(
+      `Cannot plot discrete actions with ${name}: expected none, as all actions are drawn`,
+    );
+  }
+  return barPlot(space);
+}
+
+function checkCount(name: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new RangeError(
+    `Cannot plot Q values with ${name} = ${value}: expected a whole number of at least ${least}`,
+  );
+}
+
+/** An observation several times, as a batch. */
+function repeated(
+  observation: PlottedObservation,
+  times: number,
+): PlottedObservation {
+  const length = observation.length * times;
+  // Images are large enough for their type to matter.
+  const batch = observation instanceof Uint8Array
+    ? new Uint8Array(length)
+    : new Float64Array(length);
+  for (let i = 0; i < times; i++) {
+    batch.set(observation, i * observation.length);
+  }
+  return batch;
+}
+
+/** A panel of a sheet. */
+interface Panel {
+  readonly name: string;
+  /** What can be seen, in words. */
+  readonly description: string;
+  /** Draws into a frame that leaves room for axes. */
+  draw(frame: Frame): string;
+}
+
+/** What is around the panels. */
+interface SheetOptions {
+  readonly title: string;
+  readonly legend: readonly LegendEntry[];
+  /** Pixels right of each frame. */
+  readonly margin: number;
+}
+
+const frameSize = 250;
+const panelsInRow = 3;
+/** Pixels around a frame, for axes and names. */
+const room = { left: 62, top: 50, bottom: 52 };
+const headHeight = 66;
+
+/** Panels side by side under a heading and a legend, as one image. */
+function drawSheet(
+  panels: readonly Panel[],
+  { title, legend, margin }: SheetOptions,
+): string {
+  const columns = Math.min(panels.length, panelsInRow);
+  const rows = Math.ceil(panels.length / panelsInRow);
+  const cell = {
+    width: room.left + frameSize + margin,
+    height: room.top + frameSize + room.bottom,
+  };
+  const width = Math.max(columns * cell.width, 420);
+  const height = headHeight + rows * cell.height;
+  const drawn = panels.map((panel, i) => {
+    const left = (i % panelsInRow) * cell.width + room.left;
+    const top = headHeight + Math.floor(i / panelsInRow) * cell.height +
+      room.top;
+    return element(
+      "g",
+      { class: "qp-panel" },
+      element("title", {}, escapeMarkup(panel.description)),
+      label(panel.name, { x: left, y: top - 28, style: "qp-text qp-name" }),
+      panel.draw({ left, top, width: frameSize, height: frameSize }),
+    );
+  });
+  const descriptions = panels.map((it) => `${it.name}: ${it.description}.`);
+  return image(
+    { width, height, title },
+    element("title", {}, escapeMarkup(title)),
+    element("desc", {}, escapeMarkup(descriptions.join("\n"))),
+    element("style", {}, plotStyle),
+    element("rect", { class: "qp-ground", width, height, rx: 8 }),
+    label(title, { x: 20, y: 30, style: "qp-text qp-title" }),
+    drawLegend(legend, { left: 20, top: 44 }),
+    ...drawn,
+  );
+}
+
+/** Signs and their texts in one line. */
+function drawLegend(
+  entries: readonly LegendEntry[],
+  { left, top }: { left: number; top: number },
+): string {
+  const sign = { top, width: 20, height: 10 };
+  let at = left;
+  return entries.map(({ text, draw }) => {
+    const place = { x: at + sign.width + 6, y: top + 9, style: "qp-text" };
+    const drawn = draw({ ...sign, left: at }) + label(text, place);
+    // About as wide as letters are on average.
+    at = place.x + text.length * 6.5 + 20;
+    return drawn;
+  }).join("");
+}

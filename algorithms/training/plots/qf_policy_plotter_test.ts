@@ -1,0 +1,231 @@
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import {
+  type PlottedAgent,
+  QFPolicyPlotter,
+  type QFPolicyPlotterOptions,
+} from "./qf_policy_plotter.ts";
+import {
+  numbersOf,
+  ofClass,
+  parseSvg,
+  textsOf,
+} from "../testdata/parse_svg.ts";
+import {
+  discreteAgent,
+  draw,
+  LINE,
+  lineAgent,
+  ONE,
+  PLANE,
+  planeAgent,
+  THREE,
+} from "../testdata/plotted.ts";
+
+Deno.test("each observation has a panel, with its own values and samples", () => {
+  const agent: PlottedAgent = {
+    qValues: ([state]) => [Number(state), 0, 0],
+    policy: ({ numEnvs }) => ({
+      act: (batch) => {
+        const states = batch as Float64Array;
+        assertEquals(states.length, numEnvs);
+        return Int32Array.from(states, (it) => 5 + it);
+      },
+    }),
+  };
+  const svg = draw(agent, {
+    actionSpace: THREE,
+    observations: [[1], Int32Array.of(2), Uint8Array.of(0), [1]],
+    samples: 7,
+  });
+  const panels = ofClass(svg, "qp-panel");
+  assertEquals(
+    textsOf(svg, "qp-name"),
+    [1, 2, 0, 1].map((it) => `Observation (${it})`),
+  );
+  panels.forEach((panel, i) =>
+    assertStringIncludes(
+      panel.firstChild!.textContent!,
+      `100% of the samples are action ${5 + [1, 2, 0, 1][i]}`,
+    )
+  );
+  // The fourth is below the first.
+  const [first, , , fourth] = ofClass(svg, "qp-name").map((it) =>
+    numbersOf(it, "x", "y")
+  );
+  assert(fourth[0] === first[0] && fourth[1] > first[1] + 250);
+  const [width, height] = numbersOf(svg, "width", "height");
+  for (const text of ofClass(svg, "qp-text")) {
+    const [x, y] = numbersOf(text, "x", "y");
+    assert(x >= 0 && x <= width && y >= 0 && y <= height);
+  }
+});
+
+Deno.test("an image says in words what it shows and needs nothing else", () => {
+  const title = 'SAC on <Swimmer> & "co" \u0000\uD800';
+  const svg = new QFPolicyPlotter(planeAgent((x, y) => x + y), {
+    actionSpace: PLANE,
+    observations: [[1, 2, 3, 4, 5], [0, 0, 0, 0, 0]],
+    title,
+  }).draw();
+  const root = parseSvg(svg);
+  const shown = 'SAC on <Swimmer> & "co" ';
+  assertEquals(root.getAttribute("role"), "img");
+  assertEquals(root.getAttribute("aria-label"), shown);
+  assertEquals(textsOf(root, "qp-title"), [shown]);
+  const [name, description] = Array.from(root.childNodes);
+  assertEquals([name.nodeName, name.textContent], ["title", shown]);
+  assertEquals(description.nodeName, "desc");
+  assertStringIncludes(
+    description.textContent!,
+    "Observation 2 of 2: Q from -2 to 5, highest at action[0] = 1, action[1] = 4; the samples' mean is 0, 1.",
+  );
+  assertStringIncludes(svg, "prefers-color-scheme:dark");
+  assert(!/<script|href|url\(|@import/.test(svg));
+});
+
+Deno.test("values that are all alike, or not finite, are drawn", () => {
+  const flat = draw(planeAgent(() => 3));
+  assertEquals(ofClass(flat, "qp-contour").length, 0);
+  assert(textsOf(flat, "qp-tick").includes("3"));
+  const missing = [
+    draw(planeAgent(() => NaN)),
+    draw(lineAgent(() => Infinity), { actionSpace: LINE }),
+    draw(discreteAgent([NaN, NaN, NaN]), { actionSpace: THREE }),
+  ];
+  for (const svg of missing) {
+    assert(textsOf(svg, "qp-text").includes("Q is not finite"));
+  }
+  draw(lineAgent(() => -7), { actionSpace: LINE });
+  draw(discreteAgent([0, 0, NaN]), { actionSpace: THREE });
+  // Where a part is missing, the others are drawn.
+  const half = draw(planeAgent((x, y) => x < -1 ? NaN : y));
+  assert(ofClass(half, "qp-contour").length > 5);
+});
+
+Deno.test("each drawing asks anew, with the same seed, and closes its actor", () => {
+  const asked: unknown[] = [];
+  let closed = 0;
+  let value = 1;
+  const agent: PlottedAgent = {
+    qValues: () => [value, 0, 0],
+    policy: (options) => {
+      asked.push(options);
+      return { act: () => Int32Array.of(6, 6), close: () => closed++ };
+    },
+  };
+  const plotter = new QFPolicyPlotter(agent, {
+    actionSpace: THREE,
+    observations: ONE,
+    samples: 2,
+    seed: 9,
+  });
+  assertEquals(asked, []);
+  const first = plotter.draw();
+  assertEquals(plotter.draw(), first);
+  value = 2;
+  assert(plotter.draw() !== first);
+  value = NaN;
+  agent.qValues = () => {
+    throw new RangeError("no values");
+  };
+  assertThrows(() => plotter.draw(), RangeError, "no values");
+  assertEquals(asked, Array(4).fill({ numEnvs: 2, seed: 9 }));
+  assertEquals(closed, 4);
+});
+
+Deno.test("panels are named by what is seen where there is room for it", () => {
+  const names = (...observations: number[][]) =>
+    textsOf(draw(planeAgent(() => 0), { observations }), "qp-name");
+  assertEquals(names([0.12345, -2], [1, 1e-9]), [
+    "Observation (0.123, -2)",
+    "Observation (1, 1e-9)",
+  ]);
+  const counted = ["Observation 1 of 2", "Observation 2 of 2"];
+  assertEquals(names([0, 1, 2, 3, 4], [0, 1, 2, 3, 5]), counted);
+  const long = [-0.1234, -0.1234, -0.1234, -0.1234];
+  assertEquals(names([0, 0, 0, 0], long), counted);
+});
+
+Deno.test("observations are copied", () => {
+  const observation = Float32Array.of(1);
+  const agent: PlottedAgent = {
+    ...discreteAgent([1, 2, 3]),
+    qValues: ([state]) => [Number(state), 0, 0],
+  };
+  const plotter = new QFPolicyPlotter(agent, {
+    actionSpace: THREE,
+    observations: [observation],
+    samples: 1,
+  });
+  const before = plotter.draw();
+  observation[0] = 5;
+  assertEquals(plotter.draw(), before);
+});
+
+const BAD: readonly (readonly [
+  Partial<QFPolicyPlotterOptions>,
+  typeof RangeError | typeof TypeError,
+  string,
+])[] = [
+  [
+    { observations: [] },
+    RangeError,
+    "for 0 observations: expected at least one",
+  ],
+  [
+    { samples: 0 },
+    RangeError,
+    "samples = 0: expected a whole number of at least 1",
+  ],
+  [
+    { gridSize: 1 },
+    RangeError,
+    "gridSize = 1: expected a whole number of at least 2",
+  ],
+  [
+    { levels: 2.5 },
+    RangeError,
+    "levels = 2.5: expected a whole number of at least 1",
+  ],
+  [
+    { seed: -1 },
+    RangeError,
+    "seed = -1: expected a whole number of at least 0",
+  ],
+  [
+    { actionSpace: { type: "multiDiscrete", nvec: [2, 2] } },
+    TypeError,
+    "actions of type multiDiscrete: expected box or discrete",
+  ],
+  [
+    { actionSpace: THREE, limits: [[0, 1]] },
+    TypeError,
+    "discrete actions with limits: expected none",
+  ],
+  [
+    { actionSpace: THREE, defaultAction: [NaN] },
+    TypeError,
+    "discrete actions with defaultAction: expected none",
+  ],
+];
+
+for (const [options, error, message] of BAD) {
+  Deno.test(`a plotter says what is wrong: ${message}`, () => {
+    const { message: line } = assertThrows(
+      () =>
+        new QFPolicyPlotter(planeAgent(() => 0), {
+          actionSpace: PLANE,
+          observations: ONE,
+          ...options,
+        }),
+      error,
+      message,
+    );
+    assert(line.startsWith("Cannot plot ") && !line.includes("\n"));
+  });
+}

@@ -1,0 +1,192 @@
+import { type CurveRun, renderCurves } from "./curves.ts";
+import type { EvaluationResult } from "../evaluate.ts";
+import type { LoggedEpisode, LogRow } from "../logs/logger.ts";
+import { escapeMarkup, reportStyle } from "./svg.ts";
+
+/** What {@link renderReport} shows. */
+export interface Report {
+  /** Heading, for example the algorithm and the environment. */
+  title: string;
+  /** The rows of the run, as {@link readProgress} gives them. */
+  progress: readonly LogRow[];
+  /**
+   * Text of the configuration.
+   *
+   * @default none is shown
+   */
+  configText?: string;
+  /**
+   * The episodes of the run, as {@link readEpisodes} gives them.
+   *
+   * @default none are drawn
+   */
+  episodes?: readonly LoggedEpisode[];
+  /**
+   * The final evaluations by name, for example those of the last and the best
+   * policy.
+   *
+   * @default {}
+   */
+  evaluations?: Readonly<Record<string, EvaluationResult>>;
+  /**
+   * More facts by name, shown under the heading.
+   *
+   * @default {}
+   */
+  details?: Readonly<Record<string, string>>;
+}
+
+/** Names of well-known statistics; others go by their own. */
+const names: Readonly<Record<string, string>> = {
+  value_loss: "Value loss",
+  policy_loss: "Policy loss",
+  policy_entropy: "Policy entropy",
+  explained_variance: "Explained variance",
+  grad_norm: "Gradient norm",
+  learning_rate: "Learning rate",
+  eplenmean: "Episode length",
+  fps: "Environment steps per second",
+};
+
+/** Statistics that are no curves of their own. */
+const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
+
+/**
+ * Renders a run as one HTML page that needs no other file and no script: curves
+ * of return, losses, entropy, explained variance and speed, the final
+ * evaluations, the configuration.
+ *
+ * @param report What to show.
+ * @returns The text of the page.
+ *
+ * @example
+ * ```ts
+ * import { renderReport } from "@bellman/training";
+ * import { assert, assertStringIncludes } from "@std/assert";
+ *
+ * const html = renderReport({
+ *   title: "A2C on CartPole-v1",
+ *   configText: "seed: 1",
+ *   progress: [
+ *     { step: 80, statistics: { value_loss: 2, eprewmean: 20 } },
+ *     { step: 160, statistics: { value_loss: 1, eprewmean: 40 } },
+ *   ],
+ * });
+ * assert(html.startsWith("<!doctype html>"));
+ * assertStringIncludes(html, "Value loss");
+ * assertStringIncludes(html, "seed: 1");
+ * ```
+ */
+export function renderReport(report: Report): string {
+  const { title, progress, configText, evaluations = {} } = report;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeMarkup(title)}</title>
+<style>${reportStyle}</style>
+</head>
+<body>
+<main>
+<h1>${escapeMarkup(title)}</h1>
+${facts(report.details ?? {})}
+${figure(returnCurves(report), "wide")}
+${
+    Object.entries(evaluations).map(([name, evaluation]) =>
+      `<h2>${escapeMarkup(name)}</h2>\n${facts(evaluationFacts(evaluation))}`
+    ).join("\n")
+  }
+<h2>Statistics</h2>
+<div class="charts">
+${
+    statisticsOf(progress).map((name) => figure(statisticCurve(name, progress)))
+      .join("\n")
+  }
+</div>
+${
+    configText
+      ? `<h2>Configuration</h2>\n<pre>${escapeMarkup(configText.trim())}</pre>`
+      : ""
+  }
+</main>
+</body>
+</html>
+`;
+}
+
+function returnCurves({ progress, episodes = [] }: Report): string {
+  const training = curveOf("eprewmean", progress);
+  const evaluations = curveOf("eval_return_mean", progress);
+  const low = curveOf("eval_return_min", progress).y;
+  const high = curveOf("eval_return_max", progress).y;
+  const series = [
+    { name: "mean of the last episodes", runs: [training] },
+    {
+      name: "evaluation, lowest to highest",
+      runs: [{ ...evaluations, low, high }],
+    },
+    {
+      name: "episodes",
+      style: "dots" as const,
+      runs: [{
+        x: episodes.map(({ step }) => step),
+        y: episodes.map((episode) => episode.return),
+      }],
+    },
+  ];
+  return renderCurves(
+    series.filter(({ runs }) => runs[0].x.length > 0),
+    { title: "Return", width: 1080, height: 440 },
+  );
+}
+
+function statisticCurve(name: string, progress: readonly LogRow[]): string {
+  return renderCurves([{ name: "", runs: [curveOf(name, progress)] }], {
+    title: names[name] ?? name,
+    width: 540,
+    height: 300,
+    smoothing: 0.06,
+  });
+}
+
+/** The statistics with curves: well-known ones first, in the order of their names above. */
+function statisticsOf(progress: readonly LogRow[]): string[] {
+  const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
+  return [...new Set([...Object.keys(names), ...found])]
+    .filter((name) => found.has(name) && !hidden.test(name));
+}
+
+function curveOf(name: string, progress: readonly LogRow[]): CurveRun {
+  const rows = progress.filter(({ statistics }) => name in statistics);
+  return {
+    x: rows.map(({ step }) => step),
+    y: rows.map(({ statistics }) => statistics[name]),
+  };
+}
+
+function evaluationFacts(result: EvaluationResult): Record<string, string> {
+  return {
+    "episodes": String(result.returns.length),
+    "mean return": `${round(result.meanReturn)} ± ${round(result.stdReturn)}`,
+    "lowest": round(result.minReturn),
+    "median": round(result.medianReturn),
+    "highest": round(result.maxReturn),
+    "mean length": round(result.meanLength),
+  };
+}
+
+function facts(entries: Readonly<Record<string, string>>): string {
+  const items = Object.entries(entries).map(([name, value]) =>
+    `<div><dt>${escapeMarkup(name)}</dt><dd>${escapeMarkup(value)}</dd></div>`
+  );
+  return items.length > 0 ? `<dl class="facts">${items.join("")}</dl>` : "";
+}
+
+function figure(svg: string, classes = ""): string {
+  return `<figure${classes ? ` class="${classes}"` : ""}>${svg}</figure>`;
+}
+
+function round(value: number): string {
+  return (Math.round(value * 10) / 10).toLocaleString("en-US");
+}

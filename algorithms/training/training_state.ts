@@ -1,0 +1,210 @@
+import type { StateTree, Statistics } from "@bellman/types";
+import { type TrainContext, uniqueNames } from "./callbacks.ts";
+import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
+import type { Logger } from "./logs/logger.ts";
+import { isStateRecord, isTypedArray } from "./state_tree.ts";
+import type { TrainOptions } from "./train_options.ts";
+
+/** Throws a one-line RangeError on numbers that make no sense. */
+export function checkOptions(options: TrainOptions): void {
+  const { evaluation, checkpoints } = options;
+  const counts: [string, number | undefined][] = [
+    ["totalTimesteps", options.totalTimesteps],
+    ["logInterval", options.logInterval],
+    ["episodeWindow", options.episodeWindow],
+    ["evaluation.everyTimesteps", evaluation?.everyTimesteps],
+    ["evaluation.episodes", evaluation?.episodes],
+    ["checkpoints.everyTimesteps", checkpoints?.everyTimesteps],
+    ["checkpoints.keepLast", checkpoints?.keepLast],
+  ];
+  for (const [name, value] of counts) {
+    if (value === undefined || value === Infinity) continue;
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(
+        `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
+      );
+    }
+  }
+}
+
+/** The parts of a checkpoint's state. */
+export interface ResumableState {
+  loop: { [key: string]: StateTree };
+  callbacks: StateTree;
+  algorithm: StateTree;
+  env: StateTree;
+  extra: StateTree;
+}
+
+/** Throws a one-line TypeError on a state that no training run has made. */
+export function checkResumable(state: StateTree): ResumableState {
+  const parts = ["loop", "callbacks", "algorithm", "env", "extra"];
+  const missing = isStateRecord(state)
+    ? parts.find((part) => !Object.hasOwn(state, part))
+    : "loop";
+  if (missing !== undefined) {
+    throw new TypeError(
+      `Cannot resume: the state has no '${missing}', it is not of a training run`,
+    );
+  }
+  const { loop } = state as unknown as ResumableState;
+  for (const name of ["step", "updates", "episodes"]) {
+    const count = isStateRecord(loop) ? loop[name] : undefined;
+    if (!Number.isSafeInteger(count) || count as number < 0) {
+      throw new TypeError(
+        `Cannot resume: the state's ${name} is ${count}, wanted a whole number`,
+      );
+    }
+  }
+  return state as unknown as ResumableState;
+}
+
+/**
+ * Throws a one-line TypeError unless an algorithm took over a state whole: an
+ * array that is too short, for one, is copied without an error.
+ */
+export function checkRestored(
+  saved: StateTree,
+  restored: StateTree,
+  path = "algorithm",
+): void {
+  const kind = (node: StateTree | undefined): string =>
+    isTypedArray(node)
+      ? `${node.constructor.name} of ${node.length}`
+      : Array.isArray(node)
+      ? `list of ${node.length}`
+      : node === null
+      ? "null"
+      : typeof node;
+  if (kind(saved) !== kind(restored)) {
+    throw new TypeError(
+      `Cannot resume: '${path}' of the state is ${kind(saved)}, wanted ${
+        kind(restored)
+      }`,
+    );
+  }
+  if (!Array.isArray(saved) && !isStateRecord(saved)) return;
+  const keys = new Set([...Object.keys(saved), ...Object.keys(restored!)]);
+  for (const key of keys) {
+    checkRestored(
+      (saved as { [key: string]: StateTree })[key],
+      (restored as { [key: string]: StateTree })[key],
+      `${path}/${key}`,
+    );
+  }
+}
+
+/** What each log holds at a checkpoint, by its name. */
+export function saveLogs(
+  loggers: readonly Logger[],
+): { [key: string]: StateTree } {
+  return Object.fromEntries(
+    named(loggers).map(([name, logger]) => [name, logger.save?.() ?? null]),
+  );
+}
+
+/** Drops what was logged after a step. Returns one line for each damaged log. */
+export function truncateLogs(
+  loggers: readonly Logger[],
+  step: number,
+  saved: StateTree = {},
+): string[] {
+  const logs = saved as { [key: string]: StateTree };
+  return named(loggers).flatMap(([name, logger]) =>
+    logger.truncate?.(step, logs[name] ?? undefined) || []
+  );
+}
+
+/** Those that write something that stays. */
+function named(loggers: readonly Logger[]): [string, Logger][] {
+  const lasting = loggers.filter(({ truncate }) => truncate !== undefined);
+  const names = uniqueNames(lasting, "log");
+  return lasting.map((logger, i) => [names[i], logger]);
+}
+
+/** The row that loggers get after an update. */
+export function updateRow(
+  context: TrainContext,
+  statistics: Statistics,
+): Statistics {
+  const { updates, step, elapsedSeconds, meanReturn, meanLength } = context;
+  return {
+    nupdates: updates,
+    total_timesteps: step,
+    fps: elapsedSeconds > 0 ? Math.trunc(step / elapsedSeconds) : 0,
+    time_elapsed: Math.round(elapsedSeconds * 1000) / 1000,
+    ...statistics,
+    eprewmean: meanReturn,
+    eplenmean: meanLength,
+  };
+}
+
+/** The row that loggers get after an evaluation. */
+export function evaluationRow(
+  step: number,
+  result: EvaluationResult,
+): Statistics {
+  return {
+    total_timesteps: step,
+    eval_return_mean: result.meanReturn,
+    eval_return_std: result.stdReturn,
+    eval_return_min: result.minReturn,
+    eval_return_median: result.medianReturn,
+    eval_return_max: result.maxReturn,
+    eval_length_mean: result.meanLength,
+  };
+}
+
+export function saveEvaluation(result?: EvaluationResult): StateTree {
+  return result === undefined ? null : {
+    returns: Float64Array.from(result.returns),
+    lengths: Float64Array.from(result.lengths),
+  };
+}
+
+export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
+  if (state === null) return undefined;
+  const { returns, lengths } = state as Record<string, Float64Array>;
+  return summarizeEpisodes([...returns], [...lengths]);
+}
+
+/** The first multiple of an interval after a step. */
+export function nextMultiple(step: number, interval: number): number {
+  return interval === Infinity
+    ? Infinity
+    : (Math.floor(step / interval) + 1) * interval;
+}
+
+/** How far a run had come at a checkpoint. */
+export interface RunStatus {
+  /** Nothing is left to train or to evaluate: resuming gives the same result. */
+  readonly hasEnded: boolean;
+  /** The reason that a callback gave to stop, if one did. */
+  readonly stopReason?: string;
+  /** Step of the best evaluation, if there was one. */
+  readonly bestStep?: number;
+}
+
+/**
+ * Reads from a checkpoint's state how far the run had come.
+ *
+ * @param state The state that {@link train} saved.
+ * @returns Its end, stop reason and best evaluation.
+ * @throws {TypeError} When it is not the state of a training run.
+ *
+ * @example
+ * ```ts
+ * import { runStatus } from "@bellman/training";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(() => runStatus({ weights: 1 }), TypeError, "Cannot resume");
+ * ```
+ */
+export function runStatus(state: StateTree): RunStatus {
+  const { hasEnded, stopReason, bestStep } = checkResumable(state).loop;
+  return {
+    hasEnded: hasEnded === true,
+    ...(typeof stopReason === "string" && { stopReason }),
+    ...(typeof bestStep === "number" && { bestStep }),
+  };
+}
