@@ -30,6 +30,7 @@ const STEPS: Step[] = [
   { name: "licenses", args: tool("licenses", "--check") },
   { name: "results", args: tool("results_tables", "--check") },
   { name: "imports", args: tool("imports") },
+  { name: "house", args: tool("house") },
   { name: "publish", args: ["publish", "--dry-run", "--allow-dirty"] },
 ];
 

@@ -11,12 +11,22 @@ export interface Package {
 /** The root of the checkout. */
 export const ROOT: string = new URL("../../", import.meta.url).pathname;
 
+/** Lists the folders of a workspace entry, which may end in an asterisk. */
+function membersOf(entry: string): string[] {
+  const folder = entry.replace(/^\.\//, "");
+  if (!folder.endsWith("/*")) return [folder];
+  const parent = folder.slice(0, -2);
+  return [...Deno.readDirSync(ROOT + parent)]
+    .filter((it) => it.isDirectory)
+    .map(({ name }) => `${parent}/${name}`)
+    .sort();
+}
+
 /** The published packages, in the order in which `deno.json` lists them. */
 export async function packages(): Promise<Package[]> {
   const { workspace } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const found: Package[] = [];
-  for (const member of workspace as string[]) {
-    const folder = member.replace(/^\.\//, "");
+  for (const folder of (workspace as string[]).flatMap(membersOf)) {
     const config = JSON.parse(
       await Deno.readTextFile(`${ROOT}${folder}/deno.json`),
     );
