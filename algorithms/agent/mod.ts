@@ -30,5 +30,6 @@
 export * from "./agent.ts";
 export * from "./definition.ts";
 export * from "./observations.ts";
+export * from "./replay.ts";
 export * from "./rollout.ts";
 export * from "./schema.ts";

@@ -6,7 +6,7 @@ import {
   observationEncoder,
   type ObservationInputArray,
 } from "@bellman/policies";
-import type { Space, StateTree } from "@bellman/types";
+import type { BoxArray, Space, StateTree, VecStep } from "@bellman/types";
 
 /**
  * Scale of observations that moves with those that are seen, such as
@@ -157,4 +157,40 @@ export class Observations {
     const kept = this.buffer(rows), view = this.view(rows);
     return (given) => view(this.encoder.copy(given, kept));
   }
+}
+
+/**
+ * Gives the true observations after a step: the last ones of episodes that ended.
+ *
+ * @param step The step, of environments whose observations are arrays.
+ * @param size Numbers of one observation.
+ * @returns Observations `[numEnvs, ...]`: those of the step, or a copy where an
+ * episode ended.
+ *
+ * @example
+ * ```ts
+ * import { nextObservations } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const next = nextObservations({
+ *   observations: Float32Array.of(1, 2),
+ *   finalObservations: Float32Array.of(8, 9),
+ *   rewards: new Float64Array(2),
+ *   terminated: Uint8Array.of(0, 1),
+ *   truncated: Uint8Array.of(0, 0),
+ * }, 1);
+ * assertEquals(next, Float32Array.of(1, 9));
+ * ```
+ */
+export function nextObservations(step: VecStep, size: number): BoxArray {
+  const { terminated, truncated } = step;
+  const observations = step.observations as BoxArray;
+  let merged: BoxArray | undefined;
+  for (let i = 0; i < terminated.length; i++) {
+    if (!(terminated[i] || truncated[i])) continue;
+    merged ??= observations.slice();
+    const final = step.finalObservations as BoxArray;
+    merged.set(final.subarray(i * size, (i + 1) * size), i * size);
+  }
+  return merged ?? observations;
 }

@@ -16,6 +16,7 @@ import type {
   Decision,
   Experience,
 } from "./definition.ts";
+import { nextObservations } from "./observations.ts";
 
 /** A complete rollout; arrays are env-major, `[numEnvs, numSteps]`. */
 export interface RolloutData {
@@ -226,16 +227,10 @@ class Rollout implements Experience {
     const { bootstrapTruncated = true } = this.#options;
     if (this.#values === undefined || !bootstrapTruncated) return this.#none;
     const { terminated, truncated } = step;
-    let last: Float32Array | undefined;
-    for (let i = 0; i < truncated.length; i++) {
-      if (truncated[i] === 0 || terminated[i] !== 0) continue;
-      // The other rows of the final observations may hold anything.
-      last ??= (step.observations as Float32Array).slice();
-      const { size } = this.#runtime.observations.encoder;
-      const final = step.finalObservations as Float32Array;
-      last.set(final.subarray(i * size, (i + 1) * size), i * size);
-    }
-    if (last === undefined) return this.#none;
+    const isCut = truncated.some((cut, i) => cut > terminated[i]);
+    if (!isCut) return this.#none;
+    const { size } = this.#runtime.observations.encoder;
+    const last = nextObservations(step, size);
     // The episode continues as far as the value is concerned: its state stays.
     return this.#values.of(last, { state: nextState!, starts: this.#none });
   }

@@ -1,0 +1,443 @@
+import {
+  type PrioritySampler,
+  ProportionalSampler,
+  RankBasedSampler,
+  ReplayBuffer,
+  type ReplayBufferOptions,
+} from "@bellman/buffers";
+import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
+import {
+  observationBuffer,
+  type ObservationInput,
+  type ObservationInputArray,
+} from "@bellman/policies";
+import type { StateTree, VecStep } from "@bellman/types";
+import type {
+  AgentRuntime,
+  Arrays,
+  Decision,
+  Experience,
+  Moment,
+} from "./definition.ts";
+import { nextObservations } from "./observations.ts";
+
+/** Options of {@link replay}. */
+export interface ReplayOptions {
+  /** Transitions that are kept. */
+  readonly bufferSize: number;
+  /** Transitions of one update. */
+  readonly batchSize: number;
+  /** Transitions that are collected before the first update. */
+  readonly learningStarts: number;
+  /**
+   * Steps of all environments between two times of learning.
+   *
+   * @default 1
+   */
+  readonly trainFrequency?: number;
+  /**
+   * Updates at each of these times; -1 makes as many as transitions were
+   * collected.
+   *
+   * @default 1
+   */
+  readonly gradientSteps?: number;
+  /**
+   * Steps over which rewards are summed.
+   *
+   * @default 1
+   */
+  readonly nSteps?: number;
+  /**
+   * Discount of these sums.
+   *
+   * @default 0.99
+   */
+  readonly gamma?: number;
+  /**
+   * True where a batch also has the observations between the summed rewards.
+   *
+   * @default false
+   */
+  readonly between?: boolean;
+  /**
+   * True where the value of the last observation counts where a time limit cut
+   * an episode; false takes the cut for an end.
+   *
+   * @default true
+   */
+  readonly bootstrapTruncated?: boolean;
+  /**
+   * True where the transitions are saved with the agent.
+   *
+   * @default true
+   */
+  readonly saveReplay?: boolean;
+  /**
+   * Priorities by which transitions are drawn.
+   *
+   * @default none: all are as likely
+   */
+  readonly priorities?: ReplayPriorities;
+}
+
+/** Priorities of transitions, from the errors that updates return. */
+export interface ReplayPriorities {
+  /** Chances in proportion to the error, or by its rank. */
+  readonly by: "proportional" | "rank";
+  /** Exponent of priorities: 0 draws uniformly. */
+  readonly alpha: number;
+  /** Exponent of importance weights at first; it rises to 1 over the run. */
+  readonly beta: number;
+  /** Added to each error. */
+  readonly epsilon: number;
+}
+
+/**
+ * Makes an experience of transitions that are kept and drawn by chance. They are
+ * kept as the environment gave them, and drawn as the policy sees them now.
+ *
+ * A batch has `observations`, `actions`, `rewards`, `terminated` (0 or 1) and
+ * `nextObservations`; with several steps `discounts` of what follows and, on
+ * request, `betweenObservations` and `betweenDiscounts`; with priorities
+ * `weights`, and then an update returns `tdErrors` among its results.
+ *
+ * @param options Sizes, and the rhythm of learning.
+ * @returns The `experience` of an algorithm's parts.
+ *
+ * @example
+ * ```ts
+ * import { replay } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const experience = replay({
+ *   bufferSize: 1000,
+ *   batchSize: 32,
+ *   learningStarts: 100,
+ * });
+ * assertEquals(typeof experience, "function"); // of what the agent brings
+ * ```
+ */
+export function replay(
+  options: ReplayOptions,
+): (runtime: AgentRuntime) => Experience {
+  return (runtime) => new Replay(options, runtime);
+}
+
+class Replay implements Experience {
+  readonly batch: Readonly<Record<string, TensorType>>;
+  readonly #options: ReplayOptions;
+  readonly #runtime: AgentRuntime;
+  readonly #buffer: ReplayBuffer;
+  readonly #sampler: PrioritySampler | undefined;
+  readonly #batch: ReturnType<ReplayBuffer["batch"]>;
+  /** Arrays of the batch that need no scale, by the names of an update. */
+  readonly #asKept: Arrays;
+  /** Observations of the batch as the policy sees them, by those names. */
+  readonly #views: readonly (readonly [string, () => TensorData])[];
+  readonly #newest: NewestFrames | undefined;
+  readonly #next: ObservationInputArray;
+  readonly #rewards: Float32Array;
+  readonly #scaledRewards: Float32Array;
+  readonly #none: Uint8Array;
+  readonly #priorities: Float64Array;
+  /** Rewards that a drawn sum is worth. */
+  readonly #span: number;
+
+  constructor(options: ReplayOptions, runtime: AgentRuntime) {
+    const { bufferSize, batchSize, priorities } = options;
+    const { nSteps = 1, gamma = 0.99, between = false } = options;
+    const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
+    const { actionShape, actionDtype } = policy.distribution;
+    const { shape, dtype } = observations.encoder.input;
+    const hasBetween = between && nSteps > 1;
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#newest = stackedFrames > 1
+      ? new NewestFrames(shape, { dtype, numEnvs, frames: stackedFrames })
+      : undefined;
+    this.#sampler = priorities && samplerOf(priorities);
+    const flag = { shape: [], dtype: "uint8" } as const;
+    this.#buffer = allocate({
+      capacity: bufferSize - bufferSize % numEnvs,
+      numEnvs,
+      fields: {
+        observation: { shape: this.#newest?.shape ?? shape, dtype },
+        action: { shape: actionShape, dtype: actionDtype },
+        reward: { shape: [], dtype: "float32" },
+        terminated: flag,
+        truncated: flag,
+      },
+      episodes: {
+        next: { nextObservation: "observation" },
+        ...(this.#newest && { stack: { observation: stackedFrames } }),
+        ...(nSteps > 1 && {
+          nStep: {
+            steps: nSteps,
+            gamma,
+            ...(hasBetween && {
+              between: { betweenObservations: "observation" },
+            }),
+          },
+        }),
+      },
+      ...(this.#sampler && { sampler: this.#sampler }),
+    });
+    this.#batch = this.#buffer.batch(batchSize);
+    const drawn = this.#batch as unknown as Record<
+      string,
+      ObservationInputArray
+    >;
+    const rows = { batchSize, between: batchSize * (nSteps - 1) };
+    const seen = {
+      observations: ["observation", rows.batchSize],
+      nextObservations: ["nextObservation", rows.batchSize],
+      ...(hasBetween && {
+        betweenObservations: ["betweenObservations", rows.between],
+      }),
+    } as Record<string, [string, number]>;
+    this.#views = Object.entries(seen).map(([name, [field, count]]) => {
+      const view = observations.view(count);
+      return [name, () => view(drawn[field])];
+    });
+    this.#asKept = {
+      actions: drawn.action,
+      terminated: drawn.terminated,
+      ...(nSteps > 1 && { discounts: drawn.discount }),
+      ...(hasBetween && { betweenDiscounts: drawn.betweenDiscount }),
+      ...(this.#sampler && { weights: drawn.weights }),
+    };
+    const float32 = (...shape: number[]): TensorType => ({
+      shape,
+      dtype: "float32",
+    });
+    const input = policy.observationInput;
+    this.batch = {
+      ...Object.fromEntries(
+        Object.entries(seen).map(([name, [, count]]) => [name, {
+          shape: [count, ...input.shape],
+          dtype: input.dtype,
+        }]),
+      ),
+      ...(hasBetween && { betweenDiscounts: float32(batchSize, nSteps - 1) }),
+      actions: { shape: [batchSize, ...actionShape], dtype: actionDtype },
+      rewards: float32(batchSize),
+      terminated: { shape: [batchSize], dtype: "uint8" },
+      ...(nSteps > 1 && { discounts: float32(batchSize) }),
+      ...(this.#sampler && { weights: float32(batchSize) }),
+    };
+    this.#next = observations.buffer(numEnvs);
+    this.#rewards = new Float32Array(numEnvs);
+    this.#scaledRewards = new Float32Array(batchSize);
+    this.#none = new Uint8Array(numEnvs);
+    this.#priorities = new Float64Array(batchSize);
+    this.#span = sumOfPowers(gamma, nSteps);
+  }
+
+  get length(): number {
+    return this.#buffer.length;
+  }
+
+  add({ observations, actions }: Decision, step: VecStep): void {
+    const { bootstrapTruncated = true } = this.#options;
+    const { rewards, observations: { encoder } } = this.#runtime;
+    const { terminated, truncated } = step;
+    const next = encoder.copy(
+      nextObservations(step, encoder.size),
+      this.#next,
+    );
+    this.#rewards.set(step.rewards);
+    rewards?.see(step.rewards, step);
+    const transition = {
+      observation: observations,
+      action: actions,
+      reward: this.#rewards,
+      terminated: bootstrapTruncated
+        ? terminated
+        : terminated.map((end, i) => end | truncated[i]),
+      truncated: bootstrapTruncated ? truncated : this.#none,
+      nextObservation: next,
+    };
+    this.#newest?.take(transition);
+    this.#buffer.add(transition);
+  }
+
+  due({ steps }: Moment): number {
+    const { numEnvs } = this.#runtime;
+    const { learningStarts, trainFrequency = 1, gradientSteps = 1 } =
+      this.#options;
+    if (this.#buffer.length < learningStarts) return 0;
+    if (steps / numEnvs % trainFrequency !== 0) return 0;
+    return gradientSteps === -1 ? trainFrequency * numEnvs : gradientSteps;
+  }
+
+  draw({ progress }: Moment, random: RandomStream): Arrays {
+    if (this.#sampler !== undefined) {
+      const { beta } = this.#options.priorities!;
+      this.#sampler.beta = beta + (1 - beta) * progress;
+    }
+    this.#buffer.sample(random, { into: this.#batch });
+    const batch: Record<string, TensorData> = { ...this.#asKept };
+    for (const [name, view] of this.#views) batch[name] = view();
+    batch.rewards = this.#scaled(this.#batch.reward as Float32Array);
+    return batch;
+  }
+
+  #scaled(rewards: Float32Array): Float32Array {
+    const scale = this.#runtime.rewards;
+    if (scale === undefined) return rewards;
+    scale.scale(rewards, this.#scaledRewards, this.#span);
+    return this.#scaledRewards;
+  }
+
+  learned({ tdErrors }: Arrays): void {
+    if (this.#sampler === undefined) return;
+    const { epsilon } = this.#options.priorities!;
+    for (let i = 0; i < tdErrors.length; i++) {
+      this.#priorities[i] = tdErrors[i] + epsilon;
+    }
+    this.#sampler.updatePriorities(this.#batch.slots, this.#priorities);
+  }
+
+  save(): StateTree {
+    const { saveReplay = true } = this.#options;
+    return saveReplay ? this.#buffer.save() as unknown as StateTree : null;
+  }
+
+  /**
+   * Restores what `save` gave; without transitions the buffer is empty, and the
+   * first stacks of frames that it draws repeat the first frame after it.
+   */
+  load(state: StateTree): void {
+    if (state === null) this.#buffer.clear();
+    else this.#buffer.load(state as never);
+    this.#newest?.forget();
+  }
+}
+
+/** Creates a buffer, or says in one line why not: most often memory is short. */
+function allocate(options: ReplayBufferOptions): ReplayBuffer {
+  try {
+    return new ReplayBuffer(options);
+  } catch (error) {
+    throw new RangeError(
+      `Cannot hold ${options.capacity} transitions: lower bufferSize or make observations smaller (${
+        (error as Error).message
+      })`,
+      { cause: error },
+    );
+  }
+}
+
+/** `1 + x + ... + x^(count - 1)`. */
+function sumOfPowers(x: number, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += x ** i;
+  return sum;
+}
+
+function samplerOf({ by, alpha, beta }: ReplayPriorities): PrioritySampler {
+  return by === "rank"
+    ? new RankBasedSampler({ alpha, beta })
+    : new ProportionalSampler({ alpha, beta });
+}
+
+/** A step in arrays of the types that are kept. */
+interface Transition {
+  observation: ObservationInputArray;
+  nextObservation: ObservationInputArray;
+  readonly terminated: Uint8Array;
+  readonly truncated: Uint8Array;
+}
+
+/** The last frame of observations that are stacks of frames. */
+class NewestFrames {
+  /** Shape of one frame. */
+  readonly shape: readonly number[];
+  readonly #count: number;
+  readonly #stacked: number;
+  readonly #channels: number;
+  readonly #frames: readonly [ObservationInputArray, ObservationInputArray];
+  /** Numbers of all frames of a stack. */
+  readonly #size: number;
+  /** 1 for environments whose stack is an episode's first; unknown at -1. */
+  readonly #starts: Int8Array;
+
+  constructor(
+    shape: readonly number[],
+    { dtype, numEnvs, frames }: {
+      dtype: ObservationInput["dtype"];
+      numEnvs: number;
+      frames: number;
+    },
+  ) {
+    const stacked = shape.at(-1) ?? 0;
+    if (stacked === 0 || stacked % frames !== 0) {
+      throw new RangeError(
+        `Cannot share ${frames} frames of observations [${shape}]: expected a last axis of a multiple of ${frames}`,
+      );
+    }
+    this.#count = frames;
+    this.#stacked = stacked;
+    this.#channels = stacked / frames;
+    this.shape = [...shape.slice(0, -1), this.#channels];
+    const size = this.shape.reduce((product, length) => product * length, 1);
+    this.#size = size * frames;
+    this.#starts = new Int8Array(numEnvs).fill(1);
+    const frame = {
+      observationInput: { shape: this.shape, dtype },
+      observationSize: size,
+    };
+    this.#frames = [
+      observationBuffer(frame, numEnvs),
+      observationBuffer(frame, numEnvs),
+    ];
+  }
+
+  /** Checks the stacks of a transition and leaves their newest frames in it. */
+  take(transition: Transition): void {
+    const { observation, nextObservation } = transition;
+    const { terminated, truncated } = transition;
+    for (let row = 0; row < this.#starts.length; row++) {
+      const ended = (terminated[row] | truncated[row]) !== 0;
+      // The first frame of an episode repeats.
+      if (this.#starts[row] === 1) this.#check(row, observation, observation);
+      // An environment that was lost may have ended anywhere.
+      if (!ended) this.#check(row, observation, nextObservation);
+      this.#starts[row] = ended ? 1 : 0;
+    }
+    transition.observation = this.#copy(observation, this.#frames[0]);
+    transition.nextObservation = this.#copy(nextObservation, this.#frames[1]);
+  }
+
+  /** Forgets which stacks are an episode's first. */
+  forget(): void {
+    this.#starts.fill(-1);
+  }
+
+  /** Throws unless a stack is another one without its oldest frame. */
+  #check(row: number, before: TensorData, after: TensorData): void {
+    const stacked = this.#stacked, channels = this.#channels;
+    const end = (row + 1) * this.#size;
+    for (let at = row * this.#size; at < end; at += stacked) {
+      for (let i = at + channels; i < at + stacked; i++) {
+        if (before[i] === after[i - channels]) continue;
+        throw new RangeError(
+          `Cannot keep observations as stacks of ${this.#count} frames: those of copy ${row} are not the frames before and a new one; expected stackedFrames as the environment stacks them`,
+        );
+      }
+    }
+  }
+
+  #copy(
+    stacks: TensorData,
+    into: ObservationInputArray,
+  ): ObservationInputArray {
+    const channels = this.#channels, stacked = this.#stacked;
+    const skipped = stacked - channels;
+    for (let i = 0, from = skipped; i < into.length; from += skipped) {
+      for (let c = 0; c < channels; c++) into[i++] = stacks[from++];
+    }
+    return into;
+  }
+}
