@@ -346,10 +346,7 @@ Deno.test("help comes from the configuration's types", async () => {
   assertEquals(code, 0);
   assertStringIncludes(out, "--preset NAME");
   assertStringIncludes(out, "entropyCoefficient (also ent_coef");
-  assertStringIncludes(
-    out,
-    "Copies of the environment stepped side by side; sac takes 1",
-  );
+  assertStringIncludes(out, "Number of environments that step side by side.");
   assertStringIncludes(out, "an integer from 1 to 4096; default 8");
 });
 

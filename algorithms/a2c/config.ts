@@ -7,7 +7,7 @@ import schema from "./config.schema.json" with { type: "json" };
  */
 export interface A2CConfig {
   /**
-   * Steps of each environment copy between two updates.
+   * Steps of each environment between two updates.
    *
    * @default 5
    * @minimum 1
@@ -26,7 +26,7 @@ export interface A2CConfig {
    */
   gamma: number;
   /**
-   * Weight of longer returns in the advantages: 1 takes the whole rollout, 0 one step.
+   * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
    *
    * @default 1
    * @minimum 0
@@ -53,7 +53,7 @@ export interface A2CConfig {
    */
   entropyCoefficient: number;
   /**
-   * Global norm that gradients are clipped to; null leaves them as they are.
+   * Global norm that gradients are clipped to; null does not clip.
    *
    * @default 0.5
    * @exclusiveMinimum 0
@@ -62,7 +62,7 @@ export interface A2CConfig {
    */
   maxGradNorm: number | null;
   /**
-   * Learning rate at the start.
+   * Initial learning rate.
    *
    * @default 0.0007
    * @exclusiveMinimum 0
@@ -71,7 +71,7 @@ export interface A2CConfig {
    */
   learningRate: number;
   /**
-   * How the learning rate falls over the run's totalTimesteps.
+   * Schedule of the learning rate over the run's totalTimesteps.
    *
    * @default "linear"
    * @alias lrschedule, lr_schedule
@@ -85,20 +85,20 @@ export interface A2CConfig {
     | "cosine"
     | "exponential";
   /**
-   * Rule that turns gradients into steps; the tf1 ones are TensorFlow 1's.
+   * Optimizer; the tf1 ones are those of TensorFlow 1.
    *
    * @default "rmsprop_tf1"
    */
   optimizer: "rmsprop_tf1" | "rmsprop" | "adam" | "adam_tf1" | "sgd";
   /**
-   * Choose RMSProp as in TensorFlow 1 (true) or Adam (false); null leaves it to optimizer.
+   * RMSProp of TensorFlow 1 (true) or Adam (false); null uses optimizer.
    *
    * @default null
    * @alias use_rms_prop, use_rmsprop
    */
   useRmsprop: boolean | null;
   /**
-   * Share of the old mean square that RMSProp keeps at each update.
+   * Decay of RMSProp's mean square.
    *
    * @default 0.99
    * @minimum 0
@@ -107,7 +107,7 @@ export interface A2CConfig {
    */
   rmspropDecay: number;
   /**
-   * Added to the optimizer's denominator against division by zero.
+   * Term added to the optimizer's denominator against division by zero.
    *
    * @default 0.00001
    * @exclusiveMinimum 0
@@ -116,14 +116,14 @@ export interface A2CConfig {
    */
   rmspropEpsilon: number;
   /**
-   * Shift and scale each batch's advantages to mean 0 and deviation 1.
+   * Normalize each batch's advantages to mean 0 and standard deviation 1.
    *
    * @default false
    * @alias normalize_advantage
    */
   normalizeAdvantage: boolean;
   /**
-   * Count the value of the last observation where a time limit cut an episode; false takes the cut for an end, as the original does.
+   * Bootstrap from the last observation of a truncated episode; false treats truncation as termination, as the original does.
    *
    * @default true
    */
@@ -151,7 +151,7 @@ export interface A2CConfig {
    */
   hiddenSizes: number[];
   /**
-   * Function after each layer of the mlp network.
+   * Activation function of each layer of the mlp network.
    *
    * @default "tanh"
    */
@@ -176,20 +176,20 @@ export interface A2CConfig {
    */
   lstmSize: number;
   /**
-   * Whether the value has a network of its own or takes the policy's.
+   * Network of the value: shared with the policy, or separate.
    *
    * @default "shared"
    * @alias value_network
    */
   valueNetwork: "shared" | "separate";
   /**
-   * Minimise one weighted sum of the losses, or each loss with an optimizer of its own.
+   * Minimize one weighted sum of the losses (shared), or each loss with an optimizer of its own (separate).
    *
    * @default "shared"
    */
   objective: "shared" | "separate";
   /**
-   * Learning rate of the value's own optimizer, for separate objectives; null takes learningRate.
+   * Learning rate of the value's optimizer, for separate objectives; null uses learningRate.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -198,7 +198,7 @@ export interface A2CConfig {
    */
   valueLearningRate: number | null;
   /**
-   * Logarithm of the actions' standard deviation at the start, for box actions.
+   * Initial log standard deviation of box actions.
    *
    * @default 0
    * @minimum -80
@@ -207,14 +207,14 @@ export interface A2CConfig {
    */
   initialLogStd: number;
   /**
-   * Explore box actions with noise that depends on the state (gSDE).
+   * Explore box actions with state-dependent noise (gSDE).
    *
    * @default false
    * @alias use_sde
    */
   useSde: boolean;
   /**
-   * Steps between two draws of that noise; -1 draws once for each rollout.
+   * Steps between two draws of the gSDE noise; -1 draws once per rollout.
    *
    * @default -1
    * @minimum -1
@@ -224,7 +224,7 @@ export interface A2CConfig {
    */
   sdeSampleFrequency: number;
   /**
-   * Start from orthogonal kernels instead of Glorot uniform ones.
+   * Initialize kernels orthogonally instead of Glorot uniform.
    *
    * @default true
    * @alias ortho_init

@@ -4,13 +4,13 @@
  */
 export interface SacConfig {
   /**
-   * Two Q functions with target networks and a temperature (twin_q), or the form of the first paper: a V function with a target network, two Q functions and a scale of rewards in the place of the temperature (value). Discrete actions take twin_q.
+   * Critics: two Q functions with target networks and a temperature (twin_q), or those of the first paper: a V function with a target network, two Q functions, and a scale of rewards instead of the temperature (value). Discrete actions need twin_q.
    *
    * @default "twin_q"
    */
   critics: "twin_q" | "value";
   /**
-   * Discount of rewards, per step.
+   * Discount factor of one step.
    *
    * @default 0.99
    * @minimum 0
@@ -19,7 +19,7 @@ export interface SacConfig {
    */
   gamma: number;
   /**
-   * Share of the new parameters by which target networks move at each update.
+   * Weight of the new parameters in each update of the target networks.
    *
    * @default 0.005
    * @exclusiveMinimum 0
@@ -27,7 +27,7 @@ export interface SacConfig {
    */
   tau: number;
   /**
-   * Updates between two moves of the target networks.
+   * Updates between two updates of the target networks.
    *
    * @default 1
    * @minimum 1
@@ -37,7 +37,7 @@ export interface SacConfig {
    */
   targetUpdateInterval: number;
   /**
-   * Learning rate of the policy and, unless they have their own, of the critics and the temperature.
+   * Learning rate of the policy, and of critics and temperature that have none of their own.
    *
    * @default 0.0003
    * @exclusiveMinimum 0
@@ -46,7 +46,7 @@ export interface SacConfig {
    */
   learningRate: number;
   /**
-   * Learning rate of the critics; null takes learningRate.
+   * Learning rate of the critics; null uses learningRate.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -55,7 +55,7 @@ export interface SacConfig {
    */
   criticLearningRate: number | null;
   /**
-   * Learning rate of the temperature; null takes learningRate.
+   * Learning rate of the temperature; null uses learningRate.
    *
    * @default null
    * @exclusiveMinimum 0
@@ -63,7 +63,7 @@ export interface SacConfig {
    */
   temperatureLearningRate: number | null;
   /**
-   * How the learning rates fall over the run's totalTimesteps.
+   * Schedule of the learning rates over the run's totalTimesteps.
    *
    * @default "constant"
    * @alias lrschedule, lr_schedule
@@ -77,7 +77,7 @@ export interface SacConfig {
     | "cosine"
     | "exponential";
   /**
-   * Weight of the entropy, held at this value; null learns it.
+   * Fixed weight of the entropy; null learns it.
    *
    * @default null
    * @minimum 0
@@ -86,7 +86,7 @@ export interface SacConfig {
    */
   temperature: number | null;
   /**
-   * Weight of the entropy that learning it starts from.
+   * Initial weight of the entropy, where it is learned.
    *
    * @default 1
    * @exclusiveMinimum 0
@@ -94,7 +94,7 @@ export interface SacConfig {
    */
   initialTemperature: number;
   /**
-   * Mean entropy in nats that the learned temperature holds the policy to; null takes minus the numbers of an action or, for discrete actions, targetEntropyFactor of the largest.
+   * Target of the policy's mean entropy in nats, where the temperature is learned; null uses minus the number of action dimensions or, for discrete actions, targetEntropyFactor times the largest entropy.
    *
    * @default null
    * @minimum -1e30
@@ -103,7 +103,7 @@ export interface SacConfig {
    */
   targetEntropy: number | null;
   /**
-   * Share of the largest entropy that the policy is held to, for discrete actions.
+   * Share of the largest entropy that is the target, for discrete actions.
    *
    * @default 0.98
    * @exclusiveMinimum 0
@@ -111,7 +111,7 @@ export interface SacConfig {
    */
   targetEntropyFactor: number;
   /**
-   * What rewards are multiplied with.
+   * Factor of the rewards.
    *
    * @default 1
    * @exclusiveMinimum 0
@@ -120,7 +120,7 @@ export interface SacConfig {
    */
   rewardScale: number;
   /**
-   * Transitions that are kept for learning.
+   * Capacity of the replay buffer in transitions.
    *
    * @default 1000000
    * @minimum 1
@@ -140,7 +140,7 @@ export interface SacConfig {
    */
   batchSize: number;
   /**
-   * Transitions that are collected before the first update.
+   * Transitions to collect before the first update.
    *
    * @default 100
    * @minimum 1
@@ -150,14 +150,14 @@ export interface SacConfig {
    */
   learningStarts: number;
   /**
-   * How actions are chosen until then: each as likely, or by the policy.
+   * Choice of actions before the first update: uniformly at random, or by the policy.
    *
    * @default "uniform"
    * @alias initial_exploration_policy
    */
   initialExploration: "uniform" | "policy";
   /**
-   * Steps of all copies between two times of learning.
+   * Steps of each environment between two rounds of updates.
    *
    * @default 1
    * @minimum 1
@@ -167,7 +167,7 @@ export interface SacConfig {
    */
   trainFrequency: number;
   /**
-   * Updates at each of these times; -1 makes as many as transitions were collected.
+   * Updates per round; -1 makes as many as transitions were collected.
    *
    * @default 1
    * @minimum -1
@@ -177,7 +177,7 @@ export interface SacConfig {
    */
   gradientSteps: number;
   /**
-   * Steps over which rewards are summed before the value of what follows is estimated.
+   * Steps whose rewards are summed before the value of the next state is used.
    *
    * @default 1
    * @minimum 1
@@ -187,19 +187,19 @@ export interface SacConfig {
    */
   nSteps: number;
   /**
-   * Entropies that returns of several steps count: those of all states after the first action, the soft value; or the last one's alone, as stable-baselines3 has it, which values an action too low by the others.
+   * Entropies that returns of several steps count: those of all states after the first action (all), which is the soft value, or the last one's alone (last), as in stable-baselines3, which values an action too low by the others.
    *
    * @default "all"
    */
   nStepEntropy: "all" | "last";
   /**
-   * Draw transitions with equal chances, in proportion to their error, or by the rank of their error.
+   * Sampling of transitions: uniform, in proportion to their error, or by the rank of their error.
    *
    * @default "uniform"
    */
   replay: "uniform" | "proportional" | "rank";
   /**
-   * How much priorities count: 0 draws uniformly.
+   * Exponent of the priorities; 0 samples uniformly.
    *
    * @default 0.6
    * @minimum 0
@@ -208,7 +208,7 @@ export interface SacConfig {
    */
   priorityAlpha: number;
   /**
-   * How far importance weights make up for priorities at first; it rises to 1 over the run.
+   * Initial exponent of the importance weights; it rises to 1 over the run.
    *
    * @default 0.4
    * @minimum 0
@@ -217,7 +217,7 @@ export interface SacConfig {
    */
   priorityBeta: number;
   /**
-   * Added to each error, so that every transition has a chance.
+   * Term added to each error, so that every transition can be drawn.
    *
    * @default 0.000001
    * @exclusiveMinimum 0
@@ -226,20 +226,20 @@ export interface SacConfig {
    */
   priorityEpsilon: number;
   /**
-   * Whether checkpoints hold the transitions too, so that a resumed run goes on bit for bit.
+   * Save the replay buffer in checkpoints, so that a resumed run continues bit for bit.
    *
    * @default true
    * @alias save_full_state
    */
   saveReplay: boolean;
   /**
-   * Count the value of the last observation where a time limit cut an episode; false takes the cut for an end.
+   * Bootstrap from the last observation of a truncated episode; false treats truncation as termination.
    *
    * @default true
    */
   bootstrapTruncated: boolean;
   /**
-   * Network that turns observations into features: mlp takes them as they are, the others are for images.
+   * Network that turns observations into features: mlp uses them as they are, the others are for images.
    *
    * @default "mlp"
    */
@@ -253,7 +253,7 @@ export interface SacConfig {
    */
   hiddenSizes: number[];
   /**
-   * Function after each hidden layer.
+   * Activation function of each hidden layer.
    *
    * @default "relu"
    */
@@ -268,13 +268,13 @@ export interface SacConfig {
     | "silu"
     | "linear";
   /**
-   * First values of all layers: uniform on +-1/sqrt(inputs) with biases (torch), or Glorot uniform with biases of 0 (glorot).
+   * Initial weights: uniform on +-1/sqrt(inputs), biases too (torch), or Glorot uniform with zero biases (glorot).
    *
    * @default "torch"
    */
   initializer: "torch" | "glorot";
   /**
-   * Family of the policy's actions before the tanh, for box actions; a mixture needs value critics.
+   * Distribution of box actions before the tanh; a mixture needs value critics.
    *
    * @default "gaussian"
    */
@@ -290,20 +290,20 @@ export interface SacConfig {
    */
   components: number;
   /**
-   * Whether the policy's gradient goes through the Q functions (true) or is estimated by likelihood ratio (false), with value critics; null takes true, but false for mixtures.
+   * Policy gradient through the Q functions (true) or by likelihood ratio (false), with value critics; null uses true, but false for mixtures.
    *
    * @default null
    */
   reparameterize: boolean | null;
   /**
-   * What the policy's entropy is relative to, with value critics: every action alike, or a standard normal.
+   * Prior that the policy's entropy is relative to, with value critics: uniform, or a standard normal.
    *
    * @default "uniform"
    * @alias action_prior
    */
   actionPrior: "uniform" | "normal";
   /**
-   * Weight that holds the policy's means and deviations down, with value critics.
+   * Weight of the penalty on the policy's means and deviations, with value critics.
    *
    * @default 0.001
    * @minimum 0
@@ -312,7 +312,7 @@ export interface SacConfig {
    */
   policyRegularization: number;
   /**
-   * Take the policy's loss of haarnoja/sac, with value critics: the first Q function in the place of the smaller one, and no prior where it is reparameterized.
+   * Use the policy loss of haarnoja/sac, with value critics: the first Q function instead of the smaller one, and no prior where the policy is reparameterized.
    *
    * @default false
    */
@@ -324,14 +324,14 @@ export interface SacConfig {
    */
   haarnojaMixtureGradient: boolean;
   /**
-   * Explore box actions with noise that depends on the state (gSDE).
+   * Explore box actions with state-dependent noise (gSDE).
    *
    * @default false
    * @alias use_sde
    */
   useSde: boolean;
   /**
-   * Steps between two draws of that noise; -1 draws once for each trainFrequency.
+   * Steps between two draws of the gSDE noise; -1 draws once per trainFrequency.
    *
    * @default -1
    * @minimum -1
@@ -341,7 +341,7 @@ export interface SacConfig {
    */
   sdeSampleFrequency: number;
   /**
-   * Logarithm of the deviation of that noise at the start.
+   * Initial log standard deviation of the gSDE noise.
    *
    * @default -3
    * @minimum -80
@@ -350,8 +350,7 @@ export interface SacConfig {
    */
   sdeInitialLogStd: number;
   /**
-   * Form of log-probabilities after the tanh: `exact`, or `epsilon` as
-   * haarnoja/sac and stable-baselines3 have it, which stops to count far out.
+   * Form of the log-probability after the tanh: `exact`, or `epsilon` as in haarnoja/sac and stable-baselines3, which is inexact far out.
    *
    * @default "exact"
    */

@@ -44,7 +44,11 @@ export const evalCommand: Command = {
   usage: "RUN [OPTIONS]",
   summary: "Evaluate the agent of a run folder.",
   options: [
-    { name: "episodes", value: "N", help: "Episodes to play." },
+    {
+      name: "episodes",
+      value: "N",
+      help: "Episodes to play; by default as many as in the run.",
+    },
     ...AGENT_OPTIONS,
     { name: "json", help: "Print one JSON object." },
   ],

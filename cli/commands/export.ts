@@ -49,12 +49,12 @@ export const exportCommand: Command = {
     {
       name: "out",
       value: "FILE.onnx",
-      help: "Where to; policy.onnx of the run folder by default.",
+      help: "ONNX file; by default policy.onnx in the run folder.",
     },
     {
       name: "batch",
       value: "N",
-      help: "Observations that the file takes at once; 1 by default.",
+      help: "Batch size of the file's input; 1 by default.",
     },
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],

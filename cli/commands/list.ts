@@ -107,8 +107,8 @@ export const listCommand: Command = {
   usage: "[--all] [--json]",
   summary: "List algorithms, environments and presets.",
   options: [
-    { name: "all", help: "List every Atari game by its ids." },
-    { name: "json", help: "Print one JSON object, with all of them." },
+    { name: "all", help: "List all Atari games." },
+    { name: "json", help: "Print everything as one JSON object." },
   ],
   run: list,
 };

@@ -146,18 +146,18 @@ async function plotRuns(
 export const plotCommand: Command = {
   name: "plot",
   usage: "RUN... [OPTIONS]",
-  summary:
-    "Draw the curves of one or more runs; seeds of one run are averaged.",
+  summary: "Draw the learning curves of runs; the seeds of a run are averaged.",
   options: [
     {
       name: "key",
       value: "STATISTIC",
-      help: "What to draw, a column of progress.csv; eprewmean by default.",
+      help:
+        "Statistic to draw, a column of progress.csv; eprewmean by default.",
     },
     {
       name: "out",
       value: "FILE",
-      help: "An .svg or .html file; in the first run's folder by default.",
+      help: "An .svg or .html file; by default in the first run's folder.",
     },
   ],
   run: plotRuns,

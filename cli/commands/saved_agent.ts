@@ -30,17 +30,18 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
     name: "seed",
     value: "N",
     help:
-      "Seed of the episodes; by default 30000, which neither training nor its evaluations took.",
+      "Seed of the episodes; by default 30000, which neither training nor its evaluations use.",
   },
   {
     name: "checkpoint",
     value: "WHICH",
-    help: "best (the default), latest, or a step.",
+    help: "Checkpoint: best (the default), latest or a step.",
   },
   { name: "stochastic", help: "Sample actions." },
   {
     name: "deterministic",
-    help: "Take the mode; without either, as the run's evaluations did.",
+    help:
+      "Take the most likely actions; by default as the run's evaluations did.",
   },
   TRUST_OPTION,
 ];

@@ -279,14 +279,18 @@ export const trainCommand: Command = {
   summary: "Train an agent.",
   options: [
     ...CONFIG_OPTIONS,
-    { name: "out", value: "DIR", help: "Run folder; a new one under runs/." },
+    {
+      name: "out",
+      value: "DIR",
+      help: "Run folder; by default a new one under runs/.",
+    },
     {
       name: "resume",
       value: "RUN",
-      help: "Go on with a run from its newest checkpoint.",
+      help: "Resume a run from its newest checkpoint.",
     },
     TRUST_OPTION,
-    { name: "quiet", help: "Print the result only." },
+    { name: "quiet", help: "Print only the result." },
   ],
   details,
   run: trainRun,

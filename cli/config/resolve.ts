@@ -228,30 +228,30 @@ function withEpochs(config: ResolvedConfig): ResolvedConfig {
   return { ...config, totalTimesteps };
 }
 
-/** The options that choose a configuration. */
+/** Options that choose a configuration. */
 export const CONFIG_OPTIONS: readonly OptionSpec[] = [
-  { name: "env", value: "ID", help: "Environment, as 'list' prints them." },
+  { name: "env", value: "ID", help: "Environment id; 'list' prints them." },
   {
     name: "preset",
     value: "NAME",
-    help: "Start from a preset; without one, the environment's own is taken.",
+    help: "Start from a preset; by default the environment's own.",
   },
   {
     name: "config",
     value: "FILE.yaml",
     help: "Start from a configuration file instead of a preset.",
   },
-  { name: "seed", value: "N", help: "Root seed of every random stream." },
+  { name: "seed", value: "N", help: "Root seed of all random streams." },
   { name: "steps", value: "N", help: "Environment steps to train for." },
   {
     name: "engine",
     value: "NAME",
-    help: "What acts and learns: auto, onnx (compiled) or eager.",
+    help: "Engine that acts and learns: auto, onnx (compiled) or eager.",
   },
   {
     name: "backend",
     value: "NAME",
-    help: "What computes eager tensors: auto, tensorflow, wasm or cpu.",
+    help: "Backend of the eager engine: auto, tensorflow, wasm or cpu.",
   },
   {
     name: "set",

@@ -13,35 +13,35 @@ export interface RunConfig {
    */
   algorithm: "a2c" | "sac";
   /**
-   * Environment id with its version, as `list` prints them.
+   * Id of the environment with its version; `list` prints them.
    *
    * @default "CartPole-v1"
    * @alias env_id
    */
   env: string;
   /**
-   * The environment's own options by name, such as {"gravity": -5}. They are added to a preset's; null takes one of those away.
+   * Options of the environment by name, such as {"gravity": -5}. They are added to the preset's; null removes one of those.
    *
    * @default {}
    * @alias env_kwargs
    */
   envKwargs: Record<string, unknown>;
   /**
-   * Options of the environments for evaluation that differ from envKwargs, such as {"repeatActionProbability": 0}.
+   * Options of the evaluation environments that differ from envKwargs, such as {"repeatActionProbability": 0}.
    *
    * @default {}
    * @alias evaluation_env_kwargs, eval_env_kwargs
    */
   evaluationEnvKwargs: Record<string, unknown>;
   /**
-   * Modules that register environments of your own, imported first: paths or URLs; for gym: environments names of Python modules.
+   * Modules that register your own environments: paths or URLs; for gym: environments, names of Python modules.
    *
    * @default []
    * @alias env_modules, gym_packages
    */
   envModules: string[];
   /**
-   * Root seed: every random stream of the run is split from it.
+   * Root seed of all random streams of the run.
    *
    * @default 0
    * @minimum 0
@@ -50,7 +50,7 @@ export interface RunConfig {
    */
   seed: number;
   /**
-   * Environment steps to train for, summed over the copies.
+   * Environment steps to train for, summed over the environments.
    *
    * @default 200000
    * @minimum 1
@@ -60,7 +60,7 @@ export interface RunConfig {
    */
   totalTimesteps: number;
   /**
-   * Run for so many evaluation intervals, in the place of totalTimesteps; null leaves that as it is.
+   * Length of the run in evaluation intervals, instead of totalTimesteps; null uses totalTimesteps.
    *
    * @default null
    * @minimum 1
@@ -70,7 +70,7 @@ export interface RunConfig {
    */
   epochs: number | null;
   /**
-   * Copies of the environment stepped side by side; sac takes 1 where nothing is said.
+   * Number of environments that step side by side.
    *
    * @default 8
    * @minimum 1
@@ -80,14 +80,14 @@ export interface RunConfig {
    */
   numEnvs: number;
   /**
-   * Where the copies run: in this thread (sync), in this thread and workers beside it that share memory with it (workers), or in processes of their own, which may crash (subprocesses). Evaluations have workers or processes of their own.
+   * Placement of the environments: in this thread (sync), in this thread and worker threads that share its memory (workers), or in processes of their own, which may crash (subprocesses). Evaluations get workers or processes of their own.
    *
    * @default "sync"
    * @alias vec_env
    */
   vectorization: "sync" | "workers" | "subprocesses";
   /**
-   * Groups that the copies are divided into for workers or subprocesses; null takes one for each core.
+   * Number of groups that the environments are split into for workers or subprocesses; null uses one per core.
    *
    * @default null
    * @minimum 1
@@ -97,7 +97,7 @@ export interface RunConfig {
    */
   workers: number | null;
   /**
-   * Seconds that workers, processes or Python may be silent in a step before they are replaced, in evaluations too.
+   * Seconds without an answer after which workers, processes or Python are replaced, in evaluations too.
    *
    * @default 60
    * @exclusiveMinimum 0
@@ -116,14 +116,14 @@ export interface RunConfig {
    */
   maxEpisodeSteps: number | null;
   /**
-   * Scale observations by their running mean and standard deviation. An algorithm with a replay buffer keeps originals and scales them by the statistics of the moment.
+   * Scale observations by their running mean and standard deviation. A replay buffer keeps raw observations, which are scaled by the current statistics.
    *
    * @default false
    * @alias normalize_observation, norm_obs
    */
   normalizeObservation: boolean;
   /**
-   * Scale rewards by the running standard deviation of the discounted return; from a replay buffer by that of the moment.
+   * Scale rewards by the running standard deviation of the discounted return. A replay buffer keeps raw rewards, which are scaled by the current statistics.
    *
    * @default false
    * @alias normalize_reward, norm_reward
@@ -137,7 +137,7 @@ export interface RunConfig {
    */
   clipReward: boolean;
   /**
-   * Observations stacked along the last axis, oldest first.
+   * Observations to stack along the last axis, oldest first.
    *
    * @default 1
    * @minimum 1
@@ -147,13 +147,13 @@ export interface RunConfig {
    */
   frameStack: number;
   /**
-   * What acts and learns: onnx compiles for ONNX Runtime, eager runs on the backend; auto compiles where it can, unless a backend is named.
+   * Engine that acts and learns: onnx compiles for ONNX Runtime, eager runs on the backend; auto compiles where it can, unless a backend is named.
    *
    * @default "auto"
    */
   engine: "auto" | "onnx" | "eager";
   /**
-   * Threads of ONNX Runtime; null takes one for small networks and all cores for large ones.
+   * Threads of ONNX Runtime; null uses one for small networks and all cores for large ones.
    *
    * @default null
    * @minimum 1
@@ -162,7 +162,7 @@ export interface RunConfig {
    */
   threads: number | null;
   /**
-   * TensorFlow.js backend that eager tensors are computed on; auto takes the first that loads.
+   * TensorFlow.js backend of the eager engine; auto uses the first one that loads.
    *
    * @default "auto"
    */
@@ -178,7 +178,7 @@ export interface RunConfig {
    */
   logInterval: number;
   /**
-   * Environment steps between two evaluations, the last of them at the end of the run; 0 evaluates then only.
+   * Environment steps between two evaluations, the last of them at the end of the run; 0 evaluates at the end only.
    *
    * @default 20000
    * @minimum 0
@@ -188,7 +188,7 @@ export interface RunConfig {
    */
   evaluationInterval: number;
   /**
-   * Episodes of one evaluation.
+   * Episodes of an evaluation.
    *
    * @default 20
    * @minimum 1
@@ -198,21 +198,21 @@ export interface RunConfig {
    */
   evaluationEpisodes: number;
   /**
-   * Evaluate with the most likely action instead of a sampled one.
+   * Evaluate with the most likely actions instead of sampled ones.
    *
    * @default true
    * @alias deterministic, evaluation_deterministic, eval_deterministic
    */
   evaluationDeterministic: boolean;
   /**
-   * Draw Q values and samples of the policy at each evaluation, as SVG in the run's folder plots; for algorithms with a Q function of actions, such as sac.
+   * Draw Q values and policy samples at each evaluation, as SVG files in the run's folder plots; for algorithms with a Q function of actions.
    *
    * @default false
    * @alias policy_plots
    */
   policyPlots: boolean;
   /**
-   * Environment steps between two checkpoints; 0 writes one at the end only.
+   * Environment steps between two checkpoints; 0 saves one at the end only.
    *
    * @default 20000
    * @minimum 0
@@ -222,7 +222,7 @@ export interface RunConfig {
    */
   checkpointInterval: number;
   /**
-   * Newest checkpoints that are kept; the best one is kept beside them.
+   * Number of newest checkpoints to keep, beside the best one.
    *
    * @default 3
    * @minimum 1
@@ -232,7 +232,7 @@ export interface RunConfig {
    */
   keepCheckpoints: number;
   /**
-   * Stop once an evaluation's mean return reaches this; null never does.
+   * Mean return of an evaluation at which the run stops; null never stops.
    *
    * @default null
    * @minimum -1e300
@@ -241,7 +241,7 @@ export interface RunConfig {
    */
   stopReward: number | null;
   /**
-   * Stop after this many evaluations without a better one; null never does.
+   * Evaluations without a new best one after which the run stops; null never stops.
    *
    * @default null
    * @minimum 1
@@ -251,7 +251,7 @@ export interface RunConfig {
    */
   patience: number | null;
   /**
-   * Stop after this many seconds of wall clock; null never does.
+   * Seconds of wall-clock time after which the run stops; null never stops.
    *
    * @default null
    * @exclusiveMinimum 0

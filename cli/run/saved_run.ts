@@ -206,7 +206,7 @@ export function admitRun(
 /** The option that admits what {@linkcode admitRun} would refuse. */
 export const TRUST_OPTION: OptionSpec = {
   name: "trust",
-  help: "Run the code that a run of somebody else's names.",
+  help: "Allow the code that somebody else's run names.",
 };
 
 /** Which checkpoint: `best`, `latest` or a step. */

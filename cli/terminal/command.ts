@@ -40,7 +40,7 @@ export interface ParsedOptions {
 /** Options of every command. */
 const COMMON_OPTIONS: readonly OptionSpec[] = [
   { name: "help", help: "Show this help; also -h." },
-  { name: "debug", help: "Show where an error came from." },
+  { name: "debug", help: "Show the stack trace of an error." },
 ];
 
 function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {

@@ -95,7 +95,7 @@ Usage: bellman fly RUN [OPTIONS]
 Options:
   --height N  Metres above ground.
   --help      Show this help; also -h.
-  --debug     Show where an error came from.
+  --debug     Show the stack trace of an error.
 
 Have a good flight.
 `,

@@ -1,33 +1,34 @@
 /**
- * Makes the JSON schemas of the configurations from their TypeScript types, so
- * that the documented type is the one source of the help, the YAML schema and
- * the defaults. `--check` only says whether the files are current.
+ * Generates the JSON schemas of the configuration types: `config.schema.json`
+ * beside each `algorithms/NAME/config.ts`, and that of a run. The documented
+ * type is the one source of help, schema and defaults. `--check` only says
+ * whether the files are current.
  */
+import { existsSync } from "node:fs";
 import { createGenerator } from "ts-json-schema-generator";
+import { packages, ROOT } from "./packages.ts";
 
-const CONFIGS = [
-  {
-    type: "RunConfig",
-    source: "cli/config/run_config.ts",
-    target: "cli/config/run_config.schema.json",
-  },
-  {
-    type: "A2CConfig",
-    source: "algorithms/a2c/config.ts",
-    target: "algorithms/a2c/config.schema.json",
-  },
-  {
-    type: "SacConfig",
-    source: "algorithms/sac/config.ts",
-    target: "algorithms/sac/config.schema.json",
-  },
+const SOURCES = [
+  "cli/config/run_config.ts",
+  ...(await packages())
+    .map(({ folder }) => `${folder}/config.ts`)
+    .filter((it) => it.startsWith("algorithms/") && existsSync(ROOT + it)),
 ];
 
-const ROOT = new URL("../../", import.meta.url);
+/** Returns the configuration type that a file exports, such as `A2CConfig`. */
+function configTypeOf(source: string): string {
+  const text = Deno.readTextFileSync(ROOT + source);
+  const name = /^export interface (\w+Config)\b/m.exec(text)?.[1];
+  if (name !== undefined) return name;
+  throw new SyntaxError(
+    `Cannot make a schema of ${source}: expected an exported interface whose name ends in Config`,
+  );
+}
 
-function generate(source: string, type: string): string {
+function generate(source: string): string {
+  const type = configTypeOf(source);
   const generator = createGenerator({
-    path: new URL(source, ROOT).pathname,
+    path: ROOT + source,
     type,
     topRef: false,
     additionalProperties: false,
@@ -41,9 +42,10 @@ function generate(source: string, type: string): string {
 }
 
 let stale = 0;
-for (const { type, source, target } of CONFIGS) {
-  const path = new URL(target, ROOT);
-  const text = generate(source, type);
+for (const source of SOURCES) {
+  const target = source.replace(/\.ts$/, ".schema.json");
+  const path = ROOT + target;
+  const text = generate(source);
   const current = await Deno.readTextFile(path).catch(() => "");
   if (current === text) continue;
   if (Deno.args.includes("--check")) {
