@@ -146,13 +146,13 @@ export function unknownField(
   );
 }
 
-/** What values are checked for. */
-export interface Purpose {
-  /** What is done with them, for error messages. */
+/** Demands on the arrays of values. */
+export interface ArrayCheck {
+  /** Use that is made of them, for error messages. */
   readonly action: string;
   /** Rows that each array must have. */
   readonly rows: number;
-  /** Whether arrays may have more rows than that. */
+  /** True where arrays may have more rows than that. */
   readonly atLeast?: boolean;
 }
 
@@ -163,23 +163,23 @@ export interface Purpose {
 export function collect(
   group: Group,
   values: FieldValues,
-  purpose: Purpose,
+  check: ArrayCheck,
   into: ArrayLike<number>[],
 ): void {
-  checkIsGroup(group, values, purpose);
+  checkIsGroup(group, values, check);
   const { keys, children } = group;
   if (countKeys(group, values) !== keys.length) {
-    checkKeys(group, values, purpose);
+    checkKeys(group, values, check);
   }
   const record = values as Record<string, FieldValues>;
   for (let i = 0; i < keys.length; i++) {
     const child = children[i];
     const value = record[keys[i]];
-    if (value === undefined) checkKeys(group, values, purpose);
+    if (value === undefined) checkKeys(group, values, check);
     if (isLeaf(child)) {
-      checkLeaf(child, value, purpose);
+      checkLeaf(child, value, check);
       into[child.index] = value as ArrayLike<number>;
-    } else collect(child, value, purpose, into);
+    } else collect(child, value, check, into);
   }
 }
 
@@ -193,7 +193,7 @@ function countKeys({ isList }: Group, values: FieldValues): number {
 function checkKeys(
   group: Group,
   values: FieldValues,
-  { action }: Purpose,
+  { action }: ArrayCheck,
 ): void {
   for (const key of Object.keys(values)) {
     if (!group.keys.includes(key)) throw unknownField(action, group, key);
@@ -203,7 +203,7 @@ function checkKeys(
 function checkIsGroup(
   group: Group,
   values: FieldValues,
-  { action }: Purpose,
+  { action }: ArrayCheck,
 ): void {
   const isGroup = typeof values === "object" && values !== null &&
     !ArrayBuffer.isView(values) && Array.isArray(values) === group.isList;
@@ -225,7 +225,7 @@ function describe(values: unknown): string {
 function checkLeaf(
   leaf: Leaf,
   values: FieldValues,
-  { action, rows, atLeast }: Purpose,
+  { action, rows, atLeast }: ArrayCheck,
 ): void {
   const length = (values as ArrayLike<number> | undefined | null)?.length;
   const { name, size, integers } = leaf, wanted = rows * size;

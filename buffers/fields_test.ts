@@ -97,11 +97,11 @@ Deno.test("what is wrong with values is said by path", () => {
 Deno.test("arrays may have more rows only where that is said", () => {
   const { root } = makeSchema({ x: { shape: [2], dtype: "int32" } });
   const into: ArrayLike<number>[] = [];
-  const purpose = { action: "add", rows: 2, atLeast: true };
-  collect(root, { x: [1, 2, 3, 4, 5] }, purpose, into);
+  const check = { action: "add", rows: 2, atLeast: true };
+  collect(root, { x: [1, 2, 3, 4, 5] }, check, into);
   assertEquals(into, [[1, 2, 3, 4, 5]]);
   assertThrows(
-    () => collect(root, { x: [1, 2, 3] }, purpose, into),
+    () => collect(root, { x: [1, 2, 3] }, check, into),
     RangeError,
     "Cannot add 3 numbers as 'x': expected at least 4",
   );

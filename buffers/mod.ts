@@ -28,7 +28,6 @@ export type {
   FieldDtype,
   FieldValues,
 } from "./fields.ts";
-export type { RandomIntegers } from "./random.ts";
 export {
   RolloutBuffer,
   type RolloutBufferOptions,
@@ -80,7 +79,6 @@ export type {
   RingRange,
   RowRange,
   Sampler,
-  SamplerState,
 } from "./samplers/sampler.ts";
 export type { Column, ColumnSpec, Storage } from "./storage/storage.ts";
 export {

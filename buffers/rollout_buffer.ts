@@ -1,5 +1,7 @@
+import type { RandomSource } from "@bellman/types";
 import {
   allocateArray,
+  type ArrayCheck,
   checkCount,
   collect,
   type Field,
@@ -8,11 +10,9 @@ import {
   type FieldValues,
   makeSchema,
   nest,
-  type Purpose,
   type Schema,
   unknownField,
 } from "./fields.ts";
-import { type RandomIntegers, shuffle } from "./random.ts";
 
 /** What a {@linkcode RolloutBuffer} is made for. */
 export interface RolloutBufferOptions {
@@ -77,7 +77,7 @@ export class RolloutBuffer {
   /** The arrays of the step that is added. */
   readonly #values: ArrayLike<number>[] = [];
   readonly #place: { numEnvs: number; stride: number; offset: number };
-  readonly #adding: Purpose;
+  readonly #adding: ArrayCheck;
   #length = 0;
 
   /**
@@ -188,7 +188,10 @@ export class RolloutBuffer {
    * assertEquals(seen, [0, 1, 4, 9, 16]);
    * ```
    */
-  minibatches(random: RandomIntegers, size: number): Generator<Int32Array> {
+  minibatches(
+    random: Pick<RandomSource, "integer">,
+    size: number,
+  ): Generator<Int32Array> {
     const rows = this.numEnvs * this.#length;
     if (!Number.isSafeInteger(size) || size < 1 || size > rows) {
       throw new RangeError(
@@ -237,8 +240,8 @@ export class RolloutBuffer {
     }
     const rows = this.numEnvs * this.numSteps;
     const values: ArrayLike<number>[] = [];
-    const purpose = { action: "load", rows };
-    collect(this.#schema.root, state.fields, purpose, values);
+    const check = { action: "load", rows };
+    collect(this.#schema.root, state.fields, check, values);
     this.#arrays.forEach((array, i) => array.set(values[i]));
     this.#length = length;
   }
@@ -296,5 +299,18 @@ export class StepWriter {
       { length: values.length / size },
       (_, env) => values.subarray(env * size, (env + 1) * size),
     );
+  }
+}
+
+/** Puts numbers into a random order, each order as likely. */
+export function shuffle(
+  numbers: Int32Array,
+  random: Pick<RandomSource, "integer">,
+): void {
+  for (let last = numbers.length - 1; last > 0; last--) {
+    const other = random.integer(last + 1);
+    const kept = numbers[last];
+    numbers[last] = numbers[other];
+    numbers[other] = kept;
   }
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   RolloutBuffer,
   type RolloutBufferState,
+  shuffle,
   StepWriter,
 } from "./rollout_buffer.ts";
 import { testRandom } from "./testdata/random.ts";
@@ -274,4 +275,19 @@ Deno.test("an array that comes again is not viewed again", () => {
   const other = new Float32Array(2 * size).fill(9);
   writer.write(other, { numEnvs: 2, stride: 3, offset: 0 });
   assertEquals([data[0], data[size - 1], data[3 * size]], [9, 9, 9]);
+});
+
+Deno.test("shuffle reaches each order about as often", () => {
+  const random = testRandom(1);
+  const counts = new Map<string, number>();
+  for (let i = 0; i < 6000; i++) {
+    const numbers = Int32Array.of(0, 1, 2);
+    shuffle(numbers, random);
+    counts.set(numbers.join(), (counts.get(numbers.join()) ?? 0) + 1);
+  }
+  assertEquals(counts.size, 6);
+  // Five standard deviations about 1000.
+  for (const count of counts.values()) {
+    assertEquals(Math.abs(count - 1000) < 145, true, `${count}`);
+  }
 });

@@ -1,161 +1,127 @@
-import type { LeafRows } from "./columns.ts";
-import type { Ring } from "./ring.ts";
-import type { SideValues } from "./final_values.ts";
 import type { FieldArray } from "../fields.ts";
+import type { FieldRows } from "./columns.ts";
+import type { FinalValues } from "./final_values.ts";
+import type { Ring } from "./ring.ts";
 
 /** Instead of a row: zeros. */
 export const ZEROS = -1;
 
-/** Instead of a row: row `SIDE - row` at the side. */
-export const SIDE = -2;
+/** Instead of a row: row `FINAL - row` of the final values. */
+export const FINAL = -2;
 
-/** What ends episodes. */
-export interface Flags {
-  readonly terminated: LeafRows;
-  readonly truncated: LeafRows;
-}
-
-/** Looks along the rows of one environment. */
+/** Walks along the rows of one environment. */
 export class Episodes {
   readonly rings: readonly Ring[];
-  /** Of each ring; empty where nothing is kept at the side. */
-  readonly sides: readonly SideValues[];
-  /** Whether a value at the side was gone: a writer gave it up meanwhile. */
+  /** True where a final value was gone, as a writer gave it up meanwhile. */
   missed = false;
-  readonly #terminated: LeafRows;
-  readonly #truncated: LeafRows;
+  readonly #finals: readonly FinalValues[];
+  readonly #terminated: FieldRows;
+  readonly #truncated: FieldRows;
   readonly #ringRows: number;
 
   constructor(
     rings: readonly Ring[],
-    sides: readonly SideValues[],
-    { terminated, truncated }: Flags,
+    finals: readonly FinalValues[],
+    { terminated, truncated }: {
+      readonly terminated: FieldRows;
+      readonly truncated: FieldRows;
+    },
   ) {
     this.rings = rings;
-    this.sides = sides;
+    this.#finals = finals;
     this.#terminated = terminated;
     this.#truncated = truncated;
-    this.#ringRows = rings[0].rows;
+    this.#ringRows = rings[0].capacity;
   }
 
-  /** Which ring a slot belongs to. */
-  ringIndex(slot: number): number {
+  #ringIndex(slot: number): number {
     return this.rings.length === 1 ? 0 : Math.floor(slot / this.#ringRows);
   }
 
-  /** The ring that a slot belongs to. */
+  /** Returns the ring that a slot belongs to. */
   ringOf(slot: number): Ring {
-    return this.rings[this.ringIndex(slot)];
+    return this.rings[this.#ringIndex(slot)];
   }
 
-  /** Of each row, whether it ended its episode for good. */
+  /** Returns the final values of the ring that a slot belongs to. */
+  finalsOf(slot: number): FinalValues {
+    return this.#finals[this.#ringIndex(slot)];
+  }
+
+  /** Above 0 for each row that ended its episode for good. */
   get terminated(): Uint8Array {
     return this.#terminated.units as Uint8Array;
   }
 
-  /** Of each row, whether its episode was cut off after it. */
+  /** Above 0 for each row after which its episode was cut off. */
   get truncated(): Uint8Array {
     return this.#truncated.units as Uint8Array;
   }
 
-  /** Finds what comes after each of some rows. */
+  /** Tells whether a row ended its episode. */
+  ended(slot: number): boolean {
+    const { units } = this.#terminated;
+    return (units[slot] | this.#truncated.units[slot]) !== 0;
+  }
+
+  /** Finds the row after each of some rows. */
   findNext(slots: Int32Array, next: Int32Array): void {
     const { terminated, truncated } = this;
     let ring = this.rings[0];
-    let { base, end, rows, numEnvs } = ring;
+    let { base, end, capacity, numEnvs } = ring;
     let newest = ring.lag === 0 ? ring.newest : -(2 ** 30);
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i];
       if (slot < base || slot >= end) {
         ring = this.ringOf(slot);
-        ({ base, end, rows, numEnvs } = ring);
+        ({ base, end, capacity, numEnvs } = ring);
         newest = ring.lag === 0 ? ring.newest : -(2 ** 30);
       }
       if ((terminated[slot] | truncated[slot]) !== 0) {
         next[i] = this.#endedNext(slot);
       } else if (slot >= newest && slot < newest + numEnvs) {
-        next[i] = SIDE - (slot - newest);
+        next[i] = FINAL - (slot - newest);
       } else {
         const after = slot + numEnvs;
-        next[i] = after < end ? after : after - rows;
+        next[i] = after < end ? after : after - capacity;
       }
     }
   }
 
   #endedNext(slot: number): number {
-    const row = this.sides[this.ringIndex(slot)].find(slot);
-    if (row >= 0) return SIDE - row;
+    const row = this.finalsOf(slot).find(slot);
+    if (row >= 0) return FINAL - row;
     this.missed = true;
     return slot;
   }
-}
 
-/** Where the rows of an environment's episode are, seen from one of them. */
-export class EpisodeSpan {
-  readonly #ring: Ring;
-  readonly #episodes: Episodes;
-
-  constructor(ring: Ring, episodes: Episodes) {
-    this.#ring = ring;
-    this.#episodes = episodes;
-  }
-
-  /** Steps of the episode that are held from before a row's. */
-  before(slot: number): number {
-    const { terminated, truncated } = this.#episodes;
-    const most = this.#stepOf(slot);
+  /** Counts the steps of an episode that are held from before a row. */
+  stepsBefore(slot: number): number {
+    const ring = this.ringOf(slot);
+    const most = Math.floor(ring.rowOf(slot) / ring.numEnvs);
     let count = 0;
     for (; count < most; count++) {
-      slot = this.#ring.before(slot);
-      if ((terminated[slot] | truncated[slot]) !== 0) break;
+      slot = ring.before(slot);
+      if (this.ended(slot)) break;
     }
     return count;
   }
 
-  /** Steps of the episode that are held from after a row's. */
-  after(slot: number): number {
-    const { terminated, truncated } = this.#episodes;
-    const { length, numEnvs } = this.#ring;
-    const most = length / numEnvs - 1 - this.#stepOf(slot);
+  /** Counts the steps of an episode that are held from after a row. */
+  stepsAfter(slot: number): number {
+    const ring = this.ringOf(slot), { length, numEnvs } = ring;
+    const most = length / numEnvs - 1 - Math.floor(ring.rowOf(slot) / numEnvs);
     let count = 0;
     for (; count < most; count++) {
-      if ((terminated[slot] | truncated[slot]) !== 0) break;
-      slot = this.#ring.after(slot);
+      if (this.ended(slot)) break;
+      slot = ring.after(slot);
     }
     return count;
   }
-
-  /** The slot of the same environment so many steps later, or earlier. */
-  move(slot: number, steps: number): number {
-    const { base, numEnvs, rows } = this.#ring;
-    const to = (slot - base + steps * numEnvs) % rows;
-    return base + (to < 0 ? to + rows : to);
-  }
-
-  /** The slot of a row that may be drawn; row 0 is the oldest. */
-  slotAt(row: number): number {
-    const { base, first, rows } = this.#ring;
-    return base + (first + row) % rows;
-  }
-
-  /** How many steps that may be drawn are older than a row's. */
-  #stepOf(slot: number): number {
-    const { base, first, rows, numEnvs } = this.#ring;
-    const from = slot - base - first;
-    return Math.floor((from < 0 ? from + rows : from) / numEnvs);
-  }
 }
 
-/** How returns are summed. */
-interface Summing {
-  readonly steps: number;
-  readonly gamma: number;
-  /** Rewards of all rows. */
-  readonly rewards: FieldArray;
-}
-
-/** Where returns go. */
-interface Returns {
+/** Returns of several steps, for each row of a batch. */
+export interface Returns {
   /** The last row of each return. */
   readonly last: Int32Array;
   /** `sum_i gamma^i r_i` over the `k` rows of each return. */
@@ -178,7 +144,12 @@ interface Returns {
 export function sumRewards(
   episodes: Episodes,
   slots: Int32Array,
-  { steps, gamma, rewards }: Summing,
+  { steps, gamma, rewards }: {
+    readonly steps: number;
+    readonly gamma: number;
+    /** Rewards of all rows. */
+    readonly rewards: FieldArray;
+  },
   { last, sums, discounts, between, betweenDiscounts }: Returns,
 ): void {
   const later = between.length / slots.length;

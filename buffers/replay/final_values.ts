@@ -1,3 +1,4 @@
+import { copyNumbers, type Units, unitsOf } from "../copy.ts";
 import {
   allocateArray,
   bytesOf,
@@ -5,13 +6,20 @@ import {
   type Leaf,
   viewBuffer,
 } from "../fields.ts";
-import { copyNumbers, type Units, unitsOf } from "../copy.ts";
+import type { SharedReplay } from "./options.ts";
 import type { Ring } from "./ring.ts";
 
-/** Memory that side values are in, to be seen by other workers. */
-export interface SharedSide {
-  readonly slots: SharedArrayBuffer;
-  readonly arrays: readonly SharedArrayBuffer[];
+/** Memory of {@linkcode FinalValues} that workers share. */
+type SharedFinals = SharedReplay["finals"][number];
+
+/** Copies of {@linkcode FinalValues}. */
+export interface SavedFinals {
+  /** Slots whose step ended an episode, older steps first. */
+  readonly slots: Int32Array;
+  /** Values after each of them, of each leaf. */
+  readonly ended: readonly FieldArray[];
+  /** Values after the newest step of each environment. */
+  readonly newest: readonly FieldArray[];
 }
 
 /** Ended rows that there is room for at first. */
@@ -24,10 +32,10 @@ const FIRST_ROOM = 8;
  * `n % room`, and a slot's entry is found by bisection. Every array is
  * `[numEnvs + room, ...shape]`.
  */
-export class SideValues {
+export class FinalValues {
   readonly #leaves: readonly Leaf[];
   readonly #ring: Ring;
-  readonly #shared: boolean;
+  readonly #isShared: boolean;
   #slots!: Int32Array;
   #arrays!: FieldArray[];
   #units!: Units[];
@@ -38,34 +46,34 @@ export class SideValues {
   /** Entries that were ever given up. */
   popped = 0;
 
-  constructor(leaves: readonly Leaf[], ring: Ring, memory?: SharedSide | true) {
+  constructor(
+    leaves: readonly Leaf[],
+    ring: Ring,
+    shared: SharedFinals | boolean,
+  ) {
     this.#leaves = leaves;
     this.#ring = ring;
-    this.#shared = memory !== undefined;
-    this.room = Math.min(FIRST_ROOM, ring.rows);
-    if (memory === undefined) this.#allocate();
-    else this.#view(memory === true ? this.#allocateShared() : memory);
+    this.#isShared = shared !== false;
+    this.room = Math.min(FIRST_ROOM, ring.capacity);
+    if (shared === false) this.#allocate();
+    else this.#view(shared === true ? this.#allocateShared() : shared);
   }
 
   #allocate(): void {
-    this.#slots = new Int32Array(this.room);
     const rows = this.#ring.numEnvs + this.room;
-    this.#use(
-      this.#leaves.map(({ dtype, size }) => allocateArray(dtype, rows * size)),
+    this.#slots = new Int32Array(this.room);
+    this.#arrays = this.#leaves.map(({ dtype, size }) =>
+      allocateArray(dtype, rows * size)
     );
+    this.#units = this.#arrays.map(unitsOf);
   }
 
-  #use(arrays: FieldArray[]): void {
-    this.#arrays = arrays;
-    this.#units = arrays.map(unitsOf);
-  }
-
-  /** Memory that grows in place, so that others see it grow. */
-  #allocateShared(): SharedSide {
-    const { numEnvs, rows } = this.#ring;
+  /** Allocates memory that grows in place, so that others see it grow. */
+  #allocateShared(): SharedFinals {
+    const { numEnvs, capacity } = this.#ring;
     const allocate = (bytes: number, first: number) =>
       new SharedArrayBuffer(first * bytes, {
-        maxByteLength: (first - this.room + rows) * bytes,
+        maxByteLength: (first - this.room + capacity) * bytes,
       });
     return {
       slots: allocate(4, this.room),
@@ -75,7 +83,8 @@ export class SideValues {
     };
   }
 
-  #view({ slots, arrays }: SharedSide): void {
+  /** Views memory so that the views grow with it. */
+  #view({ slots, arrays }: SharedFinals): void {
     this.#slots = new Int32Array(slots);
     this.#arrays = this.#leaves.map(({ dtype }, i) =>
       viewBuffer(dtype, arrays[i])
@@ -85,8 +94,8 @@ export class SideValues {
     );
   }
 
-  /** The memory, where it is shared. */
-  get memory(): SharedSide {
+  /** Its memory, which is shared. */
+  get memory(): SharedFinals {
     const memoryOf = ({ buffer }: FieldArray) => buffer as SharedArrayBuffer;
     return {
       slots: memoryOf(this.#slots),
@@ -102,57 +111,60 @@ export class SideValues {
     );
   }
 
-  /** Entries that it holds. */
-  get count(): number {
-    return this.pushed - this.popped;
-  }
-
-  /** Whether the next entry fits in. */
+  /** True where the next entry does not fit in. */
   get full(): boolean {
-    return this.count === this.room;
+    return this.pushed - this.popped === this.room;
   }
 
-  /** Numbers of a row as units, and the size of a row in them. */
+  /** Returns the rows of a leaf as units. */
   units(index: number): Units {
     return this.#units[index];
   }
 
-  /** Takes over the next values of the newest step, which begin at a row. */
+  /** Takes over the values after the newest step, which begin at a row. */
   setNewest(values: readonly ArrayLike<number>[], row: number): void {
-    const { numEnvs } = this.#ring;
-    for (let i = 0; i < this.#arrays.length; i++) {
-      const { size, index } = this.#leaves[i];
-      const from = row * size, count = numEnvs * size;
-      copyNumbers(values[index], this.#arrays[i], { from, to: 0, count });
-    }
+    this.#copyIn(values, row, { to: 0, count: this.#ring.numEnvs });
   }
 
-  /** Takes over the next values of a slot, which are at a row; needs room. */
+  /** Takes over the values after a slot's step, which are at a row; needs room. */
   push(
     slot: number,
     values: readonly ArrayLike<number>[],
     row: number,
   ): void {
-    const place = this.pushed % this.room;
-    this.#slots[place] = slot;
-    for (let i = 0; i < this.#arrays.length; i++) {
-      const { size, index } = this.#leaves[i];
-      const to = (this.#ring.numEnvs + place) * size, from = row * size;
-      copyNumbers(values[index], this.#arrays[i], { from, to, count: size });
-    }
-    this.pushed++;
+    const to = this.#append(slot);
+    this.#copyIn(values, row, { to, count: 1 });
   }
 
-  /** Keeps the next values of a row of the newest step; needs room. */
+  /** Keeps the values after one environment's newest step; needs room. */
   pushNewest(slot: number, env: number): void {
-    const place = this.pushed % this.room;
-    this.#slots[place] = slot;
+    const to = this.#append(slot);
     for (let i = 0; i < this.#arrays.length; i++) {
-      const { size } = this.#leaves[i], array = this.#arrays[i];
-      const to = (this.#ring.numEnvs + place) * size;
-      array.copyWithin(to, env * size, (env + 1) * size);
+      const { size } = this.#leaves[i];
+      this.#arrays[i].copyWithin(to * size, env * size, (env + 1) * size);
     }
-    this.pushed++;
+  }
+
+  /** Makes an entry for a slot, and returns the row of its values. */
+  #append(slot: number): number {
+    const place = this.pushed++ % this.room;
+    this.#slots[place] = slot;
+    return this.#ring.numEnvs + place;
+  }
+
+  #copyIn(
+    values: readonly ArrayLike<number>[],
+    row: number,
+    { to, count }: { to: number; count: number },
+  ): void {
+    for (let i = 0; i < this.#arrays.length; i++) {
+      const { size, index } = this.#leaves[i];
+      copyNumbers(values[index], this.#arrays[i], {
+        from: row * size,
+        to: to * size,
+        count: count * size,
+      });
+    }
   }
 
   /** Gives up the entries of slots that are about to be written. */
@@ -164,27 +176,22 @@ export class SideValues {
     }
   }
 
-  /** The row of a slot's values; -1 where there is none. */
+  /** Returns the row of the values after a slot's step; -1 if there is none. */
   find(slot: number): number {
-    const step = this.#stepAge(slot);
+    const step = this.#ring.stepAge(slot);
     let low = this.popped, high = this.pushed;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if (this.#stepAge(this.#slots[middle % this.room]) < step) {
+      if (this.#ring.stepAge(this.#slots[middle % this.room]) < step) {
         low = middle + 1;
       } else high = middle;
     }
     for (; low < this.pushed; low++) { // Rows of a step are in any order.
       const place = low % this.room, found = this.#slots[place];
       if (found === slot) return this.#ring.numEnvs + place;
-      if (this.#stepAge(found) !== step) break;
+      if (this.#ring.stepAge(found) !== step) break;
     }
     return -1;
-  }
-
-  /** How late a slot's step was written, compared with others. */
-  #stepAge(slot: number): number {
-    return Math.floor(this.#ring.age(slot) / this.#ring.numEnvs);
   }
 
   /** Gives up all entries. */
@@ -194,12 +201,11 @@ export class SideValues {
 
   /** Makes room for twice as many entries. */
   grow(): void {
-    const { slots, ended } = this.save();
-    const newest = this.newest();
-    this.room = Math.min(2 * this.room, this.#ring.rows);
-    if (this.#shared) this.#growShared();
+    const saved = this.save();
+    this.room = Math.min(2 * this.room, this.#ring.capacity);
+    if (this.#isShared) this.#growShared();
     else this.#allocate();
-    this.#restore({ slots, ended, newest }, this.popped);
+    this.#restore(saved, this.popped);
   }
 
   #growShared(): void {
@@ -211,59 +217,47 @@ export class SideValues {
     );
   }
 
-  /** Copies of the next values of the newest step, of each leaf. */
-  newest(): FieldArray[] {
-    const { numEnvs } = this.#ring;
-    return this.#arrays.map((array, i) =>
-      array.slice(0, numEnvs * this.#leaves[i].size)
-    );
-  }
-
-  /** Copies of all entries, those of old steps first: slots, and values of each leaf. */
-  save(): { slots: Int32Array; ended: FieldArray[] } {
-    const { count, room } = this;
+  /** Copies all entries, and the values after the newest step. */
+  save(): SavedFinals {
+    const { numEnvs } = this.#ring, count = this.pushed - this.popped;
     const slots = new Int32Array(count);
     const ended = this.#leaves.map(({ dtype, size }) =>
       allocateArray(dtype, count * size)
     );
     for (let n = 0; n < count; n++) {
-      const place = (this.popped + n) % room;
+      const place = (this.popped + n) % this.room;
       slots[n] = this.#slots[place];
       this.#arrays.forEach((array, i) => {
         const { size } = this.#leaves[i];
-        const from = (this.#ring.numEnvs + place) * size;
+        const from = (numEnvs + place) * size;
         copyNumbers(array, ended[i], { from, to: n * size, count: size });
       });
     }
-    return { slots, ended };
+    const newest = this.#arrays.map((array, i) =>
+      array.slice(0, numEnvs * this.#leaves[i].size)
+    );
+    return { slots, ended, newest };
   }
 
-  /** Takes over copies of entries and of the newest values. */
-  load(saved: SavedSide): void {
+  /** Takes over copies. */
+  load(saved: SavedFinals): void {
     while (this.room < saved.slots.length) this.grow();
     this.#restore(saved, 0);
   }
 
-  #restore({ slots, ended, newest }: SavedSide, popped: number): void {
-    this.popped = popped;
-    this.pushed = popped + slots.length;
+  #restore({ slots, ended, newest }: SavedFinals, popped: number): void {
+    this.popped = this.pushed = popped;
     this.#arrays.forEach((array, i) => array.set(newest[i]));
     for (let n = 0; n < slots.length; n++) {
-      const place = (popped + n) % this.room;
-      this.#slots[place] = slots[n];
+      const to = this.#append(slots[n]);
       this.#arrays.forEach((array, i) => {
         const { size } = this.#leaves[i];
-        const to = (this.#ring.numEnvs + place) * size;
-        const from = n * size;
-        copyNumbers(ended[i], array, { from, to, count: size });
+        copyNumbers(ended[i], array, {
+          from: n * size,
+          to: to * size,
+          count: size,
+        });
       });
     }
   }
-}
-
-/** What is kept of {@linkcode SideValues}. */
-export interface SavedSide {
-  readonly slots: Int32Array;
-  readonly ended: readonly FieldArray[];
-  readonly newest: readonly FieldArray[];
 }

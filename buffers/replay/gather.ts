@@ -1,15 +1,4 @@
-import { type Episodes, SIDE, sumRewards } from "./episodes.ts";
-import {
-  type Aside,
-  findFrames,
-  shiftFrames,
-  sideUnits,
-  Stacker,
-  type Stacks,
-  type Target,
-} from "./stacks.ts";
-import type { LeafRows } from "./columns.ts";
-import type { DrawnLeaf, ReplaySchema, Source } from "./plan.ts";
+import { unitsOf } from "../copy.ts";
 import {
   allocateArray,
   collect,
@@ -20,20 +9,31 @@ import {
   type Leaf,
   nest,
 } from "../fields.ts";
-import { unitsOf } from "../copy.ts";
-import type { Batch } from "./options.ts";
 import type { Drawn } from "../samplers/sampler.ts";
+import type { FieldRows } from "./columns.ts";
+import { type Episodes, FINAL, type Returns, sumRewards } from "./episodes.ts";
+import type { ReplayMemory } from "./memory.ts";
+import type { Batch } from "./options.ts";
+import type { DrawnLeaf, ReplaySchema, Source } from "./plan.ts";
+import {
+  type FinalRows,
+  finalUnits,
+  findFrames,
+  shiftFrames,
+  Stacker,
+  type Stacks,
+  type Target,
+} from "./stacks.ts";
 
-/** What an array of a batch is made of. */
+/** An array of a batch, and the rows that it comes from. */
 interface Plan extends DrawnLeaf {
-  /** The rows that it comes from. */
-  readonly rows: LeafRows | undefined;
+  readonly rows: FieldRows | undefined;
 }
 
 /** Arrays of stacks of one field, of as many rows. */
 interface StackPlan {
   readonly stacker: Stacker;
-  /** Which of the plans they are. */
+  /** Indices of their plans. */
   readonly members: readonly number[];
 }
 
@@ -43,19 +43,15 @@ interface StackPlan {
  */
 export class Gatherer {
   readonly #schema: ReplaySchema;
-  readonly #rows: readonly LeafRows[];
+  readonly #rows: readonly FieldRows[];
   readonly #episodes: Episodes | undefined;
   readonly #plans: readonly Plan[];
   readonly #stackPlans: readonly StackPlan[];
-  /** Fetch what is copied from the drawn rows, and from those after them. */
+  /** Fetch the drawn rows that are copied, and those after them. */
   readonly #drawnFetcher: RowFetcher;
   readonly #nextFetcher: RowFetcher;
 
-  constructor(
-    schema: ReplaySchema,
-    rows: readonly LeafRows[],
-    episodes: Episodes | undefined,
-  ) {
+  constructor(schema: ReplaySchema, { rows, episodes }: ReplayMemory) {
     this.#schema = schema;
     this.#rows = rows;
     this.#episodes = episodes;
@@ -68,62 +64,62 @@ export class Gatherer {
     this.#nextFetcher = new RowFetcher(this.#copied("next"));
   }
 
-  /** The arrays whose rows are copied as they are. */
-  #copied(source: Source): LeafRows[] {
+  /** Lists the arrays whose rows are copied as they are. */
+  #copied(source: Source): FieldRows[] {
     return this.#plans.filter((plan) =>
       plan.source === source && plan.frames === 1
     ).map(({ rows }) => rows!);
   }
 
   /** Fills all arrays; the slots are held. */
-  gather(bound: BoundBatch): void {
+  gather(batch: CheckedBatch): void {
     if (this.#episodes === undefined) {
-      this.#drawnFetcher.fetch(bound.drawn.slots);
-    } else this.#lookAlong(this.#episodes, bound);
+      this.#drawnFetcher.fetch(batch.drawn.slots);
+    } else this.#lookAlong(this.#episodes, batch);
     for (let i = 0; i < this.#plans.length; i++) {
       if (this.#plans[i].frames > 1) continue;
-      this.#fill(this.#plans[i], bound.targets[i], bound);
+      this.#fill(this.#plans[i], batch.targets[i], batch);
     }
     for (const { stacker, members } of this.#stackPlans) {
-      stacker.gather(members.map((index) => this.#stacks(index, bound)));
+      stacker.gather(members.map((index) => this.#stacks(index, batch)));
     }
   }
 
-  /** The stacks of one array. */
-  #stacks(index: number, bound: BoundBatch): Stacks {
-    const { source, side } = this.#plans[index];
-    const target = bound.targets[index];
-    if (source === "between") return { rows: bound.betweenStacks, target };
-    if (source !== "next") return { rows: bound.stacks, target };
-    const aside = { episodes: this.#episodes!, side, last: bound.last };
-    return { rows: bound.nextStacks, target, aside };
+  /** Returns the stacks of one array. */
+  #stacks(index: number, batch: CheckedBatch): Stacks {
+    const { source, final } = this.#plans[index];
+    const target = batch.targets[index];
+    if (source === "between") return { rows: batch.betweenStacks, target };
+    if (source !== "next") return { rows: batch.stacks, target };
+    const finals = { episodes: this.#episodes!, final, last: batch.last };
+    return { rows: batch.nextStacks, target, finals };
   }
 
   /** Finds the rows that the drawn ones are made of. */
-  #lookAlong(episodes: Episodes, bound: BoundBatch): void {
-    const { sideLeaves, maxFrames, episodes: { nStep } = {} } = this.#schema;
-    const { drawn: { slots }, last, next } = bound;
+  #lookAlong(episodes: Episodes, batch: CheckedBatch): void {
+    const { finalLeaves, maxFrames, episodes: { nStep } = {} } = this.#schema;
+    const { drawn: { slots }, last, next } = batch;
     fetchBytes(episodes.terminated, episodes.truncated, slots);
     this.#drawnFetcher.fetch(slots);
     if (nStep !== undefined) {
       const rewards = this.#rows[nStep.reward].data!;
       const { steps, gamma } = nStep;
-      sumRewards(episodes, slots, { steps, gamma, rewards }, bound);
+      sumRewards(episodes, slots, { steps, gamma, rewards }, batch);
     }
-    if (sideLeaves.length > 0) {
+    if (finalLeaves.length > 0) {
       episodes.findNext(last, next);
       this.#nextFetcher.fetch(next);
     }
-    if (maxFrames > 1) this.#lookBack(episodes, bound);
+    if (maxFrames > 1) this.#lookBack(episodes, batch);
   }
 
   /** Finds the frames of stacks. */
-  #lookBack(episodes: Episodes, bound: BoundBatch): void {
-    const { sideLeaves, maxFrames: frames } = this.#schema;
+  #lookBack(episodes: Episodes, batch: CheckedBatch): void {
+    const { finalLeaves, maxFrames: frames } = this.#schema;
     const { zeroPadding, nStep } = this.#schema.episodes!;
-    const { drawn: { slots }, last, next, stacks, nextStacks } = bound;
+    const { drawn: { slots }, last, next, stacks, nextStacks } = batch;
     const back = { frames, zeroPadding };
-    const hasNext = sideLeaves.length > 0;
+    const hasNext = finalLeaves.length > 0;
     if (hasNext) {
       findFrames(episodes, last, back, stacks);
       shiftFrames(stacks, next, nextStacks);
@@ -132,23 +128,23 @@ export class Gatherer {
       findFrames(episodes, slots, back, stacks);
     }
     if (nStep?.hasBetween) {
-      findFrames(episodes, bound.between, back, bound.betweenStacks);
+      findFrames(episodes, batch.between, back, batch.betweenStacks);
     }
   }
 
-  #fill(plan: Plan, target: Target, bound: BoundBatch): void {
-    const { drawn: { slots }, last, next } = bound;
-    const { source, rows, side } = plan;
-    if (source === "return") target.array.set(bound.sums);
-    else if (source === "discount") target.array.set(bound.discounts);
+  #fill(plan: Plan, target: Target, batch: CheckedBatch): void {
+    const { drawn: { slots }, last, next } = batch;
+    const { source, rows, final } = plan;
+    if (source === "return") target.array.set(batch.sums);
+    else if (source === "discount") target.array.set(batch.discounts);
     else if (source === "betweenDiscount") {
-      target.array.set(bound.betweenDiscounts);
+      target.array.set(batch.betweenDiscounts);
     } else if (source === "between") {
-      rows!.gather(bound.between, target.array, target.units);
+      rows!.gather(batch.between, target.array, target.units);
     } else if (source === "next") {
-      const aside: Aside = { episodes: this.#episodes!, side, last };
+      const finals: FinalRows = { episodes: this.#episodes!, final, last };
       rows!.gather(next, target.array, target.units);
-      fillFromSide(next, target, rows!.unitSize, aside);
+      fillFinals(next, target, rows!.unitSize, finals);
     } else {
       const from = source === "last" ? last : slots;
       rows!.gather(from, target.array, target.units);
@@ -156,7 +152,7 @@ export class Gatherer {
   }
 }
 
-/** Puts those together whose stacks share frames, row by row. */
+/** Groups the arrays whose stacks share frames, row by row. */
 function stackPlans(plans: readonly Plan[]): StackPlan[] {
   const indices = plans.map((_, i) => i).filter((i) => plans[i].frames > 1);
   const groups = Map.groupBy(indices, (i) => {
@@ -169,29 +165,29 @@ function stackPlans(plans: readonly Plan[]): StackPlan[] {
   });
 }
 
-function fillFromSide(
+function fillFinals(
   next: Int32Array,
   { units: target }: Target,
   size: number,
-  aside: Aside,
+  finals: FinalRows,
 ): void {
   for (let i = 0; i < next.length; i++) {
     if (next[i] >= 0) continue;
-    const source = sideUnits(aside, i);
-    const from = (SIDE - next[i]) * size, to = i * size;
+    const source = finalUnits(finals, i);
+    const from = (FINAL - next[i]) * size, to = i * size;
     for (let j = 0; j < size; j++) target[to + j] = source[from + j];
   }
 }
 
-/** A caller's batch that was checked, and what drawing into it needs. */
-export class BoundBatch {
+/** A caller's batch that was checked, and room to draw into it. */
+export class CheckedBatch implements Returns {
   readonly batch: Batch;
   /** The array of each drawn leaf. */
   readonly targets: readonly Target[];
   readonly drawn: Drawn;
   /** The last row of each return; the drawn rows themselves for single steps. */
   readonly last: Int32Array;
-  /** What comes after it: a row, or where it is at the side. */
+  /** The row after it, or the one of its final values. */
   readonly next: Int32Array;
   /** Rows of each stack, `[row, frame]`, and of the one after it. */
   readonly stacks: Int32Array;
@@ -204,35 +200,32 @@ export class BoundBatch {
   /** Rows of the stacks that end with those. */
   readonly betweenStacks: Int32Array;
   readonly #leaves: readonly Leaf[];
-  readonly #paths: readonly (readonly string[])[];
 
-  constructor(batch: Batch, schema: ReplaySchema) {
-    const { leaves } = schema.drawn;
+  constructor(batch: Batch, { drawn, episodes, maxFrames }: ReplaySchema) {
     const { slots, weights, ...fields } = batch;
     checkDrawn(slots, weights);
     const size = slots.length;
     const arrays: ArrayLike<number>[] = [];
-    const purpose = { action: "sample into", rows: size };
-    collect(schema.drawn.root, fields as FieldValues, purpose, arrays);
+    const check = { action: "sample into", rows: size };
+    collect(drawn.root, fields as FieldValues, check, arrays);
     this.batch = batch;
     this.drawn = { slots, weights };
-    this.targets = leaves.map((leaf, i) => targetOf(leaf, arrays[i]));
-    this.#leaves = leaves;
-    this.#paths = leaves.map(({ path }) => path);
-    const { nStep } = schema.episodes ?? {};
+    this.targets = drawn.leaves.map((leaf, i) => targetOf(leaf, arrays[i]));
+    this.#leaves = drawn.leaves;
+    const { nStep } = episodes ?? {};
     this.last = nStep === undefined ? slots : new Int32Array(size);
     this.next = new Int32Array(size);
-    this.stacks = new Int32Array(size * schema.maxFrames);
-    this.nextStacks = new Int32Array(size * schema.maxFrames);
+    this.stacks = new Int32Array(size * maxFrames);
+    this.nextStacks = new Int32Array(size * maxFrames);
     this.sums = new Float64Array(size);
     this.discounts = new Float64Array(size);
     const later = nStep?.hasBetween ? size * (nStep.steps - 1) : 0;
     this.between = new Int32Array(later);
     this.betweenDiscounts = new Float64Array(later);
-    this.betweenStacks = new Int32Array(later * schema.maxFrames);
+    this.betweenStacks = new Int32Array(later * maxFrames);
   }
 
-  /** Whether the batch still has the arrays that were checked. */
+  /** True while the batch has the arrays that were checked. */
   get isCurrent(): boolean {
     const { slots, weights } = this.drawn;
     if (this.batch.slots !== slots || this.batch.weights !== weights) {
@@ -240,7 +233,7 @@ export class BoundBatch {
     }
     for (let i = 0; i < this.#leaves.length; i++) {
       let node: FieldData | undefined = this.batch;
-      for (const key of this.#paths[i]) {
+      for (const key of this.#leaves[i].path) {
         node = (node as Record<string, FieldData> | undefined)?.[key];
       }
       if (node !== this.targets[i].array) return false;
@@ -271,16 +264,16 @@ function targetOf({ name, dtype }: Leaf, array: unknown): Target {
 }
 
 /** Makes batches, and remembers those that were checked. */
-export class Batches {
+export class BatchCache {
   readonly #schema: ReplaySchema;
-  readonly #bounds = new WeakMap<Batch, BoundBatch>();
-  #last: BoundBatch | undefined;
+  readonly #checked = new WeakMap<Batch, CheckedBatch>();
+  #last: CheckedBatch | undefined;
 
   constructor(schema: ReplaySchema) {
     this.#schema = schema;
   }
 
-  /** Arrays for so many rows. */
+  /** Allocates arrays for so many rows. */
   make(size: number): Batch {
     if (!Number.isSafeInteger(size) || size < 1) {
       throw new RangeError(
@@ -295,16 +288,16 @@ export class Batches {
     return { ...fields, slots: new Int32Array(size), weights };
   }
 
-  /** What drawing into a batch needs; throws unless its arrays fit. */
-  bind(batch: Batch): BoundBatch {
+  /** Checks that a batch's arrays fit, unless they were checked before. */
+  check(batch: Batch): CheckedBatch {
     const last = this.#last;
     if (last?.batch === batch && last.isCurrent) return last;
-    let bound = this.#bounds.get(batch);
-    if (bound === undefined || !bound.isCurrent) {
-      bound = new BoundBatch(batch, this.#schema);
-      this.#bounds.set(batch, bound);
+    let checked = this.#checked.get(batch);
+    if (checked === undefined || !checked.isCurrent) {
+      checked = new CheckedBatch(batch, this.#schema);
+      this.#checked.set(batch, checked);
     }
-    return this.#last = bound;
+    return this.#last = checked;
   }
 }
 
@@ -320,17 +313,18 @@ let sink = 0;
 /**
  * Reads rows that are about to be copied. They lie anywhere, and what takes time
  * is to fetch them: the processor fetches many at once where it only reads, but
- * few where it copies each row in between.
+ * few where it copies each row in between. (Drawing 256 of a million rows takes
+ * half as long.)
  */
 class RowFetcher {
-  /** Whose rows are one line, or two: the ends of a row are in them. */
-  readonly #short: readonly LeafRows[];
-  readonly #long: readonly LeafRows[];
+  /** Arrays whose rows are one line, or two: the ends of a row are in them. */
+  readonly #short: readonly FieldRows[];
+  readonly #long: readonly FieldRows[];
 
   /** Fetches from arrays of words in memory; others are left out. */
-  constructor(arrays: readonly LeafRows[]) {
+  constructor(arrays: readonly FieldRows[]) {
     const words = arrays.filter(({ units }) => units instanceof Int32Array);
-    const isShort = (it: LeafRows) => it.unitSize <= LINE_WORDS + 1;
+    const isShort = (it: FieldRows) => it.unitSize <= LINE_WORDS + 1;
     this.#short = words.filter(isShort);
     this.#long = words.filter((it) => !isShort(it) && it.unitSize < LONG_WORDS);
   }
@@ -376,7 +370,7 @@ function readLines(
 }
 
 function readOne(
-  { units, unitSize }: LeafRows,
+  { units, unitSize }: FieldRows,
   rows: Int32Array,
 ): number {
   const words = units as Int32Array, end = unitSize - 1;
@@ -389,9 +383,9 @@ function readOne(
 }
 
 function readThree(
-  a: LeafRows,
-  b: LeafRows,
-  c: LeafRows,
+  a: FieldRows,
+  b: FieldRows,
+  c: FieldRows,
   rows: Int32Array,
 ): number {
   const wordsA = a.units as Int32Array, sizeA = a.unitSize, endA = sizeA - 1;

@@ -6,9 +6,9 @@ import {
   makeSchema,
   unknownField,
 } from "../fields.ts";
-import { BoundBatch, Gatherer } from "./gather.ts";
-import { type Episodes, EpisodeSpan } from "./episodes.ts";
-import { partsOf, type ReplayParts } from "./memory.ts";
+import type { Episodes } from "./episodes.ts";
+import { BatchCache, type CheckedBatch, Gatherer } from "./gather.ts";
+import { internals, type ReplayMemory } from "./memory.ts";
 import type { ReplaySchema } from "./plan.ts";
 import type { Ring } from "./ring.ts";
 import type { Batch } from "./options.ts";
@@ -16,15 +16,15 @@ import type { ReplayBuffer } from "./replay_buffer.ts";
 import type { Random } from "../samplers/sampler.ts";
 
 /**
- * Which goals stand in for the ones that were pursued: one that was reached by
+ * Goals that stand in for the ones that were pursued: one that was reached by
  * a random later step of the same episode, by its last step, by any of its
  * steps, or by any step of all.
  */
 export type HindsightStrategy = "future" | "final" | "episode" | "random";
 
 /**
- * Says something about a goal that was achieved, where another may have been
- * desired. The arrays are used again for the next row.
+ * Function of the goal that was achieved and the one that was desired. The
+ * arrays are used again for the next row.
  */
 export type GoalFunction<T extends number | boolean> = (
   achieved: FieldArray,
@@ -131,19 +131,17 @@ export class Hindsight {
   readonly #options: HindsightOptions;
   readonly #strategy: HindsightStrategy;
   readonly #probability: number;
-  readonly #schema: ReplaySchema;
   readonly #leaves: GoalLeaves;
   readonly #ring: Ring;
-  readonly #span: EpisodeSpan;
-  /** Reads what the rows achieved that goals come from. */
+  readonly #episodes: Episodes;
+  readonly #batches: BatchCache;
+  /** Reads the goals that rows achieved. */
   readonly #gatherer: Gatherer;
-  readonly #goalSchema: ReplaySchema;
-  #goals: BoundBatch | undefined;
-  /** Of each row of a batch, whether it gets another goal. */
+  readonly #goalBatches: BatchCache;
+  #goals: CheckedBatch | undefined;
+  /** 1 for each row of a batch that gets another goal. */
   #isOther = new Uint8Array(0);
-  /** The batch that was relabelled last. */
-  #bound: BoundBatch | undefined;
-  /** What a row achieved, and its new goal. */
+  /** The goal that a row achieved, and its new one. */
   readonly #achieved: FieldArray;
   readonly #desired: FieldArray;
 
@@ -152,7 +150,7 @@ export class Hindsight {
    *
    * @param buffer Its rows are steps of episodes, with the goals that were
    * achieved and desired.
-   * @param options Which rows get which goals, and what follows from it.
+   * @param options Rows that get other goals, those goals, and their rewards.
    * @throws {TypeError} If rows are not single steps of episodes, memory is
    * shared, or there is no such strategy.
    * @throws {RangeError} If `k` is below 0, there is no such field, or goals
@@ -161,19 +159,19 @@ export class Hindsight {
   constructor(buffer: ReplayBuffer, options: HindsightOptions) {
     const { strategy = "future", k = 4 } = options;
     checkStrategy(strategy, k);
-    const parts = partsOf.get(buffer)!;
-    const episodes = checkEpisodes(parts);
-    const { schema, rows, rings } = parts;
+    const memory = internals.get(buffer)!;
+    const { schema } = memory;
     this.#options = options;
     this.#strategy = strategy;
     this.#probability = k === Infinity ? 1 : k / (k + 1);
-    this.#schema = schema;
+    this.#episodes = checkEpisodes(memory);
+    this.#ring = memory.rings[0];
+    this.#batches = new BatchCache(schema);
     this.#leaves = goalLeaves(schema, options);
-    this.#ring = rings[0];
-    this.#span = new EpisodeSpan(rings[0], episodes);
-    this.#goalSchema = goalSchema(schema, this.#leaves.achieved);
-    this.#gatherer = new Gatherer(this.#goalSchema, rows, episodes);
-    const { dtype, size } = this.#goalSchema.drawn.leaves[0];
+    const goals = goalSchema(schema, this.#leaves.achieved);
+    this.#gatherer = new Gatherer(goals, memory);
+    this.#goalBatches = new BatchCache(goals);
+    const { dtype, size } = goals.drawn.leaves[0];
     this.#achieved = allocateArray(dtype, size);
     this.#desired = allocateArray(dtype, size);
   }
@@ -185,14 +183,14 @@ export class Hindsight {
    *
    * @param batch Rows of the buffer, as `sample` and `gather` give them; changed
    * in place.
-   * @param random Where randomness comes from.
+   * @param random Random stream.
    * @returns The batch.
    * @throws {RangeError} If the buffer does not hold its rows.
    * @throws {TypeError} If the batch is not as the buffer makes them.
    */
   relabel(batch: Batch, random: Random): Batch {
-    const bound = this.#bind(batch);
-    const { slots } = bound.drawn;
+    const checked = this.#batches.check(batch);
+    const { slots } = checked.drawn;
     this.#checkHeld(slots);
     const goals = this.#goalsFor(slots.length);
     for (let i = 0; i < slots.length; i++) {
@@ -205,16 +203,9 @@ export class Hindsight {
     this.#gatherer.gather(goals);
     const given = goals.targets[0].array;
     for (let i = 0; i < slots.length; i++) {
-      if (this.#isOther[i] === 1) this.#rewrite(bound, i, given);
+      if (this.#isOther[i] === 1) this.#rewrite(checked, i, given);
     }
     return batch;
-  }
-
-  #bind(batch: Batch): BoundBatch {
-    if (this.#bound?.batch !== batch || !this.#bound.isCurrent) {
-      this.#bound = new BoundBatch(batch, this.#schema);
-    }
-    return this.#bound;
   }
 
   #checkHeld(slots: Int32Array): void {
@@ -226,31 +217,30 @@ export class Hindsight {
     }
   }
 
-  #goalsFor(size: number): BoundBatch {
+  #goalsFor(size: number): CheckedBatch {
     if (this.#goals?.drawn.slots.length !== size) {
-      const { dtype, size: length } = this.#goalSchema.drawn.leaves[0];
-      const goal = allocateArray(dtype, size * length);
-      const slots = new Int32Array(size), weights = new Float32Array(size);
-      this.#goals = new BoundBatch({ goal, slots, weights }, this.#goalSchema);
+      this.#goals = this.#goalBatches.check(this.#goalBatches.make(size));
       this.#isOther = new Uint8Array(size);
     }
     return this.#goals;
   }
 
-  /** The slot of the row that achieved what becomes the goal of another. */
+  /** Returns the slot of the row whose goal another one gets. */
   #choose(slot: number, random: Random): number {
+    const ring = this.#ring, episodes = this.#episodes;
     if (this.#strategy === "random") {
-      return this.#span.slotAt(random.integer(this.#ring.length));
+      return ring.slotAt(random.integer(ring.length));
     }
-    const span = this.#span;
-    const after = span.after(slot);
-    if (this.#strategy === "final") return span.move(slot, after);
-    const before = this.#strategy === "episode" ? span.before(slot) : 0;
-    return span.move(slot, random.integer(before + after + 1) - before);
+    const after = episodes.stepsAfter(slot);
+    if (this.#strategy === "final") return ring.move(slot, after);
+    const before = this.#strategy === "episode"
+      ? episodes.stepsBefore(slot)
+      : 0;
+    return ring.move(slot, random.integer(before + after + 1) - before);
   }
 
   /** Gives a row the goal at its place. */
-  #rewrite({ targets }: BoundBatch, row: number, goals: FieldArray): void {
+  #rewrite({ targets }: CheckedBatch, row: number, goals: FieldArray): void {
     const { achieved, desired, reward, terminated } = this.#leaves;
     const done = targets[achieved].array;
     const size = this.#desired.length;
@@ -283,9 +273,9 @@ function checkStrategy(strategy: HindsightStrategy, k: number): void {
   );
 }
 
-/** What looks along the episodes of a buffer that can be relabelled. */
+/** Throws unless a buffer's rows can be relabelled; returns its episodes. */
 function checkEpisodes(
-  { schema, episodes, control }: ReplayParts,
+  { schema, episodes, isShared }: ReplayMemory,
 ): Episodes {
   if (episodes === undefined) {
     throw new TypeError(
@@ -297,13 +287,13 @@ function checkEpisodes(
       "Cannot relabel returns of several steps: expected a buffer without 'nStep'",
     );
   }
-  if (control === undefined) return episodes;
+  if (!isShared) return episodes;
   throw new TypeError(
     "Cannot relabel rows in shared memory, as they may change meanwhile: expected a buffer in memory of its own",
   );
 }
 
-/** Which drawn leaves have to do with goals. */
+/** Drawn leaves that have to do with goals. */
 interface GoalLeaves {
   readonly achieved: number;
   readonly desired: readonly number[];
@@ -350,7 +340,7 @@ function checkSize({ name, size }: Leaf, wanted: number): void {
   );
 }
 
-/** To draw nothing but one leaf, as `goal`. */
+/** Makes a schema that draws nothing but one leaf, as `goal`. */
 function goalSchema(schema: ReplaySchema, index: number): ReplaySchema {
   const achieved = schema.drawnLeaves[index];
   const { shape, dtype } = achieved.leaf;

@@ -1,5 +1,7 @@
+import type { StateTree } from "@bellman/types";
 import {
   allocateArray,
+  type ArrayCheck,
   checkCount,
   collect,
   type Field,
@@ -8,13 +10,11 @@ import {
   type FieldValues,
   isArrayOf,
   nest,
-  type Purpose,
   unknownField,
 } from "../fields.ts";
 import type { Accumulator, NStepOptions } from "./options.ts";
 import { copyNumbers } from "../copy.ts";
 import { type DrawnLeaf, makeReplaySchema, type ReplaySchema } from "./plan.ts";
-import type { SamplerState } from "../samplers/sampler.ts";
 
 /** What an {@linkcode NStepAccumulator} makes of steps. */
 export interface NStepAccumulatorOptions
@@ -100,7 +100,7 @@ export class NStepAccumulator implements Accumulator {
   readonly #leaves: readonly DrawnLeaf[];
   readonly #steps: number;
   readonly #gamma: number;
-  readonly #adding: Purpose;
+  readonly #adding: ArrayCheck;
   /** The arrays of `rows`. */
   readonly #out: readonly FieldArray[];
   /** The last steps of each stream, `[env, steps, ...shape]`, as a ring. */
@@ -256,7 +256,7 @@ export class NStepAccumulator implements Accumulator {
    *
    * @returns Plain data, owned by the caller.
    */
-  save(): SamplerState {
+  save(): Record<string, StateTree> {
     const { leaves } = this.#schema.stored;
     return {
       starts: this.#starts.slice(),
@@ -275,11 +275,11 @@ export class NStepAccumulator implements Accumulator {
    * @throws {TypeError} If it is not the state of an accumulator of the same
    * fields, streams and steps.
    */
-  load(state: SamplerState): void {
-    const { starts, counts, steps } = state ?? {};
+  load(state: StateTree): void {
+    const { starts, counts, steps } = (state ?? {}) as Record<string, unknown>;
     const most = this.#steps;
     const windows = this.#schema.stored.leaves.map(({ name, dtype }, i) => {
-      const window: unknown = (steps as SamplerState | undefined)?.[name];
+      const window = (steps as Record<string, unknown> | undefined)?.[name];
       if (!isArrayOf(dtype, window)) throw foreignState();
       if (window.length !== this.#windows[i].length) throw foreignState();
       return window;

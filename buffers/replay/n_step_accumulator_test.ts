@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { FieldArray } from "../fields.ts";
@@ -5,7 +6,6 @@ import {
   NStepAccumulator,
   type NStepAccumulatorOptions,
 } from "./n_step_accumulator.ts";
-import type { SamplerState } from "../samplers/sampler.ts";
 import { NaiveReplay } from "../testdata/naive_replay.ts";
 import { testRandom } from "../testdata/random.ts";
 
@@ -148,7 +148,7 @@ Deno.test("states of other accumulators change nothing", () => {
   const accumulator = new NStepAccumulator(options);
   const state = accumulator.save();
   const other = new NStepAccumulator({ ...options, steps: 4 }).save();
-  const steps = state.steps as SamplerState;
+  const steps = state.steps as Record<string, StateTree>;
   const states = [
     other,
     {},
@@ -160,7 +160,7 @@ Deno.test("states of other accumulators change nothing", () => {
   ];
   for (const it of states) {
     assertThrows(
-      () => accumulator.load(it as SamplerState),
+      () => accumulator.load(it as StateTree),
       TypeError,
       "Cannot load an accumulator",
     );

@@ -1,6 +1,116 @@
+import type { StateTree } from "@bellman/types";
 import type { Field, FieldData, FieldValues } from "../fields.ts";
-import type { Random, Sampler, SamplerState } from "../samplers/sampler.ts";
+import type { Random, Sampler } from "../samplers/sampler.ts";
 import type { Storage } from "../storage/storage.ts";
+
+/** Options of a {@linkcode ReplayBuffer}. */
+export interface ReplayBufferOptions {
+  /** Rows that fit in; a multiple of `numEnvs * writers`. */
+  readonly capacity: number;
+  /** Fields of a row, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /**
+   * Streams that are added side by side: environments, sensors.
+   *
+   * @default 1
+   */
+  readonly numEnvs?: number;
+  /** Order of rows that are steps of episodes; without it each row stands for itself. */
+  readonly episodes?: EpisodeOptions;
+  /**
+   * Maker of rows from the steps that are added; without it each step is a row
+   * for each environment. Its rows stand for themselves: `episodes` goes with
+   * steps only.
+   */
+  readonly accumulator?: Accumulator;
+  /**
+   * Chooser of the rows that are drawn.
+   *
+   * @default new UniformSampler()
+   */
+  readonly sampler?: Sampler;
+  /**
+   * Place of the rows. Flags and rewards that are looked along stay in memory
+   * in any case.
+   *
+   * @default new MemoryStorage()
+   */
+  readonly storage?: Storage;
+  /**
+   * Rows that there is room for at first; it doubles up to the capacity.
+   *
+   * @default capacity
+   */
+  readonly initialCapacity?: number;
+  /**
+   * Row that goes when a full buffer gets another one: the oldest, or one by
+   * chance so that each row ever added is as likely to be held (Vitter 1985,
+   * algorithm R), which needs `random` and rows that stand for themselves.
+   *
+   * @default "oldest"
+   */
+  readonly eviction?: "oldest" | "reservoir";
+  /** Random stream of the reservoir. */
+  readonly random?: Random;
+  /**
+   * True for rows in shared memory, so that workers may write them; or the
+   * memory of another buffer, as {@linkcode ReplayBuffer.share} gave it.
+   *
+   * @default false
+   */
+  readonly shared?: boolean | SharedReplay;
+  /**
+   * Writers that add steps of `numEnvs` environments each, into equal parts of
+   * the capacity; more than one only where memory is shared.
+   *
+   * @default 1
+   */
+  readonly writers?: number;
+}
+
+/** Order of rows that are the steps of episodes. */
+export interface EpisodeOptions {
+  /**
+   * Field that is above 0 where a step ended its episode for good; a single
+   * uint8 for each row.
+   *
+   * @default "terminated"
+   */
+  readonly terminated?: string;
+  /**
+   * Field that is above 0 where an episode was cut off after a step; a single
+   * uint8 for each row.
+   *
+   * @default "truncated"
+   */
+  readonly truncated?: string;
+  /**
+   * Names of values after a step, and the field that holds them before it. They
+   * are added and drawn like fields, but stored once: the value after a step is
+   * the one before the environment's next step. Only where an episode ended, and
+   * for the newest step, they are kept beside the rows.
+   *
+   * @default {}
+   */
+  readonly next?: Readonly<Record<string, string>>;
+  /**
+   * Array fields that are drawn as stacks, by path, with the frames of a stack.
+   * A row holds one frame; drawn are the last frames of the episode up to it,
+   * along the last axis, oldest first: `[h, w, c]` becomes `[h, w, frames * c]`.
+   * Next values are stacked likewise.
+   *
+   * @default {}
+   */
+  readonly stack?: Readonly<Record<string, number>>;
+  /**
+   * Padding before an episode's first frame: that frame again, or zeros.
+   *
+   * @default "repeat"
+   */
+  readonly padding?: "repeat" | "zero";
+  /** Returns of several steps; without it rows are single steps. */
+  readonly nStep?: NStepOptions;
+}
 
 /** Returns of several steps, computed when rows are drawn. */
 export interface NStepOptions {
@@ -16,7 +126,7 @@ export interface NStepOptions {
   readonly reward?: string;
   /**
    * Name that `gamma^k` is drawn under, where `k` is the number of steps summed:
-   * what the value of the next observation counts.
+   * the weight of the next observation's value.
    *
    * @default "discount"
    */
@@ -38,64 +148,6 @@ export interface NStepOptions {
   readonly betweenDiscount?: string;
 }
 
-/** How rows follow each other where they are the steps of episodes. */
-export interface EpisodeOptions {
-  /**
-   * Field that is above 0 where a step ended its episode for good; a single
-   * uint8 for each row.
-   *
-   * @default "terminated"
-   */
-  readonly terminated?: string;
-  /**
-   * Field that is above 0 where an episode was cut off after a step; a single
-   * uint8 for each row.
-   *
-   * @default "truncated"
-   */
-  readonly truncated?: string;
-  /**
-   * Names of values after a step, and the field that holds them before it. They
-   * are added and drawn like fields, but stored once: the value after a step is
-   * the one before the environment's next step. Only where an episode ended, and
-   * for the newest step, they are kept at the side.
-   *
-   * @default {}
-   */
-  readonly next?: Readonly<Record<string, string>>;
-  /**
-   * Array fields that are drawn as stacks, by path, with the frames of a stack.
-   * A row holds one frame; drawn are the last frames of the episode up to it,
-   * along the last axis, oldest first: `[h, w, c]` becomes `[h, w, frames * c]`.
-   * What is next is stacked likewise.
-   *
-   * @default {}
-   */
-  readonly stack?: Readonly<Record<string, number>>;
-  /**
-   * What stands before an episode's first frame: that frame again, or zeros.
-   *
-   * @default "repeat"
-   */
-  readonly padding?: "repeat" | "zero";
-  /** Returns of several steps; without it rows are single steps. */
-  readonly nStep?: NStepOptions;
-}
-
-/**
- * Rows that were drawn, one after the other in the array of each field:
- * `[row, ...shape]`. The arrays belong to the caller, who may draw into them
- * again.
- */
-export interface Batch {
-  /** Where each row is in the buffer. */
-  readonly slots: Int32Array;
-  /** Importance weights; all 1 where each row was as likely. */
-  readonly weights: Float32Array;
-  /** The numbers of a field, nested as it is. */
-  readonly [field: string]: FieldData;
-}
-
 /**
  * Turns a stream of steps into rows for a buffer. With a {@linkcode Storage} and
  * a {@linkcode Sampler} it is one of three parts that a replay buffer is made
@@ -111,38 +163,52 @@ export interface Accumulator {
    * Takes one step of all streams; one that it cannot take changes nothing.
    *
    * @param step For each field its numbers `[env, ...shape]`; copied.
-   * @returns How many rows it finished.
+   * @returns The number of rows that it finished.
    */
   add(step: { readonly [field: string]: FieldValues }): number;
   /**
    * Finishes what it holds, as no further step follows.
    *
-   * @returns How many rows it finished.
+   * @returns The number of rows that it finished.
    */
   flush(): number;
   /** Forgets what it holds. */
   clear(): void;
   /**
-   * What it holds.
+   * Saves the steps that it holds.
    *
    * @returns Plain data, owned by the caller.
    */
-  save(): SamplerState;
+  save(): StateTree;
   /**
-   * Continues from what {@link save} gave. A state that it cannot take changes
+   * Restores what {@link save} returned. A state that it cannot take changes
    * nothing.
    *
    * @param state Plain data; copied.
    */
-  load(state: SamplerState): void;
+  load(state: StateTree): void;
 }
 
 /**
- * The memory of a {@linkcode ReplayBuffer} that another worker writes to or
- * samples from; to be posted as a message.
+ * Rows that were drawn, one after the other in the array of each field:
+ * `[row, ...shape]`. The arrays belong to the caller, who may draw into them
+ * again.
+ */
+export interface Batch {
+  /** Place of each row in the buffer. */
+  readonly slots: Int32Array;
+  /** Importance weights; all 1 where each row was as likely. */
+  readonly weights: Float32Array;
+  /** Numbers of a field, nested as it is. */
+  readonly [field: string]: FieldData;
+}
+
+/**
+ * Memory of a {@linkcode ReplayBuffer} that another worker writes to or samples
+ * from; to be posted as a message.
  */
 export type SharedReplay = {
-  /** What the buffer was made for. */
+  /** Options that the buffer was made with. */
   readonly options: {
     readonly capacity: number;
     readonly fields: Readonly<Record<string, Field>>;
@@ -150,86 +216,22 @@ export type SharedReplay = {
     readonly episodes?: EpisodeOptions;
     readonly writers: number;
   };
-  /** Whose part of the slots is written by who receives it. */
+  /** Index of the part of the slots that the receiver writes to. */
   readonly writer: number;
   /** Rows of each array field. */
   readonly columns: readonly SharedArrayBuffer[];
   /** True next values that no row holds, for each writer. */
-  readonly sides: readonly {
+  readonly finals: readonly {
     readonly slots: SharedArrayBuffer;
     readonly arrays: readonly SharedArrayBuffer[];
   }[];
-  /** How far writers are. */
+  /** Counters of the writers' progress. */
   readonly control: SharedArrayBuffer;
 };
 
-/** What a {@linkcode ReplayBuffer} is made for. */
-export interface ReplayBufferOptions {
-  /** Rows that fit in; a multiple of `numEnvs * writers`. */
-  readonly capacity: number;
-  /** What a row is, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
-  /**
-   * Streams that are added side by side: environments, sensors.
-   *
-   * @default 1
-   */
-  readonly numEnvs?: number;
-  /** That rows are steps of episodes; without it each row stands for itself. */
-  readonly episodes?: EpisodeOptions;
-  /**
-   * What makes rows of the steps that are added; without it each step is a row
-   * for each environment. Its rows stand for themselves: `episodes` goes with
-   * steps only.
-   */
-  readonly accumulator?: Accumulator;
-  /**
-   * How rows are drawn.
-   *
-   * @default new UniformSampler()
-   */
-  readonly sampler?: Sampler;
-  /**
-   * Where rows are kept. Flags and rewards that are looked along stay in memory
-   * in any case.
-   *
-   * @default new MemoryStorage()
-   */
-  readonly storage?: Storage;
-  /**
-   * Rows that there is room for at first; it doubles up to the capacity.
-   *
-   * @default capacity
-   */
-  readonly initialCapacity?: number;
-  /**
-   * Which row goes when a full buffer gets another one: the oldest, or one by
-   * chance so that each row ever added is as likely to be held (Vitter 1985,
-   * algorithm R), which needs `random` and rows that stand for themselves.
-   *
-   * @default "oldest"
-   */
-  readonly eviction?: "oldest" | "reservoir";
-  /** Where the randomness of the reservoir comes from. */
-  readonly random?: Random;
-  /**
-   * Whether the rows are in shared memory, so that workers may write them; or
-   * the memory of another buffer, as {@linkcode ReplayBuffer.share} gave it.
-   *
-   * @default false
-   */
-  readonly shared?: boolean | SharedReplay;
-  /**
-   * Writers that add steps of `numEnvs` environments each, into equal parts of
-   * the capacity; more than one only where memory is shared.
-   *
-   * @default 1
-   */
-  readonly writers?: number;
-}
-
 /**
- * What a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds only.
+ * State that a {@linkcode ReplayBuffer} saves: plain data, of rows that it holds
+ * only.
  */
 export type ReplayBufferState = {
   /** Rows that fit in. */
@@ -240,27 +242,27 @@ export type ReplayBufferState = {
   allocated: number;
   /** Rows that ever came to a reservoir. */
   seen: number;
-  /** The part of each writer. */
+  /** State of each writer's part. */
   rings: ReplayRingState[];
-  /** What the sampler saved. */
-  sampler: SamplerState;
-  /** What the accumulator saved, where there is one. */
-  accumulator: SamplerState | null;
+  /** State of the sampler. */
+  sampler: StateTree;
+  /** State of the accumulator, if there is one. */
+  accumulator: StateTree;
 };
 
-/** The part of one writer in a {@linkcode ReplayBufferState}. */
+/** State of one writer's part in a {@linkcode ReplayBufferState}. */
 export type ReplayRingState = {
   /** Steps that were ever added. */
   total: number;
   /** Its rows, in the order of slots. */
   fields: { [name: string]: FieldData };
-  /** True next values that no row holds, where the buffer has any. */
-  side: {
+  /** True next values that no row holds, if the buffer has any. */
+  finals: {
     /** Slots whose step ended an episode. */
     slots: Int32Array;
-    /** What came after each of them. */
+    /** Values after each of them. */
     ended: { [name: string]: FieldData };
-    /** What came after the newest step of each environment. */
+    /** Values after the newest step of each environment. */
     newest: { [name: string]: FieldData };
   } | null;
 };

@@ -41,8 +41,8 @@ export interface DrawnLeaf {
   readonly stored: number;
   /** Frames of a stack; 1 where it is not one, even of one frame. */
   readonly frames: number;
-  /** Which of the leaves at the side; -1 for none. */
-  readonly side: number;
+  /** Index among the final leaves; -1 for none. */
+  readonly final: number;
 }
 
 /** How a return is computed. */
@@ -72,8 +72,8 @@ export interface ReplaySchema {
   readonly drawnLeaves: readonly DrawnLeaf[];
   /** The added leaf that each stored one comes from. */
   readonly origins: readonly number[];
-  /** Added leaves that are only kept at the side. */
-  readonly sideLeaves: readonly Leaf[];
+  /** Added leaves whose values no row holds: final values only. */
+  readonly finalLeaves: readonly Leaf[];
   /** The same by themselves, in the same order. */
   readonly after?: Schema;
   readonly episodes?: EpisodeSchema;
@@ -116,24 +116,24 @@ export function makeReplaySchema(
     ),
   );
   const byName = new Map(stored.leaves.map((leaf) => [leaf.name, leaf]));
-  const sideLeaves = added.leaves.filter(({ name }) => !byName.has(name));
+  const finalLeaves = added.leaves.filter(({ name }) => !byName.has(name));
   const drawnLeaves = drawn.leaves.map((leaf): DrawnLeaf => {
     const own = byName.get(leaf.name);
     if (own !== undefined) {
       return drawnFrom(leaf, own, { source: sourceOf(own.index, ends), stack });
     }
-    const side = sideLeaves.findIndex(({ name }) => name === leaf.name);
+    const final = finalLeaves.findIndex(({ name }) => name === leaf.name);
     const [top, ...rest] = leaf.path;
-    if (side < 0 && Object.hasOwn(between, top)) {
+    if (final < 0 && Object.hasOwn(between, top)) {
       const origin = byName.get([between[top], ...rest].join("."))!;
       return drawnFrom(leaf, origin, { source: "between", stack });
     }
-    if (side < 0) {
+    if (final < 0) {
       const source = top === discount ? "discount" : "betweenDiscount";
-      return { leaf, source, stored: -1, frames: 1, side };
+      return { leaf, source, stored: -1, frames: 1, final };
     }
     const origin = byName.get([episodes!.next![top], ...rest].join("."))!;
-    return { ...drawnFrom(leaf, origin, { source: "next", stack }), side };
+    return { ...drawnFrom(leaf, origin, { source: "next", stack }), final };
   });
   const origins = stored.leaves.map(({ name }) =>
     added.leaves.findIndex((leaf) => leaf.name === name)
@@ -145,7 +145,7 @@ export function makeReplaySchema(
     drawn,
     drawnLeaves,
     origins,
-    sideLeaves,
+    finalLeaves,
     after: next.length > 0 ? makeSchema(after) : undefined,
     episodes: ends,
     maxFrames,
@@ -173,7 +173,7 @@ function drawnFrom(
   { source, stack }: { source: Source; stack: Stack },
 ): DrawnLeaf {
   const frames = stack.get(name) ?? 1;
-  return { leaf, source, stored: index, frames, side: -1 };
+  return { leaf, source, stored: index, frames, final: -1 };
 }
 
 function sourceOf(stored: number, ends: EpisodeSchema | undefined): Source {
@@ -352,7 +352,7 @@ export interface ReplayLayout {
 /** Throws unless sizes and kinds of storage fit each other. */
 export function makeLayout(
   options: ReplayBufferOptions,
-  { episodes, sideLeaves, maxFrames }: ReplaySchema,
+  { episodes, finalLeaves, maxFrames }: ReplaySchema,
 ): ReplayLayout {
   const { capacity, numEnvs = 1, writers = 1, shared = false } = options;
   const { initialCapacity = capacity } = options;
@@ -378,7 +378,7 @@ export function makeLayout(
     steps,
     margin: maxFrames - 1,
     // What comes after a step is then always in a row of its own.
-    lag: shared !== false && sideLeaves.length > 0 ? 1 : 0,
+    lag: shared !== false && finalLeaves.length > 0 ? 1 : 0,
   }));
   return {
     capacity,

@@ -70,7 +70,10 @@ class Model {
 
 /** What the sampler knows, which is what the distribution follows from. */
 function savedPriorities(buffer: PrioritizedReplayBuffer): Float64Array {
-  const { leaves, priorities } = buffer.save().sampler;
+  const { leaves, priorities } = buffer.save().sampler as Record<
+    string,
+    unknown
+  >;
   const saved = (leaves ?? priorities) as Float64Array;
   const all = new Float64Array(capacity);
   all.set(saved);

@@ -1,6 +1,6 @@
 import type { Sampler } from "../samplers/sampler.ts";
 
-/** Where a ring lies, and what it keeps back. */
+/** Place of a ring among the slots, and steps that it keeps back. */
 export interface RingOptions {
   /** Its first slot. */
   readonly base: number;
@@ -16,8 +16,8 @@ export interface RingOptions {
 
 /**
  * Slots of one writer: step `s` lies in the `numEnvs` slots from
- * `base + (s % steps) * numEnvs` on. Says which steps are held and which of them
- * may be drawn.
+ * `base + (s % steps) * numEnvs` on. Knows which steps are held and which of
+ * them may be drawn.
  */
 export class Ring implements RingOptions {
   readonly base: number;
@@ -26,7 +26,7 @@ export class Ring implements RingOptions {
   readonly margin: number;
   readonly lag: number;
   /** Slots in all. */
-  readonly rows: number;
+  readonly capacity: number;
   /** The slot after its last. */
   readonly end: number;
   /** Steps that were written so far. */
@@ -42,20 +42,14 @@ export class Ring implements RingOptions {
   /** The first slot of the newest step that may be read; -1 for none. */
   newest = -1;
 
-  constructor(options: RingOptions) {
-    const { base, numEnvs, steps, margin, lag } = options;
+  constructor({ base, numEnvs, steps, margin, lag }: RingOptions) {
     this.base = base;
     this.numEnvs = numEnvs;
     this.steps = steps;
     this.margin = margin;
     this.lag = lag;
-    this.rows = steps * numEnvs;
-    this.end = base + this.rows;
-  }
-
-  /** Slots until they begin again. */
-  get capacity(): number {
-    return this.rows;
+    this.capacity = steps * numEnvs;
+    this.end = base + this.capacity;
   }
 
   /** Steps that it holds. */
@@ -63,18 +57,18 @@ export class Ring implements RingOptions {
     return Math.min(this.total, this.steps);
   }
 
-  /** The first slot of a step. */
+  /** Returns the first slot of a step. */
   slotOf(step: number): number {
     return this.base + (step % this.steps) * this.numEnvs;
   }
 
-  /** The first step that may be drawn once there are so many. */
+  /** Returns the first step that may be drawn once there are so many. */
   firstDrawable(total: number): number {
     return total > this.steps ? total - this.steps + this.margin : 0;
   }
 
   /**
-   * Says how many steps were written so far, and where the writer has already
+   * Sets how many steps were written so far, and, where the writer has already
    * given up more of the oldest, the first that is left.
    */
   setTotal(total: number, firstStep = 0): void {
@@ -86,42 +80,59 @@ export class Ring implements RingOptions {
     this.newest = this.endStep > 0 ? this.slotOf(this.endStep - 1) : -1;
   }
 
-  /** Whether a slot belongs to the newest step that may be read. */
+  /** Tells whether a slot belongs to the newest step that may be read. */
   isNewest(slot: number): boolean {
     return slot >= this.newest && slot < this.newest + this.numEnvs;
   }
 
-  /** Whether a slot may be drawn. */
-  holds(slot: number): boolean {
-    const from = slot - this.base - this.first;
-    return (from < 0 ? from + this.rows : from) < this.length;
+  /** Returns the slot of a row that may be drawn; row 0 is the oldest. */
+  slotAt(row: number): number {
+    return this.base + (this.first + row) % this.capacity;
   }
 
-  /** The slot of the same environment's next step. */
+  /** Returns the row of a slot, from 0 for the oldest that may be drawn. */
+  rowOf(slot: number): number {
+    const row = slot - this.base - this.first;
+    return row < 0 ? row + this.capacity : row;
+  }
+
+  /** Tells whether a slot may be drawn. */
+  holds(slot: number): boolean {
+    return this.rowOf(slot) < this.length;
+  }
+
+  /** Returns the slot of the same environment's next step. */
   after(slot: number): number {
     const next = slot + this.numEnvs;
-    return next < this.end ? next : next - this.rows;
+    return next < this.end ? next : next - this.capacity;
   }
 
-  /** The slot of the same environment's step before. */
+  /** Returns the slot of the same environment's step before. */
   before(slot: number): number {
     const previous = slot - this.numEnvs;
-    return previous >= this.base ? previous : previous + this.rows;
+    return previous >= this.base ? previous : previous + this.capacity;
   }
 
-  /** Whether no step before a slot's was ever written. */
+  /** Returns the slot of the same environment so many steps later, or earlier. */
+  move(slot: number, steps: number): number {
+    const to = (slot - this.base + steps * this.numEnvs) % this.capacity;
+    return this.base + (to < 0 ? to + this.capacity : to);
+  }
+
+  /** Tells whether no step before a slot's was ever written. */
   isVeryFirst(slot: number): boolean {
     return this.total <= this.steps && slot < this.base + this.numEnvs;
   }
 
-  /** How late a slot was written, compared with others. */
-  age(slot: number): number {
+  /** Returns a number that is larger the later a slot's step was written. */
+  stepAge(slot: number): number {
     const from = slot - this.slotOf(this.total);
-    return from < 0 ? from + this.rows : from;
+    const row = from < 0 ? from + this.capacity : from;
+    return Math.floor(row / this.numEnvs);
   }
 }
 
-/** Tells a sampler which slots may be drawn. */
+/** Tells a sampler which slots of some rings may be drawn. */
 export class SamplerFeed {
   readonly #sampler: Sampler;
   readonly #rings: readonly Ring[];
@@ -132,6 +143,11 @@ export class SamplerFeed {
     this.#sampler = sampler;
     this.#rings = rings;
     this.#told = rings.map(() => ({ first: 0, end: 0 }));
+  }
+
+  /** Tells how many rows there is room for. */
+  resize(rows: number): void {
+    this.#sampler.resize?.(rows);
   }
 
   /** Tells what has changed. */
@@ -145,6 +161,12 @@ export class SamplerFeed {
       told.first = first;
       told.end = Math.max(first, end);
     }
+  }
+
+  /** Tells that a slot has another row. */
+  replaced(slot: number): void {
+    this.#sampler.removed(slot, 1);
+    this.#sampler.added(slot, 1);
   }
 
   /** Tells that nothing may be drawn any more. */

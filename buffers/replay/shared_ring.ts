@@ -1,5 +1,5 @@
 import type { Ring } from "./ring.ts";
-import type { SideValues } from "./final_values.ts";
+import type { FinalValues } from "./final_values.ts";
 
 /** Words of each ring. */
 const TOTAL = 0;
@@ -19,7 +19,7 @@ export const SHARED_RING_BYTES = 6 * 8;
  * every step that it is about to overwrite, then writes rows, and last raises
  * the number of steps. A reader that sees a step counted sees its rows whole; it
  * reads rows, and then looks whether any of them was given up meanwhile. While
- * entries at the side move to make room the version is odd, and then another.
+ * final values move to make room the version is odd, and then another.
  */
 export class SharedRing {
   readonly #words: BigInt64Array;
@@ -48,22 +48,22 @@ export class SharedRing {
   }
 
   /** After rows were written. */
-  publish(ring: Ring, side: SideValues | undefined): void {
-    if (side !== undefined) {
-      this.#write(POPPED, side.popped);
-      this.#write(PUSHED, side.pushed);
-      this.#write(ROOM, side.room);
+  publish(ring: Ring, finals: FinalValues | undefined): void {
+    if (finals !== undefined) {
+      this.#write(POPPED, finals.popped);
+      this.#write(PUSHED, finals.pushed);
+      this.#write(ROOM, finals.room);
     }
     this.#write(TOTAL, ring.total);
   }
 
-  /** Before and after entries at the side are moved. */
+  /** Before and after final values are moved. */
   changeVersion(): void {
     Atomics.add(this.#words, VERSION, 1n);
   }
 
   /** Brings a reader's, or a new writer's, ring up to date. */
-  refresh(ring: Ring, side: SideValues | undefined): number {
+  refresh(ring: Ring, finals: FinalValues | undefined): number {
     for (;;) {
       const version = this.#read(VERSION);
       const pushed = this.#read(PUSHED);
@@ -71,10 +71,10 @@ export class SharedRing {
       const total = this.#read(TOTAL);
       const popped = this.#read(POPPED);
       ring.setTotal(total, this.#read(FIRST));
-      if (side !== undefined && room > 0) {
-        side.pushed = Math.max(pushed, popped);
-        side.popped = popped;
-        side.room = room;
+      if (finals !== undefined && room > 0) {
+        finals.pushed = Math.max(pushed, popped);
+        finals.popped = popped;
+        finals.room = room;
       }
       if (version % 2 === 0 && this.#read(VERSION) === version) return version;
     }
@@ -91,8 +91,8 @@ export class SharedRing {
   }
 
   /** Where nobody writes or reads: says anew how far a ring is. */
-  reset(ring: Ring, side: SideValues | undefined): void {
+  reset(ring: Ring, finals: FinalValues | undefined): void {
     this.#write(FIRST, ring.firstDrawable(ring.total));
-    this.publish(ring, side);
+    this.publish(ring, finals);
   }
 }

@@ -1,7 +1,7 @@
 import { allocateArray, type FieldArray } from "../fields.ts";
 import { type Units, unitsOf } from "../copy.ts";
-import { type Episodes, SIDE, ZEROS } from "./episodes.ts";
-import type { LeafRows } from "./columns.ts";
+import { type Episodes, FINAL, ZEROS } from "./episodes.ts";
+import type { FieldRows } from "./columns.ts";
 
 /** An array of a batch. */
 export interface Target {
@@ -10,12 +10,12 @@ export interface Target {
   readonly units: Units;
 }
 
-/** Where frames that are kept at the side are found. */
-export interface Aside {
+/** Final values of the rows of a batch. */
+export interface FinalRows {
   readonly episodes: Episodes;
-  /** Which of the leaves at the side. */
-  readonly side: number;
-  /** The last row that each stack of the batch goes up to. */
+  /** Index among the final leaves. */
+  readonly final: number;
+  /** The slot that comes before each row's. */
   readonly last: Int32Array;
 }
 
@@ -27,22 +27,22 @@ export interface Stacks {
    */
   readonly rows: Int32Array;
   readonly target: Target;
-  readonly aside?: Aside;
+  readonly finals?: FinalRows;
 }
 
 /** Puts the stacks of arrays of a batch together from the rows of one field. */
 export class Stacker {
-  readonly #rows: LeafRows;
+  readonly #rows: FieldRows;
   readonly #shape: StackShape;
   /** Where the frames of the present stack begin, in units. */
   readonly #starts: Float64Array;
   /** The frames of a stack that do not all lie in rows in memory. */
   readonly #apart: FieldArray;
   readonly #apartUnits: Units;
-  /** Whether four frames of single bytes are interleaved, in WebAssembly. */
+  /** True where four frames of single bytes are interleaved, in WebAssembly. */
   readonly #isFourBytes: boolean;
 
-  constructor(rows: LeafRows, frames: number) {
+  constructor(rows: FieldRows, frames: number) {
     const { shape, size, dtype } = rows.leaf;
     const pixels = shape.length === 0 ? 1 : size / shape.at(-1)!;
     const channels = rows.unitSize / pixels;
@@ -68,10 +68,10 @@ export class Stacker {
     kernel?.begin(this.#rows);
     for (let i = 0; i < batch; i++) {
       for (let k = 0; k < all.length; k++) {
-        const { rows, target, aside } = all[k];
+        const { rows, target, finals } = all[k];
         const first = (i + 1) * (rows.length / batch) - frames;
         if (kernel !== undefined) kernel.stack(all[k], first, i);
-        else this.#stack(rows, first, { target, aside, at: i });
+        else this.#stack(rows, first, { target, finals, at: i });
       }
     }
   }
@@ -79,7 +79,7 @@ export class Stacker {
   #stack(
     rows: Int32Array,
     first: number,
-    { target, aside, at }: { target: Target; aside?: Aside; at: number },
+    { target, finals, at }: { target: Target; finals?: FinalRows; at: number },
   ): void {
     const { frames } = this.#shape, { unitSize } = this.#rows;
     let isApart = this.#rows.data === undefined;
@@ -92,7 +92,7 @@ export class Stacker {
       for (let frame = 0; frame < frames; frame++) {
         const to = frame * this.#rows.leaf.size;
         const place = { array: this.#apart, units: this.#apartUnits, to };
-        copyFrame(this.#rows, rows[first + frame], { place, aside, at });
+        copyFrame(this.#rows, rows[first + frame], { place, finals, at });
         this.#starts[frame] = frame * unitSize;
       }
     }
@@ -104,11 +104,11 @@ export class Stacker {
 
 /** Copies a frame, wherever it is, to number `to` of an array. */
 function copyFrame(
-  { units, data, column, unitSize, leaf }: LeafRows,
+  { units, data, column, unitSize, leaf }: FieldRows,
   row: number,
-  { place, aside, at }: {
+  { place, finals, at }: {
     place: { array: FieldArray; units: Units; to: number };
-    aside: Aside | undefined;
+    finals: FinalRows | undefined;
     at: number;
   },
 ): void {
@@ -117,183 +117,30 @@ function copyFrame(
   else if (row >= 0 && data === undefined) {
     column.read(row, place.array, place.to);
   } else {
-    const source = row >= 0 ? units : sideUnits(aside!, at);
-    const from = (row >= 0 ? row : SIDE - row) * unitSize;
+    const source = row >= 0 ? units : finalUnits(finals!, at);
+    const from = (row >= 0 ? row : FINAL - row) * unitSize;
     place.units.set(source.subarray(from, from + unitSize), to);
   }
 }
 
-/** The memory at the side that belongs to a row of a batch. */
-export function sideUnits({ episodes, side, last }: Aside, at: number): Units {
-  return episodes.sides[episodes.ringIndex(last[at])].units(side);
-}
-
-/** Frames of a stack that the kernel makes. */
-const FRAMES = 4;
-
-/** Pixels of a frame from which on the kernel is faster. */
-const LEAST_PIXELS = 64;
-
-/** Frames that there is room for; the last four make the present stack. */
-const PLACES = 8;
-
-/** Bytes that the kernel may write after the end. */
-const SPARE_BYTES = 64;
-
-const PAGE_BYTES = 65536;
-
-/** `testdata/stack_kernel.wat`, assembled: printed by `testdata/stack_kernel.ts`. */
-export const KERNEL_BYTES: string =
-  "AGFzbQEAAAABCgFgBn9/f39/fwACDwEDZW52Bm1lbW9yeQIAAQMCAQAHDgEKaW50ZXJsZWF2" +
-  "ZQAACq4CAasCAgF/BnsgACAFaiEGA0AgAP0ABAAhByAB/QAEACEIIAL9AAQAIQkgA/0ABAAh" +
-  "CiAHIAj9DQAQARECEgMTBBQFFQYWBxchCyAJIAr9DQAQARECEgMTBBQFFQYWBxchDCAEIAsg" +
-  "DP0NAAEQEQIDEhMEBRQVBgcWF/0LBAAgBCALIAz9DQgJGBkKCxobDA0cHQ4PHh/9CwQQIAcg" +
-  "CP0NCBgJGQoaCxsMHA0dDh4PHyELIAkgCv0NCBgJGQoaCxsMHA0dDh4PHyEMIAQgCyAM/Q0A" +
-  "ARARAgMSEwQFFBUGBxYX/QsEICAEIAsgDP0NCAkYGQoLGhsMDRwdDg8eH/0LBDAgAEEQaiEA" +
-  "IAFBEGohASACQRBqIQIgA0EQaiEDIARBwABqIQQgACAGSQ0ACws=";
-
-interface KernelExports {
-  interleave(
-    a: number,
-    b: number,
-    c: number,
-    d: number,
-    out: number,
-    size: number,
-  ): void;
-}
-
-/**
- * Interleaves frames 16 pixels at a time. WebAssembly reaches its own memory
- * only: frames are copied into it, and each stack out of it while it is in the
- * processor's cache.
- */
-class StackKernel {
-  readonly #memory = new WebAssembly.Memory({ initial: 1 });
-  readonly #interleave: KernelExports["interleave"];
-  #bytes = new Uint8Array(this.#memory.buffer);
-  /** The finished stack. */
-  #out = this.#bytes;
-  #rows!: LeafRows;
-  /** The row of each frame of the present stack, and the place that it is at. */
-  readonly #present = new Int32Array(FRAMES);
-  readonly #places = new Int32Array(FRAMES);
-
-  constructor() {
-    const bytes = Uint8Array.from(
-      atob(KERNEL_BYTES),
-      (character) => character.charCodeAt(0),
-    );
-    const module = new WebAssembly.Module(bytes);
-    const env = { memory: this.#memory };
-    const { exports } = new WebAssembly.Instance(module, { env });
-    this.#interleave = (exports as unknown as KernelExports).interleave;
-  }
-
-  /** Makes room for frames of a field; none has been read yet. */
-  begin(rows: LeafRows): void {
-    const { size } = rows.leaf, start = PLACES * size;
-    const wanted = start + FRAMES * size + SPARE_BYTES;
-    const missing = wanted - this.#bytes.length;
-    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
-    if (missing > 0 || this.#out.byteOffset !== start) {
-      this.#bytes = new Uint8Array(this.#memory.buffer);
-      this.#out = this.#bytes.subarray(start, start + FRAMES * size);
-    }
-    this.#rows = rows;
-    this.#present.fill(ZEROS);
-  }
-
-  /** Writes stack `at`, the rows of whose frames begin at `first`. */
-  stack({ rows, target, aside }: Stacks, first: number, at: number): void {
-    const { size } = this.#rows.leaf, places = this.#places;
-    if (this.#isNext(rows, first)) {
-      const place = (places[FRAMES - 1] + 1) % PLACES;
-      places.copyWithin(0, 1);
-      this.#copy(rows[first + FRAMES - 1], place, { aside, at });
-      places[FRAMES - 1] = place;
-    } else this.#copyAll(rows, first, { aside, at });
-    for (let k = 0; k < FRAMES; k++) this.#present[k] = rows[first + k];
-    this.#interleave(
-      places[0] * size,
-      places[1] * size,
-      places[2] * size,
-      places[3] * size,
-      PLACES * size,
-      size,
-    );
-    target.units.set(this.#out, at * FRAMES * size);
-  }
-
-  /** Whether a stack goes on from the present one by one frame. */
-  #isNext(rows: Int32Array, first: number): boolean {
-    const present = this.#present;
-    for (let k = 0; k < FRAMES - 1; k++) {
-      // What is below 0 stands for other frames in other stacks.
-      if (rows[first + k] < 0 || rows[first + k] !== present[k + 1]) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  #copyAll(
-    rows: Int32Array,
-    first: number,
-    from: { aside: Aside | undefined; at: number },
-  ): void {
-    const { data, units, unitSize } = this.#rows, row = rows[first];
-    let isRun = data !== undefined && row >= 0;
-    for (let k = 0; k < FRAMES; k++) {
-      this.#places[k] = k;
-      isRun &&= rows[first + k] === row + k;
-    }
-    if (isRun) {
-      const start = row * unitSize;
-      this.#bytes.set(units.subarray(start, start + FRAMES * unitSize));
-      return;
-    }
-    for (let k = 0; k < FRAMES; k++) this.#copy(rows[first + k], k, from);
-  }
-
-  #copy(
-    row: number,
-    place: number,
-    from: { aside: Aside | undefined; at: number },
-  ): void {
-    const to = place * this.#rows.leaf.size;
-    const there = { array: this.#bytes, units: this.#bytes, to };
-    copyFrame(this.#rows, row, { place: there, ...from });
-  }
-}
-
-let kernel: StackKernel | null | undefined;
-
-/** The kernel; none where the engine has no WebAssembly with vectors. */
-function stackKernel(): StackKernel | undefined {
-  if (kernel === undefined) {
-    try {
-      kernel = new StackKernel();
-    } catch { // Pages may forbid it; others make stacks byte by byte.
-      kernel = null;
-    }
-  }
-  return kernel ?? undefined;
-}
-
-/** How stacks look back. */
-interface LookBack {
-  /** Frames of a stack. */
-  readonly frames: number;
-  /** Whether zeros stand before an episode's first frame, or that frame. */
-  readonly zeroPadding: boolean;
+/** Returns the final values that belong to a row of a batch, of its whole ring. */
+export function finalUnits(
+  { episodes, final, last }: FinalRows,
+  at: number,
+): Units {
+  return episodes.finalsOf(last[at]).units(final);
 }
 
 /** Finds the rows of each stack that ends with a row, `[row, frame]`. */
 export function findFrames(
   episodes: Episodes,
   slots: Int32Array,
-  { frames, zeroPadding }: LookBack,
+  { frames, zeroPadding }: {
+    /** Frames of a stack. */
+    readonly frames: number;
+    /** True where zeros stand before an episode's first frame, not that frame. */
+    readonly zeroPadding: boolean;
+  },
   stacks: Int32Array,
 ): void {
   const { terminated, truncated } = episodes;
@@ -314,7 +161,7 @@ export function findFrames(
   }
 }
 
-/** Stacks that have lost their oldest frame and end with what is next. */
+/** Shifts stacks by a frame, so that they end with the next one. */
 export function shiftFrames(
   stacks: Int32Array,
   next: Int32Array,
@@ -328,7 +175,7 @@ export function shiftFrames(
   }
 }
 
-/** How a stack is put together, in units. */
+/** Shape of a stack, in units. */
 interface StackShape {
   readonly frames: number;
   /** Places of a frame that its channels lie together at. */
@@ -399,4 +246,157 @@ function spreadWords(
   for (let p = 0; p < pixels; p++, to += skip) {
     for (let c = 0; c < channels; c++) target[to++] = source[from++];
   }
+}
+
+/** Frames of a stack that the kernel makes. */
+const FRAMES = 4;
+
+/** Pixels of a frame from which on the kernel is faster. */
+const LEAST_PIXELS = 64;
+
+/** Frames that there is room for; the last four make the present stack. */
+const PLACES = 8;
+
+/** Bytes that the kernel may write after the end. */
+const SPARE_BYTES = 64;
+
+const PAGE_BYTES = 65536;
+
+/** `testdata/stack_kernel.wat`, assembled: printed by `testdata/stack_kernel.ts`. */
+export const KERNEL_BYTES: string =
+  "AGFzbQEAAAABCgFgBn9/f39/fwACDwEDZW52Bm1lbW9yeQIAAQMCAQAHDgEKaW50ZXJsZWF2" +
+  "ZQAACq4CAasCAgF/BnsgACAFaiEGA0AgAP0ABAAhByAB/QAEACEIIAL9AAQAIQkgA/0ABAAh" +
+  "CiAHIAj9DQAQARECEgMTBBQFFQYWBxchCyAJIAr9DQAQARECEgMTBBQFFQYWBxchDCAEIAsg" +
+  "DP0NAAEQEQIDEhMEBRQVBgcWF/0LBAAgBCALIAz9DQgJGBkKCxobDA0cHQ4PHh/9CwQQIAcg" +
+  "CP0NCBgJGQoaCxsMHA0dDh4PHyELIAkgCv0NCBgJGQoaCxsMHA0dDh4PHyEMIAQgCyAM/Q0A" +
+  "ARARAgMSEwQFFBUGBxYX/QsEICAEIAsgDP0NCAkYGQoLGhsMDRwdDg8eH/0LBDAgAEEQaiEA" +
+  "IAFBEGohASACQRBqIQIgA0EQaiEDIARBwABqIQQgACAGSQ0ACws=";
+
+interface KernelExports {
+  interleave(
+    a: number,
+    b: number,
+    c: number,
+    d: number,
+    out: number,
+    size: number,
+  ): void;
+}
+
+/**
+ * Interleaves frames 16 pixels at a time. WebAssembly reaches its own memory
+ * only: frames are copied into it, and each stack out of it while it is in the
+ * processor's cache.
+ */
+class StackKernel {
+  readonly #memory = new WebAssembly.Memory({ initial: 1 });
+  readonly #interleave: KernelExports["interleave"];
+  #bytes = new Uint8Array(this.#memory.buffer);
+  /** The finished stack. */
+  #out = this.#bytes;
+  #rows!: FieldRows;
+  /** The row of each frame of the present stack, and the place that it is at. */
+  readonly #present = new Int32Array(FRAMES);
+  readonly #places = new Int32Array(FRAMES);
+
+  constructor() {
+    const bytes = Uint8Array.from(
+      atob(KERNEL_BYTES),
+      (character) => character.charCodeAt(0),
+    );
+    const module = new WebAssembly.Module(bytes);
+    const env = { memory: this.#memory };
+    const { exports } = new WebAssembly.Instance(module, { env });
+    this.#interleave = (exports as unknown as KernelExports).interleave;
+  }
+
+  /** Makes room for frames of a field; none has been read yet. */
+  begin(rows: FieldRows): void {
+    const { size } = rows.leaf, start = PLACES * size;
+    const wanted = start + FRAMES * size + SPARE_BYTES;
+    const missing = wanted - this.#bytes.length;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    if (missing > 0 || this.#out.byteOffset !== start) {
+      this.#bytes = new Uint8Array(this.#memory.buffer);
+      this.#out = this.#bytes.subarray(start, start + FRAMES * size);
+    }
+    this.#rows = rows;
+    this.#present.fill(ZEROS);
+  }
+
+  /** Writes stack `at`, the rows of whose frames begin at `first`. */
+  stack({ rows, target, finals }: Stacks, first: number, at: number): void {
+    const { size } = this.#rows.leaf, places = this.#places;
+    if (this.#isNext(rows, first)) {
+      const place = (places[FRAMES - 1] + 1) % PLACES;
+      places.copyWithin(0, 1);
+      this.#copy(rows[first + FRAMES - 1], place, { finals, at });
+      places[FRAMES - 1] = place;
+    } else this.#copyAll(rows, first, { finals, at });
+    for (let k = 0; k < FRAMES; k++) this.#present[k] = rows[first + k];
+    this.#interleave(
+      places[0] * size,
+      places[1] * size,
+      places[2] * size,
+      places[3] * size,
+      PLACES * size,
+      size,
+    );
+    target.units.set(this.#out, at * FRAMES * size);
+  }
+
+  /** Tells whether a stack goes on from the present one by one frame. */
+  #isNext(rows: Int32Array, first: number): boolean {
+    const present = this.#present;
+    for (let k = 0; k < FRAMES - 1; k++) {
+      // A row below 0 stands for other frames in other stacks.
+      if (rows[first + k] < 0 || rows[first + k] !== present[k + 1]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #copyAll(
+    rows: Int32Array,
+    first: number,
+    from: { finals: FinalRows | undefined; at: number },
+  ): void {
+    const { data, units, unitSize } = this.#rows, row = rows[first];
+    let isRun = data !== undefined && row >= 0;
+    for (let k = 0; k < FRAMES; k++) {
+      this.#places[k] = k;
+      isRun &&= rows[first + k] === row + k;
+    }
+    if (isRun) {
+      const start = row * unitSize;
+      this.#bytes.set(units.subarray(start, start + FRAMES * unitSize));
+      return;
+    }
+    for (let k = 0; k < FRAMES; k++) this.#copy(rows[first + k], k, from);
+  }
+
+  #copy(
+    row: number,
+    place: number,
+    from: { finals: FinalRows | undefined; at: number },
+  ): void {
+    const to = place * this.#rows.leaf.size;
+    const there = { array: this.#bytes, units: this.#bytes, to };
+    copyFrame(this.#rows, row, { place: there, ...from });
+  }
+}
+
+let kernel: StackKernel | null | undefined;
+
+/** Returns the kernel; none where the engine has no WebAssembly with vectors. */
+function stackKernel(): StackKernel | undefined {
+  if (kernel === undefined) {
+    try {
+      kernel = new StackKernel();
+    } catch { // Pages may forbid it; others make stacks byte by byte.
+      kernel = null;
+    }
+  }
+  return kernel ?? undefined;
 }

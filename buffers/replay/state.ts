@@ -9,40 +9,37 @@ import {
   nest,
   type Schema,
 } from "../fields.ts";
-import type { LeafRows } from "./columns.ts";
-import type { ReplayParts } from "./memory.ts";
+import type { FieldRows } from "./columns.ts";
+import type { SavedFinals } from "./final_values.ts";
+import type { ReplayMemory } from "./memory.ts";
+import type { ReplayBufferState, ReplayRingState } from "./options.ts";
 import type { Ring } from "./ring.ts";
-import type { SavedSide, SideValues } from "./final_values.ts";
-import type { ReplayRingState } from "./options.ts";
 
-/** The rows that a ring holds, and what is at its side. */
+/** Saves the rows that a ring holds, and its final values. */
 export function saveRing(
-  { schema, rows, rings, sides }: ReplayParts,
+  { schema: { stored, after }, rows, rings, finals }: ReplayMemory,
   index: number,
   copy: boolean,
 ): ReplayRingState {
   const ring = rings[index];
   const count = ring.held * ring.numEnvs;
-  const slice = ({ index, dtype }: Leaf) =>
-    rows[index].column.persistent
-      ? allocateArray(dtype, 0)
-      : rows[index].slice(ring.base, count, copy);
+  const fields = nestRecord(
+    stored,
+    ({ index, dtype }) =>
+      rows[index].column.persistent
+        ? allocateArray(dtype, 0)
+        : rows[index].slice(ring.base, count, copy),
+  );
+  if (after === undefined) return { total: ring.total, fields, finals: null };
+  const { slots, ended, newest } = finals[index].save();
   return {
     total: ring.total,
-    fields: nestRecord(schema.stored, slice),
-    side: schema.after === undefined
-      ? null
-      : saveSide(schema.after, sides[index]),
-  };
-}
-
-function saveSide(after: Schema, side: SideValues): ReplayRingState["side"] {
-  const { slots, ended } = side.save();
-  const newest = side.newest();
-  return {
-    slots,
-    ended: nestRecord(after, ({ index }) => ended[index]),
-    newest: nestRecord(after, ({ index }) => newest[index]),
+    fields,
+    finals: {
+      slots,
+      ended: nestRecord(after, ({ index }) => ended[index]),
+      newest: nestRecord(after, ({ index }) => newest[index]),
+    },
   };
 }
 
@@ -53,18 +50,49 @@ function nestRecord(
   return nest(root, make) as { [name: string]: FieldData };
 }
 
-/** The part of a state that belongs to one ring, checked. */
-interface CheckedRing {
+/** State of one ring, checked. */
+export interface CheckedRing {
   readonly total: number;
   /** Rows of each stored leaf; none where its column has them already. */
   readonly values: readonly FieldArray[];
-  readonly side: SavedSide | undefined;
+  readonly finals: SavedFinals | undefined;
 }
 
-/** Throws unless a ring's state fits the parts; changes nothing. */
-export function checkRing(
+/** Throws unless a state fits; returns its rings. */
+export function checkState(
+  state: ReplayBufferState,
+  memory: ReplayMemory,
+): CheckedRing[] {
+  if (typeof state !== "object" || !Array.isArray(state?.rings)) {
+    throw new TypeError(
+      `Cannot load a buffer from ${state}: expected what save() gave`,
+    );
+  }
+  checkSame("capacity", state.capacity, memory.capacity);
+  checkSame("numEnvs", state.numEnvs, memory.numEnvs);
+  checkSame("writers", state.rings.length, memory.rings.length);
+  checkCounter("allocated", state.allocated);
+  checkCounter("seen", state.seen);
+  return state.rings.map((ring, i) => checkRing(ring, memory, memory.rings[i]));
+}
+
+function checkSame(name: string, saved: number, own: number): void {
+  if (saved === own) return;
+  throw new RangeError(
+    `Cannot load a buffer with ${name} ${saved} into one with ${own}`,
+  );
+}
+
+function checkCounter(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 0) return;
+  throw new TypeError(
+    `Cannot load a buffer with ${name} ${value}: expected what save() gave`,
+  );
+}
+
+function checkRing(
   state: ReplayRingState,
-  { schema, rows }: ReplayParts,
+  { schema: { stored, after, episodes }, rows }: ReplayMemory,
   ring: Ring,
 ): CheckedRing {
   const total = state?.total;
@@ -74,24 +102,24 @@ export function checkRing(
     );
   }
   const count = Math.min(total, ring.steps) * ring.numEnvs;
-  const values = checkArrays(schema.stored, state.fields, { count, rows });
-  if (schema.after === undefined) return { total, values, side: undefined };
-  const side = checkSide(state, schema.after, ring.numEnvs);
-  const { terminated, truncated } = schema.episodes!;
-  const flags = [terminated, truncated].map((it) => values[it] as Uint8Array);
+  const values = checkArrays(stored, state.fields, { count, rows });
+  if (after === undefined) return { total, values, finals: undefined };
+  const finals = checkFinals(state, after, ring.numEnvs);
+  const flags = [episodes!.terminated, episodes!.truncated]
+    .map((index) => values[index] as Uint8Array);
   const ends = flags[0].map((flag, row) => flag | flags[1][row]);
-  if (!areEnds(side.slots, ends, { ring, total })) {
+  if (!areEnds(finals.slots, ends, { ring, total })) {
     throw new TypeError(
       "Cannot load next values of other rows than those that ended an episode: expected what save() gave",
     );
   }
-  return { total, values, side };
+  return { total, values, finals };
 }
 
 function checkArrays(
   { root, leaves }: Schema,
   values: FieldValues,
-  { count, rows }: { count: number; rows?: readonly LeafRows[] },
+  { count, rows }: { count: number; rows?: readonly FieldRows[] },
 ): FieldArray[] {
   const arrays: ArrayLike<number>[] = [];
   const any = { action: "load", rows: 0, atLeast: true };
@@ -113,23 +141,23 @@ function checkArrays(
   });
 }
 
-function checkSide(
-  { side }: ReplayRingState,
+function checkFinals(
+  { finals }: ReplayRingState,
   after: Schema,
   numEnvs: number,
-): SavedSide {
-  if (!(side?.slots instanceof Int32Array)) {
+): SavedFinals {
+  if (!(finals?.slots instanceof Int32Array)) {
     throw new TypeError(
       "Cannot load a buffer without its next values: expected what save() gave",
     );
   }
-  const { slots } = side;
-  const ended = checkArrays(after, side.ended, { count: slots.length });
-  const newest = checkArrays(after, side.newest, { count: numEnvs });
+  const { slots } = finals;
+  const ended = checkArrays(after, finals.ended, { count: slots.length });
+  const newest = checkArrays(after, finals.newest, { count: numEnvs });
   return { slots, ended, newest };
 }
 
-/** Whether slots are those of all ended rows, older steps first. */
+/** Tells whether slots are those of all ended rows, older steps first. */
 function areEnds(
   slots: Int32Array,
   ends: Uint8Array,
@@ -150,11 +178,11 @@ function areEnds(
   return true;
 }
 
-/** Takes over what was checked. */
+/** Takes over the checked state of a ring. */
 export function loadRing(
-  { rows, rings, sides, links }: ReplayParts,
+  { rows, rings, finals, links }: ReplayMemory,
   index: number,
-  { total, values, side }: CheckedRing,
+  { total, values, finals: saved }: CheckedRing,
 ): void {
   const ring = rings[index];
   const count = Math.min(total, ring.steps) * ring.numEnvs;
@@ -163,6 +191,6 @@ export function loadRing(
     leaf.write(ring.base, values[i], { from: 0, count });
   });
   ring.setTotal(total);
-  if (side !== undefined) sides[index].load(side);
-  links[index]?.reset(ring, sides[index]);
+  if (saved !== undefined) finals[index].load(saved);
+  links[index]?.reset(ring, finals[index]);
 }

@@ -110,18 +110,18 @@ Deno.test("states that do not fit change nothing", () => {
   buffer.load(other.save());
   const before = buffer.save();
 
-  const side = ring.side!;
+  const finals = ring.finals!;
   const types = [
     load({ rings: undefined }),
     load({ seen: -1 }),
     load({ allocated: 0.5 }),
     loadRing({ total: -1 }),
     loadRing({ total: NaN }),
-    loadRing({ side: null }),
-    loadRing({ side: { ...side, slots: Int32Array.of(0, 2, 3) } }),
-    loadRing({ side: { ...side, slots: Int32Array.of(2, 1, 3) } }),
-    loadRing({ side: { ...side, slots: Int32Array.of(1, 2, 2) } }),
-    loadRing({ side: { ...side, slots: Int32Array.of(1, 2, 9) } }),
+    loadRing({ finals: null }),
+    loadRing({ finals: { ...finals, slots: Int32Array.of(0, 2, 3) } }),
+    loadRing({ finals: { ...finals, slots: Int32Array.of(2, 1, 3) } }),
+    loadRing({ finals: { ...finals, slots: Int32Array.of(1, 2, 2) } }),
+    loadRing({ finals: { ...finals, slots: Int32Array.of(1, 2, 9) } }),
     loadRing({ fields: { ...ring.fields, x: new Float32Array(4) } }),
     loadRing({ fields: { x: ring.fields.x } }),
     () => buffer.load(null as unknown as ReplayBufferState),
@@ -134,8 +134,8 @@ Deno.test("states that do not fit change nothing", () => {
     loadRing({ total: 1 }),
     loadRing({ fields: { ...ring.fields, x: new Int32Array(3) } }),
     loadRing({ fields: { ...ring.fields, z: new Int32Array(4) } }),
-    loadRing({ side: { ...side, slots: Int32Array.of(1, 2) } }),
-    loadRing({ side: { ...side, newest: { y: new Int32Array(1) } } }),
+    loadRing({ finals: { ...finals, slots: Int32Array.of(1, 2) } }),
+    loadRing({ finals: { ...finals, newest: { y: new Int32Array(1) } } }),
   ];
   for (const attempt of ranges) {
     assertThrows(attempt, RangeError, "Cannot load");

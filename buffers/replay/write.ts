@@ -1,44 +1,70 @@
-import type { Flags } from "./episodes.ts";
-import type { LeafRows } from "./columns.ts";
-import type { Ring, SamplerFeed } from "./ring.ts";
+import type { Random } from "../samplers/sampler.ts";
+import { FinalValues } from "./final_values.ts";
+import type { ReplayMemory } from "./memory.ts";
+import { Ring, type SamplerFeed } from "./ring.ts";
 import type { SharedRing } from "./shared_ring.ts";
-import type { SideValues } from "./final_values.ts";
-import type { Random, Sampler } from "../samplers/sampler.ts";
 
-/** What a {@linkcode RowWriter} writes to. */
-interface RowTarget {
-  readonly ring: Ring;
-  /** Stored leaves. */
-  readonly rows: readonly LeafRows[];
-  /** The added leaf that each stored one comes from. */
-  readonly origins: readonly number[];
-  readonly flags: Flags | undefined;
-  readonly side: SideValues | undefined;
-  readonly link: SharedRing | undefined;
-  /** Makes room for so many rows. */
-  readonly reserve: (rows: number) => void;
-}
+/** Whole numbers that a stream draws one of. */
+const MAX_INTEGERS = 2 ** 32;
 
-/** Writes steps to a ring, the newest over the oldest. */
+/**
+ * Writes rows to one ring of a replay buffer, the newest over the oldest. With
+ * random numbers the ring is a reservoir: each row that ever came is as likely
+ * to be held (algorithm R of Vitter 1985).
+ */
 export class RowWriter {
-  readonly ring: Ring;
-  readonly #target: RowTarget;
+  /** Rows that ever came to the reservoir. */
+  seen = 0;
+  readonly #memory: ReplayMemory;
+  readonly #feed: SamplerFeed;
+  readonly #random: Random | undefined;
+  readonly #ring: Ring;
+  readonly #finals: FinalValues | undefined;
+  readonly #link: SharedRing | undefined;
   readonly #place = { from: 0, count: 0 };
 
-  constructor(target: RowTarget) {
-    this.ring = target.ring;
-    this.#target = target;
+  constructor(memory: ReplayMemory, feed: SamplerFeed, random?: Random) {
+    const { schema, own } = memory;
+    const ring = memory.rings[own], finals = memory.finals[own];
+    this.#memory = memory;
+    this.#feed = feed;
+    this.#random = random;
+    this.#link = memory.links[own];
+    // Where others read, what is written is one thing and what they see another.
+    this.#ring = this.#link ? new Ring({ ...ring, lag: 0 }) : ring;
+    this.#finals = this.#link && finals
+      ? new FinalValues(schema.finalLeaves, this.#ring, finals.memory)
+      : finals;
   }
 
-  /** Writes so many steps of checked values, one array for each added leaf. */
-  write(values: readonly ArrayLike<number>[], steps: number): void {
-    const { ring } = this, { link, side } = this.#target;
-    link?.refresh(ring, side);
+  /** Makes room for rows, by doubling. */
+  reserve(rows: number): void {
+    const { allocated, capacity } = this.#memory;
+    if (rows <= allocated) return;
+    this.#memory.resize(Math.max(rows, Math.min(capacity, 2 * allocated)));
+    this.#feed.resize(this.#memory.allocated);
+  }
+
+  /** Writes rows of checked values, one array for each added leaf. */
+  write(values: readonly ArrayLike<number>[], rows: number): void {
+    const ring = this.#ring;
+    const fits = this.#random === undefined
+      ? rows
+      : Math.min(rows, ring.capacity - ring.total);
+    this.#link?.refresh(ring, this.#finals);
+    const steps = fits / ring.numEnvs;
     for (let done = 0; done < steps;) {
       const room = ring.steps - ring.total % ring.steps;
       const count = Math.min(steps - done, room);
       this.#writeSteps(values, done, count);
       done += count;
+    }
+    // Of a shared ring the sampler hears when rows are drawn.
+    if (this.#link === undefined) this.#feed.tell();
+    if (this.#random === undefined) return;
+    this.seen += fits;
+    for (let row = fits; row < rows; row++) {
+      this.#replace(values, row, this.#random);
     }
   }
 
@@ -48,25 +74,25 @@ export class RowWriter {
     from: number,
     steps: number,
   ): void {
-    const { ring } = this, { side, link, reserve } = this.#target;
+    const ring = this.#ring, finals = this.#finals, link = this.#link;
     const { numEnvs } = ring;
     const slot = ring.slotOf(ring.total), rows = steps * numEnvs;
-    reserve(slot - ring.base + rows);
+    this.reserve(slot - ring.base + rows);
     link?.retire(ring.firstDrawable(ring.total + steps));
-    side?.evict(slot, rows);
-    this.writeRows(values, slot, { from: from * numEnvs, count: rows });
-    if (side !== undefined) this.#keepNext(side, values, from, steps);
+    finals?.evict(slot, rows);
+    this.#writeRows(values, from * numEnvs, { slot, count: rows });
+    if (finals !== undefined) this.#keepNext(finals, values, from, steps);
     ring.setTotal(ring.total + steps);
-    link?.publish(ring, side);
+    link?.publish(ring, finals);
   }
 
   /** Writes rows of values from `from` on to slots from `slot` on. */
-  writeRows(
+  #writeRows(
     values: readonly ArrayLike<number>[],
-    slot: number,
-    { from, count }: { from: number; count: number },
+    from: number,
+    { slot, count }: { slot: number; count: number },
   ): void {
-    const { rows, origins } = this.#target;
+    const { rows, schema: { origins } } = this.#memory;
     this.#place.from = from;
     this.#place.count = count;
     for (let i = 0; i < rows.length; i++) {
@@ -74,104 +100,64 @@ export class RowWriter {
     }
   }
 
-  /** Keeps what came after steps that ended an episode, and after the newest. */
+  /** Keeps the values after steps that ended an episode, and after the newest. */
   #keepNext(
-    side: SideValues,
+    finals: FinalValues,
     values: readonly ArrayLike<number>[],
     from: number,
     steps: number,
   ): void {
-    const { ring } = this, { numEnvs } = ring;
-    const slot = ring.slotOf(ring.total);
-    const [first, rows] = [from * numEnvs, steps * numEnvs];
+    const { total, numEnvs } = this.#ring;
+    const slot = this.#ring.slotOf(total);
+    const first = from * numEnvs, rows = steps * numEnvs;
+    const episodes = this.#memory.episodes!;
     for (let row = 0; row < rows; row++) {
-      if (!this.#ended(slot + row)) continue;
-      this.#makeRoom(side);
-      side.push(slot + row, values, first + row);
+      if (!episodes.ended(slot + row)) continue;
+      this.#makeRoom(finals);
+      finals.push(slot + row, values, first + row);
     }
-    side.setNewest(values, first + rows - numEnvs);
+    finals.setNewest(values, first + rows - numEnvs);
   }
 
-  #ended(slot: number): boolean {
-    const { terminated, truncated } = this.#target.flags!;
-    return (terminated.units[slot] | truncated.units[slot]) !== 0;
-  }
-
-  #makeRoom(side: SideValues): void {
-    if (!side.full) return;
-    const { link } = this.#target;
+  #makeRoom(finals: FinalValues): void {
+    if (!finals.full) return;
+    const link = this.#link;
     link?.changeVersion();
-    side.grow();
-    link?.publish(this.ring, side);
+    finals.grow();
+    link?.publish(this.#ring, finals);
     link?.changeVersion();
   }
 
-  /** Ends the episodes of all rows of the newest step, as cut off. */
+  /** Writes a row to a full reservoir, or leaves it out, by chance. */
+  #replace(
+    values: readonly ArrayLike<number>[],
+    row: number,
+    random: Random,
+  ): void {
+    this.seen++;
+    const slot = this.seen <= MAX_INTEGERS
+      ? random.integer(this.seen)
+      : Math.floor(random.uniform() * this.seen);
+    if (slot >= this.#ring.capacity) return;
+    this.#writeRows(values, row, { slot, count: 1 });
+    this.#feed.replaced(slot);
+  }
+
+  /** Marks the newest step's episodes as truncated if they have not ended. */
   truncate(): void {
-    const { ring } = this, { flags, side, link } = this.#target;
-    link?.refresh(ring, side);
-    if (flags === undefined || ring.total === 0) return;
+    const ring = this.#ring, finals = this.#finals;
+    const { episodes } = this.#memory;
+    this.#link?.refresh(ring, finals);
+    if (episodes === undefined || ring.total === 0) return;
     const newest = ring.slotOf(ring.total - 1);
     for (let env = 0; env < ring.numEnvs; env++) {
       const slot = newest + env;
-      if (this.#ended(slot)) continue;
-      flags.truncated.units[slot] = 1;
-      if (side === undefined) continue;
-      this.#makeRoom(side);
-      side.pushNewest(slot, env);
+      if (episodes.ended(slot)) continue;
+      episodes.truncated[slot] = 1;
+      if (finals === undefined) continue;
+      this.#makeRoom(finals);
+      finals.pushNewest(slot, env);
     }
-    link?.publish(ring, side);
-  }
-}
-
-/** Whole numbers that a stream draws one of. */
-const MAX_INTEGERS = 2 ** 32;
-
-/**
- * Writes rows so that each of all that ever came is as likely to be held:
- * algorithm R of Vitter 1985.
- */
-export class ReservoirWriter {
-  /** Rows that ever came. */
-  seen = 0;
-  readonly #writer: RowWriter;
-  readonly #random: Random;
-  readonly #sampler: Sampler;
-  readonly #feed: SamplerFeed;
-
-  constructor(
-    writer: RowWriter,
-    { random, sampler, feed }: {
-      random: Random;
-      sampler: Sampler;
-      feed: SamplerFeed;
-    },
-  ) {
-    this.#writer = writer;
-    this.#random = random;
-    this.#sampler = sampler;
-    this.#feed = feed;
-  }
-
-  /** Writes so many rows of checked values. */
-  write(values: readonly ArrayLike<number>[], rows: number): void {
-    const { ring } = this.#writer;
-    const fits = Math.min(rows, ring.rows - ring.total);
-    this.#writer.write(values, fits);
-    this.#feed.tell();
-    this.seen += fits;
-    for (let from = fits; from < rows; from++) {
-      this.seen++;
-      const slot = this.#draw();
-      if (slot >= ring.rows) continue;
-      this.#writer.writeRows(values, slot, { from, count: 1 });
-      this.#sampler.removed(slot, 1);
-      this.#sampler.added(slot, 1);
-    }
-  }
-
-  #draw(): number {
-    if (this.seen <= MAX_INTEGERS) return this.#random.integer(this.seen);
-    return Math.floor(this.#random.uniform() * this.seen);
+    this.#link?.publish(ring, finals);
   }
 }

@@ -1,4 +1,5 @@
-import type { Random, Sampler, SamplerState } from "./sampler.ts";
+import type { StateTree } from "@bellman/types";
+import type { Random, Sampler } from "./sampler.ts";
 
 /** How rows are drawn by their priorities. */
 export interface PrioritizationOptions {
@@ -125,11 +126,11 @@ export function checkDrawable(wanted: number, drawable: boolean): void {
 
 /** The number that a saved state has under a name. */
 export function savedNumber(
-  state: SamplerState,
+  state: StateTree,
   name: string,
   isValid: (value: number) => boolean,
 ): number {
-  const value = state?.[name];
+  const value = (state as Record<string, unknown> | null)?.[name];
   if (typeof value === "number" && isValid(value)) return value;
   throw new TypeError(
     `Cannot load a sampler with ${name} ${value}: expected what save() gave`,
@@ -138,11 +139,11 @@ export function savedNumber(
 
 /** The numbers that a saved state has under a name. */
 export function savedNumbers(
-  state: SamplerState,
+  state: StateTree,
   name: string,
   capacity: number,
 ): Float64Array {
-  const values = state?.[name];
+  const values = (state as Record<string, unknown> | null)?.[name];
   if (!(values instanceof Float64Array)) {
     throw new TypeError(
       `Cannot load a sampler without '${name}': expected what save() gave`,

@@ -1,9 +1,9 @@
+import type { StateTree } from "@bellman/types";
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { PrioritizationOptions, PrioritySampler } from "./priorities.ts";
 import { ProportionalSampler } from "./proportional.ts";
 import { RankBasedSampler } from "./rank_based.ts";
-import type { SamplerState } from "./sampler.ts";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
 
@@ -302,9 +302,9 @@ testKinds("a loaded sampler goes on as the saved one", (kind) => {
 
 testKinds("states of other samplers are not loaded", (kind) => {
   const sampler = holding(kind, someSlots);
-  const before = sampler.save();
+  const before = sampler.save() as Record<string, StateTree>;
   const numbers = kind.name === "proportional" ? "leaves" : "priorities";
-  const wrong: [SamplerState | null, string][] = [
+  const wrong: [StateTree | null, string][] = [
     [null, "with alpha undefined: expected what save() gave"],
     [{ ...before, alpha: -1 }, "with alpha -1"],
     [{ ...before, maxPriority: 0 }, "with maxPriority 0"],
@@ -314,7 +314,7 @@ testKinds("states of other samplers are not loaded", (kind) => {
     [{ ...before, [numbers]: Float64Array.of(1, -1) }, "-1"],
   ];
   for (const [state, message] of wrong) {
-    assertThrows(() => sampler.load(state as SamplerState), Error, message);
+    assertThrows(() => sampler.load(state as StateTree), Error, message);
   }
   assertEquals(sampler.save(), before);
 });

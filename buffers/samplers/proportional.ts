@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import {
   checkDrawable,
   checkExponent,
@@ -10,7 +11,7 @@ import {
   savedNumber,
   savedNumbers,
 } from "./priorities.ts";
-import type { DrawContext, Drawn, RowRange, SamplerState } from "./sampler.ts";
+import type { DrawContext, Drawn, RowRange } from "./sampler.ts";
 import { SumTree } from "./sum_tree.ts";
 
 /** How a {@linkcode ProportionalSampler} draws. */
@@ -227,7 +228,7 @@ export class ProportionalSampler implements PrioritySampler {
    *
    * @returns Plain data, owned by the caller.
    */
-  save(): SamplerState {
+  save(): Record<string, StateTree> {
     return {
       alpha: this.#alpha,
       maxPriority: this.#maxPriority,
@@ -242,7 +243,7 @@ export class ProportionalSampler implements PrioritySampler {
    * @throws {TypeError} If it is not such a state.
    * @throws {RangeError} If it has more slots, or other numbers than priorities.
    */
-  load(state: SamplerState): void {
+  load(state: StateTree): void {
     const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
     const max = savedNumber(state, "maxPriority", (it) => it > 0);
     this.#tree.load(savedNumbers(state, "leaves", this.#tree.capacity));

@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import {
   checkDrawable,
   checkExponent,
@@ -10,7 +11,7 @@ import {
   savedNumber,
   savedNumbers,
 } from "./priorities.ts";
-import type { DrawContext, Drawn, SamplerState } from "./sampler.ts";
+import type { DrawContext, Drawn } from "./sampler.ts";
 
 /**
  * Draws the row with the `r`-th largest priority with probability
@@ -191,7 +192,7 @@ export class RankBasedSampler implements PrioritySampler {
    *
    * @returns Plain data, owned by the caller.
    */
-  save(): SamplerState {
+  save(): Record<string, StateTree> {
     return {
       alpha: this.#alpha,
       maxPriority: this.#maxPriority,
@@ -206,7 +207,7 @@ export class RankBasedSampler implements PrioritySampler {
    * @throws {TypeError} If it is not such a state.
    * @throws {RangeError} If it has more slots, or other numbers than priorities.
    */
-  load(state: SamplerState): void {
+  load(state: StateTree): void {
     const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
     const max = savedNumber(state, "maxPriority", (it) => it > 0);
     const { length } = this.#ranking.priorities;

@@ -1,22 +1,7 @@
-/**
- * The stream that samples are drawn from; `RandomStream` of `@bellman/compute`
- * is one.
- */
-export interface Random {
-  /**
-   * Draws a whole number.
-   *
-   * @param n How many there are to choose from.
-   * @returns One of 0 to `n - 1`, each as likely.
-   */
-  integer(n: number): number;
-  /**
-   * Draws a number from 0 up to and without 1.
-   *
-   * @returns The number.
-   */
-  uniform(): number;
-}
+import type { RandomSource, StateTree } from "@bellman/types";
+
+/** Random stream that samples are drawn from. */
+export type Random = Pick<RandomSource, "integer" | "uniform">;
 
 /**
  * Rows that may be drawn: slots `first`, `first + 1`, ... modulo `capacity`.
@@ -60,21 +45,6 @@ export interface DrawContext {
   readonly random: Random;
 }
 
-/** Plain data that a sampler saves. */
-export type SamplerState = {
-  [name: string]:
-    | null
-    | boolean
-    | number
-    | string
-    | Float32Array
-    | Float64Array
-    | Int32Array
-    | Uint8Array
-    | SamplerState
-    | SamplerState[];
-};
-
 /**
  * Chooses the rows of a batch. A buffer tells it which slots can be drawn;
  * sampling that treats all rows alike needs only the range that each draw is
@@ -116,7 +86,7 @@ export interface Sampler {
    *
    * @returns Plain data, owned by the caller.
    */
-  save(): SamplerState;
+  save(): StateTree;
   /**
    * Continues from what {@link save} gave. A state that it cannot take changes
    * nothing.
@@ -125,5 +95,5 @@ export interface Sampler {
    * @throws {TypeError} If it is not such a state.
    * @throws {RangeError} If its sizes differ.
    */
-  load(state: SamplerState): void;
+  load(state: StateTree): void;
 }

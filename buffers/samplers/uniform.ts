@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import type {
   DrawContext,
   Drawn,
@@ -5,7 +6,6 @@ import type {
   RingRange,
   RowRange,
   Sampler,
-  SamplerState,
 } from "./sampler.ts";
 
 /** How a {@linkcode UniformSampler} draws. */
@@ -93,7 +93,7 @@ export class UniformSampler implements Sampler {
    *
    * @returns Plain data.
    */
-  save(): SamplerState {
+  save(): Record<string, StateTree> {
     return {};
   }
 

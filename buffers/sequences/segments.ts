@@ -11,7 +11,7 @@ import {
 } from "../fields.ts";
 import { unitsOf } from "../copy.ts";
 import { ZEROS } from "../replay/episodes.ts";
-import { LeafRows } from "../replay/columns.ts";
+import { FieldRows } from "../replay/columns.ts";
 import { MemoryColumn } from "../storage/memory_storage.ts";
 import { Stacker } from "../replay/stacks.ts";
 import type {
@@ -112,7 +112,7 @@ export class SegmentFrames {
 
   constructor(data: FieldArray, options: SegmentFramesOptions) {
     const { leaf, stack } = options;
-    const rows = new LeafRows(leaf, new MemoryColumn(leaf, data.buffer));
+    const rows = new FieldRows(leaf, new MemoryColumn(leaf, data.buffer));
     this.#options = options;
     this.#stacker = new Stacker(rows, stack);
   }
@@ -311,7 +311,7 @@ export function checkSegmentState(
     );
   }
   const values: ArrayLike<number>[] = [];
-  const purpose = { action: "load", rows: length * numEnvs };
-  collect(kept.root, state.fields, purpose, values);
+  const check = { action: "load", rows: length * numEnvs };
+  collect(kept.root, state.fields, check, values);
   return values;
 }

@@ -1,3 +1,4 @@
+import type { RandomSource } from "@bellman/types";
 import {
   allocateArray,
   checkCount,
@@ -14,7 +15,6 @@ import {
   type SegmentSchema,
   segmentSchema,
 } from "./segments.ts";
-import type { RandomIntegers } from "../random.ts";
 
 /** What a {@linkcode SequenceReplayBuffer} is made for. */
 export interface SequenceReplayBufferOptions {
@@ -237,7 +237,7 @@ export class SequenceReplayBuffer {
    * @throws {RangeError} If it holds no segment, or arrays do not fit.
    */
   sample(
-    random: RandomIntegers,
+    random: Pick<RandomSource, "integer">,
     { size = this.numEnvs, into = this.batch(size) }: {
       readonly size?: number;
       readonly into?: SequenceBatch;

@@ -1,4 +1,5 @@
-import type { Random, SamplerState } from "../samplers/sampler.ts";
+import type { StateTree } from "@bellman/types";
+import type { Random } from "../samplers/sampler.ts";
 import { UniformSampler } from "../samplers/uniform.ts";
 
 /** Draws uniformly, and notes the slots that it is told of. */
@@ -29,11 +30,11 @@ export class ToldSampler extends UniformSampler {
     }
   }
 
-  override save(): SamplerState {
+  override save(): Record<string, StateTree> {
     return { slots: Int32Array.from(this.slots).sort() };
   }
 
-  override load({ slots }: SamplerState = {}): void {
-    this.slots = new Set(slots as Int32Array);
+  override load(state?: StateTree): void {
+    this.slots = new Set((state as { slots: Int32Array }).slots);
   }
 }

@@ -195,7 +195,7 @@ function runPrioritized(
     tolerance: TOLERANCE,
   });
   const { sampler } = buffer.save();
-  const leaves = sampler.leaves as Float64Array;
+  const { leaves } = sampler as { leaves: Float64Array };
   comparison.numbers("leaves", leaves.subarray(0, expected.length), {
     expected: expected.leaf_values,
     tolerance: TOLERANCE,
