@@ -36,7 +36,7 @@ export {
 export {
   decodeFrameStacks,
   type FrameStacksOptions,
-} from "./sequences/segments.ts";
+} from "./sequences/frame_stacks.ts";
 export {
   PrioritizedReplayBuffer,
   type PrioritizedReplayBufferOptions,
@@ -53,9 +53,9 @@ export { RankBasedSampler } from "./samplers/rank_based.ts";
 export {
   type SequenceBatch,
   SequenceReplayBuffer,
-  type SequenceReplayBufferOptions,
   type SequenceReplayBufferState,
 } from "./sequences/sequence_replay_buffer.ts";
+export type { SequenceReplayBufferOptions } from "./sequences/segments.ts";
 export { SumTree } from "./samplers/sum_tree.ts";
 export type {
   Accumulator,

@@ -1,174 +1,70 @@
 import {
-  allocateArray,
-  collect,
-  dtypeOf,
-  type FieldArray,
+  type Field,
   type Group,
   type Leaf,
   makeSchema,
   type Schema,
   unknownField,
 } from "../fields.ts";
-import { unitsOf } from "../copy.ts";
-import { ZEROS } from "../replay/episodes.ts";
-import { FieldRows } from "../replay/columns.ts";
-import { MemoryColumn } from "../storage/memory_storage.ts";
-import { Stacker } from "../replay/stacks.ts";
-import type {
-  SequenceReplayBufferOptions,
-  SequenceReplayBufferState,
-} from "./sequence_replay_buffer.ts";
+import { checkStack } from "./frame_stacks.ts";
 
-/** What the frames of {@linkcode decodeFrameStacks} are. */
-export interface FrameStacksOptions {
-  /** Shape of a frame; stacks grow along its last axis. */
-  readonly shape: readonly number[];
-  /** Frames of a stack. */
-  readonly stack: number;
-  /** Steps of each stream; there is one stack more than that. */
+/** Options of a {@linkcode SequenceReplayBuffer}. */
+export interface SequenceReplayBufferOptions {
+  /** Steps of each environment that fit in, in whole segments. */
+  readonly capacity: number;
+  /** Steps of a segment. */
   readonly numSteps: number;
-}
-
-/**
- * Makes the stacks of frames that an agent saw from the frames, each of which is
- * kept once: `stack - 1` frames from before the first step, the one of each step,
- * and the one after the last step. Frames of an earlier episode are zeros in a
- * stack.
- *
- * Source: `_stack_obs` of `acer/buffer.py` in OpenAI's baselines.
- *
- * @param frames Frames `[stream, numSteps + stack, ...shape]`.
- * @param ends Above 0 where an episode ended with a step, `[stream, numSteps]`.
- * @param options Sizes.
- * @returns Stacks `[stream, numSteps + 1, ...shape]` whose last axis has grown by
- * a factor of `stack`, oldest frame first; an array of the same kind.
- * @throws {RangeError} If the lengths do not fit each other, or a stack has no
- * frame.
- *
- * @example
- * ```ts
- * import { decodeFrameStacks } from "@bellman/buffers";
- * import { assertEquals } from "@std/assert";
- *
- * const frames = Uint8Array.of(1, 2, 3, 4);
- * const stacks = decodeFrameStacks(frames, [0, 1], {
- *   shape: [1],
- *   stack: 2,
- *   numSteps: 2,
- * });
- * assertEquals(stacks, Uint8Array.of(1, 2, 2, 3, 0, 4));
- * ```
- */
-export function decodeFrameStacks<T extends FieldArray>(
-  frames: T,
-  ends: ArrayLike<number>,
-  { shape, stack, numSteps }: FrameStacksOptions,
-): T {
-  checkStack(stack);
-  const size = shape.reduce((product, length) => product * length, 1);
-  const streams = ends.length / numSteps;
-  const taken = (numSteps + stack) * size;
-  checkLengths(frames.length, ends.length, { taken, numSteps });
-  const dtype = dtypeOf(frames);
-  const leaf = { index: 0, path: ["frame"], name: "frame", shape, dtype, size };
-  const steps = numSteps + 1;
-  const stacks = allocateArray(dtype, streams * steps * stack * size) as T;
-  new SegmentFrames(frames.slice(), { leaf, stack, steps }).read(
-    Array.from({ length: streams }, (_, stream) => stream),
-    stacks,
-    (stream, step) => ends[stream * numSteps + step] > 0,
-  );
-  return stacks;
-}
-
-function checkLengths(
-  frames: number,
-  ends: number,
-  { taken, numSteps }: { taken: number; numSteps: number },
-): void {
-  const streams = ends / numSteps;
-  if (Number.isInteger(streams) && frames === streams * taken) return;
-  throw new RangeError(
-    `Cannot stack the frames of ${ends} steps from ${frames} numbers: expected ${taken} for each ${numSteps} steps`,
-  );
-}
-
-/** How the frames of a segment are stacked. */
-interface SegmentFramesOptions {
-  /** A frame. */
-  readonly leaf: Leaf;
-  /** Frames of a stack. */
-  readonly stack: number;
-  /** Stacks of a segment; it has `stack - 1` frames more. */
-  readonly steps: number;
-}
-
-/** Stacks the frames of segments that lie one after the other in an array. */
-export class SegmentFrames {
-  readonly #options: SegmentFramesOptions;
-  readonly #stacker: Stacker;
-  /** Rows of the frames of each stack, `[segment, step, frame]`. */
-  #stacks = new Int32Array(0);
-
-  constructor(data: FieldArray, options: SegmentFramesOptions) {
-    const { leaf, stack } = options;
-    const rows = new FieldRows(leaf, new MemoryColumn(leaf, data.buffer));
-    this.#options = options;
-    this.#stacker = new Stacker(rows, stack);
-  }
-
   /**
-   * Writes the stacks of segments. The frames before a segment's first step all
-   * count; from the end of an episode on the frames before it are zeros.
+   * Environments whose segments are added side by side.
+   *
+   * @default 1
    */
-  read(
-    segments: ArrayLike<number>,
-    array: FieldArray,
-    isEnd: (segment: number, step: number) => boolean,
-  ): void {
-    const { stack, steps } = this.#options;
-    const size = steps * stack;
-    if (this.#stacks.length !== segments.length * size) {
-      this.#stacks = new Int32Array(segments.length * size);
-    }
-    const stacks = this.#stacks;
-    for (let i = 0; i < segments.length; i++) {
-      const first = segments[i] * (steps + stack - 1);
-      let known = stack;
-      for (let step = 0; step < steps; step++) {
-        if (step > 0) {
-          known = isEnd(segments[i], step - 1) ? 1 : Math.min(stack, known + 1);
-        }
-        const at = i * size + step * stack;
-        for (let frame = 0; frame < stack; frame++) {
-          const isKnown = frame >= stack - known;
-          stacks[at + frame] = isKnown ? first + step + frame : ZEROS;
-        }
-      }
-    }
-    const target = { array, units: unitsOf(array) };
-    this.#stacker.gather([{ rows: stacks, target }]);
-  }
-}
-
-/** Throws unless a stack has a whole number of frames above 0. */
-function checkStack(stack: number): void {
-  if (Number.isSafeInteger(stack) && stack > 0) return;
-  throw new RangeError(
-    `Cannot stack ${stack} frames: expected a whole number above 0`,
-  );
+  readonly numEnvs?: number;
+  /** Fields of each step, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /**
+   * Steps that fields have more than `numSteps`, by name: 1 for observations with
+   * the one after the last step.
+   *
+   * @default {}
+   */
+  readonly extraSteps?: Readonly<Record<string, number>>;
+  /**
+   * Fields that are recorded once for each segment, by name: the state of a
+   * recurrent network before the first step.
+   *
+   * @default {}
+   */
+  readonly states?: Readonly<Record<string, Field>>;
+  /**
+   * Array fields that are drawn as stacks of frames, by path, with the frames of
+   * a stack. They are added as single frames, `stack - 1` more than steps: those
+   * before the first step come first. Drawn are stacks along the last axis,
+   * oldest frame first, with zeros for frames of earlier episodes, as
+   * {@linkcode decodeFrameStacks} gives.
+   *
+   * @default {}
+   */
+  readonly stack?: Readonly<Record<string, number>>;
+  /**
+   * Fields, a single number for each step, that are above 0 where an episode
+   * ended with a step. Only stacks need them.
+   *
+   * @default ["terminated", "truncated"]
+   */
+  readonly ends?: readonly string[];
 }
 
 /** One array field of a segment. */
 interface SegmentLeaf {
   readonly leaf: Leaf;
-  /** Steps that are drawn: 0 for what is recorded once. */
+  /** Steps that are drawn; 0 where it is recorded once. */
   readonly steps: number;
   /** Frames of a stack; 0 where there are no stacks. */
   readonly stack: number;
 }
 
-/** What segments are, as they are kept and as they are drawn. */
+/** Fields of segments, as they are kept and as they are drawn. */
 export interface SegmentSchema {
   readonly kept: Schema;
   readonly drawn: Schema;
@@ -275,43 +171,4 @@ function findEnds(
       `Cannot stack frames without a number for each of ${steps} steps as '${name}': expected such a field, or other names as 'ends'`,
     );
   });
-}
-
-/** What a saved buffer of segments must fit. */
-interface SegmentSizes {
-  /** Segments of each environment that fit in. */
-  readonly capacity: number;
-  readonly numEnvs: number;
-  /** Fields of a segment. */
-  readonly kept: Schema;
-}
-
-/** The arrays of a saved buffer's fields; throws unless it fits. */
-export function checkSegmentState(
-  state: SequenceReplayBufferState,
-  { capacity, numEnvs, kept }: SegmentSizes,
-): ArrayLike<number>[] {
-  const { length, next } = state ?? {};
-  if (!(Number.isInteger(length) && length >= 0)) {
-    throw new TypeError(
-      `Cannot load a buffer of ${length} segments: expected what save() gave`,
-    );
-  }
-  if (length > capacity) {
-    throw new RangeError(
-      `Cannot load ${length} segments into a buffer of ${capacity}`,
-    );
-  }
-  const isNext = length < capacity
-    ? next === length
-    : Number.isInteger(next) && next >= 0 && next < length;
-  if (!isNext) {
-    throw new TypeError(
-      `Cannot load ${length} segments with ${next} as the next: expected what save() gave`,
-    );
-  }
-  const values: ArrayLike<number>[] = [];
-  const check = { action: "load", rows: length * numEnvs };
-  collect(kept.root, state.fields, check, values);
-  return values;
 }

@@ -3,65 +3,17 @@ import {
   allocateArray,
   checkCount,
   collect,
-  type Field,
   type FieldArray,
   type FieldData,
   type FieldValues,
   nest,
 } from "../fields.ts";
+import { SegmentFrames } from "./frame_stacks.ts";
 import {
-  checkSegmentState,
-  SegmentFrames,
   type SegmentSchema,
   segmentSchema,
+  type SequenceReplayBufferOptions,
 } from "./segments.ts";
-
-/** What a {@linkcode SequenceReplayBuffer} is made for. */
-export interface SequenceReplayBufferOptions {
-  /** Steps of each environment that fit in, in whole segments. */
-  readonly capacity: number;
-  /** Steps of a segment. */
-  readonly numSteps: number;
-  /**
-   * Environments whose segments are added side by side.
-   *
-   * @default 1
-   */
-  readonly numEnvs?: number;
-  /** What is recorded in each step, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
-  /**
-   * How many steps more than `numSteps` fields have, by name: 1 for observations
-   * with the one after the last step.
-   *
-   * @default {}
-   */
-  readonly extraSteps?: Readonly<Record<string, number>>;
-  /**
-   * What is recorded once for each segment, by name: the state of a recurrent
-   * network before the first step.
-   *
-   * @default {}
-   */
-  readonly states?: Readonly<Record<string, Field>>;
-  /**
-   * Array fields that are drawn as stacks of frames, by path, with the frames of
-   * a stack. They are added as single frames, `stack - 1` more than steps: those
-   * before the first step come first. Drawn are stacks along the last axis,
-   * oldest frame first, with zeros for frames of earlier episodes, as
-   * {@linkcode decodeFrameStacks} gives.
-   *
-   * @default {}
-   */
-  readonly stack?: Readonly<Record<string, number>>;
-  /**
-   * Fields, a single number for each step, that are above 0 where an episode
-   * ended with a step. Only stacks need them.
-   *
-   * @default ["terminated", "truncated"]
-   */
-  readonly ends?: readonly string[];
-}
 
 /**
  * Segments that a {@linkcode SequenceReplayBuffer} drew, by field: arrays
@@ -73,7 +25,7 @@ export type SequenceBatch = {
   [field: string]: FieldData;
 };
 
-/** What a {@linkcode SequenceReplayBuffer} saves. */
+/** State that a {@linkcode SequenceReplayBuffer} saves. */
 export type SequenceReplayBufferState = {
   /** Places that hold segments, one for each environment. */
   length: number;
@@ -176,8 +128,8 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Whether it holds so many steps of each environment, counted as the original
-   * does: in whole segments, rounded down, but at least one.
+   * Tells whether it holds so many steps of each environment, counted as the
+   * original does: in whole segments, rounded down, but at least one.
    *
    * @param steps Steps of each environment.
    */
@@ -207,7 +159,7 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Arrays that segments can be drawn into again and again.
+   * Allocates arrays that segments can be drawn into again and again.
    *
    * @param size Number of segments.
    * @throws {RangeError} If it is not a whole number above 0.
@@ -230,8 +182,8 @@ export class SequenceReplayBuffer {
    * environment 1, and so on in turn: each is any one of its environment's, with
    * equal probability.
    *
-   * @param random Where randomness comes from.
-   * @param options How many segments, one of each environment by default, or
+   * @param random Random stream.
+   * @param options Number of segments, one of each environment by default, or
    * arrays of {@link batch} that take them.
    * @returns The segments, in the given arrays or new ones.
    * @throws {RangeError} If it holds no segment, or arrays do not fit.
@@ -328,7 +280,7 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Everything that it holds.
+   * Saves all segments.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -346,18 +298,42 @@ export class SequenceReplayBuffer {
   }
 
   /**
-   * Continues from what {@link save} gave, bit for bit.
+   * Restores what {@link save} returned, bit for bit.
    *
    * @param state The state of a buffer with the same options; copied.
    * @throws {RangeError} If sizes or names differ.
    * @throws {TypeError} If it is not such a state.
    */
   load(state: SequenceReplayBufferState): void {
-    const { capacity, numEnvs } = this;
-    const { kept } = this.#schema;
-    const values = checkSegmentState(state, { capacity, numEnvs, kept });
+    checkPlaces(state, this.capacity);
+    const values: ArrayLike<number>[] = [];
+    const check = { action: "load", rows: state.length * this.numEnvs };
+    collect(this.#schema.kept.root, state.fields, check, values);
     this.#arrays.forEach((array, i) => array.set(values[i]));
     this.#length = state.length;
     this.#next = state.next;
+  }
+}
+
+/** Throws unless the places of a state fit in. */
+function checkPlaces(state: SequenceReplayBufferState, capacity: number): void {
+  const { length, next } = state ?? {};
+  if (!(Number.isInteger(length) && length >= 0)) {
+    throw new TypeError(
+      `Cannot load a buffer of ${length} segments: expected what save() gave`,
+    );
+  }
+  if (length > capacity) {
+    throw new RangeError(
+      `Cannot load ${length} segments into a buffer of ${capacity}`,
+    );
+  }
+  const isNext = length < capacity
+    ? next === length
+    : Number.isInteger(next) && next >= 0 && next < length;
+  if (!isNext) {
+    throw new TypeError(
+      `Cannot load ${length} segments with ${next} as the next: expected what save() gave`,
+    );
   }
 }

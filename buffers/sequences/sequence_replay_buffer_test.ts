@@ -1,7 +1,7 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { FieldValues } from "../fields.ts";
-import { decodeFrameStacks } from "./segments.ts";
+import { decodeFrameStacks } from "./frame_stacks.ts";
 import {
   SequenceReplayBuffer,
   type SequenceReplayBufferState,

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { decodeFrameStacks } from "./segments.ts";
+import { decodeFrameStacks } from "./frame_stacks.ts";
 
 /** The stack at a step by its definition: index by index, back to an end. */
 function naiveStack(
