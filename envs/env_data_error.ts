@@ -1,4 +1,4 @@
-/** Something that an environment returned and that cannot be used. */
+/** Data of an environment that cannot be used. */
 export interface EnvDataFault {
   /** Part of the data: `the reward`, or `observation[1]`. */
   readonly field: string;
@@ -8,7 +8,7 @@ export interface EnvDataFault {
   readonly wanted: string;
 }
 
-/** Environment, copy and time that an {@linkcode EnvDataFault} belongs to. */
+/** Environment and time that an {@linkcode EnvDataFault} belongs to. */
 export interface EnvDataPlace {
   /**
    * Name of the environment.
@@ -17,28 +17,27 @@ export interface EnvDataPlace {
    */
   readonly id?: string;
   /**
-   * Copy within its vector environment, counted from 0.
+   * Index of the environment within its vector environment.
    *
    * @default none: it stands alone
    */
   readonly copy?: number;
   /**
-   * Step of the copy's episode; 0 is the reset.
+   * Step of the environment's episode; 0 is the reset.
    *
    * @default none: the step is not known
    */
   readonly step?: number;
 }
 
-/** An environment, its copy and its step in words. */
+/** Describes an environment and its step in words. */
 export function describePlace({ id, copy, step }: EnvDataPlace): string {
-  const where = `${id ?? "an environment"}${
-    copy === undefined ? "" : `, copy ${copy}`
-  }`;
-  if (step === undefined) return where;
+  const name = id ?? "an environment";
+  const env = copy === undefined ? name : `${name}, copy ${copy}`;
+  if (step === undefined) return env;
   return step === 0
-    ? `${where}, at the start of its episode`
-    : `${where}, at step ${step} of its episode`;
+    ? `${env}, at the start of its episode`
+    : `${env}, at step ${step} of its episode`;
 }
 
 /**
@@ -76,21 +75,17 @@ export class EnvDataError extends TypeError {
    * @param place Origin of the data.
    */
   constructor(fault: EnvDataFault, place: EnvDataPlace = {}) {
-    const { field, got, wanted } = fault;
-    super(
-      `Cannot use ${field} of ${
-        describePlace(place)
-      }: it is ${got}, expected ${wanted}`,
-    );
+    const { field, got, wanted } = fault, env = describePlace(place);
+    super(`Cannot use ${field} of ${env}: it is ${got}, expected ${wanted}`);
     this.fault = fault;
     this.place = place;
   }
 
   /**
-   * Counts the copy within a larger vector environment.
+   * Counts the environment within a larger vector environment.
    *
-   * @param first Number of the first copy of those it was counted in.
-   * @returns The same error about the copy's number there.
+   * @param first Index there of the environment that has index 0 here.
+   * @returns The same error with the index there.
    */
   from(first: number): EnvDataError {
     const { copy } = this.place;
@@ -99,13 +94,22 @@ export class EnvDataError extends TypeError {
   }
 }
 
-/** True for a promise, and for what passes for one. */
+/** Finds out if a value is a promise, or can pass for one. */
 export function isThenable(value: unknown): boolean {
   return typeof (value as Promise<unknown> | null)?.then === "function";
 }
 
-/** The kind of a value, and of a short one the value itself. */
-export function describe(value: unknown): string {
+/** Makes the fault of a value. */
+export function faultOf(
+  field: string,
+  value: unknown,
+  wanted: string,
+): EnvDataFault {
+  return { field, got: describe(value), wanted };
+}
+
+/** Describes a value by its kind, a short one by itself. */
+function describe(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
   if (typeof value === "function") return "a function";
@@ -122,7 +126,7 @@ export function describe(value: unknown): string {
   return withArticle(name);
 }
 
-/** True where a list lacks an item, or has more than items. */
+/** Finds out if a list lacks items, or has properties besides them. */
 export function hasGaps(list: readonly unknown[]): boolean {
   const keys = Object.keys(list), { length } = list;
   // Keys of items come first, in their order.
@@ -130,7 +134,7 @@ export function hasGaps(list: readonly unknown[]): boolean {
     length > 0 && keys[length - 1] !== `${length - 1}`;
 }
 
-/** Puts the article before a name. */
+/** Puts `a` or `an` before a name. */
 export function withArticle(name: string): string {
   return `${/^[AEIO]/.test(name) ? "an" : "a"} ${name}`;
 }

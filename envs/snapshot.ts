@@ -1,20 +1,20 @@
+import type { Env, StateTree } from "@bellman/types";
 import {
-  describe,
   EnvDataError,
   type EnvDataFault,
   type EnvDataPlace,
+  faultOf,
   hasGaps,
   isThenable,
 } from "./env_data_error.ts";
-import type { Env, StateTree } from "@bellman/types";
 
 /**
- * The entries of a snapshot that is a record, or one clear line.
+ * Checks that a snapshot is a record with the entries that it must have.
  *
- * @param snapshot What should be a record.
- * @param keys The entries that it must have.
+ * @param snapshot Snapshot to check.
+ * @param keys Names of the entries.
  * @returns The record.
- * @throws {TypeError} If it is none or lacks an entry.
+ * @throws {TypeError} If it is no record or lacks an entry.
  * @example
  * ```ts
  * import { snapshotRecord } from "@bellman/envs";
@@ -39,35 +39,33 @@ export function snapshotRecord(
   return snapshot as Record<string, StateTree>;
 }
 
-/** Arrays that a snapshot may hold; classes of them would lose their class. */
-const ARRAYS: readonly unknown[] = [
-  Float32Array.prototype,
-  Float64Array.prototype,
-  Int32Array.prototype,
-  Uint32Array.prototype,
-  Uint8Array.prototype,
-];
+/** Arrays that a snapshot may hold; subclasses would lose their class. */
+const ARRAYS = [
+  Float32Array,
+  Float64Array,
+  Int32Array,
+  Uint32Array,
+  Uint8Array,
+].map((it): unknown => it.prototype);
 
 /** Most lists and records inside of each other: deeper ones hold themselves. */
 const DEPTH = 100;
 
+const PLAIN =
+  "null, a boolean, number, text, typed array of 32 or 64 bits or bytes, or a list or plain record of these";
+
 /**
- * The fault of a snapshot that is not plain data. Saving would lose the content
- * of a `Map`, a `Set`, a `Date`, and the class of anything else.
+ * Finds the fault of a snapshot that is not plain data. Saving would lose the
+ * content of a `Map`, a `Set`, a `Date`, and the class of anything else.
  */
 export function snapshotFault(
   value: unknown,
   path = "",
   depth = 0,
 ): EnvDataFault | undefined {
-  switch (typeof value) {
-    case "number":
-    case "string":
-    case "boolean":
-      return undefined;
-    case "object":
-      if (value === null) return undefined;
-  }
+  const type = typeof value;
+  if (type === "number" || type === "string" || type === "boolean") return;
+  if (value === null) return;
   if (ArrayBuffer.isView(value)) {
     if (ARRAYS.includes(Object.getPrototypeOf(value))) return undefined;
   } else if (isNest(value) && depth < DEPTH) {
@@ -76,17 +74,15 @@ export function snapshotFault(
       const fault = snapshotFault(inner, path + within, depth + 1);
       if (fault) return fault;
     }
-    return undefined;
+    return;
   }
-  return {
-    field: path === "" ? "the snapshot" : `snapshot${path}`,
-    got: depth < DEPTH ? describe(value) : "nested too deeply, or in itself",
-    wanted:
-      "null, a boolean, number, text, typed array of 32 or 64 bits or bytes, or a list or plain record of these",
-  };
+  const field = path === "" ? "the snapshot" : `snapshot${path}`;
+  return depth < DEPTH
+    ? faultOf(field, value, PLAIN)
+    : { field, got: "nested too deeply, or in itself", wanted: PLAIN };
 }
 
-/** True for a plain list without gaps and for a plain record. */
+/** Finds out if a value is a plain list without gaps, or a plain record. */
 function isNest(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -96,7 +92,7 @@ function isNest(value: unknown): value is object {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** Restores an environment; one that does so later, in a promise, is refused. */
+/** Restores an environment; refuses one that does so later, in a promise. */
 export function restoreNow(
   env: Env,
   state: StateTree,
@@ -105,6 +101,8 @@ export function restoreNow(
   const result: unknown = env.load(state);
   if (!isThenable(result)) return;
   const wanted = "nothing: load must not be async";
-  const fault = { field: "the result of load", got: "a promise", wanted };
-  throw new EnvDataError(fault, place);
+  throw new EnvDataError(
+    faultOf("the result of load", result, wanted),
+    place,
+  );
 }

@@ -16,7 +16,8 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { areFinite, checkAction } from "../spaces/_action_rows.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { areFinite } from "../spaces/arrays.ts";
 import { CopyStreams, DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import {

@@ -1,4 +1,5 @@
-import { areFinite, checkAction } from "../spaces/_action_rows.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { areFinite } from "../spaces/arrays.ts";
 import {
   checkCopies,
   checkSnapshotCopies,

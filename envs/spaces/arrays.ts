@@ -1,10 +1,16 @@
-import type { BoxArray, BoxSpace, Space } from "@bellman/types";
+import type {
+  BoxArray,
+  BoxSpace,
+  DictSpace,
+  Space,
+  TupleSpace,
+} from "@bellman/types";
 
 /**
- * The bound of one element.
+ * Returns the bound of one element of a box.
  *
- * @param bound A bound of a box, its `low` or `high`.
- * @param i The element, row-major.
+ * @param bound Bound of the box, its `low` or `high`.
+ * @param i Index of the element, row-major.
  * @returns The number.
  * @example
  * ```ts
@@ -20,7 +26,20 @@ export function boundAt(bound: number | readonly number[], i: number): number {
 }
 
 /**
- * How many numbers a value of a leaf space has: 1 for a discrete one.
+ * Returns the bound of one element as its box holds numbers: float32 has no 0.1,
+ * and the nearest number it has lies above, which must not count as outside.
+ */
+export function boundIn(
+  space: BoxSpace,
+  end: "low" | "high",
+  i: number,
+): number {
+  const bound = boundAt(space[end], i);
+  return space.dtype === "float32" ? Math.fround(bound) : bound;
+}
+
+/**
+ * Counts the numbers of a value of a leaf space: 1 for a discrete one.
  *
  * @param space Any space but a dict or a tuple.
  * @returns The count.
@@ -50,7 +69,6 @@ export function elementCount(space: Space): number {
   }
 }
 
-/** How the arrays of each type are made. */
 const ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
@@ -58,11 +76,27 @@ const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
+function arrayOf(space: Space): typeof ARRAYS[keyof typeof ARRAYS] {
+  switch (space.type) {
+    case "box":
+      return ARRAYS[space.dtype];
+    case "multiBinary":
+      return Uint8Array;
+    case "discrete":
+    case "multiDiscrete":
+      return Int32Array;
+    default:
+      throw new TypeError(
+        `Cannot hold values of a ${space.type} space in one array`,
+      );
+  }
+}
+
 /**
- * An array of zeros of the type that a leaf space's values are held in.
+ * Makes an array of zeros of the type that holds a leaf space's values.
  *
  * @param space Any space but a dict or a tuple.
- * @param length How many numbers.
+ * @param length Length of the array.
  * @returns The array.
  * @throws {TypeError} If the space is a dict or a tuple.
  * @example
@@ -77,29 +111,13 @@ export function allocateArray(space: Space, length: number): BoxArray {
   return new (arrayOf(space))(length);
 }
 
-function arrayOf(space: Space): typeof ARRAYS[keyof typeof ARRAYS] {
-  switch (space.type) {
-    case "box":
-      return ARRAYS[space.dtype];
-    case "multiBinary":
-      return ARRAYS.uint8;
-    case "discrete":
-    case "multiDiscrete":
-      return ARRAYS.int32;
-    default:
-      throw new TypeError(
-        `Cannot hold values of a ${space.type} space in one array`,
-      );
-  }
-}
-
 /**
- * Whether a value is an array of the type and the length of a leaf space's
+ * Finds out if a value is an array of the type and length of a leaf space's
  * values, whatever its numbers.
  *
  * @param space Any space but a dict or a tuple.
  * @param value Anything.
- * @returns Whether it is such an array.
+ * @returns True where it is such an array.
  * @example
  * ```ts
  * import { box, isArrayOf } from "@bellman/envs";
@@ -114,15 +132,22 @@ export function isArrayOf(space: Space, value: unknown): value is BoxArray {
     value.length === elementCount(space);
 }
 
-/**
- * An element's bound as its box holds numbers: float32 has no 0.1, and the
- * nearest number it has lies above, which must not count as outside.
- */
-export function boundIn(
-  space: BoxSpace,
-  end: "low" | "high",
-  i: number,
-): number {
-  const bound = boundAt(space[end], i);
-  return space.dtype === "float32" ? Math.fround(bound) : bound;
+/** Finds out if all numbers are finite; a loop, as `every` would allocate. */
+export function areFinite(numbers: BoxArray): boolean {
+  for (let i = 0; i < numbers.length; i++) {
+    if (!Number.isFinite(numbers[i])) return false;
+  }
+  return true;
+}
+
+/** Makes a record or a list with one part for each space inside of another. */
+export function mapSpaces<T>(
+  { type, spaces }: DictSpace | TupleSpace,
+  partOf: (space: Space, key: string) => T,
+): { [key: string]: T } | T[] {
+  const parts = Object.entries<Space>({ ...spaces })
+    .map(([key, space]): [string, T] => [key, partOf(space, key)]);
+  return type === "tuple"
+    ? parts.map(([, part]) => part)
+    : Object.fromEntries(parts);
 }

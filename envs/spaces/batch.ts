@@ -1,11 +1,11 @@
 import type { Batch, BoxArray, Space, SpaceValue } from "@bellman/types";
-import { allocateArray, elementCount } from "./arrays.ts";
+import { allocateArray, elementCount, mapSpaces } from "./arrays.ts";
 
 /**
- * A batch of zeros for `numEnvs` values of a space.
+ * Makes a batch of zeros for `numEnvs` values of a space.
  *
- * @param space The space of one value.
- * @param numEnvs How many values.
+ * @param space Space of one value.
+ * @param numEnvs Number of values.
  * @returns The batch.
  * @example
  * ```ts
@@ -16,32 +16,24 @@ import { allocateArray, elementCount } from "./arrays.ts";
  * ```
  */
 export function allocateBatch(space: Space, numEnvs: number): Batch {
-  if (space.type === "dict") {
-    return Object.fromEntries(
-      Object.entries(space.spaces).map((
-        [key, inner],
-      ) => [key, allocateBatch(inner, numEnvs)]),
-    );
-  }
-  if (space.type === "tuple") {
-    return space.spaces.map((inner) => allocateBatch(inner, numEnvs));
-  }
-  return allocateArray(space, numEnvs * elementCount(space));
+  return space.type === "dict" || space.type === "tuple"
+    ? mapSpaces<Batch>(space, (inner) => allocateBatch(inner, numEnvs))
+    : allocateArray(space, numEnvs * elementCount(space));
 }
 
-/** Where a value stands in a batch. */
+/** Place of one value in a batch. */
 export interface BatchRow {
-  /** The batch. */
+  /** Batch that holds the value. */
   batch: Batch;
-  /** Which copy's value. */
+  /** Index of the value. */
   row: number;
 }
 
 /**
  * Writes one value into its row of a batch.
  *
- * @param space The space of one value.
- * @param value The value; it is copied.
+ * @param space Space of one value.
+ * @param value Value to copy.
  * @param target Batch and row.
  * @example
  * ```ts
@@ -61,12 +53,33 @@ export function writeRow(
   writeRowAt(space, value, batch, row);
 }
 
+/** Writes one value into its row of a batch; allocates nothing. */
+export function writeRowAt(
+  space: Space,
+  value: SpaceValue,
+  batch: Batch,
+  row: number,
+): void {
+  if (space.type === "dict" || space.type === "tuple") {
+    const spaces = space.spaces as Record<string, Space>;
+    for (const key in spaces) {
+      const part = (value as Record<string, SpaceValue>)[key];
+      writeRowAt(spaces[key], part, (batch as Record<string, Batch>)[key], row);
+    }
+  } else if (typeof value === "number") {
+    (batch as BoxArray)[row] = value;
+  } else {
+    const array = value as BoxArray;
+    (batch as BoxArray).set(array, row * array.length);
+  }
+}
+
 /**
  * Reads one value from its row of a batch.
  *
- * @param space The space of one value.
+ * @param space Space of one value.
  * @param source Batch and row.
- * @returns The value, a copy.
+ * @returns A copy of the value.
  * @example
  * ```ts
  * import { discrete, readRow } from "@bellman/envs";
@@ -76,17 +89,11 @@ export function writeRow(
  * ```
  */
 export function readRow(space: Space, { batch, row }: BatchRow): SpaceValue {
-  if (space.type === "dict") {
-    return Object.fromEntries(
-      Object.entries(space.spaces).map(([key, inner]) => [
-        key,
-        readRow(inner, { batch: (batch as Record<string, Batch>)[key], row }),
-      ]),
-    );
-  }
-  if (space.type === "tuple") {
-    return space.spaces.map((inner, i) =>
-      readRow(inner, { batch: (batch as Batch[])[i], row })
+  if (space.type === "dict" || space.type === "tuple") {
+    const parts = batch as Record<string, Batch>;
+    return mapSpaces<SpaceValue>(
+      space,
+      (inner, key) => readRow(inner, { batch: parts[key], row }),
     );
   }
   const array = batch as BoxArray;
@@ -96,10 +103,37 @@ export function readRow(space: Space, { batch, row }: BatchRow): SpaceValue {
 }
 
 /**
+ * Reads one value from its row of a batch into another value of the space, and
+ * returns it, as a number cannot be changed in place; allocates nothing.
+ */
+export function readRowInto(
+  space: Space,
+  value: SpaceValue,
+  batch: Batch,
+  row: number,
+): SpaceValue {
+  if (space.type === "discrete") return (batch as BoxArray)[row];
+  if (space.type === "dict" || space.type === "tuple") {
+    const spaces = space.spaces as Record<string, Space>;
+    const parts = value as Record<string, SpaceValue>;
+    for (const key in spaces) {
+      const inner = (batch as Record<string, Batch>)[key];
+      parts[key] = readRowInto(spaces[key], parts[key], inner, row);
+    }
+    return value;
+  }
+  const array = value as BoxArray, from = row * array.length;
+  for (let i = 0; i < array.length; i++) {
+    array[i] = (batch as BoxArray)[from + i];
+  }
+  return value;
+}
+
+/**
  * Copies a batch into another of the same space.
  *
- * @param source The batch to copy.
- * @param target Where to.
+ * @param source Batch to copy.
+ * @param target Batch that takes the numbers.
  * @example
  * ```ts
  * import { copyBatch } from "@bellman/envs";
@@ -124,10 +158,10 @@ export function copyBatch(source: Batch, target: Batch): void {
 }
 
 /**
- * A copy of a batch.
+ * Copies a batch into new arrays.
  *
- * @param batch The batch.
- * @returns New arrays of the same numbers.
+ * @param batch Batch to copy.
+ * @returns The copy.
  * @example
  * ```ts
  * import { cloneBatch } from "@bellman/envs";
@@ -145,52 +179,4 @@ export function cloneBatch(batch: Batch): Batch {
   return Object.fromEntries(
     Object.entries(batch).map(([key, inner]) => [key, cloneBatch(inner)]),
   );
-}
-
-/** Writes a copy of one value into its row of a batch. */
-export function writeRowAt(
-  space: Space,
-  value: SpaceValue,
-  batch: Batch,
-  row: number,
-): void {
-  if (space.type === "dict" || space.type === "tuple") {
-    const spaces = space.spaces as Record<string, Space>;
-    for (const key in spaces) {
-      const part = (value as Record<string, SpaceValue>)[key];
-      writeRowAt(spaces[key], part, (batch as Record<string, Batch>)[key], row);
-    }
-  } else if (typeof value === "number") {
-    (batch as BoxArray)[row] = value;
-  } else {
-    const array = value as BoxArray;
-    (batch as BoxArray).set(array, row * array.length);
-  }
-}
-
-/**
- * Reads a row of a batch into a value of the same space, which is returned: a
- * number cannot be changed in place.
- */
-export function readRowInto(
-  space: Space,
-  value: SpaceValue,
-  batch: Batch,
-  row: number,
-): SpaceValue {
-  if (space.type === "discrete") return (batch as BoxArray)[row];
-  if (space.type === "dict" || space.type === "tuple") {
-    const spaces = space.spaces as Record<string, Space>;
-    const parts = value as Record<string, SpaceValue>;
-    for (const key in spaces) {
-      const inner = (batch as Record<string, Batch>)[key];
-      parts[key] = readRowInto(spaces[key], parts[key], inner, row);
-    }
-    return value;
-  }
-  const array = value as BoxArray, from = row * array.length;
-  for (let i = 0; i < array.length; i++) {
-    array[i] = (batch as BoxArray)[from + i];
-  }
-  return value;
 }

@@ -18,10 +18,10 @@ function checkCount(what: string, n: number): void {
 }
 
 /**
- * The space of `n` whole numbers.
+ * Makes the space of `n` whole numbers.
  *
- * @param n How many there are.
- * @param options The smallest of them.
+ * @param n Number of values.
+ * @param options Smallest value.
  * @returns The space.
  * @throws {RangeError} If `n` is not a whole number of at least 1.
  * @example
@@ -39,9 +39,7 @@ export function discrete(
 ): DiscreteSpace {
   checkCount("discrete", n);
   const { start } = options;
-  return start === undefined
-    ? { type: "discrete", n }
-    : { type: "discrete", n, start };
+  return { type: "discrete", n, ...(start === undefined ? {} : { start }) };
 }
 
 /** Bounds, shape and type of {@linkcode box}. */
@@ -58,7 +56,7 @@ export interface BoxOptions {
    * @default Infinity
    */
   high?: number | readonly number[];
-  /** The length of each axis; by default that of a list of bounds. */
+  /** Length of each axis; by default that of a list of bounds. */
   shape?: readonly number[];
   /**
    * Element type.
@@ -69,7 +67,7 @@ export interface BoxOptions {
 }
 
 /**
- * The space of arrays between bounds.
+ * Makes the space of arrays between bounds.
  *
  * @param options Bounds, shape and element type.
  * @returns The space.
@@ -116,9 +114,9 @@ export function box(options: BoxOptions = {}): BoxSpace {
 }
 
 /**
- * The space of several whole numbers.
+ * Makes the space of several whole numbers.
  *
- * @param nvec How many values each number has.
+ * @param nvec Number of values of each.
  * @returns The space.
  * @throws {RangeError} If a count is not a whole number of at least 1.
  * @example
@@ -135,9 +133,9 @@ export function multiDiscrete(nvec: readonly number[]): MultiDiscreteSpace {
 }
 
 /**
- * The space of several bits.
+ * Makes the space of several bits.
  *
- * @param n How many bits.
+ * @param n Number of bits.
  * @returns The space.
  * @throws {RangeError} If `n` is not a whole number of at least 1.
  * @example
@@ -154,10 +152,10 @@ export function multiBinary(n: number): MultiBinarySpace {
 }
 
 /**
- * The space of named values, in the order of their names: equal spaces flatten
- * alike however they were written, as in Gymnasium.
+ * Makes the space of named values, in the order of their names: equal spaces
+ * flatten alike however they were written, as in Gymnasium.
  *
- * @param spaces The spaces by name.
+ * @param spaces Spaces by name.
  * @returns The space.
  * @example
  * ```ts
@@ -176,9 +174,9 @@ export function dict(spaces: Readonly<Record<string, Space>>): DictSpace {
 }
 
 /**
- * The space of lists of values.
+ * Makes the space of lists of values.
  *
- * @param spaces The spaces in order.
+ * @param spaces Spaces in order.
  * @returns The space.
  * @example
  * ```ts
@@ -210,7 +208,7 @@ function checkBox(space: Space & { type: "box" }): void {
   box({ shape, low, high, dtype });
 }
 
-/** Throws unless a space, made without its constructor perhaps, is a sound one. */
+/** Throws unless a space, made without its constructor perhaps, is sound. */
 export function checkSpace(space: Space | undefined): void {
   switch (space?.type) {
     case "discrete":

@@ -1,11 +1,11 @@
 import type { BoxArray, BoxSpace, Space, SpaceValue } from "@bellman/types";
-import { allocateArray, elementCount } from "./arrays.ts";
+import { allocateArray, elementCount, mapSpaces } from "./arrays.ts";
 import { box } from "./constructors.ts";
 
 /**
- * How many numbers a flattened value has: one-hot for discrete values.
+ * Counts the numbers of a flattened value: one-hot for discrete values.
  *
- * @param space The space.
+ * @param space Space of the value.
  * @returns The count.
  * @example
  * ```ts
@@ -32,8 +32,8 @@ export function flattenedSize(space: Space): number {
 }
 
 /**
- * Writes a flattened value into `target` from `at` on and returns where it ends;
- * nothing is allocated.
+ * Writes a flattened value into `target` from `at` on and returns its end;
+ * allocates nothing.
  */
 export function flattenInto(
   space: Space,
@@ -69,11 +69,11 @@ export function flattenInto(
 }
 
 /**
- * A value as one vector: boxes row-major, discrete values one-hot, dicts and
- * tuples part by part.
+ * Turns a value into one vector: boxes row-major, discrete values one-hot, dicts
+ * and tuples part by part.
  *
- * @param space The space.
- * @param value One of its values.
+ * @param space Space of the value.
+ * @param value Value of the space.
  * @returns The vector, `[flattenedSize(space)]`.
  * @example
  * ```ts
@@ -105,18 +105,12 @@ function unflattenFrom(
         return hot(offset - n, n);
       });
     case "dict":
-    case "tuple": {
-      const parts = Object.entries<Space>({ ...space.spaces }).map((
-        [key, inner],
-      ): [string, SpaceValue] => {
-        const part = unflattenFrom(inner, vector, offset);
+    case "tuple":
+      return mapSpaces<SpaceValue>(space, (inner) => {
+        const from = offset;
         offset += flattenedSize(inner);
-        return [key, part];
+        return unflattenFrom(inner, vector, from);
       });
-      return space.type === "tuple"
-        ? parts.map(([, part]) => part)
-        : Object.fromEntries(parts);
-    }
     default: {
       const value = allocateArray(space, elementCount(space));
       value.set(vector.subarray(offset, offset + value.length));
@@ -126,9 +120,9 @@ function unflattenFrom(
 }
 
 /**
- * The value that {@linkcode flatten} made a vector of.
+ * Turns a vector that {@linkcode flatten} made back into the value.
  *
- * @param space The space.
+ * @param space Space of the value.
  * @param vector The vector, `[flattenedSize(space)]`.
  * @returns The value.
  * @throws {RangeError} If the vector has another length.
@@ -174,9 +168,9 @@ function flatBounds(space: Space): { low: number[]; high: number[] } {
 }
 
 /**
- * The space of the vectors that {@linkcode flatten} makes.
+ * Makes the space of the vectors that {@linkcode flatten} makes.
  *
- * @param space The space.
+ * @param space Space of the value.
  * @returns A box of one axis.
  * @example
  * ```ts

@@ -11,16 +11,13 @@ import {
   boundIn,
   elementCount,
   isArrayOf,
+  mapSpaces,
 } from "./arrays.ts";
 
-function describeBound(bound: number | readonly number[]): string {
-  return typeof bound === "number" ? String(bound) : `[${bound}]`;
-}
-
 /**
- * A space in words, for messages.
+ * Describes a space in words, for messages.
  *
- * @param space The space.
+ * @param space Space to describe.
  * @returns One line.
  * @example
  * ```ts
@@ -36,10 +33,11 @@ export function describeSpace(space: Space): string {
       const start = space.start ?? 0;
       return `a whole number from ${start} to ${start + space.n - 1}`;
     }
-    case "box":
-      return `${space.dtype} numbers of shape [${space.shape}] from ${
-        describeBound(space.low)
-      } to ${describeBound(space.high)}`;
+    case "box": {
+      const [low, high] = [space.low, space.high]
+        .map((bound) => typeof bound === "number" ? bound : `[${bound}]`);
+      return `${space.dtype} numbers of shape [${space.shape}] from ${low} to ${high}`;
+    }
     case "multiDiscrete":
       return `${space.nvec.length} whole numbers below [${space.nvec}]`;
     case "multiBinary":
@@ -52,12 +50,12 @@ export function describeSpace(space: Space): string {
 }
 
 /**
- * Whether a value is one of a space: its type, its length, its bounds; NaN
- * never is.
+ * Finds out if a value belongs to a space by type, length and bounds; NaN never
+ * does.
  *
- * @param space The space.
+ * @param space Space to look in.
  * @param value Anything.
- * @returns Whether it lies in the space.
+ * @returns True where it belongs to the space.
  * @example
  * ```ts
  * import { box, contains } from "@bellman/envs";
@@ -101,7 +99,7 @@ export function contains(space: Space, value: unknown): value is SpaceValue {
   }
 }
 
-/** One element of a box: flat, normal or one-sided exponential. */
+/** Draws an element of a box: uniform, normal or one-sided exponential. */
 function sampleElement(
   low: number,
   high: number,
@@ -129,11 +127,11 @@ function sampleBox(space: BoxSpace, random: RandomSource): BoxArray {
 }
 
 /**
- * Draws a value of a space: flat where it is bounded, normal where it is not,
+ * Draws a value of a space: uniform where it is bounded, normal where it is not,
  * exponential where it is bounded on one side.
  *
- * @param space The space.
- * @param random Where the numbers come from.
+ * @param space Space to draw from.
+ * @param random Source of the numbers.
  * @returns A new value.
  * @example
  * ```ts
@@ -155,13 +153,8 @@ export function sample(space: Space, random: RandomSource): SpaceValue {
     case "multiBinary":
       return Uint8Array.from({ length: space.n }, () => random.integer(2));
     case "dict":
-      return Object.fromEntries(
-        Object.entries(space.spaces).map((
-          [key, inner],
-        ) => [key, sample(inner, random)]),
-      );
     case "tuple":
-      return space.spaces.map((inner) => sample(inner, random));
+      return mapSpaces<SpaceValue>(space, (inner) => sample(inner, random));
   }
 }
 
@@ -183,12 +176,12 @@ function sameParts(
 }
 
 /**
- * Whether two spaces have the same values. One bound for all elements equals a
- * list of that bound; the order of a dict's names does not matter.
+ * Finds out if two spaces have the same values. One bound for all elements
+ * equals a list of that bound; the order of a dict's names does not matter.
  *
- * @param a A space.
- * @param b Another.
- * @returns Whether they are equal.
+ * @param a Space to compare.
+ * @param b Space to compare it with.
+ * @returns True where they are equal.
  * @example
  * ```ts
  * import { box, discrete, spacesEqual } from "@bellman/envs";
