@@ -5,10 +5,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "./backend.ts";
-import { createOptimizer } from "./create_optimizer.ts";
-import { clipByGlobalNorm } from "./global_norm.ts";
-import { valueAndGradients } from "./gradients.ts";
+import { selectBackend } from "./backends/select_backend.ts";
+import { createOptimizer } from "./optimizers/create_optimizer.ts";
+import { clipByGlobalNorm, valueAndGradients } from "./gradients.ts";
 import { disposeParams, type Params } from "./params.ts";
 import { RandomStream } from "./random_stream.ts";
 

@@ -33,16 +33,11 @@
  *
  * @module
  */
-export * from "./adam.ts";
-export * from "./adam_options.ts";
-export * from "./adam_tf1.ts";
-export * from "./backend.ts";
+export * from "./backends/select_backend.ts";
 export * from "./compile/compile.ts";
 export * from "./compile/compile_step.ts";
-export * from "./compile/select_engine.ts";
-export * from "./compile/types.ts";
-export * from "./create_optimizer.ts";
-export * from "./global_norm.ts";
+export * from "./compile/engine.ts";
+export * from "./compile/options.ts";
 export * from "./gradients.ts";
 export type {
   Attributes,
@@ -56,15 +51,29 @@ export type {
   Value,
 } from "./graph/graph.ts";
 export * from "./graph/optimize.ts";
-export * from "./onnx/export_onnx.ts";
-export * from "./optimizer.ts";
-export * from "./params.ts";
-export * from "./params_io.ts";
+export * from "./lowering/export_onnx.ts";
+export * from "./optimizers/adam.ts";
+export * from "./optimizers/create_optimizer.ts";
+export type {
+  Optimizer,
+  OptimizerState,
+  OptimizerStep,
+  OptimizerStepOptions,
+} from "./optimizers/optimizer.ts";
+export * from "./optimizers/rmsprop.ts";
+export * from "./optimizers/sgd.ts";
+export {
+  type ArrayWithShape,
+  cloneParams,
+  disposeParams,
+  mapParams,
+  type Params,
+  paramsFromArrays,
+  paramsToArrays,
+  paramTypes,
+} from "./params.ts";
 export * from "./polyak.ts";
 export * from "./random_stream.ts";
-export * from "./rmsprop.ts";
-export * from "./rmsprop_tf1.ts";
-export * from "./sgd.ts";
 export * from "./tidy.ts";
 export {
   type TensorOfShape,

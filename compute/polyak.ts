@@ -1,6 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { flattenParams, unflattenParams } from "./_flat.ts";
-import type { Params } from "./params.ts";
+import { flattenParams, type Params, unflattenParams } from "./params.ts";
 
 /**
  * Moves target parameters towards others: `target + tau (params - target)`,

@@ -1,8 +1,19 @@
 import * as tf from "@tensorflow/tfjs";
-import type { TensorData, TensorType } from "../graph/graph.ts";
+import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { isTensor } from "../tracing/trace.ts";
 import { InputReader } from "./_inputs.ts";
+import { optimize } from "../graph/optimize.ts";
+import type { Settings } from "./options.ts";
+import {
+  checkNewState,
+  checkSaved,
+  type SavedState,
+  type StateLeaf,
+  stateLeaves,
+  type StepFunction,
+  traceStep,
+} from "./_state.ts";
 
 /** Turns what a caller gives into tensors on the present backend. */
 export class EagerInputs {
@@ -40,7 +51,7 @@ function at(tree: unknown, path: readonly string[]): unknown {
 }
 
 /** A tensor of a copy: a backend may keep the array that it is given. */
-export function toTensor(
+function toTensor(
   data: TensorData,
   { shape, dtype }: TensorType,
 ): tf.Tensor {
@@ -56,4 +67,101 @@ export function toArrays(tree: unknown): Tree<TensorData> {
     leaf: leaf.dataSync().slice() as TensorData,
   }));
   return treeOf(arrays, tree);
+}
+
+/** A step on the present backend of TensorFlow.js, over tensors that it holds. */
+export class EagerStep {
+  readonly engine = "eager";
+  readonly #fn: StepFunction;
+  readonly #types: Tree<TensorType>;
+  readonly #inputs: EagerInputs;
+  readonly #name: string;
+  readonly #leaves: readonly StateLeaf[];
+  #state: Tree<tf.Tensor>;
+  #graph: Graph | undefined;
+
+  constructor(
+    fn: StepFunction,
+    { state, types, settings }: {
+      state: unknown;
+      types: Tree<TensorType>;
+      settings: Settings;
+    },
+  ) {
+    this.#fn = fn;
+    this.#types = types;
+    this.#inputs = new EagerInputs(types, settings.name);
+    this.#name = settings.name;
+    this.#leaves = stateLeaves(state);
+    this.#state = kept(state);
+  }
+
+  get graph(): Graph {
+    return this.#graph ??= optimize(
+      traceStep(this.#fn, { inputs: this.#types, state: this.#state }).graph,
+    );
+  }
+
+  get state(): Tree<tf.Tensor> {
+    return this.#state;
+  }
+
+  run(given: unknown): Tree<TensorData> {
+    let results: Tree<TensorData> | undefined;
+    let next: Tree<tf.Tensor> | undefined;
+    tf.tidy(() => {
+      const inputs = this.#inputs.tensors(given);
+      const { state, ...rest } = this.#fn(this.#state, inputs);
+      const made = stateLeaves(state).map(({ name, leaf }) =>
+        [name, leaf] as const
+      );
+      const action = `run ${this.#name}`;
+      checkNewState(new Map(made), this.#leaves, action);
+      results = toArrays(rest);
+      next = kept(state);
+    });
+    disposeAll(this.#state);
+    this.#state = next!;
+    return results!;
+  }
+
+  read(): Tree<SavedState> {
+    const saved = leavesOf(this.#state, isTensor).map(({ path, leaf }) => ({
+      path,
+      leaf: {
+        data: leaf.dataSync().slice() as TensorData,
+        shape: [...leaf.shape],
+      },
+    }));
+    return treeOf(saved, this.#state);
+  }
+
+  write(state: unknown): void {
+    const saved = checkSaved(state, this.#leaves);
+    const before = this.#state;
+    const tensors = this.#leaves.map(({ path, leaf }, i) => ({
+      path,
+      leaf: tf.keep(toTensor(saved[i], leaf)),
+    }));
+    this.#state = treeOf(tensors, before);
+    disposeAll(before);
+  }
+
+  close(): void {
+    disposeAll(this.#state);
+    this.#state = {};
+  }
+}
+
+/** A tree of copies in name that outlive the present scope. */
+function kept(tree: unknown): Tree<tf.Tensor> {
+  const tensors = leavesOf(tree, isTensor).map(({ path, leaf }) => ({
+    path,
+    leaf: tf.keep(leaf.clone()),
+  }));
+  return treeOf(tensors, tree);
+}
+
+function disposeAll(tree: unknown): void {
+  for (const { leaf } of leavesOf(tree, isTensor)) leaf.dispose();
 }

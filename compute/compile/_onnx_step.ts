@@ -6,21 +6,26 @@ import { findStages, type Staged, unstaged } from "../loops/stages.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
-import { Arena, spaceFor } from "./_arena.ts";
-import { allocate, toPort } from "./_program.ts";
-import type { Settings } from "./_settings.ts";
-import { withShapes } from "./_shapes.ts";
-import { checkNewState, checkSaved, type SavedState } from "./_state_checks.ts";
-import { scratchSpace, StagedProgram } from "./_staged_program.ts";
 import {
+  Arena,
+  scratchSpace,
+  spaceFor,
+  StagedProgram,
+} from "./_staged_program.ts";
+import { allocate, toPort } from "./_program.ts";
+import { type Settings, threadsFor } from "./options.ts";
+import { Variants, withShapes } from "./_variants.ts";
+import {
+  checkNewState,
+  checkSaved,
+  type SavedState,
   type StateLeaf,
   stateLeaves,
   StateMemory,
+  type StepFunction,
+  traceStep,
   unitsOf,
-} from "./_state_memory.ts";
-import { threadsFor } from "./_threads.ts";
-import { type StepFunction, traceStep } from "./_step_function.ts";
-import { Variants } from "./_variants.ts";
+} from "./_state.ts";
 
 /** What is run for inputs of one set of shapes. */
 interface Variant {

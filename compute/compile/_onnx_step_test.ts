@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorData, TensorType } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";
 import { compileStep } from "./compile_step.ts";

@@ -10,10 +10,14 @@ import { type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerInputs, toArrays } from "./_eager.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
 import { allocate, Program } from "./_program.ts";
-import { type Settings, settingsOf } from "./_settings.ts";
-import { withShapes } from "./_shapes.ts";
-import { Variants } from "./_variants.ts";
-import type { ArraysOf, CompileOptions, InputsOf } from "./types.ts";
+import {
+  type ArraysOf,
+  type CompileOptions,
+  type InputsOf,
+  type Settings,
+  settingsOf,
+} from "./options.ts";
+import { Variants, withShapes } from "./_variants.ts";
 
 /** A function that {@linkcode compile} made. */
 export interface Compiled<Types, Outputs> {

@@ -6,8 +6,8 @@
 import * as tf from "@tensorflow/tfjs";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { binding, initOrt } from "onnxruntime-node/dist/binding.js";
-import { selectBackend } from "../backend.ts";
-import { lowerGraph } from "../onnx/lower.ts";
+import { selectBackend } from "../backends/select_backend.ts";
+import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/protobuf.ts";
 import { compile } from "./compile.ts";
 

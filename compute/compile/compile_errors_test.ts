@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorType } from "../graph/graph.ts";
 import { float, typed } from "../testdata/traced.ts";
 import { compile } from "./compile.ts";
-import type { CompileOptions } from "./types.ts";
+import type { CompileOptions } from "./options.ts";
 
 await selectBackend("cpu");
 

@@ -2,16 +2,16 @@ import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import type { Tree } from "../tracing/tree.ts";
 import type { TensorsOf, TypeTree } from "../tracing/trace.ts";
-import { EagerStep } from "./_eager_step.ts";
+import { EagerStep } from "./_eager.ts";
 import { OnnxStep } from "./_onnx_step.ts";
-import { settingsOf } from "./_settings.ts";
-import type { StepFunction } from "./_step_function.ts";
-import type {
-  ArraysOf,
-  CompileOptions,
-  InputsOf,
-  TensorInput,
-} from "./types.ts";
+import {
+  type ArraysOf,
+  type CompileOptions,
+  type InputsOf,
+  settingsOf,
+  type TensorInput,
+} from "./options.ts";
+import type { StepFunction } from "./_state.ts";
 
 /** How a step of a state is compiled. */
 export interface CompileStepOptions<State, Types>

@@ -5,7 +5,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { assertNoLeak } from "../testdata/assert_no_leak.ts";
 import { float } from "../testdata/traced.ts";
 import { compile } from "./compile.ts";

@@ -1,13 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import {
   createOptimizer,
   type OptimizerName,
   type OptimizerSettings,
-} from "../create_optimizer.ts";
-import { clipByGlobalNorm } from "../global_norm.ts";
-import { valueAndGradients } from "../gradients.ts";
+} from "../optimizers/create_optimizer.ts";
+import { clipByGlobalNorm, valueAndGradients } from "../gradients.ts";
 import type { Params } from "../params.ts";
 import { noise } from "../testdata/backends_agree.ts";
 import { float } from "../testdata/traced.ts";

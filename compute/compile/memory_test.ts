@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { rmspropTf1 } from "../rmsprop_tf1.ts";
+import { rmspropTf1 } from "../optimizers/rmsprop.ts";
 import { compileStep } from "./compile_step.ts";
 
 const CALLS = 100_000;

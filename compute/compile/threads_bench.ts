@@ -3,7 +3,7 @@
  * threads pay. Run with `deno bench`.
  */
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { multiplications } from "../graph/multiplications.ts";
 import { compile } from "./compile.ts";
 

@@ -1,4 +1,4 @@
-import { CHOSEN_ROWS, chosenRowsOf } from "./chosen_rows.ts";
+import { CHOSEN_ROWS, chosenRowsOf } from "./gather_rows.ts";
 import { type Graph, type Node, sizeOf } from "./graph.ts";
 
 /** Multiplications of matrix products and convolutions. */

@@ -1,17 +1,17 @@
 import type { Graph } from "./graph.ts";
-import { collectFactors } from "./passes/collect_factors.ts";
+import { collectFactors, simplify } from "./passes/simplify.ts";
 import { convolveBeforeScaling } from "./passes/convolve_before_scaling.ts";
-import { eliminateDeadCode } from "./passes/eliminate_dead_code.ts";
+import { eliminateDeadCode } from "./passes/rewrite.ts";
 import { foldConstants } from "./passes/fold_constants.ts";
-import { fuseBias } from "./passes/fuse_bias.ts";
-import { fuseConvolution } from "./passes/fuse_convolution.ts";
-import { hoistFromConcat } from "./passes/hoist_from_concat.ts";
-import { joinSplits } from "./passes/join_splits.ts";
-import { recognizeLogSoftmax } from "./passes/recognize_log_softmax.ts";
-import { recognizeReluGradient } from "./passes/recognize_relu_gradient.ts";
+import {
+  fuseBias,
+  fuseConvolution,
+  recognizeLogSoftmax,
+  recognizeReluGradient,
+} from "./passes/fuse.ts";
+import { hoistFromConcat, joinSplits } from "./passes/flatten.ts";
 import { removeAliases } from "./passes/remove_aliases.ts";
 import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
-import { simplify } from "./passes/simplify.ts";
 import { skipZeroRows } from "./passes/skip_zero_rows.ts";
 import { sliceProducts } from "./passes/slice_products.ts";
 

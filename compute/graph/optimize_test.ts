@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { allocate, Program } from "../compile/_program.ts";
 import { noise } from "../testdata/backends_agree.ts";
 import {

@@ -1,8 +1,8 @@
-import { blockedConvolution } from "./blocked_convolution.ts";
+import { blockedConvolution } from "./blocked/convolution.ts";
 import {
   blockedFilterGradient,
   blockedInputGradient,
-} from "./blocked_gradients.ts";
+} from "./blocked/gradients.ts";
 import {
   type ConvInfo,
   convInfo,
@@ -18,7 +18,7 @@ import {
   stridesOf,
   TO_NCHW,
   TO_NHWC,
-} from "./convolution_windows.ts";
+} from "./windows.ts";
 import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 const CONV: PrimitiveKernel = {

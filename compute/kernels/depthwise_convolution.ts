@@ -13,7 +13,7 @@ import {
   stridesOf,
   TO_NCHW,
   TO_NHWC,
-} from "./convolution_windows.ts";
+} from "./windows.ts";
 import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
 
 /** Filters `[height, width, in, multiplier]` as ONNX's groups have them. */

@@ -1,6 +1,6 @@
 import { type DType, sizeOf, type Value } from "../graph/graph.ts";
-import { cast } from "./cast.ts";
 import {
+  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,

@@ -1,8 +1,8 @@
 import * as tf from "@tensorflow/tfjs";
 import { sameShape, type Value } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
-import { cast } from "./cast.ts";
 import {
+  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,

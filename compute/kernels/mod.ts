@@ -1,6 +1,6 @@
 /** What is known of TensorFlow.js's kernels: shapes, types and lowerings. */
 import type { Value } from "../graph/graph.ts";
-import { BINARY } from "./binary.ts";
+import { BINARY, RELU_GRADIENTS } from "./binary.ts";
 import { BLOCKS } from "./blocks.ts";
 import { CONSTANTS } from "./constants.ts";
 import { CONVOLUTION } from "./convolution.ts";
@@ -8,10 +8,8 @@ import { DEPTHWISE_CONVOLUTION } from "./depthwise_convolution.ts";
 import { INDEXING } from "./indexing.ts";
 import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
-import { NORMALIZATION } from "./normalization.ts";
+import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
 import { POOLING } from "./pooling.ts";
-import { REDUCTIONS } from "./reductions.ts";
-import { RELU_GRADIENTS } from "./relu_gradient.ts";
 import { SHAPING } from "./shaping.ts";
 import { SLICING } from "./slicing.ts";
 import { UNARY } from "./unary.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { traceKernel } from "../testdata/trace_kernel.ts";
 import { trace } from "../tracing/trace.ts";
 import { findKernel } from "./mod.ts";

@@ -1,6 +1,11 @@
 import * as tf from "@tensorflow/tfjs";
 import { type Attributes, sizeOf, type Value } from "../graph/graph.ts";
-import { cast } from "./cast.ts";
+import {
+  cast,
+  type Kernels,
+  type Lowering,
+  type PrimitiveKernel,
+} from "./kernel.ts";
 import {
   checkFits,
   type ConvInfo,
@@ -10,8 +15,7 @@ import {
   permute,
   TO_NCHW,
   TO_NHWC,
-} from "./convolution_windows.ts";
-import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
+} from "./windows.ts";
 
 type Shape4D = [number, number, number, number];
 

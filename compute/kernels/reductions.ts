@@ -1,11 +1,17 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Attributes, DType, Value } from "../graph/graph.ts";
-import { blockedSum } from "./blocked_sum.ts";
-import { cast } from "./cast.ts";
-import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
+import { blockedSum } from "./blocked/layout.ts";
+import {
+  cast,
+  type CompositeKernel,
+  type Kernels,
+  type Lowering,
+  only,
+  type PrimitiveKernel,
+} from "./kernel.ts";
 
 /** The axes that a reduction goes over, from its attributes. */
-export function reducedAxes(attributes: Attributes, rank: number): number[] {
+function reducedAxes(attributes: Attributes, rank: number): number[] {
   const { axis, reductionIndices } = attributes as {
     axis?: number | number[];
     reductionIndices?: number | number[];
@@ -130,4 +136,39 @@ export const REDUCTIONS: Kernels = {
   Any: quantifier("ReduceSum"),
   ArgMax: position("ArgMax"),
   ArgMin: position("ArgMin"),
+};
+
+function alongLast(op: string): PrimitiveKernel {
+  return {
+    inputs: ["logits"],
+    infer: ([x]) => ({ shape: x.shape, dtype: x.dtype }),
+    lower: ({ model, inputs }) => model.op(op, inputs, { axis: -1 }),
+  };
+}
+
+const BATCH_NORM: CompositeKernel = {
+  inputs: ["x", "mean", "variance", "offset", "scale"],
+  expand: (record, [x, mean, variance, offset, scale], attributes) => {
+    const epsilon = record("Constant", [], {
+      fill: attributes.varianceEpsilon as number,
+      type: { shape: [], dtype: "float32" },
+    });
+    const spread = record("Add", [variance!, ...epsilon]);
+    const inverse = record("Rsqrt", spread);
+    const factor = scale === undefined
+      ? inverse
+      : record("Multiply", [...inverse, scale]);
+    const centred = record("Sub", [x!, mean!]);
+    const normal = record("Multiply", [...centred, ...factor]);
+    return offset === undefined
+      ? normal
+      : only(record("Add", [...normal, offset]));
+  },
+};
+
+/** Kernels that normalise. */
+export const NORMALIZATION: Kernels = {
+  Softmax: alongLast("Softmax"),
+  LogSoftmax: alongLast("LogSoftmax"),
+  FusedBatchNorm: BATCH_NORM,
 };

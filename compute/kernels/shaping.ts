@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf, type Value } from "../graph/graph.ts";
-import { cast } from "./cast.ts";
 import {
+  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,

@@ -1,6 +1,12 @@
 import type { DType } from "../graph/graph.ts";
-import { cast, throughInt32, truncated } from "./cast.ts";
-import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
+import {
+  cast,
+  type Kernels,
+  type Lowering,
+  type PrimitiveKernel,
+  throughInt32,
+  truncated,
+} from "./kernel.ts";
 
 /** An elementwise kernel of one input, whose numbers have its type. */
 function unary(lower: PrimitiveKernel["lower"]): PrimitiveKernel {

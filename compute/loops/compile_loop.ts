@@ -11,8 +11,7 @@ import {
   wasmModule,
   whileBelow,
 } from "./_wasm_bytes.ts";
-import { instructionsOf, type Lane } from "./elementwise.ts";
-import type { Loop } from "./loop.ts";
+import { instructionsOf, type Lane, type Loop } from "./loop.ts";
 
 /** Where the locals of a loop are. */
 interface Layout {

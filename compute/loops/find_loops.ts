@@ -9,7 +9,7 @@ import {
   sizeOf,
   type Value,
 } from "../graph/graph.ts";
-import { isElementwise } from "./elementwise.ts";
+import { isElementwise } from "./loop.ts";
 import { findScalars, type ScalarNodes } from "./scalars.ts";
 
 /** Which nodes are in loops, and when each node is run. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { float } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
 import { findInPlace } from "./in_place.ts";

@@ -3,8 +3,8 @@
  * what a loop saves. Run with `deno bench`.
  */
 import * as tf from "@tensorflow/tfjs";
-import { adam } from "../adam.ts";
-import { selectBackend } from "../backend.ts";
+import { adam } from "../optimizers/adam.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { compile } from "../compile/compile.ts";
 import { compileStep } from "../compile/compile_step.ts";
 

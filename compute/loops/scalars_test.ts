@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { compileStep } from "../compile/compile_step.ts";
 import type { TensorData } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";

@@ -10,7 +10,7 @@ import {
   type Value,
 } from "../graph/graph.ts";
 import { makeGraph } from "../graph/make_graph.ts";
-import { eliminateDeadCode } from "../graph/passes/eliminate_dead_code.ts";
+import { eliminateDeadCode } from "../graph/passes/rewrite.ts";
 import { findLoops, FIRST, LAST, type LoopNodes } from "./find_loops.ts";
 import type { Loop } from "./loop.ts";
 

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { adam } from "../adam.ts";
-import { selectBackend } from "../backend.ts";
+import { adam } from "../optimizers/adam.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { optimize } from "../graph/optimize.ts";
 import { float } from "../testdata/traced.ts";
 import { trace, type TypeTree } from "../tracing/trace.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
-import { lowerGraph } from "../onnx/lower.ts";
+import { selectBackend } from "../backends/select_backend.ts";
+import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/protobuf.ts";
 import { float } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { RandomStream } from "../random_stream.ts";
 
 /** A function of tensors whose value and gradients are compared. */

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { onBackend } from "../_on_backend.ts";
+import { withBackend } from "../backends/with_backend.ts";
 import type { Graph, NamedValue, TensorType, Value } from "../graph/graph.ts";
 import { makeGraph } from "../graph/make_graph.ts";
 import { Recorder } from "./recorder.ts";
@@ -163,7 +163,7 @@ function whileTracing(
   let traced: Traced | undefined;
   backend.recorder = recorder;
   try {
-    onBackend(
+    withBackend(
       TRACE,
       () => tf.tidy(() => void (traced = run(backend, recorder))),
     );

@@ -1,6 +1,6 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backend.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { CONSTANT, typeName } from "../graph/graph.ts";
 import { float, operationsOf, typed } from "../testdata/traced.ts";
 import { trace, traceFunction } from "./trace.ts";

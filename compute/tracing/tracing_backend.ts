@@ -1,8 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { TensorData, TensorType, Value } from "../graph/graph.ts";
 import { findKernel } from "../kernels/mod.ts";
-import { notSupported, type Recorder } from "./recorder.ts";
-import { SourceLine } from "./source_line.ts";
+import { notSupported, type Recorder, SourceLine } from "./recorder.ts";
 
 /** The name under which TensorFlow.js registers the backend. */
 export const TRACE = "bellman-trace";

@@ -7,7 +7,7 @@ import {
   cholesky,
   inverseSpd,
   symmetricEigen,
-} from "@bellman/compute/linear-algebra";
+} from "@bellman/linear-algebra";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
 const WARMUP = 3;

@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../../backend.ts";
+import { selectBackend } from "../../backends/select_backend.ts";
 import { given, testCompiled } from "../../testdata/compiled_agrees.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import type { Graph } from "../graph.ts";
 import { convolveBeforeScaling } from "./convolve_before_scaling.ts";
-import { eliminateDeadCode } from "./eliminate_dead_code.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 import { removeAliases } from "./remove_aliases.ts";
 
 await selectBackend("cpu");

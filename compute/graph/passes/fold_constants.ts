@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { onBackend } from "../../_on_backend.ts";
+import { withBackend } from "../../backends/with_backend.ts";
 import {
   type Attributes,
   CONSTANT,
@@ -20,7 +20,7 @@ const MAX_FOLDED = 1 << 12;
 /** Computes at once what depends on constants alone, on plain JavaScript. */
 export function foldConstants(graph: Graph): Graph {
   if (!graph.nodes.some((node) => node.op === CONSTANT)) return graph;
-  return onBackend("cpu", () => rewrite(graph, fold));
+  return withBackend("cpu", () => rewrite(graph, fold));
 }
 
 function fold(node: Node, rewriter: Rewriter): readonly Value[] | undefined {

@@ -7,8 +7,7 @@ import {
   type Value,
 } from "../graph.ts";
 import { makeGraph } from "../make_graph.ts";
-import { eliminateDeadCode } from "./eliminate_dead_code.ts";
-import { rewrite } from "./rewrite.ts";
+import { eliminateDeadCode, rewrite } from "./rewrite.ts";
 
 /** Tensors of a state that lie in memory one after the other. */
 export interface StateRun {

@@ -1,10 +1,10 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../../backend.ts";
+import { selectBackend } from "../../backends/select_backend.ts";
 import { float, operationsOf, typed } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import type { DType, TensorType } from "../graph.ts";
-import { eliminateDeadCode } from "./eliminate_dead_code.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 import { removeAliases } from "./remove_aliases.ts";
 
 await selectBackend("cpu");

@@ -96,7 +96,7 @@ export class Rewriter {
  * What takes an operation's place: other values, one for each output, or
  * nothing to keep it.
  */
-export type Rule = (
+type Rule = (
   node: Node,
   rewriter: Rewriter,
 ) => Value | readonly Value[] | undefined;
@@ -128,4 +128,15 @@ export function rewrite(graph: Graph, rule: Rule): Graph {
     outputs: graph.outputs
       .map(({ name, value }) => ({ name, value: now(value) })),
   });
+}
+
+/** Drops operations that no output depends on. */
+export function eliminateDeadCode(graph: Graph): Graph {
+  const needed = new Set<Value>(graph.outputs.map(({ value }) => value));
+  const nodes = graph.nodes.toReversed().filter((node) => {
+    if (!node.outputs.some((output) => needed.has(output))) return false;
+    for (const input of node.inputs) needed.add(input);
+    return true;
+  });
+  return makeGraph({ ...graph, nodes: nodes.reverse() });
 }

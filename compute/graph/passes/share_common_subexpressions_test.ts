@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../../backend.ts";
+import { selectBackend } from "../../backends/select_backend.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import { shareCommonSubexpressions } from "./share_common_subexpressions.ts";

@@ -1,5 +1,5 @@
 import { multiplicationsOf } from "../multiplications.ts";
-import { chosenRows } from "../chosen_rows.ts";
+import { chosenRows } from "../gather_rows.ts";
 import {
   consumersOf,
   countUses,

@@ -1,10 +1,10 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../../backend.ts";
+import { selectBackend } from "../../backends/select_backend.ts";
 import { compile } from "../../compile/compile.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
-import { chosenRowsOf } from "../chosen_rows.ts";
+import { chosenRowsOf } from "../gather_rows.ts";
 import { multiplications } from "../multiplications.ts";
 import { optimize } from "../optimize.ts";
 

@@ -1,0 +1,95 @@
+import * as tf from "@tensorflow/tfjs";
+import { closest } from "fastest-levenshtein";
+import { checkWasmIsReadable, wouldAskForFfi } from "./permissions.ts";
+
+/** A backend that computes tensors, or `auto` for the first that loads. */
+export type BackendName = "auto" | "tensorflow" | "wasm" | "cpu";
+
+/** The backend that was taken. */
+export interface BackendInfo {
+  /** Name in TensorFlow.js. */
+  name: "tensorflow" | "wasm" | "cpu";
+  /** One line that names what computes, and where. */
+  description: string;
+}
+
+async function loadTensorFlow(): Promise<string> {
+  const { loadTensorFlowBackend } = await import("./tensorflow/mod.ts");
+  const { description } = await loadTensorFlowBackend();
+  return description;
+}
+
+async function loadWasm(): Promise<string> {
+  checkWasmIsReadable();
+  await import("@tensorflow/tfjs-backend-wasm");
+  const { registerWasmKernels } = await import("./wasm/mod.ts");
+  registerWasmKernels();
+  return "WebAssembly on one thread";
+}
+
+/** Loads a backend; returns what it computes with. */
+const LOADERS: Readonly<Record<BackendInfo["name"], () => Promise<string>>> = {
+  tensorflow: loadTensorFlow,
+  wasm: loadWasm,
+  cpu: () => Promise.resolve("plain JavaScript"),
+};
+
+async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
+  // Without this, TensorFlow.js advertises its other packages on the terminal.
+  tf.enableProdMode();
+  try {
+    const description = await LOADERS[name]();
+    if (!await tf.setBackend(name)) throw new Error("it did not initialise");
+    return { name, description: `${name} (${description})` };
+  } catch (error) {
+    const reason = (error as Error).message.split("\n")[0];
+    throw new Error(`Cannot use the ${name} backend: ${reason}`);
+  }
+}
+
+/**
+ * Selects the backend that computes tensors, and makes it ready.
+ *
+ * `auto` takes the first of `tensorflow`, `wasm` and `cpu` that loads; an
+ * explicit request never falls back. The wasm backend gets the kernels that it
+ * lacks, so that every network of this library trains on it.
+ *
+ * @param name Name of the backend.
+ * @returns The backend that was taken.
+ * @throws {RangeError} If there is no backend of that name, with the nearest.
+ * @throws {Error} If the backend cannot be used here, in one line that says why.
+ * @example
+ * ```ts
+ * import { selectBackend } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const { name } = await selectBackend("wasm");
+ * assertEquals(name, "wasm");
+ * assertEquals(tf.getBackend(), "wasm");
+ * ```
+ */
+export async function selectBackend(
+  name: BackendName = "auto",
+): Promise<BackendInfo> {
+  if (name === "auto") return await firstThatLoads();
+  if (Object.hasOwn(LOADERS, name)) return await take(name);
+  const names = ["auto", ...Object.keys(LOADERS)];
+  throw new RangeError(
+    `Unknown backend '${name}': did you mean '${closest(name, names)}'?`,
+  );
+}
+
+async function firstThatLoads(): Promise<BackendInfo> {
+  const reasons: string[] = [];
+  for (const name of Object.keys(LOADERS) as BackendInfo["name"][]) {
+    // `auto` asks the user nothing about native libraries.
+    if (name === "tensorflow" && wouldAskForFfi()) continue;
+    try {
+      return await take(name);
+    } catch (error) {
+      reasons.push((error as Error).message);
+    }
+  }
+  throw new Error(reasons.join("; "));
+}

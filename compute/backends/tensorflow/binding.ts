@@ -1,0 +1,281 @@
+import { createContext, type EagerContext } from "./context.ts";
+import {
+  DATA_TYPES,
+  type ElementArray,
+  elementOf,
+  TensorTable,
+} from "./tensors.ts";
+import { cString, openTensorFlow } from "./symbols.ts";
+
+/** TensorFlow's numbers of the kinds of attribute. */
+const ATTRIBUTE_TYPES = {
+  TF_ATTR_STRING: 0,
+  TF_ATTR_INT: 1,
+  TF_ATTR_FLOAT: 2,
+  TF_ATTR_BOOL: 3,
+  TF_ATTR_TYPE: 4,
+  TF_ATTR_SHAPE: 5,
+} as const;
+
+/** An attribute of an operation, as the kernels give it. */
+export interface OperationAttribute {
+  /** Its name in TensorFlow. */
+  name: string;
+  /** One of `ATTRIBUTE_TYPES`. */
+  type: number;
+  /** By type: a text, a number or a boolean, or a list of the latter two. */
+  value: unknown;
+}
+
+type Setter = (
+  context: EagerContext,
+  operation: Deno.PointerValue,
+  name: Uint8Array<ArrayBuffer>,
+  value: unknown,
+) => void;
+
+function int64s(values: readonly number[]): BigInt64Array<ArrayBuffer> {
+  return BigInt64Array.from(values, BigInt);
+}
+
+const SETTERS: Readonly<Record<number, Setter>> = {
+  [ATTRIBUTE_TYPES.TF_ATTR_STRING]: ({ symbols }, operation, name, value) => {
+    const text = cString(value as string);
+    symbols.TFE_OpSetAttrString(operation, name, text, BigInt(text.length - 1));
+  },
+  [ATTRIBUTE_TYPES.TF_ATTR_INT]: ({ symbols }, operation, name, value) => {
+    if (!Array.isArray(value)) {
+      return symbols.TFE_OpSetAttrInt(operation, name, BigInt(value as number));
+    }
+    const list = int64s(value);
+    symbols.TFE_OpSetAttrIntList(operation, name, list, list.length);
+  },
+  [ATTRIBUTE_TYPES.TF_ATTR_FLOAT]: ({ symbols }, operation, name, value) => {
+    if (!Array.isArray(value)) {
+      return symbols.TFE_OpSetAttrFloat(operation, name, value as number);
+    }
+    const list = Float32Array.from(value);
+    symbols.TFE_OpSetAttrFloatList(operation, name, list, list.length);
+  },
+  [ATTRIBUTE_TYPES.TF_ATTR_BOOL]: ({ symbols }, operation, name, value) => {
+    if (!Array.isArray(value)) {
+      return symbols.TFE_OpSetAttrBool(operation, name, value ? 1 : 0);
+    }
+    const list = Uint8Array.from(value, Number);
+    symbols.TFE_OpSetAttrBoolList(operation, name, list, list.length);
+  },
+  [ATTRIBUTE_TYPES.TF_ATTR_TYPE]: ({ symbols }, operation, name, value) =>
+    symbols.TFE_OpSetAttrType(operation, name, value as number),
+  [ATTRIBUTE_TYPES.TF_ATTR_SHAPE]: (context, operation, name, value) => {
+    const { symbols, status } = context;
+    const shape = int64s(value as number[]);
+    symbols.TFE_OpSetAttrShape(
+      operation,
+      name,
+      shape,
+      shape.length,
+      status.pointer,
+    );
+    status.check("set a shape");
+  },
+};
+
+/** Sets one attribute of an operation. */
+function setAttribute(
+  context: EagerContext,
+  operation: Deno.PointerValue,
+  { name, type, value }: OperationAttribute,
+): void {
+  const set = SETTERS[type];
+  if (!set) {
+    throw new TypeError(`Cannot set attribute ${name} of unknown type ${type}`);
+  }
+  set(context, operation, cString(name), value);
+}
+
+/** A tensor that an operation made. */
+export interface OperationOutput {
+  /** Its number in the tensor table. */
+  id: number;
+  /** Its shape. */
+  shape: number[];
+  /** TensorFlow's number of its element type. */
+  dtype: number;
+}
+
+/** Runs operations one by one, reusing one native operation object. */
+class OperationRunner {
+  readonly #context: EagerContext;
+  readonly #tensors: TensorTable;
+  #operation: Deno.PointerValue = null;
+  /** Addresses of the outputs, and their count, as `TFE_Execute` fills them. */
+  #outputs = new BigUint64Array(16);
+  readonly #count = new Int32Array(1);
+
+  constructor(context: EagerContext, tensors: TensorTable) {
+    this.#context = context;
+    this.#tensors = tensors;
+  }
+
+  /**
+   * Runs an operation.
+   *
+   * @throws {Error} If TensorFlow refuses it, with its name and reason.
+   */
+  execute(
+    name: string,
+    attributes: readonly OperationAttribute[],
+    inputs: readonly number[],
+    outputs: number,
+  ): OperationOutput[] {
+    const operation = this.#prepare(name);
+    this.#addInputs(operation, name, inputs);
+    for (const attribute of attributes) {
+      setAttribute(this.#context, operation, attribute);
+    }
+    return this.#run(operation, name, outputs);
+  }
+
+  #prepare(name: string): Deno.PointerValue {
+    const { symbols, status, pointer } = this.#context;
+    if (this.#operation && symbols.TFE_OpReset) {
+      symbols.TFE_OpReset(this.#operation, cString(name), null, status.pointer);
+    } else {
+      this.#release();
+      this.#operation = symbols.TFE_NewOp(
+        pointer,
+        cString(name),
+        status.pointer,
+      );
+    }
+    this.#check(name);
+    return this.#operation;
+  }
+
+  /** Inputs are held by the operation until it is used again or deleted. */
+  #release(): void {
+    if (this.#operation) this.#context.symbols.TFE_DeleteOp(this.#operation);
+    this.#operation = null;
+  }
+
+  #check(name: string): void {
+    try {
+      this.#context.status.check(`run ${name}`);
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  #addInputs(
+    operation: Deno.PointerValue,
+    name: string,
+    inputs: readonly number[],
+  ): void {
+    const { symbols, status } = this.#context;
+    for (let i = 0; i < inputs.length; i++) {
+      const handle = this.#tensors.handle(inputs[i]);
+      symbols.TFE_OpAddInput(operation, handle, status.pointer);
+      this.#check(name);
+    }
+  }
+
+  #run(
+    operation: Deno.PointerValue,
+    name: string,
+    outputs: number,
+  ): OperationOutput[] {
+    const { symbols, status } = this.#context;
+    if (outputs > this.#outputs.length) {
+      this.#outputs = new BigUint64Array(2 * outputs);
+    }
+    this.#count[0] = outputs;
+    symbols.TFE_Execute(operation, this.#outputs, this.#count, status.pointer);
+    this.#check(name);
+    const results: OperationOutput[] = [];
+    for (let i = 0; i < this.#count[0]; i++) {
+      results.push(this.#describe(this.#outputs[i]));
+    }
+    this.#refuseUnknownTypes(results);
+    return results;
+  }
+
+  #refuseUnknownTypes(results: OperationOutput[]): void {
+    try {
+      for (const { dtype } of results) elementOf(dtype);
+    } catch (error) {
+      for (const { id } of results) this.#tensors.delete(id);
+      throw error;
+    }
+  }
+
+  #describe(handle: bigint): OperationOutput {
+    const { symbols, status } = this.#context;
+    const rank = symbols.TFE_TensorHandleNumDims(handle, status.pointer);
+    const shape: number[] = [];
+    for (let i = 0; i < rank; i++) {
+      shape.push(symbols.TFE_TensorHandleDim(handle, i, status.pointer));
+    }
+    const dtype = symbols.TFE_TensorHandleDataType(handle);
+    return { id: this.#tensors.adopt(handle), shape, dtype };
+  }
+}
+
+type Constants = typeof DATA_TYPES & typeof ATTRIBUTE_TYPES;
+
+/** What tfjs-node's kernels need of TensorFlow: its addon, or ours. */
+export interface TensorFlowBinding extends Constants {
+  /** Copies an array into a new native tensor and gives its number. */
+  createTensor(
+    shape: readonly number[],
+    dtype: number,
+    values: unknown,
+  ): number;
+  /** Frees a native tensor. */
+  deleteTensor(id: number): void;
+  /** Copies a native tensor's elements out. */
+  tensorDataSync(id: number): ElementArray;
+  /** Runs one operation. */
+  executeOp(
+    name: string,
+    attributes: readonly OperationAttribute[],
+    inputs: readonly number[],
+    outputs: number,
+  ): OperationOutput[];
+  /** How many native tensors are alive. */
+  getNumOfTensors(): number;
+  /** How many saved models are loaded. */
+  getNumOfSavedModels(): number;
+  /** Whether a GPU computes. */
+  isUsingGpuDevice(): boolean;
+  /** The version of the library. */
+  TF_Version: string;
+}
+
+/**
+ * Opens a TensorFlow library and makes of it what tfjs-node's kernels need.
+ * Saved models are left out: nothing here reads them.
+ *
+ * @param path The library's file.
+ * @param threads Threads that it may use; 0 leaves it to TensorFlow.
+ * @throws {Error} If the library cannot be opened or does not start.
+ */
+export function openBinding(path: string, threads: number): TensorFlowBinding {
+  const context = createContext(openTensorFlow(path), threads);
+  const tensors = new TensorTable(context);
+  const operations = new OperationRunner(context, tensors);
+  return {
+    ...DATA_TYPES,
+    ...ATTRIBUTE_TYPES,
+    TF_Version: context.version,
+    createTensor: (shape, dtype, values) =>
+      tensors.create(shape, dtype, values),
+    deleteTensor: (id) => tensors.delete(id),
+    tensorDataSync: (id) => tensors.read(id),
+    executeOp: (name, attributes, inputs, outputs) =>
+      operations.execute(name, attributes, inputs, outputs),
+    getNumOfTensors: () => tensors.size,
+    getNumOfSavedModels: () => 0,
+    isUsingGpuDevice: () => context.isGpu,
+  };
+}

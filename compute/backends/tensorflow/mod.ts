@@ -1,0 +1,233 @@
+import { createRequire } from "node:module";
+import util from "node:util";
+import * as tf from "@tensorflow/tfjs";
+import { openBinding, type TensorFlowBinding } from "./binding.ts";
+import {
+  findNativeLibrary,
+  type LibraryRequest,
+  type NativeLibrary,
+} from "./library_search.ts";
+import { loadFailure } from "./symbols.ts";
+
+/**
+ * Loads tfjs-node's own addon.
+ *
+ * @param path The file `tfjs_binding.node`.
+ * @throws {Error} If it cannot be loaded.
+ */
+function openAddon(path: string): TensorFlowBinding {
+  try {
+    return createRequire(import.meta.url)(path) as TensorFlowBinding;
+  } catch (error) {
+    throw new Error(
+      `Cannot load the TensorFlow addon '${path}': ${loadFailure(error)}`,
+    );
+  }
+}
+
+/** What is used of tfjs-node's file `nodejs_kernel_backend.js`. */
+interface BackendModule {
+  NodeJSKernelBackend: new (
+    binding: TensorFlowBinding,
+    packageName: string,
+  ) => tf.KernelBackend;
+}
+
+/** The kernels call functions that recent versions of `node:util` dropped. */
+function restoreUtil(): void {
+  const target = util as unknown as Record<string, unknown>;
+  target.isNullOrUndefined ??= (value: unknown) =>
+    value === null || value === undefined;
+  target.isArray ??= Array.isArray;
+}
+
+/**
+ * Registers tfjs-node's kernels and gives what makes their backend. Only the
+ * files of the kernels are loaded: the package's entry wants its addon.
+ */
+async function loadKernels(): Promise<
+  (binding: TensorFlowBinding) => tf.KernelBackend
+> {
+  restoreUtil();
+  const [{ default: module }] = await Promise.all([
+    import("@tensorflow/tfjs-node-gpu/dist/nodejs_kernel_backend.js"),
+    import("@tensorflow/tfjs-node-gpu/dist/register_all_kernels.js"),
+  ]) as unknown as [{ default: BackendModule }, unknown];
+  return (binding) =>
+    new module.NodeJSKernelBackend(
+      binding,
+      binding.isUsingGpuDevice()
+        ? "@tensorflow/tfjs-node-gpu"
+        : "@tensorflow/tfjs-node",
+    );
+}
+
+const SYMBOLS = {
+  dup: { parameters: ["i32"], result: "i32" },
+  dup2: { parameters: ["i32", "i32"], result: "i32" },
+  close: { parameters: ["i32"], result: "i32" },
+  creat: { parameters: ["buffer", "u32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+const C_LIBRARIES: Partial<Record<typeof Deno.build.os, string>> = {
+  linux: "libc.so.6",
+  darwin: "libSystem.dylib",
+};
+
+const STANDARD_ERROR = 2;
+
+function openCLibrary(): Deno.DynamicLibrary<typeof SYMBOLS> | undefined {
+  const name = C_LIBRARIES[Deno.build.os];
+  try {
+    return name ? Deno.dlopen(name, SYMBOLS) : undefined;
+  } catch {
+    // Another C library: what is run is heard.
+    return undefined;
+  }
+}
+
+/**
+ * Runs something with the process's standard error sent nowhere. TensorFlow
+ * greets there from native code as it starts, whatever log level is set.
+ */
+function quietly<T>(run: () => T): T {
+  const library = openCLibrary();
+  if (!library) return run();
+  const { dup, dup2, close, creat } = library.symbols;
+  const saved = dup(STANDARD_ERROR);
+  const nowhere = creat(new TextEncoder().encode("/dev/null\0"), 0o666);
+  if (saved >= 0 && nowhere >= 0) dup2(nowhere, STANDARD_ERROR);
+  if (nowhere >= 0) close(nowhere);
+  try {
+    return run();
+  } finally {
+    if (saved >= 0) {
+      dup2(saved, STANDARD_ERROR);
+      close(saved);
+    }
+    library.close();
+  }
+}
+
+/** How the native backend is loaded. */
+export interface TensorFlowOptions extends LibraryRequest {
+  /**
+   * Threads that TensorFlow may use, in and between operations.
+   *
+   * @default what BELLMAN_TENSORFLOW_THREADS says, or else TensorFlow's choice
+   */
+  threads?: number;
+}
+
+/** The backend that was loaded. */
+export interface TensorFlowBackend {
+  /** Its name, as TensorFlow.js knows it. */
+  name: "tensorflow";
+  /** One line about it: version, device, and where the library lies. */
+  description: string;
+}
+
+const BACKEND_NAME = "tensorflow";
+
+let loading: Promise<TensorFlowBackend> | undefined;
+
+function threadsOf(options: TensorFlowOptions): number {
+  let text: string | undefined;
+  try {
+    text = Deno.env.get("BELLMAN_TENSORFLOW_THREADS");
+  } catch {
+    // No permission to read it: TensorFlow chooses.
+  }
+  const threads = options.threads ?? (text ? Number(text) : 0);
+  if (Number.isInteger(threads) && threads >= 0) return threads;
+  throw new RangeError(
+    `Cannot use ${options.threads ?? text} TensorFlow threads: ` +
+      "wanted a whole number from 0 on",
+  );
+}
+
+const LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL";
+
+const SILENT = "3";
+
+/** Who sets another log level wants to hear TensorFlow. */
+function wantsLogs(): boolean {
+  try {
+    return (Deno.env.get(LOG_LEVEL) ?? SILENT) !== SILENT;
+  } catch {
+    return false;
+  }
+}
+
+/** The library reads its environment when it is opened. */
+function setEnvironment(threads: number): void {
+  const wanted: Record<string, string> = { [LOG_LEVEL]: SILENT };
+  if (threads > 0) {
+    // The addon takes no other settings.
+    wanted.TF_NUM_INTRAOP_THREADS = `${threads}`;
+    wanted.TF_NUM_INTEROP_THREADS = `${threads}`;
+  }
+  try {
+    for (const [name, value] of Object.entries(wanted)) {
+      if (!Deno.env.has(name)) Deno.env.set(name, value);
+    }
+  } catch {
+    // No permission to set it: TensorFlow keeps its own settings.
+  }
+}
+
+function open(
+  { kind, path }: NativeLibrary,
+  threads: number,
+): TensorFlowBinding {
+  const start = () =>
+    kind === "addon" ? openAddon(path) : openBinding(path, threads);
+  if (wantsLogs()) return start();
+  setEnvironment(threads);
+  return quietly(start);
+}
+
+function describe(binding: TensorFlowBinding, library: NativeLibrary): string {
+  const device = binding.isUsingGpuDevice() ? "GPU" : "CPU";
+  return `TensorFlow ${binding.TF_Version} on ${device}, ${library.path}`;
+}
+
+async function load(options: TensorFlowOptions): Promise<TensorFlowBackend> {
+  const threads = threadsOf(options);
+  const library = findNativeLibrary(options);
+  if (!library) {
+    throw new Error(
+      "no TensorFlow library was found: run `deno task install-tensorflow` " +
+        "or set BELLMAN_LIBTENSORFLOW to its file",
+    );
+  }
+  const binding = open(library, threads);
+  const create = await loadKernels();
+  if (!tf.findBackend(BACKEND_NAME)) {
+    tf.registerBackend(BACKEND_NAME, () => create(binding), 3);
+  }
+  return { name: BACKEND_NAME, description: describe(binding, library) };
+}
+
+/**
+ * Loads the native TensorFlow backend and registers it as `tensorflow`;
+ * `tf.setBackend("tensorflow")` then makes it the current one. It runs
+ * tfjs-node's kernels, over its addon where that is installed and otherwise
+ * over any library with TensorFlow's C interface. The first call decides: later
+ * ones give the same backend. A failed call can be repeated.
+ *
+ * Needs the permissions `--allow-ffi` and `--allow-read`, and `--allow-env` for
+ * its settings.
+ *
+ * @throws {Error} If there is no library or it cannot be used, in one line.
+ * @throws {RangeError} If the number of threads is none.
+ */
+export function loadTensorFlowBackend(
+  options: TensorFlowOptions = {},
+): Promise<TensorFlowBackend> {
+  loading ??= load(options).catch((error) => {
+    loading = undefined;
+    throw error;
+  });
+  return loading;
+}

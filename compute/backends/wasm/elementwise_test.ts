@@ -1,0 +1,110 @@
+import { assert, assertEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { selectBackend } from "../select_backend.ts";
+import { assertBackendsAgree } from "../../testdata/backends_agree.ts";
+import fc from "fast-check";
+
+Deno.test("every number but 0 is true", async () => {
+  await selectBackend("wasm");
+  for (const dtype of ["float32", "int32"] as const) {
+    const truth = tf.cast(tf.tensor1d([0, 1, -3, 256, 512], dtype), "bool");
+    assertEquals(truth.dtype, "bool");
+    assertEquals([...truth.dataSync()], [0, 1, 1, 1, 1]);
+  }
+  const small = tf.cast(tf.tensor1d([0.25, NaN]), "bool");
+  assertEquals([...small.dataSync()], [1, 1]);
+});
+
+Deno.test("other casts are the stock ones: towards zero", async () => {
+  await selectBackend("wasm");
+  const whole = tf.cast(tf.tensor1d([-1.75, 0.5, 2.9]), "int32");
+  assertEquals([...whole.dataSync()], [-1, 0, 2]);
+  assertEquals([...tf.cast(whole, "float32").dataSync()], [-1, 0, 2]);
+});
+
+Deno.test("numbers are clipped as on cpu, with the gradient", () =>
+  assertBackendsAgree({
+    shapes: [[4, 5]],
+    op: (x) => tf.clipByValue(x, -0.5, 0.6),
+  }));
+
+Deno.test("NaN stays NaN, infinities become the bounds", async () => {
+  await selectBackend("wasm");
+  const x = tf.tensor1d([NaN, -Infinity, Infinity, -0.5, 0.25]);
+  assertEquals([...tf.clipByValue(x, -1, 1).dataSync()], [
+    NaN,
+    -1,
+    1,
+    -0.5,
+    0.25,
+  ]);
+});
+
+Deno.test("whole numbers are clipped, too", async () => {
+  await selectBackend("wasm");
+  const clipped = tf.clipByValue(tf.tensor1d([-3, 0, 7], "int32"), -1, 2);
+  assertEquals(clipped.dtype, "int32");
+  assertEquals([...clipped.dataSync()], [-1, 0, 2]);
+});
+
+Deno.test("log1p is exact to float32, relative to its size", async () => {
+  await selectBackend("wasm");
+  const number = fc.float({ min: Math.fround(-0.99), max: 1e6, noNaN: true });
+  fc.assert(fc.property(fc.array(number, { minLength: 1 }), (values) => {
+    const actual = tf.tidy(() => tf.log1p(tf.tensor1d(values)).dataSync());
+    values.forEach((value, i) =>
+      assertEquals(actual[i], Math.fround(Math.log1p(value)))
+    );
+  }));
+});
+
+Deno.test("outside of its domain it is what the logarithm is", async () => {
+  await selectBackend("wasm");
+  const values = tf.log1p(tf.tensor1d([-1, -2, NaN])).dataSync();
+  assertEquals(values[0], -Infinity);
+  assert(Number.isNaN(values[1]) && Number.isNaN(values[2]));
+});
+
+for (const dtype of ["float32", "int32"] as const) {
+  Deno.test(`one-hot rows of ${dtype} hold the right numbers`, async () => {
+    await selectBackend("wasm");
+    const index = tf.tensor1d([2, 0], "int32");
+    const rows = tf.oneHot(index, 3, 1, 0, dtype);
+    assertEquals(rows.dtype, dtype);
+    assertEquals([...rows.dataSync()], [0, 0, 1, 1, 0, 0]);
+    assertEquals([...tf.mul(rows, 2).dataSync()], [0, 0, 2, 2, 0, 0]);
+  });
+}
+
+async function onWasm(values: number[]): Promise<Float32Array> {
+  await selectBackend("wasm");
+  return tf.tidy(() => tf.tanh(tf.tensor1d(values)).dataSync() as Float32Array);
+}
+
+Deno.test("tanh is exact to float32, relative to its size", async () => {
+  const number = fc.float({ min: -20, max: 20, noNaN: true });
+  await fc.assert(
+    fc.asyncProperty(fc.array(number, { minLength: 1 }), async (values) => {
+      (await onWasm(values)).forEach((it, i) => {
+        const exact = Math.tanh(values[i]);
+        assert(Math.abs(it - exact) <= 1e-6 * Math.abs(exact), `${values[i]}`);
+      });
+    }),
+  );
+});
+
+Deno.test("it is odd, saturates, and passes NaN on", async () => {
+  const values = await onWasm([0, 1e-20, 0.25, -0.25, 100, -100, NaN]);
+  assertEquals(values[0], 0);
+  assertEquals(values[1], Math.fround(1e-20));
+  assertEquals(values[2], -values[3]);
+  assertEquals([values[4], values[5]], [1, -1]);
+  assert(Number.isNaN(values[6]));
+});
+
+Deno.test("it leaves no memory behind", async () => {
+  await onWasm([1]);
+  const before = tf.engine().backend.numDataIds();
+  for (let i = 0; i < 20; i++) await onWasm([1, 2, 3]);
+  assertEquals(tf.engine().backend.numDataIds(), before);
+});

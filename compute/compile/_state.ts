@@ -1,0 +1,206 @@
+import type { StateRun } from "../graph/passes/pack_state.ts";
+import {
+  sameShape,
+  sizeOf,
+  type TensorData,
+  type TensorType,
+  typeName,
+} from "../graph/graph.ts";
+import type { Unit } from "../loops/in_place.ts";
+import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
+import { leavesOf, type Tree } from "../tracing/tree.ts";
+import { allocate } from "./_program.ts";
+
+/** A tensor of a state. */
+export interface StateLeaf {
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly leaf: TensorType;
+}
+
+/** The tensors of a state, by the names that they have in a graph. */
+export function stateLeaves(state: unknown): StateLeaf[] {
+  return leavesOf(state, isTensor).map(({ name, path, leaf }) => ({
+    name: `state.${name}`,
+    path,
+    leaf: { shape: leaf.shape, dtype: leaf.dtype as TensorType["dtype"] },
+  }));
+}
+
+/** What of a state lies in one array: a run, or a tensor by itself. */
+export function unitsOf(
+  leaves: readonly StateLeaf[],
+  runs: readonly StateRun[],
+): (Unit & { size: number })[] {
+  const floats = new Map(
+    leaves.filter(({ leaf }) => leaf.dtype === "float32")
+      .map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
+  );
+  const units = runs.map(({ name, members }) => ({
+    name,
+    members,
+    size: members.reduce((sum, member) => sum + floats.get(member)!, 0),
+  }));
+  for (const { members } of runs) {
+    for (const member of members) floats.delete(member);
+  }
+  const alone = [...floats].map(([name, size]) => ({
+    name,
+    members: [name],
+    size,
+  }));
+  return [...units, ...alone];
+}
+
+/**
+ * Where a state lies: an array for each unit, the tensors of a run one after
+ * the other. There are two such places, that are read and written in turns;
+ * units that are written in place are the same in both.
+ */
+export class StateMemory {
+  /** The array of each tensor and of each run, by name. */
+  readonly arrays: ReadonlyMap<string, TensorData>;
+
+  constructor(
+    leaves: readonly StateLeaf[],
+    { units, arrayOf }: {
+      units: readonly (Unit & { size: number })[];
+      /** The array of a unit, of its size and all 0. */
+      arrayOf: (unit: Unit & { size: number }) => Float32Array;
+    },
+  ) {
+    const arrays = new Map<string, TensorData>();
+    const sizes = new Map(
+      leaves.map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
+    );
+    for (const unit of units) {
+      const whole = arrayOf(unit);
+      arrays.set(unit.name, whole);
+      let offset = 0;
+      for (const member of unit.members) {
+        const size = sizes.get(member)!;
+        arrays.set(member, whole.subarray(offset, offset += size));
+      }
+    }
+    for (const { name, leaf: { shape, dtype } } of leaves) {
+      if (dtype === "float32") continue;
+      arrays.set(name, allocate({ size: sizeOf(shape), dtype }));
+    }
+    this.arrays = arrays;
+  }
+}
+
+/** A tensor of a state as it is saved. */
+export interface SavedState {
+  readonly data: TensorData;
+  readonly shape: number[];
+}
+
+/**
+ * Throws unless the new state has the tensors of the old one.
+ *
+ * @param made What was returned, by name.
+ * @param leaves The old state.
+ * @param action What cannot be done otherwise.
+ */
+export function checkNewState(
+  made: ReadonlyMap<string, TensorType>,
+  leaves: readonly StateLeaf[],
+  action: string,
+): void {
+  for (const { name: path, leaf } of leaves) {
+    const value = made.get(path);
+    if (value === undefined) {
+      throw new TypeError(
+        `Cannot ${action}: it returns no '${path}', which its state has`,
+      );
+    }
+    const same = sameShape(value.shape, leaf.shape) &&
+      value.dtype === leaf.dtype;
+    if (same) continue;
+    throw new TypeError(
+      `Cannot ${action}: it returns '${path}' as ${
+        typeName(value)
+      }, its state has ${typeName(leaf)}`,
+    );
+  }
+  const known = new Set(leaves.map(({ name }) => name));
+  for (const path of made.keys()) {
+    if (!path.startsWith("state.") || known.has(path)) continue;
+    throw new TypeError(
+      `Cannot ${action}: it returns '${path}', which its state does not have`,
+    );
+  }
+}
+
+/**
+ * The arrays of a saved state in the order of the leaves.
+ *
+ * @throws {TypeError} If an array is of another type.
+ * @throws {RangeError} If a tensor is missing, unknown or of another shape.
+ */
+export function checkSaved(
+  state: unknown,
+  leaves: readonly StateLeaf[],
+): TensorData[] {
+  const saved = new Map(
+    leavesOf(state, isSaved).map(({ name, leaf }) => [`state.${name}`, leaf]),
+  );
+  const arrays = leaves.map(({ name, leaf }) => {
+    const it = saved.get(name);
+    saved.delete(name);
+    if (it === undefined) {
+      throw new RangeError(`Cannot write a state without '${name}'`);
+    }
+    checkTensor(it, { name, leaf });
+    return it.data;
+  });
+  const [unknown] = saved.keys();
+  if (unknown === undefined) return arrays;
+  throw new RangeError(
+    `Cannot write '${unknown}': the state has no such tensor`,
+  );
+}
+
+function isSaved(node: unknown): node is SavedState {
+  return ArrayBuffer.isView((node as Partial<SavedState> | null)?.data);
+}
+
+function checkTensor(
+  { data, shape }: SavedState,
+  { name, leaf }: Pick<StateLeaf, "name" | "leaf">,
+): void {
+  const { constructor } = allocate({ size: 0, dtype: leaf.dtype });
+  if (data.constructor !== constructor) {
+    throw new TypeError(
+      `Cannot write '${name}' from a ${data.constructor.name}: expected ${
+        typeName(leaf)
+      } in a ${constructor.name}`,
+    );
+  }
+  if (data.length === sizeOf(leaf.shape) && sameShape(shape, leaf.shape)) {
+    return;
+  }
+  throw new RangeError(
+    `Cannot write '${name}' from ${data.length} numbers of shape [${shape}]: expected ${
+      typeName(leaf)
+    }`,
+  );
+}
+
+/** A function from a state and inputs to the next state and results. */
+export type StepFunction = (
+  state: unknown,
+  inputs: unknown,
+) => { state: unknown };
+
+/** Traces a step: its inputs are named `inputs.x`, its state `state.y`. */
+export function traceStep(
+  fn: StepFunction,
+  types: { inputs: Tree<TensorType>; state: unknown },
+): Traced {
+  return traceFunction((all) => {
+    const { state, inputs } = all as Record<string, unknown>;
+    return fn(state ?? {}, inputs ?? {});
+  }, types);
+}

@@ -1,0 +1,99 @@
+import { closest } from "fastest-levenshtein";
+import { wouldAskForFfi } from "../backends/permissions.ts";
+import { requireRuntime } from "../runtime/session.ts";
+import type { Engine } from "./options.ts";
+import { RUNTIME_VERSION } from "../runtime/api.ts";
+
+const ENGINES = ["auto", "onnx", "eager"];
+
+/** Reasons that were given already: one line each is enough. */
+const told = new Set<string>();
+
+/**
+ * The engine that is there.
+ *
+ * @throws {RangeError} If there is no engine of that name.
+ * @throws {Error} If ONNX Runtime was asked for and cannot be used.
+ */
+export function resolveEngine(
+  engine: Engine,
+  onNotice: (line: string) => void,
+): "onnx" | "eager" {
+  if (!ENGINES.includes(engine)) {
+    throw new RangeError(
+      `Unknown engine '${engine}': did you mean '${closest(engine, ENGINES)}'?`,
+    );
+  }
+  if (engine === "eager") return "eager";
+  const reason = whyNot(engine);
+  if (reason === undefined) return "onnx";
+  if (engine === "onnx") {
+    throw new Error(`Cannot use the engine 'onnx': ${reason}`);
+  }
+  if (!told.has(reason)) {
+    told.add(reason);
+    onNotice(`Not compiled, slower: ${reason}`);
+  }
+  return "eager";
+}
+
+/** Why ONNX Runtime cannot be used, in one line. */
+function whyNot(engine: Engine): string | undefined {
+  if (engine === "auto" && wouldAskForFfi()) {
+    return "ONNX Runtime needs --allow-ffi";
+  }
+  try {
+    requireRuntime();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) {
+      return "ONNX Runtime needs --allow-ffi";
+    }
+    return `ONNX Runtime cannot be loaded: ${
+      (error as Error).message.split("\n")[0]
+    }`;
+  }
+}
+
+/** Which engine was taken. */
+export interface EngineInfo {
+  /** Its name. */
+  readonly name: "onnx" | "eager";
+  /** One line about it: what runs compiled functions. */
+  readonly description: string;
+}
+
+/**
+ * Finds out what compiled functions will be run by, before any is compiled.
+ *
+ * @param engine What is wanted.
+ * @param options Where the line goes that says why `auto` is not ONNX Runtime;
+ * to `console.warn` if nothing is said. Each reason is told once.
+ * @returns What there is.
+ * @throws {RangeError} If there is no engine of that name, with the nearest.
+ * @throws {Error} If `onnx` is asked for and cannot be used, in one line.
+ *
+ * @example
+ * ```ts
+ * import { selectEngine } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const lines: string[] = [];
+ * const { name } = selectEngine("auto", { onNotice: (line) => lines.push(line) });
+ * assertEquals(lines.length, name === "onnx" ? 0 : 1);
+ * ```
+ */
+export function selectEngine(
+  engine: Engine = "auto",
+  options: { readonly onNotice?: (line: string) => void } = {},
+): EngineInfo {
+  // deno-lint-ignore no-console -- where notices go unless told otherwise
+  const { onNotice = (line: string) => console.warn(line) } = options;
+  const name = resolveEngine(engine, onNotice);
+  return {
+    name,
+    description: name === "onnx"
+      ? `compiled, by ONNX Runtime ${RUNTIME_VERSION}`
+      : "eager, by TensorFlow.js",
+  };
+}

@@ -1,0 +1,123 @@
+import { type Graph, type Node, sameShape, type Value } from "../graph.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
+
+/** Joins a product of matrices and the bias added to it. */
+export function fuseBias(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) =>
+    withBias(node, rewriter, {
+      from: "BatchMatMul",
+      to: "Gemm",
+      fits: (product) =>
+        product.inputs.every(({ shape, dtype }) =>
+          shape.length === 2 && dtype === "float32"
+        ),
+    }));
+}
+
+/** Joins a convolution, the bias added to it, and `Relu`. */
+export function fuseConvolution(graph: Graph): Graph {
+  return rewrite(
+    graph,
+    (node, rewriter) =>
+      node.op === "Relu"
+        ? convolutionWithRelu(node, rewriter)
+        : withBias(node, rewriter, {
+          from: "Conv2D",
+          to: "BiasedConv2D",
+          fits: ({ outputs: [made] }) => made.dtype === "float32",
+        }),
+  );
+}
+
+/** Joins an operation and one number added to each column or channel. */
+function withBias(
+  node: Node,
+  rewriter: Rewriter,
+  { from, to, fits }: {
+    from: string;
+    to: string;
+    fits: (producer: Node) => boolean;
+  },
+): Value | undefined {
+  if (node.op !== "Add") return undefined;
+  for (const side of [0, 1] as const) {
+    const made = node.inputs[side];
+    const bias = node.inputs[1 - side];
+    const producer = rewriter.producerOf(made, from);
+    if (producer === undefined || !rewriter.isUsedOnce(made)) continue;
+    if (!fits(producer) || bias.shape.length !== 1) continue;
+    if (bias.shape[0] !== made.shape.at(-1)) continue;
+    const { attributes, inputs } = producer;
+    return rewriter.add(to, [...inputs, bias], { attributes, from: producer });
+  }
+  return undefined;
+}
+
+function convolutionWithRelu(
+  { inputs: [made] }: Node,
+  rewriter: Rewriter,
+): Value | undefined {
+  const from = rewriter.producerOf(made, "BiasedConv2D");
+  if (from === undefined || !rewriter.isUsedOnce(made)) return undefined;
+  const attributes = { ...from.attributes, relu: true };
+  return rewriter.add("BiasedConv2D", from.inputs, { attributes, from });
+}
+
+/**
+ * Replaces the six operations that TensorFlow.js computes a logarithm of softmax
+ * with: `s - log(sum(exp(s)))` where `s = x - max(x)`, over the last axis.
+ */
+export function recognizeLogSoftmax(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    if (node.op !== "Sub") return undefined;
+    const x = logSoftmaxOf(node, rewriter);
+    return x && rewriter.add("LogSoftmax", [x], { from: node });
+  });
+}
+
+function logSoftmaxOf(node: Node, rewriter: Rewriter): Value | undefined {
+  const [shifted, normalizer] = node.inputs;
+  const log = rewriter.producerOf(normalizer, "Log");
+  const sum = log && rewriter.producerOf(log.inputs[0], "Sum");
+  const exp = sum && rewriter.producerOf(sum.inputs[0], "Exp");
+  const sub = rewriter.producerOf(shifted, "Sub");
+  if (sub === undefined || exp?.inputs[0] !== shifted) return undefined;
+  const max = rewriter.producerOf(sub.inputs[1], "Max");
+  if (max === undefined || max.inputs[0] !== sub.inputs[0]) return undefined;
+  return overLast(sum!) && overLast(max) ? sub.inputs[0] : undefined;
+}
+
+/** True where a reduction is over the last axis, which it keeps. */
+function overLast({ inputs: [x], attributes }: Node): boolean {
+  const { axis, reductionIndices, keepDims } = attributes;
+  const given = [axis ?? reductionIndices].flat();
+  const last = x.shape.length - 1;
+  return keepDims === true && given.length === 1 &&
+    (given[0] === last || given[0] === -1);
+}
+
+/**
+ * Replaces the gradient of `Relu`, which TensorFlow.js computes by a step:
+ * `dy step(x)`. The one operation looks at the output, so that nothing but
+ * `Relu` needs the input; where that is NaN, so is the gradient.
+ */
+export function recognizeReluGradient(graph: Graph): Graph {
+  const activated = new Map<Value, Value>();
+  return rewrite(graph, (node, rewriter) => {
+    if (node.op === "Relu") {
+      const [y] = node.outputs;
+      activated.set(node.inputs[0], y).set(y, y);
+    }
+    if (node.op !== "Multiply") return undefined;
+    for (const side of [0, 1] as const) {
+      const step = rewriter.producerOf(node.inputs[side], "Step");
+      const dy = node.inputs[1 - side];
+      const y = step && activated.get(step.inputs[0]);
+      if (y === undefined || (step!.attributes.alpha ?? 0) !== 0) continue;
+      if (dy.dtype !== "float32" || y.dtype !== "float32") continue;
+      if (!sameShape(dy.shape, y.shape)) continue;
+      return rewriter.add("ReluGrad", [dy, y], { from: node });
+    }
+    return undefined;
+  });
+}

@@ -1,0 +1,288 @@
+import type { ModelBuilder } from "../../onnx/model_builder.ts";
+import type { OnnxNode } from "../../onnx/protobuf.ts";
+import {
+  fillsBlocks,
+  fromBlocked,
+  knownBlocked,
+  NCHWC,
+  rearrange,
+  reshape,
+  toBlocked,
+} from "./layout.ts";
+import { type ConvInfo, outputPadding, padsOf } from "../windows.ts";
+import type { Lowering } from "../kernel.ts";
+
+/**
+ * The gradient of a convolution's filter in the blocked layout, or nothing
+ * where sizes do not fit.
+ *
+ * It is a convolution of images whose channels are the batch and whose columns
+ * are the columns and channels of the real images, with the gradient of the
+ * output as its filter. What it gives has the filter's own layout: rows,
+ * columns, channels.
+ */
+export function blockedFilterGradient(
+  { model, inputs: [x, dy], node }: Lowering,
+  info: ConvInfo,
+): string | undefined {
+  if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
+  const { batchSize, inChannels, outChannels } = info;
+  const fits = [batchSize, outChannels].every((it) => fillsBlocks(model, it));
+  if (!fits || dilates(info)) return undefined;
+  const batches = batchesOf(model, x, info);
+  const channels = inChannels / batches.count;
+  const [top, left, bottom, right] = padsOf(info);
+  const made = model.op(`${NCHWC}.Conv`, [
+    batches.images,
+    gradientsOf(model, dy, info),
+  ], {
+    dilations: [info.strideHeight, info.strideWidth * channels],
+    pads: [top, left * channels, bottom, right * channels],
+  });
+  const rows = fromBlocked(model, made, outChannels);
+  return joinFilters(model, rows, { info, count: batches.count });
+}
+
+const dilates = (it: ConvInfo) =>
+  it.dilationHeight !== 1 || it.dilationWidth !== 1;
+
+/** Images whose channels are the batch, in blocks. */
+interface Batches {
+  readonly images: string;
+  /** How many there are, each of an equal part of the real channels. */
+  readonly count: number;
+}
+
+/**
+ * The batch as channels: of one image, or of one for each block of channels
+ * where these are known.
+ */
+function batchesOf(model: ModelBuilder, x: string, info: ConvInfo): Batches {
+  const { batchSize, inHeight, inWidth, inChannels } = info;
+  const blocked = knownBlocked(model, x);
+  const count = blocked === undefined ? 1 : inChannels / model.blockSize;
+  const width = inWidth * inChannels / count;
+  const to = [count, batchSize, inHeight, width];
+  const cast = model.nodes.findLast(({ outputs }) => outputs[0] === x);
+  if (cast?.op === "Cast") {
+    return { images: batchOfCast(model, cast, to), count };
+  }
+  const split = [batchSize, count, inHeight * width];
+  const apart = count === 1
+    ? reshape(model, blocked ?? x, to)
+    : rearrange(model, blocked!, { split, perm: [1, 0, 2], to });
+  return { images: model.op(`${NCHWC}.ReorderInput`, [apart]), count };
+}
+
+/** Bytes are moved four times as fast as the numbers that they become. */
+function batchOfCast(
+  model: ModelBuilder,
+  { inputs: [x], attributes }: OnnxNode,
+  to: readonly number[],
+): string {
+  const block = model.blockSize;
+  const [, batchSize, height, width] = to;
+  const split = [batchSize / block, block, height * width];
+  const made = rearrange(model, x, { split, perm: [0, 2, 1], to });
+  return model.op("Cast", [made], attributes);
+}
+
+/** Gradients of the output as a filter with the batch as its inputs. */
+function gradientsOf(model: ModelBuilder, dy: string, info: ConvInfo): string {
+  const block = model.blockSize;
+  const { batchSize, outChannels, outHeight, outWidth } = info;
+  const places = outHeight * outWidth;
+  const [batches, outs] = [batchSize / block, outChannels / block];
+  const to = [outChannels, batchSize, outHeight, outWidth];
+  const blocked = knownBlocked(model, dy);
+  if (blocked === undefined) {
+    const split = [batches, block, places, outs, block];
+    return rearrange(model, dy, { split, perm: [3, 0, 2, 1, 4], to });
+  }
+  const split = [batches, block, outs, places, block];
+  return rearrange(model, blocked, { split, perm: [2, 0, 3, 1, 4], to });
+}
+
+/** Parts `[count, rows, columns and channels, out]` as one filter. */
+function joinFilters(
+  model: ModelBuilder,
+  made: string,
+  { info, count }: { info: ConvInfo; count: number },
+): string {
+  const { filterHeight, filterWidth, inChannels, outChannels } = info;
+  const channels = inChannels / count;
+  const to = [filterHeight, filterWidth, inChannels, outChannels];
+  const ends = [filterHeight, filterWidth * channels];
+  const whole = cutFilter(model, made, { info, ends });
+  if (count === 1) return reshape(model, whole, to);
+  const places = filterHeight * filterWidth;
+  const split = [count, places, channels * outChannels];
+  return rearrange(model, whole, { split, perm: [1, 0, 2], to });
+}
+
+/** Steps that do not come out even leave places beyond the filter. */
+function cutFilter(
+  model: ModelBuilder,
+  made: string,
+  { info, ends }: { info: ConvInfo; ends: readonly number[] },
+): string {
+  if (outputPadding(info).every((extra) => extra === 0)) return made;
+  const cut = [[0, 0], ends, [1, 2]];
+  return model.op("Slice", [made, ...cut.map((it) => model.ints(it))]);
+}
+
+/** One axis of the gradient of the images. */
+interface Axis {
+  readonly step: number;
+  /** Places of the filter that one output of a step sees. */
+  readonly taps: number;
+  /** Steps that are computed. */
+  readonly steps: number;
+  /** Padding at the start and at the end. */
+  readonly pads: readonly [number, number];
+  /** Places before the image that the first step computes. */
+  readonly before: number;
+  readonly length: number;
+}
+
+/**
+ * The gradient of a convolution's images in the blocked layout, or nothing
+ * where sizes do not fit.
+ *
+ * It is a convolution of the output's gradient with the turned filter. Of steps
+ * that divide the filter, each place within a step is computed as a channel of
+ * its own, and all are then laid side by side.
+ */
+export function blockedInputGradient(
+  { model, inputs: [dy, filter], node }: Lowering,
+  info: ConvInfo,
+): string | undefined {
+  if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
+  const { inChannels, outChannels } = info;
+  const fits = [inChannels, outChannels].every((it) => fillsBlocks(model, it));
+  if (!fits || dilates(info)) return undefined;
+  const [rows, columns] = axesOf(info);
+  if (rows === undefined || columns === undefined) return undefined;
+  const axes = { rows, columns };
+  const made = model.op(`${NCHWC}.Conv`, [
+    toBlocked(model, dy),
+    turnedFilter(model, filter, { info, ...axes }),
+  ], {
+    pads: [rows.pads[0], columns.pads[0], rows.pads[1], columns.pads[1]],
+  });
+  const beside = sideBySide(model, made, { info, ...axes });
+  return fromBlocked(model, beside, inChannels);
+}
+
+function axesOf(info: ConvInfo): (Axis | undefined)[] {
+  const { padInfo: { top, left }, outHeight, outWidth } = info;
+  const { strideHeight, filterHeight, strideWidth, filterWidth } = info;
+  return [
+    axisOf(strideHeight, filterHeight, [top, outHeight, info.inHeight]),
+    axisOf(strideWidth, filterWidth, [left, outWidth, info.inWidth]),
+  ];
+}
+
+function axisOf(
+  step: number,
+  filter: number,
+  [pad, out, length]: readonly [number, number, number],
+): Axis | undefined {
+  if (filter % step !== 0) return undefined;
+  const taps = filter / step;
+  const first = Math.floor(pad / step);
+  const steps = Math.ceil((pad + length) / step) - first;
+  const start = taps - 1 - first;
+  const end = steps - out - start + taps - 1;
+  // A window in the padding alone is none that ONNX Runtime is asked for.
+  if ([start, end].some((it) => it < 0 || it >= taps)) return undefined;
+  const before = pad - first * step;
+  return { step, taps, steps, pads: [start, end], before, length };
+}
+
+interface Axes {
+  readonly info: ConvInfo;
+  readonly rows: Axis;
+  readonly columns: Axis;
+}
+
+/**
+ * Filters `[height, width, in, out]` that take outputs and make inputs, turned
+ * around: for each place within a step, a filter of its own.
+ */
+function turnedFilter(
+  model: ModelBuilder,
+  filter: string,
+  { info, rows, columns }: Axes,
+): string {
+  const block = model.blockSize;
+  const { filterHeight, filterWidth, inChannels, outChannels } = info;
+  const places = filterHeight * filterWidth;
+  const shape = [places, inChannels, outChannels];
+  const swapped = rearrange(model, filter, {
+    split: shape,
+    perm: [0, 2, 1],
+    to: [places, outChannels, inChannels],
+  });
+  const order = model.ints(turnedPlaces(rows, columns));
+  const turned = model.op("Gather", [swapped, order], { axis: 0 });
+  const phases = rows.step * columns.step;
+  const taps = rows.taps * columns.taps;
+  const [ins, outs] = [inChannels / block, outChannels / block];
+  return rearrange(model, turned, {
+    split: [phases, taps, outs, block, ins, block],
+    perm: [0, 4, 2, 1, 3, 5],
+    to: [phases * inChannels, outChannels, rows.taps, columns.taps],
+  });
+}
+
+/** Places of a filter by the place within a step, last steps first. */
+function turnedPlaces(rows: Axis, columns: Axis): number[] {
+  const width = columns.taps * columns.step;
+  const placesOf = ({ step, taps }: Axis) =>
+    range(step).map((phase) =>
+      range(taps).reverse().map((tap) => tap * step + phase)
+    );
+  return placesOf(rows).flatMap((inRows) =>
+    placesOf(columns).flatMap((inColumns) =>
+      inRows.flatMap((row) => inColumns.map((column) => row * width + column))
+    )
+  );
+}
+
+const range = (length: number) => Array.from({ length }, (_, i) => i);
+
+/** Blocked images whose channels were computed for each place of a step. */
+function sideBySide(
+  model: ModelBuilder,
+  made: string,
+  { info: { batchSize, inChannels, inHeight, inWidth }, rows, columns }: Axes,
+): string {
+  if (rows.step === 1 && columns.step === 1) return made;
+  const block = model.blockSize;
+  const blocks = inChannels / block;
+  const height = rows.steps * rows.step;
+  const width = columns.steps * columns.step;
+  const beside = rearrange(model, made, {
+    split: [
+      batchSize,
+      rows.step,
+      columns.step,
+      blocks,
+      rows.steps,
+      columns.steps,
+      block,
+    ],
+    perm: [0, 3, 4, 1, 5, 2, 6],
+    to: [batchSize * blocks, height, width, block],
+  });
+  const starts = [rows.before, columns.before];
+  const ends = [rows.before + rows.length, columns.before + columns.length];
+  const isWhole = height === inHeight && width === inWidth;
+  const cut = [starts, ends, [1, 2]].map((it) => model.ints(it));
+  return reshape(
+    model,
+    isWhole ? beside : model.op("Slice", [beside, ...cut]),
+    [batchSize, inChannels, inHeight, inWidth],
+  );
+}

@@ -1,0 +1,57 @@
+import { optimize } from "../graph/optimize.ts";
+import {
+  type TensorsOf,
+  traceFunction,
+  type TypeTree,
+} from "../tracing/trace.ts";
+import { lowerGraph } from "./lower.ts";
+import { encodeModel } from "../onnx/protobuf.ts";
+
+/** What {@linkcode exportOnnx} needs to know. */
+export interface ExportOnnxOptions<Types> {
+  /** Shape and type of each input, in nested records. */
+  readonly inputs: Types;
+  /**
+   * Text by key that the file holds for its readers.
+   *
+   * @default {}
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes a pure function of tensors as an ONNX file, of standard operators
+ * alone: any runtime reads it. Tensors from outside of the function, such as
+ * trained parameters, are numbers in the file. Inputs and outputs are named by
+ * their keys, joined by dots.
+ *
+ * @param fn A function as {@linkcode trace} takes it.
+ * @param options Declarations of the inputs, and metadata.
+ * @returns The bytes of the file.
+ * @throws {TypeError} If the function cannot be traced.
+ *
+ * @example
+ * ```ts
+ * import { exportOnnx } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const kernel = tf.tensor2d([[1, 2], [3, 4]]);
+ * const file = exportOnnx(({ x }) => ({ y: tf.matMul(x, kernel) }), {
+ *   inputs: { x: { shape: [1, 2], dtype: "float32" } },
+ * });
+ * assert(new TextDecoder("latin1").decode(file).includes("Gemm"));
+ * ```
+ */
+export function exportOnnx<const Types extends TypeTree>(
+  fn: (inputs: TensorsOf<Types>) => unknown,
+  options: ExportOnnxOptions<Types>,
+): Uint8Array<ArrayBuffer> {
+  const { graph } = traceFunction(
+    fn as (inputs: unknown) => unknown,
+    options.inputs,
+  );
+  const { metadata } = options;
+  return encodeModel({ ...lowerGraph(optimize(graph)), metadata });
+}

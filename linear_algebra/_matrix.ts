@@ -1,0 +1,184 @@
+import type { MatrixBlock } from "./_kernels.ts";
+
+/**
+ * Numbers of a matrix, row-major, in double or single precision; a result is
+ * of the kind that was given.
+ */
+export type MatrixArray = Float64Array | Float32Array;
+
+/** Settings of a function of a square matrix. */
+export interface MatrixOptions {
+  /**
+   * Rows of the matrix; of a Cholesky factor, where one is given.
+   *
+   * @default the square root of the array's length
+   */
+  size?: number;
+}
+
+/** Mirrored entries differ by at most this much of the largest entry. */
+const SYMMETRY_TOLERANCE = 1e-5;
+/** Side of the square tiles that keep both triangles in the cache. */
+const TILE = 32;
+
+function isMatrixArray(value: unknown): value is MatrixArray {
+  return value instanceof Float64Array || value instanceof Float32Array;
+}
+
+/** Throws where a value is not an array of the accepted kinds. */
+export function assertMatrixArray(
+  value: unknown,
+  { action, name }: { action: string; name: string },
+): asserts value is MatrixArray {
+  if (isMatrixArray(value)) return;
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  throw new TypeError(
+    `Cannot ${action}: expected ${name} to be a Float64Array or Float32Array, got ${kind}`,
+  );
+}
+
+/** The size of a square matrix, from the option or the array's length. */
+export function squareSize(
+  matrix: MatrixArray,
+  { action, size }: { action: string; size?: number },
+): number {
+  assertMatrixArray(matrix, { action, name: "the matrix" });
+  const { length } = matrix;
+  if (size === undefined) {
+    const root = Math.round(Math.sqrt(length));
+    if (root > 0 && root * root === length) return root;
+    throw new RangeError(
+      `Cannot ${action} of ${length} numbers: expected the square of a size above 0`,
+    );
+  }
+  if (!Number.isInteger(size) || size < 1) {
+    throw new RangeError(
+      `Cannot ${action} of size ${size}: expected a whole number above 0`,
+    );
+  }
+  if (length === size * size) return size;
+  throw new RangeError(
+    `Cannot ${action} of size ${size} from ${length} numbers: expected ${
+      size * size
+    }`,
+  );
+}
+
+/** The largest magnitude; a RangeError where a number is not finite. */
+export function largestMagnitude(
+  numbers: MatrixArray,
+  { action, columns }: { action: string; columns: number },
+): number {
+  let largest = 0, spoilt = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    const magnitude = Math.abs(numbers[i]);
+    if (magnitude > largest) largest = magnitude;
+    // Stays 0 unless a number is NaN or infinite.
+    spoilt += magnitude * 0;
+  }
+  if (spoilt === 0) return largest;
+  const at = numbers.findIndex((it) => !Number.isFinite(it));
+  throw new RangeError(
+    `Cannot ${action} with ${numbers[at]} in row ${
+      Math.floor(at / columns)
+    }, column ${at % columns}: expected finite numbers`,
+  );
+}
+
+/**
+ * Writes the mean of a matrix and its transpose, times `scale`, to the upper
+ * triangle of a block; a RangeError where the two clearly differ.
+ */
+export function copySymmetric(
+  matrix: MatrixArray,
+  target: MatrixBlock,
+  options: { action: string; size: number; largest: number; scale?: number },
+): void {
+  const { action, size, largest, scale = 1 } = options;
+  const { numbers, stride } = target;
+  const tolerance = SYMMETRY_TOLERANCE * largest;
+  const half = scale / 2;
+  for (let i0 = 0; i0 < size; i0 += TILE) {
+    const iEnd = Math.min(size, i0 + TILE);
+    for (let j0 = i0; j0 < size; j0 += TILE) {
+      const jEnd = Math.min(size, j0 + TILE);
+      for (let i = i0; i < iEnd; i++) {
+        for (let j = Math.max(i, j0); j < jEnd; j++) {
+          const upper = matrix[i * size + j], lower = matrix[j * size + i];
+          // Halves first, as the sum or difference of large numbers overflows.
+          const gap = Math.abs(upper / 2 - lower / 2);
+          if (gap > tolerance / 2) throw asymmetry(action, i, j, upper, lower);
+          numbers[i * stride + j] = upper * half + lower * half;
+        }
+      }
+    }
+  }
+}
+
+function asymmetry(
+  action: string,
+  i: number,
+  j: number,
+  upper: number,
+  lower: number,
+): RangeError {
+  return new RangeError(
+    `Cannot ${action} that is not symmetric: row ${i}, column ${j} holds ${upper} and its mirror ${lower}`,
+  );
+}
+
+/** A new array of the same kind as another. */
+export function sameKind<T extends MatrixArray>(like: T, length: number): T {
+  return (like instanceof Float64Array
+    ? new Float64Array(length)
+    : new Float32Array(length)) as T;
+}
+
+/** Calls back for tiles of a square: rows and columns, from and to. */
+function eachTile(
+  size: number,
+  work: (i0: number, i1: number, j0: number, j1: number) => void,
+): void {
+  for (let i = 0; i < size; i += TILE) {
+    for (let j = 0; j < size; j += TILE) {
+      work(i, Math.min(size, i + TILE), j, Math.min(size, j + TILE));
+    }
+  }
+}
+
+/** Writes rows, in the given order, as the columns of a square matrix. */
+export function copyTransposed(
+  { numbers, stride }: MatrixBlock,
+  order: Int32Array,
+  target: MatrixArray,
+): void {
+  const size = order.length;
+  eachTile(size, (i0, i1, j0, j1) => {
+    for (let j = j0; j < j1; j++) {
+      const from = order[j] * stride;
+      for (let i = i0; i < i1; i++) target[i * size + j] = numbers[from + i];
+    }
+  });
+}
+
+/**
+ * Writes the upper triangle of a block to the lower triangle of a matrix, and
+ * with `both` to its upper one too.
+ */
+export function copyMirrored(
+  { numbers, stride }: MatrixBlock,
+  size: number,
+  target: MatrixArray,
+  { both }: { both: boolean },
+): void {
+  eachTile(size, (i0, i1, j0, j1) => {
+    if (j1 <= i0) return;
+    for (let i = i0; i < i1; i++) {
+      for (let j = Math.max(i, j0); j < j1; j++) {
+        const value = numbers[i * stride + j];
+        target[j * size + i] = value;
+        if (both) target[i * size + j] = value;
+      }
+    }
+  });
+}

@@ -1,0 +1,217 @@
+import {
+  factor,
+  invertTriangle,
+  multiplyByTranspose,
+  solve,
+  solveTransposed,
+  type Tools,
+} from "./_blocks.ts";
+import {
+  assertMatrixArray,
+  copyMirrored,
+  copySymmetric,
+  largestMagnitude,
+  type MatrixArray,
+  type MatrixOptions,
+  sameKind,
+  squareSize,
+} from "./_matrix.ts";
+import { type MatrixBlock, openWorkspace, rowStride } from "./_kernels.ts";
+
+/** An upper triangular R with R^T R = A in the kernels' memory. */
+interface CholeskyFactor {
+  size: number;
+  r: MatrixBlock;
+  /** Further blocks of size x stride numbers. */
+  spare: MatrixBlock[];
+  tools: Tools;
+}
+
+/** Checks a matrix and factors it; what follows can use `spares` blocks. */
+function factorMatrix(
+  matrix: MatrixArray,
+  { action, spares, ...options }: {
+    action: string;
+    size?: number;
+    spares: number;
+  },
+): CholeskyFactor {
+  const size = squareSize(matrix, { action, size: options.size });
+  const largest = largestMagnitude(matrix, { action, columns: size });
+  const stride = rowStride(size);
+  const { blocks, ...tools } = openWorkspace(
+    new Array(1 + spares).fill(size * stride),
+  );
+  const [r, ...spare] = blocks.map((it) => ({ ...it, stride }));
+  copySymmetric(matrix, r, { action, size, largest });
+  const failed = factor(tools, size, r);
+  if (failed >= 0) {
+    const pivot = r.numbers[failed * stride + failed];
+    throw new RangeError(
+      `Cannot ${action} that is not positive definite: pivot ${failed} is ${pivot}`,
+    );
+  }
+  return { size, r, spare, tools };
+}
+
+/**
+ * The lower triangular L with L L^T = A, for a symmetric positive definite A.
+ *
+ * As accurate as LAPACK's `dpotrf`, in double precision whatever the array's
+ * kind. Both triangles are read: where they differ by rounding, their mean
+ * counts.
+ *
+ * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @returns L, row-major, of the same kind as `matrix`, with zeros above the
+ * diagonal.
+ * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
+ * @throws {RangeError} If A is not positive definite (the message names the
+ * pivot), not square, not finite, or clearly not symmetric: mirrored numbers
+ * differ by more than 1e-5 of the largest.
+ * @example
+ * ```ts
+ * import { cholesky } from "@bellman/linear-algebra";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const factor = cholesky(new Float64Array([4, 2, 2, 10]));
+ * assertEquals([...factor], [2, 0, 1, 3]);
+ * assertThrows(
+ *   () => cholesky(new Float64Array([1, 2, 2, 1])),
+ *   RangeError,
+ *   "pivot 1 is -3",
+ * );
+ * ```
+ */
+export function cholesky<T extends MatrixArray>(
+  matrix: T,
+  options: MatrixOptions = {},
+): T {
+  const action = "factor a matrix";
+  const { size, r } = factorMatrix(matrix, {
+    action,
+    size: options.size,
+    spares: 0,
+  });
+  const result = sameKind(matrix, size * size);
+  copyMirrored(r, size, result, { both: false });
+  return result;
+}
+
+/**
+ * X with A X = B, given the factor L of A that {@link cholesky} returned.
+ *
+ * @param factor L, `size` x `size` numbers, row-major; what stands above its
+ * diagonal is not read.
+ * @param rightHandSides B, `size` rows, row-major: as many columns as its
+ * length has room for. It is left as it is.
+ * @returns X, row-major, of the same shape and kind as B.
+ * @throws {TypeError} If an array is neither a Float64Array nor a Float32Array.
+ * @throws {RangeError} If the factor is not square, has a 0 on its diagonal,
+ * if B has no whole number of columns, or if a number is not finite.
+ * @example
+ * ```ts
+ * import { cholesky, choleskySolve } from "@bellman/linear-algebra";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const factor = cholesky(new Float64Array([4, 2, 2, 10]));
+ * const [x, y] = choleskySolve(factor, new Float64Array([8, 22]));
+ * assertAlmostEquals(4 * x + 2 * y, 8);
+ * assertAlmostEquals(2 * x + 10 * y, 22);
+ * ```
+ */
+export function choleskySolve<T extends MatrixArray>(
+  factor: MatrixArray,
+  rightHandSides: T,
+  options: MatrixOptions = {},
+): T {
+  const action = "solve with a Cholesky factor";
+  const size = squareSize(factor, { action, size: options.size });
+  const columns = columnsOf(rightHandSides, { action, size });
+  largestMagnitude(factor, { action, columns: size });
+  largestMagnitude(rightHandSides, { action, columns });
+  const zero = firstZero(factor, size);
+  if (zero >= 0) {
+    throw new RangeError(
+      `Cannot ${action}: number ${zero} of its diagonal is 0`,
+    );
+  }
+  const rStride = rowStride(size), bStride = rowStride(columns);
+  const { blocks, ...tools } = openWorkspace([size * rStride, size * bStride]);
+  const r = { ...blocks[0], stride: rStride };
+  const b = { ...blocks[1], stride: bStride };
+  for (let i = 0; i < size; i++) {
+    for (let j = i; j < size; j++) {
+      r.numbers[i * rStride + j] = factor[j * size + i];
+    }
+    const row = rightHandSides.subarray(i * columns, (i + 1) * columns);
+    b.numbers.set(row, i * bStride);
+  }
+  solveTransposed(tools, size, columns, r, b);
+  solve(tools, size, columns, r, b);
+  const result = sameKind(rightHandSides, size * columns);
+  for (let i = 0; i < size; i++) {
+    const from = i * bStride;
+    result.set(b.numbers.subarray(from, from + columns), i * columns);
+  }
+  return result;
+}
+
+function columnsOf(
+  rightHandSides: MatrixArray,
+  { action, size }: { action: string; size: number },
+): number {
+  assertMatrixArray(rightHandSides, { action, name: "the right-hand sides" });
+  const { length } = rightHandSides;
+  if (length > 0 && length % size === 0) return length / size;
+  throw new RangeError(
+    `Cannot ${action} of size ${size} for ${length} numbers: expected a multiple of ${size} above 0`,
+  );
+}
+
+/** The first row of a factor with 0 on the diagonal; -1 when there is none. */
+function firstZero(factor: MatrixArray, size: number): number {
+  for (let i = 0; i < size; i++) if (factor[i * size + i] === 0) return i;
+  return -1;
+}
+
+/**
+ * The inverse of a symmetric positive definite matrix, by way of its Cholesky
+ * factor (as LAPACK's `dpotrf` and `dpotri`), in double precision whatever the
+ * array's kind. The result is exactly symmetric.
+ *
+ * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
+ * @returns The inverse, row-major, of the same kind as `matrix`.
+ * @throws {TypeError} If `matrix` is neither a Float64Array nor a Float32Array.
+ * @throws {RangeError} If A is not positive definite (the message names the
+ * pivot), not square, not finite, or clearly not symmetric: mirrored numbers
+ * differ by more than 1e-5 of the largest.
+ * @example
+ * ```ts
+ * import { inverseSpd } from "@bellman/linear-algebra";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const [a, b, c, d] = inverseSpd(new Float64Array([2, 1, 1, 1]));
+ * assertAlmostEquals(a, 1);
+ * assertAlmostEquals(b, -1);
+ * assertAlmostEquals(c, -1);
+ * assertAlmostEquals(d, 2);
+ * ```
+ */
+export function inverseSpd<T extends MatrixArray>(
+  matrix: T,
+  options: MatrixOptions = {},
+): T {
+  const { size, r, spare: [x], tools } = factorMatrix(matrix, {
+    action: "invert a matrix",
+    size: options.size,
+    spares: 1,
+  });
+  x.numbers.fill(0);
+  for (let i = 0; i < size; i++) x.numbers[i * x.stride + i] = 1;
+  invertTriangle(tools, size, r, x);
+  // The factor is not needed any more, so its place takes the product.
+  multiplyByTranspose(tools, size, x, r);
+  const result = sameKind(matrix, size * size);
+  copyMirrored(r, size, result, { both: true });
+  return result;
+}

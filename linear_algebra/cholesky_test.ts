@@ -1,0 +1,277 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  diagonalMatrix,
+  EPSILON,
+  frobenius,
+  largestDifference,
+  matrixOf,
+  product,
+  randomPositive,
+  randomSymmetric,
+  transposed,
+  uniformNumbers,
+  withEigenvalues,
+} from "./testdata/matrices.ts";
+import { cholesky, choleskySolve, inverseSpd } from "./cholesky.ts";
+import golden from "./testdata/golden.json" with { type: "json" };
+
+/** Checks L L^T = A number by number, and the zeros above the diagonal. */
+function assertFactors(matrix: Float64Array, size: number): Float64Array {
+  const factor = cholesky(matrix, { size });
+  const back = product(factor, transposed(factor, size), size);
+  for (let i = 0; i < size; i++) {
+    for (let j = 0; j < size; j++) {
+      const at = i * size + j;
+      if (j > i) assertEquals(factor[at], 0);
+      const diagonals = matrix[i * size + i] * matrix[j * size + j];
+      const bound = (4 + size) * EPSILON * Math.sqrt(diagonals);
+      assert(Math.abs(back[at] - matrix[at]) <= bound);
+    }
+  }
+  return factor;
+}
+
+const sizes = fc.integer({ min: 1, max: 40 });
+const seeds = fc.integer({ min: 1, max: 2 ** 30 });
+
+Deno.test("the factor times its transpose is the matrix", () => {
+  fc.assert(
+    fc.property(sizes, seeds, (size, seed) => {
+      assertFactors(randomPositive(seed, size), size);
+    }),
+    { seed: 1, numRuns: 150 },
+  );
+  for (const size of [63, 64, 65, 96, 130, 257]) {
+    assertFactors(randomPositive(size, size), size);
+  }
+});
+
+Deno.test("ill-conditioned and graded matrices are factored", () => {
+  assertFactors(matrixOf(10, (i, j) => 1 / (i + j + 1)), 10);
+  const grades = (i: number) => 10 ** (-12 + 24 * i / 39);
+  const base = randomPositive(3, 40);
+  assertFactors(
+    base.map((it, at) => it * grades(at % 40) * grades(Math.floor(at / 40))),
+    40,
+  );
+  assertEquals(
+    cholesky(diagonalMatrix([1e-300, 4, 1e300])),
+    diagonalMatrix([Math.sqrt(1e-300), 2, Math.sqrt(1e300)]),
+  );
+});
+
+Deno.test("numpy's factors are found", () => {
+  for (const { size, matrix, factor } of golden.cases) {
+    const error = largestDifference(
+      cholesky(new Float64Array(matrix), { size }),
+      new Float64Array(factor),
+    );
+    assert(error < 1e-13, `size ${size} is off by ${error}`);
+  }
+});
+
+Deno.test("solving undoes multiplying, for any number of columns", () => {
+  const columns = fc.integer({ min: 1, max: 20 });
+  fc.assert(
+    fc.property(sizes, columns, seeds, (size, columns, seed) => {
+      const matrix = randomPositive(seed, size, { shift: 1 });
+      const wanted = uniformNumbers(seed + 1, size * columns);
+      const right = new Float64Array(size * columns);
+      for (let at = 0; at < right.length; at++) {
+        const i = Math.floor(at / columns), j = at % columns;
+        for (let k = 0; k < size; k++) {
+          right[at] += matrix[i * size + k] * wanted[k * columns + j];
+        }
+      }
+      const kept = right.slice();
+      const solution = choleskySolve(cholesky(matrix), right, { size });
+      assert(largestDifference(solution, wanted) < 1e-11);
+      assertEquals(right, kept);
+    }),
+    { seed: 2, numRuns: 100 },
+  );
+  const matrix = randomPositive(7, 130, { shift: 1 });
+  const solution = choleskySolve(cholesky(matrix), matrix);
+  const identity = diagonalMatrix(new Float64Array(130).fill(1));
+  assert(largestDifference(solution, identity) < 1e-10);
+});
+
+Deno.test("single precision is read and returned, and worked on in double", () => {
+  const matrix = Float32Array.from(randomPositive(9, 30));
+  const factor = cholesky(matrix);
+  const exact = cholesky(Float64Array.from(matrix));
+  assertEquals(factor, Float32Array.from(exact));
+  const right = Float32Array.from(uniformNumbers(1, 30));
+  assertEquals(
+    choleskySolve(exact, right),
+    Float32Array.from(choleskySolve(exact, Float64Array.from(right))),
+  );
+});
+
+Deno.test("the input stays as it is", () => {
+  const matrix = randomPositive(4, 70);
+  const copy = matrix.slice();
+  cholesky(matrix);
+  assertEquals(matrix, copy);
+});
+
+Deno.test("a matrix that is not positive definite is refused by its pivot", () => {
+  const refused = (matrix: Float64Array, text: string) =>
+    assertThrows(
+      () => cholesky(matrix),
+      RangeError,
+      `Cannot factor a matrix that is not positive definite: ${text}`,
+    );
+  refused(new Float64Array([1, 2, 2, 1]), "pivot 1 is -3");
+  refused(new Float64Array(9), "pivot 0 is 0");
+  refused(matrixOf(3, () => 1), "pivot 1 is 0");
+  const late = diagonalMatrix(new Float64Array(100).fill(2));
+  late[90 * 100 + 90] = -5;
+  refused(late, "pivot 90 is -5");
+  fc.assert(
+    fc.property(sizes, seeds, (size, seed) => {
+      const matrix = randomSymmetric(seed, size);
+      matrix[size * size - 1] = -1;
+      assertThrows(() => cholesky(matrix), RangeError, "pivot");
+    }),
+    { seed: 3, numRuns: 50 },
+  );
+});
+
+Deno.test("bad inputs are refused in one line", () => {
+  assertThrows(
+    () => cholesky(new Float64Array(3)),
+    RangeError,
+    "Cannot factor a matrix of 3 numbers: expected the square of a size above 0",
+  );
+  assertThrows(
+    () => cholesky(new Float64Array([1, 0.5, 0.25, 1])),
+    RangeError,
+    "Cannot factor a matrix that is not symmetric",
+  );
+  assertThrows(
+    () => cholesky(new Float64Array([1, 0, 0, NaN])),
+    RangeError,
+    "Cannot factor a matrix with NaN in row 1, column 1: expected finite numbers",
+  );
+  const action = "Cannot solve with a Cholesky factor";
+  const factor = new Float64Array([2, 0, 1, 1]);
+  assertThrows(
+    () => choleskySolve(factor, new Float64Array(3)),
+    RangeError,
+    `${action} of size 2 for 3 numbers: expected a multiple of 2 above 0`,
+  );
+  assertThrows(
+    () => choleskySolve(new Float64Array([2, 0, 1, 0]), new Float64Array(2)),
+    RangeError,
+    `${action}: number 1 of its diagonal is 0`,
+  );
+  assertThrows(
+    () => choleskySolve(factor, new Float64Array([1, 2, 3, Infinity])),
+    RangeError,
+    `${action} with Infinity in row 1, column 1`,
+  );
+  assertThrows(
+    () => choleskySolve(factor, [1, 2] as unknown as Float64Array),
+    TypeError,
+    `${action}: expected the right-hand sides to be a Float64Array or Float32Array, got Array`,
+  );
+});
+
+/** Checks A X = I up to rounding times the condition number, and symmetry. */
+function assertInverts(matrix: Float64Array, size: number): Float64Array {
+  const inverse = inverseSpd(matrix, { size });
+  assertEquals(inverse, transposed(inverse, size));
+  const identity = diagonalMatrix(new Float64Array(size).fill(1));
+  const residual = largestDifference(
+    product(matrix, inverse, size),
+    identity,
+  );
+  const condition = frobenius(matrix) * frobenius(inverse);
+  const bound = (4 + size) * EPSILON * condition;
+  assert(residual <= bound, `residual ${residual} above ${bound}`);
+  return inverse;
+}
+
+Deno.test("a matrix times its inverse is the identity", () => {
+  fc.assert(
+    fc.property(sizes, seeds, (size, seed) => {
+      assertInverts(randomPositive(seed, size), size);
+    }),
+    { seed: 1, numRuns: 150 },
+  );
+  for (const size of [63, 64, 65, 96, 130, 257]) {
+    assertInverts(randomPositive(size, size), size);
+  }
+});
+
+Deno.test("residuals follow the condition number, up to 1e14", () => {
+  for (const power of [2, 6, 10, 14]) {
+    const values = Float64Array.from(
+      { length: 50 },
+      (_, i) => 10 ** (-power * i / 49),
+    );
+    assertInverts(withEigenvalues(values, power), 50);
+  }
+  assertInverts(matrixOf(10, (i, j) => 1 / (i + j + 1)), 10);
+});
+
+Deno.test("graded matrices keep each number's digits", () => {
+  const grades = Float64Array.from(
+    { length: 30 },
+    (_, i) => 2 ** (-40 + Math.floor(80 * i / 29)),
+  );
+  const base = randomPositive(3, 30, { shift: 1 });
+  const scale = (at: number) => grades[at % 30] * grades[Math.floor(at / 30)];
+  const graded = inverseSpd(base.map((it, at) => it * scale(at)));
+  const error = largestDifference(
+    graded.map((it, at) => it * scale(at)),
+    inverseSpd(base),
+  );
+  assert(error < 1e-12, `${error}`);
+});
+
+Deno.test("numpy's inverses are found", () => {
+  for (const { size, matrix, inverse } of golden.cases) {
+    const expected = new Float64Array(inverse);
+    const error = largestDifference(
+      inverseSpd(new Float64Array(matrix), { size }),
+      expected,
+    );
+    const bound = 1e-12 * largestDifference(expected);
+    assert(error <= bound, `size ${size} is off by ${error}`);
+  }
+});
+
+Deno.test("single precision is read and returned, and worked on in double", () => {
+  const matrix = Float32Array.from(randomPositive(9, 30));
+  const exact = inverseSpd(Float64Array.from(matrix));
+  assertEquals(inverseSpd(matrix), Float32Array.from(exact));
+});
+
+Deno.test("the input stays, the same input gives the same result", () => {
+  const matrix = randomPositive(4, 70);
+  const copy = matrix.slice();
+  const first = inverseSpd(matrix);
+  inverseSpd(randomPositive(5, 90));
+  assertEquals(matrix, copy);
+  assertEquals(inverseSpd(matrix), first);
+});
+
+Deno.test("bad inputs are refused in one line", () => {
+  const refused = (matrix: Float64Array, text: string) =>
+    assertThrows(
+      () => inverseSpd(matrix),
+      RangeError,
+      `Cannot invert a matrix ${text}`,
+    );
+  refused(
+    new Float64Array([1, 2, 2, 1]),
+    "that is not positive definite: pivot 1 is -3",
+  );
+  refused(new Float64Array(4), "that is not positive definite: pivot 0 is 0");
+  refused(new Float64Array([1, 0.5, 0, 1]), "that is not symmetric");
+  refused(new Float64Array(7), "of 7 numbers");
+  refused(new Float64Array([NaN]), "with NaN in row 0, column 0");
+});

@@ -1,0 +1,20 @@
+/** Eigenvalues, Cholesky factors and inverses at three sizes. */
+import { randomPositive } from "./testdata/matrices.ts";
+import { cholesky, choleskySolve, inverseSpd, symmetricEigen } from "./mod.ts";
+
+for (const size of [64, 128, 512]) {
+  const matrix = randomPositive(size, size, { shift: 1 });
+  const factor = cholesky(matrix);
+  Deno.bench(`symmetricEigen, size ${size}`, () => {
+    symmetricEigen(matrix);
+  });
+  Deno.bench(`cholesky, size ${size}`, () => {
+    cholesky(matrix);
+  });
+  Deno.bench(`choleskySolve, size ${size}, as many columns`, () => {
+    choleskySolve(factor, matrix);
+  });
+  Deno.bench(`inverseSpd, size ${size}`, () => {
+    inverseSpd(matrix);
+  });
+}

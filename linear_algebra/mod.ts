@@ -1,0 +1,26 @@
+/**
+ * Small dense linear algebra on row-major typed arrays: eigenvalues and
+ * eigenvectors of symmetric matrices, Cholesky factors, and inverses of
+ * positive definite matrices, as natural-gradient methods (K-FAC) need often.
+ *
+ * Pure functions without tensors or gradients, in double precision; the inner
+ * loops are WebAssembly with SIMD, which needs no permission. At 512 rows they
+ * take between once and twice the time of LAPACK on one thread.
+ *
+ * @example
+ * ```ts
+ * import { inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const covariance = new Float32Array([2, 1, 1, 2]);
+ * const { values } = symmetricEigen(covariance);
+ * const inverse = inverseSpd(covariance);
+ * // The inverse has the inverse eigenvalues, so its trace is their sum.
+ * assertAlmostEquals(inverse[0] + inverse[3], 1 / values[0] + 1 / values[1], 1e-6);
+ * ```
+ *
+ * @module
+ */
+export * from "./cholesky.ts";
+export type { MatrixArray, MatrixOptions } from "./_matrix.ts";
+export * from "./symmetric_eigen.ts";
