@@ -36,8 +36,17 @@
 export * from "./backends/select_backend.ts";
 export * from "./compile/compile.ts";
 export * from "./compile/compile_step.ts";
-export * from "./compile/engine.ts";
-export * from "./compile/options.ts";
+export {
+  type Engine,
+  type EngineInfo,
+  selectEngine,
+} from "./compile/engine.ts";
+export type {
+  ArraysOf,
+  CompileOptions,
+  InputsOf,
+  TensorInput,
+} from "./compile/options.ts";
 export * from "./gradients.ts";
 export type {
   Attributes,
@@ -50,7 +59,7 @@ export type {
   TensorType,
   Value,
 } from "./graph/graph.ts";
-export * from "./graph/optimize.ts";
+export * from "./graph/passes/optimize.ts";
 export * from "./lowering/export_onnx.ts";
 export * from "./optimizers/adam.ts";
 export * from "./optimizers/create_optimizer.ts";

@@ -3,7 +3,7 @@ import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { isTensor } from "../tracing/trace.ts";
 import { InputReader } from "./_inputs.ts";
-import { optimize } from "../graph/optimize.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import type { Settings } from "./options.ts";
 import {
   checkNewState,

@@ -1,5 +1,5 @@
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
-import { optimize } from "../graph/optimize.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
 import { findInPlace } from "../loops/in_place.ts";
 import { findStages, type Staged, unstaged } from "../loops/stages.ts";

@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
-import { optimize } from "../graph/optimize.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import {
   type TensorsOf,
   traceFunction,

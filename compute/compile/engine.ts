@@ -1,8 +1,13 @@
 import { closest } from "fastest-levenshtein";
 import { wouldAskForFfi } from "../backends/permissions.ts";
 import { requireRuntime } from "../runtime/session.ts";
-import type { Engine } from "./options.ts";
 import { RUNTIME_VERSION } from "../runtime/api.ts";
+
+/**
+ * What runs a compiled function: ONNX Runtime (`onnx`), TensorFlow.js kernel
+ * by kernel (`eager`), or the first of both that there is (`auto`).
+ */
+export type Engine = "auto" | "onnx" | "eager";
 
 const ENGINES = ["auto", "onnx", "eager"];
 

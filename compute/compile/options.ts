@@ -1,13 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { multiplications } from "../graph/multiplications.ts";
-import { resolveEngine } from "./engine.ts";
-
-/**
- * What runs a compiled function: ONNX Runtime (`onnx`), TensorFlow.js kernel
- * by kernel (`eager`), or the first of both that there is (`auto`).
- */
-export type Engine = "auto" | "onnx" | "eager";
+import { type Engine, resolveEngine } from "./engine.ts";
 
 /**
  * What a compiled function takes for one tensor: an array of the declared type

@@ -8,7 +8,7 @@ import {
   type PrimitiveKernel,
   truncated,
 } from "./kernel.ts";
-import { fromBlocked, knownBlocked } from "./blocked/layout.ts";
+import { fromBlocked, knownBlocked } from "./blocked_layout.ts";
 
 type Compute = (a: string, b: string, lowering: Lowering) => string;
 

@@ -15,7 +15,7 @@ import {
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
 import { selectBackend } from "../backends/select_backend.ts";
-import { optimize } from "../graph/optimize.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import { float, operationsOf } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
 

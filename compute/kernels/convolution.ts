@@ -1,8 +1,8 @@
-import { blockedConvolution } from "./blocked/convolution.ts";
+import { blockedConvolution } from "./blocked_convolution.ts";
 import {
   blockedFilterGradient,
   blockedInputGradient,
-} from "./blocked/gradients.ts";
+} from "./blocked_gradients.ts";
 import {
   type ConvInfo,
   convInfo,

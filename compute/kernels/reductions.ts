@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Attributes, DType, Value } from "../graph/graph.ts";
-import { blockedSum } from "./blocked/layout.ts";
+import { blockedSum } from "./blocked_layout.ts";
 import {
   cast,
   type CompositeKernel,

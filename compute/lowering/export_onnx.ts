@@ -1,4 +1,4 @@
-import { optimize } from "../graph/optimize.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import {
   type TensorsOf,
   traceFunction,

@@ -6,7 +6,7 @@ import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import { chosenRowsOf } from "../gather_rows.ts";
 import { multiplications } from "../multiplications.ts";
-import { optimize } from "../optimize.ts";
+import { optimize } from "./optimize.ts";
 
 await selectBackend("cpu");
 

@@ -1,18 +1,18 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../../backends/select_backend.ts";
-import { optimize } from "../../graph/optimize.ts";
-import { lowerGraph } from "../../lowering/lower.ts";
+import { selectBackend } from "../backends/select_backend.ts";
+import { optimize } from "../graph/passes/optimize.ts";
+import { lowerGraph } from "../lowering/lower.ts";
 import {
   type Convolution,
   convolutions,
   imageAndFilter,
   withoutDilations,
-} from "../../testdata/arbitrary_convolutions.ts";
-import { given, testCompiled } from "../../testdata/compiled_agrees.ts";
-import { float } from "../../testdata/traced.ts";
-import { trace } from "../../tracing/trace.ts";
+} from "../testdata/arbitrary_convolutions.ts";
+import { given, testCompiled } from "../testdata/compiled_agrees.ts";
+import { float } from "../testdata/traced.ts";
+import { trace } from "../tracing/trace.ts";
 
 await selectBackend("cpu");
 

@@ -1,5 +1,5 @@
-import type { ModelBuilder } from "../../onnx/model_builder.ts";
-import type { OnnxNode } from "../../onnx/protobuf.ts";
+import type { ModelBuilder } from "../onnx/model_builder.ts";
+import type { OnnxNode } from "../onnx/protobuf.ts";
 import {
   fillsBlocks,
   fromBlocked,
@@ -8,9 +8,9 @@ import {
   rearrange,
   reshape,
   toBlocked,
-} from "./layout.ts";
-import { type ConvInfo, outputPadding, padsOf } from "../windows.ts";
-import type { Lowering } from "../kernel.ts";
+} from "./blocked_layout.ts";
+import { type ConvInfo, outputPadding, padsOf } from "./windows.ts";
+import type { Lowering } from "./kernel.ts";
 
 /**
  * The gradient of a convolution's filter in the blocked layout, or nothing

@@ -1,5 +1,5 @@
-import type { ModelBuilder } from "../../onnx/model_builder.ts";
-import type { Lowering } from "../kernel.ts";
+import type { ModelBuilder } from "../onnx/model_builder.ts";
+import type { Lowering } from "./kernel.ts";
 
 /** The domain of the blocked operations. */
 export const NCHWC = "com.microsoft.nchwc";

@@ -1,19 +1,19 @@
-import type { Graph } from "./graph.ts";
-import { collectFactors, simplify } from "./passes/simplify.ts";
-import { convolveBeforeScaling } from "./passes/convolve_before_scaling.ts";
-import { eliminateDeadCode } from "./passes/rewrite.ts";
-import { foldConstants } from "./passes/fold_constants.ts";
+import type { Graph } from "../graph.ts";
+import { collectFactors, simplify } from "./simplify.ts";
+import { convolveBeforeScaling } from "./convolve_before_scaling.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
+import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
   fuseConvolution,
   recognizeLogSoftmax,
   recognizeReluGradient,
-} from "./passes/fuse.ts";
-import { hoistFromConcat, joinSplits } from "./passes/flatten.ts";
-import { removeAliases } from "./passes/remove_aliases.ts";
-import { shareCommonSubexpressions } from "./passes/share_common_subexpressions.ts";
-import { skipZeroRows } from "./passes/skip_zero_rows.ts";
-import { sliceProducts } from "./passes/slice_products.ts";
+} from "./fuse.ts";
+import { hoistFromConcat, joinSplits } from "./flatten.ts";
+import { removeAliases } from "./remove_aliases.ts";
+import { shareCommonSubexpressions } from "./share_common_subexpressions.ts";
+import { skipZeroRows } from "./skip_zero_rows.ts";
+import { sliceProducts } from "./slice_products.ts";
 
 /** Rounds after which a graph that still shrinks is left as it is. */
 const MAX_ROUNDS = 8;

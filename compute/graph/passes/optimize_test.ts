@@ -1,17 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../backends/select_backend.ts";
-import { allocate, Program } from "../compile/_program.ts";
-import { noise } from "../testdata/backends_agree.ts";
+import { selectBackend } from "../../backends/select_backend.ts";
+import { allocate, Program } from "../../compile/_program.ts";
+import { noise } from "../../testdata/backends_agree.ts";
 import {
   PROGRAM_INPUTS,
   randomPrograms,
   runProgram,
-} from "../testdata/random_programs.ts";
-import { float, operationsOf } from "../testdata/traced.ts";
-import { trace } from "../tracing/trace.ts";
-import { type Graph, sizeOf, type TensorData } from "./graph.ts";
+} from "../../testdata/random_programs.ts";
+import { float, operationsOf } from "../../testdata/traced.ts";
+import { trace } from "../../tracing/trace.ts";
+import { type Graph, sizeOf, type TensorData } from "../graph.ts";
 import { optimize } from "./optimize.ts";
 
 await selectBackend("cpu");

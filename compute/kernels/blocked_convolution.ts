@@ -1,4 +1,4 @@
-import type { ModelBuilder, OnnxAttributes } from "../../onnx/model_builder.ts";
+import type { ModelBuilder, OnnxAttributes } from "../onnx/model_builder.ts";
 import {
   fillsBlocks,
   fromBlocked,
@@ -6,7 +6,7 @@ import {
   rearrange,
   reshape,
   toBlocked,
-} from "./layout.ts";
+} from "./blocked_layout.ts";
 import {
   type ConvInfo,
   dilationsOf,
@@ -14,8 +14,8 @@ import {
   padsOf,
   stridesOf,
   TO_NCHW,
-} from "../windows.ts";
-import type { Lowering } from "../kernel.ts";
+} from "./windows.ts";
+import type { Lowering } from "./kernel.ts";
 
 /** A convolution over images whose channels are blocked or fewer than a block. */
 interface Folded {
