@@ -3,11 +3,7 @@
  * Seconds that the linear algebra of @bellman/compute takes, as lapack.py
  * prints them for LAPACK: JSON with the medians for each size given.
  */
-import {
-  cholesky,
-  inverseSpd,
-  symmetricEigen,
-} from "@bellman/linear-algebra";
+import { cholesky, inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
 const WARMUP = 3;
