@@ -11,7 +11,7 @@ import {
   scope,
 } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import type { SacForm } from "./_form.ts";
+import type { SacVariant } from "./variants.ts";
 
 /** How values are computed. */
 export interface ActionValuesOptions {
@@ -30,19 +30,19 @@ type Estimate = (
 
 /** What the first Q function says of actions in one state. */
 export class ActionValues {
-  readonly #form: SacForm;
+  readonly #variant: SacVariant;
   readonly #options: ActionValuesOptions;
   /** Compiled functions by the number of actions. */
   readonly #made = new Map<number, Estimate>();
 
-  constructor(form: SacForm, options: ActionValuesOptions) {
-    this.#form = form;
+  constructor(form: SacVariant, options: ActionValuesOptions) {
+    this.#variant = form;
     this.#options = options;
   }
 
   /** Values of actions `[count, ...]`; of discrete ones, of all there are. */
   of(observation: ObservationArray, actions: ArrayLike<number>): Float32Array {
-    const { distribution, squashesActions } = this.#form.policy;
+    const { distribution, squashesActions } = this.#variant.policy;
     const size = distribution.actionShape.reduce((all, it) => all * it, 1);
     const count = squashesActions ? actions.length / size : 1;
     let estimate = this.#made.get(count);
@@ -54,7 +54,7 @@ export class ActionValues {
   }
 
   #compile(count: number): Estimate {
-    const { policy, estimate } = this.#form;
+    const { policy, estimate } = this.#variant;
     const { types, critics, engine, threads } = this.#options;
     const { observationInput, observationShape, distribution } = policy;
     const { shape, dtype } = observationInput;

@@ -7,14 +7,19 @@ import {
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
-import { type FormState, rowsOf, type SacForm, takesBetween } from "./_form.ts";
+import {
+  rowsOf,
+  type SacVariant,
+  takesBetween,
+  type VariantState,
+} from "./variants.ts";
 
 /** What one update learns from and how far it goes. */
 export type LearnerInputs = Readonly<Record<string, TensorData | number>>;
 
 /** A compiled update and all that it moves. */
 export type Learner = CompiledStep<
-  FormState,
+  VariantState,
   Readonly<Record<string, TensorType>>,
   { stats: Readonly<Record<string, tf.Tensor>>; tdErrors: tf.Tensor1D }
 >;
@@ -29,9 +34,9 @@ const HYPERPARAMETERS = [
 
 /** Compiles an update for batches of one size. */
 export function makeLearner(
-  form: SacForm,
+  form: SacVariant,
   { state, config, engine, threads }: {
-    state: FormState;
+    state: VariantState;
     config: SacConfig;
     engine?: Engine;
     threads?: number | "auto";
@@ -44,7 +49,7 @@ export function makeLearner(
     ),
   };
   const { policy, update, firstAction } = form;
-  const step = (held: FormState, inputs: unknown) => {
+  const step = (held: VariantState, inputs: unknown) => {
     const given = inputs as Readonly<Record<string, tf.Tensor>>;
     const batch = {
       ...given,
@@ -82,7 +87,7 @@ function hyperparametersOf(config: SacConfig): string[] {
 
 /** Shapes and types of a batch, as replay gives it. */
 function batchTypes(
-  { policy, noises }: SacForm,
+  { policy, noises }: SacVariant,
   config: SacConfig,
 ): Record<string, TensorType> {
   const { batchSize, nSteps, replay } = config;

@@ -13,7 +13,7 @@ import {
   type StochasticPolicy,
 } from "@bellman/policies";
 import type { SacConfig } from "./config.ts";
-import { rowsOf, takesBetween } from "./_form.ts";
+import { rowsOf, takesBetween } from "./variants.ts";
 import type { Observations } from "./_observations.ts";
 import type { RewardScale } from "./sac_options.ts";
 

@@ -1,3 +1,5 @@
+import schema from "./config.schema.json" with { type: "json" };
+
 /**
  * All settings of SAC. It is also the command line's help and the schema of
  * YAML files; `alias` lists the names of haarnoja/sac and stable-baselines3.
@@ -406,3 +408,17 @@ export const defaultSacConfig: Readonly<SacConfig> = {
   sdeInitialLogStd: -3,
   squashCorrection: "exact",
 };
+
+/**
+ * JSON Schema of {@linkcode SacConfig}, made from the type by
+ * `deno task schema`. Beside the standard keywords each property may have
+ * `alias`: the names it has elsewhere, separated by commas.
+ */
+export const sacConfigSchema: SacConfigSchema =
+  schema as unknown as SacConfigSchema;
+
+/** A JSON Schema of an object with its properties. */
+export interface SacConfigSchema {
+  /** Each property's own schema, by key. */
+  readonly properties: Readonly<Record<string, Record<string, unknown>>>;
+}

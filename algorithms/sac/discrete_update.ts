@@ -1,24 +1,19 @@
-import { adam, type Optimizer, type Params, tidy } from "@bellman/compute";
+import { adam, type Optimizer, type Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { bothLosses, entropiesBetween, ofBoth, smaller } from "./_critics.ts";
-import { descend } from "./_descend.ts";
 import {
   discreteEntropies,
   discreteSoftValues,
   valuesOfActions,
-} from "./discrete_loss.ts";
-import { criticTargets } from "./loss.ts";
-import type { DiscreteSacModel } from "./model.ts";
-import { reparameterizedPolicyLoss } from "./policy_loss.ts";
-import { resultOf } from "./_result.ts";
-import { temperatureOf, temperatureStep } from "./_temperature.ts";
-import type { DiscreteSacUpdate } from "./update_types.ts";
+} from "./losses.ts";
+import type { DiscreteSacModel, DiscreteSacUpdate } from "./model.ts";
+import { ofBoth, smaller } from "./steps.ts";
+import { twinUpdate } from "./update.ts";
 
 /** Options of {@link discreteSacUpdate}. */
 export interface DiscreteSacUpdateOptions {
   /**
-   * Turns gradients into steps: of the policy, the critics and the temperature
-   * with slots for each.
+   * Optimizer of the policy, the critics and the temperature, with slots for
+   * each.
    *
    * @default adam()
    */
@@ -93,80 +88,40 @@ export function discreteSacUpdate(
   const { optimizer = adam(), gamma = 0.99 } = options;
   const { targetEntropyFactor = 0.98 } = options;
   const actionCount = policy.distribution.parameterSize;
-  const targetEntropy = targetEntropyFactor * Math.log(actionCount);
 
   const logProbsOf = (params: Params, x: tf.Tensor) =>
     tf.logSoftmax(policy.apply(params, x).policy) as tf.Tensor2D;
   const lowest = (critics: Params, x: tf.Tensor) =>
     smaller(ofBoth(critics, (params) => qf.apply(params, x)));
+  const negativeEntropies = (logProbs: tf.Tensor2D): tf.Tensor1D =>
+    tf.neg(discreteEntropies(logProbs));
 
-  return (state, batch, hyperparameters) =>
-    tidy(() => {
-      const { observations, nextObservations, weights } = batch;
-      const { learningRate, tau, rewardScale } = hyperparameters;
-      const {
-        criticLearningRate = learningRate,
-        temperatureLearningRate = learningRate,
-      } = hyperparameters;
-      const alpha = temperatureOf(state, hyperparameters);
-
-      const nextValues = discreteSoftValues(
+  return twinUpdate({
+    optimizer,
+    gamma,
+    targetEntropy: targetEntropyFactor * Math.log(actionCount),
+    nextValues: (state, { nextObservations }, alpha) =>
+      discreteSoftValues(
         lowest(state.targets, nextObservations),
         logProbsOf(state.policy, nextObservations),
         { alpha },
-      );
-      const bonus = entropiesBetween(
-        batch,
-        (x) => tf.neg(discreteEntropies(logProbsOf(state.policy, x))),
-        { alpha },
-      );
-      const wanted = criticTargets({ ...batch, bonus, nextValues }, {
-        discount: batch.discounts ?? gamma,
-        rewardScale,
-      });
-
-      const critics = descend(
-        (params) => {
-          const estimates = ofBoth(params, (params) => {
-            const q = qf.apply(params, observations);
-            return valuesOfActions(q, batch.actions as tf.Tensor1D);
-          });
-          return bothLosses(estimates, wanted, { weights });
-        },
-        { params: state.critics, slots: state.criticSlots },
-        { optimizer, learningRate: criticLearningRate },
-      );
-
-      const q = lowest(critics.params, observations);
-      const actor = descend(
-        (params) => {
-          const logProbs = logProbsOf(params, observations);
-          const values = discreteSoftValues(q, logProbs, { alpha });
-          const entropies = discreteEntropies(logProbs);
-          return {
-            loss: reparameterizedPolicyLoss(values),
-            aux: { entropies },
-          };
-        },
-        { params: state.policy, slots: state.policySlots },
-        { optimizer, learningRate },
-      );
-
-      const { entropies } = actor.aux;
-      const temperature = temperatureStep(
-        state,
-        tf.neg(entropies) as tf.Tensor1D,
-        {
-          targetEntropy,
-          optimizer,
-          learningRate: temperatureLearningRate,
-        },
-      );
-      const entropy = tf.mean(entropies) as tf.Scalar;
-      return resultOf(
-        state,
-        { critics, actor, temperature },
-        { wanted, tau, alpha, entropy },
-      );
-    });
+      ),
+    logProbsBetween: (params, x) => negativeEntropies(logProbsOf(params, x)),
+    estimate: (critics, { observations, actions }) =>
+      ofBoth(critics, (params) =>
+        valuesOfActions(
+          qf.apply(params, observations),
+          actions as tf.Tensor1D,
+        )),
+    act(critics, { observations }, alpha) {
+      const q = lowest(critics, observations);
+      return (params) => {
+        const logProbs = logProbsOf(params, observations);
+        return {
+          values: discreteSoftValues(q, logProbs, { alpha }),
+          logProb: negativeEntropies(logProbs),
+        };
+      };
+    },
+  });
 }

@@ -2,9 +2,9 @@ import { assertAlmostEquals } from "@std/assert";
 import { adam, compileStep, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { discreteSacUpdate } from "./discrete_update.ts";
-import { initSacState } from "./state.ts";
+import type { SacState } from "./model.ts";
+import { initSacState } from "./update.ts";
 import { bandit } from "./testdata/models.ts";
-import type { SacState } from "./update_types.ts";
 
 await tf.setBackend("cpu");
 

@@ -45,18 +45,20 @@
  * @module
  */
 export * from "./config.ts";
+export {
+  discreteSacUpdate,
+  type DiscreteSacUpdateOptions,
+} from "./discrete_update.ts";
+export * from "./losses.ts";
+export * from "./model.ts";
 export * from "./presets.ts";
 export { SAC } from "./sac.ts";
 export * from "./sac_options.ts";
-export * from "./schema.ts";
-export * from "./diagnostics.ts";
-export * from "./discrete_loss.ts";
-export * from "./discrete_update.ts";
-export * from "./loss.ts";
-export * from "./model.ts";
-export * from "./policy_loss.ts";
-export * from "./state.ts";
-export * from "./update.ts";
-export * from "./update_types.ts";
+export { type DiagnosticInputs, sacDiagnostics } from "./steps.ts";
+export {
+  initSacState,
+  type SacStateOptions,
+  sacUpdate,
+  type SacUpdateOptions,
+} from "./update.ts";
 export * from "./value_update.ts";
-export * from "./value_update_types.ts";

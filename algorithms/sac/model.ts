@@ -1,3 +1,4 @@
+import type { OptimizerState, Params } from "@bellman/compute";
 import type {
   DiscreteQFunction,
   QFunction,
@@ -5,39 +6,196 @@ import type {
   StochasticPolicy,
   ValueFunction,
 } from "@bellman/policies";
+import type * as tf from "@tensorflow/tfjs";
 
 /**
- * What an update needs of a policy: how its parameters start, what it says of
- * observations, and the family of its action distributions.
+ * Policy as updates need it: its first parameters, its output for observations,
+ * and the family of its action distributions.
  */
 export type SacPolicy<
   D extends StochasticPolicy["distribution"] = StochasticPolicy["distribution"],
 > = Pick<StochasticPolicy<D>, "distribution" | "init" | "apply">;
 
-/**
- * What learns continuous actions: a policy, and the form that both Q functions
- * have. Actions lie in [-1, 1].
- */
+/** Policy and Q functions of continuous actions, which lie in [-1, 1]. */
 export interface SacModel {
-  /** The policy. */
+  /** Policy. */
   readonly policy: SacPolicy<ReparameterizedDistribution>;
-  /** The form of both Q functions. */
+  /** Form of both Q functions. */
   readonly qf: QFunction;
 }
 
-/** A {@link SacModel} with a V function. */
+/** {@link SacModel} with a V function. */
 export interface SacValueModel extends SacModel {
-  /** The V function, and the form of its target network. */
+  /** V function, and the form of its target network. */
   readonly vf: ValueFunction;
 }
 
-/**
- * What learns discrete actions: a policy that gives logits, and the form that
- * both Q functions have, which give the values of all actions.
- */
+/** Policy that gives logits, and Q functions that value all discrete actions. */
 export interface DiscreteSacModel {
-  /** The policy. */
+  /** Policy. */
   readonly policy: SacPolicy;
-  /** The form of both Q functions. */
+  /** Form of both Q functions. */
   readonly qf: DiscreteQFunction;
 }
+
+/** Transitions of discrete actions, one a row; all updates take these. */
+export interface DiscreteSacBatch {
+  /** Encoded observations `[batch, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /**
+   * Actions taken `[batch, ...actionShape]`: discrete ones count from 0, others
+   * are as the policy samples them, before an environment's bounds.
+   */
+  readonly actions: tf.Tensor;
+  /** Rewards `[batch]`, of n-step replay their discounted sums. */
+  readonly rewards: tf.Tensor1D;
+  /** 1 where the episode terminated, else 0, where it was truncated too. */
+  readonly terminated: tf.Tensor1D;
+  /**
+   * Encoded observations after the (last) reward; of rows that ended, the true
+   * final ones.
+   */
+  readonly nextObservations: tf.Tensor;
+  /**
+   * Discount of each row's bootstrap `[batch]`, of n-step replay `gamma^n`.
+   *
+   * @default the update's gamma
+   */
+  readonly discounts?: tf.Tensor1D;
+  /**
+   * Encoded observations between the rewards of n-step replay
+   * `[batch * (n - 1), ...observationShape]`, whose entropies count too.
+   *
+   * @default none: only the entropy after the last reward counts
+   */
+  readonly betweenObservations?: tf.Tensor;
+  /** With those, `gamma^k` of each, 0 past a return's end `[batch, n - 1]`. */
+  readonly betweenDiscounts?: tf.Tensor2D;
+  /**
+   * Importance weights of prioritized replay `[batch]`. They weigh the errors
+   * of the Q functions, as priorities favour some outcomes of an action over
+   * others. The other losses are minimised state by state, whichever states
+   * are drawn.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+}
+
+/** Transitions for the update with a V function, one a row. */
+export interface SacValueBatch extends DiscreteSacBatch {
+  /** Noise of the policy's actions now `[batch, policy.noise.size]`. */
+  readonly noise: tf.Tensor2D;
+  /**
+   * Noise of its actions at the observations in between
+   * `[batch * (n - 1), policy.noise.size]`.
+   */
+  readonly betweenNoise?: tf.Tensor2D;
+}
+
+/** Transitions of continuous actions, one a row. */
+export interface SacBatch extends SacValueBatch {
+  /** Noise of its actions after the transition `[batch, policy.noise.size]`. */
+  readonly nextNoise: tf.Tensor2D;
+}
+
+/** Numbers that may change from update to update, as tensors. */
+export interface SacHyperparameters {
+  /** Learning rate of the policy. */
+  readonly learningRate: tf.Scalar;
+  /**
+   * Learning rate of the critics.
+   *
+   * @default learningRate
+   */
+  readonly criticLearningRate?: tf.Scalar;
+  /**
+   * Learning rate of the temperature.
+   *
+   * @default learningRate
+   */
+  readonly temperatureLearningRate?: tf.Scalar;
+  /**
+   * Step of the target networks: 1 copies, 0 keeps them, as between the updates
+   * of a target update interval.
+   */
+  readonly tau: tf.Scalar;
+  /** Temperature, where it is not learned. */
+  readonly alpha?: tf.Scalar;
+  /**
+   * Factor of the rewards (`scale_reward`).
+   *
+   * @default 1
+   */
+  readonly rewardScale?: tf.Scalar;
+}
+
+/** Everything that an update moves: parameters, and slots of their optimizers. */
+export interface SacState {
+  /** Parameters of the policy. */
+  policy: Params;
+  /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
+  critics: Params;
+  /** Target networks of both Q functions, by the same paths. */
+  targets: Params;
+  /** `logAlpha`, the logarithm of the temperature; empty if that is fixed. */
+  temperature: Params;
+  /** Slots of the policy's optimizer. */
+  policySlots: OptimizerState;
+  /** Slots of the critics' optimizer. */
+  criticSlots: OptimizerState;
+  /** Slots of the temperature's optimizer; empty if that is fixed. */
+  temperatureSlots: OptimizerState;
+}
+
+/**
+ * Means, standard deviations and errors of the Q functions over a batch, by
+ * the names of haarnoja/sac; all scalars.
+ */
+export type SacDiagnostics = Record<
+  | "qf1-avg"
+  | "qf1-std"
+  | "qf2-avg"
+  | "qf2-std"
+  | "mean-qf-diff"
+  | "mean-sq-bellman-error1"
+  | "mean-sq-bellman-error2",
+  tf.Scalar
+>;
+
+/**
+ * Statistics of an update by name, all scalars, of the parameters before it:
+ * {@link SacDiagnostics}, and the losses and the temperature by the names of
+ * Stable-Baselines3.
+ */
+export type SacStatistics =
+  & SacDiagnostics
+  & Record<"critic_loss" | "actor_loss" | "ent_coef" | "entropy", tf.Scalar>
+  & {
+    /** Loss of the temperature, where it is learned. */
+    ent_coef_loss?: tf.Scalar;
+  };
+
+/** Result of an update: new tensors, those that it was given stay. */
+export interface SacUpdateResult {
+  /** State after the update. */
+  state: SacState;
+  /** Losses and diagnostics. */
+  stats: SacStatistics;
+  /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
+  tdErrors: tf.Tensor1D;
+}
+
+/** Pure function from one state to the next. */
+export type SacUpdate = (
+  state: SacState,
+  batch: SacBatch,
+  hyperparameters: SacHyperparameters,
+) => SacUpdateResult;
+
+/** Pure function from one state to the next, of discrete actions. */
+export type DiscreteSacUpdate = (
+  state: SacState,
+  batch: DiscreteSacBatch,
+  hyperparameters: SacHyperparameters,
+) => SacUpdateResult;

@@ -18,7 +18,7 @@ import { ActionValues } from "./_action_values.ts";
 import { checkConfig } from "./_check_config.ts";
 import { Collector } from "./_collector.ts";
 import { defaultSacConfig, type SacConfig } from "./config.ts";
-import { formOf, rowsOf } from "./_form.ts";
+import { rowsOf, variantOf } from "./variants.ts";
 import { Hyperparameters } from "./_hyperparameters.ts";
 import { type Learner, makeLearner } from "./_learner.ts";
 import { Observations } from "./_observations.ts";
@@ -115,7 +115,7 @@ export class SAC {
       actionSpace,
     });
     const observations = new Observations(spaces.observationSpace, scale);
-    const form = formOf(config, {
+    const form = variantOf(config, {
       observationSpace: observations.space,
       actionSpace,
     });

@@ -1,20 +1,42 @@
-import { adam, type Optimizer, type Params, tidy } from "@bellman/compute";
+import {
+  adam,
+  cloneParams,
+  type Optimizer,
+  type Params,
+  polyak,
+  tidy,
+} from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { bothLosses, entropiesBetween, ofBoth, smaller } from "./_critics.ts";
-import { descend } from "./_descend.ts";
-import { criticTargets, softValues } from "./loss.ts";
-import { isMixture } from "./_mixture.ts";
-import type { SacModel } from "./model.ts";
-import { reparameterizedPolicyLoss } from "./policy_loss.ts";
-import { resultOf } from "./_result.ts";
-import { temperatureOf, temperatureStep } from "./_temperature.ts";
-import type { SacUpdate } from "./update_types.ts";
+import {
+  reparameterizedPolicyLoss,
+  softValues,
+  temperatureLoss,
+} from "./losses.ts";
+import type {
+  DiscreteSacBatch,
+  DiscreteSacModel,
+  SacHyperparameters,
+  SacModel,
+  SacState,
+  SacUpdate,
+  SacUpdateResult,
+} from "./model.ts";
+import {
+  criticStep,
+  descend,
+  type Estimates,
+  initCritics,
+  isMixture,
+  ofBoth,
+  smaller,
+} from "./steps.ts";
 
 /** Options of {@link sacUpdate}. */
 export interface SacUpdateOptions {
   /**
-   * Turns gradients into steps: of the policy, the critics and the temperature
-   * with slots for each.
+   * Optimizer of the policy, the critics and the temperature, with slots for
+   * each.
    *
    * @default adam()
    */
@@ -109,65 +131,210 @@ export function sacUpdate(
   const estimate = (critics: Params, x: tf.Tensor, actions: tf.Tensor) =>
     ofBoth(critics, (params) => qf.apply(params, x, actions));
 
-  return (state, batch, hyperparameters) =>
-    tidy(() => {
-      const { observations, nextObservations, weights } = batch;
-      const { learningRate, tau, rewardScale } = hyperparameters;
-      const {
-        criticLearningRate = learningRate,
-        temperatureLearningRate = learningRate,
-      } = hyperparameters;
-      const alpha = temperatureOf(state, hyperparameters);
-
-      const next = sample(state.policy, nextObservations, batch.nextNoise);
-      const nextQ = estimate(state.targets, nextObservations, next.action);
-      const wanted = criticTargets({
-        ...batch,
-        bonus: entropiesBetween(
-          batch,
-          (x) => sample(state.policy, x, batch.betweenNoise!).logProb,
-          { alpha },
-        ),
-        nextValues: softValues(smaller(nextQ), next.logProb, { alpha }),
-      }, { discount: batch.discounts ?? gamma, rewardScale });
-
-      const critics = descend(
-        (params) => {
-          const estimates = estimate(params, observations, batch.actions);
-          return bothLosses(estimates, wanted, { weights });
-        },
-        { params: state.critics, slots: state.criticSlots },
-        { optimizer, learningRate: criticLearningRate },
-      );
-
-      const actor = descend(
-        (params) => {
-          const { action, logProb } = sample(params, observations, batch.noise);
-          const q = smaller(estimate(critics.params, observations, action));
-          const values = softValues(q, logProb, { alpha });
-          return { loss: reparameterizedPolicyLoss(values), aux: { logProb } };
-        },
-        { params: state.policy, slots: state.policySlots },
-        { optimizer, learningRate },
-      );
-
-      const { logProb } = actor.aux;
-      const temperature = temperatureStep(state, logProb, {
-        targetEntropy,
-        optimizer,
-        learningRate: temperatureLearningRate,
-      });
-
-      const entropy = tf.neg(tf.mean(logProb)) as tf.Scalar;
-      return resultOf(
-        state,
-        { critics, actor, temperature },
-        { wanted, tau, alpha, entropy },
-      );
-    });
+  return twinUpdate({
+    optimizer,
+    gamma,
+    targetEntropy,
+    nextValues(state, { nextObservations, nextNoise }, alpha) {
+      const next = sample(state.policy, nextObservations, nextNoise);
+      const q = estimate(state.targets, nextObservations, next.action);
+      return softValues(smaller(q), next.logProb, { alpha });
+    },
+    logProbsBetween: (params, x, { betweenNoise }) =>
+      sample(params, x, betweenNoise!).logProb,
+    estimate: (critics, { observations, actions }) =>
+      estimate(critics, observations, actions),
+    act: (critics, { observations, noise }, alpha) => (params) => {
+      const { action, logProb } = sample(params, observations, noise);
+      const q = smaller(estimate(critics, observations, action));
+      return { values: softValues(q, logProb, { alpha }), logProb };
+    },
+  });
 }
 
 /** Product of the lengths of all axes. */
 function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
+}
+
+/** Parts in which updates with target Q functions and a temperature differ. */
+export interface TwinParts<B extends DiscreteSacBatch> {
+  readonly optimizer: Optimizer;
+  readonly gamma: number;
+  readonly targetEntropy: number;
+  /** Soft values of the next observations. */
+  nextValues(state: SacState, batch: B, alpha: tf.Scalar): tf.Tensor1D;
+  /** Log-probabilities at observations in between. */
+  logProbsBetween(
+    params: Params,
+    observations: tf.Tensor,
+    batch: B,
+  ): tf.Tensor1D;
+  /** Estimates of the actions taken. */
+  estimate(critics: Params, batch: B): Estimates;
+  /**
+   * Acts anew: gives, by parameters of the policy, soft values of its own
+   * actions and their log-probabilities, or exact negative entropies.
+   */
+  act(
+    critics: Params,
+    batch: B,
+    alpha: tf.Scalar,
+  ): (params: Params) => { values: tf.Tensor1D; logProb: tf.Tensor1D };
+}
+
+/** Makes an update with target Q functions and a temperature. */
+export function twinUpdate<B extends DiscreteSacBatch>(
+  parts: TwinParts<B>,
+): (
+  state: SacState,
+  batch: B,
+  hyperparameters: SacHyperparameters,
+) => SacUpdateResult {
+  const { optimizer, targetEntropy } = parts;
+  return (state, batch, hyperparameters) =>
+    tidy(() => {
+      const { learningRate, tau } = hyperparameters;
+      const { temperatureLearningRate = learningRate } = hyperparameters;
+      const alpha = temperatureOf(state, hyperparameters);
+      const critics = criticStep(state, batch, {
+        ...parts,
+        hyperparameters,
+        alpha,
+        nextValues: parts.nextValues(state, batch, alpha),
+        logProbs: (x) => parts.logProbsBetween(state.policy, x, batch),
+        estimate: (params) => parts.estimate(params, batch),
+      });
+      const act = parts.act(critics.params, batch, alpha);
+      const actor = descend(
+        (params) => {
+          const { values, logProb } = act(params);
+          return { loss: reparameterizedPolicyLoss(values), aux: { logProb } };
+        },
+        { params: state.policy, slots: state.policySlots },
+        { optimizer, learningRate },
+      );
+      const { logProb } = actor.aux;
+      const isLearned = state.temperature.logAlpha !== undefined;
+      const temperature = isLearned
+        ? descend(
+          ({ logAlpha }) => ({
+            loss: temperatureLoss(logAlpha as tf.Scalar, logProb, {
+              targetEntropy,
+            }),
+          }),
+          { params: state.temperature, slots: state.temperatureSlots },
+          { optimizer, learningRate: temperatureLearningRate },
+        )
+        : undefined;
+      return {
+        state: {
+          policy: actor.params,
+          critics: critics.params,
+          targets: polyak(state.targets, critics.params, { tau }),
+          temperature: temperature?.params ?? {},
+          policySlots: actor.slots,
+          criticSlots: critics.slots,
+          temperatureSlots: temperature?.slots ?? {},
+        },
+        stats: {
+          ...critics.stats,
+          critic_loss: critics.loss,
+          actor_loss: actor.loss,
+          ent_coef: alpha,
+          entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
+          ...(temperature && { ent_coef_loss: temperature.loss }),
+        },
+        tdErrors: critics.tdErrors,
+      };
+    });
+}
+
+/** Gives the temperature before the update: learned, or given. */
+function temperatureOf(
+  { temperature }: SacState,
+  { alpha }: SacHyperparameters,
+): tf.Scalar {
+  const { logAlpha } = temperature;
+  if (logAlpha !== undefined) return tf.exp(logAlpha as tf.Scalar);
+  if (alpha !== undefined) return tf.clone(alpha);
+  throw new TypeError(
+    "Cannot update without a temperature: as the state has none that is learned, hyperparameters.alpha must be given",
+  );
+}
+
+/** Options of {@link initSacState}. */
+export interface SacStateOptions {
+  /**
+   * Optimizer of the update.
+   *
+   * @default adam()
+   */
+  readonly optimizer?: Optimizer;
+  /**
+   * Temperature that learning starts from; null where it is not learned but
+   * given with each update.
+   *
+   * @default 1
+   */
+  readonly initialAlpha?: number | null;
+}
+
+/**
+ * The state before the first update of `sacUpdate` or `discreteSacUpdate`. The
+ * target networks are copies of the critics.
+ *
+ * @param model The policy and the form of the Q functions.
+ * @param random Where the first parameters are drawn from.
+ * @param options Optimizer and temperature.
+ * @returns New tensors.
+ * @throws {RangeError} If the temperature is not above 0.
+ *
+ * @example
+ * ```ts
+ * import { initSacState } from "@bellman/sac";
+ * import { RandomStream } from "@bellman/compute";
+ * import { qFunction, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
+ * const spaces = {
+ *   observationSpace: { ...box, shape: [3] },
+ *   actionSpace: { ...box, shape: [1] },
+ * };
+ * const model = { policy: stochasticPolicy(spaces), qf: qFunction(spaces) };
+ * const state = initSacState(model, new RandomStream(1));
+ * assertEquals(state.temperature.logAlpha.dataSync()[0], 0);
+ * assertEquals(Object.keys(state.targets), Object.keys(state.critics));
+ * ```
+ */
+export function initSacState(
+  model: SacModel | DiscreteSacModel,
+  random: RandomSource,
+  options: SacStateOptions = {},
+): SacState {
+  const { optimizer = adam(), initialAlpha = 1 } = options;
+  const temperature = initTemperature(initialAlpha);
+  const policy = model.policy.init(random);
+  const critics = initCritics(model.qf, random);
+  return {
+    policy,
+    critics,
+    targets: cloneParams(critics),
+    temperature,
+    policySlots: optimizer.init(policy),
+    criticSlots: optimizer.init(critics),
+    temperatureSlots: initialAlpha === null ? {} : optimizer.init(temperature),
+  };
+}
+
+/** Initializes the temperature's part of a state: empty where it is not learned. */
+function initTemperature(initialAlpha: number | null): Params {
+  if (initialAlpha === null) return {};
+  if (!(initialAlpha > 0 && initialAlpha < Infinity)) {
+    throw new RangeError(
+      `Cannot start with a temperature of ${initialAlpha}: expected a number above 0`,
+    );
+  }
+  return { logAlpha: tf.scalar(Math.log(initialAlpha)) };
 }

@@ -17,8 +17,7 @@ import {
 } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 import { discreteSacUpdate } from "./discrete_update.ts";
-import { initSacState } from "./state.ts";
-import { sacUpdate } from "./update.ts";
+import { initSacState, sacUpdate } from "./update.ts";
 import { initSacValueState, sacValueUpdate } from "./value_update.ts";
 
 const OBSERVATION = 17, ACTION = 6, ROWS = 256;

@@ -8,7 +8,8 @@ import {
 } from "@bellman/compute";
 import { nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { initSacState } from "./state.ts";
+import type { SacHyperparameters, SacState } from "./model.ts";
+import { initSacState, sacUpdate, type SacUpdateOptions } from "./update.ts";
 import { assertDescent } from "./testdata/descent.ts";
 import {
   continuousBatch,
@@ -16,8 +17,6 @@ import {
   PEAK,
   peakModel,
 } from "./testdata/models.ts";
-import { sacUpdate, type SacUpdateOptions } from "./update.ts";
-import type { SacHyperparameters, SacState } from "./update_types.ts";
 
 await tf.setBackend("cpu");
 

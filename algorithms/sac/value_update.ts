@@ -1,29 +1,155 @@
-import { adamTf1, cloneParams, polyak, tidy } from "@bellman/compute";
+import {
+  adamTf1,
+  cloneParams,
+  type LossValue,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  polyak,
+  tidy,
+} from "@bellman/compute";
+import type { PolicyOutput } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
-  bothLosses,
-  entropiesBetween,
+  criticLoss,
+  likelihoodRatioPolicyLoss,
+  normalPriorLogProb,
+  reparameterizedPolicyLoss,
+  softValues,
+} from "./losses.ts";
+import type {
+  SacDiagnostics,
+  SacHyperparameters,
+  SacModel,
+  SacValueBatch,
+  SacValueModel,
+} from "./model.ts";
+import {
+  criticStep,
+  descend,
+  type Estimates,
   initCritics,
+  isMixture,
+  meanAndDeviation,
   ofBoth,
   smaller,
-} from "./_critics.ts";
-import { descend } from "./_descend.ts";
-import { sacDiagnostics } from "./diagnostics.ts";
-import {
-  absoluteTdErrors,
-  criticLoss,
-  criticTargets,
-  softValues,
-} from "./loss.ts";
-import type { SacValueModel } from "./model.ts";
-import { meanAndDeviation } from "./_moments.ts";
-import { valuePolicy } from "./_value_policy.ts";
-import type {
-  SacValueState,
-  SacValueUpdate,
-  SacValueUpdateOptions,
-} from "./value_update_types.ts";
+} from "./steps.ts";
+
+/** Options of {@link sacValueUpdate}. */
+export interface SacValueUpdateOptions {
+  /**
+   * Optimizer of all networks, with slots for each.
+   *
+   * @default adamTf1()
+   */
+  readonly optimizer?: Optimizer;
+  /**
+   * Discount, where the batch has none of its own.
+   *
+   * @default 0.99
+   */
+  readonly gamma?: number;
+  /**
+   * Prior that the policy's entropy is relative to: every action alike, or the
+   * standard normal of the action.
+   *
+   * @default "uniform"
+   */
+  readonly actionPrior?: "uniform" | "normal";
+  /**
+   * True where the policy's gradient goes through the Q functions and the
+   * sampled action; false estimates it by likelihood ratio. Mixtures take the
+   * latter alone, as the choice of their component has no gradient.
+   *
+   * @default true, but false for mixtures
+   */
+  readonly reparameterize?: boolean;
+  /**
+   * Weight of the regularisation of the policy's means and deviations (`reg`).
+   *
+   * @default 0.001
+   */
+  readonly policyRegularization?: number;
+  /**
+   * True takes the policy's loss of haarnoja/sac: the first Q function in the
+   * place of the smaller one and, where it is reparameterized, no prior.
+   *
+   * @default false
+   */
+  readonly haarnojaPolicyLoss?: boolean;
+  /**
+   * True lets the likelihood-ratio loss of a mixture also send a gradient
+   * through the sampled action into its density, as the released program of
+   * haarnoja/sac does: the estimate is then biased.
+   *
+   * @default false
+   */
+  readonly haarnojaMixtureGradient?: boolean;
+}
+
+/** State of an update with a V function: parameters, and slots of optimizers. */
+export interface SacValueState {
+  /** Parameters of the policy. */
+  policy: Params;
+  /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
+  critics: Params;
+  /** Parameters of the V function. */
+  value: Params;
+  /** Target network of the V function, by the same paths. */
+  targets: Params;
+  /** Slots of the policy's optimizer. */
+  policySlots: OptimizerState;
+  /** Slots of the Q functions' optimizer. */
+  criticSlots: OptimizerState;
+  /** Slots of the V function's optimizer. */
+  valueSlots: OptimizerState;
+}
+
+/**
+ * Numbers that may change from update to update with a V function, as tensors.
+ * The temperature is 1: the scale of the rewards stands for the inverse of it.
+ */
+export type SacValueHyperparameters = Omit<
+  SacHyperparameters,
+  "alpha" | "temperatureLearningRate"
+>;
+
+/**
+ * Statistics of an update with a V function by name, all scalars, of the
+ * parameters before it: {@link SacDiagnostics}, mean and standard deviation of V (`vf-avg`, `vf-std`), and the losses by the names of
+ * haarnoja/sac. `policy_loss` is the sum of `policy_kl_loss` and
+ * `policy_reg_loss`.
+ */
+export type SacValueStatistics =
+  & SacDiagnostics
+  & Record<
+    | "vf-avg"
+    | "vf-std"
+    | "vf_loss"
+    | "policy_loss"
+    | "policy_kl_loss"
+    | "policy_reg_loss"
+    | "entropy",
+    tf.Scalar
+  >;
+
+/** Result of an update with a V function: new tensors, those given stay. */
+export interface SacValueUpdateResult {
+  /** State after the update. */
+  state: SacValueState;
+  /** Losses and diagnostics. */
+  stats: SacValueStatistics;
+  /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
+  tdErrors: tf.Tensor1D;
+}
+
+/** Pure function from one state to the next. */
+export type SacValueUpdate = (
+  state: SacValueState,
+  batch: SacValueBatch,
+  hyperparameters: SacValueHyperparameters,
+) => SacValueUpdateResult;
 
 /**
  * Makes the update of soft actor-critic with a V function: two Q functions, V
@@ -90,29 +216,19 @@ export function sacValueUpdate(
 
   return (state, batch, hyperparameters) =>
     tidy(() => {
-      const { observations, nextObservations, actions, weights } = batch;
-      const { learningRate, tau, rewardScale } = hyperparameters;
+      const { observations, nextObservations, actions } = batch;
+      const { learningRate, tau } = hyperparameters;
       const { criticLearningRate = learningRate } = hyperparameters;
 
-      const targets = criticTargets({
-        ...batch,
-        bonus: entropiesBetween(
-          batch,
-          (x) => policy.logRatio(state.policy, x, batch.betweenNoise!),
-        ),
+      const critics = criticStep(state, batch, {
+        optimizer,
+        gamma,
+        hyperparameters,
         nextValues: vf.apply(state.targets, nextObservations),
-      }, { discount: batch.discounts ?? gamma, rewardScale });
-      const critics = descend(
-        (params) => {
-          const estimates = ofBoth(
-            params,
-            (params) => qf.apply(params, observations, actions),
-          );
-          return bothLosses(estimates, targets, { weights });
-        },
-        { params: state.critics, slots: state.criticSlots },
-        { optimizer, learningRate: criticLearningRate },
-      );
+        logProbs: (x) => policy.logRatio(state.policy, x, batch.betweenNoise!),
+        estimate: (critics) =>
+          ofBoth(critics, (params) => qf.apply(params, observations, actions)),
+      });
 
       const own = policy.act(state.policy, state.critics, batch);
       const wanted = softValues(smaller(own.estimates), own.logProb, own);
@@ -133,7 +249,6 @@ export function sacValueUpdate(
         { optimizer, learningRate },
       );
 
-      const { qf1, qf2 } = critics.aux;
       const { mean, deviation } = meanAndDeviation(baseline);
       return {
         state: {
@@ -146,7 +261,7 @@ export function sacValueUpdate(
           valueSlots: value.slots,
         },
         stats: {
-          ...sacDiagnostics({ qf1, qf2, targets }),
+          ...critics.stats,
           "vf-avg": mean,
           "vf-std": deviation,
           vf_loss: value.loss,
@@ -154,18 +269,18 @@ export function sacValueUpdate(
           ...actor.aux,
           entropy: tf.neg(tf.mean(own.logProb)) as tf.Scalar,
         },
-        tdErrors: absoluteTdErrors([qf1, qf2], targets),
+        tdErrors: critics.tdErrors,
       };
     });
 }
 
 /**
- * The state before the first update of `sacValueUpdate`. The target network is
- * a copy of V.
+ * Initializes the state of {@link sacValueUpdate}. The target network is a copy
+ * of V.
  *
  * @param model The policy, V and the form of the Q functions.
- * @param random Where the first parameters are drawn from.
- * @param options The optimizer of the update.
+ * @param random Stream of the first parameters.
+ * @param options Optimizer of the update.
  * @returns New tensors.
  *
  * @example
@@ -207,4 +322,144 @@ export function initSacValueState(
     criticSlots: optimizer.init(critics),
     valueSlots: optimizer.init(value),
   };
+}
+
+/** The policy's own action in each state, with its estimates. */
+interface OwnActions {
+  readonly output: PolicyOutput;
+  readonly action: tf.Tensor;
+  readonly logProb: tf.Tensor1D;
+  /** Log-density of the prior; none where that is uniform. */
+  readonly logPrior?: tf.Tensor1D;
+  readonly estimates: Estimates;
+}
+
+/** Policy in an update with a V function. */
+interface ValuePolicy {
+  /** Computes `log pi(a | s) - log p(a)` of an action of its own in each state. */
+  logRatio(
+    params: Params,
+    observations: tf.Tensor,
+    noise: tf.Tensor2D,
+  ): tf.Tensor1D;
+  /** Acts in each state, and estimates the actions. */
+  act(params: Params, critics: Params, batch: SacValueBatch): OwnActions;
+  /** Computes its loss, and the parts of it by the names of the original. */
+  loss(
+    params: Params,
+    critics: Params,
+    given: {
+      batch: SacValueBatch;
+      /** Actions before the update: numbers. */
+      own: OwnActions;
+      /** `V(s)`. */
+      baseline: tf.Tensor1D;
+    },
+  ): LossValue<Record<"policy_kl_loss" | "policy_reg_loss", tf.Scalar>>;
+}
+
+/** Makes the policy of a model with the loss that options choose. */
+function valuePolicy(
+  { policy, qf }: SacModel,
+  options: SacValueUpdateOptions,
+): ValuePolicy {
+  const { distribution } = policy;
+  const {
+    actionPrior = "uniform",
+    reparameterize = !isMixture(distribution),
+    policyRegularization = 0.001,
+    haarnojaPolicyLoss = false,
+    haarnojaMixtureGradient = false,
+  } = options;
+  if (reparameterize && isMixture(distribution)) {
+    throw new TypeError(
+      "Cannot reparameterize a mixture, as the choice of its component has no gradient: set reparameterize to false",
+    );
+  }
+  const asReleased = haarnojaMixtureGradient && isMixture(distribution);
+  const ofPolicy = (estimates: Estimates): tf.Tensor1D =>
+    haarnojaPolicyLoss ? estimates.qf1 : smaller(estimates);
+
+  function sample(
+    params: Params,
+    { observations, noise }: Pick<SacValueBatch, "observations" | "noise">,
+  ) {
+    const output = policy.apply(params, observations);
+    const sampled = distribution.sampleWithLogProb(output.policy, noise, {
+      reparameterize: reparameterize || asReleased,
+    });
+    return { output, ...sampled };
+  }
+
+  const act: ValuePolicy["act"] = (params, critics, batch) => {
+    const { output, action, logProb } = sample(params, batch);
+    const estimates = ofBoth(
+      critics,
+      (params) => qf.apply(params, batch.observations, action),
+    );
+    const own = { output, action, logProb, estimates };
+    if (actionPrior === "uniform") return own;
+    return { ...own, logPrior: normalPriorLogProb(action) };
+  };
+
+  const logRatio: ValuePolicy["logRatio"] = (params, observations, noise) => {
+    const { action, logProb } = sample(params, { observations, noise });
+    return actionPrior === "uniform"
+      ? logProb
+      : tf.sub(logProb, normalPriorLogProb(action));
+  };
+
+  const reparameterized: ValuePolicy["loss"] = (params, critics, { batch }) => {
+    const { output, logProb, ...own } = act(params, critics, batch);
+    const logPrior = haarnojaPolicyLoss ? undefined : own.logPrior;
+    const values = softValues(ofPolicy(own.estimates), logProb, { logPrior });
+    return regularized(reparameterizedPolicyLoss(values), output);
+  };
+
+  const likelihoodRatio: ValuePolicy["loss"] = (params, _, given) => {
+    const { batch, own, baseline } = given;
+    const values = softValues(ofPolicy(own.estimates), own.logProb, own);
+    const advantages = tf.sub(values, baseline) as tf.Tensor1D;
+    const { output, action, logProb } = sample(params, batch);
+    const score = asReleased
+      ? withoutTanhGradient(logProb, action, own.action)
+      : logProb;
+    return regularized(likelihoodRatioPolicyLoss(score, advantages), output);
+  };
+
+  function regularized(
+    klLoss: tf.Scalar,
+    output: PolicyOutput,
+  ): ReturnType<ValuePolicy["loss"]> {
+    const mean = tf.mean(distribution.regularization(output.policy));
+    const regLoss = tf.mul(mean, policyRegularization) as tf.Scalar;
+    const loss = tf.add(klLoss, regLoss) as tf.Scalar;
+    return {
+      loss,
+      aux: { policy_kl_loss: klLoss, policy_reg_loss: regLoss },
+    };
+  }
+
+  return {
+    logRatio,
+    act,
+    loss: reparameterize ? reparameterized : likelihoodRatio,
+  };
+}
+
+/**
+ * Gives the same log-probabilities without the gradient through the tanh's
+ * slope: the original differentiates the density at the sample, not that slope.
+ */
+function withoutTanhGradient(
+  logProb: tf.Tensor1D,
+  action: tf.Tensor,
+  sameAction: tf.Tensor,
+): tf.Tensor1D {
+  const [moving, still] = [action, sameAction].map((it) => {
+    const rows = tf.reshape(it, [logProb.size, -1]);
+    const slope = tf.sub(1 + 1e-6, tf.square(rows));
+    return tf.sum(tf.log(slope), 1);
+  });
+  return tf.add(logProb, tf.sub(moving, still));
 }

@@ -4,12 +4,13 @@ import { nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { assertDescent } from "./testdata/descent.ts";
 import { continuousBatch, continuousModel } from "./testdata/models.ts";
-import { initSacValueState, sacValueUpdate } from "./value_update.ts";
-import type {
-  SacValueHyperparameters,
-  SacValueState,
-  SacValueUpdateOptions,
-} from "./value_update_types.ts";
+import {
+  initSacValueState,
+  type SacValueHyperparameters,
+  type SacValueState,
+  sacValueUpdate,
+  type SacValueUpdateOptions,
+} from "./value_update.ts";
 
 await tf.setBackend("cpu");
 

@@ -2,10 +2,12 @@
 import { type Params, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { discreteSacUpdate } from "../discrete_update.ts";
-import { initSacState } from "../state.ts";
-import { sacUpdate } from "../update.ts";
-import { initSacValueState, sacValueUpdate } from "../value_update.ts";
-import type { SacValueUpdateOptions } from "../value_update_types.ts";
+import { initSacState, sacUpdate } from "../update.ts";
+import {
+  initSacValueState,
+  sacValueUpdate,
+  type SacValueUpdateOptions,
+} from "../value_update.ts";
 import {
   ACTION_SIZE,
   continuousBatch,

@@ -13,12 +13,11 @@ import type * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { discreteSacUpdate } from "./discrete_update.ts";
 import type { DiscreteSacModel, SacModel } from "./model.ts";
-import { initSacState } from "./state.ts";
-import { sacUpdate } from "./update.ts";
+import { initSacState, sacUpdate } from "./update.ts";
 import { initSacValueState, sacValueUpdate } from "./value_update.ts";
 
 /** What the forms of SAC have in common, for an agent. */
-export interface SacForm {
+export interface SacVariant {
   readonly policy: StochasticPolicy;
   /** Estimates of one Q function, of its parameters without `qf1/`. */
   readonly estimate: (
@@ -31,32 +30,32 @@ export interface SacForm {
   /** Which random numbers an update takes. */
   readonly noises: readonly ("noise" | "nextNoise" | "betweenNoise")[];
   /** Makes parameters, target networks and slots. */
-  readonly init: (random: RandomStream) => FormState;
+  readonly init: (random: RandomStream) => VariantState;
   /** One of the pure updates. */
-  readonly update: FormUpdate;
+  readonly update: VariantUpdate;
 }
 
 /** The state of any of the updates: parameters of the policy among others. */
-export type FormState = {
+export type VariantState = {
   readonly [part: string]: Readonly<Record<string, tf.Tensor>>;
 };
 
 /** Any of the updates, without the types of their differences. */
-export type FormUpdate = (
-  state: FormState,
+export type VariantUpdate = (
+  state: VariantState,
   batch: Readonly<Record<string, tf.Tensor>>,
   hyperparameters: Readonly<Record<string, tf.Tensor>>,
 ) => {
-  state: FormState;
+  state: VariantState;
   stats: Readonly<Record<string, tf.Tensor>>;
   tdErrors: tf.Tensor;
 };
 
 /** The form of SAC that a configuration and the spaces ask for. */
-export function formOf(
+export function variantOf(
   config: SacConfig,
   spaces: { observationSpace: Space; actionSpace: Space },
-): SacForm {
+): SacVariant {
   const { observationSpace, actionSpace } = spaces;
   const { hiddenSizes, activation, network, initializer } = config;
   const layers: FunctionOptions = {
@@ -66,7 +65,7 @@ export function formOf(
     initializer,
   };
   if (actionSpace.type === "discrete") {
-    return discreteForm(config, { layers, actionSpace });
+    return discreteVariant(config, { layers, actionSpace });
   }
   if (actionSpace.type !== "box") {
     throw new TypeError(
@@ -75,8 +74,8 @@ export function formOf(
   }
   const box = { layers, actionSpace };
   return config.critics === "value"
-    ? valueForm(config, box)
-    : twinForm(config, box);
+    ? valueVariant(config, box)
+    : twinVariant(config, box);
 }
 
 interface BoxLayers {
@@ -103,13 +102,13 @@ function boxPolicy(
 function twinState(
   model: SacModel | DiscreteSacModel,
   { temperature, initialTemperature }: SacConfig,
-): SacForm["init"] {
+): SacVariant["init"] {
   const initialAlpha = temperature === null ? initialTemperature : null;
   return (random) =>
-    initSacState(model, random, { initialAlpha }) as unknown as FormState;
+    initSacState(model, random, { initialAlpha }) as unknown as VariantState;
 }
 
-function twinForm(config: SacConfig, box: BoxLayers): SacForm {
+function twinVariant(config: SacConfig, box: BoxLayers): SacVariant {
   const policy = boxPolicy(config, box);
   const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
   const { gamma, targetEntropy } = config;
@@ -119,15 +118,15 @@ function twinForm(config: SacConfig, box: BoxLayers): SacForm {
   });
   return {
     policy,
-    estimate: qf.apply as SacForm["estimate"],
+    estimate: qf.apply as SacVariant["estimate"],
     firstAction: 0,
     noises: ["noise", "nextNoise", ...betweenNoise(config)],
     init: twinState({ policy, qf }, config),
-    update: update as unknown as FormUpdate,
+    update: update as unknown as VariantUpdate,
   };
 }
 
-function valueForm(config: SacConfig, box: BoxLayers): SacForm {
+function valueVariant(config: SacConfig, box: BoxLayers): SacVariant {
   const policy = boxPolicy(config, box);
   const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
   const vf = valueFunction(box.layers);
@@ -143,11 +142,12 @@ function valueForm(config: SacConfig, box: BoxLayers): SacForm {
   });
   return {
     policy,
-    estimate: qf.apply as SacForm["estimate"],
+    estimate: qf.apply as SacVariant["estimate"],
     firstAction: 0,
     noises: ["noise", ...betweenNoise(config)],
-    init: (random) => initSacValueState(model, random) as unknown as FormState,
-    update: update as unknown as FormUpdate,
+    init: (random) =>
+      initSacValueState(model, random) as unknown as VariantState,
+    update: update as unknown as VariantUpdate,
   };
 }
 
@@ -168,13 +168,13 @@ export function rowsOf(
   return name.startsWith("between") ? batchSize * (nSteps - 1) : batchSize;
 }
 
-function discreteForm(
+function discreteVariant(
   config: SacConfig,
   { layers, actionSpace }: {
     layers: FunctionOptions;
     actionSpace: DiscreteSpace;
   },
-): SacForm {
+): SacVariant {
   const policy = stochasticPolicy({ ...layers, actionSpace });
   const qf = discreteQFunction({ ...layers, actionSpace });
   const count = policy.distribution.parameterSize;
@@ -191,6 +191,6 @@ function discreteForm(
     firstAction: actionSpace.start ?? 0,
     noises: [],
     init: twinState({ policy, qf }, config),
-    update: update as unknown as FormUpdate,
+    update: update as unknown as VariantUpdate,
   };
 }

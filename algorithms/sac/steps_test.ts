@@ -1,6 +1,6 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { sacDiagnostics } from "./diagnostics.ts";
+import { sacDiagnostics } from "./steps.ts";
 
 await tf.setBackend("cpu");
 

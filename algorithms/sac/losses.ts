@@ -1,0 +1,466 @@
+import * as tf from "@tensorflow/tfjs";
+
+/** Options of {@link softValues}. */
+export interface SoftValueOptions {
+  /**
+   * Temperature `alpha`: the worth of a nat of entropy.
+   *
+   * @default 1
+   */
+  readonly alpha?: number | tf.Scalar;
+  /**
+   * Logarithm of the density that the prior gives each action `[batch]`.
+   *
+   * @default 0: the uniform prior, whose density is taken as the measure
+   */
+  readonly logPrior?: tf.Tensor1D;
+}
+
+/**
+ * Computes soft values of sampled actions,
+ * `Q(s, a) - alpha (log pi(a | s) - log p(a))`: in the mean over the policy's
+ * actions this is the soft value `V(s)`.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 3;
+ * `sac.py` of haarnoja/sac, from which the prior `p` is.
+ *
+ * @param q Estimates `Q(s, a)` `[batch]`, of two critics the smaller one.
+ * @param logProb Logarithm of the policy's density `log pi(a | s)` `[batch]`.
+ * @param options Temperature and prior.
+ * @returns Soft values `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { softValues } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const q = tf.tensor1d([1, 2]), logProb = tf.tensor1d([-2, 4]);
+ * const values = softValues(q, logProb, { alpha: 0.5 });
+ * assertEquals(values.arraySync(), [2, 0]);
+ * ```
+ */
+export function softValues(
+  q: tf.Tensor1D,
+  logProb: tf.Tensor1D,
+  options: SoftValueOptions = {},
+): tf.Tensor1D {
+  const { alpha = 1, logPrior } = options;
+  return tf.tidy(() => {
+    const excess = logPrior === undefined ? logProb : tf.sub(logProb, logPrior);
+    return tf.sub(q, tf.mul(excess, alpha));
+  });
+}
+
+/** Inputs of {@link criticTargets}, each `[batch]`. */
+export interface CriticTargetInputs {
+  /** Reward `r`, of n-step replay the discounted sum of the n rewards. */
+  readonly rewards: tf.Tensor1D;
+  /** Flag `d`: 1 where the episode terminated, and 0 where it was truncated. */
+  readonly terminated: tf.Tensor1D;
+  /** Soft value `V(s')` of the state after the last reward. */
+  readonly nextValues: tf.Tensor1D;
+  /**
+   * Worth of the entropies between the rewards of n-step replay, of
+   * {@link entropyBonus}.
+   *
+   * @default 0
+   */
+  readonly bonus?: tf.Tensor1D;
+}
+
+/** Options of {@link criticTargets}. */
+export interface CriticTargetOptions {
+  /** Discount `gamma`, or that of each row `[batch]`: n-step's `gamma^n`. */
+  readonly discount: number | tf.Tensor;
+  /**
+   * Factor of the rewards (`scale_reward`).
+   *
+   * @default 1
+   */
+  readonly rewardScale?: number | tf.Scalar;
+}
+
+/**
+ * Computes the targets of the Q functions,
+ * `y = scale r + b + gamma (1 - d) V(s')`. A terminated row does not bootstrap;
+ * a truncated one does.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 8.
+ *
+ * @param inputs Rewards, ends and the values after them.
+ * @param options Discount and scale of the rewards.
+ * @returns Targets `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { criticTargets } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = criticTargets({
+ *   rewards: tf.tensor1d([1, 1]),
+ *   terminated: tf.tensor1d([0, 1]),
+ *   nextValues: tf.tensor1d([8, 8]),
+ * }, { discount: 0.5 });
+ * assertEquals(targets.arraySync(), [5, 1]);
+ * ```
+ */
+export function criticTargets(
+  inputs: CriticTargetInputs,
+  options: CriticTargetOptions,
+): tf.Tensor1D {
+  const { rewards, terminated, nextValues, bonus } = inputs;
+  const { discount, rewardScale = 1 } = options;
+  return tf.tidy(() => {
+    const goingOn = tf.mul(tf.sub(1, terminated), discount);
+    const earned = tf.mul(rewards, rewardScale);
+    const here = bonus === undefined ? earned : tf.add(earned, bonus);
+    return tf.add(here, tf.mul(goingOn, nextValues));
+  });
+}
+
+/**
+ * Computes the worth of the entropies at the states between the rewards of a soft n-step
+ * return, `b = alpha sum_{k=1}^{n-1} gamma^k (log p(a_k) - log pi(a_k | s_k))`.
+ * With it `r_0 + ... + gamma^{n-1} r_{n-1} + b + gamma^n V(s_n)` is the soft
+ * value of the first action wherever the policy acted itself: every state after
+ * that action counts with its reward and its entropy.
+ *
+ * Source: the soft Bellman equation of Haarnoja et al. 2018
+ * (https://arxiv.org/abs/1801.01290), equation 2, applied n times.
+ *
+ * @param logProbs Logarithms of the policy's density, less that of a prior
+ * other than uniform, at an action of its own in each state
+ * `[batch * (n - 1)]`; for a policy over finitely many actions the negative
+ * entropies.
+ * @param discounts `gamma^k` of each state, 0 past the end of a return
+ * `[batch, n - 1]`.
+ * @param options Temperature.
+ * @returns Worths `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { entropyBonus } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProbs = tf.tensor1d([-1, -2, -1, -9]);
+ * const discounts = tf.tensor2d([[0.5, 0.25], [0.5, 0]]);
+ * const bonus = entropyBonus(logProbs, discounts, { alpha: 2 });
+ * assertEquals(bonus.arraySync(), [2, 1]);
+ * ```
+ */
+export function entropyBonus(
+  logProbs: tf.Tensor1D,
+  discounts: tf.Tensor2D,
+  options: Pick<SoftValueOptions, "alpha"> = {},
+): tf.Tensor1D {
+  const { alpha = 1 } = options;
+  return tf.tidy(() => {
+    const rows = tf.reshape(logProbs, discounts.shape);
+    return tf.mul(tf.sum(tf.mul(discounts, rows), 1), tf.neg(alpha));
+  });
+}
+
+/** Options of {@link criticLoss}. */
+export interface CriticLossOptions {
+  /**
+   * Importance weights of prioritized replay `[batch]`. A weight of 2 counts
+   * like a row that was drawn twice.
+   *
+   * @default 1 for each row
+   */
+  readonly weights?: tf.Tensor1D;
+}
+
+/**
+ * Computes the loss of a critic, Q or V: `mean(w (Q(s, a) - y)^2) / 2`. The targets are
+ * numbers: no gradient is to flow through them.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equations 5
+ * and 7; `td_loss` and `vf_loss` of haarnoja/sac.
+ *
+ * @param values Estimates `[batch]`.
+ * @param targets Their targets `[batch]`.
+ * @param options Weights of the rows.
+ * @returns A scalar.
+ *
+ * @example
+ * ```ts
+ * import { criticLoss } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const loss = criticLoss(tf.tensor1d([1, 2]), tf.tensor1d([1, 4]));
+ * assertEquals(loss.arraySync(), 1);
+ * ```
+ */
+export function criticLoss(
+  values: tf.Tensor1D,
+  targets: tf.Tensor1D,
+  options: CriticLossOptions = {},
+): tf.Scalar {
+  const { weights } = options;
+  return tf.tidy(() => {
+    const square = tf.squaredDifference(values, targets);
+    const weighted = weights === undefined ? square : tf.mul(weights, square);
+    return tf.mul(tf.mean(weighted), 0.5);
+  });
+}
+
+/**
+ * Computes the distance of each row's estimates from their target,
+ * `mean_i |y - Q_i(s, a)|`, which prioritized replay takes as its priority.
+ *
+ * @param values Estimates of each critic, `[batch]` each.
+ * @param targets Their targets `[batch]`.
+ * @returns Errors `[batch]`, at least 0.
+ *
+ * @example
+ * ```ts
+ * import { absoluteTdErrors } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const values = [tf.tensor1d([1, 2]), tf.tensor1d([3, 2])];
+ * const errors = absoluteTdErrors(values, tf.tensor1d([2, 5]));
+ * assertEquals(errors.arraySync(), [1, 3]);
+ * ```
+ */
+export function absoluteTdErrors(
+  values: readonly tf.Tensor1D[],
+  targets: tf.Tensor1D,
+): tf.Tensor1D {
+  return tf.tidy(() => {
+    const errors = values.map((it) => tf.abs(tf.sub(targets, it)));
+    return tf.mul(tf.addN(errors), 1 / values.length);
+  });
+}
+
+/**
+ * Computes the policy loss by reparameterization, `-mean(Q(s, a) - alpha (log pi(a | s) -
+ * log p(a)))`, where the gradient flows through the sampled action.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), equation 12.
+ *
+ * @param values Soft values of the policy's own actions `[batch]`, of
+ * `softValues`; for a policy over finitely many actions, of
+ * `discreteSoftValues`.
+ * @returns A scalar.
+ *
+ * @example
+ * ```ts
+ * import { reparameterizedPolicyLoss } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const loss = reparameterizedPolicyLoss(tf.tensor1d([1, 3]));
+ * assertEquals(loss.arraySync(), -2);
+ * ```
+ */
+export function reparameterizedPolicyLoss(values: tf.Tensor1D): tf.Scalar {
+  return tf.tidy(() => tf.neg(tf.mean(values)));
+}
+
+/**
+ * Computes the policy loss by likelihood ratio, `-mean(log pi(a | s) A(s, a))`, with the
+ * soft advantage `A(s, a) = Q(s, a) - alpha (log pi(a | s) - log p(a)) -
+ * V(s)`. The actions and their advantages are numbers: the gradient flows
+ * through the logarithm alone.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1801.01290), the
+ * gradient of equation 10; `policy_kl_loss` of haarnoja/sac.
+ *
+ * @param logProb Logarithm of the policy's density at each action `[batch]`.
+ * @param advantages Soft advantages `A(s, a)` `[batch]`.
+ * @returns A scalar.
+ *
+ * @example
+ * ```ts
+ * import { likelihoodRatioPolicyLoss } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProb = tf.tensor1d([-1, -2]), advantages = tf.tensor1d([3, 1]);
+ * const loss = likelihoodRatioPolicyLoss(logProb, advantages);
+ * assertEquals(loss.arraySync(), 2.5);
+ * ```
+ */
+export function likelihoodRatioPolicyLoss(
+  logProb: tf.Tensor1D,
+  advantages: tf.Tensor1D,
+): tf.Scalar {
+  return tf.tidy(() => tf.neg(tf.mean(tf.mul(logProb, advantages))));
+}
+
+/** Options of {@link temperatureLoss}. */
+export interface TemperatureLossOptions {
+  /** Mean entropy that the policy is to have, in nats. */
+  readonly targetEntropy: number;
+}
+
+/**
+ * Computes the loss of the temperature, `-log(alpha) mean(log pi(a | s) + targetEntropy)`:
+ * its descent makes entropy dearer while the policy has too little of it. No
+ * gradient flows into the policy.
+ *
+ * Source: Haarnoja et al. 2018 (https://arxiv.org/abs/1812.05905), equation 18,
+ * with `log(alpha)` in the place of `alpha`, as haarnoja's own programs and
+ * Stable-Baselines3 have it.
+ *
+ * @param logAlpha Logarithm of the temperature, a scalar.
+ * @param logProb Logarithm of the density of sampled actions `[batch]`, or
+ * exact entropies of the policy with their sign turned.
+ * @param options The entropy that is wanted.
+ * @returns A scalar.
+ *
+ * @example
+ * ```ts
+ * import { temperatureLoss } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProb = tf.tensor1d([1, 2]);
+ * const options = { targetEntropy: -1 };
+ * const loss = temperatureLoss(tf.scalar(2), logProb, options);
+ * assertEquals(loss.arraySync(), -1);
+ * ```
+ */
+export function temperatureLoss(
+  logAlpha: tf.Scalar,
+  logProb: tf.Tensor1D,
+  options: TemperatureLossOptions,
+): tf.Scalar {
+  return tf.tidy(() => {
+    const lacking = tf.add(tf.mean(logProb), options.targetEntropy);
+    return tf.neg(tf.mul(logAlpha, lacking));
+  });
+}
+
+/**
+ * Computes the logarithm of the density that the standard normal prior gives to actions,
+ * `log N(a; 0, I)` (`action_prior = "normal"`).
+ *
+ * Source: `sac.py` of haarnoja/sac.
+ *
+ * @param actions Actions after the tanh `[batch, ...actionShape]`.
+ * @returns Nats `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { normalPriorLogProb } from "@bellman/sac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const [logProb] = normalPriorLogProb(tf.tensor2d([[1, 0]])).arraySync();
+ * assertAlmostEquals(logProb, -0.5 - Math.log(2 * Math.PI), 1e-6);
+ * ```
+ */
+export function normalPriorLogProb(actions: tf.Tensor): tf.Tensor1D {
+  const rows = actions.shape[0];
+  const size = actions.size / rows;
+  return tf.tidy(() => {
+    const squares = tf.square(tf.reshape(actions, [rows, size]));
+    const exponent = tf.mul(tf.sum(squares, 1), -0.5);
+    return tf.sub(exponent, 0.5 * size * Math.log(2 * Math.PI));
+  });
+}
+
+/**
+ * Computes exact soft values under a policy over finitely many actions,
+ * `V(s) = sum_a pi(a | s) (Q(s, a) - alpha log pi(a | s))`.
+ *
+ * Source: Christodoulou 2019 (https://arxiv.org/abs/1910.07207), equation 10.
+ *
+ * @param q Estimates `Q(s, a)` of all actions `[batch, n]`, of two critics the
+ * smaller ones.
+ * @param logProbs Logarithms of the probabilities of all actions `[batch, n]`.
+ * @param options Temperature.
+ * @returns Soft values `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { discreteSoftValues } from "@bellman/sac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const q = tf.tensor2d([[1, 3]]), logProbs = tf.logSoftmax(tf.zeros([1, 2]));
+ * const [value] = discreteSoftValues(q, logProbs as tf.Tensor2D, { alpha: 2 })
+ *   .arraySync();
+ * assertAlmostEquals(value, 2 + 2 * Math.log(2), 1e-6);
+ * ```
+ */
+export function discreteSoftValues(
+  q: tf.Tensor2D,
+  logProbs: tf.Tensor2D,
+  options: Pick<SoftValueOptions, "alpha"> = {},
+): tf.Tensor1D {
+  const { alpha = 1 } = options;
+  return tf.tidy(() => {
+    const soft = tf.sub(q, tf.mul(logProbs, alpha));
+    return tf.sum(tf.mul(tf.exp(logProbs), soft), 1);
+  });
+}
+
+/**
+ * Computes exact entropies of a policy over finitely many actions,
+ * `-sum_a pi(a | s) log pi(a | s)`.
+ *
+ * @param logProbs Logarithms of the probabilities of all actions `[batch, n]`.
+ * @returns Nats `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { discreteEntropies } from "@bellman/sac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProbs = tf.logSoftmax(tf.zeros([1, 4])) as tf.Tensor2D;
+ * const [entropy] = discreteEntropies(logProbs).arraySync();
+ * assertAlmostEquals(entropy, Math.log(4), 1e-6);
+ * ```
+ */
+export function discreteEntropies(logProbs: tf.Tensor2D): tf.Tensor1D {
+  return tf.tidy(() => tf.neg(tf.sum(tf.mul(tf.exp(logProbs), logProbs), 1)));
+}
+
+/**
+ * Picks the estimates of the actions that were taken.
+ *
+ * @param q Estimates of all actions `[batch, n]`.
+ * @param actions Numbers of the actions taken, from 0, int32 `[batch]`.
+ * @returns Estimates `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { valuesOfActions } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const q = tf.tensor2d([[1, 2], [3, 4]]);
+ * const taken = valuesOfActions(q, tf.tensor1d([1, 0], "int32"));
+ * assertEquals(taken.arraySync(), [2, 3]);
+ * ```
+ */
+export function valuesOfActions(
+  q: tf.Tensor2D,
+  actions: tf.Tensor1D,
+): tf.Tensor1D {
+  return tf.tidy(() => {
+    const chosen = tf.oneHot(actions, q.shape[1]);
+    return tf.sum(tf.mul(q, tf.cast(chosen, "float32")), 1);
+  });
+}

@@ -1,0 +1,196 @@
+import { assertAlmostEquals, assertEquals } from "@std/assert";
+import { RandomStream, valueAndGradients } from "@bellman/compute";
+import fc from "fast-check";
+import * as tf from "@tensorflow/tfjs";
+import {
+  absoluteTdErrors,
+  criticLoss,
+  criticTargets,
+  discreteEntropies,
+  discreteSoftValues,
+  likelihoodRatioPolicyLoss,
+  normalPriorLogProb,
+  reparameterizedPolicyLoss,
+  softValues,
+  temperatureLoss,
+  valuesOfActions,
+} from "./losses.ts";
+import { squashedGaussian } from "@bellman/policies";
+
+await tf.setBackend("cpu");
+
+const numbers = (length: number) =>
+  fc.array(fc.float({ min: -4, max: 4, noNaN: true }), {
+    minLength: length,
+    maxLength: length,
+  });
+
+Deno.test("a terminated row does not bootstrap, a truncated one does", () => {
+  const inputs = {
+    rewards: tf.tensor1d([1, 1, 1]),
+    // Of three rows, the second terminated and the third was truncated.
+    terminated: tf.tensor1d([0, 1, 0]),
+    nextValues: tf.tensor1d([10, 10, 10]),
+  };
+  const targets = criticTargets(inputs, { discount: 0.5 });
+  assertEquals(targets.arraySync(), [6, 1, 6]);
+});
+
+Deno.test("each row has its own discount where there are several", () => {
+  const targets = criticTargets({
+    rewards: tf.tensor1d([1, 1]),
+    terminated: tf.tensor1d([0, 0]),
+    nextValues: tf.tensor1d([8, 8]),
+  }, { discount: tf.tensor1d([0.5, 0.25]), rewardScale: tf.scalar(3) });
+  assertEquals(targets.arraySync(), [7, 5]);
+});
+
+Deno.test("the value is soft by the temperature, relative to the prior", () => {
+  const values = softValues(tf.tensor1d([1]), tf.tensor1d([-2]), {
+    alpha: tf.scalar(3),
+    logPrior: tf.tensor1d([-1.5]),
+  });
+  assertEquals(values.arraySync(), [1 - 3 * (-2 + 1.5)]);
+});
+
+Deno.test("a weight counts like as many rows, in loss and gradient", () => {
+  fc.assert(fc.property(
+    numbers(4),
+    numbers(4),
+    fc.shuffledSubarray([0, 0, 1, 2, 3, 3, 3], { minLength: 4, maxLength: 4 }),
+    (values, targets, drawn) => {
+      const counts = values.map((_, i) =>
+        drawn.filter((it) => it === i).length
+      );
+      const ofWeights = valueAndGradients(({ values }) => ({
+        loss: criticLoss(values as tf.Tensor1D, tf.tensor1d(targets), {
+          weights: tf.tensor1d(counts),
+        }),
+      }), { values: tf.tensor1d(values) });
+      const rows = tf.tensor1d(drawn, "int32");
+      const ofRows = valueAndGradients(({ values }) => ({
+        loss: criticLoss(
+          tf.gather(values as tf.Tensor1D, rows),
+          tf.gather(tf.tensor1d(targets), rows),
+        ),
+      }), { values: tf.tensor1d(values) });
+      assertAlmostEquals(
+        ofWeights.loss.arraySync(),
+        ofRows.loss.arraySync(),
+        1e-4,
+      );
+      const expected = ofRows.gradients.values.dataSync();
+      ofWeights.gradients.values.dataSync().forEach((it, i) =>
+        assertAlmostEquals(it, expected[i], 1e-5)
+      );
+    },
+  ));
+});
+
+Deno.test("errors are the mean distance from the target, of either sign", () => {
+  const errors = absoluteTdErrors(
+    [tf.tensor1d([3, 0]), tf.tensor1d([1, -1])],
+    tf.tensor1d([2, 2]),
+  );
+  assertEquals(errors.arraySync(), [1, 2.5]);
+});
+
+await tf.setBackend("cpu");
+
+Deno.test("both policy losses have the same gradient in the mean", () => {
+  const distribution = squashedGaussian(1);
+  const rows = 20_000;
+  const noise = tf.tensor2d(
+    new RandomStream(7).fillNormal(new Float32Array(rows)),
+    [rows, 1],
+  );
+  const start = tf.tensor2d([[0.3, -0.5]]);
+  const ownValues = (parameters: tf.Tensor, reparameterize: boolean) => {
+    const all = tf.matMul(tf.ones([rows, 1]), parameters as tf.Tensor2D);
+    const { action, logProb } = distribution.sampleWithLogProb(
+      all as tf.Tensor2D,
+      noise,
+      { reparameterize },
+    );
+    const q = tf.sin(tf.mul(tf.reshape(action, [-1]), 3)) as tf.Tensor1D;
+    const logPrior = normalPriorLogProb(action);
+    return {
+      logProb,
+      values: softValues(q, logProb, { logPrior, alpha: 0.5 }),
+    };
+  };
+  const pathwise = valueAndGradients(({ parameters }) => ({
+    loss: reparameterizedPolicyLoss(ownValues(parameters, true).values),
+  }), { parameters: start }).gradients.parameters.dataSync();
+  const { values } = ownValues(start, false);
+  const advantages = tf.sub(values, tf.mean(values)) as tf.Tensor1D;
+  const score = valueAndGradients(({ parameters }) => ({
+    loss: likelihoodRatioPolicyLoss(
+      ownValues(parameters, false).logProb,
+      advantages,
+    ),
+  }), { parameters: start }).gradients.parameters.dataSync();
+  // Five standard errors of the noisier one, that by likelihood ratio.
+  pathwise.forEach((it, i) => assertAlmostEquals(it, score[i], 0.04));
+});
+
+Deno.test("the temperature's gradient is the entropy above what is wanted", () => {
+  const logProb = tf.tensor1d([-1, -4]); // an entropy of 2.5
+  const { gradients } = valueAndGradients(({ logAlpha }) => ({
+    loss: temperatureLoss(logAlpha as tf.Scalar, logProb, {
+      targetEntropy: 2,
+    }),
+  }), { logAlpha: tf.scalar(0.3) });
+  assertEquals(gradients.logAlpha.dataSync()[0], 0.5);
+});
+
+Deno.test("the normal prior is that of all numbers of an action", () => {
+  const actions = tf.tensor3d([[[1, 2], [0, 0]], [[0, 0], [0, 0]]]);
+  const [first, second] = normalPriorLogProb(actions).arraySync();
+  assertAlmostEquals(second, -2 * Math.log(2 * Math.PI), 1e-6);
+  assertAlmostEquals(first, second - 2.5, 1e-6);
+});
+
+await tf.setBackend("cpu");
+
+const row = fc.array(fc.float({ min: -3, max: 3, noNaN: true }), {
+  minLength: 3,
+  maxLength: 3,
+});
+
+const logSumExp = (values: readonly number[]) =>
+  Math.log(values.reduce((sum, it) => sum + Math.exp(it), 0));
+
+Deno.test("the policy softmax(Q / alpha) has the largest soft value", () => {
+  fc.assert(fc.property(row, row, (q, other) => {
+    const alpha = 0.7;
+    const values = tf.tensor2d([q, q]);
+    const logits = tf.tensor2d([q.map((it) => it / alpha), other]);
+    const logProbs = tf.logSoftmax(logits) as tf.Tensor2D;
+    const [best, worse] = discreteSoftValues(values, logProbs, { alpha })
+      .arraySync();
+    const optimum = alpha * logSumExp(q.map((it) => it / alpha));
+    assertAlmostEquals(best, optimum, 1e-5);
+    assertEquals(worse <= best + 1e-5, true);
+  }));
+});
+
+Deno.test("the soft value is the mean of Q plus alpha times the entropy", () => {
+  const q = tf.tensor2d([[1, 2, 4]]);
+  const logProbs = tf.log(tf.tensor2d([[0.5, 0.25, 0.25]])) as tf.Tensor2D;
+  const [value] = discreteSoftValues(q, logProbs, { alpha: tf.scalar(2) })
+    .arraySync();
+  const [entropy] = discreteEntropies(logProbs).arraySync();
+  assertAlmostEquals(entropy, 1.5 * Math.log(2), 1e-6);
+  assertAlmostEquals(value, 2 + 2 * entropy, 1e-6);
+});
+
+Deno.test("the value of an action has a gradient for that action alone", () => {
+  const actions = tf.tensor1d([2, 0], "int32");
+  const gradient = tf.grad((q) => valuesOfActions(q as tf.Tensor2D, actions))(
+    tf.tensor2d([[1, 2, 3], [4, 5, 6]]),
+  );
+  assertEquals(gradient.arraySync(), [[0, 0, 1], [1, 0, 0]]);
+});
+
+await tf.setBackend("cpu");

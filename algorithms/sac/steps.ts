@@ -1,0 +1,208 @@
+import {
+  type LossValue,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  valueAndGradients,
+} from "@bellman/compute";
+import {
+  type GaussianMixture,
+  nest,
+  type ReparameterizedDistribution,
+  scope,
+} from "@bellman/policies";
+import type { RandomSource } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import {
+  absoluteTdErrors,
+  criticLoss,
+  criticTargets,
+  entropyBonus,
+} from "./losses.ts";
+import type {
+  DiscreteSacBatch,
+  SacDiagnostics,
+  SacHyperparameters,
+  SacState,
+} from "./model.ts";
+
+/** Parameters after one step of an optimizer. */
+export interface Descent<A extends Params> {
+  params: Params;
+  slots: OptimizerState;
+  /** Loss before the step. */
+  loss: tf.Scalar;
+  aux: A;
+}
+
+/** Takes one step of an optimizer down a loss. */
+export function descend<A extends Params>(
+  loss: (params: Params) => LossValue<A>,
+  { params, slots }: { params: Params; slots: OptimizerState },
+  { optimizer, learningRate }: {
+    optimizer: Optimizer;
+    learningRate: tf.Scalar;
+  },
+): Descent<A> {
+  const { gradients, ...value } = valueAndGradients(loss, params);
+  const step = optimizer.apply(params, gradients, {
+    state: slots,
+    learningRate,
+  });
+  return { params: step.params, slots: step.state, ...value };
+}
+
+/** Estimates of both Q functions. */
+export interface Estimates<T extends tf.Tensor = tf.Tensor1D> {
+  qf1: T;
+  qf2: T;
+  [name: string]: T;
+}
+
+/** Initializes both Q functions. */
+export function initCritics(
+  { init }: { init(random: RandomSource): Params },
+  random: RandomSource,
+): Params {
+  return { ...nest(init(random), "qf1"), ...nest(init(random), "qf2") };
+}
+
+/** Applies a function to the parameters of each Q function. */
+export function ofBoth<T extends tf.Tensor>(
+  critics: Params,
+  estimate: (params: Params) => T,
+): Estimates<T> {
+  return {
+    qf1: estimate(scope(critics, "qf1")),
+    qf2: estimate(scope(critics, "qf2")),
+  };
+}
+
+/** Takes the smaller estimate of each action, against overestimation. */
+export function smaller<T extends tf.Tensor>({ qf1, qf2 }: Estimates<T>): T {
+  return tf.minimum(qf1, qf2) as T;
+}
+
+/** Inputs of {@link criticStep}. */
+export interface CriticStepOptions {
+  readonly optimizer: Optimizer;
+  /** Discount, where the batch has none of its own. */
+  readonly gamma: number;
+  readonly hyperparameters: SacHyperparameters;
+  /** Temperature, where it is not 1. */
+  readonly alpha?: tf.Scalar;
+  /** Estimates of the actions taken, by parameters of both Q functions. */
+  readonly estimate: (critics: Params) => Estimates;
+  /** Soft values after the last reward `[batch]`. */
+  readonly nextValues: tf.Tensor1D;
+  /** Log-probabilities of the policy's actions at observations in between. */
+  readonly logProbs: (observations: tf.Tensor) => tf.Tensor1D;
+}
+
+/** Takes one step of both Q functions towards their targets. */
+export function criticStep(
+  { critics, criticSlots }: Pick<SacState, "critics" | "criticSlots">,
+  batch: DiscreteSacBatch,
+  options: CriticStepOptions,
+): Descent<Estimates> & { stats: SacDiagnostics; tdErrors: tf.Tensor1D } {
+  const { optimizer, gamma, alpha, estimate, nextValues, logProbs } = options;
+  const { learningRate, criticLearningRate = learningRate, rewardScale } =
+    options.hyperparameters;
+  const { weights, betweenObservations, betweenDiscounts } = batch;
+  const bonus = betweenObservations &&
+    entropyBonus(logProbs(betweenObservations), betweenDiscounts!, { alpha });
+  const targets = criticTargets({ ...batch, bonus, nextValues }, {
+    discount: batch.discounts ?? gamma,
+    rewardScale,
+  });
+  const step = descend(
+    (params) => {
+      const estimates = estimate(params);
+      // No parameter is in both losses, so each has its own gradient.
+      const loss = tf.add(
+        criticLoss(estimates.qf1, targets, { weights }),
+        criticLoss(estimates.qf2, targets, { weights }),
+      ) as tf.Scalar;
+      return { loss, aux: estimates };
+    },
+    { params: critics, slots: criticSlots },
+    { optimizer, learningRate: criticLearningRate },
+  );
+  const { qf1, qf2 } = step.aux;
+  return {
+    ...step,
+    stats: sacDiagnostics({ qf1, qf2, targets }),
+    tdErrors: absoluteTdErrors([qf1, qf2], targets),
+  };
+}
+
+/** Computes mean and standard deviation of a batch, that of the population. */
+export function meanAndDeviation(
+  values: tf.Tensor1D,
+): Record<"mean" | "deviation", tf.Scalar> {
+  const mean = tf.mean(values) as tf.Scalar;
+  const deviation = tf.tidy(() =>
+    tf.sqrt(tf.mean(tf.squaredDifference(values, mean)))
+  ) as tf.Scalar;
+  return { mean, deviation };
+}
+
+/** Inputs of {@link sacDiagnostics}, each `[batch]`. */
+export interface DiagnosticInputs {
+  /** Estimates of the first Q function. */
+  readonly qf1: tf.Tensor1D;
+  /** Estimates of the second Q function. */
+  readonly qf2: tf.Tensor1D;
+  /** Targets of both. */
+  readonly targets: tf.Tensor1D;
+}
+
+/**
+ * Describes the Q functions over a batch: `qf1-avg`, `qf1-std`, `qf2-avg`,
+ * `qf2-std`, `mean-qf-diff` (the mean of `|Q1 - Q2|`) and
+ * `mean-sq-bellman-error1`, `mean-sq-bellman-error2` (the losses
+ * `criticLoss` without weights). Deviations are the population's.
+ *
+ * Source: `log_diagnostics` of haarnoja/sac, whose `qf2` prints `qf1`: here it
+ * is the second function's.
+ *
+ * @param inputs Estimates and their targets.
+ * @returns Scalars by name.
+ *
+ * @example
+ * ```ts
+ * import { sacDiagnostics } from "@bellman/sac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const diagnostics = sacDiagnostics({
+ *   qf1: tf.tensor1d([1, 3]),
+ *   qf2: tf.tensor1d([2, 2]),
+ *   targets: tf.tensor1d([1, 1]),
+ * });
+ * assertEquals(diagnostics["qf1-std"].arraySync(), 1);
+ * assertEquals(diagnostics["mean-qf-diff"].arraySync(), 1);
+ * assertEquals(diagnostics["mean-sq-bellman-error1"].arraySync(), 1);
+ * ```
+ */
+export function sacDiagnostics(inputs: DiagnosticInputs): SacDiagnostics {
+  const { qf1, qf2, targets } = inputs;
+  const [first, second] = [meanAndDeviation(qf1), meanAndDeviation(qf2)];
+  return {
+    "qf1-avg": first.mean,
+    "qf1-std": first.deviation,
+    "qf2-avg": second.mean,
+    "qf2-std": second.deviation,
+    "mean-qf-diff": tf.tidy(() => tf.mean(tf.abs(tf.sub(qf1, qf2)))),
+    "mean-sq-bellman-error1": criticLoss(qf1, targets),
+    "mean-sq-bellman-error2": criticLoss(qf2, targets),
+  };
+}
+
+/** Tells distributions that first choose one of several components. */
+export function isMixture(
+  distribution: ReparameterizedDistribution,
+): distribution is GaussianMixture {
+  return "components" in distribution;
+}
