@@ -304,7 +304,7 @@ Deno.test("impossible settings are one clear line", () => {
   assertThrows(
     () => agent().load(agent({ hiddenSizes: [9] }).save()),
     RangeError,
-    "Cannot restore 'policy/shared/dense0/kernel' of shape [3,9]: the agent has [3,8]",
+    "Cannot write 'state.policy.shared/dense0/kernel' from 27 numbers of shape [3,9]: expected float32[3,8]",
   );
   assertThrows(() => agent().load(null), TypeError);
 });

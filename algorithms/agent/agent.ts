@@ -1,30 +1,27 @@
 import {
   type ArrayWithShape,
+  compile,
   type CompiledStep,
   compileStep,
   disposeParams,
   type Engine,
-  type Params,
   paramTypes,
   RandomStream,
   type ResidentState,
-  type TensorData,
+  type TensorInput,
   type TensorType,
 } from "@bellman/compute";
 import {
   type ActionArray,
   type Actor,
   type ActorOptions,
-  compilePolicy,
   drawNoise,
   envActions,
   exportPolicy,
   type ExportPolicyOptions,
   type ObservationArray,
-  type ObservationInputArray,
   type Policy,
   PolicyActor,
-  type PolicyCompilation,
 } from "@bellman/policies";
 import { checkSettings, checkStep, isStateRecord } from "@bellman/training";
 import type {
@@ -34,17 +31,17 @@ import type {
   Statistics,
   VecStep,
 } from "@bellman/types";
-import type * as tf from "@tensorflow/tfjs";
+import * as tf from "@tensorflow/tfjs";
+import { Acting } from "./_acting.ts";
 import type {
   AgentParts,
+  AgentRuntime,
   AgentSpaces,
   AgentState,
   AlgorithmDefinition,
   Arrays,
   Decision,
   Experience,
-  Exploration,
-  Moment,
   SavedState,
   Tensors,
   UpdateNoise,
@@ -103,10 +100,11 @@ type Learner = CompiledStep<
   { stats: Tensors; results: Tensors }
 >;
 
-const SCALAR: TensorType = { shape: [], dtype: "float32" };
-
-/** Results of acting where the policy did not act. */
-const UNKNOWN: Readonly<Record<string, TensorData | undefined>> = {};
+/** Random numbers that an update takes: kind and array. */
+interface NoiseInput {
+  readonly noise: UpdateNoise;
+  readonly array: Float32Array;
+}
 
 /**
  * An agent of any algorithm: acts, records, and learns when a batch is due.
@@ -138,33 +136,30 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly config: Readonly<Config>;
   /** Policy that acts, without its parameters. */
   readonly model: P;
-  /** Experience that it learns from. */
+  /**
+   * Estimates values of actions in one state, of algorithms with a Q function.
+   *
+   * @param observation One observation, as the environment gives it.
+   * @param actions Box actions `[count, ...]` as the policy samples them; not
+   * used for discrete actions, whose values are all returned.
+   * @returns Values `[count]`, a new array.
+   */
+  readonly qValues?: (
+    observation: ObservationArray,
+    actions: ArrayLike<number>,
+  ) => Float32Array;
+  /** Source of batches. */
   protected readonly experience: Experience;
-  /** Observations as they are kept and as the policy sees them. */
-  protected readonly observations: Observations;
   readonly #title: string;
-  readonly #spaces: AgentSpaces;
-  readonly #totalTimesteps: number;
-  readonly #normalization: Normalization;
   readonly #parts: AgentParts<P>;
+  readonly #runtime: AgentRuntime;
+  readonly #normalization: Normalization;
   readonly #learner: Learner;
-  readonly #compilation: PolicyCompilation;
+  readonly #acting: Acting;
   readonly #random: RandomStream;
-  readonly #acting: RandomStream;
-  readonly #moment: { -readonly [K in keyof Moment]: Moment[K] };
-  readonly #exploration: Exploration;
-  /** Random inputs of an update. */
-  readonly #noises: readonly { noise: UpdateNoise; array: Float32Array }[];
-  readonly #noiseInputs: Readonly<Record<string, Float32Array>>;
-  readonly #noise: Float32Array;
-  readonly #memory: { state: Float32Array; starts: Float32Array };
-  /** The observations that are acted on. */
-  readonly #seen: ObservationInputArray;
-  readonly #view: ReturnType<Observations["view"]>;
+  readonly #noises: Readonly<Record<string, NoiseInput>>;
+  readonly #moment = { steps: 0, updates: 0, progress: 0 };
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  #run: ReturnType<typeof compilePolicy> | undefined;
-  #inputs: ObservationInputArray;
-  #acted = UNKNOWN;
   #decision: Decision | undefined;
 
   /**
@@ -187,94 +182,130 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
     const { normalization = {} } = options;
     const config = { ...defaultsOf<Config>(schema), ...options.config };
-    checkSettings({ numEnvs, totalTimesteps, stackedFrames }, {
-      of: title,
-      minimum: 1,
-      whole: true,
-    });
+    const run = { numEnvs, totalTimesteps, stackedFrames };
+    checkSettings(run, { of: title, minimum: 1, whole: true });
     checkRanges(config, { of: title, schema });
     const observations = new Observations(
       spaces.observationSpace,
       normalization.observations,
     );
     const context = {
+      ...run,
       observationSpace: observations.space,
       actionSpace,
-      numEnvs,
-      stackedFrames,
-      totalTimesteps,
     };
     definition.check?.(config, context);
     const parts = definition.build(config, context);
-    const { policy, updateNoise = {} } = parts;
+    const { policy, experience, updateNoise = {} } = parts;
     const random = new RandomStream(seed);
     const state = parts.init(random.split("init"));
     this.config = config;
     this.model = policy;
-    this.observations = observations;
     this.#title = title;
-    this.#spaces = spaces;
-    this.#totalTimesteps = totalTimesteps;
-    this.#normalization = normalization;
     this.#parts = parts;
-    this.#random = random.split("learning");
-    this.#acting = random.split("policy");
-    this.#moment = { steps: 0, updates: 0, progress: 0 };
-    this.#exploration = {
-      moment: this.#moment,
-      random: this.#acting,
-      sample: () => this.#sample(),
-    };
-    this.#compilation = { params: paramTypes(state.policy), engine, threads };
-    // Before what takes long: memory is what is missing most often.
-    this.experience = parts.experience({
+    this.#normalization = normalization;
+    this.#runtime = {
       ...context,
       policy,
-      params: this.#params,
-      compilation: this.#compilation,
+      params: () => this.#learner.state.policy as ResidentState<AgentState>[""],
+      compilation: { params: paramTypes(state.policy), engine, threads },
       observations,
       rewards: normalization.rewards,
-    });
-    const inputs = {
-      ...this.experience.batch,
-      ...mapValues(updateNoise, ({ rows, size }): TensorType => ({
-        shape: [rows, size],
-        dtype: "float32",
-      })),
-      ...mapValues(parts.numbers(this.#moment), () => SCALAR),
     };
-    const update = (held: AgentState, given: unknown) => {
-      const { results = {}, ...rest } = parts.update(
-        held,
-        given as Tensors,
-        given as Record<string, tf.Scalar>,
-      );
-      return { ...rest, results };
-    };
-    this.#learner = compileStep(update as never, {
-      state,
-      inputs,
-      name: `the update of ${title}`,
-      engine,
-      threads,
-    }) as unknown as Learner;
-    disposeParams(...Object.values(state));
-    this.#noiseInputs = mapValues(
-      updateNoise,
-      ({ rows, size }) => new Float32Array(rows * size),
-    );
-    this.#noises = Object.entries(updateNoise).map(([name, noise]) => ({
+    // Before what takes long: memory is what is missing most often.
+    this.experience = experience(this.#runtime);
+    this.#noises = mapValues(updateNoise, (noise) => ({
       noise,
-      array: this.#noiseInputs[name],
+      array: new Float32Array(noise.rows * noise.size),
     }));
-    this.#noise = new Float32Array(numEnvs * policy.noise.size);
-    this.#memory = {
-      state: new Float32Array(numEnvs * policy.stateSize),
-      starts: new Float32Array(numEnvs).fill(1),
-    };
-    this.#seen = this.#inputs = observations.buffer(numEnvs);
-    this.#view = observations.view(numEnvs);
+    this.#learner = this.#compileUpdate(state);
+    if (parts.actionValues) this.qValues = this.#qValuesOf(state);
+    disposeParams(...Object.values(state));
+    this.#random = random.split("learning");
+    this.#acting = new Acting(parts, {
+      runtime: this.#runtime,
+      experience: this.experience,
+      moment: this.#moment,
+      random: random.split("policy"),
+    });
     this.#toEnv = envActions(actionSpace, { squashed: policy.squashesActions });
+  }
+
+  #compileUpdate(state: AgentState): Learner {
+    const { update, numbers } = this.#parts;
+    const { engine, threads } = this.#runtime.compilation;
+    const number: TensorType = { shape: [], dtype: "float32" };
+    return compileStep(
+      ((held: AgentState, given: Record<string, tf.Scalar>) => {
+        const { results = {}, ...rest } = update(held, given, given);
+        return { ...rest, results };
+      }) as never,
+      {
+        state,
+        inputs: {
+          ...this.experience.batch,
+          ...mapValues(this.#noises, ({ noise: { rows, size } }) => ({
+            shape: [rows, size],
+            dtype: "float32",
+          })),
+          ...mapValues(numbers(this.#moment), () => number),
+        },
+        name: `the update of ${this.#title}`,
+        engine,
+        threads,
+      },
+    ) as unknown as Learner;
+  }
+
+  /** Makes {@link qValues}, compiled for each number of actions. */
+  #qValuesOf(state: AgentState): Agent["qValues"] {
+    const { policy, actionValues } = this.#parts;
+    const { part, estimate } = actionValues!;
+    const { observations, compilation } = this.#runtime;
+    const { actionShape } = policy.distribution;
+    const size = actionShape.reduce((product, it) => product * it, 1);
+    const params = paramTypes(state[part]);
+    const read = observations.reader(1);
+    const compileFor = (count: number) =>
+      compile((given) => {
+        const inputs = given as unknown as Record<string, tf.Tensor>;
+        const one = policy.encode(inputs.observation);
+        const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
+        const values = estimate(
+          given.params as AgentState[""],
+          all,
+          inputs.actions,
+        );
+        return { values };
+      }, {
+        ...compilation,
+        name: "values of actions",
+        inputs: {
+          params,
+          observation: {
+            ...policy.observationInput,
+            shape: [1, ...policy.observationInput.shape],
+          },
+          ...(policy.squashesActions && {
+            actions: {
+              shape: [count, ...actionShape],
+              dtype: "float32" as const,
+            },
+          }),
+        },
+      });
+    const made = new Map<number, ReturnType<typeof compileFor>>();
+    return (observation, actions) => {
+      const count = policy.squashesActions ? actions.length / size : 1;
+      const compiled = made.get(count) ?? compileFor(count);
+      made.set(count, compiled);
+      const { values } = compiled.run({
+        params: this.#learner.state[part],
+        observation: read(observation),
+        actions: Float32Array.from(actions),
+      } as never);
+      return Float32Array.from(values as Float32Array);
+    };
   }
 
   /** Engine that computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
@@ -292,14 +323,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return this.#learner.read().policy as Record<string, ArrayWithShape>;
   }
 
-  /** Present state, for compiled functions to read in place. */
-  protected get state(): ResidentState<AgentState> {
-    return this.#learner.state;
-  }
-
-  readonly #params = (): ResidentState<Params> =>
-    this.#learner.state.policy as ResidentState<Params>;
-
   /**
    * Chooses an action in each environment.
    *
@@ -313,61 +336,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         "Cannot act after a full rollout: call update() to learn from it first",
       );
     }
-    const given = observations as ObservationArray;
-    const seen = this.observations.encoder.copy(given, this.#seen);
-    this.observations.see(given);
-    this.#inputs = this.#view(seen);
-    this.#acted = UNKNOWN;
-    const { explore } = this.#parts;
-    const actions = explore === undefined
-      ? this.#sample()
-      : explore(this.#exploration);
-    this.#decision = {
-      observations: seen,
-      inputs: this.#inputs,
-      actions,
-      recorded: this.#acted,
-      memory: this.#memory,
-      nextState: this.#acted.state as Float32Array | undefined,
-    };
-    return this.#toEnv(actions);
-  }
-
-  #sample(): TensorData {
-    this.#renewNoise();
-    this.#run ??= this.#compileActing();
-    this.#acted = this.#run({
-      params: this.#params(),
-      observations: this.#inputs,
-      noise: this.#noise,
-      memory: this.#memory,
-    });
-    return this.#acted.actions!;
-  }
-
-  #compileActing(): ReturnType<typeof compilePolicy> {
-    const { policy } = this.#parts;
-    return compilePolicy(policy, (output, given) => ({
-      ...this.experience.record?.(output, given),
-      actions: policy.sample(given.params, output, { noise: given.noise }),
-      state: output.state,
-    }), {
-      ...this.#compilation,
-      name: "acting",
-      numEnvs: this.#spaces.numEnvs,
-      sampled: true,
-    });
-  }
-
-  /** Draws new noise; state-dependent noise stays for some steps. */
-  #renewNoise(): void {
-    const { policy, stateDependentNoise } = this.#parts;
-    if (policy.usesStateDependentExploration && stateDependentNoise) {
-      const step = this.#moment.steps / this.#spaces.numEnvs;
-      const isFirst = this.#noise.every((it) => it === 0);
-      if (!isFirst && !stateDependentNoise.renews(step)) return;
-    }
-    drawNoise(policy, this.#acting, this.#noise);
+    this.#decision = this.#acting.act(observations as ObservationArray);
+    return this.#toEnv(this.#decision.actions);
   }
 
   /**
@@ -378,22 +348,18 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: VecStep): void {
-    const { numEnvs } = this.#spaces;
+    const { numEnvs, totalTimesteps } = this.#runtime;
     const steps = this.#moment.steps + numEnvs;
     checkStep(step, { numEnvs, step: steps });
-    if (this.#decision === undefined) {
+    const decision = this.#decision;
+    if (decision === undefined) {
       throw new Error("Cannot observe a step before act() chose its actions");
     }
-    const { nextState } = this.#decision;
-    const { state, starts } = this.#memory;
-    this.experience.add(this.#decision, step);
-    if (nextState !== undefined) state.set(nextState);
-    for (let i = 0; i < numEnvs; i++) {
-      starts[i] = step.terminated[i] | step.truncated[i];
-    }
+    this.experience.add(decision, step);
+    this.#acting.observe(decision, step);
     this.#decision = undefined;
     this.#moment.steps = steps;
-    this.#moment.progress = Math.min(1, steps / this.#totalTimesteps);
+    this.#moment.progress = Math.min(1, steps / totalTimesteps);
   }
 
   /**
@@ -404,8 +370,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   update(): Statistics | undefined {
     const due = this.experience.due(this.#moment);
-    for (let i = 1; i < due; i++) this.#learn();
     if (due === 0) return undefined;
+    for (let i = 1; i < due; i++) this.#learn();
     const { stats, learningRate } = this.#learn();
     const statistics: Statistics = {};
     for (const name in stats) statistics[name] = stats[name][0];
@@ -415,25 +381,24 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   #learn(): { stats: Arrays; learningRate?: number } {
-    const { experience } = this;
-    for (const { noise, array } of this.#noises) {
-      drawNoise({ noise }, this.#random, array);
+    const inputs: Record<string, TensorInput> = {};
+    for (const name in this.#noises) {
+      const { array } = this.#noises[name];
+      drawNoise(this.#noises[name], this.#random, array);
+      inputs[name] = array;
     }
     const numbers = this.#parts.numbers(this.#moment);
-    const batch = experience.draw(this.#moment, this.#random);
-    const { stats, results } = this.#learner.run({
-      ...batch,
-      ...this.#noiseInputs,
-      ...numbers,
-    });
+    const batch = this.experience.draw(this.#moment, this.#random);
+    const result = this.#learner.run(Object.assign(inputs, batch, numbers));
+    const { stats, results } = result as Record<string, Arrays>;
     this.#moment.updates++;
-    experience.learned?.(results as Arrays);
+    this.experience.learned?.(results);
     const refreshed = this.#parts.refresh?.(
       this.#moment,
       () => this.#learner.read(),
     );
     if (refreshed !== undefined) this.#learner.write(refreshed);
-    return { stats: stats as Arrays, learningRate: numbers.learningRate };
+    return { stats, learningRate: numbers.learningRate };
   }
 
   /**
@@ -444,20 +409,18 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns The actor.
    */
   policy(options: ActorOptions = {}): Actor {
-    const { policy, stateDependentNoise } = this.#parts;
-    const { deterministic = false, seed = 0 } = options;
-    const { numEnvs = this.#spaces.numEnvs } = options;
-    const actor = new PolicyActor(policy, {
-      deterministic,
+    const { params, compilation, actionSpace, observations } = this.#runtime;
+    const { numEnvs = this.#runtime.numEnvs } = options;
+    const actor = new PolicyActor(this.model, {
+      ...options,
       numEnvs,
-      seed,
-      sdeSampleFrequency: stateDependentNoise?.sampleFrequency,
-      params: this.#params,
-      compilation: this.#compilation,
-      actionSpace: this.#spaces.actionSpace,
+      params,
+      compilation,
+      actionSpace,
+      sdeSampleFrequency: this.#parts.stateDependentNoise?.sampleFrequency,
     });
     if (this.#normalization.observations === undefined) return actor;
-    const read = this.observations.reader(numEnvs);
+    const read = observations.reader(numEnvs);
     return {
       act: (observations) => actor.act(read(observations as ObservationArray)),
       observe: (step) => actor.observe(step),
@@ -477,7 +440,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
   ): Uint8Array<ArrayBuffer> {
     const { scaling } = this.#normalization.observations ?? options;
-    const { actionSpace } = this.#spaces;
+    const { actionSpace } = this.#runtime;
     const { params, model } = this;
     return exportPolicy(model, { ...options, scaling, params, actionSpace });
   }
@@ -495,22 +458,16 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         "Cannot save between act() and observe(): the step's outcome is missing",
       );
     }
-    const { steps, updates } = this.#moment;
     const { observations, rewards } = this.#normalization;
-    const { state, starts } = this.#memory;
+    const { steps, updates } = this.#moment;
     return {
       learned: this.#learner.read() as unknown as StateTree,
       experience: this.experience.save(),
+      acting: this.#acting.save(),
+      random: this.#random.save() as unknown as StateTree,
       normalization: {
         observations: observations?.save() ?? null,
         rewards: rewards?.save() ?? null,
-      },
-      random: this.#random.save() as unknown as StateTree,
-      acting: {
-        random: this.#acting.save() as unknown as StateTree,
-        noise: this.#noise.slice(),
-        state: state.slice(),
-        starts: starts.slice(),
       },
       steps,
       updates,
@@ -527,31 +484,24 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    */
   load(state: StateTree): void {
     const saved = isStateRecord(state) ? state : {};
-    const { learned, acting, experience, random, steps, updates } = saved;
+    const { learned, acting } = saved;
     if (!isStateRecord(learned) || !isStateRecord(acting)) {
       throw new TypeError(
         `Cannot restore an agent of ${this.#title} from something else: expected what save() gave`,
       );
     }
-    const parts = checkParts(
-      learned as unknown as SavedState,
-      this.#learner.read(),
-    );
     const scales = this.#scalesWith(saved.normalization);
-    this.#learner.write(parts);
-    this.experience.load(experience);
-    this.#random.load(random);
-    this.#acting.load(acting.random);
-    this.#noise.set(acting.noise as Float32Array);
-    this.#memory.state.set(acting.state as Float32Array);
-    this.#memory.starts.set(acting.starts as Float32Array);
-    this.#moment.steps = steps as number;
-    this.#moment.updates = updates as number;
+    this.#learner.write(learned as unknown as SavedState);
+    this.experience.load(saved.experience);
+    this.#acting.load(acting);
+    this.#random.load(saved.random);
+    this.#decision = undefined;
+    this.#moment.steps = saved.steps as number;
+    this.#moment.updates = saved.updates as number;
     this.#moment.progress = Math.min(
       1,
-      this.#moment.steps / this.#totalTimesteps,
+      this.#moment.steps / this.#runtime.totalTimesteps,
     );
-    this.#decision = undefined;
     for (const [scale, statistics] of scales) scale.load(statistics);
   }
 
@@ -578,22 +528,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   close(): void {
     this.#learner.close();
   }
-}
-
-/** Refuses saved arrays whose paths or shapes differ from the agent's. */
-function checkParts(saved: SavedState, held: SavedState): SavedState {
-  for (const [part, arrays] of Object.entries(held)) {
-    for (const [path, { shape }] of Object.entries(arrays)) {
-      const given = saved[part]?.[path]?.shape;
-      if (String(given) === String(shape)) continue;
-      throw new RangeError(
-        `Cannot restore '${part}/${path}' of shape [${
-          given ?? "none"
-        }]: the agent has [${shape}]`,
-      );
-    }
-  }
-  return saved;
 }
 
 function mapValues<T, U>(

@@ -11,7 +11,6 @@ import type {
   Policy,
   PolicyCompilation,
   PolicyGiven,
-  PolicyMemory,
   PolicyOutput,
 } from "@bellman/policies";
 import type { Space, StateTree, VecStep } from "@bellman/types";
@@ -166,17 +165,30 @@ export interface AgentParts<P extends Policy = Policy> {
     read: () => SavedState,
   ): SavedState | undefined;
   /**
-   * Estimates values of actions, for plots; discrete actions are all valued.
+   * Q function, for plots.
    *
-   * @param state Present tensors.
-   * @param observations Encoded observations `[count, ...]`.
-   * @param actions Actions `[count, ...]` as the policy samples them.
-   * @returns Values `[count]`, or `[count, actions]` of discrete actions.
+   * @default none
    */
-  actionValues?(
-    state: AgentState,
+  readonly actionValues?: ActionValues;
+}
+
+/** A Q function that an agent learns. */
+export interface ActionValues {
+  /** Part of the state that holds its parameters. */
+  readonly part: string;
+  /**
+   * Estimates values.
+   *
+   * @param params The part.
+   * @param observations Encoded observations `[count, ...]`.
+   * @param actions Box actions `[count, ...]` as the policy samples them; left
+   * out where actions are discrete.
+   * @returns Values `[count]`, or of all discrete actions `[1, actions]`.
+   */
+  estimate(
+    params: Params,
     observations: tf.Tensor,
-    actions: tf.Tensor,
+    actions?: tf.Tensor,
   ): tf.Tensor;
 }
 
@@ -258,8 +270,10 @@ export interface Decision {
   readonly actions: TensorData;
   /** Results of `Experience.record`; undefined where the policy did not act. */
   readonly recorded: Readonly<Record<string, TensorData | undefined>>;
-  /** Recurrent state before the decision, and 1 where an episode started. */
-  readonly memory: PolicyMemory;
+  /** Recurrent state before the decision `[numEnvs, stateSize]`. */
+  readonly state: Float32Array;
+  /** 1 where an episode started with it `[numEnvs]`. */
+  readonly starts: Float32Array;
   /** Recurrent state after the decision; recurrent policies only. */
   readonly nextState?: Float32Array;
 }

@@ -1,15 +1,16 @@
 import { RolloutBuffer } from "@bellman/buffers";
-import { compile, type Params, type TensorType } from "@bellman/compute";
+import type { TensorData, TensorType } from "@bellman/compute";
 import {
   type ActorCriticOutput,
   compilePolicy,
   type ObservationArray,
+  observationBuffer,
   type ObservationInputArray,
   type PolicyMemory,
   type PolicyOutput,
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
+import type * as tf from "@tensorflow/tfjs";
 import type {
   AgentRuntime,
   Arrays,
@@ -111,66 +112,53 @@ const FLAG = { shape: [], dtype: "uint8" } as const;
 
 class Rollout implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
-  stats: Readonly<Record<string, number>> | undefined;
   readonly record: Experience["record"];
-  readonly #options: RolloutOptions;
-  readonly #runtime: AgentRuntime;
+  stats: Experience["stats"];
+  readonly #options: Required<Omit<RolloutOptions, "values">>;
+  readonly #values: Values | undefined;
+  /** True where the values of all steps are computed at the end. */
+  readonly #valuesLater: boolean;
+  readonly #size: number;
   readonly #buffer: RolloutBuffer;
+  readonly #data: RolloutData;
   readonly #inputs: Readonly<Record<string, Float32Array>>;
   readonly #drawn: Arrays;
-  readonly #data: RolloutData;
-  readonly #values: Values | undefined;
   readonly #none: Float32Array;
   /** Recurrent state before the first step. */
   readonly #initialState: Float32Array;
-  readonly #lastValues: Float32Array;
 
   constructor(options: RolloutOptions, runtime: AgentRuntime) {
-    const { numSteps, values, inputs } = options;
-    const { numEnvs, policy } = runtime;
+    const { numSteps, values, inputs, bootstrapTruncated = true } = options;
+    const { numEnvs, policy, observations: { encoder } } = runtime;
     const { observationInput, distribution, stateSize } = policy;
+    const { actionShape: shape, actionDtype: dtype } = distribution;
     const rows = numEnvs * numSteps;
     const isRecurrent = stateSize > 0;
-    const actions = {
-      shape: distribution.actionShape,
-      dtype: distribution.actionDtype,
-    };
-    this.#options = options;
-    this.#runtime = runtime;
-    this.#none = new Float32Array(numEnvs);
-    this.#initialState = new Float32Array(numEnvs * stateSize);
-    this.#lastValues = new Float32Array(numEnvs);
-    this.#values = values && new Values(runtime);
+    this.#options = { ...options, bootstrapTruncated };
+    this.#size = encoder.size;
+    this.#valuesLater = values === "end";
+    this.#values = values && new Values(runtime, this.#valuesLater ? rows : 0);
     if (values === "acting") {
-      this.record = (output: PolicyOutput) => ({ values: valueOf(output) });
+      this.record = (output) => ({ values: valueOf(output) });
     }
+    const recorded = {
+      observations: observationInput,
+      actions: { shape, dtype },
+      ...(isRecurrent && { masks: NUMBER }),
+    };
     this.#buffer = new RolloutBuffer({
       numEnvs,
       numSteps,
       fields: {
-        observations: observationInput,
-        actions,
+        ...recorded,
         rewards: { shape: [], dtype: "float64" },
         terminated: FLAG,
         truncated: FLAG,
         values: NUMBER,
         finalValues: NUMBER,
-        ...(isRecurrent && { starts: NUMBER }),
       },
     });
     const data = <T>(field: string) => this.#buffer.data(field) as T;
-    this.#inputs = Object.fromEntries(
-      inputs.map((name) => [name, new Float32Array(rows)]),
-    );
-    this.#drawn = {
-      observations: data("observations"),
-      actions: data("actions"),
-      ...this.#inputs,
-      ...(isRecurrent && {
-        state: this.#initialState,
-        masks: data<Float32Array>("starts"),
-      }),
-    };
     this.#data = {
       numEnvs,
       numSteps,
@@ -179,25 +167,34 @@ class Rollout implements Experience {
       truncated: data("truncated"),
       values: data("values"),
       finalValues: data("finalValues"),
-      lastValues: this.#lastValues,
+      lastValues: new Float32Array(numEnvs),
     };
-    const each = ({ shape, dtype }: TensorType) => ({
-      shape: [rows, ...shape],
-      dtype,
-    });
+    this.#none = new Float32Array(numEnvs);
+    this.#initialState = new Float32Array(numEnvs * stateSize);
+    this.#inputs = Object.fromEntries(
+      inputs.map((name) => [name, new Float32Array(rows)]),
+    );
+    const state = { shape: [numEnvs, stateSize], dtype: "float32" } as const;
+    const targets = inputs.map((name) => [name, NUMBER] as const);
     this.batch = {
-      observations: each(observationInput),
-      actions: each(actions),
-      ...Object.fromEntries(inputs.map((name) => [name, each(NUMBER)])),
-      ...(isRecurrent && {
-        state: { shape: [numEnvs, stateSize], dtype: "float32" },
-        masks: each(NUMBER),
-      }),
+      ...Object.fromEntries(
+        [...Object.entries(recorded), ...targets].map((
+          [name, { shape, dtype }],
+        ) => [name, { shape: [rows, ...shape], dtype }]),
+      ),
+      ...(isRecurrent && { state }),
+    };
+    this.#drawn = {
+      ...Object.fromEntries(
+        Object.keys(recorded).map((name) => [name, data<TensorData>(name)]),
+      ),
+      ...this.#inputs,
+      ...(isRecurrent && { state: this.#initialState }),
     };
   }
 
   get length(): number {
-    return this.#buffer.length * this.#runtime.numEnvs;
+    return this.#buffer.length * this.#data.numEnvs;
   }
 
   get full(): boolean {
@@ -205,10 +202,10 @@ class Rollout implements Experience {
   }
 
   add(decision: Decision, step: VecStep): void {
-    const { inputs, actions, recorded, memory } = decision;
+    const { inputs, actions, recorded, state, starts } = decision;
     const { rewards, terminated, truncated } = step;
     const finalValues = this.#finalValues(decision, step);
-    if (this.#buffer.length === 0) this.#initialState.set(memory.state);
+    if (this.#buffer.length === 0) this.#initialState.set(state);
     this.#buffer.add({
       observations: inputs,
       actions,
@@ -217,43 +214,39 @@ class Rollout implements Experience {
       truncated,
       values: recorded.values ?? this.#none,
       finalValues,
-      ...(this.#initialState.length > 0 && { starts: memory.starts }),
+      ...(state.length > 0 && { masks: starts }),
     });
     if (this.#buffer.full) this.#end(decision, step);
   }
 
   /** Values of the last observations of episodes that were cut short. */
   #finalValues({ nextState }: Decision, step: VecStep): Float32Array {
-    const { bootstrapTruncated = true } = this.#options;
-    if (this.#values === undefined || !bootstrapTruncated) return this.#none;
     const { terminated, truncated } = step;
-    const isCut = truncated.some((cut, i) => cut > terminated[i]);
-    if (!isCut) return this.#none;
-    const { size } = this.#runtime.observations.encoder;
-    const last = nextObservations(step, size);
+    const isCut = this.#options.bootstrapTruncated &&
+      truncated.some((cut, i) => cut > terminated[i]);
+    if (this.#values === undefined || !isCut) return this.#none;
+    const last = nextObservations(step, this.#size);
     // The episode continues as far as the value is concerned: its state stays.
     return this.#values.of(last, { state: nextState!, starts: this.#none });
   }
 
   /** Ends a rollout with the values that it still lacks. */
   #end({ nextState }: Decision, step: VecStep): void {
-    if (this.#values === undefined) return;
-    const observations = step.observations as ObservationArray;
-    if (this.#options.values === "end") {
-      const { values, lastValues } = this.#values.ofRollout(
-        this.#drawn.observations as ObservationInputArray,
-        observations,
+    const { values, lastValues } = this.#data;
+    const last = step.observations as ObservationArray;
+    if (this.#valuesLater) {
+      const seen = this.#drawn.observations as ObservationInputArray;
+      const all = this.#values!.ofRollout(seen, last);
+      values.set(all.subarray(0, values.length));
+      lastValues.set(all.subarray(values.length));
+    } else if (this.#values !== undefined) {
+      const { terminated, truncated } = step;
+      const starts = Float32Array.from(
+        terminated,
+        (it, i) => it | truncated[i],
       );
-      this.#data.values.set(values);
-      this.#lastValues.set(lastValues);
-      return;
+      lastValues.set(this.#values.of(last, { state: nextState!, starts }));
     }
-    const starts = Float32Array.from(
-      step.terminated,
-      (end, i) => end | step.truncated[i],
-    );
-    const last = this.#values.of(observations, { state: nextState!, starts });
-    this.#lastValues.set(last);
   }
 
   due(): number {
@@ -261,7 +254,7 @@ class Rollout implements Experience {
   }
 
   draw(): Arrays {
-    const { bootstrapTruncated = true, targets } = this.#options;
+    const { bootstrapTruncated, targets } = this.#options;
     const { terminated, truncated } = this.#data;
     const { inputs, stats } = targets(
       bootstrapTruncated ? this.#data : {
@@ -282,7 +275,7 @@ class Rollout implements Experience {
     return {
       buffer: this.#buffer.save(),
       initialState: this.#initialState.slice(),
-      lastValues: this.#lastValues.slice(),
+      lastValues: this.#data.lastValues.slice(),
     };
   }
 
@@ -290,7 +283,7 @@ class Rollout implements Experience {
     const saved = state as Record<string, StateTree>;
     this.#buffer.load(saved.buffer as never);
     this.#initialState.set(saved.initialState as Float32Array);
-    this.#lastValues.set(saved.lastValues as Float32Array);
+    this.#data.lastValues.set(saved.lastValues as Float32Array);
   }
 }
 
@@ -298,79 +291,56 @@ function valueOf(output: PolicyOutput): tf.Tensor1D {
   return (output as ActorCriticOutput).value;
 }
 
-/** Values by the newest parameters, each compiled at its first use. */
+type Evaluate = ReturnType<typeof compilePolicy<PolicyOutput, "values">>;
+
+/** Values by the newest parameters, compiled at their first use. */
 class Values {
   readonly #runtime: AgentRuntime;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  #ofStep: ReturnType<typeof compilePolicy<PolicyOutput, "values">> | undefined;
-  #ofRollout: ReturnType<typeof compileRollout> | undefined;
+  /** Observations of a rollout and those after it. */
+  readonly #all: ObservationInputArray;
+  #ofStep: Evaluate | undefined;
+  #ofRollout: Evaluate | undefined;
 
-  constructor(runtime: AgentRuntime) {
+  constructor(runtime: AgentRuntime, rows: number) {
+    const { policy, numEnvs, observations } = runtime;
     this.#runtime = runtime;
-    this.#read = runtime.observations.reader(runtime.numEnvs);
+    this.#read = observations.reader(numEnvs);
+    this.#all = observationBuffer(policy, rows === 0 ? 0 : rows + numEnvs);
   }
 
   /** Values of observations `[numEnvs, ...]`. */
-  of(observations: ObservationArray, memory: PolicyMemory): Float32Array {
-    const { policy, compilation, numEnvs, params } = this.#runtime;
-    this.#ofStep ??= compilePolicy(
-      policy,
-      (output) => ({ values: valueOf(output) }),
-      { ...compilation, name: "values", numEnvs },
-    );
-    const { values } = this.#ofStep({
-      params: params(),
-      observations: this.#read(observations),
-      memory,
-    });
-    return values as Float32Array;
+  of(given: ObservationArray, memory: PolicyMemory): Float32Array {
+    this.#ofStep ??= this.#compile(this.#runtime.numEnvs);
+    return this.#run(this.#ofStep, this.#read(given), memory);
   }
 
-  /** Values of a rollout's observations and of those after it. */
-  ofRollout(
+  /** Values of a rollout's observations and of those after it, in one array. */
+  ofRollout(seen: ObservationInputArray, last: ObservationArray): Float32Array {
+    const all = this.#all;
+    all.set(seen);
+    all.set(this.#read(last), seen.length);
+    this.#ofRollout ??= this.#compile(
+      all.length / this.#runtime.policy.observationSize,
+    );
+    return this.#run(this.#ofRollout, all);
+  }
+
+  #run(
+    evaluate: Evaluate,
     observations: ObservationInputArray,
-    last: ObservationArray,
-  ): Record<"values" | "lastValues", Float32Array> {
-    this.#ofRollout ??= compileRollout(
-      this.#runtime,
-      observations.length / this.#runtime.policy.observationSize,
-    );
-    return this.#ofRollout({
-      params: this.#runtime.params(),
-      observations,
-      last: this.#read(last),
+    memory?: PolicyMemory,
+  ): Float32Array {
+    const params = this.#runtime.params();
+    return evaluate({ params, observations, memory }).values as Float32Array;
+  }
+
+  #compile(rows: number): Evaluate {
+    const { policy, compilation } = this.#runtime;
+    return compilePolicy(policy, (output) => ({ values: valueOf(output) }), {
+      ...compilation,
+      name: "values",
+      numEnvs: rows,
     });
   }
-}
-
-/** Compiles one evaluation of a whole rollout, of so many rows. */
-function compileRollout(
-  { policy, compilation, numEnvs }: AgentRuntime,
-  rows: number,
-) {
-  const { params, engine, threads } = compilation;
-  const { shape, dtype } = policy.observationInput;
-  const compiled = compile((given) => {
-    const inputs = given as unknown as Record<string, tf.Tensor>;
-    const all = policy.encode(tf.concat([inputs.observations, inputs.last]));
-    const value = valueOf(policy.apply(given.params as Params, all));
-    const [values, lastValues] = tf.split(value, [rows, numEnvs]);
-    return { values, lastValues };
-  }, {
-    name: "the values of a rollout",
-    engine,
-    threads,
-    inputs: {
-      params,
-      observations: { shape: [rows, ...shape], dtype },
-      last: { shape: [numEnvs, ...shape], dtype },
-    },
-  });
-  return (
-    given: Readonly<Record<"params" | "observations" | "last", unknown>>,
-  ) =>
-    compiled.run(given as never) as Record<
-      "values" | "lastValues",
-      Float32Array
-    >;
 }
