@@ -124,6 +124,25 @@ export function replay(
   return (runtime) => new Replay(options, runtime);
 }
 
+const NUMBER = { shape: [], dtype: "float32" } as const;
+const FLAG = { shape: [], dtype: "uint8" } as const;
+
+/** Fields of a drawn batch by the names of an update: those that are scaled. */
+const SEEN = {
+  observations: "observation",
+  nextObservations: "nextObservation",
+  betweenObservations: "betweenObservations",
+};
+
+/** The same of those that are not, where the buffer draws them. */
+const KEPT = {
+  actions: "action",
+  terminated: "terminated",
+  discounts: "discount",
+  betweenDiscounts: "betweenDiscount",
+  weights: "weights",
+};
+
 class Replay implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly #options: ReplayOptions;
@@ -145,28 +164,28 @@ class Replay implements Experience {
   readonly #span: number;
 
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
-    const { bufferSize, batchSize, priorities } = options;
-    const { nSteps = 1, gamma = 0.99, between = false } = options;
+    const { batchSize, nSteps = 1, gamma = 0.99, priorities } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
-    const { actionShape, actionDtype } = policy.distribution;
-    const { shape, dtype } = observations.encoder.input;
-    const hasBetween = between && nSteps > 1;
+    const { input, size } = observations.encoder;
+    const action = {
+      shape: policy.distribution.actionShape,
+      dtype: policy.distribution.actionDtype,
+    };
     this.#options = options;
     this.#runtime = runtime;
     this.#newest = stackedFrames > 1
-      ? new NewestFrames(shape, { dtype, numEnvs, frames: stackedFrames })
+      ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
       : undefined;
     this.#sampler = priorities && samplerOf(priorities);
-    const flag = { shape: [], dtype: "uint8" } as const;
-    this.#buffer = allocate({
-      capacity: bufferSize - bufferSize % numEnvs,
+    const observation = this.#newest?.frame ?? input;
+    this.#buffer = allocate(options.bufferSize, {
       numEnvs,
       fields: {
-        observation: { shape: this.#newest?.shape ?? shape, dtype },
-        action: { shape: actionShape, dtype: actionDtype },
-        reward: { shape: [], dtype: "float32" },
-        terminated: flag,
-        truncated: flag,
+        observation,
+        action,
+        reward: NUMBER,
+        terminated: FLAG,
+        truncated: FLAG,
       },
       episodes: {
         next: { nextObservation: "observation" },
@@ -175,7 +194,7 @@ class Replay implements Experience {
           nStep: {
             steps: nSteps,
             gamma,
-            ...(hasBetween && {
+            ...(options.between && {
               between: { betweenObservations: "observation" },
             }),
           },
@@ -184,54 +203,46 @@ class Replay implements Experience {
       ...(this.#sampler && { sampler: this.#sampler }),
     });
     this.#batch = this.#buffer.batch(batchSize);
-    const drawn = this.#batch as unknown as Record<
-      string,
-      ObservationInputArray
-    >;
-    const rows = { batchSize, between: batchSize * (nSteps - 1) };
-    const seen = {
-      observations: ["observation", rows.batchSize],
-      nextObservations: ["nextObservation", rows.batchSize],
-      ...(hasBetween && {
-        betweenObservations: ["betweenObservations", rows.between],
-      }),
-    } as Record<string, [string, number]>;
-    this.#views = Object.entries(seen).map(([name, [field, count]]) => {
-      const view = observations.view(count);
-      return [name, () => view(drawn[field])];
+    const drawn = this.#batch as unknown as Record<string, TensorData>;
+    const names = (table: Readonly<Record<string, string>>) =>
+      Object.entries(table).filter(([, field]) => drawn[field] !== undefined);
+    const seen = names(SEEN).map(([name, field]) => {
+      const rows = drawn[field].length / size;
+      return { name, array: drawn[field] as ObservationInputArray, rows };
     });
-    this.#asKept = {
-      actions: drawn.action,
-      terminated: drawn.terminated,
-      ...(nSteps > 1 && { discounts: drawn.discount }),
-      ...(hasBetween && { betweenDiscounts: drawn.betweenDiscount }),
-      ...(this.#sampler && { weights: drawn.weights }),
-    };
-    const float32 = (...shape: number[]): TensorType => ({
-      shape,
-      dtype: "float32",
+    const kept = names(KEPT);
+    this.#views = seen.map(({ name, array, rows }) => {
+      const view = observations.view(rows);
+      return [name, () => view(array)];
     });
-    const input = policy.observationInput;
-    this.batch = {
-      ...Object.fromEntries(
-        Object.entries(seen).map(([name, [, count]]) => [name, {
-          shape: [count, ...input.shape],
-          dtype: input.dtype,
-        }]),
-      ),
-      ...(hasBetween && { betweenDiscounts: float32(batchSize, nSteps - 1) }),
-      actions: { shape: [batchSize, ...actionShape], dtype: actionDtype },
-      rewards: float32(batchSize),
-      terminated: { shape: [batchSize], dtype: "uint8" },
-      ...(nSteps > 1 && { discounts: float32(batchSize) }),
-      ...(this.#sampler && { weights: float32(batchSize) }),
+    this.#asKept = Object.fromEntries(
+      kept.map(([name, field]) => [name, drawn[field]]),
+    );
+    const types: Readonly<Record<string, TensorType>> = {
+      actions: action,
+      terminated: FLAG,
+      betweenDiscounts: { ...NUMBER, shape: [nSteps - 1] },
     };
+    const rowsOf = (rows: number, { shape, dtype }: TensorType = NUMBER) => ({
+      shape: [rows, ...shape],
+      dtype,
+    });
+    this.batch = Object.fromEntries([
+      ...seen.map(({ name, rows }) => [
+        name,
+        rowsOf(rows, policy.observationInput),
+      ]),
+      ...kept.map(([name]) => [name, rowsOf(batchSize, types[name])]),
+      ["rewards", rowsOf(batchSize)],
+    ]);
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);
     this.#scaledRewards = new Float32Array(batchSize);
     this.#none = new Uint8Array(numEnvs);
     this.#priorities = new Float64Array(batchSize);
-    this.#span = sumOfPowers(gamma, nSteps);
+    let span = 0;
+    for (let i = 0; i < nSteps; i++) span += gamma ** i;
+    this.#span = span;
   }
 
   get length(): number {
@@ -316,24 +327,21 @@ class Replay implements Experience {
 }
 
 /** Creates a buffer, or says in one line why not: most often memory is short. */
-function allocate(options: ReplayBufferOptions): ReplayBuffer {
+function allocate(
+  bufferSize: number,
+  options: Omit<ReplayBufferOptions, "capacity"> & { readonly numEnvs: number },
+): ReplayBuffer {
+  const capacity = bufferSize - bufferSize % options.numEnvs;
   try {
-    return new ReplayBuffer(options);
+    return new ReplayBuffer({ ...options, capacity });
   } catch (error) {
     throw new RangeError(
-      `Cannot hold ${options.capacity} transitions: lower bufferSize or make observations smaller (${
+      `Cannot hold ${capacity} transitions: lower bufferSize or make observations smaller (${
         (error as Error).message
       })`,
       { cause: error },
     );
   }
-}
-
-/** `1 + x + ... + x^(count - 1)`. */
-function sumOfPowers(x: number, count: number): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += x ** i;
-  return sum;
 }
 
 function samplerOf({ by, alpha, beta }: ReplayPriorities): PrioritySampler {
@@ -352,8 +360,8 @@ interface Transition {
 
 /** The last frame of observations that are stacks of frames. */
 class NewestFrames {
-  /** Shape of one frame. */
-  readonly shape: readonly number[];
+  /** Shape and type of one frame. */
+  readonly frame: ObservationInput;
   readonly #count: number;
   readonly #stacked: number;
   readonly #channels: number;
@@ -364,12 +372,8 @@ class NewestFrames {
   readonly #starts: Int8Array;
 
   constructor(
-    shape: readonly number[],
-    { dtype, numEnvs, frames }: {
-      dtype: ObservationInput["dtype"];
-      numEnvs: number;
-      frames: number;
-    },
+    { shape, dtype }: ObservationInput,
+    { numEnvs, frames }: { numEnvs: number; frames: number },
   ) {
     const stacked = shape.at(-1) ?? 0;
     if (stacked === 0 || stacked % frames !== 0) {
@@ -380,17 +384,16 @@ class NewestFrames {
     this.#count = frames;
     this.#stacked = stacked;
     this.#channels = stacked / frames;
-    this.shape = [...shape.slice(0, -1), this.#channels];
-    const size = this.shape.reduce((product, length) => product * length, 1);
-    this.#size = size * frames;
+    this.frame = { shape: [...shape.slice(0, -1), this.#channels], dtype };
+    this.#size = shape.reduce((product, length) => product * length, 1);
     this.#starts = new Int8Array(numEnvs).fill(1);
-    const frame = {
-      observationInput: { shape: this.shape, dtype },
-      observationSize: size,
+    const of = {
+      observationInput: this.frame,
+      observationSize: this.#size / frames,
     };
     this.#frames = [
-      observationBuffer(frame, numEnvs),
-      observationBuffer(frame, numEnvs),
+      observationBuffer(of, numEnvs),
+      observationBuffer(of, numEnvs),
     ];
   }
 
