@@ -358,3 +358,18 @@ export function closest(name: string, names: readonly string[]): string {
   const distances = names.map((it) => editDistance(name, it));
   return names[distances.indexOf(Math.min(...distances))];
 }
+
+/** Changes the array fields of a field, each by its path. */
+export function mapArrays(
+  field: Field,
+  path: string,
+  change: (field: ArrayField, path: string) => ArrayField,
+): Field {
+  if (isArrayField(field)) return change(field, path);
+  const children = Object.entries(field).map(([key, child]) =>
+    [key, mapArrays(child, `${path}.${key}`, change)] as const
+  );
+  return Array.isArray(field)
+    ? children.map(([, child]) => child)
+    : Object.fromEntries(children);
+}

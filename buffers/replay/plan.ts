@@ -5,6 +5,7 @@ import {
   type Field,
   type Leaf,
   makeSchema,
+  mapArrays,
   type Schema,
   unknownField,
 } from "../fields.ts";
@@ -16,21 +17,21 @@ import type {
 } from "./options.ts";
 import type { RingOptions } from "./ring.ts";
 
-/** What a drawn array is made of. */
+/** Origin of a drawn array. */
 export type Source =
   /** The drawn row itself. */
   | "row"
   /** The last row of the drawn row's return. */
   | "last"
-  /** What came after that. */
+  /** The row after that. */
   | "next"
   /** The rows of the return after its first. */
   | "between"
-  /** What each of those counts. */
+  /** The discount of each of those. */
   | "betweenDiscount"
   /** The return itself. */
   | "return"
-  /** What the value after it counts. */
+  /** The discount of the value after it. */
   | "discount";
 
 /** An array of a batch. */
@@ -45,26 +46,23 @@ export interface DrawnLeaf {
   readonly final: number;
 }
 
-/** How a return is computed. */
-interface Return {
-  readonly steps: number;
-  readonly gamma: number;
-  /** The stored leaf that is summed. */
-  readonly reward: number;
-  /** Whether its later steps are drawn too. */
-  readonly hasBetween: boolean;
-}
-
-/** Which rows end an episode, and what is drawn along episodes. */
+/** Rows that end an episode, and what is drawn along episodes. */
 interface EpisodeSchema {
   /** Stored leaves. */
   readonly terminated: number;
   readonly truncated: number;
-  readonly nStep?: Return;
+  readonly nStep?: {
+    readonly steps: number;
+    readonly gamma: number;
+    /** The stored leaf that is summed. */
+    readonly reward: number;
+    /** True where its later steps are drawn too. */
+    readonly hasBetween: boolean;
+  };
   readonly zeroPadding: boolean;
 }
 
-/** What is stored, added and drawn. */
+/** Fields as they are stored, added and drawn. */
 export interface ReplaySchema {
   readonly stored: Schema;
   readonly added: Schema;
@@ -72,7 +70,7 @@ export interface ReplaySchema {
   readonly drawnLeaves: readonly DrawnLeaf[];
   /** The added leaf that each stored one comes from. */
   readonly origins: readonly number[];
-  /** Added leaves whose values no row holds: final values only. */
+  /** Added leaves that no row holds: final values only. */
   readonly finalLeaves: readonly Leaf[];
   /** The same by themselves, in the same order. */
   readonly after?: Schema;
@@ -83,19 +81,25 @@ export interface ReplaySchema {
 
 type Fields = Readonly<Record<string, Field>>;
 
+/** Names, each with the name of the field that its values come from. */
+type Sources = Readonly<Record<string, string>>;
+
+/** Frames of stacks by path. */
+type Stack = ReadonlyMap<string, number>;
+
 /** Names that a batch has of its own. */
 const RESERVED = ["slots", "weights"];
+
+const SCALAR: ArrayField = { shape: [], dtype: "float32" };
 
 /** Throws unless fields and episodes fit each other. */
 export function makeReplaySchema(
   { fields, episodes }: Pick<ReplayBufferOptions, "fields" | "episodes">,
 ): ReplaySchema {
+  const { next = {} } = episodes ?? {};
   const stored = makeSchema(fields);
-  const next = Object.entries(episodes?.next ?? {});
-  for (const [, source] of next) checkName(source, stored, "follow");
-  const after = Object.fromEntries(
-    next.map(([name, source]) => [name, fields[source]]),
-  );
+  checkNames(next, stored, "follow");
+  const after = stackFields(fields, next, new Map());
   const added = makeSchema(join(fields, after));
   const ends = episodes && episodeSchema(stored, episodes);
   const stack = stackOf(episodes?.stack ?? {}, stored);
@@ -104,55 +108,55 @@ export function makeReplaySchema(
     between = {},
     betweenDiscount = "betweenDiscount",
   }: Partial<NStepOptions> = episodes?.nStep ?? {};
-  const later = ends?.nStep?.hasBetween
-    ? laterFields(fields, between, { stored, stack, steps: ends.nStep.steps })
-    : undefined;
+  const later = ends?.nStep?.hasBetween ? ends.nStep.steps - 1 : undefined;
+  if (later !== undefined) checkBetween(between, stored, later);
   const drawn = makeSchema(
     join(
-      mapFields(fields, stack),
-      mapFields(after, stack, episodes?.next),
+      stackFields(fields, ownNames(fields), stack),
+      stackFields(fields, next, stack),
       ends?.nStep ? { [discount]: SCALAR } : {},
-      later ? { ...later.fields, [betweenDiscount]: later.discount } : {},
+      later === undefined ? {} : {
+        ...stackFields(fields, between, stack, later),
+        [betweenDiscount]: { ...SCALAR, shape: [later] },
+      },
     ),
   );
   const byName = new Map(stored.leaves.map((leaf) => [leaf.name, leaf]));
   const finalLeaves = added.leaves.filter(({ name }) => !byName.has(name));
   const drawnLeaves = drawn.leaves.map((leaf): DrawnLeaf => {
-    const own = byName.get(leaf.name);
-    if (own !== undefined) {
-      return drawnFrom(leaf, own, { source: sourceOf(own.index, ends), stack });
-    }
-    const final = finalLeaves.findIndex(({ name }) => name === leaf.name);
     const [top, ...rest] = leaf.path;
-    if (final < 0 && Object.hasOwn(between, top)) {
-      const origin = byName.get([between[top], ...rest].join("."))!;
-      return drawnFrom(leaf, origin, { source: "between", stack });
-    }
-    if (final < 0) {
-      const source = top === discount ? "discount" : "betweenDiscount";
-      return { leaf, source, stored: -1, frames: 1, final };
-    }
-    const origin = byName.get([episodes!.next![top], ...rest].join("."))!;
-    return { ...drawnFrom(leaf, origin, { source: "next", stack }), final };
+    const from = (source: Source, origin: Leaf, final = -1): DrawnLeaf => {
+      const frames = stack.get(origin.name) ?? 1;
+      return { leaf, source, stored: origin.index, frames, final };
+    };
+    const originIn = (sources: Sources) =>
+      byName.get([sources[top], ...rest].join("."))!;
+    const own = byName.get(leaf.name);
+    if (own !== undefined) return from(sourceOf(own.index, ends), own);
+    const final = finalLeaves.findIndex(({ name }) => name === leaf.name);
+    if (final >= 0) return from("next", originIn(next), final);
+    if (Object.hasOwn(between, top)) return from("between", originIn(between));
+    const source = top === discount ? "discount" : "betweenDiscount";
+    return { leaf, source, stored: -1, frames: 1, final };
   });
-  const origins = stored.leaves.map(({ name }) =>
-    added.leaves.findIndex((leaf) => leaf.name === name)
-  );
-  const maxFrames = Math.max(1, ...stack.values());
   return {
     stored,
     added,
     drawn,
     drawnLeaves,
-    origins,
+    origins: stored.leaves.map(({ name }) =>
+      added.leaves.findIndex((leaf) => leaf.name === name)
+    ),
     finalLeaves,
-    after: next.length > 0 ? makeSchema(after) : undefined,
+    after: finalLeaves.length > 0 ? makeSchema(after) : undefined,
     episodes: ends,
-    maxFrames,
+    maxFrames: Math.max(1, ...stack.values()),
   };
 }
 
-const SCALAR: ArrayField = { shape: [], dtype: "float32" };
+function ownNames(fields: Fields): Sources {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, name]));
+}
 
 function join(...groups: Fields[]): Fields {
   const all: Record<string, Field> = {};
@@ -167,24 +171,12 @@ function join(...groups: Fields[]): Fields {
   return all;
 }
 
-function drawnFrom(
-  leaf: Leaf,
-  { index, name }: Leaf,
-  { source, stack }: { source: Source; stack: Stack },
-): DrawnLeaf {
-  const frames = stack.get(name) ?? 1;
-  return { leaf, source, stored: index, frames, final: -1 };
-}
-
 function sourceOf(stored: number, ends: EpisodeSchema | undefined): Source {
   if (ends?.nStep === undefined) return "row";
   if (stored === ends.nStep.reward) return "return";
   const isFlag = stored === ends.terminated || stored === ends.truncated;
   return isFlag ? "last" : "row";
 }
-
-/** Frames by path. */
-type Stack = ReadonlyMap<string, number>;
 
 function stackOf(
   stack: Readonly<Record<string, number>>,
@@ -200,73 +192,36 @@ function stackOf(
   return new Map(Object.entries(stack));
 }
 
-/** Fields with the shapes of their stacks. */
-function mapFields(
+/** Makes fields by other names, with the shapes of their stacks, each several `times`. */
+function stackFields(
   fields: Fields,
+  sources: Sources,
   stack: Stack,
-  origins?: Readonly<Record<string, string>>,
+  times?: number,
 ): Fields {
-  const entries = Object.entries(fields).map(([name, field]) => [
-    name,
-    stackField(field, origins?.[name] ?? name, stack),
-  ]);
-  return Object.fromEntries(entries);
-}
-
-/** Fields at the later steps of returns, and the discounts of those steps. */
-function laterFields(
-  fields: Fields,
-  between: Readonly<Record<string, string>>,
-  { stored, stack, steps }: { stored: Schema; stack: Stack; steps: number },
-): { fields: Fields; discount: ArrayField } {
-  for (const name of Object.values(between)) {
-    checkName(name, stored, "draw between");
-  }
-  if (steps < 2) {
-    throw new RangeError(
-      `Cannot draw what is between the steps of a return of ${steps}: expected 2 steps or more`,
-    );
-  }
-  const named = Object.entries(between).map(([name, origin]) => [
-    name,
-    repeatField(stackField(fields[origin], origin, stack), steps - 1),
-  ]);
-  return {
-    fields: Object.fromEntries(named),
-    discount: { shape: [steps - 1], dtype: SCALAR.dtype },
-  };
-}
-
-/** A field several times in a row. */
-function repeatField(field: Field, times: number): Field {
-  if (typeof (field as ArrayField).dtype === "string") {
-    const { shape, dtype } = field as ArrayField;
-    return { shape: [times, ...shape], dtype };
-  }
-  const repeated = Object.entries(field).map((
-    [key, child],
-  ): [string, Field] => [
-    key,
-    repeatField(child, times),
-  ]);
-  if (Array.isArray(field)) return repeated.map(([, child]) => child);
-  return Object.fromEntries(repeated);
-}
-
-function stackField(field: Field, path: string, stack: Stack): Field {
-  if (typeof (field as ArrayField).dtype === "string") {
-    const { shape, dtype } = field as ArrayField;
+  const stacked = ({ shape, dtype }: ArrayField, path: string): ArrayField => {
     const frames = stack.get(path);
-    return frames === undefined
-      ? { shape, dtype }
-      : { shape: [...shape.slice(0, -1), (shape.at(-1) ?? 1) * frames], dtype };
-  }
-  const stacked = Object.entries(field).map(([key, child]): [string, Field] => [
-    key,
-    stackField(child, `${path}.${key}`, stack),
-  ]);
-  if (Array.isArray(field)) return stacked.map(([, child]) => child);
-  return Object.fromEntries(stacked);
+    const one = frames === undefined
+      ? shape
+      : [...shape.slice(0, -1), (shape.at(-1) ?? 1) * frames];
+    return { shape: times === undefined ? one : [times, ...one], dtype };
+  };
+  return Object.fromEntries(
+    Object.entries(sources).map(([name, source]) => [
+      name,
+      mapArrays(fields[source], source, stacked),
+    ]),
+  );
+}
+
+function checkBetween(between: Sources, stored: Schema, later: number): void {
+  checkNames(between, stored, "draw between");
+  if (later > 0) return;
+  throw new RangeError(
+    `Cannot draw what is between the steps of a return of ${
+      later + 1
+    }: expected 2 steps or more`,
+  );
 }
 
 function episodeSchema(
@@ -293,8 +248,14 @@ function episodeSchema(
   };
 }
 
-function checkName(name: string, { root }: Schema, action: string): void {
-  if (!root.keys.includes(name)) throw unknownField(action, root, name);
+function checkNames(
+  sources: Sources,
+  { root }: Schema,
+  action: string,
+): void {
+  for (const name of Object.values(sources)) {
+    if (!root.keys.includes(name)) throw unknownField(action, root, name);
+  }
 }
 
 function findLeaf(
@@ -338,7 +299,7 @@ function checkGamma(gamma: number): number {
   );
 }
 
-/** Where the rows of a replay buffer lie. */
+/** Place of the rows of a replay buffer. */
 export interface ReplayLayout {
   readonly capacity: number;
   readonly numEnvs: number;
@@ -377,7 +338,7 @@ export function makeLayout(
     numEnvs: width,
     steps,
     margin: maxFrames - 1,
-    // What comes after a step is then always in a row of its own.
+    // The values after a step are then always in a row of their own.
     lag: shared !== false && finalLeaves.length > 0 ? 1 : 0,
   }));
   return {

@@ -1,10 +1,14 @@
 /** So that the sum of as many as 2^53 leaves is finite. */
 const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
 
+/** Children of a node: as many as two cache lines hold. */
+const FAN_OUT_BITS = 4;
+const FAN_OUT = 1 << FAN_OUT_BITS;
+
 /**
  * Numbers of 0 and above, with their sum, the smallest above 0, and the index at
- * which their running sum passes a given mass, each in logarithmic time. This is
- * what draws rows in proportion to their priorities.
+ * which their running sum passes a given mass, each in logarithmic time. It draws
+ * rows in proportion to their priorities.
  *
  * Each node has 16 children, so that a million leaves lie five levels deep, and
  * the nodes take nearly one and a half bytes for each leaf of 8 bytes. A node is always
@@ -27,7 +31,17 @@ export class SumTree {
   readonly capacity: number;
   /** The leaves: always the same memory, to be read only. */
   readonly leaves: Float64Array;
-  readonly #nodes: SumTreeNodes;
+  /** Leaves, then the sums of the nodes level by level; the root is the last. */
+  readonly #sums: Float64Array;
+  /** The smallest leaf above 0 under each node; leaves have none. */
+  readonly #mins: Float64Array;
+  /** Start of each level among the sums, leaves first. */
+  readonly #starts: readonly number[];
+  /** Nodes above leaves that are to be computed, each once. */
+  readonly #stale: Int32Array;
+  #staleCount = 0;
+  /** 1 for each node that is to be computed. */
+  readonly #isStale: Uint8Array;
 
   /**
    * Makes a tree whose leaves are all 0.
@@ -41,19 +55,31 @@ export class SumTree {
         `Cannot make a tree of ${capacity} leaves: expected a whole number from 1 to 2^31 - 1`,
       );
     }
+    const starts = [0];
+    let [nodes, end] = [capacity, 0];
+    while (nodes > 1 || starts.length === 1) {
+      nodes = Math.ceil(nodes / FAN_OUT);
+      starts.push(end += nodes * FAN_OUT);
+    }
     this.capacity = capacity;
-    this.#nodes = new SumTreeNodes(capacity);
-    this.leaves = this.#nodes.leaves.subarray(0, capacity);
+    this.#starts = starts;
+    this.#sums = new Float64Array(end + 1);
+    this.#mins = new Float64Array(end + 1 - starts[1]).fill(Infinity);
+    this.#stale = new Int32Array(starts[1] >> FAN_OUT_BITS);
+    this.#isStale = new Uint8Array(this.#mins.length);
+    this.leaves = this.#sums.subarray(0, capacity);
   }
 
   /** The sum of all leaves. */
   get total(): number {
-    return this.#nodes.total;
+    this.#refresh();
+    return this.#sums[this.#sums.length - 1];
   }
 
   /** The smallest leaf above 0; `Infinity` if all are 0. */
   get min(): number {
-    return this.#nodes.min;
+    this.#refresh();
+    return this.#mins[this.#mins.length - 1];
   }
 
   /**
@@ -67,7 +93,7 @@ export class SumTree {
     this.#checkIndex(index);
     checkValue(value);
     this.leaves[index] = value;
-    this.#nodes.changed(index);
+    this.#changed(index);
   }
 
   /**
@@ -91,7 +117,7 @@ export class SumTree {
     }
     for (let i = 0; i < length; i++) {
       this.leaves[indices[i]] = values[i];
-      this.#nodes.changed(indices[i]);
+      this.#changed(indices[i]);
     }
   }
 
@@ -111,12 +137,12 @@ export class SumTree {
     this.#checkIndex(first);
     this.#checkIndex(end - 1);
     this.leaves.fill(value, first, end);
-    this.#nodes.changedRange(first, end - 1);
+    this.#changedRange(first, end - 1);
   }
 
   /**
-   * The first index whose running sum, with its own leaf, exceeds a mass. A leaf
-   * of 0 is never found.
+   * Finds the first index whose running sum, with its own leaf, exceeds a mass. A
+   * leaf of 0 is never found.
    *
    * @param mass A number not below 0. From the total on, to which rounding may
    * lead, it finds the last leaf above 0.
@@ -125,7 +151,20 @@ export class SumTree {
    */
   find(mass: number): number {
     this.#checkMass(mass);
-    return this.#nodes.find(mass);
+    const sums = this.#sums;
+    let node = 0;
+    for (let level = this.#starts.length - 2; level >= 0; level--) {
+      const start = this.#starts[level];
+      let child = start + node * FAN_OUT;
+      const last = child + FAN_OUT - 1;
+      while (child < last && mass >= sums[child]) mass -= sums[child++];
+      if (sums[child] === 0) { // Rounding led past the last child above 0.
+        while (sums[child] === 0) child--;
+        mass = Infinity;
+      }
+      node = child - start;
+    }
+    return node;
   }
 
   #checkMass(mass: number): void {
@@ -141,7 +180,7 @@ export class SumTree {
   }
 
   /**
-   * The leaf of each of many masses.
+   * Finds the leaf of each of many masses.
    *
    * @param masses What {@link find} takes; in ascending order it is fastest.
    * @param into Takes the indices; as long as `masses`.
@@ -167,117 +206,26 @@ export class SumTree {
     for (let i = 0; i < leaves.length; i++) checkValue(leaves[i]);
     this.leaves.fill(0);
     this.leaves.set(leaves);
-    this.#nodes.changedRange(0, this.capacity - 1);
+    this.#changedRange(0, this.capacity - 1);
   }
 
-  #checkIndex(index: number): void {
-    if (index >= 0 && index < this.capacity && Number.isInteger(index)) return;
-    throw new RangeError(
-      `Cannot set leaf ${index} of a tree with leaves 0 to ${
-        this.capacity - 1
-      }`,
-    );
-  }
-}
-
-function checkValue(value: number): void {
-  if (value >= 0 && value <= MAX_LEAF) return;
-  throw new RangeError(
-    `Cannot set a leaf to ${value}: expected a number of 0 to ${MAX_LEAF}`,
-  );
-}
-
-/** Children of a node: as many as two cache lines hold. */
-const FAN_OUT_BITS = 4;
-const FAN_OUT = 1 << FAN_OUT_BITS;
-
-/**
- * The numbers of a sum tree, unchecked: each node is the sum of 16 children, and
- * knows the smallest leaf above 0 under it. Whoever changes leaves says so; the
- * nodes above them are computed from their children when one is asked for, once
- * for all changes until then.
- */
-class SumTreeNodes {
-  /** Leaves, then the sums of the nodes level by level; the root is the last. */
-  readonly #sums: Float64Array;
-  /** The smallest leaf above 0 under each node; leaves have none. */
-  readonly #mins: Float64Array;
-  /** Where each level starts among the sums, leaves first. */
-  readonly #starts: readonly number[];
-  /** Nodes above leaves that are to be computed, each once. */
-  readonly #stale: Int32Array;
-  #staleCount = 0;
-  /** Whether each node is to be computed. */
-  readonly #isStale: Uint8Array;
-
-  /** All leaves are 0 at first. */
-  constructor(leaves: number) {
-    const starts = [0];
-    let [nodes, end] = [leaves, 0];
-    while (nodes > 1 || starts.length === 1) {
-      nodes = Math.ceil(nodes / FAN_OUT);
-      starts.push(end += nodes * FAN_OUT);
-    }
-    this.#starts = starts;
-    this.#sums = new Float64Array(end + 1);
-    this.#mins = new Float64Array(end + 1 - starts[1]).fill(Infinity);
-    this.#stale = new Int32Array(starts[1] >> FAN_OUT_BITS);
-    this.#isStale = new Uint8Array(this.#mins.length);
-  }
-
-  /** The leaves; those beyond the tree's own are 0. */
-  get leaves(): Float64Array {
-    return this.#sums.subarray(0, this.#starts[1]);
-  }
-
-  /** The sum of all leaves. */
-  get total(): number {
-    this.#refresh();
-    return this.#sums[this.#sums.length - 1];
-  }
-
-  /** The smallest leaf above 0; `Infinity` if all are 0. */
-  get min(): number {
-    this.#refresh();
-    return this.#mins[this.#mins.length - 1];
-  }
-
-  /** The leaf at a mass, where one is above 0. */
-  find(mass: number): number {
-    this.#refresh();
-    const sums = this.#sums;
-    let node = 0;
-    for (let level = this.#starts.length - 2; level >= 0; level--) {
-      const start = this.#starts[level];
-      let child = start + node * FAN_OUT;
-      const last = child + FAN_OUT - 1;
-      while (child < last && mass >= sums[child]) mass -= sums[child++];
-      if (sums[child] === 0) { // Rounding led past the last child above 0.
-        while (sums[child] === 0) child--;
-        mass = Infinity;
-      }
-      node = child - start;
-    }
-    return node;
-  }
-
-  /** Says that a leaf has changed. */
-  changed(leaf: number): void {
+  /** Marks the node above a leaf. */
+  #changed(leaf: number): void {
     const node = leaf >> FAN_OUT_BITS;
     if (this.#isStale[node] !== 0) return;
     this.#isStale[node] = 1;
     this.#stale[this.#staleCount++] = node;
   }
 
-  /** Says that leaves that lie side by side have changed. */
-  changedRange(first: number, last: number): void {
+  /** Marks the nodes above leaves that lie side by side. */
+  #changedRange(first: number, last: number): void {
     const end = (last >> FAN_OUT_BITS) + 1;
     for (let node = first >> FAN_OUT_BITS; node < end; node++) {
-      this.changed(node << FAN_OUT_BITS);
+      this.#changed(node << FAN_OUT_BITS);
     }
   }
 
-  /** Computes what is above leaves that have changed, each node once. */
+  /** Computes the nodes above leaves that have changed, each once. */
   #refresh(): void {
     let count = this.#staleCount;
     if (count === 0) return;
@@ -304,15 +252,14 @@ class SumTreeNodes {
     }
   }
 
-  /** A node above leaves. */
+  /** Computes a node above leaves. */
   #sumLeaves(node: number): void {
-    const leaves = this.#sums;
+    const sums = this.#sums;
     const first = node * FAN_OUT;
     // Two of each, as one addition would wait for the one before.
     let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
     for (let i = first; i < first + FAN_OUT; i += 2) {
-      const a = leaves[i];
-      const b = leaves[i + 1];
+      const a = sums[i], b = sums[i + 1];
       even += a;
       odd += b;
       if (a > 0 && a < min) min = a;
@@ -322,18 +269,16 @@ class SumTreeNodes {
     this.#mins[node] = min < oddMin ? min : oddMin;
   }
 
-  /** A node above nodes. */
+  /** Computes a node above nodes. */
   #sumNodes(level: number, node: number): void {
-    const sums = this.#sums;
-    const mins = this.#mins;
+    const sums = this.#sums, mins = this.#mins;
     const first = this.#starts[level - 1] + node * FAN_OUT;
     const leaves = this.#starts[1];
     let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
     for (let i = first; i < first + FAN_OUT; i += 2) {
       even += sums[i];
       odd += sums[i + 1];
-      const a = mins[i - leaves];
-      const b = mins[i + 1 - leaves];
+      const a = mins[i - leaves], b = mins[i + 1 - leaves];
       if (a < min) min = a;
       if (b < oddMin) oddMin = b;
     }
@@ -341,4 +286,20 @@ class SumTreeNodes {
     sums[at] = even + odd;
     mins[at - leaves] = min < oddMin ? min : oddMin;
   }
+
+  #checkIndex(index: number): void {
+    if (index >= 0 && index < this.capacity && Number.isInteger(index)) return;
+    throw new RangeError(
+      `Cannot set leaf ${index} of a tree with leaves 0 to ${
+        this.capacity - 1
+      }`,
+    );
+  }
+}
+
+function checkValue(value: number): void {
+  if (value >= 0 && value <= MAX_LEAF) return;
+  throw new RangeError(
+    `Cannot set a leaf to ${value}: expected a number of 0 to ${MAX_LEAF}`,
+  );
 }
