@@ -1,14 +1,17 @@
-import type { RandomSource, RenderOptions, RgbImage } from "@bellman/types";
+import type {
+  RandomSource,
+  RenderOptions,
+  RgbImage,
+  VecStep,
+} from "@bellman/types";
 import { box, discrete } from "../spaces/constructors.ts";
+import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import {
   type BatchedOptions,
   type Dynamics,
   DynamicsEnv,
-  type DynamicsRows,
   DynamicsVecEnv,
-  type ObservationRow,
 } from "./dynamics.ts";
-import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 
 // Both links: mass, length and moment of inertia 1, centre of mass in the
 // middle.
@@ -23,7 +26,7 @@ const MAX_SPIN_2 = 9 * Math.PI;
 let acceleration1 = 0;
 let acceleration2 = 0;
 
-/** The equations of motion as in the book of Sutton and Barto. */
+/** Evaluates the equations of motion of Sutton and Barto. */
 function accelerate(
   angle1: number,
   angle2: number,
@@ -54,7 +57,7 @@ function bounded(spin: number, limit: number): number {
   return Math.min(Math.max(spin, -limit), limit);
 }
 
-/** One step of the classical fourth-order Runge-Kutta method. */
+/** Takes one step of the classical fourth-order Runge-Kutta method. */
 function step(state: Float64Array, at: number, action: number): number {
   const torque = action - 1, half = SECONDS / 2;
   const a = state[at], b = state[at + 1];
@@ -88,14 +91,14 @@ function hasEnded(state: Float64Array, at: number): boolean {
   return -Math.cos(state[at]) - Math.cos(state[at + 1] + state[at]) > 1.0;
 }
 
-/** The original draws float32 numbers, hence the rounding. */
+/** Rounds to float32, as the original draws such numbers. */
 function reset(state: Float64Array, at: number, random: RandomSource): void {
   for (let i = 0; i < 4; i++) {
     state[at + i] = Math.fround(-0.1 + (0.1 - -0.1) * random.uniform());
   }
 }
 
-function observeAt(
+function observe(
   state: Float64Array,
   at: number,
   values: Float32Array,
@@ -109,17 +112,10 @@ function observeAt(
   values[to + 5] = state[at + 3];
 }
 
-function observe(
-  state: Float64Array,
-  at: number,
-  { values, at: to }: ObservationRow,
-): void {
-  observeAt(state, at, values, to);
-}
-
 function stepAll(
   state: Float64Array,
-  { actions, rewards, terminated }: DynamicsRows,
+  actions: Int32Array | Float32Array,
+  { rewards, terminated }: VecStep,
 ): void {
   for (let i = 0; i < rewards.length; i++) {
     rewards[i] = step(state, i * 4, actions[i]);
@@ -129,29 +125,9 @@ function stepAll(
 
 function observeAll(state: Float64Array, observations: Float32Array): void {
   for (let i = 0, to = 0; i < state.length; i += 4, to += 6) {
-    observeAt(state, i, observations, to);
+    observe(state, i, observations, to);
   }
 }
-
-const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
-
-/**
- * Two links that hang from an axle, with a motor between them of torque -1 (0),
- * none (1) or 1 (2). State: angle of the first link from hanging, of the second
- * from the first, and their speeds. Source: Sutton and Barto 2018.
- */
-export const ACROBOT: Dynamics = {
-  name: "Acrobot",
-  stateSize: 4,
-  observationSpace: box({ low: HIGH.map((it) => -it), high: HIGH }),
-  actionSpace: discrete(3),
-  reset,
-  step,
-  hasEnded,
-  observe,
-  stepAll,
-  observeAll,
-};
 
 const BLACK: Color = [0, 0, 0];
 const LINK: Color = [0, 204, 204];
@@ -162,7 +138,7 @@ const SCALE = VIEW[0] / 4.4;
 const AXLE: Point = [VIEW[0] / 2, VIEW[1] / 2];
 
 /** Draws both links and the line that the free end is to reach. */
-export function renderAcrobot(
+function render(
   state: Float64Array,
   { width = 500, height = 500 }: RenderOptions = {},
 ): RgbImage {
@@ -186,6 +162,27 @@ export function renderAcrobot(
   return canvas.image();
 }
 
+const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
+
+/**
+ * Two links that hang from an axle, with a motor between them of torque -1 (0),
+ * none (1) or 1 (2). State: angle of the first link from hanging, of the second
+ * from the first, and their speeds. Source: Sutton and Barto 2018.
+ */
+export const ACROBOT: Dynamics = {
+  name: "Acrobot",
+  stateSize: 4,
+  observationSpace: box({ low: HIGH.map((it) => -it), high: HIGH }),
+  actionSpace: discrete(3),
+  reset,
+  step,
+  hasEnded,
+  observe,
+  stepAll,
+  observeAll,
+  render,
+};
+
 /**
  * Two links that hang from an axle, with a motor at the joint between them:
  * torque -1 (0), none (1) or 1 (2). Each step's reward is -1 until the free end
@@ -205,24 +202,14 @@ export function renderAcrobot(
  * ```
  */
 export class AcrobotEnv extends DynamicsEnv<number> {
-  /** Makes one. */
+  /** Makes an environment that has not been reset. */
   constructor() {
     super(ACROBOT);
-  }
-
-  /**
-   * Draws links and the line to reach.
-   *
-   * @param options The picture's size; 500 by 500 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    return renderAcrobot(this.state, options);
   }
 }
 
 /**
- * Many {@linkcode AcrobotEnv} that step together; same numbers, bit for bit.
+ * Several {@linkcode AcrobotEnv} that step together; same numbers, bit for bit.
  *
  * @example
  * ```ts
@@ -236,9 +223,9 @@ export class AcrobotEnv extends DynamicsEnv<number> {
  */
 export class AcrobotVecEnv extends DynamicsVecEnv {
   /**
-   * Makes the copies.
+   * Makes environments that have not been reset.
    *
-   * @param options How many, and how long an episode may be.
+   * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(options: BatchedOptions) {

@@ -1,14 +1,17 @@
-import type { RandomSource, RenderOptions, RgbImage } from "@bellman/types";
+import type {
+  RandomSource,
+  RenderOptions,
+  RgbImage,
+  VecStep,
+} from "@bellman/types";
 import { box, discrete } from "../spaces/constructors.ts";
+import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import {
   type BatchedOptions,
   type Dynamics,
   DynamicsEnv,
-  type DynamicsRows,
   DynamicsVecEnv,
-  type ObservationRow,
 } from "./dynamics.ts";
-import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 
 const GRAVITY = 9.8;
 const POLE_MASS = 0.1;
@@ -56,14 +59,16 @@ function reset(state: Float64Array, at: number, random: RandomSource): void {
 function observe(
   state: Float64Array,
   at: number,
-  { values, at: to }: ObservationRow,
+  values: Float32Array,
+  to: number,
 ): void {
   for (let i = 0; i < 4; i++) values[to + i] = state[at + i];
 }
 
 function stepAll(
   state: Float64Array,
-  { actions, rewards, terminated }: DynamicsRows,
+  actions: Int32Array | Float32Array,
+  { rewards, terminated }: VecStep,
 ): void {
   for (let i = 0; i < rewards.length; i++) {
     rewards[i] = step(state, i * 4, actions[i]);
@@ -73,6 +78,35 @@ function stepAll(
 
 function observeAll(state: Float64Array, observations: Float32Array): void {
   for (let i = 0; i < observations.length; i++) observations[i] = state[i];
+}
+
+const BLACK: Color = [0, 0, 0];
+const POLE: Color = [202, 152, 101];
+const AXLE: Color = [129, 132, 203];
+
+const VIEW: Point = [600, 400];
+const SCALE = VIEW[0] / (POSITION_LIMIT * 2);
+const TRACK = 100;
+
+/** Draws a cart on its track with the pole. */
+function render(
+  state: Float64Array,
+  { width = 600, height = 400 }: RenderOptions = {},
+): RgbImage {
+  const canvas = new Canvas({ width, height, view: VIEW });
+  const cart: Point = [VIEW[0] / 2 + state[0] * SCALE, TRACK];
+  const axle: Point = [cart[0], TRACK + 7.5];
+  canvas.strokeLine([[0, TRACK], [VIEW[0], TRACK]], { color: BLACK });
+  canvas.fillPolygon(
+    rectangle({ at: cart, x: [-25, 25], y: [-15, 15] }),
+    BLACK,
+  );
+  canvas.fillPolygon(
+    rectangle({ at: axle, x: [-5, 5], y: [-5, SCALE - 5], angle: -state[2] }),
+    POLE,
+  );
+  canvas.fillCircle({ center: axle, radius: 5 }, AXLE);
+  return canvas.image();
 }
 
 /**
@@ -96,36 +130,8 @@ export const CART_POLE: Dynamics = {
   observe,
   stepAll,
   observeAll,
+  render,
 };
-
-const BLACK: Color = [0, 0, 0];
-const POLE: Color = [202, 152, 101];
-const AXLE: Color = [129, 132, 203];
-
-const VIEW: Point = [600, 400];
-const SCALE = VIEW[0] / (POSITION_LIMIT * 2);
-const TRACK = 100;
-
-/** Draws a cart on its track with the pole. */
-export function renderCartPole(
-  state: Float64Array,
-  { width = 600, height = 400 }: RenderOptions = {},
-): RgbImage {
-  const canvas = new Canvas({ width, height, view: VIEW });
-  const cart: Point = [VIEW[0] / 2 + state[0] * SCALE, TRACK];
-  const axle: Point = [cart[0], TRACK + 7.5];
-  canvas.strokeLine([[0, TRACK], [VIEW[0], TRACK]], { color: BLACK });
-  canvas.fillPolygon(
-    rectangle({ at: cart, x: [-25, 25], y: [-15, 15] }),
-    BLACK,
-  );
-  canvas.fillPolygon(
-    rectangle({ at: axle, x: [-5, 5], y: [-5, SCALE - 5], angle: -state[2] }),
-    POLE,
-  );
-  canvas.fillCircle({ center: axle, radius: 5 }, AXLE);
-  return canvas.image();
-}
 
 /**
  * A pole on a cart that is to be kept upright by pushing the cart left (0) or
@@ -146,24 +152,14 @@ export function renderCartPole(
  * ```
  */
 export class CartPoleEnv extends DynamicsEnv<number> {
-  /** Makes one. */
+  /** Makes an environment that has not been reset. */
   constructor() {
     super(CART_POLE);
-  }
-
-  /**
-   * Draws cart and pole.
-   *
-   * @param options The picture's size; 600 by 400 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    return renderCartPole(this.state, options);
   }
 }
 
 /**
- * Many {@linkcode CartPoleEnv} that step together; same numbers, bit for bit.
+ * Several {@linkcode CartPoleEnv} that step together; same numbers, bit for bit.
  *
  * @example
  * ```ts
@@ -177,9 +173,9 @@ export class CartPoleEnv extends DynamicsEnv<number> {
  */
 export class CartPoleVecEnv extends DynamicsVecEnv {
   /**
-   * Makes the copies.
+   * Makes environments that have not been reset.
    *
-   * @param options How many, and how long an episode may be.
+   * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(options: BatchedOptions) {

@@ -4,38 +4,38 @@ import type { VecEnv } from "@bellman/types";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
 const STEPS = 1000;
-const COPIES = 16;
+const ENVS = 16;
 
 const actions = Array.from(
   { length: 64 },
-  (_, t) => Int32Array.from({ length: COPIES }, (_, i) => (t * 7 + i * 3) & 1),
+  (_, t) => Int32Array.from({ length: ENVS }, (_, i) => (t * 7 + i * 3) & 1),
 );
 
 function run(env: VecEnv, steps: number): void {
   for (let t = 0; t < steps; t++) env.step(actions[t & 63]);
 }
 
-const batched = new CartPoleVecEnv({ numEnvs: COPIES, maxEpisodeSteps: 500 });
+const batched = new CartPoleVecEnv({ numEnvs: ENVS, maxEpisodeSteps: 500 });
 batched.reset({ seed: 0 });
 const single = () => new TimeLimit(new CartPoleEnv(), 500);
-const sync = new SyncVecEnv(Array.from({ length: COPIES }, () => single));
+const sync = new SyncVecEnv(Array.from({ length: ENVS }, () => single));
 sync.reset({ seed: 0 });
 
-const group = "CartPole, 16000 steps (16 copies, resets included)";
+const group = "CartPole, 16000 steps (16 environments, resets included)";
 
 Deno.bench("batched", { group, baseline: true }, () => run(batched, STEPS));
 Deno.bench("one after the other", { group }, () => run(sync, STEPS));
 
 /** Steps a second and bytes of heap a step, over a million steps. */
 function report(): string {
-  const rounds = 1_000_000 / COPIES;
+  const rounds = 1_000_000 / ENVS;
   run(batched, rounds);
   const heap = Deno.memoryUsage().heapUsed, start = performance.now();
   run(batched, rounds);
   const seconds = (performance.now() - start) / 1000;
   const grown = Deno.memoryUsage().heapUsed - heap;
   const rate = (1 / seconds).toFixed(1);
-  return `CartPole, ${COPIES} copies on one core: ${rate} million steps a second; ` +
+  return `CartPole, ${ENVS} environments on one core: ${rate} million steps a second; ` +
     `the heap grew by ${(grown / 1024).toFixed(0)} KiB in a million steps`;
 }
 

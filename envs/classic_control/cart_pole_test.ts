@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { RgbImage } from "@bellman/types";
-import { renderCartPole } from "./cart_pole.ts";
+import { CART_POLE } from "./cart_pole.ts";
 import { assertMirrored, colorsOf, pixel } from "./testdata/pixels.ts";
 
 function draw(position: number, angle: number): RgbImage {
-  return renderCartPole(Float64Array.of(position, 0, angle, 0));
+  return CART_POLE.render(Float64Array.of(position, 0, angle, 0), {}, NaN);
 }
 
 Deno.test("The cart is black on white, its pole brown, its axle blue", () => {
@@ -41,7 +41,7 @@ Deno.test("Edges of a leaning pole are smooth", () => {
 
 Deno.test("A picture of another size shows the same", () => {
   const state = Float64Array.of(0, 0, 0, 0);
-  const image = renderCartPole(state, { width: 150, height: 100 });
+  const image = CART_POLE.render(state, { width: 150, height: 100 }, NaN);
   assertEquals([image.width, image.height], [150, 100]);
   assertEquals(pixel(image, 70, 74), [0, 0, 0]);
   assertEquals(pixel(image, 75, 50), [202, 152, 101]);

@@ -16,69 +16,62 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { checkAction } from "../spaces/_action_rows.ts";
-import { areFinite } from "../spaces/arrays.ts";
-import { CopyStreams, DEFAULT_SEED, SeededRandom } from "../random.ts";
-import { snapshotRecord } from "../snapshot.ts";
 import {
   checkCopies,
   checkSnapshotCopies,
   checkStepLimit,
 } from "../_checks.ts";
+import { CopyStreams, DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { areFinite } from "../spaces/arrays.ts";
 
 /**
- * The rules of an environment whose state is a few float64 numbers, whose
+ * Rules of an environment whose state is a few float64 numbers, whose
  * observation is a few float32 numbers and whose action is a single number.
  *
  * The functions work in place on the `stateSize` numbers from `at` on, so that
  * one environment and a batch of them share the same code, bit for bit. The
  * ones for all rows are loops of their own in each file, so that the engine can
- * inline what one row needs.
+ * inline the functions of one row.
  */
 export interface Dynamics {
-  /** What it is called in error messages. */
+  /** Name in error messages. */
   readonly name: string;
-  /** How many numbers the state has. */
+  /** Length of the state. */
   readonly stateSize: number;
-  /** What observations can be, of shape `[k]`. */
+  /** Space of observations, of shape `[k]`. */
   readonly observationSpace: BoxSpace;
-  /** What actions can be: whole numbers, or a box of one number. */
+  /** Space of actions: whole numbers, or a box of one number. */
   readonly actionSpace: DiscreteSpace | BoxSpace;
   /** Draws a first state. */
   reset(state: Float64Array, at: number, random: RandomSource): void;
   /** Takes one step and returns its reward. */
   step(state: Float64Array, at: number, action: number): number;
-  /** Whether the state ends an episode. */
+  /** Finds out if a state ends the episode. */
   hasEnded(state: Float64Array, at: number): boolean;
-  /** Writes what is seen of the state. */
-  observe(state: Float64Array, at: number, target: ObservationRow): void;
-  /** Takes one step in every row. */
-  stepAll(state: Float64Array, rows: DynamicsRows): void;
-  /** Writes what is seen of every row. */
+  /** Writes the observation of a state from `to` on. */
+  observe(
+    state: Float64Array,
+    at: number,
+    values: Float32Array,
+    to: number,
+  ): void;
+  /** Takes one step in every row; writes the rewards and the terminations. */
+  stepAll(
+    state: Float64Array,
+    actions: Int32Array | Float32Array,
+    step: VecStep,
+  ): void;
+  /** Writes the observations of all rows. */
   observeAll(state: Float64Array, observations: Float32Array): void;
-}
-
-/** Where an observation is written. */
-export interface ObservationRow {
-  /** The array it is part of. */
-  values: Float32Array;
-  /** Where it begins. */
-  at: number;
-}
-
-/** The actions of all rows, and where what comes of them is written. */
-export interface DynamicsRows {
-  /** One action for each row. */
-  readonly actions: Int32Array | Float32Array;
-  /** The rewards. */
-  readonly rewards: Float64Array;
-  /** 1 where the new state ends the episode. */
-  readonly terminated: Uint8Array;
+  /** Draws a state and the action before it, NaN for none. */
+  render(state: Float64Array, options: RenderOptions, action: number): RgbImage;
 }
 
 /**
- * One environment with the rules of a {@linkcode Dynamics}, without a time
- * limit. Without any seed, its first states differ from run to run.
+ * Single environment with the rules of a {@linkcode Dynamics}, without a time
+ * limit.
  *
  * @example
  * ```ts
@@ -88,25 +81,25 @@ export interface DynamicsRows {
  * assert(new CartPoleEnv() instanceof DynamicsEnv);
  * ```
  */
-export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
+export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   implements Env<Float32Array, A> {
-  /** What observations can be. */
+  /** Space of observations. */
   readonly observationSpace: Space;
-  /** What actions can be. */
+  /** Space of actions. */
   readonly actionSpace: Space;
-  /** The state's numbers; changed in place by each step. */
+  /** Numbers of the state, changed in place by each step. */
   readonly state: Float64Array;
-  /** The last action of the episode; NaN before the first one. */
-  protected lastAction: number = NaN;
 
   #dynamics: Dynamics;
+  /** Last action of the episode; NaN before the first one. */
+  #lastAction = NaN;
   #random: SeededRandom | undefined;
   #status: "new" | "running" | "ended" = "new";
 
   /**
-   * Follows some rules.
+   * Makes an environment that has not been reset.
    *
-   * @param dynamics The rules.
+   * @param dynamics Rules to follow.
    */
   constructor(dynamics: Dynamics) {
     this.#dynamics = dynamics;
@@ -118,7 +111,7 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
@@ -129,14 +122,14 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
     this.#random ??= new SeededRandom(DEFAULT_SEED);
     this.#dynamics.reset(this.state, 0, this.#random);
     this.#status = "running";
-    this.lastAction = NaN;
+    this.#lastAction = NaN;
     return this.#observation();
   }
 
   /**
    * Puts the environment into a state, in the midst of an episode.
    *
-   * @param values The state's numbers.
+   * @param values Numbers of the state.
    * @throws {RangeError} If there are too few or too many, or one is not finite.
    */
   setState(values: ArrayLike<number>): void {
@@ -148,14 +141,14 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
     }
     this.state.set(given);
     this.#status = "running";
-    this.lastAction = NaN;
+    this.#lastAction = NaN;
   }
 
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it; never truncated.
+   * @param action Action to take.
+   * @returns The step's result; never truncated.
    * @throws {RangeError} If the action is not of the action space.
    * @throws {Error} If no episode is under way.
    */
@@ -174,7 +167,7 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
       : (action as Float32Array)[0];
     const reward = this.#dynamics.step(this.state, 0, value);
     const terminated = this.#dynamics.hasEnded(this.state, 0);
-    this.lastAction = value;
+    this.#lastAction = value;
     if (terminated) this.#status = "ended";
     const observation = this.#observation();
     return { observation, reward, terminated, truncated: false };
@@ -183,12 +176,12 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
   #observation(): Float32Array {
     const [size] = this.#dynamics.observationSpace.shape;
     const values = new Float32Array(size);
-    this.#dynamics.observe(this.state, 0, { values, at: 0 });
+    this.#dynamics.observe(this.state, 0, values, 0);
     return values;
   }
 
   /**
-   * State and random stream.
+   * Saves state and random stream.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -197,15 +190,15 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
       state: this.state.slice(),
       status: this.#status,
       // NaN has no place in JSON.
-      lastAction: Number.isNaN(this.lastAction) ? null : this.lastAction,
+      lastAction: Number.isNaN(this.#lastAction) ? null : this.#lastAction,
       random: this.#random?.save() ?? null,
     };
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot Snapshot that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    */
   load(snapshot: StateTree): void {
@@ -223,7 +216,7 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
     }
     this.state.set(state);
     this.#status = status as "new" | "running" | "ended";
-    this.lastAction = lastAction === null ? NaN : lastAction as number;
+    this.#lastAction = lastAction === null ? NaN : lastAction as number;
     this.#random = random === null ? undefined : new SeededRandom(0);
     this.#random?.load(random);
   }
@@ -231,18 +224,20 @@ export abstract class DynamicsEnv<A extends SpaceValue = SpaceValue>
   /**
    * Draws the present state.
    *
-   * @param options The picture's size.
+   * @param options Size of the picture.
    * @returns The picture.
    */
-  abstract render(options?: RenderOptions): RgbImage;
+  render(options: RenderOptions = {}): RgbImage {
+    return this.#dynamics.render(this.state, options, this.#lastAction);
+  }
 
-  /** Does nothing: nothing is held. */
+  /** Does nothing, as there is nothing to free. */
   close(): void {}
 }
 
 /** Settings of the batched environments. */
 export interface BatchedOptions {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
   /**
    * Steps after which an episode is truncated.
@@ -250,14 +245,14 @@ export interface BatchedOptions {
    * @default Infinity
    */
   maxEpisodeSteps?: number;
-  /** What is known of the environment. */
+  /** Facts about the environment, if it is made by name. */
   spec?: EnvSpec;
 }
 
 /**
  * Many environments with the rules of a {@linkcode Dynamics} that step together
  * over shared arrays: the numbers of single ones, bit for bit, without anything
- * allocated in a step. Copy `i` is seeded with `deriveSeed(seed, i)`.
+ * allocated in a step. Environment `i` is seeded with `deriveSeed(seed, i)`.
  *
  * @example
  * ```ts
@@ -268,17 +263,17 @@ export interface BatchedOptions {
  * ```
  */
 export class DynamicsVecEnv implements VecEnv {
-  /** How many copies there are. */
+  /** Number of environments. */
   readonly numEnvs: number;
-  /** What one copy's observations can be. */
+  /** Space of one environment's observations. */
   readonly observationSpace: Space;
-  /** What one copy's actions can be. */
+  /** Space of one environment's actions. */
   readonly actionSpace: Space;
-  /** What is known of it, if it was made by name. */
+  /** Facts about the environment, if it was made by name. */
   readonly spec?: EnvSpec;
   /** Steps after which an episode is truncated. */
   readonly maxEpisodeSteps: number;
-  /** The states of all copies, row by row; changed in place by each step. */
+  /** States of all environments, row by row, changed in place by each step. */
   readonly states: Float64Array;
 
   #dynamics: Dynamics;
@@ -286,19 +281,13 @@ export class DynamicsVecEnv implements VecEnv {
   #steps: Int32Array;
   #observations: Float32Array;
   #finalObservations: Float32Array;
-  #row: { values: Float32Array; at: number };
-  #rows: {
-    actions: Int32Array | Float32Array;
-    rewards: Float64Array;
-    terminated: Uint8Array;
-  };
   #step: VecStep;
 
   /**
-   * Makes the copies.
+   * Makes environments that have not been reset.
    *
-   * @param dynamics The rules.
-   * @param options How many, and how long an episode may be.
+   * @param dynamics Rules to follow.
+   * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(dynamics: Dynamics, options: BatchedOptions) {
@@ -316,25 +305,19 @@ export class DynamicsVecEnv implements VecEnv {
     this.#steps = new Int32Array(numEnvs);
     this.#observations = new Float32Array(size);
     this.#finalObservations = new Float32Array(size);
-    this.#row = { values: this.#observations, at: 0 };
-    this.#rows = {
-      actions: new Int32Array(0),
-      rewards: new Float64Array(numEnvs),
-      terminated: new Uint8Array(numEnvs),
-    };
     this.#step = {
       observations: this.#observations,
-      rewards: this.#rows.rewards,
-      terminated: this.#rows.terminated,
+      rewards: new Float64Array(numEnvs),
+      terminated: new Uint8Array(numEnvs),
       truncated: new Uint8Array(numEnvs),
       finalObservations: this.#finalObservations,
     };
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations; reused by the next step.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
@@ -349,24 +332,24 @@ export class DynamicsVecEnv implements VecEnv {
     const at = i * this.#dynamics.stateSize;
     this.#dynamics.reset(this.states, at, this.#streams.of(i));
     this.#steps[i] = 0;
-    this.#row.at = i * this.#dynamics.observationSpace.shape[0];
-    this.#dynamics.observe(this.states, at, this.#row);
+    const to = i * this.#dynamics.observationSpace.shape[0];
+    this.#dynamics.observe(this.states, at, this.#observations, to);
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy: `Int32Array` for discrete ones,
+   * @param actions One action for each: `Int32Array` for discrete ones,
    * `Float32Array` for boxes.
-   * @returns What came of it; the same object and arrays each time.
+   * @returns The step's result; the same object and arrays each time.
    * @throws {RangeError} If there are too few or too many actions, or one is not
    * of the action space.
    * @throws {Error} If `reset` has not been called.
    */
   step(actions: Batch): VecStep {
     this.#checkActions(actions as BoxArray);
-    this.#rows.actions = actions as Int32Array | Float32Array;
-    this.#dynamics.stepAll(this.states, this.#rows);
+    const taken = actions as Int32Array | Float32Array;
+    this.#dynamics.stepAll(this.states, taken, this.#step);
     this.#dynamics.observeAll(this.states, this.#observations);
     const steps = this.#steps, limit = this.maxEpisodeSteps;
     const { terminated, truncated } = this.#step;
@@ -409,7 +392,7 @@ export class DynamicsVecEnv implements VecEnv {
   }
 
   /**
-   * The states of all copies and their random streams.
+   * Saves all states and random streams.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -423,11 +406,11 @@ export class DynamicsVecEnv implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot Snapshot that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
-   * @throws {RangeError} If it is of another number of copies.
+   * @throws {RangeError} If it is of another number of environments.
    */
   load(snapshot: StateTree): void {
     const { states, steps, observations, randoms } = snapshotRecord(snapshot, [
@@ -450,7 +433,7 @@ export class DynamicsVecEnv implements VecEnv {
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the latest observations.
    *
    * @returns The batch; reused by the next step.
    */
@@ -458,7 +441,7 @@ export class DynamicsVecEnv implements VecEnv {
     return this.#observations;
   }
 
-  /** Does nothing: nothing is held. */
+  /** Does nothing, as there is nothing to free. */
   close(): void {}
 }
 

@@ -1,13 +1,10 @@
-import type { RandomSource, RenderOptions, RgbImage } from "@bellman/types";
+import type {
+  RandomSource,
+  RenderOptions,
+  RgbImage,
+  VecStep,
+} from "@bellman/types";
 import { box, discrete } from "../spaces/constructors.ts";
-import {
-  type BatchedOptions,
-  type Dynamics,
-  DynamicsEnv,
-  type DynamicsRows,
-  DynamicsVecEnv,
-  type ObservationRow,
-} from "./dynamics.ts";
 import {
   Canvas,
   type Color,
@@ -15,18 +12,24 @@ import {
   rectangle,
   turned,
 } from "../render/canvas.ts";
+import {
+  type BatchedOptions,
+  type Dynamics,
+  DynamicsEnv,
+  DynamicsVecEnv,
+} from "./dynamics.ts";
 
 const GRAVITY = 0.0025;
 const FORCE = 0.001;
 
-/** The farthest left that the car gets; a wall stops it. */
+/** Leftmost position; a wall stops the car there. */
 export const MIN_POSITION = -1.2;
-/** The farthest right that the car gets. */
+/** Rightmost position. */
 export const MAX_POSITION = 0.6;
-/** The fastest that the car gets, either way. */
+/** Highest speed, either way. */
 export const MAX_SPEED = 0.07;
-/** Where the flag stands. */
-export const GOAL_POSITION = 0.5;
+/** Position of the flag. */
+const GOAL_POSITION = 0.5;
 
 function step(state: Float64Array, at: number, action: number): number {
   let velocity = state[at + 1] +
@@ -45,21 +48,17 @@ function hasEnded(state: Float64Array, at: number): boolean {
   return state[at] >= GOAL_POSITION && state[at + 1] >= 0;
 }
 
-/** At rest in the valley. */
-export function resetCar(
-  state: Float64Array,
-  at: number,
-  random: RandomSource,
-): void {
+/** Puts the car at rest in the valley. */
+function reset(state: Float64Array, at: number, random: RandomSource): void {
   state[at] = -0.6 + (-0.4 - -0.6) * random.uniform();
   state[at + 1] = 0;
 }
 
-/** The state as it is. */
-export function observeCar(
+function observe(
   state: Float64Array,
   at: number,
-  { values, at: to }: ObservationRow,
+  values: Float32Array,
+  to: number,
 ): void {
   values[to] = state[at];
   values[to + 1] = state[at + 1];
@@ -67,7 +66,8 @@ export function observeCar(
 
 function stepAll(
   state: Float64Array,
-  { actions, rewards, terminated }: DynamicsRows,
+  actions: Int32Array | Float32Array,
+  { rewards, terminated }: VecStep,
 ): void {
   for (let i = 0; i < rewards.length; i++) {
     rewards[i] = step(state, i * 2, actions[i]);
@@ -75,36 +75,9 @@ function stepAll(
   }
 }
 
-/** The states as they are. */
-export function observeAllCars(
-  state: Float64Array,
-  observations: Float32Array,
-): void {
+function observeAll(state: Float64Array, observations: Float32Array): void {
   for (let i = 0; i < observations.length; i++) observations[i] = state[i];
 }
-
-/** What the car can see: position and velocity. */
-export const CAR_OBSERVATIONS = box({
-  low: [MIN_POSITION, -MAX_SPEED].map(Math.fround),
-  high: [MAX_POSITION, MAX_SPEED].map(Math.fround),
-});
-
-/**
- * A car too weak for the hill that it is to climb, driven left (0), not at all
- * (1) or right (2). State: position, velocity. Source: Moore 1990.
- */
-export const MOUNTAIN_CAR: Dynamics = {
-  name: "MountainCar",
-  stateSize: 2,
-  observationSpace: CAR_OBSERVATIONS,
-  actionSpace: discrete(3),
-  reset: resetCar,
-  step,
-  hasEnded,
-  observe: observeCar,
-  stepAll,
-  observeAll: observeAllCars,
-};
 
 const BLACK: Color = [0, 0, 0];
 const WHEEL: Color = [128, 128, 128];
@@ -115,7 +88,7 @@ const SCALE = VIEW[0] / (MAX_POSITION - MIN_POSITION);
 const CLEARANCE = 10;
 const PIECES = 100;
 
-/** Where a position lies on the hill. */
+/** Places a position on the hill. */
 function onHill(position: number): Point {
   const height = Math.sin(3 * position) * 0.45 + 0.55;
   return [(position - MIN_POSITION) * SCALE, height * SCALE];
@@ -136,7 +109,8 @@ function drawCar(canvas: Canvas, position: number): void {
 /** Draws the hill, the car and the flag at the goal. */
 export function renderMountainCar(
   state: Float64Array,
-  { width = 600, height = 400, goal }: RenderOptions & { goal: number },
+  { width = 600, height = 400 }: RenderOptions,
+  goal: number,
 ): RgbImage {
   const canvas = new Canvas({ width, height, view: VIEW });
   const along = (i: number) =>
@@ -150,6 +124,27 @@ export function renderMountainCar(
   canvas.fillPolygon([[x, top], [x, top - 10], [x + 25, top - 5]], FLAG);
   return canvas.image();
 }
+
+/**
+ * A car too weak for the hill that it is to climb, driven left (0), not at all
+ * (1) or right (2). State: position, velocity. Source: Moore 1990.
+ */
+export const MOUNTAIN_CAR: Dynamics = {
+  name: "MountainCar",
+  stateSize: 2,
+  observationSpace: box({
+    low: [MIN_POSITION, -MAX_SPEED].map(Math.fround),
+    high: [MAX_POSITION, MAX_SPEED].map(Math.fround),
+  }),
+  actionSpace: discrete(3),
+  reset,
+  step,
+  hasEnded,
+  observe,
+  stepAll,
+  observeAll,
+  render: (state, options) => renderMountainCar(state, options, GOAL_POSITION),
+};
 
 /**
  * A car in a valley, too weak to climb the hill on its right but by swinging:
@@ -169,24 +164,14 @@ export function renderMountainCar(
  * ```
  */
 export class MountainCarEnv extends DynamicsEnv<number> {
-  /** Makes one. */
+  /** Makes an environment that has not been reset. */
   constructor() {
     super(MOUNTAIN_CAR);
-  }
-
-  /**
-   * Draws car, hill and flag.
-   *
-   * @param options The picture's size; 600 by 400 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    return renderMountainCar(this.state, { ...options, goal: 0.5 });
   }
 }
 
 /**
- * Many {@linkcode MountainCarEnv} that step together; same numbers, bit for bit.
+ * Several {@linkcode MountainCarEnv} that step together; same numbers, bit for bit.
  *
  * @example
  * ```ts
@@ -200,9 +185,9 @@ export class MountainCarEnv extends DynamicsEnv<number> {
  */
 export class MountainCarVecEnv extends DynamicsVecEnv {
   /**
-   * Makes the copies.
+   * Makes environments that have not been reset.
    *
-   * @param options How many, and how long an episode may be.
+   * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(options: BatchedOptions) {

@@ -1,31 +1,27 @@
+import type { VecStep } from "@bellman/types";
 import { box } from "../spaces/constructors.ts";
 import {
   type BatchedOptions,
   type Dynamics,
   DynamicsEnv,
-  type DynamicsRows,
   DynamicsVecEnv,
 } from "./dynamics.ts";
 import {
-  CAR_OBSERVATIONS,
   MAX_POSITION,
   MAX_SPEED,
   MIN_POSITION,
-  observeAllCars,
-  observeCar,
+  MOUNTAIN_CAR,
   renderMountainCar,
-  resetCar,
 } from "./mountain_car.ts";
-import type { RenderOptions, RgbImage } from "@bellman/types";
-
-const POWER = 0.0015;
-// What numpy makes of the constants where it computes in float32.
-const SINGLE_POWER = Math.fround(POWER);
-const SINGLE_MAX_SPEED = Math.fround(MAX_SPEED);
-const GRAVITY = 0.0025;
-const GOAL_POSITION = Math.fround(0.45);
 
 const { fround } = Math;
+
+const POWER = 0.0015;
+// The constants as numpy has them where it computes in float32.
+const SINGLE_POWER = fround(POWER);
+const SINGLE_MAX_SPEED = fround(MAX_SPEED);
+const GRAVITY = 0.0025;
+const GOAL_POSITION = fround(0.45);
 
 /**
  * The original keeps position and velocity as float32 from step to step and
@@ -59,7 +55,8 @@ function hasEnded(state: Float64Array, at: number): boolean {
 
 function stepAll(
   state: Float64Array,
-  { actions, rewards, terminated }: DynamicsRows,
+  actions: Int32Array | Float32Array,
+  { rewards, terminated }: VecStep,
 ): void {
   for (let i = 0; i < rewards.length; i++) {
     rewards[i] = step(state, i * 2, actions[i]);
@@ -72,16 +69,13 @@ function stepAll(
  * clipped, though paid for in full. State: position, velocity.
  */
 export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
+  ...MOUNTAIN_CAR,
   name: "MountainCarContinuous",
-  stateSize: 2,
-  observationSpace: CAR_OBSERVATIONS,
   actionSpace: box({ low: -1, high: 1, shape: [1] }),
-  reset: resetCar,
   step,
   hasEnded,
-  observe: observeCar,
   stepAll,
-  observeAll: observeAllCars,
+  render: (state, options) => renderMountainCar(state, options, 0.45),
 };
 
 /**
@@ -102,24 +96,14 @@ export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
  * ```
  */
 export class MountainCarContinuousEnv extends DynamicsEnv<Float32Array> {
-  /** Makes one. */
+  /** Makes an environment that has not been reset. */
   constructor() {
     super(MOUNTAIN_CAR_CONTINUOUS);
-  }
-
-  /**
-   * Draws car, hill and flag.
-   *
-   * @param options The picture's size; 600 by 400 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    return renderMountainCar(this.state, { ...options, goal: 0.45 });
   }
 }
 
 /**
- * Many {@linkcode MountainCarContinuousEnv} that step together; same numbers, bit for bit.
+ * Several {@linkcode MountainCarContinuousEnv} that step together; same numbers, bit for bit.
  *
  * @example
  * ```ts
@@ -133,9 +117,9 @@ export class MountainCarContinuousEnv extends DynamicsEnv<Float32Array> {
  */
 export class MountainCarContinuousVecEnv extends DynamicsVecEnv {
   /**
-   * Makes the copies.
+   * Makes environments that have not been reset.
    *
-   * @param options How many, and how long an episode may be.
+   * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(options: BatchedOptions) {

@@ -1,13 +1,10 @@
-import type { RandomSource, RenderOptions, RgbImage } from "@bellman/types";
+import type {
+  RandomSource,
+  RenderOptions,
+  RgbImage,
+  VecStep,
+} from "@bellman/types";
 import { box } from "../spaces/constructors.ts";
-import {
-  type BatchedOptions,
-  type Dynamics,
-  DynamicsEnv,
-  type DynamicsRows,
-  DynamicsVecEnv,
-  type ObservationRow,
-} from "./dynamics.ts";
 import {
   Canvas,
   type Color,
@@ -15,6 +12,12 @@ import {
   rectangle,
   turned,
 } from "../render/canvas.ts";
+import {
+  type BatchedOptions,
+  type Dynamics,
+  DynamicsEnv,
+  DynamicsVecEnv,
+} from "./dynamics.ts";
 
 const GRAVITY = 10.0;
 const SECONDS = 0.05;
@@ -22,11 +25,11 @@ const MAX_SPEED = 8;
 const TURN = 2 * Math.PI;
 const EFFORT = Math.fround(0.001);
 
-/** The greatest torque, either way. */
-export const MAX_TORQUE = 2.0;
+/** Greatest torque, either way. */
+const MAX_TORQUE = 2.0;
 
-/** The angle from upright, from -pi up to and without pi. */
-function normalized(angle: number): number {
+/** Turns an angle from upright into one from -pi up to and without pi. */
+function normalize(angle: number): number {
   const rest = (angle + Math.PI) % TURN;
   return (rest < 0 ? rest + TURN : rest) - Math.PI;
 }
@@ -34,7 +37,7 @@ function normalized(angle: number): number {
 function step(state: Float64Array, at: number, action: number): number {
   const angle = state[at], speed = state[at + 1];
   const torque = Math.min(Math.max(action, -MAX_TORQUE), MAX_TORQUE);
-  const off = normalized(angle);
+  const off = normalize(angle);
   // The torque's terms are float32 in the original, as the action is.
   const effort = Math.fround(EFFORT * Math.fround(torque * torque));
   const cost = off * off + 0.1 * (speed * speed) + effort;
@@ -54,7 +57,8 @@ function reset(state: Float64Array, at: number, random: RandomSource): void {
 function observe(
   state: Float64Array,
   at: number,
-  { values, at: to }: ObservationRow,
+  values: Float32Array,
+  to: number,
 ): void {
   values[to] = Math.cos(state[at]);
   values[to + 1] = Math.sin(state[at]);
@@ -63,7 +67,8 @@ function observe(
 
 function stepAll(
   state: Float64Array,
-  { actions, rewards, terminated }: DynamicsRows,
+  actions: Int32Array | Float32Array,
+  { rewards, terminated }: VecStep,
 ): void {
   for (let i = 0; i < rewards.length; i++) {
     rewards[i] = step(state, i * 2, actions[i]);
@@ -73,28 +78,9 @@ function stepAll(
 
 function observeAll(state: Float64Array, observations: Float32Array): void {
   for (let i = 0, to = 0; i < state.length; i += 2, to += 3) {
-    observations[to] = Math.cos(state[i]);
-    observations[to + 1] = Math.sin(state[i]);
-    observations[to + 2] = state[i + 1];
+    observe(state, i, observations, to);
   }
 }
-
-/**
- * A rod on an axle that is to be swung upright by torques of up to 2; more is
- * clipped. State: angle from upright, angular speed.
- */
-export const PENDULUM: Dynamics = {
-  name: "Pendulum",
-  stateSize: 2,
-  observationSpace: box({ low: [-1, -1, -MAX_SPEED], high: [1, 1, MAX_SPEED] }),
-  actionSpace: box({ low: -MAX_TORQUE, high: MAX_TORQUE, shape: [1] }),
-  reset,
-  step,
-  hasEnded: () => false,
-  observe,
-  stepAll,
-  observeAll,
-};
 
 const BLACK: Color = [0, 0, 0];
 const ROD: Color = [204, 77, 77];
@@ -104,7 +90,7 @@ const SCALE = VIEW[0] / 4.4;
 const CENTER: Point = [VIEW[0] / 2, VIEW[1] / 2];
 const PIECES = 32;
 
-/** An arrow around the axle, wider for more torque. */
+/** Draws an arrow around the axle, wider for more torque. */
 function drawTorque(canvas: Canvas, torque: number): void {
   const size = Math.min(Math.abs(torque), MAX_TORQUE);
   // NaN before the first step.
@@ -129,9 +115,10 @@ function drawTorque(canvas: Canvas, torque: number): void {
 }
 
 /** Draws the rod, its axle, and an arrow for the last torque. */
-export function renderPendulum(
+function render(
   state: Float64Array,
-  { width = 500, height = 500, torque }: RenderOptions & { torque: number },
+  { width = 500, height = 500 }: RenderOptions,
+  torque: number,
 ): RgbImage {
   const canvas = new Canvas({ width, height, view: VIEW });
   const angle = state[0] + Math.PI / 2, half = 0.1 * SCALE;
@@ -145,6 +132,24 @@ export function renderPendulum(
   canvas.fillCircle({ center: CENTER, radius: 0.05 * SCALE }, BLACK);
   return canvas.image();
 }
+
+/**
+ * A rod on an axle that is to be swung upright by torques of up to 2; more is
+ * clipped. State: angle from upright, angular speed.
+ */
+export const PENDULUM: Dynamics = {
+  name: "Pendulum",
+  stateSize: 2,
+  observationSpace: box({ low: [-1, -1, -MAX_SPEED], high: [1, 1, MAX_SPEED] }),
+  actionSpace: box({ low: -MAX_TORQUE, high: MAX_TORQUE, shape: [1] }),
+  reset,
+  step,
+  hasEnded: () => false,
+  observe,
+  stepAll,
+  observeAll,
+  render,
+};
 
 /**
  * A rod on an axle that is to be swung upright and held there by torques from -2
@@ -165,24 +170,14 @@ export function renderPendulum(
  * ```
  */
 export class PendulumEnv extends DynamicsEnv<Float32Array> {
-  /** Makes one. */
+  /** Makes an environment that has not been reset. */
   constructor() {
     super(PENDULUM);
-  }
-
-  /**
-   * Draws rod and torque.
-   *
-   * @param options The picture's size; 500 by 500 pixels without one.
-   * @returns The picture.
-   */
-  override render(options?: RenderOptions): RgbImage {
-    return renderPendulum(this.state, { ...options, torque: this.lastAction });
   }
 }
 
 /**
- * Many {@linkcode PendulumEnv} that step together; same numbers, bit for bit.
+ * Several {@linkcode PendulumEnv} that step together; same numbers, bit for bit.
  *
  * @example
  * ```ts
@@ -196,9 +191,9 @@ export class PendulumEnv extends DynamicsEnv<Float32Array> {
  */
 export class PendulumVecEnv extends DynamicsVecEnv {
   /**
-   * Makes the copies.
+   * Makes environments that have not been reset.
    *
-   * @param options How many, and how long an episode may be.
+   * @param options Number of environments and longest episode.
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(options: BatchedOptions) {

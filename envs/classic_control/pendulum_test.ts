@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { PendulumEnv, renderPendulum } from "./pendulum.ts";
+import { PENDULUM, PendulumEnv } from "./pendulum.ts";
 import { assertMirrored, colorsOf, pixel } from "./testdata/pixels.ts";
 
 function draw(angle: number, torque: number) {
-  return renderPendulum(Float64Array.of(angle, 0), { torque });
+  return PENDULUM.render(Float64Array.of(angle, 0), {}, torque);
 }
 
 Deno.test("A rod stands red on a black axle", () => {
@@ -29,10 +29,11 @@ Deno.test("The torque of the last step is drawn", () => {
   const env = new PendulumEnv();
   env.reset({ seed: 0 });
   const still = env.render();
-  assertEquals(still, renderPendulum(env.state, { torque: NaN }));
+  const drawn = (torque: number) => PENDULUM.render(env.state, {}, torque);
+  assertEquals(still, drawn(NaN));
   env.step(Float32Array.of(1));
-  assertEquals(env.render(), renderPendulum(env.state, { torque: 1 }));
-  assertNotEquals(env.render(), renderPendulum(env.state, { torque: NaN }));
+  assertEquals(env.render(), drawn(1));
+  assertNotEquals(env.render(), drawn(NaN));
   // More than the greatest torque is drawn as that.
   assertEquals(draw(0, 5), draw(0, 2));
 });

@@ -1,8 +1,8 @@
-import type { Env, EnvSpec, VecEnv } from "@bellman/types";
+import type { Env, VecEnv } from "@bellman/types";
 import { register } from "../registry.ts";
-import type { BatchedOptions } from "./dynamics.ts";
 import { AcrobotEnv, AcrobotVecEnv } from "./acrobot.ts";
 import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
+import type { BatchedOptions } from "./dynamics.ts";
 import { MountainCarEnv, MountainCarVecEnv } from "./mountain_car.ts";
 import {
   MountainCarContinuousEnv,
@@ -10,11 +10,30 @@ import {
 } from "./mountain_car_continuous.ts";
 import { PendulumEnv, PendulumVecEnv } from "./pendulum.ts";
 
-/** The two forms of an environment. */
+/** Both forms of an environment. */
 export interface Forms {
   single: new () => Env;
   batched: new (options: BatchedOptions) => VecEnv;
 }
+
+const CART_POLE = { single: CartPoleEnv, batched: CartPoleVecEnv };
+const MOUNTAIN_CAR = { single: MountainCarEnv, batched: MountainCarVecEnv };
+const MOUNTAIN_CAR_CONTINUOUS = {
+  single: MountainCarContinuousEnv,
+  batched: MountainCarContinuousVecEnv,
+};
+const ACROBOT = { single: AcrobotEnv, batched: AcrobotVecEnv };
+const PENDULUM = { single: PendulumEnv, batched: PendulumVecEnv };
+
+/** Forms, time limit and reward threshold of each environment. */
+const ENVS: [id: string, Forms, limit: number, threshold?: number][] = [
+  ["CartPole-v0", CART_POLE, 200, 195],
+  ["CartPole-v1", CART_POLE, 500, 475],
+  ["MountainCar-v0", MOUNTAIN_CAR, 200, -110],
+  ["MountainCarContinuous-v0", MOUNTAIN_CAR_CONTINUOUS, 999, 90],
+  ["Acrobot-v1", ACROBOT, 500, -100],
+  ["Pendulum-v1", PENDULUM, 200],
+];
 
 function checkNoKwargs(id: string, kwargs: object): void {
   const [key] = Object.keys(kwargs);
@@ -22,9 +41,8 @@ function checkNoKwargs(id: string, kwargs: object): void {
   throw new TypeError(`Cannot make ${id} with '${key}': it has no options`);
 }
 
-/** Makes an environment without options of its own known by name. */
-function registerClassic(spec: EnvSpec, forms: Forms): void {
-  const { id } = spec;
+for (const [id, forms, limit, rewardThreshold] of ENVS) {
+  const spec = { id, maxEpisodeSteps: limit, rewardThreshold };
   register({
     ...spec,
     make(kwargs) {
@@ -41,35 +59,3 @@ function registerClassic(spec: EnvSpec, forms: Forms): void {
     },
   });
 }
-
-const cartPole = { single: CartPoleEnv, batched: CartPoleVecEnv };
-
-registerClassic({
-  id: "CartPole-v0",
-  maxEpisodeSteps: 200,
-  rewardThreshold: 195,
-}, cartPole);
-registerClassic({
-  id: "CartPole-v1",
-  maxEpisodeSteps: 500,
-  rewardThreshold: 475,
-}, cartPole);
-registerClassic({
-  id: "MountainCar-v0",
-  maxEpisodeSteps: 200,
-  rewardThreshold: -110,
-}, { single: MountainCarEnv, batched: MountainCarVecEnv });
-registerClassic({
-  id: "MountainCarContinuous-v0",
-  maxEpisodeSteps: 999,
-  rewardThreshold: 90,
-}, { single: MountainCarContinuousEnv, batched: MountainCarContinuousVecEnv });
-registerClassic({
-  id: "Acrobot-v1",
-  maxEpisodeSteps: 500,
-  rewardThreshold: -100,
-}, { single: AcrobotEnv, batched: AcrobotVecEnv });
-registerClassic({ id: "Pendulum-v1", maxEpisodeSteps: 200 }, {
-  single: PendulumEnv,
-  batched: PendulumVecEnv,
-});
