@@ -36,12 +36,6 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
   schema: a2cConfigSchema,
   presets: a2cPresets,
-  check({ sdeSampleFrequency }) {
-    if (sdeSampleFrequency !== 0) return;
-    throw new RangeError(
-      "Cannot run A2C with sdeSampleFrequency = 0: expected a whole number of at least 1",
-    );
-  },
   build(config, spaces): AgentParts<ActorCritic> {
     const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
     const { hiddenSizes, activation, lstmSize } = config;

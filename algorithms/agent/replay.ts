@@ -74,23 +74,29 @@ export interface ReplayOptions {
    */
   readonly saveReplay?: boolean;
   /**
-   * Priorities by which transitions are drawn.
+   * Chances of transitions: equal, in proportion to their error, or by its rank.
    *
-   * @default none: all are as likely
+   * @default "uniform"
    */
-  readonly priorities?: ReplayPriorities;
-}
-
-/** Priorities of transitions, from the errors that updates return. */
-export interface ReplayPriorities {
-  /** Chances in proportion to the error, or by its rank. */
-  readonly by: "proportional" | "rank";
-  /** Exponent of priorities: 0 draws uniformly. */
-  readonly alpha: number;
-  /** Exponent of importance weights at first; it rises to 1 over the run. */
-  readonly beta: number;
-  /** Added to each error. */
-  readonly epsilon: number;
+  readonly replay?: "uniform" | "proportional" | "rank";
+  /**
+   * Exponent of priorities: 0 draws uniformly.
+   *
+   * @default 0.6
+   */
+  readonly priorityAlpha?: number;
+  /**
+   * Exponent of importance weights at first; it rises to 1 over the run.
+   *
+   * @default 0.4
+   */
+  readonly priorityBeta?: number;
+  /**
+   * Added to each error.
+   *
+   * @default 1e-6
+   */
+  readonly priorityEpsilon?: number;
 }
 
 /**
@@ -122,6 +128,46 @@ export function replay(
   options: ReplayOptions,
 ): (runtime: AgentRuntime) => Experience {
   return (runtime) => new Replay(options, runtime);
+}
+
+/**
+ * Throws unless a buffer has room for a step, a batch and what is collected first.
+ *
+ * @param options Sizes.
+ * @param run Name of the algorithm, and number of environments.
+ * @throws {RangeError} With the first size that does not fit.
+ *
+ * @example
+ * ```ts
+ * import { checkReplay } from "@bellman/agent";
+ * import { assertThrows } from "@std/assert";
+ *
+ * const sizes = { bufferSize: 100, batchSize: 256, learningStarts: 10 };
+ * assertThrows(
+ *   () => checkReplay(sizes, { of: "SAC", numEnvs: 1 }),
+ *   RangeError,
+ *   "Cannot run SAC with batchSize = 256: expected at most bufferSize, 100",
+ * );
+ * ```
+ */
+export function checkReplay(
+  options: Pick<ReplayOptions, "bufferSize" | "batchSize" | "learningStarts">,
+  { of, numEnvs }: { readonly of: string; readonly numEnvs: number },
+): void {
+  const { bufferSize } = options;
+  if (bufferSize < numEnvs) {
+    throw new RangeError(
+      `Cannot run ${of} with bufferSize = ${bufferSize}: expected room for a step of ${numEnvs} environments`,
+    );
+  }
+  for (const key of ["learningStarts", "batchSize"] as const) {
+    if (options[key] <= bufferSize) continue;
+    throw new RangeError(
+      `Cannot run ${of} with ${key} = ${
+        options[key]
+      }: expected at most bufferSize, ${bufferSize}`,
+    );
+  }
 }
 
 const NUMBER = { shape: [], dtype: "float32" } as const;
@@ -164,7 +210,7 @@ class Replay implements Experience {
   readonly #span: number;
 
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
-    const { batchSize, nSteps = 1, gamma = 0.99, priorities } = options;
+    const { batchSize, nSteps = 1, gamma = 0.99 } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
     const { input, size } = observations.encoder;
     const action = {
@@ -176,7 +222,7 @@ class Replay implements Experience {
     this.#newest = stackedFrames > 1
       ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
       : undefined;
-    this.#sampler = priorities && samplerOf(priorities);
+    this.#sampler = samplerOf(options);
     const observation = this.#newest?.frame ?? input;
     this.#buffer = allocate(options.bufferSize, {
       numEnvs,
@@ -284,8 +330,8 @@ class Replay implements Experience {
 
   draw({ progress }: Moment, random: RandomStream): Arrays {
     if (this.#sampler !== undefined) {
-      const { beta } = this.#options.priorities!;
-      this.#sampler.beta = beta + (1 - beta) * progress;
+      const { priorityBeta = 0.4 } = this.#options;
+      this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
     }
     this.#buffer.sample(random, { into: this.#batch });
     const batch: Record<string, TensorData> = { ...this.#asKept };
@@ -303,9 +349,9 @@ class Replay implements Experience {
 
   learned({ tdErrors }: Arrays): void {
     if (this.#sampler === undefined) return;
-    const { epsilon } = this.#options.priorities!;
+    const { priorityEpsilon = 1e-6 } = this.#options;
     for (let i = 0; i < tdErrors.length; i++) {
-      this.#priorities[i] = tdErrors[i] + epsilon;
+      this.#priorities[i] = tdErrors[i] + priorityEpsilon;
     }
     this.#sampler.updatePriorities(this.#batch.slots, this.#priorities);
   }
@@ -344,10 +390,13 @@ function allocate(
   }
 }
 
-function samplerOf({ by, alpha, beta }: ReplayPriorities): PrioritySampler {
-  return by === "rank"
-    ? new RankBasedSampler({ alpha, beta })
-    : new ProportionalSampler({ alpha, beta });
+function samplerOf(
+  { replay, priorityAlpha: alpha, priorityBeta: beta }: ReplayOptions,
+): PrioritySampler | undefined {
+  if (replay === "rank") return new RankBasedSampler({ alpha, beta });
+  if (replay === "proportional") {
+    return new ProportionalSampler({ alpha, beta });
+  }
 }
 
 /** A step in arrays of the types that are kept. */

@@ -106,10 +106,14 @@ function checkNumber(
 ): void {
   if (typeof value !== "number") return;
   const { type, minimum, exclusiveMinimum, maximum = Infinity } = property;
+  const whole = [type].flat().includes("integer");
+  // A count of -1 stands for a rule, and there is none of 0.
+  const isRule = whole && minimum === -1;
+  if (isRule && value === -1) return;
   checkSettings({ [name]: value }, {
     of,
-    whole: [type].flat().includes("integer"),
-    minimum: minimum ?? exclusiveMinimum ?? -Infinity,
+    whole,
+    minimum: isRule ? 1 : minimum ?? exclusiveMinimum ?? -Infinity,
     aboveMinimum: exclusiveMinimum !== undefined,
     maximum: maximum < GUARD || value > maximum ? maximum : Infinity,
   });
