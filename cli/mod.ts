@@ -13,6 +13,7 @@
  * @module
  */
 export type { CommandIo } from "./terminal/process.ts";
+export { ALGORITHMS, registerAlgorithm } from "./config/algorithms.ts";
 export { run } from "./run.ts";
 export type { RunConfig } from "./config/run_config.ts";
 export { UsageError } from "./terminal/errors.ts";

@@ -18,7 +18,7 @@ export const RIGHT: readonly string[] = [
 export interface WrongRun {
   /** Kind of wrong data. */
   kind: string;
-  algorithm?: "a2c" | "sac";
+  algorithm?: keyof typeof SETTINGS;
   vectorization?: "sync" | "workers" | "subprocesses";
   /** Steps of all episodes of a copy before the wrong data. */
   after?: number;

@@ -1,5 +1,5 @@
 import { envSpec, registeredIds } from "@bellman/envs";
-import { type AlgorithmName, ALGORITHMS } from "../config/algorithms.ts";
+import { ALGORITHMS } from "../config/algorithms.ts";
 import type { Command, ParsedOptions } from "../terminal/command.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
 import type { CommandIo } from "../terminal/process.ts";
@@ -16,16 +16,11 @@ interface Listing {
 }
 
 function listing(): Listing {
-  const names = Object.keys(ALGORITHMS) as AlgorithmName[];
   return {
-    algorithms: names.map((name) => ({
-      name,
-      summary: ALGORITHMS[name].summary,
-    })),
+    algorithms: ALGORITHMS.map(({ name, summary }) => ({ name, summary })),
     environments: registeredIds().map((id) => ({ ...envSpec(id), id })),
-    presets: names.flatMap((algorithm) =>
-      Object.keys(ALGORITHMS[algorithm].presets)
-        .map((name) => ({ algorithm, name }))
+    presets: ALGORITHMS.flatMap(({ name: algorithm, presets }) =>
+      Object.keys(presets).map((name) => ({ algorithm, name }))
     ),
   };
 }

@@ -19,7 +19,7 @@ import {
   type ResolvedConfig,
 } from "../config/resolve.ts";
 import { codeOf } from "../run/environment_modules.ts";
-import { configHelp, runConfigSchema } from "../config/schema.ts";
+import { configHelp, runSchema } from "../config/schema.ts";
 import {
   messageOf,
   RestoreFailure,
@@ -265,10 +265,12 @@ async function trainRun(
 }
 
 function details(): string {
-  const run = configHelp("Keys of a run:", runConfigSchema);
-  const algorithms = Object.entries(ALGORITHMS).map(([name, { schema }]) =>
-    configHelp(`Keys of ${name}:`, schema)
-  );
+  const run = configHelp("Keys of a run:", runSchema());
+  const algorithms = ALGORITHMS.map(({ name, schema, runDefaults = {} }) => {
+    const others = Object.entries(runDefaults)
+      .map(([key, value]) => `; ${key} is ${JSON.stringify(value)} by default`);
+    return configHelp(`Keys of ${name}${others.join("")}:`, schema);
+  });
   return [run, ...algorithms].join("\n");
 }
 

@@ -1,108 +1,86 @@
 import { a2c } from "@bellman/a2c";
-import { Agent, type AlgorithmDefinition } from "@bellman/agent";
-import type { Engine } from "@bellman/compute";
-import type { ObservationNormalizer, RewardNormalizer } from "@bellman/envs";
-import type { Algorithm, Space } from "@bellman/types";
-import { SAC, type SacConfig, sacConfigSchema, sacPresets } from "@bellman/sac";
-import type { ConfigSchema } from "./schema.ts";
+import {
+  Agent,
+  type AgentOptions,
+  type AgentSpaces,
+  type AlgorithmDefinition,
+} from "@bellman/agent";
+import {
+  SAC,
+  type SacConfig,
+  sacConfigSchema,
+  type SacNormalization,
+  sacPresets,
+} from "@bellman/sac";
+import type { Algorithm } from "@bellman/types";
 
-/** The algorithms that the command line knows. */
-export type AlgorithmName = "a2c" | "sac";
-
-/** Scales of observations and rewards that see what training sees. */
-export interface Normalization {
-  observations?: ObservationNormalizer;
-  rewards?: RewardNormalizer;
-}
-
-/** What an algorithm is made for: the spaces and how many copies act. */
-export interface AlgorithmContext {
-  observationSpace: Space;
-  actionSpace: Space;
-  numEnvs: number;
-  /** Frames that an observation stacks, where they can be shared. */
-  stackedFrames?: number;
-  /** Scales that an algorithm with a replay buffer applies itself. */
-  normalization?: Normalization;
-  /** Root seed of its random streams. */
-  seed: number;
-  /** Length of the run, for schedules. */
-  totalTimesteps: number;
-  /** What acts and learns. */
-  engine: Engine;
-  threads: number | "auto";
-}
-
-/** How the command line sees an algorithm. */
-export interface AlgorithmEntry {
-  summary: string;
-  schema: ConfigSchema;
-  /** Presets by name, as YAML. */
-  presets: Readonly<Record<string, string>>;
-  /**
-   * Whether it keeps what it saw to learn from it later: it takes original
-   * observations and rewards, and scales them itself.
-   */
-  hasReplay?: boolean;
-  /** Keys of a run whose defaults are others for this algorithm. */
-  runDefaults?: Readonly<Record<string, unknown>>;
-  create(context: AlgorithmContext, config: Record<string, unknown>): Algorithm;
-}
-
-function pickKeys(
-  config: Record<string, unknown>,
-  schema: ConfigSchema,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.keys(schema.properties).map((key) => [key, config[key]]),
-  );
-}
-
-/** An entry of an algorithm that is defined by its parts. */
-function entryOf<Config extends object>(
-  definition: AlgorithmDefinition<Config>,
-): AlgorithmEntry {
-  const schema = definition.schema as ConfigSchema;
-  return {
-    ...definition,
-    schema,
-    create: (
-      { seed, totalTimesteps, engine, threads, normalization, ...spaces },
-      config,
-    ) =>
-      new Agent(definition, spaces, {
-        config: pickKeys(config, schema) as Partial<Config>,
-        seed,
-        totalTimesteps,
-        normalization,
-        engine,
-        threads,
-      }),
-  };
-}
-
-/** Every algorithm by name. */
-export const ALGORITHMS: Readonly<Record<AlgorithmName, AlgorithmEntry>> = {
-  a2c: entryOf(a2c),
-  sac: {
-    summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
-    schema: sacConfigSchema as ConfigSchema,
-    presets: sacPresets,
-    runDefaults: { numEnvs: 1 },
-    hasReplay: true,
-    create: (
-      { seed, totalTimesteps, engine, threads, normalization, ...spaces },
-      config,
-    ) =>
-      new SAC(spaces, {
-        config: pickKeys(config, sacConfigSchema as ConfigSchema) as Partial<
-          SacConfig
-        >,
-        seed,
-        totalTimesteps,
-        engine,
-        threads,
-        normalization,
-      }),
+/** SAC, until it is a definition itself. */
+const sac: AlgorithmDefinition = {
+  name: "sac",
+  summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
+  schema: sacConfigSchema,
+  presets: sacPresets,
+  runDefaults: { numEnvs: 1 },
+  hasReplay: true,
+  build: () => {
+    throw new TypeError("Cannot build the parts of SAC");
   },
 };
+
+const algorithms: AlgorithmDefinition[] = [
+  a2c,
+  sac,
+];
+
+/**
+ * All algorithms, in the order in which lists show them. Commands, help,
+ * presets and benches know an algorithm by its entry here alone.
+ */
+export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
+
+/**
+ * Adds an algorithm of your own to the command line.
+ *
+ * @param definition The algorithm.
+ * @throws {TypeError} If there is one of that name.
+ *
+ * @example
+ * ```ts
+ * import { a2c } from "@bellman/a2c";
+ * import { registerAlgorithm, run } from "@bellman/cli";
+ * import { assertEquals } from "@std/assert";
+ *
+ * registerAlgorithm({ ...a2c, name: "mine", runDefaults: { numEnvs: 2 } });
+ * const out = `${await Deno.makeTempDir()}/run`;
+ * const args = ["train", "mine", "--steps", "100", "--quiet", "--out", out];
+ * assertEquals(await run(args), 0);
+ * ```
+ */
+export function registerAlgorithm(definition: AlgorithmDefinition): void {
+  const { name } = definition;
+  if (findAlgorithm(name) !== undefined) {
+    throw new TypeError(
+      `Cannot register the algorithm '${name}': there is one of that name`,
+    );
+  }
+  algorithms.push(definition);
+}
+
+/** Finds an algorithm by its name. */
+export function findAlgorithm(name: string): AlgorithmDefinition | undefined {
+  return algorithms.find((it) => it.name === name);
+}
+
+/** Makes an agent of an algorithm. */
+export function makeAgent(
+  definition: AlgorithmDefinition,
+  spaces: AgentSpaces,
+  options: AgentOptions,
+): Algorithm {
+  return definition === sac
+    ? new SAC(spaces, {
+      ...options as AgentOptions<SacConfig>,
+      normalization: options.normalization as SacNormalization,
+    })
+    : new Agent(definition, spaces, options);
+}

@@ -1,3 +1,8 @@
+import {
+  type AlgorithmDefinition,
+  type ConfigSchema,
+  defaultsOf,
+} from "@bellman/agent";
 import { parse } from "@std/yaml";
 import {
   fileProblem,
@@ -5,11 +10,11 @@ import {
   nearest,
   UsageError,
 } from "../terminal/errors.ts";
-import { type AlgorithmName, ALGORITHMS } from "./algorithms.ts";
+import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import {
-  type ConfigSchema,
   type Entry,
   runConfigSchema,
+  runSchema,
   validateEntries,
 } from "./schema.ts";
 import type { RunConfig } from "./run_config.ts";
@@ -38,26 +43,21 @@ interface Entries {
   origin: string;
 }
 
-/** The schema of a run of `algorithm`: the run's keys and the algorithm's. */
-export function fullSchema(algorithm: AlgorithmName): ConfigSchema {
-  return {
-    properties: {
-      ...runConfigSchema.properties,
-      ...ALGORITHMS[algorithm].schema.properties,
-    },
-  };
+/** Schema of a run of an algorithm: the run's settings and its own. */
+export function fullSchema({ schema }: AlgorithmDefinition): ConfigSchema {
+  return { properties: { ...runSchema().properties, ...schema.properties } };
 }
 
 /**
- * Finds the algorithm that the command, `--set` or the file names; a2c where
- * none of them does.
+ * Finds the algorithm that the command, `--set` or the file names; the default
+ * where none of them does.
  *
  * @throws {UsageError} If one is unknown, or two of them differ.
  */
-function findAlgorithm(
+function namedAlgorithm(
   command: string | undefined,
   { entries, file }: { entries: readonly Entry[]; file: Entries | undefined },
-): AlgorithmName {
+): AlgorithmDefinition {
   const named = command === undefined
     ? []
     : [{ name: command, where: `'train ${command}'` }];
@@ -70,11 +70,10 @@ function findAlgorithm(
     const name = String(value);
     named.push({ name, where: `'algorithm: ${name}' of ${file!.origin}` });
   }
-  const known = Object.keys(ALGORITHMS);
   for (const { name, where } of named) {
-    if (Object.hasOwn(ALGORITHMS, name)) continue;
+    if (findAlgorithm(name) !== undefined) continue;
     const place = name === command ? "" : ` in ${where}`;
-    const guess = nearest(name, known);
+    const guess = nearest(name, ALGORITHMS.map((it) => it.name));
     throw new UsageError(
       `Unknown algorithm '${name}'${place}: did you mean '${guess}'?`,
     );
@@ -86,15 +85,8 @@ function findAlgorithm(
       `Cannot use both ${first.where} and ${other.where}: give one algorithm`,
     );
   }
-  return (first?.name ?? "a2c") as AlgorithmName;
-}
-
-function defaultsOf(schema: ConfigSchema): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(schema.properties).map((
-      [key, property],
-    ) => [key, property.default]),
-  );
+  const fallback = runConfigSchema.properties.algorithm.default as string;
+  return findAlgorithm(first?.name ?? fallback)!;
 }
 
 /** Reads a YAML mapping; anything else is one clear line. */
@@ -115,13 +107,13 @@ export function parseMapping(text: string, origin: string): Entry[] {
   return Object.entries(value);
 }
 
-/** The preset called `name`, or one line with the nearest name. */
-export function findPreset(algorithm: AlgorithmName, name: string): string {
-  const { presets } = ALGORITHMS[algorithm];
+/** Finds a preset of an algorithm by its name. */
+export function findPreset(
+  { name: algorithm, presets }: AlgorithmDefinition,
+  name: string,
+): string {
   if (Object.hasOwn(presets, name)) return presets[name];
-  const owner = Object.keys(ALGORITHMS).find((it) =>
-    Object.hasOwn(ALGORITHMS[it as AlgorithmName].presets, name)
-  );
+  const owner = ALGORITHMS.find((it) => Object.hasOwn(it.presets, name))?.name;
   const guess = owner === undefined
     ? `did you mean '${nearest(name, Object.keys(presets))}'?`
     : `it is one of ${owner}, as in 'train ${owner} --preset ${name}'`;
@@ -157,12 +149,11 @@ function withOptions(
 }
 
 function presetEntries(
-  algorithm: AlgorithmName,
+  algorithm: AlgorithmDefinition,
   { preset, env }: { preset?: string; env: string },
 ): Entries {
-  const { presets } = ALGORITHMS[algorithm];
   const name = preset ??
-    [env, familyOf(env)].find((it) => Object.hasOwn(presets, it));
+    [env, familyOf(env)].find((it) => Object.hasOwn(algorithm.presets, it));
   if (name === undefined) return { entries: [], origin: "no preset" };
   const origin = `preset ${name}`;
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
@@ -186,14 +177,15 @@ export function resolveConfig(
     entries: parseMapping(sources.file.text, sources.file.name),
     origin: sources.file.name,
   };
-  const algorithm = findAlgorithm(command, { entries: sources.entries, file });
+  const { entries } = sources;
+  const algorithm = namedAlgorithm(command, { entries, file });
   const schema = fullSchema(algorithm);
   const defaults = {
-    ...defaultsOf(schema),
-    ...ALGORITHMS[algorithm].runDefaults,
+    ...defaultsOf<ResolvedConfig>(schema),
+    ...algorithm.runDefaults,
   };
   const origin = "the command line";
-  const given = validateEntries(sources.entries, { schema, origin });
+  const given = validateEntries(entries, { schema, origin });
   const base = file ?? presetEntries(algorithm, {
     preset: sources.preset,
     env: String(given.env ?? defaults.env),
@@ -204,7 +196,7 @@ export function resolveConfig(
   });
   const resolved = {
     ...withOptions({ ...defaults, ...fromBase }, given),
-    algorithm,
+    algorithm: algorithm.name,
   };
   return withEpochs(resolved as ResolvedConfig);
 }

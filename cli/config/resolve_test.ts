@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
 import { UsageError } from "../terminal/errors.ts";
 import {
   type ConfigSources,
@@ -9,13 +10,15 @@ import {
 } from "./resolve.ts";
 import type { Entry } from "./schema.ts";
 
+const a2c = findAlgorithm("a2c")!;
+
 Deno.test("the command line outweighs the preset, the preset the defaults", () => {
-  const defaults = fullSchema("a2c").properties;
+  const defaults = fullSchema(a2c).properties;
   const config = resolveConfig("a2c", { entries: [["lr", 0.5]] });
   assertEquals(config.env, "CartPole-v1");
   assertEquals(config.learningRate, 0.5);
   assertEquals(config.keepCheckpoints, defaults.keepCheckpoints.default);
-  const preset = parseMapping(findPreset("a2c", "CartPole-v1"), "preset");
+  const preset = parseMapping(findPreset(a2c, "CartPole-v1"), "preset");
   for (const [key, value] of preset) {
     if (key !== "learningRate") assertEquals(config[key], value);
   }
@@ -23,14 +26,14 @@ Deno.test("the command line outweighs the preset, the preset the defaults", () =
 
 Deno.test("an environment brings its own preset along", () => {
   const config = resolveConfig("a2c", { entries: [["env", "Pendulum-v1"]] });
-  const preset = parseMapping(findPreset("a2c", "Pendulum-v1"), "preset");
+  const preset = parseMapping(findPreset(a2c, "Pendulum-v1"), "preset");
   for (const [key, value] of preset) assertEquals(config[key], value);
 });
 
 Deno.test("a file stands alone: no preset is mixed in", () => {
   const file = { name: "mine.yaml", text: "env: Pendulum-v1\nn_envs: 3\n" };
   const config = resolveConfig("a2c", { file, entries: [] });
-  const { totalTimesteps } = fullSchema("a2c").properties;
+  const { totalTimesteps } = fullSchema(a2c).properties;
   assertEquals(config.numEnvs, 3);
   assertEquals(config.totalTimesteps, totalTimesteps.default);
 });
@@ -50,7 +53,7 @@ Deno.test("an empty file is a mapping of nothing", () => {
 });
 
 Deno.test("the keys of a run and of an algorithm do not collide", () => {
-  const { properties } = fullSchema("a2c");
+  const { properties } = fullSchema(a2c);
   const names = Object.entries(properties).flatMap((
     [key, { alias = "" }],
   ) => [key, ...alias.split(",").map((it) => it.trim()).filter(Boolean)]);
@@ -150,7 +153,7 @@ Deno.test("two algorithms are an error that names both, an unknown one the neare
 
 Deno.test("each number of a configuration has bounds that a run can be computed with", () => {
   const float32 = 3.4e38;
-  for (const algorithm of ["a2c", "sac"] as const) {
+  for (const algorithm of ALGORITHMS) {
     for (
       const [key, it] of Object.entries(fullSchema(algorithm).properties)
     ) {

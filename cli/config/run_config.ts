@@ -11,7 +11,7 @@ export interface RunConfig {
    *
    * @default "a2c"
    */
-  algorithm: "a2c" | "sac";
+  algorithm: string;
   /**
    * Id of the environment with its version; `list` prints them.
    *

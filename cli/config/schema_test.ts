@@ -1,8 +1,8 @@
+import type { ConfigSchema } from "@bellman/agent";
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   aliasesOf,
   configHelp,
-  type ConfigSchema,
   describeProperty,
   findKey,
   nearestKey,

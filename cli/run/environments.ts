@@ -17,7 +17,7 @@ import type { RestartEvent } from "@bellman/envs/workers";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { isGymnasium, milliseconds } from "./environment_modules.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
-import { ALGORITHMS, type Normalization } from "../config/algorithms.ts";
+import { findAlgorithm } from "../config/algorithms.ts";
 
 /** The spaces of an environment: all that acting without it needs. */
 export type EnvironmentSpaces = Pick<
@@ -262,6 +262,12 @@ async function copiesHost(
   };
 }
 
+/** Scales of observations and rewards that see what training sees. */
+interface Normalization {
+  observations?: ObservationNormalizer;
+  rewards?: RewardNormalizer;
+}
+
 /** The environments of a run: the one it trains on and those that judge it. */
 export interface Environments {
   /**
@@ -314,7 +320,7 @@ export async function makeEnvironments(
   hosting: Hosting,
 ): Promise<Environments> {
   const { env: id, frameStack } = config;
-  const { hasReplay = false } = ALGORITHMS[config.algorithm];
+  const { hasReplay = false } = findAlgorithm(config.algorithm)!;
   const maxEpisodeSteps = config.maxEpisodeSteps ?? undefined;
   const kwargs = { ...config.envKwargs, ...config.evaluationEnvKwargs };
   // MuJoCo's other engine, of training or of evaluation, has to be imported.

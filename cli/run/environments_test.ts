@@ -1,12 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { make } from "@bellman/envs";
 import type { BoxArray } from "@bellman/types";
-import type { AlgorithmName } from "../config/algorithms.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import type { Entry } from "../config/schema.ts";
 import { makeEnvironments } from "./environments.ts";
 
-function environmentsFor(algorithm: AlgorithmName, entries: Entry[]) {
+function environmentsFor(algorithm: string, entries: Entry[]) {
   const hosting = { imports: [], onNotice: () => {} };
   return makeEnvironments(resolveConfig(algorithm, { entries }), hosting);
 }

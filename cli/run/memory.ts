@@ -43,7 +43,10 @@ interface Spaces {
   stackedFrames?: number;
 }
 
-/** Estimates what a configuration takes, in bytes by the keys that they follow. */
+/**
+ * Estimates the memory of a run, in bytes by the keys that they follow: of an
+ * actor-critic on rollouts, or of critics on replayed transitions.
+ */
 export function estimateMemory(
   config: ResolvedConfig,
   spaces: Spaces,
@@ -51,27 +54,29 @@ export function estimateMemory(
   const { numEnvs, network } = config;
   const observation = sizeOf(spaces.observationSpace);
   const action = sizeOf(spaces.actionSpace);
-  const hidden = config.hiddenSizes as number[];
+  const hidden = (config.hiddenSizes ?? []) as number[];
+  const numberOf = (key: string, fallback: number) =>
+    typeof config[key] === "number" ? config[key] : fallback;
   const isImage = String(network).startsWith("c");
   const features = isImage ? IMAGE_FEATURES : observation.numbers;
   const units = hidden.reduce((sum, n) => sum + n, 0) + features;
-  const copies = { numEnvs: numEnvs * 8 * (observation.bytes + 512) };
-  if (config.algorithm === "a2c") {
+  const environments = { numEnvs: numEnvs * 8 * (observation.bytes + 512) };
+  if (config.bufferSize === undefined) {
     const networks = config.valueNetwork === "separate" ? 2 : 1;
-    const lstm = /lstm/.test(String(network)) ? Number(config.lstmSize) : 0;
+    const lstm = /lstm/.test(String(network)) ? numberOf("lstmSize", 0) : 0;
     const hiddenParameters = networks *
       layersOf([features, ...hidden, action.numbers]);
     const row = 2 * observation.bytes + action.bytes + PER_STEP +
       networks * (units + lstm) * PER_ACTIVATION;
     return {
-      ...copies,
+      ...environments,
       hiddenSizes: lstm > 0 ? 0 : PER_PARAMETER * hiddenParameters,
       lstmSize: PER_PARAMETER * networks * 4 * lstm * (features + lstm + 1),
-      numSteps: numEnvs * Number(config.numSteps) * row,
+      numSteps: numEnvs * numberOf("numSteps", 1) * row,
     };
   }
   const components = config.policy === "mixture"
-    ? Number(config.components)
+    ? numberOf("components", 1)
     : 1;
   const outputs = components * (2 * action.numbers + 1);
   const critics = 4 * layersOf([features + action.numbers, ...hidden, 1]);
@@ -80,12 +85,12 @@ export function estimateMemory(
   const transition = observation.bytes / (spaces.stackedFrames ?? 1) +
     4 * action.numbers + 8 + (config.replay === "uniform" ? 0 : 24);
   return {
-    ...copies,
+    ...environments,
     hiddenSizes: PER_PARAMETER / 2 * (critics + body),
     components: PER_PARAMETER / 2 * head,
-    bufferSize: Number(config.bufferSize) * transition,
-    batchSize: Number(config.batchSize) *
-      (2 * observation.bytes * Number(config.nSteps) +
+    bufferSize: numberOf("bufferSize", 0) * transition,
+    batchSize: numberOf("batchSize", 0) *
+      (2 * observation.bytes * numberOf("nSteps", 1) +
         5 * units * PER_ACTIVATION),
   };
 }

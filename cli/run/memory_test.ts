@@ -19,7 +19,7 @@ const sac = (...entries: Entry[]) =>
   resolveConfig("sac", { entries: [["env", "Pendulum-v1"], ...entries] });
 
 Deno.test("what a machine has not is refused with the key that takes it", () => {
-  const cases: [Entry, string, "a2c" | "sac"][] = [
+  const cases: [Entry, string, string][] = [
     [["numSteps", 1e8], "numSteps = 100000000", "a2c"],
     [["hiddenSizes", [1e6, 1e6]], "hiddenSizes = [1000000,1000000]", "a2c"],
     [["hiddenSizes", [1e5, 1e5]], "hiddenSizes = [100000,100000]", "sac"],

@@ -7,7 +7,7 @@ import {
 } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
-import { ALGORITHMS } from "../config/algorithms.ts";
+import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import type { OptionSpec } from "../terminal/command.ts";
 import {
   parseMapping,
@@ -128,10 +128,10 @@ function runConfigOf(
 ): ResolvedConfig {
   const entry = parseMapping(text, name).find(([key]) => key === "algorithm");
   const algorithm = String(entry?.[1]);
-  if (!Object.hasOwn(ALGORITHMS, algorithm)) {
+  if (findAlgorithm(algorithm) === undefined) {
     throw new UsageError(
       `Cannot use the run ${dir}: its config.yaml names the algorithm '${algorithm}', expected one of ${
-        Object.keys(ALGORITHMS).join(", ")
+        ALGORITHMS.map(({ name }) => name).join(", ")
       }`,
     );
   }

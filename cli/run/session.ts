@@ -7,7 +7,7 @@ import {
 } from "@bellman/compute";
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import type { Algorithm } from "@bellman/types";
-import { ALGORITHMS } from "../config/algorithms.ts";
+import { findAlgorithm, makeAgent } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
@@ -155,17 +155,22 @@ async function sessionIn(
   // Compiled functions need a backend for their first parameters alone.
   const compiled = engine.name === "onnx" && config.backend === "auto";
   const backend = await requestedBackend(compiled ? "cpu" : config.backend);
-  const algorithm = ALGORITHMS[config.algorithm].create({
+  const definition = findAlgorithm(config.algorithm)!;
+  const own = Object.keys(definition.schema.properties)
+    .map((key) => [key, config[key]]);
+  const algorithm = makeAgent(definition, {
     observationSpace: training.observationSpace,
     actionSpace: training.actionSpace,
     numEnvs: config.numEnvs,
     stackedFrames: training.stackedFrames,
+  }, {
+    config: Object.fromEntries(own),
     normalization: environments.normalization,
     seed: config.seed,
     totalTimesteps: config.totalTimesteps,
     engine: engine.name,
     threads: config.threads ?? "auto",
-  }, config);
+  });
   return {
     config: {
       ...config,

@@ -3,7 +3,7 @@ import type { SeededRandom } from "@bellman/envs";
 
 /** A run: its algorithm and settings. */
 export interface DrawnRun {
-  algorithm: "a2c" | "sac";
+  algorithm: string;
   settings: Record<string, unknown>;
 }
 
@@ -88,6 +88,12 @@ function drawSac(
   return settings;
 }
 
+/** Draws of an algorithm's own settings, by its name. */
+const ALGORITHMS: Readonly<Record<string, typeof drawA2C>> = {
+  a2c: drawA2C,
+  sac: drawSac,
+};
+
 /** Steps between two of something that happens some times in a run. */
 function interval(random: SeededRandom, totalTimesteps: number): number {
   return Math.ceil(totalTimesteps / (1.5 + 6 * random.uniform()));
@@ -137,7 +143,7 @@ function drawShared(
 
 /** Draws a run of a second or two. */
 export function drawRun(random: SeededRandom): DrawnRun {
-  const algorithm = pick(random, ["a2c", "sac"] as const);
+  const algorithm = pick(random, Object.keys(ALGORITHMS));
   const names = Object.keys(ENVIRONMENTS) as EnvironmentName[];
   const env = pick(random, names);
   let isDiscrete = ENVIRONMENTS[env].discrete;
@@ -146,9 +152,7 @@ export function drawRun(random: SeededRandom): DrawnRun {
     isDiscrete = true;
     ofEnvironment.envKwargs = { discreteActions: true };
   }
-  const own = algorithm === "a2c"
-    ? drawA2C(random, isDiscrete)
-    : drawSac(random, isDiscrete);
+  const own = ALGORITHMS[algorithm](random, isDiscrete);
   const shared = drawShared(
     random,
     env,

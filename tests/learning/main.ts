@@ -5,13 +5,13 @@
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
  * `--write` keeps the results beside the algorithm, after each seed anew.
  */
-import { a2cPresets } from "@bellman/a2c";
-import { sacPresets } from "@bellman/sac";
+import { ALGORITHMS } from "@bellman/cli";
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
-import { BARS } from "./bars.ts";
+import { existsSync } from "node:fs";
 import { fileNameOf } from "./file_name_of.ts";
 import {
+  BARS_FILE,
   countReached,
   describeSeeds,
   type LearningResults,
@@ -23,11 +23,7 @@ import {
 import type { SeedTask, TrainedSeed } from "./train_seed.ts";
 
 const USAGE =
-  "usage: deno task bench:learning a2c|sac [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
-const PRESETS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  a2c: a2cPresets,
-  sac: sacPresets,
-};
+  "usage: deno task bench:learning ALGORITHM [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const decoder = new TextDecoder();
 
@@ -77,12 +73,14 @@ function options(args: string[]): Bench {
     unknown: (name: string) =>
       name.startsWith("-") ? fail(`Unknown option '${name}': ${USAGE}`) : true,
   });
-  const [algorithm] = parsed._;
-  if (typeof algorithm !== "string" || !Object.hasOwn(PRESETS, algorithm)) {
-    fail(`Cannot bench '${algorithm ?? ""}': expected a2c or sac; ${USAGE}`);
+  const algorithm = String(parsed._[0] ?? "");
+  const definition = ALGORITHMS.find(({ name }) => name === algorithm);
+  if (definition === undefined) {
+    const names = ALGORITHMS.map(({ name }) => name).join(" or ");
+    fail(`Cannot bench '${algorithm}': expected ${names}; ${USAGE}`);
   }
   const preset = String(parsed.preset ?? "");
-  const presets = PRESETS[algorithm];
+  const { presets } = definition;
   if (preset !== "" && !Object.hasOwn(presets, preset)) {
     const names = Object.keys(presets).join(", ");
     fail(`Unknown preset '${preset}': expected one of ${names}`);
@@ -105,6 +103,19 @@ function options(args: string[]): Bench {
       args.filter((it) => it !== "--write" && it !== "--json").join(" ")
     }`,
   };
+}
+
+/** The mean return that counts as learned; null where none is named. */
+function barOf(bench: Bench): number | null {
+  const path = `${resultsOf(bench)}/${BARS_FILE}`;
+  if (!existsSync(path)) return null;
+  const bars = JSON.parse(Deno.readTextFileSync(path));
+  return bars[nameOf(bench)] ?? null;
+}
+
+/** The folder of an algorithm's results. */
+function resultsOf({ algorithm }: Pick<Bench, "algorithm">): string {
+  return `${ROOT}algorithms/${algorithm}/results`;
 }
 
 /** The environment that a preset is for. */
@@ -141,7 +152,7 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
     commit: await commit(),
     steps: 0,
     episodes,
-    bar: BARS[algorithm][nameOf(bench)] ?? null,
+    bar: barOf(bench),
     seeds: [],
   };
   let next = 0;
@@ -153,7 +164,7 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
       results.steps = trained.steps;
       results.seeds.push(trained.result);
       results.seeds.sort((a, b) => a.seed - b.seed);
-      if (bench.write) writeResults(algorithm, results);
+      if (bench.write) writeResults(bench, results);
       if (!bench.json) console.log(describeSeed(trained.result));
     }
   };
@@ -176,8 +187,8 @@ async function commit(): Promise<string> {
   return decoder.decode(stdout).trim();
 }
 
-function writeResults(algorithm: string, results: LearningResults): void {
-  const folder = `${ROOT}algorithms/${algorithm}/results`;
+function writeResults(bench: Bench, results: LearningResults): void {
+  const folder = resultsOf(bench);
   Deno.mkdirSync(folder, { recursive: true });
   Deno.writeTextFileSync(
     `${folder}/${fileNameOf(nameOf(results))}.json`,

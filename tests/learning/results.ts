@@ -47,6 +47,12 @@ export interface SeedSummary {
   interval: [low: number, high: number] | null;
 }
 
+/**
+ * File of an algorithm's results with the mean returns that count as learned,
+ * over deterministic episodes, by the name of the results.
+ */
+export const BARS_FILE = "bars.json";
+
 /** Name of the results: the preset's, or the environment's. */
 export function nameOf(
   { preset, env }: { preset?: string; env: string },

@@ -4,15 +4,13 @@
  * type is the one source of help, schema and defaults. `--check` only says
  * whether the files are current.
  */
-import { existsSync } from "node:fs";
 import { createGenerator } from "ts-json-schema-generator";
 import { packages, ROOT } from "./packages.ts";
 
 const SOURCES = [
   "cli/config/run_config.ts",
-  ...(await packages())
-    .map(({ folder }) => `${folder}/config.ts`)
-    .filter((it) => it.startsWith("algorithms/") && existsSync(ROOT + it)),
+  ...(await packages()).filter(({ isAlgorithm }) => isAlgorithm)
+    .map(({ folder }) => `${folder}/config.ts`),
 ];
 
 /** Returns the configuration type that a file exports, such as `A2CConfig`. */

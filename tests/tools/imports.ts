@@ -14,33 +14,34 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/policies",
     "@bellman/training",
   ],
-  "@bellman/a2c": [
-    "@bellman/agent",
-    "@bellman/compute",
-    "@bellman/policies",
-    "@bellman/returns",
-    "@bellman/schedulers",
-  ],
-  "@bellman/sac": [
-    "@bellman/buffers",
-    "@bellman/compute",
-    "@bellman/policies",
-    "@bellman/schedulers",
-    "@bellman/training",
-  ],
   "@bellman/cli": [
-    "@bellman/a2c",
     "@bellman/agent",
     "@bellman/compute",
     "@bellman/envs",
     "@bellman/policies",
-    "@bellman/sac",
     "@bellman/training",
   ],
 };
 
+/** Packages that every algorithm may import. */
+const ALLOWED_TO_ALGORITHMS = [
+  "@bellman/agent",
+  "@bellman/buffers",
+  "@bellman/compute",
+  "@bellman/policies",
+  "@bellman/returns",
+  "@bellman/schedulers",
+  "@bellman/training",
+];
+
+/** The package with the registry of algorithms, which may import them all. */
+const REGISTRY = "@bellman/cli";
+
 /** Erased at run time: every package may import it. */
 const TYPES = "@bellman/types";
+
+const ALGORITHMS = (await packages())
+  .filter(({ isAlgorithm }) => isAlgorithm).map(({ name }) => name);
 
 interface Module {
   specifier: string;
@@ -59,6 +60,12 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
   return JSON.parse(new TextDecoder().decode(stdout)).modules;
 }
 
+function allowedTo({ name, isAlgorithm }: Package): readonly string[] {
+  if (isAlgorithm) return ALLOWED_TO_ALGORITHMS;
+  const allowed = ALLOWED[name] ?? [];
+  return name === REGISTRY ? [...allowed, ...ALGORITHMS] : allowed;
+}
+
 function problemsOf(module: Module, owner: Package): string[] {
   const file = module.specifier.replace(`file://${ROOT}`, "");
   return (module.dependencies ?? []).flatMap(({ specifier, code, type }) => {
@@ -70,7 +77,7 @@ function problemsOf(module: Module, owner: Package): string[] {
     const name = specifier.match(/^@bellman\/[a-z0-9-]+/)?.[0];
     if (name === undefined) return [];
     if (name === owner.name) return [`${file}: ${name} imports itself by name`];
-    return name === TYPES || ALLOWED[owner.name]?.includes(name)
+    return name === TYPES || allowedTo(owner).includes(name)
       ? []
       : [`${file}: ${owner.name} may not import ${name}`];
   });

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+
 /** One published member of the workspace. */
 export interface Package {
   /** Its name with the scope, such as `@bellman/envs`. */
@@ -6,6 +8,8 @@ export interface Package {
   folder: string;
   /** Its entry points, relative to the root. */
   entryPoints: string[];
+  /** True for an algorithm: a folder of `algorithms` with a `config.ts`. */
+  isAlgorithm: boolean;
 }
 
 /** The root of the checkout. */
@@ -37,6 +41,8 @@ export async function packages(): Promise<Package[]> {
     found.push({
       name: config.name,
       folder,
+      isAlgorithm: folder.startsWith("algorithms/") &&
+        existsSync(`${ROOT}${folder}/config.ts`),
       entryPoints: entries.map((it) => `${folder}/${it.replace(/^\.\//, "")}`),
     });
   }

@@ -7,6 +7,7 @@
  */
 import type { Program } from "../learning/keep_curves.ts";
 import {
+  BARS_FILE,
   countReached,
   describeSeeds,
   type LearningResults,
@@ -117,7 +118,7 @@ async function readData<T>(folder: string): Promise<T[]> {
   const names: string[] = [];
   try {
     for await (const { name } of Deno.readDir(folder)) {
-      if (name.endsWith(".json")) names.push(name);
+      if (name.endsWith(".json") && name !== BARS_FILE) names.push(name);
     }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;

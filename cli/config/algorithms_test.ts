@@ -1,0 +1,60 @@
+import type { AlgorithmDefinition } from "@bellman/agent";
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { capture } from "../testdata/capture.ts";
+import { ALGORITHMS, findAlgorithm, registerAlgorithm } from "./algorithms.ts";
+
+const a2c = findAlgorithm("a2c")!;
+const { gamma, numSteps, hiddenSizes } = a2c.schema.properties;
+const dummy: AlgorithmDefinition = {
+  ...a2c,
+  name: "dummy",
+  title: "Dummy",
+  summary: "An algorithm of a test",
+  schema: {
+    properties: {
+      ...a2c.schema.properties,
+      gamma: { ...gamma, default: 0.5, description: "Discount of a test." },
+      numSteps: { ...numSteps, default: 3 },
+      hiddenSizes: { ...hiddenSizes, default: [4] },
+    },
+  },
+  presets: { "Dummy-preset": "env: Acrobot-v1" },
+  runDefaults: { numEnvs: 2 },
+};
+registerAlgorithm(dummy);
+
+Deno.test("an algorithm is known by its definition alone", async () => {
+  const help = (await capture("train", "--help")).out;
+  assertStringIncludes(help, "a2c, sac or dummy; default");
+  assertStringIncludes(help, "Keys of dummy; numEnvs is 2 by default:");
+  assertStringIncludes(help, "Discount of a test.");
+  const list = (await capture("list")).out;
+  assertStringIncludes(list, "An algorithm of a test");
+  assertStringIncludes(list, "Dummy-preset");
+
+  const out = `${await Deno.makeTempDir({ prefix: "bellman-dummy-" })}/run`;
+  const options = ["--preset=Dummy-preset", "--steps=30", "--set=gamma=0.4"];
+  const small = ["--set=evaluationEpisodes=1", "--set=maxEpisodeSteps=5"];
+  const trained = await capture(
+    ...["train", "dummy", ...options, ...small, "--quiet", `--out=${out}`],
+  );
+  assertEquals(trained.err, "");
+  assertEquals(trained.code, 0);
+  const config = await Deno.readTextFile(`${out}/config.yaml`);
+  for (const line of ["env: Acrobot-v1", "numEnvs: 2", "numSteps: 3"]) {
+    assertStringIncludes(config, line);
+  }
+  const evaluated = await capture("eval", out, "--episodes=1");
+  assertEquals(evaluated.code, 0, evaluated.err);
+  assertStringIncludes(evaluated.out, "dummy on Acrobot-v1");
+  await Deno.remove(out, { recursive: true });
+});
+
+Deno.test("a name is registered once", () => {
+  assertThrows(
+    () => registerAlgorithm(dummy),
+    TypeError,
+    "Cannot register the algorithm 'dummy': there is one of that name",
+  );
+  assertEquals(ALGORITHMS.map(({ name }) => name), ["a2c", "sac", "dummy"]);
+});
