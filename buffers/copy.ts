@@ -11,7 +11,7 @@ export type Units = Int32Array | Uint8Array;
 /** Units of a row from which on a copy as a block is faster. */
 const BLOCK_UNITS = 128;
 
-/** The memory of an array, without a copy. */
+/** Views the memory of an array. */
 export function unitsOf(array: FieldArray): Units {
   if (array instanceof Uint8Array) return array;
   const { buffer, byteOffset, byteLength } = array;
@@ -119,4 +119,15 @@ export function copyNumbers(
   } else {
     for (let i = 0; i < count; i++) target[to + i] = values[from + i];
   }
+}
+
+/** Takes numbers `start` to `end - 1`: a view of a typed array, or a copy. */
+export function sliceNumbers(
+  values: ArrayLike<number>,
+  start: number,
+  end: number,
+): ArrayLike<number> {
+  return ArrayBuffer.isView(values)
+    ? (values as FieldArray).subarray(start, end)
+    : Array.prototype.slice.call(values, start, end);
 }

@@ -133,7 +133,7 @@ function addLeaf(
   return leaf;
 }
 
-/** The error for a name that a group does not have. */
+/** Makes the error for a name that a group does not have. */
 export function unknownField(
   action: string,
   { name, keys }: Group,
@@ -157,8 +157,8 @@ export interface ArrayCheck {
 }
 
 /**
- * The arrays of nested values, each at the index of its leaf; throws unless they
- * are as the group is, with so many rows each.
+ * Collects the arrays of nested values, each at the index of its leaf; throws
+ * unless they are as the group is, with so many rows each.
  */
 export function collect(
   group: Group,
@@ -275,7 +275,7 @@ function checkIntegers(
   }
 }
 
-/** What is made of each leaf, nested as the group is. */
+/** Makes something of each leaf, nested as the group is. */
 export function nest(
   group: Group,
   make: (leaf: Leaf) => FieldData,
@@ -299,17 +299,17 @@ export const NUMBER_ARRAYS = {
   uint32: Uint32Array,
 } as const;
 
-/** Bytes of a number. */
+/** Returns the bytes of a number. */
 export function bytesOf(dtype: FieldDtype): number {
   return NUMBER_ARRAYS[dtype].BYTES_PER_ELEMENT;
 }
 
-/** An array of zeros. */
+/** Makes an array of zeros. */
 export function allocateArray(dtype: FieldDtype, length: number): FieldArray {
   return new NUMBER_ARRAYS[dtype](length);
 }
 
-/** A view of all of a piece of memory; it grows with it. */
+/** Views a piece of memory; the view grows with it. */
 export function viewBuffer(
   dtype: FieldDtype,
   buffer: ArrayBufferLike,
@@ -317,7 +317,7 @@ export function viewBuffer(
   return new NUMBER_ARRAYS[dtype](buffer as ArrayBuffer);
 }
 
-/** Whether values are an array of this kind. */
+/** Tells whether values are an array of this kind. */
 export function isArrayOf(
   dtype: FieldDtype,
   values: unknown,
@@ -325,7 +325,7 @@ export function isArrayOf(
   return values instanceof NUMBER_ARRAYS[dtype];
 }
 
-/** What kind an array is. */
+/** Returns the kind of an array. */
 export function dtypeOf(array: FieldArray): FieldDtype {
   const dtypes = Object.keys(NUMBER_ARRAYS) as FieldDtype[];
   return dtypes.find((dtype) => isArrayOf(dtype, array))!;
@@ -339,7 +339,7 @@ export function checkCount(name: string, count: number): void {
   );
 }
 
-/** Edits (one letter more, less or other) that make one word of another. */
+/** Counts the edits (one letter more, less or other) that make one word of another. */
 export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
@@ -353,7 +353,7 @@ export function editDistance(a: string, b: string): number {
   return row[b.length];
 }
 
-/** The name with the fewest edits; the first of several. */
+/** Returns the name with the fewest edits; the first of several. */
 export function closest(name: string, names: readonly string[]): string {
   const distances = names.map((it) => editDistance(name, it));
   return names[distances.indexOf(Math.min(...distances))];

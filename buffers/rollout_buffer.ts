@@ -14,17 +14,17 @@ import {
   unknownField,
 } from "./fields.ts";
 
-/** What a {@linkcode RolloutBuffer} is made for. */
+/** Options of a {@linkcode RolloutBuffer}. */
 export interface RolloutBufferOptions {
   /** Streams that are recorded side by side: environments, sensors. */
   readonly numEnvs: number;
   /** Steps of each stream that fit in. */
   readonly numSteps: number;
-  /** What is recorded in each step, by name. */
+  /** Fields of each step, by name. */
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-/** What a {@linkcode RolloutBuffer} saves. */
+/** State that a {@linkcode RolloutBuffer} saves. */
 export type RolloutBufferState = {
   /** Steps that it holds. */
   length: number;
@@ -117,7 +117,7 @@ export class RolloutBuffer {
     return this.#length;
   }
 
-  /** Whether no further step fits in. */
+  /** True where no further step fits in. */
   get full(): boolean {
     return this.#length === this.numSteps;
   }
@@ -152,7 +152,7 @@ export class RolloutBuffer {
   }
 
   /**
-   * The numbers of a field, without a copy: always the same arrays, which later
+   * Returns the numbers of a field, without a copy: always the same arrays, which later
    * steps are written to. Rows that were not added hold anything.
    *
    * @param field Its name.
@@ -167,7 +167,7 @@ export class RolloutBuffer {
   /**
    * Goes through the recorded rows once, in random order.
    *
-   * @param random Where the order comes from.
+   * @param random Random stream of the order.
    * @param size Rows of each minibatch; the last one may have fewer.
    * @returns Rows `env * numSteps + step` of each minibatch in turn.
    * @throws {RangeError} If the size is not of 1 to the number of rows.
@@ -208,7 +208,7 @@ export class RolloutBuffer {
   }
 
   /**
-   * Everything that it holds.
+   * Saves all steps.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -220,7 +220,7 @@ export class RolloutBuffer {
   }
 
   /**
-   * Continues from what {@link save} gave, bit for bit.
+   * Restores what {@link save} returned, bit for bit.
    *
    * @param state The state of a buffer with the same sizes and fields; copied.
    * @throws {RangeError} If sizes or names differ.
@@ -253,7 +253,7 @@ function* slices(order: Int32Array, size: number): Generator<Int32Array> {
   }
 }
 
-/** Where a step goes: row `env * stride + offset` for each environment. */
+/** Rows of a step: `env * stride + offset` for each environment. */
 interface Place {
   readonly numEnvs: number;
   readonly stride: number;

@@ -1,3 +1,4 @@
+import { sliceNumbers } from "../copy.ts";
 import {
   type ArrayField,
   closest,
@@ -155,8 +156,8 @@ function* episode(
   const size = steps.actions.length / steps.count;
   yield {
     observations: observationsOf(steps, start, last, end),
-    actions: part(steps.actions, start * size, last * size),
-    rewards: part(steps.rewards, start, last),
+    actions: sliceNumbers(steps.actions, start * size, last * size),
+    rewards: sliceNumbers(steps.rewards, start, last),
     terminations: terminated ? flags : none,
     truncations: terminated ? none : flags,
   };
@@ -170,9 +171,13 @@ function observationsOf(
   end: number,
 ): ArrayLike<number> {
   const size = observations.length / count;
-  if (last < end) return part(observations, start * size, end * size);
-  const before = part(observations, start * size, end * size);
-  const after = part(next ?? observations, (end - 1) * size, end * size);
+  if (last < end) return sliceNumbers(observations, start * size, end * size);
+  const before = sliceNumbers(observations, start * size, end * size);
+  const after = sliceNumbers(
+    next ?? observations,
+    (end - 1) * size,
+    end * size,
+  );
   if (!ArrayBuffer.isView(before)) {
     return [...Array.from(before), ...Array.from(after)];
   }
@@ -185,34 +190,24 @@ function observationsOf(
   return all;
 }
 
-function part(
-  values: ArrayLike<number>,
-  start: number,
-  end: number,
-): ArrayLike<number> {
-  return ArrayBuffer.isView(values)
-    ? (values as Float32Array).subarray(start, end)
-    : Array.prototype.slice.call(values, start, end);
-}
-
-/** What {@linkcode exportRows} needs of a buffer: a `ReplayBuffer` has it. */
+/** Buffer that {@linkcode exportRows} reads, such as a `ReplayBuffer`. */
 export interface RowSource {
   /**
    * Reads rows by their slots.
    *
-   * @param slots Which.
+   * @param slots The rows' slots.
    * @returns The numbers of each field, `[row, ...shape]`.
    */
   gather(slots: ArrayLike<number>): { readonly [field: string]: FieldData };
   /**
-   * Slots of all its rows.
+   * Lists the slots of all its rows.
    *
    * @returns Older rows first.
    */
   slots?(): ArrayLike<number>;
 }
 
-/** What {@linkcode exportRows} exports. */
+/** Options of {@linkcode exportRows}. */
 export interface ExportRowsOptions {
   /**
    * Rows to export, and their order.
@@ -233,12 +228,13 @@ export interface ExportRowsOptions {
 const OWN_NAMES = ["slots", "weights"];
 
 /**
- * Rows of a buffer as arrays by name, for {@linkcode saveNpz}. A nested field
- * goes by its path, such as `observation.camera`. What a buffer puts together as
- * it is drawn from, such as next observations and stacks, is there as well.
+ * Copies rows of a buffer to arrays by name, such as an npz file holds. A nested
+ * field goes by its path, such as `observation.camera`. Values that a buffer puts
+ * together as it is drawn from, such as next observations and stacks, are there
+ * as well.
  *
  * @param buffer The buffer.
- * @param options Which rows.
+ * @param options Rows and shapes.
  * @returns The arrays `[row, ...shape]`; copies.
  * @throws {RangeError} If a row is not held, or numbers do not fit a shape.
  * @throws {TypeError} If it is not said which rows, and the buffer cannot tell.
@@ -303,13 +299,13 @@ function shapeOf(
   );
 }
 
-/** What {@linkcode importRows} needs of a buffer: a `ReplayBuffer` has it. */
+/** Buffer that {@linkcode importRows} adds to, such as a `ReplayBuffer`. */
 export interface RowTarget {
   /**
    * Records rows.
    *
    * @param rows For each field its numbers `[row, ...shape]`; copied.
-   * @param count How many.
+   * @param count Number of rows.
    */
   addBatch(
     rows: { readonly [field: string]: FieldValues },

@@ -1,13 +1,14 @@
+import { sliceNumbers } from "../copy.ts";
 import type { FieldValues } from "../fields.ts";
 
 /** A recorded episode. */
 export interface Episode {
   /**
-   * What was observed before each step and after the last one,
+   * Observations before each step and after the last one,
    * `[steps + 1, ...shape]`; nested as the field is.
    */
   readonly observations: FieldValues;
-  /** What was done in each step, `[steps, ...shape]`; nested as the field is. */
+  /** Action of each step, `[steps, ...shape]`; nested as the field is. */
   readonly actions: FieldValues;
   /** The reward of each step. */
   readonly rewards: ArrayLike<number>;
@@ -18,15 +19,15 @@ export interface Episode {
 }
 
 /**
- * What {@linkcode loadEpisodes} needs of a buffer: a `ReplayBuffer` of one
- * environment has it.
+ * Buffer that {@linkcode loadEpisodes} records in, such as a `ReplayBuffer` of
+ * one environment.
  */
 export interface EpisodeBuffer {
   /** Rows that it holds. */
   readonly length: number;
   /** Rows that fit in. */
   readonly capacity: number;
-  /** Whether each further row takes the place of another. */
+  /** True where each further row takes the place of another. */
   readonly full: boolean;
   /** Streams that it records side by side; episodes want one. */
   readonly numEnvs?: number;
@@ -34,7 +35,7 @@ export interface EpisodeBuffer {
    * Records steps that follow each other.
    *
    * @param rows For each field its numbers `[count, ...shape]`; copied.
-   * @param count How many steps.
+   * @param count Number of steps.
    */
   addBatch(
     rows: { readonly [field: string]: FieldValues },
@@ -45,44 +46,44 @@ export interface EpisodeBuffer {
 /** The fields that {@linkcode loadEpisodes} records to. */
 export interface EpisodeFields {
   /**
-   * Takes what was observed before a step; none where it is null.
+   * Name of the observation before a step; null for none, as in the others.
    *
    * @default "observation"
    */
   readonly observation?: string | null;
   /**
-   * Takes what was done.
+   * Name of the action.
    *
    * @default "action"
    */
   readonly action?: string | null;
   /**
-   * Takes the reward.
+   * Name of the reward.
    *
    * @default "reward"
    */
   readonly reward?: string | null;
   /**
-   * Takes whether the step ended the episode for good.
+   * Name of the flag of a step that ended the episode for good.
    *
    * @default "terminated"
    */
   readonly terminated?: string | null;
   /**
-   * Takes whether the episode was cut off after the step.
+   * Name of the flag of a step after which the episode was cut off.
    *
    * @default "truncated"
    */
   readonly truncated?: string | null;
   /**
-   * Takes what was observed after the step.
+   * Name of the observation after the step.
    *
    * @default "nextObservation"
    */
   readonly nextObservation?: string | null;
 }
 
-/** How {@linkcode loadEpisodes} records. */
+/** Options of {@linkcode loadEpisodes}. */
 export interface LoadEpisodesOptions {
   /**
    * Names of the buffer's fields.
@@ -97,7 +98,7 @@ export interface LoadEpisodesOptions {
  * step neither ended it nor cut it off was cut off by the recording, and is
  * recorded so: without that its last row would run into the next episode.
  *
- * @param buffer Where to; it records one environment.
+ * @param buffer A buffer of one environment.
  * @param episodes The episodes, which may be made one by one.
  * @param options The names of its fields.
  * @returns Steps that were recorded.
@@ -184,36 +185,38 @@ function checkEpisode(
 
 function rowsOf(
   { observations, actions, rewards, terminations, truncations }: Episode,
-  names: EpisodeFields,
+  {
+    observation = "observation",
+    action = "action",
+    reward = "reward",
+    terminated = "terminated",
+    truncated = "truncated",
+    nextObservation = "nextObservation",
+  }: EpisodeFields,
   number: number,
 ): { [field: string]: FieldValues } {
   const steps = rewards.length;
-  const seen = (range: readonly [number, number]) =>
+  const seen = (start: number) =>
     slice(observations, {
       rows: steps + 1,
-      range,
+      range: [start, start + steps],
       name: `episode ${number}: 'observations'`,
     });
-  const terminated = Uint8Array.from(terminations, (flag) => flag ? 1 : 0);
-  const truncated = Uint8Array.from(truncations, (flag) => flag ? 1 : 0);
-  if (!terminated[steps - 1]) truncated[steps - 1] = 1;
+  const ended = Uint8Array.from(terminations, (flag) => flag ? 1 : 0);
+  const cutOff = Uint8Array.from(truncations, (flag) => flag ? 1 : 0);
+  if (!ended[steps - 1]) cutOff[steps - 1] = 1;
   const rows: [string | null, FieldValues][] = [
-    [own(names.observation, "observation"), seen([0, steps])],
-    [own(names.action, "action"), actions],
-    [own(names.reward, "reward"), rewards],
-    [own(names.terminated, "terminated"), terminated],
-    [own(names.truncated, "truncated"), truncated],
-    [own(names.nextObservation, "nextObservation"), seen([1, steps + 1])],
+    [observation, seen(0)],
+    [action, actions],
+    [reward, rewards],
+    [terminated, ended],
+    [truncated, cutOff],
+    [nextObservation, seen(1)],
   ];
   return Object.fromEntries(rows.filter(([name]) => name !== null));
 }
 
-/** A name that was given, even that there is none. */
-function own(name: string | null | undefined, usual: string): string | null {
-  return name === undefined ? usual : name;
-}
-
-/** Rows of nested values; views of typed arrays. */
+/** Takes rows of nested values; views of typed arrays. */
 function slice(
   values: FieldValues,
   part: {
@@ -230,9 +233,7 @@ function slice(
         `Cannot load ${name} of ${values.length} numbers: expected ${rows} equal rows`,
       );
     }
-    return ArrayBuffer.isView(values)
-      ? (values as Float32Array).subarray(start * size, end * size)
-      : Array.prototype.slice.call(values, start * size, end * size);
+    return sliceNumbers(values, start * size, end * size);
   }
   const parts = Object.entries(values).map(([key, value]) => {
     const inner = { ...part, name: `${name.slice(0, -1)}.${key}'` };

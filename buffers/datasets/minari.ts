@@ -4,13 +4,13 @@ import type { FieldValues } from "../fields.ts";
 /** A group of an HDF5 file; those of npm's `h5wasm` and its `File` are such. */
 export interface Hdf5Group {
   /**
-   * Names of what is in it.
+   * Lists the names of its members.
    *
    * @returns The names, in any order.
    */
   keys(): readonly string[];
   /**
-   * What is in it: a group, an array with a `value`, or nothing.
+   * Returns a member: a group, an array with a `value`, or nothing.
    *
    * @param name A name of {@link keys}.
    */

@@ -1,4 +1,10 @@
-import { copyNumbers, copyRows, type Units, unitsOf } from "../copy.ts";
+import {
+  copyNumbers,
+  copyRows,
+  sliceNumbers,
+  type Units,
+  unitsOf,
+} from "../copy.ts";
 import {
   allocateArray,
   bytesOf,
@@ -45,7 +51,10 @@ export class FieldRows {
   ): void {
     const { size } = this.leaf;
     if (this.data === undefined) {
-      this.column.write(row, part(values, from * size, count * size));
+      const numbers = values.length === count * size
+        ? values
+        : sliceNumbers(values, from * size, (from + count) * size);
+      this.column.write(row, numbers);
     } else if (values.length === count * size) {
       this.data.set(values, row * size);
     } else {
@@ -82,15 +91,4 @@ export class FieldRows {
     }
     return array;
   }
-}
-
-function part(
-  values: ArrayLike<number>,
-  from: number,
-  count: number,
-): ArrayLike<number> {
-  if (values.length === count) return values;
-  return ArrayBuffer.isView(values)
-    ? (values as FieldArray).subarray(from, from + count)
-    : Array.prototype.slice.call(values, from, from + count);
 }

@@ -31,18 +31,18 @@ export type GoalFunction<T extends number | boolean> = (
   desired: FieldArray,
 ) => T;
 
-/** How {@linkcode Hindsight} relabels rows. */
+/** Options of {@linkcode Hindsight}. */
 export interface HindsightOptions {
   /** The reward of a step after which a goal was achieved. */
   readonly reward: GoalFunction<number>;
   /**
-   * Whether such a step ends the episode for good.
+   * True where such a step ends the episode for good.
    *
    * @default the rows keep their own flags
    */
   readonly terminated?: GoalFunction<boolean>;
   /**
-   * Which goals stand in.
+   * Goals that stand in.
    *
    * @default "future"
    */
@@ -55,8 +55,8 @@ export interface HindsightOptions {
    */
   readonly k?: number;
   /**
-   * Path of what a drawn row achieved with its step: an array field, or a next
-   * value of one.
+   * Path of the goal that a drawn row achieved with its step: an array field, or a
+   * next value of one.
    *
    * @default "nextAchievedGoal"
    */
@@ -83,8 +83,8 @@ const STRATEGIES: readonly HindsightStrategy[] = [
 ];
 
 /**
- * Gives drawn rows goals that were reached after all: what an episode achieved
- * is taken for what it was to achieve, and the reward is computed anew. Nothing
+ * Gives drawn rows goals that were reached after all: a goal that an episode
+ * achieved replaces the one that it pursued, and the reward is computed anew. Nothing
  * is stored twice, and goals come from any row that a buffer holds, of
  * unfinished episodes, too.
  *

@@ -16,10 +16,10 @@ import type { Accumulator, NStepOptions } from "./options.ts";
 import { copyNumbers } from "../copy.ts";
 import { type DrawnLeaf, makeReplaySchema, type ReplaySchema } from "./plan.ts";
 
-/** What an {@linkcode NStepAccumulator} makes of steps. */
+/** Options of an {@linkcode NStepAccumulator}. */
 export interface NStepAccumulatorOptions
   extends Omit<NStepOptions, "between" | "betweenDiscount"> {
-  /** What a step is, by name; the names of flags are among them. */
+  /** Fields of a step, by name; the flags are among them. */
   readonly fields: Readonly<Record<string, Field>>;
   /**
    * Streams that are added side by side.
@@ -28,7 +28,7 @@ export interface NStepAccumulatorOptions
    */
   readonly numEnvs?: number;
   /**
-   * Fields that a row takes from the last step of its return, as what is next;
+   * Fields that a row takes from the last step of its return, as next values;
    * flags and the reward are not named. The others are those of the first step.
    *
    * @default []
@@ -89,7 +89,7 @@ export interface NStepAccumulatorOptions
  * ```
  */
 export class NStepAccumulator implements Accumulator {
-  /** What a finished row is: the fields of a step, and the discount. */
+  /** Fields of a finished row: those of a step, and the discount. */
   readonly fields: Readonly<Record<string, Field>>;
   /**
    * Arrays `[row, ...shape]` of the rows that the last call finished, those of
@@ -105,7 +105,7 @@ export class NStepAccumulator implements Accumulator {
   readonly #out: readonly FieldArray[];
   /** The last steps of each stream, `[env, steps, ...shape]`, as a ring. */
   readonly #windows: readonly FieldArray[];
-  /** Where the ring of each stream begins, and how many steps it holds. */
+  /** Start of each stream's ring, and the number of steps that it holds. */
   readonly #starts: Int32Array;
   readonly #counts: Int32Array;
   /** The arrays of the step that is added. */
@@ -161,7 +161,7 @@ export class NStepAccumulator implements Accumulator {
    * Takes one step of all streams; one that cannot be taken changes nothing.
    *
    * @param step For each field its numbers `[env, ...shape]`; copied.
-   * @returns How many rows it finished.
+   * @returns The number of rows that it finished.
    * @throws {RangeError} If an array's length is wrong, a field of integers would hold
    * another number than it is given, or there is no such field.
    * @throws {TypeError} If a field is missing or nested otherwise.
@@ -177,7 +177,7 @@ export class NStepAccumulator implements Accumulator {
     return this.#finished;
   }
 
-  /** Copies a stream's step to its ring; says where. */
+  /** Copies a stream's step to its ring, and returns its place. */
   #append(env: number): number {
     const steps = this.#steps;
     const at = (this.#starts[env] + this.#counts[env]++) % steps;
@@ -220,7 +220,7 @@ export class NStepAccumulator implements Accumulator {
     this.#counts[env]--;
   }
 
-  /** The discounted sum of all rewards of a stream that are held. */
+  /** Sums the discounted rewards of a stream that are held. */
   #sum(env: number): number {
     const rewards = this.#windows[this.#schema.episodes!.nStep!.reward];
     const steps = this.#steps, start = this.#starts[env];
@@ -234,10 +234,10 @@ export class NStepAccumulator implements Accumulator {
 
   /**
    * Finishes all steps that it holds, with the returns of those that there are:
-   * what is next for each is what came after its stream's newest step, and none
-   * of them is marked as an end.
+   * their next values are those after the stream's newest step, and none of them
+   * is marked as an end.
    *
-   * @returns How many rows it finished.
+   * @returns The number of rows that it finished.
    */
   flush(): number {
     this.#finished = 0;
@@ -252,7 +252,7 @@ export class NStepAccumulator implements Accumulator {
   }
 
   /**
-   * The steps that it holds.
+   * Saves the steps that it holds.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -268,7 +268,7 @@ export class NStepAccumulator implements Accumulator {
   }
 
   /**
-   * Continues from what {@link save} gave, bit for bit. A state that does not
+   * Restores what {@link save} returned, bit for bit. A state that does not
    * fit changes nothing.
    *
    * @param state Plain data; copied.

@@ -8,12 +8,12 @@ import { RankBasedSampler } from "../samplers/rank_based.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
 import type { Random } from "../samplers/sampler.ts";
 
-/** What a {@linkcode PrioritizedReplayBuffer} is made for. */
+/** Options of a {@linkcode PrioritizedReplayBuffer}. */
 export interface PrioritizedReplayBufferOptions
   extends Omit<ReplayBufferOptions, "sampler">, ProportionalSamplerOptions {
   /**
-   * What makes a row likely to be drawn: its priority, or the rank of its
-   * priority among all.
+   * Measure by which a row is likely to be drawn: its priority, or the rank of
+   * its priority among all.
    *
    * @default "proportional"
    */
@@ -21,8 +21,8 @@ export interface PrioritizedReplayBufferOptions
 }
 
 /**
- * A {@linkcode ReplayBuffer} that draws rows by priorities, which new rows have
- * the largest of, and gives them importance weights.
+ * A {@linkcode ReplayBuffer} that draws rows by priorities and gives them
+ * importance weights. New rows get the largest priority so far.
  *
  * Source: Schaul et al., "Prioritized Experience Replay", 2016.
  *
@@ -70,7 +70,7 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
   }
 
   /**
-   * How much priorities count. A change goes through all slots of a proportional
+   * Exponent of the priorities. A change goes through all slots of a proportional
    * buffer, where it cannot be changed after 0.
    */
   get alpha(): number {
@@ -84,10 +84,9 @@ export class PrioritizedReplayBuffer extends ReplayBuffer {
   /**
    * Draws rows by their priorities.
    *
-   * @param random Where randomness comes from; the same stream gives the same
-   * rows.
-   * @param options The batch to draw into, or the size of a new one, and how much
-   * its weights make up for, where that is not the buffer's `beta`.
+   * @param random Random stream; the same stream gives the same rows.
+   * @param options The batch to draw into, or the size of a new one, and the
+   * exponent of its weights if it is not the buffer's `beta`.
    * @returns The batch.
    * @throws {RangeError} If there are no rows, or `beta` is below 0.
    * @throws {TypeError} If the batch is not as {@link batch} makes them.

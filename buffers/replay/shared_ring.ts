@@ -13,7 +13,7 @@ const VERSION = 5;
 export const SHARED_RING_BYTES = 6 * 8;
 
 /**
- * What a writer tells readers of its ring, by atomic numbers.
+ * Counters by which a writer tells readers of its ring, as atomic numbers.
  *
  * The writer first raises the number of the first step that may be drawn above
  * every step that it is about to overwrite, then writes rows, and last raises
@@ -42,12 +42,12 @@ export class SharedRing {
     Atomics.exchange(this.#words, word, BigInt(value));
   }
 
-  /** Before rows are overwritten: the first step that is left. */
+  /** Raises the first step that is left, before rows are overwritten. */
   retire(firstStep: number): void {
     if (firstStep > this.#read(FIRST)) this.#write(FIRST, firstStep);
   }
 
-  /** After rows were written. */
+  /** Raises the number of steps, after rows were written. */
   publish(ring: Ring, finals: FinalValues | undefined): void {
     if (finals !== undefined) {
       this.#write(POPPED, finals.popped);
@@ -57,7 +57,7 @@ export class SharedRing {
     this.#write(TOTAL, ring.total);
   }
 
-  /** Before and after final values are moved. */
+  /** Changes the version, before and after final values are moved. */
   changeVersion(): void {
     Atomics.add(this.#words, VERSION, 1n);
   }
@@ -80,7 +80,7 @@ export class SharedRing {
     }
   }
 
-  /** Whether all that was read since a version came from rows in place. */
+  /** Tells whether all that was read since a version came from rows in place. */
   isVersion(version: number): boolean {
     return Number(Atomics.add(this.#words, VERSION, 0n)) === version;
   }
@@ -90,7 +90,7 @@ export class SharedRing {
     return Number(Atomics.add(this.#words, FIRST, 0n));
   }
 
-  /** Where nobody writes or reads: says anew how far a ring is. */
+  /** Starts anew at a ring's steps, while nobody writes or reads. */
   reset(ring: Ring, finals: FinalValues | undefined): void {
     this.#write(FIRST, ring.firstDrawable(ring.total));
     this.publish(ring, finals);

@@ -34,9 +34,9 @@ export interface Stacks {
 export class Stacker {
   readonly #rows: FieldRows;
   readonly #shape: StackShape;
-  /** Where the frames of the present stack begin, in units. */
+  /** Start of each frame of the present stack, in units. */
   readonly #starts: Float64Array;
-  /** The frames of a stack that do not all lie in rows in memory. */
+  /** Frames of a stack that do not all lie in rows in memory. */
   readonly #apart: FieldArray;
   readonly #apartUnits: Units;
   /** True where four frames of single bytes are interleaved, in WebAssembly. */

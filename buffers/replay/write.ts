@@ -30,7 +30,7 @@ export class RowWriter {
     this.#feed = feed;
     this.#random = random;
     this.#link = memory.links[own];
-    // Where others read, what is written is one thing and what they see another.
+    // Readers of shared memory see fewer steps than are written.
     this.#ring = this.#link ? new Ring({ ...ring, lag: 0 }) : ring;
     this.#finals = this.#link && finals
       ? new FinalValues(schema.finalLeaves, this.#ring, finals.memory)

@@ -1,42 +1,42 @@
 import type { StateTree } from "@bellman/types";
 import type { Random, Sampler } from "./sampler.ts";
 
-/** How rows are drawn by their priorities. */
+/** Options of drawing by priorities. */
 export interface PrioritizationOptions {
   /**
-   * How much priorities count: 0 draws every row as often, 1 in full.
+   * Exponent of the priorities: 0 draws every row as often.
    *
    * @default 0.6
    */
   readonly alpha?: number;
   /**
-   * How much of the unevenness the importance weights make up for: 0 none, 1
-   * all of it.
+   * Exponent of the importance weights: 0 makes up for none of the unevenness, 1
+   * for all of it.
    *
    * @default 0.4
    */
   readonly beta?: number;
   /**
-   * Whether a batch takes one row from each of as many parts of equal
+   * True to take one row of a batch from each of as many parts of equal
    * probability, in their order, rather than all rows independently.
    *
    * @default true
    */
   readonly stratified?: boolean;
   /**
-   * What the largest weight of is made 1: all rows that can be drawn, or those
-   * of the batch.
+   * Rows whose largest weight is made 1: all that can be drawn, or those of the
+   * batch.
    *
    * @default "buffer"
    */
   readonly weightsRelativeTo?: "buffer" | "batch";
 }
 
-/** A sampler that is told how much each row is worth drawing. */
+/** Sampler that draws rows by their priorities. */
 export interface PrioritySampler extends Sampler {
-  /** How much priorities count. */
+  /** Exponent of the priorities. */
   alpha: number;
-  /** How much the importance weights make up for; each draw may have another. */
+  /** Exponent of the importance weights; each draw may have another. */
   beta: number;
   /** The largest priority so far, that new rows get; 1 at first. */
   readonly maxPriority: number;
@@ -63,7 +63,7 @@ export interface PrioritySampler extends Sampler {
   ): void;
 }
 
-/** The options with their defaults, checked. */
+/** Returns checked options with their defaults. */
 export function prioritization(
   { alpha = 0.6, beta = 0.4, stratified = true, weightsRelativeTo = "buffer" }:
     PrioritizationOptions,
@@ -124,7 +124,7 @@ export function checkDrawable(wanted: number, drawable: boolean): void {
   );
 }
 
-/** The number that a saved state has under a name. */
+/** Returns the number that a saved state has under a name. */
 export function savedNumber(
   state: StateTree,
   name: string,
@@ -137,7 +137,7 @@ export function savedNumber(
   );
 }
 
-/** The numbers that a saved state has under a name. */
+/** Returns the numbers that a saved state has under a name. */
 export function savedNumbers(
   state: StateTree,
   name: string,
@@ -166,7 +166,7 @@ export class Masses {
     this.#stratified = stratified;
   }
 
-  /** As many as wanted, of 0 up to the total; the same array at each call. */
+  /** Draws masses of 0 up to the total; the same array at each call. */
   draw(
     count: number,
     { total, random }: { total: number; random: Random },
@@ -184,7 +184,7 @@ export class Masses {
   }
 }
 
-/** What batches were drawn from, to tell whether it is still there. */
+/** Slots of a batch, and their generations at the draw. */
 interface Snapshot {
   readonly slots: Int32Array;
   readonly generations: Uint8Array;
@@ -207,13 +207,13 @@ export class Generations {
     this.#generations = generations;
   }
 
-  /** Says that slots have new rows. */
+  /** Notes that slots have new rows. */
   replace(first: number, count: number): void {
     const end = first + count;
     for (let slot = first; slot < end; slot++) this.#generations[slot]++;
   }
 
-  /** Says that all slots may have new rows. */
+  /** Notes that all slots may have new rows. */
   replaceAll(): void {
     this.replace(0, this.#generations.length);
   }
@@ -233,8 +233,8 @@ export class Generations {
   }
 
   /**
-   * What tells of each place in an array of slots whether its row was replaced
-   * since it was drawn; rows of other arrays were not, as far as is known.
+   * Returns a test of each place in an array of slots: true where its row was
+   * replaced since it was drawn. Rows of other arrays pass for the same.
    */
   replaced(slots: ArrayLike<number>): (i: number) => boolean {
     const snapshot = this.#drawn.get(slots);

@@ -14,10 +14,10 @@ import {
 import type { DrawContext, Drawn, RowRange } from "./sampler.ts";
 import { SumTree } from "./sum_tree.ts";
 
-/** How a {@linkcode ProportionalSampler} draws. */
+/** Options of a {@linkcode ProportionalSampler}. */
 export interface ProportionalSamplerOptions extends PrioritizationOptions {
   /**
-   * Leaves out the row in the highest slot, unless it is the only one, as
+   * True to leave out the row in the highest slot, unless it is the only one, as
    * `deepq/replay_buffer.py` of OpenAI's baselines does. For comparisons only.
    *
    * @default false
@@ -69,9 +69,9 @@ export class ProportionalSampler implements PrioritySampler {
   #beta: number;
 
   /**
-   * Makes a sampler; whoever uses it gives it slots with {@link resize}.
+   * Makes a sampler without slots, which {@link resize} gives it.
    *
-   * @param options How it draws.
+   * @param options Exponents, strata and weights.
    * @throws {RangeError} If an exponent is below 0 or not finite.
    * @throws {TypeError} If weights are to be relative to something else.
    */
@@ -83,7 +83,7 @@ export class ProportionalSampler implements PrioritySampler {
     this.#beta = this.#options.beta;
   }
 
-  /** How much the importance weights make up for; each draw may have another. */
+  /** Exponent of the importance weights; each draw may have another. */
   get beta(): number {
     return this.#beta;
   }
@@ -94,7 +94,7 @@ export class ProportionalSampler implements PrioritySampler {
   }
 
   /**
-   * How much priorities count. A change goes through all slots; after 0 it
+   * Exponent of the priorities. A change goes through all slots; after 0 it
    * cannot be changed, as then no priorities are known.
    */
   get alpha(): number {
@@ -137,7 +137,7 @@ export class ProportionalSampler implements PrioritySampler {
    * Lets slots be drawn, with the largest priority so far.
    *
    * @param first The first of them.
-   * @param count How many, side by side.
+   * @param count Number of slots, side by side.
    */
   added(first: number, count: number): void {
     this.#fill(power(this.#maxPriority, this.#alpha), first, count);
@@ -148,7 +148,7 @@ export class ProportionalSampler implements PrioritySampler {
    * Lets slots no longer be drawn.
    *
    * @param first The first of them.
-   * @param count How many, side by side.
+   * @param count Number of slots, side by side.
    */
   removed(first: number, count: number): void {
     this.#fill(0, first, count);
@@ -224,7 +224,7 @@ export class ProportionalSampler implements PrioritySampler {
   }
 
   /**
-   * Priorities, alpha and the largest priority so far.
+   * Saves priorities, alpha and the largest priority so far.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -237,7 +237,7 @@ export class ProportionalSampler implements PrioritySampler {
   }
 
   /**
-   * Continues from what {@link save} gave, bit for bit.
+   * Restores what {@link save} returned, bit for bit.
    *
    * @param state Plain data; copied.
    * @throws {TypeError} If it is not such a state.
@@ -258,7 +258,7 @@ function power(priority: number, exponent: number): number {
   return Math.max(priority ** exponent, Number.MIN_VALUE);
 }
 
-/** What the drawable row in the highest slot has. */
+/** Returns the leaf of the drawable row in the highest slot. */
 function lastLeaf(
   leaves: Float64Array,
   { first, length, capacity }: RowRange,

@@ -56,9 +56,9 @@ export class RankBasedSampler implements PrioritySampler {
   #beta: number;
 
   /**
-   * Makes a sampler; whoever uses it gives it slots with {@link resize}.
+   * Makes a sampler without slots, which {@link resize} gives it.
    *
-   * @param options How it draws.
+   * @param options Exponents, strata and weights.
    * @throws {RangeError} If an exponent is below 0 or not finite.
    * @throws {TypeError} If weights are to be relative to something else.
    */
@@ -70,7 +70,7 @@ export class RankBasedSampler implements PrioritySampler {
     this.#distribution = new RankDistribution(this.#alpha);
   }
 
-  /** How much the importance weights make up for; each draw may have another. */
+  /** Exponent of the importance weights; each draw may have another. */
   get beta(): number {
     return this.#beta;
   }
@@ -80,7 +80,7 @@ export class RankBasedSampler implements PrioritySampler {
     this.#beta = beta;
   }
 
-  /** How much priorities count; each draw may have another. */
+  /** Exponent of the priorities; each draw may have another. */
   get alpha(): number {
     return this.#alpha;
   }
@@ -113,7 +113,7 @@ export class RankBasedSampler implements PrioritySampler {
    * Lets slots be drawn, with the largest priority so far.
    *
    * @param first The first of them.
-   * @param count How many, side by side.
+   * @param count Number of slots, side by side.
    */
   added(first: number, count: number): void {
     this.#fill(this.#maxPriority, first, count);
@@ -124,7 +124,7 @@ export class RankBasedSampler implements PrioritySampler {
    * Lets slots no longer be drawn.
    *
    * @param first The first of them.
-   * @param count How many, side by side.
+   * @param count Number of slots, side by side.
    */
   removed(first: number, count: number): void {
     this.#fill(0, first, count);
@@ -188,7 +188,7 @@ export class RankBasedSampler implements PrioritySampler {
   }
 
   /**
-   * Priorities, alpha and the largest priority so far.
+   * Saves priorities, alpha and the largest priority so far.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -201,7 +201,7 @@ export class RankBasedSampler implements PrioritySampler {
   }
 
   /**
-   * Continues from what {@link save} gave, bit for bit.
+   * Restores what {@link save} returned, bit for bit.
    *
    * @param state Plain data; copied.
    * @throws {TypeError} If it is not such a state.
@@ -254,7 +254,7 @@ export class Ranking {
     this.#priorities = new Float64Array(capacity);
   }
 
-  /** How many slots are ranked. */
+  /** Number of ranked slots. */
   get length(): number {
     return this.#length;
   }
@@ -289,7 +289,7 @@ export class Ranking {
     this.#endsAreStale = true;
   }
 
-  /** The slot of a rank; the first rank is 0. */
+  /** Returns the slot of a rank; the first rank is 0. */
   at(rank: number): number {
     if (this.#endsAreStale) this.#findEnds();
     let [low, high] = [0, this.#blocks.length - 1];
@@ -348,7 +348,7 @@ export class Ranking {
     if (blocks[at].count === 0) blocks.splice(at, 1);
   }
 
-  /** The first block whose last slot does not come before this one. */
+  /** Finds the first block whose last slot does not come before this one. */
   #blockOf(slot: number): number {
     const blocks = this.#blocks;
     let [low, high] = [0, blocks.length];
@@ -361,7 +361,7 @@ export class Ranking {
     return low;
   }
 
-  /** How many slots of a block come before this one. */
+  /** Counts the slots of a block that come before this one. */
   #placeIn({ slots, count }: Block, slot: number): number {
     let [low, high] = [0, count];
     while (low < high) {
@@ -392,7 +392,7 @@ function split(block: Block): Block {
   return after;
 }
 
-/** Blocks of slots in order, three quarters full. */
+/** Makes blocks of slots in order, three quarters full. */
 function blocksOf(slots: Int32Array): Block[] {
   const blocks: Block[] = [];
   const length = BLOCK_LENGTH * 3 / 4;
@@ -428,7 +428,7 @@ export class RankDistribution {
     }
   }
 
-  /** The mass of ranks 1 to n. */
+  /** Returns the mass of ranks 1 to n. */
   total(n: number): number {
     if (n <= EXACT) return this.#sums[n];
     const start = EXACT + 0.5;
@@ -438,7 +438,7 @@ export class RankDistribution {
     return this.#sums[EXACT] + start ** power * area;
   }
 
-  /** The first rank up to which, of n, there is more than a mass. */
+  /** Finds the first rank up to which, of n, there is more than a mass. */
   find(mass: number, n: number): number {
     const rank = mass < this.#sums[EXACT]
       ? this.#findExact(mass)
@@ -456,7 +456,7 @@ export class RankDistribution {
     return low;
   }
 
-  /** Up to where the area is that is left of a mass: the inverse of the total. */
+  /** Finds the edge of the area that is left of a mass: the inverse of the total. */
   #findEdge(mass: number): number {
     const start = EXACT + 0.5;
     const power = 1 - this.#alpha;

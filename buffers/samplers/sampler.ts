@@ -9,7 +9,7 @@ export type Random = Pick<RandomSource, "integer" | "uniform">;
 export interface RowRange {
   /** The oldest row's slot. */
   readonly first: number;
-  /** How many rows there are. */
+  /** Number of rows. */
   readonly length: number;
   /** Slots until they begin again at the first. */
   readonly capacity: number;
@@ -24,7 +24,7 @@ export interface RingRange extends RowRange {
   readonly base: number;
 }
 
-/** Where a {@linkcode Sampler} puts what it draws. */
+/** Slots and weights that a {@linkcode Sampler} fills. */
 export interface Drawn {
   /** A slot for each row that is drawn. */
   readonly slots: Int32Array;
@@ -32,7 +32,7 @@ export interface Drawn {
   readonly weights: Float32Array;
 }
 
-/** What a {@linkcode Sampler} draws from. */
+/** Rows and randomness that a {@linkcode Sampler} draws from. */
 export interface DrawContext {
   /** Rows that may be drawn. */
   readonly rows: RowRange;
@@ -41,7 +41,7 @@ export interface DrawContext {
    * then counts all of them.
    */
   readonly parts?: readonly RingRange[];
-  /** Where randomness comes from. */
+  /** Random stream. */
   readonly random: Random;
 }
 
@@ -55,7 +55,7 @@ export interface Sampler {
    * Slots became drawable; what they held before was removed.
    *
    * @param first The first of them.
-   * @param count How many; they follow each other without a wrap.
+   * @param count Number of slots; they follow each other without a wrap.
    */
   added(first: number, count: number): void;
   /**
@@ -63,14 +63,14 @@ export interface Sampler {
    * others.
    *
    * @param first The first of them.
-   * @param count How many; they follow each other without a wrap.
+   * @param count Number of slots; they follow each other without a wrap.
    */
   removed(first: number, count: number): void;
   /**
    * Fills all of `drawn.slots` and `drawn.weights`.
    *
-   * @param drawn Where to.
-   * @param context What from.
+   * @param drawn Arrays to fill.
+   * @param context Rows to draw from.
    * @throws {RangeError} If it cannot draw that many.
    */
   draw(drawn: Drawn, context: DrawContext): void;
@@ -82,13 +82,13 @@ export interface Sampler {
    */
   resize?(capacity: number): void;
   /**
-   * What it knows.
+   * Saves what it was told.
    *
    * @returns Plain data, owned by the caller.
    */
   save(): StateTree;
   /**
-   * Continues from what {@link save} gave. A state that it cannot take changes
+   * Restores what {@link save} returned. A state that it cannot take changes
    * nothing.
    *
    * @param state Plain data; copied.

@@ -182,7 +182,7 @@ export class SumTree {
   /**
    * Finds the leaf of each of many masses.
    *
-   * @param masses What {@link find} takes; in ascending order it is fastest.
+   * @param masses Masses as for {@link find}; in ascending order it is fastest.
    * @param into Takes the indices; as long as `masses`.
    * @throws {RangeError} If all leaves are 0 or a mass is below 0.
    */

@@ -8,10 +8,10 @@ import type {
   Sampler,
 } from "./sampler.ts";
 
-/** How a {@linkcode UniformSampler} draws. */
+/** Options of a {@linkcode UniformSampler}. */
 export interface UniformSamplerOptions {
   /**
-   * Whether a row may come more than once in a batch.
+   * True where a row may come more than once in a batch.
    *
    * @default true
    */
@@ -47,17 +47,17 @@ export class UniformSampler implements Sampler {
   /**
    * Makes a sampler.
    *
-   * @param options Whether rows may come more than once.
+   * @param options Drawing with or without replacement.
    */
   constructor(options: UniformSamplerOptions = {}) {
     const { replacement = true } = options;
     if (!replacement) this.#shuffle = new SparseShuffle();
   }
 
-  /** All rows are as likely: there is nothing to note. */
+  /** Does nothing: all rows are as likely. */
   added(): void {}
 
-  /** All rows are as likely: there is nothing to note. */
+  /** Does nothing: all rows are as likely. */
   removed(): void {}
 
   /**
@@ -89,7 +89,7 @@ export class UniformSampler implements Sampler {
   }
 
   /**
-   * Nothing: it draws anew each time.
+   * Saves nothing: it draws anew each time.
    *
    * @returns Plain data.
    */
@@ -97,18 +97,18 @@ export class UniformSampler implements Sampler {
     return {};
   }
 
-  /** Takes any state: it draws anew each time. */
+  /** Restores nothing: it draws anew each time. */
   load(): void {}
 }
 
-/** By a uniform number, which takes no division, and is as even to 22 bits. */
+/** Draws rows by uniform numbers, which take no division, and are as even to 22 bits. */
 function drawRows(rows: Int32Array, length: number, random: Random): void {
   for (let i = 0; i < rows.length; i++) {
     rows[i] = Math.min(length - 1, Math.floor(random.uniform() * length));
   }
 }
 
-/** Makes slots of row numbers. */
+/** Turns row numbers into slots. */
 function countFrom(
   slots: Int32Array,
   { first, capacity }: RowRange,
@@ -119,7 +119,7 @@ function countFrom(
   }
 }
 
-/** Makes slots of row numbers that go through several rings. */
+/** Turns row numbers that go through several rings into slots. */
 function countInParts(
   slots: Int32Array,
   parts: readonly RingRange[],
@@ -138,9 +138,9 @@ function countInParts(
  * hash table of a size by how many are drawn.
  */
 class SparseShuffle {
-  /** Places that something else lies at, -1 for a free entry. */
+  /** Places of moved numbers; -1 for a free entry. */
   #places = new Int32Array(0);
-  /** What lies there. */
+  /** The numbers at these places. */
   #numbers = new Int32Array(0);
 
   /** Fills an array with different numbers below `n`, in random order. */
@@ -167,7 +167,7 @@ class SparseShuffle {
     this.#places.fill(-1);
   }
 
-  /** The entry of a place, or the free one where it belongs. */
+  /** Finds the entry of a place, or the free one where it belongs. */
   #find(place: number): number {
     const mask = this.#places.length - 1;
     // Multiplied by 2^32 over the golden ratio, close places lie apart.

@@ -40,8 +40,8 @@ export type SequenceReplayBufferState = {
  * steps in order, such as ACER or recurrent networks; when it is full, the
  * oldest go.
  *
- * A segment has `numSteps` steps, and what is recorded once, such as the state of
- * a recurrent network before them. Frames that are stacked are kept once each.
+ * A segment has `numSteps` steps, and fields that are recorded once, such as the
+ * state of a recurrent network before them. Frames that are stacked are kept once each.
  *
  * Source: `acer/buffer.py` of OpenAI's baselines.
  *
