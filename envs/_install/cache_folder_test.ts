@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { cacheFolder, neededVariable } from "./cache_folder.ts";
+import { cacheFolder, installCommand, neededVariable } from "./cache_folder.ts";
 
 const folderOn = (os: string, variables: Record<string, string>): string =>
   cacheFolder(os, (name) => variables[name]);
@@ -47,4 +47,21 @@ Deno.test({
       "Cannot read the variable BELLMAN_CACHE: it needs the permission --allow-env=BELLMAN_CACHE",
     );
   },
+});
+
+Deno.test("in the repository the command is its task", () => {
+  assertEquals(
+    installCommand("atari"),
+    "deno task install-atari --accept-license",
+  );
+});
+
+Deno.test("loaded from JSR the command is that of the package", () => {
+  assertEquals(
+    installCommand(
+      "mujoco",
+      "https://jsr.io/@bellman/envs/1.0.0/_install/install_command.ts",
+    ),
+    "deno run -A jsr:@bellman/envs/mujoco/install --accept-license",
+  );
 });

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { InstallError } from "./install_error.ts";
-import type { PinnedPackage } from "./pinned_package.ts";
-import type { WheelContent } from "./read_wheel.ts";
+import { InstallError, type PinnedPackage } from "./pinned_package.ts";
+import type { WheelContent } from "./wheels.ts";
 
 /** A package that was installed. */
 export interface InstalledPackage {

@@ -8,7 +8,7 @@ import {
   toyInstallation,
   WHEEL,
   withToys,
-} from "./_testing.ts";
+} from "./testdata/toys.ts";
 
 Deno.test("runInstall takes the folder that it is run in", () =>
   withToys(async ({ folder, wheel, install }) => {

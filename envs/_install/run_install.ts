@@ -1,13 +1,17 @@
+import {
+  foreignPlatform,
+  InstallError,
+  type PinnedPackage,
+  platform,
+} from "./pinned_package.ts";
 import { resolve } from "node:path";
 import { neededVariable } from "./cache_folder.ts";
-import { downloadWheel } from "./download_wheel.ts";
-import { InstallError } from "./install_error.ts";
 import {
-  asksForHelp,
-  type InstallOptions,
-  parseInstallOptions,
-  usageOf,
-} from "./install_options.ts";
+  downloadWheel,
+  packageOfWheel,
+  readWheel,
+  type WheelContent,
+} from "./wheels.ts";
 import {
   checkReplaceable,
   findFolder,
@@ -18,10 +22,107 @@ import {
   replaceFolder,
   withFolderBeside,
 } from "./installed_folder.ts";
-import { interruptibly, Interruption } from "./interruption.ts";
-import { type PinnedPackage, platform } from "./pinned_package.ts";
-import { packageOfWheel, readWheel, type WheelContent } from "./read_wheel.ts";
-import { foreignPlatform } from "./wheel_platform.ts";
+
+/** The process was asked to end, told by the exit code of its signal. */
+class Interruption extends Error {
+  override name = "Interruption";
+  /** 128 and the signal's number, as shells tell it. */
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super("it was interrupted");
+    this.exitCode = exitCode;
+  }
+}
+
+const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
+  Deno.build.os === "windows"
+    ? [["SIGINT", 130]]
+    : [["SIGINT", 130], ["SIGTERM", 143]];
+
+/**
+ * Runs something that is not to be torn off in its midst, such as between two
+ * renames: it is told of the signals that would end the process, and cleans up
+ * by itself.
+ *
+ * @param run What to run: the signal is aborted with an {@linkcode Interruption}.
+ */
+async function interruptibly<T>(
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const listeners = EXIT_CODES.map(([name, exitCode]) => {
+    const listener = () => controller.abort(new Interruption(exitCode));
+    Deno.addSignalListener(name, listener);
+    return () => Deno.removeSignalListener(name, listener);
+  });
+  try {
+    return await run(controller.signal);
+  } finally {
+    for (const remove of listeners) remove();
+  }
+}
+
+/** What the command line of an install task asks for. */
+interface InstallOptions {
+  /** Whether the licences are accepted. */
+  acceptLicense: boolean;
+  /** Whether wheels of other versions than the pinned one are taken. */
+  allowOtherVersion: boolean;
+  /** Wheels given by path; what is not given is downloaded. */
+  wheels: string[];
+  /** The folder to install into. */
+  dir?: string;
+}
+
+/**
+ * Reads an install task's arguments.
+ *
+ * @param args As typed.
+ * @param task The task's name, for the usage line.
+ * @throws {InstallError} If one is not known, lacks its value, or is one folder
+ * too many.
+ */
+export function parseInstallOptions(
+  args: readonly string[],
+  task: string,
+): InstallOptions {
+  const options: InstallOptions = {
+    acceptLicense: false,
+    allowOtherVersion: false,
+    wheels: [],
+  };
+  const rest = args.flatMap((arg) =>
+    /^--(wheel|dir)=/.test(arg) ? arg.split(/=(.*)/s).slice(0, 2) : [arg]
+  );
+  while (rest.length > 0) {
+    const arg = rest.shift()!;
+    const takesValue = arg === "--wheel" || arg === "--dir";
+    const value = takesValue ? rest.shift() : undefined;
+    if (arg === "--accept-license") options.acceptLicense = true;
+    else if (arg === "--allow-other-version") options.allowOtherVersion = true;
+    else if (!takesValue) fail(`unknown argument '${arg}'`, task);
+    else if (!value) fail(`${arg} lacks its path`, task);
+    else if (arg === "--wheel") options.wheels.push(value);
+    else if (options.dir !== undefined) fail(`${arg} is given twice`, task);
+    else options.dir = value;
+  }
+  return options;
+}
+
+/** Whether the arguments ask how the task is used. */
+function asksForHelp(args: readonly string[]): boolean {
+  return args.includes("--help") || args.includes("-h");
+}
+
+/** How a task is used, in one line. */
+function usageOf(task: string): string {
+  return `usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
+}
+
+function fail(problem: string, task: string): never {
+  throw new InstallError(`${problem}, ${usageOf(task)}`);
+}
 
 /** What an install task sets up. */
 export interface Installation {

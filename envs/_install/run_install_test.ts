@@ -1,6 +1,10 @@
-import { assertEquals } from "@std/assert";
-import { platform } from "./pinned_package.ts";
-import { type Installation, runInstall } from "./run_install.ts";
+import { assertEquals, assertThrows } from "@std/assert";
+import { InstallError, platform } from "./pinned_package.ts";
+import {
+  type Installation,
+  parseInstallOptions,
+  runInstall,
+} from "./run_install.ts";
 import {
   entries,
   RecordedOutput,
@@ -10,7 +14,43 @@ import {
   WHEEL,
   wheelOf,
   withToys,
-} from "./_testing.ts";
+} from "./testdata/toys.ts";
+
+const parse = (...args: string[]) => parseInstallOptions(args, "install-toys");
+
+Deno.test("parseInstallOptions reads every argument", () => {
+  assertEquals(parse(), {
+    acceptLicense: false,
+    allowOtherVersion: false,
+    wheels: [],
+  });
+  assertEquals(
+    parse("--wheel", "a=1.whl", "--wheel=b=2.whl", "--dir", "there"),
+    {
+      acceptLicense: false,
+      allowOtherVersion: false,
+      wheels: ["a=1.whl", "b=2.whl"],
+      dir: "there",
+    },
+  );
+  const { acceptLicense, allowOtherVersion } = parse(
+    "--allow-other-version",
+    "--accept-license",
+  );
+  assertEquals([acceptLicense, allowOtherVersion], [true, true]);
+});
+
+Deno.test("parseInstallOptions refuses what it does not know", () => {
+  const refused: [string[], string][] = [
+    [["--whel", "a"], "unknown argument '--whel', usage: install-toys ["],
+    [["--wheel"], "--wheel lacks its path"],
+    [["--dir="], "--dir lacks its path"],
+    [["--dir", "a", "--dir=b"], "--dir is given twice, usage: install-toys ["],
+  ];
+  for (const [args, message] of refused) {
+    assertThrows(() => parse(...args), InstallError, message);
+  }
+});
 
 Deno.test("runInstall installs nothing before the licences are accepted", () =>
   withToys(async ({ folder, wheel, install }) => {

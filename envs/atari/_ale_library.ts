@@ -1,6 +1,9 @@
 import { resolve } from "node:path";
-import { cacheFolder, neededVariable } from "../_install/cache_folder.ts";
-import { installCommand } from "../_install/install_command.ts";
+import {
+  cacheFolder,
+  installCommand,
+  neededVariable,
+} from "../_install/cache_folder.ts";
 import { isFile } from "../_files.ts";
 
 /** The functions that are called, as the library's C header declares them. */

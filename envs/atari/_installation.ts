@@ -1,4 +1,4 @@
-import { tellThings } from "../_install/installed_things.ts";
+import { tellThings } from "../_install/cache_folder.ts";
 import type { Installation } from "../_install/run_install.ts";
 import { atariFolder, LIBRARY_FILE } from "./_ale_library.ts";
 import { ALE_PACKAGE, ROM_PACKAGE } from "./_packages.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
-import { inFolder, RecordedOutput } from "../_install/_testing.ts";
+import { inFolder, RecordedOutput } from "../_install/testdata/toys.ts";
 import { runInstall } from "../_install/run_install.ts";
 import { LIBRARY_FILE, libraryPath } from "./_ale_library.ts";
 import { ATARI_INSTALLATION } from "./_installation.ts";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
-import { neededVariable } from "../_install/cache_folder.ts";
-import { installCommand } from "../_install/install_command.ts";
+import { installCommand, neededVariable } from "../_install/cache_folder.ts";
 import { tellPermission } from "../_files.ts";
 import { atariFolder } from "./_ale_library.ts";
 import { ROM_TABLE } from "./_rom_table.ts";

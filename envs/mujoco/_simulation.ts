@@ -1,24 +1,149 @@
-import type { SeededRandom } from "../random.ts";
-import { snapshotRecord } from "../snapshot.ts";
-import type { StateTree } from "@bellman/types";
-import type { OpenTask } from "./_open_task.ts";
-import type { PhysicsData, PhysicsModel } from "./_physics.ts";
+import type { BoxSpace, StateTree } from "@bellman/types";
+import { box } from "../spaces/constructors.ts";
+import { openModel } from "./physics/engines.ts";
+import type { PhysicsData, PhysicsModel } from "./physics/_physics.ts";
+import { type MujocoOptions, resolveOptions } from "./tasks/mujoco_options.ts";
 import type {
   ActionRow,
   MujocoInfo,
   MujocoRules,
+  MujocoTask,
   ObservationRow,
   Outcome,
-} from "./_rules.ts";
-import { arrayEntry, type SnapshotOrigin } from "./_snapshot_origin.ts";
+  Resolved,
+} from "./tasks/_rules.ts";
+import { type MujocoTaskName, TASKS } from "./tasks/tasks.ts";
+import { snapshotRecord } from "../snapshot.ts";
+import type { SeededRandom } from "../random.ts";
 
-/** What a simulation goes on from. */
-export interface SimulationState {
-  /** All that the engine depends on. */
+/** A kind of environment with its model loaded. */
+export interface OpenTask {
+  /** The options with all defaults. */
+  readonly options: Resolved<MujocoOptions> & MujocoOptions;
+  readonly model: PhysicsModel;
+  readonly rules: MujocoRules;
+  readonly observationSpace: BoxSpace;
+  readonly actionSpace: BoxSpace;
+  readonly origin: SnapshotOrigin;
+}
+
+/** The origin of a snapshot, whose numbers mean something else in any other. */
+export interface SnapshotOrigin {
+  /** The kind of environment. */
+  readonly task: string;
+  /** MuJoCo's version, whose state may have other parts. */
+  readonly mujocoVersion: string;
+  /** Steps of the engine in a step of the environment. */
+  readonly frameSkip: number;
+}
+
+function actionSpaceOf({ ctrlRange }: PhysicsModel): BoxSpace {
+  const bounds = [...ctrlRange];
+  return box({
+    low: bounds.filter((_, i) => i % 2 === 0),
+    high: bounds.filter((_, i) => i % 2 === 1),
+  });
+}
+
+/**
+ * Loads a kind of environment's model.
+ *
+ * @param name The kind.
+ * @param given Its options.
+ * @throws {TypeError} If an option is unknown, with the nearest one.
+ * @throws {RangeError} If an option cannot be.
+ * @throws {Error} If there is no engine or no model, or it cannot be loaded.
+ */
+export function openTask(name: MujocoTaskName, given: MujocoOptions): OpenTask {
+  const task: MujocoTask = TASKS[name];
+  const options = resolveOptions(name, task.defaults, given);
+  const model = openModel(name, options);
+  try {
+    const rules = task.rules(model, options);
+    return {
+      options,
+      model,
+      rules,
+      observationSpace: box({
+        shape: [rules.observationSize],
+        dtype: "float64",
+      }),
+      actionSpace: actionSpaceOf(model),
+      origin: {
+        task: name,
+        mujocoVersion: model.version,
+        frameSkip: options.frameSkip,
+      },
+    };
+  } catch (error) {
+    model.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads the entries of a snapshot.
+ *
+ * @param snapshot The snapshot.
+ * @param origin The origin that it must have.
+ * @param keys Its other entries.
+ * @throws {TypeError} If it is of another origin or lacks an entry.
+ */
+export function originalRecord(
+  snapshot: StateTree,
+  origin: SnapshotOrigin,
+  keys: readonly string[],
+): Record<string, StateTree> {
+  const wanted = Object.entries(origin);
+  const names = [...wanted.map(([name]) => name), ...keys];
+  const record = snapshotRecord(snapshot, names);
+  for (const [name, value] of wanted) {
+    if (record[name] === value) continue;
+    throw wrongEntry(origin, [name, record[name]], String(value));
+  }
+  return record;
+}
+
+/** Describes a value in one line, however much it holds. */
+function shortText(value: unknown): string {
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    const { length, constructor } = value as Float64Array;
+    return `of ${length} numbers (${constructor.name})`;
+  }
+  const isRecord = typeof value === "object" && value !== null;
+  return isRecord ? "a record" : JSON.stringify(value);
+}
+
+/** Returns the error of a snapshot's entry that cannot be. */
+export function wrongEntry(
+  { task }: SnapshotOrigin,
+  [name, value]: readonly [name: string, value: unknown],
+  expected: string,
+): TypeError {
+  return new TypeError(
+    `Cannot restore ${task} from a snapshot with ${name} ${
+      shortText(value)
+    }: expected ${expected}`,
+  );
+}
+
+/** Returns an array of a snapshot, which must be of its kind and length. */
+export function arrayEntry<T extends Float64Array | Int32Array>(
+  origin: SnapshotOrigin,
+  [name, value]: readonly [name: string, value: unknown],
+  [kind, length]: readonly [kind: { new (length: number): T }, length: number],
+): T {
+  if (value instanceof kind && value.length === length) return value;
+  throw wrongEntry(origin, [name, value], `${length} numbers (${kind.name})`);
+}
+
+/** The state of a simulation. */
+interface SimulationState {
+  /** The state of the engine. */
   physics: Float64Array;
   /**
-   * Where the body was after the last step. It is kept as its position trails
-   * the engine's state by a step of the engine.
+   * Position of the body after the last step, which trails the engine's state by a
+   * step of the engine.
    */
   place: Float64Array;
 }
@@ -46,9 +171,8 @@ export function openSimulations(
   }
 }
 
-/** One copy of an environment: the engine's simulation under some rules. */
+/** The simulation of one environment under some rules. */
 export class Simulation {
-  /** The engine's arrays. */
   readonly data: PhysicsData;
   #rules: MujocoRules;
   #frameSkip: number;
@@ -99,43 +223,42 @@ export class Simulation {
       velocity[i] = (next[i] - place[i]) / this.#dt;
       place[i] = next[i];
     }
-    return rules.judge(data, velocity, action);
+    return rules.evaluate(data, velocity, action);
   }
 
-  /** What is told of the step that was just taken. */
+  /** Returns the `info` of the last step. */
   info(): MujocoInfo {
     return this.#rules.info(this.data, this.#velocity);
   }
 
-  /** Writes what is seen now. */
+  /** Writes the present observation. */
   observe(row: ObservationRow): void {
     this.#rules.observe(this.data, row);
   }
 
-  /** All that coming steps depend on, as a copy. */
+  /** Copies the state that coming steps depend on. */
   save(): SimulationState {
     return { physics: this.data.state(), place: this.#place.slice() };
   }
 
   /**
-   * A state out of a snapshot. Nothing is loaded: the engine would read its own
-   * memory beyond an array that is too short for it.
+   * Reads a state from a snapshot and checks it before it is loaded: the engine
+   * would read its own memory beyond an array that is too short for it.
    *
    * @throws {TypeError} If it is no state of such a simulation.
    */
   read(snapshot: StateTree, origin: SnapshotOrigin): SimulationState {
     const { physics, place } = snapshotRecord(snapshot, ["physics", "place"]);
     const { stateSize } = this.data, { length } = this.#place;
+    const numbers = (name: string, value: StateTree, count: number) =>
+      arrayEntry(origin, [name, value], [Float64Array, count]);
     return {
-      physics: arrayEntry(origin, ["physics", physics], [
-        Float64Array,
-        stateSize,
-      ]),
-      place: arrayEntry(origin, ["place", place], [Float64Array, length]),
+      physics: numbers("physics", physics, stateSize),
+      place: numbers("place", place, length),
     };
   }
 
-  /** Goes on exactly from a state that was returned by `save` or `read`. */
+  /** Restores a state that `save` or `read` returned. */
   load({ physics, place }: SimulationState): void {
     this.data.setState(physics);
     this.#place.set(place);

@@ -1,8 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SeededRandom } from "../random.ts";
-import { openTask } from "./_open_task.ts";
-import { openSimulations, Simulation } from "./_simulation.ts";
-import type { MujocoTaskName } from "./_tasks.ts";
+import { openSimulations, openTask, Simulation } from "./_simulation.ts";
+import type { MujocoTaskName } from "./tasks/tasks.ts";
 import { isMujocoInstalled } from "./mod.ts";
 
 /** What contact forces cost, and where it is told. */

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { dirname } from "node:path";
 import { make } from "../registry.ts";
-import { findLibrary, findModel } from "./_installed.ts";
-import { openNativeLibrary } from "./_native_library.ts";
+import { findLibrary, findModel } from "./install/installed.ts";
+import { openNativeLibrary } from "./physics/_native_library.ts";
 import { AntEnv, HopperEnv, isMujocoInstalled, PusherEnv } from "./mod.ts";
 
 const hasNative = isMujocoInstalled() && findLibrary() !== undefined;

@@ -23,33 +23,22 @@
  *
  * @module
  */
-import "./register.ts";
-
-export type { MujocoTaskName, MujocoTaskOptions } from "./_tasks.ts";
-export type { AntOptions } from "./ant.ts";
-export { AntEnv } from "./ant_env.ts";
-export type { HalfCheetahOptions } from "./half_cheetah.ts";
-export { HalfCheetahEnv } from "./half_cheetah_env.ts";
-export type { HopperOptions } from "./hopper.ts";
-export { HopperEnv } from "./hopper_env.ts";
-export type { HumanoidOptions } from "./humanoid.ts";
-export { HumanoidEnv } from "./humanoid_env.ts";
-export type { HumanoidStandupOptions } from "./humanoid_standup.ts";
-export { HumanoidStandupEnv } from "./humanoid_standup_env.ts";
-export type { HumanoidViewOptions } from "./humanoid_view_options.ts";
-export type { InvertedDoublePendulumOptions } from "./inverted_double_pendulum.ts";
-export { InvertedDoublePendulumEnv } from "./inverted_double_pendulum_env.ts";
-export type { InvertedPendulumOptions } from "./inverted_pendulum.ts";
-export { InvertedPendulumEnv } from "./inverted_pendulum_env.ts";
-export { isMujocoInstalled } from "./is_mujoco_installed.ts";
+export * from "./environments.ts";
 export { MujocoEnv } from "./mujoco_env.ts";
-export type { CameraConfig, MujocoOptions } from "./mujoco_options.ts";
 export { MujocoVecEnv, type MujocoVecOptions } from "./mujoco_vec_env.ts";
-export type { PusherOptions } from "./pusher.ts";
-export { PusherEnv } from "./pusher_env.ts";
-export type { ReacherOptions } from "./reacher.ts";
-export { ReacherEnv } from "./reacher_env.ts";
-export type { SwimmerOptions } from "./swimmer.ts";
-export { SwimmerEnv } from "./swimmer_env.ts";
-export type { Walker2dOptions } from "./walker2d.ts";
-export { Walker2dEnv } from "./walker2d_env.ts";
+export { isMujocoInstalled } from "./physics/engines.ts";
+export type { AntOptions } from "./tasks/ant.ts";
+export type { PusherOptions, ReacherOptions } from "./tasks/arms.ts";
+export type {
+  HumanoidOptions,
+  HumanoidStandupOptions,
+  HumanoidViewOptions,
+} from "./tasks/humanoids.ts";
+export type { CameraConfig, MujocoOptions } from "./tasks/mujoco_options.ts";
+export type {
+  InvertedDoublePendulumOptions,
+  InvertedPendulumOptions,
+} from "./tasks/pendulums.ts";
+export type { HalfCheetahOptions, SwimmerOptions } from "./tasks/runners.ts";
+export type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
+export type { HopperOptions, Walker2dOptions } from "./tasks/walkers.ts";

@@ -9,19 +9,19 @@ import type {
   StepResult,
 } from "@bellman/types";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
-import { type OpenTask, openTask } from "./_open_task.ts";
-import { openSimulations, type Simulation } from "./_simulation.ts";
 import {
+  openSimulations,
+  type OpenTask,
+  openTask,
   originalRecord,
-  type SnapshotOrigin,
-  snapshotOrigin,
+  type Simulation,
   wrongEntry,
-} from "./_snapshot_origin.ts";
-import type { MujocoTaskName } from "./_tasks.ts";
-import { drawScene } from "./_draw_scene.ts";
-import type { MujocoOptions } from "./mujoco_options.ts";
+} from "./_simulation.ts";
+import type { MujocoTaskName } from "./tasks/tasks.ts";
+import { drawScene } from "./render/_draw_scene.ts";
+import type { MujocoOptions } from "./tasks/mujoco_options.ts";
 
-/** How far an episode is; what is closed has no snapshot. */
+/** Stages of an episode; what is closed has no snapshot. */
 const SAVED = ["new", "running", "ended"] as const;
 
 type Status = typeof SAVED[number] | "closed";
@@ -34,7 +34,7 @@ const WHY: Readonly<Record<Exclude<Status, "running">, string>> = {
 
 /**
  * One environment on MuJoCo, without a time limit. Rewards, terminations,
- * observations and what is told of a step are those of Gymnasium's version 5;
+ * observations and `info` are those of Gymnasium's version 5;
  * the first states of episodes are drawn alike from a random stream of our own.
  *
  * @example
@@ -50,11 +50,11 @@ const WHY: Readonly<Record<Exclude<Status, "running">, string>> = {
  * ```
  */
 export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
-  /** What observations can be. */
+  /** Space of observations. */
   readonly observationSpace: BoxSpace;
-  /** What actions can be. */
+  /** Space of actions. */
   readonly actionSpace: BoxSpace;
-  /** What computes. */
+  /** The engine that computes. */
   readonly engine: "native" | "wasm";
   /** MuJoCo's version, such as `4.0.0`. */
   readonly mujocoVersion: string;
@@ -64,7 +64,6 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   #name: string;
   #task: OpenTask;
   #simulation: Simulation;
-  #origin: SnapshotOrigin;
   #random: SeededRandom | undefined;
   #status: Status = "new";
 
@@ -82,7 +81,6 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
     this.#task = openTask(name, options);
     const { model, options: { frameSkip } } = this.#task;
     [this.#simulation] = openSimulations(this.#task, 1);
-    this.#origin = snapshotOrigin(name, this.#task);
     this.observationSpace = this.#task.observationSpace;
     this.actionSpace = this.#task.actionSpace;
     this.engine = model.engine;
@@ -159,8 +157,7 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
    *
    * @param action The controls, `[nu]`; the simulation clips them where its model
    * has limits.
-   * @returns What came of it, with what Gymnasium tells in `info`; never
-   * truncated.
+   * @returns The step's result, with Gymnasium's `info`; never truncated.
    * @throws {RangeError} If the action has another length or a number is not
    * finite.
    * @throws {Error} If no episode is under way.
@@ -191,7 +188,7 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   }
 
   /**
-   * The simulation's state and the random stream.
+   * Saves the state of the simulation and the random stream.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -199,7 +196,7 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
     this.#checkOpen("take a snapshot of");
     const { physics, place } = this.#simulation.save();
     return {
-      ...this.#origin,
+      ...this.#task.origin,
       physics,
       place,
       status: this.#status,
@@ -208,21 +205,21 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot The state that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment on the same
    * version of MuJoCo with the same `frameSkip`.
    */
   load(snapshot: StateTree): void {
     this.#checkOpen("restore");
     const keys = ["physics", "place", "status", "random"];
-    const record = originalRecord(snapshot, this.#origin, keys);
-    const state = this.#simulation.read(record, this.#origin);
+    const record = originalRecord(snapshot, this.#task.origin, keys);
+    const state = this.#simulation.read(record, this.#task.origin);
     const status = SAVED.find((it) => it === record.status);
     if (status === undefined) {
       const entry = ["status", record.status] as const;
-      throw wrongEntry(this.#origin, entry, SAVED.join(", "));
+      throw wrongEntry(this.#task.origin, entry, SAVED.join(", "));
     }
     const { random } = record;
     const stream = random === null ? undefined : new SeededRandom(DEFAULT_SEED);

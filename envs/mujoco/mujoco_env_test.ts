@@ -3,7 +3,7 @@ import { checkEnv } from "../check_env.ts";
 import { SeededRandom } from "../random.ts";
 import { sample } from "../spaces/values.ts";
 import type { StateTree } from "@bellman/types";
-import { TASKS } from "./_tasks.ts";
+import { TASKS } from "./tasks/tasks.ts";
 import {
   AntEnv,
   HopperEnv,

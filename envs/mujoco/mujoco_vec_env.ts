@@ -15,21 +15,22 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { type OpenTask, openTask } from "./_open_task.ts";
-import type { ActionRow, ObservationRow } from "./_rules.ts";
-import { openSimulations, type Simulation } from "./_simulation.ts";
 import {
   arrayEntry,
+  openSimulations,
+  type OpenTask,
+  openTask,
   originalRecord,
+  type Simulation,
   type SnapshotOrigin,
-  snapshotOrigin,
   wrongEntry,
-} from "./_snapshot_origin.ts";
-import type { MujocoTaskName, MujocoTaskOptions } from "./_tasks.ts";
+} from "./_simulation.ts";
+import type { ActionRow, ObservationRow } from "./tasks/_rules.ts";
+import type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
 
 /** Settings of {@linkcode MujocoVecEnv}. */
 export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
   /**
    * Steps after which an episode is truncated.
@@ -43,11 +44,11 @@ export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
    * @default {}
    */
   kwargs?: MujocoTaskOptions[N];
-  /** What is known of the environment. */
+  /** The registered specification. */
   spec?: EnvSpec;
 }
 
-/** A list of a snapshot. */
+/** Returns a list of a snapshot, or throws. */
 function listOf(
   origin: SnapshotOrigin,
   entry: readonly [name: string, value: StateTree],
@@ -58,8 +59,8 @@ function listOf(
 
 /**
  * Many environments of a kind that step together on one thread: one model, a
- * simulation for each copy, and the numbers of single environments, bit for bit,
- * without anything allocated in a step. Copy `i` is seeded with
+ * simulation for each environment, and the numbers of single ones, bit for bit,
+ * without anything allocated in a step. Environment `i` is seeded with
  * `deriveSeed(seed, i)`.
  *
  * @example
@@ -76,13 +77,13 @@ function listOf(
  * ```
  */
 export class MujocoVecEnv implements VecEnv {
-  /** How many copies there are. */
+  /** Number of environments. */
   readonly numEnvs: number;
-  /** What one copy's observations can be. */
+  /** Space of one environment's observations. */
   readonly observationSpace: BoxSpace;
-  /** What one copy's actions can be. */
+  /** Space of one environment's actions. */
   readonly actionSpace: BoxSpace;
-  /** What is known of it, if it was made by name. */
+  /** The registered specification, where it was made by name. */
   readonly spec?: EnvSpec;
   /** Steps after which an episode is truncated. */
   readonly maxEpisodeSteps: number;
@@ -90,7 +91,6 @@ export class MujocoVecEnv implements VecEnv {
   #name: string;
   #task: OpenTask;
   #simulations: Simulation[];
-  #origin: SnapshotOrigin;
   #streams = new CopyStreams();
   #steps: Int32Array;
   #isOpen = true;
@@ -105,10 +105,10 @@ export class MujocoVecEnv implements VecEnv {
   };
 
   /**
-   * Loads the model and makes the copies.
+   * Loads the model and makes the simulations.
    *
    * @param name The kind of environment.
-   * @param options How many, how long an episode may be, and its own options.
+   * @param options Number, step limit and own options of the environments.
    * @throws {TypeError} If an option is unknown, with the nearest one.
    * @throws {RangeError} If an option or a number cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
@@ -119,7 +119,6 @@ export class MujocoVecEnv implements VecEnv {
     checkStepLimit(maxEpisodeSteps);
     this.#name = name;
     this.#task = openTask(name, kwargs);
-    this.#origin = snapshotOrigin(name, this.#task);
     this.numEnvs = numEnvs;
     this.maxEpisodeSteps = maxEpisodeSteps;
     this.spec = options.spec;
@@ -144,9 +143,9 @@ export class MujocoVecEnv implements VecEnv {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options A seed, or one for each environment, starts the random streams anew.
    * @returns The first observations; reused by the next step.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
@@ -170,12 +169,12 @@ export class MujocoVecEnv implements VecEnv {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions The controls of each copy, `[numEnvs, nu]`.
-   * @returns What came of it; the same object and arrays each time.
+   * @param actions The controls of each environment, `[numEnvs, nu]`.
+   * @returns The step's result; the same object and arrays each time.
    * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space; no copy is stepped then.
+   * of the action space; none is stepped then.
    * @throws {Error} If `reset` has not been called.
    */
   step(actions: Batch): VecStep {
@@ -223,14 +222,14 @@ export class MujocoVecEnv implements VecEnv {
   }
 
   /**
-   * The simulations' states and random streams of all copies.
+   * Saves the states and random streams of all simulations.
    *
    * @returns Plain data that later steps do not change.
    */
   save(): StateTree {
     this.#checkOpen("take a snapshot of");
     return {
-      ...this.#origin,
+      ...this.#task.origin,
       simulations: this.#simulations.map((it) => ({ ...it.save() })),
       steps: this.#steps.slice(),
       observations: this.#step.observations.slice(),
@@ -239,16 +238,16 @@ export class MujocoVecEnv implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot The state that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment on the same
    * version of MuJoCo with the same `frameSkip`.
-   * @throws {RangeError} If it is of another number of copies.
+   * @throws {RangeError} If it is of another number of environments.
    */
   load(snapshot: StateTree): void {
     this.#checkOpen("restore");
-    const origin = this.#origin;
+    const origin = this.#task.origin;
     const keys = ["simulations", "steps", "observations", "randoms"];
     const record = originalRecord(snapshot, origin, keys);
     const simulations = listOf(origin, ["simulations", record.simulations]);
@@ -276,7 +275,7 @@ export class MujocoVecEnv implements VecEnv {
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the present observations.
    *
    * @returns The batch; reused by the next step.
    */

@@ -21,8 +21,8 @@
  *
  * @module
  */
-import { provideWasm } from "./_open_model.ts";
-import { loadWasmModel, startMujoco } from "./_wasm_model.ts";
+import { provideWasm } from "./physics/engines.ts";
+import { loadWasmModel, startMujoco } from "./physics/_wasm_model.ts";
 
 const module = await startMujoco();
 provideWasm((path) => loadWasmModel(module, path));

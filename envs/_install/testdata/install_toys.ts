@@ -1,5 +1,5 @@
 /** Installs toys into a folder, as an install task does. */
-import { toyInstallation, wheelOf } from "../_testing.ts";
+import { toyInstallation, wheelOf } from "./toys.ts";
 import { runInstall } from "../run_install.ts";
 
 const [dir] = Deno.args;

@@ -1,0 +1,159 @@
+import { resolve } from "node:path";
+import {
+  cacheFolder,
+  installCommand,
+  neededVariable,
+  tellThings,
+} from "../../_install/cache_folder.ts";
+import {
+  type PinnedPackage,
+  wheelPlatform,
+} from "../../_install/pinned_package.ts";
+import type { Installation } from "../../_install/run_install.ts";
+import { isFile } from "../../_files.ts";
+import wheels from "./wheels.json" with { type: "json" };
+
+/** The version that is installed. */
+const MUJOCO_VERSION = "4.0.0";
+
+/** Returns the folder that `install-mujoco` fills. */
+function installedFolder(): string {
+  return `${cacheFolder()}/mujoco/${MUJOCO_VERSION}`;
+}
+
+/** Returns the library's name in that folder. */
+export function libraryName(os: string = Deno.build.os): string {
+  if (os === "windows") return "mujoco.dll";
+  return os === "darwin" ? "libmujoco.dylib" : "libmujoco.so";
+}
+
+/** Returns the path of an installed file, if it is there. */
+function installedFile(name: string): string | undefined {
+  try {
+    const path = resolve(installedFolder(), name);
+    return isFile(path) ? path : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    // No cache folder is known: nothing is installed.
+    return undefined;
+  }
+}
+
+/**
+ * Finds the native library: that which `BELLMAN_MUJOCO_LIBRARY` names, or the
+ * installed one.
+ *
+ * @returns Its absolute path.
+ * @throws {Error} If the variable names no file.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ */
+export function findLibrary(): string | undefined {
+  const asked = neededVariable("BELLMAN_MUJOCO_LIBRARY");
+  if (asked === undefined) return installedFile(libraryName());
+  // A bare name would be looked for in the system's folders.
+  const path = resolve(asked);
+  if (isFile(path)) return path;
+  throw new Error(
+    `Cannot find the MuJoCo library '${path}' that BELLMAN_MUJOCO_LIBRARY names`,
+  );
+}
+
+const HELP = `run '${
+  installCommand("mujoco")
+}', set BELLMAN_MUJOCO_MODELS to a folder of models, or give xmlFile a path`;
+
+/**
+ * Finds the file of a model: a path as it is, a bare name among those of
+ * `BELLMAN_MUJOCO_MODELS` or the installed ones.
+ *
+ * @throws {Error} If there is no such file.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ */
+export function findModel(name: string): string {
+  if (/[\\/]/.test(name)) {
+    if (isFile(name)) return name;
+    throw new Error(`Cannot find the model '${name}'`);
+  }
+  const folder = neededVariable("BELLMAN_MUJOCO_MODELS");
+  const path = folder === undefined
+    ? installedFile(`models/${name}`)
+    : `${folder}/${name}`;
+  if (path !== undefined && isFile(path)) return path;
+  const where = folder === undefined ? "" : ` in '${folder}'`;
+  throw new Error(`Cannot find the model '${name}'${where}: ${HELP}`);
+}
+
+/** True where the installed models, or one's own in their place, are there. */
+export function hasModels(): boolean {
+  try {
+    findModel("half_cheetah.xml");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Headers, which say how the library's structs are laid out, in its wheel. */
+const HEADER = /^mujoco\/(include\/mujoco\/[^/]+\.h)$/;
+/** The library in the wheels of each system. */
+const LIBRARIES: Readonly<Record<string, RegExp>> = {
+  linux: /^mujoco\/libmujoco\.so[.\d]*$/,
+  darwin: /^mujoco\/libmujoco[.\d]*\.dylib$/,
+  windows: /^mujoco\/mujoco\.dll$/,
+};
+const LIBRARY = LIBRARIES[Deno.build.os] ?? LIBRARIES.linux;
+const MODEL = /^gymnasium\/envs\/mujoco\/assets\/([^/]+\.xml)$/;
+
+/** MuJoCo's library with its headers. */
+export const MUJOCO_CORE: PinnedPackage = {
+  name: "mujoco-core",
+  version: MUJOCO_VERSION,
+  licence: "the simulation's library, Apache License 2.0",
+  wheels: wheels["mujoco-core"],
+  wheelFor: (platform) =>
+    Object.keys(wheels["mujoco-core"]).find((it) =>
+      wheelPlatform(it) === platform
+    ),
+  isNative: true,
+  place(entry) {
+    if (LIBRARY.test(entry)) return libraryName();
+    return entry.match(HEADER)?.[1];
+  },
+  variable: "BELLMAN_MUJOCO_LIBRARY",
+};
+
+/** Gymnasium's models. */
+const GYMNASIUM: PinnedPackage = {
+  name: "gymnasium",
+  version: "1.4.0",
+  licence: "the environments' models, MIT License",
+  wheels: wheels.gymnasium,
+  wheelFor: () => Object.keys(wheels.gymnasium)[0],
+  place(entry) {
+    const model = entry.match(MODEL)?.[1];
+    return model && `models/${model}`;
+  },
+  variable: "BELLMAN_MUJOCO_MODELS",
+};
+
+/** Contents of the folder, and the variables that lead to them elsewhere. */
+const THINGS = [
+  { what: "library", file: libraryName(), variable: MUJOCO_CORE.variable },
+  { what: "models", file: "models", variable: GYMNASIUM.variable },
+];
+
+/** The installation that `install-mujoco` sets up. */
+export const MUJOCO_INSTALLATION: Installation = {
+  title: "MuJoCo",
+  task: "install-mujoco",
+  dir: installedFolder,
+  packages: [MUJOCO_CORE, GYMNASIUM],
+  notice: [
+    "Their licences come with them and are kept beside them.",
+  ],
+  required: {
+    [MUJOCO_CORE.name]: [libraryName(), "include/mujoco/mjmodel.h"],
+    [GYMNASIUM.name]: ["models/half_cheetah.xml"],
+  },
+  told: (dir) => tellThings(THINGS, dir, installedFolder()),
+};

@@ -1,0 +1,133 @@
+/**
+ * The part of MuJoCo that the environments need, of either engine. Arrays are
+ * views of the engine's own memory: they always show the present numbers, and
+ * writing to `qpos`, `qvel` and `ctrl` sets them.
+ */
+
+/** A loaded model. */
+export interface PhysicsModel {
+  /** The engine that computes. */
+  readonly engine: PhysicsEngine;
+  /** MuJoCo's version, such as `4.0.0`. */
+  readonly version: string;
+  /** Lengths of positions, velocities and controls; numbers of things. */
+  readonly sizes: PhysicsSizes;
+  /** Seconds that one step of the engine takes. */
+  readonly timestep: number;
+  /** Positions that the model starts from, `[nq]`. */
+  readonly qpos0: Float64Array;
+  /** Masses of the bodies, `[nbody]`. */
+  readonly bodyMass: Float64Array;
+  /** Lowest and highest control of each actuator, `[nu, 2]`. */
+  readonly ctrlRange: Float64Array;
+  /** Shapes to draw; read when they are first asked for. */
+  readonly shapes: PhysicsShapes;
+  /** Returns the number of a named thing; -1 if there is none of that name. */
+  idOf(kind: "body" | "camera", name: string): number;
+  /** Makes a simulation. */
+  makeData(): PhysicsData;
+  /** Frees the model; no data of it may be used after. */
+  close(): void;
+}
+
+/** The two ways in which MuJoCo is run. */
+export type PhysicsEngine = "native" | "wasm";
+
+/** Numbers of a model's things. */
+export interface PhysicsSizes {
+  readonly nq: number;
+  readonly nv: number;
+  readonly nu: number;
+  readonly nbody: number;
+  readonly ngeom: number;
+  readonly nsite: number;
+  readonly ntendon: number;
+  readonly ncam: number;
+}
+
+/** Shapes and colours of a model's bodies; rows by geom, camera or mesh. */
+export interface PhysicsShapes {
+  /** Kind of each geom, as `mjtGeom` numbers them. */
+  readonly geomType: Int32Array;
+  /** The body that each belongs to. */
+  readonly geomBody: Int32Array;
+  /** Group of each: those above 2 are hidden. */
+  readonly geomGroup: Int32Array;
+  /** Material of each, or -1. */
+  readonly geomMaterial: Int32Array;
+  /** Mesh of each, or -1. */
+  readonly geomData: Int32Array;
+  /** Radii, half lengths or half widths, `[ngeom, 3]`. */
+  readonly geomSize: Float64Array;
+  /** Colour and opacity from 0 to 1, `[ngeom, 4]`. */
+  readonly geomRgba: Float32Array;
+  /** Colours of materials, `[nmat, 4]`. */
+  readonly materialRgba: Float32Array;
+  /** Vertical opening of each camera in degrees. */
+  readonly cameraFovy: Float64Array;
+  /** First vertex and triangle of each mesh, and number of its triangles. */
+  readonly meshVertexStart: Int32Array;
+  readonly meshFaceStart: Int32Array;
+  readonly meshFaceCount: Int32Array;
+  /** Vertices of all meshes, `[nmeshvert, 3]`. */
+  readonly meshVertices: Float32Array;
+  /** Triangles of all meshes by numbers of vertices, `[nmeshface, 3]`. */
+  readonly meshFaces: Int32Array;
+}
+
+/** Names of the arrays of a simulation. */
+export type PhysicsArray = keyof typeof PHYSICS_ARRAYS;
+
+/** A simulation of a model. */
+export interface PhysicsData
+  extends Readonly<Record<PhysicsArray, Float64Array>> {
+  /**
+   * Advances the simulation with the controls as they are.
+   *
+   * @param times Steps of the engine.
+   */
+  step(times: number): void;
+  /** Computes `cfrcExt` after a step: stepping alone does not. */
+  computeContactForces(): void;
+  /** Restores the model's first state, with controls and forces at 0. */
+  reset(): void;
+  /** Computes everything that follows from positions and velocities. */
+  forward(): void;
+  /** Copies the state that coming steps depend on. */
+  state(): Float64Array;
+  /**
+   * Restores a state; what follows from it is computed anew.
+   *
+   * @param state The state that `state` returned: kind and length are not checked.
+   */
+  setState(state: Float64Array): void;
+  /** Numbers of such a state. */
+  readonly stateSize: number;
+  /** Frees the simulation. */
+  close(): void;
+}
+
+/** MuJoCo's names of the arrays, what they have one row for, and its length. */
+export const PHYSICS_ARRAYS = {
+  qpos: { field: "qpos", rows: "nq", width: 1 },
+  qvel: { field: "qvel", rows: "nv", width: 1 },
+  ctrl: { field: "ctrl", rows: "nu", width: 1 },
+  xpos: { field: "xpos", rows: "nbody", width: 3 },
+  xipos: { field: "xipos", rows: "nbody", width: 3 },
+  cinert: { field: "cinert", rows: "nbody", width: 10 },
+  cvel: { field: "cvel", rows: "nbody", width: 6 },
+  cfrcExt: { field: "cfrc_ext", rows: "nbody", width: 6 },
+  qfrcActuator: { field: "qfrc_actuator", rows: "nv", width: 1 },
+  qfrcConstraint: { field: "qfrc_constraint", rows: "nv", width: 1 },
+  siteXpos: { field: "site_xpos", rows: "nsite", width: 3 },
+  tendonLength: { field: "ten_length", rows: "ntendon", width: 1 },
+  tendonVelocity: { field: "ten_velocity", rows: "ntendon", width: 1 },
+  geomXpos: { field: "geom_xpos", rows: "ngeom", width: 3 },
+  geomXmat: { field: "geom_xmat", rows: "ngeom", width: 9 },
+  subtreeCom: { field: "subtree_com", rows: "nbody", width: 3 },
+  cameraXpos: { field: "cam_xpos", rows: "ncam", width: 3 },
+  cameraXmat: { field: "cam_xmat", rows: "ncam", width: 9 },
+} as const satisfies Record<
+  string,
+  { field: string; rows: keyof PhysicsSizes; width: number }
+>;

@@ -1,0 +1,70 @@
+import { installCommand } from "../../_install/cache_folder.ts";
+import { findLibrary, findModel, hasModels } from "../install/installed.ts";
+import { openNativeLibrary } from "./_native_library.ts";
+import { loadNativeModel } from "./_native_model.ts";
+import type { PhysicsEngine, PhysicsModel } from "./_physics.ts";
+
+const WASM = "import '@bellman/envs/mujoco/wasm'";
+const HELP = `run '${
+  installCommand("mujoco")
+}', set BELLMAN_MUJOCO_LIBRARY to its file`;
+
+let loadWasm: ((path: string) => PhysicsModel) | undefined;
+
+/** Makes MuJoCo in WebAssembly, which loads a model's file so, one of the engines. */
+export function provideWasm(load: (path: string) => PhysicsModel): void {
+  loadWasm = load;
+}
+
+/** Loads a model with the engine that is asked for, or the first that is there. */
+export function openModel(
+  name: string,
+  { xmlFile, engine = "auto" }: {
+    xmlFile: string;
+    engine?: "auto" | PhysicsEngine;
+  },
+): PhysicsModel {
+  const library = engine === "wasm" ? undefined : findLibrary();
+  if (library !== undefined) {
+    return loadNativeModel(openNativeLibrary(library), findModel(xmlFile));
+  }
+  if (engine !== "native" && loadWasm !== undefined) {
+    return loadWasm(findModel(xmlFile));
+  }
+  const missing = engine === "wasm"
+    ? `MuJoCo's WebAssembly is not loaded: ${WASM} first`
+    : `no MuJoCo library was found: ${HELP}${
+      engine === "auto" ? `, or ${WASM}` : ""
+    }`;
+  throw new Error(`Cannot make ${name} as ${missing}`);
+}
+
+/**
+ * Tells whether environments on MuJoCo can be made: an engine and Gymnasium's models
+ * are there. `deno run -A jsr:@bellman/envs/mujoco/install` sets both up.
+ *
+ * @returns True where they are.
+ * @example
+ * ```ts
+ * import { isMujocoInstalled, SwimmerEnv } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isMujocoInstalled()) {
+ *   const env = new SwimmerEnv();
+ *   assertEquals(env.reset({ seed: 1 }).length, 8);
+ *   env.close();
+ * }
+ * ```
+ */
+export function isMujocoInstalled(): boolean {
+  return hasModels() && (hasLibrary() || loadWasm !== undefined);
+}
+
+function hasLibrary(): boolean {
+  try {
+    return findLibrary() !== undefined;
+  } catch {
+    // The variable names a file that is not there, or one may not look.
+    return false;
+  }
+}

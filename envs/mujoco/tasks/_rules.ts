@@ -1,0 +1,140 @@
+import type { SeededRandom } from "../../random.ts";
+import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import type { MujocoOptions } from "./mujoco_options.ts";
+
+/** Actions of all environments of a batch; the present one begins at `at`. */
+export interface ActionRow {
+  values: Float32Array;
+  at: number;
+}
+
+/** Observations of all environments of a batch; the present one is written at `at`. */
+export interface ObservationRow {
+  readonly values: Float64Array;
+  at: number;
+}
+
+/** Reward and end of a step; overwritten by the next one. */
+export interface Outcome {
+  reward: number;
+  terminated: boolean;
+}
+
+/** The `info` of a step. */
+export type MujocoInfo = Record<string, number | Float64Array>;
+
+/**
+ * Initial states, observations and rewards of a kind of environment. One object
+ * serves all environments of a batch in turn.
+ */
+export interface MujocoRules {
+  /** Numbers of an observation. */
+  readonly observationSize: number;
+  /** True where anything depends on `cfrcExt`, which must be computed then. */
+  readonly usesContactForces: boolean;
+  /** Draws the positions and velocities of an episode's beginning. */
+  begin(data: PhysicsData, random: SeededRandom): void;
+  /** Writes the position of the body whose speed is measured: `x`, `y`. */
+  locate(data: PhysicsData, place: Float64Array): void;
+  /** Writes the observation. */
+  observe(data: PhysicsData, row: ObservationRow): void;
+  /**
+   * Computes reward and end of a step.
+   *
+   * @param velocity Mean velocity of the located body over the step, `x` and `y`.
+   */
+  evaluate(
+    data: PhysicsData,
+    velocity: Float64Array,
+    action: ActionRow,
+  ): Outcome;
+  /** Returns Gymnasium's `info` of the step that was evaluated last. */
+  info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
+}
+
+/** Rules of a model whose speed does not count and whose contacts are not felt. */
+export abstract class BaseRules<O> implements MujocoRules {
+  abstract readonly observationSize: number;
+  readonly usesContactForces: boolean = false;
+  protected readonly model: PhysicsModel;
+  protected readonly options: O;
+  /** The outcome that `evaluate` returns each time. */
+  protected readonly outcome: Outcome = { reward: 0, terminated: false };
+
+  constructor(model: PhysicsModel, options: O) {
+    this.model = model;
+    this.options = options;
+  }
+
+  locate(_data: PhysicsData, _place: Float64Array): void {}
+
+  abstract begin(data: PhysicsData, random: SeededRandom): void;
+  abstract observe(data: PhysicsData, row: ObservationRow): void;
+  abstract evaluate(
+    data: PhysicsData,
+    velocity: Float64Array,
+    action: ActionRow,
+  ): Outcome;
+  abstract info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
+}
+
+/** Writes numbers `from` up to and without `to` into an observation. */
+export function append(
+  row: ObservationRow,
+  values: Float64Array,
+  from: number = 0,
+  to: number = values.length,
+): void {
+  const seen = row.values;
+  let at = row.at;
+  for (let i = from; i < to; i++) seen[at++] = values[i];
+  row.at = at;
+}
+
+/** Writes numbers from `from` on, each clipped to a range. */
+export function appendClipped(
+  row: ObservationRow,
+  values: Float64Array,
+  [low, high]: readonly [low: number, high: number],
+  from: number = 0,
+): void {
+  const seen = row.values;
+  let at = row.at;
+  for (let i = from; i < values.length; i++) {
+    seen[at++] = Math.min(Math.max(values[i], low), high);
+  }
+  row.at = at;
+}
+
+/** Returns position and velocity, for `info`, of a body that moves in the plane. */
+export function planarPosition(
+  qpos: Float64Array,
+  velocity: Float64Array,
+): MujocoInfo {
+  return {
+    x_position: qpos[0],
+    y_position: qpos[1],
+    distance_from_origin: Math.hypot(qpos[0], qpos[1]),
+    x_velocity: velocity[0],
+    y_velocity: velocity[1],
+  };
+}
+
+/** Options that have no default of their own in each kind of environment. */
+type Shared = Exclude<
+  keyof MujocoOptions,
+  "xmlFile" | "frameSkip" | "defaultCameraConfig"
+>;
+
+/** The options of a kind of environment with all of its defaults. */
+export type Resolved<O extends MujocoOptions> = Readonly<
+  Required<Omit<O, Shared>>
+>;
+
+/** A kind of environment. */
+export interface MujocoTask<O extends MujocoOptions = MujocoOptions> {
+  /** Its options where they are left out. */
+  readonly defaults: Resolved<O>;
+  /** Makes its rules for a model. */
+  rules(model: PhysicsModel, options: Resolved<O>): MujocoRules;
+}
