@@ -1,4 +1,4 @@
-import { copyNumbers, type Units, unitsOf } from "../copy.ts";
+import { copyNumbers, type Units } from "../copy.ts";
 import {
   allocateArray,
   bytesOf,
@@ -11,6 +11,12 @@ import type { Ring } from "./ring.ts";
 
 /** Memory of {@linkcode FinalValues} that workers share. */
 type SharedFinals = SharedReplay["finals"][number];
+
+/** Memory of {@linkcode FinalValues}, shared or not. */
+interface Memory {
+  readonly slots: ArrayBufferLike;
+  readonly arrays: readonly ArrayBufferLike[];
+}
 
 /** Copies of {@linkcode FinalValues}. */
 export interface SavedFinals {
@@ -55,26 +61,18 @@ export class FinalValues {
     this.#ring = ring;
     this.#isShared = shared !== false;
     this.room = Math.min(FIRST_ROOM, ring.capacity);
-    if (shared === false) this.#allocate();
-    else this.#view(shared === true ? this.#allocateShared() : shared);
+    this.#view(typeof shared === "object" ? shared : this.#allocate());
   }
 
-  #allocate(): void {
-    const rows = this.#ring.numEnvs + this.room;
-    this.#slots = new Int32Array(this.room);
-    this.#arrays = this.#leaves.map(({ dtype, size }) =>
-      allocateArray(dtype, rows * size)
-    );
-    this.#units = this.#arrays.map(unitsOf);
-  }
-
-  /** Allocates memory that grows in place, so that others see it grow. */
-  #allocateShared(): SharedFinals {
+  /** Allocates memory; shared memory grows in place, so that others see it grow. */
+  #allocate(): Memory {
     const { numEnvs, capacity } = this.#ring;
-    const allocate = (bytes: number, first: number) =>
-      new SharedArrayBuffer(first * bytes, {
-        maxByteLength: (first - this.room + capacity) * bytes,
-      });
+    const allocate = (bytes: number, rows: number) =>
+      this.#isShared
+        ? new SharedArrayBuffer(rows * bytes, {
+          maxByteLength: (rows - this.room + capacity) * bytes,
+        })
+        : new ArrayBuffer(rows * bytes);
     return {
       slots: allocate(4, this.room),
       arrays: this.#leaves.map(({ dtype, size }) =>
@@ -83,8 +81,8 @@ export class FinalValues {
     };
   }
 
-  /** Views memory so that the views grow with it. */
-  #view({ slots, arrays }: SharedFinals): void {
+  /** Views memory; the views grow with it. */
+  #view({ slots, arrays }: Memory): void {
     this.#slots = new Int32Array(slots);
     this.#arrays = this.#leaves.map(({ dtype }, i) =>
       viewBuffer(dtype, arrays[i])
@@ -204,7 +202,7 @@ export class FinalValues {
     const saved = this.save();
     this.room = Math.min(2 * this.room, this.#ring.capacity);
     if (this.#isShared) this.#growShared();
-    else this.#allocate();
+    else this.#view(this.#allocate());
     this.#restore(saved, this.popped);
   }
 
