@@ -15,6 +15,7 @@ export class EpisodeTracker {
 
   /** Takes in a step; gives the episodes that ended in it, by copy. */
   observe(step: VecStep): readonly EpisodeStatistics[] {
+    if (step.episodes !== undefined) return step.episodes;
     const ended: EpisodeStatistics[] = [];
     for (let i = 0; i < this.#returns.length; i++) {
       this.#returns[i] += step.rewards[i];
@@ -29,7 +30,7 @@ export class EpisodeTracker {
         this.#returns[i] = this.#lengths[i] = 0;
       }
     }
-    return step.episodes ?? ended;
+    return ended;
   }
 
   save(): StateTree {

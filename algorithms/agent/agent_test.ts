@@ -1,0 +1,216 @@
+import { selectBackend } from "@bellman/compute";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
+import type { StateTree } from "@bellman/types";
+import {
+  Agent,
+  type AgentOptions,
+  type ObservationScale,
+  type RewardScale,
+} from "./mod.ts";
+import {
+  counting,
+  type CountingConfig,
+  type Trace,
+} from "./testdata/counting.ts";
+
+await selectBackend("cpu");
+
+const SPACES = {
+  observationSpace: {
+    type: "box",
+    shape: [2],
+    low: -1,
+    high: 1,
+    dtype: "float32",
+  },
+  actionSpace: { type: "discrete", n: 2 },
+  numEnvs: 2,
+} as const;
+
+type Options = AgentOptions<CountingConfig>;
+
+function agentOf(
+  config: Partial<CountingConfig> = {},
+  { trace, ...options }: Options & { trace?: Trace } = {},
+): Agent<CountingConfig> {
+  return new Agent(counting(trace), SPACES, { seed: 1, config, ...options });
+}
+
+/** Steps an agent and gives back all that it did. */
+function play(agent: Agent<CountingConfig>, from: number, count: number) {
+  const seen: unknown[] = [];
+  for (let step = from; step < from + count; step++) {
+    const observations = (offset: number) =>
+      Float32Array.from({ length: 4 }, (_, i) => Math.sin(step + i + offset));
+    seen.push([...agent.act(observations(0))]);
+    agent.observe({
+      observations: observations(1),
+      finalObservations: observations(0.5),
+      rewards: Float64Array.of(step, -1),
+      terminated: Uint8Array.of(+(step % 3 === 0), 0),
+      truncated: Uint8Array.of(0, +(step % 4 === 0)),
+    });
+    seen.push(agent.update());
+  }
+  return seen;
+}
+
+Deno.test("a rollout is learned from once, when it is complete", () => {
+  const agent = agentOf({ numSteps: 2 });
+  const seen = play(agent, 1, 6).filter((_, i) => i % 2 === 1);
+  const stats = (rewards: number, sum: number, rest: object) => ({
+    rewards,
+    sum,
+    ...rest,
+  });
+  assertEquals(seen, [
+    undefined,
+    stats(1 + 2 - 2, 0, { first_reward: 1, learning_rate: 0.5 }),
+    undefined,
+    stats(3 + 4 - 2, 1, { first_reward: 3, learning_rate: 0.25 }),
+    undefined,
+    stats(5 + 6 - 2, 6, { first_reward: 5, learning_rate: 0.5 / 3 }),
+  ]);
+  assertEquals(agent.updates, 3);
+  agent.close();
+});
+
+Deno.test("replay learns in its rhythm, and tells of the last update", () => {
+  const updates = (config: Partial<CountingConfig>) => {
+    const agent = agentOf({ memory: "replay", ...config });
+    const told = play(agent, 1, 6).filter((it) => it && !Array.isArray(it));
+    agent.close();
+    return [told.length, agent.updates];
+  };
+  // Two environments: 6 transitions are there after 3 steps.
+  assertEquals(updates({}), [2, 2]);
+  assertEquals(updates({ gradientSteps: 3 }), [2, 6]);
+  assertEquals(updates({ gradientSteps: -1 }), [2, 8]);
+});
+
+const KINDS: Readonly<Record<string, Partial<CountingConfig>>> = {
+  "a rollout": {},
+  "replay": { memory: "replay" },
+  "replay of several steps by priorities": {
+    memory: "replay",
+    nSteps: 2,
+    replay: "proportional",
+  },
+};
+
+for (const [name, config] of Object.entries(KINDS)) {
+  Deno.test(`a restored agent continues bit for bit: ${name}`, () => {
+    const [first, second] = [agentOf(config), agentOf(config, { seed: 9 })];
+    play(first, 1, 7);
+    const state = structuredClone(first.save());
+    const wanted = play(first, 8, 9);
+    play(second, 1, 4);
+    second.load(state);
+    assertEquals(play(second, 8, 9), wanted);
+    assertEquals(second.save(), first.save());
+    first.close();
+    second.close();
+  });
+}
+
+Deno.test("parts explore at first, and refresh the state between updates", () => {
+  const trace: Trace = { explored: 0, refreshed: [] };
+  const agent = agentOf({ numSteps: 1 }, { trace });
+  play(agent, 1, 5);
+  const { learned } = agent.save() as {
+    learned: { count: { refreshed: { data: Float32Array } } };
+  };
+  assertEquals(trace, { explored: 2, refreshed: [2, 4] });
+  assertEquals(learned.count.refreshed.data, Float32Array.of(4));
+  agent.close();
+});
+
+Deno.test("values of discrete actions are those of the present parameters", () => {
+  const agent = agentOf({ numSteps: 1 });
+  const before = agent.qValues!([0.1, 0.2], []);
+  play(agent, 1, 1);
+  const after = agent.qValues!([0.1, 0.2], []);
+  assertEquals([before.length, after.length], [2, 2]);
+  assert(before[0] !== after[0]);
+  agent.close();
+});
+
+/** Doubles observations and halves rewards, and counts what it sees. */
+class Doubled implements ObservationScale, RewardScale {
+  readonly space = SPACES.observationSpace;
+  readonly scaling = { mean: [0, 0], variance: [0.25, 0.25] };
+  seen = 0;
+  see(batch: ArrayLike<number>): void {
+    this.seen += batch.length;
+  }
+  apply(batch: ArrayLike<number>, target: Float32Array): void {
+    for (let i = 0; i < batch.length; i++) target[i] = 2 * batch[i];
+  }
+  scale(rewards: ArrayLike<number>, target: Float32Array): void {
+    for (let i = 0; i < rewards.length; i++) target[i] = rewards[i] / 2;
+  }
+  save(): StateTree {
+    return this.seen;
+  }
+  load(state: StateTree): void {
+    this.seen = state as number;
+  }
+}
+
+Deno.test("scales are applied when it acts and when it draws", () => {
+  const observations = new Doubled(), rewards = new Doubled();
+  const config = { memory: "replay" } as const;
+  const scaled = agentOf(config, { normalization: { observations, rewards } });
+  const plain = agentOf(config);
+  const [halves, wholes] = [scaled, plain].map((agent) =>
+    play(agent, 1, 4).at(-1) as { rewards: number }
+  );
+  assertAlmostEquals(halves.rewards, wholes.rewards / 2, 1e-6);
+  assertEquals([observations.seen, rewards.seen], [16, 8]);
+  assertThrows(
+    () => plain.load(scaled.save()),
+    TypeError,
+    "Cannot restore an agent of Counting that does not scale observations from one that does",
+  );
+  assertEquals(
+    scaled.qValues!([0.1, 0.2], [])[0] === plain.qValues!([0.1, 0.2], [])[0],
+    false,
+  );
+  scaled.close();
+  plain.close();
+});
+
+Deno.test("settings out of their range are one line, before anything is built", () => {
+  const refused = (config: Partial<CountingConfig>, message: string) =>
+    assertThrows(() => agentOf(config), Error, message);
+  refused({ numSteps: 0 }, "Counting with numSteps = 0: expected a whole");
+  refused({ learningRate: 0 }, "learningRate = 0: expected a number above 0");
+  refused(
+    { gradientSteps: 0 },
+    "gradientSteps = 0: expected a whole number of",
+  );
+  refused({ gradientSteps: -2 }, "gradientSteps = -2");
+  refused({ memory: "replay", numSteps: 4 }, "numSteps and memory: replay");
+  assertThrows(
+    () => new Agent(counting(), { ...SPACES, numEnvs: 1.5 }),
+    RangeError,
+    "Cannot run Counting with numEnvs = 1.5",
+  );
+});
+
+Deno.test("something else cannot be restored", () => {
+  const agent = agentOf();
+  for (const state of [null, 3, { learned: {} }]) {
+    assertThrows(
+      () => agent.load(state),
+      TypeError,
+      "expected what save() gave",
+    );
+  }
+  agent.close();
+});
