@@ -275,13 +275,20 @@ function checkIntegers(
   }
 }
 
-/** Makes something of each leaf, nested as the group is. */
+/** Makes an array for each leaf, nested as the fields are. */
 export function nest(
+  { root }: Schema,
+  make: (leaf: Leaf) => FieldArray,
+): { [name: string]: FieldData } {
+  return nestGroup(root, make) as { [name: string]: FieldData };
+}
+
+function nestGroup(
   group: Group,
-  make: (leaf: Leaf) => FieldData,
+  make: (leaf: Leaf) => FieldArray,
 ): { [name: string]: FieldData } | FieldData[] {
   const data = group.children.map((child) =>
-    isLeaf(child) ? make(child) : nest(child, make)
+    isLeaf(child) ? make(child) : nestGroup(child, make)
   );
   if (group.isList) return data;
   return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
@@ -307,6 +314,14 @@ export function bytesOf(dtype: FieldDtype): number {
 /** Makes an array of zeros. */
 export function allocateArray(dtype: FieldDtype, length: number): FieldArray {
   return new NUMBER_ARRAYS[dtype](length);
+}
+
+/** Makes arrays of zeros for rows of each leaf. */
+export function allocateRows(
+  leaves: readonly Leaf[],
+  rows: number,
+): FieldArray[] {
+  return leaves.map(({ dtype, size }) => allocateArray(dtype, rows * size));
 }
 
 /** Views a piece of memory; the view grows with it. */

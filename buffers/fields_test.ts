@@ -17,14 +17,17 @@ const fields = {
 } as const;
 
 Deno.test("leaves have paths, and what is made of them their nesting", () => {
-  const { root, leaves } = makeSchema(fields);
-  assertEquals(leaves.map(({ name, path, size }) => [name, path, size]), [
-    ["image", ["image"], 2],
-    ["parts.0", ["parts", "0"], 1],
-    ["parts.1.angle", ["parts", "1", "angle"], 1],
-  ]);
+  const schema = makeSchema(fields);
+  assertEquals(
+    schema.leaves.map(({ name, path, size }) => [name, path, size]),
+    [
+      ["image", ["image"], 2],
+      ["parts.0", ["parts", "0"], 1],
+      ["parts.1.angle", ["parts", "1", "angle"], 1],
+    ],
+  );
   const data = nest(
-    root,
+    schema,
     ({ dtype, size }) => allocateArray(dtype, 3 * size),
   );
   assertEquals(data, {

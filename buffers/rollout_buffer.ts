@@ -1,6 +1,6 @@
 import type { RandomSource } from "@bellman/types";
 import {
-  allocateArray,
+  allocateRows,
   type ArrayCheck,
   checkCount,
   collect,
@@ -95,21 +95,13 @@ export class RolloutBuffer {
     this.numSteps = numSteps;
     this.#schema = makeSchema(fields);
     const rows = numEnvs * numSteps;
-    this.#arrays = this.#schema.leaves.map(({ dtype, size }) =>
-      allocateArray(dtype, rows * size)
-    );
+    this.#arrays = allocateRows(this.#schema.leaves, rows);
     this.#writers = this.#schema.leaves.map(({ size }, i) =>
       new StepWriter(this.#arrays[i], size)
     );
-    this.#data = this.#nest((array) => array);
+    this.#data = nest(this.#schema, ({ index }) => this.#arrays[index]);
     this.#place = { numEnvs, stride: numSteps, offset: 0 };
     this.#adding = { action: "add", rows: numEnvs };
-  }
-
-  #nest(make: (array: FieldArray) => FieldArray): Record<string, FieldData> {
-    const { root } = this.#schema;
-    const data = nest(root, ({ index }) => make(this.#arrays[index]));
-    return data as Record<string, FieldData>;
   }
 
   /** Steps that it holds. */
@@ -215,7 +207,7 @@ export class RolloutBuffer {
   save(): RolloutBufferState {
     return {
       length: this.#length,
-      fields: this.#nest((array) => array.slice()),
+      fields: nest(this.#schema, ({ index }) => this.#arrays[index].slice()),
     };
   }
 

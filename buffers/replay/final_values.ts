@@ -1,6 +1,6 @@
 import { copyNumbers, type Units } from "../copy.ts";
 import {
-  allocateArray,
+  allocateRows,
   bytesOf,
   type FieldArray,
   type Leaf,
@@ -219,9 +219,7 @@ export class FinalValues {
   save(): SavedFinals {
     const { numEnvs } = this.#ring, count = this.pushed - this.popped;
     const slots = new Int32Array(count);
-    const ended = this.#leaves.map(({ dtype, size }) =>
-      allocateArray(dtype, count * size)
-    );
+    const ended = allocateRows(this.#leaves, count);
     for (let n = 0; n < count; n++) {
       const place = (this.popped + n) % this.room;
       slots[n] = this.#slots[place];

@@ -281,9 +281,9 @@ export class BatchCache {
       );
     }
     const fields = nest(
-      this.#schema.drawn.root,
+      this.#schema.drawn,
       (leaf) => allocateArray(leaf.dtype, size * leaf.size),
-    ) as Omit<Batch, "slots" | "weights">;
+    );
     const weights = new Float32Array(size).fill(1);
     return { ...fields, slots: new Int32Array(size), weights };
   }

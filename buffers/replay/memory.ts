@@ -46,7 +46,7 @@ export class ReplayMemory {
     this.capacity = layout.capacity;
     this.numEnvs = layout.numEnvs;
     this.allocated = layout.initialCapacity;
-    this.rows = allocateRows(schema, layout, storage);
+    this.rows = makeColumns(schema, layout, storage);
     this.rings = layout.rings.map((ring) => new Ring(ring));
     const { finalLeaves, episodes } = schema;
     this.finals = finalLeaves.length === 0
@@ -145,8 +145,8 @@ export class ReplayMemory {
   }
 }
 
-/** Allocates the columns of all fields; numbers that are looked along stay in memory. */
-function allocateRows(
+/** Makes the columns of all fields; numbers that are looked along stay in memory. */
+function makeColumns(
   { stored, episodes }: ReplaySchema,
   { shared, initialCapacity }: ReplayLayout,
   storage: Storage | undefined,

@@ -1,6 +1,6 @@
 import type { StateTree } from "@bellman/types";
 import {
-  allocateArray,
+  allocateRows,
   type ArrayCheck,
   checkCount,
   collect,
@@ -139,18 +139,11 @@ export class NStepAccumulator implements Accumulator {
     this.#steps = steps;
     this.#gamma = gamma;
     this.#adding = { action: "add", rows: numEnvs };
-    this.#out = drawn.leaves.map(({ dtype, size }) =>
-      allocateArray(dtype, numEnvs * steps * size)
-    );
-    this.#windows = stored.leaves.map(({ dtype, size }) =>
-      allocateArray(dtype, numEnvs * steps * size)
-    );
+    this.#out = allocateRows(drawn.leaves, numEnvs * steps);
+    this.#windows = allocateRows(stored.leaves, numEnvs * steps);
     this.#starts = new Int32Array(numEnvs);
     this.#counts = new Int32Array(numEnvs);
-    this.rows = nest(
-      drawn.root,
-      ({ index }) => this.#out[index],
-    ) as { [field: string]: FieldData };
+    this.rows = nest(drawn, ({ index }) => this.#out[index]);
     this.fields = {
       ...fields,
       [discount ?? "discount"]: { shape: [], dtype: "float32" },

@@ -2,10 +2,8 @@ import {
   allocateArray,
   collect,
   type FieldArray,
-  type FieldData,
   type FieldValues,
   isArrayOf,
-  type Leaf,
   nest,
   type Schema,
 } from "../fields.ts";
@@ -23,7 +21,7 @@ export function saveRing(
 ): ReplayRingState {
   const ring = rings[index];
   const count = ring.held * ring.numEnvs;
-  const fields = nestRecord(
+  const fields = nest(
     stored,
     ({ index, dtype }) =>
       rows[index].column.persistent
@@ -37,17 +35,10 @@ export function saveRing(
     fields,
     finals: {
       slots,
-      ended: nestRecord(after, ({ index }) => ended[index]),
-      newest: nestRecord(after, ({ index }) => newest[index]),
+      ended: nest(after, ({ index }) => ended[index]),
+      newest: nest(after, ({ index }) => newest[index]),
     },
   };
-}
-
-function nestRecord(
-  { root }: Schema,
-  make: (leaf: Leaf) => FieldArray,
-): { [name: string]: FieldData } {
-  return nest(root, make) as { [name: string]: FieldData };
 }
 
 /** State of one ring, checked. */

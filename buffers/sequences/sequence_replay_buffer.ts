@@ -1,6 +1,7 @@
 import type { RandomSource } from "@bellman/types";
 import {
   allocateArray,
+  allocateRows,
   checkCount,
   collect,
   type FieldArray,
@@ -109,8 +110,9 @@ export class SequenceReplayBuffer {
     this.numEnvs = numEnvs;
     this.capacity = Math.floor(capacity / numSteps);
     this.#schema = segmentSchema(options);
-    this.#arrays = this.#schema.kept.leaves.map(({ dtype, size }) =>
-      allocateArray(dtype, this.capacity * numEnvs * size)
+    this.#arrays = allocateRows(
+      this.#schema.kept.leaves,
+      this.capacity * numEnvs,
     );
     this.#frames = this.#schema.leaves.map((it, i) =>
       it.stack > 0 ? new SegmentFrames(this.#arrays[i], it) : undefined
@@ -171,10 +173,10 @@ export class SequenceReplayBuffer {
       );
     }
     const fields = nest(
-      this.#schema.drawn.root,
+      this.#schema.drawn,
       (leaf) => allocateArray(leaf.dtype, size * leaf.size),
     );
-    return { ...fields, segments: new Int32Array(size) } as SequenceBatch;
+    return { ...fields, segments: new Int32Array(size) };
   }
 
   /**
@@ -287,13 +289,13 @@ export class SequenceReplayBuffer {
   save(): SequenceReplayBufferState {
     const rows = this.#length * this.numEnvs;
     const fields = nest(
-      this.#schema.kept.root,
+      this.#schema.kept,
       ({ index, size }) => this.#arrays[index].slice(0, rows * size),
     );
     return {
       length: this.#length,
       next: this.#next,
-      fields: fields as SequenceReplayBufferState["fields"],
+      fields,
     };
   }
 
