@@ -146,6 +146,28 @@ export function unknownField(
   );
 }
 
+/** Throws unless names are those of top fields. */
+export function checkNames(
+  names: readonly string[],
+  { root }: Schema,
+  action: string,
+): void {
+  const name = names.find((it) => !root.keys.includes(it));
+  if (name !== undefined) throw unknownField(action, root, name);
+}
+
+/** Finds a leaf by its path; throws if there is none. */
+export function findLeaf(
+  path: string,
+  { root, leaves }: Schema,
+  action: string,
+): Leaf {
+  const leaf = leaves.find(({ name }) => name === path);
+  if (leaf !== undefined) return leaf;
+  const keys = leaves.map(({ name }) => name);
+  throw unknownField(action, { ...root, keys }, path);
+}
+
 /** Demands on the arrays of values. */
 export interface ArrayCheck {
   /** Use that is made of them, for error messages. */

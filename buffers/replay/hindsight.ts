@@ -2,9 +2,9 @@ import {
   allocateArray,
   closest,
   type FieldArray,
+  findLeaf,
   type Leaf,
   makeSchema,
-  unknownField,
 } from "../fields.ts";
 import type { Episodes } from "./episodes.ts";
 import { BatchCache, type CheckedBatch, Gatherer } from "./gather.ts";
@@ -308,8 +308,8 @@ function goalLeaves(
 ): GoalLeaves {
   const { achieved = "nextAchievedGoal", desired = ["desiredGoal"] } = options;
   const { rewardField = "reward" } = options;
-  const goal = findLeaf(schema, achieved);
-  const reward = findLeaf(schema, rewardField);
+  const goal = findLeaf(achieved, schema.drawn, "relabel");
+  const reward = findLeaf(rewardField, schema.drawn, "relabel");
   checkSize(reward, 1);
   const terminated = schema.drawnLeaves.find(({ stored }) =>
     stored === schema.episodes?.terminated
@@ -317,20 +317,13 @@ function goalLeaves(
   return {
     achieved: goal.index,
     desired: desired.map((path) => {
-      const leaf = findLeaf(schema, path);
+      const leaf = findLeaf(path, schema.drawn, "relabel");
       checkSize(leaf, goal.size);
       return leaf.index;
     }),
     reward: reward.index,
     terminated: terminated!.leaf.index,
   };
-}
-
-function findLeaf({ drawn: { root, leaves } }: ReplaySchema, path: string) {
-  const leaf = leaves.find(({ name }) => name === path);
-  if (leaf !== undefined) return leaf;
-  const keys = leaves.map(({ name }) => name);
-  throw unknownField("relabel", { ...root, keys }, path);
 }
 
 function checkSize({ name, size }: Leaf, wanted: number): void {

@@ -3,6 +3,7 @@ import {
   allocateRows,
   type ArrayCheck,
   checkCount,
+  checkNames,
   collect,
   type Field,
   type FieldArray,
@@ -10,7 +11,6 @@ import {
   type FieldValues,
   isArrayOf,
   nest,
-  unknownField,
 } from "../fields.ts";
 import type { Accumulator, NStepOptions } from "./options.ts";
 import { copyNumbers } from "../copy.ts";
@@ -128,10 +128,7 @@ export class NStepAccumulator implements Accumulator {
     const episodes = { terminated, truncated, nStep };
     this.#schema = makeReplaySchema({ fields, episodes });
     const { drawn, stored } = this.#schema;
-    for (const name of last) {
-      if (stored.root.keys.includes(name)) continue;
-      throw unknownField("take", stored.root, name);
-    }
+    checkNames(last, stored, "take");
     this.#leaves = this.#schema.drawnLeaves.map((leaf) => ({
       ...leaf,
       source: last.includes(leaf.leaf.path[0]) ? "last" : leaf.source,

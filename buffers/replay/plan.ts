@@ -1,13 +1,14 @@
 import {
   type ArrayField,
   checkCount,
+  checkNames,
   closest,
   type Field,
+  findLeaf,
   type Leaf,
   makeSchema,
   mapArrays,
   type Schema,
-  unknownField,
 } from "../fields.ts";
 import type {
   EpisodeOptions,
@@ -98,7 +99,7 @@ export function makeReplaySchema(
 ): ReplaySchema {
   const { next = {} } = episodes ?? {};
   const stored = makeSchema(fields);
-  checkNames(next, stored, "follow");
+  checkNames(Object.values(next), stored, "follow");
   const after = stackFields(fields, next, new Map());
   const added = makeSchema(join(fields, after));
   const ends = episodes && episodeSchema(stored, episodes);
@@ -215,7 +216,7 @@ function stackFields(
 }
 
 function checkBetween(between: Sources, stored: Schema, later: number): void {
-  checkNames(between, stored, "draw between");
+  checkNames(Object.values(between), stored, "draw between");
   if (later > 0) return;
   throw new RangeError(
     `Cannot draw what is between the steps of a return of ${
@@ -246,27 +247,6 @@ function episodeSchema(
       hasBetween: Object.keys(nStep.between ?? {}).length > 0,
     },
   };
-}
-
-function checkNames(
-  sources: Sources,
-  { root }: Schema,
-  action: string,
-): void {
-  for (const name of Object.values(sources)) {
-    if (!root.keys.includes(name)) throw unknownField(action, root, name);
-  }
-}
-
-function findLeaf(
-  path: string,
-  { root, leaves }: Schema,
-  action: string,
-): Leaf {
-  const leaf = leaves.find(({ name }) => name === path);
-  if (leaf !== undefined) return leaf;
-  const keys = leaves.map(({ name }) => name);
-  throw unknownField(action, { ...root, keys }, path);
 }
 
 function findFlag(path: string, stored: Schema): number {
