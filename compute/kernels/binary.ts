@@ -1,7 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
 import {
-  cast,
   type InputNames,
   type Kernels,
   type Lowering,
@@ -44,8 +43,8 @@ function arithmetic(compute: Compute): PrimitiveKernel {
   return binary((a, b, lowering) => {
     const { model, node } = lowering;
     if (node.inputs[0].dtype !== "bool") return compute(a, b, lowering);
-    const [x, y] = [a, b].map((it) => cast(model, it, "int32"));
-    return cast(model, compute(x, y, lowering), "bool");
+    const [x, y] = [a, b].map((it) => model.cast(it, "int32"));
+    return model.cast(compute(x, y, lowering), "bool");
   });
 }
 
@@ -54,7 +53,7 @@ function formula(compute: Compute): PrimitiveKernel {
   return binary((a, b, lowering) => {
     if (isFloat(lowering)) return compute(a, b, lowering);
     const { model, node } = lowering;
-    const [x, y] = [a, b].map((it) => cast(model, it, "float32"));
+    const [x, y] = [a, b].map((it) => model.cast(it, "float32"));
     return truncated(model, compute(x, y, lowering), node.inputs[0].dtype);
   });
 }
@@ -81,11 +80,11 @@ function floorDiv(a: string, b: string, lowering: Lowering): string {
   }
   const [x, y] = [a, b].map((it) => model.op("Cast", [it], DOUBLE));
   const quotient = model.op("Floor", [model.op("Div", [x, y])]);
-  const isZero = equals(model, cast(model, b, "int32"), 0);
+  const isZero = equals(model, model.cast(b, "int32"), 0);
   return model.op("Where", [
     isZero,
     model.scalar(0, "int32"),
-    cast(model, quotient, "int32"),
+    model.cast(quotient, "int32"),
   ]);
 }
 
@@ -154,7 +153,7 @@ function atan2(y: string, x: string, { model }: Lowering): string {
 /** Numbers below 0 times their slope. */
 function prelu(x: string, alpha: string, { model, node }: Lowering): string {
   const [of, slope] = [x, alpha].map((it, i) =>
-    node.inputs[i].dtype === "float32" ? it : cast(model, it, "float32")
+    node.inputs[i].dtype === "float32" ? it : model.cast(it, "float32")
   );
   const below = model.op("Less", [of, model.scalar(0)]);
   return model.op("Where", [below, model.op("Mul", [of, slope]), of]);
@@ -164,7 +163,7 @@ function prelu(x: string, alpha: string, { model, node }: Lowering): string {
 function comparison(op: string): PrimitiveKernel {
   return binary((a, b, { model, node }) => {
     if (node.inputs[0].dtype !== "bool") return model.op(op, [a, b]);
-    return model.op(op, [a, b].map((it) => cast(model, it, "int32")));
+    return model.op(op, [a, b].map((it) => model.cast(it, "int32")));
   }, "bool");
 }
 
@@ -183,16 +182,14 @@ const SELECT: PrimitiveKernel = {
     // ONNX Runtime chooses between no booleans.
     const between = dtype === "bool" ? "int32" : dtype;
     const [t, e] = sides.map((it, i) =>
-      types[i].dtype === between ? it : cast(model, it, between)
+      types[i].dtype === between ? it : model.cast(it, between)
     );
     // A condition of rank 1 chooses rows.
     const rows = by.shape.length === 1 && shape.length > 1;
     const column = [by.shape[0], ...shape.slice(1).map(() => 1)];
-    const chosen = rows
-      ? model.op("Reshape", [condition, model.ints(column)])
-      : condition;
+    const chosen = rows ? model.reshape(condition, column) : condition;
     const made = model.op("Where", [chosen, t, e]);
-    return dtype === between ? made : cast(model, made, dtype);
+    return dtype === between ? made : model.cast(made, dtype);
   },
 };
 
@@ -202,10 +199,10 @@ const ADD_N: PrimitiveKernel = {
   lower: ({ model, inputs, node }) => {
     const { dtype } = node.outputs[0];
     const [first, ...others] = dtype === "bool"
-      ? inputs.map((it) => cast(model, it, "int32"))
+      ? inputs.map((it) => model.cast(it, "int32"))
       : inputs;
     const sum = others.reduce((sum, it) => model.op("Add", [sum, it]), first);
-    return dtype === "bool" ? cast(model, sum, "bool") : sum;
+    return dtype === "bool" ? model.cast(sum, "bool") : sum;
   },
 };
 

@@ -4,7 +4,6 @@ import {
   fromBlocked,
   NCHWC,
   rearrange,
-  reshape,
   toBlocked,
 } from "./blocked_layout.ts";
 import {
@@ -29,7 +28,7 @@ interface Folded {
  * there are any, or nothing where sizes do not fit.
  */
 export function blockedConvolution(
-  { model, inputs: [x, filter, ...bias], node }: Lowering,
+  { model, inputs: [x, filter, ...bias], node }: Lowering<unknown>,
   { info, relu = false }: { info: ConvInfo; relu?: boolean },
 ): string | undefined {
   if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
@@ -82,17 +81,17 @@ function imagesOf(
   { info, folded: { columns, channels } }: Sizes,
 ): string {
   if (!fillsBlocks(model, channels)) {
-    return model.op("Transpose", [x], { perm: TO_NCHW });
+    return model.transpose(x, TO_NCHW);
   }
   if (columns === 1) return toBlocked(model, x);
   const { batchSize, inHeight } = info;
   const width = info.inWidth / columns;
   if (channels > model.blockSize) {
     const wide = [batchSize, inHeight, width, channels];
-    return toBlocked(model, reshape(model, x, wide));
+    return toBlocked(model, model.reshape(x, wide));
   }
   // One block lies in memory as the columns do.
-  return reshape(model, x, [batchSize, channels, inHeight, width]);
+  return model.reshape(x, [batchSize, channels, inHeight, width]);
 }
 
 /** Filters `[height, width, in, out]` as the blocked operation has them. */

@@ -6,7 +6,6 @@ import {
   knownBlocked,
   NCHWC,
   rearrange,
-  reshape,
   toBlocked,
 } from "./blocked_layout.ts";
 import { type ConvInfo, outputPadding, padsOf } from "./windows.ts";
@@ -22,7 +21,7 @@ import type { Lowering } from "./kernel.ts";
  * columns, channels.
  */
 export function blockedFilterGradient(
-  { model, inputs: [x, dy], node }: Lowering,
+  { model, inputs: [x, dy], node }: Lowering<unknown>,
   info: ConvInfo,
 ): string | undefined {
   if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
@@ -69,7 +68,7 @@ function batchesOf(model: ModelBuilder, x: string, info: ConvInfo): Batches {
   }
   const split = [batchSize, count, inHeight * width];
   const apart = count === 1
-    ? reshape(model, blocked ?? x, to)
+    ? model.reshape(blocked ?? x, to)
     : rearrange(model, blocked!, { split, perm: [1, 0, 2], to });
   return { images: model.op(`${NCHWC}.ReorderInput`, [apart]), count };
 }
@@ -114,7 +113,7 @@ function joinFilters(
   const to = [filterHeight, filterWidth, inChannels, outChannels];
   const ends = [filterHeight, filterWidth * channels];
   const whole = cutFilter(model, made, { info, ends });
-  if (count === 1) return reshape(model, whole, to);
+  if (count === 1) return model.reshape(whole, to);
   const places = filterHeight * filterWidth;
   const split = [count, places, channels * outChannels];
   return rearrange(model, whole, { split, perm: [1, 0, 2], to });
@@ -127,8 +126,7 @@ function cutFilter(
   { info, ends }: { info: ConvInfo; ends: readonly number[] },
 ): string {
   if (outputPadding(info).every((extra) => extra === 0)) return made;
-  const cut = [[0, 0], ends, [1, 2]];
-  return model.op("Slice", [made, ...cut.map((it) => model.ints(it))]);
+  return model.slice(made, { starts: [0, 0], ends, axes: [1, 2] });
 }
 
 /** One axis of the gradient of the images. */
@@ -154,7 +152,7 @@ interface Axis {
  * its own, and all are then laid side by side.
  */
 export function blockedInputGradient(
-  { model, inputs: [dy, filter], node }: Lowering,
+  { model, inputs: [dy, filter], node }: Lowering<unknown>,
   info: ConvInfo,
 ): string | undefined {
   if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
@@ -279,10 +277,8 @@ function sideBySide(
   const starts = [rows.before, columns.before];
   const ends = [rows.before + rows.length, columns.before + columns.length];
   const isWhole = height === inHeight && width === inWidth;
-  const cut = [starts, ends, [1, 2]].map((it) => model.ints(it));
-  return reshape(
-    model,
-    isWhole ? beside : model.op("Slice", [beside, ...cut]),
-    [batchSize, inChannels, inHeight, inWidth],
-  );
+  const cut = isWhole
+    ? beside
+    : model.slice(beside, { starts, ends, axes: [1, 2] });
+  return model.reshape(cut, [batchSize, inChannels, inHeight, inWidth]);
 }

@@ -1,21 +1,20 @@
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import type { Lowering } from "./kernel.ts";
 
-/** The domain of the blocked operations. */
+/**
+ * Domain of the operations on images in the layout of ONNX Runtime's own
+ * convolutions, where blocks of 8 or 16 channels lie side by side: `[batch,
+ * channels / block, height, width, block]`. They run at the speed of matrix
+ * products and take images and filters as they are, but for the layout. ONNX
+ * Runtime turns only convolutions whose filters are constants into them by
+ * itself. To it, blocked images have the shape `[batch, channels, height,
+ * width]`, whatever their layout.
+ */
 export const NCHWC = "com.microsoft.nchwc";
 
 const BLOCKED = "blocked";
 
-/** A tensor of another shape. */
-export function reshape(
-  model: ModelBuilder,
-  x: string,
-  shape: readonly number[],
-): string {
-  return model.op("Reshape", [x, model.ints(shape)]);
-}
-
-/** A tensor that is split into axes, transposed, and joined to a shape. */
+/** Splits a tensor into axes, transposes it, and joins it to a shape. */
 export function rearrange(
   model: ModelBuilder,
   x: string,
@@ -25,11 +24,11 @@ export function rearrange(
     to: readonly number[];
   },
 ): string {
-  const apart = reshape(model, x, split);
-  return reshape(model, model.op("Transpose", [apart], { perm }), to);
+  const turned = model.transpose(model.reshape(x, split), perm);
+  return model.reshape(turned, to);
 }
 
-/** Whether channels fill blocks. */
+/** True where channels fill blocks. */
 export function fillsBlocks(
   { blockSize }: ModelBuilder,
   channels: number,
@@ -37,7 +36,7 @@ export function fillsBlocks(
   return blockSize > 0 && channels > 0 && channels % blockSize === 0;
 }
 
-/** The blocked form of images `[batch, height, width, channels]`, if known. */
+/** Finds the blocked form of images `[batch, height, width, channels]`. */
 export function knownBlocked(
   model: ModelBuilder,
   images: string,
@@ -45,7 +44,7 @@ export function knownBlocked(
   return model.formOf(images, BLOCKED);
 }
 
-/** The blocked form of images `[batch, height, width, channels]`. */
+/** Puts images `[batch, height, width, channels]` into blocks. */
 export function toBlocked(model: ModelBuilder, images: string): string {
   const known = knownBlocked(model, images);
   if (known !== undefined) return known;
@@ -55,7 +54,7 @@ export function toBlocked(model: ModelBuilder, images: string): string {
   return model.addForm(images, BLOCKED, made);
 }
 
-/** Blocked images as `[batch, height, width, channels]`. */
+/** Turns blocked images into `[batch, height, width, channels]`. */
 export function fromBlocked(
   model: ModelBuilder,
   blocked: string,
@@ -70,9 +69,9 @@ export function fromBlocked(
 }
 
 /**
- * The sum of each channel of images that are known in the blocked layout, as
- * the gradient of a bias is: images are averaged in that layout. Nothing of
- * other tensors and axes.
+ * Sums each channel of images that are known in the blocked layout, as the
+ * gradient of a bias does: images are averaged in that layout. Returns nothing
+ * for other tensors and axes.
  */
 export function blockedSum(
   { model, inputs: [x], node }: Lowering,
@@ -85,7 +84,7 @@ export function blockedSum(
   const [batch, height, width, channels] = node.inputs[0].shape;
   const means = model.op(`${NCHWC}.GlobalAveragePool`, [blocked]);
   const sum = model.op("ReduceSum", [
-    reshape(model, means, [batch, channels]),
+    model.reshape(means, [batch, channels]),
     model.ints([0]),
   ], { keepdims: 0 });
   return model.op("Mul", [sum, model.scalar(height * width)]);

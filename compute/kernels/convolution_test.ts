@@ -142,3 +142,49 @@ for (const activation of ACTIVATIONS) {
     (settings) => fusedConvolution("conv2d", activation, settings),
   );
 }
+
+const convolveDepthwise =
+  (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
+    tf.depthwiseConv2d(
+      x as tf.Tensor4D,
+      filter as tf.Tensor4D,
+      it.strides,
+      it.pad as "same",
+      "NHWC",
+      it.dilations,
+    );
+
+testCompiled("depthwiseConv2d", convolutions, (it) => ({
+  fn: convolveDepthwise(it),
+  inputs: imageAndFilter(it),
+}), 40);
+
+testCompiled("both gradients of depthwiseConv2d", withoutDilations, (it) => ({
+  fn: convolveDepthwise(it),
+  inputs: imageAndFilter(it),
+  gradients: true,
+}), 60);
+
+testCompiled("separableConv2d", withoutDilations, (it) => ({
+  fn: (x, filter, points) =>
+    tf.separableConv2d(
+      x as tf.Tensor4D,
+      filter as tf.Tensor4D,
+      points as tf.Tensor4D,
+      it.strides[0],
+      namedPadding(it),
+    ),
+  inputs: [
+    ...imageAndFilter(it),
+    given([1, 1, it.channels * it.out, 2], { seed: it.seed + 2 }),
+  ],
+  gradients: true,
+}));
+
+for (const activation of ACTIVATIONS) {
+  testCompiled(
+    `fused depthwiseConv2d with ${activation}`,
+    fc.record({ it: withoutDilations, bias: fc.boolean() }),
+    (settings) => fusedConvolution("depthwiseConv2d", activation, settings),
+  );
+}

@@ -1,6 +1,5 @@
 import { type DType, sizeOf, type Value } from "../graph/graph.ts";
 import {
-  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,
@@ -76,7 +75,7 @@ const GATHER_ND: PrimitiveKernel = {
     };
   },
   lower: ({ model, inputs: [params, indices] }) =>
-    model.op("GatherND", [params, cast(model, indices, "int64")]),
+    model.op("GatherND", [params, model.cast(indices, "int64")]),
 };
 
 /** A number in every place of a shape. */
@@ -99,7 +98,7 @@ const SCATTER_ND: PrimitiveKernel = {
     const { model, inputs: [indices, updates], node } = lowering;
     return model.op("ScatterND", [
       filled(lowering, node.outputs[0]),
-      cast(model, indices, "int64"),
+      model.cast(indices, "int64"),
       updates,
     ], { reduction: "add" });
   },
@@ -111,7 +110,7 @@ const SCATTER_UPDATE: PrimitiveKernel = {
   lower: ({ model, inputs: [tensor, indices, updates] }) =>
     model.op("ScatterND", [
       tensor,
-      cast(model, indices, "int64"),
+      model.cast(indices, "int64"),
       updates,
     ]),
 };
@@ -153,7 +152,7 @@ const ONE_HOT: PrimitiveKernel = {
     const all = model.tensor(range(depth), { shape: [depth], dtype: "int32" });
     const on = model.op("Equal", [column, all]);
     if (onValue === 1 && offValue === 0) {
-      return cast(model, on, dtype);
+      return model.cast(on, dtype);
     }
     // ONNX Runtime chooses between no booleans.
     const between = dtype === "bool" ? "int32" : dtype;
@@ -161,7 +160,7 @@ const ONE_HOT: PrimitiveKernel = {
       model.scalar(it, between)
     );
     const chosen = model.op("Where", [on, yes, no]);
-    return dtype === between ? chosen : cast(model, chosen, dtype);
+    return dtype === between ? chosen : model.cast(chosen, dtype);
   },
 };
 
@@ -184,7 +183,7 @@ const SEGMENT_SUM: PrimitiveKernel = {
     const outside = model.op("Or", [below, above]);
     const rows = model.op("Where", [outside, last, ids]);
     const at = model.op("Reshape", [
-      cast(model, rows, "int64"),
+      model.cast(rows, "int64"),
       model.ints([...node.inputs[1].shape, 1]),
     ]);
     const base = filled(lowering, {
@@ -209,7 +208,7 @@ const TOP_K: PrimitiveKernel = {
       attributes: { axis: -1, largest: 1, sorted: 1 },
       count: 2,
     });
-    return [values, cast(model, at, "int32")];
+    return [values, model.cast(at, "int32")];
   },
 };
 
@@ -229,7 +228,7 @@ const CUMSUM: PrimitiveKernel = {
     const { axis, exclusive, reverse } = node
       .attributes as unknown as ScanAttributes;
     const x = node.inputs[0].dtype === "bool"
-      ? cast(model, inputs[0], "int32")
+      ? model.cast(inputs[0], "int32")
       : inputs[0];
     return model.op("CumSum", [x, model.scalar(axis, "int64")], {
       exclusive: exclusive ? 1 : 0,

@@ -6,12 +6,11 @@ import type {
   Value,
 } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
-import { ELEMENT_TYPES, type OnnxType } from "../onnx/protobuf.ts";
 
 /** One operation on its way into an ONNX model. */
-export interface Lowering {
+export interface Lowering<A = Attributes> {
   /** The operation. */
-  readonly node: Node;
+  readonly node: Node & { readonly attributes: A };
   /** Names of its inputs in the model. */
   readonly inputs: readonly string[];
   /** The model. */
@@ -21,80 +20,75 @@ export interface Lowering {
 /** Names of inputs in order, or `list` for any number of them. */
 export type InputNames = readonly string[] | "list";
 
-/** A kernel of TensorFlow.js that graphs hold. */
-export interface PrimitiveKernel {
+/** A kernel of TensorFlow.js that graphs hold, of attributes `A`. */
+export interface PrimitiveKernel<A = Attributes> {
   readonly inputs: InputNames;
-  /** Shapes and types of what it makes. */
+  /** Infers the shapes and types of the outputs. */
   infer(
     inputs: readonly Value[],
-    attributes: Attributes,
+    attributes: A,
   ): TensorType | readonly TensorType[];
-  /** Adds its ONNX operations; returns the names of what they make. */
-  lower(lowering: Lowering): string | readonly string[];
+  /** Adds its ONNX operations; returns the names of the outputs. */
+  lower(lowering: Lowering<A>): string | readonly string[];
 }
 
 /** Records a kernel in the graph that is being traced. */
-export type Record = (
+export type RecordKernel = (
   op: string,
   inputs: readonly Value[],
   attributes?: Attributes,
 ) => readonly Value[];
 
 /** A kernel of TensorFlow.js that is recorded as several others. */
-export interface CompositeKernel {
+export interface CompositeKernel<A = Attributes> {
   readonly inputs: InputNames;
   /** Records the others; inputs that were not given are undefined. */
   expand(
-    record: Record,
+    record: RecordKernel,
     inputs: readonly (Value | undefined)[],
-    attributes: Attributes,
+    attributes: A,
   ): Value | readonly Value[];
 }
 
 /** A kernel whose numbers are known while tracing. */
-export interface ConstantKernel {
+export interface ConstantKernel<A = Attributes> {
   readonly inputs: InputNames;
-  /** The constant. */
+  /** Returns the constant. */
   constant(
     inputs: readonly Value[],
-    attributes: Attributes,
+    attributes: A,
   ): TensorType & {
     readonly data: { fill: number } | { values: Float32Array | Int32Array };
   };
 }
 
-/** What is known of a kernel. */
+/** Shapes, types and lowering of a kernel. */
 export type Kernel = PrimitiveKernel | CompositeKernel | ConstantKernel;
 
-/** Kernels by the names that TensorFlow.js has for them. */
-export type Kernels = Readonly<globalThis.Record<string, Kernel>>;
+/** Kernels by their names in TensorFlow.js. */
+export type Kernels = Readonly<Record<string, Kernel>>;
 
-/** The one output of a record. */
+/** Returns the one output of a record. */
 export function only(values: readonly Value[]): Value {
   return values[0];
 }
 
-/** The numbers as another type. */
-export function cast(model: ModelBuilder, x: string, to: OnnxType): string {
-  return model.op("Cast", [x], { to: ELEMENT_TYPES[to] });
-}
-
 /**
- * Floating-point numbers as a type of whole ones, rounded towards 0. NaN and
- * what is too large are 0, as in JavaScript's arrays: ONNX leaves them open.
+ * Rounds floating-point numbers towards 0, to a type of whole ones. NaN and what
+ * is too large become 0, as in JavaScript's arrays: ONNX leaves them open.
  */
 export function truncated(model: ModelBuilder, x: string, to: DType): string {
   const fits = model.op("Less", [model.op("Abs", [x]), model.scalar(2 ** 31)]);
   const finite = model.op("Where", [fits, x, model.scalar(0)]);
-  const whole = cast(model, finite, "int32");
-  return to === "bool" ? cast(model, whole, "bool") : whole;
+  const whole = model.cast(finite, "int32");
+  return to === "bool" ? model.cast(whole, "bool") : whole;
 }
 
-/** What whole numbers give, and booleans as such: ONNX computes with none. */
+/** Computes with booleans as whole numbers, as ONNX computes with none. */
 export function throughInt32(
   { model, x, dtype }: { model: ModelBuilder; x: string; dtype: DType },
   compute: (x: string) => string,
 ): string {
   if (dtype !== "bool") return compute(x);
-  return cast(model, compute(cast(model, x, "int32")), "bool");
+  return model.cast(compute(model.cast(x, "int32")), "bool");
 }

@@ -1,31 +1,34 @@
 import * as tf from "@tensorflow/tfjs";
-import { sameShape, type Value } from "../graph/graph.ts";
+import { type Attributes, sameShape, type Value } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
-  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,
   only,
   type PrimitiveKernel,
-  type Record,
+  type RecordKernel,
 } from "./kernel.ts";
 
-interface MatMulAttributes {
+type MatMulAttributes = {
   readonly transposeA: boolean;
   readonly transposeB: boolean;
-}
+};
 
-/** Lengths of the last two axes, after transposing. */
+const gemmFlags = ({ transposeA, transposeB }: MatMulAttributes) => ({
+  transA: Number(transposeA),
+  transB: Number(transposeB),
+});
+
+/** Returns the lengths of the last two axes, after transposing. */
 function matrix(shape: readonly number[], transposed: boolean) {
   const [rows, columns] = shape.slice(-2);
   return transposed ? [columns, rows] : [rows, columns];
 }
 
-function lowerMatMul(lowering: Lowering): string {
+function lowerMatMul(lowering: Lowering<MatMulAttributes>): string {
   const { model, node } = lowering;
-  const { transposeA, transposeB } = node
-    .attributes as unknown as MatMulAttributes;
+  const { transposeA, transposeB } = node.attributes;
   const [a, b] = node.inputs;
   const matrices = a.shape.length === 2 && b.shape.length === 2;
   if (matrices && a.dtype === "float32" && a.shape[transposeA ? 0 : 1] === 1) {
@@ -33,41 +36,38 @@ function lowerMatMul(lowering: Lowering): string {
   }
   // ONNX Runtime has no Gemm of whole numbers.
   if (matrices && a.dtype === "float32") {
-    const flags = { transA: Number(transposeA), transB: Number(transposeB) };
-    return model.op("Gemm", lowering.inputs, flags);
+    return model.op("Gemm", lowering.inputs, gemmFlags(node.attributes));
   }
   const [x, y] = [transposeA, transposeB].map((transposed, i) => {
     const { shape, dtype } = node.inputs[i];
     const name = lowering.inputs[i];
-    const numbers = dtype === "bool" ? cast(model, name, "int32") : name;
+    const numbers = dtype === "bool" ? model.cast(name, "int32") : name;
     return transposed ? transposeLast(model, numbers, shape.length) : numbers;
   });
   const product = model.op("MatMul", [x, y]);
-  return a.dtype === "bool" ? cast(model, product, "bool") : product;
+  return a.dtype === "bool" ? model.cast(product, "bool") : product;
 }
 
-/** A column times a row, which broadcasting does faster than a product. */
-function outerProduct({ model, inputs: [a, b], node }: Lowering): string {
+/** Multiplies a column by a row: broadcasting is faster than a product. */
+function outerProduct(
+  { model, inputs: [a, b], node }: Lowering<unknown>,
+): string {
   const [{ shape: [rows, columns] }] = node.outputs;
   const shaped = (name: string, shape: number[], i: number) =>
-    sameShape(node.inputs[i].shape, shape)
-      ? name
-      : model.op("Reshape", [name, model.ints(shape)]);
+    sameShape(node.inputs[i].shape, shape) ? name : model.reshape(name, shape);
   return model.op("Mul", [shaped(a, [rows, 1], 0), shaped(b, [1, columns], 1)]);
 }
 
-/** A tensor with its last two axes swapped. */
+/** Swaps the last two axes. */
 function transposeLast(model: ModelBuilder, x: string, rank: number): string {
   const perm = Array.from({ length: rank }, (_, axis) => axis);
   [perm[rank - 2], perm[rank - 1]] = [rank - 1, rank - 2];
-  return model.op("Transpose", [x], { perm });
+  return model.transpose(x, perm);
 }
 
-const BATCH_MAT_MUL: PrimitiveKernel = {
+const BATCH_MAT_MUL: PrimitiveKernel<MatMulAttributes> = {
   inputs: ["a", "b"],
-  infer: ([a, b], attributes) => {
-    const { transposeA, transposeB } =
-      attributes as unknown as MatMulAttributes;
+  infer: ([a, b], { transposeA, transposeB }) => {
     const outer = tf.broadcast_util.assertAndGetBroadcastShape(
       a.shape.slice(0, -2),
       b.shape.slice(0, -2),
@@ -85,21 +85,15 @@ const BATCH_MAT_MUL: PrimitiveKernel = {
 };
 
 /** A product with a bias added to each row, in one ONNX operation. */
-const GEMM: PrimitiveKernel = {
+const GEMM: PrimitiveKernel<MatMulAttributes> = {
   inputs: ["a", "b", "bias"],
-  infer: ([a, b], attributes) => BATCH_MAT_MUL.infer([a, b], attributes),
-  lower: ({ model, inputs, node }) => {
-    const { transposeA, transposeB } = node
-      .attributes as unknown as MatMulAttributes;
-    return model.op("Gemm", inputs, {
-      transA: transposeA ? 1 : 0,
-      transB: transposeB ? 1 : 0,
-    });
-  },
+  infer: BATCH_MAT_MUL.infer,
+  lower: ({ model, inputs, node }) =>
+    model.op("Gemm", inputs, gemmFlags(node.attributes)),
 };
 
-/** The kernel that an activation of a fused kernel is. */
-const ACTIVATIONS: Readonly<globalThis.Record<string, string>> = {
+/** Kernels of the activations of fused kernels. */
+const ACTIVATIONS: Readonly<Record<string, string>> = {
   relu: "Relu",
   relu6: "Relu6",
   elu: "Elu",
@@ -108,20 +102,22 @@ const ACTIVATIONS: Readonly<globalThis.Record<string, string>> = {
   leakyrelu: "LeakyRelu",
 };
 
+/** Settings of a fused kernel. */
+export type FusedAttributes = Attributes & {
+  readonly activation?: string;
+  readonly leakyreluAlpha?: number;
+};
+
 /** Records the bias and the activation that a fused kernel ends with. */
 export function finishFused(
-  record: Record,
+  record: RecordKernel,
   [bias, slopes]: readonly (Value | undefined)[],
-  { of, attributes }: {
+  { of, attributes: { activation, leakyreluAlpha } }: {
     of: Value;
-    attributes: Readonly<globalThis.Record<string, unknown>>;
+    attributes: FusedAttributes;
   },
 ): Value {
   const shifted = bias === undefined ? of : only(record("Add", [of, bias]));
-  const { activation, leakyreluAlpha } = attributes as {
-    activation?: string;
-    leakyreluAlpha?: number;
-  };
   if (activation === undefined || activation === "linear") return shifted;
   const kernel = ACTIVATIONS[activation];
   if (kernel === undefined) {
@@ -131,19 +127,17 @@ export function finishFused(
   return only(record(kernel, inputs, { alpha: leakyreluAlpha }));
 }
 
-const FUSED_MAT_MUL: CompositeKernel = {
+const FUSED_MAT_MUL: CompositeKernel<FusedAttributes> = {
   inputs: ["a", "b", "bias", "preluActivationWeights"],
   expand: (record, [a, b, bias, slopes], attributes) => {
     const { transposeA, transposeB } = attributes;
-    const product = record("BatchMatMul", [a!, b!], { transposeA, transposeB });
-    return finishFused(record, [bias, slopes], {
-      of: only(product),
-      attributes,
-    });
+    const flags = { transposeA, transposeB };
+    const of = only(record("BatchMatMul", [a!, b!], flags));
+    return finishFused(record, [bias, slopes], { of, attributes });
   },
 };
 
-/** Lengths of an equation's letters, by letter. */
+/** Returns the lengths of an equation's letters. */
 function lengthsOf(
   terms: readonly string[],
   inputs: readonly Value[],
@@ -157,21 +151,18 @@ function lengthsOf(
   return lengths;
 }
 
-const EINSUM: PrimitiveKernel = {
+const EINSUM: PrimitiveKernel<{ equation: string }> = {
   inputs: "list",
-  infer: (inputs, attributes) => {
-    const equation = (attributes.equation as string).replaceAll(" ", "");
-    const [left, right] = equation.split("->");
+  infer: (inputs, { equation }) => {
+    const [left, right] = equation.replaceAll(" ", "").split("->");
     const lengths = lengthsOf(left.split(","), inputs);
     return {
       shape: [...right].map((letter) => lengths.get(letter)!),
       dtype: inputs[0].dtype,
     };
   },
-  lower: ({ model, inputs, node }) =>
-    model.op("Einsum", inputs, {
-      equation: node.attributes.equation as string,
-    }),
+  lower: ({ model, inputs, node: { attributes: { equation } } }) =>
+    model.op("Einsum", inputs, { equation }),
 };
 
 /** Kernels that multiply matrices. */

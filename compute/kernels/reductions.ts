@@ -2,7 +2,6 @@ import * as tf from "@tensorflow/tfjs";
 import type { Attributes, DType, Value } from "../graph/graph.ts";
 import { blockedSum } from "./blocked_layout.ts";
 import {
-  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,
@@ -62,8 +61,8 @@ function reduction(
       const to = node.outputs[0].dtype;
       const numeric = to === "bool" ? "int32" : to;
       const same = node.inputs[0].dtype === numeric;
-      const made = reduce(lowering, op, same ? x : cast(model, x, numeric));
-      return to === numeric ? made : cast(model, made, to);
+      const made = reduce(lowering, op, same ? x : model.cast(x, numeric));
+      return to === numeric ? made : model.cast(made, to);
     },
   };
 }
@@ -84,7 +83,7 @@ function sumOfRows(
     dtype: "float32",
   });
   const sum = model.op("MatMul", [ones, x]);
-  return keepDims ? sum : model.op("Reshape", [sum, model.ints([columns])]);
+  return keepDims ? sum : model.reshape(sum, [columns]);
 }
 
 /** A sum; of images in another layout, it is computed in that. */
@@ -117,9 +116,9 @@ function position(op: string): PrimitiveKernel {
     lower: ({ model, inputs: [x], node }) => {
       const [{ shape, dtype }] = node.inputs;
       const [axis] = reducedAxes(node.attributes, shape.length);
-      const numbers = dtype === "bool" ? cast(model, x, "int32") : x;
+      const numbers = dtype === "bool" ? model.cast(x, "int32") : x;
       const at = model.op(op, [numbers], { axis, keepdims: 0 });
-      return cast(model, at, "int32");
+      return model.cast(at, "int32");
     },
   };
 }
@@ -141,7 +140,7 @@ export const REDUCTIONS: Kernels = {
 function alongLast(op: string): PrimitiveKernel {
   return {
     inputs: ["logits"],
-    infer: ([x]) => ({ shape: x.shape, dtype: x.dtype }),
+    infer: ([x]) => x,
     lower: ({ model, inputs }) => model.op(op, inputs, { axis: -1 }),
   };
 }

@@ -1,7 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf, type Value } from "../graph/graph.ts";
 import {
-  cast,
   type CompositeKernel,
   type Kernels,
   type Lowering,
@@ -87,7 +86,7 @@ const CONCAT: PrimitiveKernel = {
     const [{ dtype }] = node.outputs;
     // The first one's type is that of the others.
     const parts = inputs.map((it, i) =>
-      node.inputs[i].dtype === dtype ? it : cast(model, it, dtype)
+      node.inputs[i].dtype === dtype ? it : model.cast(it, dtype)
     );
     return model.op("Concat", parts, { axis });
   },

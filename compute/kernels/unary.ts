@@ -1,6 +1,5 @@
 import type { DType } from "../graph/graph.ts";
 import {
-  cast,
   type Kernels,
   type Lowering,
   type PrimitiveKernel,
@@ -12,7 +11,7 @@ import {
 function unary(lower: PrimitiveKernel["lower"]): PrimitiveKernel {
   return {
     inputs: ["x"],
-    infer: ([x]) => ({ shape: x.shape, dtype: x.dtype }),
+    infer: ([x]) => x,
     lower,
   };
 }
@@ -58,7 +57,7 @@ function typed(dtype: "float32" | "bool", compute: Compute): PrimitiveKernel {
 
 /** The input as float32. */
 function toFloat({ node, inputs: [x], model }: Lowering): string {
-  return node.inputs[0].dtype === "float32" ? x : cast(model, x, "float32");
+  return node.inputs[0].dtype === "float32" ? x : model.cast(x, "float32");
 }
 
 /**
@@ -182,7 +181,7 @@ export const UNARY: Kernels = {
       dtype: attributes.dtype as DType,
     }),
     lower: ({ model, inputs: [x], node }) =>
-      cast(model, x, node.outputs[0].dtype),
+      model.cast(x, node.outputs[0].dtype),
   },
   ClipByValue: numeric((x, lowering) => {
     const { clipValueMin, clipValueMax } = lowering.node.attributes as Record<

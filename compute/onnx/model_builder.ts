@@ -1,20 +1,21 @@
 import { numberName, type TensorData } from "../graph/graph.ts";
-import type {
-  OnnxAttribute,
-  OnnxInitializer,
-  OnnxNode,
-  OnnxType,
+import {
+  ELEMENT_TYPES,
+  type OnnxAttribute,
+  type OnnxInitializer,
+  type OnnxNode,
+  type OnnxType,
 } from "./protobuf.ts";
 
-/** Settings of an ONNX operation. */
+/** Settings of an ONNX operation, by name. */
 export type OnnxAttributes = Readonly<Record<string, OnnxAttribute>>;
 
 /** Operations that the ONNX standard lacks and ONNX Runtime has. */
 const CONTRIBUTED: ReadonlySet<string> = new Set(["FusedMatMul"]);
 
-/** What a model is built for. */
+/** Options of a {@linkcode ModelBuilder}. */
 export interface ModelOptions {
-  /** Names that are not to be given: those of a graph's tensors. */
+  /** Names that are taken: those of a graph's tensors. */
   readonly taken?: ReadonlySet<string>;
   /**
    * Channels that ONNX Runtime's blocked convolutions hold side by side on the
@@ -38,7 +39,7 @@ export class ModelBuilder {
     this.blockSize = blockSize;
   }
 
-  /** Another form of a tensor, such as another layout, if it was made. */
+  /** Finds another form of a tensor, such as another layout. */
   formOf(name: string, form: string): string | undefined {
     return this.#forms.get(`${form} ${name}`);
   }
@@ -69,31 +70,45 @@ export class ModelBuilder {
     return outputs;
   }
 
-  /** A scalar. */
-  scalar(value: number, dtype: OnnxType = "float32"): string {
-    return this.#constant([value], { shape: [], dtype });
+  /** Casts numbers to another type. */
+  cast(x: string, to: OnnxType): string {
+    return this.op("Cast", [x], { to: ELEMENT_TYPES[to] });
   }
 
-  /** A vector of `int64`, as shapes, axes and indices are given. */
-  ints(values: readonly number[]): string {
-    return this.#constant(values, { shape: [values.length], dtype: "int64" });
+  /** Gives a tensor another shape. */
+  reshape(x: string, shape: readonly number[]): string {
+    return this.op("Reshape", [x, this.ints(shape)]);
   }
 
-  /** Numbers of any shape. */
-  tensor(
-    values: ArrayLike<number>,
-    type: { shape: readonly number[]; dtype: OnnxType },
+  /** Puts axes into another order. */
+  transpose(x: string, perm: readonly number[]): string {
+    return this.op("Transpose", [x], { perm });
+  }
+
+  /** Cuts a range out of each of some axes. */
+  slice(
+    x: string,
+    { starts, ends, axes }: Record<
+      "starts" | "ends" | "axes",
+      readonly number[]
+    >,
   ): string {
-    return this.#constant(values, type);
+    const ranges = [starts, ends, axes].map((it) => this.ints(it));
+    return this.op("Slice", [x, ...ranges]);
   }
 
-  #name(start: string): string {
-    const name = `${start}${this.#next++}`;
-    return this.#taken.has(name) ? this.#name(start) : name;
+  /** Adds a scalar. */
+  scalar(value: number, dtype: OnnxType = "float32"): string {
+    return this.tensor([value], { shape: [], dtype });
   }
 
-  /** The numbers once: equal small constants are one. */
-  #constant(
+  /** Adds a vector of `int64`, as shapes, axes and indices are given. */
+  ints(values: readonly number[]): string {
+    return this.tensor(values, { shape: [values.length], dtype: "int64" });
+  }
+
+  /** Adds numbers of any shape; equal small ones are added once. */
+  tensor(
     values: ArrayLike<number>,
     { shape, dtype }: { shape: readonly number[]; dtype: OnnxType },
   ): string {
@@ -108,9 +123,14 @@ export class ModelBuilder {
     if (key !== undefined) this.#names.set(key, name);
     return name;
   }
+
+  #name(start: string): string {
+    const name = `${start}${this.#next++}`;
+    return this.#taken.has(name) ? this.#name(start) : name;
+  }
 }
 
-/** An operation and its domain: both may be given, with a dot in between. */
+/** Parts an operation from its domain, which may stand before it with a dot. */
 function qualified(op: string): { op: string; domain: string } {
   if (CONTRIBUTED.has(op)) return { op, domain: "com.microsoft" };
   const dot = op.lastIndexOf(".");
