@@ -11,14 +11,6 @@ import { fromBlocked, knownBlocked } from "./blocked_layout.ts";
 
 type Compute = (a: string, b: string, lowering: Lowering) => string;
 
-/** The shape that two shapes are broadcast to. */
-function broadcast(
-  a: readonly number[],
-  b: readonly number[],
-): readonly number[] {
-  return tf.backend_util.assertAndGetBroadcastShape([...a], [...b]);
-}
-
 /** An elementwise kernel of two inputs, with broadcasting. */
 function binary(
   compute: Compute,
@@ -28,7 +20,8 @@ function binary(
   return {
     inputs,
     infer: ([a, b]) => ({
-      shape: broadcast(a.shape, b.shape),
+      shape: tf.backend_util
+        .assertAndGetBroadcastShape([...a.shape], [...b.shape]),
       dtype: dtype ?? a.dtype,
     }),
     lower: (lowering) => {
@@ -195,7 +188,7 @@ const SELECT: PrimitiveKernel = {
 
 const ADD_N: PrimitiveKernel = {
   inputs: "list",
-  infer: ([first]) => ({ shape: first.shape, dtype: first.dtype }),
+  infer: ([first]) => first,
   lower: ({ model, inputs, node }) => {
     const { dtype } = node.outputs[0];
     const [first, ...others] = dtype === "bool"
@@ -203,6 +196,30 @@ const ADD_N: PrimitiveKernel = {
       : inputs;
     const sum = others.reduce((sum, it) => model.op("Add", [sum, it]), first);
     return dtype === "bool" ? model.cast(sum, "bool") : sum;
+  },
+};
+
+/** So steep that any number above 0 becomes at least 1, but for denormal ones. */
+const STEEP = { alpha: { float: 3e38 }, beta: { float: 0 } };
+
+/**
+ * A gradient where `y` is above 0, and 0 elsewhere: `HardSigmoid` is a line cut
+ * off at 0 and 1. It takes half as long as a comparison made a number.
+ */
+function masked({ model }: Lowering, dy: string, y: string): string {
+  return model.op("Mul", [dy, model.op("HardSigmoid", [y], STEEP)]);
+}
+
+/** The gradient of `Relu`, from what that made. */
+const RELU_GRADIENT: PrimitiveKernel = {
+  inputs: ["dy", "y"],
+  infer: ([dy]) => dy,
+  lower: (lowering) => {
+    const { model, inputs: [dy, y], node } = lowering;
+    const blocked = [dy, y].map((it) => knownBlocked(model, it));
+    if (blocked.includes(undefined)) return masked(lowering, dy, y);
+    const made = masked(lowering, blocked[0]!, blocked[1]!);
+    return fromBlocked(model, made, node.outputs[0].shape[3]);
   },
 };
 
@@ -234,7 +251,7 @@ export const BINARY: Kernels = {
   Prelu: binary(prelu, "float32", ["x", "alpha"]),
   EluGrad: {
     inputs: ["dy", "y"],
-    infer: ([, y]) => ({ shape: y.shape, dtype: y.dtype }),
+    infer: ([, y]) => y,
     lower: ({ model, inputs: [dy, y] }) => {
       const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);
       const slope = model.op("Add", [y, model.scalar(1)]);
@@ -243,31 +260,5 @@ export const BINARY: Kernels = {
   },
   Select: SELECT,
   AddN: ADD_N,
+  ReluGrad: RELU_GRADIENT,
 };
-
-/** So steep that any number above 0 becomes at least 1, but for denormal ones. */
-const STEEP = { alpha: { float: 3e38 }, beta: { float: 0 } };
-
-/**
- * A gradient where `y` is above 0, and 0 elsewhere: `HardSigmoid` is a line cut
- * off at 0 and 1. It takes half as long as a comparison made a number.
- */
-function masked({ model }: Lowering, dy: string, y: string): string {
-  return model.op("Mul", [dy, model.op("HardSigmoid", [y], STEEP)]);
-}
-
-/** The gradient of `Relu`, from what that made. */
-const RELU_GRADIENT: PrimitiveKernel = {
-  inputs: ["dy", "y"],
-  infer: ([dy]) => ({ shape: dy.shape, dtype: dy.dtype }),
-  lower: (lowering) => {
-    const { model, inputs: [dy, y], node } = lowering;
-    const blocked = [dy, y].map((it) => knownBlocked(model, it));
-    if (blocked.includes(undefined)) return masked(lowering, dy, y);
-    const made = masked(lowering, blocked[0]!, blocked[1]!);
-    return fromBlocked(model, made, node.outputs[0].shape[3]);
-  },
-};
-
-/** What gradients of activations are, in one operation. */
-export const RELU_GRADIENTS: Kernels = { ReluGrad: RELU_GRADIENT };

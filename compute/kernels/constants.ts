@@ -8,19 +8,18 @@ function like(fill: number): ConstantKernel {
   };
 }
 
-const FILL: ConstantKernel = {
+const FILL: ConstantKernel<
+  { shape: number[]; value: number; dtype?: DType }
+> = {
   inputs: [],
-  constant: (_, attributes) => {
-    const { shape, value, dtype } = attributes as {
-      shape: number[];
-      value: number;
-      dtype?: DType;
-    };
-    return { shape, dtype: dtype ?? "float32", data: { fill: value } };
-  },
+  constant: (_, { shape, value, dtype = "float32" }) => ({
+    shape,
+    dtype,
+    data: { fill: value },
+  }),
 };
 
-/** Numbers from a start by equal steps, each rounded as it is in the array. */
+/** Counts from a start by equal steps, each rounded as it is in the array. */
 function steps(
   length: number,
   { start, step, dtype }: {
@@ -37,15 +36,12 @@ function steps(
   return { shape: [length], dtype, data: { values } };
 }
 
-const RANGE: ConstantKernel = {
+const RANGE: ConstantKernel<
+  & Record<"start" | "stop" | "step", number>
+  & { dtype?: "float32" | "int32" }
+> = {
   inputs: [],
-  constant: (_, attributes) => {
-    const { start, stop, step: given, dtype = "float32" } = attributes as {
-      start: number;
-      stop: number;
-      step: number;
-      dtype?: "float32" | "int32";
-    };
+  constant: (_, { start, stop, step: given, dtype = "float32" }) => {
     // A step of 1 that was not asked for goes down where the stop is below.
     const turned = stop < start && given === 1;
     const count = Math.ceil((stop - start) / given);
@@ -57,13 +53,9 @@ const RANGE: ConstantKernel = {
   },
 };
 
-const LIN_SPACE: ConstantKernel = {
+const LIN_SPACE: ConstantKernel<Record<"start" | "stop" | "num", number>> = {
   inputs: [],
-  constant: (_, attributes) => {
-    const { start, stop, num } = attributes as Record<
-      "start" | "stop" | "num",
-      number
-    >;
+  constant: (_, { start, stop, num }) => {
     const step = (stop - start) / (num - 1);
     return steps(num, { start, step, dtype: "float32" });
   },

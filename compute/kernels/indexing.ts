@@ -1,38 +1,36 @@
-import { type DType, sizeOf, type Value } from "../graph/graph.ts";
+import {
+  type DType,
+  sizeOf,
+  type TensorType,
+  type Value,
+} from "../graph/graph.ts";
+import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
   type CompositeKernel,
   type Kernels,
-  type Lowering,
   only,
   type PrimitiveKernel,
 } from "./kernel.ts";
 
-/** Whole numbers from 0, as a constant of a type. */
+/** Counts from 0. */
 function range(length: number): Int32Array {
   return Int32Array.from({ length }, (_, i) => i);
 }
 
-const GATHER: PrimitiveKernel = {
+const GATHER: PrimitiveKernel<{ axis: number }> = {
   inputs: ["x", "indices"],
-  infer: ([x, indices], attributes) => {
-    const axis = attributes.axis as number;
-    return {
-      shape: x.shape.toSpliced(axis, 1, ...indices.shape),
-      dtype: x.dtype,
-    };
-  },
-  lower: ({ model, inputs, node }) =>
-    model.op("Gather", inputs, { axis: node.attributes.axis as number }),
+  infer: ([{ shape, dtype }, indices], { axis }) => ({
+    shape: shape.toSpliced(axis, 1, ...indices.shape),
+    dtype,
+  }),
+  lower: ({ model, inputs, node: { attributes: { axis } } }) =>
+    model.op("Gather", inputs, { axis }),
 };
 
 /** Rows of each batch of their own: the batches are laid end to end. */
-const GATHER_V2: CompositeKernel = {
+const GATHER_V2: CompositeKernel<{ axis: number; batchDims?: number }> = {
   inputs: ["x", "indices"],
-  expand: (record, [x, indices], attributes) => {
-    const { axis: given, batchDims = 0 } = attributes as {
-      axis: number;
-      batchDims?: number;
-    };
+  expand: (record, [x, indices], { axis: given, batchDims = 0 }) => {
     const axis = given < 0 ? given + x!.shape.length : given;
     if (batchDims === 0) return record("Gather", [x!, indices!], { axis });
     const batch = x!.shape.slice(0, batchDims);
@@ -78,35 +76,26 @@ const GATHER_ND: PrimitiveKernel = {
     model.op("GatherND", [params, model.cast(indices, "int64")]),
 };
 
-/** A number in every place of a shape. */
-function filled(
-  { model }: Lowering,
-  { shape, dtype }: Value,
-  value = 0,
-): string {
+/** Adds a tensor of zeros. */
+function zeros(model: ModelBuilder, { shape, dtype }: TensorType): string {
   const of = model.ints(shape);
-  return model.op("Expand", [model.scalar(value, dtype), of]);
+  return model.op("Expand", [model.scalar(0, dtype), of]);
 }
 
-const SCATTER_ND: PrimitiveKernel = {
+const SCATTER_ND: PrimitiveKernel<{ shape: readonly number[] }> = {
   inputs: ["indices", "updates"],
-  infer: ([, updates], { shape }) => ({
-    shape: shape as number[],
-    dtype: updates.dtype,
-  }),
-  lower: (lowering) => {
-    const { model, inputs: [indices, updates], node } = lowering;
-    return model.op("ScatterND", [
-      filled(lowering, node.outputs[0]),
+  infer: ([, { dtype }], { shape }) => ({ shape, dtype }),
+  lower: ({ model, inputs: [indices, updates], node }) =>
+    model.op("ScatterND", [
+      zeros(model, node.outputs[0]),
       model.cast(indices, "int64"),
       updates,
-    ], { reduction: "add" });
-  },
+    ], { reduction: "add" }),
 };
 
 const SCATTER_UPDATE: PrimitiveKernel = {
   inputs: ["tensor", "indices", "updates"],
-  infer: ([tensor]) => ({ shape: tensor.shape, dtype: tensor.dtype }),
+  infer: ([tensor]) => tensor,
   lower: ({ model, inputs: [tensor, indices, updates] }) =>
     model.op("ScatterND", [
       tensor,
@@ -115,10 +104,9 @@ const SCATTER_UPDATE: PrimitiveKernel = {
     ]),
 };
 
-const SPARSE_TO_DENSE: CompositeKernel = {
+const SPARSE_TO_DENSE: CompositeKernel<{ outputShape: number[] }> = {
   inputs: ["sparseIndices", "sparseValues", "defaultValue"],
-  expand: (record, [indices, values, otherwise], { outputShape }) => {
-    const shape = outputShape as number[];
+  expand: (record, [indices, values, otherwise], { outputShape: shape }) => {
     const base = record("BroadcastTo", [otherwise!], { shape });
     const rank = indices!.shape.length;
     const rows = rank === 0 ? 1 : indices!.shape[0];
@@ -132,17 +120,19 @@ const SPARSE_TO_DENSE: CompositeKernel = {
 };
 
 /** Compares, since ONNX's own operation counts negative indices from the end. */
-const ONE_HOT: PrimitiveKernel = {
+const ONE_HOT: PrimitiveKernel<{
+  depth: number;
+  onValue: number;
+  offValue: number;
+  dtype?: DType;
+}> = {
   inputs: ["indices"],
-  infer: ([indices], { depth, dtype }) => ({
-    shape: [...indices.shape, depth as number],
-    dtype: (dtype as DType) ?? "int32",
+  infer: ([indices], { depth, dtype = "int32" }) => ({
+    shape: [...indices.shape, depth],
+    dtype,
   }),
   lower: ({ model, inputs, node }) => {
-    const { depth, onValue, offValue } = node.attributes as Record<
-      "depth" | "onValue" | "offValue",
-      number
-    >;
+    const { depth, onValue, offValue } = node.attributes;
     const [{ shape }] = node.inputs;
     const { dtype } = node.outputs[0];
     const column = model.op("Reshape", [
@@ -168,14 +158,13 @@ const ONE_HOT: PrimitiveKernel = {
  * Sums of rows by number. Rows whose number is out of range are left out:
  * they go into one row more, which is cut off.
  */
-const SEGMENT_SUM: PrimitiveKernel = {
+const SEGMENT_SUM: PrimitiveKernel<{ numSegments: number }> = {
   inputs: ["x", "segmentIds"],
   infer: ([x, ids], { numSegments }) => ({
-    shape: [numSegments as number, ...x.shape.slice(ids.shape.length)],
+    shape: [numSegments, ...x.shape.slice(ids.shape.length)],
     dtype: x.dtype,
   }),
-  lower: (lowering) => {
-    const { model, inputs: [x, ids], node } = lowering;
+  lower: ({ model, inputs: [x, ids], node }) => {
     const { shape, dtype } = node.outputs[0];
     const last = model.scalar(shape[0], "int32");
     const below = model.op("Less", [ids, model.scalar(0, "int32")]);
@@ -186,24 +175,23 @@ const SEGMENT_SUM: PrimitiveKernel = {
       model.cast(rows, "int64"),
       model.ints([...node.inputs[1].shape, 1]),
     ]);
-    const base = filled(lowering, {
+    const base = zeros(model, {
       shape: [shape[0] + 1, ...shape.slice(1)],
       dtype,
     });
     const sums = model.op("ScatterND", [base, at, x], { reduction: "add" });
-    const cut = [[0], [shape[0]], [0]].map((it) => model.ints(it));
-    return model.op("Slice", [sums, ...cut]);
+    return model.slice(sums, { starts: [0], ends: [shape[0]], axes: [0] });
   },
 };
 
-const TOP_K: PrimitiveKernel = {
+const TOP_K: PrimitiveKernel<{ k: number }> = {
   inputs: ["x"],
   infer: ([x], { k }) => {
-    const shape = [...x.shape.slice(0, -1), k as number];
+    const shape = [...x.shape.slice(0, -1), k];
     return [{ shape, dtype: x.dtype }, { shape, dtype: "int32" }];
   },
   lower: ({ model, inputs, node }) => {
-    const k = model.ints([node.attributes.k as number]);
+    const k = model.ints([node.attributes.k]);
     const [values, at] = model.ops("TopK", [...inputs, k], {
       attributes: { axis: -1, largest: 1, sorted: 1 },
       count: 2,
@@ -212,21 +200,20 @@ const TOP_K: PrimitiveKernel = {
   },
 };
 
-interface ScanAttributes {
+type ScanAttributes = {
   readonly axis: number;
   readonly exclusive: boolean;
   readonly reverse: boolean;
-}
+};
 
-const CUMSUM: PrimitiveKernel = {
+const CUMSUM: PrimitiveKernel<ScanAttributes> = {
   inputs: ["x"],
-  infer: ([x]) => ({
-    shape: x.shape,
-    dtype: x.dtype === "bool" ? "int32" : x.dtype,
+  infer: ([{ shape, dtype }]) => ({
+    shape,
+    dtype: dtype === "bool" ? "int32" : dtype,
   }),
   lower: ({ model, inputs, node }) => {
-    const { axis, exclusive, reverse } = node
-      .attributes as unknown as ScanAttributes;
+    const { axis, exclusive, reverse } = node.attributes;
     const x = node.inputs[0].dtype === "bool"
       ? model.cast(inputs[0], "int32")
       : inputs[0];
@@ -238,15 +225,13 @@ const CUMSUM: PrimitiveKernel = {
 };
 
 /** Products of ever longer runs: each round doubles the length. */
-const CUMPROD: CompositeKernel = {
+const CUMPROD: CompositeKernel<ScanAttributes> = {
   inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const { axis, exclusive, reverse } =
-      attributes as unknown as ScanAttributes;
+  expand: (record, [x], { axis, exclusive, reverse }) => {
     const { shape } = x!;
     const at = axis < 0 ? axis + shape.length : axis;
     const length = shape[at];
-    /** The numbers moved along the axis, with ones behind them. */
+    /** Moves the numbers along the axis, with ones behind them. */
     const moved = (of: Value, by: number): Value => {
       const distance = Math.min(by, length);
       const kept = only(record("Slice", [of], {

@@ -1,7 +1,6 @@
-/** What is known of TensorFlow.js's kernels: shapes, types and lowerings. */
 import type { Value } from "../graph/graph.ts";
-import { BINARY, RELU_GRADIENTS } from "./binary.ts";
-import { BLOCKS } from "./blocks.ts";
+import { BINARY } from "./binary.ts";
+import { BLOCKS, SHAPING } from "./shaping.ts";
 import { CONSTANTS } from "./constants.ts";
 import { CONVOLUTION, DEPTHWISE_CONVOLUTION } from "./convolution.ts";
 import { INDEXING } from "./indexing.ts";
@@ -9,14 +8,13 @@ import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
 import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
 import { POOLING } from "./pooling.ts";
-import { SHAPING } from "./shaping.ts";
 import { SLICING } from "./slicing.ts";
 import { UNARY } from "./unary.ts";
 
 /** Families of kernels, by what they do. */
 export const FAMILIES: Readonly<Record<string, Kernels>> = {
   "elementwise, one input": UNARY,
-  "elementwise, several inputs": { ...BINARY, ...RELU_GRADIENTS },
+  "elementwise, several inputs": BINARY,
   reductions: REDUCTIONS,
   "matrix products": MAT_MUL,
   convolutions: CONVOLUTION,
@@ -32,12 +30,12 @@ export const FAMILIES: Readonly<Record<string, Kernels>> = {
 
 const ALL: Kernels = Object.assign({}, ...Object.values(FAMILIES));
 
-/** What is known of a kernel, if anything. */
+/** Finds a kernel by its name in TensorFlow.js. */
 export function findKernel(name: string): Kernel | undefined {
   return Object.hasOwn(ALL, name) ? ALL[name] : undefined;
 }
 
-/** A kernel that graphs hold. */
+/** Returns a kernel that graphs hold. */
 export function primitive(name: string): PrimitiveKernel {
   const kernel = findKernel(name);
   if (kernel === undefined || !("lower" in kernel)) {
@@ -46,13 +44,13 @@ export function primitive(name: string): PrimitiveKernel {
   return kernel;
 }
 
-/** The outputs' types that a primitive kernel infers. */
+/** Infers the outputs of a primitive kernel. */
 export function inferOutputs(
   name: string,
   inputs: readonly Value[],
   attributes: Readonly<Record<string, unknown>>,
 ): readonly Value[] {
   const types = primitive(name).infer(inputs, attributes);
-  const list = Array.isArray(types) ? types : [types];
-  return list.map(({ shape, dtype }) => ({ shape: [...shape], dtype }));
+  return [types].flat()
+    .map(({ shape, dtype }) => ({ shape: [...shape], dtype }));
 }

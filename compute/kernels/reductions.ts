@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Attributes, DType, Value } from "../graph/graph.ts";
+import type { DType, Value } from "../graph/graph.ts";
 import { blockedSum } from "./blocked_layout.ts";
 import {
   type CompositeKernel,
@@ -9,19 +9,24 @@ import {
   type PrimitiveKernel,
 } from "./kernel.ts";
 
-/** The axes that a reduction goes over, from its attributes. */
-function reducedAxes(attributes: Attributes, rank: number): number[] {
-  const { axis, reductionIndices } = attributes as {
-    axis?: number | number[];
-    reductionIndices?: number | number[];
-  };
+type ReductionAttributes = {
+  axis?: number | number[];
+  reductionIndices?: number | number[];
+  keepDims?: boolean;
+};
+
+/** Returns the axes that a reduction goes over, in order. */
+function reducedAxes(
+  { axis, reductionIndices }: ReductionAttributes,
+  rank: number,
+): number[] {
   const given = axis ?? reductionIndices ?? null;
   const shape = new Array(rank).fill(1);
   return tf.util.parseAxisParam(given as number[], shape)
     .toSorted((a, b) => a - b);
 }
 
-function reducedShape(x: Value, attributes: Attributes): number[] {
+function reducedShape(x: Value, attributes: ReductionAttributes): number[] {
   const axes = new Set(reducedAxes(attributes, x.shape.length));
   if (attributes.keepDims) {
     return x.shape.map((length, axis) => axes.has(axis) ? 1 : length);
@@ -32,7 +37,7 @@ function reducedShape(x: Value, attributes: Attributes): number[] {
 const wide = (dtype: DType): DType => dtype === "bool" ? "int32" : dtype;
 
 function reduce(
-  lowering: Lowering,
+  lowering: Lowering<ReductionAttributes>,
   op: string,
   x = lowering.inputs[0],
 ): string {
@@ -49,7 +54,7 @@ function reduce(
 function reduction(
   op: string,
   dtype: (of: DType) => DType = (of) => of,
-): PrimitiveKernel {
+): PrimitiveKernel<ReductionAttributes> {
   return {
     inputs: ["x"],
     infer: ([x], attributes) => ({
@@ -74,7 +79,7 @@ const SUM = reduction("ReduceSum", wide);
  * ones: ONNX Runtime's own sum takes five times as long.
  */
 function sumOfRows(
-  { inputs: [x], model, node }: Lowering,
+  { inputs: [x], model, node }: Lowering<unknown>,
   keepDims: boolean,
 ): string {
   const [{ shape: [rows, columns] }] = node.inputs;
@@ -87,7 +92,7 @@ function sumOfRows(
 }
 
 /** A sum; of images in another layout, it is computed in that. */
-const FAST_SUM: PrimitiveKernel = {
+const FAST_SUM: PrimitiveKernel<ReductionAttributes> = {
   ...SUM,
   lower: (lowering) => {
     const { attributes, inputs: [x] } = lowering.node;
@@ -100,13 +105,8 @@ const FAST_SUM: PrimitiveKernel = {
   },
 };
 
-/** A question about all booleans. */
-function quantifier(op: string): PrimitiveKernel {
-  return reduction(op, () => "bool");
-}
-
 /** Where the largest or smallest number is; the first of equals. */
-function position(op: string): PrimitiveKernel {
+function position(op: string): PrimitiveKernel<ReductionAttributes> {
   return {
     inputs: ["x"],
     infer: ([x], attributes) => ({
@@ -130,9 +130,9 @@ export const REDUCTIONS: Kernels = {
   Max: reduction("ReduceMax"),
   Min: reduction("ReduceMin"),
   Prod: reduction("ReduceProd", wide),
-  All: quantifier("ReduceMin"),
+  All: reduction("ReduceMin", () => "bool"),
   // Not the largest: of nothing, that is the least number there is.
-  Any: quantifier("ReduceSum"),
+  Any: reduction("ReduceSum", () => "bool"),
   ArgMax: position("ArgMax"),
   ArgMin: position("ArgMin"),
 };
@@ -145,11 +145,11 @@ function alongLast(op: string): PrimitiveKernel {
   };
 }
 
-const BATCH_NORM: CompositeKernel = {
+const BATCH_NORM: CompositeKernel<{ varianceEpsilon: number }> = {
   inputs: ["x", "mean", "variance", "offset", "scale"],
-  expand: (record, [x, mean, variance, offset, scale], attributes) => {
+  expand: (record, [x, mean, variance, offset, scale], settings) => {
     const epsilon = record("Constant", [], {
-      fill: attributes.varianceEpsilon as number,
+      fill: settings.varianceEpsilon,
       type: { shape: [], dtype: "float32" },
     });
     const spread = record("Add", [variance!, ...epsilon]);

@@ -1,88 +1,72 @@
 import * as tf from "@tensorflow/tfjs";
-import { sizeOf, type Value } from "../graph/graph.ts";
+import { sizeOf, type TensorType, type Value } from "../graph/graph.ts";
 import {
   type CompositeKernel,
   type Kernels,
-  type Lowering,
   only,
   type PrimitiveKernel,
 } from "./kernel.ts";
 
-/** The shape that is meant by one with a length of -1. */
-function resolveShape(x: Value, shape: readonly number[]): readonly number[] {
-  return tf.util.inferFromImplicitShape([...shape], sizeOf(x.shape));
-}
-
-/** The same numbers in another shape: that of the output. */
-function lowerReshape({ model, inputs, node }: Lowering): string {
-  const [{ shape }] = node.outputs;
-  // By itself, ONNX takes a length of 0 for that of the input.
-  const allowzero = Number(shape.includes(0));
-  return model.op("Reshape", [inputs[0], model.ints(shape)], { allowzero });
-}
-
-const RESHAPE: PrimitiveKernel = {
+const RESHAPE: PrimitiveKernel<{ shape: number[] }> = {
   inputs: ["x"],
   infer: ([x], { shape }) => ({
-    shape: resolveShape(x, shape as number[]),
+    // A length of -1 is worked out from the others.
+    shape: tf.util.inferFromImplicitShape([...shape], sizeOf(x.shape)),
     dtype: x.dtype,
   }),
-  lower: lowerReshape,
-};
-
-const EXPAND_DIMS: CompositeKernel = {
-  inputs: ["input"],
-  expand: (record, [input], attributes) => {
-    const dim = attributes.dim as number;
-    const shape = [...input!.shape];
-    shape.splice(dim < 0 ? shape.length + dim + 1 : dim, 0, 1);
-    return record("Reshape", [input!], { shape });
+  lower: ({ model, inputs, node: { outputs: [{ shape }] } }) => {
+    // By itself, ONNX takes a length of 0 for that of the input.
+    const allowzero = Number(shape.includes(0));
+    return model.op("Reshape", [inputs[0], model.ints(shape)], { allowzero });
   },
 };
 
-const TRANSPOSE: PrimitiveKernel = {
+const EXPAND_DIMS: CompositeKernel<{ dim: number }> = {
+  inputs: ["input"],
+  expand: (record, [input], { dim }) => {
+    const { shape } = input!;
+    const axis = dim < 0 ? shape.length + dim + 1 : dim;
+    return record("Reshape", [input!], { shape: shape.toSpliced(axis, 0, 1) });
+  },
+};
+
+const TRANSPOSE: PrimitiveKernel<{ perm: number[] }> = {
   inputs: ["x"],
   infer: ([x], { perm }) => ({
-    shape: (perm as number[]).map((axis) => x.shape[axis]),
+    shape: perm.map((axis) => x.shape[axis]),
     dtype: x.dtype,
   }),
-  lower: ({ model, inputs, node }) =>
-    model.op("Transpose", inputs, { perm: node.attributes.perm as number[] }),
+  lower: ({ model, inputs: [x], node }) =>
+    model.transpose(x, node.attributes.perm),
 };
 
-const TILE: PrimitiveKernel = {
+const TILE: PrimitiveKernel<{ reps: number[] }> = {
   inputs: ["x"],
   infer: ([x], { reps }) => ({
-    shape: x.shape.map((length, axis) => length * (reps as number[])[axis]),
+    shape: x.shape.map((length, axis) => length * reps[axis]),
     dtype: x.dtype,
   }),
-  lower: ({ model, inputs, node }) =>
-    model.op("Tile", [
-      ...inputs,
-      model.ints(node.attributes.reps as number[]),
-    ]),
+  lower: ({ model, inputs: [x], node }) =>
+    model.op("Tile", [x, model.ints(node.attributes.reps)]),
 };
 
-const BROADCAST_TO: PrimitiveKernel = {
+const BROADCAST_TO: PrimitiveKernel<{ shape: number[] }> = {
   inputs: ["x"],
-  infer: ([x], { shape }) => ({ shape: shape as number[], dtype: x.dtype }),
+  infer: ([{ dtype }], { shape }) => ({ shape, dtype }),
   lower: ({ model, inputs, node }) =>
     model.op("Expand", [...inputs, model.ints(node.outputs[0].shape)]),
 };
 
-const CONCAT: PrimitiveKernel = {
+const CONCAT: PrimitiveKernel<{ axis: number }> = {
   inputs: "list",
   infer: (inputs, attributes) => {
     const [{ shape, dtype }] = inputs;
-    const axis = tf.util.parseAxisParam(
-      attributes.axis as number,
-      [...shape],
-    )[0];
+    const [axis] = tf.util.parseAxisParam(attributes.axis, [...shape]);
     const length = inputs.reduce((sum, it) => sum + it.shape[axis], 0);
     return { shape: shape.with(axis, length), dtype };
   },
   lower: ({ model, inputs, node }) => {
-    const axis = node.attributes.axis as number;
+    const { axis } = node.attributes;
     const [{ dtype }] = node.outputs;
     // The first one's type is that of the others.
     const parts = inputs.map((it, i) =>
@@ -92,10 +76,9 @@ const CONCAT: PrimitiveKernel = {
   },
 };
 
-const PACK: CompositeKernel = {
+const PACK: CompositeKernel<{ axis: number }> = {
   inputs: "list",
-  expand: (record, inputs, attributes) => {
-    const axis = attributes.axis as number;
+  expand: (record, inputs, { axis }) => {
     const dim = axis < 0 ? inputs[0]!.shape.length + axis + 1 : axis;
     const parts = inputs.map((it) =>
       only(record("Reshape", [it!], { shape: it!.shape.toSpliced(dim, 0, 1) }))
@@ -104,20 +87,12 @@ const PACK: CompositeKernel = {
   },
 };
 
-const SPLIT: PrimitiveKernel = {
+const SPLIT: PrimitiveKernel<{ axis: number; sizes: number[] }> = {
   inputs: ["x"],
-  infer: ([x], attributes) => {
-    const { axis, sizes } = attributes as { axis: number; sizes: number[] };
-    return sizes.map((size) => ({
-      shape: x.shape.with(axis, size),
-      dtype: x.dtype,
-    }));
-  },
+  infer: ([{ shape, dtype }], { axis, sizes }) =>
+    sizes.map((size) => ({ shape: shape.with(axis, size), dtype })),
   lower: ({ model, inputs, node }) => {
-    const { axis, sizes } = node.attributes as {
-      axis: number;
-      sizes: number[];
-    };
+    const { axis, sizes } = node.attributes;
     return model.ops("Split", [...inputs, model.ints(sizes)], {
       attributes: { axis },
       count: sizes.length,
@@ -125,26 +100,24 @@ const SPLIT: PrimitiveKernel = {
   },
 };
 
-const SPLIT_V: CompositeKernel = {
+const SPLIT_V: CompositeKernel<{ axis: number; numOrSizeSplits: number[] }> = {
   inputs: ["x"],
   expand: (record, [x], attributes) => {
-    const [axis] = tf.util.parseAxisParam(attributes.axis as number, [
-      ...x!.shape,
-    ]);
+    const shape = [...x!.shape];
+    const [axis] = tf.util.parseAxisParam(attributes.axis, shape);
     const sizes = tf.backend_util.prepareSplitSize(
-      { shape: [...x!.shape] } as tf.Tensor,
-      attributes.numOrSizeSplits as number[],
+      { shape } as tf.Tensor,
+      attributes.numOrSizeSplits,
       axis,
     );
     return record("Split", [x!], { axis, sizes });
   },
 };
 
-const UNPACK: CompositeKernel = {
+const UNPACK: CompositeKernel<{ axis: number }> = {
   inputs: ["value"],
-  expand: (record, [value], attributes) => {
+  expand: (record, [value], { axis: given }) => {
     const { shape } = value!;
-    const given = attributes.axis as number;
     const axis = given < 0 ? given + shape.length : given;
     const sizes = new Array(shape[axis]).fill(1);
     return record("Split", [value!], { axis, sizes }).map((part) =>
@@ -153,17 +126,23 @@ const UNPACK: CompositeKernel = {
   },
 };
 
-const PAD: PrimitiveKernel = {
+type Padding = [before: number, after: number];
+
+const inferPadded = (
+  [{ shape, dtype }]: readonly Value[],
+  { paddings }: { paddings: Padding[] },
+): TensorType => ({
+  shape: shape.map((length, axis) =>
+    length + paddings[axis][0] + paddings[axis][1]
+  ),
+  dtype,
+});
+
+const PAD: PrimitiveKernel<{ paddings: Padding[]; constantValue: number }> = {
   inputs: ["x"],
-  infer: ([x], { paddings }) => ({
-    shape: paddedShape(x, paddings as [number, number][]),
-    dtype: x.dtype,
-  }),
+  infer: inferPadded,
   lower: ({ model, inputs, node }) => {
-    const { paddings, constantValue } = node.attributes as {
-      paddings: [number, number][];
-      constantValue: number;
-    };
+    const { paddings, constantValue } = node.attributes;
     const { dtype } = node.inputs[0];
     return model.op("Pad", [
       ...inputs,
@@ -176,16 +155,10 @@ const PAD: PrimitiveKernel = {
   },
 };
 
-function paddedShape(x: Value, paddings: readonly [number, number][]) {
-  return x.shape.map((length, axis) =>
-    length + paddings[axis][0] + paddings[axis][1]
-  );
-}
-
-/** Which number stands at each place of a mirrored axis. */
+/** Returns the index that stands at each place of a mirrored axis. */
 function mirrored(
   length: number,
-  [before, after]: [number, number],
+  [before, after]: Padding,
   mode: string,
 ): number[] {
   const edge = mode === "reflect" ? 0 : 1;
@@ -196,14 +169,11 @@ function mirrored(
   });
 }
 
-const MIRROR_PAD: PrimitiveKernel = {
+const MIRROR_PAD: PrimitiveKernel<{ paddings: Padding[]; mode: string }> = {
   inputs: ["x"],
-  infer: PAD.infer,
+  infer: inferPadded,
   lower: ({ model, inputs, node }) => {
-    const { paddings, mode } = node.attributes as {
-      paddings: [number, number][];
-      mode: string;
-    };
+    const { paddings, mode } = node.attributes;
     return paddings.reduce((x, padding, axis) => {
       if (padding[0] + padding[1] === 0) return x;
       const length = node.inputs[0].shape[axis];
@@ -254,4 +224,75 @@ export const SHAPING: Kernels = {
   PadV2: PAD,
   MirrorPad: MIRROR_PAD,
   Diag: DIAG,
+};
+
+const BATCH_TO_SPACE: CompositeKernel<
+  { blockShape: number[]; crops: number[][] }
+> = {
+  inputs: ["x"],
+  expand: (record, [x], { blockShape, crops }) => {
+    const shape = [...x!.shape];
+    const product = sizeOf(blockShape);
+    const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
+    const split = getReshaped(shape, blockShape, product);
+    const perm = getPermuted(split.length, blockShape.length);
+    const joined = getReshapedPermuted(shape, blockShape, product);
+    const begin = tf.backend_util
+      .getSliceBeginCoords(crops, blockShape.length);
+    const size = tf.backend_util
+      .getSliceSize(joined, crops, blockShape.length);
+    const apart = record("Reshape", [x!], { shape: split });
+    const turned = record("Transpose", apart, { perm });
+    const whole = record("Reshape", turned, { shape: joined });
+    return record("Slice", whole, { begin, size });
+  },
+};
+
+const SPACE_TO_BATCH: CompositeKernel<
+  { blockShape: number[]; paddings: Padding[] }
+> = {
+  inputs: ["x"],
+  expand: (record, [x], { blockShape, paddings }) => {
+    const product = sizeOf(blockShape);
+    const all: Padding[] = x!.shape.map(() => [0, 0]);
+    paddings.forEach((it, i) => all[i + 1] = it);
+    const padded = record("PadV2", [x!], { paddings: all, constantValue: 0 });
+    const shape = [...padded[0].shape];
+    const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
+    const split = getReshaped(shape, blockShape, product, false);
+    const perm = getPermuted(split.length, blockShape.length, false);
+    const joined = getReshapedPermuted(shape, blockShape, product, false);
+    const apart = record("Reshape", padded, { shape: split });
+    const turned = record("Transpose", apart, { perm });
+    return record("Reshape", turned, { shape: joined });
+  },
+};
+
+const DEPTH_TO_SPACE: CompositeKernel<
+  { blockSize: number; dataFormat: string }
+> = {
+  inputs: ["x"],
+  expand: (record, [x], { blockSize, dataFormat }) => {
+    if (dataFormat !== "NHWC") {
+      throw new TypeError(
+        `Cannot trace depthToSpace of ${dataFormat} data: expected NHWC`,
+      );
+    }
+    const [batch, height, width, depth] = x!.shape;
+    const rest = depth / (blockSize * blockSize);
+    const apart = record("Reshape", [x!], {
+      shape: [batch, height, width, blockSize, blockSize, rest],
+    });
+    const turned = record("Transpose", apart, { perm: [0, 1, 3, 2, 4, 5] });
+    return record("Reshape", turned, {
+      shape: [batch, height * blockSize, width * blockSize, rest],
+    });
+  },
+};
+
+/** Kernels that move blocks of images to other axes and back. */
+export const BLOCKS: Kernels = {
+  BatchToSpaceND: BATCH_TO_SPACE,
+  SpaceToBatchND: SPACE_TO_BATCH,
+  DepthToSpace: DEPTH_TO_SPACE,
 };

@@ -214,3 +214,44 @@ testCompiled(
     inputs: [given(shape, { dtype, seed })],
   }),
 );
+
+const fewSizes = fc.integer({ min: 1, max: 3 });
+
+const blocks = fc.record({
+  batch: fewSizes,
+  counts: fc.tuple(fewSizes, fewSizes),
+  block: fc.tuple(fewSizes, fewSizes),
+  channels: fewSizes,
+  /** Whether only one axis is cut into blocks. */
+  one: fc.boolean(),
+  seed: seeds,
+});
+
+testCompiled("batchToSpaceND and spaceToBatchND", blocks, (it) => {
+  const count = it.one ? 1 : 2;
+  const block = it.block.slice(0, count);
+  const product = block.reduce((a, b) => a * b, 1);
+  const crops = block.map((length) => [length - 1, 0]);
+  return {
+    fn: (x) => {
+      const space = tf.batchToSpaceND(x, block, crops);
+      return tf.concat1d([
+        space.flatten(),
+        tf.spaceToBatchND(space, block, crops).flatten(),
+      ]);
+    },
+    inputs: [
+      given([it.batch * product, ...it.counts, it.channels], { seed: it.seed }),
+    ],
+    gradients: true,
+  };
+}, 25);
+
+testCompiled("depthToSpace", blocks, (it) => ({
+  fn: (x) => tf.depthToSpace(x as tf.Tensor4D, it.block[0] + 1),
+  inputs: [
+    given([it.batch, ...it.counts, it.channels * (it.block[0] + 1) ** 2], {
+      seed: it.seed,
+    }),
+  ],
+}));

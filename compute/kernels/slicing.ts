@@ -2,10 +2,10 @@ import * as tf from "@tensorflow/tfjs";
 import type { Value } from "../graph/graph.ts";
 import type { CompositeKernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 
-const REVERSE: CompositeKernel = {
+const REVERSE: CompositeKernel<{ dims: number[] }> = {
   inputs: ["x"],
   expand: (record, [x], { dims }) => {
-    const axes = tf.util.parseAxisParam(dims as number[], [...x!.shape]);
+    const axes = tf.util.parseAxisParam(dims, [...x!.shape]);
     if (axes.length === 0) return record("Identity", [x!]);
     return record("Strided", [x!], {
       begin: axes.map((axis) => x!.shape[axis] - 1),
@@ -21,26 +21,21 @@ const REVERSE: CompositeKernel = {
 const BEFORE_START = -(2 ** 31);
 
 /** ONNX's Slice: begins, ends and steps of some axes. */
-const STRIDED: PrimitiveKernel = {
+const STRIDED: PrimitiveKernel<
+  Record<"begin" | "end" | "strides" | "axes" | "shape", number[]>
+> = {
   inputs: ["x"],
-  infer: ([x], { shape }) => ({ shape: shape as number[], dtype: x.dtype }),
-  lower: ({ model, inputs, node }) => {
-    const { begin, end, strides, axes } = node.attributes as Record<
-      "begin" | "end" | "strides" | "axes",
-      number[]
-    >;
-    const settings = [begin, end, axes, strides];
-    return model.op("Slice", [
-      inputs[0],
-      ...settings.map((it) => model.ints(it)),
-    ]);
+  infer: ([{ dtype }], { shape }) => ({ shape, dtype }),
+  lower: ({ model, inputs: [x], node }) => {
+    const { begin, end, strides, axes } = node.attributes;
+    const settings = [begin, end, axes, strides].map((it) => model.ints(it));
+    return model.op("Slice", [x, ...settings]);
   },
 };
 
-const SLICE: CompositeKernel = {
+const SLICE: CompositeKernel<{ begin: number; size: number }> = {
   inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const { begin, size } = attributes as { begin: number; size: number };
+  expand: (record, [x], { begin, size }) => {
     const [from, lengths] = tf.slice_util.parseSliceParams(
       { shape: [...x!.shape] } as tf.Tensor,
       begin,
@@ -50,7 +45,7 @@ const SLICE: CompositeKernel = {
   },
 };
 
-/** The axes that a slice with steps of 1 makes shorter. */
+/** Returns the axes that a slice with steps of 1 makes shorter. */
 function stridedOf(x: Value, from: number[], lengths: number[]) {
   const axes = x.shape.map((_, axis) => axis)
     .filter((axis) => lengths[axis] !== x.shape[axis]);
@@ -63,14 +58,12 @@ function stridedOf(x: Value, from: number[], lengths: number[]) {
   };
 }
 
-const STRIDED_SLICE: CompositeKernel = {
+const STRIDED_SLICE: CompositeKernel<
+  & Record<"begin" | "end" | "strides", number[]>
+  & { [mask in `${string}Mask`]: number }
+> = {
   inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const it = attributes as
-      & Record<"begin" | "end" | "strides", number[]>
-      & {
-        [mask in `${string}Mask`]: number;
-      };
+  expand: (record, [x], it) => {
     const info = tf.slice_util.sliceInfo(
       [...x!.shape],
       it.begin,
