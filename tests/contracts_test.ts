@@ -5,17 +5,16 @@
  */
 import { assertEquals } from "@std/assert";
 import { A2C, type A2CConfig } from "@bellman/a2c";
-import type { AgentSpaces } from "@bellman/agent";
+import type {
+  AgentSpaces,
+  ObservationScale,
+  RewardScale,
+} from "@bellman/agent";
 import * as buffers from "@bellman/buffers";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
-import {
-  type ObservationScale,
-  type RewardScale,
-  SAC,
-  type SacSpaces,
-} from "@bellman/sac";
+import { SAC } from "@bellman/sac";
 import * as training from "@bellman/training";
 import type {
   Actor,
@@ -101,9 +100,9 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
   const env = new envs.VecFrameStack(
     envs.makeVec("Pendulum-v1", { numEnvs: 2, maxEpisodeSteps: 7 }),
     { size: 3 },
-  ) satisfies SacSpaces;
+  ) satisfies AgentSpaces;
   const { observationSpace, actionSpace, numEnvs } = env;
-  const learned = async (spaces: SacSpaces) => {
+  const learned = async (spaces: AgentSpaces) => {
     const agent = new SAC(spaces, {
       config: {
         hiddenSizes: [8],
@@ -120,11 +119,11 @@ Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", 
       },
     });
     await training.train(agent, env, { totalTimesteps: 60, seed: 1 });
-    const { replay, ...state } = agent.save() as
-      & { replay: buffers.ReplayBufferState }
+    const { experience, ...state } = agent.save() as
+      & { experience: buffers.ReplayBufferState }
       & Record<string, StateTree>;
     agent.close();
-    const kept = replay.rings[0].fields.observation as Float32Array;
+    const kept = experience.rings[0].fields.observation as Float32Array;
     return { state, numbers: kept.length };
   };
   const whole = await learned({ observationSpace, actionSpace, numEnvs });

@@ -1,3 +1,4 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
@@ -359,66 +360,13 @@ export interface SacConfig {
   squashCorrection: "exact" | "epsilon";
 }
 
-/**
- * The settings that hold where nothing else is said: those of
- * stable-baselines3, which are those of the second paper but for the delayed
- * start.
- */
-export const defaultSacConfig: Readonly<SacConfig> = {
-  critics: "twin_q",
-  gamma: 0.99,
-  tau: 0.005,
-  targetUpdateInterval: 1,
-  learningRate: 3e-4,
-  criticLearningRate: null,
-  temperatureLearningRate: null,
-  learningRateSchedule: "constant",
-  temperature: null,
-  initialTemperature: 1,
-  targetEntropy: null,
-  targetEntropyFactor: 0.98,
-  rewardScale: 1,
-  bufferSize: 1_000_000,
-  batchSize: 256,
-  learningStarts: 100,
-  initialExploration: "uniform",
-  trainFrequency: 1,
-  gradientSteps: 1,
-  nSteps: 1,
-  nStepEntropy: "all",
-  replay: "uniform",
-  priorityAlpha: 0.6,
-  priorityBeta: 0.4,
-  priorityEpsilon: 1e-6,
-  saveReplay: true,
-  bootstrapTruncated: true,
-  network: "mlp",
-  hiddenSizes: [256, 256],
-  activation: "relu",
-  initializer: "torch",
-  policy: "gaussian",
-  components: 4,
-  reparameterize: null,
-  actionPrior: "uniform",
-  policyRegularization: 0.001,
-  haarnojaPolicyLoss: false,
-  haarnojaMixtureGradient: false,
-  useSde: false,
-  sdeSampleFrequency: -1,
-  sdeInitialLogStd: -3,
-  squashCorrection: "exact",
-};
+/** JSON Schema of {@linkcode SacConfig}, made from the type. */
+export const sacConfigSchema: ConfigSchema = schema as unknown as ConfigSchema;
 
 /**
- * JSON Schema of {@linkcode SacConfig}, made from the type by
- * `deno task schema`. Beside the standard keywords each property may have
- * `alias`: the names it has elsewhere, separated by commas.
+ * Default settings: those of stable-baselines3, which are those of the second
+ * paper but for the delayed start.
  */
-export const sacConfigSchema: SacConfigSchema =
-  schema as unknown as SacConfigSchema;
-
-/** A JSON Schema of an object with its properties. */
-export interface SacConfigSchema {
-  /** Each property's own schema, by key. */
-  readonly properties: Readonly<Record<string, Record<string, unknown>>>;
-}
+export const defaultSacConfig: Readonly<SacConfig> = defaultsOf(
+  sacConfigSchema,
+);

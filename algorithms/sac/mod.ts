@@ -52,8 +52,7 @@ export {
 export * from "./losses.ts";
 export * from "./model.ts";
 export * from "./presets.ts";
-export { SAC } from "./sac.ts";
-export * from "./sac_options.ts";
+export * from "./sac.ts";
 export { type DiagnosticInputs, sacDiagnostics } from "./steps.ts";
 export {
   initSacState,

@@ -131,7 +131,7 @@ export interface SacHyperparameters {
 }
 
 /** Everything that an update moves: parameters, and slots of their optimizers. */
-export interface SacState {
+export type SacState = {
   /** Parameters of the policy. */
   policy: Params;
   /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
@@ -146,7 +146,7 @@ export interface SacState {
   criticSlots: OptimizerState;
   /** Slots of the temperature's optimizer; empty if that is fixed. */
   temperatureSlots: OptimizerState;
-}
+};
 
 /**
  * Means, standard deviations and errors of the Q functions over a batch, by

@@ -1,34 +1,44 @@
-import { disposeParams, paramTypes, RandomStream } from "@bellman/compute";
 import {
-  type ActionArray,
-  type Actor,
-  type ActorOptions,
-  drawNoise,
-  envActions,
-  exportPolicy,
-  type ExportPolicyOptions,
-  type ObservationArray,
-  PolicyActor,
-  type PolicyCompilation,
-  type StochasticPolicy,
-} from "@bellman/policies";
-import { checkStep, isStateRecord } from "@bellman/training";
-import type { StateTree } from "@bellman/types";
-import { ActionValues } from "./_action_values.ts";
-import { checkConfig } from "./_check_config.ts";
-import { Collector } from "./_collector.ts";
-import { defaultSacConfig, type SacConfig } from "./config.ts";
-import { rowsOf, variantOf } from "./variants.ts";
-import { Hyperparameters } from "./_hyperparameters.ts";
-import { type Learner, makeLearner } from "./_learner.ts";
-import { Observations } from "./_observations.ts";
-import { Replay } from "./_replay.ts";
-import type {
-  SacNormalization,
-  SacOptions,
-  SacSpaces,
-  SacStep,
-} from "./sac_options.ts";
+  Agent,
+  type AgentContext,
+  type AgentOptions,
+  type AgentParts,
+  type AgentSpaces,
+  type AlgorithmDefinition,
+  checkReplay,
+  replay,
+} from "@bellman/agent";
+import { scope, type StochasticPolicy } from "@bellman/policies";
+import { schedule, Scheduler } from "@bellman/schedulers";
+import { checkSettings } from "@bellman/training";
+import * as tf from "@tensorflow/tfjs";
+import { type SacConfig, sacConfigSchema } from "./config.ts";
+import { sacPresets } from "./presets.ts";
+import { takesBetween, variantOf } from "./variants.ts";
+
+/** Options of {@link SAC}. */
+export interface SacOptions extends AgentOptions<SacConfig> {
+  /**
+   * Factor of the rewards by the number of updates before (`scale_reward` as a
+   * function of the iteration).
+   *
+   * @default config.rewardScale
+   */
+  readonly rewardScale?: (iteration: number) => number;
+}
+
+/** Soft actor-critic, as `Agent` and the command line know it. */
+export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
+  name: "sac",
+  title: "SAC",
+  summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
+  schema: sacConfigSchema,
+  presets: sacPresets,
+  runDefaults: { numEnvs: 1 },
+  hasReplay: true,
+  check: checkConfig,
+  build: (config, context) => partsOf(config, context),
+};
 
 /**
  * Soft actor-critic: acts, remembers every transition, and learns from batches
@@ -74,332 +84,185 @@ import type {
  * agent.close();
  * ```
  */
-export class SAC {
-  /** The settings, complete. */
-  readonly config: Readonly<SacConfig>;
-  /** The policy, without its parameters. */
-  readonly model: StochasticPolicy;
-  readonly #spaces: SacSpaces;
-  readonly #observations: Observations;
-  readonly #normalization: SacNormalization;
-  readonly #totalTimesteps: number;
-  readonly #random: RandomStream;
-  readonly #hyperparameters: Hyperparameters;
-  readonly #learner: Learner;
-  readonly #replay: Replay;
-  readonly #collector: Collector;
-  readonly #compilation: PolicyCompilation;
-  readonly #actionValues: ActionValues;
-  readonly #noises: Readonly<Record<string, Float32Array>>;
-  readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
-  #updates = 0;
-
+export class SAC extends Agent<SacConfig, StochasticPolicy> {
   /**
-   * Makes a new agent; the TensorFlow.js backend must have been chosen.
-   *
-   * @param spaces Spaces of one environment, and how many copies act.
-   * @param options Settings, seed, length of the run.
-   * @throws {RangeError} If a setting is out of its range.
-   * @throws {TypeError} If settings exclude each other, or a space is neither
-   * box nor discrete.
-   */
-  constructor(spaces: SacSpaces, options: SacOptions = {}) {
-    const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
-    const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
-    const { observations: scale, rewards } = options.normalization ?? {};
-    const config = { ...defaultSacConfig, ...options.config };
-    checkConfig(config, {
-      numEnvs,
-      totalTimesteps,
-      stackedFrames,
-      actionSpace,
-    });
-    const observations = new Observations(spaces.observationSpace, scale);
-    const form = variantOf(config, {
-      observationSpace: observations.space,
-      actionSpace,
-    });
-    const { policy } = form;
-    const random = new RandomStream(seed);
-    this.config = config;
-    this.model = policy;
-    this.#spaces = spaces;
-    this.#observations = observations;
-    this.#normalization = options.normalization ?? {};
-    this.#totalTimesteps = totalTimesteps;
-    this.#random = random.split("learning");
-    this.#hyperparameters = new Hyperparameters(config, {
-      totalTimesteps,
-      rewardScale: options.rewardScale,
-    });
-    this.#toEnv = envActions(actionSpace, {
-      squashed: policy.squashesActions,
-    });
-    // Before what takes long: memory is what is missing most often.
-    this.#replay = new Replay(policy, {
-      config,
-      numEnvs,
-      stackedFrames,
-      observations,
-      rewards,
-    });
-    const state = form.init(random.split("init"));
-    this.#learner = makeLearner(form, { state, config, engine, threads });
-    this.#compilation = { params: paramTypes(state.policy), engine, threads };
-    this.#actionValues = new ActionValues(form, {
-      types: paramTypes(state.critics),
-      critics: () => this.#learner.state.critics,
-      engine,
-      threads,
-    });
-    disposeParams(...Object.values(state));
-    this.#collector = new Collector(policy, {
-      numEnvs,
-      firstAction: form.firstAction,
-      config,
-      random: random.split("policy"),
-      replay: this.#replay,
-      observations,
-      rewards,
-      compilation: this.#compilation,
-      params: () => this.#learner.state.policy,
-    });
-    const { size } = policy.distribution.noise;
-    this.#noises = Object.fromEntries(
-      form.noises.map((
-        name,
-      ) => [name, new Float32Array(rowsOf(name, config) * size)]),
-    );
-  }
-
-  /** What computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
-  get engine(): "onnx" | "eager" {
-    return this.#learner.engine;
-  }
-
-  /** Updates made so far. */
-  get updates(): number {
-    return this.#updates;
-  }
-
-  /** Transitions that it can learn from. */
-  get replaySize(): number {
-    return this.#replay.length;
-  }
-
-  /**
-   * Samples an action in each copy; at first, every action is as likely.
-   *
-   * @param observations Observations `[numEnvs, ...]`; copied.
-   * @returns Actions `[numEnvs, ...]` as the environment takes them.
-   */
-  act(observations: unknown): ActionArray {
-    return this.#toEnv(this.#collector.act(observations as ObservationArray));
-  }
-
-  /**
-   * Takes in what followed the last actions.
-   *
-   * @param step Rewards, ends and observations; copied.
-   * @throws {RangeError} If a number is not finite; nothing is taken in then.
-   * @throws {TypeError} If something is not in typed arrays.
-   */
-  observe(step: SacStep): void {
-    const { numEnvs } = this.#spaces;
-    const after = (this.#collector.steps + 1) * numEnvs;
-    checkStep(step, { numEnvs, step: after });
-    this.#collector.observe(step);
-  }
-
-  /**
-   * Learns from batches of transitions, where it is time to.
-   *
-   * @returns The statistics of the last batch, by the names of `SacStatistics`
-   * or `SacValueStatistics`, and `learning_rate`; `undefined` where nothing was
-   * learned.
-   */
-  update(): Record<string, number> | undefined {
-    const count = this.#updatesDue();
-    let statistics: Record<string, number> | undefined;
-    for (let i = 0; i < count; i++) {
-      const isLast = i === count - 1;
-      statistics = this.#learn(isLast);
-    }
-    return statistics;
-  }
-
-  #updatesDue(): number {
-    const { learningStarts, trainFrequency, gradientSteps } = this.config;
-    if (this.#replay.length < learningStarts) return 0;
-    if (this.#collector.steps % trainFrequency !== 0) return 0;
-    return gradientSteps === -1
-      ? trainFrequency * this.#spaces.numEnvs
-      : gradientSteps;
-  }
-
-  /** One update; its statistics are read where they are asked for. */
-  #learn(wanted: boolean): Record<string, number> | undefined {
-    const steps = this.#collector.steps * this.#spaces.numEnvs;
-    const progress = Math.min(1, steps / this.#totalTimesteps);
-    for (const name in this.#noises) {
-      drawNoise(this.model.distribution, this.#random, this.#noises[name]);
-    }
-    const numbers = this.#hyperparameters.at({ steps, updates: this.#updates });
-    const { stats, tdErrors } = this.#learner.run({
-      ...this.#replay.draw(this.#random, progress),
-      ...this.#noises,
-      ...numbers,
-    } as never);
-    this.#updates++;
-    this.#replay.learned(tdErrors);
-    if (!wanted) return undefined;
-    const statistics: Record<string, number> = {};
-    for (const name in stats) statistics[name] = stats[name][0];
-    statistics.learning_rate = numbers.learningRate;
-    return statistics;
-  }
-
-  /**
-   * An actor that follows the newest parameters, with a random stream of its
-   * own.
-   *
-   * @param options Deterministic or not, how many copies, which seed.
-   * @returns The actor.
-   */
-  policy(options: ActorOptions = {}): Actor {
-    const { numEnvs = this.#spaces.numEnvs } = options;
-    const actor = new PolicyActor(this.model, {
-      deterministic: options.deterministic ?? false,
-      numEnvs,
-      seed: options.seed ?? 0,
-      sdeSampleFrequency: this.config.sdeSampleFrequency,
-      params: () => this.#learner.state.policy,
-      compilation: this.#compilation,
-      actionSpace: this.#spaces.actionSpace,
-    });
-    if (this.#normalization.observations === undefined) return actor;
-    const read = this.#observations.reader(numEnvs);
-    return {
-      act: (observations) => actor.act(read(observations as ObservationArray)),
-      observe: (step) => actor.observe(step),
-    };
-  }
-
-  /**
-   * Values of actions in one state, as the first Q function estimates them.
+   * Estimates values of actions in one state, by the first Q function.
    *
    * @param observation One observation, as the environment gives it.
    * @param actions Box actions `[count, ...]` in [-1, 1]; not used for discrete
    * actions, whose values are all returned.
    * @returns Values `[count]`, a new array.
    */
-  qValues(
-    observation: ObservationArray,
-    actions: ArrayLike<number>,
-  ): Float32Array {
-    const seen = this.#observations.reader(1)(observation);
-    return this.#actionValues.of(seen, actions);
-  }
+  declare readonly qValues: NonNullable<Agent["qValues"]>;
 
   /**
-   * The present policy as an ONNX file: scaling and encoding of observations,
-   * network, choice of the action. See `exportPolicy` of `@bellman/policies`. An
-   * agent that scales observations itself writes its own scale.
+   * Creates a new agent; the TensorFlow.js backend must have been chosen.
    *
-   * @param options Scaling, size of the batch, deterministic or not.
-   * @returns The bytes of the file.
+   * @param spaces Spaces of one environment, and number of environments.
+   * @param options Settings, seed, length of the run.
+   * @throws {RangeError} If a setting is out of its range.
+   * @throws {TypeError} If settings exclude each other, or a space is neither
+   * box nor discrete.
    */
-  exportPolicy(
-    options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
-  ): Uint8Array<ArrayBuffer> {
-    const { policy: params } = this.#learner.read();
-    const { actionSpace } = this.#spaces;
-    const { scaling } = this.#normalization.observations ?? options;
-    return exportPolicy(this.model, {
-      ...options,
-      scaling,
-      params: params as ExportPolicyOptions["params"],
-      actionSpace,
+  constructor(spaces: AgentSpaces, options: SacOptions = {}) {
+    const { rewardScale } = options;
+    const build: typeof sac.build = (config, context) =>
+      partsOf(config, context, rewardScale);
+    super({ ...sac, build }, spaces, options);
+  }
+
+  /** Transitions that it can learn from. */
+  get replaySize(): number {
+    return this.experience.length;
+  }
+}
+
+function partsOf(
+  config: SacConfig,
+  context: AgentContext,
+  rewardScale?: SacOptions["rewardScale"],
+): AgentParts<StochasticPolicy> {
+  const { policy, estimate, noises, init, update } = variantOf(config, context);
+  const { batchSize, nSteps, trainFrequency, sdeSampleFrequency } = config;
+  const between = takesBetween(config);
+  const sdeInterval = sdeSampleFrequency === -1
+    ? trainFrequency
+    : sdeSampleFrequency;
+  const rowsOf = (noise: string) =>
+    noise === "betweenNoise" ? batchSize * (nSteps - 1) : batchSize;
+  return {
+    policy,
+    experience: replay({ ...config, between }),
+    init,
+    update(state, given, numbers) {
+      const { tdErrors, ...result } = update(state, {
+        ...given,
+        observations: policy.encode(given.observations),
+        nextObservations: policy.encode(given.nextObservations),
+        ...(between && {
+          betweenObservations: policy.encode(given.betweenObservations),
+        }),
+        terminated: tf.cast(given.terminated, "float32"),
+      }, numbers);
+      return { ...result, results: { tdErrors } };
+    },
+    numbers: numbersOf(config, context, rewardScale),
+    updateNoise: Object.fromEntries(
+      noises.map((name) => [
+        name,
+        { ...policy.distribution.noise, rows: rowsOf(name) },
+      ]),
+    ),
+    explore: explorationOf(config, context, policy),
+    stateDependentNoise: {
+      renews: (step) => step % sdeInterval === 0,
+      sampleFrequency: sdeSampleFrequency,
+    },
+    actionValues: {
+      part: "critics",
+      estimate: (critics, observations, actions) =>
+        estimate(scope(critics, "qf1"), observations, actions),
+    },
+  };
+}
+
+/** Makes the numbers of each update: rates, step of the target networks, scale. */
+function numbersOf(
+  config: SacConfig,
+  { totalTimesteps }: AgentContext,
+  rewardScale: (iteration: number) => number = () => config.rewardScale,
+): AgentParts["numbers"] {
+  const { learningRate, tau, targetUpdateInterval, temperature } = config;
+  const scheduled = (value: number) =>
+    new Scheduler({
+      value,
+      numValues: totalTimesteps,
+      schedule: schedule(config.learningRateSchedule),
     });
-  }
-
-  /**
-   * Everything needed to continue: parameters, target networks, optimizers,
-   * random streams, counters and, with `saveReplay`, the transitions.
-   *
-   * @returns Plain data, owned by the caller.
-   */
-  save(): StateTree {
-    return {
-      ...(this.#learner.read() as Record<string, StateTree>),
-      collector: this.#collector.save(),
-      normalization: this.#savedNormalization(),
-      random: this.#random.save() as unknown as StateTree,
-      replay: this.config.saveReplay
-        ? this.#replay.save() as unknown as StateTree
-        : null,
-      updates: this.#updates,
-    };
-  }
-
-  #savedNormalization(): StateTree {
-    const { observations, rewards } = this.#normalization;
-    return {
-      observations: observations?.save() ?? null,
-      rewards: rewards?.save() ?? null,
-    };
-  }
-
-  /**
-   * Continues from a state that {@link save} gave. A state without transitions
-   * is gone on with from an empty replay buffer; the first stacks of frames that
-   * it draws then repeat the first frame after it.
-   *
-   * @param state The state; copied.
-   * @throws {TypeError} If it is not the state of such an agent, or of one that
-   * normalizes otherwise.
-   * @throws {RangeError} If it is one of an agent of other sizes.
-   */
-  load(state: StateTree): void {
-    if (!isStateRecord(state) || !isStateRecord(state.collector)) {
-      throw new TypeError(
-        "Cannot restore a SAC agent from something else: expected what save() gave",
+  const rate = scheduled(learningRate);
+  const criticRate = scheduled(config.criticLearningRate ?? learningRate);
+  const temperatureRate = scheduled(
+    config.temperatureLearningRate ?? learningRate,
+  );
+  return ({ steps, updates }) => {
+    const scale = rewardScale(updates);
+    if (!Number.isFinite(scale)) {
+      throw new RangeError(
+        `Cannot scale rewards by ${scale} at update ${updates}: expected a finite number`,
       );
     }
-    const { collector, random, replay, updates, normalization, ...learned } =
-      state;
-    const statistics = this.#statisticsOf(normalization ?? null);
-    this.#learner.write(learned as never);
-    if (replay === null) this.#replay.clear();
-    else this.#replay.load(replay as never);
-    this.#collector.load(collector);
-    this.#random.load(random);
-    this.#updates = updates as number;
-    for (const [scale, saved] of statistics) scale.load(saved);
-  }
+    return {
+      learningRate: rate.valueAt(steps),
+      criticLearningRate: criticRate.valueAt(steps),
+      temperatureLearningRate: temperatureRate.valueAt(steps),
+      tau: updates % targetUpdateInterval === 0 ? tau : 0,
+      rewardScale: scale,
+      ...(temperature !== null && { alpha: temperature }),
+    };
+  };
+}
 
-  /** Every scale with its saved statistics. */
-  #statisticsOf(
-    saved: StateTree,
-  ): [{ load(state: StateTree): void }, StateTree][] {
-    const held = isStateRecord(saved) ? saved : {};
-    return (["observations", "rewards"] as const).flatMap((name) => {
-      const scale = this.#normalization[name], state = held[name] ?? null;
-      if ((scale === undefined) !== (state === null)) {
-        throw new TypeError(
-          `Cannot restore a SAC agent that ${
-            scale === undefined ? "does not scale" : "scales"
-          } ${name} from one that ${
-            scale === undefined ? "does" : "does not"
-          }: expected the same normalization`,
-        );
-      }
-      return scale === undefined ? [] : [[scale, state]];
-    });
+/** Makes the exploration at first: every action is as likely. */
+function explorationOf(
+  { initialExploration, learningStarts }: SacConfig,
+  { actionSpace, numEnvs }: AgentContext,
+  { distribution }: StochasticPolicy,
+): AgentParts["explore"] {
+  if (initialExploration !== "uniform") return undefined;
+  const { actionShape } = distribution;
+  const size = actionShape.reduce((product, it) => product * it, numEnvs);
+  if (actionSpace.type === "discrete") {
+    const { n, start = 0 } = actionSpace;
+    const actions = new Int32Array(size);
+    return ({ moment, random, sample }) =>
+      moment.steps < learningStarts
+        ? actions.map(() => start + random.integer(n))
+        : sample();
   }
+  const actions = new Float32Array(size);
+  return ({ moment, random, sample }) => {
+    if (moment.steps >= learningStarts) return sample();
+    random.fillUniform(actions);
+    return actions.map((it) => 2 * it - 1);
+  };
+}
 
-  /** Frees the tensors; the agent cannot be used afterwards. */
-  close(): void {
-    this.#learner.close();
+/** Refuses settings that exclude each other. */
+function checkConfig(
+  config: SacConfig,
+  { numEnvs, actionSpace }: AgentContext,
+): void {
+  checkReplay(config, { of: "SAC", numEnvs });
+  const { gradientSteps, sdeSampleFrequency } = config;
+  const counts = { gradientSteps, sdeSampleFrequency };
+  for (const [name, count] of Object.entries(counts)) {
+    if (count === -1) continue;
+    checkSettings({ [name]: count }, { of: "SAC", minimum: 1, whole: true });
+  }
+  const { critics, policy, useSde, reparameterize, temperature } = config;
+  const refuse = (settings: string, wanted: string): never => {
+    throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);
+  };
+  const boxOnly = {
+    "critics: value": critics === "value",
+    useSde,
+    "policy: mixture": policy === "mixture",
+  };
+  for (const [setting, isChosen] of Object.entries(boxOnly)) {
+    if (!isChosen || actionSpace.type === "box") continue;
+    refuse(`${setting} and discrete actions`, "box actions");
+  }
+  if (critics === "value" && temperature !== null) {
+    refuse(
+      "temperature and critics: value",
+      "rewardScale, which stands in its place",
+    );
+  }
+  const why = "as the choice of a component has no gradient";
+  if (policy === "mixture" && critics !== "value") {
+    refuse("policy: mixture and critics: twin_q", `critics: value, ${why}`);
+  }
+  if (policy === "mixture" && reparameterize === true) {
+    refuse("policy: mixture and reparameterize: true", `false, ${why}`);
   }
 }

@@ -1,3 +1,8 @@
+import type {
+  AgentSpaces,
+  ObservationScale,
+  RewardScale,
+} from "@bellman/agent";
 import { selectBackend } from "@bellman/compute";
 import {
   assert,
@@ -7,16 +12,10 @@ import {
   assertThrows,
 } from "@std/assert";
 import { QFPolicyPlotter } from "@bellman/training";
-import type { StateTree } from "@bellman/types";
+import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { SAC } from "./sac.ts";
-import type {
-  ObservationScale,
-  RewardScale,
-  SacSpaces,
-  SacStep,
-} from "./sac_options.ts";
 import {
   BOX_SPACES,
   DISCRETE_SPACES,
@@ -34,7 +33,7 @@ const SMALL: Partial<SacConfig> = {
 };
 
 /** Every form, and every way to remember and to explore. */
-const FORMS: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
+const FORMS: Readonly<Record<string, [AgentSpaces, Partial<SacConfig>]>> = {
   "two Q functions": [BOX_SPACES, {}],
   "a given temperature": [BOX_SPACES, { temperature: 0.2 }],
   "several updates at once": [BOX_SPACES, {
@@ -78,7 +77,7 @@ const FORMS: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
 };
 
 function agentFor(
-  [spaces, config]: [SacSpaces, Partial<SacConfig>],
+  [spaces, config]: [AgentSpaces, Partial<SacConfig>],
   options: { engine?: "onnx" | "eager"; seed?: number } = {},
 ): SAC {
   const { engine = "eager", seed = 3 } = options;
@@ -89,7 +88,8 @@ Deno.test("the form of log-probabilities reaches the update", () => {
   const [exact, epsilon] = (["exact", "epsilon"] as const).map((form) => {
     const agent = agentFor([BOX_SPACES, { squashCorrection: form }]);
     new Stage(BOX_SPACES).play(agent, 14);
-    return (agent.save() as { critics: StateTree }).critics;
+    return (agent.save() as { learned: { critics: StateTree } }).learned
+      .critics;
   });
   assertNotEquals(exact, epsilon);
 });
@@ -168,7 +168,7 @@ function learnedValue(
   flags: { terminated: number; truncated: number },
   config: Partial<SacConfig>,
 ): number {
-  const spaces: SacSpaces = {
+  const spaces: AgentSpaces = {
     observationSpace: { type: "discrete", n: 1 },
     actionSpace: {
       type: "box",
@@ -243,13 +243,13 @@ Deno.test("rewards are scaled by a number or by a function of the iteration", ()
       return 3;
     },
   });
-  assertEquals(asked, [0, 1, 2, 3, 4]);
+  assertEquals([...new Set(asked)], [0, 1, 2, 3, 4]);
   assertEquals(byFunction, run({}, 3));
   assertThrows(() => run({ rewardScale: () => NaN }), RangeError, "NaN");
 });
 
 Deno.test("without its transitions, a saved agent collects new ones", () => {
-  const form: [SacSpaces, Partial<SacConfig>] = [
+  const form: [AgentSpaces, Partial<SacConfig>] = [
     BOX_SPACES,
     { saveReplay: false },
   ];
@@ -414,7 +414,7 @@ for (const [name, config] of Object.entries(NORMALIZED)) {
     };
     const outside = {
       act: (batch: unknown) => other.act(scaled(batch)),
-      observe: (step: SacStep) =>
+      observe: (step: VecStep) =>
         other.observe({
           ...step,
           observations: scaled(step.observations),
@@ -510,7 +510,7 @@ Deno.test("what is not finite is refused, and nothing of it reaches the replay",
   sac.close();
 });
 
-const PLOTTED: Readonly<Record<string, [SacSpaces, Partial<SacConfig>]>> = {
+const PLOTTED: Readonly<Record<string, [AgentSpaces, Partial<SacConfig>]>> = {
   "box actions": [BOX_SPACES, { hiddenSizes: [8] }],
   "a mixture": [BOX_SPACES, {
     hiddenSizes: [8],

@@ -89,7 +89,7 @@ export interface SacValueUpdateOptions {
 }
 
 /** State of an update with a V function: parameters, and slots of optimizers. */
-export interface SacValueState {
+export type SacValueState = {
   /** Parameters of the policy. */
   policy: Params;
   /** Parameters of both Q functions, under `qf1/` and `qf2/`. */
@@ -104,7 +104,7 @@ export interface SacValueState {
   criticSlots: OptimizerState;
   /** Slots of the V function's optimizer. */
   valueSlots: OptimizerState;
-}
+};
 
 /**
  * Numbers that may change from update to update with a V function, as tensors.

@@ -1,196 +1,164 @@
-import type { RandomStream } from "@bellman/compute";
+import type { AgentParts, AgentState } from "@bellman/agent";
 import {
   discreteQFunction,
-  type FunctionOptions,
   qFunction,
-  type ReparameterizedDistribution,
   type StochasticPolicy,
   stochasticPolicy,
   valueFunction,
 } from "@bellman/policies";
 import type { BoxSpace, DiscreteSpace, Space } from "@bellman/types";
-import type * as tf from "@tensorflow/tfjs";
+import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { discreteSacUpdate } from "./discrete_update.ts";
 import type { DiscreteSacModel, SacModel } from "./model.ts";
 import { initSacState, sacUpdate } from "./update.ts";
 import { initSacValueState, sacValueUpdate } from "./value_update.ts";
 
-/** What the forms of SAC have in common, for an agent. */
+/** Parts in which the variants of SAC differ. */
 export interface SacVariant {
   readonly policy: StochasticPolicy;
-  /** Estimates of one Q function, of its parameters without `qf1/`. */
+  /** Estimates of one Q function. */
   readonly estimate: (
-    params: Parameters<StochasticPolicy["apply"]>[0],
+    params: AgentState[""],
     observations: tf.Tensor,
-    actions: tf.Tensor,
+    actions?: tf.Tensor,
   ) => tf.Tensor;
-  /** The least discrete action: updates count from 0. */
-  readonly firstAction: number;
-  /** Which random numbers an update takes. */
-  readonly noises: readonly ("noise" | "nextNoise" | "betweenNoise")[];
-  /** Makes parameters, target networks and slots. */
-  readonly init: (random: RandomStream) => VariantState;
+  /** Random inputs of an update, in the order in which they are drawn. */
+  readonly noises: readonly string[];
+  /** Initializes parameters, target networks and slots. */
+  readonly init: AgentParts["init"];
   /** One of the pure updates. */
-  readonly update: VariantUpdate;
+  readonly update: Update;
 }
 
-/** The state of any of the updates: parameters of the policy among others. */
-export type VariantState = {
-  readonly [part: string]: Readonly<Record<string, tf.Tensor>>;
-};
-
-/** Any of the updates, without the types of their differences. */
-export type VariantUpdate = (
-  state: VariantState,
+/** Any of the updates, without the types in which they differ. */
+type Update = (
+  state: AgentState,
   batch: Readonly<Record<string, tf.Tensor>>,
-  hyperparameters: Readonly<Record<string, tf.Tensor>>,
+  hyperparameters: Readonly<Record<string, tf.Scalar>>,
 ) => {
-  state: VariantState;
+  state: AgentState;
   stats: Readonly<Record<string, tf.Tensor>>;
   tdErrors: tf.Tensor;
 };
 
-/** The form of SAC that a configuration and the spaces ask for. */
+/**
+ * Makes the variant that settings and spaces ask for: two Q functions and a
+ * temperature, a V function, or discrete actions.
+ */
 export function variantOf(
   config: SacConfig,
-  spaces: { observationSpace: Space; actionSpace: Space },
+  { observationSpace, actionSpace }: {
+    observationSpace: Space;
+    actionSpace: Space;
+  },
 ): SacVariant {
-  const { observationSpace, actionSpace } = spaces;
   const { hiddenSizes, activation, network, initializer } = config;
-  const layers: FunctionOptions = {
+  const layers = {
     observationSpace,
     network,
     networkOptions: { hiddenSizes, activation },
     initializer,
   };
-  if (actionSpace.type === "discrete") {
-    return discreteVariant(config, { layers, actionSpace });
+  switch (actionSpace.type) {
+    case "discrete":
+      return discreteVariant(config, { ...layers, actionSpace });
+    case "box":
+      return boxVariant(config, { ...layers, actionSpace });
+    default:
+      throw new TypeError(
+        `Cannot run SAC with actions of type ${actionSpace.type}: expected box or discrete`,
+      );
   }
-  if (actionSpace.type !== "box") {
-    throw new TypeError(
-      `Cannot run SAC with actions of type ${actionSpace.type}: expected box or discrete`,
-    );
-  }
-  const box = { layers, actionSpace };
-  return config.critics === "value"
-    ? valueVariant(config, box)
-    : twinVariant(config, box);
 }
 
-interface BoxLayers {
-  readonly layers: FunctionOptions;
-  readonly actionSpace: BoxSpace;
+/** Networks for spaces. */
+interface Layers<S extends Space> {
+  readonly observationSpace: Space;
+  readonly actionSpace: S;
+  readonly network: SacConfig["network"];
+  readonly networkOptions: Pick<SacConfig, "hiddenSizes" | "activation">;
+  readonly initializer: SacConfig["initializer"];
 }
 
-function boxPolicy(
-  config: SacConfig,
-  { layers, actionSpace }: BoxLayers,
-): StochasticPolicy<ReparameterizedDistribution> {
-  return stochasticPolicy({
+function boxVariant(config: SacConfig, layers: Layers<BoxSpace>): SacVariant {
+  const policy = stochasticPolicy({
+    ...config,
     ...layers,
-    actionSpace,
     distribution: config.policy,
-    components: config.components,
-    useSde: config.useSde,
-    sdeInitialLogStd: config.sdeInitialLogStd,
-    squashCorrection: config.squashCorrection,
   });
-}
-
-/** Makes the state of two Q functions, their target networks and a temperature. */
-function twinState(
-  model: SacModel | DiscreteSacModel,
-  { temperature, initialTemperature }: SacConfig,
-): SacVariant["init"] {
-  const initialAlpha = temperature === null ? initialTemperature : null;
-  return (random) =>
-    initSacState(model, random, { initialAlpha }) as unknown as VariantState;
-}
-
-function twinVariant(config: SacConfig, box: BoxLayers): SacVariant {
-  const policy = boxPolicy(config, box);
-  const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
+  const qf = qFunction(layers);
+  const estimate = qf.apply as SacVariant["estimate"];
+  const between = takesBetween(config) ? ["betweenNoise"] : [];
+  if (config.critics === "value") {
+    const model = { policy, qf, vf: valueFunction(layers) };
+    const { reparameterize } = config;
+    return {
+      policy,
+      estimate,
+      noises: ["noise", ...between],
+      init: (random) => initSacValueState(model, random),
+      update: sacValueUpdate(model, {
+        ...config,
+        reparameterize: reparameterize ?? undefined,
+      }) as unknown as Update,
+    };
+  }
   const { gamma, targetEntropy } = config;
-  const update = sacUpdate({ policy, qf }, {
-    gamma,
-    targetEntropy: targetEntropy ?? undefined,
-  });
+  const model = { policy, qf };
   return {
     policy,
-    estimate: qf.apply as SacVariant["estimate"],
-    firstAction: 0,
-    noises: ["noise", "nextNoise", ...betweenNoise(config)],
-    init: twinState({ policy, qf }, config),
-    update: update as unknown as VariantUpdate,
+    estimate,
+    noises: ["noise", "nextNoise", ...between],
+    init: twinInit(model, config),
+    update: sacUpdate(model, {
+      gamma,
+      targetEntropy: targetEntropy ?? undefined,
+    }) as unknown as Update,
   };
-}
-
-function valueVariant(config: SacConfig, box: BoxLayers): SacVariant {
-  const policy = boxPolicy(config, box);
-  const qf = qFunction({ ...box.layers, actionSpace: box.actionSpace });
-  const vf = valueFunction(box.layers);
-  const model = { policy, qf, vf };
-  const { gamma, actionPrior, policyRegularization, reparameterize } = config;
-  const update = sacValueUpdate(model, {
-    gamma,
-    actionPrior,
-    policyRegularization,
-    reparameterize: reparameterize ?? undefined,
-    haarnojaPolicyLoss: config.haarnojaPolicyLoss,
-    haarnojaMixtureGradient: config.haarnojaMixtureGradient,
-  });
-  return {
-    policy,
-    estimate: qf.apply as SacVariant["estimate"],
-    firstAction: 0,
-    noises: ["noise", ...betweenNoise(config)],
-    init: (random) =>
-      initSacValueState(model, random) as unknown as VariantState,
-    update: update as unknown as VariantUpdate,
-  };
-}
-
-/** Whether updates take the observations between the rewards of a return. */
-export function takesBetween({ nSteps, nStepEntropy }: SacConfig): boolean {
-  return nSteps > 1 && nStepEntropy === "all";
-}
-
-function betweenNoise(config: SacConfig): readonly "betweenNoise"[] {
-  return takesBetween(config) ? ["betweenNoise"] : [];
-}
-
-/** Rows of an input of the update: of those in between, some for each row. */
-export function rowsOf(
-  name: string,
-  { batchSize, nSteps }: Pick<SacConfig, "batchSize" | "nSteps">,
-): number {
-  return name.startsWith("between") ? batchSize * (nSteps - 1) : batchSize;
 }
 
 function discreteVariant(
   config: SacConfig,
-  { layers, actionSpace }: {
-    layers: FunctionOptions;
-    actionSpace: DiscreteSpace;
-  },
+  layers: Layers<DiscreteSpace>,
 ): SacVariant {
-  const policy = stochasticPolicy({ ...layers, actionSpace });
-  const qf = discreteQFunction({ ...layers, actionSpace });
-  const count = policy.distribution.parameterSize;
-  const targetEntropyFactor = config.targetEntropy === null
+  const policy = stochasticPolicy(layers);
+  const qf = discreteQFunction(layers);
+  const { gamma, targetEntropy } = config;
+  const { n, start = 0 } = layers.actionSpace;
+  const targetEntropyFactor = targetEntropy === null
     ? config.targetEntropyFactor
-    : config.targetEntropy / Math.log(count);
+    : targetEntropy / Math.log(n);
   const update = discreteSacUpdate({ policy, qf }, {
-    gamma: config.gamma,
+    gamma,
     targetEntropyFactor,
-  });
+  }) as unknown as Update;
   return {
     policy,
-    estimate: (params, observations) => qf.apply(params, observations),
-    firstAction: actionSpace.start ?? 0,
+    estimate: qf.apply,
     noises: [],
-    init: twinState({ policy, qf }, config),
-    update: update as unknown as VariantUpdate,
+    init: twinInit({ policy, qf }, config),
+    update: start === 0
+      ? update
+      : (state, { actions, ...batch }, hyperparameters) =>
+        update(
+          state,
+          { ...batch, actions: tf.sub(actions, tf.scalar(start, "int32")) },
+          hyperparameters,
+        ),
   };
+}
+
+/** Initializes two Q functions, their target networks and a temperature. */
+function twinInit(
+  model: SacModel | DiscreteSacModel,
+  { temperature, initialTemperature }: SacConfig,
+): SacVariant["init"] {
+  const initialAlpha = temperature === null ? initialTemperature : null;
+  return (random) => initSacState(model, random, { initialAlpha });
+}
+
+/** True where updates take the observations between the rewards of a return. */
+export function takesBetween({ nSteps, nStepEntropy }: SacConfig): boolean {
+  return nSteps > 1 && nStepEntropy === "all";
 }

@@ -1,31 +1,6 @@
 import { a2c } from "@bellman/a2c";
-import {
-  Agent,
-  type AgentOptions,
-  type AgentSpaces,
-  type AlgorithmDefinition,
-} from "@bellman/agent";
-import {
-  SAC,
-  type SacConfig,
-  sacConfigSchema,
-  type SacNormalization,
-  sacPresets,
-} from "@bellman/sac";
-import type { Algorithm } from "@bellman/types";
-
-/** SAC, until it is a definition itself. */
-const sac: AlgorithmDefinition = {
-  name: "sac",
-  summary: "Soft actor-critic, off-policy (Haarnoja et al. 2018)",
-  schema: sacConfigSchema,
-  presets: sacPresets,
-  runDefaults: { numEnvs: 1 },
-  hasReplay: true,
-  build: () => {
-    throw new TypeError("Cannot build the parts of SAC");
-  },
-};
+import type { AlgorithmDefinition } from "@bellman/agent";
+import { sac } from "@bellman/sac";
 
 const algorithms: AlgorithmDefinition[] = [
   a2c,
@@ -69,18 +44,4 @@ export function registerAlgorithm(definition: AlgorithmDefinition): void {
 /** Finds an algorithm by its name. */
 export function findAlgorithm(name: string): AlgorithmDefinition | undefined {
   return algorithms.find((it) => it.name === name);
-}
-
-/** Makes an agent of an algorithm. */
-export function makeAgent(
-  definition: AlgorithmDefinition,
-  spaces: AgentSpaces,
-  options: AgentOptions,
-): Algorithm {
-  return definition === sac
-    ? new SAC(spaces, {
-      ...options as AgentOptions<SacConfig>,
-      normalization: options.normalization as SacNormalization,
-    })
-    : new Agent(definition, spaces, options);
 }

@@ -1,3 +1,4 @@
+import { Agent } from "@bellman/agent";
 import {
   type BackendInfo,
   type BackendName,
@@ -7,7 +8,7 @@ import {
 } from "@bellman/compute";
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import type { Algorithm } from "@bellman/types";
-import { findAlgorithm, makeAgent } from "../config/algorithms.ts";
+import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
@@ -158,7 +159,7 @@ async function sessionIn(
   const definition = findAlgorithm(config.algorithm)!;
   const own = Object.keys(definition.schema.properties)
     .map((key) => [key, config[key]]);
-  const algorithm = makeAgent(definition, {
+  const algorithm = new Agent(definition, {
     observationSpace: training.observationSpace,
     actionSpace: training.actionSpace,
     numEnvs: config.numEnvs,

@@ -1,9 +1,9 @@
-import type { Space } from "@bellman/types";
+import type { AgentSpaces } from "@bellman/agent";
+import type { Space, VecStep } from "@bellman/types";
 import type { SAC } from "../sac.ts";
-import type { SacSpaces, SacStep } from "../sac_options.ts";
 
 /** Observations of three numbers, actions of two. */
-export const BOX_SPACES: SacSpaces = {
+export const BOX_SPACES: AgentSpaces = {
   observationSpace: {
     type: "box",
     shape: [3],
@@ -16,13 +16,13 @@ export const BOX_SPACES: SacSpaces = {
 };
 
 /** The same observations, three actions to choose from. */
-export const DISCRETE_SPACES: SacSpaces = {
+export const DISCRETE_SPACES: AgentSpaces = {
   ...BOX_SPACES,
   actionSpace: { type: "discrete", n: 3 },
 };
 
 /** Stacks of two small frames. */
-export const FRAME_SPACES: SacSpaces = {
+export const FRAME_SPACES: AgentSpaces = {
   ...BOX_SPACES,
   observationSpace: {
     type: "box",
@@ -41,11 +41,11 @@ const sizeOf = (space: Space) =>
 
 /** A made-up environment whose steps follow from their number and actions. */
 export class Stage {
-  readonly #spaces: SacSpaces;
+  readonly #spaces: AgentSpaces;
   #step: number;
   #observations: Float32Array | Uint8Array;
 
-  constructor(spaces: SacSpaces, step = 0) {
+  constructor(spaces: AgentSpaces, step = 0) {
     this.#spaces = spaces;
     this.#step = step;
     this.#observations = this.#see(step, 1);
@@ -90,7 +90,7 @@ export class Stage {
     return updates;
   }
 
-  #next(actions: ArrayLike<number>, numEnvs: number): SacStep {
+  #next(actions: ArrayLike<number>, numEnvs: number): VecStep {
     const step = ++this.#step;
     const perEnv = actions.length / numEnvs;
     return {
