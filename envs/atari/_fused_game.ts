@@ -1,8 +1,11 @@
-import type { Ale } from "./ale.ts";
-import type { GameActions } from "./_game_actions.ts";
-import { fireActions } from "./_fire_actions.ts";
-import { type GameStatistics, GameTally, isLifeLost } from "./_game_tally.ts";
-import { NoopStarts } from "./_noop_starts.ts";
+import type { Ale } from "./emulator/ale.ts";
+import type { GameActions } from "./emulator/atari_actions.ts";
+import { fireActions, NoopStarts } from "./wrappers/_starts.ts";
+import {
+  type GameStatistics,
+  GameTally,
+  isLifeLost,
+} from "./wrappers/_game_tally.ts";
 import type { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
 import type { PreprocessingSettings } from "./preprocessing_options.ts";
 import { snapshotRecord } from "../snapshot.ts";

@@ -1,23 +1,19 @@
 import { AtariEnv } from "./atari_env.ts";
 import { checkStepLimit } from "../_checks.ts";
 import type { Env } from "@bellman/types";
-import { gameOfId } from "./_game_of_id.ts";
-import { limitedSpec } from "./_limited_spec.ts";
+import { gameOfId } from "./emulator/roms.ts";
 import {
   emulatorOptions,
+  limitedSpec,
   type PreprocessingOptions,
   type PreprocessingSettings,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
 import { ClipReward } from "../wrappers/transform_reward.ts";
 import { FrameStack } from "../wrappers/frame_stack.ts";
-import { EpisodeInfo } from "./wrappers/episode_info.ts";
-import { EpisodicLife } from "./wrappers/episodic_life.ts";
-import { FireReset } from "./wrappers/fire_reset.ts";
-import { Frameskip } from "./wrappers/frameskip.ts";
-import { GameLimit } from "./wrappers/game_limit.ts";
-import { NoopReset } from "./wrappers/noop_reset.ts";
-import { PreprocessFrame } from "./wrappers/preprocess_frame.ts";
+import { EpisodeInfo, GameLimit } from "./wrappers/episode_info.ts";
+import { EpisodicLife, FireReset, NoopReset } from "./wrappers/resets.ts";
+import { Frameskip, PreprocessFrame } from "./wrappers/frames.ts";
 
 /** Settings of {@linkcode atari}. */
 export interface AtariOptions extends PreprocessingOptions {

@@ -1,5 +1,11 @@
-import { checkAction } from "../spaces/_action_rows.ts";
-import { checkSeed, DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { Ale, ALE_OPTIONS, type AleOptions } from "./emulator/ale.ts";
+import {
+  checkOptions,
+  FLAG,
+  FRAME_RANGE,
+  oneOf,
+  type OptionKinds,
+} from "./emulator/_check_options.ts";
 import type {
   BoxSpace,
   DiscreteSpace,
@@ -9,13 +15,121 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
+import { checkAction } from "../spaces/_action_rows.ts";
+import { checkSeed, DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import { Ale } from "./ale.ts";
-import { type AtariEnvOptions, resolveAtariOptions } from "./atari_options.ts";
-import { gameActions } from "./_game_actions.ts";
-import { scaledImage } from "./_scaled_image.ts";
-import { seedSequence } from "./_seed_sequence.ts";
+import { gameActions } from "./emulator/atari_actions.ts";
+import { seedSequence } from "./emulator/_ale_random.ts";
+
+/** Settings of {@linkcode AtariEnv}: ale-py's, with its defaults. */
+export interface AtariEnvOptions
+  extends Omit<AleOptions, "repeatActionProbability" | "seed"> {
+  /**
+   * What is seen: the screen in colour, `[height, width, 3]`, or in gray,
+   * `[height, width]`, or the console's memory, `[128]`; always bytes.
+   *
+   * @default "rgb"
+   */
+  obsType?: "rgb" | "grayscale" | "ram";
+  /**
+   * Frames that an action is repeated for: a number, or for each step another
+   * one from the first number up to and without the second.
+   *
+   * @default 4
+   */
+  frameskip?: number | readonly [number, number];
+  /**
+   * Probability that at a frame the action before is repeated ("sticky
+   * actions"), from 0 to 1.
+   *
+   * @default 0.25
+   */
+  repeatActionProbability?: number;
+  /**
+   * Whether all 18 actions can be taken, and not only those that do something
+   * in the game.
+   *
+   * @default false
+   */
+  fullActionSpace?: boolean;
+}
+
+/** All settings, checked; those of the emulator apart. */
+export interface ResolvedAtariOptions {
+  obsType: "rgb" | "grayscale" | "ram";
+  frameskip: readonly [number, number];
+  fullActionSpace: boolean;
+  ale: AleOptions;
+}
+
+const { seed: _, ...EMULATOR } = ALE_OPTIONS;
+
+/** What each setting can be. */
+export const ATARI_OPTIONS: OptionKinds<AtariEnvOptions> = {
+  ...EMULATOR,
+  obsType: oneOf("rgb", "grayscale", "ram"),
+  frameskip: FRAME_RANGE,
+  fullActionSpace: FLAG,
+};
+
+/**
+ * All settings with their defaults. The emulator checks its own against the game.
+ *
+ * @param game What they are for.
+ * @throws {RangeError} If one is out of range.
+ * @throws {TypeError} If there is none of a name, or it is of another type.
+ */
+export function resolveAtariOptions(
+  game: string,
+  options: AtariEnvOptions,
+): ResolvedAtariOptions {
+  const {
+    obsType = "rgb",
+    frameskip = 4,
+    fullActionSpace = false,
+    repeatActionProbability = 0.25,
+    ...ale
+  } = checkOptions(game, options, ATARI_OPTIONS);
+  return {
+    obsType,
+    frameskip: typeof frameskip === "number"
+      ? [frameskip, frameskip + 1]
+      : frameskip,
+    fullActionSpace,
+    ale: { ...ale, repeatActionProbability },
+  };
+}
+
+/**
+ * A picture in another size; each pixel is the nearest one, so that games keep
+ * their hard edges.
+ *
+ * @throws {RangeError} If the size is not of whole numbers of at least 1.
+ */
+function scaledImage(
+  image: RgbImage,
+  { width = image.width, height = image.height }: RenderOptions,
+): RgbImage {
+  for (const side of [width, height]) {
+    if (Number.isInteger(side) && side >= 1) continue;
+    throw new RangeError(
+      `Cannot draw a picture of ${width} by ${height} pixels: expected whole numbers of at least 1`,
+    );
+  }
+  if (width === image.width && height === image.height) return image;
+  const data = new Uint8Array(3 * width * height);
+  for (let y = 0, to = 0; y < height; y++) {
+    const row = Math.floor((y + 0.5) * image.height / height) * image.width;
+    for (let x = 0; x < width; x++, to += 3) {
+      const from = 3 * (row + Math.floor((x + 0.5) * image.width / width));
+      data[to] = image.data[from];
+      data[to + 1] = image.data[from + 1];
+      data[to + 2] = image.data[from + 2];
+    }
+  }
+  return { width, height, data };
+}
 
 /**
  * An Atari 2600 game with the settings and the rules of ale-py's environment for

@@ -1,4 +1,10 @@
-import { checkStepLimit, givenOptions } from "../_checks.ts";
+import { checkStepLimit, givenOptions, unknownOption } from "../_checks.ts";
+import { ATARI_OPTIONS, AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
+import {
+  limitedSpec,
+  PREPROCESSING_OPTIONS,
+  type PreprocessingPreset,
+} from "./preprocessing_options.ts";
 import type { Env } from "@bellman/types";
 import {
   type EnvRegistration,
@@ -6,14 +12,31 @@ import {
   type RegistryOptions,
 } from "../registry.ts";
 import { atari } from "./atari.ts";
-import { AtariEnv } from "./atari_env.ts";
-import type { AtariEnvOptions } from "./atari_options.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
-import { checkOptionNames } from "./_check_option_names.ts";
-import { limitedSpec } from "./_limited_spec.ts";
-import type { PreprocessingPreset } from "./preprocessing_options.ts";
-import { ATARI_GAMES, type AtariGame } from "./roms.ts";
+import { ATARI_GAMES, type AtariGame } from "./emulator/roms.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
+
+/**
+ * Throws unless a game made by name has such options.
+ *
+ * @throws {TypeError} If it does not, with the nearest one.
+ */
+export function checkOptionNames(
+  id: string,
+  { preprocessing, ...options }: Readonly<Record<string, unknown>>,
+): void {
+  const isRaw = preprocessing === undefined;
+  const known = isRaw ? ATARI_OPTIONS : PREPROCESSING_OPTIONS;
+  const given = Object.keys(givenOptions(options));
+  const unknown = given.find((it) => !Object.hasOwn(known, it));
+  if (unknown === undefined) return;
+  if (isRaw && Object.hasOwn(PREPROCESSING_OPTIONS, unknown)) {
+    throw new TypeError(
+      `Cannot make ${id} with '${unknown}': that is for preprocessed games, as with preprocessing: 'baselines'`,
+    );
+  }
+  throw unknownOption(id, unknown, ["preprocessing", ...Object.keys(known)]);
+}
 
 /** Thirty minutes of play. */
 const MAX_FRAMES = 108_000;

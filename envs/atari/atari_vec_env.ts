@@ -19,19 +19,19 @@ import type {
 import { FrameStacker } from "../wrappers/frame_stack.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import { Ale } from "./ale.ts";
+import { Ale } from "./emulator/ale.ts";
 import type { AtariOptions } from "./atari.ts";
-import { checkNoop } from "./_check_noop.ts";
+import { checkNoop } from "./wrappers/_starts.ts";
 import { FusedGame } from "./_fused_game.ts";
-import { gameActions } from "./_game_actions.ts";
-import { gameOfId } from "./_game_of_id.ts";
-import { limitedSpec } from "./_limited_spec.ts";
-import { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
+import { gameActions } from "./emulator/atari_actions.ts";
+import { gameOfId } from "./emulator/roms.ts";
 import {
   emulatorOptions,
+  limitedSpec,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
-import { seedSequence } from "./_seed_sequence.ts";
+import { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
+import { seedSequence } from "./emulator/_ale_random.ts";
 
 /** Settings of {@linkcode AtariVecEnv}. */
 export interface AtariVecOptions extends AtariOptions {

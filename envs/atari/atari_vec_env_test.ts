@@ -2,10 +2,10 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { atari, type AtariOptions } from "./atari.ts";
 import { AtariEnv } from "./atari_env.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
-import { isAtariInstalled } from "./is_atari_installed.ts";
+import { isAtariInstalled } from "./emulator/installed.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
 import { makeVec } from "../registry.ts";
-import "./register.ts";
+import "./mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec } from "../testdata/play.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
@@ -177,7 +177,7 @@ Deno.test({
     const hosted = new WorkerVecEnv({
       id: "ALE/Breakout-v5",
       kwargs,
-      imports: [import.meta.resolve("./register.ts")],
+      imports: [import.meta.resolve("./mod.ts")],
     }, { numEnvs, workers: 1, callerShare: true });
     const alone = makeVec("ALE/Breakout-v5", { numEnvs, kwargs });
     assertSameBytes(hosted.reset({ seed: 5 }), alone.reset({ seed: 5 }));

@@ -15,11 +15,11 @@
  * @module
  */
 import { runInstall } from "../_install/run_install.ts";
-import { ATARI_INSTALLATION } from "./_installation.ts";
+import { ATARI_INSTALLATION } from "./emulator/installed.ts";
 
 /**
- * Does what the command line of `install-atari` asks for, and prints what came of
- * it.
+ * Does what the command line of `install-atari` asks for, and prints where things
+ * are or why they cannot be installed.
  *
  * @param args The arguments.
  * @returns The exit code: 0 if it is installed; 2 for licences that are yet to be

@@ -2,10 +2,14 @@ import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
 import { inFolder, RecordedOutput } from "../_install/testdata/toys.ts";
 import { runInstall } from "../_install/run_install.ts";
-import { LIBRARY_FILE, libraryPath } from "./_ale_library.ts";
-import { ATARI_INSTALLATION } from "./_installation.ts";
-import { isAtariInstalled } from "./is_atari_installed.ts";
-import { ATARI_GAMES, romFile, romFolder } from "./roms.ts";
+import {
+  ATARI_INSTALLATION,
+  isAtariInstalled,
+  LIBRARY_FILE,
+  libraryPath,
+  romFolder,
+} from "./emulator/installed.ts";
+import { ATARI_GAMES, romFile } from "./emulator/roms.ts";
 
 type Files = Record<string, Uint8Array>;
 

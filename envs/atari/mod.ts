@@ -17,32 +17,32 @@
  *
  * @module
  */
-import "./register.ts";
+import { registerAtari } from "./atari_ids.ts";
 
-export * from "./ale.ts";
-export type { Palette } from "./_palettes.ts";
-export type { AleOptions } from "./ale_options.ts";
 export * from "./atari.ts";
-export * from "./atari_actions.ts";
-export * from "./atari_env.ts";
-export * from "./atari_ids.ts";
-export type { AtariEnvOptions } from "./atari_options.ts";
+export { AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
+export { registerAtari } from "./atari_ids.ts";
 export * from "./atari_vec_env.ts";
-export * from "./is_atari_installed.ts";
+export { Ale, type AleOptions } from "./emulator/ale.ts";
+export { ATARI_ACTIONS } from "./emulator/atari_actions.ts";
+export { isAtariInstalled } from "./emulator/installed.ts";
+export type { Palette } from "./emulator/palettes.ts";
+export { ATARI_GAMES, type AtariGame, atariGame } from "./emulator/roms.ts";
+export {
+  AreaResizer,
+  type AreaResizerOptions,
+  type ImageSize,
+} from "./preprocess/area_resizer.ts";
+export * from "./preprocess/gray.ts";
 export type {
   PreprocessingOptions,
   PreprocessingPreset,
 } from "./preprocessing_options.ts";
-export { ATARI_GAMES, type AtariGame, atariGame } from "./roms.ts";
-export * from "./preprocess/area_resizer.ts";
-export * from "./preprocess/gray.ts";
-export type { GameStatistics } from "./_game_tally.ts";
+export type { GameStatistics } from "./wrappers/_game_tally.ts";
 export * from "./wrappers/episode_info.ts";
-export * from "./wrappers/episodic_life.ts";
-export * from "./wrappers/fire_reset.ts";
-export * from "./wrappers/frameskip.ts";
-export * from "./wrappers/game_limit.ts";
+export * from "./wrappers/frames.ts";
 export * from "./wrappers/info_clear.ts";
-export * from "./wrappers/noop_reset.ts";
-export * from "./wrappers/preprocess_frame.ts";
 export * from "./wrappers/render.ts";
+export * from "./wrappers/resets.ts";
+
+registerAtari();

@@ -1,5 +1,5 @@
 import { closest } from "fastest-levenshtein";
-import { ALE_OPTIONS } from "./ale_options.ts";
+import { ALE_OPTIONS } from "./emulator/ale.ts";
 import {
   checkOptions,
   FLAG,
@@ -7,8 +7,9 @@ import {
   type OptionKinds,
   SIZE,
   whole,
-} from "./_check_options.ts";
+} from "./emulator/_check_options.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
+import type { EnvSpec } from "@bellman/types";
 
 /** Names of the standard settings of {@linkcode PreprocessingOptions}. */
 export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";
@@ -220,4 +221,9 @@ export function emulatorOptions(settings: PreprocessingSettings): Pick<
   const { mode, difficulty } = settings;
   const { repeatActionProbability, maxNumFramesPerEpisode } = settings;
   return { mode, difficulty, repeatActionProbability, maxNumFramesPerEpisode };
+}
+
+/** What is known of a game with a limit of steps; `Infinity` is none. */
+export function limitedSpec(id: string, maxEpisodeSteps: number): EnvSpec {
+  return maxEpisodeSteps === Infinity ? { id } : { id, maxEpisodeSteps };
 }

@@ -5,8 +5,7 @@
 import { SeededRandom } from "../../random.ts";
 import { AreaResizer } from "./area_resizer.ts";
 import { toGray } from "./gray.ts";
-import { FRAME, SCREEN } from "./_screen_kernel.ts";
-import { ScreenPreprocessor } from "./_screen_preprocessor.ts";
+import { FRAME, SCREEN, ScreenPreprocessor } from "./_screen_preprocessor.ts";
 
 const ROW = 160;
 

@@ -1,5 +1,5 @@
 import { SeededRandom } from "../../random.ts";
-import type { Ale } from "../ale.ts";
+import type { Ale } from "../emulator/ale.ts";
 
 /** What can be seen of a few frames with random actions, as one text. */
 export function play(ale: Ale, frames: number, seed: number): string {

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { deserialize } from "node:v8";
-import { Ale } from "../ale.ts";
+import { Ale } from "../emulator/ale.ts";
 import { play } from "./play.ts";
 
 const [file, frames, seed] = Deno.args;

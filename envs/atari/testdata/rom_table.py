@@ -1,7 +1,7 @@
-"""Writes ../_rom_table.ts and gymnasium_ids.txt from an installed ale-py.
+"""Writes ../emulator/roms.json and gymnasium_ids.txt from an installed ale-py.
 
     .venv/env-peers/bin/python envs/atari/testdata/rom_table.py
-    deno fmt envs/atari/_rom_table.ts
+    deno fmt envs/atari/emulator/roms.json
 
 Each game is loaded in a process of its own: ale-py ends the process on some.
 """
@@ -66,31 +66,24 @@ def ranges(numbers):
 def entry(rom):
     modes, actions, lives = facts(rom)
     size = (FOLDER / f"{rom}.bin").stat().st_size
-    columns = [
-        rom,
-        HASHES[f"{rom}.bin"],
-        str(size),
-        ranges(modes),
-        ranges(actions),
-        str(lives),
-        "old" if rom in LEGACY else "",
-    ]
-    return f'  "{"|".join(columns)}",\n'
+    return {
+        "md5": HASHES[f"{rom}.bin"],
+        "size": size,
+        "modes": ranges(modes),
+        "minimalActions": ranges(actions),
+        "lives": lives,
+        "isLegacy": rom in LEGACY,
+    }
 
 
 games = [name.removesuffix(".bin") for name in HASHES]
 single = sorted(game for game in games if game not in TWO_PLAYERS)
-target = pathlib.Path(__file__).parent.parent / "_rom_table.ts"
-target.write_text(
-    "// Written by testdata/rom_table.py: do not edit.\n"
-    f"/** The version of ale-py that the table is of. */\n"
-    f'export const ROM_VERSION = "{ale_py.__version__.split("+")[0]}";\n\n'
-    "/**\n"
-    " * Each game's id, its ROM's MD5 and bytes, its modes, its minimal actions,\n"
-    " * its lives at the start, and `old` where Gymnasium has ids of v0 and v4.\n"
-    " */\n"
-    f"export const ROM_TABLE: readonly string[] = [\n{''.join(map(entry, single))}];\n"
-)
+target = pathlib.Path(__file__).parent.parent / "emulator" / "roms.json"
+table = {
+    "version": ale_py.__version__.split("+")[0],
+    "games": {game: entry(game) for game in single},
+}
+target.write_text(json.dumps(table, indent=2) + "\n")
 
 gymnasium.register_envs(ale_py)
 ids = []

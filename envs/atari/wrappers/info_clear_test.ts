@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
 import { plainGame, ScriptedAtari } from "../testdata/scripted_atari.ts";
 import { EpisodeInfo } from "./episode_info.ts";
-import { EpisodicLife } from "./episodic_life.ts";
+import { EpisodicLife } from "./resets.ts";
 import { InfoClear } from "./info_clear.ts";
 
 const game = () => new ScriptedAtari([plainGame(3, { livesAt: () => 2 })]);

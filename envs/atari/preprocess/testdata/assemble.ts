@@ -1,5 +1,5 @@
 /**
- * Assembles a WebAssembly text beside this folder into a module that holds its
+ * Assembles a WebAssembly text beside this folder into a JSON text of its
  * bytes: `deno run -A envs/atari/preprocess/testdata/assemble.ts` writes it.
  */
 import wabt from "wabt";
@@ -7,10 +7,10 @@ import wabt from "wabt";
 const FOLDER = new URL("../", import.meta.url);
 const TEXT = new URL("_screen_kernel.wat", FOLDER);
 
-/** Where the bytes of the kernel are kept. */
-export const GENERATED: URL = new URL("_screen_kernel_wasm.ts", FOLDER);
+/** The file of the kernel's bytes. */
+export const GENERATED: URL = new URL("_screen_kernel.json", FOLDER);
 
-/** The module that the text becomes. */
+/** Assembles the text into bytes, as JSON of their base 64. */
 export async function assembled(): Promise<string> {
   const { parseWat } = await wabt();
   const text = await Deno.readTextFile(TEXT);
@@ -18,12 +18,7 @@ export async function assembled(): Promise<string> {
   module.validate();
   const { buffer } = module.toBinary({});
   module.destroy();
-  const lines = buffer.toBase64().match(/.{1,72}/g)!;
-  const literal = lines.map((line) => `  "${line}"`).join(" +\n");
-  return `/** \`_screen_kernel.wat\`, assembled: made by testdata/assemble.ts. */
-export const SCREEN_KERNEL: string =
-${literal};
-`;
+  return `${JSON.stringify(buffer.toBase64())}\n`;
 }
 
 if (import.meta.main) await Deno.writeTextFile(GENERATED, await assembled());

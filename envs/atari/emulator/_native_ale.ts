@@ -1,0 +1,229 @@
+import { installCommand } from "../../_install/cache_folder.ts";
+import { isFile } from "../../_files.ts";
+import type { Emulator } from "./_ale_state.ts";
+import { libraryPath } from "./installed.ts";
+import type { AtariGame } from "./roms.ts";
+
+/** The functions that are called, as the library's C header declares them. */
+const SYMBOLS = {
+  ALE_new: { parameters: [], result: "pointer" },
+  ALE_del: { parameters: ["pointer"], result: "void" },
+  setLoggerMode: { parameters: ["i32"], result: "void" },
+  setInt: { parameters: ["pointer", "buffer", "i32"], result: "void" },
+  setFloat: { parameters: ["pointer", "buffer", "f32"], result: "void" },
+  loadROM: { parameters: ["pointer", "buffer"], result: "void" },
+  act: { parameters: ["pointer", "i32"], result: "i32" },
+  game_over: { parameters: ["pointer"], result: "bool" },
+  reset_game: { parameters: ["pointer"], result: "void" },
+  lives: { parameters: ["pointer", "buffer"], result: "void" },
+  getAvailableModesSize: { parameters: ["pointer", "i32"], result: "i32" },
+  getAvailableModes: {
+    parameters: ["pointer", "buffer", "i32"],
+    result: "void",
+  },
+  setMode: { parameters: ["pointer", "i32"], result: "void" },
+  getAvailableDifficultiesSize: { parameters: ["pointer"], result: "i32" },
+  getAvailableDifficulties: {
+    parameters: ["pointer", "buffer"],
+    result: "void",
+  },
+  setDifficulty: { parameters: ["pointer", "i32"], result: "void" },
+  getMinimalActionSize: { parameters: ["pointer"], result: "i32" },
+  getMinimalActionSet: { parameters: ["pointer", "buffer"], result: "void" },
+  getFrameNumber: { parameters: ["pointer"], result: "i32" },
+  getEpisodeFrameNumber: { parameters: ["pointer"], result: "i32" },
+  getScreenWidth: { parameters: ["pointer"], result: "i32" },
+  getScreenHeight: { parameters: ["pointer"], result: "i32" },
+  getScreen: { parameters: ["pointer", "buffer"], result: "void" },
+  getScreenRGB: { parameters: ["pointer", "buffer"], result: "void" },
+  getScreenGrayscale: { parameters: ["pointer", "buffer"], result: "void" },
+  getRAM: { parameters: ["pointer", "buffer"], result: "void" },
+  cloneSystemState: { parameters: ["pointer"], result: "pointer" },
+  restoreSystemState: { parameters: ["pointer", "pointer"], result: "void" },
+  deleteState: { parameters: ["pointer"], result: "void" },
+  encodeStateLen: { parameters: ["pointer"], result: "i32" },
+  encodeState: { parameters: ["pointer", "buffer", "i32"], result: "void" },
+  decodeState: { parameters: ["buffer", "i32"], result: "pointer" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** The library's functions. */
+export type AleSymbols = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+
+/** Only errors are logged: what goes wrong without ending the process. */
+const ERRORS_ONLY = 2;
+
+function openLibrary(path: string): AleSymbols {
+  if (!isFile(path)) {
+    throw new Error(
+      `Cannot find the Arcade Learning Environment at '${path}': run '${
+        installCommand("atari")
+      }', or set BELLMAN_ALE_LIBRARY to a libale_c`,
+    );
+  }
+  try {
+    return Deno.dlopen(path, SYMBOLS).symbols;
+  } catch (error) {
+    const why = (error as Error).message.split("\n")[0]
+      .replaceAll("Could not open library: ", "");
+    throw new Error(
+      `Cannot open the Arcade Learning Environment at '${path}': ${why}`,
+      { cause: error },
+    );
+  }
+}
+
+const opened = new Map<string, AleSymbols>();
+
+/**
+ * Returns the library's functions; the library is opened once a process.
+ *
+ * @throws {Error} If it is not there or cannot be opened, in one line.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ */
+export function aleLibrary(): AleSymbols {
+  const path = libraryPath();
+  let symbols = opened.get(path);
+  if (symbols === undefined) {
+    symbols = openLibrary(path);
+    symbols.setLoggerMode(ERRORS_ONLY);
+    opened.set(path, symbols);
+  }
+  return symbols;
+}
+
+/** Encodes a string as C wants it. */
+function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}
+
+const ONE_PLAYER = 1;
+
+const leftOpen = new FinalizationRegistry(({ symbols, handle }: Emulator) =>
+  symbols.ALE_del(handle)
+);
+
+/** An emulator of the library, corrected where it departs from ale-py. */
+export class NativeAle implements Emulator {
+  /** The library's functions. */
+  readonly symbols: AleSymbols = aleLibrary();
+
+  #game: AtariGame;
+  #handle: Deno.PointerObject | undefined;
+  #lives: Int32Array<ArrayBuffer> = new Int32Array(4);
+  #firstLives = 0;
+  /**
+   * Ends of Chopper Command are only seen where the joystick is pushed in the
+   * very frame of the last life.
+   */
+  #missesEnds: boolean;
+
+  /**
+   * Switches a console on.
+   *
+   * @param game The game.
+   * @param path Its ROM, which was checked.
+   * @param systemSeed Its lowest 31 bits count.
+   */
+  constructor(game: AtariGame, path: string, systemSeed: number) {
+    this.#game = game;
+    this.#missesEnds = game.id === "chopper_command";
+    const { symbols } = this;
+    const handle = symbols.ALE_new()!;
+    this.#handle = handle;
+    leftOpen.register(this, { symbols, handle }, this);
+    // The library takes 0 for the present time.
+    const seed = (systemSeed & 0x7fffffff) || 1;
+    symbols.setInt(handle, cString("random_seed"), seed);
+    // Actions that stick are drawn outside: see StickyActions.
+    symbols.setFloat(handle, cString("repeat_action_probability"), 0);
+    this.load(path);
+  }
+
+  /** The native object. */
+  get handle(): Deno.PointerObject {
+    if (this.#handle) return this.#handle;
+    throw new Error(
+      `Cannot play ${this.#game.id} as its emulator was closed`,
+    );
+  }
+
+  /**
+   * Loads the ROM, as if the console was switched off and on.
+   *
+   * @param path The ROM, which was checked.
+   */
+  load(path: string): void {
+    this.symbols.loadROM(this.handle, cString(path));
+    this.#firstLives = this.#countedLives;
+  }
+
+  /**
+   * Plays one frame; nothing happens where the game has ended.
+   *
+   * @returns The frame's reward.
+   */
+  act(action: number): number {
+    if (this.#missesEnds && this.gameOver) return 0;
+    return this.symbols.act(this.handle, action);
+  }
+
+  /** True where the game has ended. */
+  get gameOver(): boolean {
+    if (this.symbols.game_over(this.handle)) return true;
+    return this.#missesEnds && this.#countedLives === 0;
+  }
+
+  get #countedLives(): number {
+    this.symbols.lives(this.handle, this.#lives);
+    return this.#lives[0];
+  }
+
+  /** Lives that are left, as ale-py counts them. */
+  get lives(): number {
+    const lives = this.#countedLives, first = this.#game.lives;
+    if (this.#firstLives === first) return lives;
+    if (this.gameOver) return 0;
+    // Where ale-py counts none, the library says 0, or those of a part.
+    return first === 1 ? 1 : lives + first - this.#firstLives;
+  }
+
+  /** Lists the difficulties that can be set. */
+  difficulties(): number[] {
+    const count = this.symbols.getAvailableDifficultiesSize(this.handle);
+    const numbers = new Int32Array(count);
+    this.symbols.getAvailableDifficulties(this.handle, numbers);
+    return [...numbers];
+  }
+
+  /** Sets mode and difficulty where they are not the game's own, and resets. */
+  configure(mode: number, difficulty: number | undefined): void {
+    const isFirst = mode === this.#game.modes[0];
+    if (isFirst && difficulty === undefined) return;
+    const { handle, symbols } = this;
+    if (!isFirst) symbols.setMode(handle, this.#numberOf(mode));
+    if (difficulty !== undefined) symbols.setDifficulty(handle, difficulty);
+    symbols.reset_game(handle);
+  }
+
+  /** Returns the library's number of a mode, which for some games is not ale-py's. */
+  #numberOf(mode: number): number {
+    const { id, modes } = this.#game;
+    const count = this.symbols.getAvailableModesSize(this.handle, ONE_PLAYER);
+    if (count !== modes.length) {
+      throw new Error(
+        `Cannot set the mode of ${id}: the library has ${count} modes, not ${modes.length}`,
+      );
+    }
+    const numbers = new Int32Array(count);
+    this.symbols.getAvailableModes(this.handle, numbers, ONE_PLAYER);
+    return numbers[modes.indexOf(mode)];
+  }
+
+  /** Frees the emulator. */
+  close(): void {
+    if (!this.#handle) return;
+    leftOpen.unregister(this);
+    this.symbols.ALE_del(this.#handle);
+    this.#handle = undefined;
+  }
+}

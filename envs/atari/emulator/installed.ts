@@ -1,0 +1,109 @@
+import { resolve } from "node:path";
+import { isFile } from "../../_files.ts";
+import {
+  cacheFolder,
+  neededVariable,
+  tellThings,
+} from "../../_install/cache_folder.ts";
+import {
+  type PinnedPackage,
+  wheelPlatform,
+} from "../../_install/pinned_package.ts";
+import type { Installation } from "../../_install/run_install.ts";
+import roms from "./roms.json" with { type: "json" };
+import wheels from "./wheels.json" with { type: "json" };
+
+/** The library's file name on this platform. */
+export const LIBRARY_FILE: string = Deno.build.os === "darwin"
+  ? "libale_c.dylib"
+  : "libale_c.so";
+
+/** Returns the folder that `install-atari` fills. */
+function atariFolder(): string {
+  return `${cacheFolder()}/atari`;
+}
+
+/** Returns the library's path: a bare name is not one of the system's. */
+export function libraryPath(): string {
+  return resolve(
+    neededVariable("BELLMAN_ALE_LIBRARY") ?? `${atariFolder()}/${LIBRARY_FILE}`,
+  );
+}
+
+/** Returns the folder with the ROMs: `BELLMAN_ROMS`, or the installed one. */
+export function romFolder(): string {
+  return neededVariable("BELLMAN_ROMS") ?? `${atariFolder()}/roms`;
+}
+
+/**
+ * Tells whether the emulator's library and the ROMs' folder are there, so that Atari
+ * environments can be made.
+ *
+ * @returns True where they are; nothing is opened.
+ * @example
+ * ```ts
+ * import { isAtariInstalled } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(typeof isAtariInstalled(), "boolean");
+ * ```
+ */
+export function isAtariInstalled(): boolean {
+  try {
+    return isFile(libraryPath()) && Deno.statSync(romFolder()).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+/** The emulator: of PyPI's packages, the one with a C interface. */
+const ALE: PinnedPackage = {
+  name: "multi-agent-ale-py",
+  version: "0.1.12",
+  licence:
+    "the Arcade Learning Environment as a C library, under the GNU General Public License, version 2",
+  wheels: wheels["multi-agent-ale-py"],
+  // The first of a platform, whatever Python the machine has.
+  wheelFor: (platform) =>
+    Object.keys(wheels["multi-agent-ale-py"]).find((it) =>
+      wheelPlatform(it) === platform
+    ),
+  isNative: true,
+  place: (entry) =>
+    entry === `multi_agent_ale_py/${LIBRARY_FILE}` ? LIBRARY_FILE : undefined,
+  variable: "BELLMAN_ALE_LIBRARY",
+};
+
+/** The ROMs, which are the same in the wheels of all platforms. */
+const ROMS: PinnedPackage = {
+  name: "ale-py",
+  version: roms.version,
+  licence:
+    "ROMs of Atari 2600 games, in a package under the GNU General Public License, version 2",
+  wheels: wheels["ale-py"],
+  wheelFor: () => Object.keys(wheels["ale-py"])[0],
+  place: (entry) => entry.match(/^ale_py\/(roms\/\w+\.bin)$/)?.[1],
+  variable: "BELLMAN_ROMS",
+};
+
+/** Contents of the folder, and the variables that lead to them elsewhere. */
+const THINGS = [
+  { what: "library", file: LIBRARY_FILE, variable: ALE.variable },
+  { what: "ROMs", file: "roms", variable: ROMS.variable },
+];
+
+/** The installation that `install-atari` sets up. */
+export const ATARI_INSTALLATION: Installation = {
+  title: "Atari",
+  task: "install-atari",
+  dir: atariFolder,
+  packages: [ALE, ROMS],
+  notice: [
+    "The games are their makers' property: the licence of the package covers the emulator, and whether you may use a ROM is for you to know.",
+  ],
+  required: {
+    [ALE.name]: [LIBRARY_FILE],
+    [ROMS.name]: Object.keys(roms.games).map((id) => `roms/${id}.bin`),
+  },
+  told: (dir) => tellThings(THINGS, dir, atariFolder()),
+};

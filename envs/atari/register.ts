@@ -1,3 +1,0 @@
-import { registerAtari } from "./atari_ids.ts";
-
-registerAtari();

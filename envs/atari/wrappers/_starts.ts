@@ -1,0 +1,62 @@
+import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../../random.ts";
+import type { StateTree } from "@bellman/types";
+
+/** Throws unless action 0 does nothing, which steps without an action take. */
+export function checkNoop([first]: readonly string[]): void {
+  if (first === "NOOP") return;
+  throw new TypeError(
+    `Cannot take steps without an action as action 0 is ${first}: expected NOOP, as with fullActionSpace: true`,
+  );
+}
+
+/**
+ * What is pressed after a reset: FIRE, and then the action after it as well,
+ * with which some games go on. Nothing where FIRE is not among the actions.
+ */
+export function fireActions(meanings: readonly string[]): number[] {
+  const fire = meanings.indexOf("FIRE");
+  if (fire < 0) return [];
+  return [fire, fire + 1].filter((it) => it < meanings.length);
+}
+
+/** The stream of a game's seed from which its starts are drawn. */
+const STREAM = 1;
+
+function streamOf(seed: number): SeededRandom {
+  return new SeededRandom(deriveSeed(seed, STREAM));
+}
+
+/** Draws how many steps without an action each episode begins with. */
+export class NoopStarts {
+  #max: number;
+  #random: SeededRandom | undefined;
+
+  constructor(max: number) {
+    if (!Number.isInteger(max) || max < 0) {
+      throw new RangeError(
+        `Cannot begin with up to ${max} no-ops: expected a whole number of at least 0`,
+      );
+    }
+    this.#max = max;
+  }
+
+  /** Starts the stream anew. */
+  seed(seed: number): void {
+    this.#random = streamOf(seed);
+  }
+
+  /** From 1 to the most; none if that is 0. */
+  draw(): number {
+    this.#random ??= streamOf(DEFAULT_SEED);
+    return this.#max === 0 ? 0 : 1 + this.#random.integer(this.#max);
+  }
+
+  save(): StateTree {
+    return this.#random?.save() ?? null;
+  }
+
+  load(state: StateTree): void {
+    this.#random = state === null ? undefined : streamOf(DEFAULT_SEED);
+    this.#random?.load(state);
+  }
+}

@@ -1,0 +1,346 @@
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
+import { type AtariInside, atariInside } from "./_inside.ts";
+import { checkNoop, fireActions, NoopStarts } from "./_starts.ts";
+import { snapshotRecord } from "../../snapshot.ts";
+import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { isLifeLost } from "./_game_tally.ts";
+
+/**
+ * Steps that a wrapper takes by itself in `reset`. Episodes that end in them are
+ * told with the next step that is seen.
+ */
+class HiddenSteps {
+  #env: Env;
+  #untold: StateTree[] = [];
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  /**
+   * Takes a step that nobody sees and returns the present observation; an episode
+   * that ends in it is followed by a new one.
+   */
+  take(action: number): SpaceValue {
+    const { observation, terminated, truncated, info } = this.#env.step(action);
+    this.#untold.push(...(info?.episodes ?? []) as StateTree[]);
+    return terminated || truncated ? this.#env.reset() : observation;
+  }
+
+  /** A step that is seen, with the episodes that ended unseen before it. */
+  tell(result: StepResult): StepResult {
+    if (this.#untold.length === 0) return result;
+    const ended = (result.info?.episodes ?? []) as StateTree[];
+    const episodes = [...this.#untold, ...ended];
+    this.#untold = [];
+    return { ...result, info: { ...result.info, episodes } };
+  }
+
+  /** Forgets what was not told, as when the random streams start anew. */
+  forget(): void {
+    this.#untold = [];
+  }
+
+  save(): StateTree {
+    return structuredClone(this.#untold);
+  }
+
+  load(state: StateTree): void {
+    this.#untold = structuredClone(state as StateTree[]);
+  }
+}
+
+const NOOP = 0;
+
+/** Settings of {@linkcode NoopReset}. */
+export interface NoopResetOptions {
+  /**
+   * The most steps without an action; from 1 to as many are drawn. With 0 there
+   * are none.
+   *
+   * @default 30
+   */
+  max?: number;
+}
+
+/**
+ * Begins each episode with a random number of steps without an action, so that
+ * games without chance do not all begin alike.
+ *
+ * `AtariNoopResetWrapper` of jrobine/actor-critic, `NoopResetEnv` of baselines.
+ *
+ * @example
+ * ```ts
+ * import { AtariEnv, isAtariInstalled, NoopReset } from "@bellman/envs/atari";
+ * import { assertNotEquals } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const env = new NoopReset(new AtariEnv("breakout"));
+ *   env.reset({ seed: 1 });
+ *   const one = env.save();
+ *   env.reset();
+ *   assertNotEquals(env.save(), one);
+ *   env.close();
+ * }
+ * ```
+ */
+export class NoopReset extends EnvWrapper {
+  #hidden: HiddenSteps;
+  #starts: NoopStarts;
+
+  /**
+   * Wraps a game.
+   *
+   * @param env The game, or wrappers around one.
+   * @param options How many steps at most.
+   * @throws {RangeError} If that is not a whole number of at least 0.
+   * @throws {TypeError} If there is no Atari game inside, or its action 0 does
+   * something; that of all 18 actions does nothing.
+   */
+  constructor(env: Env, options: NoopResetOptions = {}) {
+    super(env);
+    const { max = 30 } = options;
+    this.#hidden = new HiddenSteps(env);
+    this.#starts = new NoopStarts(max);
+    const { actionMeanings } = atariInside(env, "NoopReset");
+    if (max > 0) checkNoop(actionMeanings);
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random streams anew.
+   * @returns The observation after the steps without an action.
+   */
+  override reset(options: { seed?: number } = {}): SpaceValue {
+    let observation = super.reset(options);
+    if (options.seed !== undefined) {
+      this.#starts.seed(options.seed);
+      this.#hidden.forget();
+    }
+    const count = this.#starts.draw();
+    for (let i = 0; i < count; i++) observation = this.#hidden.take(NOOP);
+    return observation;
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it, with the games that ended unseen before it.
+   */
+  override step(action: SpaceValue): StepResult {
+    return this.#hidden.tell(super.step(action));
+  }
+
+  /**
+   * The random stream, and what was not told.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return { hidden: this.#hidden.save(), starts: this.#starts.save() };
+  }
+
+  /**
+   * Goes on with a random stream.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    const { hidden, starts } = snapshotRecord(state, ["hidden", "starts"]);
+    this.#hidden.load(hidden);
+    this.#starts.load(starts);
+  }
+}
+
+/**
+ * Presses FIRE after each reset, and then the next action, since some games wait
+ * for that to begin. Games without FIRE are left as they are.
+ *
+ * `AtariFireResetWrapper` of jrobine/actor-critic, `FireResetEnv` of baselines.
+ * Where the game ends in one of these steps, this returns the new one's
+ * observation; baselines returns the old one's.
+ *
+ * @example
+ * ```ts
+ * import { AtariEnv, FireReset, isAtariInstalled } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const game = new AtariEnv("breakout", { frameskip: 1 });
+ *   const env = new FireReset(game);
+ *   env.reset({ seed: 0 });
+ *   assertEquals(game.actionMeanings.slice(0, 3), ["NOOP", "FIRE", "RIGHT"]);
+ *   env.close();
+ * }
+ * ```
+ */
+export class FireReset extends EnvWrapper {
+  #hidden: HiddenSteps;
+  #actions: readonly number[];
+
+  /**
+   * Wraps a game.
+   *
+   * @param env The game, or wrappers around one.
+   * @throws {TypeError} If there is no Atari game inside.
+   */
+  constructor(env: Env) {
+    super(env);
+    this.#hidden = new HiddenSteps(env);
+    this.#actions = fireActions(atariInside(env, "FireReset").actionMeanings);
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options A seed starts the random streams anew.
+   * @returns The observation after FIRE.
+   */
+  override reset(options: { seed?: number } = {}): SpaceValue {
+    let observation = super.reset(options);
+    if (options.seed !== undefined) this.#hidden.forget();
+    for (const action of this.#actions) observation = this.#hidden.take(action);
+    return observation;
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it, with the games that ended unseen before it.
+   */
+  override step(action: SpaceValue): StepResult {
+    return this.#hidden.tell(super.step(action));
+  }
+
+  /**
+   * What was not told.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return this.#hidden.save();
+  }
+
+  /**
+   * Goes on with what was not told.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    this.#hidden.load(state);
+  }
+}
+
+/**
+ * Ends the learner's episode with each life that is lost, while the game goes
+ * on: the step in which one is lost is `terminated`, and the `reset` that follows
+ * takes a step without an action in the same game. Only after the game's own end,
+ * by its rules or by its time limit, is it really reset.
+ *
+ * `AtariEpisodicLifeWrapper` of jrobine/actor-critic, `EpisodicLifeEnv` of
+ * baselines. There, a reset in the midst of a life goes on with the game as well,
+ * and so does one after a time limit outside of this wrapper; here both begin a
+ * new game, so that no episode is a part of another.
+ *
+ * @example
+ * ```ts
+ * import { AtariEnv, EpisodicLife, isAtariInstalled } from "@bellman/envs/atari";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const game = new AtariEnv("breakout");
+ *   const env = new EpisodicLife(game);
+ *   env.reset({ seed: 0 });
+ *   while (!env.step(1).terminated);
+ *   assertEquals(game.lives, 4);
+ *   env.reset();
+ *   assertEquals(game.lives, 4);
+ *   env.close();
+ * }
+ * ```
+ */
+export class EpisodicLife extends EnvWrapper {
+  #hidden: HiddenSteps;
+  #game: AtariInside;
+  #lives = 0;
+  #isBetweenLives = false;
+
+  /**
+   * Wraps a game.
+   *
+   * @param env The game, or wrappers around one.
+   * @throws {TypeError} If there is no Atari game inside, or its action 0 does
+   * something; that of all 18 actions does nothing.
+   */
+  constructor(env: Env) {
+    super(env);
+    this.#hidden = new HiddenSteps(env);
+    this.#game = atariInside(env, "EpisodicLife");
+    checkNoop(this.#game.actionMeanings);
+  }
+
+  /**
+   * Starts the next life, or a game.
+   *
+   * @param options A seed starts a game and the random streams anew.
+   * @returns The first observation.
+   */
+  override reset(options: { seed?: number } = {}): SpaceValue {
+    const goesOn = this.#isBetweenLives && options.seed === undefined;
+    const observation = goesOn ? this.#hidden.take(NOOP) : super.reset(options);
+    if (options.seed !== undefined) this.#hidden.forget();
+    this.#isBetweenLives = false;
+    this.#lives = this.#game.lives;
+    return observation;
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action What to do.
+   * @returns What came of it, terminated if a life was lost.
+   * @throws {Error} If a life was lost in the step before.
+   */
+  override step(action: SpaceValue): StepResult {
+    if (this.#isBetweenLives) {
+      throw new Error(
+        "Cannot step as a life was lost in the step before: call reset first",
+      );
+    }
+    const result = this.#hidden.tell(super.step(action));
+    const { lives } = this.#game;
+    const isLost = isLifeLost(this.#lives, lives);
+    this.#lives = lives;
+    if (!isLost) return result;
+    this.#isBetweenLives = !result.terminated && !result.truncated;
+    return { ...result, terminated: true };
+  }
+
+  /**
+   * Lives, and whether one was just lost.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return {
+      hidden: this.#hidden.save(),
+      lives: this.#lives,
+      isBetweenLives: this.#isBetweenLives,
+    };
+  }
+
+  /**
+   * Goes on with such a state.
+   *
+   * @param state What `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    const own = snapshotRecord(state, ["hidden", "lives", "isBetweenLives"]);
+    this.#hidden.load(own.hidden);
+    this.#lives = own.lives as number;
+    this.#isBetweenLives = own.isBetweenLives as boolean;
+  }
+}
