@@ -64,12 +64,12 @@ export class Acting {
   /** Decides in all environments. */
   act(given: ObservationArray): Decision {
     const { observations } = this.#runtime;
-    const { explore } = this.#parts;
     observations.encoder.copy(given, this.#seen);
     observations.see(given);
     this.#inputs = this.#view(this.#seen);
     this.#acted = NOTHING;
-    const actions = explore?.(this.#exploration) ?? this.#sample();
+    const actions = this.#parts.explore?.(this.#exploration) ??
+      this.#sample();
     return {
       observations: this.#seen,
       inputs: this.#inputs,

@@ -5,6 +5,7 @@ import {
   compileStep,
   disposeParams,
   type Engine,
+  type Params,
   paramTypes,
   RandomStream,
   type ResidentState,
@@ -33,7 +34,9 @@ import type {
 } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { Acting } from "./_acting.ts";
+import { NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
+  ActionValues,
   AgentParts,
   AgentRuntime,
   AgentSpaces,
@@ -207,7 +210,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#runtime = {
       ...context,
       policy,
-      params: () => this.#learner.state.policy as ResidentState<AgentState>[""],
+      params: () => this.#learner.state.policy as ResidentState<Params>,
       compilation: { params: paramTypes(state.policy), engine, threads },
       observations,
       rewards: normalization.rewards,
@@ -219,7 +222,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       array: new Float32Array(noise.rows * noise.size),
     }));
     this.#learner = this.#compileUpdate(state);
-    if (parts.actionValues) this.qValues = this.#qValuesOf(state);
+    const { actionValues: q } = parts;
+    if (q !== undefined) this.qValues = this.#qValuesOf(q, state[q.part]);
     disposeParams(...Object.values(state));
     this.#random = random.split("learning");
     this.#acting = new Acting(parts, {
@@ -232,71 +236,60 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   #compileUpdate(state: AgentState): Learner {
-    const { update, numbers } = this.#parts;
+    const parts = this.#parts;
     const { engine, threads } = this.#runtime.compilation;
-    const number: TensorType = { shape: [], dtype: "float32" };
-    return compileStep(
-      ((held: AgentState, given: Record<string, tf.Scalar>) => {
-        const { results = {}, ...rest } = update(held, given, given);
-        return { ...rest, results };
-      }) as never,
-      {
-        state,
-        inputs: {
-          ...this.experience.batch,
-          ...mapValues(this.#noises, ({ noise: { rows, size } }) => ({
-            shape: [rows, size],
-            dtype: "float32",
-          })),
-          ...mapValues(numbers(this.#moment), () => number),
-        },
-        name: `the update of ${this.#title}`,
-        engine,
-        threads,
+    const update = (held: AgentState, given: Record<string, tf.Scalar>) => {
+      const { results = {}, ...rest } = parts.update(held, given, given);
+      return { ...rest, results };
+    };
+    return compileStep(update as never, {
+      state,
+      inputs: {
+        ...this.experience.batch,
+        ...mapValues(
+          this.#noises,
+          ({ noise }) => rowsOf(noise.rows, { ...NUMBER, shape: [noise.size] }),
+        ),
+        ...mapValues(parts.numbers(this.#moment), () => NUMBER),
       },
-    ) as unknown as Learner;
+      name: `the update of ${this.#title}`,
+      engine,
+      threads,
+    }) as unknown as Learner;
   }
 
   /** Makes {@link qValues}, compiled for each number of actions. */
-  #qValuesOf(state: AgentState): Agent["qValues"] {
-    const { policy, actionValues } = this.#parts;
-    const { part, estimate } = actionValues!;
-    const { observations, compilation } = this.#runtime;
+  #qValuesOf(
+    { part, estimate }: ActionValues,
+    params: Params,
+  ): Agent["qValues"] {
+    const { policy, observations, compilation } = this.#runtime;
+    const { observationInput, squashesActions: isBox } = policy;
     const { actionShape } = policy.distribution;
     const size = actionShape.reduce((product, it) => product * it, 1);
-    const params = paramTypes(state[part]);
     const read = observations.reader(1);
     const compileFor = (count: number) =>
       compile((given) => {
-        const inputs = given as unknown as Record<string, tf.Tensor>;
-        const one = policy.encode(inputs.observation);
+        const { params, observation, actions } = given as unknown as
+          & { readonly params: Params }
+          & Tensors;
+        const one = policy.encode(observation);
         const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
-        const values = estimate(
-          given.params as AgentState[""],
-          all,
-          inputs.actions,
-        );
-        return { values };
+        return { values: estimate(params, all, actions) };
       }, {
         ...compilation,
         name: "values of actions",
         inputs: {
-          params,
-          observation: {
-            ...policy.observationInput,
-            shape: [1, ...policy.observationInput.shape],
-          },
-          ...(policy.squashesActions && {
-            actions: {
-              shape: [count, ...actionShape],
-              dtype: "float32" as const,
-            },
+          params: paramTypes(params),
+          observation: rowsOf(1, observationInput),
+          ...(isBox && {
+            actions: rowsOf(count, { ...NUMBER, shape: actionShape }),
           }),
         },
       });
     const made = new Map<number, ReturnType<typeof compileFor>>();
     return (observation, actions) => {
-      const count = policy.squashesActions ? actions.length / size : 1;
+      const count = isBox ? actions.length / size : 1;
       const compiled = made.get(count) ?? compileFor(count);
       made.set(count, compiled);
       const { values } = compiled.run({

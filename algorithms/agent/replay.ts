@@ -12,6 +12,7 @@ import {
   type ObservationInputArray,
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
   AgentRuntime,
   Arrays,
@@ -170,9 +171,6 @@ export function checkReplay(
   }
 }
 
-const NUMBER = { shape: [], dtype: "float32" } as const;
-const FLAG = { shape: [], dtype: "uint8" } as const;
-
 /** Fields of a drawn batch by the names of an update: those that are scaled. */
 const SEEN = {
   observations: "observation",
@@ -269,17 +267,13 @@ class Replay implements Experience {
       terminated: FLAG,
       betweenDiscounts: { ...NUMBER, shape: [nSteps - 1] },
     };
-    const rowsOf = (rows: number, { shape, dtype }: TensorType = NUMBER) => ({
-      shape: [rows, ...shape],
-      dtype,
-    });
     this.batch = Object.fromEntries([
       ...seen.map(({ name, rows }) => [
         name,
         rowsOf(rows, policy.observationInput),
       ]),
-      ...kept.map(([name]) => [name, rowsOf(batchSize, types[name])]),
-      ["rewards", rowsOf(batchSize)],
+      ...kept.map(([name]) => [name, rowsOf(batchSize, types[name] ?? NUMBER)]),
+      ["rewards", rowsOf(batchSize, NUMBER)],
     ]);
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);

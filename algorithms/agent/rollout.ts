@@ -11,6 +11,7 @@ import {
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
 import type * as tf from "@tensorflow/tfjs";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
   AgentRuntime,
   Arrays,
@@ -107,9 +108,6 @@ export function rollout(
   return (runtime) => new Rollout(options, runtime);
 }
 
-const NUMBER = { shape: [], dtype: "float32" } as const;
-const FLAG = { shape: [], dtype: "uint8" } as const;
-
 class Rollout implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly record: Experience["record"];
@@ -171,23 +169,19 @@ class Rollout implements Experience {
     };
     this.#none = new Float32Array(numEnvs);
     this.#initialState = new Float32Array(numEnvs * stateSize);
-    this.#inputs = Object.fromEntries(
-      inputs.map((name) => [name, new Float32Array(rows)]),
-    );
-    const state = { shape: [numEnvs, stateSize], dtype: "float32" } as const;
-    const targets = inputs.map((name) => [name, NUMBER] as const);
+    this.#inputs = mapNames(inputs, () => new Float32Array(rows));
+    const types: Record<string, TensorType> = {
+      ...recorded,
+      ...mapNames(inputs, () => NUMBER),
+    };
     this.batch = {
-      ...Object.fromEntries(
-        [...Object.entries(recorded), ...targets].map((
-          [name, { shape, dtype }],
-        ) => [name, { shape: [rows, ...shape], dtype }]),
-      ),
-      ...(isRecurrent && { state }),
+      ...mapNames(Object.keys(types), (name) => rowsOf(rows, types[name])),
+      ...(isRecurrent && {
+        state: rowsOf(numEnvs, { ...NUMBER, shape: [stateSize] }),
+      }),
     };
     this.#drawn = {
-      ...Object.fromEntries(
-        Object.keys(recorded).map((name) => [name, data<TensorData>(name)]),
-      ),
+      ...mapNames(Object.keys(recorded), (name) => data<TensorData>(name)),
       ...this.#inputs,
       ...(isRecurrent && { state: this.#initialState }),
     };
@@ -285,6 +279,13 @@ class Rollout implements Experience {
     this.#initialState.set(saved.initialState as Float32Array);
     this.#data.lastValues.set(saved.lastValues as Float32Array);
   }
+}
+
+function mapNames<T>(
+  names: readonly string[],
+  value: (name: string) => T,
+): Record<string, T> {
+  return Object.fromEntries(names.map((name) => [name, value(name)]));
 }
 
 function valueOf(output: PolicyOutput): tf.Tensor1D {
