@@ -4,6 +4,8 @@
  *
  * A {@linkcode RolloutBuffer} records a fixed number of steps and is read whole;
  * a {@linkcode ReplayBuffer} keeps the last ones and draws batches by chance.
+ * Rows larger than memory are kept by `@bellman/buffers/storage`, and offline data
+ * sets read by `@bellman/buffers/datasets`.
  *
  * @example
  * ```ts
