@@ -1,6 +1,6 @@
 import { closest } from "fastest-levenshtein";
 
-/** Throws unless there can be so many copies of an environment. */
+/** Checks the number of environments to make. */
 export function checkCopies(id: string, numEnvs: number): void {
   if (Number.isInteger(numEnvs) && numEnvs >= 1) return;
   throw new RangeError(
@@ -8,7 +8,7 @@ export function checkCopies(id: string, numEnvs: number): void {
   );
 }
 
-/** Throws unless a snapshot is of as many copies as there are. */
+/** Checks the number of environments in a snapshot. */
 export function checkSnapshotCopies(numEnvs: number, saved: number): void {
   if (saved === numEnvs) return;
   throw new RangeError(
@@ -16,7 +16,7 @@ export function checkSnapshotCopies(numEnvs: number, saved: number): void {
   );
 }
 
-/** Throws unless episodes can be truncated after so many steps. */
+/** Checks the number of steps after which episodes are truncated. */
 export function checkStepLimit(maxEpisodeSteps: number): void {
   const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
   if (maxEpisodeSteps === Infinity || isWhole) return;
@@ -25,13 +25,13 @@ export function checkStepLimit(maxEpisodeSteps: number): void {
   );
 }
 
-/** The options without those that are undefined, which are as left out. */
+/** Drops the options that are undefined, which are as left out. */
 export function givenOptions<T extends object>(options: T): T {
   const given = Object.entries(options).filter(([, it]) => it !== undefined);
   return Object.fromEntries(given) as T;
 }
 
-/** The error of an option that an environment does not have. */
+/** Makes the error of an option that an environment does not have. */
 export function unknownOption(
   what: string,
   name: string,
@@ -46,7 +46,7 @@ export function unknownOption(
 
 const ON_ONE_LINE = { compact: true, breakLength: Infinity };
 
-/** What to say of an option's value that cannot be. */
+/** Makes the message of a wrong value of an option. */
 export function wrongOption(
   what: string,
   [name, value]: readonly [name: string, value: unknown],
@@ -66,7 +66,7 @@ function nearest(id: string, ids: readonly string[]): string {
   return newest[lower.indexOf(closest(id.toLowerCase(), lower))];
 }
 
-/** The error of an unknown id, with what could have been meant among others. */
+/** Makes the error of an unknown id, with the nearest one. */
 export function unknownEnvironment(
   id: string,
   ids: readonly string[],

@@ -1,10 +1,10 @@
 /**
- * Tells a missing permission as what it is: otherwise it reads as if what cannot
- * be looked at was not there. Other errors are left to the caller.
+ * Reports a missing permission, which otherwise reads as a missing file. Other
+ * errors are left to the caller.
  *
- * @param error What was thrown.
- * @param action What could not be done, such as `read the file 'a'`.
- * @param flag The flag that permits it.
+ * @param error Error that was thrown.
+ * @param action Action that failed, such as `read the file 'a'`.
+ * @param flag Flag that permits it.
  * @throws {Deno.errors.NotCapable} If it is a missing permission.
  */
 export function tellPermission(
@@ -19,7 +19,7 @@ export function tellPermission(
 }
 
 /**
- * Whether there is a file.
+ * Finds out if there is a file.
  *
  * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */

@@ -1,45 +1,12 @@
-import { checkSpace } from "./spaces/constructors.ts";
-import { EnvData } from "./_env_data.ts";
-import { restoreNow, snapshotFault } from "./snapshot.ts";
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
-import { EnvDataError } from "./env_data_error.ts";
+import { EnvData } from "./_env_data.ts";
+import { EnvDataError, type EnvDataFault } from "./env_data_error.ts";
 import { SeededRandom } from "./random.ts";
+import { restoreNow, snapshotFault } from "./snapshot.ts";
+import { checkSpace } from "./spaces/constructors.ts";
 import { sample } from "./spaces/values.ts";
 
-/**
- * Plain data as a text that is the same only for exactly the same data: unlike
- * JSON it tells NaN, the infinities, -0 and the types of arrays apart.
- *
- * @throws {TypeError} If it is not plain data.
- */
-export function exactText(value: unknown): string {
-  if (typeof value === "number") {
-    return Object.is(value, -0) ? "-0" : `${value}`;
-  }
-  if (value === null || typeof value === "boolean") return `${value}`;
-  if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(exactText)}]`;
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    const numbers = [...value as Float64Array].map(exactText);
-    return `${value.constructor.name}[${numbers}]`;
-  }
-  const kind = kindOf(value);
-  if (kind !== "Object") {
-    throw new TypeError(`Cannot compare ${kind}: expected plain data`);
-  }
-  const entries = Object.entries(value as Record<string, unknown>)
-    .map(([key, part]) => `${JSON.stringify(key)}:${exactText(part)}`);
-  return `{${entries}}`;
-}
-
-function kindOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return typeof value;
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype === null || prototype === Object.prototype) return "Object";
-  return prototype.constructor?.name ?? "an object";
-}
-
-/** How thoroughly {@linkcode checkEnv} looks. */
+/** Thoroughness of {@linkcode checkEnv}. */
 export interface CheckEnvOptions {
   /**
    * Steps of each comparison.
@@ -54,11 +21,41 @@ export interface CheckEnvOptions {
    */
   seed?: number;
   /**
-   * Whether a picture is drawn and checked.
+   * Draw and check a picture.
    *
    * @default true
    */
   render?: boolean;
+}
+
+/**
+ * Writes plain data as a text that is the same only for exactly the same data:
+ * unlike JSON it tells NaN, the infinities, -0 and the types of arrays apart.
+ *
+ * @throws {TypeError} If it is not plain data.
+ */
+export function exactText(value: unknown): string {
+  if (Object.is(value, -0)) return "-0";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number" || typeof value === "boolean") {
+    return `${value}`;
+  }
+  if (value === null) return "null";
+  if (Array.isArray(value)) return `[${value.map(exactText)}]`;
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    const numbers = [...value as Float64Array].map(exactText);
+    return `${value.constructor.name}[${numbers}]`;
+  }
+  const prototype = typeof value === "object" && Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) {
+    const kind = prototype === false
+      ? typeof value
+      : prototype.constructor?.name ?? "an object";
+    throw new TypeError(`Cannot compare ${kind}: expected plain data`);
+  }
+  const entries = Object.entries(value as Record<string, unknown>)
+    .map(([key, part]) => `${JSON.stringify(key)}:${exactText(part)}`);
+  return `{${entries}}`;
 }
 
 class EnvCheckError extends Error {
@@ -69,12 +66,22 @@ function fail(problem: string): never {
   throw new EnvCheckError(`The environment is broken: ${problem}`);
 }
 
-/** Tells what is wrong with data of the environment, as training would. */
-function refuse(error: unknown, after?: "reset" | "step"): never {
-  if (!(error instanceof EnvDataError)) throw error;
-  const { field, got, wanted } = error.fault;
+function failOf(
+  { field, got, wanted }: EnvDataFault,
+  after?: "reset" | "step",
+): never {
   const when = after === undefined ? "" : ` after a ${after}`;
   fail(`${field}${when} is ${got}, expected ${wanted}`);
+}
+
+/** Runs a check of the environment's data, and fails with the fault it finds. */
+function guard(check: () => void, after?: "reset" | "step"): void {
+  try {
+    check();
+  } catch (error) {
+    if (error instanceof EnvDataError) failOf(error.fault, after);
+    throw error;
+  }
 }
 
 function checkSpaces(env: Env): void {
@@ -87,33 +94,25 @@ function checkSpaces(env: Env): void {
   }
 }
 
-function checkObservation(
-  env: Env,
-  observation: unknown,
-  after: "reset" | "step",
-): void {
-  try {
-    new EnvData(env.observationSpace, env.spec).check(observation, after);
-  } catch (error) {
-    refuse(error, after);
-  }
+function checkFirst(env: Env, observation: SpaceValue): void {
+  const data = new EnvData(env.observationSpace, env.spec);
+  guard(() => data.check(observation, "reset"), "reset");
 }
 
 function checkResult(env: Env, result: StepResult): void {
-  try {
-    new EnvData(env.observationSpace, env.spec).result(result);
-  } catch (error) {
-    refuse(error, "step");
-  }
-  checkObservation(env, result.observation, "step");
+  const data = new EnvData(env.observationSpace, env.spec);
+  guard(() => {
+    data.result(result);
+    data.check(result.observation, "step");
+  }, "step");
 }
 
-/** Steps with random actions, resetting at ends, and returns all that came. */
+/** Steps with random actions, resetting at ends, and returns all results. */
 function run(env: Env, actions: SeededRandom, steps: number): string[] {
   const record: string[] = [];
   let last: SpaceValue | null = null, text = exactText(null);
   const keep = (observation: SpaceValue): void => {
-    // The caller owns what it was given: the next step must not change it.
+    // The caller owns each observation: the next step must not change it.
     if (exactText(last) !== text) {
       fail("an observation changed with the next step: it must be a copy");
     }
@@ -128,7 +127,7 @@ function run(env: Env, actions: SeededRandom, steps: number): string[] {
     record.push(exactText([text, reward, terminated, truncated]));
     if (!terminated && !truncated) continue;
     const observation = env.reset();
-    checkObservation(env, observation, "reset");
+    checkFirst(env, observation);
     keep(observation);
     record.push(text);
   }
@@ -145,7 +144,7 @@ function checkSeeding(
 ): void {
   const episode = (): string[] => {
     const first = env.reset({ seed });
-    checkObservation(env, first, "reset");
+    checkFirst(env, first);
     const text = exactText(first);
     return [text, ...run(env, new SeededRandom(seed), steps)];
   };
@@ -156,8 +155,7 @@ function checkSeeding(
 
 function snapshotText(snapshot: StateTree): string {
   const fault = snapshotFault(snapshot);
-  if (fault) refuse(new EnvDataError(fault));
-  return exactText(snapshot);
+  return fault ? failOf(fault) : exactText(snapshot);
 }
 
 function checkSnapshot(
@@ -172,11 +170,7 @@ function checkSnapshot(
   if (snapshotText(snapshot) !== text) {
     fail("a snapshot changed with later steps: it must be a copy");
   }
-  try {
-    restoreNow(env, snapshot, {});
-  } catch (error) {
-    refuse(error);
-  }
+  guard(() => restoreNow(env, snapshot, {}));
   if (!same(first, run(env, new SeededRandom(seed + 2), steps))) {
     fail("after restoring a snapshot, the same actions gave another course");
   }
@@ -186,7 +180,7 @@ function checkSnapshot(
 }
 
 /**
- * After a termination nothing follows: a step either is refused or tells the
+ * Checks that nothing follows a termination: a step either throws or returns the
  * same again.
  */
 function checkEnd(env: Env, { seed, steps }: Required<CheckEnvOptions>): void {
@@ -221,24 +215,22 @@ function checkPicture(env: Env): void {
   if (!isWhole(width) || !isWhole(height)) {
     fail(`its picture is ${width} by ${height} pixels`);
   }
-  if (data.length !== 3 * width * height) {
-    fail(
-      `its picture of ${width} by ${height} has ${data.length} bytes, not ${
-        3 * width * height
-      }`,
-    );
-  }
+  const size = 3 * width * height, { length } = data;
+  if (length === size) return;
+  fail(
+    `its picture of ${width} by ${height} has ${length} bytes, not ${size}`,
+  );
 }
 
 /**
  * Checks that an environment keeps its promises: observations and rewards are
- * what it says and belong to the caller, a seed fixes its course, a snapshot
+ * of its spaces and belong to the caller, a seed fixes its course, a snapshot
  * restores it exactly, nothing follows a termination, its picture has the right
  * size.
  *
- * @param env The environment; it is stepped and reset.
- * @param options How thoroughly.
- * @throws {Error} With one line that says what is broken.
+ * @param env Environment to check; it is stepped and reset.
+ * @param options Thoroughness.
+ * @throws {Error} With one line about the broken promise.
  * @example
  * ```ts
  * import { checkEnv, make } from "@bellman/envs";

@@ -5,7 +5,7 @@ import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";
 import { snapshotRecord } from "./snapshot.ts";
 
-/** Throws unless a random stream can be made from a seed. */
+/** Checks the seed of a random stream. */
 export function checkSeed(seed: number): void {
   if (Number.isSafeInteger(seed) && seed >= 0) return;
   throw new RangeError(
@@ -17,17 +17,15 @@ function hash(text: string): DataView {
   return new DataView(sha256(new TextEncoder().encode(text)).buffer);
 }
 
-/**
- * The seed of an environment that was never given one: a run is repeatable even
- * where nobody thought of seeds.
- */
+/** Seed of environments that were never given one, so that runs are repeatable. */
 export const DEFAULT_SEED = 0;
 
 /**
- * The seed of one copy among many: nearby seeds and copies share nothing.
+ * Derives the seed of one environment among several: nearby seeds and indices
+ * share nothing.
  *
- * @param seed The seed of all copies.
- * @param copy Which copy.
+ * @param seed Seed of all environments.
+ * @param copy Index of the environment.
  * @returns A whole number below 2^53.
  * @throws {RangeError} If the seed is not a whole number of at least 0.
  * @example
@@ -46,7 +44,7 @@ export function deriveSeed(seed: number, copy: number): number {
 }
 
 /**
- * A seeded stream of random numbers whose state can be saved: xoroshiro128+,
+ * Seeded stream of random numbers whose state can be saved: xoroshiro128+,
  * seeded with 128 bits of SHA-256.
  *
  * @example
@@ -65,9 +63,9 @@ export class SeededRandom implements RandomSource {
   #generator: ReturnType<typeof xoroshiro128plusFromState>;
 
   /**
-   * A stream of its own.
+   * Makes a stream.
    *
-   * @param seed A whole number of at least 0.
+   * @param seed Whole number of at least 0.
    * @throws {RangeError} If it is not such a number.
    */
   constructor(seed: number) {
@@ -78,10 +76,10 @@ export class SeededRandom implements RandomSource {
   }
 
   /**
-   * A number from `low` up to and without `high`.
+   * Draws a number from `low` up to and without `high`.
    *
-   * @param low The lower end.
-   * @param high The upper end.
+   * @param low Lower end.
+   * @param high Upper end.
    * @returns The number.
    */
   uniform(low = 0, high = 1): number {
@@ -89,7 +87,7 @@ export class SeededRandom implements RandomSource {
   }
 
   /**
-   * A normal number of mean 0 and variance 1 (Box and Muller 1958).
+   * Draws a normal number of mean 0 and variance 1 (Box and Muller 1958).
    *
    * @returns The number.
    */
@@ -99,9 +97,9 @@ export class SeededRandom implements RandomSource {
   }
 
   /**
-   * A whole number from 0 up to and without `n`.
+   * Draws a whole number from 0 up to and without `n`.
    *
-   * @param n How many numbers there are.
+   * @param n Number of values.
    * @returns The number.
    */
   integer(n: number): number {
@@ -109,7 +107,7 @@ export class SeededRandom implements RandomSource {
   }
 
   /**
-   * The state of the stream, as plain data.
+   * Saves the state of the stream.
    *
    * @returns A copy that later draws do not change.
    */
@@ -118,9 +116,9 @@ export class SeededRandom implements RandomSource {
   }
 
   /**
-   * Goes on from a state that {@linkcode SeededRandom.save} returned.
+   * Restores a state.
    *
-   * @param state The state.
+   * @param state State that {@linkcode SeededRandom.save} returned.
    * @throws {TypeError} If it is not the state of a stream.
    */
   load(state: StateTree): void {
@@ -135,14 +133,14 @@ export class SeededRandom implements RandomSource {
 }
 
 /**
- * The seed of each copy of a vector environment, from what `reset` was given: a
- * number gives copy `i` the seed `deriveSeed(seed, i)`, a list each copy its
- * own. So copies `first` to `first + n` of a larger whole can be hosted
+ * Makes the seeds of a vector environment from the seed that `reset` was given: a
+ * number gives environment `i` the seed `deriveSeed(seed, i)`, a list each its
+ * own. So environments `first` to `first + n` of a larger whole can be hosted
  * elsewhere with the same numbers.
  *
- * @param seed The seed of all copies, or one for each.
- * @param numEnvs How many copies there are.
- * @returns One seed a copy.
+ * @param seed Seed of all environments, or one for each.
+ * @param numEnvs Number of environments.
+ * @returns One seed for each.
  * @throws {RangeError} If a seed is not a whole number of at least 0, or the
  * list is of another length.
  * @example
@@ -170,20 +168,20 @@ export function copySeeds(
   return seed;
 }
 
-/** The random streams of copies that one object holds. */
+/** Random streams of environments that one object holds. */
 export class CopyStreams {
   #streams: SeededRandom[] = [];
 
-  /** Whether there are any yet. */
+  /** True where there are streams. */
   get areSeeded(): boolean {
     return this.#streams.length > 0;
   }
 
   /**
-   * Starts them anew; without a seed they go on, from those of the default one if
-   * there were none.
+   * Starts the streams anew; without a seed they continue, from those of the
+   * default one if there were none.
    *
-   * @throws {RangeError} If a seed cannot be, or there are too few or too many.
+   * @throws {RangeError} If a seed is wrong, or there are too few or too many.
    */
   seed(numEnvs: number, seed?: number | readonly number[]): void {
     if (seed === undefined && this.areSeeded) return;
@@ -191,17 +189,17 @@ export class CopyStreams {
       .map((it) => new SeededRandom(it));
   }
 
-  /** The stream of a copy. */
-  of(copy: number): SeededRandom {
-    return this.#streams[copy];
+  /** Returns the stream of an environment. */
+  of(env: number): SeededRandom {
+    return this.#streams[env];
   }
 
-  /** Their states, as plain data. */
+  /** Saves the states of all streams. */
   save(): StateTree {
     return this.#streams.map((stream) => stream.save());
   }
 
-  /** Goes on from states. */
+  /** Restores states. */
   load(states: StateTree): void {
     this.#streams = (states as StateTree[]).map((state) => {
       const stream = new SeededRandom(DEFAULT_SEED);

@@ -4,39 +4,31 @@ import { SyncVecEnv } from "./sync_vec_env.ts";
 import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
 
-/** Settings of an environment: what its own options are called. */
+/** Options of an environment of its own, by name. */
 export type EnvKwargs = Readonly<Record<string, unknown>>;
 
-/** How an environment is made by name. */
+/** Recipe of an environment that is made by name. */
 export interface EnvRegistration extends EnvSpec {
   /**
-   * Whether single ones have their time limit inside, too, and one of their own
-   * that is not known here. The limit is then told as it was asked for:
-   * `Infinity` to lift it, nothing to leave it.
+   * True where single ones have their time limit inside, too, and one of their
+   * own that is not known here. The limit is then passed on as it was asked for:
+   * `Infinity` to lift it, none to leave it.
    *
    * @default false
    */
   limitsItself?: boolean;
   /**
-   * Loads what making one with these options cannot wait for, such as an engine
-   * in WebAssembly. {@linkcode prepare} awaits it, as the command line and hosts
-   * in threads and processes do.
-   *
-   * @param kwargs The environment's own options.
-   */
-  prepare?(kwargs: EnvKwargs): Promise<void>;
-  /**
    * Makes one, without a time limit unless it limits itself.
    *
-   * @param kwargs The environment's own options.
-   * @param options The limit, for those that limit themselves.
+   * @param kwargs Options of the environment's own.
+   * @param options Limit, for those that limit themselves.
    */
   make(kwargs: EnvKwargs, options?: { maxEpisodeSteps?: number }): Env;
   /**
-   * Makes many that step together, with the time limit inside.
+   * Makes several that step together, with the time limit inside.
    *
-   * @param options How many, the limit, and the environment's own options.
-   * @returns Nothing where single ones do as well with these options.
+   * @param options Number, limit, and options of the environment's own.
+   * @returns The vector environment, or none where single ones do as well.
    */
   makeVec?(
     options: { numEnvs: number; maxEpisodeSteps?: number; kwargs: EnvKwargs },
@@ -46,27 +38,17 @@ export interface EnvRegistration extends EnvSpec {
 /** Registrations by id, as plain data. */
 export type EnvRegistry = Map<string, EnvRegistration>;
 
-/** The registration of an id, or an error with what could have been meant. */
-function findRegistration(
-  id: string,
-  registry: EnvRegistry,
-): EnvRegistration {
-  const found = registry.get(id);
-  if (found !== undefined) return found;
-  throw unknownEnvironment(id, [...registry.keys()]);
-}
-
-/** Which environments are meant. */
+/** Registry to look in. */
 export interface RegistryOptions {
   /**
-   * The registrations to use.
+   * Registrations to use.
    *
    * @default defaultRegistry
    */
   registry?: EnvRegistry;
 }
 
-/** How one environment is made. */
+/** Options of {@linkcode make}. */
 export interface MakeOptions extends RegistryOptions {
   /**
    * Steps after which an episode is truncated; `Infinity` for no limit.
@@ -75,35 +57,45 @@ export interface MakeOptions extends RegistryOptions {
    */
   maxEpisodeSteps?: number;
   /**
-   * The environment's own options.
+   * Options of the environment's own.
    *
    * @default {}
    */
   kwargs?: EnvKwargs;
 }
 
-/** How a vector environment is made. */
+/** Options of {@linkcode makeVec}. */
 export interface MakeVecOptions extends MakeOptions {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
   /**
-   * Whether steps tell which episodes ended and with what return.
+   * Record in each step the episodes that ended, with their return.
    *
    * @default true
    */
   recordEpisodes?: boolean;
 }
 
-/** Where environments are kept and looked for unless said otherwise. */
+/** Registrations that are used unless others are given. */
 export const defaultRegistry: EnvRegistry = new Map();
+
+/** Finds a registration, or throws with the nearest id. */
+function find(
+  id: string,
+  { registry = defaultRegistry }: RegistryOptions,
+): EnvRegistration {
+  const found = registry.get(id);
+  if (found !== undefined) return found;
+  throw unknownEnvironment(id, [...registry.keys()]);
+}
 
 const ID = /^[\w:./-]+-v\d+$/;
 
 /**
- * Makes an environment known by name.
+ * Registers an environment by name.
  *
- * @param registration Its id with a version, and what makes it.
- * @param options Where it is kept.
+ * @param registration Its id with a version, and its recipe.
+ * @param options Registry to add it to.
  * @throws {SyntaxError} If the id has no version.
  * @throws {RangeError} If the id is taken.
  * @example
@@ -134,9 +126,9 @@ export function register(
 }
 
 /**
- * The names of all environments, in the order of their registration.
+ * Lists the names of all environments in the order of their registration.
  *
- * @param options Which environments are meant.
+ * @param options Registry to list.
  * @returns The ids.
  * @example
  * ```ts
@@ -153,10 +145,10 @@ export function registeredIds(
 }
 
 /**
- * What is known of an environment.
+ * Looks up the facts about an environment.
  *
  * @param id Its name with the version.
- * @param options Which environments are meant.
+ * @param options Registry to look in.
  * @returns Its id, time limit and reward threshold.
  * @throws {RangeError} If there is none of that name, with the nearest one.
  * @example
@@ -167,43 +159,8 @@ export function registeredIds(
  * assertEquals(envSpec("CartPole-v1").maxEpisodeSteps, 500);
  * ```
  */
-export function envSpec(
-  id: string,
-  { registry = defaultRegistry }: RegistryOptions = {},
-): EnvSpec {
-  return specOf(findRegistration(id, registry));
-}
-
-/**
- * Loads what an environment needs before it can be made with some options, as
- * {@linkcode make} does not wait for anything. Few need it: MuJoCo's do where
- * WebAssembly is asked for beside a native library.
- *
- * @param id Its name with the version.
- * @param options The environment's own options.
- * @throws {RangeError} If there is none of that name, with the nearest one.
- * @throws {Error} If what it needs cannot be loaded.
- * @example
- * ```ts
- * import { make, prepare } from "@bellman/envs";
- * import { isMujocoInstalled } from "@bellman/envs/mujoco";
- * import { assertEquals } from "@std/assert";
- *
- * if (isMujocoInstalled()) {
- *   const kwargs = { engine: "wasm" };
- *   await prepare("Hopper-v5", { kwargs });
- *   assertEquals((make("Hopper-v5", { kwargs }).reset() as Float64Array).length, 11);
- * }
- * ```
- */
-export async function prepare(
-  id: string,
-  { kwargs = {}, registry = defaultRegistry }: Pick<
-    MakeOptions,
-    "kwargs" | "registry"
-  > = {},
-): Promise<void> {
-  await findRegistration(id, registry).prepare?.(kwargs);
+export function envSpec(id: string, options: RegistryOptions = {}): EnvSpec {
+  return specOf(find(id, options));
 }
 
 function specOf(
@@ -213,7 +170,7 @@ function specOf(
   return looseBounds ? { ...spec, looseBounds } : spec;
 }
 
-/** What the environment is told; nothing means no limit, or its own. */
+/** Picks the limit to pass on; none means no limit, or its own. */
 function limitOf(
   registration: EnvRegistration,
   { maxEpisodeSteps = registration.maxEpisodeSteps }: MakeOptions,
@@ -227,7 +184,7 @@ function limitOf(
  * Makes an environment by name, with its time limit around it.
  *
  * @param id Its name with the version.
- * @param options The limit and the environment's own options.
+ * @param options Limit and options of the environment's own.
  * @returns The environment.
  * @throws {RangeError} If there is none of that name, with the nearest one.
  * @example
@@ -240,12 +197,8 @@ function limitOf(
  * ```
  */
 export function make(id: string, options: MakeOptions = {}): Env {
-  const registration = findRegistration(
-    id,
-    options.registry ?? defaultRegistry,
-  );
-  const { kwargs = {} } = options;
-  const limit = limitOf(registration, options);
+  const registration = find(id, options);
+  const { kwargs = {} } = options, limit = limitOf(registration, options);
   if (registration.limitsItself) {
     return registration.make(kwargs, { maxEpisodeSteps: limit });
   }
@@ -256,13 +209,13 @@ export function make(id: string, options: MakeOptions = {}): Env {
 }
 
 /**
- * Makes many copies of an environment by name: in its batched form where it has
- * one, one after the other where it has none.
+ * Makes several environments by name that step together: in their batched form
+ * where there is one, one after the other where there is none.
  *
  * @param id Its name with the version.
- * @param options How many, the limit, and the environment's own options.
+ * @param options Number, limit, and options of the environment's own.
  * @returns The vector environment.
- * @throws {RangeError} If there is none of that name, or no copy is asked for.
+ * @throws {RangeError} If there is none of that name, or the number is below 1.
  * @example
  * ```ts
  * import { makeVec } from "@bellman/envs";
@@ -273,10 +226,7 @@ export function make(id: string, options: MakeOptions = {}): Env {
  * ```
  */
 export function makeVec(id: string, options: MakeVecOptions): VecEnv {
-  const registration = findRegistration(
-    id,
-    options.registry ?? defaultRegistry,
-  );
+  const registration = find(id, options);
   const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
   checkCopies(id, numEnvs);
   const maxEpisodeSteps = limitOf(registration, options);

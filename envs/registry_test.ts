@@ -2,20 +2,10 @@ import {
   assert,
   assertEquals,
   assertInstanceOf,
-  assertRejects,
   assertThrows,
 } from "@std/assert";
 import { CartPoleVecEnv } from "./classic_control/cart_pole.ts";
-import {
-  type EnvKwargs,
-  type EnvRegistry,
-  envSpec,
-  make,
-  makeVec,
-  prepare,
-  register,
-  registeredIds,
-} from "./mod.ts";
+import { envSpec, make, makeVec, register, registeredIds } from "./mod.ts";
 import { ChainEnv } from "./toy/chain_env.ts";
 import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
@@ -56,32 +46,6 @@ Deno.test("many copies: batched where there is a form, single where not", () => 
   assertInstanceOf(makeVec("TestChain-v2", unrecorded), SyncVecEnv);
   const recorded = makeVec("TestChain-v2", { numEnvs: 2 });
   assertInstanceOf(recorded, VecRecordEpisodeStatistics);
-});
-
-Deno.test("what an environment needs with its options is loaded first", async () => {
-  const registry: EnvRegistry = new Map();
-  const loaded: EnvKwargs[] = [];
-  const make = () => new ChainEnv();
-  register({ id: "Plain-v0", make }, { registry });
-  register({
-    id: "Needy-v0",
-    make,
-    async prepare(kwargs) {
-      await Promise.resolve();
-      loaded.push(kwargs);
-    },
-  }, { registry });
-  const kwargs = { length: 3 };
-  for (const id of ["Plain-v0", "Needy-v0"]) {
-    await prepare(id, { registry });
-    await prepare(id, { registry, kwargs });
-  }
-  assertEquals(loaded, [{}, kwargs]);
-  await assertRejects(
-    () => prepare("Need-v0", { registry }),
-    RangeError,
-    "did you mean 'Needy-v0'?",
-  );
 });
 
 Deno.test("a name that there is not is answered with the nearest", () => {

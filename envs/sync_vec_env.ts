@@ -1,6 +1,3 @@
-import { ActionRows } from "./spaces/_action_rows.ts";
-import { allocateBatch, cloneBatch, copyBatch } from "./spaces/batch.ts";
-import { describeSpace, spacesEqual } from "./spaces/values.ts";
 import type {
   Batch,
   Env,
@@ -14,25 +11,28 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { EnvDataError } from "./env_data_error.ts";
-import { checkEnvSpaces, EnvData } from "./_env_data.ts";
 import { checkSnapshotCopies } from "./_checks.ts";
+import { checkEnvSpaces, EnvData } from "./_env_data.ts";
+import { EnvDataError } from "./env_data_error.ts";
 import { copySeeds, DEFAULT_SEED } from "./random.ts";
 import { restoreNow, snapshotFault, snapshotRecord } from "./snapshot.ts";
+import { ActionRows } from "./spaces/_action_rows.ts";
+import { allocateBatch, cloneBatch, copyBatch } from "./spaces/batch.ts";
+import { describeSpace, spacesEqual } from "./spaces/values.ts";
+import type { MutableStep } from "./wrappers/env_wrapper.ts";
 
 const NONE: readonly EpisodeStatistics[] = [];
 
-/** Throws unless all copies have the same spaces, and sound ones. */
+/** Checks that all environments have the same spaces, and sound ones. */
 function checkSameSpaces(envs: readonly Env[]): void {
   envs.forEach(checkEnvSpaces);
   for (const name of ["observationSpace", "actionSpace"] as const) {
     const odd = envs.findIndex((env) => !spacesEqual(env[name], envs[0][name]));
     if (odd < 0) continue;
     const what = name === "actionSpace" ? "actions" : "observations";
+    const [first, other] = [0, odd].map((i) => describeSpace(envs[i][name]));
     throw new RangeError(
-      `Cannot step copies together whose ${what} differ: copy 0 has ${
-        describeSpace(envs[0][name])
-      }, copy ${odd} ${describeSpace(envs[odd][name])}`,
+      `Cannot step copies together whose ${what} differ: copy 0 has ${first}, copy ${odd} ${other}`,
     );
   }
 }
@@ -40,11 +40,11 @@ function checkSameSpaces(envs: readonly Env[]): void {
 /**
  * A vector environment of single ones, stepped one after the other.
  *
- * Copy `i` is seeded with `deriveSeed(seed, i)`. A copy whose episode ended is
- * reset in the same step. Arrays of actions are reused by the next step: an
- * environment that keeps its action copies it. Environments that tell in
- * `info.episodes` which episodes ended, in records of return, length and
- * terminated, are believed.
+ * Environment `i` is seeded with `deriveSeed(seed, i)`. One whose episode ended
+ * is reset in the same step. Arrays of actions are reused by the next step: an
+ * environment that keeps its action copies it. Where `info.episodes` lists the
+ * episodes that ended, as records of return, length and terminated, these are
+ * passed on.
  *
  * @example
  * ```ts
@@ -60,38 +60,31 @@ function checkSameSpaces(envs: readonly Env[]): void {
  * ```
  */
 export class SyncVecEnv implements VecEnv {
-  /** How many copies there are. */
+  /** Number of environments. */
   readonly numEnvs: number;
-  /** What one copy's observations can be. */
+  /** Space of one environment's observations. */
   readonly observationSpace: Space;
-  /** What one copy's actions can be. */
+  /** Space of one environment's actions. */
   readonly actionSpace: Space;
-  /** What is known of it, if it was made by name. */
+  /** Facts about the environment, if it was made by name. */
   readonly spec?: EnvSpec;
   /** Frames that an observation stacks; none where they cannot be shared. */
   readonly stackedFrames?: number;
-  /** The copies. */
+  /** The environments. */
   readonly envs: readonly Env[];
 
   #isSeeded = false;
   #data: EnvData;
-  /** Steps of each copy's episode. */
+  /** Steps of each present episode. */
   #steps: Int32Array;
   #actions: ActionRows;
   #observations: Batch;
-  #step: {
-    observations: Batch;
-    rewards: Float64Array;
-    terminated: Uint8Array;
-    truncated: Uint8Array;
-    finalObservations: Batch;
-    episodes?: readonly EpisodeStatistics[];
-  };
+  #step: MutableStep;
 
   /**
-   * Makes the copies.
+   * Makes the environments.
    *
-   * @param factories What makes each copy.
+   * @param factories Function that makes each environment.
    * @throws {RangeError} If there is none, or their spaces differ.
    */
   constructor(factories: readonly (() => Env)[]) {
@@ -122,9 +115,9 @@ export class SyncVecEnv implements VecEnv {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
@@ -144,17 +137,17 @@ export class SyncVecEnv implements VecEnv {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it.
+   * @param actions One action for each environment.
+   * @returns The step's result.
    * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space; no copy is stepped then.
+   * of the action space; no environment is stepped then.
    * @throws {TypeError} If they are in an array of another type.
-   * @throws {EnvDataError} If a copy returns wrong data: an observation that is
-   * not of the space, a reward that is not a finite number, an end that is
-   * neither true nor false, or a promise. Bounds of floats have a tolerance of
-   * 1e-6, relative to the bound where that is above 1.
+   * @throws {EnvDataError} If an environment returns wrong data: an observation
+   * that is not of the space, a reward that is not a finite number, an end that
+   * is neither true nor false, or a promise. Bounds of floats have a tolerance
+   * of 1e-6, relative to the bound where that is above 1.
    */
   step(actions: Batch): VecStep {
     const taken = this.#actions.read(actions);
@@ -173,7 +166,7 @@ export class SyncVecEnv implements VecEnv {
     step.rewards[row] = result.reward;
     step.terminated[row] = terminated ? 1 : 0;
     step.truncated[row] = truncated ? 1 : 0;
-    if (Array.isArray(info?.episodes)) this.#tell(row, info.episodes);
+    if (Array.isArray(info?.episodes)) this.#record(row, info.episodes);
     if (!terminated && !truncated) {
       data.write(observation, step.observations, row, count);
       return;
@@ -199,24 +192,24 @@ export class SyncVecEnv implements VecEnv {
     }
   }
 
-  /** An error of a wrapper, which knows neither copy nor step, with both. */
+  /** Adds index and step to the error of a wrapper, which knows neither. */
   #named(error: unknown, copy: number, step: number): unknown {
     if (!(error instanceof EnvDataError)) return error;
     return this.#data.error(error.fault, { copy, step });
   }
 
-  #tell(row: number, ended: readonly EpisodeStatistics[]): void {
-    const told = this.#step.episodes ?? NONE;
+  #record(row: number, ended: readonly EpisodeStatistics[]): void {
+    const episodes = this.#step.episodes ?? NONE;
     this.#step.episodes = ended.length === 0
-      ? told
-      : [...told, ...ended.map((it) => ({ ...it, env: row }))];
+      ? episodes
+      : [...episodes, ...ended.map((it) => ({ ...it, env: row }))];
   }
 
   /**
-   * The state of all copies.
+   * Saves the state of all environments.
    *
    * @returns Plain data that later steps do not change.
-   * @throws {TypeError} If a copy's own state is not plain data.
+   * @throws {TypeError} If the state of an environment is not plain data.
    */
   save(): StateTree {
     return {
@@ -232,32 +225,29 @@ export class SyncVecEnv implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
-   * @throws {RangeError} If it is of another number of copies.
-   * @throws {EnvDataError} If a copy restores its state later, in a promise.
+   * @param snapshot Snapshot that `save` returned.
+   * @throws {RangeError} If it is of another number of environments.
+   * @throws {EnvDataError} If an environment restores its state later, in a
+   * promise.
    */
   load(snapshot: StateTree): void {
-    const { isSeeded, envs, steps, observations } = snapshotRecord(snapshot, [
-      "isSeeded",
-      "envs",
-      "steps",
-      "observations",
-    ]);
-    const states = envs as StateTree[];
+    const keys = ["isSeeded", "envs", "steps", "observations"];
+    const saved = snapshotRecord(snapshot, keys);
+    const states = saved.envs as StateTree[];
     checkSnapshotCopies(this.numEnvs, states.length);
-    this.#isSeeded = isSeeded as boolean;
+    this.#isSeeded = saved.isSeeded as boolean;
     const id = this.spec?.id;
     this.envs.forEach((env, copy) => {
       restoreNow(env, states[copy], { id, copy });
     });
-    this.#steps.set(steps as Int32Array);
-    copyBatch(observations as Batch, this.#observations);
+    this.#steps.set(saved.steps as Int32Array);
+    copyBatch(saved.observations as Batch, this.#observations);
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the latest observations.
    *
    * @returns The batch.
    */
@@ -265,7 +255,7 @@ export class SyncVecEnv implements VecEnv {
     return this.#observations;
   }
 
-  /** Closes every copy. */
+  /** Closes every environment. */
   close(): void {
     for (const env of this.envs) env.close();
   }

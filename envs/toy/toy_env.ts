@@ -43,9 +43,9 @@ export interface ToyRules<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
 > {
-  /** What observations can be. */
+  /** Space of observations. */
   readonly observationSpace: Space;
-  /** What actions can be. */
+  /** Space of actions. */
   readonly actionSpace: Space;
   /** Starts an episode and returns the first observation. */
   begin(random: SeededRandom): O;
@@ -75,9 +75,9 @@ export class ToyEnv<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
 > implements Env<O, A> {
-  /** What observations can be. */
+  /** Space of observations. */
   readonly observationSpace: Space;
-  /** What actions can be. */
+  /** Space of actions. */
   readonly actionSpace: Space;
 
   #rules: ToyRules<O, A>;
@@ -98,7 +98,7 @@ export class ToyEnv<
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
@@ -114,8 +114,8 @@ export class ToyEnv<
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it; never truncated.
+   * @param action Action to take.
+   * @returns The step's result; never truncated.
    * @throws {RangeError} If the action is not of the action space.
    * @throws {Error} If no episode is under way.
    */
@@ -145,9 +145,9 @@ export class ToyEnv<
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot Snapshot that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    */
   load(snapshot: StateTree): void {
@@ -165,13 +165,13 @@ export class ToyEnv<
   /**
    * Draws the present state.
    *
-   * @param options The picture's size.
+   * @param options Size of the picture.
    * @returns The picture.
    */
   render(options?: RenderOptions): RgbImage {
     return this.#rules.draw(options);
   }
 
-  /** Does nothing: nothing is held. */
+  /** Does nothing, as there is nothing to free. */
   close(): void {}
 }

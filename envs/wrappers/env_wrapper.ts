@@ -37,30 +37,30 @@ import { restoreNow, snapshotRecord } from "../snapshot.ts";
  * ```
  */
 export class EnvWrapper implements Env {
-  /** The environment inside. */
+  /** Environment inside. */
   readonly env: Env;
   #data: EnvData | undefined;
 
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside.
+   * @param env Environment inside.
    */
   constructor(env: Env) {
     this.env = env;
   }
 
-  /** What observations can be. */
+  /** Space of observations. */
   get observationSpace(): Space {
     return this.env.observationSpace;
   }
 
-  /** What actions can be. */
+  /** Space of actions. */
   get actionSpace(): Space {
     return this.env.actionSpace;
   }
 
-  /** What is known of it, if it was made by name. */
+  /** Facts about the environment, if it was made by name. */
   get spec(): EnvSpec | undefined {
     return this.env.spec;
   }
@@ -73,10 +73,10 @@ export class EnvWrapper implements Env {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
-   * @throws {EnvDataError} If that inside is not of its space, bounds apart: a
-   * wrapper could hide it.
+   * @throws {EnvDataError} If that of the environment inside is not of its
+   * space, bounds apart: a wrapper could hide it.
    */
   reset(options?: { seed?: number }): SpaceValue {
     const observation = this.env.reset(options);
@@ -87,9 +87,10 @@ export class EnvWrapper implements Env {
   /**
    * Takes one step.
    *
-   * @param action What to do.
+   * @param action Action to take.
    * @returns The step's result.
-   * @throws {EnvDataError} If that inside is wrong data, bounds apart.
+   * @throws {EnvDataError} If that of the environment inside is wrong data,
+   * bounds apart.
    */
   step(action: SpaceValue): StepResult {
     const result = this.#inside.result(this.env.step(action));
@@ -105,7 +106,7 @@ export class EnvWrapper implements Env {
   }
 
   /**
-   * The state of the wrapper itself; `null` without one.
+   * Saves the state of the wrapper itself; `null` without one.
    *
    * @returns Plain data.
    */
@@ -114,14 +115,14 @@ export class EnvWrapper implements Env {
   }
 
   /**
-   * Goes on from a state of the wrapper itself.
+   * Restores the state of the wrapper itself.
    *
-   * @param _state What {@linkcode EnvWrapper.ownState} returned.
+   * @param _state State that {@linkcode EnvWrapper.ownState} returned.
    */
   protected loadOwnState(_state: StateTree): void {}
 
   /**
-   * The whole state, the environment's inside included.
+   * Saves the whole state, that of the environment inside included.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -130,9 +131,9 @@ export class EnvWrapper implements Env {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot Snapshot that `save` returned.
    */
   load(snapshot: StateTree): void {
     const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
@@ -143,53 +144,22 @@ export class EnvWrapper implements Env {
   /**
    * Draws the present state.
    *
-   * @param options The picture's size.
+   * @param options Size of the picture.
    * @returns The picture.
    */
   render(options?: RenderOptions): RgbImage {
     return this.env.render(options);
   }
 
-  /** Frees what the environment holds. */
+  /** Frees the environment's resources. */
   close(): void {
     this.env.close();
   }
 }
 
-/** A step that a wrapper fills from the one inside and changes. */
-export type RelayedStep = { -readonly [K in keyof VecStep]: VecStep[K] };
-
-/**
- * Copies a step's references into the wrapper's own object, which is made once
- * and reused, so that nothing is allocated in a step.
- */
-export function relay(step: VecStep, target: RelayedStep): RelayedStep {
-  target.observations = step.observations;
-  target.rewards = step.rewards;
-  target.terminated = step.terminated;
-  target.truncated = step.truncated;
-  target.finalObservations = step.finalObservations;
-  target.episodes = step.episodes;
-  target.lost = step.lost;
-  return target;
-}
-
-/** Whether a copy's episode ended in a step. */
-export function ended(step: VecStep, row: number): boolean {
-  return step.terminated[row] !== 0 || step.truncated[row] !== 0;
-}
-
-/** Whether any copy's episode ended in a step; in most steps none does. */
-export function anyEnded(step: VecStep): boolean {
-  for (let row = 0; row < step.rewards.length; row++) {
-    if (ended(step, row)) return true;
-  }
-  return false;
-}
-
 /**
  * A vector environment around another that passes everything on, as
- * `EnvWrapper` does for a single one.
+ * {@linkcode EnvWrapper} does for a single one.
  *
  * @example
  * ```ts
@@ -201,34 +171,34 @@ export function anyEnded(step: VecStep): boolean {
  * ```
  */
 export class VecEnvWrapper implements VecEnv {
-  /** The vector environment inside. */
+  /** Vector environment inside. */
   readonly env: VecEnv;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
+   * @param env Vector environment inside.
    */
   constructor(env: VecEnv) {
     this.env = env;
   }
 
-  /** How many copies there are. */
+  /** Number of environments. */
   get numEnvs(): number {
     return this.env.numEnvs;
   }
 
-  /** What one copy's observations can be. */
+  /** Space of one environment's observations. */
   get observationSpace(): Space {
     return this.env.observationSpace;
   }
 
-  /** What one copy's actions can be. */
+  /** Space of one environment's actions. */
   get actionSpace(): Space {
     return this.env.actionSpace;
   }
 
-  /** What is known of it, if it was made by name. */
+  /** Facts about the environment, if it was made by name. */
   get spec(): EnvSpec | undefined {
     return this.env.spec;
   }
@@ -239,9 +209,9 @@ export class VecEnvWrapper implements VecEnv {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations.
    */
   reset(options?: VecResetOptions): Batch {
@@ -249,17 +219,17 @@ export class VecEnvWrapper implements VecEnv {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it.
+   * @param actions One action for each.
+   * @returns The step's result.
    */
   step(actions: Batch): VecStep {
     return this.env.step(actions);
   }
 
   /**
-   * The state of the wrapper itself; `null` without one.
+   * Saves the state of the wrapper itself; `null` without one.
    *
    * @returns Plain data.
    */
@@ -268,14 +238,14 @@ export class VecEnvWrapper implements VecEnv {
   }
 
   /**
-   * Goes on from a state of the wrapper itself.
+   * Restores the state of the wrapper itself.
    *
-   * @param _state What {@linkcode VecEnvWrapper.ownState} returned.
+   * @param _state State that {@linkcode VecEnvWrapper.ownState} returned.
    */
   protected loadOwnState(_state: StateTree): void {}
 
   /**
-   * The whole state, that of the copies included.
+   * Saves the whole state, that of the environments included.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -284,9 +254,9 @@ export class VecEnvWrapper implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot Snapshot that `save` returned.
    */
   load(snapshot: StateTree): void {
     const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
@@ -295,7 +265,7 @@ export class VecEnvWrapper implements VecEnv {
   }
 
   /**
-   * The observations that were returned last, also after `load`.
+   * Returns the latest observations, also after `load`.
    *
    * @returns The batch.
    */
@@ -303,8 +273,39 @@ export class VecEnvWrapper implements VecEnv {
     return this.env.observations();
   }
 
-  /** Frees what the copies hold. */
+  /** Frees the environments' resources. */
   close(): void {
     this.env.close();
   }
+}
+
+/** Step whose fields can be set. */
+export type MutableStep = { -readonly [K in keyof VecStep]: VecStep[K] };
+
+/**
+ * Copies a step's references into the wrapper's own object, which is made once
+ * and reused, so that a step allocates nothing.
+ */
+export function relay(step: VecStep, target: MutableStep): MutableStep {
+  target.observations = step.observations;
+  target.rewards = step.rewards;
+  target.terminated = step.terminated;
+  target.truncated = step.truncated;
+  target.finalObservations = step.finalObservations;
+  target.episodes = step.episodes;
+  target.lost = step.lost;
+  return target;
+}
+
+/** Finds out if the episode of a row ended in a step. */
+export function ended(step: VecStep, row: number): boolean {
+  return step.terminated[row] !== 0 || step.truncated[row] !== 0;
+}
+
+/** Finds out if any episode ended in a step; in most steps none does. */
+export function anyEnded(step: VecStep): boolean {
+  for (let row = 0; row < step.rewards.length; row++) {
+    if (ended(step, row)) return true;
+  }
+  return false;
 }

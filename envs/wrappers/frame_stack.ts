@@ -11,13 +11,13 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { allocateArray, boundAt, elementCount } from "../spaces/arrays.ts";
+import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
 import {
   ended,
   EnvWrapper,
+  type MutableStep,
   relay,
-  type RelayedStep,
   VecEnvWrapper,
 } from "./env_wrapper.ts";
 
@@ -30,14 +30,14 @@ export interface FrameStackOptions {
    */
   size?: number;
   /**
-   * What stands before an episode's first observation: that observation itself
-   * or zeros.
+   * Content of a stack before an episode's first observation: that observation
+   * itself or zeros.
    *
    * @default "reset"
    */
   padding?: "reset" | "zero";
   /**
-   * Along which axis observations are stacked: the last one becomes `size` times
+   * Axis along which observations are stacked: the last one becomes `size` times
    * as long, or a new one of that length comes first. Along a new first axis the
    * stacks of a single environment share their frames: each is kept once.
    *
@@ -46,65 +46,38 @@ export interface FrameStackOptions {
   axis?: "first" | "last";
 }
 
-/** Each element's bound, repeated for every frame along the last axis. */
-function repeatBound(
-  bound: number | readonly number[],
-  { size, channels }: { size: number; channels: number },
-): number | number[] {
-  if (typeof bound === "number") return bound;
-  const all: number[] = [];
-  for (let at = 0; at < bound.length; at += channels) {
-    for (let frame = 0; frame < size; frame++) {
-      for (let c = 0; c < channels; c++) all.push(boundAt(bound, at + c));
-    }
-  }
-  return all;
-}
-
-/** Throws unless an option is one of the words that it may be. */
+/** Throws unless an option is one of its words. */
 function checkChoice(
   name: string,
   value: string,
   choices: readonly string[],
 ): void {
   if (choices.includes(value)) return;
+  const wanted = choices.map((it) => `'${it}'`).join(" or ");
   throw new RangeError(
-    `Cannot stack observations with ${name} '${value}': expected ${
-      choices.map((it) => `'${it}'`).join(" or ")
-    }`,
+    `Cannot stack observations with ${name} '${value}': expected ${wanted}`,
   );
 }
 
-/** Stacks that were saved, if they are as long as those that are to go on. */
-function checkStacks(saved: StateTree, own: BoxArray): BoxArray {
-  const stacks = saved as BoxArray;
-  if (ArrayBuffer.isView(saved) && saved.length === own.length) return stacks;
-  throw new RangeError(
-    `Cannot restore stacks of ${own.length} numbers from a snapshot of ${
-      stacks?.length ?? "none"
-    }`,
-  );
+/** Repeats the bounds of each run of `run` elements for every frame. */
+function repeatBound(
+  bound: number | readonly number[],
+  { size, run }: { size: number; run: number },
+): number | number[] {
+  if (typeof bound === "number") return bound;
+  const all: number[] = [];
+  for (let at = 0; at < bound.length; at += run) {
+    const part = bound.slice(at, at + run);
+    for (let frame = 0; frame < size; frame++) all.push(...part);
+  }
+  return all;
 }
 
-/** How stacks of a space's values lie in memory. */
-interface StackLayout {
-  readonly space: BoxSpace;
-  /** Observations in a stack. */
-  readonly size: number;
-  /** Numbers of an observation. */
-  readonly frame: number;
-  /** Numbers of an observation that stay together in a stack. */
-  readonly run: number;
-  readonly isZeroPadded: boolean;
-  /** Observations in a stack, where stacks along the last axis share them. */
-  readonly sharedFrames: number | undefined;
-}
-
-/** The layout of stacks, with settings that are checked. */
+/** Checks the settings and lays out stacks in memory. */
 function stackLayout(
   space: Space,
   { size = 4, padding = "reset", axis = "last" }: FrameStackOptions,
-): StackLayout {
+) {
   if (space.type !== "box") {
     throw new TypeError(
       `Cannot stack observations of a ${space.type} space: flatten them first`,
@@ -124,75 +97,82 @@ function stackLayout(
   const run = axis === "first" ? frame : channels;
   // Zeros before an episode's first observation are values, too.
   const widen = (end: "low" | "high"): number | number[] => {
-    const bound = repeatBound(space[end], { size, channels: run });
+    const bound = repeatBound(space[end], { size, run });
     const reach = end === "low" ? Math.min : Math.max;
     if (!isZeroPadded || size === 1) return bound;
     return typeof bound === "number"
       ? reach(bound, 0)
       : bound.map((it) => reach(it, 0));
   };
-  const stacked = box({
-    low: widen("low"),
-    high: widen("high"),
-    shape: axis === "first"
-      ? [size, ...space.shape]
-      : [...shape.slice(0, -1), channels * size],
-    dtype: space.dtype,
-  });
   return {
-    space: stacked,
+    /** Space of the stacks. */
+    space: box({
+      low: widen("low"),
+      high: widen("high"),
+      shape: axis === "first"
+        ? [size, ...space.shape]
+        : [...shape.slice(0, -1), channels * size],
+      dtype: space.dtype,
+    }),
+    /** Observations in a stack. */
     size,
+    /** Numbers of an observation. */
     frame,
+    /** Numbers of an observation that stay together in a stack. */
     run,
     isZeroPadded,
+    /** Observations in a stack, where stacks along the last axis share them. */
     sharedFrames: axis === "last" && !isZeroPadded ? size : undefined,
   };
 }
 
-const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
-
-/** The words of an array, where each of them is a stack of four bytes. */
-function wordsOf(
-  { size, run }: StackLayout,
-  stacks: BoxArray,
-): Int32Array | undefined {
-  const isWord = size === 4 && run === 1 && stacks instanceof Uint8Array;
-  return isWord && IS_LITTLE_ENDIAN ? new Int32Array(stacks.buffer) : undefined;
+/** Checks that saved stacks are as long as those that take their place. */
+function checkStacks(saved: StateTree, own: BoxArray): BoxArray {
+  const stacks = saved as BoxArray;
+  if (ArrayBuffer.isView(saved) && saved.length === own.length) return stacks;
+  throw new RangeError(
+    `Cannot restore stacks of ${own.length} numbers from a snapshot of ${
+      stacks?.length ?? "none"
+    }`,
+  );
 }
 
-/** Keeps the last observations of each copy in stacks. */
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+
+/** Keeps the last observations of each environment in stacks. */
 export class FrameStacker {
+  /** Space of one environment's stack. */
   readonly space: BoxSpace;
-  /** The present stacks of all copies. */
+  /** Observations in a stack, where stacks can share them. */
+  readonly sharedFrames: number | undefined;
+  /** Present stacks of all environments. */
   readonly stacks: BoxArray;
-  /** The last stacks of the episodes that ended. */
+  /** Last stacks of the episodes that ended. */
   readonly finalStacks: BoxArray;
-  #layout: StackLayout;
+  #layout: ReturnType<typeof stackLayout>;
+  /** Stacks as words, where each of them is a stack of four bytes. */
   #words: Int32Array | undefined;
   #finalWords: Int32Array | undefined;
 
   constructor(space: Space, numEnvs: number, options: FrameStackOptions = {}) {
-    const layout = stackLayout(space, options);
-    const { frame, size } = layout;
-    this.#layout = layout;
+    const layout = this.#layout = stackLayout(space, options);
+    const { frame, size, run } = layout;
     this.space = layout.space;
+    this.sharedFrames = layout.sharedFrames;
     this.stacks = allocateArray(this.space, numEnvs * frame * size);
     this.finalStacks = allocateArray(this.space, numEnvs * frame * size);
-    this.#words = wordsOf(layout, this.stacks);
-    this.#finalWords = wordsOf(layout, this.finalStacks);
+    const isWord = size === 4 && run === 1 && this.space.dtype === "uint8";
+    if (!isWord || !IS_LITTLE_ENDIAN) return;
+    this.#words = new Int32Array(this.stacks.buffer);
+    this.#finalWords = new Int32Array(this.finalStacks.buffer);
   }
 
-  /** Frames of a stack, where stacks can share them. */
-  get sharedFrames(): number | undefined {
-    return this.#layout.sharedFrames;
-  }
-
-  /** Goes on from saved stacks of all copies. */
+  /** Restores saved stacks of all environments. */
   load(saved: StateTree): void {
     this.stacks.set(checkStacks(saved, this.stacks));
   }
 
-  /** Starts a copy's stack with an episode's first observation, at `from`. */
+  /** Starts the stack of a row with an episode's first observation, at `from`. */
   start(row: number, batch: BoxArray, from = row * this.#layout.frame): void {
     const { frame, size, isZeroPadded } = this.#layout;
     const length = frame * size;
@@ -201,25 +181,20 @@ export class FrameStacker {
     for (let i = 0; i < times; i++) this.push(row, batch, from);
   }
 
-  /** Adds the observation that stands at `from` to a copy's stack. */
+  /** Adds the observation at `from` to the stack of a row. */
   push(row: number, batch: BoxArray, from = row * this.#layout.frame): void {
-    if (this.#words === undefined) {
-      this.#shift({ row, target: this.stacks }, batch, from);
-    } else {
-      this.#shiftWords({ row, target: this.#words }, batch, from);
-    }
+    if (this.#words === undefined) this.#shift(this.stacks, row, batch, from);
+    else this.#shiftWords(this.#words, row, batch, from);
   }
 
-  /** Makes a copy's last stack, with an episode's last observation. */
+  /** Makes the last stack of a row, with an episode's last observation. */
   end(row: number, batch: BoxArray, from = row * this.#layout.frame): void {
-    if (this.#finalWords === undefined) {
-      this.#shift({ row, target: this.finalStacks }, batch, from);
-    } else {
-      this.#shiftWords({ row, target: this.#finalWords }, batch, from);
-    }
+    const words = this.#finalWords;
+    if (words === undefined) this.#shift(this.finalStacks, row, batch, from);
+    else this.#shiftWords(words, row, batch, from);
   }
 
-  #shift({ row, target }: Place<BoxArray>, batch: BoxArray, at: number): void {
+  #shift(target: BoxArray, row: number, batch: BoxArray, at: number): void {
     const { run, frame, size } = this.#layout, wide = run * size;
     let to = row * frame * size;
     for (let from = at; from < at + frame; from += run, to += wide) {
@@ -232,9 +207,10 @@ export class FrameStacker {
     }
   }
 
-  /** Four pixels are a word: the oldest, in the lowest byte, is shifted out. */
+  /** Shifts four pixels in a word: the oldest, in the lowest byte, drops out. */
   #shiftWords(
-    { row, target }: Place<Int32Array>,
+    target: Int32Array,
+    row: number,
     batch: BoxArray,
     at: number,
   ): void {
@@ -246,85 +222,16 @@ export class FrameStacker {
   }
 }
 
-/** Which copy's stack is written, and into which array. */
-interface Place<T> {
-  row: number;
-  target: T;
-}
-
-/** Observations of a chunk, besides those of its first stack. */
-const CHUNK_FRAMES = 32;
-
-/**
- * Stacks along a first axis that are windows on one growing row of frames: each
- * frame is kept once, however many stacks show it. What was written is never
- * changed, so that a stack stays what it was for as long as it is held. Frames
- * lie in chunks, so that those that nobody holds are given back.
- */
-class SlidingStack {
-  readonly space: BoxSpace;
-  #size: number;
-  #frame: number;
-  #isZeroPadded: boolean;
-  #chunk: BoxArray;
-  #end = 0;
-
-  constructor(space: Space, options: FrameStackOptions = {}) {
-    const layout = stackLayout(space, options);
-    this.space = layout.space;
-    this.#size = layout.size;
-    this.#frame = layout.frame;
-    this.#isZeroPadded = layout.isZeroPadded;
-    this.#chunk = this.#allocate();
-  }
-
-  #allocate(): BoxArray {
-    this.#end = this.#size * this.#frame;
-    return allocateArray(this.space, this.#end + CHUNK_FRAMES * this.#frame);
-  }
-
-  /** The present stack; the array lasts. */
-  get stack(): BoxArray {
-    return this.#chunk.subarray(
-      this.#end - this.#size * this.#frame,
-      this.#end,
-    ) as BoxArray;
-  }
-
-  /** Goes on from a stack, which is copied. */
-  load(saved: StateTree): void {
-    const stack = checkStacks(saved, this.stack);
-    this.#chunk = this.#allocate();
-    this.#chunk.set(stack);
-  }
-
-  /** Starts a stack with an episode's first observation. */
-  start(observation: BoxArray): BoxArray {
-    this.#chunk = this.#allocate();
-    const first = this.#isZeroPadded ? this.#size - 1 : 0;
-    for (let i = first; i < this.#size; i++) {
-      this.#chunk.set(observation, i * this.#frame);
-    }
-    return this.stack;
-  }
-
-  /** The stack with one more observation. */
-  push(observation: BoxArray): BoxArray {
-    if (this.#end === this.#chunk.length) this.load(this.stack);
-    this.#chunk.set(observation, this.#end);
-    this.#end += this.#frame;
-    return this.stack;
-  }
-}
-
-/** One environment's stacks, copied for the caller. */
+/** Stacks of a single environment, copied for the caller. */
 class CopiedStack {
   readonly space: Space;
+  readonly sharedFrames: number | undefined;
   #stacker: FrameStacker;
 
   constructor(space: Space, options: FrameStackOptions) {
     this.#stacker = new FrameStacker(space, 1, options);
     this.space = this.#stacker.space;
+    this.sharedFrames = this.#stacker.sharedFrames;
   }
 
   get stack(): BoxArray {
@@ -342,6 +249,62 @@ class CopiedStack {
 
   push(observation: BoxArray): BoxArray {
     this.#stacker.push(0, observation);
+    return this.stack;
+  }
+}
+
+/** Observations of a chunk, besides those of its first stack. */
+const CHUNK_FRAMES = 32;
+
+/**
+ * Stacks along a first axis that are windows on one growing row of frames: each
+ * frame is kept once, however many stacks show it. A written frame never
+ * changes, so that a stack stays as it is for as long as it is held. Frames lie
+ * in chunks, so that those that nobody holds are freed.
+ */
+class SlidingStack {
+  readonly space: BoxSpace;
+  readonly sharedFrames: undefined;
+  #layout: ReturnType<typeof stackLayout>;
+  #chunk: BoxArray;
+  #end = 0;
+
+  constructor(space: Space, options: FrameStackOptions) {
+    this.#layout = stackLayout(space, options);
+    this.space = this.#layout.space;
+    this.#chunk = this.#allocate();
+  }
+
+  #allocate(): BoxArray {
+    const { size, frame } = this.#layout;
+    this.#end = size * frame;
+    return allocateArray(this.space, this.#end + CHUNK_FRAMES * frame);
+  }
+
+  get stack(): BoxArray {
+    const { size, frame } = this.#layout, end = this.#end;
+    return this.#chunk.subarray(end - size * frame, end) as BoxArray;
+  }
+
+  load(saved: StateTree): void {
+    const stack = checkStacks(saved, this.stack);
+    this.#chunk = this.#allocate();
+    this.#chunk.set(stack);
+  }
+
+  start(observation: BoxArray): BoxArray {
+    const { size, frame, isZeroPadded } = this.#layout;
+    this.#chunk = this.#allocate();
+    for (let i = isZeroPadded ? size - 1 : 0; i < size; i++) {
+      this.#chunk.set(observation, i * frame);
+    }
+    return this.stack;
+  }
+
+  push(observation: BoxArray): BoxArray {
+    if (this.#end === this.#chunk.length) this.load(this.stack);
+    this.#chunk.set(observation, this.#end);
+    this.#end += this.#layout.frame;
     return this.stack;
   }
 }
@@ -368,37 +331,34 @@ class CopiedStack {
  */
 export class FrameStack extends EnvWrapper {
   #stack: CopiedStack | SlidingStack;
-  #sharedFrames: number | undefined;
 
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside; its observations are boxes.
-   * @param options Size and axis of the stack and what comes before an episode.
+   * @param env Environment inside; its observations are boxes.
+   * @param options Size, axis and padding of the stack.
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: Env, options: FrameStackOptions = {}) {
     super(env);
     const Stack = options.axis === "first" ? SlidingStack : CopiedStack;
     this.#stack = new Stack(env.observationSpace, options);
-    this.#sharedFrames =
-      stackLayout(env.observationSpace, options).sharedFrames;
   }
 
-  /** What stacks can be. */
+  /** Space of the stacks. */
   override get observationSpace(): Space {
     return this.#stack.space;
   }
 
   /** Frames of a stack; none of stacks along a first axis or padded by zeros. */
   override get stackedFrames(): number | undefined {
-    return this.#sharedFrames;
+    return this.#stack.sharedFrames;
   }
 
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first stack.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -408,8 +368,8 @@ export class FrameStack extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the stack.
+   * @param action Action to take.
+   * @returns The step's result with the stack.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -418,7 +378,7 @@ export class FrameStack extends EnvWrapper {
   }
 
   /**
-   * The present stack.
+   * Saves the present stack.
    *
    * @returns Plain data.
    */
@@ -427,9 +387,9 @@ export class FrameStack extends EnvWrapper {
   }
 
   /**
-   * Goes on from a stack.
+   * Restores a stack.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#stack.load(state);
@@ -437,9 +397,9 @@ export class FrameStack extends EnvWrapper {
 }
 
 /**
- * Shows each copy's last observations at once, stacked along the last axis, or
- * along a new first one, with the oldest first. A stack never reaches over the end
- * of an episode.
+ * Shows the last observations of each environment at once, stacked along the
+ * last axis or along a new first one, with the oldest first. A stack never
+ * reaches over the end of an episode.
  *
  * @example
  * ```ts
@@ -454,13 +414,13 @@ export class FrameStack extends EnvWrapper {
  */
 export class VecFrameStack extends VecEnvWrapper {
   #stacker: FrameStacker;
-  #out = {} as RelayedStep;
+  #out = {} as MutableStep;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside; its observations are boxes.
-   * @param options Size of the stacks and what comes before an episode.
+   * @param env Vector environment inside; its observations are boxes.
+   * @param options Size, axis and padding of the stacks.
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: VecEnv, options: FrameStackOptions = {}) {
@@ -469,7 +429,7 @@ export class VecFrameStack extends VecEnvWrapper {
     this.#stacker = new FrameStacker(observationSpace, numEnvs, options);
   }
 
-  /** What stacks can be. */
+  /** Space of one environment's stacks. */
   override get observationSpace(): Space {
     return this.#stacker.space;
   }
@@ -480,9 +440,9 @@ export class VecFrameStack extends VecEnvWrapper {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first stacks.
    */
   override reset(options?: VecResetOptions): Batch {
@@ -494,10 +454,10 @@ export class VecFrameStack extends VecEnvWrapper {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it, with the stacks.
+   * @param actions One action for each environment.
+   * @returns The step's result with the stacks.
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
@@ -517,7 +477,7 @@ export class VecFrameStack extends VecEnvWrapper {
   }
 
   /**
-   * The stacks that were returned last.
+   * Returns the latest stacks.
    *
    * @returns The batch.
    */
@@ -526,7 +486,7 @@ export class VecFrameStack extends VecEnvWrapper {
   }
 
   /**
-   * The present stacks.
+   * Saves the present stacks.
    *
    * @returns Plain data.
    */
@@ -535,9 +495,9 @@ export class VecFrameStack extends VecEnvWrapper {
   }
 
   /**
-   * Goes on from stacks.
+   * Restores stacks.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#stacker.load(state);

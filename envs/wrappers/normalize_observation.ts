@@ -17,8 +17,8 @@ import { box } from "../spaces/constructors.ts";
 import {
   anyEnded,
   EnvWrapper,
+  type MutableStep,
   relay,
-  type RelayedStep,
   VecEnvWrapper,
 } from "./env_wrapper.ts";
 import { snapshotRecord } from "../snapshot.ts";
@@ -28,11 +28,11 @@ export interface NormalizeObservationOptions {
   /**
    * Statistics to use and to update, such as those of another environment.
    *
-   * @default statistics of nothing yet
+   * @default statistics without data
    */
   statistics?: RunningMeanStd;
   /**
-   * Whether new observations change the statistics; `false` for evaluation.
+   * Let new observations change the statistics; `false` for evaluation.
    *
    * @default true
    */
@@ -44,7 +44,7 @@ export interface NormalizeObservationOptions {
    */
   clip?: number;
   /**
-   * Added to the variance, inside of the root.
+   * Number added to the variance, inside of the root.
    *
    * @default 1e-8
    */
@@ -53,9 +53,9 @@ export interface NormalizeObservationOptions {
 
 /**
  * Scales batches of observations by their running mean and deviation,
- * `clip((x - mean) / sqrt(variance + epsilon))`. What is seen and what is scaled
- * are two things: who keeps original observations, as a replay buffer does, can
- * scale them by the statistics of the moment.
+ * `clip((x - mean) / sqrt(variance + epsilon))`. Learning from observations and
+ * scaling them are two things: an agent that keeps original observations, as in a
+ * replay buffer, scales them by the statistics of the moment.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export interface NormalizeObservationOptions {
  * normalizer.see(kept);
  * normalizer.apply(kept, scaled);
  * assertAlmostEquals(scaled[1], 1, 1e-4);
- * // Later the same observation is nothing special any more.
+ * // Later the same observation is scaled otherwise.
  * normalizer.see(Float32Array.of(90, 90));
  * normalizer.apply(kept, scaled);
  * assertAlmostEquals(scaled[1], -0.7, 0.01);
@@ -79,7 +79,7 @@ export class ObservationNormalizer {
   readonly space: BoxSpace;
   /** Running statistics, to share with others. */
   readonly statistics: RunningMeanStd;
-  /** Whether {@linkcode ObservationNormalizer.see} changes the statistics. */
+  /** True where {@linkcode ObservationNormalizer.see} changes the statistics. */
   training: boolean;
   readonly #borrowed: boolean;
   #clip: number;
@@ -89,7 +89,7 @@ export class ObservationNormalizer {
    * Makes a normalizer.
    *
    * @param space Space of one observation, a box.
-   * @param options Statistics, clipping, and whether they are frozen.
+   * @param options Statistics and clipping.
    * @throws {TypeError} If the space is not a box.
    * @throws {RangeError} If the statistics are of another length, or a number
    * is out of its range.
@@ -116,7 +116,7 @@ export class ObservationNormalizer {
     this.#epsilon = epsilon;
   }
 
-  /** Numbers that the present scale consists of; the arrays change with it. */
+  /** Numbers of the present scale; the arrays change with it. */
   get scaling(): {
     mean: Float64Array;
     variance: Float64Array;
@@ -137,10 +137,9 @@ export class ObservationNormalizer {
   }
 
   /**
-   * Restores saved statistics. Those that belong to another environment and are
-   * frozen here are left to it.
+   * Restores saved statistics, except for frozen ones of another environment.
    *
-   * @param saved What `save` returned.
+   * @param saved State that `save` returned.
    * @throws {RangeError} If they are of observations of another size.
    */
   load(saved: StateTree): void {
@@ -149,7 +148,7 @@ export class ObservationNormalizer {
   }
 
   /**
-   * Takes observations into the statistics, unless these are frozen.
+   * Learns the statistics from observations, unless these are frozen.
    *
    * @param batch Observations `[rows, ...shape]`.
    */
@@ -161,7 +160,7 @@ export class ObservationNormalizer {
    * Scales observations by the present statistics, which stay as they are.
    *
    * @param batch Observations `[rows, ...shape]`.
-   * @param target Takes the scaled ones; may be the same array.
+   * @param target Array for the scaled ones; may be the same.
    */
   apply(batch: ArrayLike<number>, target: Float32Array): void {
     const { mean, variance } = this.statistics;
@@ -202,8 +201,8 @@ export class NormalizeObservation extends EnvWrapper {
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside; its observations are boxes.
-   * @param options Statistics, and whether they are frozen.
+   * @param env Environment inside; its observations are boxes.
+   * @param options Statistics and clipping.
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: Env, options: NormalizeObservationOptions = {}) {
@@ -211,17 +210,17 @@ export class NormalizeObservation extends EnvWrapper {
     this.#normalizer = new ObservationNormalizer(env.observationSpace, options);
   }
 
-  /** What scaled observations can be. */
+  /** Space of scaled observations. */
   override get observationSpace(): Space {
     return this.#normalizer.space;
   }
 
-  /** The running statistics, to share with other environments. */
+  /** Running statistics, to share with other environments. */
   get statistics(): RunningMeanStd {
     return this.#normalizer.statistics;
   }
 
-  /** Whether new observations change the statistics. */
+  /** True where new observations change the statistics. */
   get training(): boolean {
     return this.#normalizer.training;
   }
@@ -246,7 +245,7 @@ export class NormalizeObservation extends EnvWrapper {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation, scaled.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -256,8 +255,8 @@ export class NormalizeObservation extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the scaled observation.
+   * @param action Action to take.
+   * @returns The step's result with the scaled observation.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -265,7 +264,7 @@ export class NormalizeObservation extends EnvWrapper {
   }
 
   /**
-   * The statistics.
+   * Saves the statistics.
    *
    * @returns Plain data.
    */
@@ -274,9 +273,9 @@ export class NormalizeObservation extends EnvWrapper {
   }
 
   /**
-   * Goes on from statistics.
+   * Restores statistics.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);
@@ -285,7 +284,7 @@ export class NormalizeObservation extends EnvWrapper {
 
 /**
  * Scales observations by their running mean and standard deviation over all
- * copies. Final observations are scaled alike and do not count.
+ * environments. Final observations are scaled alike and do not count.
  *
  * @example
  * ```ts
@@ -309,13 +308,13 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   #normalizer: ObservationNormalizer;
   #observations: Float32Array;
   #finalObservations: Float32Array;
-  #out = {} as RelayedStep;
+  #out = {} as MutableStep;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside; its observations are boxes.
-   * @param options Statistics, and whether they are frozen.
+   * @param env Vector environment inside; its observations are boxes.
+   * @param options Statistics and clipping.
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: VecEnv, options: NormalizeObservationOptions = {}) {
@@ -326,17 +325,17 @@ export class VecNormalizeObservation extends VecEnvWrapper {
     this.#finalObservations = new Float32Array(length);
   }
 
-  /** What scaled observations can be. */
+  /** Space of scaled observations. */
   override get observationSpace(): Space {
     return this.#normalizer.space;
   }
 
-  /** The running statistics, to share with other environments. */
+  /** Running statistics, to share with other environments. */
   get statistics(): RunningMeanStd {
     return this.#normalizer.statistics;
   }
 
-  /** Whether new observations change the statistics. */
+  /** True where new observations change the statistics. */
   get training(): boolean {
     return this.#normalizer.training;
   }
@@ -351,9 +350,9 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations, scaled.
    */
   override reset(options?: VecResetOptions): Batch {
@@ -364,10 +363,10 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it, with the scaled observations.
+   * @param actions One action for each environment.
+   * @returns The step's result with the scaled observations.
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
@@ -384,7 +383,7 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the latest observations.
    *
    * @returns The batch.
    */
@@ -393,7 +392,7 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   }
 
   /**
-   * Statistics and the observations that were returned last.
+   * Saves the statistics and the latest observations.
    *
    * @returns Plain data.
    */
@@ -405,9 +404,9 @@ export class VecNormalizeObservation extends VecEnvWrapper {
   }
 
   /**
-   * Goes on from statistics and observations.
+   * Restores statistics and observations.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["statistics", "observations"]);

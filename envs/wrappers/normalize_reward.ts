@@ -12,8 +12,8 @@ import type {
 } from "@bellman/types";
 import {
   EnvWrapper,
+  type MutableStep,
   relay,
-  type RelayedStep,
   VecEnvWrapper,
 } from "./env_wrapper.ts";
 
@@ -22,11 +22,11 @@ export interface NormalizeRewardOptions {
   /**
    * Statistics of the discounted return to use and to update.
    *
-   * @default statistics of nothing yet
+   * @default statistics without data
    */
   statistics?: RunningMeanStd;
   /**
-   * Whether new rewards change the statistics; `false` for evaluation.
+   * Let new rewards change the statistics; `false` for evaluation.
    *
    * @default true
    */
@@ -44,14 +44,14 @@ export interface NormalizeRewardOptions {
    */
   clip?: number;
   /**
-   * Added to the variance, inside of the root.
+   * Number added to the variance, inside of the root.
    *
    * @default 1e-8
    */
   epsilon?: number;
 }
 
-/** Flags of the copies whose episodes ended in a step. */
+/** Flags of the environments whose episodes ended in a step. */
 export interface EpisodeEnds {
   /** 1 where the episode ended by the task's own rules `[numEnvs]`. */
   readonly terminated: ArrayLike<number>;
@@ -60,9 +60,9 @@ export interface EpisodeEnds {
 }
 
 /**
- * Divides rewards by the running deviation of the discounted return. What is
- * seen and what is scaled are two things: who keeps original rewards, as a
- * replay buffer does, can scale them by the statistics of the moment.
+ * Divides rewards by the running deviation of the discounted return. Learning
+ * from rewards and scaling them are two things: an agent that keeps original
+ * rewards, as in a replay buffer, scales them by the statistics of the moment.
  *
  * @example
  * ```ts
@@ -80,7 +80,7 @@ export interface EpisodeEnds {
 export class RewardNormalizer {
   /** Running statistics of the discounted return. */
   readonly statistics: RunningMeanStd;
-  /** Whether {@linkcode RewardNormalizer.see} changes the statistics. */
+  /** True where {@linkcode RewardNormalizer.see} changes the statistics. */
   training: boolean;
   readonly #borrowed: boolean;
   #returns: Float64Array;
@@ -91,8 +91,8 @@ export class RewardNormalizer {
   /**
    * Makes a normalizer.
    *
-   * @param numEnvs Copies that rewards come from.
-   * @param options Discount, clipping, and whether statistics are frozen.
+   * @param numEnvs Number of environments.
+   * @param options Discount, statistics and clipping.
    * @throws {RangeError} If a number is out of its range, or the statistics are
    * not of single numbers.
    */
@@ -120,13 +120,13 @@ export class RewardNormalizer {
     this.#epsilon = epsilon;
   }
 
-  /** Forgets the returns so far: every copy starts an episode. */
+  /** Forgets the returns so far, as every environment starts an episode. */
   reset(): void {
     this.#returns.fill(0);
   }
 
   /**
-   * Takes the rewards of one step into the statistics, unless these are frozen.
+   * Learns the statistics from the rewards of one step, unless these are frozen.
    *
    * @param rewards Rewards `[numEnvs]`.
    * @param ends Ends of episodes, after which returns start anew.
@@ -147,9 +147,9 @@ export class RewardNormalizer {
    * Scales rewards by the present statistics, which stay as they are.
    *
    * @param rewards Rewards, or sums of rewards.
-   * @param target Takes the scaled ones; may be the same array.
-   * @param span Rewards that a sum is worth: it is clipped at so many times the
-   * limit of one.
+   * @param target Array for the scaled ones; may be the same.
+   * @param span Number of rewards in a sum, which is clipped at so many times
+   * the limit of one.
    */
   scale(
     rewards: ArrayLike<number>,
@@ -164,11 +164,11 @@ export class RewardNormalizer {
   }
 
   /**
-   * Takes in the rewards of one step, and scales them.
+   * Learns from the rewards of one step, and scales them.
    *
    * @param rewards Rewards `[numEnvs]`.
    * @param ends Ends of episodes, after which returns start anew.
-   * @param target Takes the scaled rewards.
+   * @param target Array for the scaled rewards.
    */
   apply(
     rewards: ArrayLike<number>,
@@ -192,17 +192,14 @@ export class RewardNormalizer {
   }
 
   /**
-   * Restores statistics and returns. Statistics that belong to another
-   * environment and are frozen here are left to it.
+   * Restores returns and statistics, except for frozen ones of another
+   * environment.
    *
-   * @param state What `save` returned.
+   * @param state State that `save` returned.
    */
   load(state: StateTree): void {
-    const { statistics, returns } = snapshotRecord(state, [
-      "statistics",
-      "returns",
-    ]);
-    // Those that belong to another environment and are frozen here stay.
+    const keys = ["statistics", "returns"];
+    const { statistics, returns } = snapshotRecord(state, keys);
     if (!this.#borrowed || this.training) this.statistics.load(statistics);
     this.#returns.set(returns as Float64Array);
   }
@@ -232,20 +229,20 @@ export class NormalizeReward extends EnvWrapper {
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside.
-   * @param options Discount, clipping, and whether statistics are frozen.
+   * @param env Environment inside.
+   * @param options Discount, statistics and clipping.
    */
   constructor(env: Env, options: NormalizeRewardOptions = {}) {
     super(env);
     this.#normalizer = new RewardNormalizer(1, options);
   }
 
-  /** The running statistics of the discounted return. */
+  /** Running statistics of the discounted return. */
   get statistics(): RunningMeanStd {
     return this.#normalizer.statistics;
   }
 
-  /** Whether new rewards change the statistics. */
+  /** True where new rewards change the statistics. */
   get training(): boolean {
     return this.#normalizer.training;
   }
@@ -257,7 +254,7 @@ export class NormalizeReward extends EnvWrapper {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -268,8 +265,8 @@ export class NormalizeReward extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the scaled reward.
+   * @param action Action to take.
+   * @returns The step's result with the scaled reward.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -283,7 +280,7 @@ export class NormalizeReward extends EnvWrapper {
   }
 
   /**
-   * The statistics and the return so far.
+   * Saves the statistics and the return so far.
    *
    * @returns Plain data.
    */
@@ -292,9 +289,9 @@ export class NormalizeReward extends EnvWrapper {
   }
 
   /**
-   * Goes on from statistics and a return.
+   * Restores statistics and a return.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);
@@ -303,7 +300,7 @@ export class NormalizeReward extends EnvWrapper {
 
 /**
  * Divides rewards by the running standard deviation of the discounted return
- * over all copies. The return starts anew where an episode terminated or was
+ * over all environments. The return starts anew where an episode terminated or was
  * truncated.
  *
  * @example
@@ -324,13 +321,13 @@ export class NormalizeReward extends EnvWrapper {
 export class VecNormalizeReward extends VecEnvWrapper {
   #normalizer: RewardNormalizer;
   #rewards: Float64Array;
-  #out = {} as RelayedStep;
+  #out = {} as MutableStep;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
-   * @param options Discount, clipping, and whether statistics are frozen.
+   * @param env Vector environment inside.
+   * @param options Discount, statistics and clipping.
    */
   constructor(env: VecEnv, options: NormalizeRewardOptions = {}) {
     super(env);
@@ -338,12 +335,12 @@ export class VecNormalizeReward extends VecEnvWrapper {
     this.#rewards = new Float64Array(env.numEnvs);
   }
 
-  /** The running statistics of the discounted return. */
+  /** Running statistics of the discounted return. */
   get statistics(): RunningMeanStd {
     return this.#normalizer.statistics;
   }
 
-  /** Whether new rewards change the statistics. */
+  /** True where new rewards change the statistics. */
   get training(): boolean {
     return this.#normalizer.training;
   }
@@ -353,9 +350,9 @@ export class VecNormalizeReward extends VecEnvWrapper {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations.
    */
   override reset(options?: VecResetOptions): Batch {
@@ -365,10 +362,10 @@ export class VecNormalizeReward extends VecEnvWrapper {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it, with the scaled rewards.
+   * @param actions One action for each environment.
+   * @returns The step's result with the scaled rewards.
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
@@ -378,7 +375,7 @@ export class VecNormalizeReward extends VecEnvWrapper {
   }
 
   /**
-   * The statistics and the returns so far.
+   * Saves the statistics and the returns so far.
    *
    * @returns Plain data.
    */
@@ -387,9 +384,9 @@ export class VecNormalizeReward extends VecEnvWrapper {
   }
 
   /**
-   * Goes on from statistics and returns.
+   * Restores statistics and returns.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#normalizer.load(state);

@@ -12,8 +12,8 @@ import { snapshotRecord } from "../snapshot.ts";
 import {
   ended,
   EnvWrapper,
+  type MutableStep,
   relay,
-  type RelayedStep,
   VecEnvWrapper,
 } from "./env_wrapper.ts";
 
@@ -39,7 +39,7 @@ export class RecordEpisodeStatistics extends EnvWrapper {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -50,8 +50,8 @@ export class RecordEpisodeStatistics extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the episode's sums if it ended.
+   * @param action Action to take.
+   * @returns The step's result with the episode's sums if it ended.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -63,7 +63,7 @@ export class RecordEpisodeStatistics extends EnvWrapper {
   }
 
   /**
-   * The sums so far.
+   * Saves the sums so far.
    *
    * @returns Plain data.
    */
@@ -72,9 +72,9 @@ export class RecordEpisodeStatistics extends EnvWrapper {
   }
 
   /**
-   * Goes on from sums.
+   * Restores sums.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["return", "length"]);
@@ -86,9 +86,10 @@ export class RecordEpisodeStatistics extends EnvWrapper {
 const NONE: readonly EpisodeStatistics[] = [];
 
 /**
- * Tells with each step which episodes ended, their return and their length. It
- * belongs inside of wrappers that change the rewards. Where the environment inside
- * tells its episodes itself, as a game with several lives does, that is passed on.
+ * Adds to each step the episodes that ended, with their return and length. It
+ * belongs inside of wrappers that change the rewards. Where the environments
+ * inside record their episodes, as games with several lives do, these are passed
+ * on.
  *
  * @example
  * ```ts
@@ -109,12 +110,12 @@ const NONE: readonly EpisodeStatistics[] = [];
 export class VecRecordEpisodeStatistics extends VecEnvWrapper {
   #returns: Float64Array;
   #lengths: Int32Array;
-  #out = {} as RelayedStep;
+  #out = {} as MutableStep;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
+   * @param env Vector environment inside.
    */
   constructor(env: VecEnv) {
     super(env);
@@ -123,9 +124,9 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations.
    */
   override reset(options?: VecResetOptions): Batch {
@@ -136,10 +137,10 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it, with the episodes that ended.
+   * @param actions One action for each environment.
+   * @returns The step's result with the episodes that ended.
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
@@ -166,7 +167,7 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
   }
 
   /**
-   * The sums so far.
+   * Saves the sums so far.
    *
    * @returns Plain data.
    */
@@ -175,9 +176,9 @@ export class VecRecordEpisodeStatistics extends VecEnvWrapper {
   }
 
   /**
-   * Goes on from sums.
+   * Restores sums.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     const { returns, lengths } = snapshotRecord(state, ["returns", "lengths"]);

@@ -18,20 +18,20 @@ import type { StateTree } from "@bellman/types";
  * ```
  */
 export class RunningMeanStd {
-  /** The mean of each element. */
+  /** Mean of each element. */
   readonly mean: Float64Array;
-  /** The population variance of each element. */
+  /** Population variance of each element. */
   readonly variance: Float64Array;
-  /** How many vectors were seen. */
+  /** Number of vectors so far. */
   count: number = 1e-4;
 
   #batchMean: Float64Array;
   #batchVariance: Float64Array;
 
   /**
-   * Statistics of nothing yet.
+   * Makes statistics without data.
    *
-   * @param size Elements of a vector.
+   * @param size Length of a vector.
    */
   constructor(size: number) {
     this.mean = new Float64Array(size);
@@ -43,7 +43,7 @@ export class RunningMeanStd {
   /**
    * Takes in a batch of vectors.
    *
-   * @param batch The vectors one after the other, `[n, size]`.
+   * @param batch Vectors one after the other, `[n, size]`.
    * @throws {RangeError} If a mean or a variance is not finite any more, as
    * after a number whose square is beyond 64 bits.
    */
@@ -71,22 +71,21 @@ export class RunningMeanStd {
       const squares = this.variance[i] * this.count +
         this.#batchVariance[i] * n + delta * delta * this.count * n / total;
       this.variance[i] = squares / total;
-      // What is divided by an infinite deviation is 0, unseen.
+      // Division by an infinite deviation would give 0 in silence.
       if (!(this.variance[i] < Infinity)) this.#refuse(i);
     }
     this.count = total;
   }
 
   #refuse(i: number): never {
+    const mean = this.mean[i], variance = this.variance[i];
     throw new RangeError(
-      `Cannot take numbers into running statistics: element ${i} then has the mean ${
-        this.mean[i]
-      } and the variance ${this.variance[i]}, expected finite ones`,
+      `Cannot take numbers into running statistics: element ${i} then has the mean ${mean} and the variance ${variance}, expected finite ones`,
     );
   }
 
   /**
-   * The statistics as plain data.
+   * Saves the statistics.
    *
    * @returns A copy that later updates do not change.
    */
@@ -99,17 +98,14 @@ export class RunningMeanStd {
   }
 
   /**
-   * Goes on from saved statistics.
+   * Restores saved statistics.
    *
-   * @param state What {@linkcode RunningMeanStd.save} returned.
+   * @param state State that {@linkcode RunningMeanStd.save} returned.
    * @throws {RangeError} If they are of vectors of another length.
    */
   load(state: StateTree): void {
-    const { mean, variance, count } = snapshotRecord(state, [
-      "mean",
-      "variance",
-      "count",
-    ]);
+    const keys = ["mean", "variance", "count"];
+    const { mean, variance, count } = snapshotRecord(state, keys);
     const size = (mean as Float64Array).length;
     if (size !== this.mean.length) {
       throw new RangeError(
@@ -122,7 +118,7 @@ export class RunningMeanStd {
   }
 }
 
-/** Throws unless what is normalized can be clipped and divided so. */
+/** Checks `clip` and `epsilon`. */
 export function checkScale(
   what: string,
   { clip, epsilon }: { clip: number; epsilon: number },

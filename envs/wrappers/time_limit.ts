@@ -12,7 +12,7 @@ import { EnvWrapper } from "./env_wrapper.ts";
 /** Settings of {@linkcode TimeLimit}. */
 export interface TimeLimitOptions {
   /**
-   * What the limited environment is known as.
+   * Facts about the limited environment.
    *
    * @default that of the environment inside, with this limit
    */
@@ -20,8 +20,8 @@ export interface TimeLimitOptions {
 }
 
 /**
- * Truncates an episode after a number of steps. A termination in the last step
- * is still told: both flags are set then.
+ * Truncates an episode after a number of steps. If the last step terminates it,
+ * both flags are set.
  *
  * @example
  * ```ts
@@ -44,9 +44,9 @@ export class TimeLimit extends EnvWrapper {
   /**
    * Limits an environment.
    *
-   * @param env The environment inside.
+   * @param env Environment inside.
    * @param maxEpisodeSteps Steps of the longest episode; `Infinity` for no limit.
-   * @param options What it is known as.
+   * @param options Facts about the limited environment.
    * @throws {RangeError} If the limit is not a whole number of at least 1.
    */
   constructor(
@@ -60,7 +60,7 @@ export class TimeLimit extends EnvWrapper {
     this.#spec = options.spec ?? (env.spec && { ...env.spec, maxEpisodeSteps });
   }
 
-  /** What is known of the limited environment. */
+  /** Facts about the limited environment. */
   override get spec(): EnvSpec | undefined {
     return this.#spec;
   }
@@ -68,7 +68,7 @@ export class TimeLimit extends EnvWrapper {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -79,8 +79,8 @@ export class TimeLimit extends EnvWrapper {
   /**
    * Takes one step, truncated if it was the last one allowed.
    *
-   * @param action What to do.
-   * @returns What came of it.
+   * @param action Action to take.
+   * @returns The step's result.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -90,7 +90,7 @@ export class TimeLimit extends EnvWrapper {
   }
 
   /**
-   * How many steps the episode has had.
+   * Saves the number of steps so far.
    *
    * @returns Plain data.
    */
@@ -99,9 +99,9 @@ export class TimeLimit extends EnvWrapper {
   }
 
   /**
-   * Goes on at a number of steps.
+   * Restores a number of steps.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#steps = snapshotRecord(state, ["steps"]).steps as number;

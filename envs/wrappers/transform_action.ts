@@ -13,6 +13,42 @@ import { allocateArray, boundAt, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
+/** Actions of another box, turned into those of the box inside. */
+interface ActionTransform {
+  readonly space: BoxSpace;
+  apply(actions: Batch | SpaceValue): BoxArray;
+}
+
+/** Makes the transform that a function of each number and its bounds defines. */
+function transformed(
+  verb: string,
+  { inner, space, numEnvs }: Record<"inner" | "space", BoxSpace> & {
+    numEnvs: number;
+  },
+  toBounds: (action: number, low: number, high: number) => number,
+): ActionTransform {
+  const size = elementCount(inner), length = numEnvs * size;
+  const target = allocateArray(inner, length);
+  return {
+    space,
+    apply(given) {
+      const actions = given as BoxArray | undefined;
+      if (actions?.length !== length) {
+        const count = actions?.length ?? "no";
+        throw new RangeError(
+          `Cannot ${verb} ${count} numbers of actions: expected ${length}`,
+        );
+      }
+      for (let i = 0; i < length; i++) {
+        const low = boundAt(inner.low, i % size);
+        const high = boundAt(inner.high, i % size);
+        target[i] = toBounds(actions[i], low, high);
+      }
+      return target;
+    },
+  };
+}
+
 function requireBox(space: Space, verb: string): BoxSpace {
   if (space.type === "box") return space;
   throw new TypeError(
@@ -20,113 +56,15 @@ function requireBox(space: Space, verb: string): BoxSpace {
   );
 }
 
-/** Throws unless there are as many numbers as the copies take. */
-function checkCount(
-  verb: string,
-  actions: BoxArray | undefined,
-  wanted: number,
-): void {
-  if (actions?.length === wanted) return;
-  throw new RangeError(
-    `Cannot ${verb} ${
-      actions?.length ?? "no"
-    } numbers of actions: expected ${wanted}`,
+/** Makes the transform that clips actions. */
+export function clipper(actionSpace: Space, numEnvs: number): ActionTransform {
+  const inner = requireBox(actionSpace, "clip"), { shape, dtype } = inner;
+  const spaces = { inner, space: box({ shape, dtype }), numEnvs };
+  return transformed(
+    "clip",
+    spaces,
+    (action, least, most) => Math.min(Math.max(action, least), most),
   );
-}
-
-/** Actions of an unbounded box, brought into the bounds of the one inside. */
-export class ActionClipper {
-  readonly space: BoxSpace;
-  #inner: BoxSpace;
-  #clipped: BoxArray;
-
-  constructor(space: Space, numEnvs: number) {
-    this.#inner = requireBox(space, "clip");
-    const { shape, dtype } = this.#inner;
-    this.space = box({ shape, dtype });
-    this.#clipped = allocateArray(space, numEnvs * elementCount(space));
-  }
-
-  apply(actions: BoxArray): BoxArray {
-    checkCount("clip", actions, this.#clipped.length);
-    const { low, high } = this.#inner;
-    const size = elementCount(this.#inner);
-    for (let i = 0; i < actions.length; i++) {
-      const least = boundAt(low, i % size), most = boundAt(high, i % size);
-      this.#clipped[i] = Math.min(Math.max(actions[i], least), most);
-    }
-    return this.#clipped;
-  }
-}
-
-/** The range that actions are given in. */
-export interface RescaleActionOptions {
-  /**
-   * What stands for the lower bound.
-   *
-   * @default -1
-   */
-  low?: number;
-  /**
-   * What stands for the upper bound.
-   *
-   * @default 1
-   */
-  high?: number;
-}
-
-/** Actions given in one range, stretched to the bounds of the one inside. */
-export class ActionRescaler {
-  readonly space: BoxSpace;
-  #inner: BoxSpace;
-  #low: number;
-  #high: number;
-  #scaled: BoxArray;
-
-  constructor(
-    space: Space,
-    numEnvs: number,
-    options: RescaleActionOptions = {},
-  ) {
-    const { low = -1, high = 1 } = options;
-    this.#inner = requireBox(space, "rescale");
-    const { shape, dtype } = this.#inner;
-    if (!dtype.startsWith("float")) {
-      throw new TypeError(
-        `Cannot rescale actions of ${dtype}: expected floating-point numbers`,
-      );
-    }
-    const size = elementCount(space);
-    for (let i = 0; i < size; i++) {
-      const least = boundAt(this.#inner.low, i);
-      const most = boundAt(this.#inner.high, i);
-      if (Number.isFinite(least) && Number.isFinite(most)) continue;
-      throw new RangeError(
-        `Cannot rescale actions whose element ${i} lies from ${least} to ${most}: expected finite bounds`,
-      );
-    }
-    if (!(low < high)) {
-      throw new RangeError(
-        `Cannot rescale actions from ${low} to ${high}: expected a lower bound below the upper`,
-      );
-    }
-    this.#low = low;
-    this.#high = high;
-    this.space = box({ low, high, shape, dtype });
-    this.#scaled = allocateArray(space, numEnvs * size);
-  }
-
-  apply(actions: BoxArray): BoxArray {
-    checkCount("rescale", actions, this.#scaled.length);
-    const size = elementCount(this.#inner);
-    for (let i = 0; i < actions.length; i++) {
-      const least = boundAt(this.#inner.low, i % size);
-      const most = boundAt(this.#inner.high, i % size);
-      const part = (actions[i] - this.#low) / (this.#high - this.#low);
-      this.#scaled[i] = least + Math.min(Math.max(part, 0), 1) * (most - least);
-    }
-    return this.#scaled;
-  }
 }
 
 /**
@@ -143,38 +81,38 @@ export class ActionRescaler {
  * ```
  */
 export class ClipAction extends EnvWrapper {
-  #clipper: ActionClipper;
+  #clipper: ActionTransform;
 
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside; its actions are boxes.
+   * @param env Environment inside; its actions are boxes.
    * @throws {TypeError} If they are not.
    */
   constructor(env: Env) {
     super(env);
-    this.#clipper = new ActionClipper(env.actionSpace, 1);
+    this.#clipper = clipper(env.actionSpace, 1);
   }
 
-  /** The box without bounds. */
+  /** Box without bounds. */
   override get actionSpace(): Space {
     return this.#clipper.space;
   }
 
   /**
-   * Takes one step.
+   * Takes one step with the clipped action.
    *
-   * @param action What to do, clipped first.
-   * @returns What came of it.
+   * @param action Action to clip.
+   * @returns The step's result.
    * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(action: SpaceValue): StepResult {
-    return super.step(this.#clipper.apply(action as BoxArray));
+    return super.step(this.#clipper.apply(action));
   }
 }
 
 /**
- * Takes actions without bounds and clips them to those of the environment.
+ * Takes actions without bounds and clips them to those of the environments.
  *
  * @example
  * ```ts
@@ -187,34 +125,81 @@ export class ClipAction extends EnvWrapper {
  * ```
  */
 export class VecClipAction extends VecEnvWrapper {
-  #clipper: ActionClipper;
+  #clipper: ActionTransform;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside; its actions are boxes.
+   * @param env Vector environment inside; its actions are boxes.
    * @throws {TypeError} If they are not.
    */
   constructor(env: VecEnv) {
     super(env);
-    this.#clipper = new ActionClipper(env.actionSpace, env.numEnvs);
+    this.#clipper = clipper(env.actionSpace, env.numEnvs);
   }
 
-  /** The box without bounds. */
+  /** Box without bounds. */
   override get actionSpace(): Space {
     return this.#clipper.space;
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment with the clipped actions.
    *
-   * @param actions One action for each copy, clipped first.
-   * @returns What came of it.
+   * @param actions One action for each, to be clipped.
+   * @returns The step's result.
    * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(actions: Batch): VecStep {
-    return super.step(this.#clipper.apply(actions as BoxArray));
+    return super.step(this.#clipper.apply(actions));
   }
+}
+
+/** Range that actions are given in. */
+export interface RescaleActionOptions {
+  /**
+   * Number that stands for the lower bound.
+   *
+   * @default -1
+   */
+  low?: number;
+  /**
+   * Number that stands for the upper bound.
+   *
+   * @default 1
+   */
+  high?: number;
+}
+
+/** Makes the transform that stretches actions. */
+export function rescaler(
+  actionSpace: Space,
+  numEnvs: number,
+  { low = -1, high = 1 }: RescaleActionOptions,
+): ActionTransform {
+  const inner = requireBox(actionSpace, "rescale"), { shape, dtype } = inner;
+  if (!dtype.startsWith("float")) {
+    throw new TypeError(
+      `Cannot rescale actions of ${dtype}: expected floating-point numbers`,
+    );
+  }
+  for (let i = 0; i < elementCount(inner); i++) {
+    const least = boundAt(inner.low, i), most = boundAt(inner.high, i);
+    if (Number.isFinite(least) && Number.isFinite(most)) continue;
+    throw new RangeError(
+      `Cannot rescale actions whose element ${i} lies from ${least} to ${most}: expected finite bounds`,
+    );
+  }
+  if (!(low < high)) {
+    throw new RangeError(
+      `Cannot rescale actions from ${low} to ${high}: expected a lower bound below the upper`,
+    );
+  }
+  const spaces = { inner, space: box({ low, high, shape, dtype }), numEnvs };
+  return transformed("rescale", spaces, (action, least, most) => {
+    const part = (action - low) / (high - low);
+    return least + Math.min(Math.max(part, 0), 1) * (most - least);
+  });
 }
 
 /**
@@ -231,41 +216,41 @@ export class VecClipAction extends VecEnvWrapper {
  * ```
  */
 export class RescaleAction extends EnvWrapper {
-  #rescaler: ActionRescaler;
+  #rescaler: ActionTransform;
 
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside; its actions are bounded boxes.
-   * @param options The range that actions are given in.
+   * @param env Environment inside; its actions are bounded boxes.
+   * @param options Range that actions are given in.
    * @throws {TypeError} If the actions are not boxes.
    * @throws {RangeError} If they have no bounds.
    */
   constructor(env: Env, options: RescaleActionOptions = {}) {
     super(env);
-    this.#rescaler = new ActionRescaler(env.actionSpace, 1, options);
+    this.#rescaler = rescaler(env.actionSpace, 1, options);
   }
 
-  /** The box that actions are given in. */
+  /** Box that actions are given in. */
   override get actionSpace(): Space {
     return this.#rescaler.space;
   }
 
   /**
-   * Takes one step.
+   * Takes one step with the stretched action.
    *
-   * @param action What to do, in the new range.
-   * @returns What came of it.
+   * @param action Action in the new range.
+   * @returns The step's result.
    * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(action: SpaceValue): StepResult {
-    return super.step(this.#rescaler.apply(action as BoxArray));
+    return super.step(this.#rescaler.apply(action));
   }
 }
 
 /**
  * Takes actions from -1 to 1 (or another range) and stretches them to the
- * bounds of the environment.
+ * bounds of the environments.
  *
  * @example
  * ```ts
@@ -277,34 +262,34 @@ export class RescaleAction extends EnvWrapper {
  * ```
  */
 export class VecRescaleAction extends VecEnvWrapper {
-  #rescaler: ActionRescaler;
+  #rescaler: ActionTransform;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside; its actions are bounded boxes.
-   * @param options The range that actions are given in.
+   * @param env Vector environment inside; its actions are bounded boxes.
+   * @param options Range that actions are given in.
    * @throws {TypeError} If the actions are not boxes.
    * @throws {RangeError} If they have no bounds.
    */
   constructor(env: VecEnv, options: RescaleActionOptions = {}) {
     super(env);
-    this.#rescaler = new ActionRescaler(env.actionSpace, env.numEnvs, options);
+    this.#rescaler = rescaler(env.actionSpace, env.numEnvs, options);
   }
 
-  /** The box that actions are given in. */
+  /** Box that actions are given in. */
   override get actionSpace(): Space {
     return this.#rescaler.space;
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment with the stretched actions.
    *
-   * @param actions One action for each copy, in the new range.
-   * @returns What came of it.
+   * @param actions One action for each, in the new range.
+   * @returns The step's result.
    * @throws {RangeError} If there are too few or too many numbers.
    */
   override step(actions: Batch): VecStep {
-    return super.step(this.#rescaler.apply(actions as BoxArray));
+    return super.step(this.#rescaler.apply(actions));
   }
 }

@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
-  ActionClipper,
-  ActionRescaler,
   ClipAction,
+  clipper,
   RescaleAction,
+  rescaler,
 } from "./transform_action.ts";
 import { box } from "../spaces/constructors.ts";
 import { make } from "../mod.ts";
@@ -11,8 +11,8 @@ import { ChainEnv } from "../toy/chain_env.ts";
 
 const space = box({ low: [-1, -2], high: [1, 2] });
 const KINDS = {
-  clip: new ActionClipper(space, 3),
-  rescale: new ActionRescaler(space, 3),
+  clip: clipper(space, 3),
+  rescale: rescaler(space, 3, {}),
 };
 
 for (const [verb, transform] of Object.entries(KINDS)) {
@@ -36,13 +36,13 @@ for (const [verb, transform] of Object.entries(KINDS)) {
 Deno.test("whole numbers are not stretched", () => {
   const steps = box({ low: -5, high: 5, shape: [2], dtype: "int32" });
   assertThrows(
-    () => new ActionRescaler(steps, 1),
+    () => rescaler(steps, 1, {}),
     TypeError,
     "Cannot rescale actions of int32: expected floating-point numbers",
   );
 });
 
-Deno.test("each element has its own bounds, in every copy", () => {
+Deno.test("each element has its own bounds, in every environment", () => {
   const far = new Float32Array(6).fill(9);
   assertEquals(KINDS.clip.apply(far), Float32Array.of(1, 2, 1, 2, 1, 2));
   const half = new Float32Array(6).fill(0.5);

@@ -12,8 +12,8 @@ import type {
 import {
   ended,
   EnvWrapper,
+  type MutableStep,
   relay,
-  type RelayedStep,
   VecEnvWrapper,
 } from "./env_wrapper.ts";
 import {
@@ -33,7 +33,7 @@ import {
 
 /** Settings of {@linkcode TransformObservation}. */
 export interface TransformObservationOptions {
-  /** What the new observations can be. */
+  /** Space of the new observations. */
   space: Space;
 }
 
@@ -60,9 +60,9 @@ export class TransformObservation extends EnvWrapper {
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside.
-   * @param transform Makes the new observation from the old one.
-   * @param options The new observations' space.
+   * @param env Environment inside.
+   * @param transform Function from the old observation to the new one.
+   * @param options Space of the new observations.
    */
   constructor(
     env: Env,
@@ -74,7 +74,7 @@ export class TransformObservation extends EnvWrapper {
     this.#space = options.space;
   }
 
-  /** What the new observations can be. */
+  /** Space of the new observations. */
   override get observationSpace(): Space {
     return this.#space;
   }
@@ -87,7 +87,7 @@ export class TransformObservation extends EnvWrapper {
   /**
    * Starts an episode.
    *
-   * @param options A seed starts the random stream anew.
+   * @param options Seed that restarts the random stream.
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {
@@ -97,8 +97,8 @@ export class TransformObservation extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the new observation.
+   * @param action Action to take.
+   * @returns The step's result with the new observation.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -107,7 +107,7 @@ export class TransformObservation extends EnvWrapper {
 }
 
 /**
- * Replaces each copy's observation by a function of it.
+ * Replaces the observation of each environment by a function of it.
  *
  * @example
  * ```ts
@@ -128,15 +128,15 @@ export class VecTransformObservation extends VecEnvWrapper {
   #value: SpaceValue;
   #observations: Batch;
   #finalObservations: Batch;
-  #out = {} as RelayedStep;
+  #out = {} as MutableStep;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
-   * @param transform Makes the new observation from the old one, whose arrays
+   * @param env Vector environment inside.
+   * @param transform Function from the old observation to the new one, whose arrays
    * are reused by the next call; what it returns is copied.
-   * @param options The new observations' space.
+   * @param options Space of the new observations.
    */
   constructor(
     env: VecEnv,
@@ -152,7 +152,7 @@ export class VecTransformObservation extends VecEnvWrapper {
     this.#finalObservations = allocateBatch(options.space, env.numEnvs);
   }
 
-  /** What the new observations can be. */
+  /** Space of the new observations. */
   override get observationSpace(): Space {
     return this.#space;
   }
@@ -169,9 +169,9 @@ export class VecTransformObservation extends VecEnvWrapper {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options Seed that restarts the random streams, or one for each.
    * @returns The first observations, transformed.
    */
   override reset(options?: VecResetOptions): Batch {
@@ -183,10 +183,10 @@ export class VecTransformObservation extends VecEnvWrapper {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it, with the new observations.
+   * @param actions One action for each environment.
+   * @returns The step's result with the new observations.
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
@@ -202,7 +202,7 @@ export class VecTransformObservation extends VecEnvWrapper {
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the latest observations.
    *
    * @returns The batch.
    */
@@ -211,7 +211,7 @@ export class VecTransformObservation extends VecEnvWrapper {
   }
 
   /**
-   * The observations that were returned last.
+   * Saves the latest observations.
    *
    * @returns Plain data.
    */
@@ -220,9 +220,9 @@ export class VecTransformObservation extends VecEnvWrapper {
   }
 
   /**
-   * Goes on from observations.
+   * Restores observations.
    *
-   * @param state What `ownState` returned.
+   * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     copyBatch(state as Batch, this.#observations);
@@ -246,7 +246,7 @@ export class FlattenObservation extends TransformObservation {
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside.
+   * @param env Environment inside.
    */
   constructor(env: Env) {
     const { observationSpace } = env;
@@ -275,11 +275,11 @@ export class VecFlattenObservation extends VecTransformObservation {
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
+   * @param env Vector environment inside.
    */
   constructor(env: VecEnv) {
     const { observationSpace } = env;
-    // One vector for all copies: it is copied to its row at once.
+    // One vector for all environments, as it is copied to its row at once.
     const target = new Float32Array(flattenedSize(observationSpace));
     const transform = (it: SpaceValue): Float32Array => {
       flattenInto(observationSpace, it, target, 0);

@@ -8,8 +8,8 @@ import type {
 } from "@bellman/types";
 import {
   EnvWrapper,
+  type MutableStep,
   relay,
-  type RelayedStep,
   VecEnvWrapper,
 } from "./env_wrapper.ts";
 
@@ -33,8 +33,8 @@ export class TransformReward extends EnvWrapper {
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside.
-   * @param transform Makes the new reward from the old one.
+   * @param env Environment inside.
+   * @param transform Function from the old reward to the new one.
    */
   constructor(env: Env, transform: (reward: number) => number) {
     super(env);
@@ -44,8 +44,8 @@ export class TransformReward extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the new reward.
+   * @param action Action to take.
+   * @returns The step's result with the new reward.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -72,13 +72,13 @@ export class TransformReward extends EnvWrapper {
 export class VecTransformReward extends VecEnvWrapper {
   #transform: (reward: number) => number;
   #rewards: Float64Array;
-  #out = {} as RelayedStep;
+  #out = {} as MutableStep;
 
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
-   * @param transform Makes the new reward from the old one.
+   * @param env Vector environment inside.
+   * @param transform Function from the old reward to the new one.
    */
   constructor(env: VecEnv, transform: (reward: number) => number) {
     super(env);
@@ -87,10 +87,10 @@ export class VecTransformReward extends VecEnvWrapper {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it, with the new rewards.
+   * @param actions One action for each environment.
+   * @returns The step's result with the new rewards.
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
@@ -102,7 +102,7 @@ export class VecTransformReward extends VecEnvWrapper {
   }
 }
 
-/** The range that rewards are clipped to. */
+/** Range that rewards are clipped to. */
 export interface ClipRewardOptions {
   /**
    * Smallest reward.
@@ -118,12 +118,12 @@ export interface ClipRewardOptions {
   high?: number;
 }
 
-/** Clips rewards to a range; one that is upside down is refused. */
-function clipTo(
+/** Makes the function that clips rewards to a range. */
+function clipperTo(
   { low = -1, high = 1 }: ClipRewardOptions,
 ): (reward: number) => number {
   if (low <= high) {
-    // What is no finite number stays, so that it is refused.
+    // A number that is not finite stays, so that it is refused.
     return (reward) =>
       Number.isFinite(reward) ? Math.min(Math.max(reward, low), high) : reward;
   }
@@ -149,12 +149,12 @@ export class ClipReward extends TransformReward {
   /**
    * Wraps an environment.
    *
-   * @param env The environment inside.
-   * @param options The range.
+   * @param env Environment inside.
+   * @param options Range of the rewards.
    * @throws {RangeError} If its lower end is above its upper one.
    */
   constructor(env: Env, options: ClipRewardOptions = {}) {
-    super(env, clipTo(options));
+    super(env, clipperTo(options));
   }
 }
 
@@ -177,11 +177,11 @@ export class VecClipReward extends VecTransformReward {
   /**
    * Wraps a vector environment.
    *
-   * @param env The vector environment inside.
-   * @param options The range.
+   * @param env Vector environment inside.
+   * @param options Range of the rewards.
    * @throws {RangeError} If its lower end is above its upper one.
    */
   constructor(env: VecEnv, options: ClipRewardOptions = {}) {
-    super(env, clipTo(options));
+    super(env, clipperTo(options));
   }
 }
