@@ -247,7 +247,11 @@ class Replay implements Experience {
       ...(this.#sampler && { sampler: this.#sampler }),
     });
     this.#batch = this.#buffer.batch(batchSize);
-    const drawn = this.#batch as unknown as Record<string, TensorData>;
+    const drawn = {
+      ...this.#batch,
+      // All 1 without priorities.
+      ...(this.#sampler === undefined && { weights: undefined }),
+    } as unknown as Record<string, TensorData>;
     const names = (table: Readonly<Record<string, string>>) =>
       Object.entries(table).filter(([, field]) => drawn[field] !== undefined);
     const seen = names(SEEN).map(([name, field]) => {
