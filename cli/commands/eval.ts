@@ -5,7 +5,7 @@ import {
 } from "../terminal/command.ts";
 import { describeEvaluation, evaluateSession, round } from "../run/agent.ts";
 import type { CommandIo } from "../terminal/process.ts";
-import { copiesFor } from "../run/environments.ts";
+import { evaluationEnvsFor } from "../run/environments.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
 async function evalRun(
@@ -34,7 +34,7 @@ async function evalRun(
         describeEvaluation(result)
       } (${spread})\n`,
     );
-  }, copiesFor(episodes));
+  }, evaluationEnvsFor(episodes));
   return 0;
 }
 

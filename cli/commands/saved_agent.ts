@@ -154,20 +154,20 @@ function asAvailable(
  * @param agent The agent.
  * @param io Where to print.
  * @param use What is done with it.
- * @param evaluationCopies How many copies it is evaluated in, if it is.
+ * @param evaluationEnvs How many copies it is evaluated in, if it is.
  */
 export async function withAgent(
   agent: SavedAgent,
   io: CommandIo,
   use: (session: Session) => Promise<void>,
-  evaluationCopies = 0,
+  evaluationEnvs = 0,
 ): Promise<void> {
   const { config, checkpoint, warnings, spaces } = agent;
   const notice = notices(io);
   warnings.forEach(notice);
   const session = await openSession(asAvailable(config, agent), notice, {
-    isForJudging: true,
-    evaluationCopies,
+    isForEvaluation: true,
+    evaluationEnvs,
     spaces,
   });
   try {

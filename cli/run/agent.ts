@@ -6,7 +6,7 @@ import {
   type RunFolder,
 } from "@bellman/training";
 import type { Session } from "./session.ts";
-import { copiesFor } from "./environments.ts";
+import { evaluationEnvsFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
 import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
@@ -25,7 +25,7 @@ export async function evaluateSession(
   { algorithm, environments }: Session,
   { episodes, deterministic, seed, signal }: EvaluationSettings,
 ): Promise<EvaluationResult> {
-  const numEnvs = copiesFor(episodes);
+  const numEnvs = evaluationEnvsFor(episodes);
   const env = environments.evaluation(numEnvs);
   const actor = algorithm.policy({ deterministic, numEnvs, seed });
   try {

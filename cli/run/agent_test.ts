@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { describeEvaluation, round } from "./agent.ts";
-import { copiesFor } from "./environments.ts";
+import { evaluationEnvsFor } from "./environments.ts";
 import { existsSync } from "node:fs";
 import { DOMParser, onWarningStopParsing } from "@xmldom/xmldom";
 import { CheckpointStore, readEpisodes } from "@bellman/training";
@@ -22,8 +22,8 @@ Deno.test("an evaluation is told in one line", () => {
 });
 
 Deno.test("no more copies play than there are episodes", () => {
-  assertEquals(copiesFor(3), 3);
-  assertEquals(copiesFor(1000), 20);
+  assertEquals(evaluationEnvsFor(3), 3);
+  assertEquals(evaluationEnvsFor(1000), 20);
 });
 
 const dir = await Deno.makeTempDir({ prefix: "bellman-policy-plots-" });

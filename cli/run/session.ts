@@ -10,56 +10,54 @@ import { describeSpace, spacesEqual } from "@bellman/envs";
 import type { Algorithm } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import type { CommandIo } from "../terminal/process.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
+import type { CommandIo } from "../terminal/process.ts";
 import { loadEnvironment } from "./environment_modules.ts";
-import { checkMemory } from "./memory.ts";
 import {
-  copiesFor,
   type Environments,
+  evaluationEnvsFor,
   groupsOf,
   type Hosting,
   makeEnvironments,
 } from "./environments.ts";
+import { checkMemory } from "./memory.ts";
 
-/** A run put together: its environments and its algorithm, ready to act. */
+/** A run that is ready to act: its environments and its agent. */
 export interface Session {
   config: ResolvedConfig;
-  /** What acts and learns, in words. */
+  /** Description of the engine. */
   engine: string;
   environments: Environments;
   algorithm: Algorithm;
   close(): void;
 }
 
-/** Notices as lines on standard error. */
+/** Returns a function that prints notices to standard error. */
 export function notices(io: CommandIo): (line: string) => void {
   return (line) => io.err(`${line}\n`);
 }
 
-/** A backend that was asked for and cannot be used is a mistake of the input. */
-async function requestedBackend(name: BackendName): Promise<BackendInfo> {
-  try {
-    return await selectBackend(name);
-  } catch (error) {
-    throw new UsageError(messageOf(error), { cause: error });
-  }
-}
-
-/** What acts and learns: a backend that is named is meant to be computed on. */
-function requestedEngine(
-  { engine, backend }: ResolvedConfig,
+/** Selects the engine and its backend; a backend that is named implies eager. */
+async function selectCompute(
+  config: ResolvedConfig,
   onNotice: (line: string) => void,
-): EngineInfo {
-  const wanted = engine === "auto" && backend !== "auto" ? "eager" : engine;
+): Promise<{ engine: EngineInfo; backend: BackendInfo }> {
+  const isNamed = config.backend !== "auto";
   try {
-    return selectEngine(wanted, { onNotice });
+    const engine = selectEngine(
+      config.engine === "auto" && isNamed ? "eager" : config.engine,
+      { onNotice },
+    );
+    // Compiled functions need a backend for their initial parameters alone.
+    const isCompiled = engine.name === "onnx" && !isNamed;
+    const backend: BackendName = isCompiled ? "cpu" : config.backend;
+    return { engine, backend: await selectBackend(backend) };
   } catch (error) {
     throw new UsageError(messageOf(error), { cause: error });
   }
 }
 
-/** What an environment lacks on this machine is a mistake of the input, too. */
+/** Makes the environments; what they lack on this machine is bad input, too. */
 async function requestedEnvironments(
   ...[config, hosting]: Parameters<typeof makeEnvironments>
 ): Promise<Environments> {
@@ -73,7 +71,7 @@ async function requestedEnvironments(
   } catch (error) {
     environments?.close();
     const message = messageOf(error);
-    // Errors of our own name what they are about, those of others need not.
+    // Other errors need not name the environment.
     const isOwn = /^(Cannot|Unknown|Wrong) /.test(message);
     throw new UsageError(
       isOwn ? message : `Cannot make the environment ${config.env}: ${message}`,
@@ -82,20 +80,19 @@ async function requestedEnvironments(
   }
 }
 
-/** Environments of other options show at once whether they can be made and fit. */
+/** Checks that evaluation environments of other options can be made and fit. */
 function checkEvaluation(
   { evaluationEnvKwargs, vectorization }: ResolvedConfig,
   { training, evaluation }: Environments,
-  { evaluationCopies = 0 }: Hosting,
+  { evaluationEnvs = 0 }: Hosting,
 ): void {
   if (Object.keys(evaluationEnvKwargs).length === 0) return;
   const isHosted = vectorization !== "sync";
-  // Hosts that nobody needs are not started for it.
-  if (isHosted && evaluationCopies === 0) return;
-  const judged = evaluation(isHosted ? evaluationCopies : 1);
-  judged.close();
+  if (isHosted && evaluationEnvs === 0) return;
+  const env = evaluation(isHosted ? evaluationEnvs : 1);
+  env.close();
   for (const space of ["observationSpace", "actionSpace"] as const) {
-    const [theirs, own] = [judged[space], training[space]];
+    const [theirs, own] = [env[space], training[space]];
     if (spacesEqual(theirs, own)) continue;
     throw new TypeError(
       `Cannot evaluate with these evaluationEnvKwargs: the ${space} is ${
@@ -106,20 +103,21 @@ function checkEvaluation(
 }
 
 /**
- * Puts together what a configuration describes.
+ * Makes the environments and the agent of a configuration.
  *
  * @param config The configuration.
  * @param onNotice Takes a line that the user should see.
- * @param options Whether the agent is to be judged alone, not trained on, and in
- * how many copies; for training as many as the configuration's evaluations take.
- * Spaces may stand for the environment where it is not needed.
+ * @param options Hosting of the environments: for training by default, with as
+ * many evaluation environments as the configuration's evaluations take.
  */
 export async function openSession(
   config: ResolvedConfig,
   onNotice: (line: string) => void,
   {
-    isForJudging = false,
-    evaluationCopies = isForJudging ? 0 : copiesFor(config.evaluationEpisodes),
+    isForEvaluation = false,
+    evaluationEnvs = isForEvaluation
+      ? 0
+      : evaluationEnvsFor(config.evaluationEpisodes),
     spaces,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<Session> {
@@ -127,14 +125,14 @@ export async function openSession(
   const environments = await requestedEnvironments(config, {
     imports,
     onNotice,
-    isForJudging,
-    evaluationCopies,
+    isForEvaluation,
+    evaluationEnvs,
     spaces,
   });
-  // Paths count from the folder that the run is started in, wherever it goes on.
+  // Paths are relative to the folder that the run is started in, wherever it is resumed.
   const envModules = imports.length > 0 ? imports : config.envModules;
   try {
-    if (!isForJudging) {
+    if (!isForEvaluation) {
       const notice = checkMemory(config, environments.training);
       if (notice !== undefined) onNotice(notice);
     }
@@ -145,17 +143,14 @@ export async function openSession(
   }
 }
 
-/** What acts and learns in environments that are there. */
+/** Makes the agent that acts and learns in the environments. */
 async function sessionIn(
   environments: Environments,
   config: ResolvedConfig,
   onNotice: (line: string) => void,
 ): Promise<Session> {
   const { training } = environments;
-  const engine = requestedEngine(config, onNotice);
-  // Compiled functions need a backend for their first parameters alone.
-  const compiled = engine.name === "onnx" && config.backend === "auto";
-  const backend = await requestedBackend(compiled ? "cpu" : config.backend);
+  const { engine, backend } = await selectCompute(config, onNotice);
   const definition = findAlgorithm(config.algorithm)!;
   const own = Object.keys(definition.schema.properties)
     .map((key) => [key, config[key]]);

@@ -1,3 +1,4 @@
+import { stringify } from "@std/yaml";
 import {
   type Callback,
   CheckpointStore,
@@ -6,7 +7,6 @@ import {
   EpisodesCsv,
   type EvaluationResult,
   evaluationSeeds,
-  type Logger,
   readEpisodes,
   readProgress,
   renderReport,
@@ -22,17 +22,8 @@ import {
   type TrainOptions,
   type TrainResult,
 } from "@bellman/training";
-import type { RunConfig } from "../config/run_config.ts";
-import {
-  describeEvaluation,
-  evaluateSession,
-  policyFile,
-  PolicyPlots,
-  round,
-} from "./agent.ts";
-import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
-import { stringify } from "@std/yaml";
-import type { ResolvedConfig } from "../config/resolve.ts";
+import type { StateTree } from "@bellman/types";
+import { rmSync } from "node:fs";
 import {
   asInputError,
   fileError,
@@ -41,79 +32,19 @@ import {
   RunFailure,
   writeWhole,
 } from "../terminal/errors.ts";
-import type { StateTree } from "@bellman/types";
-import { rmSync } from "node:fs";
+import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
+import {
+  describeEvaluation,
+  evaluateSession,
+  policyFile,
+  PolicyPlots,
+  round,
+} from "./agent.ts";
+import { evaluationEnvsFor } from "./environments.ts";
 import { loadCheckpoint, restoreSession } from "./saved_run.ts";
 import { notices, type Session } from "./session.ts";
-import { copiesFor } from "./environments.ts";
 
-/** The early stops that a configuration asks for, and images at evaluations. */
-function callbacksOf(
-  { stopReward, patience, maxSeconds }: RunConfig,
-  plots?: PolicyPlots,
-): Callback[] {
-  const callbacks: Callback[] = [];
-  if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
-  if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
-  if (maxSeconds !== null) callbacks.push(stopAfterSeconds(maxSeconds));
-  if (plots !== undefined) {
-    callbacks.push({ onEvaluation: ({ step }) => plots.write(step) });
-  }
-  return callbacks;
-}
-
-/** The loggers of a run: files in its folder, a table unless it is quiet. */
-function loggersOf(
-  folder: RunFolder,
-  io: CommandIo,
-  { quiet }: { quiet: boolean },
-): Logger[] {
-  const files = [
-    new CsvLogger(folder.progressPath),
-    new EpisodesCsv(folder.episodesPath),
-    new TensorBoardLogger(folder.eventsDir),
-  ];
-  return quiet ? files : [...files, new TableLogger({ write: io.out })];
-}
-
-/**
- * Writes the run's `report.html`: curves, configuration, final evaluations. A
- * log that is gone or cannot be read is told and left out.
- */
-async function writeReport(
-  folder: RunFolder,
-  config: ResolvedConfig,
-  { evaluations, details, onNotice }: {
-    evaluations?: Readonly<Record<string, EvaluationResult>>;
-    details: Record<string, string>;
-    onNotice: (line: string) => void;
-  },
-): Promise<void> {
-  const rowsOf = <Row extends { step: number }>(
-    read: (path: string) => Row[],
-    path: string,
-  ): Row[] => {
-    try {
-      return read(path).filter(({ step }) => Number.isFinite(step));
-    } catch (error) {
-      const why = (fileError(error) ?? error as Error).message;
-      onNotice(`${why}; the report is without it`);
-      return [];
-    }
-  };
-  const html = renderReport({
-    title: `${config.algorithm} on ${config.env}, seed ${config.seed}`,
-    progress: rowsOf(readProgress, folder.progressPath),
-    episodes: rowsOf(readEpisodes, folder.episodesPath),
-    configText: stringify(config),
-    evaluations,
-    details,
-  });
-  // Its presence tells that the run has ended.
-  await writeWhole(folder.reportPath, html);
-}
-
-/** A run to train: what it consists of and where it prints. */
+/** A run to train: its parts, and the streams that it prints to. */
 export interface TrainingRun {
   session: Session;
   folder: RunFolder;
@@ -122,43 +53,65 @@ export interface TrainingRun {
   signal: AbortSignal;
   /** Text of the configuration that the run began with. */
   configText: string;
-  /** Aborted by an error that nothing could catch: the run stops and saves itself. */
+  /** Signal of an error that nothing could catch: the run stops and saves itself. */
   strayError?: AbortSignal;
-  /** State to go on from. */
+  /** State to resume from. */
   resumeFrom?: StateTree;
 }
 
-/** An interval in steps; 0 means never. */
-function interval(steps: number): number {
-  return steps === 0 ? Infinity : steps;
-}
-
-/** Images at evaluations, where they are asked for. */
-function plotsOf({ session, folder }: TrainingRun): PolicyPlots | undefined {
+/**
+ * Trains to the end, evaluates the last and the best agent and writes the report.
+ *
+ * @returns The exit code: 130 if the run was interrupted.
+ */
+export async function runTraining(run: TrainingRun): Promise<number> {
+  const { session, folder } = run;
   const { policyPlots, seed } = session.config;
-  return policyPlots
+  const plots = policyPlots
     ? new PolicyPlots(session, { folder, seed: evaluationSeeds(seed).during })
     : undefined;
+  const result = await trained(run, plots);
+  try {
+    await hearStrayErrors(run);
+    return await conclude(run, { result, plots });
+  } catch (error) {
+    throw failureOf(run, error, result.step);
+  }
 }
 
 function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
   const { session: { config, environments }, folder, io, quiet } = run;
+  const { stopReward, patience, maxSeconds } = config;
+  const callbacks: Callback[] = [];
+  if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
+  if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
+  if (maxSeconds !== null) callbacks.push(stopAfterSeconds(maxSeconds));
+  if (plots !== undefined) {
+    callbacks.push({ onEvaluation: ({ step }) => plots.write(step) });
+  }
   return {
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
     logInterval: config.logInterval,
-    loggers: loggersOf(folder, io, { quiet }),
-    callbacks: callbacksOf(config, plots),
+    loggers: [
+      new CsvLogger(folder.progressPath),
+      new EpisodesCsv(folder.episodesPath),
+      new TensorBoardLogger(folder.eventsDir),
+      ...quiet ? [] : [new TableLogger({ write: io.out })],
+    ],
+    callbacks,
     evaluation: {
-      env: environments.evaluation(copiesFor(config.evaluationEpisodes)),
-      everyTimesteps: interval(config.evaluationInterval),
+      env: environments.evaluation(
+        evaluationEnvsFor(config.evaluationEpisodes),
+      ),
+      everyTimesteps: config.evaluationInterval || Infinity,
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).during,
     },
     checkpoints: {
       store: new CheckpointStore(folder.checkpointsDir),
-      everyTimesteps: interval(config.checkpointInterval),
+      everyTimesteps: config.checkpointInterval || Infinity,
       keepLast: config.keepCheckpoints,
       notes: { config: run.configText, spaces: stringify(environments.spaces) },
     },
@@ -174,50 +127,42 @@ function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
   };
 }
 
-/** An agent that was judged, and the environment steps after which it was saved. */
-interface JudgedAgent {
+/** An evaluated agent, and the environment steps after which it was saved. */
+interface EvaluatedAgent {
   step: number;
   evaluation: EvaluationResult;
 }
 
 /**
- * Evaluates the agent of the end and the best checkpoint on the same episodes,
- * other ones than the best was chosen by. The session is left with the best.
+ * Evaluates the last agent and the best checkpoint on the same episodes, which
+ * are not those that chose the best. The session is left with the best.
  */
 async function evaluateAgents(
   { session, folder, configText, io, signal }: TrainingRun,
   step: number,
-): Promise<{ last: JudgedAgent; best: JudgedAgent }> {
+): Promise<{ last: EvaluatedAgent; best: EvaluatedAgent }> {
   const { config } = session;
-  const judge = () =>
+  const evaluated = () =>
     evaluateSession(session, {
       episodes: config.evaluationEpisodes,
       deterministic: config.evaluationDeterministic,
       seed: evaluationSeeds(config.seed).final,
       signal,
     });
-  const last = { step, evaluation: await judge() };
+  const last = { step, evaluation: await evaluated() };
   const checkpoint = loadCheckpoint({ folder, configText }, "best");
   checkpoint.warnings.forEach(notices(io));
   if (checkpoint.step === step) return { last, best: last };
   restoreSession(session, checkpoint);
-  return { last, best: { step: checkpoint.step, evaluation: await judge() } };
-}
-
-function describeResult(result: TrainResult): Record<string, string> {
   return {
-    "Stopped": result.stopReason,
-    "Environment steps": result.step.toLocaleString("en-US"),
-    "Updates": result.updates.toLocaleString("en-US"),
-    "Episodes": result.episodes.toLocaleString("en-US"),
-    "Mean return of the last 100 episodes": round(result.meanReturn),
-    "Training time": `${round(result.elapsedSeconds)} s`,
+    last,
+    best: { step: checkpoint.step, evaluation: await evaluated() },
   };
 }
 
 /**
- * Trains; what an environment throws meanwhile is told with the way on. A run that
- * fails before its first checkpoint cannot go on: its folder is taken away.
+ * Trains; an error says how to resume. A run that fails before its first
+ * checkpoint cannot be resumed: its folder is removed.
  */
 async function trained(
   run: TrainingRun,
@@ -231,7 +176,7 @@ async function trained(
   const begin = {
     onStart(context: TrainContext) {
       progress = context;
-      // That of an interrupted run: it would tell that this one has ended.
+      // The report of an interrupted run would say that this one has ended.
       rmSync(folder.reportPath, { force: true });
       hasBegun ||= !isNew;
     },
@@ -246,7 +191,6 @@ async function trained(
     });
   } catch (error) {
     if (!hasBegun && isNew) {
-      // Without a checkpoint it could not go on.
       rmSync(folder.dir, { recursive: true, force: true });
       if (asInputError(error)) throw error;
       throw new RunFailure(
@@ -264,15 +208,15 @@ async function trained(
   }
 }
 
-/** The command that goes on with a run, as a shell reads it. */
-function wayOn({ dir }: RunFolder): string {
+/** Returns the command that resumes a run, quoted for a shell. */
+function resumeCommand({ dir }: RunFolder): string {
   const path = dir.startsWith("-") ? `./${dir}` : dir;
   const isPlain = /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(path);
   const word = isPlain ? path : `'${path.replaceAll("'", "'\\''")}'`;
   return `deno task train --resume ${word}`;
 }
 
-/** Says what ended a run that began well, with the way on. */
+/** Describes the failure of a run that began well, and how to resume it. */
 function failureOf(
   { session: { config }, folder }: TrainingRun,
   cause: unknown,
@@ -282,52 +226,37 @@ function failureOf(
   const { checkpoints } = new CheckpointStore(folder.checkpointsDir).list();
   const next = checkpoints.length === 0
     ? ""
-    : `; go on from step ${checkpoints.at(-1)!.step} with: ${wayOn(folder)}`;
+    : `; go on from step ${checkpoints.at(-1)!.step} with: ${
+      resumeCommand(folder)
+    }`;
   return new RunFailure(
     `The run of ${config.algorithm} on ${config.env} failed after ${step} steps: ${message}${next}`,
     { cause },
   );
 }
 
-/**
- * Trains to the end, evaluates the last and the best agent and writes the report. Returns
- * the exit code: 130 if it was interrupted.
- */
-export async function runTraining(run: TrainingRun): Promise<number> {
-  const plots = plotsOf(run);
-  const result = await trained(run, plots);
-  try {
-    await hearStrayErrors(run);
-    return await concluded(run, { result, plots });
-  } catch (error) {
-    throw failureOf(run, error, result.step);
-  }
-}
-
-/** Fails if something was thrown by now that nothing could catch. */
+/** Throws the error that nothing could catch so far, if there is one. */
 async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
   await strayErrorsHeard();
   strayError?.throwIfAborted();
 }
 
-/** What is left to do once the training has stopped. */
-async function concluded(
+/** Evaluates, saves the policy and writes the report once training has stopped. */
+async function conclude(
   run: TrainingRun,
   { result, plots }: { result: TrainResult; plots?: PolicyPlots },
 ): Promise<number> {
   const { session, folder, io } = run;
-  const details = describeResult(result);
   const interrupted = () => {
     io.out(
       `Interrupted at step ${result.step}; everything is saved. Go on with: ${
-        wayOn(folder)
+        resumeCommand(folder)
       }\n`,
     );
     return 130;
   };
   if (result.stopReason === "interrupted") {
-    const onNotice = notices(io);
-    await writeReport(folder, session.config, { details, onNotice });
+    await writeReport(run, result);
     return interrupted();
   }
   let agents;
@@ -343,29 +272,64 @@ async function concluded(
   const policy = policyFile(session);
   if (policy !== undefined) await writeWhole(folder.policyPath, policy);
   await hearStrayErrors(run);
-  const named: [string, JudgedAgent][] = [
+  const named: [string, EvaluatedAgent][] = [
     [`Last agent (step ${last.step})`, last],
     [`Best agent (step ${best.step})`, best],
   ];
-  await writeReport(folder, session.config, {
-    evaluations: Object.fromEntries(
-      named.map(([name, { evaluation }]) => [name, evaluation]),
-    ),
-    details,
-    onNotice: notices(io),
-  });
+  const evaluations = named.map(([name, it]) => [name, it.evaluation]);
+  await writeReport(run, result, Object.fromEntries(evaluations));
   const kind = session.config.evaluationDeterministic
     ? "deterministic"
     : "stochastic";
-  const judged = named.map(([name, { evaluation }]) =>
+  const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );
   io.out(
     `${result.stopReason}: ${result.step} steps in ${
       round(result.elapsedSeconds)
     } s, mean return of the last 100 episodes ${round(result.meanReturn)}
-${judged.join("")}Run folder: ${folder.dir}
+${lines.join("")}Run folder: ${folder.dir}
 `,
   );
   return 0;
+}
+
+/**
+ * Writes the run's `report.html`: curves, configuration, final evaluations. A
+ * log that is missing or cannot be read is reported and left out.
+ */
+async function writeReport(
+  { folder, session: { config }, io }: TrainingRun,
+  result: TrainResult,
+  evaluations?: Readonly<Record<string, EvaluationResult>>,
+): Promise<void> {
+  const rowsOf = <Row extends { step: number }>(
+    read: (path: string) => Row[],
+    path: string,
+  ): Row[] => {
+    try {
+      return read(path).filter(({ step }) => Number.isFinite(step));
+    } catch (error) {
+      const why = (fileError(error) ?? error as Error).message;
+      notices(io)(`${why}; the report is without it`);
+      return [];
+    }
+  };
+  const html = renderReport({
+    title: `${config.algorithm} on ${config.env}, seed ${config.seed}`,
+    progress: rowsOf(readProgress, folder.progressPath),
+    episodes: rowsOf(readEpisodes, folder.episodesPath),
+    configText: stringify(config),
+    evaluations,
+    details: {
+      "Stopped": result.stopReason,
+      "Environment steps": result.step.toLocaleString("en-US"),
+      "Updates": result.updates.toLocaleString("en-US"),
+      "Episodes": result.episodes.toLocaleString("en-US"),
+      "Mean return of the last 100 episodes": round(result.meanReturn),
+      "Training time": `${round(result.elapsedSeconds)} s`,
+    },
+  });
+  // The file tells that the run has ended.
+  await writeWhole(folder.reportPath, html);
 }
