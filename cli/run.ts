@@ -25,7 +25,7 @@ import {
   UsageError,
 } from "./terminal/errors.ts";
 
-/** The commands in the order in which the help lists them. */
+/** Commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   trainCommand,
   evalCommand,
@@ -35,7 +35,7 @@ export const COMMANDS: readonly Command[] = [
   listCommand,
 ];
 
-/** The words that ask for the help of the whole program. */
+/** Words that ask for the help of the program. */
 const HELP: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
 
 function findCommand(name: string): Command {

@@ -36,19 +36,19 @@ function describeEnv(env: Listing["environments"][number]): string {
   return parts.join(", ");
 }
 
-/** Beyond what is registered. */
+/** Row of environments that are not registered. */
 const GYMNASIUM: [string, string] = [
   "gym:NAME-vN",
   "any environment of Python's Gymnasium",
 ];
 
-/** A row for the Atari games, of which there are many. */
+/** Returns one row for all Atari games. */
 function atariRow(games: ReadonlySet<string>): [string, string] {
   const count = [...games].filter((id) => id.startsWith("ALE/")).length;
   return ["ALE/GAME-v5", `${count} Atari games; --all lists them`];
 }
 
-/** The environments, many in one row unless all are asked for. */
+/** Returns the rows of environments; games share one row. */
 function environmentRows(
   { environments }: Listing,
   games: ReadonlySet<string>,

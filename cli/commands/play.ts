@@ -14,11 +14,10 @@ import {
   type CommandIo,
   interruptSignal,
 } from "../terminal/process.ts";
-import { MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
-import { hasFfmpeg } from "../play/mp4.ts";
+import { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
+import { hasFfmpeg, Mp4Writer } from "../play/mp4.ts";
 import {
-  gifSink,
-  mp4Sink,
+  fileSink,
   type PictureSink,
   pngSink,
   terminalSink,
@@ -26,22 +25,22 @@ import {
 import { checkWritable, UsageError } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
-/** An episode that was played to its end. */
+/** A finished episode. */
 interface PlayedEpisode {
   return: number;
   length: number;
 }
 
-/** How episodes are played. */
+/** Settings of playing. */
 interface PlayOptions {
-  /** The environment to play in; it is drawn by the caller. */
+  /** Environment to play in, which the caller renders. */
   env: Env;
   episodes: number;
   deterministic: boolean;
   seed: number;
   /**
-   * Called with each state of an episode but the last, in whose step the next
-   * episode begins.
+   * Called with each state of an episode but the last, whose step starts the
+   * next episode.
    */
   show(episode: number, step: number): Promise<void> | void;
 }
@@ -76,7 +75,7 @@ async function playEpisodes(
   }
 }
 
-/** Says before anything is played why a video could not be written. */
+/** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {
   if (extname(path).toLowerCase() !== ending) {
     throw new UsageError(
@@ -127,7 +126,7 @@ async function sinkOf(
         "Cannot write an MP4: there is no ffmpeg; install it or use --gif FILE",
       );
     }
-    return mp4Sink(mp4, framesPerSecond);
+    return fileSink(mp4, new Mp4Writer(mp4, framesPerSecond));
   }
   if (framesPerSecond > MOST_GIF_FRAMES_PER_SECOND) {
     throw new UsageError(
@@ -136,7 +135,7 @@ async function sinkOf(
   }
   const path = gif ?? join(dir, "play.gif");
   await checkVideoPath(path, ".gif");
-  return gifSink(path, framesPerSecond);
+  return fileSink(path, new GifWriter(path, framesPerSecond));
 }
 
 function describe({ return: sum, length }: PlayedEpisode, i: number): string {
@@ -148,10 +147,10 @@ interface PictureSize {
   height: number;
 }
 
-/** Pixels of a side at most: GIFs end at 65,535, and memory before that. */
+/** Largest side in pixels: GIFs end at 65,535, and memory before that. */
 const MOST_PIXELS = 8192;
 
-/** The sides that were asked for. */
+/** Returns the sides that the options name. */
 function askedSize(options: ParsedOptions): Partial<PictureSize> {
   const range = { minimum: 1, maximum: MOST_PIXELS, fallback: undefined };
   return {
@@ -160,7 +159,7 @@ function askedSize(options: ParsedOptions): Partial<PictureSize> {
   };
 }
 
-/** The size asked for; by default half of the environment's own. */
+/** Returns the size of images, by default half of the environment's own. */
 function sizeOf(
   { width, height }: Partial<PictureSize>,
   env: Env,
@@ -206,7 +205,7 @@ async function playRun(
     signal.throwIfAborted();
     io.out(`step ${agent.checkpoint.step}\n`);
     played.forEach((episode, i) => io.out(describe(episode, i)));
-    // What leaves nothing behind may be ended at once.
+    // A sink that leaves nothing behind may be ended at once.
     if (sink.abort === undefined) await release();
     const written = await sink.finish();
     if (written !== "") io.out(`${written}\n`);

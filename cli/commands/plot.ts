@@ -20,7 +20,7 @@ import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { openRun } from "../run/saved_run.ts";
 
-/** One statistic of a run over its steps, without the rows that lack it. */
+/** Returns a statistic of a run over its steps, without the rows that lack it. */
 export function curveOf(
   rows: readonly LogRow[],
   { key, run }: { key: string; run: string },
@@ -43,8 +43,8 @@ export function curveOf(
 }
 
 /**
- * Names of groups for runs that differ in some keys: the algorithm and the
- * environment, and every key beside the seed in which the runs differ.
+ * Names the groups of runs: algorithm, environment, and all keys but the seed in
+ * which the runs differ.
  */
 export function groupNames(
   configs: readonly Record<string, unknown>[],
@@ -67,7 +67,7 @@ interface LoggedRun {
   rows: LogRow[];
 }
 
-/** The runs that have logged something; the others are skipped, if not all. */
+/** Reads the runs that have logged something; skips the others, unless all are empty. */
 async function loggedRuns(
   dirs: readonly string[],
   io: CommandIo,

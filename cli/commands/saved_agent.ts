@@ -24,7 +24,7 @@ import type { EnvironmentSpaces } from "../run/environments.ts";
 import { notices, openSession, type Session } from "../run/session.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** The options of commands that act with a trained agent. */
+/** Options of commands that act with a trained agent. */
 export const AGENT_OPTIONS: readonly OptionSpec[] = [
   {
     name: "seed",
@@ -46,7 +46,7 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
   TRUST_OPTION,
 ];
 
-/** How actions are chosen: as the run was evaluated unless said otherwise. */
+/** Returns true for the most likely actions; by default as in the run's evaluations. */
 function isDeterministic(
   { switches }: ParsedOptions,
   { evaluationDeterministic }: ResolvedConfig,
@@ -61,7 +61,7 @@ function isDeterministic(
   return mode || evaluationDeterministic && !sample;
 }
 
-/** What a command line says of a trained agent. */
+/** A trained agent as a command line names it. */
 export interface SavedAgent {
   /** The run folder, as it was given. */
   dir: string;
@@ -70,7 +70,7 @@ export interface SavedAgent {
   checkpoint: Checkpoint;
   seed: number;
   deterministic: boolean;
-  /** Lines that the user should see before it is put together. */
+  /** Lines that the user should see before the agent is made. */
   warnings: string[];
   /** Spaces that stand for the environment, where it is not needed. */
   spaces?: EnvironmentSpaces;
@@ -83,7 +83,7 @@ function runOf({ positionals }: ParsedOptions, command: string): string {
   );
 }
 
-/** The spaces that a checkpoint tells, if it does. */
+/** Returns the spaces that a checkpoint holds, if it does. */
 function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
   if (typeof notes.spaces !== "string") return undefined;
   const spaces = parse(notes.spaces) as Partial<EnvironmentSpaces> | null;
@@ -93,12 +93,11 @@ function savedSpaces({ notes }: Checkpoint): EnvironmentSpaces | undefined {
 }
 
 /**
- * Finds the agent that a command line names; nothing is put together yet.
+ * Finds the agent that a command line names, without making it.
  *
  * @param options The command line.
  * @param command Name of the command.
- * @param needs Whether the environment is stepped; where it is not, no code that
- * the run names is executed.
+ * @param needs With `environment: false`, no code that the run names is executed.
  */
 export async function findAgent(
   options: ParsedOptions,
@@ -135,7 +134,7 @@ export async function findAgent(
   };
 }
 
-/** Acting is the same wherever it runs: a compiled agent may act eagerly. */
+/** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */
 function asAvailable(
   config: ResolvedConfig,
   { spaces }: SavedAgent,
@@ -149,12 +148,12 @@ function asAvailable(
 }
 
 /**
- * Puts a found agent together for as long as `use` needs it.
+ * Makes an agent for as long as `use` needs it.
  *
  * @param agent The agent.
- * @param io Where to print.
- * @param use What is done with it.
- * @param evaluationEnvs How many copies it is evaluated in, if it is.
+ * @param io Streams to print to.
+ * @param use Function that uses the agent.
+ * @param evaluationEnvs Number of environments that it is evaluated in, if it is.
  */
 export async function withAgent(
   agent: SavedAgent,

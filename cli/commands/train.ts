@@ -78,7 +78,7 @@ Run folder: ${dir}
 
 type Start = Omit<TrainingRun, "io" | "quiet" | "signal">;
 
-/** What can be trained as the configuration says. */
+/** Opens a session that can be trained. */
 async function openTraining(
   config: ResolvedConfig,
   io: CommandIo,
@@ -89,7 +89,7 @@ async function openTraining(
   return session;
 }
 
-/** Trains what was put together, and closes it. */
+/** Trains an open session, and closes it. */
 async function carryOut(
   start: Start,
   { io, quiet }: { io: CommandIo; quiet: boolean },
@@ -114,7 +114,7 @@ async function carryOut(
   }
 }
 
-/** Trains a new run: nothing is written before everything could be put together. */
+/** Trains a new run; writes nothing before the session is open. */
 async function startRun(
   options: ParsedOptions,
   io: CommandIo,
@@ -152,7 +152,7 @@ async function startRun(
   }
 }
 
-/** Goes on with a run from its newest checkpoint, or the one before where that fails. */
+/** Resumes a run from its newest checkpoint, or the one before where that fails. */
 async function resumeRun(
   dir: string,
   { options, io }: { options: ParsedOptions; io: CommandIo },
@@ -168,7 +168,7 @@ async function resumeRun(
   const admit = (run: SavedRun) =>
     admitRun(run, { command: "resume", isTrusted });
   admit(await openRun(dir));
-  // Who trusts a run trusts its config.yaml as it is.
+  // A trusted run keeps its config.yaml as it is.
   const run = await openRun(dir, { asSaved: !isTrusted });
   const warnings = admit(run);
   checkFiles(run.folder);
@@ -227,14 +227,14 @@ async function resumeLocked(
   );
 }
 
-/** Throws unless a run can go on from a checkpoint. */
+/** Checks that a run can be resumed from a checkpoint. */
 function checkResumable(
   { state, step }: Checkpoint,
   { folder, config }: Pick<SavedRun, "folder" | "config">,
 ): void {
   const { dir, reportPath } = folder;
   const { hasEnded, stopReason } = statusOf(state);
-  // A run that was stopped in its last evaluation has that still to do.
+  // A run that was stopped in its last evaluation has yet to finish it.
   if (hasEnded && existsSync(reportPath)) {
     throw new UsageError(
       `Cannot resume ${dir}: it ${
@@ -274,7 +274,7 @@ function details(): string {
   return [run, ...algorithms].join("\n");
 }
 
-/** `train`: trains an agent into a new run folder, or goes on with one. */
+/** `train`: trains an agent into a new run folder, or resumes one. */
 export const trainCommand: Command = {
   name: "train",
   usage: "[ALGORITHM] [OPTIONS] | train --resume RUN",

@@ -24,20 +24,20 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 
-/** A run's whole configuration: one flat mapping of every key. */
+/** Whole configuration of a run: one flat mapping of all keys. */
 export type ResolvedConfig = RunConfig & Record<string, unknown>;
 
-/** Where the values of a configuration come from, weakest first. */
+/** Sources of a configuration, weakest first. */
 export interface ConfigSources {
-  /** Name of a preset; without one the environment's own is taken. */
+  /** Name of a preset; by default the environment's own. */
   preset?: string;
-  /** A configuration file's text and name, instead of a preset. */
+  /** Text and name of a configuration file, instead of a preset. */
   file?: { name: string; text: string };
-  /** What the command line gave, key by key. */
+  /** Entries of the command line. */
   entries: Entry[];
 }
 
-/** The entries of one source and its name for messages. */
+/** Entries of a source, and its name for messages. */
 interface Entries {
   entries: Entry[];
   origin: string;
@@ -89,7 +89,7 @@ function namedAlgorithm(
   return findAlgorithm(first?.name ?? fallback)!;
 }
 
-/** Reads a YAML mapping; anything else is one clear line. */
+/** Parses a YAML mapping. */
 export function parseMapping(text: string, origin: string): Entry[] {
   let value: unknown;
   try {
@@ -120,17 +120,17 @@ export function findPreset(
   throw new UsageError(`Unknown preset '${name}' of ${algorithm}: ${guess}`);
 }
 
-/** What a preset for many environments is called: what their ids begin with. */
+/** Returns the name of a preset for many environments: the start of their ids. */
 function familyOf(env: string): string {
-  // Names that Atari games had before.
+  // Former names of Atari games.
   return /(NoFrameskip|Deterministic)-v\d+$/.test(env)
     ? "ALE"
     : env.split("/")[0];
 }
 
 /**
- * Options of an environment are added to those of the preset or the file; null
- * takes one of them away.
+ * Adds given options of an environment to those of the preset or the file; null
+ * removes one of those.
  */
 function withOptions(
   base: Record<string, unknown>,
@@ -160,12 +160,11 @@ function presetEntries(
 }
 
 /**
- * Puts a configuration together: defaults, then the preset or the file, then
- * what the command line says.
+ * Merges a configuration: defaults, then the preset or the file, then the command
+ * line.
  *
- * @param command The algorithm that the command names; without one, `--set`
- * or the file says it.
- * @param sources Where the values come from.
+ * @param command Algorithm that the command names, if any.
+ * @param sources Sources of the values.
  * @throws {UsageError} If a key or a value is not valid, or two sources name
  * different algorithms.
  */
@@ -201,7 +200,7 @@ export function resolveConfig(
   return withEpochs(resolved as ResolvedConfig);
 }
 
-/** The length of a run that is given in evaluation intervals. */
+/** Sets the length of a run that is given in evaluation intervals. */
 function withEpochs(config: ResolvedConfig): ResolvedConfig {
   const { epochs, evaluationInterval } = config;
   if (epochs === null) return config;
@@ -253,7 +252,7 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-/** Options that stand for one configuration key each. */
+/** Options for one configuration key each. */
 const SHORTHANDS: Readonly<Record<string, string>> = {
   env: "env",
   seed: "seed",
@@ -262,10 +261,10 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   backend: "backend",
 };
 
-/** Options whose value is a name, whatever YAML would make of it. */
+/** Options with a name as their value, which is not parsed as YAML. */
 const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);
 
-/** Reads a value as YAML does, so that `0.5`, `null` and `[64, 64]` work. */
+/** Parses a value as YAML: `0.5`, `null`, `[64, 64]`. */
 function parseValue(text: string, origin: string): unknown {
   try {
     return parse(text);
@@ -301,7 +300,7 @@ function commandLineEntries(options: ParsedOptions): Entry[] {
   return [...entries, ...assignments.map(parseAssignment)];
 }
 
-/** Reads a text file; one that is missing or unreadable is one clear line. */
+/** Reads a text file, or fails with one line that names it. */
 export async function readText(path: string, what: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);
@@ -314,10 +313,10 @@ export async function readText(path: string, what: string): Promise<string> {
 }
 
 /**
- * Puts together the configuration that a command line describes.
+ * Resolves the configuration of a command line.
  *
- * @param algorithm The algorithm that it names, if it does.
- * @param options Its options.
+ * @param algorithm Algorithm that the command names, if any.
+ * @param options Options of the command.
  */
 export async function configFromOptions(
   algorithm: string | undefined,

@@ -25,7 +25,7 @@ export function aliasesOf(property: PropertySchema): string[] {
     .filter((name) => name !== "");
 }
 
-/** The key that `name` stands for, by its own name or by an alias. */
+/** Finds a key by its own name or by an alias. */
 export function findKey(
   schema: ConfigSchema,
   name: string,
@@ -36,7 +36,7 @@ export function findKey(
   );
 }
 
-/** The valid name nearest to `name`, own names and aliases alike. */
+/** Returns the key or alias nearest to `name`. */
 export function nearestKey(schema: ConfigSchema, name: string): string {
   const names = Object.entries(schema.properties).flatMap((
     [key, property],
@@ -68,7 +68,7 @@ const TYPE_WORDS: Record<string, string> = {
   object: "a mapping",
 };
 
-/** What a property accepts, in words: `an integer of at least 1 or null`. */
+/** Describes the values of a property: `an integer of at least 1 or null`. */
 export function describeProperty(property: PropertySchema): string {
   if (property.enum !== undefined) {
     const names = property.enum.map(String);
@@ -124,12 +124,14 @@ function checkValue(
   );
 }
 
-/** A key as it was given, its value, and the option if that says it otherwise. */
+/** A key as it was given, its value, and the option if that is named otherwise. */
 export type Entry = [name: string, value: unknown, option?: string];
 
 /**
  * Checks the entries of one source (a file, a preset, `--set`) against the
- * schema and returns them under the schema's own names, aliases resolved.
+ * schema.
+ *
+ * @returns Values under the schema's own names, aliases resolved.
  */
 export function validateEntries(
   entries: readonly Entry[],
@@ -160,7 +162,7 @@ export function validateEntries(
   return valid;
 }
 
-/** Every key of a configuration: what it accepts, its default, its meaning. */
+/** Returns the help of a configuration: meaning, values and default of each key. */
 export function configHelp(title: string, schema: ConfigSchema): string {
   const entries = Object.entries(schema.properties).map(([key, property]) => {
     const aliases = aliasesOf(property);

@@ -2,12 +2,12 @@ import gifenc from "gifenc";
 import { fileError } from "../terminal/errors.ts";
 import type { RgbImage } from "@bellman/types";
 
-/** Pictures a second of a GIF at most: viewers slow shorter delays down. */
+/** Highest frame rate of a GIF: viewers slow shorter delays down. */
 export const MOST_GIF_FRAMES_PER_SECOND = 50;
 
 type Color = [red: number, green: number, blue: number];
 
-/** What is used of gifenc, which comes without types. */
+/** The used part of gifenc, which has no types. */
 interface Gifenc {
   GIFEncoder(options: { auto: boolean }): {
     writeHeader(): void;
@@ -34,30 +34,30 @@ interface Gifenc {
 
 const { GIFEncoder, quantize, applyPalette } = gifenc as Gifenc;
 
-/** The index of pixels that stay as in the picture before. */
+/** Index of pixels that stay as in the last image. */
 const UNCHANGED = 0;
 
-/** Colours of a picture at most; one index stands for what is unchanged. */
+/** Largest number of colours; one index stands for unchanged pixels. */
 const MOST_COLORS = 255;
 
-/** Disposal: the next picture is drawn over this one. */
+/** Disposal: the next image is drawn over this one. */
 const KEEP = 1;
 
-/** How long a picture stays in ms: whole hundredths of a second, right in sum. */
+/** Returns the milliseconds of an image: whole hundredths of a second, right in sum. */
 function delayOf(index: number, framesPerSecond: number): number {
   const hundredths = (count: number) =>
     Math.round(100 * count / framesPerSecond);
   return 10 * (hundredths(index + 1) - hundredths(index));
 }
 
-/** The colours of a table, by index. */
+/** Returns the colours of a table, by index. */
 function paletteOf(indices: ReadonlyMap<number, number>): Color[] {
   const colors = [...indices.keys()]
     .map((it): Color => [it >> 16, it >> 8 & 255, it & 255]);
   return [[0, 0, 0], ...colors];
 }
 
-/** A part of a picture. */
+/** Part of an image. */
 interface Part {
   left: number;
   top: number;
@@ -65,7 +65,7 @@ interface Part {
   height: number;
 }
 
-/** The smallest part with all pixels that changed; one pixel where none did. */
+/** Returns the smallest part with all changed pixels; one pixel if none changed. */
 function changedPart(
   pixels: Uint8Array,
   { width, height }: RgbImage,
@@ -98,20 +98,20 @@ function cut(pixels: Uint8Array, part: Part, rowPixels: number): Uint8Array {
   return pixels.subarray(0, width * height);
 }
 
-/** Bytes of a later picture before those that say where it lies. */
+/** Offset of an image's position, in the bytes of a later image. */
 const PLACE_OFFSET = 9;
 
-/** Makes indices of the pixels that differ from the picture before. */
+/** Converts the pixels that differ from the last image to indices. */
 class Indexer {
-  /** Indices of the first picture's colours, which the whole file knows. */
+  /** Indices of the first image's colours, which the whole file shares. */
   readonly #shared = new Map<number, number>();
-  /** The picture before. */
+  /** Last image. */
   #before: Uint8Array | undefined;
   #pixels = new Uint8Array(0);
-  /** The picture with a fourth byte a pixel, where it has too many colours. */
+  /** Image with a fourth byte per pixel, where it has too many colours. */
   #rgba = new Uint8Array(0);
 
-  /** Indices of a picture's pixels, and their colours where they are its own. */
+  /** Returns indices of an image's pixels, and its colours where they are its own. */
   index({ data }: RgbImage): { pixels: Uint8Array; palette: Color[] | null } {
     const isFirst = this.#before === undefined;
     if (isFirst) this.#pixels = new Uint8Array(data.length / 3);
@@ -131,8 +131,8 @@ class Indexer {
   }
 
   /**
-   * Whether a table has the colours of all pixels that changed; those that it
-   * lacks are added while it has less than `most`.
+   * Looks up the colours of all changed pixels; adds missing ones while the table
+   * has less than `most`. Returns false if it lacks some.
    */
   #fill(
     data: Uint8Array,
@@ -165,7 +165,7 @@ class Indexer {
     return true;
   }
 
-  /** The pixels by the nearest of a few colours that suit the picture. */
+  /** Sets the pixels to the nearest of a few colours that suit the image. */
   #nearestColors(data: Uint8Array): Color[] {
     const pixels = this.#pixels, before = this.#before;
     if (this.#rgba.length === 0) {
@@ -188,9 +188,8 @@ class Indexer {
 }
 
 /**
- * An animated GIF that loops, written picture by picture: of them only the last
- * is kept. Colours are exact, but for pictures of more than 255, which get those
- * that suit each best.
+ * Animated GIF that loops, written image by image; only the last one is kept.
+ * Colours are exact; images of more than 255 colours get the best ones.
  */
 export class GifWriter {
   readonly #path: string;
@@ -201,8 +200,8 @@ export class GifWriter {
   #count = 0;
 
   /**
-   * @param path Where to.
-   * @param framesPerSecond Pictures a second.
+   * @param path Path of the file.
+   * @param framesPerSecond Frame rate.
    */
   constructor(path: string, framesPerSecond: number) {
     this.#path = path;
@@ -210,17 +209,17 @@ export class GifWriter {
   }
 
   /**
-   * Adds a picture; all are of one size.
+   * Adds an image; all have one size.
    *
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
-  async add(picture: RgbImage): Promise<void> {
+  async add(image: RgbImage): Promise<void> {
     const first = this.#count === 0;
-    const { pixels, palette } = this.#indexer.index(picture);
+    const { pixels, palette } = this.#indexer.index(image);
     const part = first
-      ? { left: 0, top: 0, width: picture.width, height: picture.height }
-      : changedPart(pixels, picture);
-    const indices = cut(pixels, part, picture.width);
+      ? { left: 0, top: 0, width: image.width, height: image.height }
+      : changedPart(pixels, image);
+    const indices = cut(pixels, part, image.width);
     if (first) this.#encoder.writeHeader();
     this.#encoder.writeFrame(indices, part.width, part.height, {
       first,
@@ -230,7 +229,7 @@ export class GifWriter {
       transparentIndex: UNCHANGED,
       dispose: KEEP,
     });
-    if (!first) { // The encoder puts all pictures into the upper left corner.
+    if (!first) { // The encoder puts all images into the upper left corner.
       const bytes = this.#encoder.bytesView();
       const view = new DataView(bytes.buffer, bytes.byteOffset);
       view.setUint16(PLACE_OFFSET, part.left, true);
@@ -240,7 +239,7 @@ export class GifWriter {
   }
 
   /**
-   * Ends the GIF, which is there from then on.
+   * Completes the file.
    *
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
@@ -253,14 +252,14 @@ export class GifWriter {
     });
   }
 
-  /** Gives the GIF up: nothing is left of it. */
+  /** Removes what was written. */
   async abort(): Promise<void> {
     if (this.#count === 0) return;
     this.#close();
     await Deno.remove(this.#unfinished).catch(() => {});
   }
 
-  /** Brings what has been encoded to the file. */
+  /** Writes the encoded bytes to the file. */
   async #write(): Promise<void> {
     await this.#orGiveUp(async () => {
       this.#file ??= await Deno.create(this.#unfinished);
@@ -286,7 +285,7 @@ export class GifWriter {
     this.#file = undefined;
   }
 
-  /** A GIF is there only when it is whole. */
+  /** Path until the GIF is complete. */
   get #unfinished(): string {
     return `${this.#path}.tmp`;
   }

@@ -1,10 +1,10 @@
 import { UsageError } from "../terminal/errors.ts";
 import type { RgbImage } from "@bellman/types";
 
-/** The video program, which is the user's own. */
+/** Video program, which the user installs. */
 const PROGRAM = "ffmpeg";
 
-/** Arguments that make an MP4 for any player of pictures on standard input. */
+/** Returns the arguments that make an MP4 for any player, of images on standard input. */
 function argumentsOf(
   { width, height }: RgbImage,
   { framesPerSecond, path }: { framesPerSecond: number; path: string },
@@ -20,7 +20,7 @@ function argumentsOf(
 }
 
 /**
- * Whether there is a program to make videos with.
+ * Returns true if the video program is installed.
  *
  * @throws {UsageError} If it may not be run.
  */
@@ -42,29 +42,29 @@ export async function hasFfmpeg(): Promise<boolean> {
   }
 }
 
-/** A video that is written picture by picture. */
+/** MP4 video that is written image by image. */
 export class Mp4Writer {
   readonly #path: string;
   readonly #framesPerSecond: number;
   #child: Deno.ChildProcess | undefined;
   #writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
-  /** What the program says, read from the start so that it never waits. */
+  /** Output of the program, read from the start so that it never waits. */
   #said: Promise<string> | undefined;
 
   /**
-   * @param path Where to.
-   * @param framesPerSecond Pictures a second.
+   * @param path Path of the file.
+   * @param framesPerSecond Frame rate.
    */
   constructor(path: string, framesPerSecond: number) {
     this.#path = path;
     this.#framesPerSecond = framesPerSecond;
   }
 
-  /** Adds a picture; all are of one size. */
-  async add(picture: RgbImage): Promise<void> {
+  /** Adds an image; all have one size. */
+  async add(image: RgbImage): Promise<void> {
     if (this.#child === undefined) {
       this.#child = new Deno.Command(PROGRAM, {
-        args: argumentsOf(picture, {
+        args: argumentsOf(image, {
           framesPerSecond: this.#framesPerSecond,
           path: this.#unfinished,
         }),
@@ -76,14 +76,14 @@ export class Mp4Writer {
       this.#said = new Response(this.#child.stderr).text();
     }
     try {
-      await this.#writer!.write(picture.data.slice());
+      await this.#writer!.write(image.data.slice());
     } catch {
-      // It ended early; what it said is told at the end.
+      // It ended early: `finish` reports its output.
     }
   }
 
   /**
-   * Ends the video.
+   * Completes the file.
    *
    * @throws {UsageError} If the program failed; no file is left then.
    */
@@ -98,7 +98,7 @@ export class Mp4Writer {
     );
   }
 
-  /** Gives the video up: nothing is left of it. */
+  /** Ends the program and removes what was written. */
   async abort(): Promise<void> {
     if (this.#child === undefined) return;
     try {
@@ -111,7 +111,7 @@ export class Mp4Writer {
     await Deno.remove(this.#unfinished).catch(() => {});
   }
 
-  /** A video is there only when it is whole. */
+  /** Path until the video is complete. */
   get #unfinished(): string {
     return `${this.#path}.tmp`;
   }

@@ -1,19 +1,75 @@
-import { encode } from "fast-png";
 import type { RgbImage } from "@bellman/types";
+import { encode } from "fast-png";
 import type { CommandIo } from "../terminal/process.ts";
-import { GifWriter } from "./gif.ts";
-import { Mp4Writer } from "./mp4.ts";
+import type { GifWriter } from "./gif.ts";
+import type { Mp4Writer } from "./mp4.ts";
 
-/** Encodes one picture as a PNG file. */
+/** Takes the images of episodes as they are played. */
+export interface PictureSink {
+  /** Takes an image; `step` counts from 0 in each episode. */
+  show(picture: RgbImage, episode: number, step: number): Promise<void> | void;
+  /** Ends, and returns a line about the files; empty for a terminal. */
+  finish(): Promise<string>;
+  /** Removes an unfinished file. */
+  abort?(): Promise<void>;
+}
+
+/** Writes all images to one file. */
+export function fileSink(
+  path: string,
+  file: GifWriter | Mp4Writer,
+): PictureSink {
+  return {
+    show: (picture) => file.add(picture),
+    finish: async () => {
+      await file.finish();
+      return `wrote ${path}`;
+    },
+    abort: () => file.abort(),
+  };
+}
+
+/** Writes each image as a PNG file into a folder, which the first one makes. */
+export function pngSink(dir: string): PictureSink {
+  let count = 0;
+  return {
+    show: async (picture, episode, step) => {
+      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
+      const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
+      await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
+    },
+    finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
+  };
+}
+
+/** Draws the images over each other in the terminal. */
+export function terminalSink(
+  io: CommandIo,
+  framesPerSecond: number,
+): PictureSink {
+  let drawn: string | undefined;
+  return {
+    show: async (picture) => {
+      const { columns, rows } = Deno.consoleSize();
+      const up = drawn === undefined ? "" : cursorUp(drawn);
+      drawn = toTerminal(picture, { columns, rows: rows - 2 });
+      io.out(`${up}${drawn}\n`);
+      await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
+    },
+    finish: () => Promise.resolve(""),
+  };
+}
+
+/** Encodes an image as a PNG file. */
 export function encodePng({ width, height, data }: RgbImage): Uint8Array {
   return encode({ width, height, data, channels: 3 });
 }
 
 const ESC = "\x1b[";
-/** The upper half of a cell: its colour is the upper of two pixels. */
+/** Upper half of a cell, in the colour of the upper of two pixels. */
 const HALF_BLOCK = "▀";
 
-/** The mean colour of a rectangle of pixels, as `r;g;b`. */
+/** Returns the mean colour of a rectangle of pixels, as `r;g;b`. */
 function meanColour(
   { width, data }: RgbImage,
   [left, top, right, bottom]: [number, number, number, number],
@@ -32,7 +88,7 @@ function meanColour(
 }
 
 /**
- * Draws a picture as lines of coloured half blocks, two pixels a character,
+ * Draws an image as lines of coloured half blocks, two pixels a character,
  * scaled down to at most `columns` by `rows` characters.
  */
 export function toTerminal(
@@ -63,70 +119,7 @@ export function toTerminal(
   return lines.join("\n");
 }
 
-/** Moves the cursor up over a picture that {@linkcode toTerminal} drew. */
+/** Moves the cursor up over an image that {@linkcode toTerminal} drew. */
 export function cursorUp(drawn: string): string {
   return `${ESC}${drawn.split("\n").length}A\r`;
-}
-
-/** Takes the pictures of episodes as they are played. */
-export interface PictureSink {
-  /** Takes a picture; `step` counts from 0 in each episode. */
-  show(picture: RgbImage, episode: number, step: number): Promise<void> | void;
-  /** Ends, and says what was written; nothing for a terminal. */
-  finish(): Promise<string>;
-  /** Gives up what is not finished. */
-  abort?(): Promise<void>;
-}
-
-/** Pictures become an animated GIF. */
-export function gifSink(path: string, framesPerSecond: number): PictureSink {
-  return fileSink(path, new GifWriter(path, framesPerSecond));
-}
-
-/** Pictures become a video. */
-export function mp4Sink(path: string, framesPerSecond: number): PictureSink {
-  return fileSink(path, new Mp4Writer(path, framesPerSecond));
-}
-
-/** Pictures go to one file, which is there when the last one is in it. */
-function fileSink(path: string, file: GifWriter | Mp4Writer): PictureSink {
-  return {
-    show: (picture) => file.add(picture),
-    finish: async () => {
-      await file.finish();
-      return `wrote ${path}`;
-    },
-    abort: () => file.abort(),
-  };
-}
-
-/** Each picture becomes a PNG in a folder, which the first one makes. */
-export function pngSink(dir: string): PictureSink {
-  let count = 0;
-  return {
-    show: async (picture, episode, step) => {
-      if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
-      const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
-      await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
-    },
-    finish: () => Promise.resolve(`wrote ${count} pictures to ${dir}`),
-  };
-}
-
-/** Pictures are drawn over each other in the terminal. */
-export function terminalSink(
-  io: CommandIo,
-  framesPerSecond: number,
-): PictureSink {
-  let drawn: string | undefined;
-  return {
-    show: async (picture) => {
-      const { columns, rows } = Deno.consoleSize();
-      const up = drawn === undefined ? "" : cursorUp(drawn);
-      drawn = toTerminal(picture, { columns, rows: rows - 2 });
-      io.out(`${up}${drawn}\n`);
-      await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
-    },
-    finish: () => Promise.resolve(""),
-  };
 }

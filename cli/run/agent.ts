@@ -11,7 +11,7 @@ import { mkdir } from "node:fs/promises";
 import type { Algorithm } from "@bellman/types";
 import { UsageError, writeWhole } from "../terminal/errors.ts";
 
-/** How an agent is evaluated. */
+/** Settings of an evaluation. */
 interface EvaluationSettings {
   episodes: number;
   deterministic: boolean;
@@ -20,7 +20,7 @@ interface EvaluationSettings {
   signal?: AbortSignal;
 }
 
-/** Plays whole episodes with the session's agent as it is now. */
+/** Plays whole episodes with the session's present agent. */
 export async function evaluateSession(
   { algorithm, environments }: Session,
   { episodes, deterministic, seed, signal }: EvaluationSettings,
@@ -36,12 +36,12 @@ export async function evaluateSession(
   }
 }
 
-/** A number with at most two decimals. */
+/** Formats a number with at most two decimals. */
 export function round(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** An evaluation in one line: `498.3 ± 2.1 over 20 episodes`. */
+/** Describes an evaluation in one line: `498.3 ± 2.1 over 20 episodes`. */
 export function describeEvaluation(result: EvaluationResult): string {
   return `${round(result.meanReturn)} ± ${
     round(result.stdReturn)
@@ -49,8 +49,8 @@ export function describeEvaluation(result: EvaluationResult): string {
 }
 
 /**
- * The agent's present policy as an ONNX file, with the environment's scaling;
- * it chooses actions as the run was evaluated, where nothing else is said.
+ * Exports the present policy as an ONNX file, with the environment's scaling. By
+ * default it chooses actions as in the run's evaluations.
  */
 export function policyFile(
   { algorithm, config, environments }: Session,
@@ -69,10 +69,10 @@ export function policyFile(
   });
 }
 
-/** How many states are drawn: the first ones of an evaluation. */
+/** Number of states that are drawn: the first ones of an evaluation. */
 const STATES = 3;
 
-/** The algorithm as it is drawn; one that cannot be is a mistake of the input. */
+/** Returns the agent for plots; one without a Q function is bad input. */
 export function plottedAgent(
   { algorithm, config }: Pick<Session, "algorithm" | "config">,
 ): PlottedAgent {
@@ -89,8 +89,8 @@ function hasQValues(
 }
 
 /**
- * Images of Q and of the policy in a run's folder. Drawing takes environments
- * and a random stream of its own, so that training is what it is without.
+ * Plots of Q values and of the policy in a run's folder. Drawing uses environments
+ * and a random stream of its own, so that it does not change training.
  */
 export class PolicyPlots {
   readonly #session: Session;
@@ -98,7 +98,7 @@ export class PolicyPlots {
   readonly #seed: number;
 
   /**
-   * @param session Whose agent is drawn.
+   * @param session Session of the agent.
    * @param options The run's folder, and the seed of its evaluations.
    */
   constructor(
@@ -110,7 +110,7 @@ export class PolicyPlots {
     this.#seed = seed;
   }
 
-  /** Draws the agent as it is at a step. */
+  /** Draws the present agent into a file that is named after the step. */
   async write(step: number): Promise<void> {
     const { config, environments } = this.#session;
     const plotter = new QFPolicyPlotter(plottedAgent(this.#session), {
@@ -125,7 +125,7 @@ export class PolicyPlots {
     await writeWhole(`${this.#dir}/${name}`, plotter.draw());
   }
 
-  /** First observations, as the environments give them to the agent. */
+  /** Returns first observations, as the agent gets them. */
   #observations(): Float32Array[] {
     const env = this.#session.environments.evaluation(STATES);
     try {

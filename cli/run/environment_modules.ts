@@ -9,29 +9,29 @@ import {
   UsageError,
 } from "../terminal/errors.ts";
 
-/** What begins the ids of environments that Python's Gymnasium hosts. */
+/** Prefix of the ids of environments that Python's Gymnasium hosts. */
 const GYMNASIUM = "gym:";
 
-/** The settings of a run that say where its environment comes from. */
+/** Settings of a run that name the source of its environment. */
 export type EnvironmentOrigin = Pick<
   ResolvedConfig,
   "env" | "envModules" | "stepTimeout"
 >;
 
-/** Whether an id is of an environment that Python hosts. */
+/** Returns true for the id of an environment that Python hosts. */
 export function isGymnasium(id: string): boolean {
   return id.startsWith(GYMNASIUM);
 }
 
-/** Seconds as whole milliseconds, at least one. */
+/** Converts seconds to whole milliseconds, at least one. */
 export function milliseconds(seconds: number): number {
   return Math.max(1, Math.round(1000 * seconds));
 }
 
-/** Protocols that modules may have: those of a page or a text name no author. */
+/** Protocols of modules: web pages and data URLs name no author. */
 const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
 
-/** The URL of a module: a path counts from the current folder. */
+/** Returns the URL of a module; a path is relative to the current folder. */
 function urlOf(module: string): string {
   if (module.trim() === "") {
     throw new UsageError(
@@ -47,11 +47,11 @@ function urlOf(module: string): string {
   );
 }
 
-/** Code beside Bellman's own that an environment is made of. */
+/** Code beside Bellman's own that makes an environment. */
 export interface EnvironmentCode {
   /** Modules that are imported: URLs, or names of Python modules. */
   modules: string[];
-  /** Texts that Python gets as options, and may take for the name of code. */
+  /** Options of Python's environment that are texts, which may name code. */
   options: string[];
 }
 
@@ -63,8 +63,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * Lists the code beside Bellman's own that a configuration names, without
- * running any.
+ * Lists the code beside Bellman's own that a configuration names, and runs none.
  *
  * @throws {UsageError} If a module is neither a file nor a package.
  */
@@ -93,11 +92,10 @@ async function importOwn(module: string): Promise<void> {
 }
 
 /**
- * Makes an environment known by its id: imports modules of the user's own, the
- * packages of Atari and MuJoCo, or asks Python.
+ * Registers the environment of a run: imports the user's own modules, the
+ * packages of Atari and MuJoCo, or registers Python's.
  *
- * @returns The user's own modules as absolute URLs, for threads and processes
- * that have to import them too.
+ * @returns The user's own modules as absolute URLs, for threads and processes.
  * @throws {UsageError} If a module cannot be imported.
  */
 export async function loadEnvironment(
@@ -125,7 +123,7 @@ export async function loadEnvironment(
   return own;
 }
 
-/** Says what is wrong with an id before anything is started. */
+/** Checks an id before anything is started. */
 function checkKnown(env: string): void {
   const ids = registeredIds();
   if (ids.includes(env)) return;
@@ -137,7 +135,7 @@ function checkKnown(env: string): void {
 }
 
 /**
- * Makes all environments known that come with Bellman.
+ * Registers all environments that come with Bellman.
  *
  * @returns The ids of Atari games.
  */

@@ -3,7 +3,7 @@ import type { Space } from "@bellman/types";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** Numbers of a value of a space as a network takes it, and bytes it is kept in. */
+/** Numbers that a network gets of a value of a space, and bytes that store it. */
 interface ValueSize {
   numbers: number;
   bytes: number;
@@ -29,14 +29,14 @@ const PER_ACTIVATION = 8;
 /** Bytes of a step beside its observations: reward, ends, value, advantage. */
 const PER_STEP = 48;
 
-/** Bytes that a run takes, by the key of the configuration that they follow. */
+/** Bytes of a run, by the configuration key that they follow. */
 type MemoryUse = Record<string, number>;
 
 function layersOf(sizes: readonly number[]): number {
   return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
 }
 
-/** Spaces of one copy; frames that its observations share. */
+/** Spaces of one environment; frames that its observations share. */
 interface Spaces {
   observationSpace: Space;
   actionSpace: Space;
@@ -95,7 +95,7 @@ export function estimateMemory(
   };
 }
 
-/** Bytes that this machine lets a process have, if it may be known. */
+/** Returns the bytes that this machine lets a process have, if that is known. */
 function machineMemory(): number | undefined {
   try {
     const { total } = Deno.systemMemoryInfo();
@@ -115,7 +115,7 @@ function machineMemory(): number | undefined {
   }
 }
 
-/** From here on a run says how much memory it takes. */
+/** Bytes from which on a run reports its memory. */
 const WORTH_SAYING = 2 * 2 ** 30;
 
 function gibibytes(bytes: number): string {
@@ -124,14 +124,13 @@ function gibibytes(bytes: number): string {
 }
 
 /**
- * Compares what a configuration takes with what the machine has, before it is
- * allocated.
+ * Checks that a run fits into the machine's memory, before it is allocated.
  *
  * @param config The configuration.
  * @param spaces Spaces of an observation and an action.
- * @param available Bytes that the machine has.
- * @returns A line that the user should see where it is much.
- * @throws {UsageError} If it takes more; it names the key that most of it follows.
+ * @param available Bytes of the machine.
+ * @returns A line that the user should see, of a run that takes much.
+ * @throws {UsageError} If it does not fit; the error names the key that takes most.
  */
 export function checkMemory(
   config: ResolvedConfig,

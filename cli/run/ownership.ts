@@ -25,7 +25,7 @@ const STATE_FOLDERS: Readonly<
   windows: [["LOCALAPPDATA", "/bellman/state"]],
 };
 
-/** The folder that keeps the secret: `BELLMAN_STATE`, or the platform's. */
+/** Returns the folder of the secret: `BELLMAN_STATE`, or the platform's. */
 function stateFolder(): string | undefined {
   const folders = STATE_FOLDERS[Deno.build.os] ?? STATE_FOLDERS.linux;
   for (const [variable, below] of [["BELLMAN_STATE", ""], ...folders]) {
@@ -45,7 +45,7 @@ function readKey(path: string): Uint8Array | undefined {
   }
 }
 
-/** The user's secret, made where there is none; undefined where it cannot be. */
+/** Returns the user's secret, made if wanted; undefined where it cannot be. */
 function ownKey({ make }: { make: boolean }): Uint8Array | undefined {
   try {
     const folder = stateFolder();
@@ -97,13 +97,13 @@ export function signConfig(text: string): string {
 /** The configuration that a run began with. */
 interface OriginalConfig {
   text: string;
-  /** Whether this user made the run on this machine. */
+  /** True where this user made the run on this machine. */
   isOwn: boolean;
 }
 
 /**
- * Finds what a run began with, from two files of which one may be edited,
- * damaged or gone.
+ * Finds the configuration that a run began with, in two files of which one may
+ * be edited, damaged or missing.
  *
  * @param current Text of `config.yaml`.
  * @param signed Text of `config.sig`.
@@ -129,29 +129,28 @@ export function originalConfig(
   return { text: original, isOwn };
 }
 
-/** The process that trains a run, as it writes itself into the run's folder. */
+/** Process that trains a run, as the file in its folder names it. */
 interface Holder {
   pid: number;
-  /** When the process began, as an ISO date. */
+  /** Start of the process, as an ISO date. */
   started: string;
   host: string;
 }
 
-/** A run folder that this process alone trains in. */
+/** Lock of a run folder that this process alone trains in. */
 export interface RunLock {
-  /** Lets others in, and removes the file. */
+  /** Removes the file and lets others in. */
   release(): void;
 }
 
 /**
- * Keeps other processes from training in a run's folder. The system lets go of
- * the lock when its process ends, however that happens, so that what a killed
- * one left behind is taken over and a process that got its id is not taken for
- * it.
+ * Keeps other processes from training in a run's folder. The system releases the
+ * lock when its process ends, however that happens, so that the file of a killed
+ * process locks nobody out, even if another process has got its id.
  *
  * @param dir The run's folder.
  * @returns The lock, to be released at the end.
- * @throws {UsageError} If another process has it; the message names that.
+ * @throws {UsageError} If another process has it; the message names it.
  */
 export function lockRun(dir: string): RunLock {
   const path = `${dir}/run.lock`;
@@ -185,7 +184,7 @@ export function lockRun(dir: string): RunLock {
   }
 }
 
-/** Takes the lock; true if another process has it. */
+/** Tries to lock; returns true if another process has the lock. */
 function isHeld(file: Deno.FsFile, holder: Holder | undefined): boolean {
   try {
     return !file.tryLockSync(true);

@@ -20,25 +20,25 @@ import { originalConfig } from "./ownership.ts";
 import type { Session } from "./session.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-/** A run folder that was made before, and the configuration it began with. */
+/** An existing run folder, and the configuration that the run began with. */
 export interface SavedRun {
   folder: RunFolder;
   config: ResolvedConfig;
   /** Text of the configuration. */
   configText: string;
-  /** Whether this user made the run on this machine. */
+  /** True where this user made the run on this machine. */
   isOwn: boolean;
-  /** Says how `config.yaml` differs from what the run began with, if it does. */
+  /** Line about the differences of `config.yaml` from what the run began with, if any. */
   edits?: string;
 }
 
 /**
- * Opens a run folder; one that is missing or broken is one clear line.
+ * Opens a run folder.
  *
  * @param dir The folder.
- * @param options With `asSaved`, the configuration is the one that the newest
- *   checkpoint was made with; otherwise that one stands where the files cannot
- *   be used.
+ * @param options With `asSaved`, the configuration is that of the newest
+ *   checkpoint; otherwise that one replaces files that cannot be used.
+ * @throws {UsageError} If it is missing or broken.
  */
 export async function openRun(
   dir: string,
@@ -85,19 +85,19 @@ function isConfigOf(text: string, { configPath, dir }: RunFolder): boolean {
 }
 
 /**
- * The configuration that the run's checkpoints were made with, a third copy:
- * the one that its files tell where any was, otherwise that of the newest.
+ * Returns the configuration that the run's checkpoints were made with, a third
+ * copy: that of its files if any checkpoint has it, otherwise the newest one's.
  */
 function savedConfig(
   { checkpointsDir }: RunFolder,
-  told: string | undefined,
+  inFiles: string | undefined,
 ): string | undefined {
   const store = new CheckpointStore(checkpointsDir);
   const steps = store.list().checkpoints.map(({ step }) => step).reverse();
   const configOf = (step: number) => store.notes(step).config;
-  const isTold = (step: number) =>
-    told !== undefined && configOf(step) === told;
-  const found = steps.find(isTold) ?? steps[0];
+  const isInFiles = (step: number) =>
+    inFiles !== undefined && configOf(step) === inFiles;
+  const found = steps.find(isInFiles) ?? steps[0];
   const config = found === undefined ? undefined : configOf(found);
   return typeof config === "string" ? config : undefined;
 }
@@ -107,9 +107,9 @@ const FILES =
   /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|events\.out\..*|(step|best).*\.(json|safetensors))(\.tmp)?$/;
 
 /**
- * Says before a run goes on which folder stands where it will write a file.
+ * Checks that no folder has the name of a file that the run will write.
  *
- * @throws {UsageError} If there is one.
+ * @throws {UsageError} If one has.
  */
 export function checkFiles({ dir, checkpointsDir }: RunFolder): void {
   for (const parent of [dir, checkpointsDir]) {
@@ -138,10 +138,10 @@ function runConfigOf(
   return resolveConfig(undefined, { file: { name, text }, entries: [] });
 }
 
-/** At most this many edited keys are named. */
+/** Largest number of edited keys that are named. */
 const NAMED_EDITS = 3;
 
-/** Says how `config.yaml` differs from what the run began with, if it does. */
+/** Describes how `config.yaml` differs from what the run began with, if it does. */
 function editsOf(
   current: string | undefined,
   { text, config, path }: {
@@ -173,12 +173,11 @@ function editsOf(
 }
 
 /**
- * Refuses to run the code of a run that somebody else made, unless that is
- * trusted; any other is told before it is imported.
+ * Refuses a run of somebody else that would execute code, unless it is trusted.
  *
  * @param run The run.
- * @param options What is to be done with it, and what the user said.
- * @returns Lines that the user should see.
+ * @param options The command, and true where the user trusts the run.
+ * @returns Lines that the user should see before code is imported.
  * @throws {UsageError} If it would run code that is not trusted.
  */
 export function admitRun(
@@ -203,16 +202,16 @@ export function admitRun(
   ];
 }
 
-/** The option that admits what {@linkcode admitRun} would refuse. */
+/** Option that admits what {@linkcode admitRun} would refuse. */
 export const TRUST_OPTION: OptionSpec = {
   name: "trust",
   help: "Allow the code that somebody else's run names.",
 };
 
-/** Which checkpoint: `best`, `latest` or a step. */
+/** A checkpoint: `best`, `latest` or a step. */
 export type CheckpointChoice = "best" | "latest" | number;
 
-/** Reads `best`, `latest` or a step. */
+/** Parses `best`, `latest` or a step. */
 export function parseCheckpointChoice(text: string): CheckpointChoice {
   if (text === "best" || text === "latest") return text;
   const step = Number(text);
@@ -225,12 +224,11 @@ export function parseCheckpointChoice(text: string): CheckpointChoice {
 }
 
 /**
- * Loads a checkpoint of a run. For the best one, where that is damaged or of
- * another run, its second copy stands, the numbered one of its step, or else
- * the latest.
+ * Loads a checkpoint of a run. If the best one is damaged or of another run, the
+ * numbered one of its step replaces it, or else the latest.
  *
  * @param run The run's folder, and the text of its configuration.
- * @param choice Which one.
+ * @param choice The checkpoint.
  */
 export function loadCheckpoint(
   run: Pick<SavedRun, "folder" | "configText">,
@@ -257,7 +255,7 @@ export function loadCheckpoint(
   }
 }
 
-/** Throws where a checkpoint was made with another configuration than the run's. */
+/** Checks that a checkpoint was made with the run's configuration. */
 function checkOwn(
   { notes, path }: Checkpoint,
   { folder, configText }: Pick<SavedRun, "folder" | "configText">,
@@ -281,10 +279,10 @@ function loadCopy(
 }
 
 /**
- * The checkpoints of a run that can be read, the newest first, each with a
- * warning for every newer one that cannot, or is of another run.
+ * Yields the readable checkpoints of a run, newest first, each with a warning for
+ * every newer one that cannot be read or is of another run.
  *
- * @throws {SyntaxError | RangeError} Where there is none.
+ * @throws {SyntaxError | RangeError} If there is none.
  */
 export function* checkpointsOf(
   run: Pick<SavedRun, "folder" | "configText">,
@@ -315,7 +313,7 @@ export function* checkpointsOf(
   }
 }
 
-/** Puts algorithm and environments of a session into a checkpoint's state. */
+/** Restores the agent and the environments of a session from a checkpoint. */
 export function restoreSession(session: Session, checkpoint: Checkpoint): void {
   const { algorithm, env } = checkpoint.state as Record<string, StateTree>;
   if (algorithm === undefined || env === undefined) {

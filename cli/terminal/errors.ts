@@ -62,8 +62,8 @@ const FILE_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says in one line what was thrown, which need not be an error: environments of
- * the user's own may throw anything.
+ * Describes in one line what was thrown: the user's own environments may throw
+ * anything.
  */
 export function messageOf(thrown: unknown): string {
   try {
@@ -81,22 +81,22 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** The path that an error of Deno's own functions names, quoted at its end. */
+/** Finds the path that an error of Deno's functions quotes at its end. */
 function pathIn({ message }: Error): string | undefined {
   return /: \w+ (?:'[^']+' -> )?'([^']+)'$/.exec(message)?.[1];
 }
 
-/** Says in words what the file system makes of a path that cannot be used. */
+/** Describes an error of the file system. */
 export function fileProblem(error: unknown): string | undefined {
   return FILE_PROBLEMS[(error as { code?: string } | null)?.code ?? ""];
 }
 
 /**
- * An error of the file system as one that a person can act on; undefined for
- * any other.
+ * Turns an error of the file system into one that a person can act on; undefined
+ * for any other.
  *
- * @param error What was thrown.
- * @param ownPath The path to name, where the error names another.
+ * @param error Thrown value.
+ * @param ownPath Path to name, where the error names another.
  */
 export function fileError(
   error: unknown,
@@ -113,8 +113,8 @@ export function fileError(
 }
 
 /**
- * The error in the form in which a person sees it, if it is one that a person's
- * input can cause; anything else is a failure of the run or of the program.
+ * Returns the error as a person sees it, if bad input can cause it; others are
+ * failures of the run or of the program.
  */
 export function asInputError(error: unknown): Error | undefined {
   if (!(error instanceof Error) || error instanceof RunFailure) {
@@ -136,11 +136,11 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * Says before there is anything to write why a file could not be written.
+ * Checks that a file can be written, before there is anything to write.
  *
- * @param path Where it is to be.
- * @param what What it is, in words.
- * @throws {UsageError} If that is a folder, or in none that can be written to.
+ * @param path Path of the file.
+ * @param what Description of the file.
+ * @throws {UsageError} If it is a folder, or in a folder that cannot be written to.
  */
 export async function checkWritable(path: string, what: string): Promise<void> {
   if (await isFolder(path)) {
@@ -163,8 +163,7 @@ export async function checkWritable(path: string, what: string): Promise<void> {
 }
 
 /**
- * Writes a file that is there only when it is whole: its presence tells that
- * the writing has ended, and one that was there is kept until then.
+ * Writes a file as a whole or not at all; a former file is kept until then.
  */
 export async function writeWhole(
   path: string,
@@ -183,14 +182,14 @@ export async function writeWhole(
   }
 }
 
-/** The entry of `candidates` with the fewest edits from `name`, case aside. */
+/** Returns the candidate with the fewest edits from `name`, ignoring case. */
 export function nearest(name: string, candidates: readonly string[]): string {
   const lower = name.toLowerCase();
   const byLower = new Map(candidates.map((it) => [it.toLowerCase(), it]));
   return byLower.get(closest(lower, [...byLower.keys()]))!;
 }
 
-/** Whether `name` is near enough to `candidate` to be a typo of it. */
+/** Returns true if `name` is near enough to `candidate` to be a typo of it. */
 export function isLikelyTypo(name: string, candidate: string): boolean {
   return distance(name.toLowerCase(), candidate.toLowerCase()) <=
     Math.max(2, Math.ceil(candidate.length / 3));

@@ -129,12 +129,12 @@ export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
   return { signal: controller.signal, release };
 }
 
-/** How long signals wait at most, in ms. */
+/** Longest time that a signal waits, in ms. */
 const LONGEST_WAIT = 250;
 
 /**
- * A pause to await in a long loop, in which signals are heard: awaiting what is
- * there already does not let them in. Most of its calls return at once.
+ * Returns a pause to await in a long loop, which lets signals in: awaiting a
+ * settled promise does not. Most of its calls return at once.
  */
 export function breather(): () => Promise<void> {
   let last = performance.now();
@@ -145,10 +145,10 @@ export function breather(): () => Promise<void> {
   };
 }
 
-/** Takes what was thrown where nothing could catch it. */
+/** Takes an error that nothing could catch. */
 type StrayErrorHandler = (thrown: unknown) => void;
 
-/** The newest one is told alone. */
+/** Handlers, of which the newest one alone is called. */
 const handlers: StrayErrorHandler[] = [];
 
 function onRejection(event: PromiseRejectionEvent): void {
@@ -161,18 +161,18 @@ function onError(event: ErrorEvent): void {
   handlers.at(-1)?.(event.error);
 }
 
-/** Waits until what was thrown so far is reported: between two turns of the event loop. */
+/** Waits until the errors so far are reported: for a turn of the event loop. */
 export function strayErrorsHeard(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
 /**
- * Reports errors that nothing can catch, which would end the process in the
- * middle of whatever it does: rejections that nothing awaits, and what timers
- * throw. Environments of the user's own may leave such behind.
+ * Reports errors that nothing can catch, which would end the process: rejections
+ * that nothing awaits, and errors of timers. The user's own environments may
+ * cause them.
  *
  * @param handler Takes them, instead of the handler before, until released.
- * @returns Releases it.
+ * @returns A function that releases it.
  */
 export function onStrayError(handler: StrayErrorHandler): () => void {
   if (handlers.length === 0) {
