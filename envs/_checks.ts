@@ -1,7 +1,7 @@
 import { closest } from "fastest-levenshtein";
 
 /** Checks the number of environments to make. */
-export function checkCopies(id: string, numEnvs: number): void {
+export function checkNumEnvs(id: string, numEnvs: number): void {
   if (Number.isInteger(numEnvs) && numEnvs >= 1) return;
   throw new RangeError(
     `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
@@ -9,7 +9,7 @@ export function checkCopies(id: string, numEnvs: number): void {
 }
 
 /** Checks the number of environments in a snapshot. */
-export function checkSnapshotCopies(numEnvs: number, saved: number): void {
+export function checkSavedEnvs(numEnvs: number, saved: number): void {
   if (saved === numEnvs) return;
   throw new RangeError(
     `Cannot restore ${numEnvs} copies from a snapshot of ${saved}`,

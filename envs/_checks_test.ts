@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import {
-  checkCopies,
-  checkSnapshotCopies,
+  checkNumEnvs,
+  checkSavedEnvs,
   checkStepLimit,
   givenOptions,
   unknownOption,
@@ -9,11 +9,11 @@ import {
 } from "./_checks.ts";
 
 Deno.test("a whole number of at least one copy can be made", () => {
-  checkCopies("CartPole-v1", 1);
-  checkCopies("CartPole-v1", 64);
+  checkNumEnvs("CartPole-v1", 1);
+  checkNumEnvs("CartPole-v1", 64);
   for (const numEnvs of [0, -1, 1.5, NaN, Infinity]) {
     assertThrows(
-      () => checkCopies("CartPole-v1", numEnvs),
+      () => checkNumEnvs("CartPole-v1", numEnvs),
       RangeError,
       `Cannot make ${numEnvs} copies of CartPole-v1: expected a whole number of at least 1`,
     );
@@ -21,9 +21,9 @@ Deno.test("a whole number of at least one copy can be made", () => {
 });
 
 Deno.test("a snapshot of other copies is refused with both numbers", () => {
-  checkSnapshotCopies(3, 3);
+  checkSavedEnvs(3, 3);
   assertThrows(
-    () => checkSnapshotCopies(3, 2),
+    () => checkSavedEnvs(3, 2),
     RangeError,
     "Cannot restore 3 copies from a snapshot of 2",
   );

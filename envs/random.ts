@@ -169,7 +169,7 @@ export function copySeeds(
 }
 
 /** Random streams of environments that one object holds. */
-export class CopyStreams {
+export class EnvStreams {
   #streams: SeededRandom[] = [];
 
   /** True where there are streams. */

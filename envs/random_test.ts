@@ -8,9 +8,9 @@ import {
 import fc from "fast-check";
 import {
   copySeeds,
-  CopyStreams,
   DEFAULT_SEED,
   deriveSeed,
+  EnvStreams,
   SeededRandom,
 } from "./random.ts";
 
@@ -107,12 +107,12 @@ Deno.test("a list of another length and bad seeds are refused", () => {
 });
 
 /** The next number of each copy's stream. */
-function draw(streams: CopyStreams, copies: number): number[] {
+function draw(streams: EnvStreams, copies: number): number[] {
   return Array.from({ length: copies }, (_, i) => streams.of(i).uniform());
 }
 
 Deno.test("each copy draws from the stream of its own seed", () => {
-  const streams = new CopyStreams();
+  const streams = new EnvStreams();
   assertFalse(streams.areSeeded);
   streams.seed(3, 7);
   assert(streams.areSeeded);
@@ -121,7 +121,7 @@ Deno.test("each copy draws from the stream of its own seed", () => {
 });
 
 Deno.test("streams go on without a seed, from the default one at first", () => {
-  const [streams, continued] = [new CopyStreams(), new CopyStreams()];
+  const [streams, continued] = [new EnvStreams(), new EnvStreams()];
   streams.seed(2);
   continued.seed(2, DEFAULT_SEED);
   assertEquals(draw(streams, 2), draw(continued, 2));
@@ -130,7 +130,7 @@ Deno.test("streams go on without a seed, from the default one at first", () => {
 });
 
 Deno.test("saved streams go on where they were", () => {
-  const [streams, restored] = [new CopyStreams(), new CopyStreams()];
+  const [streams, restored] = [new EnvStreams(), new EnvStreams()];
   streams.seed(2, [4, 5]);
   draw(streams, 2);
   restored.load(streams.save());
@@ -138,5 +138,5 @@ Deno.test("saved streams go on where they were", () => {
 });
 
 Deno.test("a seed for each copy, or one for all", () => {
-  assertThrows(() => new CopyStreams().seed(3, [1, 2]), RangeError);
+  assertThrows(() => new EnvStreams().seed(3, [1, 2]), RangeError);
 });

@@ -1,5 +1,5 @@
 import type { Env, EnvSpec, VecEnv } from "@bellman/types";
-import { checkCopies, unknownEnvironment } from "./_checks.ts";
+import { checkNumEnvs, unknownEnvironment } from "./_checks.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
@@ -228,7 +228,7 @@ export function make(id: string, options: MakeOptions = {}): Env {
 export function makeVec(id: string, options: MakeVecOptions): VecEnv {
   const registration = find(id, options);
   const { numEnvs, recordEpisodes = true, kwargs = {} } = options;
-  checkCopies(id, numEnvs);
+  checkNumEnvs(id, numEnvs);
   const maxEpisodeSteps = limitOf(registration, options);
   const env = registration.makeVec?.({ numEnvs, maxEpisodeSteps, kwargs }) ??
     new SyncVecEnv(

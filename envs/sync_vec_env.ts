@@ -11,7 +11,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { checkSnapshotCopies } from "./_checks.ts";
+import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
 import { EnvDataError } from "./env_data_error.ts";
 import { copySeeds, DEFAULT_SEED } from "./random.ts";
@@ -236,7 +236,7 @@ export class SyncVecEnv implements VecEnv {
     const keys = ["isSeeded", "envs", "steps", "observations"];
     const saved = snapshotRecord(snapshot, keys);
     const states = saved.envs as StateTree[];
-    checkSnapshotCopies(this.numEnvs, states.length);
+    checkSavedEnvs(this.numEnvs, states.length);
     this.#isSeeded = saved.isSeeded as boolean;
     const id = this.spec?.id;
     this.envs.forEach((env, copy) => {

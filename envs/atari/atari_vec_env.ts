@@ -1,9 +1,5 @@
 import { checkAction } from "../spaces/_action_rows.ts";
-import {
-  checkCopies,
-  checkSnapshotCopies,
-  checkStepLimit,
-} from "../_checks.ts";
+import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import type {
   Batch,
@@ -103,7 +99,7 @@ export class AtariVecEnv implements VecEnv {
    */
   constructor(id: string, options: AtariVecOptions) {
     const { numEnvs, maxEpisodeSteps = Infinity, ...rest } = options;
-    checkCopies(id, numEnvs);
+    checkNumEnvs(id, numEnvs);
     checkStepLimit(maxEpisodeSteps);
     const settings = resolvePreprocessing(id, rest);
     const { size, frameStack, stackAxis, maximum } = settings;
@@ -263,7 +259,7 @@ export class AtariVecEnv implements VecEnv {
       );
     }
     const states = games as StateTree[];
-    checkSnapshotCopies(this.numEnvs, states.length);
+    checkSavedEnvs(this.numEnvs, states.length);
     this.#stacker.load(observations);
     this.#games.forEach((game, i) => game.load(states[i]));
     this.#isSeeded = isSeeded as boolean;

@@ -16,12 +16,8 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import {
-  checkCopies,
-  checkSnapshotCopies,
-  checkStepLimit,
-} from "../_checks.ts";
-import { CopyStreams, DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
+import { DEFAULT_SEED, EnvStreams, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { areFinite } from "../spaces/arrays.ts";
@@ -277,7 +273,7 @@ export class DynamicsVecEnv implements VecEnv {
   readonly states: Float64Array;
 
   #dynamics: Dynamics;
-  #streams = new CopyStreams();
+  #streams = new EnvStreams();
   #steps: Int32Array;
   #observations: Float32Array;
   #finalObservations: Float32Array;
@@ -292,7 +288,7 @@ export class DynamicsVecEnv implements VecEnv {
    */
   constructor(dynamics: Dynamics, options: BatchedOptions) {
     const { numEnvs, maxEpisodeSteps = Infinity } = options;
-    checkCopies(dynamics.name, numEnvs);
+    checkNumEnvs(dynamics.name, numEnvs);
     checkStepLimit(maxEpisodeSteps);
     this.#dynamics = dynamics;
     this.numEnvs = numEnvs;
@@ -420,7 +416,7 @@ export class DynamicsVecEnv implements VecEnv {
       "randoms",
     ]);
     const held = steps as Int32Array;
-    checkSnapshotCopies(this.numEnvs, held.length);
+    checkSavedEnvs(this.numEnvs, held.length);
     if ((states as Float64Array).length !== this.states.length) {
       throw new TypeError(
         `Cannot restore ${this.#dynamics.name}: expected states of ${this.#dynamics.stateSize} numbers`,

@@ -1,11 +1,7 @@
 import { checkAction } from "../spaces/_action_rows.ts";
 import { areFinite } from "../spaces/arrays.ts";
-import {
-  checkCopies,
-  checkSnapshotCopies,
-  checkStepLimit,
-} from "../_checks.ts";
-import { CopyStreams } from "../random.ts";
+import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
+import { EnvStreams } from "../random.ts";
 import type {
   Batch,
   BoxSpace,
@@ -91,7 +87,7 @@ export class MujocoVecEnv implements VecEnv {
   #name: string;
   #task: OpenTask;
   #simulations: Simulation[];
-  #streams = new CopyStreams();
+  #streams = new EnvStreams();
   #steps: Int32Array;
   #isOpen = true;
   #action: ActionRow = { values: new Float32Array(0), at: 0 };
@@ -115,7 +111,7 @@ export class MujocoVecEnv implements VecEnv {
    */
   constructor(name: MujocoTaskName, options: MujocoVecOptions) {
     const { numEnvs, maxEpisodeSteps = Infinity, kwargs = {} } = options;
-    checkCopies(name, numEnvs);
+    checkNumEnvs(name, numEnvs);
     checkStepLimit(maxEpisodeSteps);
     this.#name = name;
     this.#task = openTask(name, kwargs);
@@ -251,7 +247,7 @@ export class MujocoVecEnv implements VecEnv {
     const keys = ["simulations", "steps", "observations", "randoms"];
     const record = originalRecord(snapshot, origin, keys);
     const simulations = listOf(origin, ["simulations", record.simulations]);
-    checkSnapshotCopies(this.numEnvs, simulations.length);
+    checkSavedEnvs(this.numEnvs, simulations.length);
     const states = simulations.map((it, i) =>
       this.#simulations[i].read(it, origin)
     );
@@ -266,7 +262,7 @@ export class MujocoVecEnv implements VecEnv {
     );
     const randoms = listOf(origin, ["randoms", record.randoms]);
     // There are none before the first reset.
-    if (randoms.length > 0) checkSnapshotCopies(this.numEnvs, randoms.length);
+    if (randoms.length > 0) checkSavedEnvs(this.numEnvs, randoms.length);
     // The last that can refuse, which leaves its streams as they were then.
     this.#streams.load(randoms);
     states.forEach((state, i) => this.#simulations[i].load(state));

@@ -17,7 +17,7 @@ export async function makeGroup(
     await importRegistered(source);
     return makeRegistered(source, range);
   }
-  return checkCopies(await makeFrom(source, range), range);
+  return checkNumEnvs(await makeFrom(source, range), range);
 }
 
 async function makeFrom(
@@ -34,7 +34,7 @@ async function makeFrom(
 }
 
 /** Throws unless a factory made as many copies as it was to. */
-export function checkCopies(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
+export function checkNumEnvs(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
   if (env.numEnvs === numEnvs) return env;
   env.close();
   throw new RangeError(

@@ -4,7 +4,7 @@ import type { GroupRange } from "./group_hosts.ts";
 import type { GroupOptions, GroupSource } from "./group_source.ts";
 import { HostedVecEnv } from "./hosted_vec_env.ts";
 import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
-import { checkCopies } from "./_make_group.ts";
+import { checkNumEnvs } from "./_make_group.ts";
 import { makeRegistered } from "./_make_registered.ts";
 import { splitCopies } from "./split_copies.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
@@ -113,7 +113,7 @@ function localMaker(
   if (share === false) return undefined;
   if (share !== true) {
     const { options = {} } = "module" in source ? source : {};
-    return () => checkCopies(share({ ...options, ...range }), range);
+    return () => checkNumEnvs(share({ ...options, ...range }), range);
   }
   if ("id" in source) return () => makeRegistered(source, range);
   throw new TypeError(
