@@ -1,9 +1,5 @@
-import { FileSource } from "./_byte_source.ts";
-import { reworded } from "./_errors.ts";
-import { replaceFile, toPath, withFile } from "./_files.ts";
-import { stateChunks } from "./_state_chunks.ts";
-import { StateReader } from "./_state_reader.ts";
-import type { PlainState } from "./plain_state.ts";
+import { loadState, rewordError, saveState, toPath } from "@bellman/files";
+import type { StateTree } from "@bellman/types";
 
 /**
  * What {@linkcode saveBuffer} and {@linkcode loadBuffer} work with: every buffer
@@ -42,7 +38,7 @@ export interface SaveBufferOptions {
 /**
  * Saves a buffer to a file, whose place it takes only when it is complete and on
  * the disk: a save that is interrupted, whenever that is, leaves the file that
- * was there, and at most a file `PATH.N.tmp` beside it. What is saved is the
+ * was there, and at most a file `PATH.tmp` beside it. What is saved is the
  * buffer as it is at the call, also where it goes on while the file is written.
  *
  * Deno needs the permission to read and write the file's folder.
@@ -80,8 +76,7 @@ export async function saveBuffer<State>(
   path: string | URL,
   { copy = true }: SaveBufferOptions = {},
 ): Promise<void> {
-  const chunks = stateChunks(buffer.save({ copy }) as PlainState);
-  await replaceFile(toPath(path), flat(chunks));
+  await saveState(buffer.save({ copy }) as StateTree, path);
 }
 
 /**
@@ -105,7 +100,7 @@ export async function saveBuffer<State>(
  * await Deno.writeTextFile(path, "not a buffer");
  * const fields = { reward: { shape: [], dtype: "float32" } } as const;
  * const buffer = new RolloutBuffer({ numEnvs: 1, numSteps: 2, fields });
- * await assertRejects(() => loadBuffer(buffer, path), SyntaxError, "it starts with");
+ * await assertRejects(() => loadBuffer(buffer, path), SyntaxError, "it is cut off");
  * await Deno.remove(path);
  * ```
  */
@@ -113,20 +108,11 @@ export async function loadBuffer<State>(
   buffer: SavableBuffer<State>,
   path: string | URL,
 ): Promise<void> {
-  const file = toPath(path);
-  const name = `'${file}'`;
-  const state = await withFile(
-    file,
-    (input) => new StateReader(new FileSource(input), name).read(),
-  );
+  const state = await loadState(path);
   try {
     buffer.load(state as State);
   } catch (error) {
     // A buffer's error, which knows nothing of files.
-    throw reworded(error, (message) => `${message} (from ${name})`);
+    throw rewordError(error, (reason) => `${reason} (from '${toPath(path)}')`);
   }
-}
-
-function* flat(chunks: Iterable<Uint8Array[]>): Generator<Uint8Array> {
-  for (const pieces of chunks) yield* pieces;
 }

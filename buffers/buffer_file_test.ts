@@ -64,7 +64,7 @@ Deno.test("a file that is cut at any of 200 places, or has another bit", () =>
       const error = await assertRejects(
         () => loadBuffer(buffer, damaged),
         SyntaxError,
-        `Cannot load '${damaged}': it `,
+        `Cannot load '${damaged}': it`,
       );
       assertMatch(error.message, /^.+$/);
       assertEquals(buffer.save(), before);
@@ -82,7 +82,7 @@ Deno.test("a save that dies after any of 200 bytes leaves the file before it", (
     for (let i = 0; i < 200; i++) {
       // What a killed save leaves: its temporary file, which ends anywhere.
       const length = Math.floor(i / 200 * newer.length);
-      await Deno.writeFile(`${path}.0.tmp`, newer.slice(0, length));
+      await Deno.writeFile(`${path}.tmp`, newer.slice(0, length));
       const buffer = makeBuffer(0);
       await loadBuffer(buffer, path);
       assertEquals(buffer.length, 3);

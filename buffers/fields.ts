@@ -316,16 +316,12 @@ function nestGroup(
   return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
 }
 
-/** Typed arrays of numbers by kind; fields take four of them. */
-export const NUMBER_ARRAYS = {
+/** Typed arrays by kind. */
+const NUMBER_ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
-  int8: Int8Array,
-  int16: Int16Array,
   int32: Int32Array,
   uint8: Uint8Array,
-  uint16: Uint16Array,
-  uint32: Uint32Array,
 } as const;
 
 /** Returns the bytes of a number. */

@@ -93,19 +93,6 @@ export {
   saveBuffer,
   type SaveBufferOptions,
 } from "./buffer_file.ts";
-export type { PlainState, StateArray } from "./plain_state.ts";
-export { readState, type ReadStateOptions } from "./read_state.ts";
-export { writeState } from "./write_state.ts";
-export { decodeNpy, encodeNpy } from "./npy.ts";
-export type { NpyArray, NpyData, NpyDtype } from "./npy_array.ts";
-export {
-  loadNpz,
-  readNpz,
-  type ReadNpzOptions,
-  saveNpz,
-  writeNpz,
-  type WriteNpzOptions,
-} from "./npz.ts";
 export {
   type GoalFunction,
   Hindsight,

@@ -171,8 +171,8 @@ for (const [args, says] of CASES) {
 Deno.test("a folder where a run's file belongs is one clear line", async () => {
   const names = [
     ...["report.html", "policy.onnx", "policy.onnx.tmp", "progress.csv"],
-    ...["episodes.csv", "run.lock", "checkpoints/best.json"],
-    ...["checkpoints/step_000000040.json", "checkpoints/step_000000080.json"],
+    ...["episodes.csv", "run.lock", "checkpoints/best.safetensors"],
+    ...["checkpoints/step_000000040.safetensors"],
     ...["checkpoints/step_000000080.safetensors.tmp"],
   ];
   for (const [i, name] of names.entries()) {

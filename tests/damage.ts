@@ -77,7 +77,7 @@ async function killAfter(args: string[], dir: string, count: number) {
     await new Promise((done) => setTimeout(done, 2));
     try {
       for (const { name } of Deno.readDirSync(`${dir}/checkpoints`)) {
-        if (/^step.*json$/.test(name)) seen.add(name);
+        if (/^step.*safetensors$/.test(name)) seen.add(name);
       }
     } catch {
       // There is no folder yet.
@@ -153,7 +153,7 @@ function damage(path: string, random: SeededRandom): string {
 /** Damages every numbered checkpoint. */
 function damageNumbered(dir: string, random: SeededRandom): void {
   for (const path of filesOf(dir)) {
-    if (/step_\d+\.json$/.test(path)) damage(path, random);
+    if (/step_\d+\.safetensors$/.test(path)) damage(path, random);
   }
 }
 

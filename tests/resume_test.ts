@@ -234,14 +234,14 @@ Deno.test(
     assert(best < 1600, `the best is of step ${best}`);
     const whole = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals([whole.code, whole.err], [0, ""]);
-    Deno.removeSync(`${dir}/checkpoints/best.json`);
+    Deno.removeSync(`${dir}/checkpoints/best.safetensors`);
     const copied = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals([copied.code, copied.out], [0, whole.out]);
     assert(
       copied.err.endsWith(`the checkpoint of step ${best} stands for it\n`),
       copied.err,
     );
-    const name = `step_${String(best).padStart(9, "0")}.json`;
+    const name = `step_${String(best).padStart(9, "0")}.safetensors`;
     Deno.removeSync(`${dir}/checkpoints/${name}`);
     const latest = await runCommand(["eval", dir, "--episodes=3"]);
     assertEquals(latest.code, 0, latest.err);
@@ -274,20 +274,17 @@ Deno.test(
 /** Files of other checkpoints in the place of those that a run should have. */
 const EXCHANGED: Record<string, (dir: string, other: string) => RegExp> = {
   "a later one as the best"(dir) {
-    copyInto(dir, { "step_000001200.json": "best.json" });
-    return /best\.json: it is a copy of another checkpoint; it is made again from the checkpoint of that step\n$/;
+    copyInto(dir, { "step_000001200.safetensors": "best.safetensors" });
+    return /best\.safetensors: it is a copy of another checkpoint; it is made again from the checkpoint of that step\n$/;
   },
   "another run's best"(dir, other) {
-    const { path } = new CheckpointStore(`${other}/checkpoints`).load("best");
-    const { file } = JSON.parse(Deno.readTextFileSync(path));
-    copyInto(dir, { [file]: file, "best.json": "best.json" }, other);
+    copyInto(dir, { "best.safetensors": "best.safetensors" }, other);
     return /^Cannot use the best checkpoint: it is of another run; it is made again from the checkpoint of that step\n$/;
   },
   "another run's newest"(dir, other) {
-    const stem = "step_000001200";
-    const names = [`${stem}.json`, `${stem}.safetensors`];
-    copyInto(dir, Object.fromEntries(names.map((it) => [it, it])), other);
-    return /step_000001200\.json: it is of another run; going back to step 1000\n$/;
+    const name = "step_000001200.safetensors";
+    copyInto(dir, { [name]: name }, other);
+    return /step_000001200\.safetensors: it is of another run; going back to step 1000\n$/;
   },
 };
 
@@ -356,7 +353,8 @@ for (const [name, damage] of Object.entries(UNUSABLE)) {
       damage(state as Parts);
       store.save(step, state, { notes });
       const { err } = await trainWell(["--resume", dir, "--quiet"]);
-      const line = /^Cannot restore .*\.json: .*; going back to step 1000\n$/;
+      const line =
+        /^Cannot restore .*\.safetensors: .*; going back to step 1000\n$/;
       assert(line.test(err), err);
       assertEquals(remainsOf(dir), expected);
       // Where all are like that, it is one line and nothing changes.

@@ -1,7 +1,8 @@
 /** Runs of `train` on an environment that returns wrong data. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "@bellman/cli";
-import { CheckpointStore, isTypedArray } from "@bellman/training";
+import { isTypedArray } from "@bellman/files";
+import { CheckpointStore } from "@bellman/training";
 import { WRONG_ENV } from "../envs/testdata/wrong_env.ts";
 
 const MODULE = new URL("../envs/testdata/wrong_env.ts", import.meta.url);

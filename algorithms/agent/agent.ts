@@ -24,7 +24,8 @@ import {
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
-import { checkSettings, checkStep, isStateRecord } from "@bellman/training";
+import { isStateRecord } from "@bellman/files";
+import { checkSettings, checkStep } from "@bellman/training";
 import type {
   Algorithm,
   Batch,

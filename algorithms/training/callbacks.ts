@@ -6,7 +6,7 @@ import type {
   VecEnv,
   VecStep,
 } from "@bellman/types";
-import type { CheckpointInfo } from "./checkpoints/checkpoint_store.ts";
+import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logs/logger.ts";
 import type { TrainResult } from "./train_options.ts";

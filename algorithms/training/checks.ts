@@ -1,5 +1,5 @@
 import type { Batch, StateTree, Statistics } from "@bellman/types";
-import { isStateRecord, isTypedArray } from "./state_tree.ts";
+import { isStateRecord, isTypedArray } from "@bellman/files";
 
 /** The range that settings must lie in. */
 export interface SettingsRange {

@@ -9,7 +9,7 @@ import {
   TrainingDivergedError,
 } from "./checks.ts";
 import type { VecStep } from "@bellman/types";
-import { CheckpointStore } from "./checkpoints/checkpoint_store.ts";
+import { CheckpointStore } from "./checkpoint_store.ts";
 import { evaluate } from "./evaluate.ts";
 import { scripted, ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
@@ -210,7 +210,7 @@ Deno.test("a loss that is not finite stops the run and keeps the last good check
     );
     assertEquals(
       error.message,
-      `value_loss became ${value} at step 20 (update 5); the last good checkpoint is ${dir}/step_000000012.json`,
+      `value_loss became ${value} at step 20 (update 5); the last good checkpoint is ${dir}/step_000000012.safetensors`,
     );
     assertEquals(store.list().checkpoints.map(({ step }) => step), [0, 12]);
     const { statistic, step, updates } = error as TrainingDivergedError;
@@ -251,7 +251,7 @@ Deno.test("no checkpoint is written of parameters that are not finite", async ()
         }],
       }),
     TrainingDivergedError,
-    `params/table/data became NaN at step 24 (update 1); the last good checkpoint is ${dir}/step_000000012.json`,
+    `params/table/data became NaN at step 24 (update 1); the last good checkpoint is ${dir}/step_000000012.safetensors`,
   );
   await Deno.remove(dir, { recursive: true });
 });

@@ -92,7 +92,7 @@ export {
   type StepPlace,
   TrainingDivergedError,
 } from "./checks.ts";
-export * from "./checkpoints/checkpoint_store.ts";
+export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
 export * from "./logs/csv.ts";
 export * from "./logs/json_lines_logger.ts";
@@ -112,8 +112,6 @@ export * from "./plots/report.ts";
 export { escapeMarkup } from "./plots/svg.ts";
 export * from "./progress.ts";
 export * from "./run_folder.ts";
-export * from "./safetensors.ts";
-export * from "./state_tree.ts";
 export { train } from "./train.ts";
 export * from "./train_options.ts";
 export { type RunStatus, runStatus } from "./training_state.ts";

@@ -5,10 +5,10 @@ import {
   stopOnNoImprovement,
   stopOnRewardThreshold,
 } from "./callbacks.ts";
-import { CheckpointStore } from "./checkpoints/checkpoint_store.ts";
+import { CheckpointStore } from "./checkpoint_store.ts";
 import { CsvLogger, EpisodesCsv, readProgress } from "./logs/csv.ts";
 import { runStatus } from "./training_state.ts";
-import { isStateRecord } from "./state_tree.ts";
+import { isStateRecord } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { runAndKill } from "./testdata/kill.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
@@ -304,15 +304,10 @@ Deno.test("a damaged best checkpoint is made again from the one of its step", as
   const { store, result } = await wholeRun(dir, options);
   const best = store.load("best");
   assert(best.step < 1500, `best at ${best.step}`);
-  const file =
-    [...Deno.readDirSync(dir)].find(({ name }) =>
-      /^best_.*safetensors$/.test(name)
-    )!.name;
   const damages = [
-    () => Deno.removeSync(`${dir}/best.json`),
-    () => Deno.removeSync(`${dir}/${file}`),
-    () => Deno.truncateSync(`${dir}/${file}`, 30),
-    () => Deno.writeTextFileSync(`${dir}/best.json`, "{}"),
+    () => Deno.removeSync(`${dir}/best.safetensors`),
+    () => Deno.truncateSync(`${dir}/best.safetensors`, 30),
+    () => Deno.writeTextFileSync(`${dir}/best.safetensors`, "{}"),
   ];
   for (const damage of damages) {
     damage();
@@ -338,8 +333,10 @@ Deno.test("a damaged best checkpoint is made again from the one of its step", as
   assertEquals(last.result.step, best.step);
   assertEquals(copy.list().checkpoints.map(({ step }) => step), [best.step]);
   // Both copies gone: it is said.
-  Deno.removeSync(`${dir}/best.json`);
-  Deno.removeSync(`${dir}/step_${String(best.step).padStart(9, "0")}.json`);
+  const name = `step_${String(best.step).padStart(9, "0")}.safetensors`;
+  for (const gone of ["best.safetensors", name]) {
+    Deno.removeSync(`${dir}/${gone}`);
+  }
   const warnings: string[] = [];
   await wholeRun(dir, {
     ...options,

@@ -8,14 +8,10 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  syncFolder,
-  temporarySuffix,
-  writeAtomically,
-  writeFully,
-} from "./_atomic_file.ts";
+import { replaceFileSync, syncFolder } from "@bellman/files";
 
 /**
  * The names in the folder of a run. Making one touches nothing on the disk:
@@ -190,14 +186,13 @@ function claim(
   let file = -1;
   if (!succeeds(() => file = openSync(configPath, "wx"))) return false;
   try {
-    writeFully(file, new TextEncoder().encode(configText));
+    writeFileSync(file, configText);
     fsyncSync(file);
     if (signatureText !== undefined) {
-      writeAtomically(signaturePath, signatureText);
+      replaceFileSync(signaturePath, signatureText);
     }
   } catch (error) {
     rmSync(configPath);
-    rmSync(signaturePath + temporarySuffix, { force: true });
     if (isNew) rmdirSync(dir);
     throw error;
   } finally {

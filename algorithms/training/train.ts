@@ -17,11 +17,10 @@ import {
   isGuardedStatistic,
   TrainingDivergedError,
 } from "./checks.ts";
-import { messageOf } from "./checkpoints/_checkpoint_manifest.ts";
 import type {
   CheckpointNotes,
   CheckpointStore,
-} from "./checkpoints/checkpoint_store.ts";
+} from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
 import {
   evaluate,
@@ -434,7 +433,7 @@ class TrainingRun implements TrainContext, ProgressState {
         isOwn ? `step ${best.step}, expected ${step}` : "another run"
       }`;
     } catch (error) {
-      why = messageOf(error);
+      why = error instanceof Error ? error.message : String(error);
     }
     try {
       const { state, notes } = store.load(step);

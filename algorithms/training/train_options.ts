@@ -3,7 +3,7 @@ import type { Callback } from "./callbacks.ts";
 import type {
   CheckpointNotes,
   CheckpointStore,
-} from "./checkpoints/checkpoint_store.ts";
+} from "./checkpoint_store.ts";
 import type { Logger } from "./logs/logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 import type { EvaluationResult } from "./evaluate.ts";

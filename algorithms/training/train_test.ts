@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Callback, stop } from "./callbacks.ts";
-import { CheckpointStore } from "./checkpoints/checkpoint_store.ts";
+import { CheckpointStore } from "./checkpoint_store.ts";
 import { evaluationSeeds } from "./evaluate.ts";
 import { MemoryLogger } from "./testdata/memory_logger.ts";
 import { FixedEnv } from "./testdata/fixed_env.ts";

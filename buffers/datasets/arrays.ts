@@ -7,7 +7,7 @@ import {
   type FieldValues,
 } from "../fields.ts";
 import type { Episode } from "./episodes.ts";
-import type { NpyArray, NpyData } from "../npy_array.ts";
+import type { NpyArray, NpyData } from "@bellman/files";
 
 /** An array of a data set; an `NpyArray` is one. */
 export interface DataSetArray {

@@ -6,7 +6,7 @@ import {
   exportRows,
   importRows,
 } from "./arrays.ts";
-import { readNpz, writeNpz } from "../npz.ts";
+import { readNpz, writeNpz } from "@bellman/files/npz";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 
 const row = (...data: number[]): DataSetArray => ({

@@ -42,4 +42,3 @@ export type {
   FieldDtype,
   FieldValues,
 } from "../fields.ts";
-export type { NpyArray, NpyData, NpyDtype } from "../npy_array.ts";

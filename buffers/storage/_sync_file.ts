@@ -1,4 +1,4 @@
-import { builtin } from "../_files.ts";
+import { builtin } from "@bellman/files";
 
 /** A file that is read and written at any position, one call after the other. */
 export class SyncFile {
@@ -51,4 +51,14 @@ export class SyncFile {
   close(): void {
     this.#fs.closeSync(this.#file);
   }
+}
+
+/** Returns a view of an array's bytes. */
+export function bytesOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** Returns the CRC-32 of bytes, or continues that of the bytes before them. */
+export function crc32(bytes: Uint8Array, previous = 0): number {
+  return builtin("node:zlib").crc32(bytes, previous);
 }

@@ -1,11 +1,8 @@
 import { bytesOf, type FieldArray } from "../fields.ts";
-import { FileSource } from "../_byte_source.ts";
-import { reworded } from "../_errors.ts";
-import { toPath, withFile } from "../_files.ts";
+import { loadState, rewordError, toPath } from "@bellman/files";
+import type { StateTree } from "@bellman/types";
 import { RecordStore } from "./records.ts";
 import { RowFile } from "./row_file.ts";
-import { StateReader } from "../_state_reader.ts";
-import type { PlainState } from "../plain_state.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
 /** How much memory a {@linkcode FileStorage} takes. */
@@ -76,13 +73,13 @@ export class FileStorage implements Storage {
   readonly #file: RowFile;
   readonly #sizes: Required<FileStorageOptions>;
   readonly #columns: ColumnSpec[] = [];
-  readonly #state: PlainState | undefined;
+  readonly #state: StateTree | undefined;
   #store: RecordStore | undefined;
   #closed = false;
 
   private constructor(
     file: RowFile,
-    state: PlainState | undefined,
+    state: StateTree | undefined,
     sizes: Required<FileStorageOptions>,
   ) {
     this.#file = file;
@@ -114,7 +111,7 @@ export class FileStorage implements Storage {
     const file = openRows(name);
     try {
       const state = file.flushed?.hasState
-        ? await readState(file.statePath)
+        ? await loadState(file.statePath)
         : undefined;
       return new FileStorage(file, state, sizes);
     } catch (error) {
@@ -127,7 +124,7 @@ export class FileStorage implements Storage {
    * The state that the last flush before it was opened took along; nothing
    * without one.
    */
-  get state(): PlainState | undefined {
+  get state(): StateTree | undefined {
     return this.#state;
   }
 
@@ -214,7 +211,7 @@ export class FileStorage implements Storage {
    * @throws {TypeError} If the state is not plain, or the storage is closed.
    * @throws {Error} The system's error where it cannot be written.
    */
-  flush(state?: PlainState): void {
+  flush(state?: StateTree): void {
     const store = this.#open();
     store.flush();
     this.#file.flush(store.rows, state);
@@ -235,15 +232,8 @@ function openRows(path: string): RowFile {
   } catch (error) {
     const isOurs = error instanceof SyntaxError || error instanceof RangeError;
     if (!isOurs) throw error;
-    throw reworded(error, (reason) => `Cannot open '${path}': ${reason}`);
+    throw rewordError(error, (reason) => `Cannot open '${path}': ${reason}`);
   }
-}
-
-async function readState(path: string): Promise<PlainState> {
-  return await withFile(
-    path,
-    (file) => new StateReader(new FileSource(file), `'${path}'`).read(),
-  );
 }
 
 function checkSize(name: string, size: number): void {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { crc32c } from "../_crc.ts";
+import { crc32 } from "./_sync_file.ts";
 import { FileStorage } from "./file_storage.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 import { withFolder } from "../testdata/with_folder.ts";
@@ -102,24 +102,24 @@ Deno.test("what is no such file, or a damaged one, is refused and stays", () =>
     );
     await refused(
       (bytes) => {
-        bytes[8] = 2;
+        bytes[8] = 3;
         const length = new DataView(bytes.buffer).getUint32(12, true);
-        const crc = crc32c(
+        const crc = crc32(
           bytes.subarray(4096, 4096 + length),
-          crc32c(bytes.subarray(0, 16)),
+          crc32(bytes.subarray(0, 16)),
         );
         new DataView(bytes.buffer).setUint32(16, crc, true);
         return bytes;
       },
       RangeError,
-      `${start}its format is version 2, expected 1`,
+      `${start}its format is version 3, expected 2`,
     );
     await Deno.writeFile(path, whole);
     await Deno.writeFile(`${path}.1.state`, new Uint8Array(3));
     await assertRejects(
       () => FileStorage.open(path),
       SyntaxError,
-      `Cannot load '${path}.1.state': it starts with`,
+      `Cannot load '${path}.1.state': it is cut off after 3 bytes`,
     );
   }));
 

@@ -24,4 +24,3 @@ export { FileStorage, type FileStorageOptions } from "./file_storage.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory_storage.ts";
 export type { Column, ColumnSpec, Storage } from "./storage.ts";
 export type { FieldArray, FieldDtype } from "../fields.ts";
-export type { PlainState, StateArray } from "../plain_state.ts";

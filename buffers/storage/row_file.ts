@@ -13,17 +13,14 @@
  * - at the next multiple of 4096: the records of the rows, as `records.ts`
  *   lays them out.
  *
- * Checksums are CRC-32C.
+ * Checksums are CRC-32.
  */
-import { builtin } from "../_files.ts";
+import { builtin, saveStateSync } from "@bellman/files";
+import type { StateTree } from "@bellman/types";
 import { layOut, type RecordFile, type RecordLayout } from "./records.ts";
-import { stateChunks } from "../_state_chunks.ts";
-import { SyncFile } from "./_sync_file.ts";
+import { bytesOf, crc32, SyncFile } from "./_sync_file.ts";
 import { UndoLog } from "./undo_log.ts";
-import type { PlainState } from "../plain_state.ts";
 import type { ColumnSpec } from "./storage.ts";
-import { crc32c } from "../_crc.ts";
-import { bytesOf } from "../_state_tree.ts";
 
 /**
  * A file of rows that can always be brought back to what it was at its last
@@ -106,7 +103,7 @@ export class RowFile implements RecordFile {
   }
 
   /** Brings everything to the disk, so many rows at least, and then into force all at once. */
-  flush(rows: number, state: PlainState | undefined): void {
+  flush(rows: number, state: StateTree | undefined): void {
     const header = this.#header!;
     const old = this.statePath;
     const flush: Flush = {
@@ -115,7 +112,7 @@ export class RowFile implements RecordFile {
       hasState: state !== undefined,
     };
     this.#file.sync();
-    if (state !== undefined) writeState(this.#stateOf(flush.number), state);
+    if (state !== undefined) saveStateSync(state, this.#stateOf(flush.number));
     writeFlush(this.#file, flush);
     this.#file.sync();
     this.#header = { ...header, flush };
@@ -134,31 +131,14 @@ export class RowFile implements RecordFile {
   }
 }
 
-function writeState(path: string, state: PlainState): void {
-  const file = new SyncFile(path);
-  try {
-    file.truncate(0);
-    let position = 0;
-    for (const chunk of stateChunks(state)) {
-      for (const piece of chunk) {
-        file.write(position, piece);
-        position += piece.length;
-      }
-    }
-    file.sync();
-  } finally {
-    file.close();
-  }
-}
-
 /** What a file begins with. */
 const MAGIC = Uint8Array.of(
   0x89,
   ...new TextEncoder().encode("BROW\r\n\x1a"),
 );
 
-/** The version that is written, and the newest one that is read. */
-const VERSION = 1;
+/** Version of the format. */
+const VERSION = 2;
 
 const START_BYTES = 20;
 const FLUSH_PLACES = [512, 1024] as const;
@@ -214,7 +194,7 @@ function encodeFlush({ number, rows, hasState }: Flush): Uint8Array {
   view.setFloat64(0, number, true);
   view.setFloat64(8, rows, true);
   view.setUint32(16, hasState ? 1 : 0, true);
-  view.setUint32(20, crc32c(bytesOf(view).subarray(0, 20)), true);
+  view.setUint32(20, crc32(bytesOf(view).subarray(0, 20)), true);
   return bytesOf(view);
 }
 
@@ -232,7 +212,7 @@ function readHeader(file: SyncFile): RowFileHeader | undefined {
   }
   const version = start.getUint32(8, true);
   const length = start.getUint32(12, true);
-  if (version > VERSION) {
+  if (version !== VERSION) {
     throw new RangeError(
       `its format is version ${version}, expected ${VERSION}`,
     );
@@ -256,7 +236,7 @@ function readFlush(file: SyncFile): Flush {
   const flushes = FLUSH_PLACES.flatMap((place) => {
     const view = new DataView(new ArrayBuffer(FLUSH_BYTES));
     file.read(place, bytesOf(view));
-    const crc = crc32c(bytesOf(view).subarray(0, 20));
+    const crc = crc32(bytesOf(view).subarray(0, 20));
     return crc !== view.getUint32(20, true) ? [] : [{
       number: view.getFloat64(0, true),
       rows: view.getFloat64(8, true),
@@ -269,7 +249,7 @@ function readFlush(file: SyncFile): Flush {
 }
 
 function checksum(start: DataView, description: Uint8Array): number {
-  return crc32c(description, crc32c(bytesOf(start).subarray(0, 16)));
+  return crc32(description, crc32(bytesOf(start).subarray(0, 16)));
 }
 
 function dataStart(descriptionBytes: number): number {

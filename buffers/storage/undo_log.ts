@@ -5,10 +5,8 @@
  * (uint32); then for each piece its place in the file of rows (float64), its
  * length (uint32), the checksum of both and of its bytes (uint32), and the bytes.
  */
-import { crc32c } from "../_crc.ts";
-import { builtin } from "../_files.ts";
-import { bytesOf } from "../_state_tree.ts";
-import { SyncFile } from "./_sync_file.ts";
+import { builtin } from "@bellman/files";
+import { bytesOf, crc32, SyncFile } from "./_sync_file.ts";
 
 const MAGIC = Uint8Array.of(
   0x89,
@@ -88,10 +86,10 @@ function startOf(flush: number): Uint8Array {
   const bytes = bytesOf(view);
   bytes.set(MAGIC);
   view.setFloat64(8, flush, true);
-  view.setUint32(16, crc32c(bytes.subarray(0, 16)), true);
+  view.setUint32(16, crc32(bytes.subarray(0, 16)), true);
   return bytes;
 }
 
 function checksum(header: DataView, bytes: Uint8Array): number {
-  return crc32c(bytes, crc32c(bytesOf(header).subarray(0, 12)));
+  return crc32(bytes, crc32(bytesOf(header).subarray(0, 12)));
 }

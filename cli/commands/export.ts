@@ -31,7 +31,7 @@ async function exportRun(
         `Cannot export an agent of ${config.algorithm}: it has no policy to export`,
       );
     }
-    await writeWhole(path, file);
+    writeWhole(path, file);
     const kibibytes = Math.ceil(file.length / 1024);
     io.out(
       `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,

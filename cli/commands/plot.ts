@@ -137,7 +137,7 @@ async function plotRuns(
     yLabel: key,
   });
   await checkWritable(out, "the curves");
-  await writeWhole(out, extension === "svg" ? svg : asHtml(svg, key));
+  writeWhole(out, extension === "svg" ? svg : asHtml(svg, key));
   io.out(`wrote ${out}\n`);
   return 0;
 }

@@ -207,7 +207,7 @@ async function resumeLocked(
       warnings.splice(0).forEach(notice);
       const session = await openTraining(config, io);
       if (!existsSync(folder.configPath)) {
-        await writeWhole(folder.configPath, configText);
+        writeWhole(folder.configPath, configText);
       }
       const resumeFrom = checkpoint.state;
       const start = { session, folder, configText, resumeFrom };

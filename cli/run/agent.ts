@@ -122,7 +122,7 @@ export class PolicyPlots {
     });
     await mkdir(this.#dir, { recursive: true });
     const name = `policy-${String(step).padStart(9, "0")}.svg`;
-    await writeWhole(`${this.#dir}/${name}`, plotter.draw());
+    writeWhole(`${this.#dir}/${name}`, plotter.draw());
   }
 
   /** Returns first observations, as the agent gets them. */

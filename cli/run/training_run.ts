@@ -270,7 +270,7 @@ async function conclude(
   const { last, best } = agents;
   await plots?.write(best.step);
   const policy = policyFile(session);
-  if (policy !== undefined) await writeWhole(folder.policyPath, policy);
+  if (policy !== undefined) writeWhole(folder.policyPath, policy);
   await hearStrayErrors(run);
   const named: [string, EvaluatedAgent][] = [
     [`Last agent (step ${last.step})`, last],
@@ -331,5 +331,5 @@ async function writeReport(
     },
   });
   // The file tells that the run has ended.
-  await writeWhole(folder.reportPath, html);
+  writeWhole(folder.reportPath, html);
 }

@@ -1,3 +1,4 @@
+import { replaceFileSync } from "@bellman/files";
 import { closest, distance } from "fastest-levenshtein";
 import { dirname, sep } from "node:path";
 
@@ -165,18 +166,10 @@ export async function checkWritable(path: string, what: string): Promise<void> {
 /**
  * Writes a file as a whole or not at all; a former file is kept until then.
  */
-export async function writeWhole(
-  path: string,
-  content: string | Uint8Array,
-): Promise<void> {
-  const unfinished = `${path}.tmp`;
+export function writeWhole(path: string, content: string | Uint8Array): void {
   try {
-    if (typeof content === "string") {
-      await Deno.writeTextFile(unfinished, content);
-    } else await Deno.writeFile(unfinished, content);
-    await Deno.rename(unfinished, path);
+    replaceFileSync(path, content);
   } catch (error) {
-    await Deno.remove(unfinished).catch(() => {});
     // The caller knows its own path, not the one that is written to first.
     throw fileError(error, path) ?? error;
   }

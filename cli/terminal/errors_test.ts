@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { readFileSync } from "node:fs";
 import {
   asInputError,
@@ -73,7 +73,7 @@ Deno.test("a file that cannot be written is told by its own path, nothing is lef
     ];
     for (const [name, problem] of cases) {
       const path = `${dir}/${name}`;
-      const error = await assertRejects(
+      const error = assertThrows(
         () => writeWhole(path, "text"),
         UsageError,
       );

@@ -6,6 +6,8 @@
  */
 import * as fs from "node:fs";
 import { relative } from "node:path";
+import process from "node:process";
+import * as traced from "./filesystem.ts";
 
 export * from "node:fs";
 export default fs;
@@ -16,7 +18,7 @@ export interface Order {
   folder: string;
   /** Where each operation is noted as `MILLISECONDS KEY`. */
   trace?: string;
-  /** Kind of operation, such as `rename checkpoints/step_#.json`; `*` is any. */
+  /** Kind of operation, such as `rename checkpoints/step_#.safetensors`; `*` is any. */
   key?: string;
   /** At which operation of that kind, counted from 1. */
   nth?: number;
@@ -77,7 +79,7 @@ function perform<T>(
 }
 
 /** A function of paths whose last one is what it changes. */
-function traced<A extends unknown[], T>(
+function tracedBy<A extends unknown[], T>(
   operation: string,
   act: (...args: A) => T,
   place = 0,
@@ -100,17 +102,17 @@ function tracedWrite<T>(
   };
 }
 
-export const renameSync: typeof fs.renameSync = traced(
+export const renameSync: typeof fs.renameSync = tracedBy(
   "rename",
   fs.renameSync,
   1,
 );
-export const rmSync: typeof fs.rmSync = traced("remove", fs.rmSync);
-export const unlinkSync: typeof fs.unlinkSync = traced(
+export const rmSync: typeof fs.rmSync = tracedBy("remove", fs.rmSync);
+export const unlinkSync: typeof fs.unlinkSync = tracedBy(
   "remove",
   fs.unlinkSync,
 );
-export const truncateSync: typeof fs.truncateSync = traced(
+export const truncateSync: typeof fs.truncateSync = tracedBy(
   "truncate",
   fs.truncateSync,
 );
@@ -140,6 +142,18 @@ export function ftruncateSync(file: number, length?: number): void {
   );
 }
 
+export function writeFileSync(
+  file: number | string,
+  data: Uint8Array | string,
+): void {
+  const path = typeof file === "number" ? paths.get(file) ?? ".." : file;
+  const half = () => fs.writeFileSync(file, data.slice(0, data.length >> 1));
+  perform(
+    { operation: "write", path, half },
+    () => fs.writeFileSync(file, data),
+  );
+}
+
 export function writeSync(
   file: number,
   data: Uint8Array | string,
@@ -158,12 +172,19 @@ export function writeSync(
 }
 
 if (order !== null) {
+  const { getBuiltinModule } = process;
+  process.getBuiltinModule = ((name: string) =>
+    name === "node:fs"
+      ? traced
+      : getBuiltinModule(name)) as typeof getBuiltinModule;
   const { rename, remove, removeSync, writeFile, writeTextFile } = Deno;
   Object.assign(Deno, {
-    rename: traced("rename", rename, 1),
-    remove: traced("remove", remove),
-    removeSync: traced("remove", removeSync),
-    writeFile: tracedWrite((path, data) => writeFile(path, data as Uint8Array)),
+    rename: tracedBy("rename", rename, 1),
+    remove: tracedBy("remove", remove),
+    removeSync: tracedBy("remove", removeSync),
+    writeFile: tracedWrite((path, data) =>
+      writeFile(path, data as Uint8Array)
+    ),
     writeTextFile: tracedWrite((path, data) =>
       writeTextFile(path, data as string)
     ),

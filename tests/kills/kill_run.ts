@@ -27,7 +27,7 @@ export interface KilledRun {
   differences: string[];
 }
 
-const SAVED = /^rename checkpoints\/step_#\.json$/;
+const SAVED = /^rename checkpoints\/step_#\.safetensors$/;
 const MOMENTS = ["before", "half", "after"] as const;
 
 function readTrace(path: string): Operation[] {
@@ -65,12 +65,16 @@ const AIMS: Record<string, Choose> = {
     const at = pick(random, places);
     return { at, moment: "after", delay: trace[at].gap * random.uniform() };
   },
-  "between arrays and manifest": (trace, from, random) => {
+  "saving a checkpoint": (trace, from, random) => {
     const places = trace.flatMap(({ key }, i) =>
-      i >= from && /^rename .*safetensors$/.test(key) ? [i] : []
+      i >= from && /^\w+ checkpoints\/\w/.test(key) ? [i] : []
     );
     if (places.length === 0) return undefined;
-    return { at: pick(random, places), moment: "after", delay: 0 };
+    return {
+      at: pick(random, places),
+      moment: pick(random, MOMENTS),
+      delay: 0,
+    };
   },
   "final evaluation": (trace, _, random) => {
     const at = trace.findLastIndex(({ key }) => SAVED.test(key));
@@ -95,7 +99,7 @@ const OFTEN = [
   "file operation",
   "between operations",
   "between operations",
-  "between arrays and manifest",
+  "saving a checkpoint",
   ...Object.keys(AIMS),
 ];
 

@@ -110,7 +110,7 @@ async function killOnce(
   const hasCheckpoint = (): boolean => {
     try {
       return [...Deno.readDirSync(`${dir}/checkpoints`)]
-        .some(({ name }) => name.endsWith(".json"));
+        .some(({ name }) => name.endsWith(".safetensors"));
     } catch {
       return false;
     }

@@ -7,10 +7,13 @@ import { type Package, packages, ROOT } from "./packages.ts";
 
 /** Packages that each may import beside the types; one missing here, none. */
 const ALLOWED: Record<string, readonly string[]> = {
+  "@bellman/buffers": ["@bellman/files"],
+  "@bellman/training": ["@bellman/files"],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/agent": [
     "@bellman/buffers",
     "@bellman/compute",
+    "@bellman/files",
     "@bellman/policies",
     "@bellman/training",
   ],
@@ -18,6 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/agent",
     "@bellman/compute",
     "@bellman/envs",
+    "@bellman/files",
     "@bellman/policies",
     "@bellman/training",
   ],

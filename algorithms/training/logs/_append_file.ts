@@ -6,9 +6,10 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { writeAtomically, writeFully } from "../_atomic_file.ts";
+import { replaceFileSync } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 
 /** How lines are dropped on a resume. */
@@ -45,7 +46,7 @@ export class AppendFile {
 
   /** Appends text, which must end with a newline. */
   append(text: string): void {
-    writeFully(this.#opened(), new TextEncoder().encode(text));
+    writeFileSync(this.#opened(), new TextEncoder().encode(text));
     this.#hash.update(text);
     this.#lines += linesOf(text).length;
   }
@@ -67,7 +68,7 @@ export class AppendFile {
   replace(text: string): void {
     closeSync(this.#opened());
     this.#file = undefined;
-    writeAtomically(this.#path, text);
+    replaceFileSync(this.#path, text);
     this.#file = openSync(this.#path, "a+");
     this.#begin(text);
   }

@@ -9,9 +9,9 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { writeFully } from "../_atomic_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
 
 /** The part of TensorFlow's `Event` message that is written here. */
@@ -191,7 +191,7 @@ export class TensorBoardLogger implements Logger {
   }
 
   #write(record: Uint8Array): void {
-    writeFully(this.#file!, record);
+    writeFileSync(this.#file!, record);
     this.#written!.hash.update(record);
     this.#written!.bytes += record.length;
   }

@@ -1,17 +1,50 @@
-import type { ByteSource } from "./_byte_source.ts";
-import { reworded } from "./_errors.ts";
-import { type InputFile, replaceFile, toPath, withFile } from "./_files.ts";
-import { closest } from "./fields.ts";
-import { allocateBody, bodyBytes, dtypeOf, toBody } from "./_npy_body.ts";
+/**
+ * Arrays by name in numpy's npz format, a zip file of npy files.
+ *
+ * @example
+ * ```ts
+ * import { readNpz, writeNpz } from "@bellman/files/npz";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const rewards = { data: Float32Array.of(1, 0.5), shape: [2] };
+ * const bytes = await new Response(writeNpz({ rewards })).bytes();
+ * assertEquals((await readNpz(bytes)).rewards, { ...rewards, dtype: "float32" });
+ * ```
+ *
+ * @module
+ */
 import {
+  configure,
+  type FileEntry,
+  Reader,
+  Uint8ArrayReader,
+  ZipReader,
+  ZipWriter,
+} from "@zip.js/zip.js";
+import { closest } from "fastest-levenshtein";
+import { replaceFile } from "./atomic_file.ts";
+import {
+  allocateBody,
+  bodyBytes,
+  dtypeOf,
   encodeHeader,
   headerSpan,
+  type NpyArray,
+  type NpyDtype,
   parseHeader,
   PREFIX_BYTES,
-} from "./_npy_header.ts";
-import { type Member, readDirectory, readMember } from "./_zip_reader.ts";
-import { type NewMember, zipPieces } from "./_zip_writer.ts";
-import type { NpyArray } from "./npy_array.ts";
+  toBody,
+} from "./npy.ts";
+import {
+  inPieces,
+  type InputFile,
+  rewordError,
+  StreamSource,
+  toPath,
+  withFile,
+} from "./runtime.ts";
+
+export type { NpyArray, NpyData, NpyDtype } from "./npy.ts";
 
 /** How {@linkcode writeNpz} and {@linkcode saveNpz} write. */
 export interface WriteNpzOptions {
@@ -48,7 +81,7 @@ export interface ReadNpzOptions {
  *
  * @example
  * ```ts
- * import { readNpz, writeNpz } from "@bellman/buffers";
+ * import { readNpz, writeNpz } from "@bellman/files/npz";
  * import { assertEquals } from "@std/assert";
  *
  * const actions = { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] };
@@ -60,14 +93,12 @@ export function writeNpz(
   arrays: Readonly<Record<string, NpyArray>>,
   options: WriteNpzOptions = {},
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return ReadableStream.from(
-    npzPieces(arrays, options),
-  ) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  return npzStream(arrays, options);
 }
 
 /**
  * Writes arrays to an npz file, which is complete or not there: see
- * {@linkcode saveBuffer}.
+ * `replaceFile` of `@bellman/files`.
  *
  * @param arrays The arrays by name.
  * @param path Where to, usually with the ending `.npz`; the folder exists.
@@ -80,7 +111,7 @@ export function writeNpz(
  *
  * @example
  * ```ts
- * import { loadNpz, saveNpz } from "@bellman/buffers";
+ * import { loadNpz, saveNpz } from "@bellman/files/npz";
  * import { assertEquals } from "@std/assert";
  *
  * const folder = await Deno.makeTempDir();
@@ -96,7 +127,7 @@ export async function saveNpz(
   path: string | URL,
   options: WriteNpzOptions = {},
 ): Promise<void> {
-  await replaceFile(toPath(path), npzPieces(arrays, options));
+  await replaceFile(toPath(path), npzStream(arrays, options));
 }
 
 /**
@@ -114,7 +145,7 @@ export async function saveNpz(
  *
  * @example
  * ```ts
- * import { readNpz } from "@bellman/buffers";
+ * import { readNpz } from "@bellman/files/npz";
  * import { assertRejects } from "@std/assert";
  *
  * await assertRejects(
@@ -128,15 +159,8 @@ export async function readNpz(
   bytes: Uint8Array,
   options: ReadNpzOptions = {},
 ): Promise<Record<string, NpyArray>> {
-  const file: InputFile = {
-    size: bytes.length,
-    read(position, target) {
-      const part = bytes.subarray(position, position + target.length);
-      target.set(part);
-      return Promise.resolve(part.length);
-    },
-  };
-  return await readArrays(file, "an npz file", options);
+  const input = new Uint8ArrayReader(bytes);
+  return await readArrays(input, "an npz file", options);
 }
 
 /**
@@ -155,7 +179,7 @@ export async function readNpz(
  *
  * @example
  * ```ts
- * import { loadNpz, saveNpz } from "@bellman/buffers";
+ * import { loadNpz, saveNpz } from "@bellman/files/npz";
  * import { assertRejects } from "@std/assert";
  *
  * const path = await Deno.makeTempFile();
@@ -173,50 +197,90 @@ export async function loadNpz(
   options: ReadNpzOptions = {},
 ): Promise<Record<string, NpyArray>> {
   const name = toPath(path);
-  return await withFile(name, (file) => readArrays(file, `'${name}'`, options));
+  return await withFile(
+    name,
+    (file) => readArrays(new FileReader(file), `'${name}'`, options),
+  );
 }
 
-/** What an array's name ends with in the file. */
+/** End of an array's name in the file. */
 const ENDING = ".npy";
 
-/** Throws at the call what can be said without going through the numbers. */
-function npzPieces(
+// Without threads, which would need files of their own.
+configure({ useWebWorkers: false, chunkSize: 1 << 20 });
+
+/** Ways to keep a member's bytes: stored and deflated. */
+const METHODS = [0, 8];
+
+/** Checks at the call that the arrays can be written, whatever their numbers are. */
+function npzStream(
   arrays: Readonly<Record<string, NpyArray>>,
   { compress = false }: WriteNpzOptions,
-): AsyncGenerator<Uint8Array> {
-  const entries = Object.entries(arrays)
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const members = Object.entries(arrays)
     .map(([name, array]) => ({ name, array, dtype: dtypeOf(array) }));
-  const members = function* (): Generator<NewMember> {
-    for (const { name, array: { data, shape }, dtype } of entries) {
-      const pieces = [encodeHeader(dtype, shape), toBody(data, dtype)];
-      yield { name: name + ENDING, pieces };
-    }
-  };
-  return zipPieces(members(), { compress });
+  let fail: (error: unknown) => void;
+  const { readable, writable } = new TransformStream({
+    start: (controller) => void (fail = (error) => controller.error(error)),
+  });
+  writeMembers(writable, members, compress ? 6 : 0).catch((it) => fail(it));
+  return readable;
+}
+
+async function writeMembers(
+  writable: WritableStream,
+  members: readonly { name: string; array: NpyArray; dtype: NpyDtype }[],
+  level: number,
+): Promise<void> {
+  const writer = new ZipWriter(writable, {
+    level,
+    // No time, so that the same arrays give the same bytes.
+    lastModDate: new Date(1980, 0, 1),
+    extendedTimestamp: false,
+  });
+  for (const { name, array: { data, shape }, dtype } of members) {
+    const chunks = [encodeHeader(dtype, shape), toBody(data, dtype)];
+    const uncompressedSize = chunks.reduce((sum, it) => sum + it.length, 0);
+    const stream = ReadableStream.from(inPieces(chunks));
+    await writer.add(name + ENDING, stream, { uncompressedSize });
+  }
+  await writer.close();
+}
+
+/** File that is read at any place. */
+class FileReader extends Reader<InputFile> {
+  readonly #file: InputFile;
+
+  constructor(file: InputFile) {
+    super(file);
+    this.#file = file;
+    this.size = file.size;
+  }
+
+  override async readUint8Array(
+    position: number,
+    length: number,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(Math.min(length, this.size - position));
+    await this.#file.read(position, bytes);
+    return bytes;
+  }
 }
 
 async function readArrays(
-  file: InputFile,
+  input: Reader<unknown>,
   what: string,
   options: ReadNpzOptions,
 ): Promise<Record<string, NpyArray>> {
-  const members = await readDirectory(file).catch((error) => {
-    throw reworded(error, (reason) => `Cannot read ${what}: ${reason}`);
+  const members = await readDirectory(input).catch((error) => {
+    throw rewordError(error, (reason) => `Cannot read ${what}: ${reason}`);
   });
-  const byName = new Map(
-    members.filter(({ name }) => name.endsWith(ENDING))
-      .map((member) => [member.name.slice(0, -ENDING.length), member]),
-  );
-  const names = options.names ?? [...byName.keys()];
-  const found = names.map((name) => find(name, byName, what));
+  const names = options.names ?? [...members.keys()];
+  const found = names.map((name) => find(name, members, what));
   const arrays: [string, NpyArray][] = [];
   for (const [i, member] of found.entries()) {
-    const array = await readMember(
-      file,
-      member,
-      (source) => readArray(source, member.size),
-    ).catch((error) => {
-      throw reworded(
+    const array = await readMember(member).catch((error) => {
+      throw rewordError(
         error,
         (reason) => `Cannot read array '${names[i]}' of ${what}: ${reason}`,
       );
@@ -226,11 +290,68 @@ async function readArrays(
   return Object.fromEntries(arrays);
 }
 
+/**
+ * Reads the npy members of a zip file by their names without the ending. Each
+ * one's own header is compared with the directory, as no checksum guards either.
+ */
+async function readDirectory(
+  input: Reader<unknown>,
+): Promise<Map<string, FileEntry>> {
+  const reader = new ZipReader(input, {
+    strictness: "strict",
+    filenameValidation: "tolerant",
+    checkSignature: true,
+  });
+  const members = new Map<string, FileEntry>();
+  for (const entry of await reader.getEntries().catch(refuse)) {
+    if (entry.directory) continue;
+    if (entry.encrypted) {
+      throw new TypeError("it is encrypted, expected it without a password");
+    }
+    await entry.getData(new WritableStream(), {
+      checkOverlappingEntryOnly: true,
+    })
+      .catch(refuse);
+    if (!entry.filename.endsWith(ENDING)) continue;
+    members.set(entry.filename.slice(0, -ENDING.length), entry);
+  }
+  return members;
+}
+
+async function readMember(member: FileEntry): Promise<NpyArray> {
+  const { compressionMethod, uncompressedSize } = member;
+  if (!METHODS.includes(compressionMethod)) {
+    throw new TypeError(
+      `it is compressed by method ${compressionMethod}, expected stored or deflated`,
+    );
+  }
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const source = new StreamSource(readable);
+  const [array] = await Promise.all([
+    readArray(source, uncompressedSize).catch((error) => {
+      source.cancel(error);
+      throw error;
+    }),
+    member.getData(writable).catch(refuse),
+  ]);
+  return array;
+}
+
+/** Throws what the zip library says of damage as a reason. */
+function refuse(error: Error & { reason?: string; code?: string }): never {
+  if (error.code !== undefined || error.constructor !== Error) throw error;
+  if (/^(End of central directory|File format)/.test(error.message)) {
+    throw new SyntaxError("it does not end as a zip file does");
+  }
+  const reason = error.reason ?? error.message.toLowerCase();
+  throw new SyntaxError(`it is damaged: ${reason}`);
+}
+
 function find(
   name: string,
-  members: ReadonlyMap<string, Member>,
+  members: ReadonlyMap<string, FileEntry>,
   what: string,
-): Member {
+): FileEntry {
   const member = members.get(name);
   if (member !== undefined) return member;
   const names = [...members.keys()];
@@ -240,7 +361,10 @@ function find(
   throw new RangeError(`Cannot read array '${name}' of ${what}: ${hint}`);
 }
 
-async function readArray(source: ByteSource, size: number): Promise<NpyArray> {
+async function readArray(
+  source: StreamSource,
+  size: number,
+): Promise<NpyArray> {
   const prefix = new Uint8Array(PREFIX_BYTES);
   const length = await source.fill(prefix);
   const { start, end } = headerSpan(prefix.subarray(0, length));
@@ -255,5 +379,6 @@ async function readArray(source: ByteSource, size: number): Promise<NpyArray> {
   }
   const unread = allocateBody(header);
   await source.fill(unread.bytes);
+  await source.fill(new Uint8Array(1)); // Its end.
   return unread.finish();
 }

@@ -1,7 +1,32 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { joinState, type Json, splitState } from "./_state_json.ts";
 import type { StateTree } from "@bellman/types";
+import {
+  copyStateTree,
+  isStateRecord,
+  isTypedArray,
+  joinState,
+  type Json,
+  splitState,
+} from "./state_tree.ts";
+
+Deno.test("a copy shares nothing", () => {
+  const tree = { a: [new Float32Array([1]), { b: 2 }], c: null, d: "e" };
+  const copy = copyStateTree(tree) as typeof tree;
+  assertEquals(copy, tree);
+  (tree.a[0] as Float32Array)[0] = 9;
+  (tree.a[1] as { b: number }).b = 9;
+  assertEquals(copy, { a: [new Float32Array([1]), { b: 2 }], c: null, d: "e" });
+});
+
+Deno.test("kinds of nodes are told apart", () => {
+  for (const node of [null, 1, "a", true, [], new Uint8Array(1), undefined]) {
+    assertFalse(isStateRecord(node));
+  }
+  assert(isStateRecord({}));
+  assertFalse(isTypedArray(new Int16Array(1)));
+  assertFalse(isTypedArray(new DataView(new ArrayBuffer(1))));
+});
 
 /** Splits, writes the JSON as text, reads it, joins. */
 function roundTrip(tree: StateTree): StateTree {
@@ -74,11 +99,13 @@ Deno.test("paths that join to one name stay apart", () => {
     "a/b": new Float32Array([1]),
     a: { b: new Float32Array([2]) },
     __metadata__: new Float32Array([3]),
+    sha256: new Uint8Array(32),
   };
   assertEquals([...splitState(tree).tensors.keys()], [
     "a/b",
     "a/b#2",
     "__metadata__#2",
+    "sha256#2",
   ]);
   assertEquals(roundTrip(tree), tree);
 });
@@ -87,12 +114,12 @@ Deno.test("what cannot be saved is named", () => {
   assertThrows(
     () => splitState({ a: { f: (() => 1) as unknown as StateTree } }),
     TypeError,
-    "Cannot save 'a/f': values of type function cannot be saved, wanted plain data",
+    "Cannot save 'a/f' of type function: expected plain values, typed arrays, lists and records",
   );
   assertThrows(
     () => splitState({ a: undefined as unknown as StateTree }),
     TypeError,
-    "Cannot save 'a': values of type undefined cannot be saved, wanted plain data",
+    "Cannot save 'a' of type undefined: expected plain values",
   );
 });
 
@@ -115,7 +142,7 @@ for (
     assertThrows(
       () => splitState({ a: [value as unknown as StateTree] }),
       TypeError,
-      `Cannot save 'a/0': values of type ${type} cannot be saved`,
+      `Cannot save 'a/0' of type ${type}: expected plain values`,
     );
   });
 }
@@ -128,6 +155,10 @@ for (
   ] as Json[]
 ) {
   Deno.test(`a damaged state is a SyntaxError: ${JSON.stringify(json)}`, () => {
-    assertThrows(() => joinState(json, new Map()), SyntaxError, "Cannot read");
+    assertThrows(
+      () => joinState(json, new Map()),
+      SyntaxError,
+      "has no meaning",
+    );
   });
 }

@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { writeAtomically } from "./_atomic_file.ts";
+import { replaceFileSync } from "./atomic_file.ts";
 
 Deno.test("a file is replaced in one go, with nothing left beside it", async () => {
   const dir = await Deno.makeTempDir();
-  writeAtomically(`${dir}/a`, "old");
-  writeAtomically(`${dir}/a`, new Uint8Array([110, 101, 119]));
+  replaceFileSync(`${dir}/a`, "old");
+  replaceFileSync(`${dir}/a`, new Uint8Array([110, 101, 119]));
   assertEquals(Deno.readTextFileSync(`${dir}/a`), "new");
   assertEquals([...Deno.readDirSync(dir)].map(({ name }) => name), ["a"]);
   await Deno.remove(dir, { recursive: true });
@@ -12,10 +12,10 @@ Deno.test("a file is replaced in one go, with nothing left beside it", async () 
 
 Deno.test("when writing fails the old file stays", async () => {
   const dir = await Deno.makeTempDir();
-  writeAtomically(`${dir}/a`, "old");
+  replaceFileSync(`${dir}/a`, "old");
   // The temporary name is taken by a folder.
   Deno.mkdirSync(`${dir}/a.tmp`);
-  assertThrows(() => writeAtomically(`${dir}/a`, "new"));
+  assertThrows(() => replaceFileSync(`${dir}/a`, "new"));
   assertEquals(Deno.readTextFileSync(`${dir}/a`), "old");
   await Deno.remove(dir, { recursive: true });
 });

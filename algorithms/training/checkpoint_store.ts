@@ -1,22 +1,12 @@
 import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
-import { join } from "node:path";
-import { temporarySuffix, writeAtomically } from "../_atomic_file.ts";
-import {
-  manifestText,
-  messageOf,
-  notesOf,
-  readCheckpoint,
-  readManifest,
-} from "./_checkpoint_manifest.ts";
-import { encodeSafetensors } from "../safetensors.ts";
-import { splitState } from "../_state_json.ts";
+  isStateRecord,
+  loadNotesSync,
+  loadStateSync,
+  saveStateSync,
+  TEMPORARY_SUFFIX,
+} from "@bellman/files";
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { StateTree } from "@bellman/types";
 
 /** Options of {@link CheckpointStore.save}. */
@@ -58,7 +48,7 @@ export interface LoadOptions {
 export interface CheckpointInfo {
   /** Environment steps at which it was made. */
   readonly step: number;
-  /** Path of its manifest. */
+  /** Path of its file. */
   readonly path: string;
   /** Whether it is the one kept as the best. */
   readonly best: boolean;
@@ -84,18 +74,25 @@ export interface CheckpointList {
   readonly warnings: readonly string[];
 }
 
-const numbered = /^step_(\d+)\.json$/;
-const bestManifest = "best.json";
+/** What a checkpoint says of itself, beside its state. */
+interface Label {
+  readonly step: number;
+  readonly best: boolean;
+  readonly notes: CheckpointNotes;
+}
+
+const NUMBERED = /^step_(\d+)\.safetensors$/;
+const BEST = "best.safetensors";
 
 /**
- * Checkpoints in a folder. Each is two files: the arrays in the safetensors
- * format (`step_000012345.safetensors`) and a manifest (`.json`) with the other
- * values, the step, the length and SHA-256 of the arrays, and the SHA-256 of
- * itself: a checkpoint of which one bit has changed is not loaded.
+ * Checkpoints in a folder. Each is a file in the safetensors format
+ * (`step_000012345.safetensors`), whose metadata holds the step and all values
+ * that are no arrays; SHA-256 guards both: a checkpoint of which one bit has
+ * changed is not loaded.
  *
- * Both are written to temporary files, flushed and renamed, the manifest last:
- * whenever the process dies, the checkpoints that had been complete can be
- * loaded. One process at a time may write to a folder.
+ * It is written to a temporary file, flushed and renamed: whenever the process
+ * dies, the checkpoints that had been complete can be loaded. One process at a
+ * time may write to a folder.
  *
  * @example
  * ```ts
@@ -145,29 +142,12 @@ export class CheckpointStore {
       );
     }
     const { best = false, keepLast = Infinity, notes = {} } = options;
-    const { json, tensors } = splitState(state);
-    const plain = splitState(notes);
-    if (plain.tensors.size > 0) {
-      throw new TypeError(
-        `Cannot save the array '${
-          [...plain.tensors.keys()][0]
-        }' among the notes: they are plain values`,
-      );
-    }
-    const arrays = encodeSafetensors(tensors, { step: String(step) });
     mkdirSync(this.dir, { recursive: true });
     this.#removeLeftovers();
-    const stem = `step_${String(step).padStart(9, "0")}`;
-    const path = join(this.dir, best ? bestManifest : `${stem}.json`);
-    const file = this.#writeArrays(
-      arrays,
-      best ? stem.replace("step", "best") : stem,
-      path,
-    );
-    const manifest = { step, file, arrays, state: json, notes: plain.json };
-    writeAtomically(path, manifestText(manifest));
+    const name = `step_${String(step).padStart(9, "0")}.safetensors`;
+    const path = join(this.dir, best ? BEST : name);
+    saveStateSync(state, path, { notes: { step, best, notes } });
     if (!best) this.#keepLast(keepLast);
-    this.#removeLeftovers();
     return { step, path, best };
   }
 
@@ -187,7 +167,7 @@ export class CheckpointStore {
   ): Checkpoint {
     if (which === "latest") return this.#loadLatest(options);
     const path = which === "best"
-      ? join(this.dir, bestManifest)
+      ? join(this.dir, BEST)
       : this.#numbered().find(({ step }) => step === which)?.path;
     if (path === undefined || !existsSync(path)) {
       const steps = this.#numbered().map(({ step }) => step).join(", ");
@@ -199,36 +179,29 @@ export class CheckpointStore {
           }`,
       );
     }
-    return {
-      ...readCheckpoint(path),
-      path,
-      best: which === "best",
-      warnings: [],
-    };
+    return { ...readCheckpoint(path), warnings: [] };
   }
 
   /**
    * Lists what is there. Broken checkpoints are left out and described in
-   * `warnings`. The arrays are not read: their hash is checked on loading.
+   * `warnings`. Arrays are not read: their hash is checked on loading.
    *
    * @returns The numbered ones, the best one, and warnings.
    */
   list(): CheckpointList {
     const warnings: string[] = [];
-    const good = ({ path }: { path: string }) => {
+    const good = ({ path }: { path: string }): CheckpointInfo[] => {
       try {
-        readManifest(path);
-        return true;
+        const { step, best } = readLabel(path);
+        return [{ step, path, best }];
       } catch (error) {
-        warnings.push(messageOf(error));
-        return false;
+        warnings.push((error as Error).message);
+        return [];
       }
     };
-    const checkpoints = this.#numbered().filter(good);
-    const path = join(this.dir, bestManifest);
-    const best = existsSync(path) && good({ path })
-      ? { step: readManifest(path).step, path, best: true }
-      : undefined;
+    const checkpoints = this.#numbered().flatMap(good);
+    const path = join(this.dir, BEST);
+    const [best] = existsSync(path) ? good({ path }) : [];
     return { checkpoints, best, warnings };
   }
 
@@ -259,18 +232,17 @@ export class CheckpointStore {
   notes(step: number): CheckpointNotes {
     const { checkpoints, best } = this.list();
     const found = [...checkpoints, best].find((info) => info?.step === step);
-    return found === undefined ? {} : notesOf(readManifest(found.path));
+    return found === undefined ? {} : readLabel(found.path).notes;
   }
 
   #loadLatest({ before = Infinity }: LoadOptions): Checkpoint {
     const warnings: string[] = [];
-    const numbered = this.#numbered().reverse()
-      .filter(({ step }) => step < before);
-    for (const { path } of numbered) {
+    for (const { path, step } of this.#numbered().reverse()) {
+      if (step >= before) continue;
       try {
-        return { ...readCheckpoint(path), path, best: false, warnings };
+        return { ...readCheckpoint(path), warnings };
       } catch (error) {
-        warnings.push(messageOf(error));
+        warnings.push((error as Error).message);
       }
     }
     try {
@@ -292,29 +264,11 @@ export class CheckpointStore {
 
   #numbered(): CheckpointInfo[] {
     return this.#names().flatMap((name) => {
-      const match = numbered.exec(name);
+      const match = NUMBERED.exec(name);
       return match
         ? [{ step: +match[1], path: join(this.dir, name), best: false }]
         : [];
     }).sort((a, b) => a.step - b.step);
-  }
-
-  /**
-   * Writes arrays under their name. That of a checkpoint that is replaced stays
-   * whole until its manifest is, so others than its own get another name; the
-   * same, of a run that was killed and came here again, are there already.
-   */
-  #writeArrays(bytes: Uint8Array, stem: string, manifest: string): string {
-    for (let n = 1;; n++) {
-      const name = n === 1 ? `${stem}.safetensors` : `${stem}-${n}.safetensors`;
-      const path = join(this.dir, name);
-      if (existsSync(path)) {
-        if (readFileSync(path).equals(bytes)) return name;
-        if (isWhole(manifest)) continue;
-      }
-      writeAtomically(path, bytes);
-      return name;
-    }
   }
 
   /** Removes the oldest good ones, but that of the best one's step, its second copy; broken ones are not counted. */
@@ -326,34 +280,53 @@ export class CheckpointStore {
     }
   }
 
-  /** Removes what a process that died left behind, and arrays whose manifest is gone. */
+  /** Removes what a process that died left behind. */
   #removeLeftovers(): void {
-    const names = this.#names();
-    const used = new Set<string>();
-    for (const name of names) {
-      if (!numbered.test(name) && name !== bestManifest) continue;
-      try {
-        used.add(readManifest(join(this.dir, name)).file);
-      } catch {
-        // Broken, as list() tells; the arrays of its name may still be of use.
-        used.add(name.replace(/json$/, "safetensors"));
+    for (const name of this.#names()) {
+      if (!/^(step|best)/.test(name) || !name.endsWith(TEMPORARY_SUFFIX)) {
+        continue;
       }
-    }
-    for (const name of names) {
-      const ours = /^(step|best)/.test(name);
-      const orphan = name.endsWith(".safetensors") && !used.has(name);
-      if (ours && (orphan || name.endsWith(temporarySuffix))) {
-        rmSync(join(this.dir, name), { force: true });
-      }
+      rmSync(join(this.dir, name), { force: true });
     }
   }
 }
 
-function isWhole(manifest: string): boolean {
+/** Reads a checkpoint. Throws one line that names the file. */
+function readCheckpoint(path: string): Omit<Checkpoint, "warnings"> {
+  const { state, notes } = read(path, loadStateSync);
+  return { ...checkLabel(path, notes), path, state };
+}
+
+/** Reads what a checkpoint says of itself; its arrays are not read. */
+function readLabel(path: string): Label {
+  return checkLabel(path, read(path, loadNotesSync));
+}
+
+function read<Result>(
+  path: string,
+  load: (path: string, options: { name: string }) => Result,
+): Result {
+  const name = `checkpoint ${path}`;
   try {
-    readCheckpoint(manifest);
-    return true;
-  } catch {
-    return false;
+    return load(path, { name });
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EISDIR") throw error;
+    throw new SyntaxError(`Cannot load ${name}: it is a folder`);
   }
+}
+
+/** Refuses another checkpoint, or another state, that was copied here. */
+function checkLabel(path: string, label: StateTree): Label {
+  const fail = (why: string): never => {
+    throw new SyntaxError(`Cannot load checkpoint ${path}: ${why}`);
+  };
+  const { step, best, notes } = isStateRecord(label) ? label : {};
+  if (
+    typeof step !== "number" || typeof best !== "boolean" ||
+    !isStateRecord(notes)
+  ) return fail("it holds another state");
+  const named = NUMBERED.exec(basename(path));
+  if (named && Number(named[1]) !== step) fail(`it is of step ${step}`);
+  if (!named && !best) fail("it is a copy of another checkpoint");
+  return { step, best: !named, notes };
 }

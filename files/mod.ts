@@ -1,0 +1,66 @@
+/**
+ * The file formats of Bellman: saved states with checksums, arrays in the
+ * formats safetensors and npy, and files that are replaced in one go. Archives
+ * of npy files have an entry point of their own, `@bellman/files/npz`.
+ *
+ * @example
+ * ```ts
+ * import { loadState, saveState } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempFile();
+ * const state = { step: 80, weights: Float32Array.of(1, 2) };
+ * await saveState(state, path);
+ * assertEquals(await loadState(path), state);
+ * await Deno.remove(path);
+ * ```
+ *
+ * @module
+ */
+export {
+  type FileContent,
+  replaceFile,
+  replaceFileSync,
+  syncFolder,
+  TEMPORARY_SUFFIX,
+} from "./atomic_file.ts";
+export {
+  decodeNpy,
+  encodeNpy,
+  type NpyArray,
+  type NpyData,
+  type NpyDtype,
+} from "./npy.ts";
+export {
+  builtin,
+  type Builtins,
+  type InputFile,
+  rewordError,
+  toPath,
+  withFile,
+} from "./runtime.ts";
+export {
+  decodeSafetensors,
+  encodeSafetensors,
+  type SafeTensor,
+  type SafeTensors,
+} from "./safetensors.ts";
+export {
+  loadNotesSync,
+  loadState,
+  loadStateSync,
+  readState,
+  type ReadStateOptions,
+  type SavedState,
+  saveState,
+  type SaveStateOptions,
+  saveStateSync,
+  writeState,
+} from "./state_file.ts";
+export {
+  copyStateTree,
+  isStateRecord,
+  isTypedArray,
+  type StateRecord,
+  stateRecord,
+} from "./state_tree.ts";

@@ -1,0 +1,356 @@
+import { bytesOf, rewordError } from "./runtime.ts";
+
+/** Kinds of numbers of an {@linkcode NpyArray}, by numpy's names. */
+export type NpyDtype =
+  | "float32"
+  | "float64"
+  | "int8"
+  | "int16"
+  | "int32"
+  | "int64"
+  | "uint8"
+  | "uint16"
+  | "uint32"
+  | "uint64"
+  | "bool";
+
+/** The numbers of an {@linkcode NpyArray}. */
+export type NpyData =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array;
+
+/** An array as numpy has it. */
+export interface NpyArray {
+  /**
+   * The numbers, row-major. Those of int64 and uint64, whole numbers up to 2^53,
+   * are read as a Float64Array, those of bool as a Uint8Array of 0 and 1.
+   */
+  readonly data: NpyData;
+  /** The length of each axis; `[]` for a single number. */
+  readonly shape: readonly number[];
+  /**
+   * What the numbers are in the file: the kind of `data`, int64 or uint64 for
+   * whole numbers, or bool.
+   *
+   * @default the kind of `data`
+   */
+  readonly dtype?: NpyDtype;
+}
+
+/**
+ * Writes an array in numpy's npy format, little-endian, for `np.load`.
+ *
+ * @param array Numbers and shape.
+ * @returns The content of the file.
+ * @throws {RangeError} If the shape does not fit the numbers, or they do not fit
+ * the dtype.
+ * @throws {TypeError} If they cannot be written as the dtype.
+ *
+ * @example
+ * ```ts
+ * import { decodeNpy, encodeNpy } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const array = { data: Uint8Array.of(0, 1, 1, 0), shape: [2, 2], dtype: "bool" } as const;
+ * assertEquals(decodeNpy(encodeNpy(array)), array);
+ * ```
+ */
+export function encodeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
+  const dtype = dtypeOf(array);
+  const header = encodeHeader(dtype, array.shape);
+  const body = toBody(array.data, dtype);
+  const bytes = new Uint8Array(header.length + body.length);
+  bytes.set(header);
+  bytes.set(body, header.length);
+  return bytes;
+}
+
+/**
+ * Reads numpy's npy format. Big-endian numbers are converted.
+ *
+ * @param bytes The content of the file.
+ * @returns A copy of the numbers, their shape and what they were.
+ * @throws {SyntaxError} If the bytes are cut off, too many, or no npy file.
+ * @throws {TypeError} If it holds objects, records or other kinds of numbers, or
+ * more than one axis in Fortran order.
+ * @throws {RangeError} If a 64-bit number is above 2^53.
+ *
+ * @example
+ * ```ts
+ * import { decodeNpy } from "@bellman/files";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => decodeNpy(new Uint8Array(100)),
+ *   SyntaxError,
+ *   "Cannot read an npy file: it does not start as an npy file does",
+ * );
+ * ```
+ */
+export function decodeNpy(bytes: Uint8Array): NpyArray {
+  try {
+    const { start, end } = headerSpan(bytes.subarray(0, PREFIX_BYTES));
+    checkLength(bytes.length, Math.max(end, bytes.length));
+    const header = parseHeader(bytes.subarray(start, end));
+    checkLength(bytes.length, end + bodyBytes(header));
+    const unread = allocateBody(header);
+    unread.bytes.set(bytes.subarray(end));
+    return unread.finish();
+  } catch (error) {
+    throw rewordError(error, (reason) => `Cannot read an npy file: ${reason}`);
+  }
+}
+
+function checkLength(length: number, wanted: number): void {
+  if (length === wanted) return;
+  throw new SyntaxError(`it has ${length} bytes, expected ${wanted}`);
+}
+
+/** Typed arrays of numbers by kind. */
+const NUMBER_ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+} as const;
+
+/** Whole numbers that a typed array of numbers holds only as float64. */
+const BIG_ARRAYS = { int64: BigInt64Array, uint64: BigUint64Array } as const;
+
+/** Kinds of numbers that are read and written, by numpy's letters. */
+const DTYPES: Readonly<Record<string, NpyDtype>> = {
+  f4: "float32",
+  f8: "float64",
+  i1: "int8",
+  i2: "int16",
+  i4: "int32",
+  i8: "int64",
+  u1: "uint8",
+  u2: "uint16",
+  u4: "uint32",
+  u8: "uint64",
+  b1: "bool",
+};
+
+/** What the bytes after a header are. */
+interface NpyHeader {
+  readonly dtype: NpyDtype;
+  readonly shape: readonly number[];
+  /** Bytes of a number. */
+  readonly itemBytes: number;
+  readonly bigEndian: boolean;
+}
+
+/** Bytes that say how long the header is, in any version. */
+export const PREFIX_BYTES = 12;
+
+const MAGIC = [0x93, ...new TextEncoder().encode("NUMPY")];
+
+/** What headers are filled up to a multiple of. */
+const ALIGNMENT = 64;
+
+/** Writes a header: everything that comes before the numbers. */
+export function encodeHeader(
+  dtype: NpyDtype,
+  shape: readonly number[],
+): Uint8Array {
+  const letters = Object.entries(DTYPES).find(([, it]) => it === dtype)![0];
+  const order = letters.endsWith("1") ? "|" : "<";
+  const list = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const text =
+    `{'descr': '${order}${letters}', 'fortran_order': False, 'shape': (${list}), }`;
+  const version = text.length + 65 > 0xffff ? 2 : 1;
+  const start = version === 1 ? 10 : 12;
+  const total = Math.ceil((start + text.length + 1) / ALIGNMENT) * ALIGNMENT;
+  const bytes = new Uint8Array(total).fill(0x20);
+  bytes.set([...MAGIC, version, 0]);
+  const view = new DataView(bytes.buffer);
+  if (version === 1) view.setUint16(8, total - start, true);
+  else view.setUint32(8, total - start, true);
+  bytes.set(new TextEncoder().encode(text), start);
+  bytes[total - 1] = 0x0a;
+  return bytes;
+}
+
+/**
+ * Where the header's text lies, from the first bytes of a file. Throws a
+ * SyntaxError with the reason alone where they are no npy file's.
+ */
+export function headerSpan(prefix: Uint8Array): { start: number; end: number } {
+  if (
+    prefix.length < PREFIX_BYTES || MAGIC.some((byte, i) => prefix[i] !== byte)
+  ) throw new SyntaxError("it does not start as an npy file does");
+  const view = new DataView(prefix.buffer, prefix.byteOffset, PREFIX_BYTES);
+  const version = prefix[6];
+  if (version < 1 || version > 3) {
+    throw new SyntaxError(`its format is version ${version}, expected 1 to 3`);
+  }
+  return version === 1
+    ? { start: 10, end: 10 + view.getUint16(8, true) }
+    : { start: 12, end: 12 + view.getUint32(8, true) };
+}
+
+/** Reads a header's text. Throws a SyntaxError or TypeError with the reason alone. */
+export function parseHeader(bytes: Uint8Array): NpyHeader {
+  const text = new TextDecoder().decode(bytes).trim();
+  const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1];
+  const fortran = /'fortran_order':\s*(True|False)/.exec(text)?.[1];
+  const shapeText = /'shape':\s*\(([\d\sL,]*)\)/.exec(text)?.[1];
+  if (/'descr':\s*\[/.test(text)) {
+    throw new TypeError("it holds records, expected an array of numbers");
+  }
+  if (
+    descr === undefined || fortran === undefined || shapeText === undefined
+  ) throw new SyntaxError(`its header is ${JSON.stringify(text)}`);
+  const shape = parseShape(shapeText);
+  const isFlat = shape.filter((length) => length !== 1).length <= 1;
+  if (fortran === "True" && !isFlat) {
+    throw new TypeError(
+      "its numbers are in Fortran order, expected C order: save np.ascontiguousarray(x)",
+    );
+  }
+  return { ...parseDescr(descr), shape };
+}
+
+function parseShape(text: string): number[] {
+  const shape = text.replaceAll("L", "").split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map(Number);
+  if (Number.isSafeInteger(shape.reduce((size, length) => size * length, 1))) {
+    return shape;
+  }
+  throw new SyntaxError(`its shape is (${text})`);
+}
+
+function parseDescr(descr: string): Omit<NpyHeader, "shape"> {
+  const letters = descr.slice(1);
+  if (/^[<>|]/.test(descr) && Object.hasOwn(DTYPES, letters)) {
+    return {
+      dtype: DTYPES[letters],
+      itemBytes: Number(letters.slice(1)),
+      bigEndian: descr[0] === ">",
+    };
+  }
+  if (letters.startsWith("O")) {
+    throw new TypeError(
+      "it holds Python objects, expected an array of numbers",
+    );
+  }
+  throw new TypeError(
+    `its numbers are '${descr}', expected one of ${
+      Object.keys(DTYPES).join(", ")
+    }`,
+  );
+}
+
+function isBig(dtype: NpyDtype): dtype is keyof typeof BIG_ARRAYS {
+  return Object.hasOwn(BIG_ARRAYS, dtype);
+}
+
+/** What an array's numbers are written as. Throws where they cannot be. */
+export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
+  const own = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
+    .find((name) => (data as unknown) instanceof NUMBER_ARRAYS[name]);
+  if (own === undefined) {
+    throw new TypeError(
+      `Cannot write ${data?.constructor.name} as an array: expected ${
+        Object.values(NUMBER_ARRAYS).map((it) => it.name).join(", ")
+      }`,
+    );
+  }
+  const size = shape.reduce((product, length) => product * length, 1);
+  if (size !== data.length || shape.some((length) => !(length >= 0))) {
+    throw new RangeError(
+      `Cannot write ${data.length} numbers in the shape [${shape}]`,
+    );
+  }
+  const wanted = dtype ?? own;
+  if (wanted === own || wanted === "bool" || isBig(wanted)) return wanted;
+  throw new TypeError(
+    `Cannot write ${own} as ${wanted}: expected ${own}, int64, uint64 or bool`,
+  );
+}
+
+/** The bytes of numbers that are written as a dtype; a view where nothing changes and memory is not shared. */
+export function toBody(data: NpyData, dtype: NpyDtype): Uint8Array {
+  if (dtype === "bool") return Uint8Array.from(data, (n) => n === 0 ? 0 : 1);
+  if (!isBig(dtype)) {
+    return bytesOf(data.buffer instanceof ArrayBuffer ? data : data.slice());
+  }
+  const lowest = dtype === "int64" ? Number.MIN_SAFE_INTEGER : 0;
+  const big = new BIG_ARRAYS[dtype](data.length);
+  for (let i = 0; i < data.length; i++) {
+    if (!Number.isSafeInteger(data[i]) || data[i] < lowest) {
+      throw new RangeError(
+        `Cannot write ${
+          data[i]
+        } as ${dtype}: expected a whole number from ${lowest} to 2^53`,
+      );
+    }
+    big[i] = BigInt(data[i]);
+  }
+  return bytesOf(big);
+}
+
+/** An array whose bytes are still to be read. */
+interface UnreadArray {
+  /** Where they go. */
+  readonly bytes: Uint8Array;
+  /** The array, when they are there. Throws a RangeError with the reason alone. */
+  finish(): NpyArray;
+}
+
+/** Bytes of the numbers that a header announces. */
+export function bodyBytes({ shape, itemBytes }: NpyHeader): number {
+  return shape.reduce((product, length) => product * length, itemBytes);
+}
+
+/** Makes room for the numbers that a header announces. */
+export function allocateBody(header: NpyHeader): UnreadArray {
+  const { dtype, shape, itemBytes, bigEndian } = header;
+  const bytes = new Uint8Array(bodyBytes(header));
+  return {
+    bytes,
+    finish() {
+      if (bigEndian) swapBytes(bytes, itemBytes);
+      return { data: toNumbers(bytes, dtype), shape, dtype };
+    },
+  };
+}
+
+function toNumbers(bytes: Uint8Array, dtype: NpyDtype): NpyData {
+  const buffer = bytes.buffer as ArrayBuffer;
+  if (dtype === "bool") return bytes.map((byte) => byte === 0 ? 0 : 1);
+  if (!isBig(dtype)) return new NUMBER_ARRAYS[dtype](buffer);
+  const big = new BIG_ARRAYS[dtype](buffer);
+  const numbers = new Float64Array(buffer); // In place: both have 8 bytes.
+  for (let i = 0; i < big.length; i++) {
+    const value = big[i];
+    if (!Number.isSafeInteger(Number(value))) {
+      throw new RangeError(
+        `its number ${i} is ${value}, expected at most 2^53`,
+      );
+    }
+    numbers[i] = Number(value);
+  }
+  return numbers;
+}
+
+/** Turns the order of the bytes in each number, in place. */
+function swapBytes(bytes: Uint8Array, itemBytes: number): void {
+  for (let start = 0; start < bytes.length; start += itemBytes) {
+    let a = start, b = start + itemBytes - 1;
+    for (; a < b; a++, b--) [bytes[a], bytes[b]] = [bytes[b], bytes[a]];
+  }
+}

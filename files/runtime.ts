@@ -1,0 +1,214 @@
+import type * as NodeCrypto from "node:crypto";
+import type * as NodeFs from "node:fs";
+import type * as NodePath from "node:path";
+import type * as NodeUrl from "node:url";
+import type * as NodeZlib from "node:zlib";
+
+/** Node's built-in modules that work with files. */
+export interface Builtins {
+  /** Hashes. */
+  "node:crypto": typeof NodeCrypto;
+  /** File system. */
+  "node:fs": typeof NodeFs;
+  /** Paths. */
+  "node:path": typeof NodePath;
+  /** File URLs. */
+  "node:url": typeof NodeUrl;
+  /** Checksums. */
+  "node:zlib": typeof NodeZlib;
+}
+
+/** File that is open for reading. */
+export interface InputFile {
+  /** Length in bytes. */
+  readonly size: number;
+  /**
+   * Fills an array with the bytes from a position on.
+   *
+   * @returns Number of bytes: fewer than asked for only at the end.
+   */
+  read(position: number, target: Uint8Array): Promise<number>;
+}
+
+/** Bytes read or written at once: runtimes copy them on the side. */
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * Returns a built-in module of Deno, Node or Bun. It is looked up when it is
+ * first needed and not imported, so that buffers in memory also work in browsers.
+ *
+ * @param name Name of the module.
+ * @returns The module.
+ * @throws {TypeError} If the runtime has none.
+ *
+ * @example
+ * ```ts
+ * import { builtin } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(builtin("node:path").basename("runs/first"), "first");
+ * ```
+ */
+export function builtin<Name extends keyof Builtins>(
+  name: Name,
+): Builtins[Name] {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?(name: string): Builtins[Name] | undefined };
+  };
+  const module = process?.getBuiltinModule?.(name);
+  if (module !== undefined) return module;
+  throw new TypeError(
+    `Cannot open files: this runtime has no ${name}, expected Deno, Node or Bun`,
+  );
+}
+
+/**
+ * Returns the path of a file.
+ *
+ * @param path Path or file URL.
+ * @returns The path.
+ * @throws {TypeError} If a URL is not that of a file.
+ *
+ * @example
+ * ```ts
+ * import { toPath } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(toPath(new URL("file:///tmp/a%20b")), "/tmp/a b");
+ * ```
+ */
+export function toPath(path: string | URL): string {
+  return path instanceof URL ? builtin("node:url").fileURLToPath(path) : path;
+}
+
+/**
+ * Opens a file for reading until `use` has ended.
+ *
+ * @param path Path of the file.
+ * @param use What is done with it.
+ * @returns The result of `use`.
+ * @throws {Error} The system's error where the file cannot be read.
+ *
+ * @example
+ * ```ts
+ * import { withFile } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = await Deno.makeTempFile();
+ * await Deno.writeTextFile(path, "text");
+ * assertEquals(await withFile(path, ({ size }) => Promise.resolve(size)), 4);
+ * await Deno.remove(path);
+ * ```
+ */
+export async function withFile<Result>(
+  path: string,
+  use: (file: InputFile) => Promise<Result>,
+): Promise<Result> {
+  const file = await builtin("node:fs").promises.open(path, "r");
+  try {
+    const { size } = await file.stat();
+    return await use({
+      size,
+      async read(position, target) {
+        let filled = 0;
+        while (filled < target.length) {
+          const { bytesRead } = await file.read(
+            target,
+            filled,
+            Math.min(target.length - filled, PIECE_BYTES),
+            position + filled,
+          );
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+        return filled;
+      },
+    });
+  } finally {
+    await file.close();
+  }
+}
+
+/** Bytes of a stream, in order. */
+export class StreamSource {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+  }
+
+  /** Fills an array; returns the number of bytes, fewer than asked for only at the end. */
+  fill = async (target: Uint8Array): Promise<number> => {
+    let filled = 0;
+    while (filled < target.length) {
+      if (this.#rest.length === 0) {
+        const { done, value } = await this.#reader.read();
+        if (done) break;
+        if (!(value instanceof Uint8Array)) {
+          throw new TypeError(
+            `Cannot load a stream of ${typeof value}: expected a stream of Uint8Array`,
+          );
+        }
+        this.#rest = value;
+      }
+      const part = this.#rest.subarray(0, target.length - filled);
+      target.set(part, filled);
+      filled += part.length;
+      this.#rest = this.#rest.subarray(part.length);
+    }
+    return filled;
+  };
+
+  /** Lets go of the stream; what is left of it is not wanted. */
+  cancel = async (reason?: unknown): Promise<void> => {
+    await this.#reader.cancel(reason).catch(() => {});
+    this.#reader.releaseLock();
+  };
+}
+
+/** Returns a view of an array's bytes. */
+export function bytesOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** Returns views of at most 1 MiB; shared memory, which may change meanwhile, is copied. */
+export function* inPieces(
+  chunks: Iterable<Uint8Array>,
+): Generator<Uint8Array<ArrayBuffer>> {
+  for (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+      const piece = chunk.subarray(start, start + PIECE_BYTES);
+      yield piece.buffer instanceof ArrayBuffer
+        ? piece as Uint8Array<ArrayBuffer>
+        : piece.slice();
+    }
+  }
+}
+
+/**
+ * Returns an error of the same kind with another message, for a caller that
+ * knows more than the function that threw it.
+ *
+ * @param error Anything thrown.
+ * @param reword Makes the message from the present one.
+ * @returns The error; what is no error is returned as it is.
+ *
+ * @example
+ * ```ts
+ * import { rewordError } from "@bellman/files";
+ * import { assert } from "@std/assert";
+ *
+ * const error = rewordError(new SyntaxError("cut off"), (it) => `a.npy: ${it}`);
+ * assert(error instanceof SyntaxError && error.message === "a.npy: cut off");
+ * ```
+ */
+export function rewordError(
+  error: unknown,
+  reword: (message: string) => string,
+): unknown {
+  if (!(error instanceof Error)) return error;
+  const known = [TypeError, RangeError, SyntaxError];
+  const errorClass = known.find((it) => error instanceof it) ?? Error;
+  return new errorClass(reword(error.message), { cause: error });
+}

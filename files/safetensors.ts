@@ -1,0 +1,291 @@
+import type { StateArray } from "@bellman/types";
+import { bytesOf, rewordError } from "./runtime.ts";
+
+/** Array with its shape, as a safetensors file holds it. */
+export interface SafeTensor {
+  /** Values, row-major. */
+  readonly data: StateArray;
+  /** Length of each dimension; `[]` for a single number. */
+  readonly shape: readonly number[];
+}
+
+/** Content of a safetensors file. */
+export interface SafeTensors {
+  /** Arrays by name. */
+  readonly tensors: ReadonlyMap<string, SafeTensor>;
+  /** Free text by name. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Place of an array among the bytes after the header. */
+export interface TensorSpan {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** Makes room for the array. */
+  readonly allocate: () => StateArray;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Contents of a header. */
+export interface Header {
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Arrays in the order of their bytes, which follow each other without a gap. */
+  readonly spans: readonly TensorSpan[];
+  /** Number of bytes after the header. */
+  readonly dataBytes: number;
+}
+
+/** Bytes before the header, which hold its length. */
+export const PREFIX_BYTES = 8;
+
+/** Limit that the format sets on the header. */
+const MAX_HEADER_BYTES = 100_000_000;
+
+const ARRAYS = {
+  F64: Float64Array,
+  F32: Float32Array,
+  I32: Int32Array,
+  U32: Uint32Array,
+  U8: Uint8Array,
+} as const;
+
+/**
+ * Writes arrays in the safetensors format, which Python, Rust and others read:
+ * the header's length (8 bytes, little-endian), the header (JSON), the bytes.
+ *
+ * @param tensors Arrays by name. `__metadata__` is not a name.
+ * @param metadata Free text to keep with them.
+ * @returns The content of the file.
+ * @throws {RangeError} When a shape does not fit its data.
+ * @throws {TypeError} When a name or data type is not allowed.
+ *
+ * @example
+ * ```ts
+ * import { decodeSafetensors, encodeSafetensors } from "@bellman/files";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const kernel = { data: new Float32Array([1, 2, 3, 4]), shape: [2, 2] };
+ * const bytes = encodeSafetensors(new Map([["kernel", kernel]]));
+ * assertEquals(decodeSafetensors(bytes).tensors.get("kernel"), kernel);
+ * ```
+ */
+export function encodeSafetensors(
+  tensors: ReadonlyMap<string, SafeTensor>,
+  metadata: Readonly<Record<string, string>> = {},
+): Uint8Array<ArrayBuffer> {
+  const { header, arrays } = layOut(tensors, metadata);
+  const pieces = [encodeHeader(header), ...arrays];
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const bytes = new Uint8Array(length);
+  let position = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, position);
+    position += piece.length;
+  }
+  return bytes;
+}
+
+/**
+ * Reads the safetensors format. Nothing in the file is trusted: the header,
+ * types, shapes and offsets are checked, and the arrays must fill the file
+ * without a gap.
+ *
+ * @param bytes Content of the file.
+ * @returns Copies of the arrays, and the metadata.
+ * @throws {SyntaxError} With one line that says what is wrong with the file.
+ *
+ * @example
+ * ```ts
+ * import { decodeSafetensors } from "@bellman/files";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => decodeSafetensors(new Uint8Array(3)),
+ *   SyntaxError,
+ *   "Cannot read safetensors: 3 bytes are too few for a header",
+ * );
+ * ```
+ */
+export function decodeSafetensors(bytes: Uint8Array): SafeTensors {
+  try {
+    if (bytes.length < PREFIX_BYTES) {
+      throw new SyntaxError(`${bytes.length} bytes are too few for a header`);
+    }
+    const length = headerLength(bytes);
+    const start = PREFIX_BYTES + length;
+    if (start > bytes.length) {
+      throw new SyntaxError(
+        `its header claims ${length} bytes, the file has ${
+          bytes.length - PREFIX_BYTES
+        } left`,
+      );
+    }
+    const { metadata, spans } = parseHeader(
+      bytes.subarray(PREFIX_BYTES, start),
+      bytes.length - start,
+    );
+    const tensors = spans.map(
+      ({ name, shape, allocate, begin, end }): [string, SafeTensor] => {
+        // A copy, so that the array is aligned and does not keep the file alive.
+        const data = allocate();
+        bytesOf(data).set(bytes.subarray(start + begin, start + end));
+        return [name, { data, shape }];
+      },
+    );
+    return { tensors: new Map(tensors), metadata };
+  } catch (error) {
+    throw rewordError(error, (reason) => `Cannot read safetensors: ${reason}`);
+  }
+}
+
+/** Returns the text of the header, and the bytes of the arrays in their order. */
+export function layOut(
+  tensors: ReadonlyMap<string, SafeTensor>,
+  metadata: Readonly<Record<string, string>>,
+): { header: string; arrays: Uint8Array[] } {
+  // Wide elements first: every array is then aligned to its element size.
+  const ordered = [...tensors].sort(([, a], [, b]) =>
+    b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT
+  );
+  const entries: [string, unknown][] = [];
+  if (Object.keys(metadata).length > 0) entries.push([METADATA, metadata]);
+  let begin = 0;
+  for (const [name, { data, shape }] of ordered) {
+    if (name === METADATA) {
+      throw new TypeError(`Cannot write an array named '${METADATA}'`);
+    }
+    if (sizeOf(shape) !== data.length) {
+      throw new RangeError(
+        `Cannot write array '${name}': shape [${shape}] does not fit ${data.length} values`,
+      );
+    }
+    const end = begin + data.byteLength;
+    const dtype = dtypeOf(name, data);
+    entries.push([name, { dtype, shape, data_offsets: [begin, end] }]);
+    begin = end;
+  }
+  // Objects would put names that are numbers in front.
+  const members = entries.map((pair) => pair.map((it) => JSON.stringify(it)));
+  const header = `{${members.map((pair) => pair.join(":")).join(",")}}`;
+  return { header, arrays: ordered.map(([, { data }]) => bytesOf(data)) };
+}
+
+const METADATA = "__metadata__";
+
+/** Returns a header's length and text as bytes, filled up to a multiple of 8. */
+export function encodeHeader(header: string): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(header);
+  const length = Math.ceil(text.length / 8) * 8;
+  const bytes = new Uint8Array(PREFIX_BYTES + length).fill(0x20);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(length), true);
+  bytes.set(text, PREFIX_BYTES);
+  return bytes;
+}
+
+/** Reads the length of a header. Throws a SyntaxError with the reason alone. */
+export function headerLength(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, PREFIX_BYTES);
+  const length = view.getBigUint64(0, true);
+  if (length <= BigInt(MAX_HEADER_BYTES)) return Number(length);
+  throw new SyntaxError(
+    `its header claims ${length} bytes, more than ${MAX_HEADER_BYTES}`,
+  );
+}
+
+/** Reads a header. Throws a SyntaxError with the reason alone. */
+export function parseHeader(bytes: Uint8Array, dataBytes?: number): Header {
+  let header: unknown;
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    header = JSON.parse(decoder.decode(bytes));
+  } catch {
+    throw new SyntaxError("its header is not JSON");
+  }
+  if (!isRecord(header)) throw new SyntaxError("its header is not a record");
+  const { [METADATA]: metadata = {}, ...entries } = header;
+  if (
+    !isRecord(metadata) ||
+    !Object.values(metadata).every((text) => typeof text === "string")
+  ) throw new SyntaxError("its metadata is not a record of texts");
+  const spans = Object.entries(entries)
+    .map(([name, entry]) => readSpan(name, entry, dataBytes))
+    .sort((a, b) => a.begin - b.begin || a.end - b.end);
+  let position = 0;
+  for (const { begin, end } of spans) {
+    if (begin !== position) {
+      throw new SyntaxError(
+        `its arrays ${begin < position ? "overlap" : "leave a gap"}`,
+      );
+    }
+    position = end;
+  }
+  if (position !== (dataBytes ?? position)) {
+    throw new SyntaxError(`${dataBytes! - position} bytes belong to no array`);
+  }
+  return {
+    metadata: metadata as Record<string, string>,
+    spans,
+    dataBytes: position,
+  };
+}
+
+function readSpan(
+  name: string,
+  entry: unknown,
+  dataBytes = Infinity,
+): TensorSpan {
+  const fail = (what: string): never => {
+    throw new SyntaxError(`array ${JSON.stringify(name)} ${what}`);
+  };
+  if (!isRecord(entry)) return fail("has no description");
+  const { dtype, shape, data_offsets: offsets } = entry;
+  if (!isDtype(dtype)) {
+    return fail(
+      `has type ${JSON.stringify(dtype)}, which is not one of ${
+        Object.keys(ARRAYS).join(", ")
+      }`,
+    );
+  }
+  if (!isCounts(shape) || !Number.isSafeInteger(sizeOf(shape))) {
+    return fail(`has shape ${JSON.stringify(shape)}`);
+  }
+  if (!isCounts(offsets) || offsets.length !== 2 || offsets[0] > offsets[1]) {
+    return fail(`has offsets ${JSON.stringify(offsets)}`);
+  }
+  const [begin, end] = offsets;
+  if (end > dataBytes) fail(`ends at byte ${end} of ${dataBytes}`);
+  const size = sizeOf(shape);
+  const wanted = size * ARRAYS[dtype].BYTES_PER_ELEMENT;
+  if (end - begin !== wanted) {
+    fail(`has ${end - begin} bytes, its type and shape need ${wanted}`);
+  }
+  return { name, shape, allocate: () => new ARRAYS[dtype](size), begin, end };
+}
+
+function dtypeOf(name: string, data: StateArray): string {
+  const found = Object.entries(ARRAYS).find(([, it]) => data instanceof it);
+  if (found !== undefined) return found[0];
+  throw new TypeError(
+    `Cannot write array '${name}': its type is not one of ${
+      Object.keys(ARRAYS).join(", ")
+    }`,
+  );
+}
+
+function isDtype(value: unknown): value is keyof typeof ARRAYS {
+  return typeof value === "string" && Object.hasOwn(ARRAYS, value);
+}
+
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((size, dimension) => size * dimension, 1);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCounts(value: unknown): value is number[] {
+  return Array.isArray(value) &&
+    value.every((count) => Number.isSafeInteger(count) && count >= 0);
+}

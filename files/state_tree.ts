@@ -1,0 +1,242 @@
+import type { StateArray, StateTree } from "@bellman/types";
+import type { SafeTensor } from "./safetensors.ts";
+
+/** Node of a state that has names. */
+export type StateRecord = { [key: string]: StateTree };
+
+/**
+ * Tells whether a value is one of the typed arrays that a state may hold.
+ *
+ * @param value Anything.
+ * @returns True for the five array types of {@link StateArray}.
+ *
+ * @example
+ * ```ts
+ * import { isTypedArray } from "@bellman/files";
+ * import { assert, assertFalse } from "@std/assert";
+ *
+ * assert(isTypedArray(new Int32Array(2)));
+ * assertFalse(isTypedArray([1, 2]));
+ * ```
+ */
+export function isTypedArray(value: unknown): value is StateArray {
+  return value instanceof Float32Array || value instanceof Float64Array ||
+    value instanceof Int32Array || value instanceof Uint32Array ||
+    value instanceof Uint8Array;
+}
+
+/**
+ * Tells whether a node of a state is a record: neither a list, an array, a plain
+ * value nor the object of a class.
+ *
+ * @param value Node of a state, or anything else.
+ * @returns True for records.
+ *
+ * @example
+ * ```ts
+ * import { isStateRecord } from "@bellman/files";
+ * import { assert, assertFalse } from "@std/assert";
+ *
+ * assert(isStateRecord({ step: 1 }));
+ * assertFalse(isStateRecord([1]));
+ * ```
+ */
+export function isStateRecord(value: unknown): value is StateRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/**
+ * Returns a node of a state that must be a record.
+ *
+ * @param state Node of a state.
+ * @param what Name of the thing that is restored from it, for the error.
+ * @returns The node.
+ * @throws {TypeError} If it is no record.
+ *
+ * @example
+ * ```ts
+ * import { stateRecord } from "@bellman/files";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * assertEquals(stateRecord({ step: 1 }, "an agent").step, 1);
+ * assertThrows(
+ *   () => stateRecord(null, "an agent"),
+ *   TypeError,
+ *   "Cannot restore an agent from null: expected what save() gave",
+ * );
+ * ```
+ */
+export function stateRecord(state: StateTree, what: string): StateRecord {
+  if (isStateRecord(state)) return state;
+  throw new TypeError(
+    `Cannot restore ${what} from ${
+      state === null ? "null" : typeof state
+    }: expected what save() gave`,
+  );
+}
+
+/**
+ * Copies a state.
+ *
+ * @param tree State to copy.
+ * @returns A state that shares no memory with `tree`.
+ *
+ * @example
+ * ```ts
+ * import { copyStateTree } from "@bellman/files";
+ * import { assertEquals, assertNotStrictEquals } from "@std/assert";
+ *
+ * const weights = new Float32Array([1, 2]);
+ * const copy = copyStateTree({ weights });
+ * assertEquals(copy, { weights });
+ * assertNotStrictEquals((copy as { weights: Float32Array }).weights, weights);
+ * ```
+ */
+export function copyStateTree(tree: StateTree): StateTree {
+  if (isTypedArray(tree)) return tree.slice();
+  if (Array.isArray(tree)) return tree.map(copyStateTree);
+  return isStateRecord(tree) ? mapRecord(tree, copyStateTree) : tree;
+}
+
+/** Value that JSON holds exactly. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | Json[]
+  | { [key: string]: Json };
+
+/** State in two parts. */
+export interface SplitState {
+  /**
+   * The state with `{"$array": name}` in place of arrays, `{"$number": "NaN"}`
+   * of numbers that JSON cannot write, and `{"$record": [[key, value], …]}` of
+   * records with keys that start with `$`.
+   */
+  readonly json: Json;
+  /**
+   * Arrays, named by their path. The array `data` that stands beside its `shape`
+   * takes the name of the record that holds both.
+   */
+  readonly tensors: Map<string, SafeTensor>;
+}
+
+/** Names that a file of arrays has other uses for. */
+export const RESERVED_NAMES: readonly string[] = ["__metadata__", "sha256"];
+
+const ODD_NUMBERS: Readonly<Record<string, number>> = {
+  "NaN": NaN,
+  "Infinity": Infinity,
+  "-Infinity": -Infinity,
+  "-0": -0,
+};
+
+/** Splits a state; arrays are not copied. Throws a TypeError that names what is not plain. */
+export function splitState(tree: StateTree): SplitState {
+  const tensors = new Map<string, SafeTensor>();
+  return { json: split(tree, [], tensors), tensors };
+}
+
+/** Puts a state together again. Throws a SyntaxError with the reason alone where the parts do not fit. */
+export function joinState(
+  json: Json,
+  tensors: ReadonlyMap<string, SafeTensor>,
+): StateTree {
+  if (Array.isArray(json)) return json.map((item) => joinState(item, tensors));
+  if (typeof json !== "object" || json === null) return json;
+  const [key, ...others] = Object.keys(json);
+  if (!key?.startsWith("$") || others.length > 0) {
+    return mapRecord(json, (item) => joinState(item, tensors));
+  }
+  const value = json[key];
+  if (key === "$array" && typeof value === "string" && tensors.has(value)) {
+    return tensors.get(value)!.data;
+  }
+  if (
+    key === "$number" && typeof value === "string" &&
+    Object.hasOwn(ODD_NUMBERS, value)
+  ) return ODD_NUMBERS[value];
+  if (key === "$record" && Array.isArray(value)) {
+    return mapRecord(
+      Object.fromEntries(value as [string, Json][]),
+      (item) => joinState(item, tensors),
+    );
+  }
+  throw new SyntaxError(`${key} ${JSON.stringify(value)} has no meaning`);
+}
+
+function mapRecord<Value, Result>(
+  record: { [key: string]: Value },
+  map: (value: Value) => Result,
+): { [key: string]: Result } {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [key, map(value)]),
+  );
+}
+
+function split(
+  node: StateTree,
+  path: readonly string[],
+  tensors: Map<string, SafeTensor>,
+): Json {
+  if (typeof node === "number") {
+    if (Object.is(node, -0)) return { $number: "-0" };
+    return Number.isFinite(node) ? node : { $number: String(node) };
+  }
+  if (
+    node === null || typeof node === "boolean" || typeof node === "string"
+  ) return node;
+  if (isTypedArray(node)) return addArray(node, [node.length], path, tensors);
+  if (Array.isArray(node)) {
+    return node.map((item, i) => split(item, [...path, `${i}`], tensors));
+  }
+  if (!isStateRecord(node)) throw notPlain(node, path);
+  const shape = shapeOf(node);
+  const entries = Object.entries(node).map(([key, item]): [string, Json] => [
+    key,
+    shape && key === "data" && isTypedArray(item)
+      ? addArray(item, shape, path, tensors)
+      : split(item, [...path, key], tensors),
+  ]);
+  return entries.some(([key]) => key.startsWith("$"))
+    ? { $record: entries }
+    : Object.fromEntries(entries);
+}
+
+function addArray(
+  data: StateArray,
+  shape: readonly number[],
+  path: readonly string[],
+  tensors: Map<string, SafeTensor>,
+): Json {
+  const wanted = path.join("/") || "state";
+  let name = wanted;
+  // Two paths can join to one name, as keys may hold slashes.
+  for (let n = 2; tensors.has(name) || RESERVED_NAMES.includes(name); n++) {
+    name = `${wanted}#${n}`;
+  }
+  tensors.set(name, { data, shape });
+  return { $array: name };
+}
+
+function shapeOf({ data, shape }: StateRecord): number[] | undefined {
+  if (!isTypedArray(data) || !Array.isArray(shape)) return undefined;
+  const isCount = (n: StateTree) => Number.isSafeInteger(n) && n as number >= 0;
+  if (!shape.every(isCount)) return undefined;
+  const lengths = shape as number[];
+  const size = lengths.reduce((product, length) => product * length, 1);
+  return size === data.length ? lengths : undefined;
+}
+
+function notPlain(node: unknown, path: readonly string[]): TypeError {
+  const type = typeof node === "object"
+    ? Object.getPrototypeOf(node).constructor?.name ?? "a class"
+    : typeof node;
+  const what = path.length === 0 ? "a state" : `'${path.join("/")}'`;
+  return new TypeError(
+    `Cannot save ${what} of type ${type}: expected plain values, typed arrays, lists and records`,
+  );
+}

@@ -1,0 +1,11 @@
+/** Makes a folder for as long as a test needs one. */
+export async function withFolder(
+  use: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "bellman-files-" });
+  try {
+    await use(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
