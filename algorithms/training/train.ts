@@ -17,10 +17,7 @@ import {
   isGuardedStatistic,
   TrainingDivergedError,
 } from "./checks.ts";
-import type {
-  CheckpointNotes,
-  CheckpointStore,
-} from "./checkpoint_store.ts";
+import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import { EpisodeTracker, EpisodeWindow } from "./episodes.ts";
 import {
   evaluate,

@@ -1,9 +1,6 @@
 import type { StateTree, VecEnv } from "@bellman/types";
 import type { Callback } from "./callbacks.ts";
-import type {
-  CheckpointNotes,
-  CheckpointStore,
-} from "./checkpoint_store.ts";
+import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import type { Logger } from "./logs/logger.ts";
 import type { ProgressReporter } from "./progress.ts";
 import type { EvaluationResult } from "./evaluate.ts";

@@ -24,7 +24,7 @@ async function exportRun(
     );
   }
   await checkWritable(path, "the policy");
-  await withAgent(agent, io, async (session) => {
+  await withAgent(agent, io, (session) => {
     const file = policyFile(session, { batchSize, deterministic });
     if (file === undefined) {
       throw new UsageError(

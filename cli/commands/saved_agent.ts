@@ -158,7 +158,7 @@ function asAvailable(
 export async function withAgent(
   agent: SavedAgent,
   io: CommandIo,
-  use: (session: Session) => Promise<void>,
+  use: (session: Session) => void | Promise<void>,
   evaluationEnvs = 0,
 ): Promise<void> {
   const { config, checkpoint, warnings, spaces } = agent;

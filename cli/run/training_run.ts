@@ -256,7 +256,7 @@ async function conclude(
     return 130;
   };
   if (result.stopReason === "interrupted") {
-    await writeReport(run, result);
+    writeReport(run, result);
     return interrupted();
   }
   let agents;
@@ -277,7 +277,7 @@ async function conclude(
     [`Best agent (step ${best.step})`, best],
   ];
   const evaluations = named.map(([name, it]) => [name, it.evaluation]);
-  await writeReport(run, result, Object.fromEntries(evaluations));
+  writeReport(run, result, Object.fromEntries(evaluations));
   const kind = session.config.evaluationDeterministic
     ? "deterministic"
     : "stochastic";
@@ -298,11 +298,11 @@ ${lines.join("")}Run folder: ${folder.dir}
  * Writes the run's `report.html`: curves, configuration, final evaluations. A
  * log that is missing or cannot be read is reported and left out.
  */
-async function writeReport(
+function writeReport(
   { folder, session: { config }, io }: TrainingRun,
   result: TrainResult,
   evaluations?: Readonly<Record<string, EvaluationResult>>,
-): Promise<void> {
+): void {
   const rowsOf = <Row extends { step: number }>(
     read: (path: string) => Row[],
     path: string,

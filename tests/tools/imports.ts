@@ -32,6 +32,7 @@ const ALLOWED_TO_ALGORITHMS = [
   "@bellman/agent",
   "@bellman/buffers",
   "@bellman/compute",
+  "@bellman/files",
   "@bellman/policies",
   "@bellman/returns",
   "@bellman/schedulers",
