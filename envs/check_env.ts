@@ -30,7 +30,7 @@ export interface CheckEnvOptions {
 
 /**
  * Writes plain data as a text that is the same only for exactly the same data:
- * unlike JSON it tells NaN, the infinities, -0 and the types of arrays apart.
+ * unlike JSON it separates NaN, the infinities, -0 and the types of arrays.
  *
  * @throws {TypeError} If it is not plain data.
  */

@@ -3,30 +3,29 @@ import type { RgbImage } from "@bellman/types";
 /** Red, green and blue, 0 to 255. */
 export type Color = readonly [number, number, number];
 
-/** A place, in the canvas's own units; `y` points upwards. */
+/** Place in the canvas's own units; `y` points upwards. */
 export type Point = readonly [number, number];
 
 /** Sizes of a {@linkcode Canvas}. */
 export interface CanvasOptions {
   /** Pixels in a row. */
   width: number;
-  /** Rows. */
+  /** Number of rows. */
   height: number;
   /**
-   * What is drawn, in the units of the drawing: it is scaled evenly to fit and
-   * centred.
+   * Size of the drawing in its own units; it is scaled evenly to fit and centred.
    *
    * @default the picture's own size
    */
   view?: Point;
 }
 
-/** How a line is drawn. */
+/** Style of a line. */
 export interface LineStyle {
-  /** Its colour. */
+  /** Colour of the line. */
   color: Color;
   /**
-   * Its width in the units of the drawing.
+   * Width in the units of the drawing.
    *
    * @default 1
    */
@@ -66,7 +65,7 @@ function checkSize(width: number, height: number): void {
 export class Canvas {
   /** Pixels in a row. */
   readonly width: number;
-  /** Rows. */
+  /** Number of rows. */
   readonly height: number;
 
   #data: Uint8Array;
@@ -75,9 +74,9 @@ export class Canvas {
   #offset: Point;
 
   /**
-   * A white canvas.
+   * Makes a white canvas.
    *
-   * @param options Its sizes.
+   * @param options Sizes of the canvas.
    * @throws {RangeError} If a size is not a whole number from 1 to 16384.
    */
   constructor({ width, height, view = [width, height] }: CanvasOptions) {
@@ -94,10 +93,10 @@ export class Canvas {
   }
 
   /**
-   * Fills what a closed line encloses (even-odd rule).
+   * Fills a polygon (even-odd rule).
    *
    * @param points Its corners.
-   * @param color What with.
+   * @param color Colour of the polygon.
    */
   fillPolygon(points: readonly Point[], color: Color): void {
     const xs = points.map(([x]) => this.#offset[0] + x * this.#scale);
@@ -116,7 +115,7 @@ export class Canvas {
     }
   }
 
-  /** Adds one strip of a row, from `left` to `right`, to what is covered. */
+  /** Adds one strip of a row, from `left` to `right`, to the coverage. */
   #cover(left: number, right: number): void {
     const from = Math.max(0, left), to = Math.min(this.width, right);
     for (let x = Math.floor(from); x < to; x++) {
@@ -140,7 +139,7 @@ export class Canvas {
   /**
    * Draws a line through points, each piece with square ends.
    *
-   * @param points At least two.
+   * @param points Two points or more.
    * @param style Colour and width.
    */
   strokeLine(points: readonly Point[], { color, width = 1 }: LineStyle): void {
@@ -162,7 +161,7 @@ export class Canvas {
    * Fills a circle.
    *
    * @param circle Its centre and radius.
-   * @param color What with.
+   * @param color Colour of the circle.
    */
   fillCircle(
     { center: [x, y], radius }: { center: Point; radius: number },
@@ -176,9 +175,9 @@ export class Canvas {
   }
 
   /**
-   * What has been drawn.
+   * Copies the drawing.
    *
-   * @returns A picture of its own.
+   * @returns The picture.
    */
   image(): RgbImage {
     const { width, height } = this;
@@ -186,7 +185,7 @@ export class Canvas {
   }
 }
 
-/** Where the edges of a polygon cross a height, from left to right. */
+/** Finds the crossings of a polygon's edges with a height, left to right. */
 function crossingsAt(y: number, xs: number[], ys: number[]): number[] {
   const found: number[] = [];
   for (let i = 0, j = xs.length - 1; i < xs.length; j = i++) {
@@ -196,16 +195,16 @@ function crossingsAt(y: number, xs: number[], ys: number[]): number[] {
   return found.sort((a, b) => a - b);
 }
 
-/** A rectangle around or beside an origin, turned about it, then moved. */
+/** Rectangle around or beside an origin, turned about it, then moved. */
 export interface Rectangle {
-  /** Where the origin comes to lie. */
+  /** Place of the origin. */
   at: Point;
   /** Left and right edge, before turning. */
   x: Point;
   /** Lower and upper edge, before turning. */
   y: Point;
   /**
-   * How far it is turned, counterclockwise, in radians.
+   * Angle of the turn, counterclockwise, in radians.
    *
    * @default 0
    */
@@ -213,11 +212,11 @@ export interface Rectangle {
 }
 
 /**
- * A point turned about the origin and moved.
+ * Turns a point about the origin and moves it.
  *
- * @param point The point.
- * @param move How far it is turned, in radians, and where the origin goes.
- * @returns Where it comes to lie.
+ * @param point Point to turn.
+ * @param move Angle in radians, and place of the origin.
+ * @returns The point's place.
  * @example
  * ```ts
  * import { turned } from "@bellman/envs";
@@ -237,9 +236,9 @@ export function turned(
 }
 
 /**
- * The corners of a rectangle.
+ * Places the corners of a rectangle.
  *
- * @param rectangle Its edges and where it lies.
+ * @param rectangle Its edges and place.
  * @returns Four points.
  * @example
  * ```ts

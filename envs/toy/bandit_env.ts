@@ -4,13 +4,13 @@ import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
 /** Settings of {@linkcode BanditEnv}. */
 export interface BanditOptions {
   /**
-   * The mean reward of each arm.
+   * Mean reward of each arm.
    *
    * @default [0.1, 0.5, 0.9]
    */
   means?: readonly number[];
   /**
-   * The standard deviation of the rewards around their mean; 0 for rewards that
+   * Standard deviation of the rewards around their mean; 0 for rewards that
    * are always the mean.
    *
    * @default 0
@@ -60,7 +60,7 @@ function banditRules(
 }
 
 /**
- * Arms with rewards of their own; each episode is one pull. What is seen is
+ * Arms with rewards of their own; each episode is one pull. The observation is
  * always 0.
  *
  * @example
@@ -75,13 +75,13 @@ function banditRules(
  * ```
  */
 export class BanditEnv extends ToyEnv<number, number> {
-  /** The mean reward of each arm. */
+  /** Mean reward of each arm. */
   readonly means: readonly number[];
-  /** The standard deviation of the rewards. */
+  /** Standard deviation of the rewards. */
   readonly deviation: number;
 
   /**
-   * Makes one.
+   * Makes an environment that has not been reset.
    *
    * @param options Means and deviation.
    * @throws {RangeError} If there is no arm, a mean is not finite, or the

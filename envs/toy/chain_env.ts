@@ -4,13 +4,13 @@ import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
 /** Settings of {@linkcode ChainEnv}. */
 export interface ChainOptions {
   /**
-   * How many steps the chain has.
+   * Number of steps.
    *
    * @default 10
    */
   length?: number;
   /**
-   * Whether it goes round and round, so that only a time limit cuts it off.
+   * Go round and round, so that only a time limit cuts it off.
    *
    * @default false
    */
@@ -28,7 +28,7 @@ function chainRules(
   { length, endless }: Required<ChainOptions>,
 ): ToyRules<number, number> {
   let position = 0;
-  // Of a chain that ends, the last position is seen too.
+  // The last position of a chain that ends is an observation, too.
   const places = endless ? length : length + 1;
   return {
     observationSpace: discrete(places),
@@ -54,11 +54,10 @@ function chainRules(
 }
 
 /**
- * Steps on a chain, each of reward 1 whatever is done. It ends after `length`
- * steps, or never; what is seen is the position. Its values are known
+ * Steps on a chain, each of reward 1 whatever the action. It ends after `length`
+ * steps, or never; the observation is the position. Its values are known
  * ({@linkcode chainValue}), and an endless one keeps its value wherever a time
- * limit cuts it off, so that it shows whether truncation is told from
- * termination.
+ * limit cuts it off, which shows if truncation is told from termination.
  *
  * @example
  * ```ts
@@ -72,15 +71,15 @@ function chainRules(
  * ```
  */
 export class ChainEnv extends ToyEnv<number, number> {
-  /** How many steps the chain has. */
+  /** Number of steps. */
   readonly length: number;
-  /** Whether it never ends. */
+  /** True where it never ends. */
   readonly endless: boolean;
 
   /**
-   * Makes one.
+   * Makes an environment that has not been reset.
    *
-   * @param options Its length, and whether it ends.
+   * @param options Length and end of the chain.
    * @throws {RangeError} If the length is not a whole number of at least 1.
    */
   constructor(options: ChainOptions = {}) {
@@ -93,11 +92,11 @@ export class ChainEnv extends ToyEnv<number, number> {
 }
 
 /**
- * The value of a position on a chain: `(1 - gamma^n) / (1 - gamma)` with `n` steps
+ * Computes the value of a position on a chain: `(1 - gamma^n) / (1 - gamma)` with `n` steps
  * to go, `1 / (1 - gamma)` on an endless one.
  *
- * @param position Where on the chain, from 0 on.
- * @param options The chain and the discount.
+ * @param position Position on the chain, from 0 on.
+ * @param options Chain and discount.
  * @returns The discounted sum of the rewards to come; `Infinity` on an endless
  * chain without discount.
  * @throws {RangeError} If the length is not a whole number of at least 1.

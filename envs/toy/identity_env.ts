@@ -15,7 +15,7 @@ import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
 /** Settings of {@linkcode IdentityEnv}. */
 export interface IdentityOptions {
   /**
-   * What actions, and so observations, can be: any space but a dict or a tuple.
+   * Space of actions and observations, any but a dict or a tuple.
    *
    * @default discrete(2)
    */
@@ -61,7 +61,7 @@ function identityRules(space: Space): ToyRules {
   };
 }
 
-/** Draws a value as bars: a discrete one as the marked of all. */
+/** Draws a value as bars, a discrete one as the marked bar of all. */
 function drawValue(
   space: Space,
   value: SpaceValue,
@@ -78,8 +78,8 @@ function drawValue(
 }
 
 /**
- * Shows a value that is to be given back as the action, a new one in each step:
- * the least that a policy must be able to learn. The reward is 1 if the action
+ * Shows a value that the action should repeat, a new one in each step: the least
+ * that a policy must be able to learn. The reward is 1 if the action
  * equals it, else 0; of a box, minus the squared distance. No episode ends.
  *
  * @example
@@ -94,9 +94,9 @@ function drawValue(
  */
 export class IdentityEnv extends ToyEnv {
   /**
-   * Makes one.
+   * Makes an environment that has not been reset.
    *
-   * @param options The space.
+   * @param options Space of actions and observations.
    * @throws {TypeError} If the space is a dict or a tuple.
    */
   constructor(options: IdentityOptions = {}) {

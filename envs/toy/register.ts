@@ -1,93 +1,78 @@
+import type { Env, EnvSpec, Space } from "@bellman/types";
 import { type EnvKwargs, register } from "../registry.ts";
-import type { Space } from "@bellman/types";
-import {
-  box,
-  discrete,
-  multiBinary,
-  multiDiscrete,
-} from "../spaces/constructors.ts";
+import { box, checkSpace } from "../spaces/constructors.ts";
 import { BanditEnv } from "./bandit_env.ts";
 import { ChainEnv } from "./chain_env.ts";
 import { IdentityEnv } from "./identity_env.ts";
 
-type Check = (value: unknown) => boolean;
+/** Kind of an option's values: a check and its words. */
+type Kind = [check: (value: unknown) => boolean, wanted: string];
 
-const isNumber: Check = (value) => typeof value === "number";
-const isBoolean: Check = (value) => typeof value === "boolean";
-const isNumbers: Check = (value) =>
-  Array.isArray(value) && value.every(isNumber);
-const isSpace: Check = (value) =>
-  typeof value === "object" && value !== null && "type" in value;
+const NUMBER: Kind = [(it) => typeof it === "number", "a number"];
+const BOOLEAN: Kind = [(it) => typeof it === "boolean", "true or false"];
+const NUMBERS: Kind = [
+  (it) => Array.isArray(it) && it.every((each) => typeof each === "number"),
+  "a list of numbers",
+];
+const SPACE: Kind = [
+  (it) => typeof it === "object" && it !== null && "type" in it,
+  "a space",
+];
 
 /** Throws unless every option is known and of the right kind. */
 function checkKwargs(
   id: string,
   kwargs: EnvKwargs,
-  known: Record<string, [check: Check, wanted: string]>,
+  kinds: Record<string, Kind>,
 ): void {
   for (const [key, value] of Object.entries(kwargs)) {
-    if (!Object.hasOwn(known, key)) {
+    if (!Object.hasOwn(kinds, key)) {
+      const known = Object.keys(kinds).join(", ");
       throw new TypeError(
-        `Cannot make ${id} with '${key}': its options are ${
-          Object.keys(known).join(", ")
-        }`,
+        `Cannot make ${id} with '${key}': its options are ${known}`,
       );
     }
-    const [check, wanted] = known[key];
+    const [check, wanted] = kinds[key];
     if (value === undefined || check(value)) continue;
+    const shown = JSON.stringify(value);
     throw new TypeError(
-      `Cannot make ${id} with ${key} ${
-        JSON.stringify(value)
-      }: expected ${wanted}`,
+      `Cannot make ${id} with ${key} ${shown}: expected ${wanted}`,
     );
   }
 }
 
-/** A space that may come from a file, checked by making it anew. */
-function checkedSpace(space: Space): Space {
-  switch (space.type) {
-    case "discrete":
-      return discrete(space.n, { start: space.start });
-    case "box":
-      return box(space);
-    case "multiDiscrete":
-      return multiDiscrete(space.nvec);
-    case "multiBinary":
-      return multiBinary(space.n);
-    default:
-      return space;
-  }
+function registerToy(
+  spec: EnvSpec,
+  kinds: Record<string, Kind>,
+  makeToy: (kwargs: EnvKwargs) => Env,
+): void {
+  register({
+    ...spec,
+    make(kwargs) {
+      checkKwargs(spec.id, kwargs, kinds);
+      return makeToy(kwargs);
+    },
+  });
 }
 
-register({
-  id: "Identity-v0",
-  maxEpisodeSteps: 100,
-  make(kwargs) {
-    checkKwargs("Identity-v0", kwargs, { actionSpace: [isSpace, "a space"] });
-    const space = kwargs.actionSpace as Space | undefined;
-    return new IdentityEnv({ actionSpace: space && checkedSpace(space) });
+registerToy(
+  { id: "Identity-v0", maxEpisodeSteps: 100 },
+  { actionSpace: SPACE },
+  (kwargs) => {
+    const given = kwargs.actionSpace as Space | undefined;
+    // A box from a file may lack parts that have defaults.
+    const actionSpace = given?.type === "box" ? box(given) : given;
+    if (actionSpace !== undefined) checkSpace(actionSpace);
+    return new IdentityEnv({ actionSpace });
   },
-});
-
-register({
-  id: "Bandit-v0",
-  make(kwargs) {
-    checkKwargs("Bandit-v0", kwargs, {
-      means: [isNumbers, "a list of numbers"],
-      deviation: [isNumber, "a number"],
-    });
-    return new BanditEnv(kwargs);
-  },
-});
-
-register({
-  id: "Chain-v0",
-  maxEpisodeSteps: 100,
-  make(kwargs) {
-    checkKwargs("Chain-v0", kwargs, {
-      length: [isNumber, "a number"],
-      endless: [isBoolean, "true or false"],
-    });
-    return new ChainEnv(kwargs);
-  },
-});
+);
+registerToy(
+  { id: "Bandit-v0" },
+  { means: NUMBERS, deviation: NUMBER },
+  (kwargs) => new BanditEnv(kwargs),
+);
+registerToy(
+  { id: "Chain-v0", maxEpisodeSteps: 100 },
+  { length: NUMBER, endless: BOOLEAN },
+  (kwargs) => new ChainEnv(kwargs),
+);

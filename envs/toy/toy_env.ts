@@ -38,7 +38,7 @@ export function renderBars(
   return canvas.image();
 }
 
-/** What a toy environment does: its rules, which keep its state. */
+/** Rules of a toy environment, which keep its state. */
 export interface ToyRules<
   O extends SpaceValue = SpaceValue,
   A extends SpaceValue = SpaceValue,
@@ -51,16 +51,16 @@ export interface ToyRules<
   begin(random: SeededRandom): O;
   /** Takes one step. */
   advance(action: A, random: SeededRandom): StepResult<O>;
-  /** The state, as plain data. */
+  /** Saves the state. */
   saveRules(): StateTree;
-  /** Goes on from a state. */
+  /** Restores a state. */
   loadRules(state: StateTree): void;
   /** Draws the present state. */
   draw(options?: RenderOptions): RgbImage;
 }
 
 /**
- * An environment of simple rules: it keeps the random stream and refuses steps
+ * An environment of simple rules, which keeps the random stream and refuses steps
  * outside of an episode.
  *
  * @example
@@ -85,9 +85,9 @@ export class ToyEnv<
   #isRunning = false;
 
   /**
-   * An environment that has not been reset.
+   * Makes an environment that has not been reset.
    *
-   * @param rules What it does.
+   * @param rules Rules to follow.
    */
   constructor(rules: ToyRules<O, A>) {
     this.#rules = rules;
@@ -132,7 +132,7 @@ export class ToyEnv<
   }
 
   /**
-   * State and random stream.
+   * Saves state and random stream.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -151,11 +151,8 @@ export class ToyEnv<
    * @throws {TypeError} If it is no snapshot of such an environment.
    */
   load(snapshot: StateTree): void {
-    const { own, isRunning, random } = snapshotRecord(snapshot, [
-      "own",
-      "isRunning",
-      "random",
-    ]);
+    const keys = ["own", "isRunning", "random"];
+    const { own, isRunning, random } = snapshotRecord(snapshot, keys);
     this.#rules.loadRules(own);
     this.#isRunning = isRunning as boolean;
     this.#random = random === null ? undefined : new SeededRandom(0);
