@@ -69,7 +69,7 @@ function announce(
   { dir, io }: { dir: string; io: CommandIo },
 ): void {
   io.out(
-    `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} copies, seed ${config.seed}
+    `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} environments, seed ${config.seed}
 Engine: ${engine}
 Run folder: ${dir}
 `,
