@@ -1,14 +1,14 @@
 import * as tf from "@tensorflow/tfjs";
 
 /**
- * Policy-gradient loss `mean(A_t * -log pi(a_t | s_t))`. The advantages `A_t`
+ * Computes the policy-gradient loss `mean(A_t * -log pi(a_t | s_t))`. The advantages `A_t`
  * are numbers: no gradient flows through them.
  *
  * Source: Mnih et al. 2016, section 4 (https://arxiv.org/abs/1602.01783);
  * `pg_loss` of baselines/a2c/a2c.py.
  *
  * @param logProb Logarithm of the probability of each action taken `[batch]`.
- * @param advantages How much better each action was than expected `[batch]`.
+ * @param advantages Advantages of the taken actions `[batch]`.
  * @returns A scalar; its descent makes good actions likelier.
  *
  * @example
@@ -30,11 +30,11 @@ export function policyGradientLoss(
 }
 
 /**
- * Loss of the state-value baseline `mean((V(s_t) - R_t)^2)`, without the
+ * Computes the loss of the state-value baseline `mean((V(s_t) - R_t)^2)`, without the
  * factor 1/2, as `vf_loss` of baselines/a2c/a2c.py.
  *
  * @param values Estimated returns `[batch]`.
- * @param returns Returns that were seen, with their bootstrap `[batch]`.
+ * @param returns Bootstrapped returns `[batch]`.
  * @returns A scalar.
  *
  * @example
@@ -55,7 +55,7 @@ export function stateValueLoss(
   return tf.tidy(() => tf.mean(tf.squaredDifference(values, returns)));
 }
 
-/** What {@link a2cLoss} weighs, each `[batch]`. */
+/** Inputs of {@link a2cLoss}, each `[batch]`. */
 export interface A2CLossInputs {
   /** Logarithm of the probability of each action taken. */
   readonly logProb: tf.Tensor1D;
@@ -63,9 +63,9 @@ export interface A2CLossInputs {
   readonly entropy: tf.Tensor1D;
   /** Estimated returns. */
   readonly values: tf.Tensor1D;
-  /** How much better each action was than expected. */
+  /** Advantages of the taken actions. */
   readonly advantages: tf.Tensor1D;
-  /** Returns that were seen, with their bootstrap. */
+  /** Bootstrapped returns. */
   readonly returns: tf.Tensor1D;
 }
 
@@ -87,7 +87,7 @@ export interface A2CLossOptions {
 
 /** The loss of A2C and the parts that it is the sum of, all scalars. */
 export interface A2CLoss {
-  /** What is minimised. */
+  /** Loss that is minimized. */
   readonly loss: tf.Scalar;
   /** {@link policyGradientLoss}, without the entropy. */
   readonly policyLoss: tf.Scalar;
@@ -98,12 +98,12 @@ export interface A2CLoss {
 }
 
 /**
- * The shared objective of A2C:
+ * Computes the shared objective of A2C:
  * `policyLoss - entropyCoefficient * entropy + valueCoefficient * valueLoss`.
  *
  * Source: baselines/a2c/a2c.py, lines 28-66.
  *
- * @param inputs What the model says of the batch, and what was seen.
+ * @param inputs Outputs of the model for the batch, advantages and returns.
  * @param options The weights of the parts.
  * @returns The loss and its parts.
  *

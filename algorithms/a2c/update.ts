@@ -16,9 +16,9 @@ export interface A2CBatch {
   readonly observations: tf.Tensor;
   /** Actions taken, as sampled `[batch, ...actionShape]`. */
   readonly actions: tf.Tensor;
-  /** How much better each action was than expected `[batch]`. */
+  /** Advantages of the taken actions `[batch]`. */
   readonly advantages: tf.Tensor1D;
-  /** Returns with their bootstrap: what the values are to become `[batch]`. */
+  /** Bootstrapped returns, targets of the values `[batch]`. */
   readonly returns: tf.Tensor1D;
   /** Recurrent models only: state before the first step `[numEnvs, stateSize]`. */
   readonly state?: tf.Tensor2D;
@@ -26,7 +26,7 @@ export interface A2CBatch {
   readonly masks?: tf.Tensor1D;
 }
 
-/** The numbers that change from update to update, as tensors. */
+/** Numbers that change from update to update, as tensors. */
 export interface A2CHyperparameters {
   /** Learning rate of this update. */
   readonly learningRate: tf.Scalar;
@@ -40,13 +40,13 @@ export interface A2CHyperparameters {
   readonly valueLearningRate?: tf.Scalar;
 }
 
-/** What an update says about itself, by name; all scalars. */
+/** Statistics of an update by name; all scalars. */
 export type A2CStatistics = Record<
   "loss" | "policy_loss" | "value_loss" | "policy_entropy" | "grad_norm",
   tf.Scalar
 >;
 
-/** What an update returns: new tensors, those that it was given stay. */
+/** Result of an update: new tensors, those that it was given stay. */
 export interface A2CUpdateResult {
   /** Parameters after the update. */
   params: Params;
@@ -66,10 +66,10 @@ export type A2CUpdate = (
 
 /** Options of {@link a2cUpdate}. */
 export interface A2CUpdateOptions {
-  /** Turns gradients into steps. */
+  /** Optimizer of the weighted sum, or of the policy's loss. */
   readonly optimizer: Optimizer;
   /**
-   * An optimizer for the value loss alone: the objectives are then separate.
+   * Optimizer of the value loss alone: the objectives are then separate.
    *
    * @default none: one optimizer minimises the weighted sum
    */
@@ -146,7 +146,7 @@ export function a2cUpdate(
 }
 
 /**
- * The state of an update's optimizers before the first step.
+ * Initializes the state of an update's optimizers.
  *
  * @param params The model's parameters.
  * @param options The options of the update.
@@ -239,7 +239,7 @@ function separateUpdate(
 
 type Losses = Omit<A2CStatistics, "grad_norm">;
 
-/** What the model says of a batch, ready for the loss. */
+/** Evaluates the model on a batch, for the loss. */
 function evaluateBatch(
   model: ActorCritic,
   params: Params,
@@ -257,7 +257,7 @@ function evaluateBatch(
   };
 }
 
-/** Losses of the weighted sum, and its gradient for all parameters. */
+/** Computes the losses, and the weighted sum's gradient for all parameters. */
 function sharedGradients(
   model: ActorCritic,
   params: Params,
@@ -277,7 +277,7 @@ function sharedGradients(
   return { gradients, losses };
 }
 
-/** Losses of the two objectives, and the gradient of each. */
+/** Computes the losses of both objectives, and the gradient of each. */
 function separateGradients(
   model: ActorCritic,
   params: Params,
@@ -317,7 +317,7 @@ function separateGradients(
   return { policy: policy.gradients, value: value.gradients, losses };
 }
 
-/** The entries whose path does not start with `prefix`, in their order. */
+/** Omits the entries whose path starts with `prefix`. */
 function omitPrefix(params: Params, prefix: string): Params {
   return Object.fromEntries(
     Object.entries(params).filter(([path]) => !path.startsWith(prefix)),
