@@ -2,20 +2,20 @@ import { loadState, rewordError, saveState, toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 
 /**
- * What {@linkcode saveBuffer} and {@linkcode loadBuffer} work with: every buffer
- * of this package, and anything else that gives and takes its state.
+ * Buffer that {@linkcode saveBuffer} and {@linkcode loadBuffer} take: every buffer
+ * of this package, and anything else that saves and loads its state.
  */
 export interface SavableBuffer<State> {
   /**
-   * Everything that it holds.
+   * Saves everything that it holds.
    *
-   * @param options Whether arrays are copied (the default); buffers that do not
+   * @param options Arrays are copied unless `copy` is false; buffers that do not
    * know the option copy them.
    * @returns Plain data.
    */
   save(options?: { readonly copy?: boolean }): State;
   /**
-   * Continues from what {@link save} gave; a state that does not fit throws and
+   * Restores what {@link save} returned; a state that does not fit throws and
    * changes nothing.
    *
    * @param state Plain data; copied.
@@ -23,12 +23,12 @@ export interface SavableBuffer<State> {
   load(state: State): void;
 }
 
-/** How {@linkcode saveBuffer} saves. */
+/** Options of {@linkcode saveBuffer}. */
 export interface SaveBufferOptions {
   /**
-   * Whether the buffer's arrays are copied first, so that it may go on while the
-   * file is written. Without it next to no memory is needed, and the buffer must
-   * stay as it is until the save has ended: a change would be saved half.
+   * True to copy the buffer's arrays first, so that it may change while the file is
+   * written. Without it next to no memory is needed, and the buffer must stay as it
+   * is until the save has ended: a change would be saved half.
    *
    * @default true
    */
@@ -38,14 +38,14 @@ export interface SaveBufferOptions {
 /**
  * Saves a buffer to a file, whose place it takes only when it is complete and on
  * the disk: a save that is interrupted, whenever that is, leaves the file that
- * was there, and at most a file `PATH.tmp` beside it. What is saved is the
- * buffer as it is at the call, also where it goes on while the file is written.
+ * was there, and at most a file `PATH.tmp` beside it. The file has the buffer as
+ * it is at the call, even if it changes while the file is written.
  *
  * Deno needs the permission to read and write the file's folder.
  *
  * @param buffer A buffer.
- * @param path Where to; the folder exists.
- * @param options Whether the buffer may go on meanwhile.
+ * @param path The file; its folder exists.
+ * @param options Whether the arrays are copied.
  * @throws {TypeError} If the state is not plain, or the runtime has no files.
  * @throws {Error} The system's error where the file cannot be written.
  *
@@ -80,7 +80,7 @@ export async function saveBuffer<State>(
 }
 
 /**
- * Continues a buffer from a file that {@linkcode saveBuffer} wrote. A file that
+ * Restores a buffer from a file that {@linkcode saveBuffer} wrote. A file that
  * cannot be loaded leaves the buffer as it was.
  *
  * @param buffer A buffer made with the options of the one that was saved.

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { bytesOf, type FieldDtype, viewBuffer } from "./fields.ts";
 import { copyNumbers, copyRows, unitsOf } from "./copy.ts";
+import { bytesOf, type FieldDtype, viewBuffer } from "./fields.ts";
 
 const cases = fc.record({
   dtype: fc.constantFrom<FieldDtype>("uint8", "int32", "float32", "float64"),

@@ -1,4 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
 import {
   allocateArray,
   closest,
@@ -7,7 +8,6 @@ import {
   makeSchema,
   nest,
 } from "./fields.ts";
-import fc from "fast-check";
 
 const fields = {
   image: { shape: [2, 1], dtype: "uint8" },

@@ -1,3 +1,4 @@
+import type { NpyArray, NpyData } from "@bellman/files";
 import { sliceNumbers } from "../copy.ts";
 import {
   type ArrayField,
@@ -7,7 +8,6 @@ import {
   type FieldValues,
 } from "../fields.ts";
 import type { Episode } from "./episodes.ts";
-import type { NpyArray, NpyData } from "@bellman/files";
 
 /** An array of a data set; an `NpyArray` is one. */
 export interface DataSetArray {

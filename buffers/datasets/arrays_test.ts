@@ -1,13 +1,13 @@
+import { readNpz, writeNpz } from "@bellman/files/npz";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import {
   type DataSetArray,
   episodesFromArrays,
   exportRows,
   importRows,
 } from "./arrays.ts";
-import { readNpz, writeNpz } from "@bellman/files/npz";
-import { ReplayBuffer } from "../replay/replay_buffer.ts";
 
 const row = (...data: number[]): DataSetArray => ({
   data: Float32Array.from(data),

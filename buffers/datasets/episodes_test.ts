@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type Episode, loadEpisodes } from "./episodes.ts";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
+import { type Episode, loadEpisodes } from "./episodes.ts";
 
 const fields = {
   observation: {

@@ -1,5 +1,5 @@
-import type { Episode } from "./episodes.ts";
 import type { FieldValues } from "../fields.ts";
+import type { Episode } from "./episodes.ts";
 
 /** A group of an HDF5 file; those of npm's `h5wasm` and its `File` are such. */
 export interface Hdf5Group {

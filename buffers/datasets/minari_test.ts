@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import h5wasm, { type File, type Group } from "h5wasm";
+import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { loadEpisodes } from "./episodes.ts";
 import { type Hdf5Group, minariEpisodes } from "./minari.ts";
-import { ReplayBuffer } from "../replay/replay_buffer.ts";
 
 await h5wasm.ready;
 

@@ -1,12 +1,12 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Accumulator } from "./options.ts";
-import { MemoryStorage } from "../storage/memory_storage.ts";
-import { NStepAccumulator } from "./n_step_accumulator.ts";
-import { ReplayBuffer } from "./replay_buffer.ts";
 import { RolloutBuffer } from "../rollout_buffer.ts";
 import { SequenceReplayBuffer } from "../sequences/sequence_replay_buffer.ts";
+import { MemoryStorage } from "../storage/memory_storage.ts";
 import { testRandom } from "../testdata/random.ts";
 import { flags, number, records } from "../testdata/records.ts";
+import { NStepAccumulator } from "./n_step_accumulator.ts";
+import type { Accumulator } from "./options.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 
 Deno.test("a step that does not fit changes nothing", () => {
   const buffer = new ReplayBuffer({

@@ -6,14 +6,14 @@ import {
   type Leaf,
   makeSchema,
 } from "../fields.ts";
+import type { Random } from "../samplers/sampler.ts";
 import type { Episodes } from "./episodes.ts";
 import { BatchCache, type CheckedBatch, Gatherer } from "./gather.ts";
 import { internals, type ReplayMemory } from "./memory.ts";
-import type { ReplaySchema } from "./plan.ts";
-import type { Ring } from "./ring.ts";
 import type { Batch } from "./options.ts";
+import type { ReplaySchema } from "./plan.ts";
 import type { ReplayBuffer } from "./replay_buffer.ts";
-import type { Random } from "../samplers/sampler.ts";
+import type { Ring } from "./ring.ts";
 
 /**
  * Goals that stand in for the ones that were pursued: one that was reached by

@@ -1,6 +1,6 @@
+import { testRandom } from "../testdata/random.ts";
 import { Hindsight } from "./hindsight.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
-import { testRandom } from "../testdata/random.ts";
 
 const capacity = 1_000_000;
 const size = 256;

@@ -1,14 +1,14 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import type { Batch, ReplayBufferOptions } from "./options.ts";
+import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
+import { testRandom } from "../testdata/random.ts";
 import {
   Hindsight,
   type HindsightOptions,
   type HindsightStrategy,
 } from "./hindsight.ts";
+import type { Batch, ReplayBufferOptions } from "./options.ts";
 import { ReplayBuffer } from "./replay_buffer.ts";
-import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
-import { testRandom } from "../testdata/random.ts";
 
 const STRATEGIES = ["future", "final", "episode", "random"] as const;
 const numEnvs = 2;

@@ -1,4 +1,5 @@
 import type { StateTree } from "@bellman/types";
+import { copyNumbers } from "../copy.ts";
 import {
   allocateRows,
   type ArrayCheck,
@@ -13,7 +14,6 @@ import {
   nest,
 } from "../fields.ts";
 import type { Accumulator, NStepOptions } from "./options.ts";
-import { copyNumbers } from "../copy.ts";
 import { type DrawnLeaf, makeReplaySchema, type ReplaySchema } from "./plan.ts";
 
 /** Options of an {@linkcode NStepAccumulator}. */

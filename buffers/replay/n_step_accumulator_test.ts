@@ -2,12 +2,12 @@ import type { StateTree } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { FieldArray } from "../fields.ts";
+import { NaiveReplay } from "../testdata/naive_replay.ts";
+import { testRandom } from "../testdata/random.ts";
 import {
   NStepAccumulator,
   type NStepAccumulatorOptions,
 } from "./n_step_accumulator.ts";
-import { NaiveReplay } from "../testdata/naive_replay.ts";
-import { testRandom } from "../testdata/random.ts";
 
 const flag = { shape: [], dtype: "uint8" } as const;
 const options: NStepAccumulatorOptions = {

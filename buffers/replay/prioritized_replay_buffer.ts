@@ -1,12 +1,12 @@
-import type { Batch, ReplayBufferOptions } from "./options.ts";
 import type { PrioritySampler } from "../samplers/priorities.ts";
 import {
   ProportionalSampler,
   type ProportionalSamplerOptions,
 } from "../samplers/proportional.ts";
 import { RankBasedSampler } from "../samplers/rank_based.ts";
-import { ReplayBuffer } from "./replay_buffer.ts";
 import type { Random } from "../samplers/sampler.ts";
+import type { Batch, ReplayBufferOptions } from "./options.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 
 /** Options of a {@linkcode PrioritizedReplayBuffer}. */
 export interface PrioritizedReplayBufferOptions

@@ -1,5 +1,5 @@
-import { PrioritizedReplayBuffer } from "./prioritized_replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
+import { PrioritizedReplayBuffer } from "./prioritized_replay_buffer.ts";
 
 const capacity = 1_000_000;
 const size = 256;

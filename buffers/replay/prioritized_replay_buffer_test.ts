@@ -1,11 +1,11 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
+import { testRandom } from "../testdata/random.ts";
 import {
   PrioritizedReplayBuffer,
   type PrioritizedReplayBufferOptions,
 } from "./prioritized_replay_buffer.ts";
-import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
-import { testRandom } from "../testdata/random.ts";
 
 const KINDS = ["proportional", "rank"] as const;
 const capacity = 12;

@@ -1,5 +1,5 @@
-import { ReplayBuffer } from "./replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 
 const random = testRandom(0);
 

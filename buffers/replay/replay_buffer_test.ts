@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ReplayBuffer } from "./replay_buffer.ts";
+import { UniformSampler } from "../samplers/uniform.ts";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
 import { count, flags, number, records } from "../testdata/records.ts";
-import { UniformSampler } from "../samplers/uniform.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 
 function xs(buffer: ReplayBuffer): number[] {
   return [...buffer.gather(buffer.slots()).x as Int32Array];

@@ -1,5 +1,5 @@
-import type { Ring } from "./ring.ts";
 import type { FinalValues } from "./final_values.ts";
+import type { Ring } from "./ring.ts";
 
 /** Words of each ring. */
 const TOTAL = 0;

@@ -1,6 +1,4 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { Batch, SharedReplay } from "./options.ts";
-import { ReplayBuffer } from "./replay_buffer.ts";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
 import { ToldSampler } from "../testdata/told_sampler.ts";
@@ -10,6 +8,8 @@ import {
   writtenNumber,
   writtenStep,
 } from "../testdata/written_step.ts";
+import type { Batch, SharedReplay } from "./options.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 
 const flag = { shape: [], dtype: "uint8" } as const;
 

@@ -1,7 +1,7 @@
-import { allocateArray, type FieldArray } from "../fields.ts";
 import { type Units, unitsOf } from "../copy.ts";
-import { type Episodes, FINAL, ZEROS } from "./episodes.ts";
+import { allocateArray, type FieldArray } from "../fields.ts";
 import type { FieldRows } from "./columns.ts";
+import { type Episodes, FINAL, ZEROS } from "./episodes.ts";
 
 /** An array of a batch. */
 export interface Target {

@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { KERNEL_BYTES } from "./stacks.ts";
 import type { FieldDtype } from "../fields.ts";
-import { ReplayBuffer } from "./replay_buffer.ts";
 import { SequenceReplayBuffer } from "../sequences/sequence_replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
 import { flags } from "../testdata/records.ts";
 import { assembled } from "../testdata/stack_kernel.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
+import { KERNEL_BYTES } from "./stacks.ts";
 
 Deno.test("the kernel's bytes are those of its text", async () => {
   assertEquals(KERNEL_BYTES, await assembled());

@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { Accumulator, ReplayBufferState } from "./options.ts";
-import { ReplayBuffer } from "./replay_buffer.ts";
+import { UniformSampler } from "../samplers/uniform.ts";
 import type { Storage } from "../storage/storage.ts";
 import { testRandom } from "../testdata/random.ts";
 import { count, flags, number, records } from "../testdata/records.ts";
-import { UniformSampler } from "../samplers/uniform.ts";
+import type { Accumulator, ReplayBufferState } from "./options.ts";
+import { ReplayBuffer } from "./replay_buffer.ts";
 
 Deno.test("a reservoir goes on as the one that it was saved from", () => {
   const make = (random = testRandom(4)) =>

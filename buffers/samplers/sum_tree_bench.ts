@@ -1,5 +1,5 @@
-import { SumTree } from "./sum_tree.ts";
 import { testRandom } from "../testdata/random.ts";
+import { SumTree } from "./sum_tree.ts";
 
 const leaves = 1_000_000;
 const batch = 256;

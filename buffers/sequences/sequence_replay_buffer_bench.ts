@@ -1,5 +1,5 @@
-import { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
+import { SequenceReplayBuffer } from "./sequence_replay_buffer.ts";
 
 const [numEnvs, numSteps, stack] = [16, 20, 4];
 const pixels = 84 * 84;

@@ -1,13 +1,13 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import type { FieldValues } from "../fields.ts";
+import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
+import { testRandom } from "../testdata/random.ts";
 import { decodeFrameStacks } from "./frame_stacks.ts";
 import {
   SequenceReplayBuffer,
   type SequenceReplayBufferState,
 } from "./sequence_replay_buffer.ts";
-import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
-import { testRandom } from "../testdata/random.ts";
 
 const numSteps = 3;
 const numEnvs = 2;

@@ -1,10 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { FieldArray, FieldDtype } from "../fields.ts";
+import { withFolder } from "../testdata/with_folder.ts";
 import { FileStorage, type FileStorageOptions } from "./file_storage.ts";
 import { MemoryStorage } from "./memory_storage.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
-import { withFolder } from "../testdata/with_folder.ts";
 
 const specs = [
   { name: "flag", dtype: "uint8", size: 3 },

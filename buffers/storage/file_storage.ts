@@ -1,23 +1,23 @@
-import { bytesOf, type FieldArray } from "../fields.ts";
 import { loadState, rewordError, toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
+import { bytesOf } from "../fields.ts";
 import { RecordStore } from "./records.ts";
 import { RowFile } from "./row_file.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
-/** How much memory a {@linkcode FileStorage} takes. */
+/** Memory that a {@linkcode FileStorage} takes. */
 export interface FileStorageOptions {
   /**
    * Bytes of records that were read, enough for those of a batch: each of its
-   * rows is then read once for all fields. What the system has in memory of the
-   * file comes in addition.
+   * rows is then read once for all fields. The system's own cache of the file comes
+   * in addition.
    *
    * @default 16777216
    */
   readonly cacheBytes?: number;
   /**
    * Rows that are read at once, from the wanted one on. One more than there are
-   * environments brings with a step what came after it.
+   * environments brings the next step along.
    *
    * @default 2
    */
@@ -34,13 +34,13 @@ export interface FileStorageOptions {
 /**
  * Keeps rows in a file, which may be larger than memory. All fields of a row lie
  * together in one record, so that drawing a row reads the file once, together
- * with the row after it; what is added is collected and written in blocks.
+ * with the row after it; added rows are collected and written in blocks.
  *
  * The file always comes back as it was at the last {@link flush}: rows of that
- * time are copied to a log before they are overwritten (`PATH.undo`), and what a
- * process left behind when it died is undone when the file is opened again. A
- * flush takes a state along, that of the buffer, which comes into force together
- * with the rows (`PATH.N.state`).
+ * time are copied to a log before they are overwritten (`PATH.undo`), and later
+ * changes of a process that died are undone when the file is opened again. A flush
+ * takes a state along, that of the buffer, which comes into force together with
+ * the rows (`PATH.N.state`).
  *
  * One process at a time may have the file open. Deno needs the permission to
  * read and write its folder.
@@ -91,7 +91,7 @@ export class FileStorage implements Storage {
    * Opens a file of rows as it was last flushed, or begins one.
    *
    * @param path The file; its folder exists.
-   * @param options How much memory it takes.
+   * @param options Memory that it takes.
    * @returns The storage.
    * @throws {SyntaxError} If the file is cut off, damaged or something else.
    * @throws {RangeError} If a newer version wrote it, or a size is not a whole
@@ -134,11 +134,11 @@ export class FileStorage implements Storage {
   }
 
   /**
-   * A column of the file's records. A file that has rows has columns, and takes
-   * the same ones again in the same order; the rows that it holds stay.
+   * Adds a column to the file's records. A file that has rows has columns, and
+   * takes the same ones again in the same order; the rows that it holds stay.
    *
-   * @param spec What a row is.
-   * @param rows Rows; the file grows with what is written.
+   * @param spec The field.
+   * @param rows Not used: the file grows as rows are written.
    * @returns The column.
    * @throws {TypeError} If the file has another column in its place, or rows were
    * written already.
@@ -153,14 +153,20 @@ export class FileStorage implements Storage {
     }
     this.#checkColumn(spec, index);
     this.#columns.push(spec);
-    return new FileColumn(index, {
-      open: () => this.#open(),
-      share: () => this.#shareOf(spec),
+    const shareOfMemory = () => this.#shareOf(spec);
+    return {
+      persistent: true,
+      get byteLength(): number {
+        return shareOfMemory();
+      },
+      write: (row, values) => this.#open().write(index, row, values),
+      read: (row, into, at) => this.#open().read(index, row, into, at),
+      resize() {}, // A file grows when it is written.
       close: () => this.close(),
-    });
+    };
   }
 
-  /** Checks all columns once there is a row to be read or written. */
+  /** Returns the records, and checks all columns before the first use. */
   #open(): RecordStore {
     if (this.#store !== undefined) return this.#store;
     if (this.#closed) {
@@ -194,17 +200,16 @@ export class FileStorage implements Storage {
     );
   }
 
-  #shareOf({ dtype, size }: ColumnSpec): number {
+  #shareOf(column: ColumnSpec): number {
     const widthOf = ({ dtype, size }: ColumnSpec) => size * bytesOf(dtype);
     const all = this.#columns.reduce((sum, it) => sum + widthOf(it), 0);
     const bytes = this.#store?.byteLength ?? 0;
-    return Math.round(bytes * widthOf({ name: "", dtype, size }) / all);
+    return Math.round(bytes * widthOf(column) / all);
   }
 
   /**
-   * Brings all rows to the disk. When it returns, this is what the file comes
-   * back as after a process died; where it dies meanwhile, it is this or what was
-   * flushed before.
+   * Brings all rows to the disk. From its return on, the file comes back like this
+   * after a process died; if it dies meanwhile, like this or as flushed before.
    *
    * @param state Plain data that is kept along, such as the buffer's `save()`;
    * an earlier one is given up.
@@ -217,7 +222,7 @@ export class FileStorage implements Storage {
     this.#file.flush(store.rows, state);
   }
 
-  /** Gives the file back. What was not flushed is given up. */
+  /** Closes the file. Rows that were not flushed are lost. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -241,45 +246,4 @@ function checkSize(name: string, size: number): void {
   throw new RangeError(
     `Cannot open a file with ${name} ${size}: expected a whole number above 0`,
   );
-}
-
-/** What a column needs of its storage. */
-interface FileAccess {
-  /** The records; throws where the file is closed or has other columns. */
-  readonly open: () => RecordStore;
-  /** Bytes of memory that are a column's share. */
-  readonly share: () => number;
-  readonly close: () => void;
-}
-
-/** The numbers of one field in all records of a file. */
-class FileColumn implements Column {
-  /** Its rows outlive the process. */
-  readonly persistent = true;
-  readonly #index: number;
-  readonly #access: FileAccess;
-
-  constructor(index: number, access: FileAccess) {
-    this.#index = index;
-    this.#access = access;
-  }
-
-  get byteLength(): number {
-    return this.#access.share();
-  }
-
-  write(row: number, values: ArrayLike<number>): void {
-    this.#access.open().write(this.#index, row, values);
-  }
-
-  read(row: number, into: FieldArray, at: number): void {
-    this.#access.open().read(this.#index, row, into, at);
-  }
-
-  /** A file grows when it is written. */
-  resize(): void {}
-
-  close(): void {
-    this.#access.close();
-  }
 }

@@ -1,7 +1,7 @@
-import { FileStorage } from "./file_storage.ts";
-import { MemoryStorage } from "./memory_storage.ts";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
+import { FileStorage } from "./file_storage.ts";
+import { MemoryStorage } from "./memory_storage.ts";
 
 const rows = 200_000;
 const fields = {

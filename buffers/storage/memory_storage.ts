@@ -1,11 +1,11 @@
+import { copyNumbers } from "../copy.ts";
 import { bytesOf, type FieldArray, viewBuffer } from "../fields.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
-import { copyNumbers } from "../copy.ts";
 
-/** How a {@linkcode MemoryStorage} keeps rows. */
+/** Options of a {@linkcode MemoryStorage}. */
 export interface MemoryStorageOptions {
   /**
-   * Whether the memory is shared between workers.
+   * True to share the memory between workers.
    *
    * @default false
    */
@@ -32,9 +32,9 @@ export class MemoryStorage implements Storage {
   readonly #shared: boolean;
 
   /**
-   * A storage in this process's memory.
+   * Makes a storage in this process's memory.
    *
-   * @param options Whether it is shared.
+   * @param options Memory of its own, or shared.
    */
   constructor(options: MemoryStorageOptions = {}) {
     this.#shared = options.shared ?? false;
@@ -43,8 +43,8 @@ export class MemoryStorage implements Storage {
   /**
    * Makes room for the rows of one array field, all of them zeros.
    *
-   * @param spec What a row is.
-   * @param rows How many there are room for.
+   * @param spec The field.
+   * @param rows Number of rows.
    * @returns The rows, with all of them in its `data`.
    */
   allocate(
@@ -55,7 +55,7 @@ export class MemoryStorage implements Storage {
   }
 }
 
-/** Zeros for the rows of an array field. */
+/** Allocates zeros for the rows of an array field. */
 function allocateMemory(
   { name, dtype, size }: ColumnSpec,
   rows: number,

@@ -1,6 +1,6 @@
 /**
- * Where the rows of a `ReplayBuffer` are kept: in memory, private or shared by
- * workers, or in a file that may be larger than memory.
+ * Storages for the rows of a `ReplayBuffer`: memory, private or shared by workers,
+ * or a file that may be larger than memory.
  *
  * @example
  * ```ts

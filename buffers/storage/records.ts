@@ -1,11 +1,11 @@
+import { copyNumbers } from "../copy.ts";
 import { bytesOf, type FieldArray, viewBuffer } from "../fields.ts";
 import type { ColumnSpec } from "./storage.ts";
-import { copyNumbers } from "../copy.ts";
 
-/** Where the columns lie in the record of a row. */
+/** Places of the columns in the record of a row. */
 export interface RecordLayout {
   readonly columns: readonly ColumnSpec[];
-  /** Byte in the record where each column's numbers begin. */
+  /** First byte of each column in the record. */
   readonly offsets: readonly number[];
   /** Bytes of a record. */
   readonly bytes: number;
@@ -29,7 +29,7 @@ export function layOut(columns: readonly ColumnSpec[]): RecordLayout {
   return { columns, offsets, bytes: Math.ceil(at / widest) * widest };
 }
 
-/** Where records are kept for good. */
+/** File that records are kept in. */
 export interface RecordFile {
   /** Fills an array with the records from a row on; those that were never written are zeros. */
   read(row: number, target: Uint8Array): void;
@@ -67,9 +67,9 @@ interface Block extends Records {
 const MAX_BLOCKS = 4;
 
 /**
- * Records of a file with a little memory between. What is written is collected
- * in blocks. A row that is read brings its whole record, with one read, which
- * then serves the other columns.
+ * Records of a file with a little memory between. Writes are collected in blocks.
+ * A row that is read brings its whole record, with one read, which then serves
+ * the other columns.
  */
 export class RecordStore {
   readonly #file: RecordFile;
@@ -153,12 +153,12 @@ export class RecordStore {
     copyNumbers(views[column], into, { from, to: at, count: size });
   }
 
-  /** Brings all that was written to the file. */
+  /** Brings all writes to the file. */
   flush(): void {
     for (const block of this.#blocks.values()) this.#writeBack(block);
   }
 
-  /** The place of a row's record in the cache. */
+  /** Returns the place of a row's record in the cache. */
   #fetch(row: number): number {
     const place = row % this.#cached.length;
     if (this.#cached[place] === row) return place;
@@ -171,7 +171,7 @@ export class RecordStore {
     return place;
   }
 
-  /** Records that are read with one: not those in blocks, which are newer than the file's. */
+  /** Counts the records that are read with one: not those in blocks, which are newer than the file's. */
   #countAhead(row: number, place: number): number {
     const room = Math.min(this.#readRows, this.#cached.length - place);
     for (let i = 1; i < room; i++) {
@@ -185,7 +185,7 @@ export class RecordStore {
     if (this.#cached[place] === row) this.#cached[place] = -1;
   }
 
-  /** The block that a row is to be written in. */
+  /** Returns the block that a row is to be written in. */
   #blockOf(row: number): Block {
     const index = Math.floor(row / this.#blockRows);
     if (this.#last?.index === index) {
@@ -205,7 +205,7 @@ export class RecordStore {
     return block;
   }
 
-  /** Memory for a block: that of the one that was not used for longest. */
+  /** Returns memory for a block: that of the one that was not used for longest. */
   #newBlock(): Block {
     if (this.#blocks.size < MAX_BLOCKS) {
       const records = this.#allocate(this.#blockRows);

@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { FileStorage, type FileStorageOptions } from "./file_storage.ts";
-import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import type {
   ReplayBufferOptions,
   ReplayBufferState,
 } from "../replay/options.ts";
+import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { testRandom } from "../testdata/random.ts";
 import { withFolder } from "../testdata/with_folder.ts";
+import { FileStorage, type FileStorageOptions } from "./file_storage.ts";
 
 const tiny: FileStorageOptions = {
   cacheBytes: 300,

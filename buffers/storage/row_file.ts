@@ -1,11 +1,10 @@
 /**
- * How a file of rows begins, in little-endian numbers:
+ * The start of a file of rows, in little-endian numbers:
  *
  * - at 0: 8 bytes that name the format, its version (uint32), the length of the
  *   description (uint32), the checksum of these 16 bytes and of the description
  *   (uint32);
- * - at 512 and at 1024: what was last flushed and what was flushed before that,
- *   in turn: a number that counts flushes (float64), rows (float64), whether a
+ * - at 512 and at 1024: the last flush and the one before it, in turn: a number that counts flushes (float64), rows (float64), whether a
  *   state belongs to it (uint32), the checksum of these 20 bytes (uint32). The
  *   valid one with the higher number counts, so that one that is torn as it is
  *   written does not;
@@ -17,10 +16,10 @@
  */
 import { builtin, saveStateSync } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import { layOut, type RecordFile, type RecordLayout } from "./records.ts";
 import { bytesOf, crc32, SyncFile } from "./_sync_file.ts";
-import { UndoLog } from "./undo_log.ts";
+import { layOut, type RecordFile, type RecordLayout } from "./records.ts";
 import type { ColumnSpec } from "./storage.ts";
+import { UndoLog } from "./undo_log.ts";
 
 /**
  * A file of rows that can always be brought back to what it was at its last
@@ -35,7 +34,7 @@ export class RowFile implements RecordFile {
   /** Places whose old bytes the log has. */
   readonly #kept = new Set<number>();
 
-  /** Opens a file and brings it back to its last flush. Throws an error with the reason alone where it is damaged. */
+  /** Opens a file and brings it back to its last flush. If it is damaged, the error has the reason alone. */
   constructor(path: string) {
     this.path = path;
     this.#undo = new UndoLog(`${path}.undo`);
@@ -66,12 +65,12 @@ export class RowFile implements RecordFile {
     return this.#header?.columns;
   }
 
-  /** What was flushed; nothing while it is new. */
+  /** The last flush; nothing while it is new. */
   get flushed(): Flush | undefined {
     return this.#header?.flush;
   }
 
-  /** Where the state of the last flush is. */
+  /** Path of the state of the last flush. */
   get statePath(): string {
     return this.#stateOf(this.#header?.flush.number ?? 0);
   }
@@ -131,7 +130,7 @@ export class RowFile implements RecordFile {
   }
 }
 
-/** What a file begins with. */
+/** First bytes of a file. */
 const MAGIC = Uint8Array.of(
   0x89,
   ...new TextEncoder().encode("BROW\r\n\x1a"),
@@ -145,21 +144,21 @@ const FLUSH_PLACES = [512, 1024] as const;
 const FLUSH_BYTES = 24;
 const PAGE_BYTES = 4096;
 
-/** What a flush brought to the disk. */
+/** A flush, as the file records it. */
 interface Flush {
-  /** How many there were before it. */
+  /** Number of flushes before it. */
   readonly number: number;
   /** Rows up to the last one that was written. */
   readonly rows: number;
-  /** Whether a state belongs to it. */
+  /** True where a state belongs to it. */
   readonly hasState: boolean;
 }
 
-/** What a file says of itself. */
+/** Description of a file at its start. */
 interface RowFileHeader {
   readonly columns: readonly ColumnSpec[];
   readonly flush: Flush;
-  /** Where the first record is. */
+  /** Position of the first record. */
   readonly dataStart: number;
 }
 
@@ -184,7 +183,7 @@ function writeHeader(
   return { columns: list, flush, dataStart: header.length };
 }
 
-/** Brings what is now in the file into force. */
+/** Brings a flush into force. */
 function writeFlush(file: SyncFile, flush: Flush): void {
   file.write(FLUSH_PLACES[flush.number % 2], encodeFlush(flush));
 }
@@ -199,8 +198,8 @@ function encodeFlush({ number, rows, hasState }: Flush): Uint8Array {
 }
 
 /**
- * Reads how a file begins; nothing where it is empty. Throws an error with the
- * reason alone where it is damaged.
+ * Reads the start of a file; returns nothing if it is empty. If it is damaged,
+ * the error has the reason alone.
  */
 function readHeader(file: SyncFile): RowFileHeader | undefined {
   if (file.size === 0) return undefined;

@@ -1,6 +1,6 @@
 import type { FieldArray, FieldDtype } from "../fields.ts";
 
-/** What a {@linkcode Column} is allocated for. */
+/** Array field of a {@linkcode Column}. */
 export interface ColumnSpec {
   /** Path of the array field, such as `observation.camera`. */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface ColumnSpec {
   readonly size: number;
 }
 
-/** The rows of one array field, wherever they are kept. */
+/** Rows of one array field, in memory or elsewhere. */
 export interface Column {
   /** Bytes that it takes up in memory. */
   readonly byteLength: number;
@@ -21,8 +21,8 @@ export interface Column {
    */
   readonly data?: FieldArray;
   /**
-   * Whether its rows outlive the process: what a buffer saves leaves them out,
-   * and what it loads takes those for its own that the column holds.
+   * True where its rows outlive the process: a buffer's state leaves them out, and
+   * a buffer that loads takes those that the column holds.
    *
    * @default false
    */
@@ -37,9 +37,9 @@ export interface Column {
   /**
    * Reads one row.
    *
-   * @param row Which.
+   * @param row Its number.
    * @param into An array of the column's dtype.
-   * @param at Where in it the row's numbers go.
+   * @param at Place of the row's first number in it.
    */
   read(row: number, into: FieldArray, at: number): void;
   /**
@@ -48,17 +48,17 @@ export interface Column {
    * @param rows Rows from now on.
    */
   resize(rows: number): void;
-  /** Gives back what it holds besides memory, such as files. */
+  /** Frees what it holds besides memory, such as files. */
   close?(): void;
 }
 
-/** Where a buffer keeps its rows: in memory, or larger than memory in files. */
+/** Place of a buffer's rows: memory, or files that may be larger than memory. */
 export interface Storage {
   /**
    * Makes room for the rows of one array field, all of them zeros.
    *
-   * @param spec What a row is.
-   * @param rows How many there are room for.
+   * @param spec The field.
+   * @param rows Number of rows.
    */
   allocate(spec: ColumnSpec, rows: number): Column;
 }

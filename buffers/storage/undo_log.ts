@@ -1,6 +1,6 @@
 /**
- * What rows held at the last flush, written before they are overwritten, so that
- * a process that dies leaves a way back. In little-endian numbers: 8 bytes that
+ * The log of a file of rows: their bytes at the last flush, written before they
+ * are overwritten, so that a process that dies leaves a way back. In little-endian numbers: 8 bytes that
  * name the format, the number of that flush (float64), the checksum of both
  * (uint32); then for each piece its place in the file of rows (float64), its
  * length (uint32), the checksum of both and of its bytes (uint32), and the bytes.

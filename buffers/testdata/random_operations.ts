@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import type { Batch, ReplayBufferOptions } from "../replay/options.ts";
 import type { FieldArray, FieldDtype, FieldValues } from "../fields.ts";
+import type { Batch, ReplayBufferOptions } from "../replay/options.ts";
 import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import type { Random } from "../samplers/sampler.ts";
 import { type NaiveOptions, NaiveReplay } from "./naive_replay.ts";

@@ -1,5 +1,5 @@
-import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import type { ReplayBufferOptions } from "../replay/options.ts";
+import { ReplayBuffer } from "../replay/replay_buffer.ts";
 
 /** A single number. */
 export const number = { shape: [], dtype: "int32" } as const;

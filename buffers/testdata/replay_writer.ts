@@ -1,7 +1,7 @@
 /// <reference lib="deno.worker" />
 /** A worker that writes steps to a shared buffer as fast as it can. */
-import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import type { SharedReplay } from "../replay/options.ts";
+import { ReplayBuffer } from "../replay/replay_buffer.ts";
 import { writtenStep } from "./written_step.ts";
 
 self.onmessage = (
