@@ -1,9 +1,9 @@
 import * as tf from "@tensorflow/tfjs";
 import { disposeParams, mapParams, type Params } from "./params.ts";
 
-/** What a loss function returns: the loss and what else it computed. */
+/** The loss, and further results of a loss function. */
 export interface LossValue<A extends Params = Params> {
-  /** What the gradients are of. */
+  /** Number that the gradients are of. */
   loss: tf.Scalar;
   /** Further results, kept and returned as they are. */
   aux?: A;
@@ -88,7 +88,7 @@ function handOver<A extends Params>(kept: A): A {
 }
 
 /**
- * The L2 norm of all numbers of a map taken together.
+ * Computes the L2 norm of all numbers of a map taken together.
  *
  * @param gradients Tensors by path, of any shapes.
  * @returns The norm, a scalar.

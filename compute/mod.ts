@@ -1,6 +1,6 @@
 /**
- * What computes: the choice of a TensorFlow.js backend, gradients by path, pure
- * optimizers with clipping, and seeded streams of random numbers.
+ * Compiled functions, the choice of a TensorFlow.js backend, gradients by path,
+ * pure optimizers with clipping, and seeded streams of random numbers.
  *
  * @example
  * ```ts

@@ -75,7 +75,8 @@ export function mapParams(
 }
 
 /**
- * Shapes and types of a parameter map: what compiled functions declare.
+ * Returns the shapes and types of a parameter map, as compiled functions
+ * declare them.
  *
  * @param params The map.
  * @returns A map of the same paths, without numbers.
@@ -178,7 +179,7 @@ export function paramsFromArrays(
   return params;
 }
 
-/** The tensors of some paths, one after the other, as one vector. */
+/** Joins the tensors of some paths, one after the other, to one vector. */
 export function flattenParams(
   params: Params,
   paths: readonly string[],
@@ -188,7 +189,7 @@ export function flattenParams(
   );
 }
 
-/** A vector cut into tensors of the shapes and paths of others. */
+/** Cuts a vector into tensors of the shapes and paths of others. */
 export function unflattenParams(
   flat: tf.Tensor1D,
   like: Params,

@@ -47,7 +47,7 @@ export function polyak(
   });
 }
 
-/** How far {@linkcode polyak} moves. */
+/** Options of {@linkcode polyak}. */
 export interface PolyakOptions {
   /** The share of the new parameters: 0 keeps the target, 1 copies. */
   readonly tau: number | tf.Scalar;

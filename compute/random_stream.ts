@@ -57,7 +57,7 @@ export class RandomStream {
   #spare: number | null = null;
 
   /**
-   * A stream of its own.
+   * Seeds a stream.
    *
    * @param seed A whole number from 0 to 2^53 - 1.
    * @throws {RangeError} If the seed is not such a number.
@@ -79,9 +79,10 @@ export class RandomStream {
   }
 
   /**
-   * The stream of a consumer, by name. The same name gives the same stream.
+   * Makes the stream of a consumer, by name. The same name gives the same
+   * stream.
    *
-   * @param name Who draws from it, such as `policy` or `env/3`.
+   * @param name Name of the consumer, such as `policy` or `env/3`.
    * @returns A stream that is independent of this one.
    */
   split(name: string): RandomStream {
@@ -92,7 +93,7 @@ export class RandomStream {
   }
 
   /**
-   * A number from 0 up to and without 1, of 53 random bits.
+   * Draws a number from 0 up to and without 1, of 53 random bits.
    *
    * @returns The number.
    */
@@ -101,7 +102,8 @@ export class RandomStream {
   }
 
   /**
-   * A normal number of mean 0 and variance 1, by Marsaglia's polar method.
+   * Draws a normal number of mean 0 and variance 1, by Marsaglia's polar
+   * method.
    *
    * @returns The number.
    */
@@ -123,9 +125,9 @@ export class RandomStream {
   }
 
   /**
-   * A whole number from 0 up to and without `n`, each as likely.
+   * Draws a whole number from 0 up to and without `n`, each as likely.
    *
-   * @param n How many numbers there are, at least 1.
+   * @param n Number of numbers, at least 1.
    * @returns The number.
    * @throws {RangeError} If `n` is not a whole number from 1 to 2^32.
    */
@@ -165,7 +167,7 @@ export class RandomStream {
   }
 
   /**
-   * The whole state of the stream, as plain data.
+   * Saves the state of the stream, as plain data.
    *
    * @returns A copy that later draws do not change.
    */
@@ -178,7 +180,7 @@ export class RandomStream {
   }
 
   /**
-   * Goes on from a state that {@linkcode RandomStream.save} returned.
+   * Restores a state that {@linkcode RandomStream.save} returned.
    *
    * @param state The state.
    * @throws {TypeError} If it is not the state of a stream.

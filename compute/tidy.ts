@@ -1,12 +1,12 @@
 import * as tf from "@tensorflow/tfjs";
 
 /**
- * `tf.tidy` for results of any type: its own type refuses interfaces. Frees
- * the tensors made inside, but for those in the result.
+ * Frees the tensors made inside, but for those in the result: `tf.tidy` for
+ * results of any type, as its own type refuses interfaces.
  *
  * @typeParam T The result: tensors, or nested records and lists of them.
- * @param compute What makes the result.
- * @returns What it returned.
+ * @param compute Function that makes the result.
+ * @returns Its result.
  * @example
  * ```ts
  * import { tidy } from "@bellman/compute";

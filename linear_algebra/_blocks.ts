@@ -15,13 +15,13 @@ export interface Tools {
   work: number;
 }
 
-/** The part of a matrix from a row and a column on. */
+/** Returns the part of a matrix from a row and a column on. */
 export function part(matrix: Place, row: number, column: number): Place {
   const { at, stride } = matrix;
   return { at: at + (row * stride + column) * 8, stride };
 }
 
-/** About half of a size above one block, in whole blocks. */
+/** Halves a size above one block, in whole blocks. */
 function halfOf(size: number): number {
   return Math.ceil(size / (2 * BLOCK)) * BLOCK;
 }
@@ -52,7 +52,7 @@ export function factor(tools: Tools, size: number, a: Place): number {
   return failedBelow < 0 ? -1 : half + failedBelow;
 }
 
-/** X with R^T X = B in place of B, for an upper triangular R. */
+/** Solves R^T X = B in place of B, for an upper triangular R. */
 export function solveTransposed(
   tools: Tools,
   size: number,
@@ -86,7 +86,7 @@ export function solveTransposed(
   solveTransposed(tools, rest, columns, part(r, half, half), below);
 }
 
-/** X with R X = B in place of B, for an upper triangular R. */
+/** Solves R X = B in place of B, for an upper triangular R. */
 export function solve(
   tools: Tools,
   size: number,
@@ -114,8 +114,8 @@ export function solve(
 }
 
 /**
- * The inverse of an upper triangular R at `x`, where X must hold the identity
- * in its upper triangle; below the diagonal X is neither read nor written.
+ * Inverts an upper triangular R into `x`, where X must hold the identity in its
+ * upper triangle; below the diagonal X is neither read nor written.
  */
 export function invertTriangle(
   tools: Tools,
@@ -147,7 +147,10 @@ export function invertTriangle(
   solve(tools, half, rest, r, xRight);
 }
 
-/** C's upper triangle = X X^T, for an upper triangular X with zeros below. */
+/**
+ * Computes the upper triangle of C = X X^T, for an upper triangular X with
+ * zeros below.
+ */
 export function multiplyByTranspose(
   tools: Tools,
   size: number,

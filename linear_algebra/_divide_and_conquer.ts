@@ -25,15 +25,16 @@ const VECTORS = 6;
 /** Parts up to this size are quicker to solve than to divide. */
 const LEAF = 16;
 
-/** Numbers that `vectors` must have. */
+/** Counts the numbers that `vectors` must have. */
 export function vectorScratch(size: number): number {
   return VECTORS * size;
 }
 
 /**
- * Eigenvalues and eigenvectors of a symmetric tridiagonal matrix by divide and
- * conquer (J. Cuppen, Numerische Mathematik 36, 1981; LAPACK's dstedc): halves
- * are solved by themselves, and what joins them is a change of rank one.
+ * Finds the eigenvalues and eigenvectors of a symmetric tridiagonal matrix by
+ * divide and conquer (J. Cuppen, Numerische Mathematik 36, 1981; LAPACK's
+ * dstedc): halves are solved by themselves, and what joins them is a change of
+ * rank one.
  *
  * @returns The rows in ascending order of their eigenvalues.
  */
@@ -104,7 +105,9 @@ function merge(
   );
 }
 
-/** The new eigenvalues; their eigenvectors become the rows of `secular`. */
+/**
+ * Finds the new eigenvalues; their eigenvectors become the rows of `secular`.
+ */
 function solveSecular(
   { kernels }: Tools,
   problem: TridiagonalProblem,
@@ -146,8 +149,9 @@ function solveSecular(
 }
 
 /**
- * The new eigenvectors in terms of the whole problem. A row that only one half
- * had a part in is 0 in the other's columns, which saves up to half the work.
+ * Computes the new eigenvectors in terms of the whole problem. A row that only
+ * one half had a part in is 0 in the other's columns, which saves up to half
+ * the work.
  */
 function multiplyRows(
   { kernels, work }: Tools,
@@ -208,17 +212,17 @@ function multiplyRows(
   });
 }
 
-/** Which halves of the columns a row may have numbers in. */
+/** Halves of the columns that a row may have numbers in. */
 const TOP = 1, BOTH = 2, BOTTOM = 3;
 
-/** What is left of a merge once the eigenpairs that do not change are out. */
+/** A merge without the eigenpairs that do not change. */
 interface Deflated {
   /** Rows that take part, ascending by value. */
   kept: number[];
   /** Their values and weights. */
   values: number[];
   z: number[];
-  /** Where each of them stands in `byPlace`. */
+  /** Place of each of them in `byPlace`. */
   place: Int32Array;
   /** The same rows: those of the top half, of both, of the bottom half. */
   byPlace: Int32Array;
@@ -268,7 +272,7 @@ function deflate(tools: Tools, task: MergeTask): Deflated | null {
   });
 }
 
-/** The joined rows of the halves' eigenvectors, as one vector of norm 1. */
+/** Joins rows of the halves' eigenvectors to one vector of norm 1. */
 function weights(task: MergeTask): Float64Array {
   const { from, middle, to, join } = task;
   const { numbers, stride } = task.problem.rows;
@@ -406,13 +410,13 @@ function implicitQl(
   }
 }
 
-/** The root of a sum of squares, which rounds less than Math.hypot. */
+/** Computes the root of a sum of squares, rounding less than Math.hypot. */
 function norm(x: number, y: number): number {
   const squares = x * x + y * y;
   return squares > 1e-280 ? Math.sqrt(squares) : Math.hypot(x, y);
 }
 
-/** One step with Wilkinson's shift on the rows from `low` to `high`. */
+/** Takes one step with Wilkinson's shift on the rows from `low` to `high`. */
 function sweep(
   { values, beside, rows }: TridiagonalProblem,
   range: { from: number; to: number; low: number; high: number },
@@ -457,7 +461,7 @@ function sortRows(rows: number[] | Int32Array, values: Float64Array): void {
   rows.sort((a, b) => values[a] - values[b]);
 }
 
-/** Two ascending lists of rows as one. */
+/** Merges two ascending lists of rows. */
 function mergeSorted(
   values: Float64Array,
   { left, right }: { left: Int32Array; right: Int32Array },

@@ -1,7 +1,7 @@
 import bytes from "./_kernels.json" with { type: "json" };
 
 /**
- * The functions of the WebAssembly module, documented in wasm/. Addresses are
+ * Functions of the WebAssembly module, documented in its sources. Addresses are
  * in bytes, sizes and distances between rows in numbers.
  */
 export interface Kernels {
@@ -107,7 +107,7 @@ export function compileKernels(
 }
 
 const PAGE = 65536;
-/** Where blocks start and how they are aligned, in bytes. */
+/** Start and alignment of blocks, in bytes. */
 const ALIGNMENT = 64;
 /** Pages that WebAssembly's 32-bit addresses reach. */
 const MAX_PAGES = 65536;
@@ -152,7 +152,7 @@ export function chooseKernels(options: { fused: boolean }): void {
   kept = null;
 }
 
-/** Bytes of a number of numbers, up to the next block's start. */
+/** Counts the bytes of some numbers, up to the next block's start. */
 function blockBytes(count: number): number {
   return Math.ceil(count * 8 / ALIGNMENT) * ALIGNMENT;
 }
@@ -195,8 +195,8 @@ function grow(memory: WebAssembly.Memory, end: number): void {
 }
 
 /**
- * The distance between rows for a matrix with rows of `size` numbers: whole
- * cache lines, and not a multiple of 512 bytes, with which the rows of a
+ * Returns the distance between rows for a matrix with rows of `size` numbers:
+ * whole cache lines, and not a multiple of 512 bytes, with which the rows of a
  * column would fall on few places of the cache.
  */
 export function rowStride(size: number): number {

@@ -25,7 +25,7 @@ function isMatrixArray(value: unknown): value is MatrixArray {
   return value instanceof Float64Array || value instanceof Float32Array;
 }
 
-/** Throws where a value is not an array of the accepted kinds. */
+/** Checks that a value is an array of the accepted kinds. */
 export function assertMatrixArray(
   value: unknown,
   { action, name }: { action: string; name: string },
@@ -37,7 +37,9 @@ export function assertMatrixArray(
   );
 }
 
-/** The size of a square matrix, from the option or the array's length. */
+/**
+ * Returns the size of a square matrix, from the option or the array's length.
+ */
 export function squareSize(
   matrix: MatrixArray,
   { action, size }: { action: string; size?: number },
@@ -64,7 +66,7 @@ export function squareSize(
   );
 }
 
-/** The largest magnitude; a RangeError where a number is not finite. */
+/** Finds the largest magnitude; a RangeError where a number is not finite. */
 export function largestMagnitude(
   numbers: MatrixArray,
   { action, columns }: { action: string; columns: number },
@@ -127,7 +129,7 @@ function asymmetry(
   );
 }
 
-/** A new array of the same kind as another. */
+/** Makes an array of the same kind as another. */
 export function sameKind<T extends MatrixArray>(like: T, length: number): T {
   return (like instanceof Float64Array
     ? new Float64Array(length)

@@ -6,7 +6,7 @@ const PANEL = 32;
 /** A sum of squares below this is taken for 0; entries are at most 1. */
 const VANISHING = 1e-270;
 
-/** Numbers that `tridiagonalize` needs as scratch for a matrix. */
+/** Counts the numbers that `tridiagonalize` needs as scratch for a matrix. */
 export function tridiagonalScratch(stride: number): number {
   return 3 * PANEL * stride + 2 * PANEL;
 }
@@ -50,7 +50,9 @@ export function tridiagonalize(
   return result;
 }
 
-/** Rows V, then W, then V again, so that [W V] is contiguous as well. */
+/**
+ * Places the rows V, then W, then V again, so that [W V] is contiguous as well.
+ */
 function panels(a: MatrixBlock, scratch: Block): Place[] {
   const all = { at: scratch.at, stride: a.stride };
   return [0, PANEL, 2 * PANEL].map((row) => part(all, row, 0));
@@ -139,7 +141,7 @@ function reflector(
   return { beta, tau: (beta - alpha) / beta };
 }
 
-/** A -= V^T W + W^T V in the rows and columns after a panel. */
+/** Computes A -= V^T W + W^T V in the rows and columns after a panel. */
 function updateRest(
   { kernels, work }: Tools,
   task: { size: number; a: MatrixBlock; scratch: Block; from: number },
@@ -160,7 +162,7 @@ function updateRest(
   );
 }
 
-/** Numbers that `applyReflectors` needs as scratch for a matrix. */
+/** Counts the numbers that `applyReflectors` needs as scratch for a matrix. */
 export function reflectorScratch(size: number, stride: number): number {
   return PANEL * (2 * stride + size + 2 * PANEL);
 }
@@ -247,7 +249,7 @@ function copyReflectors(
   }
 }
 
-/** T^T V, by way of T's columns from the first to the last. */
+/** Computes T^T V, by way of T's columns from the first to the last. */
 function triangle(
   { kernels, work }: Tools,
   options: {
@@ -288,7 +290,7 @@ function triangle(
   );
 }
 
-/** rows -= (rows V^T) (T^T V). */
+/** Computes rows -= (rows V^T) (T^T V). */
 function applyBlock(
   { kernels, work }: Tools,
   options: {

@@ -55,7 +55,8 @@ function factorMatrix(
 }
 
 /**
- * The lower triangular L with L L^T = A, for a symmetric positive definite A.
+ * Finds the lower triangular L with L L^T = A, for a symmetric positive
+ * definite A.
  *
  * As accurate as LAPACK's `dpotrf`, in double precision whatever the array's
  * kind. Both triangles are read: where they differ by rounding, their mean
@@ -98,7 +99,7 @@ export function cholesky<T extends MatrixArray>(
 }
 
 /**
- * X with A X = B, given the factor L of A that {@link cholesky} returned.
+ * Solves A X = B, given the factor L of A that {@link cholesky} returned.
  *
  * @param factor L, `size` x `size` numbers, row-major; what stands above its
  * diagonal is not read.
@@ -106,8 +107,8 @@ export function cholesky<T extends MatrixArray>(
  * length has room for. It is left as it is.
  * @returns X, row-major, of the same shape and kind as B.
  * @throws {TypeError} If an array is neither a Float64Array nor a Float32Array.
- * @throws {RangeError} If the factor is not square, has a 0 on its diagonal,
- * if B has no whole number of columns, or if a number is not finite.
+ * @throws {RangeError} If the factor is not square, has a 0 on its diagonal, if
+ * B has no whole number of columns, or if a number is not finite.
  * @example
  * ```ts
  * import { cholesky, choleskySolve } from "@bellman/linear-algebra";
@@ -168,16 +169,19 @@ function columnsOf(
   );
 }
 
-/** The first row of a factor with 0 on the diagonal; -1 when there is none. */
+/**
+ * Finds the first row of a factor with 0 on the diagonal; -1 when there is
+ * none.
+ */
 function firstZero(factor: MatrixArray, size: number): number {
   for (let i = 0; i < size; i++) if (factor[i * size + i] === 0) return i;
   return -1;
 }
 
 /**
- * The inverse of a symmetric positive definite matrix, by way of its Cholesky
- * factor (as LAPACK's `dpotrf` and `dpotri`), in double precision whatever the
- * array's kind. The result is exactly symmetric.
+ * Inverts a symmetric positive definite matrix, by way of its Cholesky factor
+ * (as LAPACK's `dpotrf` and `dpotri`), in double precision whatever the array's
+ * kind. The result is exactly symmetric.
  *
  * @param matrix A, `size` x `size` numbers, row-major; it is left as it is.
  * @returns The inverse, row-major, of the same kind as `matrix`.

@@ -35,8 +35,8 @@ export interface SymmetricEigen<T extends MatrixArray> {
 }
 
 /**
- * All eigenvalues and eigenvectors of a symmetric matrix, in double precision
- * whatever the array's kind.
+ * Finds all eigenvalues and eigenvectors of a symmetric matrix, in double
+ * precision whatever the array's kind.
  *
  * As LAPACK's `dsyevd`: Householder reduction to a tridiagonal matrix, divide
  * and conquer, and the reflectors applied to what it finds. Each eigenvalue is
@@ -88,15 +88,15 @@ export function symmetricEigen<T extends MatrixArray>(
 }
 
 /**
- * A power of two near the largest entry: scaling by it rounds nothing, and
- * keeps squares from overflowing and vanishing.
+ * Returns a power of two near the largest entry: scaling by it rounds nothing,
+ * and keeps squares from overflowing and vanishing.
  */
 function powerOfTwoNear(largest: number): number {
   if (largest === 0) return 1;
   return 2 ** Math.max(MIN_EXPONENT, Math.floor(Math.log2(largest)));
 }
 
-/** Blocks: what each step needs as scratch, then the matrix and the rows. */
+/** Opens blocks for the scratch of each step, then the matrix and the rows. */
 function openEigenWorkspace(size: number, stride: number): Workspace {
   const scratch = Math.max(
     size * size,

@@ -1,7 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
-import { leavesOf, type Tree, treeOf } from "../tracing/tree.ts";
-import { isTensor } from "../tracing/trace.ts";
+import { isTensor, traceFunction } from "../tracing/trace.ts";
+import { leavesOf, mapLeaves, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader } from "./_inputs.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import type { Settings } from "./options.ts";
@@ -16,7 +16,7 @@ import {
 } from "./_state.ts";
 
 /** Turns what a caller gives into tensors on the present backend. */
-export class EagerInputs {
+class EagerInputs {
   readonly #types: Tree<TensorType>;
   readonly #reader: InputReader;
 
@@ -25,7 +25,7 @@ export class EagerInputs {
     this.#reader = new InputReader(types, { name, readsTensors: false });
   }
 
-  /** New tensors; those that were given as tensors are copied in name only. */
+  /** Makes tensors of inputs; those that are tensors are only referred to. */
   tensors(inputs: unknown): Tree<tf.Tensor> {
     const arrays = this.#reader.read(inputs);
     const others = this.#reader.otherShapes;
@@ -50,7 +50,7 @@ function at(tree: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** A tensor of a copy: a backend may keep the array that it is given. */
+/** Makes a tensor of a copy: a backend may keep the array that it is given. */
 function toTensor(
   data: TensorData,
   { shape, dtype }: TensorType,
@@ -60,13 +60,44 @@ function toTensor(
     : tf.tensor(data.slice(), [...shape], dtype);
 }
 
-/** Copies of the numbers of a tree of tensors. */
-export function toArrays(tree: unknown): Tree<TensorData> {
-  const arrays = leavesOf(tree, isTensor).map(({ path, leaf }) => ({
-    path,
-    leaf: leaf.dataSync().slice() as TensorData,
-  }));
-  return treeOf(arrays, tree);
+function numbersOf(tensor: tf.Tensor): TensorData {
+  return tensor.dataSync().slice() as TensorData;
+}
+
+/** Copies the numbers of a tree of tensors. */
+function toArrays(tree: unknown): Tree<TensorData> {
+  return mapLeaves(tree, isTensor, numbersOf);
+}
+
+/** A function on the present backend of TensorFlow.js. */
+export class EagerFunction {
+  readonly engine = "eager";
+  readonly #fn: (inputs: unknown) => unknown;
+  readonly #types: Tree<TensorType>;
+  readonly #inputs: EagerInputs;
+  #graph: Graph | undefined;
+
+  constructor(
+    fn: (inputs: unknown) => unknown,
+    types: Tree<TensorType>,
+    { name }: Settings,
+  ) {
+    this.#fn = fn;
+    this.#types = types;
+    this.#inputs = new EagerInputs(types, name);
+  }
+
+  get graph(): Graph {
+    return this.#graph ??= optimize(traceFunction(this.#fn, this.#types).graph);
+  }
+
+  run(inputs: unknown): Tree<TensorData> {
+    let results: Tree<TensorData> | undefined;
+    tf.tidy(() => {
+      results = toArrays(this.#fn(this.#inputs.tensors(inputs)));
+    });
+    return results!;
+  }
 }
 
 /** A step on the present backend of TensorFlow.js, over tensors that it holds. */
@@ -112,11 +143,10 @@ export class EagerStep {
     tf.tidy(() => {
       const inputs = this.#inputs.tensors(given);
       const { state, ...rest } = this.#fn(this.#state, inputs);
-      const made = stateLeaves(state).map(({ name, leaf }) =>
-        [name, leaf] as const
+      const made = new Map(
+        stateLeaves(state).map(({ name, leaf }) => [name, leaf]),
       );
-      const action = `run ${this.#name}`;
-      checkNewState(new Map(made), this.#leaves, action);
+      checkNewState(made, this.#leaves, `run ${this.#name}`);
       results = toArrays(rest);
       next = kept(state);
     });
@@ -126,14 +156,10 @@ export class EagerStep {
   }
 
   read(): Tree<SavedState> {
-    const saved = leavesOf(this.#state, isTensor).map(({ path, leaf }) => ({
-      path,
-      leaf: {
-        data: leaf.dataSync().slice() as TensorData,
-        shape: [...leaf.shape],
-      },
+    return mapLeaves(this.#state, isTensor, (tensor) => ({
+      data: numbersOf(tensor),
+      shape: [...tensor.shape],
     }));
-    return treeOf(saved, this.#state);
   }
 
   write(state: unknown): void {
@@ -153,13 +179,9 @@ export class EagerStep {
   }
 }
 
-/** A tree of copies in name that outlive the present scope. */
+/** Keeps a tree of tensors beyond the present scope, by references. */
 function kept(tree: unknown): Tree<tf.Tensor> {
-  const tensors = leavesOf(tree, isTensor).map(({ path, leaf }) => ({
-    path,
-    leaf: tf.keep(leaf.clone()),
-  }));
-  return treeOf(tensors, tree);
+  return mapLeaves(tree, isTensor, (tensor) => tf.keep(tensor.clone()));
 }
 
 function disposeAll(tree: unknown): void {

@@ -24,7 +24,7 @@ export class InputReader {
   readonly #arrays: TensorData[];
   /** Arrays that were found to fit: they need no second look. */
   readonly #known: unknown[] = [];
-  /** Where numbers are put that come without an array. */
+  /** Arrays for numbers that come without one. */
   readonly #scratch: (TensorData | undefined)[];
   #others: Map<string, readonly number[]> | undefined;
 
@@ -47,13 +47,14 @@ export class InputReader {
     this.#scratch = this.#ports.map(() => undefined);
   }
 
-  /** Shapes that were not the declared ones, at the last reading. */
+  /** Shapes other than the declared ones, of the last inputs that were read. */
   get otherShapes(): OtherShapes | undefined {
     return this.#others;
   }
 
   /**
-   * The arrays in the order of the inputs, in a list that is used again.
+   * Reads the arrays in the order of the inputs, into a list that is used
+   * again.
    *
    * @throws {TypeError} If an input is missing or of another type.
    * @throws {RangeError} If an array has another size.
@@ -106,7 +107,7 @@ export class InputReader {
     return this.#checkedType(data, port);
   }
 
-  /** A shape is remembered where it is not the declared one. */
+  /** Remembers a shape that is not the declared one. */
   #note(port: Port, shape: readonly number[]): void {
     if (sameShape(shape, port.shape)) return;
     this.#others ??= new Map();
@@ -167,7 +168,7 @@ export class InputReader {
   }
 }
 
-/** Names of all that was given. */
+/** Lists the names of all that was given. */
 function namesIn(inputs: unknown, prefix = ""): string[] {
   if (typeof inputs !== "object" || inputs === null) return [];
   return Object.entries(inputs).flatMap(([key, value]) => {

@@ -19,15 +19,16 @@ import {
   checkNewState,
   checkSaved,
   type SavedState,
+  type StateArrays,
+  stateArrays,
   type StateLeaf,
   stateLeaves,
-  StateMemory,
   type StepFunction,
   traceStep,
   unitsOf,
 } from "./_state.ts";
 
-/** What is run for inputs of one set of shapes. */
+/** The step, compiled for inputs of one set of shapes. */
 interface Variant {
   readonly graph: Graph;
   readonly results: Tree<TensorData>;
@@ -37,7 +38,7 @@ interface Variant {
 
 type Step = (given: readonly TensorData[]) => void;
 
-/** Whether two arrays of one size are the same memory. */
+/** True where two arrays of one size are the same memory. */
 function sameMemory(a: TensorData, b: TensorData): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
 }
@@ -54,9 +55,9 @@ export class OnnxStep {
   /** Units of the state that are in one place alone. */
   #inPlace: ReadonlySet<string> = new Set();
   #arena: Arena | undefined;
-  /** How much of the arena the state takes. */
+  /** End of the state in the arena. */
   #stateEnd = 0;
-  #memory!: readonly [StateMemory, StateMemory];
+  #memory!: readonly [StateArrays, StateArrays];
   #trees!: readonly [Tree<TensorData>, Tree<TensorData>];
   #present: 0 | 1 = 0;
 
@@ -126,7 +127,7 @@ export class OnnxStep {
     });
   }
 
-  /** Loops work on the arena; what is beside the state is used by all. */
+  /** True where the arena has room for the loops, beside the state. */
   #hasRoomFor(staged: Staged): boolean {
     const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
     if (this.#arena === undefined) return !hasLoops;
@@ -145,12 +146,12 @@ export class OnnxStep {
     const take = ({ size }: { size: number }) =>
       this.#arena?.take(size) ?? new Float32Array(size);
     const leaves = this.#leaves;
-    const one = new StateMemory(leaves, { units, arrayOf: take });
-    const other = new StateMemory(leaves, {
+    const one = stateArrays(leaves, { units, arrayOf: take });
+    const other = stateArrays(leaves, {
       units,
       arrayOf: (unit) =>
         this.#inPlace.has(unit.name)
-          ? one.arrays.get(unit.name) as Float32Array
+          ? one.get(unit.name) as Float32Array
           : take(unit),
     });
     this.#memory = [one, other];
@@ -158,7 +159,7 @@ export class OnnxStep {
     this.#trees = [this.#treeOver(one), this.#treeOver(other)];
   }
 
-  #treeOver({ arrays }: StateMemory): Tree<TensorData> {
+  #treeOver(arrays: StateArrays): Tree<TensorData> {
     return treeOf(
       this.#leaves.map(({ name, path }) => ({
         path,
@@ -172,33 +173,33 @@ export class OnnxStep {
     { outputPaths, outputRecords }: Traced,
     { graph, isStaged, program }: {
       graph: Graph;
-      /** Whether it reads all that it writes over before. */
+      /** True where it reads all that it writes over before. */
       isStaged: boolean;
       program: StagedProgram;
     },
   ): Variant {
     const [one, other] = this.#memory;
     const ports = graph.outputs.map(toPort);
-    const own = ports.filter(({ name }) => !one.arrays.has(name));
+    const own = ports.filter(({ name }) => !one.has(name));
     const arrays = new Map(own.map((port) => [port.name, allocate(port)]));
     const results = outputPaths
       .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
       .filter(({ leaf }) => leaf !== undefined);
     const { state: _, ...records } = outputRecords;
     const aside = isStaged ? [] : ports
-      .filter(({ name }) => one.arrays.has(name))
-      .filter(({ name }) =>
-        sameMemory(one.arrays.get(name)!, other.arrays.get(name)!)
-      ).map((port) => [port.name, allocate(port)] as const);
-    const step = (from: StateMemory, to: StateMemory): Step => {
+      .filter(({ name }) => one.has(name))
+      .filter(({ name }) => sameMemory(one.get(name)!, other.get(name)!)).map((
+        port,
+      ) => [port.name, allocate(port)] as const);
+    const step = (from: StateArrays, to: StateArrays): Step => {
       const run = program.bind({
-        inputs: from.arrays,
-        outputs: new Map([...to.arrays, ...arrays, ...aside]),
+        inputs: from,
+        outputs: new Map([...to, ...arrays, ...aside]),
       });
       if (aside.length === 0) return run;
       return (given) => {
         run(given);
-        for (const [name, array] of aside) to.arrays.get(name)!.set(array);
+        for (const [name, array] of aside) to.get(name)!.set(array);
       };
     };
     return {
@@ -225,7 +226,7 @@ export class OnnxStep {
   }
 
   #array(name: string): TensorData {
-    return this.#memory[this.#present].arrays.get(name)!;
+    return this.#memory[this.#present].get(name)!;
   }
 
   read(): Tree<SavedState> {

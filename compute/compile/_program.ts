@@ -55,7 +55,7 @@ export class Program {
   readonly #inputPorts: readonly OnnxPort[];
   readonly #outputPorts: readonly OnnxPort[];
   #bindings: Binding[] = [];
-  /** How many arrays were bound for each input. */
+  /** Number of arrays that were bound for each input. */
   readonly #counts: number[];
   /** The arrays that are bound; those of restless inputs are copies. */
   readonly #bound: TensorData[] = [];
@@ -99,7 +99,7 @@ export class Program {
     this.#bind(given, outputs).run();
   }
 
-  /** The arrays, with the numbers of restless inputs in copies. */
+  /** Returns the arrays, with the numbers of restless inputs in copies. */
   #copy(inputs: readonly TensorData[]): readonly TensorData[] {
     const bound = this.#bound;
     for (let i = 0; i < inputs.length; i++) {
@@ -109,7 +109,7 @@ export class Program {
     return bound;
   }
 
-  /** A new binding, in the place of the oldest where there are many. */
+  /** Binds arrays, in the place of the oldest binding where there are many. */
   #bind(
     inputs: readonly TensorData[],
     outputs: readonly TensorData[],
@@ -126,8 +126,9 @@ export class Program {
   }
 
   /**
-   * Inputs whose arrays are always new are copied from now on, and those that
-   * are written while they are read: a result may be the next call's input.
+   * Notes inputs to be copied from now on: those whose arrays are always new,
+   * and those that are written while they are read, as a result may be the next
+   * call's input.
    */
   #watch(
     inputs: readonly TensorData[],
@@ -145,7 +146,7 @@ export class Program {
   }
 }
 
-/** Throws if an array's memory is gone: native code would go astray. */
+/** Checks that each array still has its memory: native code would go astray. */
 function checkArrays(
   arrays: readonly TensorData[],
   ports: readonly Port[],
@@ -160,14 +161,14 @@ function checkArrays(
   }
 }
 
-/** Whether two arrays share memory. */
+/** True where two arrays share memory. */
 function overlap(a: TensorData, b: TensorData): boolean {
   return a.buffer === b.buffer &&
     a.byteOffset < b.byteOffset + b.byteLength &&
     b.byteOffset < a.byteOffset + a.byteLength;
 }
 
-/** Whether a binding is of these very arrays. */
+/** True where a binding is of these very arrays. */
 function holds(
   { arrays }: Binding,
   inputs: readonly TensorData[],
@@ -190,7 +191,7 @@ function withArrays(ports: readonly OnnxPort[], arrays: readonly TensorData[]) {
   }));
 }
 
-/** The port of a named tensor. */
+/** Makes the port of a named tensor. */
 export function toPort(
   { name, value }: {
     name: string;
@@ -209,7 +210,7 @@ export const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
-/** An array for the numbers of a tensor, all 0. */
+/** Makes an array for the numbers of a tensor, all 0. */
 export function allocate(
   { size, dtype }: Pick<Port, "size" | "dtype">,
 ): TensorData {

@@ -21,7 +21,7 @@ const PAGE = 1 << 16;
 /** Pages that 32 bits can tell apart. */
 const MAX_PAGES = 1 << 16;
 
-/** How much of an arena an array of so many numbers takes. */
+/** Returns the numbers of an arena that an array of a size takes. */
 export function spaceFor(size: number): number {
   return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
 }
@@ -37,7 +37,7 @@ export class Arena {
     this.#all = new Float32Array(memory.buffer as ArrayBuffer);
   }
 
-  /** An arena for so many numbers, or nothing where memory has no room. */
+  /** Makes an arena for some numbers, or nothing where memory has no room. */
   static of(numbers: number): Arena | undefined {
     const pages = Math.ceil(numbers * Float32Array.BYTES_PER_ELEMENT / PAGE);
     if (pages > MAX_PAGES) return undefined;
@@ -50,22 +50,22 @@ export class Arena {
     }
   }
 
-  /** How many numbers have been given out. */
+  /** Numbers that have been given out. */
   get used(): number {
     return this.#used;
   }
 
-  /** How many there is room for. */
+  /** Numbers that there is room for. */
   get size(): number {
     return this.#all.length;
   }
 
-  /** Takes back all arrays after the first so many numbers. */
+  /** Takes back all arrays after the first numbers. */
   reset(used: number): void {
     this.#used = used;
   }
 
-  /** An array of so many numbers. */
+  /** Takes an array of some numbers. */
   take(size: number): Float32Array<ArrayBuffer> {
     const start = this.#used;
     this.#used += spaceFor(size);
@@ -79,7 +79,7 @@ type NamedArrays = ReadonlyMap<string, TensorData>;
 /** A stage with the arrays that it reads and writes. */
 type Step = (given: readonly TensorData[]) => void;
 
-/** Where a number comes from: an array, or the caller's of that place. */
+/** Source of a number: an array, or the place of an input of the caller. */
 type Source = TensorData | number;
 
 /** A stage, ready to be given arrays. */
@@ -88,14 +88,14 @@ type Made = { readonly program: Program } | {
   readonly run: (...addresses: number[]) => void;
 } | { readonly nodes: readonly Node[] };
 
-/** What is handed from stage to stage and is no part of something else. */
+/** Returns the values that stages hand over and that are no part of others. */
 function placed({ crossing, joined }: Staged): Set<Value> {
   const parts = new Set(joined.flatMap((it) => it.parts));
   const values = [...joined.map(({ whole }) => whole), ...crossing.keys()];
   return new Set(values.filter((value) => !parts.has(value)));
 }
 
-/** Numbers of an arena that the stages need beside the state. */
+/** Counts the numbers of an arena that the stages need beside the state. */
 export function scratchSpace(staged: Staged): number {
   // A number that the caller gives is copied to where a loop can read it.
   const scalars = staged.stages.flatMap((stage) =>
@@ -119,7 +119,7 @@ export class StagedProgram {
     { staged, threads, arena }: {
       staged: Staged;
       threads: number;
-      /** Where loops work; not needed without loops. */
+      /** Memory that loops work on; not needed without loops. */
       arena: Arena | undefined;
     },
   ) {
@@ -144,11 +144,11 @@ export class StagedProgram {
   }
 
   /**
-   * What runs all stages from some arrays into others.
+   * Returns a function that runs all stages from some arrays into others.
    *
    * @param arrays Arrays of the graph's inputs, as far as they are known, and
-   * of all its outputs. The other inputs are given at each run, in the order
-   * of the graph.
+   * of all its outputs. The other inputs are given at each run, in the order of
+   * the graph.
    */
   bind(
     { inputs, outputs }: { inputs: NamedArrays; outputs: NamedArrays },
@@ -258,7 +258,7 @@ function make(
   return { loop, run: exports.run as (...addresses: number[]) => void };
 }
 
-/** Parts of a vector lie in it one after the other. */
+/** Places the parts of a vector in it, one after the other. */
 function placeParts(
   parts: readonly Value[],
   whole: Float32Array,

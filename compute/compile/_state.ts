@@ -18,7 +18,7 @@ export interface StateLeaf {
   readonly leaf: TensorType;
 }
 
-/** The tensors of a state, by the names that they have in a graph. */
+/** Lists the tensors of a state, by the names that they have in a graph. */
 export function stateLeaves(state: unknown): StateLeaf[] {
   return leavesOf(state, isTensor).map(({ name, path, leaf }) => ({
     name: `state.${name}`,
@@ -27,7 +27,7 @@ export function stateLeaves(state: unknown): StateLeaf[] {
   }));
 }
 
-/** What of a state lies in one array: a run, or a tensor by itself. */
+/** Returns the units of a state, each in one array: runs, and other tensors. */
 export function unitsOf(
   leaves: readonly StateLeaf[],
   runs: readonly StateRun[],
@@ -53,41 +53,45 @@ export function unitsOf(
 }
 
 /**
- * Where a state lies: an array for each unit, the tensors of a run one after
- * the other. There are two such places, that are read and written in turns;
- * units that are written in place are the same in both.
+ * Memory of a state, by the names of tensors and runs: an array for each unit,
+ * the tensors of a run one after the other. There are two such memories that
+ * are read and written in turns; units that are written in place are the same
+ * in both.
  */
-export class StateMemory {
-  /** The array of each tensor and of each run, by name. */
-  readonly arrays: ReadonlyMap<string, TensorData>;
+export type StateArrays = ReadonlyMap<string, TensorData>;
 
-  constructor(
-    leaves: readonly StateLeaf[],
-    { units, arrayOf }: {
-      units: readonly (Unit & { size: number })[];
-      /** The array of a unit, of its size and all 0. */
-      arrayOf: (unit: Unit & { size: number }) => Float32Array;
-    },
-  ) {
-    const arrays = new Map<string, TensorData>();
-    const sizes = new Map(
-      leaves.map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
-    );
-    for (const unit of units) {
-      const whole = arrayOf(unit);
-      arrays.set(unit.name, whole);
-      let offset = 0;
-      for (const member of unit.members) {
-        const size = sizes.get(member)!;
-        arrays.set(member, whole.subarray(offset, offset += size));
-      }
+/**
+ * Makes the memory of a state.
+ *
+ * @param leaves The tensors of the state.
+ * @param options Its units, and a function that makes the array of a unit, of
+ * its size and all 0.
+ */
+export function stateArrays(
+  leaves: readonly StateLeaf[],
+  { units, arrayOf }: {
+    units: readonly (Unit & { size: number })[];
+    arrayOf: (unit: Unit & { size: number }) => Float32Array;
+  },
+): StateArrays {
+  const arrays = new Map<string, TensorData>();
+  const sizes = new Map(
+    leaves.map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
+  );
+  for (const unit of units) {
+    const whole = arrayOf(unit);
+    arrays.set(unit.name, whole);
+    let offset = 0;
+    for (const member of unit.members) {
+      const size = sizes.get(member)!;
+      arrays.set(member, whole.subarray(offset, offset += size));
     }
-    for (const { name, leaf: { shape, dtype } } of leaves) {
-      if (dtype === "float32") continue;
-      arrays.set(name, allocate({ size: sizeOf(shape), dtype }));
-    }
-    this.arrays = arrays;
   }
+  for (const { name, leaf: { shape, dtype } } of leaves) {
+    if (dtype === "float32") continue;
+    arrays.set(name, allocate({ size: sizeOf(shape), dtype }));
+  }
+  return arrays;
 }
 
 /** A tensor of a state as it is saved. */
@@ -97,11 +101,11 @@ export interface SavedState {
 }
 
 /**
- * Throws unless the new state has the tensors of the old one.
+ * Checks that the new state has the tensors of the old one.
  *
- * @param made What was returned, by name.
+ * @param made The tensors that were returned, by name.
  * @param leaves The old state.
- * @param action What cannot be done otherwise.
+ * @param action Action that fails otherwise, for the message.
  */
 export function checkNewState(
   made: ReadonlyMap<string, TensorType>,
@@ -134,7 +138,7 @@ export function checkNewState(
 }
 
 /**
- * The arrays of a saved state in the order of the leaves.
+ * Returns the arrays of a saved state in the order of the leaves.
  *
  * @throws {TypeError} If an array is of another type.
  * @throws {RangeError} If a tensor is missing, unknown or of another shape.

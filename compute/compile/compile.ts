@@ -1,4 +1,3 @@
-import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import {
@@ -7,7 +6,7 @@ import {
   type TypeTree,
 } from "../tracing/trace.ts";
 import { type Tree, treeOf } from "../tracing/tree.ts";
-import { EagerInputs, toArrays } from "./_eager.ts";
+import { EagerFunction } from "./_eager.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
 import { allocate, Program } from "./_program.ts";
 import {
@@ -21,9 +20,9 @@ import { Variants, withShapes } from "./_variants.ts";
 
 /** A function that {@linkcode compile} made. */
 export interface Compiled<Types, Outputs> {
-  /** What runs it. */
+  /** Engine that runs it. */
   readonly engine: "onnx" | "eager";
-  /** What it does, for the declared shapes. */
+  /** Its operations, for the declared shapes. */
   readonly graph: Graph;
   /**
    * Computes.
@@ -57,8 +56,7 @@ export interface Compiled<Types, Outputs> {
  * ```ts
  * import { compile } from "@bellman/compute";
  * import { assertAlmostEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
+ *  *
  * await tf.setBackend("cpu");
  * const loss = ({ w, x }: { w: tf.Tensor; x: tf.Tensor }) =>
  *   tf.mean(tf.square(tf.sub(tf.tanh(tf.mul(x, w)), 1))) as tf.Scalar;
@@ -135,35 +133,5 @@ class OnnxFunction {
     const variant = this.#variants.get(this.#reader.otherShapes);
     variant.program.run(given, variant.arrays);
     return variant.results;
-  }
-}
-
-class EagerFunction {
-  readonly engine = "eager";
-  readonly #fn: (inputs: unknown) => unknown;
-  readonly #types: Tree<TensorType>;
-  readonly #inputs: EagerInputs;
-  #graph: Graph | undefined;
-
-  constructor(
-    fn: (inputs: unknown) => unknown,
-    types: Tree<TensorType>,
-    { name }: Settings,
-  ) {
-    this.#fn = fn;
-    this.#types = types;
-    this.#inputs = new EagerInputs(types, name);
-  }
-
-  get graph(): Graph {
-    return this.#graph ??= optimize(traceFunction(this.#fn, this.#types).graph);
-  }
-
-  run(inputs: unknown): Tree<TensorData> {
-    let results: Tree<TensorData> | undefined;
-    tf.tidy(() => {
-      results = toArrays(this.#fn(this.#inputs.tensors(inputs)));
-    });
-    return results!;
   }
 }

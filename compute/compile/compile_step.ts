@@ -13,7 +13,7 @@ import {
 } from "./options.ts";
 import type { StepFunction } from "./_state.ts";
 
-/** How a step of a state is compiled. */
+/** Options of {@linkcode compileStep}. */
 export interface CompileStepOptions<State, Types>
   extends CompileOptions<Types> {
   /** The state at the start, in nested records; its tensors are copied. */
@@ -21,8 +21,8 @@ export interface CompileStepOptions<State, Types>
 }
 
 /**
- * What a step returns as the new state: tensors of the same names. Their ranks
- * are checked when the step is compiled, as operations do not tell them.
+ * New state that a step returns: tensors of the same names. Their ranks are
+ * checked when the step is compiled, as operations do not tell them.
  */
 export type NextState<State> = {
   readonly [K in keyof State]: NonNullable<State[K]> extends tf.Tensor
@@ -46,9 +46,9 @@ export type ResidentState<State> = {
 
 /** A step that {@linkcode compileStep} made, and the state that it moves. */
 export interface CompiledStep<State, Types, Outputs> {
-  /** What runs it. */
+  /** Engine that runs it. */
   readonly engine: "onnx" | "eager";
-  /** What it does, for the declared shapes. */
+  /** Its operations, for the declared shapes. */
   readonly graph: Graph;
   /**
    * The present state, to be handed to other compiled functions. It is good

@@ -4,18 +4,18 @@ import { requireRuntime } from "../runtime/session.ts";
 import { RUNTIME_VERSION } from "../runtime/api.ts";
 
 /**
- * What runs a compiled function: ONNX Runtime (`onnx`), TensorFlow.js kernel
- * by kernel (`eager`), or the first of both that there is (`auto`).
+ * Engine of compiled functions: ONNX Runtime (`onnx`), TensorFlow.js kernel by
+ * kernel (`eager`), or the first of both that can be used (`auto`).
  */
 export type Engine = "auto" | "onnx" | "eager";
 
 const ENGINES = ["auto", "onnx", "eager"];
 
-/** Reasons that were given already: one line each is enough. */
+/** Reasons that were given already: one line for each is enough. */
 const told = new Set<string>();
 
 /**
- * The engine that is there.
+ * Finds the engine that can be used.
  *
  * @throws {RangeError} If there is no engine of that name.
  * @throws {Error} If ONNX Runtime was asked for and cannot be used.
@@ -42,7 +42,7 @@ export function resolveEngine(
   return "eager";
 }
 
-/** Why ONNX Runtime cannot be used, in one line. */
+/** Says in one line why ONNX Runtime cannot be used, if it cannot. */
 function whyNot(engine: Engine): string | undefined {
   if (engine === "auto" && wouldAskForFfi()) {
     return "ONNX Runtime needs --allow-ffi";
@@ -60,7 +60,7 @@ function whyNot(engine: Engine): string | undefined {
   }
 }
 
-/** Which engine was taken. */
+/** The engine that was taken. */
 export interface EngineInfo {
   /** Its name. */
   readonly name: "onnx" | "eager";

@@ -4,10 +4,10 @@ import { multiplications } from "../graph/multiplications.ts";
 import { type Engine, resolveEngine } from "./engine.ts";
 
 /**
- * What a compiled function takes for one tensor: an array of the declared type
+ * Input of a compiled function for one tensor: an array of the declared type
  * and size, a number for a scalar, an array with a shape of its own, or a
- * tensor of TensorFlow.js. Arrays that stay the same from call to call are
- * read in place, without copying.
+ * tensor of TensorFlow.js. Arrays that stay the same from call to call are read
+ * in place, without copying.
  */
 export type TensorInput =
   | number
@@ -29,12 +29,12 @@ export type ArraysOf<Outputs> = {
     : ArraysOf<Outputs[K]>;
 };
 
-/** How a function is compiled. */
+/** Options of {@linkcode compile}. */
 export interface CompileOptions<Types> {
   /** Shape and type of each input, in nested records; tensors declare too. */
   readonly inputs: Types;
   /**
-   * What runs it.
+   * Engine that runs it.
    *
    * @default "auto"
    */
@@ -48,7 +48,7 @@ export interface CompileOptions<Types> {
    */
   readonly threads?: number | "auto";
   /**
-   * What messages call the function.
+   * Name of the function in messages.
    *
    * @default the function's own name
    */
@@ -77,7 +77,7 @@ const MANY_MULTIPLICATIONS = 1e7;
 /** More than any machine has use for: as many would be started. */
 const MAX_THREADS = 1024;
 
-/** Throws unless threads can be asked for like this. */
+/** Checks a number of threads. */
 function checkThreads(threads: number | "auto"): void {
   if (threads === "auto") return;
   const fits = Number.isInteger(threads) && threads >= 1 &&
@@ -88,7 +88,7 @@ function checkThreads(threads: number | "auto"): void {
   );
 }
 
-/** Threads for a graph: as they were asked for, or by the work there is. */
+/** Returns the threads of a graph: as they were asked for, or by its work. */
 export function threadsFor(graph: Graph, threads: number | "auto"): number {
   if (threads !== "auto") return threads;
   return multiplications(graph) < MANY_MULTIPLICATIONS
@@ -105,7 +105,7 @@ export interface Settings {
   readonly onNotice: (line: string) => void;
 }
 
-/** Fills in what was not said. */
+/** Completes and checks the options of a compilation. */
 export function settingsOf(
   fn: { readonly name: string },
   options: Omit<CompileOptions<unknown>, "inputs">,

@@ -5,25 +5,25 @@ import type { Attributes, Node, Value } from "./graph.ts";
  * rows of what it makes are 0. Its inputs are the mask of the rows, one truth
  * value each, and all that the chain takes from outside.
  */
-export const CHOSEN_ROWS = "ChosenRows";
+export const GATHER_ROWS = "GatherRows";
 
-/** Settings of {@linkcode CHOSEN_ROWS}. */
-export interface ChosenRows {
+/** Settings of {@linkcode GATHER_ROWS}. */
+export interface GatherRows {
   /** The operations, each but the first taking what the one before makes. */
   readonly chain: readonly Node[];
-  /** Which inputs of the chain have a row for each of the mask's. */
+  /** Inputs of the chain that have a row for each of the mask's. */
   readonly byRow: readonly Value[];
 }
 
-/** The settings of an operation on chosen rows. */
-export function chosenRowsOf({ attributes }: Node): ChosenRows {
-  return attributes as unknown as ChosenRows;
+/** Returns the settings of an operation on some rows. */
+export function gatherRowsOf({ attributes }: Node): GatherRows {
+  return attributes as unknown as GatherRows;
 }
 
-/** An operation on chosen rows. */
-export function chosenRows(
+/** Makes an operation on some rows. */
+export function gatherRows(
   mask: Value,
-  { chain, byRow }: ChosenRows,
+  { chain, byRow }: GatherRows,
 ): Node {
   const made = new Set(chain.flatMap(({ outputs }) => outputs));
   const taken = new Set(
@@ -31,7 +31,7 @@ export function chosenRows(
   );
   const last = chain[chain.length - 1];
   return {
-    op: CHOSEN_ROWS,
+    op: GATHER_ROWS,
     inputs: [mask, ...taken],
     attributes: { chain, byRow } satisfies Attributes,
     outputs: last.outputs,

@@ -25,13 +25,13 @@ export type Attributes = Readonly<Record<string, unknown>>;
 export interface Node {
   /** Name of the kernel, or `Constant`. */
   readonly op: string;
-  /** What it takes, in the order of the kernel's inputs. */
+  /** Inputs, in the order of the kernel. */
   readonly inputs: readonly Value[];
   /** Its settings; those of a constant are its {@linkcode ConstantData}. */
   readonly attributes: Attributes;
-  /** What it makes. */
+  /** Outputs. */
   readonly outputs: readonly Value[];
-  /** Where the operation was called, as `file:line` in text, if known. */
+  /** Place that called the operation, as `file:line` in text, if known. */
   readonly source?: { toString(): string };
 }
 
@@ -56,11 +56,11 @@ export interface NamedValue {
  * takes from. Graphs are not changed: passes make new ones.
  */
 export interface Graph {
-  /** What it takes. */
+  /** Inputs. */
   readonly inputs: readonly NamedValue[];
   /** Its operations, in an order in which they can be run. */
   readonly nodes: readonly Node[];
-  /** What it makes. */
+  /** Outputs. */
   readonly outputs: readonly NamedValue[];
   /** The graph as a readable program. */
   toString(): string;
@@ -69,12 +69,12 @@ export interface Graph {
 /** The operation that makes constants. */
 export const CONSTANT = "Constant";
 
-/** Numbers in a tensor of a shape. */
+/** Counts the numbers in a tensor of a shape. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
 
-/** Whether two shapes are the same. */
+/** True where two shapes are the same. */
 export function sameShape(
   a: readonly number[],
   b: readonly number[],
@@ -82,17 +82,17 @@ export function sameShape(
   return a.length === b.length && a.every((length, i) => length === b[i]);
 }
 
-/** A type as it is printed: `float32[2,3]`. */
+/** Prints a type: `float32[2,3]`. */
 export function typeName({ shape, dtype }: TensorType): string {
   return `${dtype}[${shape.join(",")}]`;
 }
 
-/** A number as it is told apart: JSON knows neither `-0` nor infinities. */
+/** Names a number, as JSON knows neither `-0` nor infinities. */
 export function numberName(it: number): string {
   return Object.is(it, -0) ? "-0" : String(it);
 }
 
-/** Each value's node; inputs have none. */
+/** Finds each value's node; inputs have none. */
 export function producersOf(graph: Pick<Graph, "nodes">): Map<Value, Node> {
   const producers = new Map<Value, Node>();
   for (const node of graph.nodes) {
@@ -101,7 +101,7 @@ export function producersOf(graph: Pick<Graph, "nodes">): Map<Value, Node> {
   return producers;
 }
 
-/** The nodes that take each value; what nothing takes has none. */
+/** Finds the nodes that take each value; what nothing takes has none. */
 export function consumersOf(
   graph: Pick<Graph, "nodes">,
 ): Map<Value, Node[]> {
@@ -116,7 +116,7 @@ export function consumersOf(
   return consumers;
 }
 
-/** How many operations and outputs take each value. */
+/** Counts the operations and outputs that take each value. */
 export function countUses(graph: Graph): Map<Value, number> {
   const uses = new Map<Value, number>();
   const count = (value: Value) => uses.set(value, (uses.get(value) ?? 0) + 1);
@@ -125,7 +125,7 @@ export function countUses(graph: Graph): Map<Value, number> {
   return uses;
 }
 
-/** The number that a constant is, if it is one number everywhere. */
+/** Returns the number that a constant is, if it is one number everywhere. */
 export function numberOf(node: Node | undefined): number | undefined {
   if (node?.op !== CONSTANT) return undefined;
   const { fill, values } = node.attributes as ConstantData;

@@ -1,4 +1,4 @@
-import { CHOSEN_ROWS, chosenRowsOf } from "./gather_rows.ts";
+import { GATHER_ROWS, gatherRowsOf } from "./gather_rows.ts";
 import {
   type Attributes,
   CONSTANT,
@@ -20,7 +20,7 @@ export function makeGraph(parts: Omit<Graph, "toString">): Graph {
 /** Numbers of a constant that are still printed. */
 const MAX_NUMBERS = 8;
 
-/** A graph as a program: inputs, one line an operation, outputs. */
+/** Prints a graph as a program: inputs, one line an operation, outputs. */
 function printGraph(graph: Graph): string {
   const names = new Map<Value, string>();
   const lines: string[] = [];
@@ -53,8 +53,8 @@ function printNode(node: Node, names: ReadonlyMap<Value, string>): string {
     return `${made} = ${printConstant(data, node.outputs[0])}`;
   }
   const taken = node.inputs.map((input) => names.get(input) ?? "?");
-  const settings = node.op === CHOSEN_ROWS
-    ? [`chain=${chosenRowsOf(node).chain.map(({ op }) => op).join(" ")}`]
+  const settings = node.op === GATHER_ROWS
+    ? [`chain=${gatherRowsOf(node).chain.map(({ op }) => op).join(" ")}`]
     : printAttributes(node.attributes);
   const all = [...taken, ...settings].join(", ");
   return `${made} = ${node.op}(${all})`;

@@ -1,7 +1,7 @@
-import { CHOSEN_ROWS, chosenRowsOf } from "./gather_rows.ts";
+import { GATHER_ROWS, gatherRowsOf } from "./gather_rows.ts";
 import { type Graph, type Node, sizeOf } from "./graph.ts";
 
-/** Multiplications of matrix products and convolutions. */
+/** Counts the multiplications of matrix products and convolutions. */
 export function multiplications(graph: Graph): number {
   return sumOf(graph.nodes);
 }
@@ -10,7 +10,7 @@ function sumOf(nodes: readonly Node[]): number {
   return nodes.reduce((sum, node) => sum + multiplicationsOf(node), 0);
 }
 
-/** Multiplications of one operation. */
+/** Counts the multiplications of one operation. */
 export function multiplicationsOf(node: Node): number {
   const { op, inputs, outputs, attributes } = node;
   switch (op) {
@@ -26,8 +26,8 @@ export function multiplicationsOf(node: Node): number {
       return sizeOf(inputs[0].shape) * sizeOf(inputs[1].shape.slice(0, 3));
     case "Conv2DBackpropFilter":
       return sizeOf(inputs[1].shape) * sizeOf(outputs[0].shape.slice(0, 3));
-    case CHOSEN_ROWS:
-      return sumOf(chosenRowsOf(node).chain);
+    case GATHER_ROWS:
+      return sumOf(gatherRowsOf(node).chain);
     default:
       return 0;
   }

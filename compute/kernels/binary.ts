@@ -11,7 +11,7 @@ import { fromBlocked, knownBlocked } from "./blocked_layout.ts";
 
 type Compute = (a: string, b: string, lowering: Lowering) => string;
 
-/** An elementwise kernel of two inputs, with broadcasting. */
+/** Makes an elementwise kernel of two inputs, with broadcasting. */
 function binary(
   compute: Compute,
   dtype?: DType,
@@ -31,7 +31,7 @@ function binary(
   };
 }
 
-/** Numbers from numbers; those of booleans are computed as whole numbers. */
+/** Makes numbers of numbers; booleans are computed with as whole numbers. */
 function arithmetic(compute: Compute): PrimitiveKernel {
   return binary((a, b, lowering) => {
     const { model, node } = lowering;
@@ -41,7 +41,9 @@ function arithmetic(compute: Compute): PrimitiveKernel {
   });
 }
 
-/** A formula over floating-point numbers, turned into the inputs' type. */
+/**
+ * Computes a formula in floating-point numbers, turned into the inputs' type.
+ */
 function formula(compute: Compute): PrimitiveKernel {
   return binary((a, b, lowering) => {
     if (isFloat(lowering)) return compute(a, b, lowering);
@@ -61,7 +63,7 @@ const isFloat = ({ node }: Lowering): boolean =>
 const DOUBLE = { to: 11 };
 
 /**
- * The quotient rounded down, as a whole number; 0 where the divisor is. Whole
+ * Divides and rounds down, to a whole number; 0 where the divisor is. Whole
  * numbers are divided as doubles, which hold them: ONNX rounds towards 0, and
  * ONNX Runtime ends the process at -(2 ** 31) / -1.
  */
@@ -81,7 +83,7 @@ function floorDiv(a: string, b: string, lowering: Lowering): string {
   ]);
 }
 
-/** The rest of {@link floorDiv}: it has the divisor's sign. */
+/** Computes the rest of {@link floorDiv}, which has the divisor's sign. */
 function floorMod(a: string, b: string, lowering: Lowering): string {
   const { model } = lowering;
   if (!isFloat(lowering)) return wholeMod(a, b, lowering);
@@ -94,7 +96,7 @@ function floorMod(a: string, b: string, lowering: Lowering): string {
   return model.op("Where", [keep, rest, model.op("Add", [rest, b])]);
 }
 
-/** No rest is left of -1, 0 and 1: ONNX Runtime fails at the first two. */
+/** Divides by 1 in place of -1 and 0, where ONNX Runtime fails. */
 function wholeMod(a: string, b: string, { model }: Lowering): string {
   const one = model.scalar(1, "int32");
   const tiny = model.op("And", [
@@ -104,7 +106,7 @@ function wholeMod(a: string, b: string, { model }: Lowering): string {
   return model.op("Mod", [a, model.op("Where", [tiny, one, b])]);
 }
 
-/** A power; for whole numbers, 0 where it would be infinite. */
+/** Computes a power; for whole numbers, 0 where it would be infinite. */
 function pow(a: string, b: string, lowering: Lowering): string {
   const { model } = lowering;
   const power = model.op("Pow", [a, b]);
@@ -117,7 +119,7 @@ function pow(a: string, b: string, lowering: Lowering): string {
   return model.op("Where", [infinite, zero, power]);
 }
 
-/** Where whole numbers are a number. */
+/** Compares whole numbers with a number. */
 function equals(model: Lowering["model"], x: string, number: number): string {
   return model.op("Equal", [x, model.scalar(number, "int32")]);
 }
@@ -127,7 +129,7 @@ function squaredDifference(a: string, b: string, { model }: Lowering): string {
   return model.op("Mul", [difference, difference]);
 }
 
-/** The angle of a point, from the half plane that `atan` knows. */
+/** Computes the angle of a point, from the half plane that `atan` knows. */
 function atan2(y: string, x: string, { model }: Lowering): string {
   const zero = model.scalar(0);
   const right = model.op("Atan", [model.op("Div", [y, x])]);
@@ -143,7 +145,7 @@ function atan2(y: string, x: string, { model }: Lowering): string {
   return model.op("Where", [model.op("Equal", [x, zero]), onAxis, side]);
 }
 
-/** Numbers below 0 times their slope. */
+/** Multiplies numbers below 0 by their slope. */
 function prelu(x: string, alpha: string, { model, node }: Lowering): string {
   const [of, slope] = [x, alpha].map((it, i) =>
     node.inputs[i].dtype === "float32" ? it : model.cast(it, "float32")
@@ -152,7 +154,7 @@ function prelu(x: string, alpha: string, { model, node }: Lowering): string {
   return model.op("Where", [below, model.op("Mul", [of, slope]), of]);
 }
 
-/** ONNX compares no booleans by size: they are compared as whole numbers. */
+/** Compares; booleans as whole numbers, as ONNX compares none by size. */
 function comparison(op: string): PrimitiveKernel {
   return binary((a, b, { model, node }) => {
     if (node.inputs[0].dtype !== "bool") return model.op(op, [a, b]);
@@ -203,8 +205,8 @@ const ADD_N: PrimitiveKernel = {
 const STEEP = { alpha: { float: 3e38 }, beta: { float: 0 } };
 
 /**
- * A gradient where `y` is above 0, and 0 elsewhere: `HardSigmoid` is a line cut
- * off at 0 and 1. It takes half as long as a comparison made a number.
+ * Keeps a gradient where `y` is above 0, and 0 elsewhere: `HardSigmoid` is a
+ * line cut off at 0 and 1. It takes half as long as a comparison made a number.
  */
 function masked({ model }: Lowering, dy: string, y: string): string {
   return model.op("Mul", [dy, model.op("HardSigmoid", [y], STEEP)]);

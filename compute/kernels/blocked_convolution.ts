@@ -24,8 +24,8 @@ interface Folded {
 }
 
 /**
- * A convolution in ONNX Runtime's blocked layout, with its bias and `Relu` if
- * there are any, or nothing where sizes do not fit.
+ * Convolves in ONNX Runtime's blocked layout, with a bias and `Relu` if there
+ * are any; returns nothing where sizes do not fit.
  */
 export function blockedConvolution(
   { model, inputs: [x, filter, ...bias], node }: Lowering<unknown>,
@@ -45,14 +45,14 @@ export function blockedConvolution(
   return fromBlocked(model, made, info.outChannels);
 }
 
-/** Whether TensorFlow.js leaves out windows that ONNX counts. */
+/** True where TensorFlow.js leaves out windows that ONNX counts. */
 function leavesOut(info: ConvInfo): boolean {
   const [height, width] = outputPadding(info);
   return height >= info.strideHeight || width >= info.strideWidth;
 }
 
 /**
- * How columns are taken as channels so that these fill blocks: those that each
+ * Takes columns as channels so that these fill blocks: the columns that each
  * step passes at once, such as 4 of a frame with 4 channels and steps of 4.
  */
 function fold(model: ModelBuilder, info: ConvInfo): Folded | undefined {
@@ -74,7 +74,7 @@ interface Sizes {
   readonly folded: Folded;
 }
 
-/** Images in blocks; those of fewer channels have one plane for each. */
+/** Puts images into blocks; those of fewer channels have one plane for each. */
 function imagesOf(
   model: ModelBuilder,
   x: string,
@@ -94,7 +94,7 @@ function imagesOf(
   return model.reshape(x, [batchSize, channels, inHeight, width]);
 }
 
-/** Filters `[height, width, in, out]` as the blocked operation has them. */
+/** Arranges filters `[height, width, in, out]` for the blocked operation. */
 function filterOf(
   model: ModelBuilder,
   filter: string,

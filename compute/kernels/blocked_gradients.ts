@@ -12,8 +12,8 @@ import { type ConvInfo, outputPadding, padsOf } from "./windows.ts";
 import type { Lowering } from "./kernel.ts";
 
 /**
- * The gradient of a convolution's filter in the blocked layout, or nothing
- * where sizes do not fit.
+ * Computes the gradient of a convolution's filter in the blocked layout;
+ * returns nothing where sizes do not fit.
  *
  * It is a convolution of images whose channels are the batch and whose columns
  * are the columns and channels of the real images, with the gradient of the
@@ -48,13 +48,13 @@ const dilates = (it: ConvInfo) =>
 /** Images whose channels are the batch, in blocks. */
 interface Batches {
   readonly images: string;
-  /** How many there are, each of an equal part of the real channels. */
+  /** Number of images, each of an equal part of the real channels. */
   readonly count: number;
 }
 
 /**
- * The batch as channels: of one image, or of one for each block of channels
- * where these are known.
+ * Takes the batch as channels: of one image, or of one for each block of
+ * channels where these are known.
  */
 function batchesOf(model: ModelBuilder, x: string, info: ConvInfo): Batches {
   const { batchSize, inHeight, inWidth, inChannels } = info;
@@ -73,7 +73,7 @@ function batchesOf(model: ModelBuilder, x: string, info: ConvInfo): Batches {
   return { images: model.op(`${NCHWC}.ReorderInput`, [apart]), count };
 }
 
-/** Bytes are moved four times as fast as the numbers that they become. */
+/** Moves bytes before they are cast: that is four times as fast. */
 function batchOfCast(
   model: ModelBuilder,
   { inputs: [x], attributes }: OnnxNode,
@@ -86,7 +86,9 @@ function batchOfCast(
   return model.op("Cast", [made], attributes);
 }
 
-/** Gradients of the output as a filter with the batch as its inputs. */
+/**
+ * Arranges gradients of the output as a filter with the batch as its inputs.
+ */
 function gradientsOf(model: ModelBuilder, dy: string, info: ConvInfo): string {
   const block = model.blockSize;
   const { batchSize, outChannels, outHeight, outWidth } = info;
@@ -102,7 +104,7 @@ function gradientsOf(model: ModelBuilder, dy: string, info: ConvInfo): string {
   return rearrange(model, blocked, { split, perm: [2, 0, 3, 1, 4], to });
 }
 
-/** Parts `[count, rows, columns and channels, out]` as one filter. */
+/** Joins parts `[count, rows, columns and channels, out]` to one filter. */
 function joinFilters(
   model: ModelBuilder,
   made: string,
@@ -119,7 +121,7 @@ function joinFilters(
   return rearrange(model, whole, { split, perm: [1, 0, 2], to });
 }
 
-/** Steps that do not come out even leave places beyond the filter. */
+/** Cuts off the places beyond the filter that uneven steps leave. */
 function cutFilter(
   model: ModelBuilder,
   made: string,
@@ -144,8 +146,8 @@ interface Axis {
 }
 
 /**
- * The gradient of a convolution's images in the blocked layout, or nothing
- * where sizes do not fit.
+ * Computes the gradient of a convolution's images in the blocked layout;
+ * returns nothing where sizes do not fit.
  *
  * It is a convolution of the output's gradient with the turned filter. Of steps
  * that divide the filter, each place within a step is computed as a channel of
@@ -205,8 +207,8 @@ interface Axes {
 }
 
 /**
- * Filters `[height, width, in, out]` that take outputs and make inputs, turned
- * around: for each place within a step, a filter of its own.
+ * Turns filters `[height, width, in, out]` around, to take outputs and make
+ * inputs: for each place within a step, a filter of its own.
  */
 function turnedFilter(
   model: ModelBuilder,
@@ -234,7 +236,9 @@ function turnedFilter(
   });
 }
 
-/** Places of a filter by the place within a step, last steps first. */
+/**
+ * Lists the places of a filter by the place within a step, last steps first.
+ */
 function turnedPlaces(rows: Axis, columns: Axis): number[] {
   const width = columns.taps * columns.step;
   const placesOf = ({ step, taps }: Axis) =>
@@ -250,7 +254,9 @@ function turnedPlaces(rows: Axis, columns: Axis): number[] {
 
 const range = (length: number) => Array.from({ length }, (_, i) => i);
 
-/** Blocked images whose channels were computed for each place of a step. */
+/**
+ * Lays blocked images side by side that were computed for each place of a step.
+ */
 function sideBySide(
   model: ModelBuilder,
   made: string,

@@ -40,7 +40,10 @@ function arranged(
   return model.reshape(turned, [channels * multiplier, 1, height, width]);
 }
 
-/** A convolution; a bias may come third, and `Relu` follows if `relu` is set. */
+/**
+ * Makes a convolution; a bias may come third, and `Relu` follows if `relu` is
+ * set.
+ */
 function convolution(depthwise: boolean): PrimitiveKernel<
   ConvAttributes & { readonly relu?: boolean }
 > {
@@ -72,7 +75,7 @@ function convolution(depthwise: boolean): PrimitiveKernel<
   };
 }
 
-/** The gradient of a convolution's images, of their shape. */
+/** Makes the gradient of a convolution's images, of their shape. */
 function inputGradient(depthwise: boolean): PrimitiveKernel<
   ConvAttributes & { readonly inputShape: readonly number[] }
 > {
@@ -160,7 +163,7 @@ const DEPTHWISE_FILTER_GRADIENT: FilterGradient = {
   },
 };
 
-/** A convolution with a bias and an activation behind it. */
+/** Makes a convolution with a bias and an activation behind it. */
 function fused(kernel: string): CompositeKernel<FusedAttributes> {
   return {
     inputs: ["x", "filter", "bias", "preluActivationWeights"],

@@ -50,7 +50,7 @@ function reduce(
   return model.op(op, inputs, { keepdims: attributes.keepDims ? 1 : 0 });
 }
 
-/** A reduction of numbers; ONNX has them of no booleans. */
+/** Makes a reduction of numbers; ONNX has them of no booleans. */
 function reduction(
   op: string,
   dtype: (of: DType) => DType = (of) => of,
@@ -75,8 +75,8 @@ function reduction(
 const SUM = reduction("ReduceSum", wide);
 
 /**
- * The sum of a matrix's rows, such as the gradient of a bias, as a product with
- * ones: ONNX Runtime's own sum takes five times as long.
+ * Sums a matrix's rows, such as the gradient of a bias, by a product with ones:
+ * ONNX Runtime's own sum takes five times as long.
  */
 function sumOfRows(
   { inputs: [x], model, node }: Lowering<unknown>,
@@ -105,7 +105,7 @@ const FAST_SUM: PrimitiveKernel<ReductionAttributes> = {
   },
 };
 
-/** Where the largest or smallest number is; the first of equals. */
+/** Finds the index of the largest or smallest number, the first of equals. */
 function position(op: string): PrimitiveKernel<ReductionAttributes> {
   return {
     inputs: ["x"],

@@ -215,13 +215,11 @@ testCompiled(
   }),
 );
 
-const fewSizes = fc.integer({ min: 1, max: 3 });
-
 const blocks = fc.record({
-  batch: fewSizes,
-  counts: fc.tuple(fewSizes, fewSizes),
-  block: fc.tuple(fewSizes, fewSizes),
-  channels: fewSizes,
+  batch: few,
+  counts: fc.tuple(few, few),
+  block: fc.tuple(few, few),
+  channels: few,
   /** Whether only one axis is cut into blocks. */
   one: fc.boolean(),
   seed: seeds,

@@ -7,7 +7,7 @@ import {
   truncated,
 } from "./kernel.ts";
 
-/** An elementwise kernel of one input, whose numbers have its type. */
+/** Makes an elementwise kernel of one input, whose numbers have its type. */
 function unary(lower: PrimitiveKernel["lower"]): PrimitiveKernel {
   return {
     inputs: ["x"],
@@ -18,7 +18,7 @@ function unary(lower: PrimitiveKernel["lower"]): PrimitiveKernel {
 
 type Compute = (x: string, lowering: Lowering) => string;
 
-/** A formula over any numbers; those of booleans are whole ones. */
+/** Computes a formula in any numbers; those of booleans are whole ones. */
 function numeric(compute: Compute): PrimitiveKernel {
   return unary((lowering) => {
     const { model, inputs: [x], node } = lowering;
@@ -27,12 +27,14 @@ function numeric(compute: Compute): PrimitiveKernel {
   });
 }
 
-/** The operation of ONNX of that name, which takes any numbers. */
+/** Takes the operation of ONNX of that name, which takes any numbers. */
 function direct(op: string): PrimitiveKernel {
   return numeric((x, { model }) => model.op(op, [x]));
 }
 
-/** A formula over floating-point numbers, turned into the input's type. */
+/**
+ * Computes a formula in floating-point numbers, turned into the input's type.
+ */
 function formula(compute: Compute): PrimitiveKernel {
   return unary((lowering) => {
     const { node: { inputs: [{ dtype }] }, model } = lowering;
@@ -41,12 +43,12 @@ function formula(compute: Compute): PrimitiveKernel {
   });
 }
 
-/** The operation of ONNX of that name, which takes floating-point numbers. */
+/** Takes the operation of ONNX of that name, in floating-point numbers. */
 function floating(op: string): PrimitiveKernel {
   return formula((x, { model }) => model.op(op, [x]));
 }
 
-/** A formula over floating-point numbers, of a type of its own. */
+/** Computes a formula in floating-point numbers, of a type of its own. */
 function typed(dtype: "float32" | "bool", compute: Compute): PrimitiveKernel {
   return {
     inputs: ["x"],
@@ -55,14 +57,14 @@ function typed(dtype: "float32" | "bool", compute: Compute): PrimitiveKernel {
   };
 }
 
-/** The input as float32. */
+/** Casts the input to float32. */
 function toFloat({ node, inputs: [x], model }: Lowering): string {
   return node.inputs[0].dtype === "float32" ? x : model.cast(x, "float32");
 }
 
 /**
- * `exp(x) - 1` as `tanh(x / 2) * (exp(x) + 1)`, which keeps the digits of
- * numbers near 0.
+ * Computes `exp(x) - 1` as `tanh(x / 2) * (exp(x) + 1)`, which keeps the digits
+ * of numbers near 0.
  */
 function expm1(x: string, { model }: Lowering): string {
   const half = model.op("Mul", [x, model.scalar(0.5)]);
@@ -71,8 +73,8 @@ function expm1(x: string, { model }: Lowering): string {
 }
 
 /**
- * `log(1 + x)` with the rounding of `1 + x` made good (Kahan): where `1 + x`
- * is `u`, it is `log(u) * x / (u - 1)`.
+ * Computes `log(1 + x)` with the rounding of `1 + x` made good (Kahan): where
+ * `1 + x` is `u`, it is `log(u) * x / (u - 1)`.
  */
 function log1p(x: string, { model }: Lowering): string {
   const one = model.scalar(1);
@@ -85,15 +87,15 @@ function log1p(x: string, { model }: Lowering): string {
 }
 
 /**
- * The logistic function by its formula. ONNX Runtime's own is 0 from -18 down,
- * and the logarithm of that is no number.
+ * Computes the logistic function by its formula. ONNX Runtime's own is 0 from
+ * -18 down, and the logarithm of that is no number.
  */
 function sigmoid(x: string, { model }: Lowering): string {
   const inverse = model.op("Exp", [model.op("Neg", [x])]);
   return model.op("Reciprocal", [model.op("Add", [inverse, model.scalar(1)])]);
 }
 
-/** 1 above 0, `alpha` elsewhere; NaN stays. */
+/** Returns 1 above 0, `alpha` elsewhere; NaN stays. */
 function step(x: string, { model, node }: Lowering): string {
   const { alpha = 0 } = node.attributes as { alpha?: number };
   const above = model.op("Greater", [x, model.scalar(0)]);
@@ -104,7 +106,7 @@ function step(x: string, { model, node }: Lowering): string {
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Numbers between bounds, which may be infinite for whole numbers too. */
+/** Clips to bounds, which may be infinite for whole numbers too. */
 function clip(
   x: string,
   { model, node }: Lowering,

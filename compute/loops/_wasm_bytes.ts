@@ -22,7 +22,7 @@ export const OP = {
 const SECTIONS = { type: 1, import: 2, function: 3, export: 7, code: 10 };
 const FUNCTION_TYPE = 0x60, MEMORY = 2, FUNCTION = 0, VOID = 0x40;
 
-/** An unsigned number, seven bits in each byte. */
+/** Encodes an unsigned number, seven bits in each byte. */
 export function unsigned(value: number): number[] {
   const bytes: number[] = [];
   do {
@@ -33,7 +33,7 @@ export function unsigned(value: number): number[] {
   return bytes;
 }
 
-/** A signed number, seven bits in each byte. */
+/** Encodes a signed number, seven bits in each byte. */
 function signed(value: number): number[] {
   const bytes: number[] = [];
   for (;;) {
@@ -99,7 +99,9 @@ export interface WasmFunction {
   readonly body: readonly number[];
 }
 
-/** A module that imports `env.memory` and exports one function `run`. */
+/**
+ * Encodes a module that imports `env.memory` and exports one function `run`.
+ */
 export function wasmModule(
   { parameters, locals, body }: WasmFunction,
 ): Uint8Array<ArrayBuffer> {

@@ -13,7 +13,7 @@ import {
 } from "./_wasm_bytes.ts";
 import { instructionsOf, type Lane, type Loop } from "./loop.ts";
 
-/** Where the locals of a loop are. */
+/** Numbers of a loop's locals. */
 interface Layout {
   readonly loop: Loop;
   /** Address of each vector and scalar, by value. */
@@ -31,9 +31,9 @@ const LANES = 4;
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 /**
- * A loop as a WebAssembly module: one pass over memory, four numbers at a
- * time. Its function takes how many numbers there are, then the addresses of
- * the inputs, the scalars and the outputs, in bytes.
+ * Compiles a loop to a WebAssembly module: one pass over memory, four numbers
+ * at a time. Its function takes how many numbers there are, then the addresses
+ * of the inputs, the scalars and the outputs, in bytes.
  */
 export function compileLoop(loop: Loop): Uint8Array<ArrayBuffer> {
   const layout = layOut(loop);
@@ -94,7 +94,7 @@ function layOut(loop: Loop): Layout {
   return { loop, pointers, addresses, offset, end, wide, narrow };
 }
 
-/** Scalars and constants, which stay the same. */
+/** Loads scalars and constants, which stay the same. */
 function prologue({ loop, pointers, wide, narrow }: Layout): number[] {
   const first = (value: Value) => [
     ...localGet(wide.get(value)!),
@@ -117,7 +117,7 @@ function prologue({ loop, pointers, wide, narrow }: Layout): number[] {
   ];
 }
 
-/** What is done at one place: loads, operations, stores. */
+/** Encodes the instructions at one place: loads, operations, stores. */
 function pass(layout: Layout, lane: Lane): number[] {
   const { loop, pointers, addresses, offset } = layout;
   const locals = lane === "f32" ? layout.narrow : layout.wide;

@@ -12,7 +12,7 @@ import {
 import { isElementwise } from "./loop.ts";
 import { findScalars, type ScalarNodes } from "./scalars.ts";
 
-/** Which nodes are in loops, and when each node is run. */
+/** Nodes that are in loops, and the order in which all nodes are run. */
 export interface LoopNodes {
   readonly nodes: ReadonlySet<Node>;
   /** Even numbers are of graphs, odd ones of loops, others of scalars. */
@@ -21,7 +21,7 @@ export interface LoopNodes {
 
 type Consumers = ReturnType<typeof consumersOf>;
 
-/** When the operations on single numbers are run. */
+/** Levels of the operations on single numbers. */
 export const FIRST = -Infinity, LAST = Infinity;
 
 /** Numbers of a vector from which a loop pays. */
@@ -31,12 +31,12 @@ const MIN_SIZE = 1024;
 const MIN_NODES = 4;
 
 /**
- * What one operation less saves and one more run of a graph costs, in
- * nanoseconds; measured, see the bench beside this file.
+ * Savings of one operation less, and cost of one more run of a graph, in
+ * nanoseconds; measured by the bench beside this file.
  */
 const SAVED_PER_NUMBER = 0.25, SAVED_PER_NODE = 1000, RUN_COST = 20_000;
 
-/** The operations of a graph that are worth to be loops. */
+/** Finds the operations of a graph that are worth to be loops. */
 export function findLoops(
   graph: Graph,
   resident: ReadonlySet<string>,
@@ -53,7 +53,9 @@ export function findLoops(
   }
 }
 
-/** Operations on long vectors, number by number, that a loop could take. */
+/**
+ * Finds operations on long vectors, number by number, that a loop could take.
+ */
 function candidates(graph: Graph, resident: ReadonlySet<string>): Set<Node> {
   const producers = producersOf(graph);
   const foreign = new Set(
@@ -80,7 +82,7 @@ function candidates(graph: Graph, resident: ReadonlySet<string>): Set<Node> {
   }));
 }
 
-/** When each node can be run, if loops are run between graphs. */
+/** Works out when each node can be run, if loops are run between graphs. */
 function levelsOf(
   graph: Graph,
   { loops, scalars, consumers }: {
@@ -145,7 +147,7 @@ function sink(
   }
 }
 
-/** The nodes of each loop. */
+/** Groups the nodes of each loop. */
 function groupsOf(
   nodes: ReadonlySet<Node>,
   levels: ReadonlyMap<Node, number>,
@@ -160,7 +162,7 @@ function groupsOf(
   return [...groups.values()];
 }
 
-/** Whether a loop saves more than it costs to cut the graph for it. */
+/** True where a loop saves more than it costs to cut the graph for it. */
 function pays(
   group: readonly Node[],
   { loops, consumers }: { loops: ReadonlySet<Node>; consumers: Consumers },

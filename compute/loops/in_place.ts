@@ -9,9 +9,9 @@ export interface Unit {
 }
 
 /**
- * Which vectors of a state may be written over the old ones: those that a loop
- * makes number by number, after all else has read the old ones. Half of the
- * memory that an optimizer goes through is enough then.
+ * Finds the vectors of a state that may be written over the old ones: those
+ * that a loop makes number by number, after all else has read the old ones.
+ * Half of the memory that an optimizer goes through is enough then.
  */
 export function findInPlace(
   graph: Graph,
@@ -43,14 +43,14 @@ export function findInPlace(
   return new Set(fit.map(({ name }) => name));
 }
 
-/** What a stage that is no loop reads. */
+/** Returns the values that a stage other than a loop reads. */
 function readBy(stage: Exclude<Stage, { kind: "loop" }>): readonly Value[] {
   return stage.kind === "graph"
     ? stage.graph.inputs.map(({ value }) => value)
     : stage.nodes.flatMap(({ inputs }) => inputs);
 }
 
-/** Whether a loop reads numbers that may have been written over by then. */
+/** True where a loop reads numbers that may have been written over by then. */
 function readsLate(
   { inputs, scalars }: Loop,
   { whole, parts, isMaker }: {

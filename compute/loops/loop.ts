@@ -31,7 +31,7 @@ const INSTRUCTIONS = {
 
 type Instruction = keyof typeof INSTRUCTIONS;
 
-/** What an operation is, on operands that are read any number of times. */
+/** Stack program of an operation; operands are read any number of times. */
 type Form = (operands: readonly number[][]) => (number[] | Instruction)[];
 
 /**
@@ -50,13 +50,13 @@ const FORMS: Readonly<Record<string, Form>> = {
   Sub: ([x, y]) => [x, y, "sub"],
 };
 
-/** Whether a loop can take an operation. */
+/** True where a loop can take an operation. */
 export function isElementwise({ op }: Node): boolean {
   return Object.hasOwn(FORMS, op);
 }
 
 /**
- * The instructions of an operation.
+ * Returns the instructions of an operation.
  *
  * @param op Its name.
  * @param operands For each operand, the instructions that put it on the stack.

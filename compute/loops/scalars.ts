@@ -9,7 +9,7 @@ import {
   type Value,
 } from "../graph/graph.ts";
 
-/** What operations on single numbers are, in JavaScript. */
+/** Operations on single numbers, in JavaScript. */
 const FUNCTIONS: Readonly<Record<string, (x: number, y: number) => number>> = {
   Abs: (x) => Math.abs(x),
   Add: (x, y) => x + y,
@@ -33,7 +33,7 @@ export interface ScalarNodes {
   readonly last: ReadonlySet<Node>;
 }
 
-/** The operations on single numbers that can be done beside a graph. */
+/** Finds the operations on single numbers that can be done beside a graph. */
 export function findScalars(graph: Graph): ScalarNodes {
   const producers = producersOf(graph);
   const consumers = consumersOf(graph);
@@ -72,7 +72,7 @@ const isNumber = ({ shape, dtype }: Value) =>
 const isKnown = (node: Node) => numberOf(node) !== undefined;
 
 /**
- * A program of operations on single numbers.
+ * Makes a program of operations on single numbers.
  *
  * @param nodes Operations, each after those that it takes from.
  * @param arrayOf Where the number of a value is; constants have none.

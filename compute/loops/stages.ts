@@ -52,7 +52,7 @@ export function findStages(
   return new Cutter(graph, loops).cut();
 }
 
-/** A graph as one stage. */
+/** Makes one stage of a graph. */
 export function unstaged(graph: Graph): Staged {
   const stages = [{ kind: "graph", graph }] as const;
   return { stages, crossing: new Map(), joined: [] };
@@ -109,7 +109,7 @@ class Cutter {
     return node !== undefined && this.#loops.nodes.has(node);
   }
 
-  /** Concatenations for loops and splits of what loops make cost nothing. */
+  /** Joins what loops take and splits what they make, at no cost. */
   #join(node: Node): void {
     const { op, inputs: [input], outputs: [output] } = node;
     if (output.shape.length !== 1 || output.dtype !== "float32") return;
@@ -142,13 +142,13 @@ class Cutter {
     return this.#graph.outputs.some((it) => it.value === value);
   }
 
-  /** What a value is a reshape of. */
+  /** Returns the value before a reshape. */
   #unshaped(value: Value): Value {
     const node = this.#producers.get(value);
     return node?.op === "Reshape" ? node.inputs[0] : value;
   }
 
-  /** Whether an operation can write a value wherever it is wanted. */
+  /** True where an operation can write a value wherever it is wanted. */
   #canBePlaced(value: Value): boolean {
     const node = this.#producers.get(value);
     if (node === undefined || isConstant(node) || this.#isLoop(node)) {
@@ -211,7 +211,9 @@ class Cutter {
     return [{ kind: "graph", graph: this.#subgraph(own, outputs) }];
   }
 
-  /** Nodes with the constants and the inputs that they take. */
+  /**
+   * Makes a graph of nodes, with the constants and the inputs that they take.
+   */
   #subgraph(own: readonly Node[], outputs: readonly NamedValue[]): Graph {
     const made = new Set(own.flatMap((node) => node.outputs));
     const constants = new Set<Node>();

@@ -7,7 +7,7 @@ import {
 import { lowerGraph } from "./lower.ts";
 import { encodeModel } from "../onnx/protobuf.ts";
 
-/** What {@linkcode exportOnnx} needs to know. */
+/** Options of {@linkcode exportOnnx}. */
 export interface ExportOnnxOptions<Types> {
   /** Shape and type of each input, in nested records. */
   readonly inputs: Types;

@@ -1,4 +1,4 @@
-import { CHOSEN_ROWS, chosenRowsOf } from "../graph/gather_rows.ts";
+import { GATHER_ROWS, gatherRowsOf } from "../graph/gather_rows.ts";
 import {
   CONSTANT,
   type ConstantData,
@@ -15,7 +15,8 @@ import type { OnnxModel, OnnxNode } from "../onnx/protobuf.ts";
 const MAX_WRITTEN = 1 << 12;
 
 /**
- * A graph as an ONNX model whose inputs and outputs have the graph's names.
+ * Lowers a graph to an ONNX model whose inputs and outputs have the graph's
+ * names.
  *
  * @param graph The graph.
  * @param options The machine that the model is for, if not any.
@@ -47,7 +48,7 @@ export function lowerGraph(
   };
 }
 
-/** The outputs' names in the model: one that an input has gets a mark. */
+/** Names the outputs in the model: a name that an input has gets a mark. */
 function freeNames(graph: Graph): string[] {
   const inputs = new Set(graph.inputs.map(({ name }) => name));
   const taken = new Set([...inputs, ...graph.outputs.map(({ name }) => name)]);
@@ -61,8 +62,8 @@ function freeNames(graph: Graph): string[] {
 }
 
 /**
- * What makes each output. One that is an input, a constant or another output
- * gets an operation of its own.
+ * Names what makes each output. An output that is an input, a constant or
+ * another output gets an operation of its own.
  */
 function makeOutputs(
   graph: Graph,
@@ -78,7 +79,7 @@ function makeOutputs(
   });
 }
 
-/** The operations that something depends on: a form may be made in vain. */
+/** Drops operations that nothing depends on: a form may be made in vain. */
 function withoutUnused(
   nodes: readonly OnnxNode[],
   needed: Set<string>,
@@ -101,8 +102,8 @@ function lowerNode(
   if (node.op === CONSTANT) {
     return [lowerConstant(node, model)];
   }
-  if (node.op === CHOSEN_ROWS) {
-    return [lowerChosenRows(node, {
+  if (node.op === GATHER_ROWS) {
+    return [lowerGatherRows(node, {
       model,
       names,
       lowerNode: (it, names) => lowerNode(it, { model, names }),
@@ -127,7 +128,7 @@ function lowerConstant(node: Node, model: ModelBuilder): string {
   return model.op("Expand", [scalar, model.ints(shape)]);
 }
 
-/** A node with other names in the place of some. */
+/** Replaces names of a node. */
 function rename(node: OnnxNode, names: ReadonlyMap<string, string>): OnnxNode {
   const renamed = (list: readonly string[]) =>
     list.map((name) => names.get(name) ?? name);
@@ -142,11 +143,11 @@ function rename(node: OnnxNode, names: ReadonlyMap<string, string>): OnnxNode {
 type Names = ReadonlyMap<Value, string>;
 
 /**
- * Operations on some rows: those rows are taken out of what has rows, run
- * through the chain, and put into zeros. How many they are is known when the
+ * Lowers operations on some rows: those rows are taken out of what has rows,
+ * run through the chain, and put into zeros. Their number is known when the
  * model is run.
  */
-function lowerChosenRows(
+function lowerGatherRows(
   node: Node,
   { model, names, lowerNode }: {
     model: ModelBuilder;
@@ -155,7 +156,7 @@ function lowerChosenRows(
     lowerNode(node: Node, names: Map<Value, string>): readonly string[];
   },
 ): string {
-  const { chain, byRow } = chosenRowsOf(node);
+  const { chain, byRow } = gatherRowsOf(node);
   const [mask, ...taken] = node.inputs;
   const reshaped = (name: string, shape: readonly number[]) =>
     model.op("Reshape", [name, model.ints(shape)]);

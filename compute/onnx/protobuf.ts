@@ -70,7 +70,7 @@ const tensor = { dims: 1, dtype: 2, name: 8, raw: 9 };
 
 const wire = { varint: 0, bytes: 2, bit32: 5 };
 
-/** The bytes of an `.onnx` file. */
+/** Encodes an `.onnx` file. */
 export function encodeModel(content: OnnxModel): Uint8Array<ArrayBuffer> {
   const writer = new BinaryWriter();
   writer.tag(model.ir, wire.varint).int64(IR_VERSION);

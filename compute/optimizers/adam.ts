@@ -4,13 +4,13 @@ import { checkSetting, type Optimizer, slotOptimizer } from "./optimizer.ts";
 /** Settings of {@linkcode adam} and {@linkcode adamTf1}. */
 export interface AdamOptions {
   /**
-   * How much of the mean gradient is kept at each step, 0 to 1.
+   * Share of the mean gradient that each step keeps, 0 to 1.
    *
    * @default 0.9
    */
   beta1?: number;
   /**
-   * How much of the mean square is kept at each step, 0 to 1.
+   * Share of the mean square that each step keeps, 0 to 1.
    *
    * @default 0.999
    */
@@ -23,7 +23,7 @@ export interface AdamOptions {
   epsilon?: number;
 }
 
-/** How far an Adam goes, given its two means. */
+/** Step of an Adam, given its two means. */
 type StepSize = (inputs: {
   mean: tf.Tensor;
   square: tf.Tensor;
@@ -33,12 +33,15 @@ type StepSize = (inputs: {
   epsilon: number;
 }) => tf.Tensor;
 
-/** `1 - beta^step`, without the cancellation of float32 in the first steps. */
+/**
+ * Computes `1 - beta^step` without the cancellation of float32 in the first
+ * steps.
+ */
 function oneMinusPower(beta: number, step: tf.Scalar): tf.Tensor {
   return tf.neg(tf.expm1(tf.mul(step, Math.log(beta))));
 }
 
-/** An Adam: the moving means are common to all, the step is not. */
+/** Makes an Adam: the moving means are common to all, the step is not. */
 function adamWith(options: AdamOptions, change: StepSize): Optimizer {
   const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
   checkSetting("beta1", beta1, { minimum: 0, below: 1 });
@@ -66,9 +69,9 @@ function adamWith(options: AdamOptions, change: StepSize): Optimizer {
 }
 
 /**
- * Adam as it is written today (Kingma and Ba's algorithm, PyTorch's form):
- * `w = w - lr mHat / (sqrt(vHat) + epsilon)` with both means corrected for
- * their start at 0.
+ * Makes Adam as it is written today (Kingma and Ba's algorithm, PyTorch's
+ * form): `w = w - lr mHat / (sqrt(vHat) + epsilon)` with both means corrected
+ * for their start at 0.
  *
  * @param options Betas and epsilon.
  * @returns The optimizer; its state counts the steps under `step`.
@@ -103,9 +106,9 @@ export function adam(options: AdamOptions = {}): Optimizer {
 }
 
 /**
- * Adam as TensorFlow 1 computes it: the corrections go into the learning rate,
- * `lrT = lr sqrt(1 - beta2^t) / (1 - beta1^t)`, and the epsilon is added to the
- * uncorrected root, `w = w - lrT m / (sqrt(v) + epsilon)`.
+ * Makes Adam as TensorFlow 1 computes it: the corrections go into the learning
+ * rate, `lrT = lr sqrt(1 - beta2^t) / (1 - beta1^t)`, and the epsilon is added
+ * to the uncorrected root, `w = w - lrT m / (sqrt(v) + epsilon)`.
  *
  * @param options Betas and epsilon.
  * @returns The optimizer; its state counts the steps under `step`.

@@ -7,12 +7,12 @@ import {
 import * as tf from "@tensorflow/tfjs";
 
 /**
- * What an optimizer remembers: a flat map of its slots by the path of the
- * parameter, such as `rms/pi/dense0/kernel`. It is saved like parameters.
+ * State of an optimizer: a flat map of its slots by the path of the parameter,
+ * such as `rms/pi/dense0/kernel`. It is saved like parameters.
  */
 export type OptimizerState = Params;
 
-/** What one step of an optimizer needs beside parameters and gradients. */
+/** State and learning rate of one step of an optimizer. */
 export interface OptimizerStepOptions {
   /** The state after the step before, or of {@linkcode Optimizer.init}. */
   state: OptimizerState;
@@ -20,7 +20,7 @@ export interface OptimizerStepOptions {
   learningRate: tf.Scalar;
 }
 
-/** What one step of an optimizer returns: new tensors, the old ones stay. */
+/** Result of one step of an optimizer, in new tensors. */
 export interface OptimizerStep {
   /** The parameters after the step. */
   params: Params;
@@ -31,7 +31,7 @@ export interface OptimizerStep {
 /** A pure optimizer: it holds settings and no state. */
 export interface Optimizer {
   /**
-   * The state before the first step.
+   * Makes the state before the first step.
    *
    * @param params The parameters that will be optimized.
    * @returns New tensors by slot and path.
@@ -59,10 +59,10 @@ type Slots<S extends string> = Record<S, tf.Tensor>;
 interface SlotRule<S extends string> {
   /** The slots' names and the number that each starts with. */
   slots: Record<S, number>;
-  /** Whether the state counts the steps, as bias correction needs. */
+  /** True where the state counts the steps, as bias correction needs. */
   countsSteps?: boolean;
   /**
-   * The change of the parameter, to be subtracted, and its new slots.
+   * Computes the change of the parameter, to be subtracted, and its new slots.
    *
    * @param gradient The flat gradient of all parameters.
    * @param slots The flat slots of all parameters.
@@ -78,7 +78,7 @@ interface SlotRule<S extends string> {
 const STEP = "step";
 
 /**
- * An optimizer from a rule for one tensor.
+ * Makes an optimizer from a rule for one tensor.
  *
  * All parameters are moved as one flat vector: the number of kernels does not
  * grow with the number of parameters, and eager backends are bound by it.
@@ -128,7 +128,7 @@ export function slotOptimizer<S extends string>(rule: SlotRule<S>): Optimizer {
   };
 }
 
-/** Throws unless a setting lies in its range. */
+/** Checks that a setting lies in its range. */
 export function checkSetting(
   name: string,
   value: number,

@@ -4,7 +4,7 @@ import { checkSetting, type Optimizer, slotOptimizer } from "./optimizer.ts";
 /** Settings of {@linkcode rmsprop}. */
 export interface RmspropOptions {
   /**
-   * How much of the mean square is kept at each step, 0 to 1.
+   * Share of the mean square that each step keeps, 0 to 1.
    *
    * @default 0.99
    */
@@ -16,13 +16,13 @@ export interface RmspropOptions {
    */
   epsilon?: number;
   /**
-   * How much of the step before is added to this one; 0 for none.
+   * Share of the step before that is added to this one; 0 for none.
    *
    * @default 0
    */
   momentum?: number;
   /**
-   * Whether the mean square is taken about the mean gradient.
+   * True to take the mean square about the mean gradient.
    *
    * @default false
    */
@@ -30,8 +30,8 @@ export interface RmspropOptions {
 }
 
 /**
- * RMSProp as it is written today (PyTorch's form): the mean square starts at 0
- * and the epsilon stands outside of the root,
+ * Makes RMSProp as it is written today (PyTorch's form): the mean square starts
+ * at 0 and the epsilon stands outside of the root,
  * `w = w - lr g / (sqrt(ms) + epsilon)`.
  *
  * @param options Decay, epsilon, momentum, centering.
@@ -88,7 +88,7 @@ export function rmsprop(options: RmspropOptions = {}): Optimizer {
 /** Settings of {@linkcode rmspropTf1}. */
 export interface RmspropTf1Options {
   /**
-   * How much of the mean square is kept at each step, 0 to 1.
+   * Share of the mean square that each step keeps, 0 to 1.
    *
    * @default 0.99
    */
@@ -100,7 +100,7 @@ export interface RmspropTf1Options {
    */
   epsilon?: number;
   /**
-   * How much of the step before is added to this one; 0 for none.
+   * Share of the step before that is added to this one; 0 for none.
    *
    * @default 0
    */
@@ -108,7 +108,7 @@ export interface RmspropTf1Options {
 }
 
 /**
- * RMSProp as TensorFlow 1 computes it, which A2C and ACER were tuned with.
+ * Makes RMSProp as TensorFlow 1 computes it: A2C and ACER were tuned with it.
  *
  * `ms = decay ms + (1 - decay) g^2`, `w = w - lr g / sqrt(ms + epsilon)`: the
  * epsilon stands inside the root and the mean square `rms/...` starts at 1, so

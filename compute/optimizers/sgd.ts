@@ -4,13 +4,13 @@ import { checkSetting, type Optimizer, slotOptimizer } from "./optimizer.ts";
 /** Settings of {@linkcode sgd}. */
 export interface SgdOptions {
   /**
-   * How much of the velocity is kept at each step; 0 for plain descent.
+   * Share of the velocity that each step keeps; 0 for plain descent.
    *
    * @default 0
    */
   momentum?: number;
   /**
-   * Whether the gradient is looked at after the momentum's move (Nesterov).
+   * True to take the gradient after the momentum's move (Nesterov).
    *
    * @default false
    */
@@ -18,9 +18,8 @@ export interface SgdOptions {
 }
 
 /**
- * Stochastic gradient descent with momentum:
- * `v = momentum v + g`, `w = w - lr v`, or with Nesterov's form
- * `w = w - lr (g + momentum v)`.
+ * Makes stochastic gradient descent with momentum: `v = momentum v + g`,
+ * `w = w - lr v`, or with Nesterov's form `w = w - lr (g + momentum v)`.
  *
  * @param options Momentum and its form.
  * @returns The optimizer.

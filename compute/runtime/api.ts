@@ -23,8 +23,8 @@ const MACHINES: Readonly<Record<typeof Deno.build.arch, string>> = {
 export const RUNTIME_VERSION: string = metadata.version;
 
 /**
- * The library's file: of `BELLMAN_ONNXRUNTIME` where that is set, else of the
- * npm package.
+ * Finds the library's file: that of `BELLMAN_ONNXRUNTIME` where it is set, else
+ * the one that the npm package carries.
  *
  * @throws {Error} If there is none for this platform, in one line.
  */
@@ -118,7 +118,7 @@ const API_VERSION = 17;
 
 const encoder = new TextEncoder();
 
-/** A text as C has it. */
+/** Encodes text as bytes that end in zero. */
 export function cString(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text + "\0");
 }
@@ -127,7 +127,7 @@ export function cString(text: string): Uint8Array<ArrayBuffer> {
 class PointerSlot {
   readonly cell: BigUint64Array<ArrayBuffer> = new BigUint64Array(1);
 
-  /** What was written. */
+  /** The pointer that was written. */
   get pointer(): Deno.PointerObject {
     const pointer = Deno.UnsafePointer.create(this.cell[0]);
     if (pointer === null) throw new Error("ONNX Runtime returned no object");
@@ -138,7 +138,7 @@ class PointerSlot {
 let loaded: Api | undefined;
 
 /**
- * The functions of the library, loaded at the first call.
+ * Returns the functions of the library, loaded at the first call.
  *
  * @throws {Error} If the library is missing or may not be loaded.
  */
@@ -184,7 +184,7 @@ function bindFunctions(table: Deno.UnsafePointerView): Api {
   return api as Api;
 }
 
-/** Throws the error that a status tells of, in one line. */
+/** Throws the error of a status, in one line. */
 export function check(status: Deno.PointerValue): void {
   if (status === null) return;
   const api = loadApi();
@@ -194,7 +194,7 @@ export function check(status: Deno.PointerValue): void {
   throw new Error(`ONNX Runtime: ${text.split("\n")[0]}`);
 }
 
-/** The object that a function makes. */
+/** Returns the object that a function makes. */
 export function create(
   make: (slot: BigUint64Array<ArrayBuffer>) => Deno.PointerValue,
 ): Deno.PointerObject {

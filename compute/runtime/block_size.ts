@@ -7,9 +7,10 @@ const CHANNELS = 64;
 let found: number | undefined;
 
 /**
- * Channels that ONNX Runtime's blocked convolutions hold side by side on this
- * machine: 16, 8, or 0 where it has no such convolutions. It tells nobody, so
- * two pixels are put into its layout to see where the second comes to lie.
+ * Finds the channels that ONNX Runtime's blocked convolutions hold side by side
+ * on this machine: 16, 8, or 0 where it has no such convolutions. It has no
+ * function for that, so two pixels are put into its layout to see where the
+ * second comes to lie.
  */
 export function blockSize(): number {
   return found ??= findBlockSize();

@@ -10,13 +10,13 @@ export interface BoundTensor {
   readonly dtype: DType;
 }
 
-/** How a session runs a model. */
+/** Options of a session. */
 export interface SessionOptions {
   /** Threads within an operation. */
   readonly threads: number;
 }
 
-/** What all sessions of the process share. */
+/** Objects that all sessions of the process share. */
 interface Shared {
   readonly api: Api;
   readonly env: Deno.PointerObject;
@@ -24,7 +24,7 @@ interface Shared {
   readonly runOptions: Deno.PointerObject;
 }
 
-/** What is no error of a call: the others are thrown and need no log. */
+/** Level of errors that are logged: those of calls are thrown instead. */
 const FATAL = 4;
 const ALL_OPTIMIZATIONS = 99;
 const SPINNING = cString("session.intra_op.allow_spinning");
@@ -65,7 +65,7 @@ class SessionHandle {
   }
 }
 
-/** What a binding leaves behind in native memory. */
+/** Native objects of a binding. */
 interface BindingHandle {
   readonly session: SessionHandle;
   readonly binding: Deno.PointerObject;
@@ -83,7 +83,7 @@ function releaseBinding(it: BindingHandle): void {
   it.session.release();
 }
 
-/** Throws unless ONNX Runtime can be loaded and may be. */
+/** Loads ONNX Runtime, or throws. */
 export function requireRuntime(): void {
   sharedParts();
 }
@@ -146,7 +146,7 @@ export class Binding {
   readonly #options: Deno.PointerObject;
   readonly #binding: Deno.PointerObject;
   readonly #handle: BindingHandle;
-  /** What native code points to must not be collected. */
+  /** Arrays that native code points to: they must not be collected. */
   readonly #held: readonly TensorData[];
   #open = true;
 
@@ -207,7 +207,7 @@ export class Binding {
   }
 }
 
-/** A tensor of the runtime over an array's memory. */
+/** Makes a tensor of the runtime over an array's memory. */
 function tensorOver({ data, shape, dtype }: BoundTensor): Deno.PointerObject {
   const { api, memory } = sharedParts();
   return create((slot) =>

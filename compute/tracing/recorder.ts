@@ -40,12 +40,12 @@ export class SourceLine {
     Error.stackTraceLimit = limit;
   }
 
-  /** The frames between the operation and the program, innermost first. */
+  /** Frames between the operation and the program, innermost first. */
   get frames(): string[] {
     return (this.#error.stack ?? "").split("\n").slice(1);
   }
 
-  /** `file:line`, or an empty text where it is not known. */
+  /** Prints `file:line`, or an empty text where it is not known. */
   toString(): string {
     for (const frame of this.frames) {
       if (INSIDE.some((part) => frame.includes(part))) continue;
@@ -60,7 +60,7 @@ function lastPart(url: string): string {
   return decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
 }
 
-/** What a record of a constant is given. */
+/** Attributes of a constant that is recorded. */
 type ConstantRecord = ConstantData & { readonly type: TensorType };
 
 /** Collects the operations of one traced function. */
@@ -99,7 +99,7 @@ export class Recorder {
     return this.constant(data as ConstantData, type);
   }
 
-  /** The constant of a tensor's numbers, recorded at its first use. */
+  /** Returns the constant of a tensor's numbers, recorded at its first use. */
   known(numbers: TensorData, type: TensorType): Value {
     const values = this.#known.get(numbers) ?? [];
     const same = values.find(({ shape, dtype }) =>
@@ -125,7 +125,7 @@ export class Recorder {
   }
 }
 
-/** The numbers in an array of a type. */
+/** Converts numbers to an array of a type. */
 function arrayOf(numbers: TensorData, { dtype }: TensorType): TensorData {
   switch (dtype) {
     case "float32":
@@ -139,7 +139,7 @@ function arrayOf(numbers: TensorData, { dtype }: TensorType): TensorData {
   }
 }
 
-/** Why a kernel cannot be compiled, and what to do instead. */
+/** Makes the error of a kernel that cannot be compiled. */
 export function notSupported(op: string, source: SourceLine): TypeError {
   const place = source.toString();
   return new TypeError(

@@ -87,7 +87,7 @@ export interface Traced {
   readonly outputRecords: Tree<never>;
 }
 
-/** {@linkcode trace} that also tells how its outputs were nested. */
+/** Traces as {@linkcode trace}, and tells how the outputs are nested. */
 export function traceFunction(
   fn: (inputs: unknown) => unknown,
   inputs: unknown,
@@ -119,7 +119,7 @@ export function traceFunction(
   });
 }
 
-/** A tensor in the place of an input. */
+/** Makes a tensor in the place of an input. */
 function placeholder(
   value: Value,
   { backend, recorder }: { backend: TracingBackend; recorder: Recorder },
@@ -144,7 +144,7 @@ function checkNames(named: readonly NamedValue[], what: string): void {
   }
 }
 
-/** Whether a node of a tree is a tensor. */
+/** True where a node of a tree is a tensor. */
 export function isTensor(node: unknown): node is tf.Tensor {
   return node instanceof tf.Tensor;
 }

@@ -6,7 +6,7 @@ import { notSupported, type Recorder, SourceLine } from "./recorder.ts";
 /** The name under which TensorFlow.js registers the backend. */
 export const TRACE = "bellman-trace";
 
-/** What stands behind a tensor: a value of a graph, or numbers. */
+/** Content of a tensor: a value of a graph, or numbers. */
 interface Entry {
   /** The recorder that {@link value} is of. */
   recorder?: Recorder;
@@ -28,7 +28,7 @@ const NEAR = 8;
  */
 export class TracingBackend extends tf.KernelBackend {
   readonly #data: tf.DataStorage<Entry>;
-  /** Where kernels are recorded now. */
+  /** Recorder of the function that is being traced. */
   recorder: Recorder | null = null;
 
   constructor() {
@@ -36,7 +36,7 @@ export class TracingBackend extends tf.KernelBackend {
     this.#data = new tf.DataStorage<Entry>(this, tf.engine());
   }
 
-  /** A tensor for a value of the graph. */
+  /** Makes a tensor for a value of the graph. */
   tensorOf(value: Value): tf.TensorInfo {
     const dataId = {};
     const { shape, dtype } = value;
@@ -48,7 +48,7 @@ export class TracingBackend extends tf.KernelBackend {
     return { dataId, shape: [...shape], dtype: dtype as tf.DataType };
   }
 
-  /** The graph's value behind a tensor; numbers become constants. */
+  /** Returns the graph's value behind a tensor; numbers become constants. */
   graphValue({ dataId, shape, dtype }: tf.TensorInfo): Value {
     const recorder = this.#recording();
     const { numbers, value, recorder: owner } = this.#data.get(dataId);
@@ -109,7 +109,9 @@ export class TracingBackend extends tf.KernelBackend {
     );
   }
 
-  /** The traced function waits for nothing: that it reads is told later. */
+  /**
+   * Refuses to read, after the trace: the traced function waits for nothing.
+   */
   override read(dataId: object): Promise<tf.BackendValues> {
     try {
       return Promise.resolve(this.readSync(dataId));
@@ -154,7 +156,7 @@ export class TracingBackend extends tf.KernelBackend {
   }
 }
 
-/** The numbers as an array of the tensor's type. */
+/** Converts numbers to an array of the tensor's type. */
 function toNumbers(
   values: tf.BackendValues,
   dtype: tf.DataType,
@@ -173,7 +175,7 @@ function toNumbers(
   }
 }
 
-/** Throws if numbers are being drawn: the trace would keep them for ever. */
+/** Refuses random numbers: the trace would keep them for ever. */
 function refuseRandom(): void {
   // All frames are slow to look through: few numbers are drawn.
   if (!new SourceLine(NEAR).frames.some((it) => RANDOM.test(it))) return;
@@ -194,7 +196,7 @@ export function tracingBackend(): TracingBackend {
   return tf.findBackend(TRACE) as TracingBackend;
 }
 
-/** Every kernel there is: those without a lowering say so when called. */
+/** Registers every kernel; those without a lowering throw when called. */
 function registerKernels(): void {
   for (const { kernelName } of tf.getKernelsForBackend("cpu")) {
     const known = findKernel(kernelName);

@@ -1,4 +1,4 @@
-import type { DType } from "../graph/graph.ts";
+import type { TensorType } from "../graph/graph.ts";
 
 /**
  * Nested records with leaves of one kind: how the inputs and outputs of a
@@ -15,10 +15,10 @@ export interface NamedLeaf<Leaf> {
 }
 
 /**
- * The leaves of a tree in the order of its keys, undefined ones left out.
+ * Lists the leaves of a tree in the order of its keys, undefined ones left out.
  *
- * @throws {TypeError} If the tree is no record, or something in it is neither
- * a record nor a leaf.
+ * @throws {TypeError} If the tree is no record, or something in it is neither a
+ * record nor a leaf.
  */
 export function leavesOf<Leaf>(
   tree: unknown,
@@ -45,7 +45,9 @@ export function leavesOf<Leaf>(
   return leaves;
 }
 
-/** The records of a tree without the leaves: what is empty stays empty. */
+/**
+ * Returns the records of a tree without the leaves: what is empty stays empty.
+ */
 export function recordsOf(tree: unknown): Tree<never> {
   const records: Record<string, Tree<never>> = {};
   for (const [key, node] of Object.entries(tree as object)) {
@@ -54,7 +56,7 @@ export function recordsOf(tree: unknown): Tree<never> {
   return records;
 }
 
-/** A tree of leaves at their paths, with the records of another tree. */
+/** Makes a tree of leaves at their paths, with the records of another tree. */
 export function treeOf<Leaf>(
   leaves: readonly { readonly path: readonly string[]; readonly leaf: Leaf }[],
   like: unknown = {},
@@ -68,6 +70,19 @@ export function treeOf<Leaf>(
     node[path[path.length - 1]] = leaf;
   }
   return tree as Tree<Leaf>;
+}
+
+/** Replaces the leaves of a tree. */
+export function mapLeaves<From, To>(
+  tree: unknown,
+  isLeaf: (node: unknown) => node is From,
+  transform: (leaf: From, name: string) => To,
+): Tree<To> {
+  const leaves = leavesOf(tree, isLeaf).map(({ name, path, leaf }) => ({
+    path,
+    leaf: transform(leaf, name),
+  }));
+  return treeOf(leaves, tree);
 }
 
 function isRecord(node: unknown): node is Record<string, unknown> {
@@ -87,12 +102,6 @@ function describe(node: unknown): string {
     : `a ${typeof node}`;
 }
 
-/** Shape and type of an input, as they are declared. */
-export interface TypeLeaf {
-  readonly shape: readonly number[];
-  readonly dtype: DType;
-}
-
 const DTYPES: ReadonlySet<string> = new Set([
   "float32",
   "int32",
@@ -100,20 +109,25 @@ const DTYPES: ReadonlySet<string> = new Set([
   "uint8",
 ]);
 
-/** Whether a node of a tree declares a tensor; tensors themselves do too. */
-export function isTypeLeaf(node: unknown): node is TypeLeaf {
-  const it = node as Partial<TypeLeaf> | null;
+/** True where a node is meant to declare a tensor, rightly or wrongly. */
+function isDeclaration(node: unknown): node is TensorType {
+  const it = node as Partial<TensorType> | null;
   return typeof it === "object" && it !== null && Array.isArray(it.shape) &&
-    DTYPES.has(it.dtype as string);
+    typeof it.dtype === "string";
+}
+
+/** True where a node of a tree declares a tensor; tensors themselves do too. */
+export function isTypeLeaf(node: unknown): node is TensorType {
+  return isDeclaration(node) && DTYPES.has(node.dtype);
 }
 
 /**
- * The declarations of a tree.
+ * Lists the declarations of a tree.
  *
  * @throws {TypeError} If a type is none that there is.
  * @throws {RangeError} If a length is none.
  */
-export function declarationsOf(tree: unknown): NamedLeaf<TypeLeaf>[] {
+export function declarationsOf(tree: unknown): NamedLeaf<TensorType>[] {
   const leaves = leavesOf(tree, isDeclaration);
   for (const { name, leaf: { shape, dtype } } of leaves) {
     if (!DTYPES.has(dtype)) {
@@ -129,11 +143,4 @@ export function declarationsOf(tree: unknown): NamedLeaf<TypeLeaf>[] {
     );
   }
   return leaves;
-}
-
-/** Whether a node is meant to declare a tensor, be it rightly or wrongly. */
-function isDeclaration(node: unknown): node is TypeLeaf {
-  const it = node as Partial<TypeLeaf> | null;
-  return typeof it === "object" && it !== null && Array.isArray(it.shape) &&
-    typeof it.dtype === "string";
 }

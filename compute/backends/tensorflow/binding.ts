@@ -223,7 +223,9 @@ class OperationRunner {
 
 type Constants = typeof DATA_TYPES & typeof ATTRIBUTE_TYPES;
 
-/** What tfjs-node's kernels need of TensorFlow: its addon, or ours. */
+/**
+ * Interface that tfjs-node's kernels call: of their addon, or of our library.
+ */
 export interface TensorFlowBinding extends Constants {
   /** Copies an array into a new native tensor and gives its number. */
   createTensor(
@@ -242,11 +244,11 @@ export interface TensorFlowBinding extends Constants {
     inputs: readonly number[],
     outputs: number,
   ): OperationOutput[];
-  /** How many native tensors are alive. */
+  /** Counts the native tensors that are alive. */
   getNumOfTensors(): number;
-  /** How many saved models are loaded. */
+  /** Counts the saved models that are loaded. */
   getNumOfSavedModels(): number;
-  /** Whether a GPU computes. */
+  /** True where a GPU computes. */
   isUsingGpuDevice(): boolean;
   /** The version of the library. */
   TF_Version: string;

@@ -8,8 +8,8 @@ const GPU_OPTIONS = 6;
 const ALLOW_GROWTH = 4;
 
 /**
- * The serialized `ConfigProto` of a context: how many threads it may use, and
- * that it takes the memory of a GPU as it needs it instead of all at once.
+ * Serializes the `ConfigProto` of a context: its threads, and that it takes the
+ * memory of a GPU as it needs it instead of all at once.
  *
  * @param threads Threads in and between operations; 0 leaves it to TensorFlow.
  */
@@ -50,13 +50,13 @@ class Status {
 export interface EagerContext {
   /** The library's functions. */
   symbols: TensorFlowSymbols;
-  /** What calls report to. */
+  /** Status that calls report to. */
   status: Status;
   /** The context itself. */
   pointer: Deno.PointerValue;
   /** Full name of the device that computes, as bytes that end in zero. */
   device: Uint8Array<ArrayBuffer>;
-  /** Whether that device is a GPU. */
+  /** True where that device is a GPU. */
   isGpu: boolean;
   /** The library's version, such as `2.21.0`. */
   version: string;
@@ -85,7 +85,7 @@ function newContext(
   }
 }
 
-/** The last GPU as tfjs-node takes it, or else the processor. */
+/** Chooses the last GPU, as tfjs-node does, or else the processor. */
 function chooseDevice(
   symbols: TensorFlowSymbols,
   status: Status,

@@ -88,7 +88,9 @@ async function run(
   );
 }
 
-/** The platform's Python, which must be able to make virtual environments. */
+/**
+ * Names the platform's Python, which must be able to make virtual environments.
+ */
 function python(): string {
   return Deno.build.os === "windows" ? "python" : "python3";
 }
@@ -108,7 +110,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** The library in an environment, where it is of the wanted version. */
+/** Finds the library in an environment, where it is of the wanted version. */
 function installedLibrary(dir: string, version: string): string | undefined {
   const library = libraryInEnvironment(dir);
   if (library === undefined) return undefined;

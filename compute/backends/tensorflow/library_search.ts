@@ -1,9 +1,9 @@
 /**
- * Where a native TensorFlow may be. Only files are looked at: starting Python
- * to ask would cost `auto` seconds on machines that have none.
+ * Finds a native TensorFlow. Only files are looked at: starting Python to ask
+ * would cost `auto` seconds on machines that have none.
  */
 
-/** Something native that was found, or was asked for by name. */
+/** A native file that was found, or was asked for by name. */
 export interface NativeLibrary {
   /** A library with TensorFlow's C interface, or tfjs-node's own addon. */
   kind: "library" | "addon";
@@ -11,7 +11,7 @@ export interface NativeLibrary {
   path: string;
 }
 
-/** What was asked for, by options or by the environment. */
+/** Files that were asked for, by options or by the environment. */
 export interface LibraryRequest {
   /** File of a shared library with TensorFlow's C interface. */
   library?: string;
@@ -60,7 +60,7 @@ function environment(name: string): string | undefined {
 }
 
 /**
- * The C library of the `tensorflow` package in a Python environment.
+ * Finds the C library of the `tensorflow` package in a Python environment.
  *
  * @param dir The environment's root, such as `.venv/tensorflow` or `/usr`.
  */
@@ -82,14 +82,14 @@ export function libraryInEnvironment(dir: string): string | undefined {
   return undefined;
 }
 
-/** `dir` and the folders that it lies in. */
+/** Lists `dir` and the folders that it lies in. */
 function upwards(dir: string): string[] {
   const parts = dir.replaceAll("\\", "/").replace(/\/+$/, "").split("/");
   return parts.map((_, i) => parts.slice(0, parts.length - i).join("/"))
     .filter((path) => path !== "");
 }
 
-/** The folders whose parents may hold `.venv` or `node_modules`. */
+/** Lists the folders that may hold `.venv` or `node_modules`. */
 function startingPoints(): string[] {
   const points: string[] = [];
   try {
@@ -102,7 +102,7 @@ function startingPoints(): string[] {
   return [...new Set(points.flatMap(upwards))];
 }
 
-/** The roots of the Pythons on PATH: the folders above their `bin`. */
+/** Lists the roots of the Pythons on PATH: the folders above their `bin`. */
 function pythonRoots(): string[] {
   const windows = Deno.build.os === "windows";
   const roots: string[] = [];

@@ -25,7 +25,7 @@ function openAddon(path: string): TensorFlowBinding {
   }
 }
 
-/** What is used of tfjs-node's file `nodejs_kernel_backend.js`. */
+/** The part of tfjs-node's file `nodejs_kernel_backend.js` that is used. */
 interface BackendModule {
   NodeJSKernelBackend: new (
     binding: TensorFlowBinding,
@@ -109,7 +109,7 @@ function quietly<T>(run: () => T): T {
   }
 }
 
-/** How the native backend is loaded. */
+/** Options of the native backend. */
 export interface TensorFlowOptions extends LibraryRequest {
   /**
    * Threads that TensorFlow may use, in and between operations.
@@ -150,7 +150,7 @@ const LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL";
 
 const SILENT = "3";
 
-/** Who sets another log level wants to hear TensorFlow. */
+/** True where another log level is set: TensorFlow is to be heard then. */
 function wantsLogs(): boolean {
   try {
     return (Deno.env.get(LOG_LEVEL) ?? SILENT) !== SILENT;
@@ -159,7 +159,7 @@ function wantsLogs(): boolean {
   }
 }
 
-/** The library reads its environment when it is opened. */
+/** Sets the environment that the library reads when it is opened. */
 function setEnvironment(threads: number): void {
   const wanted: Record<string, string> = { [LOG_LEVEL]: SILENT };
   if (threads > 0) {

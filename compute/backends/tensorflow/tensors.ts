@@ -23,7 +23,7 @@ export type ElementArray =
 type ElementArrayConstructor = new (buffer: ArrayBuffer) => ElementArray;
 
 interface Element {
-  /** What holds such elements in JavaScript when they are read. */
+  /** Array that they are read into. */
   array: ElementArrayConstructor;
   /** Names of the arrays that they may be written from. */
   from: readonly string[];
@@ -54,7 +54,7 @@ const NAMES: Readonly<Record<number, string>> = {
   [DATA_TYPES.TF_RESOURCE]: "resource",
 };
 
-/** How the elements of a type are held. @throws {TypeError} If they cannot be. */
+/** Returns how elements of a type are held; a TypeError if they cannot be. */
 export function elementOf(dtype: number): Element {
   const element = ELEMENTS[dtype];
   if (element) return element;
@@ -92,12 +92,12 @@ export class TensorTable {
     this.#context = context;
   }
 
-  /** How many are alive. */
+  /** Number of tensors that are alive. */
   get size(): number {
     return this.#handles.size;
   }
 
-  /** The address of a live tensor's handle. */
+  /** Returns the address of a live tensor's handle. */
   handle(id: number): bigint {
     const handle = this.#handles.get(id);
     if (handle !== undefined) return handle;
@@ -163,7 +163,10 @@ export class TensorTable {
     this.#handles.delete(id);
   }
 
-  /** A GPU's kernels want all but 32-bit integers in its own memory. */
+  /**
+   * Moves a tensor to the GPU, whose kernels want all but 32-bit integers
+   * there.
+   */
   #onDevice(handle: bigint, dtype: number): bigint {
     const { symbols, status, isGpu, pointer, device } = this.#context;
     if (!isGpu || dtype === DATA_TYPES.TF_INT32) return handle;

@@ -20,7 +20,7 @@ export function convolveBeforeScaling(graph: Graph): Graph {
 const isConvolution = ({ op }: Node) =>
   op === "Conv2D" || op === "Conv2DBackpropFilter";
 
-/** Whether images are multiplied by a number or divided by one. */
+/** True where images are multiplied by a number or divided by one. */
 function isScaling({ op, inputs }: Node): boolean {
   if (op !== "Multiply" && op !== "RealDiv") return false;
   const [images, factor] = inputs;
@@ -28,7 +28,7 @@ function isScaling({ op, inputs }: Node): boolean {
     factor.shape.length <= 1 && images.dtype === "float32";
 }
 
-/** Values that something takes as they are. */
+/** Finds the images that something takes as they are. */
 function keptImages({ nodes, outputs }: Graph): Set<Value> {
   const kept = new Set(outputs.map(({ value }) => value));
   for (const node of nodes) {
@@ -38,7 +38,7 @@ function keptImages({ nodes, outputs }: Graph): Set<Value> {
   return kept;
 }
 
-/** Whether the images are larger than the filter. */
+/** True where the images are larger than the filter. */
 function isWorthwhile({ op, inputs: [images, filter], outputs }: Node) {
   const { shape } = op === "Conv2D" ? filter : outputs[0];
   return sizeOf(images.shape) > sizeOf(shape);

@@ -50,7 +50,7 @@ function partOf(value: Value, rewriter: Rewriter): Part | undefined {
   return node.inputs[1].shape.length === 0 ? { node, value } : undefined;
 }
 
-/** The part without the number, in the shape of the part. */
+/** Returns the part without the number, in the shape of the part. */
 function unapplied({ node, value }: Part, rewriter: Rewriter): Value {
   if (value === node.outputs[0]) return node.inputs[0];
   const attributes = { shape: value.shape };

@@ -44,7 +44,9 @@ interface KernelCall {
   readonly attributes: Attributes;
 }
 
-/** How TensorFlow.js is asked for what an operation does, if it knows it. */
+/**
+ * Returns the kernel of TensorFlow.js that an operation is, if there is one.
+ */
 function kernelCall({ op, attributes }: Node): KernelCall | undefined {
   switch (op) {
     case "Gather":
@@ -79,7 +81,7 @@ function run(
   return results;
 }
 
-/** Inputs as a kernel takes them: by name, or as a list. */
+/** Passes inputs as a kernel takes them: by name, or as a list. */
 function namedInputs(
   op: string,
   tensors: readonly tf.Tensor[],

@@ -15,9 +15,7 @@ export interface StateRun {
   readonly name: string;
   /** Names of the tensors, in order. */
   readonly members: readonly string[];
-  /** Whether the graph takes them as one flat vector too. */
-  readonly input: boolean;
-  /** Whether the graph makes them as one flat vector. */
+  /** True where the graph makes them as one flat vector too. */
   readonly output: boolean;
 }
 
@@ -49,7 +47,7 @@ export function packState(
     const value = { ...concat.outputs[0] };
     byConcat.set(concat, value);
     inputs.push({ name, value });
-    return { name, members, input: true, output: splits.has(i) };
+    return { name, members, output: splits.has(i) };
   });
   const packed = new Set<string>();
   const outputs: NamedValue[] = [];
@@ -68,7 +66,7 @@ export function packState(
   const replaced = rewrite(joined, (node) => byConcat.get(originalOf(node)));
   return { graph: eliminateDeadCode(replaced), runs };
 
-  /** Rewriting may have copied a node: its outputs are still the same. */
+  /** Finds a node that rewriting may have copied, by its outputs. */
   function originalOf(node: Node): Node {
     for (const concat of byConcat.keys()) {
       if (concat.outputs[0] === node.outputs[0]) return concat;
@@ -77,7 +75,7 @@ export function packState(
   }
 }
 
-/** A start of names that no input and no output has. */
+/** Finds a start of names that no input and no output has. */
 function freeName({ inputs, outputs }: Graph): string {
   const names = [...inputs, ...outputs].map(({ name }) => name);
   let start = "flat";
@@ -91,7 +89,7 @@ interface FoundRun {
   readonly members: readonly string[];
 }
 
-/** Concatenations of tensors of the state, each tensor in one of them. */
+/** Finds concatenations of tensors of the state, each tensor in one of them. */
 function findRuns(graph: Graph, names: ReadonlySet<string>): FoundRun[] {
   const producers = producersOf(graph);
   const inputNames = new Map(
@@ -121,7 +119,7 @@ function isFlat({ op, outputs }: Node): boolean {
     outputs[0].dtype === "float32";
 }
 
-/** The splits that make all new tensors of a run, by the run's number. */
+/** Finds the splits that make all new tensors of a run, by the run's number. */
 function findSplits(
   graph: Graph,
   runs: readonly FoundRun[],

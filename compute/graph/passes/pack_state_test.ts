@@ -31,7 +31,7 @@ const portsOf = ({ inputs, outputs }: Graph) => [names(inputs), names(outputs)];
 Deno.test("a group that is joined and split is one flat vector", () => {
   const { graph, runs } = packed(({ a, b, x }) => split(tf.add(join(a, b), x)));
   assertEquals(runs, [
-    { name: "flat.0", members: ["a", "b"], input: true, output: true },
+    { name: "flat.0", members: ["a", "b"], output: true },
   ]);
   assertEquals(operationsOf(graph), ["Add"]);
   assertEquals(portsOf(graph), [["a", "b", "x", "flat.0"], ["flat.0"]]);

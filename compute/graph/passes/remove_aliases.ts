@@ -16,7 +16,7 @@ export function removeAliases(graph: Graph): Graph {
 const isOne = (it: number) => it === 1;
 const inOrder = (axis: number, i: number) => axis === i;
 
-/** Whether the output is the first input, number for number. */
+/** True where the output is the first input, number for number. */
 function isAlias({ op, inputs, outputs, attributes }: Node): boolean {
   switch (op) {
     case "Identity":
@@ -49,7 +49,7 @@ function reverses({ strides }: Node["attributes"]): boolean {
 
 type Chain = (node: Node, rewriter: Rewriter) => Value | undefined;
 
-/** How an operation joins with the same one before it. */
+/** Rules that join an operation with the same one before it. */
 const CHAINS: Readonly<Record<string, Chain>> = {
   Reshape: (node, rewriter) => {
     const before = rewriter.producerOf(node.inputs[0], "Reshape");

@@ -11,7 +11,7 @@ import {
 } from "../graph.ts";
 import { makeGraph } from "../make_graph.ts";
 
-/** What a rule knows of the graph so far, and how it adds to it. */
+/** The new graph as far as it is made; rules look into it and add to it. */
 export class Rewriter {
   readonly nodes: Node[] = [];
   readonly #producers = new Map<Value, Node>();
@@ -22,36 +22,36 @@ export class Rewriter {
     this.#uses = countUses(graph);
   }
 
-  /** Whether what takes a value now is all that ever does. */
+  /** True where one operation alone takes a value. */
   isUsedOnce(value: Value): boolean {
     return (this.#uses.get(value) ?? 1) === 1;
   }
 
-  /** A value takes another's place, and with it its uses. */
+  /** Counts the uses of a value for the one that takes its place. */
   replace(value: Value, by: Value): void {
     const uses = (it: Value) => this.#uses.get(it) ?? 0;
     this.#uses.set(by, uses(by) + uses(value));
   }
 
-  /** The operation that makes a value; inputs have none. */
+  /** Finds the operation that makes a value; inputs have none. */
   producer(value: Value): Node | undefined {
     return this.#producers.get(value);
   }
 
-  /** The operation that makes a value, if it is of that kind. */
+  /** Finds the operation that makes a value, if it is of that kind. */
   producerOf(value: Value, op: string): Node | undefined {
     const node = this.#producers.get(value);
     return node?.op === op ? node : undefined;
   }
 
-  /** Numbers of a value that is a constant. */
+  /** Returns the numbers of a value that is a constant. */
   constantOf(value: Value): ConstantData | undefined {
     return this.producerOf(value, CONSTANT)?.attributes as
       | ConstantData
       | undefined;
   }
 
-  /** The one number of a constant that is the same everywhere. */
+  /** Returns the one number of a constant that is the same everywhere. */
   fillOf(value: Value): number | undefined {
     const data = this.constantOf(value);
     if (data === undefined) return undefined;
@@ -93,7 +93,7 @@ export class Rewriter {
 }
 
 /**
- * What takes an operation's place: other values, one for each output, or
+ * Replaces an operation by other values, one for each output, or returns
  * nothing to keep it.
  */
 type Rule = (
@@ -101,7 +101,7 @@ type Rule = (
   rewriter: Rewriter,
 ) => Value | readonly Value[] | undefined;
 
-/** A graph whose operations went through a rule, from first to last. */
+/** Applies a rule to the operations of a graph, from first to last. */
 export function rewrite(graph: Graph, rule: Rule): Graph {
   const rewriter = new Rewriter(graph);
   const replaced = new Map<Value, Value>();

@@ -37,7 +37,7 @@ function keyOf(
   return `${node.op}(${inputs})${JSON.stringify(node.attributes, setting)}`;
 }
 
-/** Numbers by their names: JSON has `null` for both infinities. */
+/** Names numbers: JSON has `null` for both infinities. */
 function setting(_key: string, value: unknown): unknown {
   return typeof value === "number" ? numberName(value) : value;
 }

@@ -10,9 +10,10 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
 type Simplification = (node: Node, rewriter: Rewriter) => Value | undefined;
 
 /**
- * Algebra that holds for all numbers but for the signs of 0 and NaN: neutral
- * elements, double negations, and broadcasts that the next operation does by
- * itself. No rule leaves more operations than there were, constants aside.
+ * Applies algebra that holds for all numbers but for the signs of 0 and NaN:
+ * neutral elements, double negations, and broadcasts that the next operation
+ * does by itself. No rule leaves more operations than there were, constants
+ * aside.
  */
 export function simplify(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
@@ -43,7 +44,7 @@ const BROADCASTING = [
   "GreaterEqual",
 ] as const;
 
-/** The other operand where one is a number that changes nothing. */
+/** Takes the other operand where one is a number that changes nothing. */
 function neutral(number: number, sides: readonly (0 | 1)[]): Simplification {
   return (node, rewriter) => {
     for (const side of sides) {
@@ -54,7 +55,7 @@ function neutral(number: number, sides: readonly (0 | 1)[]): Simplification {
   };
 }
 
-/** A value in the shape of an operation's output. */
+/** Broadcasts a value to the shape of an operation's output. */
 function broadcastTo(value: Value, node: Node, rewriter: Rewriter): Value {
   const { shape } = node.outputs[0];
   if (sameShape(value.shape, shape)) return value;
@@ -62,7 +63,7 @@ function broadcastTo(value: Value, node: Node, rewriter: Rewriter): Value {
   return rewriter.add("BroadcastTo", [value], { attributes, from: node });
 }
 
-/** `0 - x` is `-x`. */
+/** Rewrites `0 - x` as `-x`. */
 const subtractFromZero: Simplification = (node, rewriter) => {
   const [zero, x] = node.inputs;
   if (rewriter.fillOf(zero) !== 0) return undefined;
@@ -70,7 +71,7 @@ const subtractFromZero: Simplification = (node, rewriter) => {
   return rewriter.add("Neg", [x], { from: node });
 };
 
-/** `-(-x)` is `x`, and `-(x c)` is `x (-c)`. */
+/** Rewrites `-(-x)` as `x`, and `-(x c)` as `x (-c)`. */
 const negation: Simplification = (node, rewriter) => {
   const before = rewriter.producer(node.inputs[0]);
   if (before?.op === "Neg") return before.inputs[0];
@@ -80,7 +81,7 @@ const negation: Simplification = (node, rewriter) => {
   return scaled(before.inputs[0], -c, { node, rewriter });
 };
 
-/** `(x a) b` is `x (a b)`, for numbers `a` and `b`. */
+/** Rewrites `(x a) b` as `x (a b)`, for numbers `a` and `b`. */
 const twoFactors: Simplification = (node, rewriter) => {
   const b = rewriter.fillOf(node.inputs[1]);
   const before = rewriter.producerOf(node.inputs[0], "Multiply");
@@ -92,7 +93,7 @@ const twoFactors: Simplification = (node, rewriter) => {
   return scaled(before.inputs[0], factor, { node, rewriter });
 };
 
-/** Numbers come second: other rules need to look in one place only. */
+/** Puts numbers second: other rules need to look in one place only. */
 const numberLast: Simplification = (node, rewriter) => {
   const [a, b] = node.inputs;
   if (rewriter.fillOf(a) === undefined) return undefined;
@@ -100,7 +101,7 @@ const numberLast: Simplification = (node, rewriter) => {
   return rewriter.add(node.op, [b, a], { from: node });
 };
 
-/** `x / c` is `x (1 / c)` where `1 / c` is exact. */
+/** Rewrites `x / c` as `x (1 / c)` where `1 / c` is exact. */
 const exactReciprocal: Simplification = (node, rewriter) => {
   const c = rewriter.fillOf(node.inputs[1]);
   if (c === undefined || !isNormal(c) || !isNormal(1 / c)) return undefined;
@@ -108,7 +109,7 @@ const exactReciprocal: Simplification = (node, rewriter) => {
   return scaled(node.inputs[0], 1 / c, { node, rewriter });
 };
 
-/** Whether float32 holds a number with all its digits. */
+/** True where float32 holds a number with all its digits. */
 function isNormal(it: number): boolean {
   const size = Math.abs(it);
   return size >= 2 ** -126 && size < 2 ** 128;
@@ -125,7 +126,7 @@ function scaled(
   return rewriter.add("Multiply", [x, by], { from: node });
 }
 
-/** What an operand was before it was broadcast. */
+/** Returns an operand as it was before it was broadcast. */
 function narrower(value: Value, rewriter: Rewriter): Value | undefined {
   const node = rewriter.producer(value);
   if (node?.op === "BroadcastTo") return node.inputs[0];
@@ -135,7 +136,7 @@ function narrower(value: Value, rewriter: Rewriter): Value | undefined {
   return rewriter.constant({ fill }, { shape: [], dtype: value.dtype });
 }
 
-/** Operands that the operation broadcasts by itself. */
+/** Takes operands that the operation broadcasts by itself. */
 const broadcastInside: Simplification = (node, rewriter) => {
   const { shape } = node.outputs[0];
   for (const side of [0, 1] as const) {
@@ -149,7 +150,7 @@ const broadcastInside: Simplification = (node, rewriter) => {
   return undefined;
 };
 
-/** The number that a value has in all its many places. */
+/** Returns the number that a value has in all its many places. */
 function spreadNumber(value: Value, rewriter: Rewriter): Value | undefined {
   const node = rewriter.producerOf(value, "BroadcastTo");
   if (node === undefined || sizeOf(value.shape) === 1) return undefined;
@@ -157,13 +158,13 @@ function spreadNumber(value: Value, rewriter: Rewriter): Value | undefined {
   return sizeOf(number.shape) === 1 ? unshaped(number, rewriter) : undefined;
 }
 
-/** One number before it was given more or fewer axes. */
+/** Returns one number before it was given more or fewer axes. */
 function unshaped(number: Value, rewriter: Rewriter): Value {
   const before = rewriter.producerOf(number, "Reshape")?.inputs[0] ?? number;
   return before.shape.length <= number.shape.length ? before : number;
 }
 
-/** One number in many places is computed with once. */
+/** Computes once with one number in many places. */
 const computeBeforeSpreading: Simplification = (node, rewriter) => {
   const { inputs } = node;
   const operands = inputs.map((input) =>
@@ -177,7 +178,7 @@ const computeBeforeSpreading: Simplification = (node, rewriter) => {
   return broadcastTo(number, node, rewriter);
 };
 
-/** One number in many places is spread in the last shape only. */
+/** Spreads one number in the last shape only. */
 const reshapeBeforeSpreading: Simplification = (node, rewriter) => {
   const number = spreadNumber(node.inputs[0], rewriter);
   if (number === undefined) return undefined;
@@ -185,7 +186,7 @@ const reshapeBeforeSpreading: Simplification = (node, rewriter) => {
   return broadcastTo(number, node, rewriter);
 };
 
-/** One number is spread without being given more axes before. */
+/** Spreads one number without giving it more axes before. */
 const spreadAtOnce: Simplification = (node, rewriter) => {
   const [value] = node.inputs;
   if (sizeOf(value.shape) !== 1) return undefined;
@@ -236,7 +237,7 @@ const isNumber = ({ shape }: Value) => shape.length === 0;
 const isConstant = (value: Value, rewriter: Rewriter) =>
   rewriter.constantOf(value) !== undefined;
 
-/** A tensor that a number scales, and the number. */
+/** Returns a tensor that a number scales, and the number. */
 function scaling(value: Value, rewriter: Rewriter): [Value, Value] | undefined {
   const node = rewriter.producerOf(value, "Multiply");
   if (node === undefined || isNumber(value)) return undefined;
@@ -245,7 +246,7 @@ function scaling(value: Value, rewriter: Rewriter): [Value, Value] | undefined {
   return isNumber(x) && !isNumber(factor) ? [factor, x] : undefined;
 }
 
-/** `(x a) b` is `x (a b)`. */
+/** Rewrites `(x a) b` as `x (a b)`. */
 function scaledTwice(node: Node, rewriter: Rewriter): Value | undefined {
   for (const side of [0, 1] as const) {
     const factor = node.inputs[1 - side];
@@ -260,7 +261,7 @@ function scaledTwice(node: Node, rewriter: Rewriter): Value | undefined {
   return undefined;
 }
 
-/** `(x a) (b / y)` is `(x (a b)) / y`. */
+/** Rewrites `(x a) (b / y)` as `(x (a b)) / y`. */
 function scaledQuotient(node: Node, rewriter: Rewriter): Value | undefined {
   for (const side of [0, 1] as const) {
     const quotient = rewriter.producerOf(node.inputs[1 - side], "RealDiv");
@@ -276,7 +277,7 @@ function scaledQuotient(node: Node, rewriter: Rewriter): Value | undefined {
   return undefined;
 }
 
-/** `(x a)^2` is `x^2 a^2`, where `x^2` is needed anyway. */
+/** Rewrites `(x a)^2` as `x^2 a^2`, where `x^2` is needed anyway. */
 function scaledSquare(
   node: Node,
   { rewriter, squares }: { rewriter: Rewriter; squares: Map<Value, Value> },

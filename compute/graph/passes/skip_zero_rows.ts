@@ -1,5 +1,5 @@
 import { multiplicationsOf } from "../multiplications.ts";
-import { chosenRows } from "../gather_rows.ts";
+import { gatherRows } from "../gather_rows.ts";
 import {
   consumersOf,
   countUses,
@@ -18,10 +18,10 @@ const WORTHWHILE = 1 << 20;
 
 /** Operations that keep rows of 0, from a value that has some. */
 interface Chain {
-  /** Which rows of the value are not 0. */
+  /** Mask of the value's rows that are not 0. */
   readonly mask: Value;
   readonly nodes: readonly Node[];
-  /** What the operations take that has a row for each of the mask's. */
+  /** Inputs of the operations that have a row for each of the mask's. */
   readonly byRow: readonly Value[];
 }
 
@@ -42,7 +42,7 @@ export function skipZeroRows(graph: Graph): Graph {
     const chain = ends.get(node);
     if (chain !== undefined) {
       const { mask, nodes, byRow } = chain;
-      return [chosenRows(mask, { chain: nodes, byRow })];
+      return [gatherRows(mask, { chain: nodes, byRow })];
     }
     return inside.has(node) ? [] : [node];
   });
@@ -75,7 +75,7 @@ function findChains(graph: Graph): Chain[] {
   });
 }
 
-/** What tells which rows of an operation's result may be other than 0. */
+/** Finds the mask of the rows of a result that may be other than 0. */
 function maskOf(
   { op, inputs, outputs: [output] }: Node,
   producers: ReadonlyMap<Value, Node>,
@@ -107,8 +107,8 @@ function maskOf(
 }
 
 /**
- * What an operation takes by row beside a value whose rows of 0 it keeps;
- * nothing if it does not keep them.
+ * Returns the other inputs that an operation takes by row beside a value whose
+ * rows of 0 it keeps; nothing if it does not keep them.
  */
 function rowsBeside(node: Node, value: Value): Value[] | undefined {
   const { op, inputs, outputs: [output], attributes } = node;

@@ -4,7 +4,7 @@ import { selectBackend } from "../../backends/select_backend.ts";
 import { compile } from "../../compile/compile.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
-import { chosenRowsOf } from "../gather_rows.ts";
+import { gatherRowsOf } from "../gather_rows.ts";
 import { multiplications } from "../multiplications.ts";
 import { optimize } from "./optimize.ts";
 
@@ -59,7 +59,7 @@ function run(engine: "onnx" | "eager", inputs = given()): number[] {
 
 Deno.test("each branch of a minimum is computed for its own rows", () => {
   const graph = optimize(trace((it) => gradient(it), INPUTS));
-  const chosen = graph.nodes.filter(({ op }) => op === "ChosenRows");
+  const chosen = graph.nodes.filter(({ op }) => op === "GatherRows");
   assertEquals(chosen.map((node) => operationsOf(chosenOf(node))), [
     ["BatchMatMul", "ReluGrad", "BatchMatMul", "ReluGrad", "BatchMatMul"],
     ["BatchMatMul", "ReluGrad", "BatchMatMul", "ReluGrad", "BatchMatMul"],
@@ -71,8 +71,8 @@ Deno.test("each branch of a minimum is computed for its own rows", () => {
   ));
 });
 
-function chosenOf(node: Parameters<typeof chosenRowsOf>[0]) {
-  return { nodes: chosenRowsOf(node).chain } as Parameters<
+function chosenOf(node: Parameters<typeof gatherRowsOf>[0]) {
+  return { nodes: gatherRowsOf(node).chain } as Parameters<
     typeof operationsOf
   >[0];
 }
@@ -108,30 +108,30 @@ Deno.test("what is used twice, adds to rows, or is small stays whole", () => {
   };
   const wide = (it: Tensors) =>
     tf.matMul(tf.matMul(masked(it), it.last, false, true), it.one);
-  assert(operations((it) => ({ y: wide(it) })).includes("ChosenRows"));
+  assert(operations((it) => ({ y: wide(it) })).includes("GatherRows"));
   const shifted = operations((it) => ({
     y: tf.matMul(
       tf.add(tf.matMul(masked(it), it.last, false, true), 1),
       it.one,
     ),
   }));
-  assertEquals(shifted.includes("ChosenRows"), false);
+  assertEquals(shifted.includes("GatherRows"), false);
   const twice = operations((it) => {
     const y = tf.matMul(masked(it), it.last, false, true);
     return { y, z: tf.matMul(y, it.one) };
   });
-  assertEquals(twice.includes("ChosenRows"), false);
+  assertEquals(twice.includes("GatherRows"), false);
   const turned = operations((it) => ({
     y: tf.matMul(it.one, tf.matMul(masked(it), it.last, false, true), false),
   }), { ...INPUTS, one: float(WIDTH, ROWS) });
-  assertEquals(turned.includes("ChosenRows"), false);
+  assertEquals(turned.includes("GatherRows"), false);
   const small = operations((it) => ({ y: wide(it) }), {
     x: float(4, 3),
     first: float(3, 8),
     one: float(8, 8),
     last: float(8, 1),
   });
-  assertEquals(small.includes("ChosenRows"), false);
+  assertEquals(small.includes("GatherRows"), false);
 });
 
 /** What both engines make of a function. */
@@ -154,7 +154,7 @@ Deno.test("what a selection left at 0 is skipped as well", () => {
     return { y: tf.matMul(tf.matMul(kept, last, false, true), one) };
   };
   const graph = optimize(trace((it) => fn(it), INPUTS));
-  assert(operationsOf(graph).includes("ChosenRows"));
+  assert(operationsOf(graph).includes("GatherRows"));
   const eager = assertEnginesAgree(fn);
   assert(eager.some((it) => it !== 0) && eager.some((it) => it === 0));
 });
@@ -169,7 +169,7 @@ Deno.test("where two masks meet, the rows of one of them are chosen", () => {
   };
   const graph = optimize(trace((it) => fn(it), INPUTS));
   assertEquals(
-    operationsOf(graph).filter((it) => it === "ChosenRows").length,
+    operationsOf(graph).filter((it) => it === "GatherRows").length,
     1,
   );
   const eager = assertEnginesAgree(fn);

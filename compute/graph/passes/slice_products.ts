@@ -26,7 +26,7 @@ function isMatrixProduct({ inputs }: Node): boolean {
   return inputs.every(({ shape }) => shape.length === 2);
 }
 
-/** The product with the columns of one part of a split. */
+/** Multiplies with the columns of one part of a split. */
 function sliced(
   product: Node,
   { split, used }: { split: Node; used: Value },

@@ -32,7 +32,7 @@ export function nativeBinding(): TensorFlowBinding {
   }).binding;
 }
 
-/** How many native tensors are alive. */
+/** Counts the native tensors that are alive. */
 export function nativeTensors(): number {
   return nativeBinding().getNumOfTensors();
 }
