@@ -15,11 +15,11 @@ import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
 import { EnvDataError } from "./env_data_error.ts";
 import { copySeeds, DEFAULT_SEED } from "./random.ts";
+import { allocateStep, type MutableStep } from "./_steps.ts";
 import { restoreNow, snapshotFault, snapshotRecord } from "./snapshot.ts";
 import { ActionRows } from "./spaces/_action_rows.ts";
-import { allocateBatch, cloneBatch, copyBatch } from "./spaces/batch.ts";
+import { cloneBatch, copyBatch } from "./spaces/batch.ts";
 import { describeSpace, spacesEqual } from "./spaces/values.ts";
-import type { MutableStep } from "./wrappers/env_wrapper.ts";
 
 const NONE: readonly EpisodeStatistics[] = [];
 
@@ -78,7 +78,6 @@ export class SyncVecEnv implements VecEnv {
   /** Steps of each present episode. */
   #steps: Int32Array;
   #actions: ActionRows;
-  #observations: Batch;
   #step: MutableStep;
 
   /**
@@ -104,14 +103,7 @@ export class SyncVecEnv implements VecEnv {
     this.#data = new EnvData(observationSpace, spec);
     this.#steps = new Int32Array(this.numEnvs);
     this.#actions = new ActionRows(actionSpace, this.numEnvs);
-    this.#observations = allocateBatch(observationSpace, this.numEnvs);
-    this.#step = {
-      observations: this.#observations,
-      rewards: new Float64Array(this.numEnvs),
-      terminated: new Uint8Array(this.numEnvs),
-      truncated: new Uint8Array(this.numEnvs),
-      finalObservations: allocateBatch(observationSpace, this.numEnvs),
-    };
+    this.#step = allocateStep(observationSpace, this.numEnvs);
   }
 
   /**
@@ -133,7 +125,7 @@ export class SyncVecEnv implements VecEnv {
       this.#resetRow(env, row, seeds && { seed: seeds[row] });
     });
     this.#steps.fill(0);
-    return this.#observations;
+    return this.#step.observations;
   }
 
   /**
@@ -178,7 +170,7 @@ export class SyncVecEnv implements VecEnv {
 
   #resetRow(env: Env, row: number, options?: { seed: number }): void {
     try {
-      this.#data.write(env.reset(options), this.#observations, row, 0);
+      this.#data.write(env.reset(options), this.#step.observations, row, 0);
     } catch (error) {
       throw this.#named(error, row, 0);
     }
@@ -220,7 +212,7 @@ export class SyncVecEnv implements VecEnv {
         return state;
       }),
       steps: this.#steps.slice(),
-      observations: cloneBatch(this.#observations) as StateTree,
+      observations: cloneBatch(this.#step.observations) as StateTree,
     };
   }
 
@@ -243,7 +235,7 @@ export class SyncVecEnv implements VecEnv {
       restoreNow(env, states[copy], { id, copy });
     });
     this.#steps.set(saved.steps as Int32Array);
-    copyBatch(saved.observations as Batch, this.#observations);
+    copyBatch(saved.observations as Batch, this.#step.observations);
   }
 
   /**
@@ -252,7 +244,7 @@ export class SyncVecEnv implements VecEnv {
    * @returns The batch.
    */
   observations(): Batch {
-    return this.#observations;
+    return this.#step.observations;
   }
 
   /** Closes every environment. */

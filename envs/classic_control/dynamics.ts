@@ -17,6 +17,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
+import { allocateStep } from "../_steps.ts";
 import { DEFAULT_SEED, EnvStreams, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
@@ -297,17 +298,10 @@ export class DynamicsVecEnv implements VecEnv {
     this.actionSpace = dynamics.actionSpace;
     this.spec = options.spec;
     this.states = new Float64Array(numEnvs * dynamics.stateSize);
-    const size = numEnvs * dynamics.observationSpace.shape[0];
     this.#steps = new Int32Array(numEnvs);
-    this.#observations = new Float32Array(size);
-    this.#finalObservations = new Float32Array(size);
-    this.#step = {
-      observations: this.#observations,
-      rewards: new Float64Array(numEnvs),
-      terminated: new Uint8Array(numEnvs),
-      truncated: new Uint8Array(numEnvs),
-      finalObservations: this.#finalObservations,
-    };
+    this.#step = allocateStep(dynamics.observationSpace, numEnvs);
+    this.#observations = this.#step.observations as Float32Array;
+    this.#finalObservations = this.#step.finalObservations as Float32Array;
   }
 
   /**

@@ -144,27 +144,16 @@ export function unflatten(space: Space, vector: Float32Array): SpaceValue {
   return unflattenFrom(space, vector, 0);
 }
 
-function flatBounds(space: Space): { low: number[]; high: number[] } {
-  switch (space.type) {
-    case "box": {
-      const size = elementCount(space);
-      const each = (bound: number | readonly number[]): number[] =>
-        typeof bound === "number" ? new Array(size).fill(bound) : [...bound];
-      return { low: each(space.low), high: each(space.high) };
-    }
-    case "dict":
-    case "tuple": {
-      const parts = Object.values(space.spaces as Space[]).map(flatBounds);
-      return {
-        low: parts.flatMap((it) => it.low),
-        high: parts.flatMap((it) => it.high),
-      };
-    }
-    default: {
-      const size = flattenedSize(space);
-      return { low: new Array(size).fill(0), high: new Array(size).fill(1) };
-    }
+function flatBounds(space: Space, end: "low" | "high"): number[] {
+  if (space.type === "dict" || space.type === "tuple") {
+    return Object.values<Space>({ ...space.spaces })
+      .flatMap((inner) => flatBounds(inner, end));
   }
+  const oneHot = end === "low" ? 0 : 1;
+  const bound = space.type === "box" ? space[end] : oneHot;
+  return typeof bound === "number"
+    ? new Array(flattenedSize(space)).fill(bound)
+    : [...bound];
 }
 
 /**
@@ -181,5 +170,8 @@ function flatBounds(space: Space): { low: number[]; high: number[] } {
  * ```
  */
 export function flattenedSpace(space: Space): BoxSpace {
-  return box(flatBounds(space));
+  return box({
+    low: flatBounds(space, "low"),
+    high: flatBounds(space, "high"),
+  });
 }

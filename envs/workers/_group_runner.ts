@@ -3,7 +3,7 @@ import { snapshotFault } from "../snapshot.ts";
 import { copyBatch } from "../spaces/batch.ts";
 import { EnvDataError, type EnvDataFault } from "../env_data_error.ts";
 import type { Batch, VecEnv, VecStep } from "@bellman/types";
-import { anyEnded } from "../wrappers/env_wrapper.ts";
+import { anyEnded } from "../_steps.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
 /**

@@ -4,7 +4,7 @@ import {
   FrameReader,
   writeFrameHeader,
 } from "../_process/frame.ts";
-import { anyEnded } from "../wrappers/env_wrapper.ts";
+import { anyEnded } from "../_steps.ts";
 import { GroupRunner } from "./_group_runner.ts";
 import type { GroupAnswer, GroupCommand } from "./group_hosts.ts";
 import { makeGroup } from "./_make_group.ts";

@@ -13,13 +13,8 @@ import type {
 } from "@bellman/types";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
-import {
-  ended,
-  EnvWrapper,
-  type MutableStep,
-  relay,
-  VecEnvWrapper,
-} from "./env_wrapper.ts";
+import { ended, type MutableStep, relay } from "../_steps.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of the frame stacks. */
 export interface FrameStackOptions {

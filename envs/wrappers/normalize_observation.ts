@@ -14,13 +14,8 @@ import type {
 } from "@bellman/types";
 import { elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
-import {
-  anyEnded,
-  EnvWrapper,
-  type MutableStep,
-  relay,
-  VecEnvWrapper,
-} from "./env_wrapper.ts";
+import { anyEnded, type MutableStep, relay } from "../_steps.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { snapshotRecord } from "../snapshot.ts";
 
 /** Settings of the observation normalizers. */

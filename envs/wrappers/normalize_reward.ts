@@ -10,12 +10,8 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import {
-  EnvWrapper,
-  type MutableStep,
-  relay,
-  VecEnvWrapper,
-} from "./env_wrapper.ts";
+import { type MutableStep, relay } from "../_steps.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of the reward normalizers. */
 export interface NormalizeRewardOptions {

@@ -9,13 +9,8 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { snapshotRecord } from "../snapshot.ts";
-import {
-  ended,
-  EnvWrapper,
-  type MutableStep,
-  relay,
-  VecEnvWrapper,
-} from "./env_wrapper.ts";
+import { ended, type MutableStep, relay } from "../_steps.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /**
  * Sums up each episode: the step that ends it has

@@ -9,13 +9,8 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import {
-  ended,
-  EnvWrapper,
-  type MutableStep,
-  relay,
-  VecEnvWrapper,
-} from "./env_wrapper.ts";
+import { ended, type MutableStep, relay } from "../_steps.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import {
   allocateBatch,
   cloneBatch,

@@ -6,12 +6,8 @@ import type {
   VecEnv,
   VecStep,
 } from "@bellman/types";
-import {
-  EnvWrapper,
-  type MutableStep,
-  relay,
-  VecEnvWrapper,
-} from "./env_wrapper.ts";
+import { type MutableStep, relay } from "../_steps.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /**
  * Replaces each reward by a function of it.
