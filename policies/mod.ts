@@ -33,39 +33,62 @@
  *
  * @module
  */
-export * from "./activations.ts";
-export * from "./actor_critic.ts";
-export * from "./actor_critic_types.ts";
-export * from "./bernoulli.ts";
-export * from "./categorical.ts";
-export * from "./cnn.ts";
-export * from "./compile_policy.ts";
-export * from "./create_network.ts";
-export * from "./diagonal_gaussian.ts";
-export * from "./discrete_q_function.ts";
-export * from "./distribution.ts";
-export * from "./distribution_for.ts";
-export * from "./env_actions.ts";
-export * from "./export_policy.ts";
-export * from "./fan_in_uniform.ts";
-export * from "./function_options.ts";
-export * from "./gaussian_mixture.ts";
-export * from "./gaussian_mixture_types.ts";
-export * from "./initializers.ts";
-export * from "./lstm.ts";
-export * from "./lstm_cell.ts";
-export * from "./mlp.ts";
-export * from "./multi_categorical.ts";
-export * from "./network.ts";
-export * from "./observation_encoder.ts";
-export * from "./parameters.ts";
-export * from "./policy.ts";
-export * from "./policy_actor.ts";
-export * from "./q_function.ts";
-export * from "./reparameterized_distribution.ts";
-export * from "./squashed_gaussian.ts";
-export * from "./state_dependent_exploration.ts";
-export * from "./stochastic_policy.ts";
-export * from "./stochastic_policy_types.ts";
-export * from "./uniform_distribution.ts";
-export * from "./value_function.ts";
+export * from "./distributions/diagonal_gaussian.ts";
+export * from "./distributions/discrete.ts";
+export * from "./distributions/distribution.ts";
+export * from "./distributions/distribution_for.ts";
+export * from "./distributions/gaussian_mixture.ts";
+export * from "./distributions/squashed_gaussian.ts";
+export * from "./distributions/state_dependent_exploration.ts";
+export * from "./distributions/uniform_distribution.ts";
+export * from "./networks/cnn.ts";
+export {
+  createNetwork,
+  type CreateNetworkOptions,
+  type NetworkName,
+  networkNames,
+  type NetworkOptions,
+} from "./networks/create_network.ts";
+export {
+  type BiasInitializer,
+  constant,
+  fanInUniform,
+  fanInUniformBias,
+  glorotNormal,
+  glorotUniform,
+  heNormal,
+  heUniform,
+  type Initializer,
+  lecunNormal,
+  orthogonal,
+  uniform,
+  zeros,
+} from "./networks/initializers.ts";
+export * from "./networks/lstm.ts";
+export * from "./networks/mlp.ts";
+export {
+  type Activation,
+  activationFunction,
+  type ActivationName,
+  activationNames,
+  nest,
+  type Network,
+  type NetworkInputs,
+  type NetworkOutput,
+  parameter,
+  scope,
+} from "./networks/network.ts";
+export * from "./networks/observation_encoder.ts";
+export { type FunctionOptions } from "./models/_body.ts";
+export * from "./models/actor_critic.ts";
+export {
+  type Policy,
+  type PolicyOutput,
+  type Recurrence,
+  type SampleOptions,
+} from "./models/policy.ts";
+export * from "./models/stochastic_policy.ts";
+export * from "./models/value_functions.ts";
+export * from "./acting/compile_policy.ts";
+export * from "./acting/export_policy.ts";
+export * from "./acting/policy_actor.ts";

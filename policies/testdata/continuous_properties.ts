@@ -2,7 +2,7 @@ import { assert } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import type {
   ReparameterizedDistribution,
-} from "../reparameterized_distribution.ts";
+} from "../distributions/distribution.ts";
 import { assertClose, assertNoLeaks } from "./assertions.ts";
 import { testOnBackends, values } from "./backends.ts";
 import { testCompiled } from "./compiled.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import type { Distribution } from "../distribution.ts";
+import type { Distribution } from "../distributions/distribution.ts";
 import { assertClose, assertNoLeaks } from "./assertions.ts";
 import { testOnBackends, values } from "./backends.ts";
 import { seededRandom } from "./random.ts";

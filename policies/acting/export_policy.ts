@@ -1,0 +1,227 @@
+import {
+  type ArrayWithShape,
+  exportOnnx,
+  paramsFromArrays,
+} from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+import { sizeOf } from "../networks/initializers.ts";
+import type { Policy } from "../models/policy.ts";
+import type { BoxSpace, Space } from "@bellman/types";
+
+/**
+ * How observations are scaled before the network sees them:
+ * `clip((x - mean) / sqrt(variance + epsilon))`.
+ */
+export interface ObservationScaling {
+  /** Mean of each number of an observation. */
+  readonly mean: ArrayLike<number>;
+  /** Variance of each number. */
+  readonly variance: ArrayLike<number>;
+  /**
+   * Added to the variance, inside of the root.
+   *
+   * @default 1e-8
+   */
+  readonly epsilon?: number;
+  /**
+   * Largest absolute value of a scaled number.
+   *
+   * @default 10
+   */
+  readonly clip?: number;
+}
+
+/** What {@linkcode exportPolicy} needs to know. */
+export interface ExportPolicyOptions {
+  /** The model's parameters, by path. */
+  readonly params: Readonly<Record<string, ArrayWithShape>>;
+  /**
+   * Space of one action. Box actions are clipped to its bounds; those of
+   * policies that squash them are mapped from [-1, 1] to the bounds.
+   */
+  readonly actionSpace: Space;
+  /**
+   * How observations were scaled in training.
+   *
+   * @default not at all
+   */
+  readonly scaling?: ObservationScaling;
+  /**
+   * Observations that the file takes at once.
+   *
+   * @default 1
+   */
+  readonly batchSize?: number;
+  /**
+   * Take the likeliest action; otherwise the file has an input `noise`, of the
+   * model's `noise.kind`, that actions are sampled by.
+   *
+   * @default true
+   */
+  readonly deterministic?: boolean;
+  /**
+   * Text by key that the file holds for its readers.
+   *
+   * @default {}
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+type Tensors = Readonly<Record<string, tf.Tensor>>;
+
+/**
+ * Writes a trained policy as an ONNX file that needs nothing else: scaling and
+ * encoding of the observations, the network, and the choice of the action.
+ *
+ * The file takes `observation`, `[batchSize, ...]` as the environment gives it
+ * (frames that are stacked come stacked, oldest first), and gives `action`,
+ * `[batchSize, ...]` as the environment takes it. Recurrent policies also take
+ * `state`, zeros at first, and `start`, 1 where an episode starts, and give the
+ * next `state`.
+ *
+ * @param model The policy.
+ * @param options Parameters, action space, scaling.
+ * @returns The bytes of the file.
+ * @throws {RangeError} If the batch size is no whole number above 0, or the
+ * scaling is for observations of another size.
+ *
+ * @example
+ * ```ts
+ * import { paramsToArrays, RandomStream } from "@bellman/compute";
+ * import { actorCritic, exportPolicy } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const actionSpace = { type: "discrete", n: 2 } as const;
+ * const model = actorCritic({
+ *   observationSpace: {
+ *     type: "box",
+ *     shape: [4],
+ *     low: -1,
+ *     high: 1,
+ *     dtype: "float32",
+ *   },
+ *   actionSpace,
+ *   network: "mlp",
+ * });
+ * const params = paramsToArrays(model.init(new RandomStream(1)));
+ * const file = exportPolicy(model, { params, actionSpace });
+ * const text = new TextDecoder("latin1").decode(file);
+ * assert(text.includes("observation") && text.includes("action"));
+ * ```
+ */
+export function exportPolicy(
+  model: Policy,
+  options: ExportPolicyOptions,
+): Uint8Array<ArrayBuffer> {
+  const { batchSize = 1, deterministic = true, scaling, metadata } = options;
+  checkBatchSize(batchSize);
+  if (scaling !== undefined) checkScaling(model, scaling);
+  const { observationInput, stateSize, noise } = model;
+  const float32 = (...shape: number[]) => ({
+    shape: [batchSize, ...shape],
+    dtype: "float32" as const,
+  });
+  const dtype = scaling === undefined ? observationInput.dtype : "float32";
+  const policy = (given: unknown) => {
+    const inputs = given as Tensors;
+    const params = paramsFromArrays(options.params);
+    const output = model.apply(
+      params,
+      model.encode(scaled(inputs.observation, scaling)),
+      stateSize > 0
+        ? {
+          state: inputs.state as tf.Tensor2D,
+          masks: inputs.start as tf.Tensor1D,
+        }
+        : undefined,
+    );
+    const chosen = deterministic ? model.mode(output) : model.sample(
+      params,
+      output,
+      { noise: inputs.noise as tf.Tensor2D },
+    );
+    return {
+      action: envAction(chosen, model, options.actionSpace),
+      state: output.state,
+    };
+  };
+  return exportOnnx(policy, {
+    metadata,
+    inputs: {
+      observation: { shape: [batchSize, ...observationInput.shape], dtype },
+      ...(stateSize > 0 && { state: float32(stateSize), start: float32() }),
+      ...(!deterministic && { noise: float32(noise.size) }),
+    },
+  });
+}
+
+function checkBatchSize(batchSize: number): void {
+  if (Number.isInteger(batchSize) && batchSize >= 1) return;
+  throw new RangeError(
+    `Cannot export a policy for ${batchSize} observations: expected a whole number of at least 1`,
+  );
+}
+
+function checkScaling(model: Policy, scaling: ObservationScaling): void {
+  const { mean, variance } = scaling;
+  const size = model.observationSize;
+  if (mean.length === size && variance.length === size) return;
+  throw new RangeError(
+    `Cannot scale observations of ${size} numbers by ${mean.length} means and ${variance.length} variances`,
+  );
+}
+
+/** Observations as the environment's wrapper would have scaled them. */
+function scaled(
+  observation: tf.Tensor,
+  scaling?: ObservationScaling,
+): tf.Tensor {
+  if (scaling === undefined) return observation;
+  const { mean, variance, epsilon = 1e-8, clip = 10 } = scaling;
+  const shape = observation.shape.slice(1);
+  const deviation = Float32Array.from(
+    variance,
+    (it) => Math.sqrt(it + epsilon),
+  );
+  return tf.clipByValue(
+    tf.div(
+      tf.sub(observation, tf.tensor(Float32Array.from(mean), shape)),
+      tf.tensor(deviation, shape),
+    ),
+    -clip,
+    clip,
+  );
+}
+
+/** Actions as the environment takes them. */
+function envAction(
+  actions: tf.Tensor,
+  { squashesActions }: Policy,
+  space: Space,
+): tf.Tensor {
+  if (space.type !== "box") return actions;
+  const low = boundOf(space, "low"), high = boundOf(space, "high");
+  const wanted = squashesActions
+    ? tf.add(
+      tf.mul(actions, tf.div(tf.sub(high, low), 2)),
+      tf.div(tf.add(high, low), 2),
+    )
+    : actions;
+  const inside = tf.minimum(tf.maximum(wanted, low), high);
+  const whole = space.dtype === "int32" || space.dtype === "uint8";
+  return whole ? tf.cast(tf.round(inside), "int32") : inside;
+}
+
+/** A bound for each number of an action. */
+function boundOf(space: BoxSpace, which: "low" | "high"): tf.Tensor {
+  const bound = space[which];
+  const shape = [...space.shape];
+  return tf.tensor(
+    typeof bound === "number"
+      ? new Float32Array(sizeOf(shape)).fill(bound)
+      : Float32Array.from(bound),
+    shape,
+  );
+}

@@ -1,0 +1,66 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { paramsToArrays, RandomStream } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+import { actorCritic } from "../models/actor_critic.ts";
+import { exportPolicy, type ExportPolicyOptions } from "./export_policy.ts";
+
+await tf.setBackend("cpu");
+
+const actionSpace = { type: "discrete", n: 2 } as const;
+const model = actorCritic({
+  observationSpace: {
+    type: "box",
+    shape: [3],
+    low: -1,
+    high: 1,
+    dtype: "float32",
+  },
+  actionSpace,
+  network: "mlp",
+  networkOptions: { hiddenSizes: [4] },
+});
+const params = paramsToArrays(model.init(new RandomStream(1)));
+
+const write = (options: Partial<ExportPolicyOptions> = {}) =>
+  exportPolicy(model, { params, actionSpace, ...options });
+const text = (file: Uint8Array) => new TextDecoder("latin1").decode(file);
+
+Deno.test("a file names its input and output and holds the metadata", () => {
+  const file = text(write({ metadata: { environment: "Line-v0" } }));
+  for (const name of ["observation", "action", "environment", "Line-v0"]) {
+    assertStringIncludes(file, name);
+  }
+});
+
+Deno.test("the value's network is not in the file", () => {
+  const doubled = Object.fromEntries(
+    Object.entries(params).map(([path, it]) => [
+      path,
+      path.startsWith("vf/") ? { ...it, data: it.data.map((x) => 2 * x) } : it,
+    ]),
+  );
+  assertEquals(write({ params: doubled }), write());
+});
+
+Deno.test("noise is an input of a policy that samples", () => {
+  assertEquals(text(write()).includes("noise"), false);
+  assertStringIncludes(text(write({ deterministic: false })), "noise");
+});
+
+Deno.test("tensors are freed", () => {
+  write();
+  const before = tf.memory().numTensors;
+  write({ scaling: { mean: [0, 0, 0], variance: [1, 1, 1] } });
+  assertEquals(tf.memory().numTensors, before);
+});
+
+Deno.test("sizes that do not fit are refused", () => {
+  for (const batchSize of [0, 1.5, NaN]) {
+    assertThrows(() => write({ batchSize }), RangeError, `${batchSize}`);
+  }
+  assertThrows(
+    () => write({ scaling: { mean: [0], variance: [1] } }),
+    RangeError,
+    "observations of 3 numbers by 1 means",
+  );
+});

@@ -1,0 +1,333 @@
+import type { BoxSpace, Space } from "@bellman/types";
+import {
+  type Params,
+  RandomStream,
+  type ResidentState,
+} from "@bellman/compute";
+import {
+  compilePolicy,
+  type PolicyCompilation,
+  type PolicyInputs,
+} from "./compile_policy.ts";
+import type {
+  ObservationArray,
+  ObservationInputArray,
+} from "../networks/observation_encoder.ts";
+import type { Policy } from "../models/policy.ts";
+
+/** Arrays that environments take actions in. */
+export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
+
+/** Options of {@link envActions}. */
+export interface EnvActionsOptions {
+  /**
+   * Whether box actions come in [-1, 1] and are stretched to the bounds of their
+   * space; otherwise they come in its units and are clipped to them.
+   *
+   * @default false
+   */
+  readonly squashed?: boolean;
+}
+
+/**
+ * A function from actions as a policy samples them to those that the
+ * environment takes: its type of array, within its bounds. What was sampled is left as it is, since its probability is what the
+ * policy learns from.
+ *
+ * @param space Space of one action: any but dict and tuple.
+ * @param options Whether box actions are squashed.
+ * @returns The function, from `[numEnvs, ...]` to a new array of the same size.
+ *
+ * @example
+ * ```ts
+ * import { envActions } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const box = { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" } as const;
+ * assertEquals(envActions(box)([3, -1]), Float32Array.of(2, -1));
+ * assertEquals(envActions(box, { squashed: true })([1, -0.5]), Float32Array.of(2, -1));
+ * ```
+ */
+export function envActions(
+  space: Space,
+  options: EnvActionsOptions = {},
+): (sampled: ArrayLike<number>) => ActionArray {
+  switch (space.type) {
+    case "multiBinary":
+      return (sampled) => new Uint8Array(sampled);
+    case "box":
+      return bounder(space, options.squashed ?? false);
+    default:
+      return (sampled) => new Int32Array(sampled);
+  }
+}
+
+function bounder(
+  space: BoxSpace,
+  squashed: boolean,
+): (sampled: ArrayLike<number>) => ActionArray {
+  const ArrayType = ARRAYS[space.dtype];
+  const size = space.shape.reduce((product, length) => product * length, 1);
+  const bounds = (bound: number | readonly number[]): Float64Array =>
+    typeof bound === "number"
+      ? new Float64Array(size).fill(bound)
+      : Float64Array.from(bound);
+  const low = bounds(space.low);
+  const high = bounds(space.high);
+  const whole = space.dtype === "int32" || space.dtype === "uint8";
+  return (sampled) => {
+    const actions = new ArrayType(sampled.length);
+    for (let i = 0; i < actions.length; i++) {
+      const least = low[i % size], most = high[i % size];
+      const wanted = squashed
+        ? least + (sampled[i] + 1) / 2 * (most - least)
+        : sampled[i];
+      const inside = Math.min(Math.max(wanted, least), most);
+      actions[i] = whole ? Math.round(inside) : inside;
+    }
+    return actions;
+  };
+}
+
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
+/** How an agent's `policy()` makes an actor. */
+export interface ActorOptions {
+  /**
+   * Take the likeliest action instead of sampling one.
+   *
+   * @default false
+   */
+  readonly deterministic?: boolean;
+  /**
+   * Copies of the environment that the actor acts for.
+   *
+   * @default that of the agent
+   */
+  readonly numEnvs?: number;
+  /**
+   * Seed of the actor's own random stream.
+   *
+   * @default 0
+   */
+  readonly seed?: number;
+}
+
+/** A policy as evaluation sees it. */
+export interface Actor {
+  /** Actions for observations `[numEnvs, ...]`, one for each row. */
+  act(observations: unknown): ActionArray;
+  /** Told of each step, so that recurrent states start anew after an end. */
+  observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
+}
+
+/** What a {@link PolicyActor} is made from. */
+export interface PolicyActorOptions extends ActorOptions {
+  /** Copies of the environment that the actor acts for. */
+  readonly numEnvs: number;
+  /** Space of one action. */
+  readonly actionSpace: Space;
+  /** The newest parameters. */
+  readonly params: () => ResidentState<Params>;
+  /** How acting is compiled. */
+  readonly compilation: PolicyCompilation;
+  /**
+   * Steps between two draws of state-dependent noise; -1 draws once.
+   *
+   * @default -1
+   */
+  readonly sdeSampleFrequency?: number;
+}
+
+/**
+ * Acts by a policy whose parameters someone else holds, with a random stream
+ * and a recurrent state of its own.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream, selectBackend } from "@bellman/compute";
+ * import { PolicyActor, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await selectBackend("cpu");
+ * const actionSpace = { type: "discrete", n: 2 } as const;
+ * const policy = stochasticPolicy({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace,
+ * });
+ * const params = policy.init(new RandomStream(0));
+ * const actor = new PolicyActor(policy, {
+ *   numEnvs: 3,
+ *   actionSpace,
+ *   params: () => params,
+ *   compilation: { params: params as never },
+ *   deterministic: true,
+ * });
+ * assertEquals(actor.act([0, 1, 2]).length, 3);
+ * ```
+ */
+export class PolicyActor implements Actor {
+  readonly #policy: Policy;
+  readonly #options: PolicyActorOptions;
+  readonly #run: (
+    inputs: PolicyInputs,
+  ) => { actions: ArrayLike<number>; state?: Float32Array };
+  readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
+  readonly #observations: ObservationInputArray;
+  readonly #random: RandomStream;
+  readonly #noise: Float32Array;
+  readonly #starts: Float32Array;
+  readonly #state: Float32Array;
+  #steps = 0;
+
+  /**
+   * Compiles the policy for so many copies.
+   *
+   * @param policy The policy.
+   * @param options Copies, parameters, deterministic or not.
+   * @throws {RangeError} If the number of copies is no whole number above 0.
+   */
+  constructor(policy: Policy, options: PolicyActorOptions) {
+    const { numEnvs, actionSpace, seed = 0, deterministic = false } = options;
+    if (!Number.isInteger(numEnvs) || numEnvs < 1) {
+      throw new RangeError(
+        `Cannot act in ${numEnvs} environments: expected a whole number of at least 1`,
+      );
+    }
+    this.#policy = policy;
+    this.#options = options;
+    this.#run = compilePolicy(policy, (output, { params, noise }) => ({
+      actions: deterministic
+        ? policy.mode(output)
+        : policy.sample(params, output, { noise }),
+      state: output.state,
+    }), {
+      ...options.compilation,
+      name: "acting",
+      numEnvs,
+      sampled: !deterministic,
+    }) as never;
+    this.#toEnv = envActions(actionSpace, {
+      squashed: policy.squashesActions,
+    });
+    this.#observations = observationBuffer(policy, numEnvs);
+    this.#random = new RandomStream(seed).split("evaluation");
+    this.#noise = new Float32Array(numEnvs * policy.noise.size);
+    this.#starts = new Float32Array(numEnvs).fill(1);
+    this.#state = new Float32Array(numEnvs * policy.stateSize);
+  }
+
+  /**
+   * Chooses an action in each copy.
+   *
+   * @param observations Observations `[numEnvs, ...]`; copied.
+   * @returns Actions `[numEnvs, ...]` as the environment takes them.
+   */
+  act(observations: unknown): ActionArray {
+    const { deterministic, params } = this.#options;
+    if (!deterministic) this.#renewNoise();
+    const { actions, state } = this.#run({
+      params: params(),
+      observations: this.#policy.observationArray(
+        observations as ObservationArray,
+        this.#observations,
+      ),
+      memory: { state: this.#state, starts: this.#starts },
+      noise: this.#noise,
+    });
+    if (state !== undefined) this.#state.set(state);
+    this.#starts.fill(0);
+    this.#steps++;
+    return this.#toEnv(actions);
+  }
+
+  #renewNoise(): void {
+    const { sdeSampleFrequency = -1 } = this.#options;
+    if (this.#policy.usesStateDependentExploration) {
+      const every = sdeSampleFrequency === -1 ? Infinity : sdeSampleFrequency;
+      if (this.#steps % every !== 0) return;
+    }
+    drawNoise(this.#policy, this.#random, this.#noise);
+  }
+
+  /**
+   * Takes in what followed the last actions.
+   *
+   * @param step Where episodes ended `[numEnvs]`.
+   */
+  observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void {
+    for (let i = 0; i < this.#starts.length; i++) {
+      this.#starts[i] = step.terminated[i] | step.truncated[i];
+    }
+  }
+}
+
+/**
+ * An array for observations, of the type that a policy takes.
+ *
+ * @param policy The policy.
+ * @param rows How many observations.
+ * @returns A new array `[rows, ...observationInput.shape]`, all 0.
+ *
+ * @example
+ * ```ts
+ * import { observationBuffer, stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const policy = stochasticPolicy({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ * });
+ * assertEquals(observationBuffer(policy, 3), new Int32Array(3));
+ * ```
+ */
+export function observationBuffer(
+  policy: Pick<Policy, "observationInput" | "observationSize">,
+  rows: number,
+): ObservationInputArray {
+  const size = rows * policy.observationSize;
+  switch (policy.observationInput.dtype) {
+    case "float32":
+      return new Float32Array(size);
+    case "int32":
+      return new Int32Array(size);
+    case "uint8":
+      return new Uint8Array(size);
+  }
+}
+
+/**
+ * Fills an array with the kind of noise that a policy samples from.
+ *
+ * @param policy The policy.
+ * @param random The stream that is drawn from.
+ * @param noise The array.
+ *
+ * @example
+ * ```ts
+ * import { RandomStream } from "@bellman/compute";
+ * import { drawNoise, stochasticPolicy } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ *
+ * const policy = stochasticPolicy({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ * });
+ * const noise = new Float32Array(policy.noise.size);
+ * drawNoise(policy, new RandomStream(0), noise);
+ * assert(noise.every((it) => it >= 0 && it < 1));
+ * ```
+ */
+export function drawNoise(
+  policy: Pick<Policy, "noise">,
+  random: RandomStream,
+  noise: Float32Array,
+): void {
+  if (policy.noise.kind === "uniform") random.fillUniform(noise);
+  else random.fillNormal(noise);
+}

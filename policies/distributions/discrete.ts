@@ -1,0 +1,299 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Distribution } from "./distribution.ts";
+
+/** Smallest normal float32: keeps `log 0` out. */
+const SMALLEST = 1.1754944e-38;
+/** Largest float32 below 1: uniform numbers may round up to 1. */
+const LARGEST = 1 - 2 ** -24;
+
+/**
+ * Index of a random entry of each row, with probabilities `softmax(logits)`:
+ * the largest of `logits - log(-log(uniform))` (Gumbel 1954).
+ */
+function argMaxWithGumbelNoise(
+  logits: tf.Tensor2D,
+  uniform: tf.Tensor2D,
+): tf.Tensor1D {
+  const inside = tf.clipByValue(uniform, SMALLEST, LARGEST);
+  const negativeGumbel = tf.log(tf.neg(tf.log(inside)));
+  return tf.argMax(tf.sub(logits, negativeGumbel), 1);
+}
+
+/** Options of {@link categorical}. */
+export interface CategoricalOptions {
+  /**
+   * The smallest action: actions are `start` to `start + n - 1`.
+   *
+   * @default 0
+   */
+  readonly start?: number;
+}
+
+/**
+ * Categorical distribution over `n` actions, given by unnormalised log
+ * probabilities (logits). Exact and finite, with its gradient, for logits of
+ * any finite size. Samples by the Gumbel-max method: `n` uniform numbers a row.
+ *
+ * @param n Number of actions.
+ * @param options The first action.
+ * @returns The distribution; actions are int32 `[batch]`.
+ * @throws {RangeError} If `n` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * import { categorical } from "@bellman/policies";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const distribution = categorical(2);
+ * const logits = tf.tensor2d([[Math.log(3), 0]]);
+ * const logProb = distribution.logProb(logits, tf.tensor1d([0], "int32"));
+ * assertAlmostEquals(Math.exp(logProb.arraySync()[0]), 0.75, 1e-6);
+ * assertEquals(distribution.mode(logits).arraySync(), [0]);
+ * ```
+ */
+export function categorical(
+  n: number,
+  options: CategoricalOptions = {},
+): Distribution {
+  if (!Number.isInteger(n) || n < 1) {
+    throw new RangeError(
+      `Cannot make a categorical distribution over ${n} actions: ` +
+        `the number must be a positive integer`,
+    );
+  }
+  const { start = 0 } = options;
+  const fromIndex = (index: tf.Tensor1D): tf.Tensor1D =>
+    start === 0 ? index : tf.add(index, tf.scalar(start, "int32"));
+  return {
+    parameterSize: n,
+    actionShape: [],
+    actionDtype: "int32",
+    noise: { kind: "uniform", size: n },
+    logProb: (logits, actions) =>
+      tf.tidy(() => {
+        const all = tf.range(start, start + n, 1, "int32");
+        const chosen = tf.equal(tf.expandDims(actions, 1), all);
+        return tf.sum(
+          tf.mul(tf.logSoftmax(logits), tf.cast(chosen, "float32")),
+          1,
+        );
+      }),
+    entropy: (logits) => catEntropy(logits),
+    klDivergence: (p, q) =>
+      tf.tidy(() => {
+        const logP = tf.logSoftmax(p);
+        const logRatio = tf.sub(logP, tf.logSoftmax(q));
+        return tf.sum(tf.mul(tf.exp(logP), logRatio), 1);
+      }),
+    mode: (logits) => tf.tidy(() => fromIndex(tf.argMax(logits, 1))),
+    sample: (logits, noise) =>
+      tf.tidy(() => fromIndex(argMaxWithGumbelNoise(logits, noise))),
+  };
+}
+
+/**
+ * Exact entropy of categorical distributions given by logits, finite for
+ * logits of any finite size (baselines/a2c/utils.py, `cat_entropy`).
+ *
+ * @param logits Unnormalised log probabilities `[batch, n]`.
+ * @returns Nats `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { catEntropy } from "@bellman/policies";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const [entropy] = catEntropy(tf.tensor2d([[7, 7, 7]])).arraySync();
+ * assertAlmostEquals(entropy, Math.log(3), 1e-6);
+ * ```
+ */
+export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
+  return tf.tidy(() => {
+    const logP = tf.logSoftmax(logits);
+    return tf.neg(tf.sum(tf.mul(tf.exp(logP), logP), 1));
+  });
+}
+
+/**
+ * Approximate entropy of categorical distributions given by probabilities,
+ * with `log(p + 1e-6)` in place of `log p` (baselines/a2c/utils.py,
+ * `cat_entropy_softmax`, as used by ACER). It can be slightly negative.
+ *
+ * @param probabilities Probabilities `[batch, n]`.
+ * @returns Nats `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { catEntropySoftmax } from "@bellman/policies";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const [entropy] = catEntropySoftmax(tf.tensor2d([[0, 1]])).arraySync();
+ * assertAlmostEquals(entropy, -1e-6, 2e-7);
+ * ```
+ */
+export function catEntropySoftmax(probabilities: tf.Tensor2D): tf.Tensor1D {
+  return tf.tidy(() =>
+    tf.neg(tf.sum(
+      tf.mul(probabilities, tf.log(tf.add(probabilities, 1e-6))),
+      1,
+    ))
+  );
+}
+
+/**
+ * Several categorical distributions that do not depend on each other. The
+ * logits of all stand one after the other in a row.
+ *
+ * @param nvec Number of values of each part of an action.
+ * @returns The distribution; actions are int32 `[batch, nvec.length]`.
+ * @throws {RangeError} If a number is not a positive integer, or there is none.
+ *
+ * @example
+ * ```ts
+ * import { multiCategorical } from "@bellman/policies";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const distribution = multiCategorical([2, 4]);
+ * const entropy = distribution.entropy(tf.zeros([1, 6]));
+ * assertAlmostEquals(entropy.arraySync()[0], Math.log(2 * 4), 1e-6);
+ * ```
+ */
+export function multiCategorical(nvec: readonly number[]): Distribution {
+  if (nvec.length === 0) {
+    throw new RangeError(
+      "Cannot make a multi-categorical distribution without any part",
+    );
+  }
+  const sizes = [...nvec];
+  const parts = sizes.map((n) => categorical(n));
+  const total = sizes.reduce((sum, n) => sum + n, 0);
+  // The gradient of a split in one does not work in TensorFlow.js.
+  const split = (x: tf.Tensor2D): tf.Tensor2D[] =>
+    sizes.length === 1 ? [x] : tf.split(x, sizes, 1);
+  const columns = (actions: tf.Tensor): tf.Tensor1D[] =>
+    tf.unstack(actions, 1) as tf.Tensor1D[];
+
+  return {
+    parameterSize: total,
+    actionShape: [sizes.length],
+    actionDtype: "int32",
+    noise: { kind: "uniform", size: total },
+    logProb: (parameters, actions) =>
+      tf.tidy(() => {
+        const chosen = columns(actions);
+        return sum(
+          split(parameters).map((logits, i) =>
+            parts[i].logProb(logits, chosen[i])
+          ),
+        );
+      }),
+    entropy: (parameters) =>
+      tf.tidy(() =>
+        sum(split(parameters).map((logits, i) => parts[i].entropy(logits)))
+      ),
+    klDivergence: (p, q) =>
+      tf.tidy(() => {
+        const logitsQ = split(q);
+        return sum(
+          split(p).map((logits, i) =>
+            parts[i].klDivergence(logits, logitsQ[i])
+          ),
+        );
+      }),
+    mode: (parameters) =>
+      tf.tidy(() =>
+        tf.stack(split(parameters).map((logits, i) => parts[i].mode(logits)), 1)
+      ),
+    sample: (parameters, noise) =>
+      tf.tidy(() => {
+        const noises = split(noise);
+        const actions = split(parameters).map((logits, i) =>
+          parts[i].sample(logits, noises[i])
+        );
+        return tf.stack(actions, 1);
+      }),
+  };
+}
+
+/** Sum of the parts, with no kernel where there is one only. */
+function sum(parts: readonly tf.Tensor1D[]): tf.Tensor1D {
+  return parts.reduce((total, part) => tf.add(total, part));
+}
+
+/**
+ * `n` numbers, each 0 or 1, that do not depend on each other. The parameters
+ * are the log odds of a 1 (logits). Exact and finite, with its gradient, for
+ * logits of any finite size.
+ *
+ * @param n Numbers in one action.
+ * @returns The distribution; actions are int32 `[batch, n]`.
+ * @throws {RangeError} If `n` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * import { bernoulli } from "@bellman/policies";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const distribution = bernoulli(2);
+ * const logits = tf.tensor2d([[Math.log(3), -1]]);
+ * assertEquals(distribution.mode(logits).arraySync(), [[1, 0]]);
+ * const entropy = distribution.entropy(tf.zeros([1, 2]));
+ * assertAlmostEquals(entropy.arraySync()[0], 2 * Math.log(2), 1e-6);
+ * ```
+ */
+export function bernoulli(n: number): Distribution {
+  if (!Number.isInteger(n) || n < 1) {
+    throw new RangeError(
+      `Cannot make a Bernoulli distribution over ${n} numbers: ` +
+        `the number must be a positive integer`,
+    );
+  }
+  return {
+    parameterSize: n,
+    actionShape: [n],
+    actionDtype: "int32",
+    noise: { kind: "uniform", size: n },
+    logProb: (logits, actions) =>
+      tf.tidy(() => {
+        // log p(a) = -softplus(-l) for a = 1 and -softplus(l) for a = 0.
+        const sign = tf.sub(1, tf.mul(tf.cast(actions, "float32"), 2));
+        return tf.neg(tf.sum(softplus(tf.mul(logits, sign)), 1));
+      }),
+    entropy: (logits) =>
+      tf.tidy(() => {
+        const ones = tf.mul(tf.sigmoid(logits), softplus(tf.neg(logits)));
+        const zeros = tf.mul(tf.sigmoid(tf.neg(logits)), softplus(logits));
+        return tf.sum(tf.add(ones, zeros), 1);
+      }),
+    klDivergence: (p, q) =>
+      tf.tidy(() => {
+        const ones = tf.mul(
+          tf.sigmoid(p),
+          tf.sub(softplus(tf.neg(q)), softplus(tf.neg(p))),
+        );
+        const zeros = tf.mul(
+          tf.sigmoid(tf.neg(p)),
+          tf.sub(softplus(q), softplus(p)),
+        );
+        return tf.sum(tf.add(ones, zeros), 1);
+      }),
+    mode: (logits) => tf.tidy(() => tf.cast(tf.greater(logits, 0), "int32")),
+    sample: (logits, noise) =>
+      tf.tidy(() => tf.cast(tf.less(noise, tf.sigmoid(logits)), "int32")),
+  };
+}
+
+/** `log(1 + exp(x))`. */
+function softplus(x: tf.Tensor): tf.Tensor {
+  return tf.softplus(x);
+}

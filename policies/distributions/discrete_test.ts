@@ -1,0 +1,141 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import {
+  bernoulli,
+  categorical,
+  catEntropy,
+  catEntropySoftmax,
+  multiCategorical,
+} from "./discrete.ts";
+import { assertClose } from "../testdata/assertions.ts";
+import { testOnBackends, values } from "../testdata/backends.ts";
+import { testFiniteDistribution } from "../testdata/distribution_properties.ts";
+
+interface EntropyCase {
+  inputs: { logits: number[][] };
+  expected: {
+    softmax: number[][];
+    cat_entropy: number[];
+    cat_entropy_softmax_of_softmax: number[];
+    neglogp_all: number[][];
+  };
+}
+
+const reference = JSON.parse(
+  await Deno.readTextFile(
+    new URL("../../tests/reference/lstm_entropy_ortho.json", import.meta.url),
+  ),
+);
+
+testFiniteDistribution("categorical(4)", categorical(4), [0, 1, 2, 3]);
+testFiniteDistribution(
+  "categorical(3) from -1",
+  categorical(3, { start: -1 }),
+  [-1, 0, 1],
+);
+testFiniteDistribution("categorical(1)", categorical(1), [0]);
+
+(reference.entropy as EntropyCase[]).forEach(({ inputs, expected }, i) => {
+  testOnBackends(`entropies and log-probabilities of reference ${i}`, () => {
+    const logits = tf.tensor2d(inputs.logits);
+    const [rows, n] = logits.shape;
+    assertClose(catEntropy(logits), expected.cat_entropy);
+    assertClose(categorical(n).entropy(logits), expected.cat_entropy);
+    assertClose(
+      catEntropySoftmax(tf.tensor2d(expected.softmax)),
+      expected.cat_entropy_softmax_of_softmax,
+    );
+    for (let action = 0; action < n; action++) {
+      const actions = tf.fill([rows], action, "int32");
+      const negative = tf.neg(categorical(n).logProb(logits, actions));
+      assertClose(negative, expected.neglogp_all.map((row) => row[action]));
+    }
+  });
+});
+
+testOnBackends("noise of exactly 0 or 1 never draws impossible actions", () => {
+  const distribution = categorical(3);
+  const logits = tf.tensor2d([[0, -1e4, 1e4], [1e4, 0, -1e4], [-1e4, 0, -1e4]]);
+  for (const noise of [0, 1]) {
+    for (let column = 0; column < 3; column++) {
+      const row = [0, 1, 2].map((i) => i === column ? noise : 0.5);
+      const actions = distribution.sample(logits, tf.tensor2d([row, row, row]));
+      assertEquals(values(actions), [2, 0, 1]);
+    }
+  }
+});
+
+Deno.test("a categorical distribution needs a number of actions", () => {
+  for (const n of [0, -1, 1.5, NaN]) {
+    assertThrows(
+      () => categorical(n),
+      RangeError,
+      `Cannot make a categorical distribution over ${n} actions`,
+    );
+  }
+});
+
+const PAIRS = [0, 1, 2].flatMap((a) => [0, 1].map((b) => [a, b]));
+testFiniteDistribution(
+  "multiCategorical([3, 2])",
+  multiCategorical([3, 2]),
+  PAIRS,
+);
+testFiniteDistribution(
+  "multiCategorical([3])",
+  multiCategorical([3]),
+  [[0], [1], [2]],
+);
+
+testOnBackends("each part has its own logits, in order", () => {
+  const logits = tf.tensor2d([[0.5, -1, 2, 1, 3]]);
+  const [first, second] = tf.split(logits, [3, 2], 1);
+  const sum = tf.add(
+    categorical(3).logProb(first as tf.Tensor2D, tf.tensor1d([2], "int32")),
+    categorical(2).logProb(second as tf.Tensor2D, tf.tensor1d([0], "int32")),
+  );
+  const actions = tf.tensor2d([[2, 0]], [1, 2], "int32");
+  const whole = multiCategorical([3, 2]).logProb(logits, actions);
+  assertClose(whole, values(sum), 1e-6);
+});
+
+Deno.test("a multi-categorical distribution needs parts", () => {
+  assertThrows(() => multiCategorical([]), RangeError, "without any part");
+  assertThrows(() => multiCategorical([2, 0]), RangeError, "over 0 actions");
+});
+
+testFiniteDistribution(
+  "bernoulli(2)",
+  bernoulli(2),
+  [[0, 0], [0, 1], [1, 0], [1, 1]],
+);
+
+testOnBackends("probabilities are the logistic function of the logits", () => {
+  const logits = [-3, -0.5, 0, 2];
+  const ones = tf.ones([4, 1], "int32");
+  const logProb = bernoulli(1).logProb(tf.tensor2d(logits, [4, 1]), ones);
+  assertClose(
+    logProb,
+    logits.map((l) => -Math.log1p(Math.exp(-l))),
+    1e-6,
+  );
+});
+
+testOnBackends("impossible numbers are never drawn", () => {
+  const logits = tf.tensor2d([[-1e4, 1e4]]);
+  for (const noise of [0, 0.5, 1 - 2 ** -24]) {
+    const drawn = bernoulli(2).sample(
+      logits,
+      tf.fill([1, 2], noise) as tf.Tensor2D,
+    );
+    assertEquals(values(drawn), [0, 1]);
+  }
+});
+
+Deno.test("a Bernoulli distribution needs numbers", () => {
+  assertThrows(
+    () => bernoulli(0),
+    RangeError,
+    "Cannot make a Bernoulli distribution over 0 numbers",
+  );
+});

@@ -1,0 +1,50 @@
+import { bernoulli, categorical, multiCategorical } from "./discrete.ts";
+import { diagonalGaussian } from "./diagonal_gaussian.ts";
+import type { Distribution } from "./distribution.ts";
+import { sizeOf } from "../networks/initializers.ts";
+import type { Space } from "@bellman/types";
+
+/**
+ * The usual family of distributions over the actions of a space: categorical
+ * for discrete, multi-categorical for multi-discrete, Bernoulli for
+ * multi-binary and diagonal Gaussian for box spaces.
+ *
+ * @param actionSpace Space of one action.
+ * @returns The distribution.
+ * @throws {TypeError} If it is a dict or tuple space, or a box of bytes.
+ *
+ * @example
+ * ```ts
+ * import { distributionFor } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const distribution = distributionFor({ type: "discrete", n: 4 });
+ * assertEquals(distribution.parameterSize, 4);
+ * ```
+ */
+export function distributionFor(actionSpace: Space): Distribution {
+  switch (actionSpace.type) {
+    case "discrete":
+      return categorical(actionSpace.n, { start: actionSpace.start });
+    case "multiDiscrete":
+      return multiCategorical(actionSpace.nvec);
+    case "multiBinary":
+      return bernoulli(actionSpace.n);
+    case "box": {
+      if (actionSpace.dtype === "int32" || actionSpace.dtype === "uint8") {
+        throw new TypeError(
+          `Cannot choose a distribution for box actions of ` +
+            `${actionSpace.dtype}: use multiDiscrete for whole numbers`,
+        );
+      }
+      const { shape } = actionSpace;
+      return diagonalGaussian(sizeOf(shape), { shape });
+    }
+    default:
+      throw new TypeError(
+        `Cannot choose a distribution for ${actionSpace.type} actions: ` +
+          `wrap the environment so that it takes discrete, multiDiscrete, ` +
+          `multiBinary or box actions`,
+      );
+  }
+}

@@ -1,0 +1,179 @@
+import {
+  type NetworkName,
+  type NetworkOptions,
+  resolveNetwork,
+} from "../networks/create_network.ts";
+import {
+  denseLayer,
+  flattenRows,
+  initKernelAndBias,
+  type LayerInitializers,
+  nest,
+  type Network,
+  scope,
+} from "../networks/network.ts";
+import type { RandomSource, Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
+import {
+  fanInUniform,
+  fanInUniformBias,
+  glorotUniform,
+  sizeOf,
+} from "../networks/initializers.ts";
+import { mlp } from "../networks/mlp.ts";
+
+/**
+ * Layers of {@link qFunction}, {@link discreteQFunction},
+ * {@link valueFunction} and {@link stochasticPolicy}.
+ */
+export interface FunctionOptions {
+  /** Space of one observation: any but dict and tuple. */
+  readonly observationSpace: Space;
+  /**
+   * `mlp`; or a network that turns observations into features, by name or as
+   * an object, after which comes an mlp of `networkOptions`. Actions go into
+   * the mlp with the observations or features. None may be recurrent.
+   *
+   * @default "mlp"
+   */
+  readonly network?: NetworkName | Network;
+  /**
+   * Options of a network that is given by name, and of the mlp.
+   *
+   * @default { hiddenSizes: [256, 256], activation: "relu" }
+   */
+  readonly networkOptions?: NetworkOptions;
+  /**
+   * First values of all layers: `torch` is uniform on ±1/sqrt(fanIn) for
+   * kernels and biases, `glorot` is Glorot uniform with biases of 0. Those in
+   * `networkOptions` come before it, for all layers but the last.
+   *
+   * @default "torch"
+   */
+  readonly initializer?: "torch" | "glorot";
+}
+
+/** What {@link body} is made from. */
+type BodyOptions = Omit<FunctionOptions, "observationSpace">;
+
+/** All layers of a function but its last one. */
+interface Body {
+  readonly outputSize: number;
+  init(random: RandomSource): Params;
+  /** Features of encoded observations, and actions `[batch, actionSize]`. */
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    actions?: tf.Tensor2D,
+  ): tf.Tensor2D;
+}
+
+/** First values of all layers, by the name of how they are chosen. */
+export function layerInitializers(
+  initializer: "torch" | "glorot" = "torch",
+): LayerInitializers {
+  switch (initializer) {
+    case "torch":
+      return {
+        kernelInitializer: fanInUniform(),
+        biasInitializer: fanInUniformBias(),
+      };
+    case "glorot":
+      return { kernelInitializer: glorotUniform() };
+    default:
+      throw new RangeError(
+        `Unknown initializer '${initializer}': choose torch or glorot`,
+      );
+  }
+}
+
+const isMlp = (network: NetworkName | Network) => network === "mlp";
+
+/**
+ * The layers between observations and a head: an mlp, which takes actions with
+ * the observations, or another network under `features/` whose outputs go into
+ * an mlp together with the actions.
+ *
+ * @param inputShape Shape of one encoded observation.
+ * @param actionSize Numbers of an action, 0 if it takes none.
+ */
+export function body(
+  inputShape: readonly number[],
+  actionSize: number,
+  { network = "mlp", networkOptions, initializer }: BodyOptions,
+): Body {
+  const options: NetworkOptions = {
+    hiddenSizes: [256, 256],
+    activation: "relu",
+    ...layerInitializers(initializer),
+    ...networkOptions,
+  };
+  const features = isMlp(network)
+    ? flatObservations(inputShape)
+    : resolveNetwork(network, { inputShape, ...options });
+  checkFeedForward(features);
+  const layers = mlp({
+    inputShape: [features.outputSize + actionSize],
+    hiddenSizes: options.hiddenSizes,
+    activation: options.activation,
+    layerNorm: options.layerNorm,
+    kernelInitializer: options.kernelInitializer,
+    biasInitializer: options.biasInitializer,
+  });
+  return {
+    outputSize: layers.outputSize,
+    init: (random) => ({
+      ...nest(features.init(random), "features"),
+      ...layers.init(random),
+    }),
+    apply: (params, observations, actions) =>
+      tf.tidy(() => {
+        const { output } = features.apply(scope(params, "features"), {
+          x: observations,
+        });
+        const x = actions ? tf.concat([output, actions], 1) : output;
+        return layers.apply(params, { x }).output;
+      }),
+  };
+}
+
+/** A {@link body} and a last layer of so many outputs, `head`. */
+export function bodyWithHead(
+  inputShape: readonly number[],
+  { actionSize, outputs }: { actionSize: number; outputs: number },
+  options: BodyOptions,
+): Pick<Body, "init" | "apply"> {
+  const layers = body(inputShape, actionSize, options);
+  const initializers = layerInitializers(options.initializer);
+  const shape = [layers.outputSize, outputs];
+  return {
+    init: (random) => ({
+      ...layers.init(random),
+      ...nest(initKernelAndBias(shape, initializers, random), "head"),
+    }),
+    apply: (params, observations, actions) =>
+      tf.tidy(() =>
+        denseLayer(params, "head", layers.apply(params, observations, actions))
+      ),
+  };
+}
+
+/** Observations themselves, as a network. */
+function flatObservations(inputShape: readonly number[]): Network {
+  return {
+    inputShape,
+    outputSize: sizeOf(inputShape),
+    stateSize: 0,
+    init: () => ({}),
+    apply: (_, { x }) => ({ output: flattenRows(x) }),
+  };
+}
+
+function checkFeedForward({ stateSize }: Network): void {
+  if (stateSize === 0) return;
+  throw new RangeError(
+    `Cannot use a recurrent network with a state of ${stateSize} numbers here: ` +
+      `choose one without a state, as mlp or cnn`,
+  );
+}

@@ -1,0 +1,340 @@
+import { type Params, tidy } from "@bellman/compute";
+import {
+  observing,
+  type Policy,
+  type PolicyOutput,
+  type Recurrence,
+  type SampleOptions,
+} from "./policy.ts";
+import * as tf from "@tensorflow/tfjs";
+import {
+  denseLayer,
+  initKernelAndBias,
+  nest,
+  type Network,
+  parameter,
+  scope,
+} from "../networks/network.ts";
+import type { RandomSource, Space } from "@bellman/types";
+import {
+  type NetworkName,
+  type NetworkOptions,
+  resolveNetwork,
+} from "../networks/create_network.ts";
+import { distributionFor } from "../distributions/distribution_for.ts";
+import { glorotUniform, orthogonal } from "../networks/initializers.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
+import {
+  sampleStateDependent,
+  stateDependentLogStd,
+} from "../distributions/state_dependent_exploration.ts";
+
+/** What an {@link ActorCritic} computes from observations. */
+export interface ActorCriticOutput extends PolicyOutput {
+  /** Estimated returns `[batch]`. */
+  readonly value: tf.Tensor1D;
+}
+
+/** A policy and a value function over one or two trunks; all of it is pure. */
+export interface ActorCritic extends Policy {
+  /**
+   * Computes action distributions and values.
+   *
+   * @param params Parameters as `init` makes them.
+   * @param observations Encoded observations `[batch, ...observationShape]`,
+   * env-major.
+   * @param recurrence State and episode starts, of recurrent models. Without
+   * it each row starts from a state of zeros.
+   */
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    recurrence?: Recurrence,
+  ): ActorCriticOutput;
+}
+
+/** What comes out of the trunks, for the two heads. */
+interface Latent {
+  readonly pi: tf.Tensor2D;
+  readonly vf: tf.Tensor2D;
+  readonly state?: tf.Tensor2D;
+}
+
+/** The part of a model between the observations and the heads. */
+interface Trunk {
+  readonly stateSize: number;
+  init(random: RandomSource): Params;
+  apply(
+    params: Params,
+    x: tf.Tensor,
+    recurrence?: { readonly state: tf.Tensor2D; readonly masks: tf.Tensor1D },
+  ): Latent;
+}
+
+/** One network for both heads, or one each with parameters of its own. */
+function trunk(network: Network, kind: "shared" | "separate"): Trunk {
+  if (kind === "shared") return sharedTrunk(network);
+  if (kind === "separate") return separateTrunks(network);
+  throw new RangeError(
+    `Cannot use the value network '${kind}': choose shared or separate`,
+  );
+}
+
+function sharedTrunk(network: Network): Trunk {
+  return {
+    stateSize: network.stateSize,
+    init: (random) => nest(network.init(random), "shared"),
+    apply(params, x, recurrence) {
+      const inputs = { x, ...recurrence };
+      const { output, state } = network.apply(scope(params, "shared"), inputs);
+      return { pi: output, vf: output, state };
+    },
+  };
+}
+
+function separateTrunks(network: Network): Trunk {
+  const size = network.stateSize;
+  return {
+    stateSize: 2 * size,
+    init: (random) => ({
+      ...nest(network.init(random), "pi"),
+      ...nest(network.init(random), "vf"),
+    }),
+    apply(params, x, recurrence) {
+      const masks = recurrence?.masks;
+      const [piState, vfState] = size > 0 && recurrence
+        ? tf.split(recurrence.state, [size, size], 1) as tf.Tensor2D[]
+        : [];
+      const pi = network.apply(scope(params, "pi"), {
+        x,
+        masks,
+        state: piState,
+      });
+      const vf = network.apply(scope(params, "vf"), {
+        x,
+        masks,
+        state: vfState,
+      });
+      const state = pi.state && vf.state &&
+        tf.concat([pi.state, vf.state], 1);
+      return { pi: pi.output, vf: vf.output, state };
+    },
+  };
+}
+
+/** Options of {@link actorCritic}. */
+export interface ActorCriticOptions {
+  /** Space of one observation: any but dict and tuple. */
+  readonly observationSpace: Space;
+  /** Space of one action: any but dict and tuple. */
+  readonly actionSpace: Space;
+  /** Trunk of the network, by name or as an object. */
+  readonly network: NetworkName | Network;
+  /**
+   * Options of a network that is given by name.
+   *
+   * @default {}
+   */
+  readonly networkOptions?: NetworkOptions;
+  /**
+   * Whether the value has a trunk of its own or takes the policy's.
+   *
+   * @default "shared"
+   */
+  readonly valueNetwork?: "shared" | "separate";
+  /**
+   * Logarithm of the standard deviation at the start, for box actions.
+   *
+   * @default 0
+   */
+  readonly initialLogStd?: number;
+  /**
+   * Whether box actions are explored by noise that depends on the state
+   * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719).
+   *
+   * @default false
+   */
+  readonly useSde?: boolean;
+  /**
+   * Whether that noise has one deviation for each pair of a feature and an
+   * action, or one for each feature.
+   *
+   * @default true
+   */
+  readonly sdeFullStd?: boolean;
+  /**
+   * Whether the deviations of that noise also train the features that it
+   * depends on.
+   *
+   * @default false
+   */
+  readonly sdeLearnFeatures?: boolean;
+  /**
+   * Whether kernels start orthogonal (baselines: trunk sqrt 2, policy 0.01,
+   * value 1) or Glorot uniform. Networks given as objects choose themselves.
+   *
+   * @default true
+   */
+  readonly orthogonalInit?: boolean;
+}
+
+/**
+ * Makes an actor-critic model for a pair of spaces.
+ *
+ * The parameters of the trunks are under `shared/`, or under `pi/` and `vf/`
+ * where there are two; those of the heads are `pi/head/kernel`,
+ * `pi/head/bias`, `vf/head/kernel`, `vf/head/bias` and, for box actions,
+ * `pi/logStd`. A recurrent model with two trunks keeps the state of the policy
+ * first and that of the value after it.
+ *
+ * @param options Spaces, network and how to start.
+ * @returns The model.
+ * @throws {TypeError} If a space is a dict or tuple, or state-dependent
+ * exploration is wanted for actions that are not box.
+ * @throws {RangeError} If the network's name, inputs or options do not fit.
+ *
+ * @example
+ * ```ts
+ * import { actorCritic } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = actorCritic({
+ *   observationSpace: {
+ *     type: "box",
+ *     shape: [4],
+ *     low: -1,
+ *     high: 1,
+ *     dtype: "float32",
+ *   },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const params = model.init(new RandomStream(1));
+ * const observations = model.observationTensor(new Float32Array(12), 3);
+ * const output = model.apply(params, observations);
+ * assertEquals(output.policy.shape, [3, 2]);
+ * assertEquals(output.value.shape, [3]);
+ * assertEquals(model.mode(output).shape, [3]);
+ * ```
+ */
+export function actorCritic(options: ActorCriticOptions): ActorCritic {
+  const {
+    actionSpace,
+    valueNetwork = "shared",
+    initialLogStd = 0,
+    useSde = false,
+    sdeFullStd = true,
+    sdeLearnFeatures = false,
+    orthogonalInit = true,
+  } = options;
+  const encoder = observationEncoder(options.observationSpace);
+  const distribution = distributionFor(actionSpace);
+  const gaussian = actionSpace.type === "box";
+  if (useSde && !gaussian) {
+    throw new TypeError(
+      `Cannot use state-dependent exploration for ${actionSpace.type} ` +
+        `actions: it is for box actions`,
+    );
+  }
+  const network = resolveNetwork(options.network, {
+    inputShape: encoder.shape,
+    ...(!orthogonalInit && { kernelInitializer: glorotUniform() }),
+    ...options.networkOptions,
+  });
+  const base: Trunk = trunk(network, valueNetwork);
+  const features = network.outputSize;
+  const actions = gaussian
+    ? distribution.parameterSize / 2
+    : distribution.parameterSize;
+  const logStdShape = useSde ? [features, sdeFullStd ? actions : 1] : [actions];
+
+  function init(random: RandomSource): Params {
+    const [pi, vf] = [0.01, 1].map((scale) => ({
+      kernelInitializer: orthogonalInit ? orthogonal(scale) : glorotUniform(),
+    }));
+    const trunks = base.init(random);
+    const heads: Params = {
+      ...nest(initKernelAndBias([features, actions], pi, random), "pi/head"),
+      ...nest(initKernelAndBias([features, 1], vf, random), "vf/head"),
+    };
+    if (gaussian) heads["pi/logStd"] = tf.fill(logStdShape, initialLogStd);
+    checkPathsDiffer(trunks, heads);
+    return { ...trunks, ...heads };
+  }
+
+  function logStdOf(params: Params, like: tf.Tensor2D, latent: tf.Tensor2D) {
+    const logStd = parameter(params, "pi/logStd");
+    if (!useSde) return tf.add(tf.zeros(like.shape), logStd) as tf.Tensor2D;
+    return stateDependentLogStd(latent, logStd as tf.Tensor2D, {
+      actionSize: actions,
+      learnFeatures: sdeLearnFeatures,
+    });
+  }
+
+  function apply(
+    params: Params,
+    observations: tf.Tensor,
+    recurrence?: Recurrence,
+  ): ActorCriticOutput {
+    return tidy(() => {
+      const latent = base.apply(params, observations, recurrence);
+      const mean = denseLayer(params, "pi/head", latent.pi);
+      const policy = gaussian
+        ? tf.concat([mean, logStdOf(params, mean, latent.pi)], 1)
+        : mean;
+      const value = tf.reshape(denseLayer(params, "vf/head", latent.vf), [-1]);
+      return {
+        policy,
+        value: value as tf.Tensor1D,
+        ...(latent.state && { state: latent.state }),
+        ...(useSde && { latent: latent.pi }),
+      };
+    });
+  }
+
+  function sample(
+    params: Params,
+    output: PolicyOutput,
+    { noise }: SampleOptions,
+  ): tf.Tensor {
+    if (!useSde) return distribution.sample(output.policy, noise);
+    return tidy(() => {
+      const explored = sampleStateDependent(
+        tf.slice(output.policy, [0, 0], [-1, actions]),
+        parameter<tf.Tensor2D>(params, "pi/logStd"),
+        { latent: output.latent!, noise },
+      );
+      return tf.reshape(explored, [-1, ...distribution.actionShape]);
+    });
+  }
+
+  return {
+    ...observing(encoder),
+    stateSize: base.stateSize,
+    distribution,
+    noise: useSde
+      ? { kind: "normal", size: features * actions }
+      : distribution.noise,
+    usesStateDependentExploration: useSde,
+    squashesActions: false,
+    init,
+    apply,
+    sample,
+    mode: (output) => distribution.mode(output.policy),
+  };
+}
+
+/** Throws where a path of the trunks is one of the heads too. */
+function checkPathsDiffer(trunks: Params, heads: Params): void {
+  for (const path in trunks) {
+    if (Object.hasOwn(heads, path)) {
+      throw new RangeError(
+        `Cannot name a parameter of the network '${path}': ` +
+          `the name is taken by a head`,
+      );
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import type * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
+import type { Distribution, NoiseSpec } from "../distributions/distribution.ts";
+import type {
+  ObservationArray,
+  ObservationEncoder,
+  ObservationInput,
+  ObservationInputArray,
+} from "../networks/observation_encoder.ts";
+import type { RandomSource } from "@bellman/types";
+
+/** What a {@link Policy} computes from observations. */
+export interface PolicyOutput {
+  /** Parameters of the action distributions `[batch, parameterSize]`. */
+  readonly policy: tf.Tensor2D;
+  /** State after the last step `[numEnvs, stateSize]`; recurrent only. */
+  readonly state?: tf.Tensor2D;
+  /** Features `[batch, features]`; state-dependent exploration only. */
+  readonly latent?: tf.Tensor2D;
+}
+
+/** Recurrent inputs of {@link Policy.apply}. */
+export interface Recurrence {
+  /** State before the first step `[numEnvs, stateSize]`. */
+  readonly state: tf.Tensor2D;
+  /** `[batch]`, 1 where an episode starts at this row, 0 elsewhere. */
+  readonly masks: tf.Tensor1D;
+}
+
+/** Options of {@link Policy.sample}. */
+export interface SampleOptions {
+  /** Independent numbers `[batch, noise.size]` of `noise.kind`. */
+  readonly noise: tf.Tensor2D;
+}
+
+/**
+ * What acts: observations go in, actions come out. All of it is pure. An
+ * {@link ActorCritic} is one, as is what {@link stochasticPolicy} makes.
+ */
+export interface Policy {
+  /** Shape of one encoded observation, as {@link apply} takes it. */
+  readonly observationShape: readonly number[];
+  /** Numbers in one observation, as the environment gives it. */
+  readonly observationSize: number;
+  /** How one observation comes in: shape and type before encoding. */
+  readonly observationInput: ObservationInput;
+  /** Numbers of recurrent state for one environment, 0 if there is none. */
+  readonly stateSize: number;
+  /** Family of the action distributions: what losses are made from. */
+  readonly distribution: Distribution;
+  /** What {@link sample} needs for one row. */
+  readonly noise: NoiseSpec;
+  /** Whether noise should be kept over several steps of an environment. */
+  readonly usesStateDependentExploration: boolean;
+  /**
+   * Whether box actions come in [-1, 1], to be mapped to the bounds of their
+   * space; otherwise they come in its units, to be clipped to them.
+   */
+  readonly squashesActions: boolean;
+  /** Makes new parameters. */
+  init(random: RandomSource): Params;
+  /**
+   * Computes action distributions.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param observations Encoded observations `[batch, ...observationShape]`,
+   * env-major.
+   * @param recurrence State and episode starts, of recurrent models. Without
+   * it each row starts from a state of zeros.
+   */
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    recurrence?: Recurrence,
+  ): PolicyOutput;
+  /**
+   * One random action for each row.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param output What {@link apply} gave.
+   * @param options The noise.
+   * @returns Actions `[batch, ...actionShape]`.
+   */
+  sample(
+    params: Params,
+    output: PolicyOutput,
+    options: SampleOptions,
+  ): tf.Tensor;
+  /**
+   * The most likely action of each row; of squashed distributions, the action
+   * of the mean before the tanh.
+   *
+   * @param output What {@link apply} gave.
+   * @returns Actions `[batch, ...actionShape]`.
+   */
+  mode(output: PolicyOutput): tf.Tensor;
+  /**
+   * Copies observations into an array of {@link observationInput}'s type.
+   *
+   * @param batch Observations, row-major.
+   * @param into Where to; a new array if none is given.
+   * @throws {RangeError} If the lengths differ, or a number is not in a
+   * discrete space.
+   */
+  observationArray(
+    batch: ObservationArray,
+    into?: ObservationInputArray,
+  ): ObservationInputArray;
+  /**
+   * Encodes observations for {@link apply}, as a pure function of tensors.
+   *
+   * @param batch Observations `[batch, ...observationInput.shape]`.
+   * @returns Float32 `[batch, ...observationShape]`.
+   */
+  encode(batch: tf.Tensor): tf.Tensor;
+  /**
+   * Encodes observations for {@link apply}: box as float32 (images from 0 to
+   * 1), discrete ones one-hot, multi-binary as float32.
+   *
+   * @param batch Observations `[batchSize, ...]`, row-major; copied.
+   * @param batchSize Number of rows.
+   * @returns Float32 `[batchSize, ...observationShape]`.
+   */
+  observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
+}
+
+/** The part of a policy that is about its observations. */
+type Observing = Pick<
+  Policy,
+  | "observationShape"
+  | "observationSize"
+  | "observationInput"
+  | "observationArray"
+  | "encode"
+  | "observationTensor"
+>;
+
+/** What a policy says of its observations, by their encoder. */
+export function observing(encoder: ObservationEncoder): Observing {
+  return {
+    observationShape: encoder.shape,
+    observationSize: encoder.size,
+    observationInput: encoder.input,
+    observationArray: encoder.copy,
+    encode: encoder.encodeTensor,
+    observationTensor: encoder.encode,
+  };
+}

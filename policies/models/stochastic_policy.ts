@@ -1,0 +1,382 @@
+import type {
+  Distribution,
+  NoiseSpec,
+  ReparameterizedDistribution,
+} from "../distributions/distribution.ts";
+import { body, type FunctionOptions, layerInitializers } from "./_body.ts";
+import { observing, type Policy, type PolicyOutput } from "./policy.ts";
+import type { BoxSpace, RandomSource, Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { type Params, tidy } from "@bellman/compute";
+import {
+  denseLayer,
+  initKernelAndBias,
+  type LayerInitializers,
+  nest,
+  parameter,
+} from "../networks/network.ts";
+import {
+  sampleStateDependent,
+  stateDependentLogStd,
+} from "../distributions/state_dependent_exploration.ts";
+import { distributionFor } from "../distributions/distribution_for.ts";
+import { gaussianMixture } from "../distributions/gaussian_mixture.ts";
+import { sizeOf } from "../networks/initializers.ts";
+import { squashedGaussian } from "../distributions/squashed_gaussian.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
+
+/** Options of {@link stochasticPolicy}. */
+export interface StochasticPolicyOptions extends FunctionOptions {
+  /** Space of one action: any but dict and tuple; bounds must be finite. */
+  readonly actionSpace: Space;
+  /**
+   * Distribution of box actions: {@link squashedGaussian} or
+   * {@link gaussianMixture}.
+   *
+   * @default "gaussian"
+   */
+  readonly distribution?: "gaussian" | "mixture";
+  /**
+   * How many Gaussians the mixture has.
+   *
+   * @default 4
+   */
+  readonly components?: number;
+  /**
+   * Bounds of the logarithms of the deviations that the network gives. Those
+   * of state-dependent exploration have none.
+   *
+   * @default [-20, 2]
+   */
+  readonly logStdBounds?: readonly [low: number, high: number];
+  /**
+   * Form of the log-probability, as in {@link SquashedGaussianOptions}.
+   *
+   * @default "exact"
+   */
+  readonly squashCorrection?: "exact" | "epsilon";
+  /**
+   * Whether box actions are explored by noise that is a function of the state
+   * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719), for the Gaussian.
+   *
+   * @default false
+   */
+  readonly useSde?: boolean;
+  /**
+   * Whether that noise has one deviation for each pair of a feature and an
+   * action, or one for each feature.
+   *
+   * @default true
+   */
+  readonly sdeFullStd?: boolean;
+  /**
+   * Whether the deviations of that noise also train the features that it
+   * depends on.
+   *
+   * @default true
+   */
+  readonly sdeLearnFeatures?: boolean;
+  /**
+   * Whether its deviations are `exp(logStd)` only up to 1, and
+   * `1 + log(1 + logStd)` from there on.
+   *
+   * @default false
+   */
+  readonly sdeExpln?: boolean;
+  /**
+   * Logarithm of its deviations at the start.
+   *
+   * @default -3
+   */
+  readonly sdeInitialLogStd?: number;
+  /**
+   * Largest size of a mean before the tanh, with that noise.
+   *
+   * @default 2
+   */
+  readonly sdeClipMean?: number;
+}
+
+/**
+ * A policy without a value, as {@link stochasticPolicy} makes it.
+ *
+ * `distribution` with the parameters `output.policy` is what the actions of a
+ * row come from, with state-dependent exploration too: there `sample` takes a
+ * noise matrix for each row, that may be kept over several steps, while
+ * `distribution` takes one number for each of an action, which is all that an
+ * update needs.
+ */
+export interface StochasticPolicy<D extends Distribution = Distribution>
+  extends Policy {
+  /** Family of the action distributions: what losses are made from. */
+  readonly distribution: D;
+}
+
+/** The last layer of a policy, and how actions are sampled from it. */
+interface PolicyHead {
+  readonly noise: NoiseSpec;
+  init(random: RandomSource): Params;
+  apply(params: Params, latent: tf.Tensor2D): PolicyOutput;
+  sample(
+    params: Params,
+    output: PolicyOutput,
+    noise: tf.Tensor2D,
+  ): tf.Tensor;
+}
+
+/** What every head is made from. */
+interface PolicyHeadOptions {
+  readonly features: number;
+  readonly initializers: LayerInitializers;
+}
+
+/** One layer that gives all parameters of the distribution. */
+function denseHead(
+  distribution: Distribution,
+  { features, initializers }: PolicyHeadOptions,
+): PolicyHead {
+  const shape = [features, distribution.parameterSize];
+  return {
+    noise: distribution.noise,
+    init: (random) =>
+      nest(initKernelAndBias(shape, initializers, random), "head"),
+    apply: (params, latent) => ({
+      policy: denseLayer(params, "head", latent),
+    }),
+    sample: (_, output, noise) => distribution.sample(output.policy, noise),
+  };
+}
+
+/** What {@link stateDependentHead} is made from. */
+interface StateDependentHeadOptions extends PolicyHeadOptions {
+  readonly actionSize: number;
+  readonly fullStd: boolean;
+  readonly learnFeatures: boolean;
+  readonly expln: boolean;
+  readonly initialLogStd: number;
+  readonly clipMean: number;
+}
+
+/**
+ * One layer for the means, and deviations of a noise matrix of their own: an
+ * action is `tanh(mean + latent E)`. Its distribution at a state is a squashed
+ * Gaussian, whose parameters are the output.
+ */
+function stateDependentHead(
+  distribution: Distribution,
+  options: StateDependentHeadOptions,
+): PolicyHead {
+  const { features, actionSize, initializers, clipMean } = options;
+  const logStdShape = [features, options.fullStd ? actionSize : 1];
+  const logStdOf = (params: Params): tf.Tensor2D => {
+    const logStd = parameter<tf.Tensor2D>(params, "logStd");
+    return options.expln ? explnLogStd(logStd) : logStd;
+  };
+  return {
+    noise: { kind: "normal", size: features * actionSize },
+    init: (random) => ({
+      ...nest(
+        initKernelAndBias([features, actionSize], initializers, random),
+        "head",
+      ),
+      logStd: tf.fill(logStdShape, options.initialLogStd),
+    }),
+    apply(params, latent) {
+      const mean = denseLayer(params, "head", latent);
+      const logStd = stateDependentLogStd(latent, logStdOf(params), {
+        actionSize,
+        learnFeatures: options.learnFeatures,
+      });
+      const inside = tf.clipByValue(mean, -clipMean, clipMean);
+      return { policy: tf.concat([inside, logStd], 1), latent };
+    },
+    sample(params, { policy, latent }, noise) {
+      const mean = tf.slice(policy, [0, 0], [-1, actionSize]);
+      const raw = sampleStateDependent(mean, logStdOf(params), {
+        latent: latent!,
+        noise,
+      });
+      return tf.reshape(tf.tanh(raw), [-1, ...distribution.actionShape]);
+    },
+  };
+}
+
+/**
+ * The logarithm of a deviation that is `exp(x)` up to 0 and grows as
+ * `1 + log(1 + x)` from there on, so that it does not run away.
+ */
+function explnLogStd(x: tf.Tensor2D): tf.Tensor2D {
+  return tf.add(tf.minimum(x, 0), tf.log1p(tf.log1p(tf.relu(x))));
+}
+
+/** The distribution that the options of a policy ask for. */
+function policyDistribution(
+  options: StochasticPolicyOptions,
+): Distribution {
+  const { actionSpace, distribution: kind = "gaussian", useSde } = options;
+  if (actionSpace.type === "box") return boxDistribution(options, actionSpace);
+  if (useSde) {
+    throw new TypeError(
+      `Cannot use state-dependent exploration for ${actionSpace.type} ` +
+        `actions: it is for box actions`,
+    );
+  }
+  if (kind !== "gaussian") {
+    throw new TypeError(
+      `Cannot use a ${kind} for ${actionSpace.type} actions: ` +
+        `it is for box actions`,
+    );
+  }
+  return distributionFor(actionSpace);
+}
+
+function boxDistribution(
+  options: StochasticPolicyOptions,
+  space: BoxSpace,
+): Distribution {
+  const { distribution = "gaussian", components, useSde } = options;
+  checkBox(space);
+  const { shape } = space;
+  const { logStdBounds, squashCorrection } = options;
+  const size = sizeOf(shape);
+  const common = { shape, logStdBounds, squashCorrection };
+  switch (distribution) {
+    case "gaussian":
+      return squashedGaussian(size, {
+        ...common,
+        ...(useSde && { logStdBounds: [-Infinity, Infinity] as const }),
+      });
+    case "mixture":
+      if (!useSde) return gaussianMixture(size, { ...common, components });
+      throw new TypeError(
+        "Cannot use state-dependent exploration with a mixture: " +
+          "it is for the Gaussian",
+      );
+    default:
+      throw new RangeError(
+        `Unknown distribution '${distribution}': choose gaussian or mixture`,
+      );
+  }
+}
+
+/** Throws where tanh cannot reach all actions and nothing else. */
+function checkBox({ low, high, dtype }: BoxSpace): void {
+  if (dtype === "int32" || dtype === "uint8") {
+    throw new TypeError(
+      `Cannot squash box actions of ${dtype}: ` +
+        `use multiDiscrete for whole numbers`,
+    );
+  }
+  const unbounded = [low, high].flat().find((it) => !Number.isFinite(it));
+  if (unbounded === undefined) return;
+  throw new RangeError(
+    `Cannot squash actions to the bound ${unbounded}: bounds must be finite`,
+  );
+}
+
+/**
+ * Makes a policy for a pair of spaces: for box actions a squashed Gaussian or a
+ * mixture, in [-1, 1]; for others what {@link distributionFor} chooses, for
+ * discrete actions logits.
+ *
+ * Parameters: those of the network, `dense0/kernel` and so on, with
+ * `features/` before those of a network that is no mlp; `head/kernel`,
+ * `head/bias`; and for state-dependent exploration `logStd`.
+ *
+ * @param options Spaces, network and distribution.
+ * @returns The policy.
+ * @throws {TypeError} If a space is a dict or tuple, or the distribution or
+ * state-dependent exploration does not fit the actions.
+ * @throws {RangeError} If the network is recurrent, its name, inputs or options
+ * do not fit, or box actions have no finite bounds.
+ *
+ * @example
+ * ```ts
+ * import { stochasticPolicy } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const box = { type: "box", low: -2, high: 2, dtype: "float32" } as const;
+ * const policy = stochasticPolicy({
+ *   observationSpace: { ...box, shape: [3] },
+ *   actionSpace: { ...box, shape: [1] },
+ * });
+ * const params = policy.init(new RandomStream(1));
+ * const output = policy.apply(params, tf.zeros([4, 3]));
+ * const { action, logProb } = policy.distribution.sampleWithLogProb(
+ *   output.policy,
+ *   tf.zeros([4, 1]),
+ * );
+ * assertEquals([action.shape, logProb.shape], [[4, 1], [4]]);
+ * ```
+ */
+export function stochasticPolicy(
+  options: StochasticPolicyOptions & { readonly actionSpace: BoxSpace },
+): StochasticPolicy<ReparameterizedDistribution>;
+/**
+ * Makes a policy for any pair of spaces.
+ *
+ * @param options Spaces, network and distribution.
+ * @returns The policy.
+ *
+ * @example
+ * ```ts
+ * import { stochasticPolicy } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const policy = stochasticPolicy({
+ *   observationSpace: { type: "discrete", n: 5 },
+ *   actionSpace: { type: "discrete", n: 3 },
+ * });
+ * assertEquals(policy.distribution.parameterSize, 3);
+ * ```
+ */
+export function stochasticPolicy(
+  options: StochasticPolicyOptions,
+): StochasticPolicy;
+export function stochasticPolicy(
+  options: StochasticPolicyOptions,
+): StochasticPolicy {
+  const { actionSpace, useSde = false } = options;
+  const encoder = observationEncoder(options.observationSpace);
+  const distribution = policyDistribution(options);
+  const layers = body(encoder.shape, 0, options);
+  const head = policyHead(distribution, layers.outputSize, options);
+  return {
+    ...observing(encoder),
+    stateSize: 0,
+    distribution,
+    noise: head.noise,
+    usesStateDependentExploration: useSde,
+    squashesActions: actionSpace.type === "box",
+    init: (random) => ({ ...layers.init(random), ...head.init(random) }),
+    apply: (params, observations) =>
+      tidy(() => head.apply(params, layers.apply(params, observations))),
+    sample: (params, output, { noise }) =>
+      tidy(() => head.sample(params, output, noise)),
+    mode: (output) => distribution.mode(output.policy),
+  };
+}
+
+function policyHead(
+  distribution: Distribution,
+  features: number,
+  options: StochasticPolicyOptions,
+): PolicyHead {
+  const initializers = layerInitializers(options.initializer);
+  if (!options.useSde) {
+    return denseHead(distribution, { features, initializers });
+  }
+  return stateDependentHead(distribution, {
+    features,
+    initializers,
+    actionSize: distribution.parameterSize / 2,
+    fullStd: options.sdeFullStd ?? true,
+    learnFeatures: options.sdeLearnFeatures ?? true,
+    expln: options.sdeExpln ?? false,
+    initialLogStd: options.sdeInitialLogStd ?? -3,
+    clipMean: options.sdeClipMean ?? 2,
+  });
+}

@@ -1,0 +1,191 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
+import { bodyWithHead, type FunctionOptions } from "./_body.ts";
+import { flattenRows } from "../networks/network.ts";
+import { sizeOf } from "../networks/initializers.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
+import type { BoxSpace, DiscreteSpace, RandomSource } from "@bellman/types";
+
+/** Options of {@link qFunction}. */
+export interface QFunctionOptions extends FunctionOptions {
+  /** Space of one action. */
+  readonly actionSpace: BoxSpace;
+}
+
+/** Values of pairs of an observation and an action. */
+export interface QFunction {
+  /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
+  init(random: RandomSource): Params;
+  /**
+   * Computes values.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param observations Encoded observations `[batch, ...]`.
+   * @param actions Actions `[batch, ...shape]`, as the policy gives them.
+   * @returns Values `[batch]`.
+   */
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    actions: tf.Tensor,
+  ): tf.Tensor1D;
+}
+
+/**
+ * Makes a function of an observation and a box action: the critic of soft
+ * actor-critic. For twins, make two sets of parameters with one function, and
+ * keep them under names of their own by {@link nest} and {@link scope}.
+ *
+ * @param options Spaces and layers.
+ * @returns The function.
+ * @throws {TypeError} If the observation space is a dict or tuple.
+ * @throws {RangeError} If the network is recurrent, or its name, inputs or
+ * options do not fit.
+ *
+ * @example
+ * ```ts
+ * import { nest, qFunction, scope } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const box = { type: "box", low: -1, high: 1, dtype: "float32" } as const;
+ * const q = qFunction({
+ *   observationSpace: { ...box, shape: [3] },
+ *   actionSpace: { ...box, shape: [2] },
+ * });
+ * const random = new RandomStream(1);
+ * const twins = { ...nest(q.init(random), "qf1"), ...nest(q.init(random), "qf2") };
+ * const [observations, actions] = [tf.ones([4, 3]), tf.ones([4, 2])];
+ * const values = ["qf1", "qf2"].map((name) =>
+ *   q.apply(scope(twins, name), observations, actions)
+ * );
+ * assertEquals(values.map((it) => it.shape), [[4], [4]]);
+ * ```
+ */
+export function qFunction(options: QFunctionOptions): QFunction {
+  const { shape } = observationEncoder(options.observationSpace);
+  const sizes = { actionSize: sizeOf(options.actionSpace.shape), outputs: 1 };
+  const { init, apply } = bodyWithHead(shape, sizes, options);
+  return {
+    init,
+    apply: (params, observations, actions) =>
+      tf.tidy(() =>
+        tf.reshape(apply(params, observations, flattenRows(actions)), [-1])
+      ),
+  };
+}
+
+/** Options of {@link discreteQFunction}. */
+export interface DiscreteQFunctionOptions extends FunctionOptions {
+  /** Space of one action. */
+  readonly actionSpace: DiscreteSpace;
+}
+
+/** Values of all actions in an observation. */
+export interface DiscreteQFunction {
+  /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
+  init(random: RandomSource): Params;
+  /**
+   * Computes values.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param observations Encoded observations `[batch, ...]`.
+   * @returns Values `[batch, n]`.
+   */
+  apply(params: Params, observations: tf.Tensor): tf.Tensor2D;
+}
+
+/**
+ * Makes a function of an observation that gives the values of all actions of a
+ * discrete space: the critic of discrete soft actor-critic and of Q-learning.
+ *
+ * @param options Spaces and layers.
+ * @returns The function.
+ * @throws {TypeError} If the observation space is a dict or tuple.
+ * @throws {RangeError} If the network is recurrent, or its name, inputs or
+ * options do not fit.
+ *
+ * @example
+ * ```ts
+ * import { discreteQFunction } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const q = discreteQFunction({
+ *   observationSpace: { type: "discrete", n: 5 },
+ *   actionSpace: { type: "discrete", n: 3 },
+ *   networkOptions: { hiddenSizes: [16] },
+ * });
+ * const params = q.init(new RandomStream(1));
+ * assertEquals(q.apply(params, tf.eye(5)).shape, [5, 3]);
+ * ```
+ */
+export function discreteQFunction(
+  options: DiscreteQFunctionOptions,
+): DiscreteQFunction {
+  const { shape } = observationEncoder(options.observationSpace);
+  const sizes = { actionSize: 0, outputs: options.actionSpace.n };
+  return bodyWithHead(shape, sizes, options);
+}
+
+/** Values of observations. */
+export interface ValueFunction {
+  /** Makes new parameters: `dense0/kernel`, ..., `head/kernel`, `head/bias`. */
+  init(random: RandomSource): Params;
+  /**
+   * Computes values.
+   *
+   * @param params Parameters as {@link init} makes them.
+   * @param observations Encoded observations `[batch, ...]`.
+   * @returns Values `[batch]`.
+   */
+  apply(params: Params, observations: tf.Tensor): tf.Tensor1D;
+}
+
+/**
+ * Makes a function of an observation: the state value of soft actor-critic as
+ * it was first described (Haarnoja et al. 2018,
+ * https://arxiv.org/abs/1801.01290).
+ *
+ * @param options Observation space and layers.
+ * @returns The function.
+ * @throws {TypeError} If the observation space is a dict or tuple.
+ * @throws {RangeError} If the network is recurrent, or its name, inputs or
+ * options do not fit.
+ *
+ * @example
+ * ```ts
+ * import { valueFunction } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const v = valueFunction({
+ *   observationSpace: {
+ *     type: "box",
+ *     shape: [3],
+ *     low: -1,
+ *     high: 1,
+ *     dtype: "float32",
+ *   },
+ *   networkOptions: { hiddenSizes: [16, 16] },
+ * });
+ * const params = v.init(new RandomStream(1));
+ * assertEquals(v.apply(params, tf.zeros([4, 3])).shape, [4]);
+ * ```
+ */
+export function valueFunction(options: FunctionOptions): ValueFunction {
+  const { shape } = observationEncoder(options.observationSpace);
+  const sizes = { actionSize: 0, outputs: 1 };
+  const { init, apply } = bodyWithHead(shape, sizes, options);
+  return {
+    init,
+    apply: (params, observations) =>
+      tf.tidy(() => tf.reshape(apply(params, observations), [-1])),
+  };
+}

@@ -1,0 +1,227 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import {
+  discreteQFunction,
+  qFunction,
+  valueFunction,
+} from "./value_functions.ts";
+import type { FunctionOptions } from "./_body.ts";
+import { mlp } from "../networks/mlp.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
+import type { BoxSpace, Space } from "@bellman/types";
+import {
+  assertClose,
+  assertGradientsFlow,
+  assertNoLeaks,
+} from "../testdata/assertions.ts";
+import { testOnBackends, values } from "../testdata/backends.ts";
+import { testCompiled } from "../testdata/compiled.ts";
+import { seededRandom } from "../testdata/random.ts";
+
+const BOX: BoxSpace = {
+  type: "box",
+  shape: [3],
+  low: -1,
+  high: 1,
+  dtype: "float32",
+};
+const IMAGE: BoxSpace = {
+  type: "box",
+  shape: [12, 12, 2],
+  low: 0,
+  high: 255,
+  dtype: "uint8",
+};
+const ACTIONS: BoxSpace = { ...BOX, shape: [2] };
+const ROWS = 5;
+const LAYERS = {
+  hiddenSizes: [7, 6],
+  convLayers: [[6, 4, 2], [6, 2, 1]],
+} as const;
+
+const CASES: Record<string, FunctionOptions> = {
+  "a box": { observationSpace: BOX },
+  "a box of two axes": { observationSpace: { ...BOX, shape: [2, 2] } },
+  "a discrete observation": { observationSpace: { type: "discrete", n: 4 } },
+  "several discrete ones": {
+    observationSpace: { type: "multiDiscrete", nvec: [2, 3] },
+  },
+  "an image": { observationSpace: IMAGE, network: "cnn" },
+  "an image, flattened": { observationSpace: IMAGE },
+  "a network as an object": {
+    observationSpace: BOX,
+    network: mlp({ inputShape: [3], hiddenSizes: [4] }),
+  },
+};
+
+/** Encoded observations of a space, in no pattern. */
+function observationsOf(space: Space): tf.Tensor {
+  const { shape } = observationEncoder(space);
+  const random = seededRandom(4);
+  const size = shape.reduce((a, b) => a * b, ROWS);
+  const numbers = Float32Array.from({ length: size }, () => random.normal());
+  return tf.tensor(numbers, [ROWS, ...shape]);
+}
+
+function actionsOf(): tf.Tensor2D {
+  const random = seededRandom(5);
+  const numbers = Float32Array.from(
+    { length: ROWS * 2 },
+    () => 2 * random.uniform() - 1,
+  );
+  return tf.tensor2d(numbers, [ROWS, 2]);
+}
+
+for (const [name, it] of Object.entries(CASES)) {
+  testOnBackends(`functions of ${name}`, () => {
+    const options = { ...it, networkOptions: LAYERS };
+    const q = qFunction({ ...options, actionSpace: ACTIONS });
+    const discrete = discreteQFunction({
+      ...options,
+      actionSpace: { type: "discrete", n: 4 },
+    });
+    const v = valueFunction(options);
+    const x = observationsOf(it.observationSpace);
+    const actions = actionsOf();
+    const params = [q, discrete, v].map((f) => f.init(seededRandom(1)));
+    assertEquals(q.apply(params[0], x, actions).shape, [ROWS]);
+    assertEquals(discrete.apply(params[1], x).shape, [ROWS, 4]);
+    assertEquals(v.apply(params[2], x).shape, [ROWS]);
+    const loss = (y: tf.Tensor) => tf.sum(tf.square(tf.sub(y, 1)));
+    assertGradientsFlow(
+      (p) => loss(q.apply(p, x, actions)) as tf.Scalar,
+      params[0],
+    );
+    assertGradientsFlow(
+      (p) => loss(discrete.apply(p, x)) as tf.Scalar,
+      params[1],
+    );
+    assertGradientsFlow((p) => loss(v.apply(p, x)) as tf.Scalar, params[2]);
+    const slope = tf.grad((a) => q.apply(params[0], x, a))(actions);
+    assert(values(slope).some((it) => it !== 0));
+    assertNoLeaks(() => ({ y: q.apply(params[0], x, actions) }));
+    assertNoLeaks(() => ({ y: discrete.apply(params[1], x) }));
+    assertNoLeaks(() => ({ y: v.apply(params[2], x) }));
+  });
+}
+
+testOnBackends("observations and actions go into the first layer", () => {
+  const q = qFunction({
+    observationSpace: BOX,
+    actionSpace: ACTIONS,
+    networkOptions: { hiddenSizes: [1] },
+  });
+  const params = {
+    "dense0/kernel": tf.tensor2d([[1], [2], [3], [4], [5]]),
+    "dense0/bias": tf.tensor1d([-10]),
+    "head/kernel": tf.tensor2d([[2]]),
+    "head/bias": tf.tensor1d([0.5]),
+  };
+  const x = tf.tensor2d([[1, 1, 1], [0, 0, 0]]);
+  const actions = tf.tensor2d([[1, 0.5], [1, 1]]);
+  // relu(6 + 4 + 2.5 - 10) and relu(9 - 10)
+  assertClose(q.apply(params, x, actions), [5.5, 0.5], 1e-6);
+});
+
+testOnBackends("actions of more than one axis are flattened", () => {
+  const options = { observationSpace: BOX, networkOptions: LAYERS };
+  const [flat, square, number] = [[4], [2, 2], []].map((shape) =>
+    qFunction({ ...options, actionSpace: { ...BOX, shape } })
+  );
+  const params = flat.init(seededRandom(1));
+  const x = observationsOf(BOX);
+  const actions = tf.linspace(-1, 1, ROWS * 4);
+  assertEquals(
+    values(square.apply(params, x, actions.reshape([ROWS, 2, 2]))),
+    values(flat.apply(params, x, actions.reshape([ROWS, 4]))),
+  );
+  const one = number.apply(number.init(seededRandom(1)), x, tf.zeros([ROWS]));
+  assertEquals(one.shape, [ROWS]);
+});
+
+testOnBackends("paths and first values of the parameters", () => {
+  const options = { observationSpace: IMAGE, network: "cnn" } as const;
+  const paths = Object.keys(
+    qFunction({
+      ...options,
+      actionSpace: ACTIONS,
+      networkOptions: LAYERS,
+    }).init(seededRandom(1)),
+  );
+  assertEquals(paths.filter((it) => it.endsWith("kernel")), [
+    "features/conv0/kernel",
+    "features/conv1/kernel",
+    "features/dense0/kernel",
+    "dense0/kernel",
+    "dense1/kernel",
+    "head/kernel",
+  ]);
+  const largest = (tensor: tf.Tensor) =>
+    Math.max(...values(tensor).map(Math.abs));
+  const torch = valueFunction({ observationSpace: BOX }).init(seededRandom(1));
+  assertEquals(torch["dense1/kernel"].shape, [256, 256]);
+  for (const layer of ["dense1", "head"]) {
+    for (const kind of ["kernel", "bias"]) {
+      const size = largest(torch[`${layer}/${kind}`]);
+      assert(size > 0 && size <= 1 / 16, `${layer}/${kind} up to ${size}`);
+    }
+  }
+  const glorot = valueFunction({ observationSpace: BOX, initializer: "glorot" })
+    .init(seededRandom(1));
+  const limit = Math.sqrt(6 / 512);
+  const size = largest(glorot["dense1/kernel"]);
+  assert(size > 1 / 16 && size <= limit);
+  assertEquals(largest(glorot["head/bias"]), 0);
+});
+
+testCompiled("functions of an image", () => {
+  const q = imageQ();
+  return {
+    x: observationsOf(IMAGE),
+    actions: actionsOf(),
+    ...q.init(seededRandom(1)),
+  };
+}, ({ x, actions, ...params }) => {
+  const q = imageQ();
+  const [value, slope] = [
+    q.apply(params, x, actions),
+    tf.grad((a) => q.apply(params, x, a))(actions),
+  ];
+  return { value, slope };
+});
+
+const imageQ = () =>
+  qFunction({
+    observationSpace: IMAGE,
+    actionSpace: ACTIONS,
+    network: "cnn",
+    networkOptions: LAYERS,
+  });
+
+Deno.test("what does not fit is refused", () => {
+  assertThrows(
+    () => valueFunction({ observationSpace: BOX, network: "lstm" }),
+    RangeError,
+    "Cannot use a recurrent network with a state of 256 numbers",
+  );
+  assertThrows(
+    () => valueFunction({ observationSpace: { type: "dict", spaces: {} } }),
+    TypeError,
+    "Cannot use dict observations",
+  );
+  assertThrows(
+    () =>
+      valueFunction({ observationSpace: BOX, initializer: "he" as "torch" }),
+    RangeError,
+    "Unknown initializer 'he'",
+  );
+  assertThrows(
+    () =>
+      valueFunction({
+        observationSpace: BOX,
+        network: mlp({ inputShape: [4] }),
+      }),
+    RangeError,
+    "Cannot apply a network for inputs [4] to observations [3]",
+  );
+});

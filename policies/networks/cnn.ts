@@ -1,0 +1,235 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
+import {
+  type Activation,
+  activationFunction,
+  denseLayer,
+  flattenRows,
+  initKernelAndBias,
+  nest,
+  type Network,
+  type NetworkInputs,
+  type NetworkOutput,
+  parameter,
+} from "./network.ts";
+import {
+  type BiasInitializer,
+  type Initializer,
+  orthogonal,
+} from "./initializers.ts";
+import type { RandomSource } from "@bellman/types";
+
+/**
+ * A convolution layer: number of filters, side of their square window in
+ * pixels, and step from one window to the next in pixels.
+ */
+export type ConvLayer = readonly [
+  filters: number,
+  size: number,
+  stride: number,
+];
+
+/** Options of {@link cnn}, {@link cnnSmall} and {@link convOnly}. */
+export interface CnnOptions {
+  /** Shape of one image `[height, width, channels]`. */
+  readonly inputShape: readonly number[];
+  /**
+   * The convolution layers.
+   *
+   * @default those of the network's name
+   */
+  readonly convLayers?: readonly ConvLayer[];
+  /**
+   * Units of the fully connected layer after them, 0 for no such layer.
+   *
+   * @default that of the network's name
+   */
+  readonly denseSize?: number;
+  /**
+   * Function after each layer.
+   *
+   * @default "relu"
+   */
+  readonly activation?: Activation;
+  /**
+   * Whether windows stay inside the image (`valid`) or zeros are put around
+   * it (`same`).
+   *
+   * @default "valid" (`convOnly`: "same")
+   */
+  readonly padding?: "valid" | "same";
+  /**
+   * First values of the kernels.
+   *
+   * @default orthogonal(Math.SQRT2)
+   */
+  readonly kernelInitializer?: Initializer;
+  /**
+   * First values of the biases.
+   *
+   * @default zeros
+   */
+  readonly biasInitializer?: BiasInitializer;
+}
+
+/** Convolutions of the Nature paper. */
+const NATURE: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [64, 3, 1]];
+const SMALL: readonly ConvLayer[] = [[8, 8, 4], [16, 4, 2]];
+
+/**
+ * The convolution network of Mnih et al. 2015 (Nature 518), as in baselines
+ * (common/models.py, `nature_cnn`): 32 filters of 8x8 by steps of 4, 64 of 4x4
+ * by 2, 64 of 3x3 by 1, then 512 units; relu after each. Parameters:
+ * `conv0/kernel [height, width, in, out]`, `conv0/bias`, `dense0/kernel` and so
+ * on.
+ *
+ * @param options Shape of the images and changes to the layers.
+ * @returns The network.
+ * @throws {RangeError} If the inputs are not images, or too small for the
+ * layers.
+ *
+ * @example
+ * ```ts
+ * import { cnn } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = cnn({ inputShape: [84, 84, 4] });
+ * assertEquals(network.outputSize, 512);
+ * ```
+ */
+export function cnn(options: CnnOptions): Network {
+  return convolutions(options, NATURE, { denseSize: 512, padding: "valid" });
+}
+
+/**
+ * A smaller convolution network (baselines, common/models.py, `cnn_small`): 8
+ * filters of 8x8 by steps of 4, 16 of 4x4 by 2, then 128 units; relu after
+ * each. The parameters are named as those of {@link cnn}.
+ *
+ * @param options Shape of the images and changes to the layers.
+ * @returns The network.
+ * @throws {RangeError} If the inputs are not images, or too small for the
+ * layers.
+ *
+ * @example
+ * ```ts
+ * import { cnnSmall } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = cnnSmall({ inputShape: [36, 36, 1] });
+ * assertEquals(network.outputSize, 128);
+ * ```
+ */
+export function cnnSmall(options: CnnOptions): Network {
+  return convolutions(options, SMALL, { denseSize: 128, padding: "valid" });
+}
+
+/**
+ * Convolutions alone, with flat features (baselines, common/models.py,
+ * `conv_only`): by default those of {@link cnn}, with zeros put around the
+ * images.
+ *
+ * @param options Shape of the images and the layers.
+ * @returns The network.
+ * @throws {RangeError} If the inputs are not images, or too small for the
+ * layers.
+ *
+ * @example
+ * ```ts
+ * import { convOnly } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = convOnly({ inputShape: [8, 8, 3], convLayers: [[4, 3, 2]] });
+ * assertEquals(network.outputSize, 4 * 4 * 4);
+ * ```
+ */
+export function convOnly(options: CnnOptions): Network {
+  return convolutions(options, NATURE, { denseSize: 0, padding: "same" });
+}
+
+function convolutions(
+  options: CnnOptions,
+  layers: readonly ConvLayer[],
+  defaults: { denseSize: number; padding: "valid" | "same" },
+): Network {
+  const {
+    inputShape,
+    convLayers = layers,
+    denseSize = defaults.denseSize,
+    padding = defaults.padding,
+    activation = "relu",
+    kernelInitializer = orthogonal(Math.SQRT2),
+    biasInitializer,
+  } = options;
+  const activate = activationFunction(activation);
+  const flatSize = flatFeatures(inputShape, convLayers, padding);
+  const initializers = { kernelInitializer, biasInitializer };
+
+  function init(random: RandomSource): Params {
+    const params: Params = {};
+    let channels = inputShape[2];
+    convLayers.forEach(([filters, size], i) => {
+      const shape = [size, size, channels, filters];
+      const layer = initKernelAndBias(shape, initializers, random);
+      Object.assign(params, nest(layer, `conv${i}`));
+      channels = filters;
+    });
+    if (denseSize > 0) {
+      const shape = [flatSize, denseSize];
+      const layer = initKernelAndBias(shape, initializers, random);
+      Object.assign(params, nest(layer, "dense0"));
+    }
+    return params;
+  }
+
+  function apply(params: Params, inputs: NetworkInputs): NetworkOutput {
+    const output = tf.tidy(() => {
+      let x = inputs.x as tf.Tensor4D;
+      convLayers.forEach(([, , strides], i) => {
+        const kernel = parameter<tf.Tensor4D>(params, `conv${i}/kernel`);
+        const y = tf.conv2d(x, kernel, strides, padding);
+        x = activate(
+          tf.add(y, parameter(params, `conv${i}/bias`)),
+        ) as tf.Tensor4D;
+      });
+      const flat = flattenRows(x);
+      if (denseSize === 0) return flat;
+      return activate(denseLayer(params, "dense0", flat)) as tf.Tensor2D;
+    });
+    return { output };
+  }
+
+  const outputSize = denseSize || flatSize;
+  return { inputShape, outputSize, stateSize: 0, init, apply };
+}
+
+/** Number of features after the convolutions; throws if nothing is left. */
+function flatFeatures(
+  inputShape: readonly number[],
+  layers: readonly ConvLayer[],
+  padding: "valid" | "same",
+): number {
+  if (inputShape.length !== 3) {
+    throw new RangeError(
+      `Cannot convolve inputs of shape [${inputShape}]: ` +
+        `images must be [height, width, channels]`,
+    );
+  }
+  const after = (length: number) =>
+    layers.reduce(
+      (n, [, size, stride]) =>
+        Math.ceil((padding === "same" ? n : n - size + 1) / stride),
+      length,
+    );
+  const [height, width] = [after(inputShape[0]), after(inputShape[1])];
+  if (!(height > 0 && width > 0)) {
+    throw new RangeError(
+      `Cannot convolve images of ${inputShape[0]}x${inputShape[1]} pixels: ` +
+        `they are too small for the layers`,
+    );
+  }
+  const channels = layers.length === 0
+    ? inputShape[2]
+    : layers[layers.length - 1][0];
+  return height * width * channels;
+}

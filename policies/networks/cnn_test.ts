@@ -1,0 +1,132 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { cnn, cnnSmall, type ConvLayer, convOnly } from "./cnn.ts";
+import { heNormal } from "./initializers.ts";
+import {
+  assertClose,
+  assertGradientsFlow,
+  assertNoLeaks,
+} from "../testdata/assertions.ts";
+import { testOnBackends, values } from "../testdata/backends.ts";
+import { seededRandom } from "../testdata/random.ts";
+
+Deno.test("the named networks have the layers of baselines", async () => {
+  await tf.setBackend("cpu");
+  tf.tidy(() => {
+    const shapes = (params: Record<string, tf.Tensor>) =>
+      Object.fromEntries(
+        Object.entries(params).map(([path, { shape }]) => [path, shape]),
+      );
+    const random = seededRandom(1);
+    const kernelInitializer = heNormal(); // orthogonal takes seconds here
+    assertEquals(
+      shapes(cnn({ inputShape: [84, 84, 4], kernelInitializer }).init(random)),
+      {
+        "conv0/kernel": [8, 8, 4, 32],
+        "conv0/bias": [32],
+        "conv1/kernel": [4, 4, 32, 64],
+        "conv1/bias": [64],
+        "conv2/kernel": [3, 3, 64, 64],
+        "conv2/bias": [64],
+        "dense0/kernel": [7 * 7 * 64, 512],
+        "dense0/bias": [512],
+      },
+    );
+    assertEquals(
+      shapes(cnnSmall({ inputShape: [84, 84, 1] }).init(random)),
+      {
+        "conv0/kernel": [8, 8, 1, 8],
+        "conv0/bias": [8],
+        "conv1/kernel": [4, 4, 8, 16],
+        "conv1/bias": [16],
+        "dense0/kernel": [9 * 9 * 16, 128],
+        "dense0/bias": [128],
+      },
+    );
+    const flat = convOnly({ inputShape: [84, 84, 1] });
+    assertEquals(flat.outputSize, 11 * 11 * 64);
+    assertEquals(Object.keys(flat.init(random)).length, 6);
+  });
+});
+
+testOnBackends("a convolution is the sum over its windows", () => {
+  const random = seededRandom(2);
+  const image = heNormal()([5, 4, 2], random);
+  const kernel = heNormal()([3, 2, 2, 3], random).slice(0, 2 * 2 * 2 * 3);
+  const expected: number[] = [];
+  for (let row = 0; row + 2 <= 5; row += 2) {
+    for (let column = 0; column + 2 <= 4; column += 2) {
+      for (let f = 0; f < 3; f++) {
+        let sum = 0.25;
+        for (let i = 0; i < 8; i++) {
+          const [dy, dx, c] = [i >> 2, (i >> 1) & 1, i & 1];
+          sum += image[((row + dy) * 4 + column + dx) * 2 + c] *
+            kernel[i * 3 + f];
+        }
+        expected.push(Math.max(0, sum));
+      }
+    }
+  }
+  const network = convOnly({
+    inputShape: [5, 4, 2],
+    convLayers: [[3, 2, 2]],
+    padding: "valid",
+  });
+  assertEquals(network.outputSize, 2 * 2 * 3);
+  const { output } = network.apply({
+    "conv0/kernel": tf.tensor4d(kernel, [2, 2, 2, 3]),
+    "conv0/bias": tf.fill([3], 0.25),
+  }, { x: tf.tensor4d(image, [1, 5, 4, 2]) });
+  assertClose(output, expected);
+});
+
+const LAYERS: readonly ConvLayer[] = [[3, 3, 2], [4, 2, 1]];
+
+for (const padding of ["valid", "same"] as const) {
+  testOnBackends(`gradients reach all of a cnn, padding ${padding}`, () => {
+    const inputShape = [9, 8, 2];
+    const network = cnn({
+      inputShape,
+      convLayers: LAYERS,
+      denseSize: 6,
+      padding,
+      activation: "elu",
+    });
+    const random = seededRandom(1);
+    const params = network.init(random);
+    const x = tf.tensor4d(heNormal()([2, 9, 8, 2], random), [2, 9, 8, 2]);
+    assertEquals(network.apply(params, { x }).output.shape, [2, 6]);
+    assertGradientsFlow(
+      (inputs) => tf.sum(tf.square(network.apply(inputs, { x }).output)),
+      params,
+    );
+    assertNoLeaks(() => ({ ...network.apply(params, { x }) }));
+  });
+}
+
+testOnBackends("the output size is that of the features", () => {
+  for (const padding of ["valid", "same"] as const) {
+    const network = convOnly({
+      inputShape: [9, 8, 2],
+      convLayers: LAYERS,
+      padding,
+    });
+    const params = network.init(seededRandom(1));
+    const { output } = network.apply(params, { x: tf.ones([1, 9, 8, 2]) });
+    assertEquals(output.shape, [1, network.outputSize]);
+    assertEquals(values(output).length, network.outputSize);
+  }
+});
+
+Deno.test("inputs that are not images are refused", () => {
+  assertThrows(
+    () => cnn({ inputShape: [4] }),
+    RangeError,
+    "Cannot convolve inputs of shape [4]",
+  );
+  assertThrows(
+    () => cnn({ inputShape: [20, 84, 4] }),
+    RangeError,
+    "Cannot convolve images of 20x84 pixels",
+  );
+});

@@ -1,0 +1,171 @@
+import { distance } from "fastest-levenshtein";
+import type { Activation, Network } from "./network.ts";
+import {
+  cnn,
+  type CnnOptions,
+  cnnSmall,
+  type ConvLayer,
+  convOnly,
+} from "./cnn.ts";
+import type { BiasInitializer, Initializer } from "./initializers.ts";
+import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
+import { mlp } from "./mlp.ts";
+
+/** Name of a network of this package, as in baselines. */
+export type NetworkName =
+  | "mlp"
+  | "cnn"
+  | "cnn_small"
+  | "conv_only"
+  | "lstm"
+  | "lnlstm"
+  | "cnn_lstm"
+  | "cnn_lnlstm";
+
+/**
+ * Options of {@link createNetwork}. A network takes those that it has a use
+ * for, and no notice of the others.
+ */
+export interface NetworkOptions {
+  /**
+   * Units of each hidden layer of `mlp`.
+   *
+   * @default [64, 64]
+   */
+  readonly hiddenSizes?: readonly number[];
+  /**
+   * Function after each layer of `mlp`.
+   *
+   * @default "tanh"
+   */
+  readonly activation?: Activation;
+  /**
+   * Whether the layers of `mlp` are normalised before the activation.
+   *
+   * @default false
+   */
+  readonly layerNorm?: boolean;
+  /**
+   * Units of the recurrent networks.
+   *
+   * @default 128
+   */
+  readonly lstmSize?: number;
+  /**
+   * Convolution layers of the networks for images.
+   *
+   * @default those of the network's name
+   */
+  readonly convLayers?: readonly ConvLayer[];
+  /**
+   * First values of the kernels of all but the recurrent layers.
+   *
+   * @default orthogonal(Math.SQRT2)
+   */
+  readonly kernelInitializer?: Initializer;
+  /**
+   * First values of the biases of those layers.
+   *
+   * @default zeros
+   */
+  readonly biasInitializer?: BiasInitializer;
+}
+
+/** Options of {@link createNetwork} with the shape of the inputs. */
+export interface CreateNetworkOptions extends NetworkOptions {
+  /** Shape of one input, without the batch. */
+  readonly inputShape: readonly number[];
+}
+
+type Maker = (options: CreateNetworkOptions) => Network;
+
+const MAKERS: Readonly<Record<NetworkName, Maker>> = {
+  mlp: (options) =>
+    mlp({
+      inputShape: options.inputShape,
+      hiddenSizes: options.hiddenSizes,
+      activation: options.activation,
+      layerNorm: options.layerNorm,
+      kernelInitializer: options.kernelInitializer,
+      biasInitializer: options.biasInitializer,
+    }),
+  cnn: (options) => cnn(imageOptions(options)),
+  cnn_small: (options) => cnnSmall(imageOptions(options)),
+  conv_only: (options) => convOnly(imageOptions(options)),
+  lstm: ({ inputShape, lstmSize }) => lstm({ inputShape, lstmSize }),
+  lnlstm: ({ inputShape, lstmSize }) => lnlstm({ inputShape, lstmSize }),
+  cnn_lstm: (options) =>
+    cnnLstm({ ...imageOptions(options), lstmSize: options.lstmSize }),
+  cnn_lnlstm: (options) =>
+    cnnLnlstm({ ...imageOptions(options), lstmSize: options.lstmSize }),
+};
+
+/** What a network for images takes: its activation is always relu. */
+function imageOptions(options: CreateNetworkOptions): CnnOptions {
+  const { inputShape, convLayers, kernelInitializer, biasInitializer } =
+    options;
+  return { inputShape, convLayers, kernelInitializer, biasInitializer };
+}
+
+/** All names that {@link createNetwork} knows. */
+export const networkNames: readonly NetworkName[] = Object.keys(
+  MAKERS,
+) as NetworkName[];
+
+/**
+ * Makes a network from its name.
+ *
+ * @param name One of {@link networkNames}.
+ * @param options Shape of the inputs, sizes and functions.
+ * @returns The network.
+ * @throws {RangeError} If there is no network of that name, or the inputs or
+ * options do not fit it.
+ *
+ * @example
+ * ```ts
+ * import { createNetwork } from "@bellman/policies";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const network = createNetwork("mlp", { inputShape: [4], hiddenSizes: [16] });
+ * assertEquals(network.outputSize, 16);
+ * assertThrows(
+ *   () => createNetwork("cnn_smal" as "cnn", { inputShape: [84, 84, 1] }),
+ *   RangeError,
+ *   "Unknown network 'cnn_smal': did you mean 'cnn_small'?",
+ * );
+ * ```
+ */
+export function createNetwork(
+  name: NetworkName,
+  options: CreateNetworkOptions,
+): Network {
+  if (Object.hasOwn(MAKERS, name)) return MAKERS[name](options);
+  throw new RangeError(
+    `Unknown network '${name}': did you mean '${nearestName(name)}'?`,
+  );
+}
+
+function nearestName(name: string): NetworkName {
+  return networkNames.reduce((best, candidate) =>
+    distance(name, candidate) < distance(name, best) ? candidate : best
+  );
+}
+
+/**
+ * The network itself, made from its name where only that is given.
+ *
+ * @throws {RangeError} If there is no network of that name, the options do not
+ * fit it, or a network that is given takes other inputs.
+ */
+export function resolveNetwork(
+  network: NetworkName | Network,
+  options: CreateNetworkOptions,
+): Network {
+  if (typeof network === "string") return createNetwork(network, options);
+  const { inputShape } = options;
+  if (String(network.inputShape) === String(inputShape)) return network;
+  throw new RangeError(
+    `Cannot apply a network for inputs [${network.inputShape}] to ` +
+      `observations [${inputShape}]: the shapes must be the same`,
+  );
+}

@@ -1,0 +1,92 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import {
+  createNetwork,
+  type NetworkName,
+  networkNames,
+} from "./create_network.ts";
+import { heNormal } from "./initializers.ts";
+import { assertGradientsFlow, assertNoLeaks } from "../testdata/assertions.ts";
+import { testOnBackends, values } from "../testdata/backends.ts";
+import { seededRandom } from "../testdata/random.ts";
+
+const OPTIONS = {
+  inputShape: [12, 12, 2],
+  hiddenSizes: [5],
+  lstmSize: 4,
+  convLayers: [[6, 4, 2], [6, 2, 1]],
+} as const;
+const ENVS = 2;
+const ROWS = ENVS * 3;
+
+const OUTPUT_SIZES: Record<NetworkName, number> = {
+  mlp: 5,
+  cnn: 512,
+  cnn_small: 128,
+  conv_only: 6 * 6 * 6,
+  lstm: 4,
+  lnlstm: 4,
+  cnn_lstm: 4,
+  cnn_lnlstm: 4,
+};
+
+for (const name of networkNames) {
+  testOnBackends(`${name}: shapes, gradients, tensors`, () => {
+    const network = createNetwork(name, OPTIONS);
+    const random = seededRandom(1);
+    const params = network.init(random);
+    const recurrent = name.endsWith("lstm");
+    assertEquals(network.outputSize, OUTPUT_SIZES[name]);
+    assertEquals(network.stateSize, recurrent ? 8 : 0);
+
+    const data = heNormal()([ROWS, 12, 12, 2], random).map((x) => 10 * x);
+    const x = tf.tensor4d(data, [ROWS, 12, 12, 2]);
+    const state = tf.fill([ENVS, 8], 0.5) as tf.Tensor2D;
+    const masks = tf.tensor1d([0, 1, 0, 0, 0, 0]);
+    const apply = (p: typeof params) =>
+      network.apply(p, recurrent ? { x, state, masks } : { x });
+
+    const output = apply(params);
+    assertEquals(output.output.shape, [ROWS, network.outputSize]);
+    assertEquals(output.state?.shape, recurrent ? [ENVS, 8] : undefined);
+    assertEquals(values(apply(params).output), values(output.output));
+    assertGradientsFlow(
+      (p) => tf.sum(tf.square(tf.add(apply(p).output, 0.5))),
+      params,
+    );
+    assertNoLeaks(() => ({ ...apply(params) }));
+  });
+}
+
+testOnBackends("the same seed gives the same parameters", () => {
+  for (const name of networkNames) {
+    const network = createNetwork(name, {
+      ...OPTIONS,
+      convLayers: [[2, 3, 3]],
+    });
+    const [a, b] = [1, 1].map((seed) => network.init(seededRandom(seed)));
+    assertEquals(Object.keys(a), Object.keys(b));
+    for (const path in a) assertEquals(values(a[path]), values(b[path]));
+  }
+});
+
+Deno.test("an unknown name brings up the nearest one", () => {
+  for (
+    const [wrong, nearest] of [
+      ["mlpp", "mlp"],
+      ["cnn_smal", "cnn_small"],
+      ["lnlstn", "lnlstm"],
+      ["toString", "conv_only"],
+    ]
+  ) {
+    const message = assertThrows(
+      () => createNetwork(wrong as NetworkName, OPTIONS),
+      RangeError,
+    ).message;
+    if (wrong === "toString") continue; // any known name will do
+    assertEquals(
+      message,
+      `Unknown network '${wrong}': did you mean '${nearest}'?`,
+    );
+  }
+});

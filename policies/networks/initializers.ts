@@ -1,0 +1,371 @@
+import type { RandomSource } from "@bellman/types";
+
+/** Below this length what is left of a vector is rounding, not direction. */
+const SMALLEST_LENGTH = 1e-6;
+
+function dot(matrix: Float64Array, i: number, j: number, n: number): number {
+  let sum = 0;
+  for (let k = 0; k < n; k++) sum += matrix[i + k] * matrix[j + k];
+  return sum;
+}
+
+/** Takes from the vector at `j` its part along the unit vector at `i`. */
+function project(matrix: Float64Array, i: number, j: number, n: number): void {
+  const length = dot(matrix, i, j, n);
+  for (let k = 0; k < n; k++) matrix[j + k] -= length * matrix[i + k];
+}
+
+/** Draws the vector at `j` and makes it orthogonal to those before it. */
+function drawOrthogonal(
+  vectors: Float64Array,
+  j: number,
+  n: number,
+  random: RandomSource,
+): void {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    for (let k = 0; k < n; k++) vectors[j + k] = random.normal();
+    for (let i = 0; i < j; i += n) project(vectors, i, j, n);
+    const length = Math.sqrt(dot(vectors, j, j, n));
+    if (length > SMALLEST_LENGTH) {
+      for (let k = 0; k < n; k++) vectors[j + k] /= length;
+      return;
+    }
+  }
+  throw new RangeError(
+    "Cannot make an orthogonal matrix as the random source repeats itself",
+  );
+}
+
+/**
+ * A random matrix `[rows, columns]`, row-major, whose shorter side consists
+ * of orthogonal vectors of length `scale`. Gram-Schmidt in float64 on normal
+ * vectors: the result is uniform over such matrices.
+ */
+function orthogonalMatrix(
+  rows: number,
+  columns: number,
+  scale: number,
+  random: RandomSource,
+): Float32Array<ArrayBuffer> {
+  const tall = rows >= columns;
+  const count = tall ? columns : rows;
+  const n = tall ? rows : columns;
+  const vectors = new Float64Array(count * n);
+  for (let j = 0; j < vectors.length; j += n) {
+    drawOrthogonal(vectors, j, n, random);
+  }
+  const matrix = new Float32Array(rows * columns);
+  for (let i = 0; i < count; i++) {
+    for (let k = 0; k < n; k++) {
+      matrix[tall ? k * columns + i : i * columns + k] = scale *
+        vectors[i * n + k];
+    }
+  }
+  return matrix;
+}
+
+/**
+ * Makes the first values of a parameter: row-major, for a shape whose last
+ * axis is the outputs (`[in, out]`, or `[height, width, in, out]`).
+ */
+export type Initializer = (
+  shape: readonly number[],
+  random: RandomSource,
+) => Float32Array<ArrayBuffer>;
+
+/**
+ * Makes the first values of a bias: one for each output of the layer.
+ *
+ * @param kernelShape Shape of the layer's kernel, whose last axis is the
+ * outputs.
+ */
+export type BiasInitializer = (
+  kernelShape: readonly number[],
+  random: RandomSource,
+) => Float32Array<ArrayBuffer>;
+
+/** Product of the lengths of all axes. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1);
+}
+
+function fill(
+  shape: readonly number[],
+  next: () => number,
+): Float32Array<ArrayBuffer> {
+  const values = new Float32Array(sizeOf(shape));
+  for (let i = 0; i < values.length; i++) values[i] = next();
+  return values;
+}
+
+/** Inputs and outputs that one unit of a kernel of that shape has. */
+function fans(shape: readonly number[]): { fanIn: number; fanOut: number } {
+  if (shape.length < 2) return { fanIn: sizeOf(shape), fanOut: sizeOf(shape) };
+  const receptiveField = sizeOf(shape.slice(0, -2));
+  return {
+    fanIn: receptiveField * shape[shape.length - 2],
+    fanOut: receptiveField * shape[shape.length - 1],
+  };
+}
+
+/**
+ * Everything 0.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { zeros } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const values = zeros()([2, 2], new RandomStream(1));
+ * assertEquals(values, new Float32Array(4));
+ * ```
+ */
+export function zeros(): Initializer {
+  return constant(0);
+}
+
+/**
+ * Everything the same number.
+ *
+ * @param value That number.
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { constant } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const values = constant(-2)([2], new RandomStream(1));
+ * assertEquals(values, new Float32Array([-2, -2]));
+ * ```
+ */
+export function constant(value: number): Initializer {
+  return (shape) => new Float32Array(sizeOf(shape)).fill(value);
+}
+
+/**
+ * An orthogonal matrix times a scale (Saxe, McClelland and Ganguli 2013,
+ * https://arxiv.org/abs/1312.6120): the shape is seen as
+ * `[all axes but the last, last]`, and the rows or the columns, whichever are
+ * fewer, are orthogonal and of length `scale`.
+ *
+ * @param scale Length of the orthogonal vectors. @default 1
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { orthogonal } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const [a, b, c, d] = orthogonal(2)([2, 2], new RandomStream(1));
+ * assertAlmostEquals(a * b + c * d, 0, 1e-6);
+ * assertAlmostEquals(Math.hypot(a, c), 2, 1e-6);
+ * ```
+ */
+export function orthogonal(scale: number = 1): Initializer {
+  return (shape, random) => {
+    const columns = shape.length === 0 ? 1 : shape[shape.length - 1];
+    return orthogonalMatrix(sizeOf(shape) / columns, columns, scale, random);
+  };
+}
+
+/**
+ * Uniform on `[-limit, limit)`.
+ *
+ * @param limit Largest magnitude.
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { uniform } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ *
+ * const values = uniform(0.1)([10], new RandomStream(1));
+ * assert(values.every((value) => Math.abs(value) <= 0.1));
+ * ```
+ */
+export function uniform(limit: number): Initializer {
+  return (shape, random) =>
+    fill(shape, () => limit * (2 * random.uniform() - 1));
+}
+
+function scaledUniform(
+  variance: (fanIn: number, fanOut: number) => number,
+): Initializer {
+  return (shape, random) => {
+    const { fanIn, fanOut } = fans(shape);
+    return uniform(Math.sqrt(3 * variance(fanIn, fanOut)))(shape, random);
+  };
+}
+
+function scaledNormal(
+  variance: (fanIn: number, fanOut: number) => number,
+): Initializer {
+  return (shape, random) => {
+    const { fanIn, fanOut } = fans(shape);
+    const deviation = Math.sqrt(variance(fanIn, fanOut));
+    return fill(shape, () => deviation * random.normal());
+  };
+}
+
+/**
+ * Uniform with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010), for
+ * tanh layers.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { glorotUniform } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ *
+ * const values = glorotUniform()([3, 3], new RandomStream(1));
+ * assert(values.every((value) => Math.abs(value) <= 1));
+ * ```
+ */
+export function glorotUniform(): Initializer {
+  return scaledUniform((fanIn, fanOut) => 2 / (fanIn + fanOut));
+}
+
+/**
+ * Normal with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010), for
+ * tanh layers.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { glorotNormal } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(glorotNormal()([3, 4], new RandomStream(1)).length, 12);
+ * ```
+ */
+export function glorotNormal(): Initializer {
+  return scaledNormal((fanIn, fanOut) => 2 / (fanIn + fanOut));
+}
+
+/**
+ * Uniform with variance `2 / fanIn` (He et al. 2015,
+ * https://arxiv.org/abs/1502.01852), for relu layers.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { heUniform } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ *
+ * const values = heUniform()([6, 2], new RandomStream(1));
+ * assert(values.every((value) => Math.abs(value) <= 1));
+ * ```
+ */
+export function heUniform(): Initializer {
+  return scaledUniform((fanIn) => 2 / fanIn);
+}
+
+/**
+ * Normal with variance `2 / fanIn` (He et al. 2015,
+ * https://arxiv.org/abs/1502.01852), for relu layers.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { heNormal } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(heNormal()([3, 4], new RandomStream(1)).length, 12);
+ * ```
+ */
+export function heNormal(): Initializer {
+  return scaledNormal((fanIn) => 2 / fanIn);
+}
+
+/**
+ * Normal with variance `1 / fanIn` (LeCun et al. 1998), for linear and selu
+ * layers.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { lecunNormal } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(lecunNormal()([3, 4], new RandomStream(1)).length, 12);
+ * ```
+ */
+export function lecunNormal(): Initializer {
+  return scaledNormal((fanIn) => 1 / fanIn);
+}
+
+/** So many numbers from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)`. */
+function draw(
+  count: number,
+  fanIn: number,
+  random: RandomSource,
+): Float32Array<ArrayBuffer> {
+  const limit = 1 / Math.sqrt(fanIn);
+  return Float32Array.from(
+    { length: count },
+    () => limit * (2 * random.uniform() - 1),
+  );
+}
+
+function fanInOf(kernelShape: readonly number[]): number {
+  return sizeOf(kernelShape.slice(0, -1));
+}
+
+/**
+ * Uniform on ±1/sqrt(fanIn), where `fanIn` is the inputs of one unit: what
+ * PyTorch's `Linear` and `Conv2d` start their kernels with, and so the usual
+ * start of soft actor-critic.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { fanInUniform } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assert } from "@std/assert";
+ *
+ * const values = fanInUniform()([4, 3], new RandomStream(1));
+ * assert(values.every((value) => Math.abs(value) <= 0.5));
+ * ```
+ */
+export function fanInUniform(): Initializer {
+  return (shape, random) => draw(sizeOf(shape), fanInOf(shape), random);
+}
+
+/**
+ * {@link fanInUniform} for the bias of the layer, as PyTorch has it.
+ *
+ * @returns The initialiser.
+ *
+ * @example
+ * ```ts
+ * import { fanInUniformBias } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const values = fanInUniformBias()([4, 3], new RandomStream(1));
+ * assertEquals(values.length, 3);
+ * assert(values.every((value) => Math.abs(value) <= 0.5));
+ * ```
+ */
+export function fanInUniformBias(): BiasInitializer {
+  return (kernelShape, random) =>
+    draw(kernelShape[kernelShape.length - 1], fanInOf(kernelShape), random);
+}

@@ -1,0 +1,429 @@
+import * as tf from "@tensorflow/tfjs";
+import { type Params, tidy } from "@bellman/compute";
+import {
+  dense,
+  flattenRows,
+  initialTensor,
+  nest,
+  type Network,
+  type NetworkInputs,
+  normalizeRows,
+  parameter,
+  scope,
+} from "./network.ts";
+import { cnn, type CnnOptions } from "./cnn.ts";
+import {
+  constant,
+  type Initializer,
+  orthogonal,
+  sizeOf,
+  zeros,
+} from "./initializers.ts";
+import type { RandomSource } from "@bellman/types";
+
+/** What an LSTM keeps from one step to the next, each `[numEnvs, size]`. */
+export interface LstmState {
+  /** Cells. */
+  readonly c: tf.Tensor2D;
+  /** Hidden values, which are also the output. */
+  readonly h: tf.Tensor2D;
+}
+
+/**
+ * One step of an LSTM (baselines/a2c/utils.py, `lstm` and `lnlstm`):
+ * `z = x wx + h wh + b`, cut in four in the order input gate, forget gate,
+ * output gate, candidate; `c' = sigmoid(f) c + sigmoid(i) tanh(u)` and
+ * `h' = sigmoid(o) tanh(c')`. Where the parameters hold `gx`, the products and
+ * the new cells are normalised (Ba et al. 2016,
+ * https://arxiv.org/abs/1607.06450); the kept cells are not.
+ *
+ * @param params `wx [in, 4 size]`, `wh [size, 4 size]`, `b [4 size]`; with
+ * normalisation also gains and shifts `gx`, `bx`, `gh`, `bh` `[4 size]` and
+ * `gc`, `bc` `[size]`.
+ * @param x Inputs `[numEnvs, in]`.
+ * @param state State before the step.
+ * @returns State after the step.
+ *
+ * @example
+ * ```ts
+ * import { lstmCell } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const params = {
+ *   wx: tf.zeros([3, 4]),
+ *   wh: tf.zeros([1, 4]),
+ *   b: tf.zeros([4]),
+ * };
+ * const state = { c: tf.tensor2d([[2]]), h: tf.tensor2d([[0]]) };
+ * const { c } = lstmCell(params, tf.zeros([1, 3]), state);
+ * assertEquals(c.arraySync(), [[1]]); // the forget gate is half open
+ * ```
+ */
+export function lstmCell(
+  params: Params,
+  x: tf.Tensor2D,
+  state: LstmState,
+): LstmState {
+  return tidy(() => step(params, projectInputs(params, x), state));
+}
+
+/** Options of {@link lstmSequence}. */
+export interface LstmSequenceOptions {
+  /**
+   * `[numEnvs, 2 size]`: cells, then hidden values.
+   *
+   * @default zeros, with each row taken as an environment of its own
+   */
+  readonly state?: tf.Tensor2D;
+  /**
+   * `[numEnvs * numSteps]`, 1 where the state is set to 0 before the step.
+   *
+   * @default zeros
+   */
+  readonly masks?: tf.Tensor1D;
+}
+
+/** What {@link lstmSequence} gives back. */
+export interface LstmSequenceOutput {
+  /** Hidden values of all steps `[numEnvs * numSteps, size]`. */
+  readonly output: tf.Tensor2D;
+  /** State after the last step `[numEnvs, 2 size]`. */
+  readonly state: tf.Tensor2D;
+}
+
+/**
+ * Runs {@link lstmCell} over the steps of several environments.
+ *
+ * @param params As for {@link lstmCell}.
+ * @param x Inputs `[numEnvs * numSteps, in]`, env-major.
+ * @param options State before the first step and episode starts.
+ * @returns Hidden values, env-major, and the last state.
+ * @throws {RangeError} If the rows are no multiple of the environments.
+ *
+ * @example
+ * ```ts
+ * import { lstmSequence } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const params = {
+ *   wx: tf.zeros([3, 4]),
+ *   wh: tf.zeros([1, 4]),
+ *   b: tf.zeros([4]),
+ * };
+ * const { state } = lstmSequence(params, tf.zeros([2, 3]), {
+ *   state: tf.tensor2d([[8, 0]]),
+ * });
+ * assertEquals(state.arraySync()[0][0], 2); // halved twice
+ * ```
+ */
+export function lstmSequence(
+  params: Params,
+  x: tf.Tensor2D,
+  options: LstmSequenceOptions = {},
+): LstmSequenceOutput {
+  const rows = x.shape[0];
+  const size = parameter(params, "wh").shape[0];
+  const numEnvs = options.state?.shape[0] ?? rows;
+  const numSteps = rows / numEnvs;
+  if (!Number.isInteger(numSteps)) {
+    throw new RangeError(
+      `Cannot run an LSTM over ${rows} rows of ${numEnvs} environments: ` +
+        `the rows must be a multiple of the environments`,
+    );
+  }
+  return tidy(() => {
+    const projected = projectInputs(params, x);
+    const z = steps(projected, numEnvs, numSteps);
+    const keep = keepFactors(options.masks, numEnvs, numSteps);
+    let state = initialState(options.state, numEnvs, size);
+    const hidden: tf.Tensor2D[] = [];
+    for (let t = 0; t < numSteps; t++) {
+      if (keep) state = scale(state, keep[t]);
+      state = step(params, z[t], state);
+      hidden.push(state.h);
+    }
+    return {
+      output: joinSteps(hidden, rows, size),
+      state: tf.concat([state.c, state.h], 1),
+    };
+  });
+}
+
+/** The part of `z` that needs the inputs only: for all steps at once. */
+function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
+  const wx = parameter<tf.Tensor2D>(params, "wx");
+  const b = parameter<tf.Tensor1D>(params, "b");
+  if (params.gx === undefined) {
+    return dense(x, wx, b);
+  }
+  const shift = tf.add(parameter<tf.Tensor1D>(params, "bx"), b) as tf.Tensor1D;
+  const projected = tf.matMul(x, wx) as tf.Tensor2D;
+  return normalizeRows(projected, parameter(params, "gx"), shift);
+}
+
+/** The part of `z` that needs the hidden values. */
+function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
+  const wh = parameter<tf.Tensor2D>(params, "wh");
+  const projected = tf.matMul(h, wh) as tf.Tensor2D;
+  if (params.gh === undefined) return projected;
+  return normalizeRows(
+    projected,
+    parameter(params, "gh"),
+    parameter(params, "bh"),
+  );
+}
+
+function step(params: Params, zx: tf.Tensor2D, state: LstmState): LstmState {
+  const z = tf.add(zx, projectHidden(params, state.h));
+  const [i, f, o, u] = tf.split(z, 4, 1);
+  const kept = tf.mul(tf.sigmoid(f), state.c);
+  const c = tf.add(kept, tf.mul(tf.sigmoid(i), tf.tanh(u))) as tf.Tensor2D;
+  const shown = params.gc === undefined
+    ? c
+    : normalizeRows(c, parameter(params, "gc"), parameter(params, "bc"));
+  const h = tf.mul(tf.sigmoid(o), tf.tanh(shown)) as tf.Tensor2D;
+  return { c, h };
+}
+
+function initialState(
+  state: tf.Tensor2D | undefined,
+  numEnvs: number,
+  size: number,
+): LstmState {
+  if (state) {
+    const [c, h] = tf.split(state, [size, size], 1);
+    return { c: c as tf.Tensor2D, h: h as tf.Tensor2D };
+  }
+  const zeros = tf.zeros<tf.Rank.R2>([numEnvs, size]);
+  return { c: zeros, h: zeros };
+}
+
+function scale(state: LstmState, factor: tf.Tensor2D): LstmState {
+  return { c: tf.mul(state.c, factor), h: tf.mul(state.h, factor) };
+}
+
+/** Env-major rows to one tensor `[numEnvs, columns]` for each step. */
+function steps(
+  rows: tf.Tensor2D,
+  numEnvs: number,
+  numSteps: number,
+): tf.Tensor2D[] {
+  if (numSteps === 1) return [rows];
+  const columns = rows.shape[1];
+  const cube = tf.reshape(rows, [numEnvs, numSteps, columns]);
+  return tf.unstack(cube, 1) as tf.Tensor2D[];
+}
+
+/** For each step `[numEnvs, 1]`, 0 where the state is to be forgotten. */
+function keepFactors(
+  masks: tf.Tensor1D | undefined,
+  numEnvs: number,
+  numSteps: number,
+): tf.Tensor2D[] | undefined {
+  if (masks === undefined) return undefined;
+  const keep = tf.sub(1, masks);
+  return steps(tf.reshape(keep, [-1, 1]), numEnvs, numSteps);
+}
+
+/** The reverse of {@link steps}. */
+function joinSteps(
+  hidden: tf.Tensor2D[],
+  rows: number,
+  size: number,
+): tf.Tensor2D {
+  if (hidden.length === 1) return hidden[0];
+  return tf.reshape(tf.stack(hidden, 1), [rows, size]);
+}
+
+/** Options of {@link lstm} and {@link lnlstm}. */
+export interface LstmOptions {
+  /** Shape of one input; inputs of more than one axis are flattened. */
+  readonly inputShape: readonly number[];
+  /**
+   * Units, and so features that come out.
+   *
+   * @default 128
+   */
+  readonly lstmSize?: number;
+  /**
+   * First values of `wx` and `wh`; biases start at 0.
+   *
+   * @default orthogonal(1)
+   */
+  readonly recurrentInitializer?: Initializer;
+}
+
+/** Options of {@link cnnLstm} and {@link cnnLnlstm}. */
+export interface CnnLstmOptions extends CnnOptions {
+  /**
+   * Units, and so features that come out.
+   *
+   * @default 128
+   */
+  readonly lstmSize?: number;
+  /**
+   * First values of `wx` and `wh`; biases start at 0.
+   *
+   * @default orthogonal(1)
+   */
+  readonly recurrentInitializer?: Initializer;
+}
+
+/**
+ * Long short-term memory on the flat inputs (baselines, common/models.py,
+ * `lstm`). The state is `[c, h]`. Parameters: `lstm/wx`, `lstm/wh`, `lstm/b`,
+ * as {@link lstmCell} takes them.
+ *
+ * @param options Sizes.
+ * @returns The network.
+ *
+ * @example
+ * ```ts
+ * import { lstm } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = lstm({ inputShape: [4], lstmSize: 32 });
+ * assertEquals(network.outputSize, 32);
+ * assertEquals(network.stateSize, 64);
+ * ```
+ */
+export function lstm(options: LstmOptions): Network {
+  return recurrent(options, false);
+}
+
+/**
+ * {@link lstm} with layer normalisation (baselines, common/models.py,
+ * `lnlstm`). Parameters: those of `lstm`, and `lstm/gx`, `bx`, `gh`, `bh`, `gc`
+ * and `bc`.
+ *
+ * @param options Sizes.
+ * @returns The network.
+ *
+ * @example
+ * ```ts
+ * import { lnlstm } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = lnlstm({ inputShape: [4] });
+ * assertEquals(network.outputSize, 128);
+ * ```
+ */
+export function lnlstm(options: LstmOptions): Network {
+  return recurrent(options, true);
+}
+
+/**
+ * {@link cnn}, then {@link lstm} on its features (baselines, common/models.py,
+ * `cnn_lstm`). Parameters: those of both.
+ *
+ * @param options Shape of the images and sizes.
+ * @returns The network.
+ * @throws {RangeError} If the inputs are not images, or too small for the
+ * layers.
+ *
+ * @example
+ * ```ts
+ * import { cnnLstm } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = cnnLstm({ inputShape: [84, 84, 4] });
+ * assertEquals(network.stateSize, 256);
+ * ```
+ */
+export function cnnLstm(options: CnnLstmOptions): Network {
+  const features = cnn(options);
+  return afterwards(features, lstm(recurrentOptions(features, options)));
+}
+
+/**
+ * {@link cnn}, then {@link lnlstm} on its features (baselines,
+ * common/models.py, `cnn_lnlstm`). Parameters: those of both.
+ *
+ * @param options Shape of the images and sizes.
+ * @returns The network.
+ * @throws {RangeError} If the inputs are not images, or too small for the
+ * layers.
+ *
+ * @example
+ * ```ts
+ * import { cnnLnlstm } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const network = cnnLnlstm({ inputShape: [84, 84, 4], lstmSize: 64 });
+ * assertEquals(network.outputSize, 64);
+ * ```
+ */
+export function cnnLnlstm(options: CnnLstmOptions): Network {
+  const features = cnn(options);
+  return afterwards(features, lnlstm(recurrentOptions(features, options)));
+}
+
+function recurrentOptions(
+  features: Network,
+  options: CnnLstmOptions,
+): LstmOptions {
+  const { lstmSize, recurrentInitializer } = options;
+  const inputShape = [features.outputSize];
+  return { inputShape, lstmSize, recurrentInitializer };
+}
+
+function recurrent(options: LstmOptions, layerNorm: boolean): Network {
+  const {
+    inputShape,
+    lstmSize = 128,
+    recurrentInitializer = orthogonal(1),
+  } = options;
+  const inputSize = sizeOf(inputShape);
+  const gates = 4 * lstmSize;
+
+  function init(random: RandomSource): Params {
+    const shapes: Record<string, [number[], Initializer]> = {
+      wx: [[inputSize, gates], recurrentInitializer],
+      wh: [[lstmSize, gates], recurrentInitializer],
+      b: [[gates], zeros()],
+    };
+    if (layerNorm) {
+      for (
+        const [name, size] of [["x", gates], ["h", gates], ["c", lstmSize]]
+      ) {
+        shapes[`g${name}`] = [[size as number], constant(1)];
+        shapes[`b${name}`] = [[size as number], zeros()];
+      }
+    }
+    const params: Params = {};
+    for (const [name, [shape, initializer]] of Object.entries(shapes)) {
+      params[name] = initialTensor(shape, initializer, random);
+    }
+    return nest(params, "lstm");
+  }
+
+  return {
+    inputShape,
+    outputSize: lstmSize,
+    stateSize: 2 * lstmSize,
+    init,
+    apply: (params, { x, state, masks }: NetworkInputs) =>
+      tidy(() =>
+        lstmSequence(scope(params, "lstm"), flattenRows(x), { state, masks })
+      ),
+  };
+}
+
+/** One network on the features of another that has no state. */
+function afterwards(first: Network, second: Network): Network {
+  return {
+    inputShape: first.inputShape,
+    outputSize: second.outputSize,
+    stateSize: second.stateSize,
+    init: (random) => ({ ...first.init(random), ...second.init(random) }),
+    apply: (params, inputs) =>
+      tidy(() => {
+        const { output } = first.apply(params, { x: inputs.x });
+        return second.apply(params, { ...inputs, x: output });
+      }),
+  };
+}

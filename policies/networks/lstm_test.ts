@@ -1,0 +1,160 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import { lnlstm, lstm, lstmCell, lstmSequence } from "./lstm.ts";
+import { scope } from "./network.ts";
+import { assertClose, assertNoLeaks } from "../testdata/assertions.ts";
+import { testOnBackends, values } from "../testdata/backends.ts";
+import { seededRandom } from "../testdata/random.ts";
+
+interface LstmCase {
+  name: string;
+  inputs: {
+    x: number[][][];
+    masks: number[][];
+    state: number[][];
+    params: Record<string, number[] | number[][]>;
+  };
+  expected: { h: number[][][]; state: number[][] };
+}
+
+const reference = JSON.parse(
+  await Deno.readTextFile(
+    new URL("../../tests/reference/lstm_entropy_ortho.json", import.meta.url),
+  ),
+);
+
+function tensors(params: LstmCase["inputs"]["params"]) {
+  return Object.fromEntries(
+    Object.entries(params).map((
+      [name, array],
+    ) => [name, tf.tensor(array, undefined, "float32")]),
+  );
+}
+
+for (const { name, inputs, expected } of reference.lstm as LstmCase[]) {
+  testOnBackends(`${name} of the reference`, () => {
+    const { output, state } = lstmSequence(
+      tensors(inputs.params),
+      tf.tensor2d(inputs.x.flat()),
+      {
+        state: tf.tensor2d(inputs.state),
+        masks: tf.tensor1d(inputs.masks.flat()),
+      },
+    );
+    assertClose(output, expected.h.flat(2));
+    assertClose(state, expected.state.flat());
+  });
+}
+
+const SIZE = 3;
+const INPUT = 2;
+
+for (const [name, make] of Object.entries({ lstm, lnlstm })) {
+  const network = make({ inputShape: [INPUT], lstmSize: SIZE });
+  const parameters = () => scope(network.init(seededRandom(7)), "lstm");
+
+  testOnBackends(`${name} in a sequence is its cell step by step`, () => {
+    const params = parameters();
+    const x = tf.tensor2d([[1, 2], [3, -4], [0.5, 1]]);
+    const start = tf.tensor2d([[0.1, 0.2, 0.3, -0.1, 0.5, 0.9]]);
+    const [c, h] = tf.split(start, 2, 1) as tf.Tensor2D[];
+    let state = { c, h };
+    for (let t = 0; t < 3; t++) {
+      state = lstmCell(params, x.slice([t, 0], [1, INPUT]), state);
+    }
+    const last = lstmSequence(params, x, { state: start }).state;
+    assertClose(last, [...values(state.c), ...values(state.h)], 1e-6);
+  });
+
+  testOnBackends(`a mask resets the state of ${name} exactly`, () => {
+    const params = parameters();
+    const x = tf.tensor2d([[1, 2], [3, -4], [0.5, 1], [2, 2]]);
+    const state = tf.tensor2d([[9, -9, 9, 0.7, -0.7, 0.7]]);
+    const masks = tf.tensor1d([0, 0, 1, 0]);
+    const whole = lstmSequence(params, x, { state, masks });
+    const fresh = lstmSequence(params, x.slice([2, 0], [2, INPUT]), {
+      state: tf.zeros([1, 2 * SIZE]),
+    });
+    assertEquals(values(whole.state), values(fresh.state));
+    assertEquals(values(whole.output).slice(2 * SIZE), values(fresh.output));
+  });
+
+  testOnBackends(`the environments of ${name} do not mix`, () => {
+    const params = parameters();
+    const number = fc.integer({ min: -40, max: 40 }).map((n) => n / 8);
+    const run = (x: number[], start: number[], masks: number[]) =>
+      tf.tidy(() => {
+        const { output, state } = lstmSequence(
+          params,
+          tf.tensor2d(x, [6, INPUT]),
+          {
+            state: tf.tensor2d(start, [3, 2 * SIZE]),
+            masks: tf.tensor1d(masks),
+          },
+        );
+        return { output: values(output), state: values(state) };
+      });
+    const numbers = (n: number) =>
+      fc.array(number, { minLength: n, maxLength: n });
+    const flags = fc.array(fc.constantFrom(0, 1), {
+      minLength: 6,
+      maxLength: 6,
+    });
+    const batch = fc.tuple(numbers(12), numbers(18), flags);
+    fc.assert(
+      fc.property(batch, batch, fc.integer({ min: 0, max: 2 }), (a, b, env) => {
+        // All of b, but one environment taken from a.
+        const mixed = b.map((array, i) => {
+          const part = array.length / 3;
+          const copy = array.slice();
+          const own = a[i].slice(env * part, (env + 1) * part);
+          copy.splice(env * part, part, ...own);
+          return copy;
+        }) as typeof b;
+        const [one, other] = [run(...a), run(...mixed)];
+        for (const key of ["output", "state"] as const) {
+          const part = one[key].length / 3;
+          const own = (array: number[]) =>
+            array.slice(env * part, (env + 1) * part);
+          assertEquals(own(one[key]), own(other[key]));
+        }
+      }),
+      { numRuns: 20, seed: 1 },
+    );
+  });
+
+  testOnBackends(`${name} without a state starts each row from zeros`, () => {
+    const params = parameters();
+    const x = tf.tensor2d([[1, 2], [3, -4]]);
+    const bare = lstmSequence(params, x);
+    const zeros = lstmSequence(params, x, { state: tf.zeros([2, 2 * SIZE]) });
+    assertEquals(values(bare.output), values(zeros.output));
+    assertEquals(values(bare.state), values(zeros.state));
+    assertNoLeaks(() => ({ ...lstmSequence(params, x) }));
+  });
+}
+
+testOnBackends("numbers of any size stay finite", () => {
+  const params = scope(
+    lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(seededRandom(1)),
+    "lstm",
+  );
+  const { state } = lstmSequence(params, tf.tensor2d([[1e4, -1e4]]));
+  assert(values(state).every(Number.isFinite));
+});
+
+testOnBackends("rows that are no multiple of the environments", () => {
+  const params = scope(
+    lstm({ inputShape: [INPUT], lstmSize: SIZE }).init(seededRandom(1)),
+    "lstm",
+  );
+  assertThrows(
+    () =>
+      lstmSequence(params, tf.zeros([5, INPUT]), {
+        state: tf.zeros([2, 2 * SIZE]),
+      }),
+    RangeError,
+    "Cannot run an LSTM over 5 rows of 2 environments",
+  );
+});

@@ -1,0 +1,284 @@
+import type { Params } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import {
+  type BiasInitializer,
+  type Initializer,
+  sizeOf,
+} from "./initializers.ts";
+
+/**
+ * What a {@link Network} is applied to. The rows are env-major:
+ * `row = env * numSteps + step`.
+ */
+export interface NetworkInputs {
+  /** Inputs `[batch, ...inputShape]`, float32. */
+  readonly x: tf.Tensor;
+  /**
+   * Recurrent state before the first step, `[numEnvs, stateSize]` with the
+   * cells first and the hidden values after them.
+   *
+   * @default zeros, with each row taken as an environment of its own
+   */
+  readonly state?: tf.Tensor2D;
+  /**
+   * `[batch]`, 1 where an episode starts at this row, so that the state is
+   * set to 0 before it; 0 elsewhere.
+   *
+   * @default zeros
+   */
+  readonly masks?: tf.Tensor1D;
+}
+
+/** What a {@link Network} gives back. */
+export interface NetworkOutput {
+  /** Features `[batch, outputSize]`. */
+  readonly output: tf.Tensor2D;
+  /** State after the last step `[numEnvs, stateSize]`; recurrent ones only. */
+  readonly state?: tf.Tensor2D;
+}
+
+/**
+ * A network as a pair of pure functions: one makes parameters, the other
+ * applies them. Any object of this form can stand where a network's name can.
+ */
+export interface Network {
+  /** Shape of one input, without the batch. */
+  readonly inputShape: readonly number[];
+  /** Number of features that come out for one input. */
+  readonly outputSize: number;
+  /** Numbers of recurrent state for one environment, 0 if there is none. */
+  readonly stateSize: number;
+  /** Makes new parameters; the paths are relative, as `dense0/kernel`. */
+  init(random: RandomSource): Params;
+  /** Computes features. The same inputs always give the same outputs. */
+  apply(params: Params, inputs: NetworkInputs): NetworkOutput;
+}
+
+/**
+ * The part of a parameter map under a prefix, with the prefix taken off.
+ *
+ * The tensors are shared, not copied.
+ *
+ * @param params Map from path to tensor.
+ * @param name First part of the wanted paths, without the slash.
+ * @returns The entries whose path starts with `name/`, in their order.
+ *
+ * @example
+ * ```ts
+ * import { scope } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const bias = tf.zeros([2]);
+ * const params = { "pi/head/bias": bias, "vf/head/bias": bias };
+ * assertEquals(Object.keys(scope(params, "pi")), ["head/bias"]);
+ * ```
+ */
+export function scope(params: Params, name: string): Params {
+  const start = `${name}/`;
+  const inside: Params = {};
+  for (const path in params) {
+    if (path.startsWith(start)) inside[path.slice(start.length)] = params[path];
+  }
+  return inside;
+}
+
+/**
+ * A parameter map with each path put under a prefix: undone by {@link scope}.
+ *
+ * The tensors are shared, not copied.
+ *
+ * @param params Map from path to tensor.
+ * @param name What goes before each path, without the slash.
+ * @returns The same entries, named `name/path`.
+ *
+ * @example
+ * ```ts
+ * import { nest } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const params = nest({ "head/bias": tf.zeros([2]) }, "pi");
+ * assertEquals(Object.keys(params), ["pi/head/bias"]);
+ * ```
+ */
+export function nest(params: Params, name: string): Params {
+  const outside: Params = {};
+  for (const path in params) outside[`${name}/${path}`] = params[path];
+  return outside;
+}
+
+/**
+ * Takes one tensor out of a parameter map.
+ *
+ * @param params Map from path to tensor.
+ * @param path Path of the wanted tensor.
+ * @returns The tensor.
+ * @throws {RangeError} If there is no tensor of that path.
+ *
+ * @example
+ * ```ts
+ * import { parameter } from "@bellman/policies";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () => parameter({}, "pi/head/bias"),
+ *   RangeError,
+ *   "Cannot find the parameter 'pi/head/bias'",
+ * );
+ * ```
+ */
+export function parameter<T extends tf.Tensor = tf.Tensor>(
+  params: Readonly<Record<string, tf.Tensor>>,
+  path: string,
+): T {
+  const found = params[path];
+  if (found === undefined) {
+    throw new RangeError(
+      `Cannot find the parameter '${path}' among ${
+        Object.keys(params).join(", ") || "none"
+      }`,
+    );
+  }
+  return found as T;
+}
+
+/** A parameter of that shape with its first values. */
+export function initialTensor(
+  shape: readonly number[],
+  initializer: Initializer,
+  random: RandomSource,
+): tf.Tensor {
+  return tf.tensor(initializer(shape, random), [...shape], "float32");
+}
+
+/** First values of a layer: zeros for the bias if nothing is said of it. */
+export interface LayerInitializers {
+  readonly kernelInitializer: Initializer;
+  readonly biasInitializer?: BiasInitializer;
+}
+
+/** Kernel of that shape and a bias for its last axis. */
+export function initKernelAndBias(
+  shape: readonly number[],
+  { kernelInitializer, biasInitializer }: LayerInitializers,
+  random: RandomSource,
+): Params {
+  const outputs = shape[shape.length - 1];
+  return {
+    kernel: initialTensor(shape, kernelInitializer, random),
+    bias: biasInitializer
+      ? tf.tensor1d(biasInitializer(shape, random))
+      : tf.zeros([outputs]),
+  };
+}
+
+/** `[batch, ...shape]` to `[batch, features]`; nothing if it is that. */
+export function flattenRows(x: tf.Tensor): tf.Tensor2D {
+  if (x.rank === 2) return x as tf.Tensor2D;
+  return tf.reshape(x, [x.shape[0], sizeOf(x.shape.slice(1))]);
+}
+
+const LAYER_NORM_EPSILON = 1e-5;
+
+/** Each row to mean 0 and variance 1, then times gain plus bias. */
+export function normalizeRows(
+  x: tf.Tensor2D,
+  gain: tf.Tensor1D,
+  bias: tf.Tensor1D,
+): tf.Tensor2D {
+  const centered = tf.sub(x, tf.mean(x, 1, true));
+  const variance = tf.mean(tf.square(centered), 1, true);
+  const scale = tf.rsqrt(tf.add(variance, LAYER_NORM_EPSILON));
+  return tf.add(tf.mul(tf.mul(centered, scale), gain), bias);
+}
+
+/**
+ * `x kernel + bias`. The fused kernel of TensorFlow.js is no faster forward,
+ * and slower with its gradient.
+ */
+export function dense(
+  x: tf.Tensor2D,
+  kernel: tf.Tensor2D,
+  bias: tf.Tensor1D,
+): tf.Tensor2D {
+  return tf.add(tf.matMul(x, kernel), bias);
+}
+
+/** {@link dense} with the parameters `name/kernel` and `name/bias`. */
+export function denseLayer(
+  params: Params,
+  name: string,
+  x: tf.Tensor2D,
+): tf.Tensor2D {
+  return dense(
+    x,
+    parameter(params, `${name}/kernel`),
+    parameter(params, `${name}/bias`),
+  );
+}
+
+/** Name of a function applied to each feature of a layer. */
+export type ActivationName =
+  | "tanh"
+  | "relu"
+  | "elu"
+  | "selu"
+  | "leaky_relu"
+  | "sigmoid"
+  | "softplus"
+  | "silu"
+  | "linear";
+
+/** An activation by name, or as a function that keeps the shape. */
+export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
+
+const FUNCTIONS: Readonly<
+  Record<ActivationName, (x: tf.Tensor) => tf.Tensor>
+> = {
+  tanh: (x) => tf.tanh(x),
+  relu: (x) => tf.relu(x),
+  elu: (x) => tf.elu(x),
+  selu: (x) => tf.selu(x),
+  leaky_relu: (x) => tf.leakyRelu(x, 0.01),
+  sigmoid: (x) => tf.sigmoid(x),
+  softplus: (x) => tf.softplus(x),
+  silu: (x) => tf.mul(x, tf.sigmoid(x)),
+  linear: (x) => x,
+};
+
+/** All names that {@link activationFunction} knows. */
+export const activationNames: readonly ActivationName[] = Object.keys(
+  FUNCTIONS,
+) as ActivationName[];
+
+/**
+ * The function behind the name of an activation.
+ *
+ * @param activation Name, or a function, which is given back as it is.
+ * @returns The function.
+ * @throws {RangeError} If there is no activation of that name.
+ *
+ * @example
+ * ```ts
+ * import { activationFunction } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const relu = activationFunction("relu");
+ * assertEquals(relu(tf.tensor1d([-1, 2])).arraySync(), [0, 2]);
+ * ```
+ */
+export function activationFunction(
+  activation: Activation,
+): (x: tf.Tensor) => tf.Tensor {
+  if (typeof activation === "function") return activation;
+  if (Object.hasOwn(FUNCTIONS, activation)) return FUNCTIONS[activation];
+  throw new RangeError(
+    `Cannot use the activation '${activation}': choose one of ${
+      activationNames.join(", ")
+    }`,
+  );
+}

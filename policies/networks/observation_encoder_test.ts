@@ -1,0 +1,119 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { observationEncoder } from "./observation_encoder.ts";
+import type { BoxSpace } from "@bellman/types";
+import { assertClose } from "../testdata/assertions.ts";
+import { testOnBackends, values } from "../testdata/backends.ts";
+
+const BOX: BoxSpace = {
+  type: "box",
+  shape: [2],
+  low: -9,
+  high: 9,
+  dtype: "float32",
+};
+
+testOnBackends("numbers of any type become float32", () => {
+  for (
+    const [dtype, make] of [
+      ["float32", Float32Array],
+      ["float64", Float64Array],
+      ["int32", Int32Array],
+    ] as const
+  ) {
+    const encoder = observationEncoder({ ...BOX, dtype });
+    const encoded = encoder.encode(make.from([1, -2, 3, 4]), 2);
+    assertEquals(encoded.shape, [2, 2]);
+    assertEquals(encoded.dtype, "float32");
+    assertEquals(values(encoded), [1, -2, 3, 4]);
+  }
+});
+
+testOnBackends("a tensor does not change with the array it came from", () => {
+  const batch = new Float32Array([1, 2]);
+  const encoded = observationEncoder(BOX).encode(batch, 1);
+  batch.fill(7);
+  assertEquals(values(encoded), [1, 2]);
+});
+
+testOnBackends("bytes up to 255 are scaled to 1, others are not", () => {
+  const image = { ...BOX, shape: [1, 2, 1], low: 0, dtype: "uint8" } as const;
+  const bytes = new Uint8Array([0, 255, 51, 102]);
+  for (const high of [255, [255, 255]]) {
+    const encoded = observationEncoder({ ...image, high }).encode(bytes, 2);
+    assertEquals(encoded.shape, [2, 1, 2, 1]);
+    assertClose(encoded, [0, 1, 0.2, 0.4], 1e-7);
+  }
+  const encoded = observationEncoder({ ...image, high: 200 }).encode(bytes, 2);
+  assertEquals(values(encoded), [0, 255, 51, 102]);
+});
+
+testOnBackends("discrete observations are one-hot from their start on", () => {
+  const encoder = observationEncoder({ type: "discrete", n: 3, start: -1 });
+  assertEquals(encoder.shape, [3]);
+  assertEquals(encoder.size, 1);
+  const encoded = encoder.encode(new Int32Array([1, -1]), 2);
+  assertEquals(values(encoded), [0, 0, 1, 1, 0, 0]);
+});
+
+testOnBackends("multi-discrete observations are one-hot side by side", () => {
+  const encoder = observationEncoder({ type: "multiDiscrete", nvec: [2, 3] });
+  assertEquals(encoder.shape, [5]);
+  assertEquals(encoder.size, 2);
+  const encoded = encoder.encode(new Int32Array([1, 0, 0, 2]), 2);
+  assertEquals(values(encoded), [0, 1, 1, 0, 0, 1, 0, 0, 0, 1]);
+});
+
+testOnBackends("multi-binary observations are numbers", () => {
+  const encoder = observationEncoder({ type: "multiBinary", n: 3 });
+  const encoded = encoder.encode(new Uint8Array([1, 0, 1]), 1);
+  assertEquals(values(encoded), [1, 0, 1]);
+});
+
+Deno.test("observations that do not fit are refused", () => {
+  const discrete = observationEncoder({ type: "discrete", n: 3, start: 1 });
+  for (const wrong of [0, 4]) {
+    assertThrows(
+      () => discrete.encode(new Int32Array([wrong]), 1),
+      RangeError,
+      `Cannot encode the observation ${wrong}: the space has 1 to 3`,
+    );
+  }
+  assertThrows(
+    () => observationEncoder(BOX).encode(new Float32Array(3), 2),
+    RangeError,
+    "Cannot encode 3 numbers as observations: the batch must have 4",
+  );
+  for (
+    const space of [
+      { type: "dict", spaces: { a: BOX } },
+      { type: "tuple", spaces: [BOX] },
+    ] as const
+  ) {
+    assertThrows(
+      () => observationEncoder(space),
+      TypeError,
+      `Cannot use ${space.type} observations as inputs: wrap the ` +
+        `environment in FlattenObservation`,
+    );
+  }
+});
+
+Deno.test("numbers that are not finite in 32 bits reach no network", () => {
+  for (const dtype of ["float32", "float64"] as const) {
+    const encoder = observationEncoder({
+      type: "box",
+      shape: [2],
+      low: -Infinity,
+      high: Infinity,
+      dtype,
+    });
+    encoder.copy([1, 3e38, -3e38, 0]);
+    for (const value of [NaN, Infinity, -Infinity, 1e300]) {
+      assertThrows(
+        () => encoder.copy([0, 1, value, 3]),
+        RangeError,
+        "number 2 of the batch is",
+      );
+    }
+  }
+});
