@@ -45,7 +45,7 @@ export interface SaveBufferOptions {
  *
  * @param buffer A buffer.
  * @param path The file; its folder exists.
- * @param options Whether the arrays are copied.
+ * @param options Save from copies of the arrays, or from themselves.
  * @throws {TypeError} If the state is not plain, or the runtime has no files.
  * @throws {Error} The system's error where the file cannot be written.
  *

@@ -1,5 +1,6 @@
 import { sliceNumbers } from "../copy.ts";
 import type { FieldValues } from "../fields.ts";
+import type { RowTarget } from "./rows.ts";
 
 /** A recorded episode. */
 export interface Episode {
@@ -22,7 +23,7 @@ export interface Episode {
  * Buffer that {@linkcode loadEpisodes} records in, such as a `ReplayBuffer` of
  * one environment.
  */
-export interface EpisodeBuffer {
+export interface EpisodeBuffer extends RowTarget {
   /** Rows that it holds. */
   readonly length: number;
   /** Rows that fit in. */
@@ -31,16 +32,6 @@ export interface EpisodeBuffer {
   readonly full: boolean;
   /** Streams that it records side by side; episodes want one. */
   readonly numEnvs?: number;
-  /**
-   * Records steps that follow each other.
-   *
-   * @param rows For each field its numbers `[count, ...shape]`; copied.
-   * @param count Number of steps.
-   */
-  addBatch(
-    rows: { readonly [field: string]: FieldValues },
-    count: number,
-  ): void;
 }
 
 /** The fields that {@linkcode loadEpisodes} records to. */

@@ -24,15 +24,14 @@ export {
   loadEpisodes,
   type LoadEpisodesOptions,
 } from "./episodes.ts";
+export { type DataSetArray, episodesFromArrays } from "./arrays.ts";
 export {
-  type DataSetArray,
-  episodesFromArrays,
   exportRows,
   type ExportRowsOptions,
   importRows,
   type RowSource,
   type RowTarget,
-} from "./arrays.ts";
+} from "./rows.ts";
 export { type Hdf5Group, minariEpisodes } from "./minari.ts";
 export type {
   ArrayField,

@@ -56,7 +56,7 @@ export interface FileStorageOptions {
  * const fields = { x: { shape: [2], dtype: "float32" } } as const;
  * const buffer = new ReplayBuffer({ capacity: 1000, fields, storage });
  * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
- * storage.flush(buffer.save()); // Where its rows are; the file has them.
+ * storage.flush(buffer.save()); // A state without rows: the file has them.
  * buffer.addBatch({ x: [5, 6] }, 1);
  * buffer.close(); // As good as a crash: the last row was not flushed.
  *

@@ -1,0 +1,206 @@
+import type { NpyArray, NpyData } from "@bellman/files";
+import type { ArrayField, Field, FieldData, FieldValues } from "../fields.ts";
+
+/** Buffer that {@linkcode exportRows} reads, such as a `ReplayBuffer`. */
+export interface RowSource {
+  /**
+   * Reads rows by their slots.
+   *
+   * @param slots The rows' slots.
+   * @returns The numbers of each field, `[row, ...shape]`.
+   */
+  gather(slots: ArrayLike<number>): { readonly [field: string]: FieldData };
+  /**
+   * Lists the slots of all its rows.
+   *
+   * @returns Older rows first.
+   */
+  slots?(): ArrayLike<number>;
+}
+
+/** Options of {@linkcode exportRows}. */
+export interface ExportRowsOptions {
+  /**
+   * Rows to export, and their order.
+   *
+   * @default buffer.slots()
+   */
+  readonly slots?: ArrayLike<number>;
+  /**
+   * Fields whose shapes the arrays get, such as the buffer's. An array of another
+   * name has one axis after that of rows, or none where a row is one number.
+   *
+   * @default {}
+   */
+  readonly fields?: Readonly<Record<string, Field>>;
+}
+
+/** Names of a batch that are no fields. */
+const OWN_NAMES = ["slots", "weights"];
+
+/**
+ * Copies rows of a buffer to arrays by name, such as an npz file holds. A nested
+ * field goes by its path, such as `observation.camera`. Values that a buffer puts
+ * together as it is drawn from, such as next observations and stacks, are there
+ * as well.
+ *
+ * @param buffer The buffer.
+ * @param options Rows and shapes.
+ * @returns The arrays `[row, ...shape]`; copies.
+ * @throws {RangeError} If a row is not held, or numbers do not fit a shape.
+ * @throws {TypeError} If it is not said which rows, and the buffer cannot tell.
+ *
+ * @example
+ * ```ts
+ * import { readNpz, ReplayBuffer, writeNpz } from "@bellman/buffers";
+ * import { exportRows, importRows } from "@bellman/buffers/datasets";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const fields = { x: { shape: [2], dtype: "float32" } } as const;
+ * const buffer = new ReplayBuffer({ capacity: 4, fields });
+ * buffer.addBatch({ x: [1, 2, 3, 4] }, 2);
+ * const stream = writeNpz(exportRows(buffer));
+ *
+ * const other = new ReplayBuffer({ capacity: 4, fields });
+ * const arrays = await readNpz(await new Response(stream).bytes());
+ * assertEquals(importRows(other, arrays), 2);
+ * assertEquals(other.gather([1]).x, Float32Array.of(3, 4));
+ * ```
+ */
+export function exportRows(
+  buffer: RowSource,
+  options: ExportRowsOptions = {},
+): Record<string, NpyArray> {
+  const slots = options.slots ?? buffer.slots?.();
+  if (slots === undefined) {
+    throw new TypeError(
+      "Cannot export rows of a buffer that does not list them: expected the option 'slots'",
+    );
+  }
+  const arrays: Record<string, NpyArray> = {};
+  const add = (data: FieldData, path: string, field: Field | undefined) => {
+    if (ArrayBuffer.isView(data)) {
+      const shape = shapeOf(data, path, { rows: slots.length, field });
+      arrays[path] = { data, shape };
+      return;
+    }
+    for (const [key, child] of Object.entries(data)) {
+      const inner = (field as Record<string, Field> | undefined)?.[key];
+      add(child, `${path}.${key}`, inner);
+    }
+  };
+  for (const [name, data] of Object.entries(buffer.gather(slots))) {
+    if (!OWN_NAMES.includes(name)) add(data, name, options.fields?.[name]);
+  }
+  return arrays;
+}
+
+function shapeOf(
+  data: NpyData,
+  path: string,
+  { rows, field }: { rows: number; field: Field | undefined },
+): number[] {
+  const size = rows === 0 ? 1 : data.length / rows;
+  const { shape } = (field ?? {}) as Partial<ArrayField>;
+  if (!Array.isArray(shape)) return size === 1 ? [rows] : [rows, size];
+  const wanted = shape.reduce<number>((product, it) => product * it, 1);
+  if (wanted === size || rows === 0) return [rows, ...shape];
+  throw new RangeError(
+    `Cannot export '${path}' in the shape [${shape}]: its rows have ${size} numbers`,
+  );
+}
+
+/** Buffer that {@linkcode importRows} adds to, such as a `ReplayBuffer`. */
+export interface RowTarget {
+  /**
+   * Records rows.
+   *
+   * @param rows For each field its numbers `[row, ...shape]`; copied.
+   * @param count Number of rows.
+   */
+  addBatch(
+    rows: { readonly [field: string]: FieldValues },
+    count: number,
+  ): void;
+}
+
+/**
+ * Adds arrays such as {@linkcode loadNpz} gives to a buffer as rows. Names with
+ * dots become nested fields, and places such as `joints.0` lists.
+ *
+ * @param buffer The buffer; numbers become what its fields are.
+ * @param arrays Arrays `[row, ...shape]` for each of its fields.
+ * @returns Rows that were added.
+ * @throws {RangeError} If arrays have other numbers of rows, or the buffer other
+ * fields; nothing is added.
+ * @throws {TypeError} If a field is missing or nested otherwise.
+ *
+ * @example
+ * ```ts
+ * import { ReplayBuffer } from "@bellman/buffers";
+ * import { importRows } from "@bellman/buffers/datasets";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const fields = { x: { shape: [], dtype: "float32" } } as const;
+ * const buffer = new ReplayBuffer({ capacity: 4, fields });
+ * const y = { data: Float32Array.of(1, 2), shape: [2] };
+ * assertThrows(() => importRows(buffer, { y }), RangeError, "did you mean 'x'?");
+ * assertEquals(importRows(buffer, { x: y }), 2);
+ * ```
+ */
+export function importRows(
+  buffer: RowTarget,
+  arrays: Readonly<Record<string, NpyArray>>,
+): number {
+  const entries = Object.entries(arrays);
+  const count = entries[0]?.[1].shape[0] ?? 0;
+  const root: Tree = new Map();
+  for (const [path, { data, shape }] of entries) {
+    if (shape[0] !== count) {
+      throw new RangeError(
+        `Cannot import ${
+          shape[0] ?? "no"
+        } rows of '${path}': expected ${count} as of '${entries[0][0]}'`,
+      );
+    }
+    insert(root, path, data);
+  }
+  buffer.addBatch(
+    Object.fromEntries([...root].map(([key, node]) => [key, nested(node)])),
+    count,
+  );
+  return count;
+}
+
+/** Values by the parts of their paths. */
+type Tree = Map<string, NpyData | Tree>;
+
+function insert(root: Tree, path: string, data: NpyData): void {
+  const keys = path.split(".");
+  const last = keys.pop()!;
+  let tree = root;
+  for (const key of keys) {
+    const child = tree.get(key) ?? new Map();
+    if (!(child instanceof Map)) throw taken(path);
+    tree.set(key, child);
+    tree = child;
+  }
+  if (tree.has(last)) throw taken(path);
+  tree.set(last, data);
+}
+
+function taken(path: string): RangeError {
+  return new RangeError(
+    `Cannot import '${path}': another array has a part of its path as its name`,
+  );
+}
+
+function nested(node: NpyData | Tree): FieldValues {
+  if (!(node instanceof Map)) return node;
+  const isList = [...node.keys()].every((key) =>
+    /^\d+$/.test(key) && Number(key) < node.size
+  );
+  return isList
+    ? Array.from({ length: node.size }, (_, i) => nested(node.get(`${i}`)!))
+    : Object.fromEntries([...node].map(([key, child]) => [key, nested(child)]));
+}
