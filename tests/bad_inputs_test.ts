@@ -194,7 +194,7 @@ Deno.test("a folder where a run's file belongs is one clear line", async () => {
 Deno.test("--debug adds where an error came from", async () => {
   const { code, err } = await runQuietly(["train", "a2d", "--debug"]);
   assertEquals(code, 2);
-  assertStringIncludes(err, "findAlgorithm");
+  assertStringIncludes(err, "resolveConfig");
 });
 
 Deno.test("the process exits with 2 and prints nothing to standard output", async () => {
