@@ -25,7 +25,7 @@ import {
   PolicyActor,
 } from "@bellman/policies";
 import { isStateRecord } from "@bellman/files";
-import { checkSettings, checkStep } from "@bellman/training";
+import { checkStep } from "@bellman/training";
 import type {
   Algorithm,
   Batch,
@@ -51,7 +51,7 @@ import type {
   UpdateNoise,
 } from "./definition.ts";
 import { type Normalization, Observations } from "./observations.ts";
-import { checkRanges, defaultsOf } from "./schema.ts";
+import { checkRanges, type ConfigSchema, defaultsOf } from "./schema.ts";
 
 /**
  * Options of {@link Agent}.
@@ -97,6 +97,17 @@ export interface AgentOptions<Config extends object = object> {
    */
   readonly threads?: number | "auto";
 }
+
+const COUNT = { type: "integer", minimum: 1 };
+
+/** Ranges of what every agent is given. */
+const RUN: ConfigSchema = {
+  properties: {
+    numEnvs: COUNT,
+    totalTimesteps: COUNT,
+    stackedFrames: COUNT,
+  },
+};
 
 type Learner = CompiledStep<
   AgentState,
@@ -187,7 +198,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { normalization = {} } = options;
     const config = { ...defaultsOf<Config>(schema), ...options.config };
     const run = { numEnvs, totalTimesteps, stackedFrames };
-    checkSettings(run, { of: title, minimum: 1, whole: true });
+    checkRanges(run, { of: title, schema: RUN });
     checkRanges(config, { of: title, schema });
     const observations = new Observations(
       spaces.observationSpace,

@@ -1,5 +1,3 @@
-import { checkSettings } from "@bellman/training";
-
 /** Settings as JSON Schema: defaults, ranges, other names and help by key. */
 export interface ConfigSchema {
   /** Each setting's own schema, by key. */
@@ -105,16 +103,24 @@ function checkNumber(
   ...[of, name, value, property]: [string, string, unknown, PropertySchema]
 ): void {
   if (typeof value !== "number") return;
-  const { type, minimum, exclusiveMinimum, maximum = Infinity } = property;
+  const { type, exclusiveMinimum: above = -Infinity } = property;
+  const { minimum: given = -Infinity, maximum = Infinity } = property;
   const whole = [type].flat().includes("integer");
   // A count of -1 stands for a rule, and there is none of 0.
-  const isRule = whole && minimum === -1;
+  const isRule = whole && given === -1;
   if (isRule && value === -1) return;
-  checkSettings({ [name]: value }, {
-    of,
-    whole,
-    minimum: isRule ? 1 : minimum ?? exclusiveMinimum ?? -Infinity,
-    aboveMinimum: exclusiveMinimum !== undefined,
-    maximum: maximum < GUARD || value > maximum ? maximum : Infinity,
-  });
+  const minimum = isRule ? 1 : given;
+  const isInside = value >= minimum && value > above && value <= maximum;
+  if (isInside && (!whole || Number.isInteger(value))) return;
+  const hasMaximum = maximum < GUARD || value > maximum;
+  const range = above > -Infinity
+    ? `above ${above}${hasMaximum ? ` and at most ${maximum}` : ""}`
+    : hasMaximum
+    ? `from ${minimum} to ${maximum}`
+    : `of at least ${minimum}`;
+  throw new RangeError(
+    `Cannot run ${of} with ${name} = ${value}: expected a ${
+      whole ? "whole number" : "number"
+    } ${range}`,
+  );
 }

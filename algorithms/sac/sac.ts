@@ -10,7 +10,6 @@ import {
 } from "@bellman/agent";
 import { scope, type StochasticPolicy } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import { checkSettings } from "@bellman/training";
 import * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import { sacPresets } from "./presets.ts";
@@ -233,12 +232,6 @@ function checkConfig(
   { numEnvs, actionSpace }: AgentContext,
 ): void {
   checkReplay(config, { of: "SAC", numEnvs });
-  const { gradientSteps, sdeSampleFrequency } = config;
-  const counts = { gradientSteps, sdeSampleFrequency };
-  for (const [name, count] of Object.entries(counts)) {
-    if (count === -1) continue;
-    checkSettings({ [name]: count }, { of: "SAC", minimum: 1, whole: true });
-  }
   const { critics, policy, useSde, reparameterize, temperature } = config;
   const refuse = (settings: string, wanted: string): never => {
     throw new TypeError(`Cannot run SAC with ${settings}: expected ${wanted}`);

@@ -83,12 +83,10 @@ export {
 } from "./callbacks.ts";
 export {
   checkObservations,
-  checkSettings,
   checkStep,
   type Divergence,
   isGuardedStatistic,
   type ObservedStep,
-  type SettingsRange,
   type StepPlace,
   TrainingDivergedError,
 } from "./checks.ts";
