@@ -1,7 +1,8 @@
+/** An installation from a folder of wheels: three environments of Python take long. */
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createHash } from "node:crypto";
 import { zipSync } from "fflate";
-import { installTensorFlow } from "./install.ts";
+import { installTensorFlow } from "../../compute/backends/tensorflow/install.ts";
 
 const VERSION = "2.99.0";
 const INFO = `tensorflow_cpu-${VERSION}.dist-info`;
@@ -24,7 +25,7 @@ function wheelOf(library: string): Uint8Array {
   );
 }
 
-/** Whether there is a Python that makes environments with pip. */
+/** Returns true where there is a Python that makes environments with pip. */
 function hasPython(): boolean {
   try {
     const args = ["-c", "import venv, ensurepip"];
