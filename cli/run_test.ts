@@ -243,7 +243,7 @@ Deno.test("a run that diverges stops, names the statistic, keeps a checkpoint", 
   assertEquals(code, 1);
   assertMatch(
     err,
-    /^error: \w+ became (NaN|-?Infinity) at step [\d,]+ .*last good checkpoint is .*\.json\n$/,
+    /^error: \w+ became (NaN|-?Infinity) at step [\d,]+ .*last good checkpoint is .*\.safetensors\n$/,
   );
   const last = err.match(/checkpoint is (\S+)/)![1];
   assert((await Deno.stat(last)).isFile);

@@ -26,11 +26,7 @@ import {
   UsageError,
   writeWhole,
 } from "../terminal/errors.ts";
-import {
-  type CommandIo,
-  interruptSignal,
-  onStrayError,
-} from "../terminal/process.ts";
+import { interruptSignal, onStrayError } from "../terminal/process.ts";
 import { plottedAgent } from "../run/agent.ts";
 import { lockRun, type RunLock, signConfig } from "../run/ownership.ts";
 import {
@@ -44,16 +40,15 @@ import {
 import { notices, openSession, type Session } from "../run/session.ts";
 import { runTraining, type TrainingRun } from "../run/training_run.ts";
 
-function algorithmOf(options: ParsedOptions): string | undefined {
-  const [name, ...rest] = options.positionals;
-  if (rest.length > 0) {
-    throw new UsageError(
-      `Cannot read '${
-        rest[0]
-      }': expected one algorithm and options, as in 'train a2c --env CartPole-v1'`,
-    );
-  }
-  return name;
+/** Streams that a run prints to; only its result if it is quiet. */
+type Output = Pick<TrainingRun, "io" | "quiet">;
+
+function algorithmOf({ positionals }: ParsedOptions): string | undefined {
+  const [name, extra] = positionals;
+  if (extra === undefined) return name;
+  throw new UsageError(
+    `Cannot read '${extra}': expected one algorithm and options, as in 'train a2c --env CartPole-v1'`,
+  );
 }
 
 function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
@@ -64,24 +59,10 @@ function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
   return `runs/${algorithm}-${name}-seed${seed}-${time}`;
 }
 
-function announce(
-  { config, engine }: Session,
-  { dir, io }: { dir: string; io: CommandIo },
-): void {
-  io.out(
-    `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} environments, seed ${config.seed}
-Engine: ${engine}
-Run folder: ${dir}
-`,
-  );
-}
-
-type Start = Omit<TrainingRun, "io" | "quiet" | "signal">;
-
 /** Opens a session that can be trained. */
 async function openTraining(
   config: ResolvedConfig,
-  io: CommandIo,
+  { io }: Output,
 ): Promise<Session> {
   const session = await openSession(config, notices(io));
   // Before anything is written.
@@ -91,11 +72,17 @@ async function openTraining(
 
 /** Trains an open session, and closes it. */
 async function carryOut(
-  start: Start,
-  { io, quiet }: { io: CommandIo; quiet: boolean },
+  run: Omit<TrainingRun, "signal" | "strayError">,
 ): Promise<number> {
-  const { session, folder } = start;
-  if (!quiet) announce(session, { dir: folder.dir, io });
+  const { session: { config, engine, close }, folder, io, quiet } = run;
+  if (!quiet) {
+    io.out(
+      `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} environments, seed ${config.seed}
+Engine: ${engine}
+Run folder: ${folder.dir}
+`,
+    );
+  }
   const { signal, release } = await interruptSignal(() =>
     io.err("\nStopping and saving; a second Ctrl-C ends the run at once\n")
   );
@@ -105,19 +92,18 @@ async function carryOut(
     stray.abort(thrown ?? new Error(messageOf(thrown)))
   );
   try {
-    const strayError = stray.signal;
-    return await runTraining({ ...start, io, quiet, signal, strayError });
+    return await runTraining({ ...run, signal, strayError: stray.signal });
   } finally {
     releaseStray();
     await release();
-    session.close();
+    close();
   }
 }
 
 /** Trains a new run; writes nothing before the session is open. */
 async function startRun(
   options: ParsedOptions,
-  io: CommandIo,
+  output: Output,
 ): Promise<number> {
   if (options.switches.has("trust")) {
     throw new UsageError(
@@ -127,9 +113,9 @@ async function startRun(
   const config = await configFromOptions(algorithmOf(options), options);
   const { modules } = codeOf(config);
   if (options.values.has("config") && modules.length > 0) {
-    notices(io)(`The run imports ${modules.join(", ")}`);
+    notices(output.io)(`The run imports ${modules.join(", ")}`);
   }
-  const session = await openTraining(config, io);
+  const session = await openTraining(config, output);
   const configText = stringify(session.config);
   let folder: RunFolder, lock: RunLock;
   try {
@@ -145,8 +131,7 @@ async function startRun(
     throw error;
   }
   try {
-    const quiet = options.switches.has("quiet");
-    return await carryOut({ session, folder, configText }, { io, quiet });
+    return await carryOut({ ...output, session, folder, configText });
   } finally {
     lock.release();
   }
@@ -155,7 +140,8 @@ async function startRun(
 /** Resumes a run from its newest checkpoint, or the one before where that fails. */
 async function resumeRun(
   dir: string,
-  { options, io }: { options: ParsedOptions; io: CommandIo },
+  options: ParsedOptions,
+  output: Output,
 ): Promise<number> {
   const others = [...options.values.keys()].filter((name) => name !== "resume");
   const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
@@ -174,11 +160,7 @@ async function resumeRun(
   checkFiles(run.folder);
   const lock = lockRun(dir);
   try {
-    return await resumeLocked(run, {
-      warnings,
-      io,
-      quiet: options.switches.has("quiet"),
-    });
+    return await resumeLocked(run, warnings, output);
   } finally {
     lock.release();
   }
@@ -186,32 +168,28 @@ async function resumeRun(
 
 async function resumeLocked(
   run: SavedRun,
-  { warnings, io, quiet }: {
-    warnings: string[];
-    io: CommandIo;
-    quiet: boolean;
-  },
+  warnings: string[],
+  output: Output,
 ): Promise<number> {
   const { folder, config, configText } = run;
-  const { dir } = folder;
-  const notice = notices(io);
+  const notice = notices(output.io);
   const passedOver: string[] = [];
   let failure: RestoreFailure | undefined;
   for (const checkpoint of checkpointsOf(run)) {
     passedOver.push(...checkpoint.warnings);
     try {
-      checkResumable(checkpoint, { folder, config });
+      checkResumable(checkpoint, run);
       for (const line of passedOver.splice(0)) {
         notice(`${line}; going back to step ${checkpoint.step}`);
       }
       warnings.splice(0).forEach(notice);
-      const session = await openTraining(config, io);
+      const session = await openTraining(config, output);
       if (!existsSync(folder.configPath)) {
         writeWhole(folder.configPath, configText);
       }
       const resumeFrom = checkpoint.state;
       const start = { session, folder, configText, resumeFrom };
-      return await carryOut(start, { io, quiet });
+      return await carryOut({ ...output, ...start });
     } catch (error) {
       if (!(error instanceof RestoreFailure)) throw error;
       failure = new RestoreFailure(
@@ -222,7 +200,7 @@ async function resumeLocked(
     }
   }
   throw new UsageError(
-    `Cannot resume ${dir}: none of its checkpoints can be restored: ${failure?.message}`,
+    `Cannot resume ${folder.dir}: none of its checkpoints can be restored: ${failure?.message}`,
     { cause: failure },
   );
 }
@@ -230,10 +208,15 @@ async function resumeLocked(
 /** Checks that a run can be resumed from a checkpoint. */
 function checkResumable(
   { state, step }: Checkpoint,
-  { folder, config }: Pick<SavedRun, "folder" | "config">,
+  { folder: { dir, reportPath }, config }: SavedRun,
 ): void {
-  const { dir, reportPath } = folder;
-  const { hasEnded, stopReason } = statusOf(state);
+  let status: RunStatus;
+  try {
+    status = runStatus(state);
+  } catch (error) {
+    throw new RestoreFailure((error as Error).message, { cause: error });
+  }
+  const { hasEnded, stopReason } = status;
   // A run that was stopped in its last evaluation has yet to finish it.
   if (hasEnded && existsSync(reportPath)) {
     throw new UsageError(
@@ -244,24 +227,6 @@ function checkResumable(
       }`,
     );
   }
-}
-
-function statusOf(state: Checkpoint["state"]): RunStatus {
-  try {
-    return runStatus(state);
-  } catch (error) {
-    throw new RestoreFailure((error as Error).message, { cause: error });
-  }
-}
-
-async function trainRun(
-  options: ParsedOptions,
-  io: CommandIo,
-): Promise<number> {
-  const resumed = valueOf(options, "resume");
-  return resumed === undefined
-    ? await startRun(options, io)
-    : await resumeRun(resumed, { options, io });
 }
 
 function details(): string {
@@ -295,5 +260,11 @@ export const trainCommand: Command = {
     { name: "quiet", help: "Print only the result." },
   ],
   details,
-  run: trainRun,
+  run(options, io) {
+    const output = { io, quiet: options.switches.has("quiet") };
+    const resumed = valueOf(options, "resume");
+    return resumed === undefined
+      ? startRun(options, output)
+      : resumeRun(resumed, options, output);
+  },
 };
