@@ -1,3 +1,4 @@
+import type { Env, StepResult, VecEnv } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "./check_env.ts";
 import { EnvDataError } from "./env_data_error.ts";
@@ -5,13 +6,12 @@ import { type EnvRegistry, make, makeVec, register } from "./registry.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";
-import type { Env, StepResult, VecEnv } from "@bellman/types";
-import { ClipReward } from "./wrappers/transform_reward.ts";
-import { FlattenObservation } from "./wrappers/transform_observation.ts";
 import { FrameStack } from "./wrappers/frame_stack.ts";
 import { NormalizeObservation } from "./wrappers/normalize_observation.ts";
 import { NormalizeReward } from "./wrappers/normalize_reward.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
+import { FlattenObservation } from "./wrappers/transform_observation.ts";
+import { ClipReward } from "./wrappers/transform_reward.ts";
 
 const AT_5 = "of Wrong-v0, copy 1, at step 5 of its episode: it is ";
 const AT_0 = "of Wrong-v0, copy 1, at the start of its episode: it is ";

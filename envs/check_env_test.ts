@@ -1,7 +1,7 @@
+import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { checkEnv, exactText } from "./check_env.ts";
-import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { make, registeredIds } from "./mod.ts";
 import { box } from "./spaces/constructors.ts";
 import { DictEnv } from "./testdata/dict_env.ts";

@@ -6,9 +6,9 @@ import {
 } from "@std/assert";
 import { CartPoleVecEnv } from "./classic_control/cart_pole.ts";
 import { envSpec, make, makeVec, register, registeredIds } from "./mod.ts";
+import { SyncVecEnv } from "./sync_vec_env.ts";
 import { ChainEnv } from "./toy/chain_env.ts";
 import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
-import { SyncVecEnv } from "./sync_vec_env.ts";
 
 register({
   id: "TestChain-v2",

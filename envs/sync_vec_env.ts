@@ -13,9 +13,9 @@ import type {
 } from "@bellman/types";
 import { checkSavedEnvs } from "./_checks.ts";
 import { checkEnvSpaces, EnvData } from "./_env_data.ts";
+import { allocateStep, type MutableStep } from "./_steps.ts";
 import { EnvDataError } from "./env_data_error.ts";
 import { copySeeds, DEFAULT_SEED } from "./random.ts";
-import { allocateStep, type MutableStep } from "./_steps.ts";
 import { restoreNow, snapshotFault, snapshotRecord } from "./snapshot.ts";
 import { ActionRows } from "./spaces/_action_rows.ts";
 import { cloneBatch, copyBatch } from "./spaces/batch.ts";

@@ -1,13 +1,8 @@
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { cloneBatch } from "./spaces/batch.ts";
-import { DictEnv } from "./testdata/dict_env.ts";
-import { SyncVecEnv } from "./sync_vec_env.ts";
-import { chainOf } from "./testdata/chain_of.ts";
-import { testVecWrapper } from "./testdata/wrapper_contract.ts";
-import { make, makeVec } from "./mod.ts";
-import { TimeLimit } from "./wrappers/time_limit.ts";
-import { deriveSeed } from "./random.ts";
 import type { Space, SpaceValue, StepResult } from "@bellman/types";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { make, makeVec } from "./mod.ts";
+import { deriveSeed } from "./random.ts";
+import { cloneBatch } from "./spaces/batch.ts";
 import {
   box,
   dict,
@@ -15,6 +10,11 @@ import {
   multiBinary,
   tuple,
 } from "./spaces/constructors.ts";
+import { SyncVecEnv } from "./sync_vec_env.ts";
+import { chainOf } from "./testdata/chain_of.ts";
+import { DictEnv } from "./testdata/dict_env.ts";
+import { testVecWrapper } from "./testdata/wrapper_contract.ts";
+import { TimeLimit } from "./wrappers/time_limit.ts";
 
 function chains(limit: number, ...lengths: number[]): SyncVecEnv {
   return new SyncVecEnv(

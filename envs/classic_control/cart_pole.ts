@@ -4,8 +4,8 @@ import type {
   RgbImage,
   VecStep,
 } from "@bellman/types";
-import { box, discrete } from "../spaces/constructors.ts";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
+import { box, discrete } from "../spaces/constructors.ts";
 import {
   type BatchedOptions,
   type Dynamics,

@@ -1,7 +1,7 @@
-import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
-import { SyncVecEnv } from "../sync_vec_env.ts";
 import type { VecEnv } from "@bellman/types";
+import { SyncVecEnv } from "../sync_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
+import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
 
 const STEPS = 1000;
 const ENVS = 16;

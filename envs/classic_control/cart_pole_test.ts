@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import type { RgbImage } from "@bellman/types";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { CART_POLE } from "./cart_pole.ts";
 import { assertMirrored, colorsOf, pixel } from "./testdata/pixels.ts";
 

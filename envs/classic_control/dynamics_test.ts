@@ -1,3 +1,10 @@
+import type {
+  EnvSpec,
+  SpaceValue,
+  StateTree,
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
 import {
   assert,
   assertEquals,
@@ -6,18 +13,11 @@ import {
 } from "@std/assert";
 import { SeededRandom } from "../random.ts";
 import { contains } from "../spaces/values.ts";
-import type {
-  EnvSpec,
-  SpaceValue,
-  StateTree,
-  VecEnv,
-  VecStep,
-} from "@bellman/types";
-import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
-import { FORMS, randomActions, type TestedForms } from "./testdata/forms.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
+import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
 import { PendulumVecEnv } from "./pendulum.ts";
+import { FORMS, randomActions, type TestedForms } from "./testdata/forms.ts";
 
 type Single = InstanceType<TestedForms["single"]>;
 

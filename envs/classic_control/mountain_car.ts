@@ -4,7 +4,6 @@ import type {
   RgbImage,
   VecStep,
 } from "@bellman/types";
-import { box, discrete } from "../spaces/constructors.ts";
 import {
   Canvas,
   type Color,
@@ -12,6 +11,7 @@ import {
   rectangle,
   turned,
 } from "../render/canvas.ts";
+import { box, discrete } from "../spaces/constructors.ts";
 import {
   type BatchedOptions,
   type Dynamics,

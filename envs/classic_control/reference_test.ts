@@ -1,9 +1,9 @@
+import type { SpaceValue } from "@bellman/types";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import reference from "../../tests/reference/env_dynamics.json" with {
   type: "json",
 };
 import { make } from "../registry.ts";
-import type { SpaceValue } from "@bellman/types";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { FORMS } from "./testdata/forms.ts";
 import "./register.ts";

@@ -1,12 +1,12 @@
+import type { RgbImage } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
   assertEquals,
   assertThrows,
 } from "@std/assert";
-import type { RgbImage } from "@bellman/types";
-import { Canvas, rectangle } from "./canvas.ts";
 import fc from "fast-check";
+import { Canvas, rectangle } from "./canvas.ts";
 
 const BLACK = [0, 0, 0] as const;
 

@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { SeededRandom } from "../random.ts";
+import { anySpace } from "../testdata/arbitrary_space.ts";
 import {
   allocateBatch,
   cloneBatch,
@@ -7,9 +9,7 @@ import {
   readRow,
   writeRow,
 } from "./batch.ts";
-import { SeededRandom } from "../random.ts";
 import { sample } from "./values.ts";
-import { anySpace } from "../testdata/arbitrary_space.ts";
 
 Deno.test("rows are read as they were written, and apart", () => {
   fc.assert(fc.property(anySpace, fc.nat(), (space, seed) => {

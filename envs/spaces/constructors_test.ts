@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { anySpace } from "../testdata/arbitrary_space.ts";
 import {
   box,
   dict,
@@ -8,7 +9,6 @@ import {
   multiDiscrete,
   tuple,
 } from "./constructors.ts";
-import { anySpace } from "../testdata/arbitrary_space.ts";
 
 Deno.test("spaces are plain data that survives JSON", () => {
   fc.assert(fc.property(anySpace, (space) => {

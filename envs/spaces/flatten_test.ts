@@ -1,16 +1,16 @@
+import type { Space, SpaceValue } from "@bellman/types";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { contains, sample } from "./values.ts";
+import { SeededRandom } from "../random.ts";
+import { anySpace } from "../testdata/arbitrary_space.ts";
+import { box, dict, discrete, multiDiscrete, tuple } from "./constructors.ts";
 import {
   flatten,
   flattenedSize,
   flattenedSpace,
   unflatten,
 } from "./flatten.ts";
-import { SeededRandom } from "../random.ts";
-import type { Space, SpaceValue } from "@bellman/types";
-import { box, dict, discrete, multiDiscrete, tuple } from "./constructors.ts";
-import { anySpace } from "../testdata/arbitrary_space.ts";
+import { contains, sample } from "./values.ts";
 
 /** The value with float64 rounded to float32, which vectors hold. */
 function rounded(space: Space, value: SpaceValue): SpaceValue {

@@ -1,10 +1,13 @@
+import type { BoxArray, Space } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
   assertEquals,
   assertFalse,
 } from "@std/assert";
-import { contains, describeSpace, sample, spacesEqual } from "./values.ts";
+import fc from "fast-check";
+import { SeededRandom } from "../random.ts";
+import { anySpace } from "../testdata/arbitrary_space.ts";
 import {
   box,
   dict,
@@ -13,10 +16,7 @@ import {
   multiDiscrete,
   tuple,
 } from "./constructors.ts";
-import type { BoxArray, Space } from "@bellman/types";
-import fc from "fast-check";
-import { SeededRandom } from "../random.ts";
-import { anySpace } from "../testdata/arbitrary_space.ts";
+import { contains, describeSpace, sample, spacesEqual } from "./values.ts";
 
 Deno.test("each space is told in words", () => {
   const goal = discrete(3, { start: 1 });

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import type { Space } from "@bellman/types";
+import fc from "fast-check";
 import {
   box,
   dict,

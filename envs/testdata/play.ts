@@ -1,11 +1,11 @@
+import type { Batch, Env, VecEnv } from "@bellman/types";
+import { SeededRandom } from "../random.ts";
 import {
   allocateBatch,
   cloneBatch,
   readRow,
   writeRow,
 } from "../spaces/batch.ts";
-import type { Batch, Env, VecEnv } from "@bellman/types";
-import { SeededRandom } from "../random.ts";
 import { sample } from "../spaces/values.ts";
 
 /** Actions of all copies, drawn from a stream. */

@@ -1,8 +1,8 @@
 /** What every wrapper must keep to, as tests that each one's file calls. */
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { Env, VecEnv } from "@bellman/types";
-import { playEnv, playVec, randomActions } from "./play.ts";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { deriveSeed, SeededRandom } from "../random.ts";
+import { playEnv, playVec, randomActions } from "./play.ts";
 
 /** A snapshot in mid-course restores an environment exactly, also another one. */
 export function testSnapshot(name: string, make: () => Env): void {

@@ -7,9 +7,9 @@ import type {
   StateTree,
 } from "@bellman/types";
 import type { SeededRandom } from "../random.ts";
-import { sample } from "../spaces/values.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { discrete } from "../spaces/constructors.ts";
+import { sample } from "../spaces/values.ts";
 import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
 
 /** Settings of {@linkcode IdentityEnv}. */

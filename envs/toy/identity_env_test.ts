@@ -1,3 +1,4 @@
+import type { SpaceValue } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
@@ -5,8 +6,6 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import { contains } from "../spaces/values.ts";
-import type { SpaceValue } from "@bellman/types";
 import {
   box,
   dict,
@@ -14,6 +13,7 @@ import {
   multiBinary,
   multiDiscrete,
 } from "../spaces/constructors.ts";
+import { contains } from "../spaces/values.ts";
 import { IdentityEnv } from "./identity_env.ts";
 
 const SPACES = [

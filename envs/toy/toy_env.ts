@@ -7,10 +7,10 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
-import { checkAction } from "../spaces/_action_rows.ts";
 import { DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { snapshotRecord } from "../snapshot.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
 
 const BLACK: Color = [0, 0, 0];
 const PLAIN: Color = [160, 170, 190];

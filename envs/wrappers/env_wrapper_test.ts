@@ -1,9 +1,9 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
+import { makeVec } from "../mod.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { TimeLimit } from "./time_limit.ts";
-import { makeVec } from "../mod.ts";
 
 Deno.test("everything is passed on", () => {
   let closed = false;

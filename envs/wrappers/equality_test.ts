@@ -1,16 +1,16 @@
 /** Each wrapper does to many copies what its single form does to each. */
-import { assertEquals } from "@std/assert";
-import { readRow } from "../spaces/batch.ts";
 import type { BoxArray, Env, VecEnv } from "@bellman/types";
+import { assertEquals } from "@std/assert";
 import { make } from "../mod.ts";
+import * as single from "../mod.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
-import { sample } from "../spaces/values.ts";
+import { readRow } from "../spaces/batch.ts";
 import { box } from "../spaces/constructors.ts";
+import { sample } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
+import { DictEnv } from "../testdata/dict_env.ts";
 import { randomActions } from "../testdata/play.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
-import { DictEnv } from "../testdata/dict_env.ts";
-import * as single from "../mod.ts";
 
 const NUM_ENVS = 3;
 

@@ -11,9 +11,9 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { ended, type MutableStep, relay } from "../_steps.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
-import { ended, type MutableStep, relay } from "../_steps.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of the frame stacks. */

@@ -1,4 +1,3 @@
-import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
 import type {
   Batch,
   BoxArray,
@@ -12,11 +11,12 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { anyEnded, type MutableStep, relay } from "../_steps.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import { elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
-import { anyEnded, type MutableStep, relay } from "../_steps.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
-import { snapshotRecord } from "../snapshot.ts";
+import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
 
 /** Settings of the observation normalizers. */
 export interface NormalizeObservationOptions {

@@ -1,3 +1,4 @@
+import type { BoxArray } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
@@ -5,6 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { make, makeVec } from "../mod.ts";
+import { SeededRandom } from "../random.ts";
 import { playEnv, playVec, randomActions } from "../testdata/play.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
@@ -12,8 +14,6 @@ import {
   NormalizeObservation,
   VecNormalizeObservation,
 } from "./normalize_observation.ts";
-import type { BoxArray } from "@bellman/types";
-import { SeededRandom } from "../random.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
 
 const cartPole = () => new NormalizeObservation(make("CartPole-v1"));

@@ -1,5 +1,3 @@
-import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
-import { snapshotRecord } from "../snapshot.ts";
 import type {
   Batch,
   Env,
@@ -11,7 +9,9 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { type MutableStep, relay } from "../_steps.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
+import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
 
 /** Settings of the reward normalizers. */
 export interface NormalizeRewardOptions {

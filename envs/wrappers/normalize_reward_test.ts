@@ -1,13 +1,13 @@
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import { make, makeVec } from "../mod.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { chainOf } from "../testdata/chain_of.ts";
 import { playEnv, playVec } from "../testdata/play.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
 import { NormalizeReward, VecNormalizeReward } from "./normalize_reward.ts";
-import { TimeLimit } from "./time_limit.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
-import { SyncVecEnv } from "../sync_vec_env.ts";
-import { chainOf } from "../testdata/chain_of.ts";
+import { TimeLimit } from "./time_limit.ts";
 
 Deno.test("rewards are divided by the deviation of the discounted return", () => {
   const env = new NormalizeReward(new ChainEnv({ length: 50 }), {

@@ -8,8 +8,8 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { snapshotRecord } from "../snapshot.ts";
 import { ended, type MutableStep, relay } from "../_steps.ts";
+import { snapshotRecord } from "../snapshot.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /**

@@ -1,4 +1,6 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { chainOf } from "../testdata/chain_of.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
 import {
@@ -6,8 +8,6 @@ import {
   VecRecordEpisodeStatistics,
 } from "./record_episode_statistics.ts";
 import { TimeLimit } from "./time_limit.ts";
-import { SyncVecEnv } from "../sync_vec_env.ts";
-import { chainOf } from "../testdata/chain_of.ts";
 
 const make = () =>
   new RecordEpisodeStatistics(new TimeLimit(new ChainEnv({ length: 4 }), 3));

@@ -1,5 +1,5 @@
-import { snapshotRecord } from "../snapshot.ts";
 import type { StateTree } from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 
 /**
  * Running mean and variance of each element of a stream of vectors, updated

@@ -1,4 +1,3 @@
-import { checkStepLimit } from "../_checks.ts";
 import type {
   Env,
   EnvSpec,
@@ -6,6 +5,7 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
+import { checkStepLimit } from "../_checks.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { EnvWrapper } from "./env_wrapper.ts";
 

@@ -1,13 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { make } from "../mod.ts";
+import { box } from "../spaces/constructors.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
 import {
   ClipAction,
   clipper,
   RescaleAction,
   rescaler,
 } from "./transform_action.ts";
-import { box } from "../spaces/constructors.ts";
-import { make } from "../mod.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
 
 const space = box({ low: [-1, -2], high: [1, 2] });
 const KINDS = {

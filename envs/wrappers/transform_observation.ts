@@ -10,7 +10,6 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { ended, type MutableStep, relay } from "../_steps.ts";
-import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import {
   allocateBatch,
   cloneBatch,
@@ -25,6 +24,7 @@ import {
   flattenedSpace,
   flattenInto,
 } from "../spaces/flatten.ts";
+import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 
 /** Settings of {@linkcode TransformObservation}. */
 export interface TransformObservationOptions {

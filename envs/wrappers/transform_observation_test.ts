@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { box } from "../spaces/constructors.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { DictEnv } from "../testdata/dict_env.ts";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
 import {
   FlattenObservation,
   TransformObservation,
 } from "./transform_observation.ts";
-import { DictEnv } from "../testdata/dict_env.ts";
 
 const space = box({ low: 0, high: 8, shape: [1] });
 const makeDoubled = () =>

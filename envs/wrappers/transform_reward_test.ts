@@ -1,4 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { EnvDataError } from "../env_data_error.ts";
+import { makeVec } from "../mod.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
 import {
   ClipReward,
@@ -6,8 +8,6 @@ import {
   VecClipReward,
   VecTransformReward,
 } from "./transform_reward.ts";
-import { EnvDataError } from "../env_data_error.ts";
-import { makeVec } from "../mod.ts";
 
 Deno.test("rewards are transformed, the rest is left", () => {
   const plain = new ChainEnv({ length: 2 });

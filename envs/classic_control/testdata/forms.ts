@@ -1,20 +1,20 @@
-import { sample } from "../../spaces/values.ts";
 import type { BoxArray, Env, Space } from "@bellman/types";
 import type { SeededRandom } from "../../random.ts";
-import type { Forms } from "../register.ts";
+import { sample } from "../../spaces/values.ts";
 import { AcrobotEnv, AcrobotVecEnv } from "../acrobot.ts";
 import { CartPoleEnv, CartPoleVecEnv } from "../cart_pole.ts";
+import type {
+  BatchedOptions,
+  DynamicsEnv,
+  DynamicsVecEnv,
+} from "../dynamics.ts";
 import { MountainCarEnv, MountainCarVecEnv } from "../mountain_car.ts";
 import {
   MountainCarContinuousEnv,
   MountainCarContinuousVecEnv,
 } from "../mountain_car_continuous.ts";
 import { PendulumEnv, PendulumVecEnv } from "../pendulum.ts";
-import type {
-  BatchedOptions,
-  DynamicsEnv,
-  DynamicsVecEnv,
-} from "../dynamics.ts";
+import type { Forms } from "../register.ts";
 
 /** Both forms of an environment, as tests use them. */
 export interface TestedForms extends Forms {

@@ -1,5 +1,5 @@
-import { assert } from "@std/assert";
 import type { RgbImage } from "@bellman/types";
+import { assert } from "@std/assert";
 
 /** The color of a pixel, counted from the upper left corner. */
 export function pixel({ width, data }: RgbImage, x: number, y: number) {
