@@ -1,6 +1,6 @@
 /** Signals to runs whose environment hangs, with real processes. */
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isGone } from "../envs/_process/testdata/processes.ts";
+import { isGone } from "../envs/workers/processes/testdata/processes.ts";
 
 const FAILING = import.meta.resolve(
   "../envs/workers/testdata/failing_env.ts",

@@ -11,7 +11,7 @@ import { playVec } from "../testdata/play.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
 import type { EpisodeStatistics, VecEnv } from "@bellman/types";
-import { WorkerVecEnv } from "../workers/worker_vec_env.ts";
+import { WorkerVecEnv } from "../workers/threads/worker_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 
 /** Nothing can be played where nobody ran install-atari. */

@@ -19,9 +19,8 @@ import type {
   GroupArrays,
   GroupCommand,
 } from "../workers/group_hosts.ts";
-import { checkCount } from "../workers/_check_count.ts";
+import { checkCount, waitForAll } from "../workers/_timeouts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
-import { waitForAll } from "../workers/_patience.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 import { Refusal } from "./_messages.ts";

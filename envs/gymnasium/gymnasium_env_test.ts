@@ -7,11 +7,11 @@ import {
   childrenOf,
   isGone,
   isProcess,
-} from "../_process/testdata/processes.ts";
+} from "../workers/processes/testdata/processes.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
-import { hasGymnasium } from "./has_gymnasium.ts";
+import { hasGymnasium } from "./python.ts";
 import { canMake, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";

@@ -1,6 +1,6 @@
 import { HostedVecEnv } from "../workers/hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../workers/hosted_vec_env_options.ts";
-import { splitCopies } from "../workers/split_copies.ts";
+import type { HostedVecEnvOptions } from "../workers/_host_fleet.ts";
+import { splitCopies } from "../workers/group_hosts.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./gymnasium_options.ts";
 

@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { isProcess, openDescriptors } from "../_process/testdata/processes.ts";
+import {
+  isProcess,
+  openDescriptors,
+} from "../workers/processes/testdata/processes.ts";
 import { CartPoleEnv } from "../classic_control/cart_pole.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { sample, spacesEqual } from "../spaces/values.ts";

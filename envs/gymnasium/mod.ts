@@ -32,5 +32,5 @@ export {
   type PythonWrapper,
 } from "./gymnasium_options.ts";
 export * from "./gymnasium_vec_env.ts";
-export * from "./has_gymnasium.ts";
+export { hasGymnasium } from "./python.ts";
 export * from "./register_gymnasium.ts";

@@ -1,21 +1,79 @@
+import {
+  explainRestart,
+  firstLine,
+  HostFailure,
+  nameCopies,
+  type RestartEvent,
+} from "./host_failure.ts";
 import { describeSpace, spacesEqual } from "../spaces/values.ts";
 import { EnvDataError } from "../env_data_error.ts";
-import { firstLine } from "./_plain_text.ts";
-import { show } from "../_process/show.ts";
+import { show } from "./_print_to_stderr.ts";
 import { deriveSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { EpisodeStatistics, StateTree } from "@bellman/types";
-import { checkCount } from "./_check_count.ts";
+import { checkCount, waitForAll } from "./_timeouts.ts";
 import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
-import { HostFailure } from "./host_failure.ts";
-import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
-import { waitForAll } from "./_patience.ts";
-import { RestartBudget } from "./_restart_budget.ts";
-import {
-  explainRestart,
-  nameCopies,
-  type RestartEvent,
-} from "./restart_event.ts";
+
+/** How a {@linkcode HostedVecEnv} deals with hosts that fail. */
+export interface HostedVecEnvOptions {
+  /**
+   * How long a host may take to do what it is asked, in milliseconds; where a
+   * restore plays episodes again, that long for each action.
+   *
+   * @default 60_000
+   */
+  stepTimeoutMs?: number;
+  /**
+   * How long a host may take to start and to make its copies, in milliseconds.
+   *
+   * @default 120_000
+   */
+  startTimeoutMs?: number;
+  /**
+   * How often a group may be restarted within the window before it is an error.
+   *
+   * @default 10
+   */
+  restarts?: number;
+  /**
+   * The window, in milliseconds.
+   *
+   * @default 600_000
+   */
+  windowMs?: number;
+  /**
+   * What is told of a restart, before it is done. If it throws, that is the end
+   * of the environment: the error reaches the caller, now and ever after.
+   *
+   * @default a function that prints a line to stderr, and where the host threw
+   */
+  onRestart?: (event: RestartEvent) => void;
+}
+
+/** Bounds how often something may be restarted in a window of time. */
+export class RestartBudget {
+  #restarts: number;
+  #windowMs: number;
+  #times: number[] = [];
+
+  constructor(restarts: number, windowMs: number) {
+    this.#restarts = restarts;
+    this.#windowMs = windowMs;
+  }
+
+  /** Restarts within the window up to now. */
+  spent(now: number): number {
+    this.#times = this.#times.filter((time) => now - time < this.#windowMs);
+    return this.#times.length;
+  }
+
+  /** Takes a restart now, if one is left. */
+  take(now: number): boolean {
+    if (this.spent(now) >= this.#restarts) return false;
+    this.#times.push(now);
+    return true;
+  }
+}
 
 type Opened = NonNullable<GroupAnswer["opened"]>;
 

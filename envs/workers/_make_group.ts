@@ -1,23 +1,49 @@
 import type { VecEnv } from "@bellman/types";
-import type { CheckedSource } from "./_check_source.ts";
+import { defaultRegistry, makeVec } from "../registry.ts";
 import type { GroupRange } from "./group_hosts.ts";
-import type { GroupFactory, ModuleSource } from "./group_source.ts";
+import type {
+  CheckedSource,
+  GroupFactory,
+  ModuleSource,
+  RegisteredSource,
+} from "./group_source.ts";
 
-/** Makes the copies of a group in this thread. */
+/** Makes the environments of a group in this thread. */
 export async function makeGroup(
   source: CheckedSource,
   range: GroupRange,
 ): Promise<VecEnv> {
   if ("id" in source) {
     for (const url of source.imports ?? []) await import(url);
-    // Only here, as a host that makes other copies starts sooner without.
-    const { makeRegistered, importRegistered } = await import(
-      "./_make_registered.ts"
-    );
     await importRegistered(source);
     return makeRegistered(source, range);
   }
-  return checkNumEnvs(await makeFrom(source, range), range);
+  return checkGroup(await makeFrom(source, range), range);
+}
+
+/**
+ * Imports the environments of this package, as far as an id and its engine need
+ * them: a host that makes others starts sooner without.
+ */
+async function importRegistered(
+  { id, kwargs }: RegisteredSource,
+): Promise<void> {
+  await import("../mod.ts");
+  if (!defaultRegistry.has(id)) {
+    await import("../atari/mod.ts");
+    await import("../mujoco/mod.ts");
+  }
+  if (kwargs?.engine === "wasm") await import("../mujoco/wasm.ts");
+}
+
+/** Makes environments that this thread knows. */
+export function makeRegistered(
+  { id, kwargs = {}, maxEpisodeSteps }: RegisteredSource,
+  { numEnvs }: GroupRange,
+): VecEnv {
+  const limit = maxEpisodeSteps === undefined ? {} : { maxEpisodeSteps };
+  // Episodes are recorded around all groups, not in each.
+  return makeVec(id, { numEnvs, kwargs, recordEpisodes: false, ...limit });
 }
 
 async function makeFrom(
@@ -33,8 +59,8 @@ async function makeFrom(
   return exports.default({ ...options, numEnvs, first });
 }
 
-/** Throws unless a factory made as many copies as it was to. */
-export function checkNumEnvs(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
+/** Checks that a factory made as many environments as it was to. */
+export function checkGroup(env: VecEnv, { numEnvs }: GroupRange): VecEnv {
   if (env.numEnvs === numEnvs) return env;
   env.close();
   throw new RangeError(

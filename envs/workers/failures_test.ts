@@ -2,8 +2,8 @@
 import { assertEquals } from "@std/assert";
 import { SeededRandom } from "../random.ts";
 import type { HostedVecEnv } from "./hosted_vec_env.ts";
-import type { RestartEvent } from "./restart_event.ts";
-import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
+import type { RestartEvent } from "./host_failure.ts";
+import { SubprocessVecEnv } from "./processes/subprocess_vec_env.ts";
 import { EpisodeWatch } from "./testdata/episode_watch.ts";
 import {
   ABORT,
@@ -15,7 +15,7 @@ import {
 } from "./testdata/fragile_env.ts";
 import { FRAGILE, using } from "./testdata/hosted_use.ts";
 import { leavesNothing } from "./testdata/leftovers.ts";
-import { WorkerVecEnv } from "./worker_vec_env.ts";
+import { WorkerVecEnv } from "./threads/worker_vec_env.ts";
 
 const NUM_ENVS = 7, GROUPS = 3;
 const isLinux = Deno.build.os === "linux";

@@ -1,6 +1,6 @@
 /** Programs that do not close their environments end all the same. */
 import { assert, assertEquals } from "@std/assert";
-import { isGone, isProcess } from "../_process/testdata/processes.ts";
+import { isGone, isProcess } from "./processes/testdata/processes.ts";
 import { HANG_MS } from "./testdata/fragile_env.ts";
 
 const PROGRAM = new URL("./testdata/forgetful.ts", import.meta.url).pathname;

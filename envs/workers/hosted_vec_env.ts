@@ -16,16 +16,14 @@ import { snapshotRecord } from "../snapshot.ts";
 import type { GroupArrays, GroupHosts } from "./group_hosts.ts";
 import {
   type Failures,
+  type HostedVecEnvOptions,
   HostFleet,
   throwErrors,
   withoutErrors,
 } from "./_host_fleet.ts";
 import { HostFailure } from "./host_failure.ts";
-import type { HostedVecEnvOptions } from "./hosted_vec_env_options.ts";
-import { ReadyRows } from "./_ready_rows.ts";
-import type { ReadyStep } from "./ready_step.ts";
-import { SentGroups } from "./_sent_groups.ts";
-import { allocateArrays, arraysOf, cutOff } from "./_shared_batch.ts";
+import { ReadyRows, type ReadyStep, SentGroups } from "./_sent_groups.ts";
+import { allocateArrays, arraysOf, cutOff } from "./_group_arrays.ts";
 
 const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
 

@@ -16,17 +16,30 @@
  *
  * @module
  */
+export type { HostedVecEnvOptions } from "./_host_fleet.ts";
+export type { ReadyStep } from "./_sent_groups.ts";
 export * from "./group_hosts.ts";
-export * from "./group_source.ts";
-export * from "./host_failure.ts";
-export { HostedVecEnv } from "./hosted_vec_env.ts";
-export * from "./hosted_vec_env_options.ts";
-export * from "./ready_step.ts";
+export type {
+  GroupFactory,
+  GroupOptions,
+  GroupSource,
+  ModuleSource,
+  RegisteredSource,
+} from "./group_source.ts";
 export {
   describeRestart,
   explainRestart,
+  type FailureReason,
+  HostFailure,
   type RestartEvent,
-} from "./restart_event.ts";
-export { splitCopies } from "./split_copies.ts";
-export * from "./worker_vec_env.ts";
-export * from "./subprocess_vec_env.ts";
+  type ThrownElsewhere,
+} from "./host_failure.ts";
+export { HostedVecEnv } from "./hosted_vec_env.ts";
+export {
+  SubprocessVecEnv,
+  type SubprocessVecEnvOptions,
+} from "./processes/subprocess_vec_env.ts";
+export {
+  WorkerVecEnv,
+  type WorkerVecEnvOptions,
+} from "./threads/worker_vec_env.ts";

@@ -3,10 +3,10 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { WRONG_ENV } from "../testdata/wrong_env.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import { HostedVecEnv } from "./hosted_vec_env.ts";
-import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
+import { SubprocessVecEnv } from "./processes/subprocess_vec_env.ts";
 import { ScriptedHosts } from "./testdata/scripted_hosts.ts";
 import makeWrong from "./testdata/wrong_vec_env.ts";
-import { WorkerVecEnv } from "./worker_vec_env.ts";
+import { WorkerVecEnv } from "./threads/worker_vec_env.ts";
 import type { GroupSource } from "./group_source.ts";
 
 const imports = [import.meta.resolve("../testdata/wrong_env.ts")];

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { hasGymnasium } from "../has_gymnasium.ts";
+import { hasGymnasium } from "../python.ts";
 
 const NEAR = new URL("../../../.venv/env-peers/bin/python", import.meta.url);
 

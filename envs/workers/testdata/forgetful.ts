@@ -1,6 +1,6 @@
 /** A program that closes none of its environments. */
-import { SubprocessVecEnv } from "../subprocess_vec_env.ts";
-import { WorkerVecEnv } from "../worker_vec_env.ts";
+import { SubprocessVecEnv } from "../processes/subprocess_vec_env.ts";
+import { WorkerVecEnv } from "../threads/worker_vec_env.ts";
 import { HANG } from "./fragile_env.ts";
 
 const FRAGILE = { module: import.meta.resolve("./fragile_env.ts") };

@@ -7,7 +7,7 @@ import { deriveSeed } from "../../random.ts";
 import { playVec } from "../../testdata/play.ts";
 import type { VecEnv } from "@bellman/types";
 import type { GroupSource } from "../group_source.ts";
-import type { RestartEvent } from "../restart_event.ts";
+import type { RestartEvent } from "../host_failure.ts";
 import { EpisodeWatch } from "./episode_watch.ts";
 import { testBadInput, testFailures } from "./failing_contract.ts";
 import { EPISODE_LENGTH, GO, HANG } from "./fragile_env.ts";

@@ -2,7 +2,7 @@
 import type { VecEnv } from "@bellman/types";
 import type { GroupSource } from "../group_source.ts";
 import type { HostedVecEnv } from "../hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../hosted_vec_env_options.ts";
+import type { HostedVecEnvOptions } from "../_host_fleet.ts";
 
 /** Makes a vector environment of one kind in so many groups. */
 export type MakeHosted = (

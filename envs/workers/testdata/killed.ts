@@ -1,5 +1,5 @@
 /** A program whose process hangs; its arguments say where, and name a file. */
-import { SubprocessVecEnv } from "../subprocess_vec_env.ts";
+import { SubprocessVecEnv } from "../processes/subprocess_vec_env.ts";
 
 const [where, sign] = Deno.args;
 const source = {

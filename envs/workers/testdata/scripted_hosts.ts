@@ -1,15 +1,15 @@
-import type {
-  GroupAnswer,
-  GroupArrays,
-  GroupCommand,
-  GroupHosts,
-  GroupRange,
+import {
+  type GroupAnswer,
+  type GroupArrays,
+  type GroupCommand,
+  type GroupHosts,
+  type GroupRange,
+  splitCopies,
 } from "../group_hosts.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import { type FailureReason, HostFailure } from "../host_failure.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
-import type { HostedVecEnvOptions } from "../hosted_vec_env_options.ts";
-import { splitCopies } from "../split_copies.ts";
+import type { HostedVecEnvOptions } from "../_host_fleet.ts";
 import type { VecEnv } from "@bellman/types";
 import makeFragile from "./fragile_env.ts";
 

@@ -1,0 +1,113 @@
+import { readVariable } from "../_install/cache_folder.ts";
+import type { ChildCommand } from "../workers/processes/child_group.ts";
+import answer from "./host/answer.py" with { type: "text" };
+import copies from "./host/copies.py" with { type: "text" };
+import episodes from "./host/episodes.py" with { type: "text" };
+import errors from "./host/errors.py" with { type: "text" };
+import infos from "./host/infos.py" with { type: "text" };
+import main from "./host/main.py" with { type: "text" };
+import making from "./host/making.py" with { type: "text" };
+import pipes from "./host/pipes.py" with { type: "text" };
+import spaces from "./host/spaces.py" with { type: "text" };
+
+const MODULES = {
+  answer,
+  copies,
+  episodes,
+  errors,
+  infos,
+  main,
+  making,
+  pipes,
+  spaces,
+};
+
+/**
+ * Makes a package of the modules, which are given as JSON: this package is not
+ * always a folder of files. Their source is known, for tracebacks.
+ */
+const BOOT = `
+import importlib.abc, importlib.machinery, json, sys
+
+class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    texts = {"bellman_host": ""}
+    texts.update(("bellman_host." + k, v) for k, v in json.loads(sys.argv[1]).items())
+
+    def find_spec(self, name, path=None, target=None):
+        if name in self.texts:
+            return importlib.machinery.ModuleSpec(
+                name, self, origin=name, is_package=name == "bellman_host")
+
+    def get_source(self, name):
+        return self.texts[name]
+
+    def get_code(self, name):
+        return compile(self.texts[name], name, "exec")
+
+sys.meta_path.append(Texts())
+from bellman_host.main import Host
+del sys.argv[1:]
+Host().serve()
+`;
+
+const VARIABLE = "BELLMAN_PYTHON";
+
+/** The Python that is used unless said otherwise. */
+export function defaultPython(): string {
+  return readVariable(VARIABLE) || "python3";
+}
+
+/** What to do where that is the wrong one, for errors. */
+export function otherPython(): string {
+  const asked = { name: "env", variable: VARIABLE } as const;
+  const option = "the option 'python' to a Python that has Gymnasium";
+  return Deno.permissions.querySync(asked).state === "granted"
+    ? `set ${VARIABLE} or ${option}`
+    : `permit this program to read ${VARIABLE} (--allow-env=${VARIABLE}), or set ${option}`;
+}
+
+/** The command that hosts environments. */
+export function hostCommand(python: string): ChildCommand {
+  return {
+    program: python,
+    args: ["-u", "-c", BOOT, JSON.stringify(MODULES)],
+  };
+}
+
+const known = new Map<string, boolean>();
+
+/**
+ * Whether a Python has Gymnasium. The answer for each Python is remembered.
+ *
+ * @param options Which Python: by default the variable BELLMAN_PYTHON, or
+ * "python3".
+ * @returns True if it can be run and finds the package.
+ * @example
+ * ```ts
+ * import { hasGymnasium } from "@bellman/envs/gymnasium";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(hasGymnasium({ python: "no-such-program" }), false);
+ * ```
+ */
+export function hasGymnasium(
+  { python = defaultPython() }: { python?: string } = {},
+): boolean {
+  let found = known.get(python);
+  if (found === undefined) known.set(python, found = look(python));
+  return found;
+}
+
+function look(python: string): boolean {
+  const source = "import importlib.util as it, sys\n" +
+    "sys.exit(it.find_spec('gymnasium') is None)";
+  try {
+    const args = ["-c", source];
+    return new Deno.Command(python, { args }).outputSync().success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    if (error instanceof Deno.errors.PermissionDenied) return false;
+    if (error instanceof Deno.errors.NotCapable) return false;
+    throw error;
+  }
+}

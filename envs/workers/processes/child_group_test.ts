@@ -1,0 +1,344 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  CLOSED,
+  GROUP,
+  GROUP_WORDS,
+  OPEN,
+  shareWords,
+} from "./_child_words.ts";
+import {
+  ChildEndedError,
+  ChildGroup,
+  type ChildGroupOptions,
+  ChildTimeoutError,
+  startIoWorker,
+} from "./child_group.ts";
+import { Worker } from "node:worker_threads";
+import { isGone, isProcess, openDescriptors } from "./testdata/processes.ts";
+
+Deno.test("nothing is waited for once the worker has failed", async () => {
+  const words = shareWords(GROUP_WORDS);
+  const worker = startIoWorker(words);
+  const failed = new Promise((resolve) => worker.on("error", resolve));
+  worker.ref();
+  assertEquals(Atomics.load(words, GROUP), OPEN);
+  // It was not told of any child before.
+  worker.postMessage({ type: "start", child: 0, command: { program: "none" } });
+  await failed;
+  assertEquals(Atomics.load(words, GROUP), CLOSED);
+});
+
+const CHILD = {
+  program: Deno.execPath(),
+  args: [
+    "run",
+    "--no-check",
+    "-q",
+    new URL("./testdata/child.ts", import.meta.url).pathname,
+  ],
+};
+
+/** A group of test children that is closed at the end. */
+function withGroup(
+  size: number,
+  use: (group: ChildGroup) => void,
+  options?: ChildGroupOptions,
+): void {
+  const group = new ChildGroup(new Array(size).fill(CHILD), options);
+  try {
+    use(group);
+  } finally {
+    group.close();
+  }
+}
+
+function send(group: ChildGroup, child: number, text: string): void {
+  group.send(child, new TextEncoder().encode(text));
+}
+
+function receive(group: ChildGroup, child: number, timeoutMs = 20_000): string {
+  const bytes = group.receive(child, { timeoutMs });
+  return new TextDecoder().decode(bytes.slice());
+}
+
+function ask(group: ChildGroup, child: number, text: string): string {
+  send(group, child, text);
+  return receive(group, child);
+}
+
+const isLinux = Deno.build.os === "linux";
+
+Deno.test("messages come back whole, however long they are", () => {
+  withGroup(1, (group) => {
+    assertEquals(ask(group, 0, "echo"), "echo");
+    assertEquals(ask(group, 0, ""), "");
+    for (const length of [65_535, 65_536, 65_537, 1_000_000, 3]) {
+      const text = "abcdefg".repeat(length).slice(0, length);
+      assert(ask(group, 0, text) === text);
+      send(group, 0, `large ${length}`);
+      const answer = group.receive(0, { timeoutMs: 20_000 });
+      assertEquals(answer.length, length);
+      assert(answer.every((byte) => byte === 7));
+    }
+  });
+});
+
+/** Whether there is a view of memory in something that is posted. */
+function holdsView(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return ArrayBuffer.isView(value) || Object.values(value).some(holdsView);
+}
+
+Deno.test("memory is posted as buffers, of which no number is copied", () => {
+  const posted: { type: string }[] = [];
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...rest): void {
+    posted.push(message);
+    return post.call(this, message, ...rest);
+  };
+  try {
+    withGroup(1, (group) => {
+      const length = 1_000_000;
+      assertEquals(ask(group, 0, "a".repeat(length)).length, length);
+    });
+  } finally {
+    Worker.prototype.postMessage = post;
+  }
+  const types = posted.map((it) => it.type);
+  assertEquals(types, ["open", "start", "grow", "grow"]);
+  assert(!posted.some(holdsView));
+});
+
+Deno.test("a message is sent in parts as one", () => {
+  withGroup(1, (group) => {
+    group.send(0, Uint8Array.of(97), new Uint8Array(0), Uint8Array.of(98, 99));
+    assertEquals(receive(group, 0), "abc");
+  });
+});
+
+Deno.test("messages wait for the caller in order", () => {
+  withGroup(1, (group) => {
+    send(group, 0, "twice 1");
+    send(group, 0, "twice 2");
+    const all = [1, 2, 3, 4].map(() => receive(group, 0));
+    assertEquals(all, ["twice 1", "twice 1", "twice 2", "twice 2"]);
+  });
+});
+
+Deno.test("the first children that are ready are told first", () => {
+  withGroup(3, (group) => {
+    for (const child of [0, 1, 2]) ask(group, child, "hello");
+    send(group, 0, "sleep 400");
+    send(group, 1, "echo");
+    assertEquals(group.waitFor([0, 1], { count: 1 }), [1]);
+    send(group, 2, "exit 3");
+    assertEquals(group.waitFor([0, 2], { count: 1 }), [2]);
+    assertEquals(group.waitFor([0, 1, 2]), [1, 2, 0]);
+  });
+});
+
+Deno.test("what a child prints is kept out of its messages", () => {
+  withGroup(1, (group) => {
+    assertEquals(ask(group, 0, "print hello"), "print hello");
+    ask(group, 0, "sleep 20");
+    assertEquals(
+      group.prints(0).trim().split("\n").sort(),
+      ["stderr says hello", "stdout says hello"],
+    );
+  });
+});
+
+Deno.test("the last 64 kB of the prints are kept", () => {
+  withGroup(1, (group) => {
+    ask(group, 0, "flood 100000");
+    ask(group, 0, "sleep 50");
+    const prints = group.prints(0);
+    assertEquals(prints.length, 65_536);
+    assertEquals(prints.trim().slice(-9), "xxthe end");
+  });
+});
+
+Deno.test("a child that ends is told at once, with its own error", () => {
+  withGroup(2, (group) => {
+    ask(group, 0, "hello");
+    send(group, 0, "throw");
+    const error = assertThrows(() => receive(group, 0), ChildEndedError);
+    assertEquals([error.child, error.end.code], [0, 1]);
+    assert(error.end.prints.includes("the child's own error"));
+    assertEquals(group.end(0)?.code, 1);
+    // It stays so, whatever is sent; the others go on.
+    send(group, 0, "echo");
+    send(group, 0, "echo");
+    assertThrows(() => receive(group, 0), ChildEndedError);
+    assertEquals(ask(group, 1, "echo"), "echo");
+    assertEquals(group.end(1), undefined);
+  });
+});
+
+Deno.test("a child that is killed from outside is told with the signal", {
+  ignore: Deno.build.os === "windows",
+}, () => {
+  withGroup(1, (group) => {
+    ask(group, 0, "hello");
+    send(group, 0, "sleep 60000");
+    Deno.kill(group.pid(0), "SIGKILL");
+    assertThrows(
+      () => receive(group, 0),
+      ChildEndedError,
+      "Child process 0 was ended by SIGKILL",
+    );
+  });
+});
+
+Deno.test("a silent child is told after the time-out and can be replaced", () => {
+  withGroup(1, (group) => {
+    ask(group, 0, "print before");
+    send(group, 0, "sleep 60000");
+    const error = assertThrows(
+      () => receive(group, 0, 50),
+      ChildTimeoutError,
+      "Child process 0 did not answer within 50 ms",
+    );
+    assert(error.prints.includes("stderr says before"));
+    const pid = group.pid(0);
+    group.restart(0);
+    assertEquals(ask(group, 0, "echo"), "echo");
+    assertEquals(group.prints(0), "");
+    assert(group.pid(0) !== pid);
+    assert(!isProcess(pid));
+  });
+});
+
+Deno.test("a child can be replaced after its end, many times", () => {
+  withGroup(1, (group) => {
+    for (let round = 0; round < 3; round++) {
+      assertEquals(ask(group, 0, `round ${round}`), `round ${round}`);
+      send(group, 0, "exit 0");
+      assertThrows(() => receive(group, 0), ChildEndedError, "with code 0");
+      group.restart(0);
+    }
+  });
+});
+
+Deno.test("a program that is not there is told", () => {
+  const group = new ChildGroup([{ program: "no-such-program-anywhere" }]);
+  const error = assertThrows(() => group.receive(0), ChildEndedError);
+  assert(error.message.includes("could not be started"));
+  assertEquals(error.end.code, undefined);
+  group.restart(0, CHILD);
+  assertEquals(ask(group, 0, "echo"), "echo");
+  group.close();
+});
+
+Deno.test("closing leaves no process, not even a stubborn one", () => {
+  const stubborn = { ...CHILD, args: [...CHILD.args, "stubborn"] };
+  const group = new ChildGroup([CHILD, stubborn, CHILD], { graceMs: 100 });
+  const pids = [0, 1, 2].map((child) => {
+    ask(group, child, "hello");
+    return group.pid(child);
+  });
+  send(group, 2, "sleep 60000");
+  assert(pids.every(isProcess));
+  group.close();
+  group.close();
+  assertEquals(pids.map(isProcess), [false, false, false]);
+  assertThrows(() => group.receive(0), TypeError, "that were closed");
+});
+
+Deno.test("a group that is closed while it starts leaves nothing", () => {
+  for (let round = 0; round < 5; round++) {
+    new ChildGroup([CHILD, CHILD], { graceMs: 0 }).close();
+  }
+});
+
+Deno.test("no descriptor is left behind", { ignore: !isLinux }, async () => {
+  const round = (): void => {
+    withGroup(1, (group) => assertEquals(ask(group, 0, "echo"), "echo"));
+  };
+  for (let i = 0; i < 3; i++) round();
+  const before = await openDescriptors();
+  for (let i = 0; i < 10; i++) round();
+  assert(await openDescriptors() <= before);
+});
+
+/** Runs a program that has a group of one child. */
+function runProgram(
+  source: string,
+  options: Deno.CommandOptions = {},
+): Deno.ChildProcess {
+  const module = new URL("./child_group.ts", import.meta.url).href;
+  const program = `
+    import { ChildGroup } from "${module}";
+    const group = new ChildGroup([${JSON.stringify(CHILD)}], {
+      showPrints: true,
+    });
+    ${source}`;
+  const code = `data:application/typescript,${encodeURIComponent(program)}`;
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "-q", code],
+    stdout: "piped",
+    ...options,
+  }).spawn();
+}
+
+/** Tells the process of the child. */
+const TELL_CHILD = `
+    group.send(0, Uint8Array.of(1));
+    group.receive(0);
+    console.log(group.pid(0));`;
+
+Deno.test("a program that forgets to close its group ends, and so do they", async () => {
+  const { success, stdout } = await runProgram(TELL_CHILD).output();
+  assert(success);
+  assert(await isGone(Number(new TextDecoder().decode(stdout))));
+});
+
+Deno.test("children end with the process that started them", async () => {
+  const parent = runProgram(`${TELL_CHILD}
+    group.send(0, new TextEncoder().encode("sleep 300"));
+    group.receive(0);
+    group.receive(0);`);
+  const reader = parent.stdout.getReader();
+  const { value } = await reader.read();
+  const pid = Number(new TextDecoder().decode(value));
+  assert(isProcess(pid));
+  parent.kill("SIGKILL");
+  await parent.status;
+  await reader.cancel();
+  assert(await isGone(pid));
+});
+
+Deno.test("children whose prints nobody reads any more go on", async () => {
+  const parent = runProgram(
+    `
+    Deno.stdin.readSync(new Uint8Array(1));
+    for (const text of ["print a", "print b", "echo"]) {
+      group.send(0, new TextEncoder().encode(text));
+      group.receive(0, { timeoutMs: 20_000 });
+    }
+    group.send(0, new TextEncoder().encode("sleep 50"));
+    group.receive(0, { timeoutMs: 20_000 });
+    console.log(group.prints(0));
+    group.close();`,
+    { stdin: "piped", stderr: "piped" },
+  );
+  await parent.stderr.cancel();
+  await parent.stdin.close();
+  const { success, stdout } = await parent.output();
+  assert(success);
+  const prints = new TextDecoder().decode(stdout);
+  assert(prints.includes("stderr says a"), prints);
+  assert(prints.includes("stderr says b"), prints);
+});
+
+Deno.test({
+  name: "children that cannot be served are one clear error at once",
+  permissions: { run: true },
+  fn: () => {
+    assertThrows(
+      () => new ChildGroup([CHILD]),
+      Deno.errors.NotCapable,
+      "Cannot start workers without the permission to read",
+    );
+  },
+});

@@ -1,0 +1,70 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
+
+function frame(message: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(FRAME_HEADER + message.length);
+  writeFrameHeader(bytes, message.length);
+  bytes.set(message, FRAME_HEADER);
+  return bytes;
+}
+
+function concatenate(parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** What a reader makes of pieces of a stream, cut at the given places. */
+async function read(
+  stream: Uint8Array,
+  cuts: readonly number[],
+): Promise<{ messages: Uint8Array[]; stray: Uint8Array }> {
+  const messages: Uint8Array[] = [], stray: Uint8Array[] = [];
+  let message = new Uint8Array(0);
+  const reader = new FrameReader({
+    begin(length) {
+      message = new Uint8Array(length);
+      // Some messages have to wait for room.
+      return length % 2 === 0 ? undefined : Promise.resolve();
+    },
+    part: (bytes, at) => message.set(bytes, at),
+    end: () => messages.push(message),
+    stray: (bytes) => stray.push(bytes.slice()),
+  });
+  const ends = [...cuts.map((it) => it % (stream.length + 1)), stream.length]
+    .sort((a, b) => a - b);
+  let from = 0;
+  for (const end of ends) {
+    await reader.read(stream.slice(from, end));
+    from = end;
+  }
+  return { messages, stray: concatenate(stray) };
+}
+
+/** Bytes that are printed; a mark's first byte, too, but never a whole mark. */
+const printed = fc.array(
+  fc.oneof(fc.integer({ min: 1, max: 126 }), fc.constant(0xf5)),
+  { maxLength: 20 },
+).map((it) => Uint8Array.from(it));
+
+Deno.test("messages and prints are told apart wherever the stream is cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(printed, fc.uint8Array({ maxLength: 300 }))),
+      fc.array(fc.nat()),
+      async (parts, cuts) => {
+        const stream = concatenate(
+          parts.flatMap(([text, message]) => [text, frame(message)]),
+        );
+        const { messages, stray } = await read(stream, cuts);
+        assertEquals(messages, parts.map(([, message]) => message));
+        assertEquals(stray, concatenate(parts.map(([text]) => text)));
+      },
+    ),
+  );
+});
+
+Deno.test("a length of more than 16 bits is read back", () => {
+  const bytes = new Uint8Array(FRAME_HEADER);
+  writeFrameHeader(bytes, 0x12345678);
+  assertEquals(new DataView(bytes.buffer).getUint32(8, true), 0x12345678);
+});

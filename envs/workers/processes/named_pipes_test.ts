@@ -1,0 +1,153 @@
+import { assert, assertEquals } from "@std/assert";
+import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
+import { AnswerPipe, NamedPipe, RING, WHOLE_WRITE } from "./named_pipes.ts";
+import { ChildGroup } from "./child_group.ts";
+
+Deno.test("short messages go through a named pipe, one after the other", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const folder = await Deno.makeTempDir(), path = `${folder}/pipe`;
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  const pipe = new NamedPipe(path);
+  // A reader of its own: `cat` ends when the pipe is closed.
+  const reader = new Deno.Command("cat", { args: [path], stdout: "piped" })
+    .spawn();
+  const messages: number[][] = [];
+  let message = new Uint8Array(0);
+  const frames = new FrameReader({
+    begin: (length) => {
+      message = new Uint8Array(length);
+    },
+    part: (bytes, at) => message.set(bytes, at),
+    end: () => messages.push([...message]),
+    stray: () => messages.push([-1]),
+  });
+  const longest = new Uint8Array(4084).fill(7);
+  assert(pipe.send([Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3)]));
+  assert(pipe.send([]));
+  assert(pipe.send([longest]));
+  assert(!pipe.send([longest, Uint8Array.of(8)]));
+  const output = reader.stdout.getReader();
+  while (messages.length < 3) {
+    const { value, done } = await output.read();
+    if (done) break;
+    await frames.read(value);
+  }
+  assertEquals(messages, [[1, 2, 3], [], [...longest]]);
+  pipe.close();
+  assertEquals((await output.read()).done, true);
+  await reader.status;
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a named pipe that nobody reads does not block", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const folder = await Deno.makeTempDir(), path = `${folder}/pipe`;
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  const pipe = new NamedPipe(path);
+  assert(pipe.send([new Uint8Array(4000)]));
+  pipe.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+const ignore = Deno.build.os === "windows";
+
+function frame(...bytes: number[]): Uint8Array {
+  const whole = new Uint8Array(FRAME_HEADER + bytes.length);
+  writeFrameHeader(whole, bytes.length);
+  whole.set(bytes, FRAME_HEADER);
+  return whole;
+}
+
+async function withPipe(
+  use: (path: string) => void | Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir(), path = `${folder}/pipe`;
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  await use(path);
+  await Deno.remove(folder, { recursive: true });
+}
+
+Deno.test("answers come one after the other, rings in between do not count", {
+  ignore,
+}, () =>
+  withPipe((path) => {
+    const pipe = new AnswerPipe(path);
+    const writer = Deno.openSync(path, { write: true });
+    const never = () => false;
+    const next = () => {
+      const answer = pipe.receive(never);
+      return answer instanceof Uint8Array ? [...answer] : answer;
+    };
+    const longest = new Array(WHOLE_WRITE - FRAME_HEADER).fill(7);
+    for (
+      const bytes of [
+        RING,
+        frame(1, 2),
+        RING,
+        RING,
+        frame(3),
+        frame(),
+        frame(...longest),
+        frame(...longest),
+      ]
+    ) writer.writeSync(bytes);
+    assertEquals(next(), [1, 2]);
+    assertEquals(next(), [3]);
+    assertEquals(next(), null);
+    assertEquals(next(), longest);
+    assertEquals(next(), longest);
+    writer.writeSync(frame(9).subarray(0, 5));
+    writer.writeSync(frame(9).subarray(5));
+    assertEquals(next(), [9]);
+    writer.close();
+    pipe.close();
+  }));
+
+Deno.test(
+  "a ring lets a sleeper see that it is over",
+  { ignore },
+  () =>
+    withPipe((path) => {
+      const pipe = new AnswerPipe(path);
+      const writer = Deno.openSync(path, { write: true });
+      writer.writeSync(RING);
+      let asked = 0;
+      assertEquals(pipe.receive(() => asked++ > 0), undefined);
+      assertEquals(asked, 2);
+      writer.close();
+      pipe.close();
+    }),
+);
+
+for (
+  const [how, script, hasEnded] of [
+    ["ends", "sleep 0.3", true],
+    ["stays silent", "sleep 30", false],
+  ] as const
+) {
+  Deno.test(
+    `the bell of a child rings when it ${how}`,
+    { ignore },
+    () =>
+      withPipe((path) => {
+        const group = new ChildGroup(
+          [{ program: "sh", args: ["-c", script] }],
+          { graceMs: 0 },
+        );
+        const pipe = new AnswerPipe(path);
+        assertEquals(group.hangBell(0, path), true);
+        const deadline = performance.now() + (hasEnded ? 60_000 : 300);
+        const answer = group.sleep(
+          0,
+          (hasEnded) =>
+            pipe.receive(() => hasEnded() || performance.now() > deadline),
+        );
+        assertEquals(answer, undefined);
+        assertEquals(group.end(0) !== undefined, hasEnded);
+        group.close();
+        pipe.close();
+      }),
+  );
+}

@@ -1,0 +1,183 @@
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { isFile } from "../../_files.ts";
+import type { ChildCommand } from "./child_group.ts";
+import { checkSource, type GroupSource } from "../group_source.ts";
+import { HostedVecEnv } from "../hosted_vec_env.ts";
+import type { HostedVecEnvOptions } from "../_host_fleet.ts";
+import { ProcessHosts } from "./_process_hosts.ts";
+import { splitCopies } from "../group_hosts.ts";
+
+/** A flag that says which configuration is used, or that none is. */
+const CONFIG = /^(--config|-c|--no-config)\b/;
+
+const PERMISSIONS = [
+  "read",
+  "write",
+  "net",
+  "env",
+  "sys",
+  "run",
+  "ffi",
+  "import",
+] as const;
+
+/** Flags for the permissions that this process has without bounds. */
+export function ownPermissions(): string[] {
+  return PERMISSIONS.filter((name) => {
+    // A part of it may have been denied, of which one is not told more.
+    const { state, partial } = Deno.permissions.querySync({ name });
+    return state === "granted" && !partial;
+  }).map((name) => `--allow-${name}`);
+}
+
+/**
+ * The flag for the configuration that names the modules of a program. Deno
+ * finds it beside a program that is a file; one that was loaded from elsewhere
+ * is told of the one that lies nearest to here.
+ */
+function configFlags(main: string): string[] {
+  if (new URL(main).protocol === "file:") return [];
+  for (let folder = pathToFileURL(`${Deno.cwd()}/`);;) {
+    for (const name of ["deno.json", "deno.jsonc"]) {
+      const file = fileURLToPath(new URL(name, folder));
+      if (isFile(file)) return [`--config=${file}`];
+    }
+    const above = new URL("../", folder);
+    if (above.href === folder.href) return [];
+    folder = above;
+  }
+}
+
+/** How a host process is started. */
+function hostCommand(
+  permissions: readonly string[],
+  flags: readonly string[],
+): ChildCommand {
+  if (Deno.build.standalone) {
+    throw new TypeError(
+      "Cannot host copies in processes as this is a compiled program, whose modules no other process can run: use WorkerVecEnv",
+    );
+  }
+  const main = import.meta.resolve("./_process_main.ts");
+  return {
+    program: Deno.execPath(),
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      ...permissions,
+      ...(flags.some((flag) => CONFIG.test(flag)) ? [] : configFlags(main)),
+      ...flags,
+      main,
+      // It ends with this process.
+      String(Deno.pid),
+    ],
+    // What it prints is kept as text.
+    env: { NO_COLOR: "1" },
+  };
+}
+
+/** Settings of a {@linkcode SubprocessVecEnv}. */
+export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * How many processes; each hosts a group of copies.
+   *
+   * @default one for each copy
+   */
+  processes?: number;
+  /**
+   * Deno's flags for what the processes may do, such as `--allow-ffi` or
+   * `--allow-read=/roms`. They must be able to read local modules.
+   *
+   * @default those permissions that this process has without bounds
+   */
+  permissions?: readonly string[];
+  /**
+   * More of Deno's flags, such as `--config=PATH` where the configuration that
+   * names the modules lies neither beside this package nor here.
+   *
+   * @default []
+   */
+  flags?: readonly string[];
+  /**
+   * Whether what the processes print also goes to stderr of this one.
+   *
+   * @default true
+   */
+  showOutput?: boolean;
+}
+
+/**
+ * Copies in processes of their own, one for each group: what crashes there, in
+ * native code too, harms nothing here, and what hangs is killed. Each step is a
+ * message to and from each process.
+ *
+ * The processes are run by this Deno executable, so that it must be permitted
+ * to run it (`--allow-run`); a compiled program cannot do that. They end when the
+ * environment is closed or this process ends, however it does; one that hangs is
+ * ended about three seconds later (but on Windows).
+ *
+ * @example
+ * ```ts
+ * import { makeVec } from "@bellman/envs";
+ * import { SubprocessVecEnv } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const processes = new SubprocessVecEnv("CartPole-v1", {
+ *   numEnvs: 4,
+ *   processes: 2,
+ * });
+ * const alone = makeVec("CartPole-v1", { numEnvs: 4 });
+ * const observations = processes.reset({ seed: 7 }) as Float32Array;
+ * assertEquals([...observations], [...alone.reset({ seed: 7 }) as Float32Array]);
+ * processes.close();
+ * ```
+ */
+export class SubprocessVecEnv extends HostedVecEnv {
+  #processes: ProcessHosts;
+  #atUnload = (): void => this.close();
+
+  /**
+   * Starts the processes and waits until they have made their copies.
+   *
+   * @param source What the copies are made from.
+   * @param options How many copies and processes, and what happens on failures.
+   * @throws {TypeError} If the source cannot be sent to a process, or this is a
+   * compiled program.
+   * @throws {RangeError} If a number among the options cannot be used.
+   * @throws {Error} What making the copies threw, or why a process could not be
+   * started.
+   */
+  constructor(source: GroupSource, options: SubprocessVecEnvOptions) {
+    const checked = checkSource(source);
+    const { numEnvs, processes = numEnvs, flags = [] } = options;
+    const { permissions = ownPermissions(), showOutput = true } = options;
+    const hosts = new ProcessHosts({
+      source: checked,
+      groups: splitCopies(numEnvs, processes),
+      command: hostCommand(permissions, flags),
+      showOutput,
+    });
+    super(hosts, options);
+    this.#processes = hosts;
+    // One that hangs would not see that its input has ended.
+    addEventListener("unload", this.#atUnload);
+  }
+
+  /**
+   * The processes, group by group.
+   *
+   * @returns Their ids, of those that run.
+   */
+  pids(): number[] {
+    return this.#processes.groups.map((_, group) => this.#processes.pid(group));
+  }
+
+  /** Ends all processes; what they were doing is lost. */
+  override close(): void {
+    removeEventListener("unload", this.#atUnload);
+    super.close();
+  }
+}

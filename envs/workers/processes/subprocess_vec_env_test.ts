@@ -1,0 +1,91 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { isProcess } from "./testdata/processes.ts";
+import { SubprocessVecEnv } from "./subprocess_vec_env.ts";
+import { testHosted } from "../testdata/hosted_contract.ts";
+import { FRAGILE, using } from "../testdata/hosted_use.ts";
+import { leavesNothing } from "../testdata/leftovers.ts";
+
+testHosted(
+  "SubprocessVecEnv",
+  (source, { groups, ...options }) =>
+    new SubprocessVecEnv(source, { ...options, processes: groups }),
+  { numRuns: 5 },
+);
+
+Deno.test("a process may do no more than it is permitted", () => {
+  assertThrows(
+    () =>
+      new SubprocessVecEnv(FRAGILE, {
+        numEnvs: 1,
+        permissions: [],
+        showOutput: false,
+      }),
+    Error,
+    "Cannot start copy 0: Requires read access",
+  );
+});
+
+Deno.test("what is denied here in part is not permitted there", () => {
+  const script = `
+    import { ownPermissions } from "${
+    import.meta.resolve("./subprocess_vec_env.ts")
+  }";
+    console.log(JSON.stringify(ownPermissions()));`;
+  const program = `data:text/javascript,${encodeURIComponent(script)}`;
+  const denied = ["--deny-read=/etc", "--deny-net=localhost"];
+  const config = [
+    `--config=${new URL("../../../deno.json", import.meta.url).pathname}`,
+  ];
+  const { stdout } = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", ...config, ...denied, program],
+  }).outputSync();
+  const own = JSON.parse(new TextDecoder().decode(stdout)) as string[];
+  assertEquals(own.includes("--allow-write"), true);
+  assertEquals(own.filter((it) => /read|net/.test(it)), []);
+});
+
+Deno.test({
+  name: "processes that cannot be served are one clear error at once",
+  permissions: { run: true },
+  fn: () => {
+    assertThrows(
+      () => new SubprocessVecEnv("CartPole-v1", { numEnvs: 1 }),
+      Deno.errors.NotCapable,
+      "Cannot start workers without the permission to read",
+    );
+  },
+});
+
+Deno.test("Deno's own flags reach the processes", async () => {
+  const options = { numEnvs: 1, flags: ["--v8-flags=--stack-size=900"] };
+  await using(new SubprocessVecEnv("CartPole-v1", options), (env) => {
+    assertEquals(env.pids().map(isProcess), [true]);
+  });
+  assertThrows(
+    () =>
+      new SubprocessVecEnv("CartPole-v1", {
+        numEnvs: 1,
+        flags: ["--no-such-flag"],
+        showOutput: false,
+      }),
+    Error,
+    "Cannot start copy 0: its process ended with code 1",
+  );
+});
+
+Deno.test("numbers that cannot be are refused before a process starts", async () => {
+  await leavesNothing(() => {
+    const refused: [object, string][] = [
+      [{ numEnvs: 0 }, "Cannot host 0 copies"],
+      [{ numEnvs: 2, processes: 3 }, "Cannot host 2 copies in 3 groups"],
+      [{ numEnvs: 2, restarts: 0.5 }, "with restarts 0.5"],
+    ];
+    for (const [options, message] of refused) {
+      assertThrows(
+        () => new SubprocessVecEnv("CartPole-v1", options as never),
+        RangeError,
+        message,
+      );
+    }
+  });
+});

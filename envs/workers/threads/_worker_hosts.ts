@@ -1,0 +1,393 @@
+import type { VecEnv } from "@bellman/types";
+import type {
+  GroupAnswer,
+  GroupArrays,
+  GroupCommand,
+  GroupHosts,
+  GroupRange,
+} from "../group_hosts.ts";
+import { GroupRunner } from "../_group_runner.ts";
+import {
+  HostFailure,
+  sendableError,
+  type SentError,
+  thrownFailure,
+} from "../host_failure.ts";
+import {
+  ANSWER,
+  ASKED,
+  COMMAND,
+  DONE,
+  DROPPED,
+  ENDED,
+  FAILED,
+  GONE,
+  MESSAGE,
+  NO_EPISODES,
+  READ_MESSAGE,
+  READY_AT,
+  Spinner,
+  STATE,
+  TAKE_STEP,
+  WORDS,
+  type WorkerData,
+  WRITING,
+} from "./_worker_words.ts";
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from "node:worker_threads";
+import { type CheckedSource, checkStartable } from "../group_source.ts";
+import "./_worker_main.ts";
+
+/** A group that the calling thread hosts itself, while it would only wait. */
+class LocalSlot {
+  /** The count of events when it last became ready. */
+  readyAt = 0;
+  #make: () => VecEnv;
+  #first: number;
+  #runner: GroupRunner | undefined;
+  #arrays: GroupArrays | undefined;
+  #asked: GroupCommand | undefined;
+  #answer: GroupAnswer | undefined;
+  #failure: HostFailure | undefined;
+
+  /**
+   * @param make Makes the copies.
+   * @param first Number of the first of them among all groups.
+   */
+  constructor(make: () => VecEnv, first: number) {
+    this.#make = make;
+    this.#first = first;
+  }
+
+  get isReady(): boolean {
+    return this.#asked === undefined;
+  }
+
+  start(): void {
+    this.#drop();
+    this.#runner = undefined;
+  }
+
+  attach(arrays: GroupArrays): void {
+    this.#arrays = arrays;
+    this.#runner?.attach(arrays);
+  }
+
+  begin(command: GroupCommand): void {
+    this.#asked = command;
+    this.#answer = this.#failure = undefined;
+  }
+
+  /** Does what was asked. */
+  run(): void {
+    const command = this.#asked;
+    if (command === undefined) return;
+    this.#asked = undefined;
+    try {
+      const runner = this.#runner ??= this.#open();
+      this.#answer = runner.run(command);
+      runner.write();
+    } catch (error) {
+      this.#failure = thrownFailure(sendableError(error));
+    }
+  }
+
+  finish(): GroupAnswer {
+    this.run();
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#answer!;
+  }
+
+  close(): void {
+    this.#drop();
+  }
+
+  #open(): GroupRunner {
+    const runner = new GroupRunner(this.#make(), this.#first);
+    if (this.#arrays !== undefined) runner.attach(this.#arrays);
+    return runner;
+  }
+
+  #drop(): void {
+    try {
+      this.#runner?.env.close();
+    } catch {
+      // It is broken; what it does at its end is of no interest.
+    }
+  }
+}
+
+const NO_ANSWER: GroupAnswer = {};
+const NONE_ENDED: GroupAnswer = { episodes: [] };
+
+/** What a worker runs. */
+const MAIN: string = import.meta.resolve("./_worker_main.ts");
+
+/**
+ * What a worker starts with. `node:worker_threads` takes a file or a text; this
+ * package may have come from elsewhere.
+ */
+const ENTRY = new URL(
+  `data:text/javascript,${
+    encodeURIComponent(`import { hostGroup } from "${MAIN}"; hostGroup();`)
+  }`,
+);
+
+/** What a worker is to host, and how. */
+interface SlotOptions {
+  readonly source: CheckedSource;
+  readonly range: GroupRange;
+  readonly events: Int32Array;
+  readonly arrays: GroupArrays | undefined;
+  readonly spins: number;
+}
+
+/** The caller's side of one worker. */
+class WorkerSlot {
+  #words = new Int32Array(new SharedArrayBuffer(4 * WORDS));
+  #port: MessagePort;
+
+  constructor(options: SlotOptions) {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    const words = this.#words;
+    const workerData: WorkerData = { ...options, words, port: port2 };
+    // It makes its copies without being asked again.
+    Atomics.store(words, STATE, ASKED);
+    const worker = new Worker(ENTRY, {
+      workerData,
+      transferList: [port2],
+    });
+    // What it threw comes in a message; unheard events would end the program.
+    worker.on("error", () => {});
+    // A program that forgets to close its environments ends all the same.
+    worker.unref();
+  }
+
+  /** Whether it has answered or ended. */
+  get isReady(): boolean {
+    const state = this.#state;
+    return state === DONE || state === FAILED || state === GONE;
+  }
+
+  get hasEnded(): boolean {
+    return Atomics.load(this.#words, ENDED) === 1;
+  }
+
+  /** When it became ready, in events of all workers. */
+  get readyAt(): number {
+    return Atomics.load(this.#words, READY_AT);
+  }
+
+  get #state(): number {
+    return Atomics.load(this.#words, STATE);
+  }
+
+  attach(arrays: GroupArrays): void {
+    this.#port.postMessage({ type: "attach", arrays });
+  }
+
+  begin(command: GroupCommand): void {
+    if (command.type === "open") return;
+    const isStep = command.type === "step";
+    if (!isStep) this.#port.postMessage(command);
+    const words = this.#words;
+    Atomics.store(words, COMMAND, isStep ? TAKE_STEP : READ_MESSAGE);
+    const state = this.#state;
+    if (state !== DONE && state !== FAILED) return;
+    // One that has ended meanwhile stays so.
+    Atomics.compareExchange(words, STATE, state, ASKED);
+    Atomics.notify(words, STATE);
+  }
+
+  finish(): GroupAnswer {
+    const state = this.#settle(ASKED);
+    if (state === GONE) throw new HostFailure("exit", "its worker ended");
+    if (state === ASKED || state === DROPPED) {
+      throw new HostFailure("timeout", "it is silent");
+    }
+    if (state === FAILED) throw thrownFailure(this.#read<SentError>());
+    const answer = Atomics.load(this.#words, ANSWER);
+    if (answer === MESSAGE) return this.#read<GroupAnswer>();
+    return answer === NO_EPISODES ? NONE_ENDED : NO_ANSWER;
+  }
+
+  /**
+   * Wants nothing of it any more: it writes nowhere, and ends as soon as it
+   * neither calculates nor waits. `terminate` is not called: it stops no worker
+   * that does either, and one that ends by itself afterwards is left spinning.
+   */
+  drop(): void {
+    for (const state of [ASKED, DONE, FAILED]) this.#settle(state);
+    Atomics.notify(this.#words, STATE);
+    this.#port.close();
+  }
+
+  /** Drops it if it stands so; tells how it stood. */
+  #settle(wanted: number): number {
+    const words = this.#words;
+    for (;;) {
+      const state = Atomics.compareExchange(words, STATE, wanted, DROPPED);
+      if (state !== WRITING) return state;
+      // A moment: it copies its numbers.
+      Atomics.wait(words, STATE, WRITING, 1);
+    }
+  }
+
+  #read<T>(): T {
+    const { message } = receiveMessageOnPort(this.#port)! as { message: T };
+    return message;
+  }
+}
+
+/** How long workers may take to close their environments. */
+const GRACE_MS = 2_000;
+
+/** What workers host. */
+interface WorkerHostsOptions {
+  readonly source: CheckedSource;
+  readonly groups: readonly GroupRange[];
+  /** How often a thread looks before it goes to sleep. */
+  readonly spins: number;
+  /** Makes the copies of the last group in this thread. */
+  readonly makeLocal?: () => VecEnv;
+}
+
+/** Groups in workers, and the last one perhaps in the calling thread. */
+export class WorkerHosts implements GroupHosts {
+  readonly groups: readonly GroupRange[];
+  /** When each group was asked what it was asked last, in commands. */
+  #begun: number[] = [];
+  #commands = 0;
+  #options: WorkerHostsOptions;
+  #events = new Int32Array(new SharedArrayBuffer(4));
+  #slots: WorkerSlot[] = [];
+  #local: LocalSlot | undefined;
+  #arrays: readonly GroupArrays[] | undefined;
+  #spinner: Spinner;
+  #isClosed = false;
+  /** Those that are ready; reused. */
+  #ready: number[] = [];
+
+  constructor(options: WorkerHostsOptions) {
+    checkStartable(MAIN);
+    this.groups = options.groups;
+    this.#options = options;
+    this.#spinner = new Spinner(options.spins);
+    const { makeLocal } = options;
+    if (makeLocal === undefined) return;
+    this.#local = new LocalSlot(makeLocal, options.groups.at(-1)!.first);
+  }
+
+  start(group: number): void {
+    if (this.#isClosed) {
+      throw new TypeError("Cannot start a worker as its copies were closed");
+    }
+    if (this.#isLocal(group)) return this.#local!.start();
+    this.#slots[group]?.drop();
+    const { source, spins } = this.#options;
+    this.#slots[group] = new WorkerSlot({
+      source,
+      range: this.groups[group],
+      events: this.#events,
+      arrays: this.#arrays?.[group],
+      spins,
+    });
+  }
+
+  attach(arrays: readonly GroupArrays[]): void {
+    this.#arrays = arrays;
+    arrays.forEach((it, group) => this.#slotOf(group).attach(it));
+  }
+
+  begin(group: number, command: GroupCommand): void {
+    this.#begun[group] = this.#commands++;
+    this.#slotOf(group).begin(command);
+  }
+
+  waitFor(
+    groups: readonly number[],
+    { count, timeoutMs }: { count: number; timeoutMs: number },
+  ): readonly number[] {
+    let deadline: number | undefined;
+    if (count < groups.length && this.#isLocalDue(groups)) {
+      this.#runLocal(groups);
+    }
+    for (;;) {
+      const seen = Atomics.load(this.#events, 0);
+      const ready = this.#readyOf(groups);
+      if (ready.length >= count) return this.#inOrder(ready, count);
+      // Its share is done while the workers do theirs.
+      if (this.#runLocal(groups)) continue;
+      deadline ??= performance.now() + timeoutMs;
+      const left = deadline - performance.now();
+      if (left <= 0) return this.#inOrder(ready, count);
+      this.#spinner.wait(this.#events, 0, { value: seen, timeoutMs: left });
+    }
+  }
+
+  finish(group: number): GroupAnswer {
+    return this.#slotOf(group).finish();
+  }
+
+  /** Workers print to where this thread does. */
+  output(): string {
+    return "";
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const slot of this.#slots) slot.drop();
+    this.#local?.close();
+    const deadline = performance.now() + GRACE_MS;
+    for (;;) {
+      const seen = Atomics.load(this.#events, 0);
+      const left = deadline - performance.now();
+      if (this.#slots.every((slot) => slot.hasEnded) || left <= 0) return;
+      Atomics.wait(this.#events, 0, seen, left);
+    }
+  }
+
+  #isLocal(group: number): boolean {
+    return this.#local !== undefined && group === this.groups.length - 1;
+  }
+
+  #slotOf(group: number): WorkerSlot | LocalSlot {
+    return this.#isLocal(group) ? this.#local! : this.#slots[group];
+  }
+
+  #readyOf(groups: readonly number[]): number[] {
+    this.#ready.length = 0;
+    for (const group of groups) {
+      if (this.#slotOf(group).isReady) this.#ready.push(group);
+    }
+    return this.#ready;
+  }
+
+  /** Whether this thread's own group was asked before all that are ready. */
+  #isLocalDue(groups: readonly number[]): boolean {
+    const asked = this.#begun[this.groups.length - 1];
+    return this.#readyOf(groups).every((group) => this.#begun[group] > asked);
+  }
+
+  #runLocal(groups: readonly number[]): boolean {
+    const local = this.#local;
+    if (local === undefined || local.isReady) return false;
+    if (!groups.includes(this.groups.length - 1)) return false;
+    local.run();
+    local.readyAt = Atomics.load(this.#events, 0);
+    return true;
+  }
+
+  #inOrder(ready: number[], count: number): readonly number[] {
+    // Who waits for all takes them in any order.
+    if (count === this.groups.length) return ready;
+    const at = (group: number): number => this.#slotOf(group).readyAt;
+    // The counter may have gone over its end between two of them.
+    return ready.sort((a, b) => (at(a) - at(b)) | 0);
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * What a worker of a {@linkcode WorkerVecEnv} runs. To import it does nothing:
+ * the caller does that too, so that nothing is to be downloaded in a worker
+ * while the caller, whose event loop downloads, waits for it.
+ */
+import process from "node:process";
+import { receiveMessageOnPort, workerData } from "node:worker_threads";
+import { GroupRunner } from "../_group_runner.ts";
+import { sendableError } from "../host_failure.ts";
+import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
+import { makeGroup } from "../_make_group.ts";
+import {
+  ANSWER,
+  ASKED,
+  COMMAND,
+  DONE,
+  DROPPED,
+  ENDED,
+  FAILED,
+  GONE,
+  MESSAGE,
+  NO_EPISODES,
+  NOTHING,
+  READY_AT,
+  Spinner,
+  STATE,
+  TAKE_STEP,
+  type WorkerData,
+  WRITING,
+} from "./_worker_words.ts";
+
+const STEP: GroupCommand = { type: "step" };
+
+/** The worker's side of what it shares with the caller. */
+class WorkerHost {
+  #data: WorkerData;
+  #spinner: Spinner;
+
+  constructor(data: WorkerData) {
+    this.#data = data;
+    this.#spinner = new Spinner(data.spins);
+  }
+
+  /** Makes the copies and carries out commands until none is wanted. */
+  async run(): Promise<void> {
+    const { source, range, arrays } = this.#data;
+    this.#endWhenDropped();
+    try {
+      const runner = new GroupRunner(
+        await makeGroup(source, range),
+        range.first,
+      );
+      if (arrays !== undefined) runner.attach(arrays);
+      if (this.#mayAnswer()) this.#answer(runner.run({ type: "open" }));
+      this.#serve(runner);
+      runner.env.close();
+    } catch (error) {
+      this.fail(error);
+    }
+    setTimeout(() => process.exit());
+  }
+
+  /** Tells the caller of an error, if it still wants to know. */
+  fail(error: unknown): void {
+    const isAnswering = Atomics.load(this.#data.words, STATE) === WRITING;
+    if (!isAnswering && !this.#mayAnswer()) return;
+    this.#data.port.postMessage(sendableError(error));
+    this.#tell(FAILED);
+  }
+
+  /** Ends the worker over an error, which the caller is told of. */
+  die(error: unknown): void {
+    this.fail(error);
+    process.exit();
+  }
+
+  /**
+   * Tells the caller that the worker ends, whatever ends it, such as the
+   * environment's own `Deno.exit`: its event loop may be blocked.
+   */
+  end(): void {
+    const { words } = this.#data;
+    Atomics.store(words, ENDED, 1);
+    // What it threw is still to be told.
+    const hasFailed = Atomics.load(words, STATE) === FAILED;
+    this.#tell(hasFailed ? FAILED : GONE);
+  }
+
+  /** Ends while copies are still being made, should nobody want them. */
+  async #endWhenDropped(): Promise<void> {
+    const { words } = this.#data;
+    const change = Atomics.waitAsync(words, STATE, ASKED);
+    if (change.async) await change.value;
+    if (Atomics.load(words, STATE) === DROPPED) process.exit();
+  }
+
+  #serve(runner: GroupRunner): void {
+    const { words } = this.#data;
+    for (;;) {
+      const state = Atomics.load(words, STATE);
+      if (state === DROPPED) return;
+      if (state === ASKED) this.#carryOut(runner);
+      else this.#spinner.wait(words, STATE, { value: state });
+    }
+  }
+
+  #carryOut(runner: GroupRunner): void {
+    const isStep = Atomics.load(this.#data.words, COMMAND) === TAKE_STEP;
+    try {
+      const result = runner.run(isStep ? STEP : this.#readCommand(runner));
+      if (!this.#mayAnswer()) return;
+      runner.write();
+      this.#answer(result);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** The command that was sent, after the arrays if those came first. */
+  #readCommand(runner: GroupRunner): GroupCommand {
+    for (;;) {
+      const { message } = receiveMessageOnPort(this.#data.port)! as {
+        message: GroupCommand | { type: "attach"; arrays: GroupArrays };
+      };
+      if (message.type !== "attach") return message;
+      runner.attach(message.arrays);
+    }
+  }
+
+  /** Whether an answer is still wanted: then it is waited for from here on. */
+  #mayAnswer(): boolean {
+    const { words } = this.#data;
+    return Atomics.compareExchange(words, STATE, ASKED, WRITING) === ASKED;
+  }
+
+  #answer({ opened, snapshot, episodes }: GroupAnswer): void {
+    const { port, words } = this.#data;
+    let kind = NOTHING;
+    if (opened !== undefined || snapshot !== undefined) {
+      kind = MESSAGE;
+      port.postMessage({ opened, snapshot });
+    } else if (episodes !== undefined) {
+      kind = episodes.length > 0 ? MESSAGE : NO_EPISODES;
+      if (kind === MESSAGE) port.postMessage({ episodes });
+    }
+    Atomics.store(words, ANSWER, kind);
+    this.#tell(DONE);
+  }
+
+  /** Tells the caller how the worker stands now. */
+  #tell(state: number): void {
+    const { words, events } = this.#data;
+    Atomics.store(words, READY_AT, Atomics.load(events, 0));
+    Atomics.store(words, STATE, state);
+    Atomics.add(events, 0, 1);
+    Atomics.notify(events, 0);
+  }
+}
+
+/** Runs the host that this worker was made for. */
+export function hostGroup(): void {
+  const host = new WorkerHost(workerData as WorkerData);
+  // Either may come alone: the one from `Deno.exit`, the other where nothing is
+  // left to do, as nothing settles a promise that copies are waited for with.
+  addEventListener("unload", () => host.end());
+  process.on("exit", () => host.end());
+  // While copies are made: later the event loop is blocked.
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    host.die(event.reason);
+  });
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    host.die(event.error);
+  });
+  // Later: a worker that exits while its module is still being evaluated
+  // leaves descriptors behind.
+  setTimeout(() => host.run());
+}

@@ -1,0 +1,126 @@
+// For the calling thread's own group of registered environments.
+import "../../mod.ts";
+import type { VecEnv } from "@bellman/types";
+import {
+  type CheckedSource,
+  checkSource,
+  type GroupOptions,
+  type GroupSource,
+} from "../group_source.ts";
+import { type GroupRange, splitCopies } from "../group_hosts.ts";
+import { HostedVecEnv } from "../hosted_vec_env.ts";
+import type { HostedVecEnvOptions } from "../_host_fleet.ts";
+import { checkGroup, makeRegistered } from "../_make_group.ts";
+import { WorkerHosts } from "./_worker_hosts.ts";
+
+/** Settings of a {@linkcode WorkerVecEnv}. */
+export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
+  /** How many copies. */
+  numEnvs: number;
+  /**
+   * How many workers; each hosts a group of copies.
+   *
+   * @default as many as there are processors, but no more than copies
+   */
+  workers?: number;
+  /**
+   * Whether the calling thread hosts one more group, the last, and steps it
+   * while the workers step theirs: `true` where the environment is registered
+   * in this thread too, else a function that makes the copies. What runs there
+   * cannot be given up on when it hangs, and ends the program when it exits.
+   *
+   * @default false
+   */
+  callerShare?: boolean | ((options: GroupOptions) => VecEnv);
+  /**
+   * How often a thread looks for news before it goes to sleep, at most; a look
+   * takes about 0.1 us. It looks less where that was in vain.
+   *
+   * @default 64
+   */
+  spins?: number;
+}
+
+/**
+ * Copies in Deno workers, which step at the same time. Each worker hosts a
+ * group of them as a vector environment of its own and writes observations,
+ * rewards and flags into shared memory: the arrays of a step are those that the
+ * workers write, and nothing is copied between threads.
+ *
+ * Between steps a worker sleeps, so that an environment's own timers and
+ * promises do not run. Deno cannot stop a worker that never comes back, be it
+ * from JavaScript or from native code: it is left behind and replaced, and its
+ * thread lives until the process ends. An environment that hangs or crashes in
+ * native code belongs into a {@linkcode SubprocessVecEnv}.
+ *
+ * @example
+ * ```ts
+ * import { makeVec } from "@bellman/envs";
+ * import { WorkerVecEnv } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const workers = new WorkerVecEnv("CartPole-v1", { numEnvs: 4, workers: 2 });
+ * const alone = makeVec("CartPole-v1", { numEnvs: 4 });
+ * const observations = workers.reset({ seed: 7 }) as Float32Array;
+ * assertEquals([...observations], [...alone.reset({ seed: 7 }) as Float32Array]);
+ * workers.close();
+ * ```
+ */
+export class WorkerVecEnv extends HostedVecEnv {
+  /**
+   * Starts the workers and waits until they have made their copies.
+   *
+   * @param source What the copies are made from.
+   * @param options How many copies and workers, and what happens on failures.
+   * @throws {TypeError} If the source cannot be sent to a worker.
+   * @throws {Deno.errors.NotCapable} If this package's files may not be read.
+   * @throws {RangeError} If a number among the options cannot be used.
+   * @throws {Error} What making the copies threw.
+   */
+  constructor(source: GroupSource, options: WorkerVecEnvOptions) {
+    const checked = checkSource(source);
+    const { numEnvs, callerShare = false, spins = 64 } = options;
+    const shares = callerShare === false ? 0 : 1;
+    const { workers = defaultWorkers(numEnvs - shares) } = options;
+    checkWorkers(workers);
+    if (!(Number.isSafeInteger(spins) && spins >= 0)) {
+      throw new RangeError(
+        `Cannot look ${spins} times before sleeping: expected a whole number of at least 0`,
+      );
+    }
+    const groups = splitCopies(numEnvs, workers + shares);
+    const makeLocal = localMaker(checked, callerShare, groups.at(-1)!);
+    super(new WorkerHosts({ source: checked, groups, spins, makeLocal }), {
+      ...options,
+    });
+  }
+}
+
+function defaultWorkers(copies: number): number {
+  const { hardwareConcurrency } = navigator;
+  return Math.max(1, Math.min(hardwareConcurrency, copies));
+}
+
+function checkWorkers(workers: number): void {
+  if (Number.isSafeInteger(workers) && workers >= 1) return;
+  throw new RangeError(
+    `Cannot host copies in ${workers} workers: expected a whole number of at least 1`,
+  );
+}
+
+/** What makes the copies of the group that this thread hosts, if any. */
+function localMaker(
+  source: CheckedSource,
+  share: boolean | ((options: GroupOptions) => VecEnv),
+  range: GroupRange,
+): (() => VecEnv) | undefined {
+  if (share === false) return undefined;
+  if (share !== true) {
+    const { options = {} } = "module" in source ? source : {};
+    return () => checkGroup(share({ ...options, ...range }), range);
+  }
+  if ("id" in source) return () => makeRegistered(source, range);
+  throw new TypeError(
+    `Cannot host copies of ${source.module} in the calling thread with callerShare true: expected the function that it exports`,
+  );
+}
