@@ -1,6 +1,6 @@
 /** Processes of the command line that are killed as ordered. */
 import { KILL_ME, ORDER, type Order } from "./filesystem.ts";
-import { ROOT } from "../tools/packages.ts";
+import { ROOT, workspaceFolders } from "../tools/packages.ts";
 
 const url = (path: string): string => new URL(path, `file://${ROOT}`).href;
 
@@ -10,9 +10,8 @@ function configOf(folder: string): Record<string, unknown> {
 
 /** Every name that modules of the workspace import, with ours for `node:fs`. */
 function importMap(): unknown {
-  const { imports, workspace, links } = configOf(".") as {
+  const { imports, links } = configOf(".") as {
     imports: Record<string, string>;
-    workspace: string[];
     links: string[];
   };
   const names: Record<string, string> = {};
@@ -20,7 +19,7 @@ function importMap(): unknown {
     names[name] = target;
     names[`${name}/`] = `${target.replace(/^npm:/, "npm:/")}/`;
   }
-  for (const folder of [...workspace, ...links]) {
+  for (const folder of [...workspaceFolders(), ...links]) {
     const { name, exports } = configOf(folder) as {
       name: string;
       exports: string | Record<string, string>;

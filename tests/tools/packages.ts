@@ -15,22 +15,24 @@ export interface Package {
 /** The root of the checkout. */
 export const ROOT: string = new URL("../../", import.meta.url).pathname;
 
-/** Lists the folders of a workspace entry, which may end in an asterisk. */
-function membersOf(entry: string): string[] {
-  const folder = entry.replace(/^\.\//, "");
-  if (!folder.endsWith("/*")) return [folder];
-  const parent = folder.slice(0, -2);
-  return [...Deno.readDirSync(ROOT + parent)]
-    .filter((it) => it.isDirectory)
-    .map(({ name }) => `${parent}/${name}`)
-    .sort();
+/** Lists the folders of the workspace; an entry may end in an asterisk. */
+export function workspaceFolders(): string[] {
+  const { workspace } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
+  return (workspace as string[]).flatMap((entry) => {
+    const folder = entry.replace(/^\.\//, "");
+    if (!folder.endsWith("/*")) return [folder];
+    const parent = folder.slice(0, -2);
+    return [...Deno.readDirSync(ROOT + parent)]
+      .filter((it) => it.isDirectory)
+      .map(({ name }) => `${parent}/${name}`)
+      .sort();
+  });
 }
 
 /** The published packages, in the order in which `deno.json` lists them. */
 export async function packages(): Promise<Package[]> {
-  const { workspace } = JSON.parse(await Deno.readTextFile(`${ROOT}deno.json`));
   const found: Package[] = [];
-  for (const folder of (workspace as string[]).flatMap(membersOf)) {
+  for (const folder of workspaceFolders()) {
     const config = JSON.parse(
       await Deno.readTextFile(`${ROOT}${folder}/deno.json`),
     );
