@@ -114,8 +114,9 @@ class Rollout implements Experience {
   stats: Experience["stats"];
   readonly #options: Required<Omit<RolloutOptions, "values">>;
   readonly #values: Values | undefined;
-  /** True where the values of all steps are computed at the end. */
-  readonly #valuesLater: boolean;
+  readonly #read: (given: ObservationArray) => ObservationInputArray;
+  /** All observations of a rollout and those after it: values at the end. */
+  readonly #all: ObservationInputArray | undefined;
   readonly #size: number;
   readonly #buffer: RolloutBuffer;
   readonly #data: RolloutData;
@@ -127,15 +128,18 @@ class Rollout implements Experience {
 
   constructor(options: RolloutOptions, runtime: AgentRuntime) {
     const { numSteps, values, inputs, bootstrapTruncated = true } = options;
-    const { numEnvs, policy, observations: { encoder } } = runtime;
+    const { numEnvs, policy, observations } = runtime;
     const { observationInput, distribution, stateSize } = policy;
     const { actionShape: shape, actionDtype: dtype } = distribution;
     const rows = numEnvs * numSteps;
     const isRecurrent = stateSize > 0;
     this.#options = { ...options, bootstrapTruncated };
-    this.#size = encoder.size;
-    this.#valuesLater = values === "end";
-    this.#values = values && new Values(runtime, this.#valuesLater ? rows : 0);
+    this.#size = observations.encoder.size;
+    this.#values = values && valuesOf(runtime);
+    this.#read = observations.reader(numEnvs);
+    this.#all = values === "end"
+      ? observationBuffer(policy, rows + numEnvs)
+      : undefined;
     if (values === "acting") {
       this.record = (output) => ({ values: valueOf(output) });
     }
@@ -221,25 +225,27 @@ class Rollout implements Experience {
     if (this.#values === undefined || !isCut) return this.#none;
     const last = nextObservations(step, this.#size);
     // The episode continues as far as the value is concerned: its state stays.
-    return this.#values.of(last, { state: nextState!, starts: this.#none });
+    const memory = { state: nextState!, starts: this.#none };
+    return this.#values(this.#read(last), memory);
   }
 
   /** Ends a rollout with the values that it still lacks. */
   #end({ nextState }: Decision, step: VecStep): void {
+    if (this.#values === undefined) return;
     const { values, lastValues } = this.#data;
-    const last = step.observations as ObservationArray;
-    if (this.#valuesLater) {
-      const seen = this.#drawn.observations as ObservationInputArray;
-      const all = this.#values!.ofRollout(seen, last);
+    const last = this.#read(step.observations as ObservationArray);
+    if (this.#all === undefined) {
+      const { terminated, truncated } = step;
+      const ends = terminated.map((end, i) => end | truncated[i]);
+      const starts = Float32Array.from(ends);
+      lastValues.set(this.#values(last, { state: nextState!, starts }));
+    } else {
+      const seen = this.#drawn.observations;
+      this.#all.set(seen);
+      this.#all.set(last, seen.length);
+      const all = this.#values(this.#all);
       values.set(all.subarray(0, values.length));
       lastValues.set(all.subarray(values.length));
-    } else if (this.#values !== undefined) {
-      const { terminated, truncated } = step;
-      const starts = Float32Array.from(
-        terminated,
-        (it, i) => it | truncated[i],
-      );
-      lastValues.set(this.#values.of(last, { state: nextState!, starts }));
     }
   }
 
@@ -292,56 +298,25 @@ function valueOf(output: PolicyOutput): tf.Tensor1D {
   return (output as ActorCriticOutput).value;
 }
 
-type Evaluate = ReturnType<typeof compilePolicy<PolicyOutput, "values">>;
+type Values = (
+  inputs: ObservationInputArray,
+  memory?: PolicyMemory,
+) => Float32Array;
 
-/** Values by the newest parameters, compiled at their first use. */
-class Values {
-  readonly #runtime: AgentRuntime;
-  readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** Observations of a rollout and those after it. */
-  readonly #all: ObservationInputArray;
-  #ofStep: Evaluate | undefined;
-  #ofRollout: Evaluate | undefined;
-
-  constructor(runtime: AgentRuntime, rows: number) {
-    const { policy, numEnvs, observations } = runtime;
-    this.#runtime = runtime;
-    this.#read = observations.reader(numEnvs);
-    this.#all = observationBuffer(policy, rows === 0 ? 0 : rows + numEnvs);
-  }
-
-  /** Values of observations `[numEnvs, ...]`. */
-  of(given: ObservationArray, memory: PolicyMemory): Float32Array {
-    this.#ofStep ??= this.#compile(this.#runtime.numEnvs);
-    return this.#run(this.#ofStep, this.#read(given), memory);
-  }
-
-  /** Values of a rollout's observations and of those after it, in one array. */
-  ofRollout(seen: ObservationInputArray, last: ObservationArray): Float32Array {
-    const all = this.#all;
-    all.set(seen);
-    all.set(this.#read(last), seen.length);
-    this.#ofRollout ??= this.#compile(
-      all.length / this.#runtime.policy.observationSize,
-    );
-    return this.#run(this.#ofRollout, all);
-  }
-
-  #run(
-    evaluate: Evaluate,
-    observations: ObservationInputArray,
-    memory?: PolicyMemory,
-  ): Float32Array {
-    const params = this.#runtime.params();
-    return evaluate({ params, observations, memory }).values as Float32Array;
-  }
-
-  #compile(rows: number): Evaluate {
-    const { policy, compilation } = this.#runtime;
-    return compilePolicy(policy, (output) => ({ values: valueOf(output) }), {
+/** Makes a function to values by the newest parameters, compiled for each number of rows. */
+function valuesOf({ policy, compilation, params }: AgentRuntime): Values {
+  const compileFor = (rows: number) =>
+    compilePolicy(policy, (output) => ({ values: valueOf(output) }), {
       ...compilation,
       name: "values",
       numEnvs: rows,
     });
-  }
+  const compiled = new Map<number, ReturnType<typeof compileFor>>();
+  return (observations, memory) => {
+    const rows = observations.length / policy.observationSize;
+    const run = compiled.get(rows) ?? compileFor(rows);
+    compiled.set(rows, run);
+    return run({ params: params(), observations, memory })
+      .values as Float32Array;
+  };
 }
