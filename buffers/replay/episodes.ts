@@ -97,23 +97,24 @@ export class Episodes {
 
   /** Counts the steps of an episode that are held from before a row. */
   stepsBefore(slot: number): number {
-    const ring = this.ringOf(slot);
+    const { terminated, truncated } = this, ring = this.ringOf(slot);
     const most = Math.floor(ring.rowOf(slot) / ring.numEnvs);
     let count = 0;
     for (; count < most; count++) {
       slot = ring.before(slot);
-      if (this.ended(slot)) break;
+      if ((terminated[slot] | truncated[slot]) !== 0) break;
     }
     return count;
   }
 
   /** Counts the steps of an episode that are held from after a row. */
   stepsAfter(slot: number): number {
-    const ring = this.ringOf(slot), { length, numEnvs } = ring;
+    const { terminated, truncated } = this, ring = this.ringOf(slot);
+    const { length, numEnvs } = ring;
     const most = length / numEnvs - 1 - Math.floor(ring.rowOf(slot) / numEnvs);
     let count = 0;
     for (; count < most; count++) {
-      if (this.ended(slot)) break;
+      if ((terminated[slot] | truncated[slot]) !== 0) break;
       slot = ring.after(slot);
     }
     return count;
