@@ -52,8 +52,9 @@ const OWN_NAMES = ["slots", "weights"];
  *
  * @example
  * ```ts
- * import { readNpz, ReplayBuffer, writeNpz } from "@bellman/buffers";
+ * import { ReplayBuffer } from "@bellman/buffers";
  * import { exportRows, importRows } from "@bellman/buffers/datasets";
+ * import { readNpz, writeNpz } from "@bellman/files/npz";
  * import { assertEquals } from "@std/assert";
  *
  * const fields = { x: { shape: [2], dtype: "float32" } } as const;
