@@ -1,3 +1,4 @@
+import type { RandomSource, StateTree } from "@bellman/types";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
@@ -7,10 +8,8 @@ import {
 
 type Generator = ReturnType<typeof xoroshiro128plusFromState>;
 
-/**
- * What {@linkcode RandomStream.save} returns: plain numbers, owned by the caller.
- */
-export type RandomStreamState = {
+/** Saved state of a stream. */
+type SavedStream = {
   /** The generator's 128 bits. */
   generator: Int32Array;
   /** The 128 bits that streams are split from. */
@@ -51,7 +50,7 @@ function digest(words: Int32Array, label: string): Int32Array {
  * assert(root.split("policy").uniform() !== root.split("buffer").uniform());
  * ```
  */
-export class RandomStream {
+export class RandomStream implements RandomSource {
   #key: Int32Array;
   #generator: Generator;
   #spare: number | null = null;
@@ -171,7 +170,7 @@ export class RandomStream {
    *
    * @returns A copy that later draws do not change.
    */
-  save(): RandomStreamState {
+  save(): StateTree {
     return {
       generator: Int32Array.from(this.#generator.getState()),
       key: this.#key.slice(),
@@ -185,8 +184,8 @@ export class RandomStream {
    * @param state The state.
    * @throws {TypeError} If it is not the state of a stream.
    */
-  load(state: unknown): void {
-    const { generator, key, spare } = (state ?? {}) as RandomStreamState;
+  load(state: StateTree): void {
+    const { generator, key, spare } = (state ?? {}) as SavedStream;
     const isWords = (it: unknown): boolean =>
       it instanceof Int32Array && it.length === 4;
     if (!isWords(generator) || !isWords(key)) {
