@@ -1,6 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import { closest } from "fastest-levenshtein";
 import {
+  ARRAYS,
   type DType,
   sameShape,
   sizeOf,
@@ -9,7 +10,7 @@ import {
   typeName,
 } from "../graph/graph.ts";
 import { declarationsOf, type NamedLeaf, type Tree } from "../tracing/tree.ts";
-import { allocate, ARRAYS, type Port, toPort } from "./_program.ts";
+import { allocate, type Port, toPort } from "./_program.ts";
 
 /** Shapes of inputs that are not the declared ones, by name. */
 export type OtherShapes = ReadonlyMap<string, readonly number[]>;

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
+  ARRAYS,
   countUses,
   type DType,
   type Graph,
@@ -201,14 +202,6 @@ export function toPort(
   const { shape, dtype } = value;
   return { name, shape, dtype, size: sizeOf(shape) };
 }
-
-/** The arrays that numbers of each type are in. */
-export const ARRAYS = {
-  float32: Float32Array,
-  int32: Int32Array,
-  bool: Uint8Array,
-  uint8: Uint8Array,
-} as const;
 
 /** Makes an array for the numbers of a tensor, all 0. */
 export function allocate(

@@ -43,6 +43,14 @@ export type ConstantData =
 /** Numbers of a tensor, row-major. */
 export type TensorData = Float32Array | Int32Array | Uint8Array;
 
+/** Arrays that numbers of each type are in. */
+export const ARRAYS = {
+  float32: Float32Array,
+  int32: Int32Array,
+  bool: Uint8Array,
+  uint8: Uint8Array,
+} as const;
+
 /** A tensor that comes into a graph or leaves it, by the path of its name. */
 export interface NamedValue {
   /** Path of keys, such as `batch.observations`. */

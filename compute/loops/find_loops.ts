@@ -152,13 +152,10 @@ function groupsOf(
   nodes: ReadonlySet<Node>,
   levels: ReadonlyMap<Node, number>,
 ): Node[][] {
-  const groups = new Map<string, Node[]>();
-  for (const node of nodes) {
-    const key = `${levels.get(node)} ${sizeOfNode(node)}`;
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [node]);
-    else known.push(node);
-  }
+  const groups = Map.groupBy(
+    nodes,
+    (node) => `${levels.get(node)} ${sizeOfNode(node)}`,
+  );
   return [...groups.values()];
 }
 

@@ -241,14 +241,10 @@ class Cutter {
   }
 
   #loopStages(level: number): Stage[] {
-    const bySize = new Map<number, Node[]>();
-    for (const node of this.#graph.nodes) {
-      if (!this.#isLoop(node) || this.#levelOf(node) !== level) continue;
-      const size = sizeOf(node.outputs[0].shape);
-      const known = bySize.get(size);
-      if (known === undefined) bySize.set(size, [node]);
-      else known.push(node);
-    }
+    const own = this.#graph.nodes.filter((node) =>
+      this.#isLoop(node) && this.#levelOf(node) === level
+    );
+    const bySize = Map.groupBy(own, (node) => sizeOf(node.outputs[0].shape));
     return [...bySize].map(([size, nodes]) => ({
       kind: "loop",
       loop: this.#loopOf(size, nodes),

@@ -1,4 +1,4 @@
-import { numberName, type TensorData } from "../graph/graph.ts";
+import { ARRAYS, numberName } from "../graph/graph.ts";
 import {
   ELEMENT_TYPES,
   type OnnxAttribute,
@@ -138,22 +138,8 @@ function qualified(op: string): { op: string; domain: string } {
 }
 
 function bytesOf(values: ArrayLike<number>, dtype: OnnxType): Uint8Array {
-  const array = arrayOf(values, dtype);
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-}
-
-function arrayOf(
-  values: ArrayLike<number>,
-  dtype: OnnxType,
-): TensorData | BigInt64Array {
-  switch (dtype) {
-    case "float32":
-      return Float32Array.from(values);
-    case "int32":
-      return Int32Array.from(values);
-    case "int64":
-      return BigInt64Array.from(Array.from(values, BigInt));
-    default:
-      return Uint8Array.from(values);
-  }
+  const array = dtype === "int64"
+    ? BigInt64Array.from(Array.from(values, BigInt))
+    : ARRAYS[dtype].from(values);
+  return new Uint8Array(array.buffer);
 }

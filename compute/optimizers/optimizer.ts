@@ -1,9 +1,4 @@
-import {
-  flattenParams,
-  mapParams,
-  type Params,
-  unflattenParams,
-} from "../params.ts";
+import { flattenParams, type Params, unflattenParams } from "../params.ts";
 import * as tf from "@tensorflow/tfjs";
 
 /**
@@ -52,17 +47,25 @@ export interface Optimizer {
   ): OptimizerStep;
 }
 
-/** The slots of one parameter, by name. */
-type Slots<S extends string> = Record<S, tf.Tensor>;
+/** Slots of one parameter, by name. */
+type Slots = Record<string, tf.Tensor>;
+
+/** Step of a rule. */
+export interface SlotStep {
+  /** Change of the parameter, to be subtracted. */
+  change: tf.Tensor;
+  /** New slots. */
+  slots: Slots;
+}
 
 /** A rule that moves one parameter, given its gradient and its slots. */
-interface SlotRule<S extends string> {
+interface SlotRule {
   /** The slots' names and the number that each starts with. */
-  slots: Record<S, number>;
+  slots: Record<string, number>;
   /** True where the state counts the steps, as bias correction needs. */
   countsSteps?: boolean;
   /**
-   * Computes the change of the parameter, to be subtracted, and its new slots.
+   * Computes the change of the parameter, and its new slots.
    *
    * @param gradient The flat gradient of all parameters.
    * @param slots The flat slots of all parameters.
@@ -70,9 +73,9 @@ interface SlotRule<S extends string> {
    */
   step(
     gradient: tf.Tensor,
-    slots: Slots<S>,
+    slots: Slots,
     inputs: { learningRate: tf.Scalar; step: tf.Scalar },
-  ): { change: tf.Tensor; slots: Slots<S> };
+  ): SlotStep;
 }
 
 const STEP = "step";
@@ -83,17 +86,16 @@ const STEP = "step";
  * All parameters are moved as one flat vector: the number of kernels does not
  * grow with the number of parameters, and eager backends are bound by it.
  */
-export function slotOptimizer<S extends string>(rule: SlotRule<S>): Optimizer {
-  const names = Object.keys(rule.slots) as S[];
+export function slotOptimizer(rule: SlotRule): Optimizer {
+  const names = Object.keys(rule.slots);
   return {
     init: (params) => {
       const state: OptimizerState = {};
       for (const name of names) {
-        const slot = mapParams(
-          params,
-          (it) => tf.fill(it.shape, rule.slots[name]),
-        );
-        for (const path in slot) state[`${name}/${path}`] = slot[path];
+        for (const path in params) {
+          const { shape } = params[path];
+          state[`${name}/${path}`] = tf.fill(shape, rule.slots[name]);
+        }
       }
       if (rule.countsSteps) state[STEP] = tf.scalar(0);
       return state;
@@ -102,12 +104,10 @@ export function slotOptimizer<S extends string>(rule: SlotRule<S>): Optimizer {
       tf.tidy(() => {
         const paths = Object.keys(params);
         const gradient = flattenParams(gradients, paths);
-        const slots = {} as Slots<S>;
+        const slots: Slots = {};
         for (const name of names) {
-          slots[name] = flattenParams(
-            state,
-            paths.map((path) => `${name}/${path}`),
-          );
+          const own = paths.map((path) => `${name}/${path}`);
+          slots[name] = flattenParams(state, own);
         }
         const step = rule.countsSteps
           ? tf.add(state[STEP], 1) as tf.Scalar

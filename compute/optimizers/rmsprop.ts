@@ -1,5 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
-import { checkSetting, type Optimizer, slotOptimizer } from "./optimizer.ts";
+import {
+  checkSetting,
+  type Optimizer,
+  slotOptimizer,
+  type SlotStep,
+} from "./optimizer.ts";
 
 /** Settings of {@linkcode rmsprop}. */
 export interface RmspropOptions {
@@ -61,15 +66,15 @@ export function rmsprop(options: RmspropOptions = {}): Optimizer {
   checkSetting("momentum", momentum, { minimum: 0, below: 1 });
   const moving = (mean: tf.Tensor, value: tf.Tensor): tf.Tensor =>
     tf.add(tf.mul(mean, decay), tf.mul(value, 1 - decay));
-  return slotOptimizer<string>({
+  return slotOptimizer({
     slots: {
       rms: 0,
       ...(centered ? { mean: 0 } : {}),
       ...(momentum > 0 ? { momentum: 0 } : {}),
     },
-    step: (gradient, before, { learningRate }) => {
+    step: (gradient, before, { learningRate }): SlotStep => {
       const rms = moving(before.rms, tf.square(gradient));
-      const slots: Record<string, tf.Tensor> = { rms };
+      const slots: SlotStep["slots"] = { rms };
       let variance = rms;
       if (centered) {
         slots.mean = moving(before.mean, gradient);
@@ -139,27 +144,17 @@ export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
   checkSetting("decay", decay, { minimum: 0, below: 1 });
   checkSetting("epsilon", epsilon, { minimum: 0 });
   checkSetting("momentum", momentum, { minimum: 0, below: 1 });
-  const meanSquare = (rms: tf.Tensor, gradient: tf.Tensor): tf.Tensor =>
-    tf.add(tf.mul(rms, decay), tf.mul(tf.square(gradient), 1 - decay));
-  const scaled = (g: tf.Tensor, rms: tf.Tensor, rate: tf.Scalar): tf.Tensor =>
-    tf.mul(g, tf.div(rate, tf.sqrt(tf.add(rms, epsilon))));
-  if (momentum === 0) {
-    return slotOptimizer({
-      slots: { rms: 1 },
-      step: (gradient, slots, { learningRate }) => {
-        const rms = meanSquare(slots.rms, gradient);
-        return { change: scaled(gradient, rms, learningRate), slots: { rms } };
-      },
-    });
-  }
   return slotOptimizer({
-    slots: { rms: 1, momentum: 0 },
-    step: (gradient, slots, { learningRate }) => {
-      const rms = meanSquare(slots.rms, gradient);
-      const change = tf.add(
-        tf.mul(slots.momentum, momentum),
-        scaled(gradient, rms, learningRate),
+    slots: { rms: 1, ...(momentum > 0 ? { momentum: 0 } : {}) },
+    step: (gradient, before, { learningRate }): SlotStep => {
+      const rms = tf.add(
+        tf.mul(before.rms, decay),
+        tf.mul(tf.square(gradient), 1 - decay),
       );
+      const rate = tf.div(learningRate, tf.sqrt(tf.add(rms, epsilon)));
+      const scaled = tf.mul(gradient, rate);
+      if (momentum === 0) return { change: scaled, slots: { rms } };
+      const change = tf.add(tf.mul(before.momentum, momentum), scaled);
       return { change, slots: { rms, momentum: change } };
     },
   });

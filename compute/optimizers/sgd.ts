@@ -1,5 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
-import { checkSetting, type Optimizer, slotOptimizer } from "./optimizer.ts";
+import {
+  checkSetting,
+  type Optimizer,
+  slotOptimizer,
+  type SlotStep,
+} from "./optimizer.ts";
 
 /** Settings of {@linkcode sgd}. */
 export interface SgdOptions {
@@ -48,19 +53,13 @@ export function sgd(options: SgdOptions = {}): Optimizer {
       "Cannot use Nesterov's form with momentum = 0: give a momentum above 0",
     );
   }
-  if (momentum === 0) {
-    return slotOptimizer({
-      slots: {},
-      step: (gradient, _, { learningRate }) => ({
-        change: tf.mul(gradient, learningRate),
-        slots: {},
-      }),
-    });
-  }
   return slotOptimizer({
-    slots: { velocity: 0 },
-    step: (gradient, slots, { learningRate }) => {
-      const velocity = tf.add(tf.mul(slots.velocity, momentum), gradient);
+    slots: momentum > 0 ? { velocity: 0 } : {},
+    step: (gradient, before, { learningRate }): SlotStep => {
+      if (momentum === 0) {
+        return { change: tf.mul(gradient, learningRate), slots: {} };
+      }
+      const velocity = tf.add(tf.mul(before.velocity, momentum), gradient);
       const direction = nesterov
         ? tf.add(gradient, tf.mul(velocity, momentum))
         : velocity;

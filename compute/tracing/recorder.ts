@@ -1,4 +1,5 @@
 import {
+  ARRAYS,
   type Attributes,
   CONSTANT,
   type ConstantData,
@@ -127,16 +128,8 @@ export class Recorder {
 
 /** Converts numbers to an array of a type. */
 function arrayOf(numbers: TensorData, { dtype }: TensorType): TensorData {
-  switch (dtype) {
-    case "float32":
-      return numbers instanceof Float32Array
-        ? numbers
-        : Float32Array.from(numbers);
-    case "int32":
-      return numbers instanceof Int32Array ? numbers : Int32Array.from(numbers);
-    default:
-      return numbers instanceof Uint8Array ? numbers : Uint8Array.from(numbers);
-  }
+  const ArrayType = ARRAYS[dtype];
+  return numbers instanceof ArrayType ? numbers : ArrayType.from(numbers);
 }
 
 /** Makes the error of a kernel that cannot be compiled. */

@@ -1,5 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
-import type { TensorData, TensorType, Value } from "../graph/graph.ts";
+import {
+  ARRAYS,
+  type TensorData,
+  type TensorType,
+  type Value,
+} from "../graph/graph.ts";
 import { findKernel } from "../kernels/mod.ts";
 import { notSupported, type Recorder, SourceLine } from "./recorder.ts";
 
@@ -161,18 +166,12 @@ function toNumbers(
   values: tf.BackendValues,
   dtype: tf.DataType,
 ): TensorData {
-  switch (dtype) {
-    case "float32":
-      return Float32Array.from(values as ArrayLike<number>);
-    case "int32":
-      return Int32Array.from(values as ArrayLike<number>);
-    case "bool":
-      return Uint8Array.from(values as ArrayLike<number>);
-    default:
-      throw new TypeError(
-        `Cannot trace a tensor of ${dtype}: expected float32, int32 or bool`,
-      );
+  if (dtype === "float32" || dtype === "int32" || dtype === "bool") {
+    return ARRAYS[dtype].from(values as ArrayLike<number>);
   }
+  throw new TypeError(
+    `Cannot trace a tensor of ${dtype}: expected float32, int32 or bool`,
+  );
 }
 
 /** Refuses random numbers: the trace would keep them for ever. */

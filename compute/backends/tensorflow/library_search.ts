@@ -51,7 +51,8 @@ function entries(dir: string): string[] {
   }
 }
 
-function environment(name: string): string | undefined {
+/** Reads a variable of the environment, if it is set and may be read. */
+export function environment(name: string): string | undefined {
   try {
     return Deno.env.get(name) || undefined;
   } catch {

@@ -3,6 +3,7 @@ import util from "node:util";
 import * as tf from "@tensorflow/tfjs";
 import { openBinding, type TensorFlowBinding } from "./binding.ts";
 import {
+  environment,
   findNativeLibrary,
   type LibraryRequest,
   type NativeLibrary,
@@ -132,12 +133,7 @@ const BACKEND_NAME = "tensorflow";
 let loading: Promise<TensorFlowBackend> | undefined;
 
 function threadsOf(options: TensorFlowOptions): number {
-  let text: string | undefined;
-  try {
-    text = Deno.env.get("BELLMAN_TENSORFLOW_THREADS");
-  } catch {
-    // No permission to read it: TensorFlow chooses.
-  }
+  const text = environment("BELLMAN_TENSORFLOW_THREADS");
   const threads = options.threads ?? (text ? Number(text) : 0);
   if (Number.isInteger(threads) && threads >= 0) return threads;
   throw new RangeError(
@@ -152,11 +148,7 @@ const SILENT = "3";
 
 /** True where another log level is set: TensorFlow is to be heard then. */
 function wantsLogs(): boolean {
-  try {
-    return (Deno.env.get(LOG_LEVEL) ?? SILENT) !== SILENT;
-  } catch {
-    return false;
-  }
+  return (environment(LOG_LEVEL) ?? SILENT) !== SILENT;
 }
 
 /** Sets the environment that the library reads when it is opened. */
