@@ -1,7 +1,7 @@
-import type { Schedule } from "./schedule.ts";
+import type { Schedule } from "./schedules.ts";
 
 /**
- * A schedule times a number.
+ * Multiplies a schedule by a number.
  *
  * @param schedule The schedule.
  * @param factor The number.
@@ -19,7 +19,7 @@ export function scale(schedule: Schedule, factor: number): Schedule {
 }
 
 /**
- * The product of schedules.
+ * Multiplies schedules.
  *
  * @param schedules The factors; 1 if there is none.
  * @returns Their product.
@@ -52,7 +52,7 @@ export interface ClampOptions {
 }
 
 /**
- * A schedule whose multipliers stay inside of limits.
+ * Keeps a schedule's multipliers inside of limits.
  *
  * @param schedule The schedule.
  * @param options The limits.
@@ -80,16 +80,16 @@ export function clamp(
   return (progress) => Math.min(Math.max(schedule(progress), minimum), maximum);
 }
 
-/** A part of a {@linkcode sequence}. */
+/** Part of a {@linkcode sequence}. */
 export interface SequencePart {
   /** Progress of the whole at which the part ends. */
   readonly until: number;
-  /** What holds in the part; it sees progress 0 to 1. */
+  /** Schedule of the part; it sees progress 0 to 1. */
   readonly schedule: Schedule;
 }
 
 /**
- * Schedules one after another; before the start the first goes on, after the
+ * Joins schedules one after another; before the start the first goes on, after the
  * end the last.
  *
  * @param parts The parts, by growing ends; each starts where the one before

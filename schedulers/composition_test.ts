@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { constant, linear } from "./baselines.ts";
+import { constant, linear } from "./schedules.ts";
 import { clamp, product, scale, sequence } from "./composition.ts";
 
 Deno.test("scale and product multiply", () => {

@@ -20,13 +20,24 @@
  * @module
  */
 export {
+  clampedLinear,
+  type ClampedLinearOptions,
   constant,
+  cosine,
   doubleLinearCon,
   doubleMiddleDrop,
+  exponential,
+  exponentialTo,
   linear,
+  linearDecay,
   middleDrop,
-} from "./baselines.ts";
-export { clampedLinear, type ClampedLinearOptions } from "./clamped_linear.ts";
+  piecewise,
+  type PiecewiseOptions,
+  type Schedule,
+  type StepSchedule,
+  warmup,
+  type WarmupOptions,
+} from "./schedules.ts";
 export {
   clamp,
   type ClampOptions,
@@ -35,15 +46,11 @@ export {
   sequence,
   type SequencePart,
 } from "./composition.ts";
-export { cosine } from "./cosine.ts";
-export { exponential, exponentialTo } from "./exponential.ts";
-export { linearDecay } from "./linear_decay.ts";
-export { schedule, type ScheduleName, scheduleNames } from "./named.ts";
-export { piecewise, type PiecewiseOptions } from "./piecewise.ts";
-export type { Schedule, StepSchedule } from "./schedule.ts";
 export {
+  schedule,
+  type ScheduleName,
+  scheduleNames,
   Scheduler,
   type SchedulerOptions,
   type SchedulerState,
 } from "./scheduler.ts";
-export { warmup, type WarmupOptions } from "./warmup.ts";

@@ -1,23 +1,79 @@
-import type { Schedule } from "./schedule.ts";
+import { closest } from "fastest-levenshtein";
+import {
+  constant,
+  cosine,
+  doubleLinearCon,
+  doubleMiddleDrop,
+  exponential,
+  linear,
+  middleDrop,
+  type Schedule,
+} from "./schedules.ts";
 
-/** What a {@linkcode Scheduler} is made of. */
+const SCHEDULES = {
+  constant,
+  linear,
+  double_linear_con: doubleLinearCon,
+  middle_drop: middleDrop,
+  double_middle_drop: doubleMiddleDrop,
+  cosine,
+  exponential,
+} as const;
+
+/** Names that {@linkcode schedule} knows. */
+export type ScheduleName = keyof typeof SCHEDULES;
+
+/** List of the names that {@linkcode schedule} knows. */
+export const scheduleNames: readonly ScheduleName[] = Object.keys(
+  SCHEDULES,
+) as ScheduleName[];
+
+/**
+ * Finds a schedule by the name that configurations give it.
+ *
+ * @param name Name of the schedule.
+ * @returns The schedule.
+ * @throws {RangeError} If there is none of that name, with the nearest one.
+ * @example
+ * ```ts
+ * import { linear, schedule } from "@bellman/schedulers";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * assertEquals(schedule("linear"), linear);
+ * assertThrows(
+ *   () => schedule("liner" as "linear"),
+ *   RangeError,
+ *   "Unknown schedule 'liner': did you mean 'linear'?",
+ * );
+ * ```
+ */
+export function schedule(name: ScheduleName): Schedule {
+  if (Object.hasOwn(SCHEDULES, name)) return SCHEDULES[name];
+  throw new RangeError(
+    `Unknown schedule '${name}': did you mean '${
+      closest(String(name), scheduleNames)
+    }'?`,
+  );
+}
+
+/** Options of {@linkcode Scheduler}. */
 export interface SchedulerOptions {
   /** Value that the multipliers are applied to, such as a learning rate. */
   readonly value: number;
-  /** How many values are planned: progress 1 is reached after them. */
+  /** Planned number of values: progress 1 is reached after them. */
   readonly numValues: number;
   /** Multiplier by progress. */
   readonly schedule: Schedule;
 }
 
-/** What a {@linkcode Scheduler} saves. */
+/** Saved state of a {@linkcode Scheduler}. */
 export type SchedulerState = {
   /** Values given so far. */
   steps: number;
 };
 
 /**
- * A value that changes each time that it is asked for.
+ * Value that changes each time that it is read.
  *
  * Source: baselines/a2c/utils.py, `Scheduler`.
  *
@@ -65,7 +121,7 @@ export class Scheduler {
   }
 
   /**
-   * The present value; the next call gives the next one.
+   * Returns the present value; the next call returns the next one.
    *
    * @returns The value.
    */
@@ -74,9 +130,9 @@ export class Scheduler {
   }
 
   /**
-   * The value at a step; the count stays as it is.
+   * Returns the value at a step; the count stays as it is.
    *
-   * @param steps How many values come before it.
+   * @param steps Number of values before it.
    * @returns The value.
    */
   valueAt(steps: number): number {
@@ -84,7 +140,7 @@ export class Scheduler {
   }
 
   /**
-   * How many values were given.
+   * Saves the number of values given so far.
    *
    * @returns Plain data, owned by the caller.
    */
@@ -93,7 +149,7 @@ export class Scheduler {
   }
 
   /**
-   * Continues from what {@link save} gave.
+   * Restores a state that {@link save} returned.
    *
    * @param state The count.
    * @throws {TypeError} If there is no whole count of at least 0 in it.

@@ -1,9 +1,33 @@
-import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
+import {
+  assertAlmostEquals,
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { cosine, linear, linearDecay, middleDrop } from "./schedules.ts";
+import {
+  schedule,
+  type ScheduleName,
+  scheduleNames,
+  Scheduler,
+} from "./scheduler.ts";
 import fixture from "../tests/reference/schedules.json" with { type: "json" };
-import { linear } from "./baselines.ts";
-import { linearDecay } from "./linear_decay.ts";
-import { schedule, type ScheduleName } from "./named.ts";
-import { Scheduler } from "./scheduler.ts";
+
+Deno.test("schedule finds each name", () => {
+  assertStrictEquals(schedule("middle_drop"), middleDrop);
+  assertStrictEquals(schedule("cosine"), cosine);
+  assertEquals(scheduleNames.length, 7);
+  for (const name of scheduleNames) assertEquals(schedule(name)(0), 1);
+});
+
+Deno.test("schedule proposes the nearest name", () => {
+  assertThrows(
+    () => schedule("double_linear" as ScheduleName),
+    RangeError,
+    "Unknown schedule 'double_linear': did you mean 'double_linear_con'?",
+  );
+  assertThrows(() => schedule("toString" as ScheduleName), RangeError);
+});
 
 for (const { inputs, expected } of fixture.scheduler) {
   const { v, nvalues, steps } = inputs;

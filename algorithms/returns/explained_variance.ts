@@ -1,12 +1,12 @@
 /**
- * Share of the targets' variance that predictions explain,
+ * Computes the share of the targets' variance that predictions explain,
  * `1 - var(targets - predictions) / var(targets)`: 1 is perfect, 0 as good as a
  * constant, below 0 worse than one.
  *
  * Source: baselines/common/math_util.py, `explained_variance`.
  *
- * @param predictions What was predicted.
- * @param targets What came to be; as many.
+ * @param predictions Predictions.
+ * @param targets True values; as many.
  * @returns At most 1; NaN where the targets do not vary.
  * @throws {RangeError} If the lengths differ or are 0.
  * @example

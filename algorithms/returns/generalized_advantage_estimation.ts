@@ -1,30 +1,33 @@
-import { checkFraction, checkLength, checkTrajectory } from "./_checks.ts";
-import { hasEnded, valueAfterEnd } from "./_ends.ts";
-import type {
-  FloatArray,
-  ReturnsOptions,
-  ValuedTrajectory,
+import {
+  checkLengths,
+  checkRange,
+  checkTrajectory,
+  type FloatArray,
+  hasEnded,
+  type ReturnsOptions,
+  valueAfterEnd,
+  type ValuedTrajectory,
 } from "./trajectory.ts";
 
-/** What {@linkcode generalizedAdvantageEstimation} gives. */
+/** Result of {@linkcode generalizedAdvantageEstimation}. */
 export interface Advantages {
   /** Advantages of the taken actions `[env, step]`. */
   readonly advantages: FloatArray;
-  /** Advantages plus values: what the values learn towards `[env, step]`. */
+  /** Advantages plus values: the targets of the values `[env, step]`. */
   readonly returns: FloatArray;
 }
 
 /** Options of {@linkcode generalizedAdvantageEstimation}. */
 export interface AdvantageOptions extends ReturnsOptions {
   /**
-   * How much the later temporal differences count, 0 to 1: 0 trusts the values,
-   * 1 the rewards.
+   * Weight of later temporal differences, 0 to 1: 0 trusts the values, 1 the
+   * rewards.
    *
    * @default 0.95
    */
   readonly lambda?: number;
   /**
-   * Where the results are written `[env, step]`, other arrays than the
+   * Arrays that the results are written to `[env, step]`, other ones than the
    * trajectory's; nothing is allocated then.
    *
    * @default new Float64Arrays
@@ -32,10 +35,8 @@ export interface AdvantageOptions extends ReturnsOptions {
   readonly out?: Advantages;
 }
 
-const ACTION = "estimate advantages";
-
 /**
- * Generalized advantage estimation.
+ * Estimates advantages (generalized advantage estimation).
  *
  * `delta_t = r_t + gamma V_{t+1} - V_t` and
  * `A_t = delta_t + gamma lambda A_{t+1}`. Both kinds of end cut the recursion;
@@ -74,14 +75,19 @@ export function generalizedAdvantageEstimation(
   options: AdvantageOptions,
 ): Advantages {
   const { numEnvs, numSteps, gamma = 0.99, lambda = 0.95 } = options;
-  checkTrajectory(ACTION, trajectory, options);
+  const action = "estimate advantages";
+  checkTrajectory(action, trajectory, options);
   const { rewards, values, lastValues } = trajectory;
-  checkLength(ACTION, "values", values, rewards.length);
-  checkFraction(ACTION, "gamma", gamma);
-  checkFraction(ACTION, "lambda", lambda);
-  const out = options.out ?? newAdvantages(rewards.length);
-  checkLength(ACTION, "out.advantages", out.advantages, rewards.length);
-  checkLength(ACTION, "out.returns", out.returns, rewards.length);
+  const { length } = rewards;
+  checkLengths(action, { values }, length);
+  checkRange(action, { gamma, lambda }, 1);
+  const out = options.out ?? {
+    advantages: new Float64Array(length),
+    returns: new Float64Array(length),
+  };
+  const { advantages, returns } = out;
+  const outputs = { "out.advantages": advantages, "out.returns": returns };
+  checkLengths(action, outputs, length);
   for (let env = 0; env < numEnvs; env++) {
     let valueTp1 = lastValues[env];
     let advantage = 0;
@@ -93,17 +99,10 @@ export function generalizedAdvantageEstimation(
       }
       const delta = rewards[t] + gamma * valueTp1 - values[t];
       advantage = delta + gamma * lambda * advantage;
-      out.advantages[t] = advantage;
-      out.returns[t] = advantage + values[t];
+      advantages[t] = advantage;
+      returns[t] = advantage + values[t];
       valueTp1 = values[t];
     }
   }
   return out;
-}
-
-function newAdvantages(size: number): Advantages {
-  return {
-    advantages: new Float64Array(size),
-    returns: new Float64Array(size),
-  };
 }

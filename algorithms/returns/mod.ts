@@ -27,17 +27,23 @@
  * @module
  */
 export {
-  type DiscountOptions,
   discountWithDones,
-} from "./discount_with_dones.ts";
+  nStepReturns,
+  type NStepReturnsOptions,
+} from "./n_step_returns.ts";
 export { explainedVariance } from "./explained_variance.ts";
 export {
   type AdvantageOptions,
   type Advantages,
   generalizedAdvantageEstimation,
 } from "./generalized_advantage_estimation.ts";
-export { nStepReturns, type NStepReturnsOptions } from "./n_step_returns.ts";
-export { retrace, type RetraceOptions } from "./retrace.ts";
+export {
+  retrace,
+  type RetraceOptions,
+  vtrace,
+  type VtraceOptions,
+  type VtraceResult,
+} from "./off_policy.ts";
 export type {
   ActionValuedTrajectory,
   FloatArray,
@@ -46,4 +52,3 @@ export type {
   Trajectory,
   ValuedTrajectory,
 } from "./trajectory.ts";
-export { vtrace, type VtraceOptions, type VtraceResult } from "./vtrace.ts";

@@ -1,7 +1,6 @@
 import { generalizedAdvantageEstimation } from "./generalized_advantage_estimation.ts";
 import { nStepReturns } from "./n_step_returns.ts";
-import { retrace } from "./retrace.ts";
-import { vtrace } from "./vtrace.ts";
+import { retrace, vtrace } from "./off_policy.ts";
 
 const [numEnvs, numSteps] = [16, 128];
 const size = numEnvs * numSteps;

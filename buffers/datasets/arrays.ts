@@ -46,7 +46,7 @@ interface Steps {
  * Source: Fu et al. 2020, "D4RL: Datasets for Deep Data-Driven Reinforcement
  * Learning", whose `qlearning_dataset` leaves out the same steps.
  *
- * @param arrays Arrays by name, such as {@linkcode loadNpz} gives.
+ * @param arrays Arrays by name, such as `loadNpz` gives.
  * @returns The episodes in turn; views of typed arrays where possible.
  * @throws {RangeError} If an array is missing, or has not as many rows as there
  * are rewards.

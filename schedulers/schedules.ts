@@ -1,0 +1,371 @@
+/**
+ * Multiplier for each fraction of progress.
+ *
+ * Progress runs from 0 at the start to 1 at the planned end and may go beyond;
+ * a rate of learning is its first value times the multiplier.
+ */
+export type Schedule = (progress: number) => number;
+
+/** Value for each step: a count of whatever is counted, from 0. */
+export type StepSchedule = (step: number) => number;
+
+/**
+ * Stays at 1.
+ *
+ * Source: baselines/a2c/utils.py, `constant`.
+ *
+ * @param _progress Fraction of the whole; left alone.
+ * @returns 1
+ * @example
+ * ```ts
+ * import { constant } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(constant(0.3), 1);
+ * ```
+ */
+export function constant(_progress: number): number {
+  return 1;
+}
+
+/**
+ * Falls evenly from 1 to 0 and then stays there, as a learning rate below 0
+ * would climb: the last update of a run may begin beyond the planned end.
+ *
+ * Source: baselines/a2c/utils.py, `linear`, which falls on below 0; that form
+ * is `linearDecay(1, 0, 1)`.
+ *
+ * @param progress Fraction of the whole.
+ * @returns `1 - progress`, at least 0
+ * @example
+ * ```ts
+ * import { linear } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([linear(0), linear(0.25), linear(1), linear(1.5)], [
+ *   1,
+ *   0.75,
+ *   0,
+ *   0,
+ * ]);
+ * ```
+ */
+export function linear(progress: number): number {
+  return Math.max(1 - progress, 0);
+}
+
+/**
+ * Falls twice as fast as {@linkcode linear} and then stays at 0.125.
+ *
+ * Source: baselines/a2c/utils.py, `double_linear_con`.
+ *
+ * @param progress Fraction of the whole.
+ * @returns `1 - 2 progress`, at least 0.125
+ * @example
+ * ```ts
+ * import { doubleLinearCon } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(doubleLinearCon(0.25), 0.5);
+ * assertEquals(doubleLinearCon(0.9), 0.125);
+ * ```
+ */
+export function doubleLinearCon(progress: number): number {
+  return Math.max(1 - 2 * progress, 0.125);
+}
+
+/**
+ * Falls like {@linkcode linear} to 0.75 and then drops to a tenth of it.
+ *
+ * Source: baselines/a2c/utils.py, `middle_drop`.
+ *
+ * @param progress Fraction of the whole.
+ * @returns `1 - progress`, or 0.075 where that is below 0.75
+ * @example
+ * ```ts
+ * import { middleDrop } from "@bellman/schedulers";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * assertEquals(middleDrop(0.25), 0.75);
+ * assertAlmostEquals(middleDrop(0.26), 0.075);
+ * ```
+ */
+export function middleDrop(progress: number): number {
+  const left = 1 - progress;
+  return left < 0.75 ? 0.75 * 0.1 : left;
+}
+
+/**
+ * Drops like {@linkcode middleDrop}, and in the last quarter is at 0.125: the
+ * original's second drop is a rise, and is kept as it is.
+ *
+ * Source: baselines/a2c/utils.py, `double_middle_drop`.
+ *
+ * @param progress Fraction of the whole.
+ * @returns `1 - progress`; 0.075 where that is below 0.75; 0.125 below 0.25
+ * @example
+ * ```ts
+ * import { doubleMiddleDrop } from "@bellman/schedulers";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * assertEquals(doubleMiddleDrop(0.25), 0.75);
+ * assertAlmostEquals(doubleMiddleDrop(0.5), 0.075);
+ * assertEquals(doubleMiddleDrop(0.8), 0.125);
+ * ```
+ */
+export function doubleMiddleDrop(progress: number): number {
+  return 1 - progress < 0.25 ? 0.25 * 0.5 : middleDrop(progress);
+}
+
+/**
+ * Changes evenly from one value to another and goes on at the same rate after
+ * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)` is
+ * the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
+ *
+ * Source: jrobine/actor-critic, linear decay.
+ *
+ * @param start Value at step 0.
+ * @param end Value at the last step.
+ * @param totalSteps The last step, above 0.
+ * @returns The schedule by steps.
+ * @throws {RangeError} If the number of steps is not above 0.
+ * @example
+ * ```ts
+ * import { linearDecay } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals([0, 4, 8, 10].map(linearDecay(8, 0, 8)), [8, 4, 0, -2]);
+ * ```
+ */
+export function linearDecay(
+  start: number,
+  end: number,
+  totalSteps: number,
+): StepSchedule {
+  if (!(totalSteps > 0)) {
+    throw new RangeError(
+      `Cannot decay over ${totalSteps} steps: expected a number above 0`,
+    );
+  }
+  return (step) => (start - end) * (1 - step / totalSteps) + end;
+}
+
+/** Options of {@linkcode clampedLinear}. */
+export interface ClampedLinearOptions {
+  /** Step from which on the final value holds, above 0. */
+  readonly numSteps: number;
+  /** Value at the end. */
+  readonly final: number;
+  /**
+   * Value at step 0.
+   *
+   * @default 1
+   */
+  readonly initial?: number;
+}
+
+/**
+ * Changes evenly from one value to another and then stays there.
+ *
+ * Source: baselines/common/schedules.py, `LinearSchedule`.
+ *
+ * @param options Both values and the number of steps.
+ * @returns The schedule by steps.
+ * @throws {RangeError} If the number of steps is not above 0.
+ * @example
+ * ```ts
+ * import { clampedLinear } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * // Exploration from 1 to 0.5 in a hundred steps.
+ * const exploration = clampedLinear({ numSteps: 100, final: 0.5 });
+ * assertEquals([0, 50, 100, 1000].map(exploration), [1, 0.75, 0.5, 0.5]);
+ * ```
+ */
+export function clampedLinear(options: ClampedLinearOptions): StepSchedule {
+  const { numSteps, final, initial = 1 } = options;
+  if (!(numSteps > 0)) {
+    throw new RangeError(
+      `Cannot change over ${numSteps} steps: expected a number above 0`,
+    );
+  }
+  return (step) => initial + Math.min(step / numSteps, 1) * (final - initial);
+}
+
+/**
+ * Falls from 1 to 0 along half a cosine: slowly, fast, slowly. It holds its
+ * ends outside of 0 to 1, as it would rise again.
+ *
+ * Source: Loshchilov and Hutter 2017 (https://arxiv.org/abs/1608.03983),
+ * equation 5, without restarts.
+ *
+ * @param progress Fraction of the whole.
+ * @returns `(1 + cos(pi progress)) / 2`
+ * @example
+ * ```ts
+ * import { cosine } from "@bellman/schedulers";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * assertAlmostEquals(cosine(0.5), 0.5);
+ * assertEquals(cosine(2), 0);
+ * ```
+ */
+export function cosine(progress: number): number {
+  const inside = Math.min(Math.max(progress, 0), 1);
+  return (1 + Math.cos(Math.PI * inside)) / 2;
+}
+
+/**
+ * Falls by the same factor in each equal part, from 1 to a hundredth.
+ *
+ * @param progress Fraction of the whole.
+ * @returns `0.01 ** progress`
+ * @example
+ * ```ts
+ * import { exponential } from "@bellman/schedulers";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * assertAlmostEquals(exponential(0.5), 0.1);
+ * ```
+ */
+export function exponential(progress: number): number {
+  return 0.01 ** progress;
+}
+
+/**
+ * Changes by the same factor in each equal part, from 1 to a given multiplier.
+ *
+ * @param end Multiplier at progress 1, above 0.
+ * @returns The schedule `end ** progress`.
+ * @throws {RangeError} If the end is not above 0.
+ * @example
+ * ```ts
+ * import { exponentialTo } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(exponentialTo(0.25)(0.5), 0.5);
+ * ```
+ */
+export function exponentialTo(end: number): Schedule {
+  if (!(end > 0 && end < Infinity)) {
+    throw new RangeError(
+      `Cannot fall exponentially to ${end}: expected a number above 0`,
+    );
+  }
+  return (progress) => end ** progress;
+}
+
+/** Options of {@linkcode piecewise}. */
+export interface PiecewiseOptions {
+  /**
+   * Value before the first point and from the last point on; without it, asking
+   * for such a step is an error.
+   *
+   * @default undefined
+   */
+  readonly outside?: number;
+}
+
+/**
+ * Straight lines between points. Two points at one step are a jump: the later
+ * one's value holds at that step. The last point's step lies outside already, as
+ * in the original.
+ *
+ * Source: baselines/common/schedules.py, `PiecewiseSchedule`.
+ *
+ * @param points Steps and values `[step, value]`, by steps that never fall.
+ * @param options What holds outside.
+ * @returns The schedule by steps.
+ * @throws {RangeError} If a step is below the one before, or, when it is called,
+ * if a step lies outside and no value was given for that.
+ * @example
+ * ```ts
+ * import { piecewise } from "@bellman/schedulers";
+ * import { assertEquals, assertThrows } from "@std/assert";
+ *
+ * const points = [[0, 1], [10, 0.5], [30, 0.25]] as const;
+ * const rate = piecewise(points, { outside: 0.25 });
+ * assertEquals([0, 5, 10, 20, 99].map(rate), [1, 0.75, 0.5, 0.375, 0.25]);
+ * assertThrows(() => piecewise(points)(99), RangeError, "step 99");
+ *
+ * const drop = piecewise([[0, 1], [10, 1], [10, 0.1], [20, 0.1]]);
+ * assertEquals([9, 10].map(drop), [1, 0.1]);
+ * ```
+ */
+export function piecewise(
+  points: readonly (readonly [step: number, value: number])[],
+  options: PiecewiseOptions = {},
+): StepSchedule {
+  for (let i = 1; i < points.length; i++) {
+    if (points[i][0] >= points[i - 1][0]) continue;
+    throw new RangeError(
+      `Cannot put a point at step ${points[i][0]} after one at step ${
+        points[i - 1][0]
+      }: steps must not fall`,
+    );
+  }
+  return (step) => {
+    for (let i = 1; i < points.length; i++) {
+      const [left, valueLeft] = points[i - 1];
+      const [right, valueRight] = points[i];
+      if (step < left || step >= right) continue;
+      const share = (step - left) / (right - left);
+      return valueLeft + share * (valueRight - valueLeft);
+    }
+    if (options.outside !== undefined) return options.outside;
+    throw new RangeError(
+      `Cannot tell the value at step ${step}: it lies outside of the points and no outside value was given`,
+    );
+  };
+}
+
+/** Options of {@linkcode warmup}. */
+export interface WarmupOptions {
+  /**
+   * Fraction of the whole that is spent rising, above 0 and below 1.
+   *
+   * @default 0.05
+   */
+  readonly fraction?: number;
+  /**
+   * Multiplier at progress 0.
+   *
+   * @default 0
+   */
+  readonly start?: number;
+}
+
+/**
+ * Rises evenly to the first value of a schedule, which then has the rest of
+ * the whole.
+ *
+ * @param schedule What follows; it sees progress 0 to 1.
+ * @param options How long the rise is and where it starts.
+ * @returns The schedule with a rise before it.
+ * @throws {RangeError} If the fraction lies outside of its range.
+ * @example
+ * ```ts
+ * import { linear, warmup } from "@bellman/schedulers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const schedule = warmup(linear, { fraction: 0.5 });
+ * assertEquals([0, 0.25, 0.5, 0.75, 1].map(schedule), [0, 0.5, 1, 0.5, 0]);
+ * ```
+ */
+export function warmup(
+  schedule: Schedule,
+  options: WarmupOptions = {},
+): Schedule {
+  const { fraction = 0.05, start = 0 } = options;
+  if (!(fraction > 0 && fraction < 1)) {
+    throw new RangeError(
+      `Cannot warm up for a fraction of ${fraction}: expected one between 0 and 1`,
+    );
+  }
+  return (progress) => {
+    if (progress >= fraction) {
+      return schedule((progress - fraction) / (1 - fraction));
+    }
+    return start + (schedule(0) - start) * progress / fraction;
+  };
+}
