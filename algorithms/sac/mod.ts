@@ -45,19 +45,10 @@
  * @module
  */
 export * from "./config.ts";
-export {
-  discreteSacUpdate,
-  type DiscreteSacUpdateOptions,
-} from "./discrete_update.ts";
 export * from "./losses.ts";
 export * from "./model.ts";
 export * from "./presets.ts";
 export * from "./sac.ts";
 export { type DiagnosticInputs, sacDiagnostics } from "./steps.ts";
-export {
-  initSacState,
-  type SacStateOptions,
-  sacUpdate,
-  type SacUpdateOptions,
-} from "./update.ts";
+export * from "./update.ts";
 export * from "./value_update.ts";

@@ -166,36 +166,29 @@ export type SacDiagnostics = Record<
 /**
  * Statistics of an update by name, all scalars, of the parameters before it:
  * {@link SacDiagnostics}, and the losses and the temperature by the names of
- * Stable-Baselines3.
+ * Stable-Baselines3; `ent_coef_loss` only where the temperature is learned.
  */
 export type SacStatistics =
   & SacDiagnostics
   & Record<"critic_loss" | "actor_loss" | "ent_coef" | "entropy", tf.Scalar>
-  & {
-    /** Loss of the temperature, where it is learned. */
-    ent_coef_loss?: tf.Scalar;
-  };
+  & Partial<Record<"ent_coef_loss", tf.Scalar>>;
 
 /** Result of an update: new tensors, those that it was given stay. */
-export interface SacUpdateResult {
+export interface SacUpdateResult<S = SacState, T = SacStatistics> {
   /** State after the update. */
-  state: SacState;
+  state: S;
   /** Losses and diagnostics. */
-  stats: SacStatistics;
+  stats: T;
   /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
   tdErrors: tf.Tensor1D;
 }
 
 /** Pure function from one state to the next. */
-export type SacUpdate = (
-  state: SacState,
-  batch: SacBatch,
+export type SacUpdate<B = SacBatch, S = SacState, T = SacStatistics> = (
+  state: S,
+  batch: B,
   hyperparameters: SacHyperparameters,
-) => SacUpdateResult;
+) => SacUpdateResult<S, T>;
 
 /** Pure function from one state to the next, of discrete actions. */
-export type DiscreteSacUpdate = (
-  state: SacState,
-  batch: DiscreteSacBatch,
-  hyperparameters: SacHyperparameters,
-) => SacUpdateResult;
+export type DiscreteSacUpdate = SacUpdate<DiscreteSacBatch>;

@@ -6,14 +6,13 @@ import {
   type AgentSpaces,
   type AlgorithmDefinition,
   checkReplay,
-  replay,
 } from "@bellman/agent";
-import { scope, type StochasticPolicy } from "@bellman/policies";
+import type { RandomStream } from "@bellman/compute";
+import type { StochasticPolicy } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import * as tf from "@tensorflow/tfjs";
 import { type SacConfig, sacConfigSchema } from "./config.ts";
 import { sacPresets } from "./presets.ts";
-import { takesBetween, variantOf } from "./variants.ts";
+import { variantOf } from "./variants.ts";
 
 /** Options of {@link SAC}. */
 export interface SacOptions extends AgentOptions<SacConfig> {
@@ -121,46 +120,16 @@ function partsOf(
   context: AgentContext,
   rewardScale?: SacOptions["rewardScale"],
 ): AgentParts<StochasticPolicy> {
-  const { policy, estimate, noises, init, update } = variantOf(config, context);
-  const { batchSize, nSteps, trainFrequency, sdeSampleFrequency } = config;
-  const between = takesBetween(config);
-  const sdeInterval = sdeSampleFrequency === -1
-    ? trainFrequency
-    : sdeSampleFrequency;
-  const rowsOf = (noise: string) =>
-    noise === "betweenNoise" ? batchSize * (nSteps - 1) : batchSize;
+  const variant = variantOf(config, context);
+  const { trainFrequency, sdeSampleFrequency } = config;
+  const every = sdeSampleFrequency === -1 ? trainFrequency : sdeSampleFrequency;
   return {
-    policy,
-    experience: replay({ ...config, between }),
-    init,
-    update(state, given, numbers) {
-      const { tdErrors, ...result } = update(state, {
-        ...given,
-        observations: policy.encode(given.observations),
-        nextObservations: policy.encode(given.nextObservations),
-        ...(between && {
-          betweenObservations: policy.encode(given.betweenObservations),
-        }),
-        terminated: tf.cast(given.terminated, "float32"),
-      }, numbers);
-      return { ...result, results: { tdErrors } };
-    },
+    ...variant,
     numbers: numbersOf(config, context, rewardScale),
-    updateNoise: Object.fromEntries(
-      noises.map((name) => [
-        name,
-        { ...policy.distribution.noise, rows: rowsOf(name) },
-      ]),
-    ),
-    explore: explorationOf(config, context, policy),
+    explore: explorationOf(config, context, variant.policy),
     stateDependentNoise: {
-      renews: (step) => step % sdeInterval === 0,
+      renews: (step) => step % every === 0,
       sampleFrequency: sdeSampleFrequency,
-    },
-    actionValues: {
-      part: "critics",
-      estimate: (critics, observations, actions) =>
-        estimate(scope(critics, "qf1"), observations, actions),
     },
   };
 }
@@ -210,20 +179,17 @@ function explorationOf(
   if (initialExploration !== "uniform") return undefined;
   const { actionShape } = distribution;
   const size = actionShape.reduce((product, it) => product * it, numEnvs);
-  if (actionSpace.type === "discrete") {
-    const { n, start = 0 } = actionSpace;
-    const actions = new Int32Array(size);
-    return ({ moment, random, sample }) =>
-      moment.steps < learningStarts
-        ? actions.map(() => start + random.integer(n))
-        : sample();
-  }
-  const actions = new Float32Array(size);
-  return ({ moment, random, sample }) => {
-    if (moment.steps >= learningStarts) return sample();
+  const draw = (random: RandomStream) => {
+    if (actionSpace.type === "discrete") {
+      const { n, start = 0 } = actionSpace;
+      return new Int32Array(size).map(() => start + random.integer(n));
+    }
+    const actions = new Float32Array(size);
     random.fillUniform(actions);
     return actions.map((it) => 2 * it - 1);
   };
+  return ({ moment, random, sample }) =>
+    moment.steps < learningStarts ? draw(random) : sample();
 }
 
 /** Refuses settings that exclude each other. */

@@ -5,12 +5,7 @@ import {
   type Params,
   valueAndGradients,
 } from "@bellman/compute";
-import {
-  type GaussianMixture,
-  nest,
-  type ReparameterizedDistribution,
-  scope,
-} from "@bellman/policies";
+import { nest, scope } from "@bellman/policies";
 import type { RandomSource } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -198,11 +193,4 @@ export function sacDiagnostics(inputs: DiagnosticInputs): SacDiagnostics {
     "mean-sq-bellman-error1": criticLoss(qf1, targets),
     "mean-sq-bellman-error2": criticLoss(qf2, targets),
   };
-}
-
-/** Tells distributions that first choose one of several components. */
-export function isMixture(
-  distribution: ReparameterizedDistribution,
-): distribution is GaussianMixture {
-  return "components" in distribution;
 }

@@ -16,8 +16,7 @@ import {
   valueFunction,
 } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
-import { discreteSacUpdate } from "./discrete_update.ts";
-import { initSacState, sacUpdate } from "./update.ts";
+import { discreteSacUpdate, initSacState, sacUpdate } from "./update.ts";
 import { initSacValueState, sacValueUpdate } from "./value_update.ts";
 
 const OBSERVATION = 17, ACTION = 6, ROWS = 256;

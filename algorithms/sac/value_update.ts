@@ -1,7 +1,6 @@
 import {
   adamTf1,
   cloneParams,
-  type LossValue,
   type Optimizer,
   type OptimizerState,
   type Params,
@@ -20,8 +19,8 @@ import {
 } from "./losses.ts";
 import type {
   SacDiagnostics,
-  SacHyperparameters,
   SacModel,
+  SacUpdate,
   SacValueBatch,
   SacValueModel,
 } from "./model.ts";
@@ -30,7 +29,6 @@ import {
   descend,
   type Estimates,
   initCritics,
-  isMixture,
   meanAndDeviation,
   ofBoth,
   smaller,
@@ -107,15 +105,6 @@ export type SacValueState = {
 };
 
 /**
- * Numbers that may change from update to update with a V function, as tensors.
- * The temperature is 1: the scale of the rewards stands for the inverse of it.
- */
-export type SacValueHyperparameters = Omit<
-  SacHyperparameters,
-  "alpha" | "temperatureLearningRate"
->;
-
-/**
  * Statistics of an update with a V function by name, all scalars, of the
  * parameters before it: {@link SacDiagnostics}, mean and standard deviation of V (`vf-avg`, `vf-std`), and the losses by the names of
  * haarnoja/sac. `policy_loss` is the sum of `policy_kl_loss` and
@@ -134,22 +123,15 @@ export type SacValueStatistics =
     tf.Scalar
   >;
 
-/** Result of an update with a V function: new tensors, those given stay. */
-export interface SacValueUpdateResult {
-  /** State after the update. */
-  state: SacValueState;
-  /** Losses and diagnostics. */
-  stats: SacValueStatistics;
-  /** Mean over the Q functions of `|y - Q|` `[batch]`: new priorities. */
-  tdErrors: tf.Tensor1D;
-}
-
-/** Pure function from one state to the next. */
-export type SacValueUpdate = (
-  state: SacValueState,
-  batch: SacValueBatch,
-  hyperparameters: SacValueHyperparameters,
-) => SacValueUpdateResult;
+/**
+ * Pure function from one state to the next. The temperature is 1: the scale of
+ * the rewards stands for the inverse of it.
+ */
+export type SacValueUpdate = SacUpdate<
+  SacValueBatch,
+  SacValueState,
+  SacValueStatistics
+>;
 
 /**
  * Makes the update of soft actor-critic with a V function: two Q functions, V
@@ -324,66 +306,30 @@ export function initSacValueState(
   };
 }
 
-/** The policy's own action in each state, with its estimates. */
-interface OwnActions {
-  readonly output: PolicyOutput;
-  readonly action: tf.Tensor;
-  readonly logProb: tf.Tensor1D;
-  /** Log-density of the prior; none where that is uniform. */
-  readonly logPrior?: tf.Tensor1D;
-  readonly estimates: Estimates;
-}
-
-/** Policy in an update with a V function. */
-interface ValuePolicy {
-  /** Computes `log pi(a | s) - log p(a)` of an action of its own in each state. */
-  logRatio(
-    params: Params,
-    observations: tf.Tensor,
-    noise: tf.Tensor2D,
-  ): tf.Tensor1D;
-  /** Acts in each state, and estimates the actions. */
-  act(params: Params, critics: Params, batch: SacValueBatch): OwnActions;
-  /** Computes its loss, and the parts of it by the names of the original. */
-  loss(
-    params: Params,
-    critics: Params,
-    given: {
-      batch: SacValueBatch;
-      /** Actions before the update: numbers. */
-      own: OwnActions;
-      /** `V(s)`. */
-      baseline: tf.Tensor1D;
-    },
-  ): LossValue<Record<"policy_kl_loss" | "policy_reg_loss", tf.Scalar>>;
-}
-
 /** Makes the policy of a model with the loss that options choose. */
 function valuePolicy(
   { policy, qf }: SacModel,
   options: SacValueUpdateOptions,
-): ValuePolicy {
+) {
   const { distribution } = policy;
+  const isMixture = "components" in distribution;
   const {
-    actionPrior = "uniform",
-    reparameterize = !isMixture(distribution),
+    reparameterize = !isMixture,
     policyRegularization = 0.001,
     haarnojaPolicyLoss = false,
     haarnojaMixtureGradient = false,
   } = options;
-  if (reparameterize && isMixture(distribution)) {
+  if (reparameterize && isMixture) {
     throw new TypeError(
       "Cannot reparameterize a mixture, as the choice of its component has no gradient: set reparameterize to false",
     );
   }
-  const asReleased = haarnojaMixtureGradient && isMixture(distribution);
+  const hasPrior = options.actionPrior === "normal";
+  const asReleased = haarnojaMixtureGradient && isMixture;
   const ofPolicy = (estimates: Estimates): tf.Tensor1D =>
     haarnojaPolicyLoss ? estimates.qf1 : smaller(estimates);
 
-  function sample(
-    params: Params,
-    { observations, noise }: Pick<SacValueBatch, "observations" | "noise">,
-  ) {
+  function sample(params: Params, observations: tf.Tensor, noise: tf.Tensor2D) {
     const output = policy.apply(params, observations);
     const sampled = distribution.sampleWithLogProb(output.policy, noise, {
       reparameterize: reparameterize || asReleased,
@@ -391,60 +337,71 @@ function valuePolicy(
     return { output, ...sampled };
   }
 
-  const act: ValuePolicy["act"] = (params, critics, batch) => {
-    const { output, action, logProb } = sample(params, batch);
+  /** Computes `log pi(a | s) - log p(a)` of an action of its own in each state. */
+  function logRatio(
+    params: Params,
+    observations: tf.Tensor,
+    noise: tf.Tensor2D,
+  ): tf.Tensor1D {
+    const { action, logProb } = sample(params, observations, noise);
+    return hasPrior ? tf.sub(logProb, normalPriorLogProb(action)) : logProb;
+  }
+
+  /** Acts in each state, and estimates the actions. */
+  function act(
+    params: Params,
+    critics: Params,
+    { observations, noise }: SacValueBatch,
+  ) {
+    const { output, action, logProb } = sample(params, observations, noise);
     const estimates = ofBoth(
       critics,
-      (params) => qf.apply(params, batch.observations, action),
+      (params) => qf.apply(params, observations, action),
     );
-    const own = { output, action, logProb, estimates };
-    if (actionPrior === "uniform") return own;
-    return { ...own, logPrior: normalPriorLogProb(action) };
-  };
+    const logPrior = hasPrior ? normalPriorLogProb(action) : undefined;
+    return { output, action, logProb, logPrior, estimates };
+  }
 
-  const logRatio: ValuePolicy["logRatio"] = (params, observations, noise) => {
-    const { action, logProb } = sample(params, { observations, noise });
-    return actionPrior === "uniform"
-      ? logProb
-      : tf.sub(logProb, normalPriorLogProb(action));
-  };
-
-  const reparameterized: ValuePolicy["loss"] = (params, critics, { batch }) => {
-    const { output, logProb, ...own } = act(params, critics, batch);
-    const logPrior = haarnojaPolicyLoss ? undefined : own.logPrior;
-    const values = softValues(ofPolicy(own.estimates), logProb, { logPrior });
-    return regularized(reparameterizedPolicyLoss(values), output);
-  };
-
-  const likelihoodRatio: ValuePolicy["loss"] = (params, _, given) => {
-    const { batch, own, baseline } = given;
+  /**
+   * Computes its loss, and the parts of it by the names of the original, with
+   * its actions before the update and `V(s)` as numbers.
+   */
+  function loss(
+    params: Params,
+    critics: Params,
+    { batch, own, baseline }: {
+      batch: SacValueBatch;
+      own: ReturnType<typeof act>;
+      baseline: tf.Tensor1D;
+    },
+  ) {
+    if (reparameterize) {
+      const { output, logProb, ...now } = act(params, critics, batch);
+      const logPrior = haarnojaPolicyLoss ? undefined : now.logPrior;
+      const values = softValues(ofPolicy(now.estimates), logProb, { logPrior });
+      return regularized(reparameterizedPolicyLoss(values), output);
+    }
     const values = softValues(ofPolicy(own.estimates), own.logProb, own);
     const advantages = tf.sub(values, baseline) as tf.Tensor1D;
-    const { output, action, logProb } = sample(params, batch);
+    const { output, action, logProb } = sample(
+      params,
+      batch.observations,
+      batch.noise,
+    );
     const score = asReleased
       ? withoutTanhGradient(logProb, action, own.action)
       : logProb;
     return regularized(likelihoodRatioPolicyLoss(score, advantages), output);
-  };
-
-  function regularized(
-    klLoss: tf.Scalar,
-    output: PolicyOutput,
-  ): ReturnType<ValuePolicy["loss"]> {
-    const mean = tf.mean(distribution.regularization(output.policy));
-    const regLoss = tf.mul(mean, policyRegularization) as tf.Scalar;
-    const loss = tf.add(klLoss, regLoss) as tf.Scalar;
-    return {
-      loss,
-      aux: { policy_kl_loss: klLoss, policy_reg_loss: regLoss },
-    };
   }
 
-  return {
-    logRatio,
-    act,
-    loss: reparameterize ? reparameterized : likelihoodRatio,
-  };
+  function regularized(policy_kl_loss: tf.Scalar, output: PolicyOutput) {
+    const mean = tf.mean(distribution.regularization(output.policy));
+    const policy_reg_loss = tf.mul(mean, policyRegularization) as tf.Scalar;
+    const loss = tf.add(policy_kl_loss, policy_reg_loss) as tf.Scalar;
+    return { loss, aux: { policy_kl_loss, policy_reg_loss } };
+  }
+
+  return { logRatio, act, loss };
 }
 
 /**

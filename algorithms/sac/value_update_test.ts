@@ -4,9 +4,9 @@ import { nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { assertDescent } from "./testdata/descent.ts";
 import { continuousBatch, continuousModel } from "./testdata/models.ts";
+import type { SacHyperparameters } from "./model.ts";
 import {
   initSacValueState,
-  type SacValueHyperparameters,
   type SacValueState,
   sacValueUpdate,
   type SacValueUpdateOptions,
@@ -22,7 +22,7 @@ function setup(options: SacValueUpdateOptions = {}) {
   const update = sacValueUpdate(model, { optimizer, ...options });
   const run = (
     state: SacValueState,
-    rates: Partial<SacValueHyperparameters> = {},
+    rates: Partial<SacHyperparameters> = {},
   ) =>
     update(state, batch, {
       learningRate: tf.scalar(0),

@@ -1,7 +1,16 @@
-import type { AgentParts, AgentState } from "@bellman/agent";
+import {
+  type AgentContext,
+  type AgentParts,
+  type AgentState,
+  replay,
+  type Tensors,
+  type UpdateResult,
+} from "@bellman/agent";
 import {
   discreteQFunction,
+  type FunctionOptions,
   qFunction,
+  scope,
   type StochasticPolicy,
   stochasticPolicy,
   valueFunction,
@@ -9,38 +18,21 @@ import {
 import type { BoxSpace, DiscreteSpace, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
-import { discreteSacUpdate } from "./discrete_update.ts";
-import type { DiscreteSacModel, SacModel } from "./model.ts";
-import { initSacState, sacUpdate } from "./update.ts";
+import { discreteSacUpdate, initSacState, sacUpdate } from "./update.ts";
+import type {
+  DiscreteSacModel,
+  SacHyperparameters,
+  SacModel,
+  SacUpdate,
+  SacUpdateResult,
+} from "./model.ts";
 import { initSacValueState, sacValueUpdate } from "./value_update.ts";
 
-/** Parts in which the variants of SAC differ. */
-export interface SacVariant {
-  readonly policy: StochasticPolicy;
-  /** Estimates of one Q function. */
-  readonly estimate: (
-    params: AgentState[""],
-    observations: tf.Tensor,
-    actions?: tf.Tensor,
-  ) => tf.Tensor;
-  /** Random inputs of an update, in the order in which they are drawn. */
-  readonly noises: readonly string[];
-  /** Initializes parameters, target networks and slots. */
-  readonly init: AgentParts["init"];
-  /** One of the pure updates. */
-  readonly update: Update;
-}
-
-/** Any of the updates, without the types in which they differ. */
-type Update = (
-  state: AgentState,
-  batch: Readonly<Record<string, tf.Tensor>>,
-  hyperparameters: Readonly<Record<string, tf.Scalar>>,
-) => {
-  state: AgentState;
-  stats: Readonly<Record<string, tf.Tensor>>;
-  tdErrors: tf.Tensor;
-};
+/** Parts of an agent in which the variants of SAC differ. */
+export type SacVariant = Pick<
+  AgentParts<StochasticPolicy>,
+  "policy" | "experience" | "init" | "update" | "updateNoise" | "actionValues"
+>;
 
 /**
  * Makes the variant that settings and spaces ask for: two Q functions and a
@@ -48,18 +40,11 @@ type Update = (
  */
 export function variantOf(
   config: SacConfig,
-  { observationSpace, actionSpace }: {
-    observationSpace: Space;
-    actionSpace: Space;
-  },
+  { observationSpace, actionSpace }: AgentContext,
 ): SacVariant {
   const { hiddenSizes, activation, network, initializer } = config;
-  const layers = {
-    observationSpace,
-    network,
-    networkOptions: { hiddenSizes, activation },
-    initializer,
-  };
+  const networkOptions = { hiddenSizes, activation };
+  const layers = { observationSpace, network, networkOptions, initializer };
   switch (actionSpace.type) {
     case "discrete":
       return discreteVariant(config, { ...layers, actionSpace });
@@ -72,14 +57,7 @@ export function variantOf(
   }
 }
 
-/** Networks for spaces. */
-interface Layers<S extends Space> {
-  readonly observationSpace: Space;
-  readonly actionSpace: S;
-  readonly network: SacConfig["network"];
-  readonly networkOptions: Pick<SacConfig, "hiddenSizes" | "activation">;
-  readonly initializer: SacConfig["initializer"];
-}
+type Layers<S extends Space> = FunctionOptions & { readonly actionSpace: S };
 
 function boxVariant(config: SacConfig, layers: Layers<BoxSpace>): SacVariant {
   const policy = stochasticPolicy({
@@ -87,66 +65,51 @@ function boxVariant(config: SacConfig, layers: Layers<BoxSpace>): SacVariant {
     ...layers,
     distribution: config.policy,
   });
-  const qf = qFunction(layers);
-  const estimate = qf.apply as SacVariant["estimate"];
-  const between = takesBetween(config) ? ["betweenNoise"] : [];
+  const model = { policy, qf: qFunction(layers) };
   if (config.critics === "value") {
-    const model = { policy, qf, vf: valueFunction(layers) };
+    const valueModel = { ...model, vf: valueFunction(layers) };
     const { reparameterize } = config;
-    return {
-      policy,
-      estimate,
-      noises: ["noise", ...between],
-      init: (random) => initSacValueState(model, random),
-      update: sacValueUpdate(model, {
+    return assemble(config, {
+      ...model,
+      noises: ["noise"],
+      init: (random) => initSacValueState(valueModel, random),
+      update: sacValueUpdate(valueModel, {
         ...config,
         reparameterize: reparameterize ?? undefined,
-      }) as unknown as Update,
-    };
+      }),
+    });
   }
   const { gamma, targetEntropy } = config;
-  const model = { policy, qf };
-  return {
-    policy,
-    estimate,
-    noises: ["noise", "nextNoise", ...between],
+  return assemble(config, {
+    ...model,
+    noises: ["noise", "nextNoise"],
     init: twinInit(model, config),
     update: sacUpdate(model, {
       gamma,
       targetEntropy: targetEntropy ?? undefined,
-    }) as unknown as Update,
-  };
+    }),
+  });
 }
 
 function discreteVariant(
   config: SacConfig,
   layers: Layers<DiscreteSpace>,
 ): SacVariant {
-  const policy = stochasticPolicy(layers);
-  const qf = discreteQFunction(layers);
+  const model = {
+    policy: stochasticPolicy(layers),
+    qf: discreteQFunction(layers),
+  };
   const { gamma, targetEntropy } = config;
-  const { n, start = 0 } = layers.actionSpace;
+  const { n, start } = layers.actionSpace;
   const targetEntropyFactor = targetEntropy === null
     ? config.targetEntropyFactor
     : targetEntropy / Math.log(n);
-  const update = discreteSacUpdate({ policy, qf }, {
-    gamma,
-    targetEntropyFactor,
-  }) as unknown as Update;
-  return {
-    policy,
-    estimate: qf.apply,
-    noises: [],
-    init: twinInit({ policy, qf }, config),
-    update: start === 0
-      ? update
-      : (state, { actions, ...batch }, hyperparameters) =>
-        update(
-          state,
-          { ...batch, actions: tf.sub(actions, tf.scalar(start, "int32")) },
-          hyperparameters,
-        ),
-  };
+  return assemble(config, {
+    ...model,
+    firstAction: start,
+    init: twinInit(model, config),
+    update: discreteSacUpdate(model, { gamma, targetEntropyFactor }),
+  });
 }
 
 /** Initializes two Q functions, their target networks and a temperature. */
@@ -158,7 +121,58 @@ function twinInit(
   return (random) => initSacState(model, random, { initialAlpha });
 }
 
-/** True where updates take the observations between the rewards of a return. */
-export function takesBetween({ nSteps, nStepEntropy }: SacConfig): boolean {
-  return nSteps > 1 && nStepEntropy === "all";
+/** Makes a variant of networks and one of the pure updates. */
+function assemble(
+  config: SacConfig,
+  { policy, qf, noises = [], firstAction = 0, init, update }: {
+    policy: StochasticPolicy;
+    qf: { apply(params: Tensors, x: tf.Tensor, actions: tf.Tensor): tf.Tensor };
+    /** Noises of the actions that the update samples. */
+    noises?: readonly string[];
+    /** Smallest discrete action: the update counts from 0. */
+    firstAction?: number;
+    init: SacVariant["init"];
+    update: (
+      ...given: never
+    ) => SacUpdateResult<AgentState, UpdateResult["stats"]>;
+  },
+): SacVariant {
+  const { batchSize, nSteps } = config;
+  // Updates take the observations between the rewards of a return.
+  const between = nSteps > 1 && config.nStepEntropy === "all";
+  const noise = policy.distribution.noise;
+  const updateNoise = Object.fromEntries(
+    noises.map((name) => [name, { ...noise, rows: batchSize }]),
+  );
+  if (between && noises.length > 0) {
+    updateNoise.betweenNoise = { ...noise, rows: batchSize * (nSteps - 1) };
+  }
+  const step = update as SacUpdate<Tensors, AgentState, Tensors>;
+  return {
+    policy,
+    experience: replay({ ...config, between }),
+    init,
+    update(state, given, numbers) {
+      const { actions, observations, nextObservations } = given;
+      const { tdErrors, ...result } = step(state, {
+        ...given,
+        observations: policy.encode(observations),
+        nextObservations: policy.encode(nextObservations),
+        ...(between && {
+          betweenObservations: policy.encode(given.betweenObservations),
+        }),
+        actions: firstAction === 0
+          ? actions
+          : tf.sub(actions, tf.scalar(firstAction, "int32")),
+        terminated: tf.cast(given.terminated, "float32"),
+      }, numbers as unknown as SacHyperparameters);
+      return { ...result, results: { tdErrors } };
+    },
+    updateNoise,
+    actionValues: {
+      part: "critics",
+      estimate: (critics, observations, actions) =>
+        qf.apply(scope(critics, "qf1"), observations, actions!),
+    },
+  };
 }

@@ -1,8 +1,7 @@
 /** Every form of the update as one type, for the tests that hold for all. */
 import { type Params, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { discreteSacUpdate } from "../discrete_update.ts";
-import { initSacState, sacUpdate } from "../update.ts";
+import { discreteSacUpdate, initSacState, sacUpdate } from "../update.ts";
 import {
   initSacValueState,
   sacValueUpdate,
