@@ -132,22 +132,28 @@ export class Gatherer {
     }
   }
 
+  /** Fills one array. */
   #fill(plan: Plan, target: Target, batch: CheckedBatch): void {
+    const { source, rows, final } = plan, { array, units } = target;
     const { drawn: { slots }, last, next } = batch;
-    const { source, rows, final } = plan;
-    if (source === "return") target.array.set(batch.sums);
-    else if (source === "discount") target.array.set(batch.discounts);
-    else if (source === "betweenDiscount") {
-      target.array.set(batch.betweenDiscounts);
-    } else if (source === "between") {
-      rows!.gather(batch.between, target.array, target.units);
-    } else if (source === "next") {
-      const finals: FinalRows = { episodes: this.#episodes!, final, last };
-      rows!.gather(next, target.array, target.units);
-      fillFinals(next, target, rows!.unitSize, finals);
-    } else {
-      const from = source === "last" ? last : slots;
-      rows!.gather(from, target.array, target.units);
+    switch (source) {
+      case "row":
+        return rows!.gather(slots, array, units);
+      case "last":
+        return rows!.gather(last, array, units);
+      case "between":
+        return rows!.gather(batch.between, array, units);
+      case "return":
+        return array.set(batch.sums);
+      case "discount":
+        return array.set(batch.discounts);
+      case "betweenDiscount":
+        return array.set(batch.betweenDiscounts);
+      case "next": {
+        const finals = { episodes: this.#episodes!, final, last };
+        rows!.gather(next, array, units);
+        fillFinals(next, target, rows!.unitSize, finals);
+      }
     }
   }
 }
