@@ -15,7 +15,6 @@ async function evalRun(
   const agent = await findAgent(options, "eval");
   const { dir, config, seed, deterministic, checkpoint: { step } } = agent;
   const episodes = integerOf(options, "episodes", {
-    minimum: 1,
     fallback: config.evaluationEpisodes,
   });
   const kind = deterministic ? "deterministic" : "stochastic";

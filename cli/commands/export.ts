@@ -15,7 +15,7 @@ async function exportRun(
 ): Promise<number> {
   const agent = await findAgent(options, "export", { environment: false });
   const { config, folder, deterministic, checkpoint: { step } } = agent;
-  const batchSize = integerOf(options, "batch", { minimum: 1, fallback: 1 });
+  const batchSize = integerOf(options, "batch", { fallback: 1 });
   const path = valueOf(options, "out") ?? folder.policyPath;
   // What is there is replaced, so it should be no other file of the run's.
   if (!path.endsWith(".onnx")) {

@@ -1,21 +1,12 @@
 import { envSpec, registeredIds } from "@bellman/envs";
+import type { EnvSpec } from "@bellman/types";
 import { ALGORITHMS } from "../config/algorithms.ts";
 import type { Command, ParsedOptions } from "../terminal/command.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { UsageError } from "../terminal/errors.ts";
 
-interface Listing {
-  algorithms: { name: string; summary: string }[];
-  environments: {
-    id: string;
-    maxEpisodeSteps?: number;
-    rewardThreshold?: number;
-  }[];
-  presets: { algorithm: string; name: string }[];
-}
-
-function listing(): Listing {
+function listing() {
   return {
     algorithms: ALGORITHMS.map(({ name, summary }) => ({ name, summary })),
     environments: registeredIds().map((id) => ({ ...envSpec(id), id })),
@@ -25,52 +16,32 @@ function listing(): Listing {
   };
 }
 
-function describeEnv(env: Listing["environments"][number]): string {
-  const parts = [];
-  if (env.maxEpisodeSteps !== undefined) {
-    parts.push(`at most ${env.maxEpisodeSteps} steps`);
-  }
-  if (env.rewardThreshold !== undefined) {
-    parts.push(`solved at ${env.rewardThreshold}`);
-  }
-  return parts.join(", ");
+function describeEnv({ maxEpisodeSteps, rewardThreshold }: EnvSpec): string {
+  return [
+    maxEpisodeSteps && `at most ${maxEpisodeSteps} steps`,
+    rewardThreshold !== undefined && `solved at ${rewardThreshold}`,
+  ].filter(Boolean).join(", ");
 }
 
-/** Row of environments that are not registered. */
-const GYMNASIUM: [string, string] = [
-  "gym:NAME-vN",
-  "any environment of Python's Gymnasium",
-];
-
-/** Returns one row for all Atari games. */
-function atariRow(games: ReadonlySet<string>): [string, string] {
-  const count = [...games].filter((id) => id.startsWith("ALE/")).length;
-  return ["ALE/GAME-v5", `${count} Atari games; --all lists them`];
-}
-
-/** Returns the rows of environments; games share one row. */
-function environmentRows(
-  { environments }: Listing,
-  games: ReadonlySet<string>,
-): [string, string][] {
-  const rows = environments
-    .filter(({ id }) => !games.has(id))
-    .map((it): [string, string] => [it.id, describeEnv(it)]);
-  return games.size === 0
-    ? [...rows, GYMNASIUM]
-    : [...rows, atariRow(games), GYMNASIUM];
-}
-
-function asText(found: Listing, games: ReadonlySet<string>): string {
-  const { algorithms, presets } = found;
+/** Formats a listing; Atari games that are grouped share one row. */
+function asText(
+  { algorithms, environments, presets }: ReturnType<typeof listing>,
+  grouped: ReadonlySet<string>,
+): string {
   const row = (left: string, right: string) =>
     `  ${left.padEnd(26)}  ${right}`.trimEnd();
+  const games = [...grouped].filter((id) => id.startsWith("ALE/")).length;
   return [
     "Algorithms:",
     ...algorithms.map((it) => row(it.name, it.summary)),
     "",
     "Environments:",
-    ...environmentRows(found, games).map(([id, what]) => row(id, what)),
+    ...environments.filter(({ id }) => !grouped.has(id))
+      .map((it) => row(it.id, describeEnv(it))),
+    ...games === 0
+      ? []
+      : [row("ALE/GAME-v5", `${games} Atari games; --all lists them`)],
+    row("gym:NAME-vN", "any environment of Python's Gymnasium"),
     "",
     "Presets:",
     ...presets.map((it) => row(it.name, it.algorithm)),

@@ -1,4 +1,9 @@
-import type { Batch, Env } from "@bellman/types";
+import type {
+  Batch,
+  Env,
+  EpisodeStatistics,
+  RenderOptions,
+} from "@bellman/types";
 import type { Session } from "../run/session.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -25,12 +30,6 @@ import {
 import { checkWritable, UsageError } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
-/** A finished episode. */
-interface PlayedEpisode {
-  return: number;
-  length: number;
-}
-
 /** Settings of playing. */
 interface PlayOptions {
   /** Environment to play in, which the caller renders. */
@@ -49,10 +48,10 @@ interface PlayOptions {
 async function playEpisodes(
   { algorithm, environments }: Session,
   { env, episodes, deterministic, seed, show }: PlayOptions,
-): Promise<PlayedEpisode[]> {
+): Promise<EpisodeStatistics[]> {
   const vec = environments.around(env);
   const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
-  const played: PlayedEpisode[] = [];
+  const played: EpisodeStatistics[] = [];
   try {
     let observations = vec.reset({ seed });
     let stepsShown = 0;
@@ -63,7 +62,7 @@ async function playEpisodes(
       observations = step.observations;
       stepsShown++;
       for (const episode of step.episodes ?? []) {
-        played.push({ return: episode.return, length: episode.length });
+        played.push(episode);
         stepsShown = 0;
       }
       if (played.length < episodes) await show(played.length + 1, stepsShown);
@@ -89,8 +88,7 @@ async function sinkOf(
   options: ParsedOptions,
   { dir, io }: { dir: string; io: CommandIo },
 ): Promise<PictureSink> {
-  const least = { minimum: 1 };
-  const framesPerSecond = integerOf(options, "fps", { ...least, fallback: 30 });
+  const framesPerSecond = integerOf(options, "fps", { fallback: 30 });
   const [gif, mp4, png] = ["gif", "mp4", "png"]
     .map((name) => valueOf(options, name));
   const live = options.switches.has("live");
@@ -138,47 +136,18 @@ async function sinkOf(
   return fileSink(path, new GifWriter(path, framesPerSecond));
 }
 
-function describe({ return: sum, length }: PlayedEpisode, i: number): string {
-  return `episode ${i + 1}: return ${round(sum)}, ${length} steps\n`;
-}
-
-interface PictureSize {
-  width: number;
-  height: number;
-}
-
 /** Largest side in pixels: GIFs end at 65,535, and memory before that. */
 const MOST_PIXELS = 8192;
-
-/** Returns the sides that the options name. */
-function askedSize(options: ParsedOptions): Partial<PictureSize> {
-  const range = { minimum: 1, maximum: MOST_PIXELS, fallback: undefined };
-  return {
-    width: integerOf(options, "width", range),
-    height: integerOf(options, "height", range),
-  };
-}
-
-/** Returns the size of images, by default half of the environment's own. */
-function sizeOf(
-  { width, height }: Partial<PictureSize>,
-  env: Env,
-): PictureSize {
-  const own = env.render();
-  return {
-    width: width ?? Math.ceil(own.width / 2),
-    height: height ?? Math.ceil(own.height / 2),
-  };
-}
 
 async function playRun(
   options: ParsedOptions,
   io: CommandIo,
 ): Promise<number> {
-  const least = { minimum: 1 };
-  const episodes = integerOf(options, "episodes", { ...least, fallback: 1 });
-  const every = integerOf(options, "every", { ...least, fallback: 1 });
-  const asked = askedSize(options);
+  const episodes = integerOf(options, "episodes", { fallback: 1 });
+  const every = integerOf(options, "every", { fallback: 1 });
+  const side = { maximum: MOST_PIXELS, fallback: undefined };
+  const width = integerOf(options, "width", side);
+  const height = integerOf(options, "height", side);
   const agent = await findAgent(options, "play");
   const { dir, seed, deterministic } = agent;
   const sink = await sinkOf(options, { dir, io });
@@ -186,9 +155,16 @@ async function playRun(
     io.err("\nInterrupted\n")
   );
   const breathe = breather();
+  const sizeFor = (env: Env) => {
+    const own = env.render();
+    return {
+      width: width ?? Math.ceil(own.width / 2),
+      height: height ?? Math.ceil(own.height / 2),
+    };
+  };
   const play = async (session: Session) => {
     const env = session.environments.single();
-    let size: PictureSize | undefined;
+    let size: RenderOptions | undefined;
     const played = await playEpisodes(session, {
       env,
       episodes,
@@ -197,14 +173,20 @@ async function playRun(
       show: async (episode, step) => {
         await breathe();
         signal.throwIfAborted();
-        size ??= sizeOf(asked, env);
+        size ??= sizeFor(env);
         if (step % every !== 0) return;
         await sink.show(env.render(size), episode, step);
       },
     });
     signal.throwIfAborted();
     io.out(`step ${agent.checkpoint.step}\n`);
-    played.forEach((episode, i) => io.out(describe(episode, i)));
+    played.forEach((episode, i) =>
+      io.out(
+        `episode ${i + 1}: return ${
+          round(episode.return)
+        }, ${episode.length} steps\n`,
+      )
+    );
     // A sink that leaves nothing behind may be ended at once.
     if (sink.abort === undefined) await release();
     const written = await sink.finish();

@@ -77,11 +77,8 @@ async function loggedRuns(
     if (edits !== undefined) io.err(`${edits}\n`);
     // A run that failed at its start has no such file.
     const hasLog = existsSync(folder.progressPath);
-    return {
-      run,
-      config,
-      rows: hasLog ? readProgress(folder.progressPath) : [],
-    };
+    const rows = hasLog ? readProgress(folder.progressPath) : [];
+    return { run, config, rows };
   }));
   const logged = runs.filter(({ rows }) => rows.length > 0);
   if (logged.length === 0) return runs;
@@ -94,12 +91,9 @@ async function loggedRuns(
 
 function seriesOf(runs: readonly LoggedRun[], key: string): CurveSeries[] {
   const names = groupNames(runs.map(({ config }) => config));
-  const groups = new Map<string, { x: number[]; y: number[] }[]>();
-  runs.forEach(({ run, rows }, i) => {
-    const curve = curveOf(rows, { key, run });
-    groups.set(names[i], [...(groups.get(names[i]) ?? []), curve]);
-  });
-  return [...groups].map(([name, curves]) => ({ name, runs: curves }));
+  const curves = runs.map(({ run, rows }) => curveOf(rows, { key, run }));
+  const groups = Map.groupBy(curves, (_, i) => names[i]);
+  return [...groups].map(([name, runs]) => ({ name, runs }));
 }
 
 function asHtml(svg: string, title: string): string {

@@ -46,21 +46,6 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
   TRUST_OPTION,
 ];
 
-/** Returns true for the most likely actions; by default as in the run's evaluations. */
-function isDeterministic(
-  { switches }: ParsedOptions,
-  { evaluationDeterministic }: ResolvedConfig,
-): boolean {
-  const [mode, sample] = ["deterministic", "stochastic"]
-    .map((it) => switches.has(it));
-  if (mode && sample) {
-    throw new UsageError(
-      "Cannot use both --deterministic and --stochastic: give one of them",
-    );
-  }
-  return mode || evaluationDeterministic && !sample;
-}
-
 /** A trained agent as a command line names it. */
 export interface SavedAgent {
   /** The run folder, as it was given. */
@@ -110,8 +95,8 @@ export async function findAgent(
   );
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const run = await openRun(dir);
-  const isTrusted = options.switches.has("trust");
   const { folder, config, edits } = run;
+  const isTrusted = options.switches.has("trust");
   const admit = () => admitRun(run, { command, isTrusted });
   // Before anything is read that takes long.
   const admitted = environment ? admit() : undefined;
@@ -121,24 +106,21 @@ export async function findAgent(
   const told = edits === undefined ? [] : [edits];
   const warnings = admitted ?? (spaces === undefined ? admit() : told);
   warnings.push(...checkpoint.warnings);
-  const deterministic = isDeterministic(options, config);
-  return {
-    dir,
-    folder,
-    config,
-    checkpoint,
-    seed,
-    deterministic,
-    warnings,
-    spaces,
-  };
+  const [mode, sample] = ["deterministic", "stochastic"]
+    .map((it) => options.switches.has(it));
+  if (mode && sample) {
+    throw new UsageError(
+      "Cannot use both --deterministic and --stochastic: give one of them",
+    );
+  }
+  // By default as in the run's evaluations.
+  const deterministic = mode || config.evaluationDeterministic && !sample;
+  const common = { dir, folder, config, checkpoint };
+  return { ...common, seed, deterministic, warnings, spaces };
 }
 
 /** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */
-function asAvailable(
-  config: ResolvedConfig,
-  { spaces }: SavedAgent,
-): ResolvedConfig {
+function asAvailable({ config, spaces }: SavedAgent): ResolvedConfig {
   // Without an environment nothing is computed.
   if (spaces !== undefined) {
     return { ...config, engine: "eager", backend: "cpu" };
@@ -161,16 +143,15 @@ export async function withAgent(
   use: (session: Session) => void | Promise<void>,
   evaluationEnvs = 0,
 ): Promise<void> {
-  const { config, checkpoint, warnings, spaces } = agent;
   const notice = notices(io);
-  warnings.forEach(notice);
-  const session = await openSession(asAvailable(config, agent), notice, {
+  agent.warnings.forEach(notice);
+  const session = await openSession(asAvailable(agent), notice, {
     isForEvaluation: true,
     evaluationEnvs,
-    spaces,
+    spaces: agent.spaces,
   });
   try {
-    restoreSession(session, checkpoint);
+    restoreSession(session, agent.checkpoint);
     await use(session);
   } finally {
     session.close();

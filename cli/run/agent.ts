@@ -1,6 +1,7 @@
 import {
   evaluate,
   type EvaluationResult,
+  evaluationSeeds,
   type PlottedAgent,
   QFPolicyPlotter,
   type RunFolder,
@@ -76,60 +77,28 @@ const STATES = 3;
 export function plottedAgent(
   { algorithm, config }: Pick<Session, "algorithm" | "config">,
 ): PlottedAgent {
-  if (hasQValues(algorithm)) return algorithm;
+  const plotted = algorithm as Algorithm & Partial<PlottedAgent>;
+  if (plotted.qValues !== undefined) return plotted as PlottedAgent;
   throw new UsageError(
     `Cannot draw policyPlots of ${config.algorithm}: it has no Q function of actions, expected policyPlots: false or an algorithm such as sac`,
   );
 }
 
-function hasQValues(
-  algorithm: Algorithm,
-): algorithm is Algorithm & PlottedAgent {
-  return typeof (algorithm as Partial<PlottedAgent>).qValues === "function";
-}
-
 /**
- * Plots of Q values and of the policy in a run's folder. Drawing uses environments
- * and a random stream of its own, so that it does not change training.
+ * Returns a function that draws Q values and the policy after a step into a run's
+ * folder. Drawing uses environments and a random stream of its own, so that it
+ * does not change training.
  */
-export class PolicyPlots {
-  readonly #session: Session;
-  readonly #dir: string;
-  readonly #seed: number;
-
-  /**
-   * @param session Session of the agent.
-   * @param options The run's folder, and the seed of its evaluations.
-   */
-  constructor(
-    session: Session,
-    { folder, seed }: { folder: RunFolder; seed: number },
-  ) {
-    this.#session = session;
-    this.#dir = folder.plotsDir;
-    this.#seed = seed;
-  }
-
-  /** Draws the present agent into a file that is named after the step. */
-  async write(step: number): Promise<void> {
-    const { config, environments } = this.#session;
-    const plotter = new QFPolicyPlotter(plottedAgent(this.#session), {
-      actionSpace: environments.training.actionSpace,
-      observations: this.#observations(),
-      title: `${config.algorithm} on ${config.env}, ${
-        step.toLocaleString("en-US")
-      } steps`,
-    });
-    await mkdir(this.#dir, { recursive: true });
-    const name = `policy-${String(step).padStart(9, "0")}.svg`;
-    writeWhole(`${this.#dir}/${name}`, plotter.draw());
-  }
-
-  /** Returns first observations, as the agent gets them. */
-  #observations(): Float32Array[] {
-    const env = this.#session.environments.evaluation(STATES);
+export function policyPlotter(
+  session: Session,
+  { plotsDir }: RunFolder,
+): (step: number) => Promise<void> {
+  const { config, environments } = session;
+  const firstObservations = (): Float32Array[] => {
+    const env = environments.evaluation(STATES);
     try {
-      const rows = env.reset({ seed: this.#seed }) as Float32Array;
+      const { during: seed } = evaluationSeeds(config.seed);
+      const rows = env.reset({ seed }) as Float32Array;
       const size = rows.length / STATES;
       return Array.from(
         { length: STATES },
@@ -138,5 +107,17 @@ export class PolicyPlots {
     } finally {
       env.close();
     }
-  }
+  };
+  return async (step) => {
+    const plotter = new QFPolicyPlotter(plottedAgent(session), {
+      actionSpace: environments.training.actionSpace,
+      observations: firstObservations(),
+      title: `${config.algorithm} on ${config.env}, ${
+        step.toLocaleString("en-US")
+      } steps`,
+    });
+    await mkdir(plotsDir, { recursive: true });
+    const name = `policy-${String(step).padStart(9, "0")}.svg`;
+    writeWhole(`${plotsDir}/${name}`, plotter.draw());
+  };
 }

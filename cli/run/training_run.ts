@@ -37,7 +37,7 @@ import {
   describeEvaluation,
   evaluateSession,
   policyFile,
-  PolicyPlots,
+  policyPlotter,
   round,
 } from "./agent.ts";
 import { evaluationEnvsFor } from "./environments.ts";
@@ -66,28 +66,30 @@ export interface TrainingRun {
  */
 export async function runTraining(run: TrainingRun): Promise<number> {
   const { session, folder } = run;
-  const { policyPlots, seed } = session.config;
-  const plots = policyPlots
-    ? new PolicyPlots(session, { folder, seed: evaluationSeeds(seed).during })
+  const plot = session.config.policyPlots
+    ? policyPlotter(session, folder)
     : undefined;
-  const result = await trained(run, plots);
+  const result = await trained(run, plot);
   try {
     await hearStrayErrors(run);
-    return await conclude(run, { result, plots });
+    return await conclude(run, { result, plot });
   } catch (error) {
     throw failureOf(run, error, result.step);
   }
 }
 
-function trainOptions(run: TrainingRun, plots?: PolicyPlots): TrainOptions {
+/** Draws the present agent after a step. */
+type Plot = (step: number) => Promise<void>;
+
+function trainOptions(run: TrainingRun, plot?: Plot): TrainOptions {
   const { session: { config, environments }, folder, io, quiet } = run;
   const { stopReward, patience, maxSeconds } = config;
   const callbacks: Callback[] = [];
   if (stopReward !== null) callbacks.push(stopOnRewardThreshold(stopReward));
   if (patience !== null) callbacks.push(stopOnNoImprovement({ patience }));
   if (maxSeconds !== null) callbacks.push(stopAfterSeconds(maxSeconds));
-  if (plots !== undefined) {
-    callbacks.push({ onEvaluation: ({ step }) => plots.write(step) });
+  if (plot !== undefined) {
+    callbacks.push({ onEvaluation: ({ step }) => plot(step) });
   }
   return {
     totalTimesteps: config.totalTimesteps,
@@ -166,10 +168,10 @@ async function evaluateAgents(
  */
 async function trained(
   run: TrainingRun,
-  plots: PolicyPlots | undefined,
+  plot: Plot | undefined,
 ): Promise<TrainResult> {
   const { session: { algorithm, environments, config }, folder } = run;
-  const options = trainOptions(run, plots);
+  const options = trainOptions(run, plot);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
   let progress: Pick<TrainContext, "step"> = { step: 0 };
@@ -244,7 +246,7 @@ async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
 /** Evaluates, saves the policy and writes the report once training has stopped. */
 async function conclude(
   run: TrainingRun,
-  { result, plots }: { result: TrainResult; plots?: PolicyPlots },
+  { result, plot }: { result: TrainResult; plot?: Plot },
 ): Promise<number> {
   const { session, folder, io } = run;
   const interrupted = () => {
@@ -268,7 +270,7 @@ async function conclude(
     throw error;
   }
   const { last, best } = agents;
-  await plots?.write(best.step);
+  await plot?.(best.step);
   const policy = policyFile(session);
   if (policy !== undefined) writeWhole(folder.policyPath, policy);
   await hearStrayErrors(run);

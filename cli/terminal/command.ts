@@ -138,8 +138,8 @@ export function valueOf(
 export function integerOf<T extends number | undefined>(
   options: ParsedOptions,
   name: string,
-  { minimum, maximum, fallback }: {
-    minimum: number;
+  { minimum = 1, maximum, fallback }: {
+    minimum?: number;
     maximum?: number;
     fallback: T;
   },
