@@ -56,7 +56,8 @@ export interface Compiled<Types, Outputs> {
  * ```ts
  * import { compile } from "@bellman/compute";
  * import { assertAlmostEquals } from "@std/assert";
- *  *
+ * import * as tf from "@tensorflow/tfjs";
+ *
  * await tf.setBackend("cpu");
  * const loss = ({ w, x }: { w: tf.Tensor; x: tf.Tensor }) =>
  *   tf.mean(tf.square(tf.sub(tf.tanh(tf.mul(x, w)), 1))) as tf.Scalar;
