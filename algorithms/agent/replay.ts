@@ -171,21 +171,7 @@ export function checkReplay(
   }
 }
 
-/** Fields of a drawn batch by the names of an update: those that are scaled. */
-const SEEN = {
-  observations: "observation",
-  nextObservations: "nextObservation",
-  betweenObservations: "betweenObservations",
-};
-
-/** The same of those that are not, where the buffer draws them. */
-const KEPT = {
-  actions: "action",
-  terminated: "terminated",
-  discounts: "discount",
-  betweenDiscounts: "betweenDiscount",
-  weights: "weights",
-};
+type View = (kept: ObservationInputArray) => ObservationInputArray;
 
 class Replay implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
@@ -194,10 +180,10 @@ class Replay implements Experience {
   readonly #buffer: ReplayBuffer;
   readonly #sampler: PrioritySampler | undefined;
   readonly #batch: ReturnType<ReplayBuffer["batch"]>;
-  /** Arrays of the batch that need no scale, by the names of an update. */
-  readonly #asKept: Arrays;
-  /** Observations of the batch as the policy sees them, by those names. */
-  readonly #views: readonly (readonly [string, () => TensorData])[];
+  /** Arrays of the batch by the names of an update. */
+  readonly #arrays: Arrays;
+  /** Functions to observations as the policy sees them, by those names. */
+  readonly #views: readonly (readonly [string, View])[];
   readonly #newest: NewestFrames | undefined;
   readonly #next: ObservationInputArray;
   readonly #rewards: Float32Array;
@@ -210,7 +196,7 @@ class Replay implements Experience {
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
     const { batchSize, nSteps = 1, gamma = 0.99 } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
-    const { input, size } = observations.encoder;
+    const { input } = observations.encoder;
     const action = {
       shape: policy.distribution.actionShape,
       dtype: policy.distribution.actionDtype,
@@ -247,38 +233,33 @@ class Replay implements Experience {
       ...(this.#sampler && { sampler: this.#sampler }),
     });
     this.#batch = this.#buffer.batch(batchSize);
-    const drawn = {
-      ...this.#batch,
-      // All 1 without priorities.
-      ...(this.#sampler === undefined && { weights: undefined }),
-    } as unknown as Record<string, TensorData>;
-    const names = (table: Readonly<Record<string, string>>) =>
-      Object.entries(table).filter(([, field]) => drawn[field] !== undefined);
-    const seen = names(SEEN).map(([name, field]) => {
-      const rows = drawn[field].length / size;
-      return { name, array: drawn[field] as ObservationInputArray, rows };
-    });
-    const kept = names(KEPT);
-    this.#views = seen.map(({ name, array, rows }) => {
-      const view = observations.view(rows);
-      return [name, () => view(array)];
-    });
-    this.#asKept = Object.fromEntries(
-      kept.map(([name, field]) => [name, drawn[field]]),
+    const drawn = this.#batch as unknown as Record<string, TensorData>;
+    const seen = policy.observationInput;
+    const discounts = { ...NUMBER, shape: [nSteps - 1] };
+    const inputs = ([
+      ["observations", drawn.observation, seen],
+      ["nextObservations", drawn.nextObservation, seen],
+      ["betweenObservations", drawn.betweenObservations, seen],
+      ["betweenDiscounts", drawn.betweenDiscount, discounts],
+      ["actions", drawn.action, action],
+      ["rewards", drawn.reward, NUMBER],
+      ["terminated", drawn.terminated, FLAG],
+      ["discounts", drawn.discount, NUMBER],
+      ["weights", this.#sampler && drawn.weights, NUMBER],
+    ] as [string, TensorData, TensorType][])
+      .filter(([, array]) => array !== undefined)
+      .map(([name, array, type]) => {
+        const size = type.shape.reduce((product, it) => product * it, 1);
+        return { name, array, type, rows: array.length / size };
+      });
+    this.#arrays = Object.fromEntries(
+      inputs.map(({ name, array }) => [name, array]),
     );
-    const types: Readonly<Record<string, TensorType>> = {
-      actions: action,
-      terminated: FLAG,
-      betweenDiscounts: { ...NUMBER, shape: [nSteps - 1] },
-    };
-    this.batch = Object.fromEntries([
-      ...seen.map(({ name, rows }) => [
-        name,
-        rowsOf(rows, policy.observationInput),
-      ]),
-      ...kept.map(([name]) => [name, rowsOf(batchSize, types[name] ?? NUMBER)]),
-      ["rewards", rowsOf(batchSize, NUMBER)],
-    ]);
+    this.batch = Object.fromEntries(
+      inputs.map(({ name, rows, type }) => [name, rowsOf(rows, type)]),
+    );
+    this.#views = inputs.filter(({ type }) => type === seen)
+      .map(({ name, rows }) => [name, observations.view(rows)]);
     this.#next = observations.buffer(numEnvs);
     this.#rewards = new Float32Array(numEnvs);
     this.#scaledRewards = new Float32Array(batchSize);
@@ -332,17 +313,16 @@ class Replay implements Experience {
       this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
     }
     this.#buffer.sample(random, { into: this.#batch });
-    const batch: Record<string, TensorData> = { ...this.#asKept };
-    for (const [name, view] of this.#views) batch[name] = view();
-    batch.rewards = this.#scaled(this.#batch.reward as Float32Array);
+    const batch: Record<string, TensorData> = { ...this.#arrays };
+    for (const [name, view] of this.#views) {
+      batch[name] = view(batch[name] as ObservationInputArray);
+    }
+    const { rewards } = this.#runtime;
+    if (rewards !== undefined) {
+      rewards.scale(batch.rewards, this.#scaledRewards, this.#span);
+      batch.rewards = this.#scaledRewards;
+    }
     return batch;
-  }
-
-  #scaled(rewards: Float32Array): Float32Array {
-    const scale = this.#runtime.rewards;
-    if (scale === undefined) return rewards;
-    scale.scale(rewards, this.#scaledRewards, this.#span);
-    return this.#scaledRewards;
   }
 
   learned({ tdErrors }: Arrays): void {
