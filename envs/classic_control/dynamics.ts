@@ -199,20 +199,16 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
    * @throws {TypeError} If it is no snapshot of such an environment.
    */
   load(snapshot: StateTree): void {
-    const { state, status, lastAction, random } = snapshotRecord(snapshot, [
-      "state",
-      "status",
-      "lastAction",
-      "random",
-    ]);
-    const { length } = this.state;
+    const keys = ["state", "status", "lastAction", "random"];
+    const saved = snapshotRecord(snapshot, keys);
+    const { state, lastAction, random } = saved, { length } = this.state;
     if (!(state instanceof Float64Array) || state.length !== length) {
       throw new TypeError(
         `Cannot restore ${this.#dynamics.name}: expected a state of ${length} numbers`,
       );
     }
     this.state.set(state);
-    this.#status = status as "new" | "running" | "ended";
+    this.#status = saved.status as "new" | "running" | "ended";
     this.#lastAction = lastAction === null ? NaN : lastAction as number;
     this.#random = random === null ? undefined : new SeededRandom(0);
     this.#random?.load(random);
@@ -403,23 +399,20 @@ export class DynamicsVecEnv implements VecEnv {
    * @throws {RangeError} If it is of another number of environments.
    */
   load(snapshot: StateTree): void {
-    const { states, steps, observations, randoms } = snapshotRecord(snapshot, [
-      "states",
-      "steps",
-      "observations",
-      "randoms",
-    ]);
-    const held = steps as Int32Array;
-    checkSavedEnvs(this.numEnvs, held.length);
-    if ((states as Float64Array).length !== this.states.length) {
+    const keys = ["states", "steps", "observations", "randoms"];
+    const saved = snapshotRecord(snapshot, keys);
+    const states = saved.states as Float64Array;
+    const steps = saved.steps as Int32Array;
+    checkSavedEnvs(this.numEnvs, steps.length);
+    if (states.length !== this.states.length) {
       throw new TypeError(
         `Cannot restore ${this.#dynamics.name}: expected states of ${this.#dynamics.stateSize} numbers`,
       );
     }
-    this.states.set(states as Float64Array);
-    this.#steps.set(held);
-    this.#observations.set(observations as Float32Array);
-    this.#streams.load(randoms);
+    this.states.set(states);
+    this.#steps.set(steps);
+    this.#observations.set(saved.observations as Float32Array);
+    this.#streams.load(saved.randoms);
   }
 
   /**

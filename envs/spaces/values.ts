@@ -162,6 +162,15 @@ function sameNumbers(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((it, i) => it === b[i]);
 }
 
+function sameBoxes(a: BoxSpace, b: BoxSpace): boolean {
+  if (a.dtype !== b.dtype || !sameNumbers(a.shape, b.shape)) return false;
+  for (let i = 0; i < elementCount(a); i++) {
+    if (boundAt(a.low, i) !== boundAt(b.low, i)) return false;
+    if (boundAt(a.high, i) !== boundAt(b.high, i)) return false;
+  }
+  return true;
+}
+
 function sameParts(
   a: Readonly<Record<string, Space>> | readonly Space[],
   b: Readonly<Record<string, Space>> | readonly Space[],
@@ -192,26 +201,18 @@ function sameParts(
  * ```
  */
 export function spacesEqual(a: Space, b: Space): boolean {
-  if (a.type === "discrete" && b.type === "discrete") {
-    return a.n === b.n && (a.start ?? 0) === (b.start ?? 0);
+  switch (a.type) {
+    case "discrete":
+      return b.type === "discrete" && a.n === b.n &&
+        (a.start ?? 0) === (b.start ?? 0);
+    case "box":
+      return b.type === "box" && sameBoxes(a, b);
+    case "multiDiscrete":
+      return b.type === "multiDiscrete" && sameNumbers(a.nvec, b.nvec);
+    case "multiBinary":
+      return b.type === "multiBinary" && a.n === b.n;
+    case "dict":
+    case "tuple":
+      return b.type === a.type && sameParts(a.spaces, b.spaces);
   }
-  if (a.type === "box" && b.type === "box") {
-    if (a.dtype !== b.dtype || !sameNumbers(a.shape, b.shape)) return false;
-    for (let i = 0; i < elementCount(a); i++) {
-      if (boundAt(a.low, i) !== boundAt(b.low, i)) return false;
-      if (boundAt(a.high, i) !== boundAt(b.high, i)) return false;
-    }
-    return true;
-  }
-  if (a.type === "multiDiscrete" && b.type === "multiDiscrete") {
-    return sameNumbers(a.nvec, b.nvec);
-  }
-  if (a.type === "multiBinary" && b.type === "multiBinary") return a.n === b.n;
-  if (a.type === "dict" && b.type === "dict") {
-    return sameParts(a.spaces, b.spaces);
-  }
-  if (a.type === "tuple" && b.type === "tuple") {
-    return sameParts(a.spaces, b.spaces);
-  }
-  return false;
 }

@@ -7,7 +7,7 @@ import type {
   StateTree,
 } from "@bellman/types";
 import type { SeededRandom } from "../random.ts";
-import { allocateArray, elementCount } from "../spaces/arrays.ts";
+import { allocateArray, elementCount, isArrayOf } from "../spaces/arrays.ts";
 import { discrete } from "../spaces/constructors.ts";
 import { sample } from "../spaces/values.ts";
 import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
@@ -50,7 +50,10 @@ function identityRules(space: Space): ToyRules {
     },
     saveRules: () => copyOf(target) as StateTree,
     loadRules: (state) => {
-      if (!isLike(target, state)) {
+      const isValue = space.type === "discrete"
+        ? typeof state === "number"
+        : isArrayOf(space, state);
+      if (!isValue) {
         throw new TypeError(
           `Cannot restore IdentityEnv: its snapshot is of another space than ${space.type}`,
         );
@@ -102,12 +105,6 @@ export class IdentityEnv extends ToyEnv {
   constructor(options: IdentityOptions = {}) {
     super(identityRules(checkLeaf(options.actionSpace ?? discrete(2))));
   }
-}
-
-function isLike(value: SpaceValue, other: StateTree): boolean {
-  if (typeof value === "number") return typeof other === "number";
-  return ArrayBuffer.isView(other) && other.constructor === value.constructor &&
-    other.length === (value as BoxArray).length;
 }
 
 function copyOf(value: SpaceValue): SpaceValue {
