@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Distribution } from "./distribution.ts";
+import { checkSize, type Distribution, tidied } from "./distribution.ts";
 
 /** Smallest normal float32: keeps `log 0` out. */
 const SMALLEST = 1.1754944e-38;
@@ -57,40 +57,30 @@ export function categorical(
   n: number,
   options: CategoricalOptions = {},
 ): Distribution {
-  if (!Number.isInteger(n) || n < 1) {
-    throw new RangeError(
-      `Cannot make a categorical distribution over ${n} actions: ` +
-        `the number must be a positive integer`,
-    );
-  }
+  checkSize("categorical", n, "actions");
   const { start = 0 } = options;
   const fromIndex = (index: tf.Tensor1D): tf.Tensor1D =>
     start === 0 ? index : tf.add(index, tf.scalar(start, "int32"));
-  return {
+  return tidied({
     parameterSize: n,
     actionShape: [],
     actionDtype: "int32",
     noise: { kind: "uniform", size: n },
-    logProb: (logits, actions) =>
-      tf.tidy(() => {
-        const all = tf.range(start, start + n, 1, "int32");
-        const chosen = tf.equal(tf.expandDims(actions, 1), all);
-        return tf.sum(
-          tf.mul(tf.logSoftmax(logits), tf.cast(chosen, "float32")),
-          1,
-        );
-      }),
-    entropy: (logits) => catEntropy(logits),
-    klDivergence: (p, q) =>
-      tf.tidy(() => {
-        const logP = tf.logSoftmax(p);
-        const logRatio = tf.sub(logP, tf.logSoftmax(q));
-        return tf.sum(tf.mul(tf.exp(logP), logRatio), 1);
-      }),
-    mode: (logits) => tf.tidy(() => fromIndex(tf.argMax(logits, 1))),
-    sample: (logits, noise) =>
-      tf.tidy(() => fromIndex(argMaxWithGumbelNoise(logits, noise))),
-  };
+    logProb(logits, actions) {
+      const all = tf.range(start, start + n, 1, "int32");
+      const chosen = tf.equal(tf.expandDims(actions, 1), all);
+      const masked = tf.mul(tf.logSoftmax(logits), tf.cast(chosen, "float32"));
+      return tf.sum(masked, 1);
+    },
+    entropy: catEntropy,
+    klDivergence(p, q) {
+      const logP = tf.logSoftmax(p);
+      const logRatio = tf.sub(logP, tf.logSoftmax(q));
+      return tf.sum(tf.mul(tf.exp(logP), logRatio), 1);
+    },
+    mode: (logits) => fromIndex(tf.argMax(logits, 1)),
+    sample: (logits, noise) => fromIndex(argMaxWithGumbelNoise(logits, noise)),
+  });
 }
 
 /**
@@ -138,12 +128,10 @@ export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
  * ```
  */
 export function catEntropySoftmax(probabilities: tf.Tensor2D): tf.Tensor1D {
-  return tf.tidy(() =>
-    tf.neg(tf.sum(
-      tf.mul(probabilities, tf.log(tf.add(probabilities, 1e-6))),
-      1,
-    ))
-  );
+  return tf.tidy(() => {
+    const logP = tf.log(tf.add(probabilities, 1e-6));
+    return tf.neg(tf.sum(tf.mul(probabilities, logP), 1));
+  });
 }
 
 /**
@@ -178,49 +166,39 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
   // The gradient of a split in one does not work in TensorFlow.js.
   const split = (x: tf.Tensor2D): tf.Tensor2D[] =>
     sizes.length === 1 ? [x] : tf.split(x, sizes, 1);
-  const columns = (actions: tf.Tensor): tf.Tensor1D[] =>
-    tf.unstack(actions, 1) as tf.Tensor1D[];
-
-  return {
+  const each = <T extends tf.Tensor>(
+    parameters: tf.Tensor2D,
+    compute: (part: Distribution, logits: tf.Tensor2D, i: number) => T,
+  ): T[] => split(parameters).map((logits, i) => compute(parts[i], logits, i));
+  return tidied({
     parameterSize: total,
     actionShape: [sizes.length],
     actionDtype: "int32",
     noise: { kind: "uniform", size: total },
-    logProb: (parameters, actions) =>
-      tf.tidy(() => {
-        const chosen = columns(actions);
-        return sum(
-          split(parameters).map((logits, i) =>
-            parts[i].logProb(logits, chosen[i])
-          ),
-        );
-      }),
+    logProb(parameters, actions) {
+      const chosen = tf.unstack(actions, 1);
+      return sum(
+        each(parameters, (it, logits, i) => it.logProb(logits, chosen[i])),
+      );
+    },
     entropy: (parameters) =>
-      tf.tidy(() =>
-        sum(split(parameters).map((logits, i) => parts[i].entropy(logits)))
-      ),
-    klDivergence: (p, q) =>
-      tf.tidy(() => {
-        const logitsQ = split(q);
-        return sum(
-          split(p).map((logits, i) =>
-            parts[i].klDivergence(logits, logitsQ[i])
-          ),
-        );
-      }),
+      sum(each(parameters, (it, logits) => it.entropy(logits))),
+    klDivergence(p, q) {
+      const logitsQ = split(q);
+      return sum(
+        each(p, (it, logits, i) => it.klDivergence(logits, logitsQ[i])),
+      );
+    },
     mode: (parameters) =>
-      tf.tidy(() =>
-        tf.stack(split(parameters).map((logits, i) => parts[i].mode(logits)), 1)
-      ),
-    sample: (parameters, noise) =>
-      tf.tidy(() => {
-        const noises = split(noise);
-        const actions = split(parameters).map((logits, i) =>
-          parts[i].sample(logits, noises[i])
-        );
-        return tf.stack(actions, 1);
-      }),
-  };
+      tf.stack(each(parameters, (it, logits) => it.mode(logits)), 1),
+    sample(parameters, noise) {
+      const noises = split(noise);
+      return tf.stack(
+        each(parameters, (it, logits, i) => it.sample(logits, noises[i])),
+        1,
+      );
+    },
+  });
 }
 
 /** Sum of the parts, with no kernel where there is one only. */
@@ -252,48 +230,31 @@ function sum(parts: readonly tf.Tensor1D[]): tf.Tensor1D {
  * ```
  */
 export function bernoulli(n: number): Distribution {
-  if (!Number.isInteger(n) || n < 1) {
-    throw new RangeError(
-      `Cannot make a Bernoulli distribution over ${n} numbers: ` +
-        `the number must be a positive integer`,
-    );
-  }
-  return {
+  checkSize("Bernoulli", n);
+  return tidied({
     parameterSize: n,
     actionShape: [n],
     actionDtype: "int32",
     noise: { kind: "uniform", size: n },
-    logProb: (logits, actions) =>
-      tf.tidy(() => {
-        // log p(a) = -softplus(-l) for a = 1 and -softplus(l) for a = 0.
-        const sign = tf.sub(1, tf.mul(tf.cast(actions, "float32"), 2));
-        return tf.neg(tf.sum(softplus(tf.mul(logits, sign)), 1));
-      }),
-    entropy: (logits) =>
-      tf.tidy(() => {
-        const ones = tf.mul(tf.sigmoid(logits), softplus(tf.neg(logits)));
-        const zeros = tf.mul(tf.sigmoid(tf.neg(logits)), softplus(logits));
-        return tf.sum(tf.add(ones, zeros), 1);
-      }),
-    klDivergence: (p, q) =>
-      tf.tidy(() => {
-        const ones = tf.mul(
-          tf.sigmoid(p),
-          tf.sub(softplus(tf.neg(q)), softplus(tf.neg(p))),
-        );
-        const zeros = tf.mul(
-          tf.sigmoid(tf.neg(p)),
-          tf.sub(softplus(q), softplus(p)),
-        );
-        return tf.sum(tf.add(ones, zeros), 1);
-      }),
-    mode: (logits) => tf.tidy(() => tf.cast(tf.greater(logits, 0), "int32")),
+    logProb(logits, actions) {
+      // log p(a) = -softplus(-l) for a = 1 and -softplus(l) for a = 0.
+      const sign = tf.sub(1, tf.mul(tf.cast(actions, "float32"), 2));
+      return tf.neg(tf.sum(tf.softplus(tf.mul(logits, sign)), 1));
+    },
+    entropy(logits) {
+      const ones = tf.mul(tf.sigmoid(logits), tf.softplus(tf.neg(logits)));
+      const zeros = tf.mul(tf.sigmoid(tf.neg(logits)), tf.softplus(logits));
+      return tf.sum(tf.add(ones, zeros), 1);
+    },
+    klDivergence(p, q) {
+      const [notP, notQ] = [tf.neg(p), tf.neg(q)];
+      const logOnes = tf.sub(tf.softplus(notQ), tf.softplus(notP));
+      const logZeros = tf.sub(tf.softplus(q), tf.softplus(p));
+      const ones = tf.mul(tf.sigmoid(p), logOnes);
+      return tf.sum(tf.add(ones, tf.mul(tf.sigmoid(notP), logZeros)), 1);
+    },
+    mode: (logits) => tf.cast(tf.greater(logits, 0), "int32"),
     sample: (logits, noise) =>
-      tf.tidy(() => tf.cast(tf.less(noise, tf.sigmoid(logits)), "int32")),
-  };
-}
-
-/** `log(1 + exp(x))`. */
-function softplus(x: tf.Tensor): tf.Tensor {
-  return tf.softplus(x);
+      tf.cast(tf.less(noise, tf.sigmoid(logits)), "int32"),
+  });
 }

@@ -1,10 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
-import type {
-  ActionSample,
-  ReparameterizedDistribution,
-  SampleWithLogProbOptions,
+import {
+  type ActionSample,
+  type ReparameterizedDistribution,
+  type SampleWithLogProbOptions,
+  tidied,
 } from "./distribution.ts";
-import { tidy } from "@bellman/compute";
 import {
   asConstant,
   clipLogStd,
@@ -194,10 +194,8 @@ export function gaussianMixture(
   ): tf.Tensor1D {
     const exponent = tf.sum(tf.add(tf.mul(tf.square(z), 0.5), logStd), 2);
     const joint = logSumExp(tf.sub(logWeight, exponent));
-    return tf.sub(
-      tf.sub(joint, logSumExp(logWeight)),
-      size * HALF_LOG_TWO_PI,
-    );
+    const logProb = tf.sub(joint, logSumExp(logWeight));
+    return tf.sub(logProb, size * HALF_LOG_TWO_PI);
   }
 
   const slopeOf = (raw: tf.Tensor2D) =>
@@ -252,58 +250,51 @@ export function gaussianMixture(
     return { rows, noise: normal };
   }
 
-  return {
+  return tidied({
     components,
     parameterSize: components * (1 + 2 * size),
     actionShape: shape,
     actionDtype: "float32",
     noise: { kind: "normal", size: size + 1 },
-    logProb: (parameters, actions) =>
-      tf.tidy(() => {
-        if (!squash) return logProbOfRaw(parameters, flat(actions));
-        const { raw, logSlope } = unsquash(flat(actions), squashCorrection);
-        return logProbOfRaw(parameters, raw, logSlope);
-      }),
+    logProb(parameters, actions) {
+      if (!squash) return logProbOfRaw(parameters, flat(actions));
+      const { raw, logSlope } = unsquash(flat(actions), squashCorrection);
+      return logProbOfRaw(parameters, raw, logSlope);
+    },
     logProbOfRaw: (parameters, raw) =>
-      tf.tidy(() => logProbOfRaw(parameters, raw, slopeOf(raw))),
+      logProbOfRaw(parameters, raw, slopeOf(raw)),
     entropy: () => noClosedForm("the entropy"),
     klDivergence: () => noClosedForm("the divergence"),
-    mode: (parameters) =>
-      tf.tidy(() => {
-        const { logWeight, mean } = partsOf(parameters);
-        const heaviest = asConstant(() =>
-          rowsOf(tf.argMax(logWeight, 1), components)
-        );
-        return shaped(flat(chosen(mean, heaviest)));
-      }),
-    means: (parameters) =>
-      tf.tidy(() => {
-        const { mean } = partsOf(parameters);
-        return squash ? tf.tanh(mean) : mean;
-      }),
-    sample: (parameters, noise) =>
-      tf.tidy(() => {
-        const parts = partsOf(parameters);
-        const { mean, shift } = drawn(parts, drawOf(parts, noise));
-        return shaped(flat(tf.add(mean, shift)));
-      }),
-    sampleWithLogProb: (parameters, noise, options) =>
-      tidy(() => {
-        const parts = partsOf(parameters);
-        return sampleWith(parts, { ...options, ...drawOf(parts, noise) });
-      }),
-    sampleComponent: (parameters, options) =>
-      tidy(() => {
-        const rows = rowsOf(options.component, components);
-        return sampleWith(partsOf(parameters), { ...options, rows });
-      }),
-    regularization: (parameters) =>
-      tf.tidy(() => {
-        const { mean, logStd } = partsOf(parameters);
-        const squares = tf.add(tf.square(mean), tf.square(logStd));
-        return tf.mul(tf.mean(squares, [1, 2]), 0.5);
-      }),
-  };
+    mode(parameters) {
+      const { logWeight, mean } = partsOf(parameters);
+      const heaviest = asConstant(() =>
+        rowsOf(tf.argMax(logWeight, 1), components)
+      );
+      return shaped(flat(chosen(mean, heaviest)));
+    },
+    means(parameters) {
+      const { mean } = partsOf(parameters);
+      return squash ? tf.tanh(mean) : mean;
+    },
+    sample(parameters, noise) {
+      const parts = partsOf(parameters);
+      const { mean, shift } = drawn(parts, drawOf(parts, noise));
+      return shaped(flat(tf.add(mean, shift)));
+    },
+    sampleWithLogProb(parameters, noise, options) {
+      const parts = partsOf(parameters);
+      return sampleWith(parts, { ...options, ...drawOf(parts, noise) });
+    },
+    sampleComponent(parameters, options) {
+      const rows = rowsOf(options.component, components);
+      return sampleWith(partsOf(parameters), { ...options, rows });
+    },
+    regularization(parameters) {
+      const { mean, logStd } = partsOf(parameters);
+      const squares = tf.add(tf.square(mean), tf.square(logStd));
+      return tf.mul(tf.mean(squares, [1, 2]), 0.5);
+    },
+  });
 }
 
 /** One component of each row, `[batch, 1, size]`. */

@@ -1,5 +1,4 @@
 import * as tf from "@tensorflow/tfjs";
-import { tidy } from "@bellman/compute";
 import {
   clipLogStd,
   constantSampleLogProb,
@@ -13,11 +12,7 @@ import {
   unsquash,
 } from "./_gaussian.ts";
 import { diagonalGaussian } from "./diagonal_gaussian.ts";
-import type {
-  ActionSample,
-  ReparameterizedDistribution,
-  SampleWithLogProbOptions,
-} from "./distribution.ts";
+import { type ReparameterizedDistribution, tidied } from "./distribution.ts";
 
 /** Points for each deviation, and deviations to either side. */
 const DENSITY = 12, REACH = 6;
@@ -44,13 +39,9 @@ function normalExpectation(
   mean: tf.Tensor2D,
   std: tf.Tensor2D,
 ): tf.Tensor2D {
-  return tf.tidy(() => {
-    const x = tf.add(
-      tf.expandDims(mean, 2),
-      tf.mul(tf.expandDims(std, 2), tf.tensor1d(POINTS)),
-    );
-    return tf.sum(tf.mul(f(x), tf.tensor1d(WEIGHTS)), 2);
-  });
+  const offsets = tf.mul(tf.expandDims(std, 2), tf.tensor1d(POINTS));
+  const x = tf.add(tf.expandDims(mean, 2), offsets);
+  return tf.sum(tf.mul(f(x), tf.tensor1d(WEIGHTS)), 2);
 }
 
 /** Options of {@link squashedGaussian}. */
@@ -130,9 +121,7 @@ export function squashedGaussian(
   const gaussian = diagonalGaussian(size);
   const clip = clipLogStd(logStdBounds);
   const shaped = (actions: tf.Tensor2D): tf.Tensor =>
-    shape.length === 1
-      ? actions
-      : tf.reshape(actions, [actions.shape[0], ...shape]);
+    shape.length === 1 ? actions : tf.reshape(actions, [-1, ...shape]);
 
   function split(parameters: tf.Tensor2D): [tf.Tensor2D, tf.Tensor2D] {
     const [mean, logStd] = meanAndLogStd(parameters, size);
@@ -142,23 +131,6 @@ export function squashedGaussian(
   const clipped = (parameters: tf.Tensor2D): tf.Tensor2D =>
     tf.concat(split(parameters), 1);
 
-  function sampleWithLogProb(
-    parameters: tf.Tensor2D,
-    noise: tf.Tensor2D,
-    { reparameterize = true }: SampleWithLogProbOptions = {},
-  ): ActionSample {
-    return tidy(() => {
-      const given = split(parameters);
-      const [mean, logStd] = reparameterize ? given : given.map(detach);
-      const raw: tf.Tensor2D = tf.add(mean, tf.mul(tf.exp(logStd), noise));
-      const slope = logSlope(raw, squashCorrection);
-      const logProb: tf.Tensor1D = reparameterize
-        ? gaussianLogProb(tf.add(exponents(logStd, noise), slope))
-        : tf.sub(constantSampleLogProb(...given, noise), tf.sum(slope, 1));
-      return { action: shaped(tf.tanh(raw)), logProb, raw };
-    });
-  }
-
   function logProbOf(
     parameters: tf.Tensor2D,
     raw: tf.Tensor2D,
@@ -167,42 +139,43 @@ export function squashedGaussian(
     return tf.sub(gaussian.logProb(clipped(parameters), raw), tf.sum(slope, 1));
   }
 
-  return {
+  return tidied({
     parameterSize: 2 * size,
     actionShape: shape,
     actionDtype: "float32",
     noise: { kind: "normal", size },
-    logProb: (parameters, actions) =>
-      tf.tidy(() => {
-        const flat = tf.reshape(actions, [-1, size]) as tf.Tensor2D;
-        const { raw, logSlope } = unsquash(flat, squashCorrection);
-        return logProbOf(parameters, raw, logSlope);
-      }),
+    logProb(parameters, actions) {
+      const flat = tf.reshape(actions, [-1, size]) as tf.Tensor2D;
+      const { raw, logSlope } = unsquash(flat, squashCorrection);
+      return logProbOf(parameters, raw, logSlope);
+    },
     logProbOfRaw: (parameters, raw) =>
-      tf.tidy(() =>
-        logProbOf(parameters, raw, logSlope(raw, squashCorrection))
-      ),
-    entropy: (parameters) =>
-      tf.tidy(() => {
-        const [mean, logStd] = split(parameters);
-        const spread = normalExpectation(logTwoCosh, mean, tf.exp(logStd));
-        const parts = tf.sub(logStd, tf.mul(spread, 2));
-        const constant = 0.5 + HALF_LOG_TWO_PI + 2 * Math.LN2;
-        return tf.add(tf.sum(parts, 1), size * constant);
-      }),
-    klDivergence: (p, q) =>
-      tf.tidy(() => gaussian.klDivergence(clipped(p), clipped(q))),
+      logProbOf(parameters, raw, logSlope(raw, squashCorrection)),
+    entropy(parameters) {
+      const [mean, logStd] = split(parameters);
+      const spread = normalExpectation(logTwoCosh, mean, tf.exp(logStd));
+      const parts = tf.sub(logStd, tf.mul(spread, 2));
+      const constant = 0.5 + HALF_LOG_TWO_PI + 2 * Math.LN2;
+      return tf.add(tf.sum(parts, 1), size * constant);
+    },
+    klDivergence: (p, q) => gaussian.klDivergence(clipped(p), clipped(q)),
     mode: (parameters) =>
-      tf.tidy(() => shaped(tf.tanh(gaussian.mode(parameters) as tf.Tensor2D))),
-    sample: (parameters, noise) =>
-      tf.tidy(() => {
-        const raw = gaussian.sample(clipped(parameters), noise);
-        return shaped(tf.tanh(raw as tf.Tensor2D));
-      }),
-    sampleWithLogProb,
+      shaped(tf.tanh(gaussian.mode(parameters) as tf.Tensor2D)),
+    sample(parameters, noise) {
+      const raw = gaussian.sample(clipped(parameters), noise);
+      return shaped(tf.tanh(raw as tf.Tensor2D));
+    },
+    sampleWithLogProb(parameters, noise, { reparameterize = true } = {}) {
+      const given = split(parameters);
+      const [mean, logStd] = reparameterize ? given : given.map(detach);
+      const raw: tf.Tensor2D = tf.add(mean, tf.mul(tf.exp(logStd), noise));
+      const slope = logSlope(raw, squashCorrection);
+      const logProb: tf.Tensor1D = reparameterize
+        ? gaussianLogProb(tf.add(exponents(logStd, noise), slope))
+        : tf.sub(constantSampleLogProb(...given, noise), tf.sum(slope, 1));
+      return { action: shaped(tf.tanh(raw)), logProb, raw };
+    },
     regularization: (parameters) =>
-      tf.tidy(() =>
-        tf.mul(tf.sum(tf.square(clipped(parameters)), 1), 0.5 / size)
-      ),
-  };
+      tf.mul(tf.sum(tf.square(clipped(parameters)), 1), 0.5 / size),
+  });
 }

@@ -1,6 +1,9 @@
-import { tidy } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import type { ReparameterizedDistribution } from "./distribution.ts";
+import {
+  checkSize,
+  type ReparameterizedDistribution,
+  tidied,
+} from "./distribution.ts";
 
 /** Options of {@link uniformDistribution}. */
 export interface UniformDistributionOptions {
@@ -54,26 +57,26 @@ export function uniformDistribution(
   options: UniformDistributionOptions = {},
 ): ReparameterizedDistribution {
   const { low = -1, high = 1, shape = [size] } = options;
-  check(size, low, high);
+  checkSize("uniform", size);
+  if (!(Number.isFinite(high - low) && low < high)) {
+    throw new RangeError(
+      `Cannot make a uniform distribution from ${low} to ${high}: ` +
+        `the bounds must be finite and in order`,
+    );
+  }
   const nats = size * Math.log(high - low);
   const perRow = (parameters: tf.Tensor2D, value: number): tf.Tensor1D =>
     tf.fill([parameters.shape[0]], value);
   const rawOf = (noise: tf.Tensor2D): tf.Tensor2D =>
     tf.add(tf.mul(noise, high - low), low);
   const shaped = (raw: tf.Tensor): tf.Tensor => tf.reshape(raw, [-1, ...shape]);
-
-  const logProb = (_: tf.Tensor2D, actions: tf.Tensor): tf.Tensor1D =>
-    tf.tidy(() => {
-      const flat = tf.reshape(actions, [-1, size]);
-      const inside = tf.logicalAnd(
-        tf.greaterEqual(flat, low),
-        tf.lessEqual(flat, high),
-      );
-      const density = tf.where(tf.all(inside, 1), -nats, -Infinity);
-      return density as tf.Tensor1D;
-    });
-
-  return {
+  function logProb(_: tf.Tensor2D, actions: tf.Tensor): tf.Tensor1D {
+    const flat = tf.reshape(actions, [-1, size]);
+    const above = tf.greaterEqual(flat, low), below = tf.lessEqual(flat, high);
+    const inside = tf.all(tf.logicalAnd(above, below), 1);
+    return tf.where(inside, -nats, -Infinity) as tf.Tensor1D;
+  }
+  return tidied({
     parameterSize: 0,
     actionShape: shape,
     actionDtype: "float32",
@@ -84,27 +87,11 @@ export function uniformDistribution(
     klDivergence: (p) => perRow(p, 0),
     mode: (parameters) =>
       tf.fill([parameters.shape[0], ...shape], (low + high) / 2),
-    sample: (_, noise) => tf.tidy(() => shaped(rawOf(noise))),
-    sampleWithLogProb: (parameters, noise) =>
-      tidy(() => {
-        const raw = rawOf(noise);
-        return { action: shaped(raw), logProb: perRow(parameters, -nats), raw };
-      }),
+    sample: (_, noise) => shaped(rawOf(noise)),
+    sampleWithLogProb(parameters, noise) {
+      const raw = rawOf(noise);
+      return { action: shaped(raw), logProb: perRow(parameters, -nats), raw };
+    },
     regularization: (parameters) => perRow(parameters, 0),
-  };
-}
-
-function check(size: number, low: number, high: number): void {
-  if (!Number.isInteger(size) || size < 1) {
-    throw new RangeError(
-      `Cannot make a uniform distribution over ${size} numbers: ` +
-        `the number must be a positive integer`,
-    );
-  }
-  if (!(Number.isFinite(high - low) && low < high)) {
-    throw new RangeError(
-      `Cannot make a uniform distribution from ${low} to ${high}: ` +
-        `the bounds must be finite and in order`,
-    );
-  }
+  });
 }

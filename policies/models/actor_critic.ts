@@ -64,11 +64,7 @@ interface Latent {
 interface Trunk {
   readonly stateSize: number;
   init(random: RandomSource): Params;
-  apply(
-    params: Params,
-    x: tf.Tensor,
-    recurrence?: { readonly state: tf.Tensor2D; readonly masks: tf.Tensor1D },
-  ): Latent;
+  apply(params: Params, x: tf.Tensor, recurrence?: Recurrence): Latent;
 }
 
 /** One network for both heads, or one each with parameters of its own. */
@@ -101,19 +97,12 @@ function separateTrunks(network: Network): Trunk {
       ...nest(network.init(random), "vf"),
     }),
     apply(params, x, recurrence) {
-      const masks = recurrence?.masks;
-      const [piState, vfState] = size > 0 && recurrence
+      const states = size > 0 && recurrence
         ? tf.split(recurrence.state, [size, size], 1) as tf.Tensor2D[]
         : [];
-      const pi = network.apply(scope(params, "pi"), {
-        x,
-        masks,
-        state: piState,
-      });
-      const vf = network.apply(scope(params, "vf"), {
-        x,
-        masks,
-        state: vfState,
+      const [pi, vf] = ["pi", "vf"].map((name, i) => {
+        const inputs = { x, masks: recurrence?.masks, state: states[i] };
+        return network.apply(scope(params, name), inputs);
       });
       const state = pi.state && vf.state &&
         tf.concat([pi.state, vf.state], 1);
@@ -329,12 +318,10 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
 
 /** Throws where a path of the trunks is one of the heads too. */
 function checkPathsDiffer(trunks: Params, heads: Params): void {
-  for (const path in trunks) {
-    if (Object.hasOwn(heads, path)) {
-      throw new RangeError(
-        `Cannot name a parameter of the network '${path}': ` +
-          `the name is taken by a head`,
-      );
-    }
-  }
+  const path = Object.keys(trunks).find((it) => Object.hasOwn(heads, it));
+  if (path === undefined) return;
+  throw new RangeError(
+    `Cannot name a parameter of the network '${path}': ` +
+      `the name is taken by a head`,
+  );
 }

@@ -124,19 +124,8 @@ export interface Policy {
   observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
 
-/** The part of a policy that is about its observations. */
-type Observing = Pick<
-  Policy,
-  | "observationShape"
-  | "observationSize"
-  | "observationInput"
-  | "observationArray"
-  | "encode"
-  | "observationTensor"
->;
-
 /** What a policy says of its observations, by their encoder. */
-export function observing(encoder: ObservationEncoder): Observing {
+export function observing(encoder: ObservationEncoder) {
   return {
     observationShape: encoder.shape,
     observationSize: encoder.size,

@@ -11,7 +11,6 @@ import { type Params, tidy } from "@bellman/compute";
 import {
   denseLayer,
   initKernelAndBias,
-  type LayerInitializers,
   nest,
   parameter,
 } from "../networks/network.ts";
@@ -117,25 +116,17 @@ interface PolicyHead {
   readonly noise: NoiseSpec;
   init(random: RandomSource): Params;
   apply(params: Params, latent: tf.Tensor2D): PolicyOutput;
-  sample(
-    params: Params,
-    output: PolicyOutput,
-    noise: tf.Tensor2D,
-  ): tf.Tensor;
-}
-
-/** What every head is made from. */
-interface PolicyHeadOptions {
-  readonly features: number;
-  readonly initializers: LayerInitializers;
+  sample(params: Params, output: PolicyOutput, noise: tf.Tensor2D): tf.Tensor;
 }
 
 /** One layer that gives all parameters of the distribution. */
 function denseHead(
   distribution: Distribution,
-  { features, initializers }: PolicyHeadOptions,
+  features: number,
+  { initializer }: StochasticPolicyOptions,
 ): PolicyHead {
   const shape = [features, distribution.parameterSize];
+  const initializers = layerInitializers(initializer);
   return {
     noise: distribution.noise,
     init: (random) =>
@@ -147,16 +138,6 @@ function denseHead(
   };
 }
 
-/** What {@link stateDependentHead} is made from. */
-interface StateDependentHeadOptions extends PolicyHeadOptions {
-  readonly actionSize: number;
-  readonly fullStd: boolean;
-  readonly learnFeatures: boolean;
-  readonly expln: boolean;
-  readonly initialLogStd: number;
-  readonly clipMean: number;
-}
-
 /**
  * One layer for the means, and deviations of a noise matrix of their own: an
  * action is `tanh(mean + latent E)`. Its distribution at a state is a squashed
@@ -164,30 +145,32 @@ interface StateDependentHeadOptions extends PolicyHeadOptions {
  */
 function stateDependentHead(
   distribution: Distribution,
-  options: StateDependentHeadOptions,
+  features: number,
+  options: StochasticPolicyOptions,
 ): PolicyHead {
-  const { features, actionSize, initializers, clipMean } = options;
-  const logStdShape = [features, options.fullStd ? actionSize : 1];
+  const { sdeFullStd = true, sdeLearnFeatures = true, sdeClipMean = 2 } =
+    options;
+  const initializers = layerInitializers(options.initializer);
+  const actionSize = distribution.parameterSize / 2;
+  const shape = [features, actionSize];
+  const logStdShape = [features, sdeFullStd ? actionSize : 1];
   const logStdOf = (params: Params): tf.Tensor2D => {
     const logStd = parameter<tf.Tensor2D>(params, "logStd");
-    return options.expln ? explnLogStd(logStd) : logStd;
+    return options.sdeExpln ? explnLogStd(logStd) : logStd;
   };
   return {
     noise: { kind: "normal", size: features * actionSize },
     init: (random) => ({
-      ...nest(
-        initKernelAndBias([features, actionSize], initializers, random),
-        "head",
-      ),
-      logStd: tf.fill(logStdShape, options.initialLogStd),
+      ...nest(initKernelAndBias(shape, initializers, random), "head"),
+      logStd: tf.fill(logStdShape, options.sdeInitialLogStd ?? -3),
     }),
     apply(params, latent) {
       const mean = denseLayer(params, "head", latent);
       const logStd = stateDependentLogStd(latent, logStdOf(params), {
         actionSize,
-        learnFeatures: options.learnFeatures,
+        learnFeatures: sdeLearnFeatures,
       });
-      const inside = tf.clipByValue(mean, -clipMean, clipMean);
+      const inside = tf.clipByValue(mean, -sdeClipMean, sdeClipMean);
       return { policy: tf.concat([inside, logStd], 1), latent };
     },
     sample(params, { policy, latent }, noise) {
@@ -235,9 +218,9 @@ function boxDistribution(
   space: BoxSpace,
 ): Distribution {
   const { distribution = "gaussian", components, useSde } = options;
+  const { logStdBounds, squashCorrection } = options;
   checkBox(space);
   const { shape } = space;
-  const { logStdBounds, squashCorrection } = options;
   const size = sizeOf(shape);
   const common = { shape, logStdBounds, squashCorrection };
   switch (distribution) {
@@ -343,7 +326,8 @@ export function stochasticPolicy(
   const encoder = observationEncoder(options.observationSpace);
   const distribution = policyDistribution(options);
   const layers = body(encoder.shape, 0, options);
-  const head = policyHead(distribution, layers.outputSize, options);
+  const makeHead = useSde ? stateDependentHead : denseHead;
+  const head = makeHead(distribution, layers.outputSize, options);
   return {
     ...observing(encoder),
     stateSize: 0,
@@ -358,25 +342,4 @@ export function stochasticPolicy(
       tidy(() => head.sample(params, output, noise)),
     mode: (output) => distribution.mode(output.policy),
   };
-}
-
-function policyHead(
-  distribution: Distribution,
-  features: number,
-  options: StochasticPolicyOptions,
-): PolicyHead {
-  const initializers = layerInitializers(options.initializer);
-  if (!options.useSde) {
-    return denseHead(distribution, { features, initializers });
-  }
-  return stateDependentHead(distribution, {
-    features,
-    initializers,
-    actionSize: distribution.parameterSize / 2,
-    fullStd: options.sdeFullStd ?? true,
-    learnFeatures: options.sdeLearnFeatures ?? true,
-    expln: options.sdeExpln ?? false,
-    initialLogStd: options.sdeInitialLogStd ?? -3,
-    clipMean: options.sdeClipMean ?? 2,
-  });
 }

@@ -1,26 +1,9 @@
-import { distance } from "fastest-levenshtein";
+import { closest } from "fastest-levenshtein";
 import type { Activation, Network } from "./network.ts";
-import {
-  cnn,
-  type CnnOptions,
-  cnnSmall,
-  type ConvLayer,
-  convOnly,
-} from "./cnn.ts";
+import { cnn, cnnSmall, type ConvLayer, convOnly } from "./cnn.ts";
 import type { BiasInitializer, Initializer } from "./initializers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import { mlp } from "./mlp.ts";
-
-/** Name of a network of this package, as in baselines. */
-export type NetworkName =
-  | "mlp"
-  | "cnn"
-  | "cnn_small"
-  | "conv_only"
-  | "lstm"
-  | "lnlstm"
-  | "cnn_lstm"
-  | "cnn_lnlstm";
 
 /**
  * Options of {@link createNetwork}. A network takes those that it has a use
@@ -77,35 +60,28 @@ export interface CreateNetworkOptions extends NetworkOptions {
   readonly inputShape: readonly number[];
 }
 
-type Maker = (options: CreateNetworkOptions) => Network;
-
-const MAKERS: Readonly<Record<NetworkName, Maker>> = {
-  mlp: (options) =>
-    mlp({
-      inputShape: options.inputShape,
-      hiddenSizes: options.hiddenSizes,
-      activation: options.activation,
-      layerNorm: options.layerNorm,
-      kernelInitializer: options.kernelInitializer,
-      biasInitializer: options.biasInitializer,
-    }),
-  cnn: (options) => cnn(imageOptions(options)),
-  cnn_small: (options) => cnnSmall(imageOptions(options)),
-  conv_only: (options) => convOnly(imageOptions(options)),
-  lstm: ({ inputShape, lstmSize }) => lstm({ inputShape, lstmSize }),
-  lnlstm: ({ inputShape, lstmSize }) => lnlstm({ inputShape, lstmSize }),
-  cnn_lstm: (options) =>
-    cnnLstm({ ...imageOptions(options), lstmSize: options.lstmSize }),
-  cnn_lnlstm: (options) =>
-    cnnLnlstm({ ...imageOptions(options), lstmSize: options.lstmSize }),
+const MAKERS = {
+  mlp,
+  cnn: (options: CreateNetworkOptions): Network => cnn(forImages(options)),
+  cnn_small: (options: CreateNetworkOptions): Network =>
+    cnnSmall(forImages(options)),
+  conv_only: (options: CreateNetworkOptions): Network =>
+    convOnly(forImages(options)),
+  lstm,
+  lnlstm,
+  cnn_lstm: (options: CreateNetworkOptions): Network =>
+    cnnLstm(forImages(options)),
+  cnn_lnlstm: (options: CreateNetworkOptions): Network =>
+    cnnLnlstm(forImages(options)),
 };
 
-/** What a network for images takes: its activation is always relu. */
-function imageOptions(options: CreateNetworkOptions): CnnOptions {
-  const { inputShape, convLayers, kernelInitializer, biasInitializer } =
-    options;
-  return { inputShape, convLayers, kernelInitializer, biasInitializer };
+/** Convolutions keep their own activation. */
+function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
+  return { ...options, activation: undefined };
 }
+
+/** Name of a network of this package, as in baselines. */
+export type NetworkName = keyof typeof MAKERS;
 
 /** All names that {@link createNetwork} knows. */
 export const networkNames: readonly NetworkName[] = Object.keys(
@@ -141,13 +117,9 @@ export function createNetwork(
 ): Network {
   if (Object.hasOwn(MAKERS, name)) return MAKERS[name](options);
   throw new RangeError(
-    `Unknown network '${name}': did you mean '${nearestName(name)}'?`,
-  );
-}
-
-function nearestName(name: string): NetworkName {
-  return networkNames.reduce((best, candidate) =>
-    distance(name, candidate) < distance(name, best) ? candidate : best
+    `Unknown network '${name}': did you mean '${
+      closest(String(name), networkNames)
+    }'?`,
   );
 }
 

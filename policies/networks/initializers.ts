@@ -311,21 +311,9 @@ export function lecunNormal(): Initializer {
   return scaledNormal((fanIn) => 1 / fanIn);
 }
 
-/** So many numbers from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)`. */
-function draw(
-  count: number,
-  fanIn: number,
-  random: RandomSource,
-): Float32Array<ArrayBuffer> {
-  const limit = 1 / Math.sqrt(fanIn);
-  return Float32Array.from(
-    { length: count },
-    () => limit * (2 * random.uniform() - 1),
-  );
-}
-
-function fanInOf(kernelShape: readonly number[]): number {
-  return sizeOf(kernelShape.slice(0, -1));
+/** Draws from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)` of a kernel's shape. */
+function uniformByFanIn(kernelShape: readonly number[]): Initializer {
+  return uniform(1 / Math.sqrt(sizeOf(kernelShape.slice(0, -1))));
 }
 
 /**
@@ -346,7 +334,7 @@ function fanInOf(kernelShape: readonly number[]): number {
  * ```
  */
 export function fanInUniform(): Initializer {
-  return (shape, random) => draw(sizeOf(shape), fanInOf(shape), random);
+  return (shape, random) => uniformByFanIn(shape)(shape, random);
 }
 
 /**
@@ -367,5 +355,5 @@ export function fanInUniform(): Initializer {
  */
 export function fanInUniformBias(): BiasInitializer {
   return (kernelShape, random) =>
-    draw(kernelShape[kernelShape.length - 1], fanInOf(kernelShape), random);
+    uniformByFanIn(kernelShape)(kernelShape.slice(-1), random);
 }

@@ -258,20 +258,7 @@ export interface LstmOptions {
 }
 
 /** Options of {@link cnnLstm} and {@link cnnLnlstm}. */
-export interface CnnLstmOptions extends CnnOptions {
-  /**
-   * Units, and so features that come out.
-   *
-   * @default 128
-   */
-  readonly lstmSize?: number;
-  /**
-   * First values of `wx` and `wh`; biases start at 0.
-   *
-   * @default orthogonal(1)
-   */
-  readonly recurrentInitializer?: Initializer;
-}
+export interface CnnLstmOptions extends CnnOptions, LstmOptions {}
 
 /**
  * Long short-term memory on the flat inputs (baselines, common/models.py,
@@ -335,8 +322,7 @@ export function lnlstm(options: LstmOptions): Network {
  * ```
  */
 export function cnnLstm(options: CnnLstmOptions): Network {
-  const features = cnn(options);
-  return afterwards(features, lstm(recurrentOptions(features, options)));
+  return recurrentOnImages(options, false);
 }
 
 /**
@@ -358,17 +344,28 @@ export function cnnLstm(options: CnnLstmOptions): Network {
  * ```
  */
 export function cnnLnlstm(options: CnnLstmOptions): Network {
-  const features = cnn(options);
-  return afterwards(features, lnlstm(recurrentOptions(features, options)));
+  return recurrentOnImages(options, true);
 }
 
-function recurrentOptions(
-  features: Network,
+/** Convolutions, then the LSTM. */
+function recurrentOnImages(
   options: CnnLstmOptions,
-): LstmOptions {
-  const { lstmSize, recurrentInitializer } = options;
-  const inputShape = [features.outputSize];
-  return { inputShape, lstmSize, recurrentInitializer };
+  layerNorm: boolean,
+): Network {
+  const first = cnn(options);
+  const inputShape = [first.outputSize];
+  const second = recurrent({ ...options, inputShape }, layerNorm);
+  return {
+    inputShape: first.inputShape,
+    outputSize: second.outputSize,
+    stateSize: second.stateSize,
+    init: (random) => ({ ...first.init(random), ...second.init(random) }),
+    apply: (params, inputs) =>
+      tidy(() => {
+        const { output } = first.apply(params, { x: inputs.x });
+        return second.apply(params, { ...inputs, x: output });
+      }),
+  };
 }
 
 function recurrent(options: LstmOptions, layerNorm: boolean): Network {
@@ -410,20 +407,5 @@ function recurrent(options: LstmOptions, layerNorm: boolean): Network {
       tidy(() =>
         lstmSequence(scope(params, "lstm"), flattenRows(x), { state, masks })
       ),
-  };
-}
-
-/** One network on the features of another that has no state. */
-function afterwards(first: Network, second: Network): Network {
-  return {
-    inputShape: first.inputShape,
-    outputSize: second.outputSize,
-    stateSize: second.stateSize,
-    init: (random) => ({ ...first.init(random), ...second.init(random) }),
-    apply: (params, inputs) =>
-      tidy(() => {
-        const { output } = first.apply(params, { x: inputs.x });
-        return second.apply(params, { ...inputs, x: output });
-      }),
   };
 }
