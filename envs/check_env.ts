@@ -1,9 +1,8 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
-import { EnvData } from "./_env_data.ts";
+import { checkSpace, EnvData } from "./_env_data.ts";
 import { EnvDataError, type EnvDataFault } from "./env_data_error.ts";
 import { SeededRandom } from "./random.ts";
 import { restoreNow, snapshotFault } from "./snapshot.ts";
-import { checkSpace } from "./spaces/constructors.ts";
 import { sample } from "./spaces/values.ts";
 
 /** Thoroughness of {@linkcode checkEnv}. */

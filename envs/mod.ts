@@ -35,15 +35,7 @@ export {
   readRow,
   writeRow,
 } from "./spaces/batch.ts";
-export {
-  box,
-  type BoxOptions,
-  dict,
-  discrete,
-  multiBinary,
-  multiDiscrete,
-  tuple,
-} from "./spaces/constructors.ts";
+export * from "./spaces/constructors.ts";
 export {
   flatten,
   flattenedSize,
@@ -74,13 +66,7 @@ export * from "./wrappers/normalize_reward.ts";
 export * from "./wrappers/record_episode_statistics.ts";
 export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
-export {
-  ClipAction,
-  RescaleAction,
-  type RescaleActionOptions,
-  VecClipAction,
-  VecRescaleAction,
-} from "./wrappers/transform_action.ts";
+export * from "./wrappers/transform_action.ts";
 export * from "./wrappers/transform_observation.ts";
 export * from "./wrappers/transform_reward.ts";
 

@@ -56,8 +56,7 @@ function requireBox(space: Space, verb: string): BoxSpace {
   );
 }
 
-/** Makes the transform that clips actions. */
-export function clipper(actionSpace: Space, numEnvs: number): ActionTransform {
+function clipper(actionSpace: Space, numEnvs: number): ActionTransform {
   const inner = requireBox(actionSpace, "clip"), { shape, dtype } = inner;
   const spaces = { inner, space: box({ shape, dtype }), numEnvs };
   return transformed(
@@ -171,8 +170,7 @@ export interface RescaleActionOptions {
   high?: number;
 }
 
-/** Makes the transform that stretches actions. */
-export function rescaler(
+function rescaler(
   actionSpace: Space,
   numEnvs: number,
   { low = -1, high = 1 }: RescaleActionOptions,

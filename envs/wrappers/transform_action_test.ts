@@ -1,42 +1,68 @@
+import type { Batch, BoxSpace, VecEnv, VecStep } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import { make } from "../mod.ts";
 import { box } from "../spaces/constructors.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/chain_env.ts";
+import { IdentityEnv } from "../toy/identity_env.ts";
+import { VecEnvWrapper } from "./env_wrapper.ts";
 import {
   ClipAction,
-  clipper,
   RescaleAction,
-  rescaler,
+  VecClipAction,
+  VecRescaleAction,
 } from "./transform_action.ts";
 
 const space = box({ low: [-1, -2], high: [1, 2] });
-const KINDS = {
-  clip: clipper(space, 3),
-  rescale: rescaler(space, 3, {}),
-};
+const three = (actionSpace: BoxSpace) =>
+  new SyncVecEnv(
+    Array.from({ length: 3 }, () => () => new IdentityEnv({ actionSpace })),
+  );
 
-for (const [verb, transform] of Object.entries(KINDS)) {
+/** Keeps the actions that reach the environments. */
+class Taken extends VecEnvWrapper {
+  taken: Batch | undefined;
+
+  override step(actions: Batch): VecStep {
+    this.taken = actions;
+    return super.step(actions);
+  }
+}
+
+const KINDS = { clip: VecClipAction, rescale: VecRescaleAction };
+
+function taken(
+  Kind: new (env: VecEnv) => VecEnv,
+  actions: Batch,
+): Batch | undefined {
+  const inner = new Taken(three(space)), env = new Kind(inner);
+  env.reset();
+  env.step(actions);
+  return inner.taken;
+}
+
+for (const [verb, Kind] of Object.entries(KINDS)) {
   Deno.test(`to ${verb} too few or too many numbers is refused`, () => {
     for (const count of [0, 2, 5, 7]) {
       assertThrows(
-        () => transform.apply(new Float32Array(count)),
+        () => taken(Kind, new Float32Array(count)),
         RangeError,
         `Cannot ${verb} ${count} numbers of actions: expected 6`,
       );
     }
     assertThrows(
-      () => transform.apply(undefined as never),
+      () => taken(Kind, undefined as never),
       RangeError,
       `Cannot ${verb} no numbers of actions: expected 6`,
     );
-    assertEquals(transform.apply(new Float32Array(6)).length, 6);
+    assertEquals(taken(Kind, new Float32Array(6))?.length, 6);
   });
 }
 
 Deno.test("whole numbers are not stretched", () => {
   const steps = box({ low: -5, high: 5, shape: [2], dtype: "int32" });
   assertThrows(
-    () => rescaler(steps, 1, {}),
+    () => new VecRescaleAction(three(steps)),
     TypeError,
     "Cannot rescale actions of int32: expected floating-point numbers",
   );
@@ -44,10 +70,10 @@ Deno.test("whole numbers are not stretched", () => {
 
 Deno.test("each element has its own bounds, in every environment", () => {
   const far = new Float32Array(6).fill(9);
-  assertEquals(KINDS.clip.apply(far), Float32Array.of(1, 2, 1, 2, 1, 2));
+  assertEquals(taken(KINDS.clip, far), Float32Array.of(1, 2, 1, 2, 1, 2));
   const half = new Float32Array(6).fill(0.5);
   assertEquals(
-    KINDS.rescale.apply(half),
+    taken(KINDS.rescale, half),
     Float32Array.of(0.5, 1, 0.5, 1, 0.5, 1),
   );
 });
