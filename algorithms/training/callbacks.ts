@@ -9,7 +9,6 @@ import type {
 import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logs/logger.ts";
-import type { TrainResult } from "./train_options.ts";
 
 /** A wish to end training, made by {@link stop}. */
 export interface StopRequest {
@@ -20,12 +19,12 @@ export interface StopRequest {
 }
 
 /**
- * What a callback may return: nothing, `"stop"` (the callback's name is then
+ * Result of a callback: nothing, `"stop"` (the callback's name is then
  * the reason), or a {@link StopRequest}.
  */
 export type CallbackResult = void | "stop" | StopRequest;
 
-/** What a callback can see of the run. The numbers are those of the moment. */
+/** The run as callbacks see it. The numbers are those of the moment. */
 export interface TrainContext {
   /** The algorithm that is trained. */
   readonly algorithm: Algorithm;
@@ -45,6 +44,28 @@ export interface TrainContext {
   readonly meanReturn: number;
   /** Mean length of the last episodes, NaN while there is none. */
   readonly meanLength: number;
+}
+
+/** Result of a run. */
+export interface TrainResult {
+  /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
+  readonly stopReason: string;
+  /** Environment steps taken, over all copies, those before a resume included. */
+  readonly step: number;
+  /** Updates made. */
+  readonly updates: number;
+  /** Episodes ended. */
+  readonly episodes: number;
+  /** Mean return of the last episodes, NaN when there was none. */
+  readonly meanReturn: number;
+  /** Mean length of the last episodes, NaN when there was none. */
+  readonly meanLength: number;
+  /** Seconds spent, those before a resume included. */
+  readonly elapsedSeconds: number;
+  /** The last evaluation: of the policy at the end, unless the run was interrupted. */
+  readonly lastEvaluation?: EvaluationResult;
+  /** The evaluation with the highest mean return. */
+  readonly bestEvaluation?: EvaluationResult;
 }
 
 /**
@@ -135,7 +156,7 @@ export class CallbackList {
     this.#names = uniqueNames(callbacks, "callback");
   }
 
-  /** Whether anyone listens; without this, each step would wait for nobody. */
+  /** True where a callback has the hook; without this, each step would wait for nobody. */
   has(hook: Hook): boolean {
     return this.#callbacks.some((callback) => callback[hook] !== undefined);
   }
@@ -196,7 +217,7 @@ export interface NoImprovementOptions {
    */
   patience?: number;
   /**
-   * How much higher than the best one a mean return must be to count, in units of return.
+   * Least improvement of the mean return over the best one that counts.
    *
    * @default 0
    */

@@ -18,7 +18,7 @@ export interface SaveOptions {
    */
   best?: boolean;
   /**
-   * How many numbered checkpoints to keep, this one included; that of the best one's step is kept beside them.
+   * Numbered checkpoints to keep, this one included; that of the best one's step is kept beside them.
    *
    * @default Infinity
    */
@@ -50,15 +50,15 @@ export interface CheckpointInfo {
   readonly step: number;
   /** Path of its file. */
   readonly path: string;
-  /** Whether it is the one kept as the best. */
+  /** True where it is the one kept as the best. */
   readonly best: boolean;
 }
 
 /** A checkpoint with its state. */
 export interface Checkpoint extends CheckpointInfo {
-  /** What was saved. */
+  /** State that was saved. */
   readonly state: StateTree;
-  /** What was noted beside it. */
+  /** Notes beside it. */
   readonly notes: CheckpointNotes;
   /** One line for each newer checkpoint that could not be read. */
   readonly warnings: readonly string[];
@@ -74,7 +74,7 @@ export interface CheckpointList {
   readonly warnings: readonly string[];
 }
 
-/** What a checkpoint says of itself, beside its state. */
+/** Header of a checkpoint, beside its state. */
 interface Label {
   readonly step: number;
   readonly best: boolean;
@@ -126,7 +126,7 @@ export class CheckpointStore {
    *
    * @param step Environment steps taken.
    * @param state What to save.
-   * @param options Whether it is the best, and how many to keep.
+   * @param options Rank and number of those to keep.
    * @returns Where it is.
    * @throws {RangeError} When `step` is not a whole number of at least 0.
    * @throws {TypeError} When the state holds something that cannot be saved.

@@ -200,7 +200,7 @@ function checkRows(
   );
 }
 
-/** What {@link TrainingDivergedError} tells. */
+/** Facts of a {@link TrainingDivergedError}. */
 export interface Divergence {
   /** Name of the statistic, or path of the parameter, that is not finite. */
   readonly statistic: string;
@@ -272,13 +272,13 @@ export class TrainingDivergedError extends Error implements Divergence {
 }
 
 /**
- * Whether a statistic must stay finite: losses, gradient norms and entropies
+ * Tells statistics that must stay finite: losses, gradient norms and entropies
  * (by what their name contains). Others may be NaN for good reasons, such as
  * `explained_variance` when all returns are equal, or `eprewmean` before the
  * first episode ends.
  *
  * @param name The statistic's name.
- * @returns Whether training stops when it is not finite.
+ * @returns True where training stops when it is not finite.
  *
  * @example
  * ```ts

@@ -75,7 +75,7 @@ export interface EvaluationResult {
   readonly meanLength: number;
 }
 
-/** How often a copy may be lost in an evaluation. */
+/** Times that an environment may be lost in an evaluation. */
 const MOST_LOSSES = 5;
 
 function lostTooOften(copy: number): Error {

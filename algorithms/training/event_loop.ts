@@ -10,7 +10,7 @@ export class EventLoopBreak {
   #stride = 1;
 
   /**
-   * Whether a quarter of a second has gone by: without a turn signals wait.
+   * Tells that a quarter of a second has gone by: without a turn signals wait.
    * Looks at the clock on every 16th call only, unless these take long.
    */
   due(): boolean {

@@ -80,6 +80,7 @@ export {
   stopOnRewardThreshold,
   type StopRequest,
   type TrainContext,
+  type TrainResult,
 } from "./callbacks.ts";
 export {
   checkObservations,

@@ -1,4 +1,4 @@
-/** How far a run is. */
+/** Progress of a run. */
 export interface ProgressState {
   /** Environment steps taken. */
   readonly step: number;
@@ -26,7 +26,7 @@ export interface ProgressReporter {
 export interface ProgressOptions {
   /** Takes the text, for example to standard error. */
   write: (text: string) => void;
-  /** Whether the text goes to a terminal: a bar on one line then, otherwise plain lines. */
+  /** True where the text goes to a terminal: a bar on one line then, otherwise plain lines. */
   isTerminal: boolean;
   /**
    * Use colour in a terminal.

@@ -42,6 +42,24 @@ import { replaceFileSync, syncFolder } from "@bellman/files";
 export class RunFolder {
   /** The folder. */
   readonly dir: string;
+  /** Path of everything that the run was started with. */
+  readonly configPath: string;
+  /** Path of the signed copy of everything that the run was started with. */
+  readonly signaturePath: string;
+  /** Path of the rows per logged update and per evaluation. */
+  readonly progressPath: string;
+  /** Path of the rows per ended episode. */
+  readonly episodesPath: string;
+  /** Path of the report with curves. */
+  readonly reportPath: string;
+  /** Path of the trained policy, as an ONNX file. */
+  readonly policyPath: string;
+  /** Folder of the checkpoints. */
+  readonly checkpointsDir: string;
+  /** Folder of images of the agent. */
+  readonly plotsDir: string;
+  /** Folder of TensorBoard's event files. */
+  readonly eventsDir: string;
 
   /**
    * Names the folder of a run.
@@ -50,51 +68,15 @@ export class RunFolder {
    */
   constructor(dir: string) {
     this.dir = dir;
-  }
-
-  /** Path of everything that the run was started with. */
-  get configPath(): string {
-    return join(this.dir, "config.yaml");
-  }
-
-  /** Path of the signed copy of everything that the run was started with. */
-  get signaturePath(): string {
-    return join(this.dir, "config.sig");
-  }
-
-  /** Path of the rows per logged update and per evaluation. */
-  get progressPath(): string {
-    return join(this.dir, "progress.csv");
-  }
-
-  /** Path of the rows per ended episode. */
-  get episodesPath(): string {
-    return join(this.dir, "episodes.csv");
-  }
-
-  /** Path of the report with curves. */
-  get reportPath(): string {
-    return join(this.dir, "report.html");
-  }
-
-  /** Path of the trained policy, as an ONNX file. */
-  get policyPath(): string {
-    return join(this.dir, "policy.onnx");
-  }
-
-  /** Folder of the checkpoints. */
-  get checkpointsDir(): string {
-    return join(this.dir, "checkpoints");
-  }
-
-  /** Folder of images of the agent. */
-  get plotsDir(): string {
-    return join(this.dir, "plots");
-  }
-
-  /** Folder of TensorBoard's event files. */
-  get eventsDir(): string {
-    return this.dir;
+    this.configPath = join(dir, "config.yaml");
+    this.signaturePath = join(dir, "config.sig");
+    this.progressPath = join(dir, "progress.csv");
+    this.episodesPath = join(dir, "episodes.csv");
+    this.reportPath = join(dir, "report.html");
+    this.policyPath = join(dir, "policy.onnx");
+    this.checkpointsDir = join(dir, "checkpoints");
+    this.plotsDir = join(dir, "plots");
+    this.eventsDir = dir;
   }
 }
 

@@ -5,9 +5,13 @@ import type {
   Statistics,
   VecEnv,
 } from "@bellman/types";
-import type { TrainOptions, TrainResult } from "./train_options.ts";
+import type { TrainOptions } from "./train_options.ts";
 import { EventLoopBreak } from "./event_loop.ts";
-import { CallbackList, type TrainContext } from "./callbacks.ts";
+import {
+  CallbackList,
+  type TrainContext,
+  type TrainResult,
+} from "./callbacks.ts";
 import {
   checkObservations,
   checkStep,

@@ -3,10 +3,9 @@ import type { Callback } from "./callbacks.ts";
 import type { CheckpointNotes, CheckpointStore } from "./checkpoint_store.ts";
 import type { Logger } from "./logs/logger.ts";
 import type { ProgressReporter } from "./progress.ts";
-import type { EvaluationResult } from "./evaluate.ts";
 
 /**
- * When and how training pauses to evaluate: at every interval, and at the end
+ * Evaluation during training: at every interval, and at the end
  * whatever its step, so that the last policy is a candidate for the best. A
  * run that is interrupted is not evaluated; its resume is.
  */
@@ -38,9 +37,9 @@ export interface EvaluationOptions {
   prepare?: () => void;
 }
 
-/** When and where training saves itself. */
+/** Checkpoints during training. */
 export interface CheckpointOptions {
-  /** Where checkpoints go. */
+  /** Store of the checkpoints. */
   store: CheckpointStore;
   /**
    * Environment steps between checkpoints. One is always written before the first step, and one at the end.
@@ -49,7 +48,7 @@ export interface CheckpointOptions {
    */
   everyTimesteps?: number;
   /**
-   * How many checkpoints to keep. The best one is kept beside them, in two copies unless `everyTimesteps` is
+   * Checkpoints to keep. The best one is kept beside them, in two copies unless `everyTimesteps` is
    * `Infinity`: as `best` and under its step.
    *
    * @default 3
@@ -94,7 +93,7 @@ export interface TrainOptions {
    */
   episodeWindow?: number;
   /**
-   * Where statistics go. Closed when training ends.
+   * Logs of the statistics. Closed when training ends.
    *
    * @default []
    */
@@ -128,7 +127,7 @@ export interface TrainOptions {
   /** More state for checkpoints. */
   extraState?: ExtraState;
   /**
-   * Which of an update's statistics must stay finite, see {@link isGuardedStatistic}.
+   * True for statistics of an update that must stay finite, see {@link isGuardedStatistic}.
    *
    * @default isGuardedStatistic
    */
@@ -139,26 +138,4 @@ export interface TrainOptions {
    * @default () => performance.now()
    */
   now?: () => number;
-}
-
-/** How a run ended. */
-export interface TrainResult {
-  /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
-  readonly stopReason: string;
-  /** Environment steps taken, over all copies, those before a resume included. */
-  readonly step: number;
-  /** Updates made. */
-  readonly updates: number;
-  /** Episodes ended. */
-  readonly episodes: number;
-  /** Mean return of the last episodes, NaN when there was none. */
-  readonly meanReturn: number;
-  /** Mean length of the last episodes, NaN when there was none. */
-  readonly meanLength: number;
-  /** Seconds spent, those before a resume included. */
-  readonly elapsedSeconds: number;
-  /** The last evaluation: of the policy at the end, unless the run was interrupted. */
-  readonly lastEvaluation?: EvaluationResult;
-  /** The evaluation with the highest mean return. */
-  readonly bestEvaluation?: EvaluationResult;
 }

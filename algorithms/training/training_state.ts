@@ -94,7 +94,7 @@ export function checkRestored(
   }
 }
 
-/** What each log holds at a checkpoint, by its name. */
+/** Saves the state of each log, by its name. */
 export function saveLogs(
   loggers: readonly Logger[],
 ): { [key: string]: StateTree } {
@@ -175,7 +175,7 @@ export function nextMultiple(step: number, interval: number): number {
     : (Math.floor(step / interval) + 1) * interval;
 }
 
-/** How far a run had come at a checkpoint. */
+/** Progress of a run at a checkpoint. */
 export interface RunStatus {
   /** Nothing is left to train or to evaluate: resuming gives the same result. */
   readonly hasEnded: boolean;

@@ -12,9 +12,9 @@ import { dirname } from "node:path";
 import { replaceFileSync } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 
-/** How lines are dropped on a resume. */
+/** Options of {@link AppendFile.truncate}. */
 export interface TruncateOptions {
-  /** What {@link AppendFile.save} gave at the checkpoint. */
+  /** State from {@link AppendFile.save} at the checkpoint. */
   saved?: StateTree;
   /** Header where none was saved; "" for files without. */
   header: string;

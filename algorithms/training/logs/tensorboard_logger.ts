@@ -31,7 +31,7 @@ const summary = { value: 1 };
 const value = { tag: 1, simpleValue: 2 };
 const session = { status: 1, start: 1 };
 
-/** How a field is written, by its wire type. */
+/** Wire types of fields. */
 const wire = { varint: 0, bit64: 1, lengthDelimited: 2, bit32: 5 };
 
 /** The bytes of an event as a record: length, checksum, event, checksum. */

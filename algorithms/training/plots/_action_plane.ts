@@ -1,14 +1,16 @@
 import type { BoxSpace } from "@bellman/types";
-import type { QFPolicyPlotterOptions } from "./qf_policy_plotter.ts";
 
 /** One number of an action that varies, in the environment's units. */
 export interface ActionAxis {
-  /** Which number of the action. */
+  /** Index of the number in an action. */
   readonly index: number;
   readonly name: string;
   readonly low: number;
   readonly high: number;
 }
+
+/** Least and largest number. */
+type Bounds = readonly [number, number];
 
 /** Box actions of which one or two numbers vary, the others stay. */
 export class ActionPlane {
@@ -16,16 +18,16 @@ export class ActionPlane {
   readonly axes: readonly ActionAxis[];
   /** Numbers of one action. */
   readonly size: number;
-  readonly #bounds: readonly (readonly [number, number])[];
+  readonly #bounds: readonly Bounds[];
   /** The action that varies, in [-1, 1]. */
   readonly #action: Float64Array;
 
   constructor(
     space: BoxSpace,
-    { defaultAction, limits }: Pick<
-      QFPolicyPlotterOptions,
-      "defaultAction" | "limits"
-    >,
+    { defaultAction, limits }: {
+      defaultAction?: readonly number[];
+      limits?: readonly Bounds[];
+    },
   ) {
     this.#bounds = boundsOf(space);
     this.size = this.#bounds.length;
@@ -102,7 +104,7 @@ function boundsOf(
 
 function checkAction(
   action: readonly number[],
-  bounds: readonly (readonly [number, number])[],
+  bounds: readonly Bounds[],
 ): void {
   if (action.length !== bounds.length) {
     throw new RangeError(
@@ -128,8 +130,8 @@ function checkAction(
 }
 
 function checkLimits(
-  limits: QFPolicyPlotterOptions["limits"],
-  bounds: readonly (readonly [number, number])[],
+  limits: readonly Bounds[] | undefined,
+  bounds: readonly Bounds[],
 ): void {
   if (limits !== undefined && limits.length !== bounds.length) {
     throw new RangeError(

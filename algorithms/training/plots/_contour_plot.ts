@@ -33,7 +33,7 @@ const colors = ["#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"];
 /** Width of the bar of colours. */
 const barWidth = 12;
 
-/** How finely a plane is drawn. */
+/** Options of {@link ContourPlot}. */
 export interface ContourOptions {
   /** Points along each axis. */
   readonly gridSize: number;
@@ -184,7 +184,7 @@ export function contourPaths(
   );
 }
 
-/** What the colours stand for. */
+/** Draws the scale of the colours. */
 function colorBar(
   { left, top, width, height }: Frame,
   { edges, fills }: { edges: readonly number[]; fills: readonly string[] },

@@ -1,6 +1,6 @@
 import { finiteExtent, type Frame, inWords, label } from "./svg.ts";
 
-/** What is known of one state. */
+/** Q values and actions in one state. */
 export interface StateValues {
   /** Q of the actions that the form asks for. */
   readonly values: ArrayLike<number>;
@@ -21,7 +21,7 @@ export interface PlotForm {
   readonly actions: readonly Float32Array[];
   /** Pixels that it needs right of its frame. */
   readonly margin: number;
-  /** What stands for what. */
+  /** Signs and their meaning. */
   readonly legend: readonly LegendEntry[];
   /** Draws a state. */
   draw(frame: Frame, state: StateValues): string;
@@ -48,7 +48,7 @@ export function meanOf(
   return sum * size / rows.length;
 }
 
-/** What can be seen of Q; the place is that of the largest value. */
+/** Describes Q; the place is that of the largest value. */
 export function valuesInWords(
   values: ArrayLike<number>,
   placeOf: (best: number) => string,

@@ -38,7 +38,7 @@ const binGap = 0.08;
 interface ProfileOptions {
   readonly axis: { name: string; low: number; high: number };
   readonly actions: readonly Float32Array[];
-  /** Where an action's number is in the row of a sample. */
+  /** Place of the action's number in the row of a sample. */
   readonly row: { readonly size: number; readonly index: number };
   /** Actions that are discrete: a bar each. */
   readonly count?: number;

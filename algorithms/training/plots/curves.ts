@@ -32,7 +32,7 @@ export interface CurveRun {
  * One curve: the runs of one configuration, for example with different seeds.
  */
 export interface CurveSeries {
-  /** What the legend calls it. */
+  /** Name in the legend. */
   readonly name: string;
   /** The runs. Several are drawn as their mean with a band. */
   readonly runs: readonly CurveRun[];
@@ -53,13 +53,13 @@ export interface CurvesOptions {
    */
   title?: string;
   /**
-   * What is along.
+   * Text below the horizontal axis.
    *
    * @default "environment steps"
    */
   xLabel?: string;
   /**
-   * What is up.
+   * Text above the vertical axis.
    *
    * @default ""
    */
@@ -302,12 +302,7 @@ interface BandedLine {
 }
 
 /** The points whose values are all finite. */
-export function finitePoints(line: {
-  readonly x: readonly number[];
-  readonly y: readonly number[];
-  readonly low?: readonly number[];
-  readonly high?: readonly number[];
-}): BandedLine {
+export function finitePoints(line: CurveRun): BandedLine {
   const { x, y, low, high } = line;
   const kept = y.map((_, i) => i).filter((i) =>
     [x[i], y[i], low?.[i] ?? 0, high?.[i] ?? 0].every(Number.isFinite)
@@ -388,7 +383,7 @@ export function averageRuns(
 
 /** The height of a line at a place; nothing beyond its ends. */
 export function valueAt(
-  { x, y }: { readonly x: readonly number[]; readonly y: readonly number[] },
+  { x, y }: CurveRun,
   at: number,
 ): number | undefined {
   // Rounding must not lose the ends.

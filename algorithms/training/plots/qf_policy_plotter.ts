@@ -183,7 +183,7 @@ export class QFPolicyPlotter {
     );
   }
 
-  /** What the agent says of each observation. */
+  /** Asks the agent about each observation. */
   #ask(): StateValues[] {
     const actor = this.#agent.policy({
       numEnvs: this.#samples,
@@ -271,13 +271,13 @@ function repeated(
 /** A panel of a sheet. */
 interface Panel {
   readonly name: string;
-  /** What can be seen, in words. */
+  /** Description in words. */
   readonly description: string;
   /** Draws into a frame that leaves room for axes. */
   draw(frame: Frame): string;
 }
 
-/** What is around the panels. */
+/** Options of {@link drawSheet}. */
 interface SheetOptions {
   readonly title: string;
   readonly legend: readonly LegendEntry[];

@@ -1,9 +1,10 @@
 import { type CurveRun, renderCurves } from "./curves.ts";
 import type { EvaluationResult } from "../evaluate.ts";
 import type { LoggedEpisode, LogRow } from "../logs/logger.ts";
-import { escapeMarkup, reportStyle } from "./svg.ts";
+import reportStyle from "./report.css" with { type: "text" };
+import { escapeMarkup } from "./svg.ts";
 
-/** What {@link renderReport} shows. */
+/** Content of a report. */
 export interface Report {
   /** Heading, for example the algorithm and the environment. */
   title: string;

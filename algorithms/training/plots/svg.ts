@@ -1,7 +1,9 @@
 // @ts-types="@types/d3-scale"
 import { type ScaleLinear, scaleLinear } from "d3-scale";
+import curves from "./curves.css" with { type: "text" };
+import qValues from "./q_values.css" with { type: "text" };
 
-/** What XML does not allow, not even escaped. */
+/** Characters that XML does not allow, not even escaped. */
 const FORBIDDEN =
   /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
@@ -32,68 +34,19 @@ export function escapeMarkup(text: string): string {
     .replace(/[&<>"]/g, (character) => ESCAPES[character]);
 }
 
-/** Colours of curves, apart for light and dark grounds; both sets keep apart for colour-blind readers. */
-const light = [
-  "#0b6bcb",
-  "#d9480f",
-  "#1a8f5a",
-  "#9c36b5",
-  "#b78103",
-  "#c2255c",
-];
-const dark = ["#58a6ff", "#ff922b", "#3ecf8e", "#da77f2", "#f2c94c", "#ff6b9d"];
+/** Number of colours of curves. */
+export const paletteSize = 6;
 
-/** How many colours there are. */
-export const paletteSize = light.length;
+/** Style sheet of curves, for an image. */
+export const curveStyle: string = compact(curves);
 
-function colors(palette: readonly string[]): string {
-  return palette.map((color, i) =>
-    `.bc-line${i}{stroke:${color}}.bc-fill${i}{fill:${color}}`
-  ).join("");
+/** Style sheet of Q plots, for an image. */
+export const plotStyle: string = compact(qValues);
+
+/** Drops comments and line breaks of a style sheet. */
+function compact(css: string): string {
+  return css.replace(/\/\*.*?\*\/|\s+/gs, " ").trim();
 }
-
-/** The style sheet of curves. Its classes begin with `bc-`, as the style of an image within a page holds for all of the page. */
-export const curveStyle: string = [
-  "text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}",
-  ".bc-ground{fill:#ffffff}",
-  ".bc-title{font-size:16px;font-weight:600;fill:#1c2024}",
-  ".bc-legend{font-size:12.5px;fill:#40464d}",
-  ".bc-label{font-size:12.5px;fill:#5d656e}",
-  ".bc-tick{font-size:11.5px;fill:#5d656e;font-variant-numeric:tabular-nums}",
-  ".bc-middle{text-anchor:middle}.bc-end{text-anchor:end}",
-  ".bc-grid{stroke:#e8ebee;fill:none}",
-  ".bc-axis{stroke:#a4adb6;fill:none}",
-  ".bc-line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}",
-  ".bc-dots{fill:none;stroke-width:3;stroke-linecap:round;opacity:.3}",
-  ".bc-band{opacity:.16}.bc-raw{opacity:.28;stroke-width:1.2}",
-  colors(light),
-  "@media (prefers-color-scheme:dark){",
-  ".bc-ground{fill:#16191d}.bc-title{fill:#f0f3f6}.bc-legend{fill:#c3cad2}",
-  ".bc-label,.bc-tick{fill:#98a2ad}.bc-grid{stroke:#2a2f36}",
-  ".bc-axis{stroke:#5b646e}.bc-band{opacity:.2}.bc-dots{opacity:.34}",
-  colors(dark),
-  "}",
-].join("");
-
-/** The style sheet of reports. */
-export const reportStyle: string = `
-:root { color-scheme: light dark; --ground: #f4f6f8; --card: #ffffff; --text: #1c2024; --soft: #5d656e; --edge: #e3e7eb }
-@media (prefers-color-scheme: dark) { :root { --ground: #0e1013; --card: #16191d; --text: #f0f3f6; --soft: #98a2ad; --edge: #2a2f36 } }
-* { box-sizing: border-box }
-body { margin: 0; background: var(--ground); color: var(--text); font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif }
-main { max-width: 1120px; margin: 0 auto; padding: 40px 24px 64px }
-h1 { margin: 0 0 4px; font-size: 28px; letter-spacing: -0.01em }
-h2 { margin: 40px 0 12px; font-size: 18px }
-.facts { display: flex; flex-wrap: wrap; gap: 12px; margin: 20px 0 0; padding: 0 }
-.facts div { background: var(--card); border: 1px solid var(--edge); border-radius: 8px; padding: 10px 16px; min-width: 120px }
-.facts dt { color: var(--soft); font-size: 12.5px }
-.facts dd { margin: 0; font-size: 18px; font-weight: 600; font-variant-numeric: tabular-nums }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); gap: 16px }
-figure { margin: 0; border: 1px solid var(--edge); border-radius: 8px; overflow: hidden; background: var(--card) }
-figure.wide { margin-top: 28px }
-figure svg { display: block; width: 100%; height: auto }
-pre { margin: 0; padding: 16px 20px; overflow-x: auto; background: var(--card); border: 1px solid var(--edge); border-radius: 8px; font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace }
-`;
 
 /** A rectangle in pixels. */
 export interface Frame {
@@ -152,30 +105,6 @@ export function pixels(value: number): string {
 export function inWords(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
-
-/**
- * The style sheet. Its classes begin with `qp-`, as the style of an image within
- * a page holds for all of the page.
- */
-export const plotStyle: string = [
-  ".qp-text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:12px;fill:#40464d}",
-  ".qp-title{font-size:16px;font-weight:600;fill:#1c2024}",
-  ".qp-name{font-size:13px;font-weight:600}",
-  ".qp-tick{font-size:11px;fill:#5d656e;font-variant-numeric:tabular-nums}",
-  ".qp-middle{text-anchor:middle}.qp-end{text-anchor:end}",
-  ".qp-ground{fill:#ffffff}",
-  ".qp-axis{stroke:#a4adb6;fill:none}.qp-grid{stroke:#e8ebee;fill:none}",
-  ".qp-contour{stroke:#ffffff;stroke-opacity:.5;stroke-width:.7;fill-rule:evenodd}",
-  ".qp-line{fill:none;stroke:#0b6bcb;stroke-width:2;stroke-linejoin:round}",
-  ".qp-bar{fill:#0b6bcb}",
-  ".qp-dot{fill:#d9480f;stroke:#ffffff;stroke-width:1}.qp-share{fill:#d9480f}",
-  "@media (prefers-color-scheme:dark){",
-  ".qp-ground{fill:#16191d}.qp-text{fill:#c3cad2}.qp-title{fill:#f0f3f6}",
-  ".qp-tick{fill:#98a2ad}.qp-axis{stroke:#5b646e}.qp-grid{stroke:#2a2f36}",
-  ".qp-line{stroke:#58a6ff}.qp-bar{fill:#58a6ff}",
-  ".qp-share{fill:#ff922b}",
-  "}",
-].join("");
 
 // @ts-types="@types/d3-scale"
 
@@ -257,7 +186,7 @@ export function axisLeft(
   { ticks, name, across = 0 }: {
     ticks: readonly Tick[];
     name: string;
-    /** How far lines go from the ticks into the frame. */
+    /** Length of the lines from the ticks into the frame. */
     across?: number;
   },
 ): string {
