@@ -8,7 +8,7 @@ import {
   wrongOption,
 } from "./_checks.ts";
 
-Deno.test("a whole number of at least one copy can be made", () => {
+Deno.test("a whole number of at least one environment can be made", () => {
   checkNumEnvs("CartPole-v1", 1);
   checkNumEnvs("CartPole-v1", 64);
   for (const numEnvs of [0, -1, 1.5, NaN, Infinity]) {
@@ -20,7 +20,7 @@ Deno.test("a whole number of at least one copy can be made", () => {
   }
 });
 
-Deno.test("a snapshot of other copies is refused with both numbers", () => {
+Deno.test("a snapshot of other environments is refused with both numbers", () => {
   checkSavedEnvs(3, 3);
   assertThrows(
     () => checkSavedEnvs(3, 2),

@@ -83,8 +83,8 @@ const SAYS: Record<string, string> = {
 /** Kinds whose numbers are right. */
 const RIGHT = ["rewardHuge", "seenRounded", "seenAgain", "actionChanged"];
 
-/** Two copies of which the second one, named so, returns wrong data. */
-function copies(kind: string): VecEnv {
+/** Two environments of which the second one returns wrong data. */
+function pair(kind: string): VecEnv {
   const spec = { id: WRONG_ENV };
   return new SyncVecEnv(["none", kind].map((kind) => () => {
     const env = new WrongEnv({ kind, cont: true });
@@ -113,7 +113,7 @@ Deno.test("every kind of wrong data has its case", () => {
 
 for (const [kind, says] of Object.entries(SAYS)) {
   Deno.test(`SyncVecEnv refuses ${kind} with one clear line`, () => {
-    const error = assertThrows(() => play(copies(kind)), TypeError, says);
+    const error = assertThrows(() => play(pair(kind)), TypeError, says);
     assertEquals(error.message.startsWith("Cannot use "), true);
     assertEquals(error.message.includes("\n"), false);
     assertEquals(error instanceof EnvDataError, !kind.startsWith("space"));
@@ -134,15 +134,15 @@ for (const [kind, says] of Object.entries(SAYS)) {
 }
 
 Deno.test("what is right has the numbers that were returned", () => {
-  const expected = play(copies("none"));
+  const expected = play(pair("none"));
   for (const kind of ["rewardHuge", "seenAgain", "actionChanged"]) {
-    assertEquals(play(copies(kind)), expected);
+    assertEquals(play(pair(kind)), expected);
   }
   // Rounding to 32 bits may lead over a bound.
-  assertEquals(play(copies("seenRounded")) !== expected, true);
+  assertEquals(play(pair("seenRounded")) !== expected, true);
 });
 
-Deno.test("the step is counted in the copy's own episode, also after a restore", () => {
+Deno.test("the step is counted in the episode of the environment, also after a restore", () => {
   const run = (restored: boolean) => {
     let env = makeVec(WRONG_ENV, {
       numEnvs: 2,
