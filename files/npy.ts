@@ -28,15 +28,15 @@ export type NpyData =
 /** An array as numpy has it. */
 export interface NpyArray {
   /**
-   * The numbers, row-major. Those of int64 and uint64, whole numbers up to 2^53,
-   * are read as a Float64Array, those of bool as a Uint8Array of 0 and 1.
+   * The numbers, row-major. Those of int64 and uint64, whole numbers up to
+   * 2^53, are read as a Float64Array, those of bool as a Uint8Array of 0 and 1.
    */
   readonly data: NpyData;
   /** The length of each axis; `[]` for a single number. */
   readonly shape: readonly number[];
   /**
-   * What the numbers are in the file: the kind of `data`, int64 or uint64 for
-   * whole numbers, or bool.
+   * Kind of the numbers in the file: that of `data`, int64 or uint64 for whole
+   * numbers, or bool.
    *
    * @default the kind of `data`
    */
@@ -142,7 +142,7 @@ const DTYPES: Readonly<Record<string, NpyDtype>> = {
   b1: "bool",
 };
 
-/** What the bytes after a header are. */
+/** Layout of the bytes after a header. */
 interface NpyHeader {
   readonly dtype: NpyDtype;
   readonly shape: readonly number[];
@@ -156,7 +156,7 @@ export const PREFIX_BYTES = 12;
 
 const MAGIC = [0x93, ...new TextEncoder().encode("NUMPY")];
 
-/** What headers are filled up to a multiple of. */
+/** Headers are filled up to a multiple of it. */
 const ALIGNMENT = 64;
 
 /** Writes a header: everything that comes before the numbers. */
@@ -183,8 +183,8 @@ export function encodeHeader(
 }
 
 /**
- * Where the header's text lies, from the first bytes of a file. Throws a
- * SyntaxError with the reason alone where they are no npy file's.
+ * Finds the header's text by the first bytes of a file. Throws a SyntaxError
+ * with the reason alone where they are no npy file's.
  */
 export function headerSpan(prefix: Uint8Array): { start: number; end: number } {
   if (
@@ -200,7 +200,10 @@ export function headerSpan(prefix: Uint8Array): { start: number; end: number } {
     : { start: 12, end: 12 + view.getUint32(8, true) };
 }
 
-/** Reads a header's text. Throws a SyntaxError or TypeError with the reason alone. */
+/**
+ * Reads a header's text. Throws a SyntaxError or TypeError with the reason
+ * alone.
+ */
 export function parseHeader(bytes: Uint8Array): NpyHeader {
   const text = new TextDecoder().decode(bytes).trim();
   const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1];
@@ -258,7 +261,10 @@ function isBig(dtype: NpyDtype): dtype is keyof typeof BIG_ARRAYS {
   return Object.hasOwn(BIG_ARRAYS, dtype);
 }
 
-/** What an array's numbers are written as. Throws where they cannot be. */
+/**
+ * Chooses the kind of numbers that an array is written as. Throws where it
+ * cannot be.
+ */
 export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
   const own = (Object.keys(NUMBER_ARRAYS) as (keyof typeof NUMBER_ARRAYS)[])
     .find((name) => (data as unknown) instanceof NUMBER_ARRAYS[name]);
@@ -282,7 +288,10 @@ export function dtypeOf({ data, shape, dtype }: NpyArray): NpyDtype {
   );
 }
 
-/** The bytes of numbers that are written as a dtype; a view where nothing changes and memory is not shared. */
+/**
+ * Returns the bytes of numbers that are written as a dtype; a view where
+ * nothing changes and memory is not shared.
+ */
 export function toBody(data: NpyData, dtype: NpyDtype): Uint8Array {
   if (dtype === "bool") return Uint8Array.from(data, (n) => n === 0 ? 0 : 1);
   if (!isBig(dtype)) {
@@ -305,9 +314,11 @@ export function toBody(data: NpyData, dtype: NpyDtype): Uint8Array {
 
 /** An array whose bytes are still to be read. */
 interface UnreadArray {
-  /** Where they go. */
+  /** Memory for the bytes. */
   readonly bytes: Uint8Array;
-  /** The array, when they are there. Throws a RangeError with the reason alone. */
+  /**
+   * The array, when they are there. Throws a RangeError with the reason alone.
+   */
   finish(): NpyArray;
 }
 

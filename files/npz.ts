@@ -46,18 +46,17 @@ import {
 
 export type { NpyArray, NpyData, NpyDtype } from "./npy.ts";
 
-/** How {@linkcode writeNpz} and {@linkcode saveNpz} write. */
+/** Options of {@linkcode writeNpz} and {@linkcode saveNpz}. */
 export interface WriteNpzOptions {
   /**
-   * Whether arrays are deflated, as `np.savez_compressed` does; the deflated
-   * bytes of one array are then in memory at once.
+   * Deflate the arrays, as `np.savez_compressed` does.
    *
    * @default false
    */
   readonly compress?: boolean;
 }
 
-/** What {@linkcode readNpz} and {@linkcode loadNpz} read. */
+/** Options of {@linkcode readNpz} and {@linkcode loadNpz}. */
 export interface ReadNpzOptions {
   /**
    * Arrays to read.
@@ -73,7 +72,7 @@ export interface ReadNpzOptions {
  * where they lie: leave them as they are until the stream has ended.
  *
  * @param arrays The arrays.
- * @param options Whether they are compressed.
+ * @param options Compression.
  * @returns The content of the file; the same arrays give the same bytes. It
  * fails with a RangeError where a number does not fit int64 or uint64.
  * @throws {RangeError} If a shape does not fit its numbers.
@@ -102,7 +101,7 @@ export function writeNpz(
  *
  * @param arrays The arrays by name.
  * @param path Where to, usually with the ending `.npz`; the folder exists.
- * @param options Whether they are compressed.
+ * @param options Compression.
  * @throws {RangeError} If a shape does not fit its numbers, or a number its
  * dtype.
  * @throws {TypeError} If numbers cannot be written as their dtype, or the
@@ -135,7 +134,7 @@ export async function saveNpz(
  * files are left out.
  *
  * @param bytes The content of the file.
- * @param options Which arrays.
+ * @param options Names of the arrays.
  * @returns The arrays by name, owned by the caller.
  * @throws {SyntaxError} If the bytes are cut off, damaged or no npz file.
  * @throws {TypeError} If an array holds objects, records or other kinds of
@@ -164,11 +163,11 @@ export async function readNpz(
 }
 
 /**
- * Reads the arrays of an npz file, one after the other and without a second copy
- * of those that are stored.
+ * Reads the arrays of an npz file, one after the other and without a second
+ * copy of those that are stored.
  *
  * @param path The file.
- * @param options Which arrays.
+ * @param options Names of the arrays.
  * @returns The arrays by name, owned by the caller.
  * @throws {SyntaxError} If the file is cut off, damaged or no npz file.
  * @throws {TypeError} If an array holds objects, records or other kinds of
@@ -212,7 +211,10 @@ configure({ useWebWorkers: false, chunkSize: 1 << 20 });
 /** Ways to keep a member's bytes: stored and deflated. */
 const METHODS = [0, 8];
 
-/** Checks at the call that the arrays can be written, whatever their numbers are. */
+/**
+ * Checks at the call that the arrays can be written, whatever their numbers
+ * are.
+ */
 function npzStream(
   arrays: Readonly<Record<string, NpyArray>>,
   { compress = false }: WriteNpzOptions,
@@ -292,7 +294,8 @@ async function readArrays(
 
 /**
  * Reads the npy members of a zip file by their names without the ending. Each
- * one's own header is compared with the directory, as no checksum guards either.
+ * one's own header is compared with the directory, as no checksum guards
+ * either.
  */
 async function readDirectory(
   input: Reader<unknown>,

@@ -35,7 +35,8 @@ const PIECE_BYTES = 1 << 20;
 
 /**
  * Returns a built-in module of Deno, Node or Bun. It is looked up when it is
- * first needed and not imported, so that buffers in memory also work in browsers.
+ * first needed and not imported, so that buffers in memory also work in
+ * browsers.
  *
  * @param name Name of the module.
  * @returns The module.
@@ -85,7 +86,7 @@ export function toPath(path: string | URL): string {
  * Opens a file for reading until `use` has ended.
  *
  * @param path Path of the file.
- * @param use What is done with it.
+ * @param use Function that reads it.
  * @returns The result of `use`.
  * @throws {Error} The system's error where the file cannot be read.
  *
@@ -138,7 +139,10 @@ export class StreamSource {
     this.#reader = stream.getReader();
   }
 
-  /** Fills an array; returns the number of bytes, fewer than asked for only at the end. */
+  /**
+   * Fills an array; returns the number of bytes, fewer than asked for only at
+   * the end.
+   */
   fill = async (target: Uint8Array): Promise<number> => {
     let filled = 0;
     while (filled < target.length) {
@@ -172,7 +176,10 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** Returns views of at most 1 MiB; shared memory, which may change meanwhile, is copied. */
+/**
+ * Returns views of at most 1 MiB; shared memory, which may change meanwhile, is
+ * copied.
+ */
 export function* inPieces(
   chunks: Iterable<Uint8Array>,
 ): Generator<Uint8Array<ArrayBuffer>> {

@@ -119,8 +119,8 @@ export function doubleMiddleDrop(progress: number): number {
 
 /**
  * Changes evenly from one value to another and goes on at the same rate after
- * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)` is
- * the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
+ * the last step: it is not clamped, as in the original. `linearDecay(1, 0, 1)`
+ * is the `linear` of baselines, by progress; {@linkcode linear} stays at 0.
  *
  * Source: jrobine/actor-critic, linear decay.
  *
@@ -267,14 +267,14 @@ export interface PiecewiseOptions {
 }
 
 /**
- * Straight lines between points. Two points at one step are a jump: the later
- * one's value holds at that step. The last point's step lies outside already, as
- * in the original.
+ * Draws straight lines between points. Two points at one step are a jump: the
+ * later one's value holds at that step. The last point's step lies outside
+ * already, as in the original.
  *
  * Source: baselines/common/schedules.py, `PiecewiseSchedule`.
  *
  * @param points Steps and values `[step, value]`, by steps that never fall.
- * @param options What holds outside.
+ * @param options Value outside of the points.
  * @returns The schedule by steps.
  * @throws {RangeError} If a step is below the one before, or, when it is called,
  * if a step lies outside and no value was given for that.
@@ -339,8 +339,8 @@ export interface WarmupOptions {
  * Rises evenly to the first value of a schedule, which then has the rest of
  * the whole.
  *
- * @param schedule What follows; it sees progress 0 to 1.
- * @param options How long the rise is and where it starts.
+ * @param schedule Schedule that follows; it sees progress 0 to 1.
+ * @param options Length and start of the rise.
  * @returns The schedule with a rise before it.
  * @throws {RangeError} If the fraction lies outside of its range.
  * @example

@@ -9,7 +9,7 @@ import type * as tf from "@tensorflow/tfjs";
 import type { ObservationInputArray } from "../networks/observation_encoder.ts";
 import type { Policy, PolicyOutput } from "../models/policy.ts";
 
-/** What a compiled policy acts on. */
+/** Inputs of a compiled policy. */
 export interface PolicyInputs {
   /** Parameters: arrays, or the state of a compiled step. */
   readonly params: ResidentState<Params>;
@@ -17,11 +17,11 @@ export interface PolicyInputs {
   readonly observations: ObservationInputArray;
   /** Random numbers `[numEnvs, noise.size]`, where actions are sampled. */
   readonly noise?: Float32Array;
-  /** What recurrent policies remember. */
+  /** Memory of recurrent policies. */
   readonly memory?: PolicyMemory;
 }
 
-/** What a recurrent policy remembers between two steps. */
+/** Memory of a recurrent policy between two steps. */
 export interface PolicyMemory {
   /** State before the step `[numEnvs, stateSize]`. */
   readonly state: Float32Array;
@@ -29,12 +29,12 @@ export interface PolicyMemory {
   readonly starts: Float32Array;
 }
 
-/** How a policy is compiled. */
+/** Compilation of a policy. */
 export interface PolicyCompilation {
   /** Shapes and types of the parameters, by path. */
   readonly params: Readonly<Record<string, TensorType>>;
   /**
-   * What runs it: ONNX Runtime on a compiled graph, or TensorFlow.js.
+   * Engine that runs it: ONNX Runtime on a compiled graph, or TensorFlow.js.
    *
    * @default "auto"
    */
@@ -49,19 +49,19 @@ export interface PolicyCompilation {
 
 /** Options of {@link compilePolicy}. */
 export interface CompilePolicyOptions extends PolicyCompilation {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly name: string;
   /** Copies of the environment. */
   readonly numEnvs: number;
   /**
-   * Whether the results need noise.
+   * True where the results need noise.
    *
    * @default false
    */
   readonly sampled?: boolean;
 }
 
-/** What results are made of. */
+/** Inputs that results are made of. */
 export interface PolicyGiven {
   /** The parameters. */
   readonly params: Params;
@@ -74,7 +74,7 @@ export interface PolicyGiven {
  * whatever is made of its output, as one function of arrays.
  *
  * @param policy The policy.
- * @param results What is wanted of the policy's output, by name; those that
+ * @param results Wanted parts of the policy's output, by name; those that
  * are undefined are left out.
  * @param options Copies, parameters, engine; and how to get the results.
  * @returns A function from inputs to arrays, that its next call writes anew.

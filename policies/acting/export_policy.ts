@@ -9,7 +9,7 @@ import type { Policy } from "../models/policy.ts";
 import type { BoxSpace, Space } from "@bellman/types";
 
 /**
- * How observations are scaled before the network sees them:
+ * Scaling of observations before the network sees them:
  * `clip((x - mean) / sqrt(variance + epsilon))`.
  */
 export interface ObservationScaling {
@@ -31,7 +31,7 @@ export interface ObservationScaling {
   readonly clip?: number;
 }
 
-/** What {@linkcode exportPolicy} needs to know. */
+/** Options of {@linkcode exportPolicy}. */
 export interface ExportPolicyOptions {
   /** The model's parameters, by path. */
   readonly params: Readonly<Record<string, ArrayWithShape>>;
@@ -41,7 +41,7 @@ export interface ExportPolicyOptions {
    */
   readonly actionSpace: Space;
   /**
-   * How observations were scaled in training.
+   * Scaling of observations in training.
    *
    * @default not at all
    */
@@ -214,7 +214,7 @@ function envAction(
   return whole ? tf.cast(tf.round(inside), "int32") : inside;
 }
 
-/** A bound for each number of an action. */
+/** Returns a bound for each number of an action. */
 function boundOf(space: BoxSpace, which: "low" | "high"): tf.Tensor {
   const bound = space[which];
   const shape = [...space.shape];

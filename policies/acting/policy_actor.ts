@@ -21,8 +21,8 @@ export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;
 /** Options of {@link envActions}. */
 export interface EnvActionsOptions {
   /**
-   * Whether box actions come in [-1, 1] and are stretched to the bounds of their
-   * space; otherwise they come in its units and are clipped to them.
+   * True where box actions come in [-1, 1] and are stretched to the bounds of
+   * their space; otherwise they come in its units and are clipped to them.
    *
    * @default false
    */
@@ -30,12 +30,12 @@ export interface EnvActionsOptions {
 }
 
 /**
- * A function from actions as a policy samples them to those that the
- * environment takes: its type of array, within its bounds. What was sampled is left as it is, since its probability is what the
- * policy learns from.
+ * Makes a function from actions as a policy samples them to those that the
+ * environment takes: its type of array, within its bounds. What was sampled is
+ * left as it is, since its probability is what the policy learns from.
  *
  * @param space Space of one action: any but dict and tuple.
- * @param options Whether box actions are squashed.
+ * @param options Range of the box actions.
  * @returns The function, from `[numEnvs, ...]` to a new array of the same size.
  *
  * @example
@@ -96,7 +96,7 @@ const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
-/** How an agent's `policy()` makes an actor. */
+/** Options of an agent's `policy()`. */
 export interface ActorOptions {
   /**
    * Take the likeliest action instead of sampling one.
@@ -118,15 +118,15 @@ export interface ActorOptions {
   readonly seed?: number;
 }
 
-/** A policy as evaluation sees it. */
+/** Policy as evaluation sees it. */
 export interface Actor {
   /** Actions for observations `[numEnvs, ...]`, one for each row. */
   act(observations: unknown): ActionArray;
-  /** Told of each step, so that recurrent states start anew after an end. */
+  /** Takes in each step, so that recurrent states start anew after an end. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
 }
 
-/** What a {@link PolicyActor} is made from. */
+/** Options of {@link PolicyActor}. */
 export interface PolicyActorOptions extends ActorOptions {
   /** Copies of the environment that the actor acts for. */
   readonly numEnvs: number;
@@ -134,7 +134,7 @@ export interface PolicyActorOptions extends ActorOptions {
   readonly actionSpace: Space;
   /** The newest parameters. */
   readonly params: () => ResidentState<Params>;
-  /** How acting is compiled. */
+  /** Compilation of acting. */
   readonly compilation: PolicyCompilation;
   /**
    * Steps between two draws of state-dependent noise; -1 draws once.
@@ -268,10 +268,10 @@ export class PolicyActor implements Actor {
 }
 
 /**
- * An array for observations, of the type that a policy takes.
+ * Makes an array for observations, of the type that a policy takes.
  *
  * @param policy The policy.
- * @param rows How many observations.
+ * @param rows Number of observations.
  * @returns A new array `[rows, ...observationInput.shape]`, all 0.
  *
  * @example

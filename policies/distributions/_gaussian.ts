@@ -5,14 +5,14 @@ const stop = tf.customGrad((x) => ({
   gradFunc: (dy) => tf.zerosLike(dy),
 }));
 
-/** The same values, through which no gradient flows: theirs is 0. */
+/** Returns the same values, through which no gradient flows: theirs is 0. */
 export function detach<T extends tf.Tensor>(x: T): T {
   return stop(x) as T;
 }
 
 /**
- * What is computed from tensors, as a constant: nothing of it is recorded, so
- * that operations that have no gradient may be used.
+ * Computes a constant from tensors: nothing of it is recorded, so that
+ * operations that have no gradient may be used.
  */
 export function asConstant<T extends tf.Tensor>(compute: () => T): T {
   const cut = tf.customGrad((x) => ({
@@ -22,7 +22,7 @@ export function asConstant<T extends tf.Tensor>(compute: () => T): T {
   return cut(tf.scalar(0)) as T;
 }
 
-/** Half the logarithm of 2 pi: what a normal log-density starts from. */
+/** Half the logarithm of 2 pi, from which a normal log-density starts. */
 export const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
 
 /** Means and logarithms of the deviations, both `[batch, size]`. */
@@ -33,7 +33,7 @@ export function meanAndLogStd(
   return tf.split(parameters, [size, size], 1) as [tf.Tensor2D, tf.Tensor2D];
 }
 
-/** What was left as it was has the gradient of what it became. */
+/** Passes the gradient on where the number was left as it was. */
 function gradientWhereEqual(dy: tf.Tensor, [before, after]: tf.Tensor[]) {
   return tf.where(tf.equal(before, after), dy, tf.zerosLike(dy));
 }
@@ -63,7 +63,8 @@ export function clipLogStd(
 }
 
 /**
- * `log N(x; mean, std)` of each row where `x = mean + std noise` is a constant,
+ * Computes `log N(x; mean, std)` of each row where `x = mean + std noise` is a
+ * constant,
  * `[batch]`: the value comes from the noise, the gradient is the score at `x`.
  */
 export function constantSampleLogProb(
@@ -86,7 +87,10 @@ export function constantSampleLogProb(
   return logProb(mean, logStd) as tf.Tensor1D;
 }
 
-/** `-log N(x; mean, std)` but for its constant, where `x = mean + std noise`. */
+/**
+ * Computes `-log N(x; mean, std)` but for its constant, where `x = mean + std
+ * noise`.
+ */
 export function exponents(
   logStd: tf.Tensor2D,
   noise: tf.Tensor2D,
@@ -94,16 +98,21 @@ export function exponents(
   return tf.add(tf.mul(tf.square(noise), 0.5), logStd);
 }
 
-/** `log N(x)` of each row, `[batch]`, from the {@link exponents} of its parts. */
+/**
+ * Computes `log N(x)` of each row, `[batch]`, from the {@link exponents} of its
+ * parts.
+ */
 export function gaussianLogProb(exponents: tf.Tensor2D): tf.Tensor1D {
   const constant = exponents.shape[1] * HALF_LOG_TWO_PI;
   return tf.sub(-constant, tf.sum(exponents, 1));
 }
 
-/** How the logarithm of the tanh's slope is computed. */
+/** Formula of the logarithm of the tanh's slope. */
 type SquashCorrection = "exact" | "epsilon";
 
-/** What the original adds to the slope, so that its logarithm is finite. */
+/**
+ * Number that the original adds to the slope, so that its logarithm is finite.
+ */
 const EPSILON = 1e-6;
 /** Largest float32 below 1: its inverse tanh is 8.66. */
 const LARGEST = 1 - 2 ** -24;
@@ -118,8 +127,8 @@ const withGradient = tf.customGrad((x, save) => {
 });
 
 /**
- * `log(2 cosh x)` as `x + softplus(-2x)`, which is exact at both ends. The
- * slope of tanh is `4 / (2 cosh x)^2`. Its own gradient, `tanh x`, is exact
+ * Computes `log(2 cosh x)` as `x + softplus(-2x)`, which is exact at both ends.
+ * The slope of tanh is `4 / (2 cosh x)^2`. Its own gradient, `tanh x`, is exact
  * around 0, where that of the formula would lose its digits.
  */
 export function logTwoCosh<T extends tf.Tensor>(x: T): T {
@@ -127,8 +136,8 @@ export function logTwoCosh<T extends tf.Tensor>(x: T): T {
 }
 
 /**
- * `log(1 - tanh(x)^2 + 1e-6)` of haarnoja/sac. The slope is computed as
- * `4 sigmoid(2x) sigmoid(-2x)`: the same number without the cancellation of
+ * Computes `log(1 - tanh(x)^2 + 1e-6)` of haarnoja/sac. The slope is computed
+ * as `4 sigmoid(2x) sigmoid(-2x)`: the same number without the cancellation of
  * `1 - tanh(x)^2`, which in float32 is off by more than 1e-6 itself.
  */
 function logSlopePlusEpsilon(x: tf.Tensor2D): tf.Tensor2D {
@@ -139,7 +148,7 @@ function logSlopePlusEpsilon(x: tf.Tensor2D): tf.Tensor2D {
   return tf.log(tf.add(tf.mul(sides, 4), EPSILON));
 }
 
-/** Logarithm of the slope of tanh at each number. */
+/** Computes the logarithm of the slope of tanh at each number. */
 export function logSlope(
   x: tf.Tensor2D,
   correction: SquashCorrection,
@@ -149,9 +158,9 @@ export function logSlope(
 }
 
 /**
- * The numbers before the tanh, and the logarithm of its slope there, from the
- * actions: both from `log(1 + a)` and `log(1 - a)`. Actions at the bounds are
- * moved to the largest float32 number inside.
+ * Computes the numbers before the tanh, and the logarithm of its slope there,
+ * from the actions: both from `log(1 + a)` and `log(1 - a)`. Actions at the
+ * bounds are moved to the largest float32 number inside.
  */
 export function unsquash(
   actions: tf.Tensor2D,

@@ -18,7 +18,8 @@ export interface DiagonalGaussianOptions {
 }
 
 /**
- * Normal distribution over `size` numbers that do not depend on each other.
+ * Makes a normal distribution over `size` numbers that do not depend on each
+ * other.
  * Its parameters are the means, then the logarithms of the standard
  * deviations: `[mean, logStd]`. Actions are not limited to any bounds.
  *

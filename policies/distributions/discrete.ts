@@ -7,8 +7,9 @@ const SMALLEST = 1.1754944e-38;
 const LARGEST = 1 - 2 ** -24;
 
 /**
- * Index of a random entry of each row, with probabilities `softmax(logits)`:
- * the largest of `logits - log(-log(uniform))` (Gumbel 1954).
+ * Draws the index of an entry of each row, with probabilities
+ * `softmax(logits)`: the largest of `logits - log(-log(uniform))` (Gumbel
+ * 1954).
  */
 function argMaxWithGumbelNoise(
   logits: tf.Tensor2D,
@@ -30,7 +31,7 @@ export interface CategoricalOptions {
 }
 
 /**
- * Categorical distribution over `n` actions, given by unnormalised log
+ * Makes a categorical distribution over `n` actions, given by unnormalised log
  * probabilities (logits). Exact and finite, with its gradient, for logits of
  * any finite size. Samples by the Gumbel-max method: `n` uniform numbers a row.
  *
@@ -84,8 +85,8 @@ export function categorical(
 }
 
 /**
- * Exact entropy of categorical distributions given by logits, finite for
- * logits of any finite size (baselines/a2c/utils.py, `cat_entropy`).
+ * Computes the exact entropy of categorical distributions given by logits,
+ * finite for logits of any finite size (baselines/a2c/utils.py, `cat_entropy`).
  *
  * @param logits Unnormalised log probabilities `[batch, n]`.
  * @returns Nats `[batch]`.
@@ -109,9 +110,10 @@ export function catEntropy(logits: tf.Tensor2D): tf.Tensor1D {
 }
 
 /**
- * Approximate entropy of categorical distributions given by probabilities,
- * with `log(p + 1e-6)` in place of `log p` (baselines/a2c/utils.py,
- * `cat_entropy_softmax`, as used by ACER). It can be slightly negative.
+ * Computes the approximate entropy of categorical distributions given by
+ * probabilities, with `log(p + 1e-6)` in place of `log p`
+ * (baselines/a2c/utils.py, `cat_entropy_softmax`, as used by ACER). It can be
+ * slightly negative.
  *
  * @param probabilities Probabilities `[batch, n]`.
  * @returns Nats `[batch]`.
@@ -135,7 +137,7 @@ export function catEntropySoftmax(probabilities: tf.Tensor2D): tf.Tensor1D {
 }
 
 /**
- * Several categorical distributions that do not depend on each other. The
+ * Joins categorical distributions that do not depend on each other. The
  * logits of all stand one after the other in a row.
  *
  * @param nvec Number of values of each part of an action.
@@ -201,15 +203,15 @@ export function multiCategorical(nvec: readonly number[]): Distribution {
   });
 }
 
-/** Sum of the parts, with no kernel where there is one only. */
+/** Adds the parts, with no kernel where there is one only. */
 function sum(parts: readonly tf.Tensor1D[]): tf.Tensor1D {
   return parts.reduce((total, part) => tf.add(total, part));
 }
 
 /**
- * `n` numbers, each 0 or 1, that do not depend on each other. The parameters
- * are the log odds of a 1 (logits). Exact and finite, with its gradient, for
- * logits of any finite size.
+ * Makes a distribution over `n` numbers, each 0 or 1, that do not depend on
+ * each other. The parameters are the log odds of a 1 (logits). Exact and
+ * finite, with its gradient, for logits of any finite size.
  *
  * @param n Numbers in one action.
  * @returns The distribution; actions are int32 `[batch, n]`.

@@ -5,7 +5,7 @@ import type * as tf from "@tensorflow/tfjs";
 export interface NoiseSpec {
   /** `uniform` is on [0, 1), `normal` has mean 0 and variance 1. */
   readonly kind: "uniform" | "normal";
-  /** How many of them. */
+  /** Number of them. */
   readonly size: number;
 }
 
@@ -21,10 +21,11 @@ export interface Distribution {
   readonly actionShape: readonly number[];
   /** Type of the actions. */
   readonly actionDtype: "int32" | "float32";
-  /** What {@link sample} needs for one row. */
+  /** Random numbers that {@link sample} needs for one row. */
   readonly noise: NoiseSpec;
   /**
-   * Logarithm of the probability, or of its density, of each action.
+   * Computes the logarithm of the probability, or of its density, of each
+   * action.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param actions Actions `[batch, ...actionShape]`.
@@ -32,14 +33,14 @@ export interface Distribution {
    */
   logProb(parameters: tf.Tensor2D, actions: tf.Tensor): tf.Tensor1D;
   /**
-   * Exact entropy (differential for continuous actions).
+   * Computes the exact entropy (differential for continuous actions).
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @returns Nats `[batch]`.
    */
   entropy(parameters: tf.Tensor2D): tf.Tensor1D;
   /**
-   * Kullback-Leibler divergence of `q` from `p`: the mean of
+   * Computes the Kullback-Leibler divergence of `q` from `p`: the mean of
    * `log p - log q` under `p`.
    *
    * @param p Parameters `[batch, parameterSize]`.
@@ -48,14 +49,15 @@ export interface Distribution {
    */
   klDivergence(p: tf.Tensor2D, q: tf.Tensor2D): tf.Tensor1D;
   /**
-   * The most likely action.
+   * Returns the most likely action.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @returns Actions `[batch, ...actionShape]`.
    */
   mode(parameters: tf.Tensor2D): tf.Tensor;
   /**
-   * One action for each row. The same noise always gives the same actions.
+   * Draws one action for each row. The same noise always gives the same
+   * actions.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param noise Independent numbers `[batch, noise.size]` of `noise.kind`.
@@ -67,10 +69,10 @@ export interface Distribution {
 /** Options of {@link ReparameterizedDistribution.sampleWithLogProb}. */
 export interface SampleWithLogProbOptions {
   /**
-   * Whether the sample is a function of the parameters, so that gradients flow
-   * through it into the action and into its log-probability. Otherwise it is a
-   * constant: the gradient of `logProb` is the score, which likelihood-ratio
-   * estimators take, and the action has none.
+   * True where the sample is a function of the parameters, so that gradients
+   * flow through it into the action and into its log-probability. Otherwise it
+   * is a constant: the gradient of `logProb` is the score, which
+   * likelihood-ratio estimators take, and the action has none.
    *
    * @default true, but false for mixtures, whose choice of a component has no
    * gradient
@@ -84,7 +86,9 @@ export interface ActionSample {
   readonly action: tf.Tensor;
   /** Logarithms of their densities, in nats `[batch]`. */
   readonly logProb: tf.Tensor1D;
-  /** The numbers before the tanh `[batch, size]`; the actions if there is none. */
+  /**
+   * The numbers before the tanh `[batch, size]`; the actions if there is none.
+   */
   readonly raw: tf.Tensor2D;
 }
 
@@ -95,12 +99,12 @@ export interface ActionSample {
  */
 export interface ReparameterizedDistribution extends Distribution {
   /**
-   * One action for each row with its log-probability. The same noise always
-   * gives the same actions.
+   * Draws one action for each row with its log-probability. The same noise
+   * always gives the same actions.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param noise Independent numbers `[batch, noise.size]` of `noise.kind`.
-   * @param options What gradients flow through.
+   * @param options Path of the gradients.
    */
   sampleWithLogProb(
     parameters: tf.Tensor2D,
@@ -108,8 +112,8 @@ export interface ReparameterizedDistribution extends Distribution {
     options?: SampleWithLogProbOptions,
   ): ActionSample;
   /**
-   * Logarithm of the density of each action, from the numbers before the tanh:
-   * exact where the action itself is rounded to 1 or -1.
+   * Computes the logarithm of the density of each action, from the numbers
+   * before the tanh: exact where the action itself is rounded to 1 or -1.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @param raw Numbers before the tanh `[batch, size]`; the actions if there
@@ -118,8 +122,9 @@ export interface ReparameterizedDistribution extends Distribution {
    */
   logProbOfRaw(parameters: tf.Tensor2D, raw: tf.Tensor2D): tf.Tensor1D;
   /**
-   * Half the mean square of the means plus half that of the logarithms of the
-   * deviations: what haarnoja/sac adds to the policy's loss, times its `reg`.
+   * Computes half the mean square of the means plus half that of the logarithms
+   * of the deviations, which haarnoja/sac adds to the policy's loss, times its
+   * `reg`.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @returns `[batch]`; 0 where the distribution has no such parameters.
@@ -127,7 +132,9 @@ export interface ReparameterizedDistribution extends Distribution {
   regularization(parameters: tf.Tensor2D): tf.Tensor1D;
 }
 
-/** Frees what the methods of a distribution compute on the way to their results. */
+/**
+ * Frees what the methods of a distribution compute on the way to their results.
+ */
 export function tidied<D extends Distribution>(distribution: D): D {
   const members = Object.entries(distribution).map(([name, member]) => [
     name,

@@ -5,7 +5,7 @@ import { sizeOf } from "../networks/initializers.ts";
 import type { Space } from "@bellman/types";
 
 /**
- * The usual family of distributions over the actions of a space: categorical
+ * Chooses the family of distributions over the actions of a space: categorical
  * for discrete, multi-categorical for multi-discrete, Bernoulli for
  * multi-binary and diagonal Gaussian for box spaces.
  *

@@ -24,7 +24,8 @@ const withGradient = tf.customGrad((x, save) => {
 });
 
 /**
- * Logarithm of the sum of the exponentials of each row, `[batch]`. Its gradient
+ * Computes the logarithm of the sum of the exponentials of each row, `[batch]`.
+ * Its gradient
  * is the softmax, where that of TensorFlow.js goes back through the maximum.
  */
 function logSumExp(x: tf.Tensor2D): tf.Tensor1D {
@@ -34,7 +35,7 @@ function logSumExp(x: tf.Tensor2D): tf.Tensor1D {
 /** Options of {@link gaussianMixture}. */
 export interface GaussianMixtureOptions {
   /**
-   * How many Gaussians there are.
+   * Number of Gaussians.
    *
    * @default 4
    */
@@ -46,7 +47,7 @@ export interface GaussianMixtureOptions {
    */
   readonly shape?: readonly number[];
   /**
-   * Whether samples go through tanh, into (-1, 1).
+   * True where samples go through tanh, into (-1, 1).
    *
    * @default true
    */
@@ -69,7 +70,7 @@ export interface GaussianMixtureOptions {
 
 /** Options of {@link GaussianMixture.sampleComponent}. */
 export interface SampleComponentOptions extends SampleWithLogProbOptions {
-  /** Which Gaussian each row is from, int32 `[batch]`. */
+  /** Index of the Gaussian of each row, int32 `[batch]`. */
   readonly component: tf.Tensor1D;
   /** Normal numbers `[batch, size]`. */
   readonly noise: tf.Tensor2D;
@@ -77,7 +78,7 @@ export interface SampleComponentOptions extends SampleWithLogProbOptions {
 
 /** A mixture of Gaussians, as {@link gaussianMixture} makes it. */
 export interface GaussianMixture extends ReparameterizedDistribution {
-  /** How many Gaussians there are. */
+  /** Number of Gaussians. */
   readonly components: number;
   /**
    * The action at the mean of each Gaussian.
@@ -87,7 +88,7 @@ export interface GaussianMixture extends ReparameterizedDistribution {
    */
   means(parameters: tf.Tensor2D): tf.Tensor3D;
   /**
-   * A sample of the Gaussians that are given, with its log-probability under
+   * Draws from the Gaussians that are given, with the log-probability under
    * the whole mixture.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
@@ -109,9 +110,9 @@ interface Parts {
   readonly logStd: tf.Tensor3D;
 }
 
-/** What one sample of each row is made from. */
+/** Random numbers that one sample of each row is made from. */
 interface Draw extends SampleWithLogProbOptions {
-  /** Which component each is from, by {@link rowsOf}. */
+  /** Component of each, by {@link rowsOf}. */
   readonly rows: tf.Tensor1D;
   /** Normal numbers `[batch, size]`. */
   readonly noise: tf.Tensor2D;
@@ -187,7 +188,9 @@ export function gaussianMixture(
   const shaped = (raw: tf.Tensor2D): tf.Tensor =>
     tf.reshape(squashed(raw), [-1, ...shape]);
 
-  /** Log-density before the tanh, from the distances in deviations. */
+  /**
+   * Computes the log-density before the tanh, from the distances in deviations.
+   */
   function mixtureLogProb(
     { logWeight, logStd }: Parts,
     z: tf.Tensor,
@@ -241,7 +244,7 @@ export function gaussianMixture(
     };
   }
 
-  /** What a row of noise means. */
+  /** Splits rows of noise into a component and normal numbers. */
   function drawOf({ logWeight }: Parts, noise: tf.Tensor2D): Draw {
     const [normal, z] = tf.split(noise, [size, 1], 1) as tf.Tensor2D[];
     const rows = asConstant(() =>
@@ -304,7 +307,7 @@ function chosen(all: tf.Tensor3D, rows: tf.Tensor1D): tf.Tensor3D {
   return tf.expandDims(tf.gather(flat, rows), 1);
 }
 
-/** Where the components lie if those of all rows follow each other. */
+/** Returns the places of components if those of all rows follow each other. */
 function rowsOf(component: tf.Tensor1D, components: number): tf.Tensor1D {
   const [batch] = component.shape;
   const first = tf.range(0, batch * components, components, "int32");
@@ -324,7 +327,7 @@ function chooseComponent(
   return tf.minimum(tf.sum(above, 1), last);
 }
 
-/** A log-density less the logarithms of the tanh's slope, if there is one. */
+/** Subtracts the logarithms of the tanh's slope, if there is one. */
 function corrected(logProb: tf.Tensor1D, slope?: tf.Tensor2D): tf.Tensor1D {
   return slope ? tf.sub(logProb, tf.sum(slope, 1)) : logProb;
 }

@@ -60,7 +60,7 @@ export interface SquashedGaussianOptions {
    */
   readonly logStdBounds?: readonly [low: number, high: number];
   /**
-   * Whether log-probabilities have the logarithm of the tanh's slope itself,
+   * Logarithm of the tanh's slope in log-probabilities: the number itself,
    * `exact`, or as haarnoja/sac and stable-baselines3 have it, `epsilon`:
    * `log(1 - tanh(x)^2 + 1e-6)`, which stops at -13.8 from `|x| = 8` on.
    *
@@ -70,11 +70,11 @@ export interface SquashedGaussianOptions {
 }
 
 /**
- * Normal distribution over `size` independent numbers, squashed by tanh into
- * (-1, 1): the policy of soft actor-critic (Haarnoja et al. 2018,
+ * Makes a normal distribution over `size` independent numbers, squashed by tanh
+ * into (-1, 1): the policy of soft actor-critic (Haarnoja et al. 2018,
  * https://arxiv.org/abs/1801.01290, appendix C). Its parameters are the means
- * and the logarithms of the standard deviations before the tanh:
- * `[mean, logStd]`.
+ * and the logarithms of the standard deviations before the tanh: `[mean,
+ * logStd]`.
  *
  * The logarithm of the tanh's slope, `log(1 - tanh(x)^2)`, is computed as
  * `2 (log 2 - x - softplus(-2x))`: values and gradients are exact to float32

@@ -6,7 +6,7 @@ export interface StateDependentLogStdOptions {
   /** Numbers in one action. */
   readonly actionSize: number;
   /**
-   * Whether gradients reach the features through the deviations.
+   * True where gradients reach the features through the deviations.
    *
    * @default false
    */
@@ -20,7 +20,7 @@ export interface StateDependentLogStdOptions {
 }
 
 /**
- * Logarithms of the standard deviations that actions have under
+ * Computes the logarithms of the standard deviations that actions have under
  * state-dependent exploration (generalised SDE, Raffin, Kober and Stulp 2020,
  * https://arxiv.org/abs/2005.05719). An action is `mean + latent E`, and the
  * entries of `E` are normal with deviations `exp(logStd)`; so an action is

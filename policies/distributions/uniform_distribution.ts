@@ -28,10 +28,10 @@ export interface UniformDistributionOptions {
 }
 
 /**
- * Uniform distribution over `size` independent numbers between bounds: what
- * explores before there is a policy. It has no parameters: they are of shape
- * `[batch, 0]` and say how many rows there are. No action is more likely than
- * another; `mode` is the middle.
+ * Makes a uniform distribution over `size` independent numbers between bounds:
+ * what explores before there is a policy. It has no parameters: they are of
+ * shape `[batch, 0]` and say how many rows there are. No action is more likely
+ * than another; `mode` is the middle.
  *
  * @param size Numbers in one action.
  * @param options Bounds and shape.

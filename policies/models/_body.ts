@@ -54,10 +54,10 @@ export interface FunctionOptions {
   readonly initializer?: "torch" | "glorot";
 }
 
-/** What {@link body} is made from. */
+/** Options of {@link body}. */
 type BodyOptions = Omit<FunctionOptions, "observationSpace">;
 
-/** All layers of a function but its last one. */
+/** Makes all layers of a function but its last one. */
 interface Body {
   readonly outputSize: number;
   init(random: RandomSource): Params;
@@ -69,7 +69,7 @@ interface Body {
   ): tf.Tensor2D;
 }
 
-/** First values of all layers, by the name of how they are chosen. */
+/** Returns the first values of all layers by name. */
 export function layerInitializers(
   initializer: "torch" | "glorot" = "torch",
 ): LayerInitializers {
@@ -138,7 +138,7 @@ export function body(
   };
 }
 
-/** A {@link body} and a last layer of so many outputs, `head`. */
+/** Makes a {@link body} and a last layer of so many outputs, `head`. */
 export function bodyWithHead(
   inputShape: readonly number[],
   { actionSize, outputs }: { actionSize: number; outputs: number },

@@ -29,13 +29,13 @@ import {
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
 
-/** What an {@link ActorCritic} computes from observations. */
+/** Result of an {@link ActorCritic} for observations. */
 export interface ActorCriticOutput extends PolicyOutput {
   /** Estimated returns `[batch]`. */
   readonly value: tf.Tensor1D;
 }
 
-/** A policy and a value function over one or two trunks; all of it is pure. */
+/** Policy and value function over one or two trunks; all of it is pure. */
 export interface ActorCritic extends Policy {
   /**
    * Computes action distributions and values.
@@ -53,14 +53,14 @@ export interface ActorCritic extends Policy {
   ): ActorCriticOutput;
 }
 
-/** What comes out of the trunks, for the two heads. */
+/** Outputs of the trunks, for the two heads. */
 interface Latent {
   readonly pi: tf.Tensor2D;
   readonly vf: tf.Tensor2D;
   readonly state?: tf.Tensor2D;
 }
 
-/** The part of a model between the observations and the heads. */
+/** Part of a model between the observations and the heads. */
 interface Trunk {
   readonly stateSize: number;
   init(random: RandomSource): Params;
@@ -126,7 +126,7 @@ export interface ActorCriticOptions {
    */
   readonly networkOptions?: NetworkOptions;
   /**
-   * Whether the value has a trunk of its own or takes the policy's.
+   * Trunk of the value: one of its own, or the policy's.
    *
    * @default "shared"
    */
@@ -138,29 +138,29 @@ export interface ActorCriticOptions {
    */
   readonly initialLogStd?: number;
   /**
-   * Whether box actions are explored by noise that depends on the state
+   * Explore box actions by noise that depends on the state
    * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719).
    *
    * @default false
    */
   readonly useSde?: boolean;
   /**
-   * Whether that noise has one deviation for each pair of a feature and an
-   * action, or one for each feature.
+   * True where that noise has one deviation for each pair of a feature and an
+   * action, false for one for each feature.
    *
    * @default true
    */
   readonly sdeFullStd?: boolean;
   /**
-   * Whether the deviations of that noise also train the features that it
+   * True where the deviations of that noise also train the features that it
    * depends on.
    *
    * @default false
    */
   readonly sdeLearnFeatures?: boolean;
   /**
-   * Whether kernels start orthogonal (baselines: trunk sqrt 2, policy 0.01,
-   * value 1) or Glorot uniform. Networks given as objects choose themselves.
+   * Start kernels orthogonal (baselines: trunk sqrt 2, policy 0.01, value 1),
+   * not Glorot uniform. Networks given as objects choose themselves.
    *
    * @default true
    */

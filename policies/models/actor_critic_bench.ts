@@ -24,7 +24,7 @@ for (const backend of ["wasm", "cpu"] as const) {
   const noise = tf.fill([16, 2], 0.5) as tf.Tensor2D;
   const paths = Object.keys(params);
 
-  /** What A2C trains on, with advantages of 1. */
+  /** Loss of A2C, with advantages of 1. */
   const loss = (...tensors: tf.Tensor[]): tf.Scalar => {
     const inputs = Object.fromEntries(paths.map((p, i) => [p, tensors[i]]));
     const { policy, value } = model.apply(inputs, rollout);

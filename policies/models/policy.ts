@@ -9,7 +9,7 @@ import type {
 } from "../networks/observation_encoder.ts";
 import type { RandomSource } from "@bellman/types";
 
-/** What a {@link Policy} computes from observations. */
+/** Result of a {@link Policy} for observations. */
 export interface PolicyOutput {
   /** Parameters of the action distributions `[batch, parameterSize]`. */
   readonly policy: tf.Tensor2D;
@@ -34,26 +34,26 @@ export interface SampleOptions {
 }
 
 /**
- * What acts: observations go in, actions come out. All of it is pure. An
- * {@link ActorCritic} is one, as is what {@link stochasticPolicy} makes.
+ * Policy as pure functions: observations go in, actions come out. An
+ * {@link ActorCritic} is one, as is the result of {@link stochasticPolicy}.
  */
 export interface Policy {
   /** Shape of one encoded observation, as {@link apply} takes it. */
   readonly observationShape: readonly number[];
   /** Numbers in one observation, as the environment gives it. */
   readonly observationSize: number;
-  /** How one observation comes in: shape and type before encoding. */
+  /** Shape and type of one observation before encoding. */
   readonly observationInput: ObservationInput;
   /** Numbers of recurrent state for one environment, 0 if there is none. */
   readonly stateSize: number;
   /** Family of the action distributions: what losses are made from. */
   readonly distribution: Distribution;
-  /** What {@link sample} needs for one row. */
+  /** Random numbers that {@link sample} needs for one row. */
   readonly noise: NoiseSpec;
-  /** Whether noise should be kept over several steps of an environment. */
+  /** True where noise is kept over several steps of an environment. */
   readonly usesStateDependentExploration: boolean;
   /**
-   * Whether box actions come in [-1, 1], to be mapped to the bounds of their
+   * True where box actions come in [-1, 1], to be mapped to the bounds of their
    * space; otherwise they come in its units, to be clipped to them.
    */
   readonly squashesActions: boolean;
@@ -74,10 +74,10 @@ export interface Policy {
     recurrence?: Recurrence,
   ): PolicyOutput;
   /**
-   * One random action for each row.
+   * Draws one action for each row.
    *
    * @param params Parameters as {@link init} makes them.
-   * @param output What {@link apply} gave.
+   * @param output Result of {@link apply}.
    * @param options The noise.
    * @returns Actions `[batch, ...actionShape]`.
    */
@@ -87,10 +87,10 @@ export interface Policy {
     options: SampleOptions,
   ): tf.Tensor;
   /**
-   * The most likely action of each row; of squashed distributions, the action
-   * of the mean before the tanh.
+   * Returns the most likely action of each row; of squashed distributions, the
+   * action of the mean before the tanh.
    *
-   * @param output What {@link apply} gave.
+   * @param output Result of {@link apply}.
    * @returns Actions `[batch, ...actionShape]`.
    */
   mode(output: PolicyOutput): tf.Tensor;
@@ -124,7 +124,7 @@ export interface Policy {
   observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
 
-/** What a policy says of its observations, by their encoder. */
+/** Returns the part of a policy that is about its observations. */
 export function observing(encoder: ObservationEncoder) {
   return {
     observationShape: encoder.shape,

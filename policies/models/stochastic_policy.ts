@@ -36,7 +36,7 @@ export interface StochasticPolicyOptions extends FunctionOptions {
    */
   readonly distribution?: "gaussian" | "mixture";
   /**
-   * How many Gaussians the mixture has.
+   * Number of Gaussians of the mixture.
    *
    * @default 4
    */
@@ -55,28 +55,28 @@ export interface StochasticPolicyOptions extends FunctionOptions {
    */
   readonly squashCorrection?: "exact" | "epsilon";
   /**
-   * Whether box actions are explored by noise that is a function of the state
+   * Explore box actions by noise that is a function of the state
    * (Raffin et al. 2020, https://arxiv.org/abs/2005.05719), for the Gaussian.
    *
    * @default false
    */
   readonly useSde?: boolean;
   /**
-   * Whether that noise has one deviation for each pair of a feature and an
-   * action, or one for each feature.
+   * True where that noise has one deviation for each pair of a feature and an
+   * action, false for one for each feature.
    *
    * @default true
    */
   readonly sdeFullStd?: boolean;
   /**
-   * Whether the deviations of that noise also train the features that it
+   * True where the deviations of that noise also train the features that it
    * depends on.
    *
    * @default true
    */
   readonly sdeLearnFeatures?: boolean;
   /**
-   * Whether its deviations are `exp(logStd)` only up to 1, and
+   * True where its deviations are `exp(logStd)` only up to 1, and
    * `1 + log(1 + logStd)` from there on.
    *
    * @default false
@@ -111,7 +111,7 @@ export interface StochasticPolicy<D extends Distribution = Distribution>
   readonly distribution: D;
 }
 
-/** The last layer of a policy, and how actions are sampled from it. */
+/** Last layer of a policy, and the sampling of actions from it. */
 interface PolicyHead {
   readonly noise: NoiseSpec;
   init(random: RandomSource): Params;
@@ -119,7 +119,7 @@ interface PolicyHead {
   sample(params: Params, output: PolicyOutput, noise: tf.Tensor2D): tf.Tensor;
 }
 
-/** One layer that gives all parameters of the distribution. */
+/** Makes one layer that gives all parameters of the distribution. */
 function denseHead(
   distribution: Distribution,
   features: number,
@@ -139,9 +139,9 @@ function denseHead(
 }
 
 /**
- * One layer for the means, and deviations of a noise matrix of their own: an
- * action is `tanh(mean + latent E)`. Its distribution at a state is a squashed
- * Gaussian, whose parameters are the output.
+ * Makes a layer for the means, and deviations of a noise matrix of their own:
+ * an action is `tanh(mean + latent E)`. Its distribution at a state is a
+ * squashed Gaussian, whose parameters are the output.
  */
 function stateDependentHead(
   distribution: Distribution,
@@ -185,14 +185,14 @@ function stateDependentHead(
 }
 
 /**
- * The logarithm of a deviation that is `exp(x)` up to 0 and grows as
+ * Computes the logarithm of a deviation that is `exp(x)` up to 0 and grows as
  * `1 + log(1 + x)` from there on, so that it does not run away.
  */
 function explnLogStd(x: tf.Tensor2D): tf.Tensor2D {
   return tf.add(tf.minimum(x, 0), tf.log1p(tf.log1p(tf.relu(x))));
 }
 
-/** The distribution that the options of a policy ask for. */
+/** Makes the distribution that the options of a policy ask for. */
 function policyDistribution(
   options: StochasticPolicyOptions,
 ): Distribution {

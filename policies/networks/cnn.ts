@@ -52,7 +52,7 @@ export interface CnnOptions {
    */
   readonly activation?: Activation;
   /**
-   * Whether windows stay inside the image (`valid`) or zeros are put around
+   * Edges of the image: windows stay inside (`valid`), or zeros are put around
    * it (`same`).
    *
    * @default "valid" (`convOnly`: "same")
@@ -102,9 +102,9 @@ export function cnn(options: CnnOptions): Network {
 }
 
 /**
- * A smaller convolution network (baselines, common/models.py, `cnn_small`): 8
- * filters of 8x8 by steps of 4, 16 of 4x4 by 2, then 128 units; relu after
- * each. The parameters are named as those of {@link cnn}.
+ * Makes a smaller convolution network (baselines, common/models.py,
+ * `cnn_small`): 8 filters of 8x8 by steps of 4, 16 of 4x4 by 2, then 128 units;
+ * relu after each. The parameters are named as those of {@link cnn}.
  *
  * @param options Shape of the images and changes to the layers.
  * @returns The network.
@@ -203,7 +203,7 @@ function convolutions(
   return { inputShape, outputSize, stateSize: 0, init, apply };
 }
 
-/** Number of features after the convolutions; throws if nothing is left. */
+/** Counts the features after the convolutions; throws if nothing is left. */
 function flatFeatures(
   inputShape: readonly number[],
   layers: readonly ConvLayer[],

@@ -23,7 +23,7 @@ export interface NetworkOptions {
    */
   readonly activation?: Activation;
   /**
-   * Whether the layers of `mlp` are normalised before the activation.
+   * Normalise the layers of `mlp` before the activation.
    *
    * @default false
    */
@@ -83,7 +83,7 @@ function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
 /** Name of a network of this package, as in baselines. */
 export type NetworkName = keyof typeof MAKERS;
 
-/** All names that {@link createNetwork} knows. */
+/** Names that {@link createNetwork} knows. */
 export const networkNames: readonly NetworkName[] = Object.keys(
   MAKERS,
 ) as NetworkName[];
@@ -124,7 +124,7 @@ export function createNetwork(
 }
 
 /**
- * The network itself, made from its name where only that is given.
+ * Returns the network itself, made from its name where only that is given.
  *
  * @throws {RangeError} If there is no network of that name, the options do not
  * fit it, or a network that is given takes other inputs.

@@ -84,7 +84,7 @@ export type BiasInitializer = (
   random: RandomSource,
 ) => Float32Array<ArrayBuffer>;
 
-/** Product of the lengths of all axes. */
+/** Multiplies the lengths of all axes. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, length) => product * length, 1);
 }
@@ -109,7 +109,7 @@ function fans(shape: readonly number[]): { fanIn: number; fanOut: number } {
 }
 
 /**
- * Everything 0.
+ * Sets everything to 0.
  *
  * @returns The initialiser.
  *
@@ -128,7 +128,7 @@ export function zeros(): Initializer {
 }
 
 /**
- * Everything the same number.
+ * Sets everything to the same number.
  *
  * @param value That number.
  * @returns The initialiser.
@@ -148,7 +148,7 @@ export function constant(value: number): Initializer {
 }
 
 /**
- * An orthogonal matrix times a scale (Saxe, McClelland and Ganguli 2013,
+ * Draws an orthogonal matrix times a scale (Saxe, McClelland and Ganguli 2013,
  * https://arxiv.org/abs/1312.6120): the shape is seen as
  * `[all axes but the last, last]`, and the rows or the columns, whichever are
  * fewer, are orthogonal and of length `scale`.
@@ -175,7 +175,7 @@ export function orthogonal(scale: number = 1): Initializer {
 }
 
 /**
- * Uniform on `[-limit, limit)`.
+ * Draws uniformly from `[-limit, limit)`.
  *
  * @param limit Largest magnitude.
  * @returns The initialiser.
@@ -215,8 +215,8 @@ function scaledNormal(
 }
 
 /**
- * Uniform with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010), for
- * tanh layers.
+ * Draws uniformly with variance `2 / (fanIn + fanOut)` (Glorot and Bengio
+ * 2010), for tanh layers.
  *
  * @returns The initialiser.
  *
@@ -235,8 +235,8 @@ export function glorotUniform(): Initializer {
 }
 
 /**
- * Normal with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010), for
- * tanh layers.
+ * Draws normally with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010),
+ * for tanh layers.
  *
  * @returns The initialiser.
  *
@@ -254,7 +254,7 @@ export function glorotNormal(): Initializer {
 }
 
 /**
- * Uniform with variance `2 / fanIn` (He et al. 2015,
+ * Draws uniformly with variance `2 / fanIn` (He et al. 2015,
  * https://arxiv.org/abs/1502.01852), for relu layers.
  *
  * @returns The initialiser.
@@ -274,7 +274,7 @@ export function heUniform(): Initializer {
 }
 
 /**
- * Normal with variance `2 / fanIn` (He et al. 2015,
+ * Draws normally with variance `2 / fanIn` (He et al. 2015,
  * https://arxiv.org/abs/1502.01852), for relu layers.
  *
  * @returns The initialiser.
@@ -293,8 +293,8 @@ export function heNormal(): Initializer {
 }
 
 /**
- * Normal with variance `1 / fanIn` (LeCun et al. 1998), for linear and selu
- * layers.
+ * Draws normally with variance `1 / fanIn` (LeCun et al. 1998), for linear and
+ * selu layers.
  *
  * @returns The initialiser.
  *
@@ -338,7 +338,7 @@ export function fanInUniform(): Initializer {
 }
 
 /**
- * {@link fanInUniform} for the bias of the layer, as PyTorch has it.
+ * Draws as {@link fanInUniform} for the bias of the layer, as PyTorch has it.
  *
  * @returns The initialiser.
  *

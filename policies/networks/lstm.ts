@@ -21,7 +21,7 @@ import {
 } from "./initializers.ts";
 import type { RandomSource } from "@bellman/types";
 
-/** What an LSTM keeps from one step to the next, each `[numEnvs, size]`. */
+/** Memory of an LSTM between two steps, each `[numEnvs, size]`. */
 export interface LstmState {
   /** Cells. */
   readonly c: tf.Tensor2D;
@@ -85,7 +85,7 @@ export interface LstmSequenceOptions {
   readonly masks?: tf.Tensor1D;
 }
 
-/** What {@link lstmSequence} gives back. */
+/** Result of {@link lstmSequence}. */
 export interface LstmSequenceOutput {
   /** Hidden values of all steps `[numEnvs * numSteps, size]`. */
   readonly output: tf.Tensor2D;
@@ -153,7 +153,9 @@ export function lstmSequence(
   });
 }
 
-/** The part of `z` that needs the inputs only: for all steps at once. */
+/**
+ * Computes the part of `z` that needs the inputs only: for all steps at once.
+ */
 function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   const wx = parameter<tf.Tensor2D>(params, "wx");
   const b = parameter<tf.Tensor1D>(params, "b");
@@ -206,7 +208,7 @@ function scale(state: LstmState, factor: tf.Tensor2D): LstmState {
   return { c: tf.mul(state.c, factor), h: tf.mul(state.h, factor) };
 }
 
-/** Env-major rows to one tensor `[numEnvs, columns]` for each step. */
+/** Splits env-major rows into one tensor `[numEnvs, columns]` for each step. */
 function steps(
   rows: tf.Tensor2D,
   numEnvs: number,
@@ -229,7 +231,7 @@ function keepFactors(
   return steps(tf.reshape(keep, [-1, 1]), numEnvs, numSteps);
 }
 
-/** The reverse of {@link steps}. */
+/** Reverses {@link steps}. */
 function joinSteps(
   hidden: tf.Tensor2D[],
   rows: number,
@@ -283,7 +285,7 @@ export function lstm(options: LstmOptions): Network {
 }
 
 /**
- * {@link lstm} with layer normalisation (baselines, common/models.py,
+ * Makes an {@link lstm} with layer normalisation (baselines, common/models.py,
  * `lnlstm`). Parameters: those of `lstm`, and `lstm/gx`, `bx`, `gh`, `bh`, `gc`
  * and `bc`.
  *
@@ -304,8 +306,8 @@ export function lnlstm(options: LstmOptions): Network {
 }
 
 /**
- * {@link cnn}, then {@link lstm} on its features (baselines, common/models.py,
- * `cnn_lstm`). Parameters: those of both.
+ * Makes a {@link cnn}, then an {@link lstm} on its features (baselines,
+ * common/models.py, `cnn_lstm`). Parameters: those of both.
  *
  * @param options Shape of the images and sizes.
  * @returns The network.
@@ -326,7 +328,7 @@ export function cnnLstm(options: CnnLstmOptions): Network {
 }
 
 /**
- * {@link cnn}, then {@link lnlstm} on its features (baselines,
+ * Makes a {@link cnn}, then an {@link lnlstm} on its features (baselines,
  * common/models.py, `cnn_lnlstm`). Parameters: those of both.
  *
  * @param options Shape of the images and sizes.
@@ -347,7 +349,7 @@ export function cnnLnlstm(options: CnnLstmOptions): Network {
   return recurrentOnImages(options, true);
 }
 
-/** Convolutions, then the LSTM. */
+/** Makes convolutions, then the LSTM. */
 function recurrentOnImages(
   options: CnnLstmOptions,
   layerNorm: boolean,

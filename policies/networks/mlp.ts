@@ -38,7 +38,7 @@ export interface MlpOptions {
    */
   readonly activation?: Activation;
   /**
-   * Whether each layer is normalised over its units before the activation.
+   * Normalise each layer over its units before the activation.
    *
    * @default false
    */
@@ -58,9 +58,9 @@ export interface MlpOptions {
 }
 
 /**
- * A network of fully connected layers, by default the two layers of 64 tanh
- * units of baselines. Parameters: `dense0/kernel [in, out]`, `dense0/bias`,
- * and with layer normalisation `dense0/gain`, `dense0/shift`.
+ * Makes a network of fully connected layers, by default the two layers of 64
+ * tanh units of baselines. Parameters: `dense0/kernel [in, out]`,
+ * `dense0/bias`, and with layer normalisation `dense0/gain`, `dense0/shift`.
  *
  * @param options Sizes and functions.
  * @returns The network.

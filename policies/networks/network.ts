@@ -8,7 +8,7 @@ import {
 } from "./initializers.ts";
 
 /**
- * What a {@link Network} is applied to. The rows are env-major:
+ * Inputs of a {@link Network}. The rows are env-major:
  * `row = env * numSteps + step`.
  */
 export interface NetworkInputs {
@@ -30,7 +30,7 @@ export interface NetworkInputs {
   readonly masks?: tf.Tensor1D;
 }
 
-/** What a {@link Network} gives back. */
+/** Result of a {@link Network}. */
 export interface NetworkOutput {
   /** Features `[batch, outputSize]`. */
   readonly output: tf.Tensor2D;
@@ -85,12 +85,12 @@ export function scope(params: Params, name: string): Params {
 }
 
 /**
- * A parameter map with each path put under a prefix: undone by {@link scope}.
+ * Puts each path of a parameter map under a prefix: undone by {@link scope}.
  *
  * The tensors are shared, not copied.
  *
  * @param params Map from path to tensor.
- * @param name What goes before each path, without the slash.
+ * @param name Name to put before each path, without the slash.
  * @returns The same entries, named `name/path`.
  *
  * @example
@@ -144,7 +144,7 @@ export function parameter<T extends tf.Tensor = tf.Tensor>(
   return found as T;
 }
 
-/** A parameter of that shape with its first values. */
+/** Makes a parameter of that shape with its first values. */
 export function initialTensor(
   shape: readonly number[],
   initializer: Initializer,
@@ -153,13 +153,13 @@ export function initialTensor(
   return tf.tensor(initializer(shape, random), [...shape], "float32");
 }
 
-/** First values of a layer: zeros for the bias if nothing is said of it. */
+/** Initial values of a layer: zeros for the bias if nothing is said of it. */
 export interface LayerInitializers {
   readonly kernelInitializer: Initializer;
   readonly biasInitializer?: BiasInitializer;
 }
 
-/** Kernel of that shape and a bias for its last axis. */
+/** Makes a kernel of that shape and a bias for its last axis. */
 export function initKernelAndBias(
   shape: readonly number[],
   { kernelInitializer, biasInitializer }: LayerInitializers,
@@ -173,7 +173,7 @@ export function initKernelAndBias(
   };
 }
 
-/** `[batch, ...shape]` to `[batch, features]`; nothing if it is that. */
+/** Reshapes `[batch, ...shape]` to `[batch, features]`, if it is not that. */
 export function flattenRows(x: tf.Tensor): tf.Tensor2D {
   if (x.rank === 2) return x as tf.Tensor2D;
   return tf.reshape(x, [x.shape[0], sizeOf(x.shape.slice(1))]);
@@ -181,7 +181,7 @@ export function flattenRows(x: tf.Tensor): tf.Tensor2D {
 
 const LAYER_NORM_EPSILON = 1e-5;
 
-/** Each row to mean 0 and variance 1, then times gain plus bias. */
+/** Scales each row to mean 0 and variance 1, then times gain plus bias. */
 export function normalizeRows(
   x: tf.Tensor2D,
   gain: tf.Tensor1D,
@@ -194,8 +194,8 @@ export function normalizeRows(
 }
 
 /**
- * `x kernel + bias`. The fused kernel of TensorFlow.js is no faster forward,
- * and slower with its gradient.
+ * Computes `x kernel + bias`. The fused kernel of TensorFlow.js is no faster
+ * forward, and slower with its gradient.
  */
 export function dense(
   x: tf.Tensor2D,
@@ -205,7 +205,7 @@ export function dense(
   return tf.add(tf.matMul(x, kernel), bias);
 }
 
-/** {@link dense} with the parameters `name/kernel` and `name/bias`. */
+/** Applies {@link dense} with the parameters `name/kernel` and `name/bias`. */
 export function denseLayer(
   params: Params,
   name: string,
@@ -236,7 +236,7 @@ const FUNCTIONS = {
   linear: (x: tf.Tensor): tf.Tensor => x,
 };
 
-/** All names that {@link activationFunction} knows. */
+/** Names that {@link activationFunction} knows. */
 export const activationNames: readonly ActivationName[] = Object.keys(
   FUNCTIONS,
 ) as ActivationName[];

@@ -11,7 +11,9 @@ export type ObservationArray =
   | Uint8Array
   | readonly number[];
 
-/** How observations come into a network: their numbers, before encoding. */
+/**
+ * Form of observations as a network takes them: their numbers, before encoding.
+ */
 export interface ObservationInput {
   /** Shape of one observation. */
   readonly shape: readonly number[];
@@ -25,7 +27,7 @@ export interface ObservationEncoder {
   readonly shape: readonly number[];
   /** Numbers in one observation before it is encoded. */
   readonly size: number;
-  /** How {@linkcode encodeTensor} takes one observation. */
+  /** Form in which {@linkcode encodeTensor} takes one observation. */
   readonly input: ObservationInput;
   /**
    * Copies a batch into an array of the input's type.
@@ -115,7 +117,7 @@ function boxEncoder(space: BoxSpace): ObservationEncoder {
   return numberEncoder({ shape, dtype }, bytes ? 255 : 1);
 }
 
-/** What all encoders do alike, from what is their own. */
+/** Makes an encoder from the parts that are its own. */
 function encoderOf(
   { check, ...parts }:
     & Pick<ObservationEncoder, "shape" | "size" | "input" | "encodeTensor">
