@@ -13,6 +13,7 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { FrameStacker } from "../wrappers/frame_stack.ts";
+import type { MutableStep } from "../_steps.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { Ale } from "./emulator/ale.ts";
@@ -36,8 +37,6 @@ export interface AtariVecOptions extends AtariOptions {
 }
 
 const NONE: readonly EpisodeStatistics[] = [];
-
-type Step = { -readonly [K in keyof VecStep]: VecStep[K] };
 
 /**
  * Many copies of a preprocessed Atari game that step together: the numbers of
@@ -83,7 +82,7 @@ export class AtariVecEnv implements VecEnv {
   #stacker: FrameStacker;
   #actions: number;
   #isSeeded = false;
-  #step: Step;
+  #step: MutableStep;
 
   /**
    * Makes the copies.

@@ -1,4 +1,4 @@
-import { ChildGroup, receiveAnswer } from "../workers/processes/child_group.ts";
+import { ChildGroup } from "../workers/processes/child_group.ts";
 import { AnswerPipe, NamedPipe } from "../workers/processes/named_pipes.ts";
 import {
   AnswerReader,
@@ -80,7 +80,7 @@ export class HostLine {
     const input = `${folder}/input`, output = `${folder}/output`;
     this.#pipe = new NamedPipe(input);
     const answers = this.#isAlone ? new AnswerPipe(output) : undefined;
-    const paths = answers && this.#children.hangBell(this.#group, output)
+    const paths = answers && this.#children.openWakePipe(this.#group, output)
       ? [input, output]
       : [input];
     try {
@@ -146,7 +146,8 @@ export class HostLine {
 
   /** The answer, as far as there is one; throws what the host says instead. */
   receive(): Uint8Array {
-    const answer = this.#answer ?? receiveAnswer(this.#children, this.#group);
+    const answer = this.#answer ??
+      this.#children.receive(this.#group, { timeoutMs: 0 });
     this.#answer = undefined;
     checkAnswer(answer, this.#id);
     return answer;

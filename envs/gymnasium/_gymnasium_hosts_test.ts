@@ -7,7 +7,7 @@ import { HEAD } from "./_messages.ts";
 /** A host that has ended: who sleeps until it answers is woken at once. */
 function endedChildren(answer: Uint8Array): ChildGroup {
   return {
-    hangBell: () => true,
+    openWakePipe: () => true,
     send: () => {},
     release: () => {},
     waitFor: () => [0],

@@ -10,7 +10,7 @@ import { unknownEnvironment } from "../_checks.ts";
 import type { EnvKwargs } from "../registry.ts";
 import type { GroupArrays } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
-import { bytesOf } from "../workers/_group_arrays.ts";
+import { bytesOf, padded } from "../workers/_group_arrays.ts";
 
 /** A bound as JSON has it: infinities are texts. */
 type Bound = number | string;
@@ -232,8 +232,4 @@ export class AnswerReader {
     }
     return at;
   }
-}
-
-function padded(bytes: number): number {
-  return Math.ceil(bytes / 8) * 8;
 }

@@ -1,4 +1,5 @@
 import { AreaResizer } from "../atari/preprocess/area_resizer.ts";
+import { allocateStep } from "../_steps.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { checkSeed, DEFAULT_SEED } from "../random.ts";
@@ -97,11 +98,7 @@ export class GymnasiumEnv implements Env {
     this.spec = spec!;
     this.#arrays = {
       actions: allocateBatch(actionSpace, 1),
-      observations: allocateBatch(observationSpace, 1),
-      rewards: new Float64Array(1),
-      terminated: new Uint8Array(1),
-      truncated: new Uint8Array(1),
-      finalObservations: allocateBatch(observationSpace, 1),
+      ...allocateStep(observationSpace, 1),
     };
     this.#hosts.attach([this.#arrays]);
   }

@@ -1,6 +1,7 @@
 import { readVariable } from "../_install/cache_folder.ts";
 import type { ChildCommand } from "../workers/processes/child_group.ts";
 import answer from "./host/answer.py" with { type: "text" };
+import boot from "./host/boot.py" with { type: "text" };
 import copies from "./host/copies.py" with { type: "text" };
 import episodes from "./host/episodes.py" with { type: "text" };
 import errors from "./host/errors.py" with { type: "text" };
@@ -22,42 +23,14 @@ const MODULES = {
   spaces,
 };
 
-/**
- * Makes a package of the modules, which are given as JSON: this package is not
- * always a folder of files. Their source is known, for tracebacks.
- */
-const BOOT = `
-import importlib.abc, importlib.machinery, json, sys
-
-class Texts(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    texts = {"bellman_host": ""}
-    texts.update(("bellman_host." + k, v) for k, v in json.loads(sys.argv[1]).items())
-
-    def find_spec(self, name, path=None, target=None):
-        if name in self.texts:
-            return importlib.machinery.ModuleSpec(
-                name, self, origin=name, is_package=name == "bellman_host")
-
-    def get_source(self, name):
-        return self.texts[name]
-
-    def get_code(self, name):
-        return compile(self.texts[name], name, "exec")
-
-sys.meta_path.append(Texts())
-from bellman_host.main import Host
-del sys.argv[1:]
-Host().serve()
-`;
-
 const VARIABLE = "BELLMAN_PYTHON";
 
-/** The Python that is used unless said otherwise. */
+/** Names the Python that is used by default. */
 export function defaultPython(): string {
   return readVariable(VARIABLE) || "python3";
 }
 
-/** What to do where that is the wrong one, for errors. */
+/** Says, for errors, how to name another Python. */
 export function otherPython(): string {
   const asked = { name: "env", variable: VARIABLE } as const;
   const option = "the option 'python' to a Python that has Gymnasium";
@@ -66,11 +39,11 @@ export function otherPython(): string {
     : `permit this program to read ${VARIABLE} (--allow-env=${VARIABLE}), or set ${option}`;
 }
 
-/** The command that hosts environments. */
+/** Makes the command that hosts environments. */
 export function hostCommand(python: string): ChildCommand {
   return {
     program: python,
-    args: ["-u", "-c", BOOT, JSON.stringify(MODULES)],
+    args: ["-u", "-c", boot, JSON.stringify(MODULES)],
   };
 }
 

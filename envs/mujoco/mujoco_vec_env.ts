@@ -1,3 +1,4 @@
+import { allocateStep, type MutableStep } from "../_steps.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { areFinite } from "../spaces/arrays.ts";
 import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
@@ -43,6 +44,11 @@ export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
   /** The registered specification. */
   spec?: EnvSpec;
 }
+
+type Step = MutableStep & {
+  observations: Float64Array;
+  finalObservations: Float64Array;
+};
 
 /** Returns a list of a snapshot, or throws. */
 function listOf(
@@ -92,13 +98,7 @@ export class MujocoVecEnv implements VecEnv {
   #isOpen = true;
   #action: ActionRow = { values: new Float32Array(0), at: 0 };
   #row: ObservationRow;
-  #step: {
-    observations: Float64Array;
-    rewards: Float64Array;
-    terminated: Uint8Array;
-    truncated: Uint8Array;
-    finalObservations: Float64Array;
-  };
+  #step: Step;
 
   /**
    * Loads the model and makes the simulations.
@@ -121,15 +121,8 @@ export class MujocoVecEnv implements VecEnv {
     this.observationSpace = this.#task.observationSpace;
     this.actionSpace = this.#task.actionSpace;
     this.#simulations = openSimulations(this.#task, numEnvs);
-    const size = numEnvs * this.#task.rules.observationSize;
     this.#steps = new Int32Array(numEnvs);
-    this.#step = {
-      observations: new Float64Array(size),
-      rewards: new Float64Array(numEnvs),
-      terminated: new Uint8Array(numEnvs),
-      truncated: new Uint8Array(numEnvs),
-      finalObservations: new Float64Array(size),
-    };
+    this.#step = allocateStep(this.observationSpace, numEnvs) as Step;
     this.#row = { values: this.#step.observations, at: 0 };
   }
 

@@ -1,6 +1,9 @@
 import type { Batch, BoxArray, Space } from "@bellman/types";
 import { allocateBatch, copyBatch } from "../spaces/batch.ts";
+import { allocateStep } from "../_steps.ts";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
+
+type Spaces = { observationSpace: Space; actionSpace: Space };
 
 /** Applies a function to each array of a batch. */
 function mapBatch(
@@ -14,56 +17,35 @@ function mapBatch(
   );
 }
 
-/** An array of zeros like another, in shared memory. */
+/** Allocates an array like another in shared memory. */
 function shareLike<T extends BoxArray>(array: T): T {
   const Type = array.constructor as new (memory: SharedArrayBuffer) => T;
   return new Type(new SharedArrayBuffer(array.byteLength));
 }
 
-/** A batch of zeros in shared memory. */
-function allocateShared(space: Space, numEnvs: number): Batch {
-  return mapBatch(allocateBatch(space, numEnvs), shareLike);
-}
-
-/** The rows of some copies, of `numEnvs` in all: a view. */
-function rowsOf(
-  batch: Batch,
-  { first, numEnvs: count }: GroupRange,
-  numEnvs: number,
-): Batch {
-  return mapBatch(batch, (array) => {
-    const size = array.length / numEnvs;
-    return array.subarray(first * size, (first + count) * size) as BoxArray;
-  });
-}
-
-/** The arrays of a whole vector environment, in shared memory. */
+/** Allocates the arrays of a whole vector environment in shared memory. */
 export function allocateArrays(
-  spaces: { observationSpace: Space; actionSpace: Space },
+  { observationSpace, actionSpace }: Spaces,
   numEnvs: number,
 ): GroupArrays {
-  return {
-    actions: allocateShared(spaces.actionSpace, numEnvs),
-    observations: allocateShared(spaces.observationSpace, numEnvs),
-    rewards: shareLike(new Float64Array(numEnvs)),
-    terminated: shareLike(new Uint8Array(numEnvs)),
-    truncated: shareLike(new Uint8Array(numEnvs)),
-    finalObservations: allocateShared(spaces.observationSpace, numEnvs),
-  };
+  const actions = allocateBatch(actionSpace, numEnvs);
+  const arrays = { actions, ...allocateStep(observationSpace, numEnvs) };
+  return mapBatch(
+    arrays as unknown as Batch,
+    shareLike,
+  ) as unknown as GroupArrays;
 }
 
-/** The rows of a group, as views. */
-export function arraysOf(arrays: GroupArrays, range: GroupRange): GroupArrays {
-  const numEnvs = arrays.rewards.length, { first } = range;
-  const end = first + range.numEnvs;
-  return {
-    actions: rowsOf(arrays.actions, range, numEnvs),
-    observations: rowsOf(arrays.observations, range, numEnvs),
-    rewards: arrays.rewards.subarray(first, end),
-    terminated: arrays.terminated.subarray(first, end),
-    truncated: arrays.truncated.subarray(first, end),
-    finalObservations: rowsOf(arrays.finalObservations, range, numEnvs),
-  };
+/** Returns the rows of a group, as views. */
+export function arraysOf(
+  arrays: GroupArrays,
+  { first, numEnvs }: GroupRange,
+): GroupArrays {
+  const all = arrays.rewards.length;
+  return mapBatch({ ...arrays }, (array) => {
+    const size = array.length / all;
+    return array.subarray(first * size, (first + numEnvs) * size) as BoxArray;
+  }) as unknown as GroupArrays;
 }
 
 /** Copies a batch of `rows` rows into a longer one, from row `at` on. */
@@ -86,7 +68,7 @@ export function placeRows(
   }
 }
 
-/** Ends the episodes of a group with what was seen last. */
+/** Truncates the episodes of a group, with the present observations as their last. */
 export function cutOff(rows: GroupArrays): void {
   copyBatch(rows.observations, rows.finalObservations);
   rows.rewards.fill(0);
@@ -97,83 +79,65 @@ export function cutOff(rows: GroupArrays): void {
 /** Bytes of an answer before its arrays: kind, flags, and room. */
 export const HEAD = 8;
 
-/** A message's memory, and the arrays that stand in it. */
+/**
+ * The numbers of a group's step as one message between processes of the same
+ * machine.
+ */
 export interface WireArrays {
-  /** The message. */
   readonly message: Uint8Array;
   /** Views of it; actions have memory of their own. */
   readonly arrays: GroupArrays;
-  /** Where the final observations begin, which most messages leave out. */
+  /** Place of the final observations, which most messages leave out. */
   readonly shown: number;
 }
 
-/** Number of bytes up to the next multiple of eight. */
-function padded(bytes: number): number {
+/** Returns the number of bytes up to the next multiple of eight. */
+export function padded(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;
 }
 
-/** Memory that arrays are placed in one after the other. */
-class Arena {
-  at: number;
-  #memory: ArrayBuffer;
-
-  constructor(bytes: number, at: number) {
-    this.#memory = new ArrayBuffer(bytes);
-    this.at = at;
-  }
-
-  /** An array of zeros like another, in this memory. */
-  place<T extends BoxArray>(like: T): T {
+/**
+ * Allocates arrays for `numEnvs` environments in one message, one after the other,
+ * each at a multiple of eight bytes, behind `before` bytes that are not part of it.
+ */
+export function wireArrays(
+  { observationSpace, actionSpace }: Spaces,
+  { numEnvs, before = 0 }: { numEnvs: number; before?: number },
+): WireArrays {
+  const step = allocateStep(observationSpace, numEnvs);
+  const { rewards, terminated, truncated, observations } = step;
+  const start = padded(before);
+  const sizes = Object.values(step).flatMap((it) => bytesOf(it as Batch))
+    .map((it) => padded(it.length));
+  const memory = new ArrayBuffer(
+    sizes.reduce((sum, it) => sum + it, start + HEAD),
+  );
+  let at = start + HEAD;
+  const place = (like: BoxArray): BoxArray => {
     const Type = like.constructor as new (
       memory: ArrayBuffer,
       from: number,
       length: number,
-    ) => T;
-    const array = new Type(this.#memory, this.at, like.length);
-    this.at += padded(like.byteLength);
+    ) => BoxArray;
+    const array = new Type(memory, at, like.length);
+    at += padded(like.byteLength);
     return array;
-  }
-
-  bytesFrom(at: number): Uint8Array {
-    return new Uint8Array(this.#memory, at);
-  }
-}
-
-/**
- * Arrays for `numEnvs` copies in one message, behind `before` bytes that are
- * not part of it.
- */
-export function wireArrays(
-  spaces: { observationSpace: Space; actionSpace: Space },
-  { numEnvs, before = 0 }: { numEnvs: number; before?: number },
-): WireArrays {
-  const numbers = new Float64Array(numEnvs), flags = new Uint8Array(numEnvs);
-  const observations = allocateBatch(spaces.observationSpace, numEnvs);
-  const sizes = [numbers, flags, flags, observations, observations]
-    .flatMap(bytesOf).map((it) => padded(it.length));
-  const start = padded(before);
-  const size = sizes.reduce((sum, it) => sum + it, start + HEAD);
-  const arena = new Arena(size, start + HEAD);
-  const place = <T extends BoxArray>(array: T): T => arena.place(array);
-  const rewards = place(numbers);
-  const terminated = place(flags), truncated = place(flags);
-  const now = mapBatch(observations, place);
-  const shown = arena.at - start;
+  };
+  const most = { rewards, terminated, truncated, observations };
+  const placed = mapBatch(most, place) as unknown as typeof most;
+  const shown = at - start;
   return {
-    message: arena.bytesFrom(start),
+    message: new Uint8Array(memory, start),
     shown,
     arrays: {
-      actions: allocateBatch(spaces.actionSpace, numEnvs),
-      observations: now,
-      rewards,
-      terminated,
-      truncated,
-      finalObservations: mapBatch(observations, place),
+      actions: allocateBatch(actionSpace, numEnvs),
+      ...placed,
+      finalObservations: mapBatch(step.finalObservations, place),
     },
   };
 }
 
-/** The bytes of each array of a batch. */
+/** Lists the bytes of each array of a batch. */
 export function bytesOf(batch: Batch): Uint8Array[] {
   const all: Uint8Array[] = [];
   mapBatch(batch, (array) => {

@@ -7,7 +7,7 @@ import {
 } from "./host_failure.ts";
 import { describeSpace, spacesEqual } from "../spaces/values.ts";
 import { EnvDataError } from "../env_data_error.ts";
-import { show } from "./_print_to_stderr.ts";
+import { printToStderr } from "./_print_to_stderr.ts";
 import { deriveSeed } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type { EpisodeStatistics, StateTree } from "@bellman/types";
@@ -85,7 +85,7 @@ const NO_EPISODES: readonly EpisodeStatistics[] = [];
 
 function warn(event: RestartEvent): void {
   const line = `Warning: ${explainRestart(event)}\n`;
-  show(new TextEncoder().encode(line));
+  printToStderr(new TextEncoder().encode(line));
 }
 
 /** The hosts of all groups, each replaced when it fails, within bounds. */

@@ -2,7 +2,7 @@
  * Writes to stderr what somebody may want to see. Where nobody can, as when the
  * reader of a pipe has gone, it is lost: that is no reason to end anything.
  */
-export function show(bytes: Uint8Array): void {
+export function printToStderr(bytes: Uint8Array): void {
   try {
     for (let at = 0; at < bytes.length;) {
       at += Deno.stderr.writeSync(bytes.subarray(at));

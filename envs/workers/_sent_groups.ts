@@ -2,7 +2,8 @@ import type { Batch, EpisodeStatistics, Space, VecStep } from "@bellman/types";
 import type { GroupArrays, GroupHosts, GroupRange } from "./group_hosts.ts";
 import { LATE_MS, stoodStill } from "./_timeouts.ts";
 import { ActionRows } from "../spaces/_action_rows.ts";
-import { allocateBatch, writeRowAt } from "../spaces/batch.ts";
+import { allocateStep } from "../_steps.ts";
+import { writeRowAt } from "../spaces/batch.ts";
 import { placeRows } from "./_group_arrays.ts";
 
 /**
@@ -217,14 +218,10 @@ export class ReadyRows {
   #stepOf(count: number): Rows {
     let step = this.#steps.get(count);
     if (step === undefined) {
-      const space = this.#spaces.observationSpace;
+      const { observationSpace } = this.#spaces;
       step = {
         copies: new Int32Array(count),
-        observations: allocateBatch(space, count),
-        rewards: new Float64Array(count),
-        terminated: new Uint8Array(count),
-        truncated: new Uint8Array(count),
-        finalObservations: allocateBatch(space, count),
+        ...allocateStep(observationSpace, count),
       };
       this.#steps.set(count, step);
     }

@@ -1,3 +1,4 @@
+import { foreign } from "../../_foreign.ts";
 import { installCommand } from "../../_install/cache_folder.ts";
 import { isFile } from "../../_files.ts";
 import type { Emulator } from "./_ale_state.ts";
@@ -6,45 +7,39 @@ import type { AtariGame } from "./roms.ts";
 
 /** The functions that are called, as the library's C header declares them. */
 const SYMBOLS = {
-  ALE_new: { parameters: [], result: "pointer" },
-  ALE_del: { parameters: ["pointer"], result: "void" },
-  setLoggerMode: { parameters: ["i32"], result: "void" },
-  setInt: { parameters: ["pointer", "buffer", "i32"], result: "void" },
-  setFloat: { parameters: ["pointer", "buffer", "f32"], result: "void" },
-  loadROM: { parameters: ["pointer", "buffer"], result: "void" },
-  act: { parameters: ["pointer", "i32"], result: "i32" },
-  game_over: { parameters: ["pointer"], result: "bool" },
-  reset_game: { parameters: ["pointer"], result: "void" },
-  lives: { parameters: ["pointer", "buffer"], result: "void" },
-  getAvailableModesSize: { parameters: ["pointer", "i32"], result: "i32" },
-  getAvailableModes: {
-    parameters: ["pointer", "buffer", "i32"],
-    result: "void",
-  },
-  setMode: { parameters: ["pointer", "i32"], result: "void" },
-  getAvailableDifficultiesSize: { parameters: ["pointer"], result: "i32" },
-  getAvailableDifficulties: {
-    parameters: ["pointer", "buffer"],
-    result: "void",
-  },
-  setDifficulty: { parameters: ["pointer", "i32"], result: "void" },
-  getMinimalActionSize: { parameters: ["pointer"], result: "i32" },
-  getMinimalActionSet: { parameters: ["pointer", "buffer"], result: "void" },
-  getFrameNumber: { parameters: ["pointer"], result: "i32" },
-  getEpisodeFrameNumber: { parameters: ["pointer"], result: "i32" },
-  getScreenWidth: { parameters: ["pointer"], result: "i32" },
-  getScreenHeight: { parameters: ["pointer"], result: "i32" },
-  getScreen: { parameters: ["pointer", "buffer"], result: "void" },
-  getScreenRGB: { parameters: ["pointer", "buffer"], result: "void" },
-  getScreenGrayscale: { parameters: ["pointer", "buffer"], result: "void" },
-  getRAM: { parameters: ["pointer", "buffer"], result: "void" },
-  cloneSystemState: { parameters: ["pointer"], result: "pointer" },
-  restoreSystemState: { parameters: ["pointer", "pointer"], result: "void" },
-  deleteState: { parameters: ["pointer"], result: "void" },
-  encodeStateLen: { parameters: ["pointer"], result: "i32" },
-  encodeState: { parameters: ["pointer", "buffer", "i32"], result: "void" },
-  decodeState: { parameters: ["buffer", "i32"], result: "pointer" },
-} as const satisfies Deno.ForeignLibraryInterface;
+  ALE_new: foreign("pointer"),
+  ALE_del: foreign("void", "pointer"),
+  setLoggerMode: foreign("void", "i32"),
+  setInt: foreign("void", "pointer", "buffer", "i32"),
+  setFloat: foreign("void", "pointer", "buffer", "f32"),
+  loadROM: foreign("void", "pointer", "buffer"),
+  act: foreign("i32", "pointer", "i32"),
+  game_over: foreign("bool", "pointer"),
+  reset_game: foreign("void", "pointer"),
+  lives: foreign("void", "pointer", "buffer"),
+  getAvailableModesSize: foreign("i32", "pointer", "i32"),
+  getAvailableModes: foreign("void", "pointer", "buffer", "i32"),
+  setMode: foreign("void", "pointer", "i32"),
+  getAvailableDifficultiesSize: foreign("i32", "pointer"),
+  getAvailableDifficulties: foreign("void", "pointer", "buffer"),
+  setDifficulty: foreign("void", "pointer", "i32"),
+  getMinimalActionSize: foreign("i32", "pointer"),
+  getMinimalActionSet: foreign("void", "pointer", "buffer"),
+  getFrameNumber: foreign("i32", "pointer"),
+  getEpisodeFrameNumber: foreign("i32", "pointer"),
+  getScreenWidth: foreign("i32", "pointer"),
+  getScreenHeight: foreign("i32", "pointer"),
+  getScreen: foreign("void", "pointer", "buffer"),
+  getScreenRGB: foreign("void", "pointer", "buffer"),
+  getScreenGrayscale: foreign("void", "pointer", "buffer"),
+  getRAM: foreign("void", "pointer", "buffer"),
+  cloneSystemState: foreign("pointer", "pointer"),
+  restoreSystemState: foreign("void", "pointer", "pointer"),
+  deleteState: foreign("void", "pointer"),
+  encodeStateLen: foreign("i32", "pointer"),
+  encodeState: foreign("void", "pointer", "buffer", "i32"),
+  decodeState: foreign("pointer", "buffer", "i32"),
+};
 
 /** The library's functions. */
 export type AleSymbols = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];

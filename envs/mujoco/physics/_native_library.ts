@@ -1,67 +1,45 @@
+import { foreign, optional } from "../../_foreign.ts";
 import { tellPermission } from "../../_files.ts";
 import { type CLayout, readCLayout } from "./_c_layout.ts";
 
 /** The part of MuJoCo's C interface that the environments need. */
 const SYMBOLS = {
-  mj_version: { parameters: [], result: "i32" },
-  mj_versionString: { parameters: [], result: "pointer" },
-  mj_loadXML: {
-    parameters: ["buffer", "pointer", "buffer", "i32"],
-    result: "pointer",
-  },
-  mj_deleteModel: { parameters: ["pointer"], result: "void" },
-  mj_makeData: { parameters: ["pointer"], result: "pointer" },
-  mj_deleteData: { parameters: ["pointer"], result: "void" },
-  mj_resetData: { parameters: ["pointer", "pointer"], result: "void" },
-  mj_forward: { parameters: ["pointer", "pointer"], result: "void" },
-  mj_step: { parameters: ["pointer", "pointer"], result: "void" },
-  mj_rnePostConstraint: {
-    parameters: ["pointer", "pointer"],
-    result: "void",
-  },
-  mj_stateSize: { parameters: ["pointer", "i32"], result: "i32" },
-  mj_getState: {
-    parameters: ["pointer", "pointer", "buffer", "i32"],
-    result: "void",
-  },
-  mj_setState: {
-    parameters: ["pointer", "pointer", "buffer", "i32"],
-    result: "void",
-  },
-  mj_name2id: { parameters: ["pointer", "i32", "buffer"], result: "i32" },
-  mj_getTotalmass: { parameters: ["pointer"], result: "f64" },
-  mj_local2Global: {
-    parameters: [
-      ...["pointer", "buffer", "buffer", "buffer", "buffer"] as const,
-      ...["i32", "u8"] as const,
-    ],
-    result: "void",
-  },
+  mj_version: foreign("i32"),
+  mj_versionString: foreign("pointer"),
+  mj_loadXML: foreign("pointer", "buffer", "pointer", "buffer", "i32"),
+  mj_deleteModel: foreign("void", "pointer"),
+  mj_makeData: foreign("pointer", "pointer"),
+  mj_deleteData: foreign("void", "pointer"),
+  mj_resetData: foreign("void", "pointer", "pointer"),
+  mj_forward: foreign("void", "pointer", "pointer"),
+  mj_step: foreign("void", "pointer", "pointer"),
+  mj_rnePostConstraint: foreign("void", "pointer", "pointer"),
+  mj_stateSize: foreign("i32", "pointer", "i32"),
+  mj_getState: foreign("void", "pointer", "pointer", "buffer", "i32"),
+  mj_setState: foreign("void", "pointer", "pointer", "buffer", "i32"),
+  mj_name2id: foreign("i32", "pointer", "i32", "buffer"),
+  mj_getTotalmass: foreign("f64", "pointer"),
+  mj_local2Global: foreign(
+    "void",
+    "pointer",
+    "buffer",
+    "buffer",
+    "buffer",
+    "buffer",
+    "i32",
+    "u8",
+  ),
   // Batches trap errors; versions before 4 have none.
-  mjb_makeBatch: {
-    parameters: ["pointer", "i32", "buffer", "buffer", "i32"],
-    result: "pointer",
-    optional: true,
-  },
-  mjb_deleteBatch: {
-    parameters: ["pointer"],
-    result: "void",
-    optional: true,
-  },
-  mjb_forward: {
-    parameters: ["pointer", "pointer", "i32", "i32"],
-    result: "i32",
-    optional: true,
-  },
-  mjb_error: {
-    parameters: ["pointer", "i32"],
-    result: "pointer",
-    optional: true,
-  },
+  mjb_makeBatch: optional(
+    foreign("pointer", "pointer", "i32", "buffer", "buffer", "i32"),
+  ),
+  mjb_deleteBatch: optional(foreign("void", "pointer")),
+  mjb_forward: optional(foreign("i32", "pointer", "pointer", "i32", "i32")),
+  mjb_error: optional(foreign("pointer", "pointer", "i32")),
   // Addresses: of a variable that holds a function, and of a function.
   mju_user_warning: { type: "pointer" },
   mju_str2Type: { type: "pointer" },
-} as const satisfies Deno.ForeignLibraryInterface;
+} as const;
 
 /** The functions of an opened library. */
 export type MujocoSymbols = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];

@@ -1,80 +1,70 @@
 /**
- * What a caller and its input/output worker share: an array of words that is
+ * Memory that a caller and its input/output worker share: arrays of words that are
  * read and written atomically, and buffers for each child.
  */
 
-/** Word: how often the caller wanted something; the worker waits on it. */
-export const COMMANDS = 0;
-/** Word: how often something happened; the caller waits on it. */
-export const EVENTS = 1;
-/** Word: how the group stands. */
-export const GROUP = 2;
-/** How many words a group has. */
-export const GROUP_WORDS = 4;
-/** How many words a child has beside those. */
-export const CHILD_WORDS = 16;
+/** Words of a group. */
+export const GROUP = {
+  /** Count of the caller's wishes; the worker waits on it. */
+  commands: 0,
+  /** Count of events; the caller waits on it. */
+  events: 1,
+  /** One of `STATUS`. */
+  status: 2,
+  length: 4,
+} as const;
 
-/** Word of a child: how it stands. */
-export const STATE = 0;
-/** Word of a child: messages that the caller has put into the outbox. */
-export const SENT = 1;
-/** Word of a child: messages that the worker has taken out of it. */
-export const TAKEN = 2;
-/** Word of a child: length of the message in the outbox. */
-export const SENT_LENGTH = 3;
-/** Word of a child: which of its outboxes is in use, as they grow. */
-export const OUTBOX = 4;
-/** Word of a child: length of the message in the inbox, or why there is none. */
-export const RECEIVED = 5;
-/** Word of a child: how long the inbox must become. */
-export const NEEDED = 6;
-/** Word of a child: 1 while the worker waits for the inbox to be emptied. */
-export const IS_WAITING = 7;
-/** Word of a child: the count of events when it last became ready. */
-export const READY_AT = 8;
-/** Word of a child: its exit code. */
-export const CODE = 9;
-/** Word of a child: bytes that it ever printed. */
-export const PRINTED = 10;
-/** Word of a child: length of the note about its end. */
-export const NOTE_LENGTH = 11;
-/** Word of a child: how often it was to be killed. */
-export const KILLS = 12;
-/** Word of a child: its process id. */
-export const PID = 13;
+/** Values of `GROUP.status`; closed when nothing is left of any child. */
+export const STATUS = { open: 0, closing: 1, closed: 2 } as const;
 
-/** Word of a child: 1 once its bell hangs, -1 if it could not be hung. */
-export const BELL = 14;
-/** Word of a child: odd while the caller sleeps in its pipe of answers. */
-export const SLEEPS = 15;
+/** Words of a child. */
+export const CHILD = {
+  /** One of `STATE`. */
+  state: 0,
+  /** Messages that the caller has put into the outbox. */
+  sent: 1,
+  /** Messages that the worker has taken out of it. */
+  taken: 2,
+  /** Length of the message in the outbox. */
+  sentLength: 3,
+  /** Number of the outbox in use, as they grow. */
+  outbox: 4,
+  /** Length of the message in the inbox, or one of `MESSAGE`. */
+  received: 5,
+  /** Length that the inbox must have. */
+  needed: 6,
+  /** 1 while the worker waits for the inbox to be emptied. */
+  isWaiting: 7,
+  /** Count of events when it last became ready. */
+  readyAt: 8,
+  /** Exit code. */
+  code: 9,
+  /** Bytes that it ever printed. */
+  printed: 10,
+  /** Length of the note about its end. */
+  noteLength: 11,
+  /** Count of wishes to kill it. */
+  kills: 12,
+  /** Process id. */
+  pid: 13,
+  /** 1 once its wake pipe is open, -1 if it could not be opened. */
+  wakePipe: 14,
+  /** Odd while the caller sleeps in its pipe of answers. */
+  sleeps: 15,
+  length: 16,
+} as const;
 
-/** `RECEIVED` where there is no message. */
-export const NOTHING = -1;
-/** `RECEIVED` where a message is longer than the inbox. */
-export const TOO_LONG = -2;
-/** `RECEIVED` while a longer inbox is on its way. */
-export const GROWING = -3;
+/**
+ * Values of `CHILD.state`; failed where there is no such program, or it may not be
+ * run.
+ */
+export const STATE = { starting: 0, running: 1, ended: 2, failed: 3 } as const;
 
-/** Bytes of a child's prints that are kept. */
-export const PRINTS_KEPT = 65_536;
-/** Bytes of the note about a child's end. */
-export const NOTE_SIZE = 1024;
-
-/** `GROUP` at first. */
-export const OPEN = 0;
-/** `GROUP` once the caller wants the end of all. */
-export const CLOSING = 1;
-/** `GROUP` when nothing is left of any child. */
-export const CLOSED = 2;
-
-/** `STATE` until the program runs. */
-export const STARTING = 0;
-/** `STATE` while it runs. */
-export const RUNNING = 1;
-/** `STATE` once it has ended. */
-export const ENDED = 2;
-/** `STATE` where there is no such program, or it may not be run. */
-export const FAILED = 3;
+/**
+ * Values of `CHILD.received` where there is no message, where it is longer than the
+ * inbox, and while a longer inbox is on its way.
+ */
+export const MESSAGE = { none: -1, tooLong: -2, growing: -3 } as const;
 
 /** The shared memory of one process of a child, beside its words. */
 export interface ChildMemory {
@@ -86,12 +76,12 @@ export interface ChildMemory {
   readonly note: Uint8Array<SharedArrayBuffer>;
 }
 
-/** The same as it is posted. */
+/** The shared memory as it is posted. */
 export type ChildBuffers = {
   readonly [name in keyof ChildMemory]: SharedArrayBuffer;
 };
 
-/** What is run. */
+/** A command that is run. */
 export interface ChildCommand {
   /** The program: a path, or a name that is looked for as a shell does. */
   readonly program: string;
@@ -110,7 +100,7 @@ export interface ChildCommand {
 }
 
 /**
- * What a worker is told by messages; the rest goes through shared words. Memory
+ * Orders to the worker that are sent as messages; the rest goes through shared words. Memory
  * is posted as buffers: of a view each number would be looked at by itself,
  * which takes seconds for a long box.
  */
@@ -131,7 +121,7 @@ export type WorkerOrder =
     readonly memory: ChildBuffers;
   }
   | {
-    readonly type: "bell";
+    readonly type: "wake";
     readonly child: number;
     /** The pipe that the caller sleeps in. */
     readonly path: string;
@@ -143,36 +133,26 @@ export type WorkerOrder =
     readonly memory: SharedArrayBuffer;
   };
 
-/** Bytes in memory that both sides see. */
+/** Allocates bytes in memory that both sides see. */
 export function shareBytes(length: number): Uint8Array<SharedArrayBuffer> {
   return new Uint8Array(new SharedArrayBuffer(length));
 }
 
-/** Words in memory that both sides see. */
+/** Allocates words in memory that both sides see. */
 export function shareWords(count: number): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(4 * count));
 }
 
-/** The memory of a child as it is posted. */
-export function buffersOf(
-  { inbox, outbox, prints, note }: ChildMemory,
-): ChildBuffers {
-  return {
-    inbox: inbox.buffer,
-    outbox: outbox.buffer,
-    prints: prints.buffer,
-    note: note.buffer,
-  };
+/** Turns the memory of a child into what is posted. */
+export function buffersOf(memory: ChildMemory): ChildBuffers {
+  return Object.fromEntries(
+    Object.entries(memory).map(([name, { buffer }]) => [name, buffer]),
+  ) as ChildBuffers;
 }
 
-/** The memory of a child that was posted. */
-export function memoryOf(
-  { inbox, outbox, prints, note }: ChildBuffers,
-): ChildMemory {
-  return {
-    inbox: new Uint8Array(inbox),
-    outbox: new Uint8Array(outbox),
-    prints: new Uint8Array(prints),
-    note: new Uint8Array(note),
-  };
+/** Reads the memory of a child that was posted. */
+export function memoryOf(buffers: ChildBuffers): ChildMemory {
+  return Object.fromEntries(
+    Object.entries(buffers).map(([name, it]) => [name, new Uint8Array(it)]),
+  ) as unknown as ChildMemory;
 }

@@ -1,39 +1,17 @@
-import { RING } from "./named_pipes.ts";
+import { WAKE } from "./named_pipes.ts";
 import {
-  BELL,
+  CHILD,
   type ChildCommand,
   type ChildMemory,
-  CLOSED,
-  CLOSING,
-  CODE,
-  COMMANDS,
-  ENDED,
-  EVENTS,
-  FAILED,
   GROUP,
-  IS_WAITING,
-  KILLS,
   memoryOf,
-  NEEDED,
-  NOTE_LENGTH,
-  NOTHING,
-  OPEN,
-  OUTBOX,
-  PID,
-  PRINTED,
-  READY_AT,
-  RECEIVED,
-  RUNNING,
-  SENT,
-  SENT_LENGTH,
-  SLEEPS,
+  MESSAGE,
   STATE,
-  TAKEN,
-  TOO_LONG,
+  STATUS,
   type WorkerOrder,
 } from "./_child_words.ts";
 import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
-import { show } from "../_print_to_stderr.ts";
+import { printToStderr } from "../_print_to_stderr.ts";
 import { parentPort } from "node:worker_threads";
 
 /** The worker's side of the memory shared for one process of a child. */
@@ -42,7 +20,7 @@ class ChildSlot {
   readonly memory: ChildMemory;
   #all: Int32Array;
   #onRoom: (() => void) | undefined;
-  #bell: Deno.FsFile | undefined;
+  #wakePipe: Deno.FsFile | undefined;
   #slept = 0;
 
   /**
@@ -58,38 +36,38 @@ class ChildSlot {
 
   /** Wakes the caller, as something of this child is ready. */
   signal(): void {
-    const now = Atomics.add(this.#all, EVENTS, 1);
-    Atomics.store(this.words, READY_AT, now);
-    Atomics.notify(this.#all, EVENTS);
+    const now = Atomics.add(this.#all, GROUP.events, 1);
+    Atomics.store(this.words, CHILD.readyAt, now);
+    Atomics.notify(this.#all, GROUP.events);
   }
 
-  /** Hangs a bell into the pipe that the caller sleeps in. */
-  hangBell(path: string): void {
-    this.takeBell();
+  /** Opens the pipe that the caller sleeps in, to wake it. */
+  openWakePipe(path: string): void {
+    this.closeWakePipe();
     try {
-      this.#bell = Deno.openSync(path, { read: true, write: true });
-      Atomics.store(this.words, BELL, 1);
+      this.#wakePipe = Deno.openSync(path, { read: true, write: true });
+      Atomics.store(this.words, CHILD.wakePipe, 1);
     } catch {
-      Atomics.store(this.words, BELL, -1);
+      Atomics.store(this.words, CHILD.wakePipe, -1);
     }
     this.signal();
   }
 
-  /** Takes the bell away. */
-  takeBell(): void {
-    this.#bell?.close();
-    this.#bell = undefined;
+  /** Closes that pipe. */
+  closeWakePipe(): void {
+    this.#wakePipe?.close();
+    this.#wakePipe = undefined;
   }
 
   /** Wakes a caller that has slept in the pipe since this was called before. */
-  ringSleeper(): void {
-    const sleeps = Atomics.load(this.words, SLEEPS);
-    if ((sleeps & 1) === 1 && sleeps === this.#slept) this.#ring();
+  wakeSleeper(): void {
+    const sleeps = Atomics.load(this.words, CHILD.sleeps);
+    if ((sleeps & 1) === 1 && sleeps === this.#slept) this.#wakeCaller();
     this.#slept = sleeps;
   }
 
-  #ring(): void {
-    this.#bell?.writeSync(RING);
+  #wakeCaller(): void {
+    this.#wakePipe?.writeSync(WAKE);
   }
 
   /** Waits until the inbox is empty and holds `length` bytes, if it does not yet. */
@@ -100,21 +78,21 @@ class ChildSlot {
   async #awaitRoom(length: number): Promise<void> {
     const { words } = this;
     while (!this.#hasRoom(length)) {
-      Atomics.store(words, IS_WAITING, 1);
+      Atomics.store(words, CHILD.isWaiting, 1);
       // The caller may have emptied it before it could see that we wait.
       if (!this.#hasRoom(length)) {
         await new Promise<void>((resolve) => this.#onRoom = resolve);
       }
-      Atomics.store(words, IS_WAITING, 0);
+      Atomics.store(words, CHILD.isWaiting, 0);
     }
   }
 
   #hasRoom(length: number): boolean {
     const { words, memory } = this;
-    if (Atomics.load(words, RECEIVED) !== NOTHING) return false;
+    if (Atomics.load(words, CHILD.received) !== MESSAGE.none) return false;
     if (memory.inbox.length >= length) return true;
-    Atomics.store(words, NEEDED, length);
-    Atomics.store(words, RECEIVED, TOO_LONG);
+    Atomics.store(words, CHILD.needed, length);
+    Atomics.store(words, CHILD.received, MESSAGE.tooLong);
     this.signal();
     return false;
   }
@@ -127,14 +105,14 @@ class ChildSlot {
 
   /** Hands the message in the inbox to the caller. */
   deliver(length: number): void {
-    Atomics.store(this.words, RECEIVED, length);
+    Atomics.store(this.words, CHILD.received, length);
     this.signal();
   }
 
   /** Keeps what was printed, as far as there is room for the newest. */
   print(bytes: Uint8Array): void {
     const { prints } = this.memory;
-    const start = Atomics.load(this.words, PRINTED) >>> 0;
+    const start = Atomics.load(this.words, CHILD.printed) >>> 0;
     const skipped = Math.max(0, bytes.length - prints.length);
     for (let from = skipped; from < bytes.length;) {
       const at = (start + from) % prints.length;
@@ -142,18 +120,18 @@ class ChildSlot {
       prints.set(part, at);
       from += part.length;
     }
-    Atomics.store(this.words, PRINTED, start + bytes.length);
+    Atomics.store(this.words, CHILD.printed, start + bytes.length);
   }
 
   /** Tells the caller of a child that has ended. */
   end(code: number, signal: string | null): void {
-    Atomics.store(this.words, CODE, code);
-    this.#finish(ENDED, signal ?? "");
+    Atomics.store(this.words, CHILD.code, code);
+    this.#finish(STATE.ended, signal ?? "");
   }
 
   /** Tells the caller of a child that could not be started. */
   fail(reason: string): void {
-    this.#finish(FAILED, reason);
+    this.#finish(STATE.failed, reason);
   }
 
   #finish(state: number, text: string): void {
@@ -161,13 +139,13 @@ class ChildSlot {
     const { note } = this.memory;
     const bytes = new TextEncoder().encode(text).subarray(0, note.length);
     note.set(bytes);
-    Atomics.store(words, NOTE_LENGTH, bytes.length);
-    Atomics.store(words, STATE, state);
+    Atomics.store(words, CHILD.noteLength, bytes.length);
+    Atomics.store(words, CHILD.state, state);
     // Nobody will take what was sent, nor is it to be waited for.
-    Atomics.store(words, TAKEN, Atomics.load(words, SENT));
-    Atomics.notify(words, TAKEN);
+    Atomics.store(words, CHILD.taken, Atomics.load(words, CHILD.sent));
+    Atomics.notify(words, CHILD.taken);
     this.signal();
-    this.#ring();
+    this.#wakeCaller();
   }
 }
 
@@ -209,8 +187,8 @@ class ChildPipes {
     this.#writer = this.#child.stdin.getWriter();
     // A child that ends closes its pipe: its exit is what is told of.
     this.#writer.closed.catch(() => {});
-    Atomics.store(slot.words, PID, this.#child.pid);
-    Atomics.store(slot.words, STATE, RUNNING);
+    Atomics.store(slot.words, CHILD.pid, this.#child.pid);
+    Atomics.store(slot.words, CHILD.state, STATE.running);
     slot.signal();
     this.ended = this.#follow();
   }
@@ -239,15 +217,15 @@ class ChildPipes {
   async send(): Promise<void> {
     const { words, memory } = this.#slot;
     while (!this.#isWriting && !this.#hasEnded) {
-      const sent = Atomics.load(words, SENT);
-      if (sent === Atomics.load(words, TAKEN)) return;
-      const length = Atomics.load(words, SENT_LENGTH);
+      const sent = Atomics.load(words, CHILD.sent);
+      if (sent === Atomics.load(words, CHILD.taken)) return;
+      const length = Atomics.load(words, CHILD.sentLength);
       const size = FRAME_HEADER + length;
       if (this.#frame.length < size) this.#frame = new Uint8Array(2 * size);
       writeFrameHeader(this.#frame, length);
       this.#frame.set(memory.outbox.subarray(0, length), FRAME_HEADER);
-      Atomics.store(words, TAKEN, sent);
-      Atomics.notify(words, TAKEN);
+      Atomics.store(words, CHILD.taken, sent);
+      Atomics.notify(words, CHILD.taken);
       this.#isWriting = true;
       try {
         await this.#writer.write(this.#frame.subarray(0, size));
@@ -312,12 +290,12 @@ class ChildPipes {
 
   #print(bytes: Uint8Array): void {
     this.#slot.print(bytes);
-    if (this.#showPrints) show(bytes);
+    if (this.#showPrints) printToStderr(bytes);
   }
 }
 
 /** How often callers are woken that sleep in a pipe, in milliseconds. */
-const RING_MS = 100;
+const WAKE_MS = 100;
 
 /** The slot of a child, the process in it, and what it was last told. */
 interface Place {
@@ -334,7 +312,7 @@ class IoWorker {
   #processes = new Set<ChildPipes>();
   #graceMs: number;
   #showPrints: boolean;
-  #ringing: ReturnType<typeof setInterval> | undefined;
+  #waking: ReturnType<typeof setInterval> | undefined;
 
   constructor(order: WorkerOrder & { type: "open" }) {
     this.#words = new Int32Array(order.words);
@@ -343,9 +321,9 @@ class IoWorker {
   }
 
   start(order: WorkerOrder & { type: "start" }): void {
-    if (Atomics.load(this.#words, GROUP) !== OPEN) return;
+    if (Atomics.load(this.#words, GROUP.status) !== STATUS.open) return;
     const before = this.#places[order.child];
-    before?.slot.takeBell();
+    before?.slot.closeWakePipe();
     // It may not have ended in the time that the caller gave it.
     before?.process?.kill();
     const words = new Int32Array(order.words), memory = memoryOf(order.memory);
@@ -367,18 +345,18 @@ class IoWorker {
     return process;
   }
 
-  hangBell({ child, path }: WorkerOrder & { type: "bell" }): void {
-    this.#places[child].slot.hangBell(path);
-    this.#ringing ??= setInterval(() => {
-      for (const { slot } of this.#places) slot.ringSleeper();
-    }, RING_MS);
+  openWakePipe({ child, path }: WorkerOrder & { type: "wake" }): void {
+    this.#places[child].slot.openWakePipe(path);
+    this.#waking ??= setInterval(() => {
+      for (const { slot } of this.#places) slot.wakeSleeper();
+    }, WAKE_MS);
   }
 
   grow({ child, box, memory }: WorkerOrder & { type: "grow" }): void {
     const place = this.#places[child];
     place.slot.memory[box] = new Uint8Array(memory);
     if (box === "inbox") {
-      Atomics.store(place.slot.words, RECEIVED, NOTHING);
+      Atomics.store(place.slot.words, CHILD.received, MESSAGE.none);
     } else {
       place.outbox++;
     }
@@ -389,28 +367,30 @@ class IoWorker {
   async run(): Promise<void> {
     const words = this.#words;
     for (;;) {
-      const seen = Atomics.load(words, COMMANDS);
-      if (Atomics.load(words, GROUP) === CLOSING) break;
+      const seen = Atomics.load(words, GROUP.commands);
+      if (Atomics.load(words, GROUP.status) === STATUS.closing) break;
       for (const place of this.#places) this.#serve(place);
-      const change = Atomics.waitAsync(words, COMMANDS, seen);
+      const change = Atomics.waitAsync(words, GROUP.commands, seen);
       if (change.async) await change.value;
     }
     await this.#close();
-    clearInterval(this.#ringing);
-    for (const { slot } of this.#places) slot.takeBell();
-    Atomics.store(words, GROUP, CLOSED);
-    Atomics.add(words, EVENTS, 1);
-    Atomics.notify(words, EVENTS);
+    clearInterval(this.#waking);
+    for (const { slot } of this.#places) slot.closeWakePipe();
+    Atomics.store(words, GROUP.status, STATUS.closed);
+    Atomics.add(words, GROUP.events, 1);
+    Atomics.notify(words, GROUP.events);
   }
 
   #serve(place: Place): void {
     const { slot, process } = place;
-    const kills = Atomics.load(slot.words, KILLS);
+    const kills = Atomics.load(slot.words, CHILD.kills);
     if (kills !== place.kills) process?.kill();
     place.kills = kills;
     slot.wake();
     // A message in a longer outbox waits until that has arrived.
-    if (Atomics.load(slot.words, OUTBOX) === place.outbox) process?.send();
+    if (Atomics.load(slot.words, CHILD.outbox) === place.outbox) {
+      process?.send();
+    }
   }
 
   /** Lets the children end, and ends those that do not. */
@@ -437,8 +417,8 @@ parentPort?.on("message", (order: WorkerOrder) => {
     case "start":
       worker.start(order);
       break;
-    case "bell":
-      worker.hangBell(order);
+    case "wake":
+      worker.openWakePipe(order);
       break;
     case "grow":
       worker.grow(order);

@@ -2,16 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { ChildView, startIoWorker } from "./child_group.ts";
 import {
   buffersOf,
-  CLOSED,
-  CLOSING,
-  COMMANDS,
-  ENDED,
-  EVENTS,
   GROUP,
-  GROUP_WORDS,
-  RUNNING,
   shareWords,
-  STARTING,
+  STATE,
+  STATUS,
   type WorkerOrder,
 } from "./_child_words.ts";
 import { isProcess } from "./testdata/processes.ts";
@@ -22,7 +16,7 @@ const COMMAND = {
 };
 
 Deno.test("the late end of a process is not that of its successor", () => {
-  const words = shareWords(GROUP_WORDS);
+  const words = shareWords(GROUP.length);
   const worker = startIoWorker(words);
   const order = (it: WorkerOrder): void => worker.postMessage(it);
   const start = (): ChildView => {
@@ -38,9 +32,9 @@ Deno.test("the late end of a process is not that of its successor", () => {
   };
   const awaitThat = (isSo: () => boolean): void => {
     for (;;) {
-      const seen = Atomics.load(words, EVENTS);
+      const seen = Atomics.load(words, GROUP.events);
       if (isSo()) return;
-      assert(Atomics.wait(words, EVENTS, seen, 20_000) !== "timed-out");
+      assert(Atomics.wait(words, GROUP.events, seen, 20_000) !== "timed-out");
     }
   };
   order({
@@ -50,16 +44,16 @@ Deno.test("the late end of a process is not that of its successor", () => {
     showPrints: false,
   });
   const before = start();
-  awaitThat(() => before.state === RUNNING);
+  awaitThat(() => before.state === STATE.running);
   // Nobody has waited until the first one was gone.
   const after = start();
-  awaitThat(() => before.hasEnded && after.state !== STARTING);
-  assertEquals([before.state, after.state], [ENDED, RUNNING]);
+  awaitThat(() => before.hasEnded && after.state !== STATE.starting);
+  assertEquals([before.state, after.state], [STATE.ended, STATE.running]);
   assertEquals([before.pid, after.pid].map(isProcess), [false, true]);
-  Atomics.store(words, GROUP, CLOSING);
-  Atomics.add(words, COMMANDS, 1);
-  Atomics.notify(words, COMMANDS);
-  awaitThat(() => Atomics.load(words, GROUP) === CLOSED);
+  Atomics.store(words, GROUP.status, STATUS.closing);
+  Atomics.add(words, GROUP.commands, 1);
+  Atomics.notify(words, GROUP.commands);
+  awaitThat(() => Atomics.load(words, GROUP.status) === STATUS.closed);
   assertEquals([before.pid, after.pid].map(isProcess), [false, false]);
   worker.terminate();
 });

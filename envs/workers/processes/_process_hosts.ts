@@ -1,4 +1,4 @@
-import { type ChildCommand, ChildGroup, receiveAnswer } from "./child_group.ts";
+import { type ChildCommand, ChildGroup } from "./child_group.ts";
 import type { Batch } from "@bellman/types";
 import type { CheckedSource } from "../group_source.ts";
 import type {
@@ -11,21 +11,17 @@ import type {
 import { thrownFailure } from "../host_failure.ts";
 import { bytesOf, wireArrays } from "../_group_arrays.ts";
 import {
-  ASK,
-  BEGUN,
+  ANSWER,
   EPISODES,
-  HAS_ENDED,
-  NONE,
+  FLAG,
   pack,
+  REQUEST,
   type Request,
-  SOME,
-  TAKE_STEP,
-  TELL,
-  THROWN,
   unpack,
 } from "./_wire_messages.ts";
 
-const ASK_BYTE = Uint8Array.of(ASK), STEP_BYTE = Uint8Array.of(TAKE_STEP);
+const ASK_BYTE = Uint8Array.of(REQUEST.data),
+  STEP_BYTE = Uint8Array.of(REQUEST.step);
 const NO_ANSWER: GroupAnswer = {};
 const NONE_ENDED: GroupAnswer = { episodes: [] };
 
@@ -106,17 +102,17 @@ export class ProcessHosts implements GroupHosts {
   }
 
   finish(group: number): GroupAnswer {
-    const message = receiveAnswer(this.#children, group);
+    const message = this.#children.receive(group, { timeoutMs: 0 });
     const data = message.subarray(1);
     switch (message[0]) {
-      case THROWN:
+      case ANSWER.thrown:
         throw thrownFailure(unpack(data));
-      case TELL: {
+      case ANSWER.data: {
         const answer = unpack<GroupAnswer>(data);
         if (answer.opened) this.#opened[group] = answer.opened;
         return answer;
       }
-      case BEGUN:
+      case ANSWER.begun:
         copyPieces(message, this.#wires[group].observations);
         return NO_ANSWER;
       default:
@@ -174,12 +170,12 @@ function copyPieces(message: Uint8Array, pieces: readonly Piece[]): void {
 function takeStep(message: Uint8Array, wires: Wires): GroupAnswer {
   copyPieces(message, wires.flags);
   copyPieces(message, wires.observations);
-  const hasEnded = message[HAS_ENDED] !== 0;
+  const hasEnded = message[FLAG.hasEnded] !== 0;
   if (hasEnded) copyPieces(message, wires.finals);
-  const kind = message[EPISODES];
-  if (kind === SOME) {
+  const kind = message[FLAG.episodes];
+  if (kind === EPISODES.some) {
     const from = hasEnded ? wires.whole : wires.shown;
     return { episodes: unpack(message.subarray(from)) };
   }
-  return kind === NONE ? NONE_ENDED : NO_ANSWER;
+  return kind === EPISODES.none ? NONE_ENDED : NO_ANSWER;
 }

@@ -6,19 +6,13 @@ import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
 import { makeGroup } from "../_make_group.ts";
 import { bytesOf, type WireArrays, wireArrays } from "../_group_arrays.ts";
 import {
-  BEGUN,
+  ANSWER,
   EPISODES,
-  HAS_ENDED,
-  NONE,
+  FLAG,
   pack,
+  REQUEST,
   type Request,
-  SOME,
-  STEPPED,
-  TAKE_STEP,
-  TELL,
-  THROWN,
   unpack,
-  UNRECORDED,
 } from "./_wire_messages.ts";
 import { sendableError, type SentError } from "../host_failure.ts";
 
@@ -57,17 +51,21 @@ class Host {
     this.#runner.write();
     const { message, arrays, shown } = this.#wire;
     const hasEnded = anyEnded(arrays);
-    message[HAS_ENDED] = hasEnded ? 1 : 0;
+    message[FLAG.hasEnded] = hasEnded ? 1 : 0;
     const some = episodes?.length ? pack(episodes) : undefined;
-    message[EPISODES] = some ? SOME : episodes ? NONE : UNRECORDED;
-    this.#send(STEPPED, hasEnded ? message.length : shown, some);
+    message[FLAG.episodes] = some
+      ? EPISODES.some
+      : episodes
+      ? EPISODES.none
+      : EPISODES.unrecorded;
+    this.#send(ANSWER.stepped, hasEnded ? message.length : shown, some);
   }
 
   run(command: GroupCommand): void {
     const answer = this.#runner.run(command);
     if (command.type !== "reset") return tell(answer);
     this.#runner.write();
-    this.#send(BEGUN, this.#wire.shown);
+    this.#send(ANSWER.begun, this.#wire.shown);
   }
 
   /** Sends the arrays up to `length`, and what follows them. */
@@ -81,7 +79,8 @@ class Host {
 
 /** Sends data. */
 function tell(data: GroupAnswer | SentError): void {
-  const kind = "message" in data ? THROWN : TELL, bytes = pack(data);
+  const kind = "message" in data ? ANSWER.thrown : ANSWER.data,
+    bytes = pack(data);
   const frame = new Uint8Array(FRAME_HEADER + 1 + bytes.length);
   writeFrameHeader(frame, 1 + bytes.length);
   frame[FRAME_HEADER] = kind;
@@ -102,7 +101,7 @@ async function make(request: Request & { type: "make" }): Promise<void> {
 async function obey(message: Uint8Array): Promise<void> {
   try {
     const data = message.subarray(1);
-    if (message[0] === TAKE_STEP) return host.step(data);
+    if (message[0] === REQUEST.step) return host.step(data);
     const request = unpack<Request>(data);
     if (request.type === "make") await make(request);
     else host.run(request);

@@ -1,35 +1,24 @@
-/** What a caller and a host process say to each other. */
+/** Messages between a caller and a host process. */
 import { deserialize, serialize } from "node:v8";
 import type { CheckedSource } from "../group_source.ts";
 import type { GroupCommand, GroupRange } from "../group_hosts.ts";
 
-/** First byte of a request: data follows. */
-export const ASK = 0;
-/** First byte of a request: take the actions that follow. */
-export const TAKE_STEP = 1;
+/** First byte of a request: data follows, or the actions of a step. */
+export const REQUEST = { data: 0, step: 1 } as const;
 
-/** First byte of an answer: data follows. */
-export const TELL = 0;
-/** First byte of an answer: what was thrown follows. */
-export const THROWN = 1;
-/** First byte of an answer: the arrays have first observations. */
-export const BEGUN = 2;
-/** First byte of an answer: the arrays have a step. */
-export const STEPPED = 3;
+/**
+ * First byte of an answer: data or the error that was thrown follows, or the arrays
+ * have first observations or a step.
+ */
+export const ANSWER = { data: 0, thrown: 1, begun: 2, stepped: 3 } as const;
 
-/** Byte of an answer: whether final observations follow. */
-export const HAS_ENDED = 1;
-/** Byte of an answer: one of those below. */
-export const EPISODES = 2;
+/** Places of bytes of a step: 1 where final observations follow, and `EPISODES`. */
+export const FLAG = { hasEnded: 1, episodes: 2 } as const;
 
-/** Episodes are not recorded. */
-export const UNRECORDED = 0;
-/** None has ended. */
-export const NONE = 1;
-/** They follow the arrays. */
-export const SOME = 2;
+/** Episodes of a step: not recorded, none ended, or they follow the arrays. */
+export const EPISODES = { unrecorded: 0, none: 1, some: 2 } as const;
 
-/** What is asked with data. */
+/** A request with data. */
 export type Request =
   | {
     readonly type: "make";
@@ -38,12 +27,12 @@ export type Request =
   }
   | GroupCommand;
 
-/** Plain data with typed arrays as bytes. */
+/** Turns plain data with typed arrays into bytes. */
 export function pack(data: unknown): Uint8Array {
   return serialize(data);
 }
 
-/** Data from bytes, which may be shared memory. */
+/** Reads data from bytes, which may be shared memory. */
 export function unpack<T>(bytes: Uint8Array): T {
   return deserialize(bytes.slice()) as T;
 }

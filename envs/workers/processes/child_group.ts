@@ -1,176 +1,81 @@
 import { checkStartable } from "../group_source.ts";
 import { HostFailure } from "../host_failure.ts";
 import {
-  BELL,
   buffersOf,
-  CHILD_WORDS,
+  CHILD,
   type ChildCommand,
   type ChildMemory,
-  CLOSED,
-  CLOSING,
-  CODE,
-  COMMANDS,
-  ENDED,
-  EVENTS,
-  FAILED,
   GROUP,
-  GROUP_WORDS,
-  GROWING,
-  IS_WAITING,
-  KILLS,
-  NEEDED,
-  NOTE_LENGTH,
-  NOTE_SIZE,
-  NOTHING,
-  OPEN,
-  OUTBOX,
-  PID,
-  PRINTED,
-  PRINTS_KEPT,
-  READY_AT,
-  RECEIVED,
-  RUNNING,
-  SENT,
-  SENT_LENGTH,
+  MESSAGE,
   shareBytes,
   shareWords,
-  SLEEPS,
-  STARTING,
   STATE,
-  TAKEN,
-  TOO_LONG,
+  STATUS,
   type WorkerOrder,
 } from "./_child_words.ts";
 import { Worker } from "node:worker_threads";
 
-/** How a child ended. */
+/** The end of a child. */
 interface ChildEnd {
   /** Its exit code; `undefined` where it could not be started. */
   readonly code?: number;
   /** The signal that ended it, if one did. */
   readonly signal?: string;
-  /** Why it could not be started, if that is so. */
+  /** The reason why it could not be started, if that is so. */
   readonly failure?: string;
   /** The last 64 kB that it printed. */
   readonly prints: string;
 }
 
-/** A child that ended while an answer of it was wanted. */
-export class ChildEndedError extends Error {
-  override name = "ChildEndedError";
-  /** Which child. */
-  readonly child: number;
-  /** How it ended, and what it printed last. */
-  readonly end: ChildEnd;
-
-  /**
-   * @param child Which child.
-   * @param end How it ended.
-   */
-  constructor(child: number, end: ChildEnd) {
-    super(`Child process ${child} ${describeEnd(end)}`);
-    this.child = child;
-    this.end = end;
-  }
-}
-
-/** A child that did not answer in time. */
-export class ChildTimeoutError extends Error {
-  override name = "ChildTimeoutError";
-  /** Which child. */
-  readonly child: number;
-  /** The last 64 kB that it printed. */
-  readonly prints: string;
-
-  /**
-   * @param child Which child.
-   * @param about How long it was waited for, in milliseconds, and its prints.
-   */
-  constructor(
-    child: number,
-    { timeoutMs, prints }: { timeoutMs: number; prints: string },
-  ) {
-    const last = lastLine(prints);
-    super(
-      `Child process ${child} did not answer within ${timeoutMs} ms` +
-        (last === "" ? "" : `: its last line is '${last}'`),
-    );
-    this.child = child;
-    this.prints = prints;
-  }
-}
-
-/** The end of a child in words, with the last line that it printed. */
-function describeEnd(
-  { code, signal, failure, prints }: ChildEnd,
-): string {
+/** Describes the end of a child, with the last line that it printed. */
+function describeEnd({ code, signal, failure, prints }: ChildEnd): string {
   if (failure !== undefined) return `could not be started: ${failure}`;
   const how = signal === undefined
     ? `ended with code ${code}`
     : `was ended by ${signal}`;
-  const last = lastLine(prints);
+  const last = prints.trimEnd().split("\n").at(-1)!.trim();
   return last === "" ? how : `${how}: its last line is '${last}'`;
 }
 
-/** The last line that says something. */
-function lastLine(text: string): string {
-  return text.trimEnd().split("\n").at(-1)!.trim();
-}
-
-/**
- * The answer of a host that is a child process, as far as there is one; in
- * memory that the next message overwrites.
- */
-export function receiveAnswer(children: ChildGroup, group: number): Uint8Array {
-  try {
-    return children.receive(group, { timeoutMs: 0 });
-  } catch (error) {
-    if (error instanceof ChildEndedError) {
-      const how = `its process ${describeEnd(error.end)}`;
-      throw new HostFailure("exit", how, { stack: error.end.prints });
-    }
-    if (!(error instanceof ChildTimeoutError)) throw error;
-    throw new HostFailure("timeout", "it is silent", { stack: error.prints });
-  }
-}
-
-/** Bytes of a box at first. */
+/** Initial bytes of a box, and bytes of a child's prints that are kept. */
 const BOX = 65_536;
+/** Bytes of the note about a child's end. */
+const NOTE = 1024;
 
 /**
  * The caller's side of the memory that it shares with one process of a child. The
  * next process has another one: what is late of this cannot be taken for its.
  */
 export class ChildView {
-  readonly words: Int32Array<SharedArrayBuffer> = shareWords(CHILD_WORDS);
+  readonly words: Int32Array<SharedArrayBuffer> = shareWords(CHILD.length);
   readonly memory: ChildMemory = {
     inbox: shareBytes(BOX),
     outbox: shareBytes(BOX),
-    prints: shareBytes(PRINTS_KEPT),
-    note: shareBytes(NOTE_SIZE),
+    prints: shareBytes(BOX),
+    note: shareBytes(NOTE),
   };
   /** Whether the caller uses the message in the inbox. */
   #holds = false;
 
   constructor() {
-    Atomics.store(this.words, RECEIVED, NOTHING);
+    Atomics.store(this.words, CHILD.received, MESSAGE.none);
   }
 
   get state(): number {
-    return Atomics.load(this.words, STATE);
+    return Atomics.load(this.words, CHILD.state);
   }
 
   get pid(): number {
-    return Atomics.load(this.words, PID);
+    return Atomics.load(this.words, CHILD.pid);
   }
 
   get hasEnded(): boolean {
-    return this.state === ENDED || this.state === FAILED;
+    return this.state === STATE.ended || this.state === STATE.failed;
   }
 
   /** Length of the message in the inbox, or why there is none. */
   get received(): number {
-    return Atomics.load(this.words, RECEIVED);
+    return Atomics.load(this.words, CHILD.received);
   }
 
   /** Whether there is a message, or never will be one. */
@@ -180,7 +85,7 @@ export class ChildView {
 
   /** When it became ready, in events of the group. */
   get readyAt(): number {
-    return Atomics.load(this.words, READY_AT);
+    return Atomics.load(this.words, CHILD.readyAt);
   }
 
   /** The message in the inbox, there until it is released. */
@@ -193,17 +98,19 @@ export class ChildView {
   release(): boolean {
     if (!this.#holds) return false;
     this.#holds = false;
-    Atomics.store(this.words, RECEIVED, NOTHING);
-    return Atomics.load(this.words, IS_WAITING) === 1;
+    Atomics.store(this.words, CHILD.received, MESSAGE.none);
+    return Atomics.load(this.words, CHILD.isWaiting) === 1;
   }
 
   /** Whether the outbox could be overwritten in time. */
   awaitTaken(timeoutMs: number): boolean {
     const { words } = this;
     for (;;) {
-      const taken = Atomics.load(words, TAKEN);
-      if (taken === Atomics.load(words, SENT) || this.hasEnded) return true;
-      const how = Atomics.wait(words, TAKEN, taken, timeoutMs);
+      const taken = Atomics.load(words, CHILD.taken);
+      if (taken === Atomics.load(words, CHILD.sent) || this.hasEnded) {
+        return true;
+      }
+      const how = Atomics.wait(words, CHILD.taken, taken, timeoutMs);
       if (how === "timed-out") return false;
     }
   }
@@ -211,7 +118,7 @@ export class ChildView {
   /** The last 64 kB that it printed. */
   prints(): string {
     const { prints } = this.memory;
-    const end = Atomics.load(this.words, PRINTED) >>> 0;
+    const end = Atomics.load(this.words, CHILD.printed) >>> 0;
     const kept = Math.min(end, prints.length), cut = end % prints.length;
     const bytes = new Uint8Array(kept);
     if (kept === prints.length) bytes.set(prints.subarray(cut));
@@ -223,11 +130,11 @@ export class ChildView {
   end(): ChildEnd | undefined {
     const { words, memory, state } = this;
     if (!this.hasEnded) return undefined;
-    const length = Atomics.load(words, NOTE_LENGTH);
+    const length = Atomics.load(words, CHILD.noteLength);
     const note = new TextDecoder().decode(memory.note.slice(0, length));
     const prints = this.prints();
-    if (state === FAILED) return { failure: note, prints };
-    const code = Atomics.load(words, CODE);
+    if (state === STATE.failed) return { failure: note, prints };
+    const code = Atomics.load(words, CHILD.code);
     return note === "" ? { code, prints } : { code, signal: note, prints };
   }
 }
@@ -246,7 +153,7 @@ export function startIoWorker(words: Int32Array): Worker {
     new URL(`data:text/javascript,${encodeURIComponent(source)}`),
   );
   // Deno prints what it threw. Nothing is to be waited for any more.
-  worker.on("error", () => Atomics.store(words, GROUP, CLOSED));
+  worker.on("error", () => Atomics.store(words, GROUP.status, STATUS.closed));
   worker.unref();
   return worker;
 }
@@ -305,7 +212,7 @@ export class ChildGroup {
     this.size = commands.length;
     this.#commands = [...commands];
     this.#graceMs = graceMs;
-    this.#words = shareWords(GROUP_WORDS);
+    this.#words = shareWords(GROUP.length);
     this.#worker = startIoWorker(this.#words);
     this.#order({
       type: "open",
@@ -322,21 +229,23 @@ export class ChildGroup {
    * @param child Which child.
    * @param parts The message in one or more parts; they are copied.
    * @throws {RangeError} If it is longer than a gibibyte.
-   * @throws {ChildTimeoutError} If the child leaves the one before unread.
+   * @throws {HostFailure} If the child leaves the one before unread.
    */
   send(child: number, ...parts: readonly Uint8Array[]): void {
     const view = this.#view(child), { words, memory } = view;
     const length = parts.reduce((sum, part) => sum + part.length, 0);
     this.#release(view);
-    if (!view.awaitTaken(PATIENCE_MS)) this.#timeOut(child, PATIENCE_MS);
+    if (!view.awaitTaken(PATIENCE_MS)) {
+      this.#timeOut(view, `its process took no message in ${PATIENCE_MS} ms`);
+    }
     if (length > memory.outbox.length) this.#growOutbox(child, length);
     let at = 0;
     for (const part of parts) {
       memory.outbox.set(part, at);
       at += part.length;
     }
-    Atomics.store(words, SENT_LENGTH, length);
-    Atomics.add(words, SENT, 1);
+    Atomics.store(words, CHILD.sentLength, length);
+    Atomics.add(words, CHILD.sent, 1);
     this.#wake();
   }
 
@@ -358,12 +267,12 @@ export class ChildGroup {
    * @param path The pipe; it may be removed afterwards.
    * @returns Whether it hangs.
    */
-  hangBell(child: number, path: string): boolean {
+  openWakePipe(child: number, path: string): boolean {
     const { words } = this.#view(child);
-    Atomics.store(words, BELL, 0);
-    this.#order({ type: "bell", child, path });
-    this.#wait(() => Atomics.load(words, BELL) !== 0, PATIENCE_MS);
-    return Atomics.load(words, BELL) === 1;
+    Atomics.store(words, CHILD.wakePipe, 0);
+    this.#order({ type: "wake", child, path });
+    this.#wait(() => Atomics.load(words, CHILD.wakePipe) !== 0, PATIENCE_MS);
+    return Atomics.load(words, CHILD.wakePipe) === 1;
   }
 
   /**
@@ -376,11 +285,11 @@ export class ChildGroup {
   sleep<T>(child: number, sleep: (hasEnded: () => boolean) => T): T {
     const view = this.#view(child), { words } = view;
     this.#release(view);
-    Atomics.add(words, SLEEPS, 1);
+    Atomics.add(words, CHILD.sleeps, 1);
     try {
       return sleep(() => view.hasEnded);
     } finally {
-      Atomics.add(words, SLEEPS, 1);
+      Atomics.add(words, CHILD.sleeps, 1);
     }
   }
 
@@ -391,8 +300,8 @@ export class ChildGroup {
    * @param options How long to wait, in milliseconds.
    * @returns The message, in shared memory that the next `send`, `receive` or
    * `waitFor` with this child overwrites.
-   * @throws {ChildEndedError} If the child has ended or ends meanwhile.
-   * @throws {ChildTimeoutError} If there is none in time.
+   * @throws {HostFailure} If the child has ended or ends meanwhile, or there is
+   * none in time.
    */
   receive(
     child: number,
@@ -400,11 +309,13 @@ export class ChildGroup {
   ): Uint8Array {
     const view = this.#view(child);
     this.#release(view);
-    if (!this.#wait(() => this.#isReady(child), timeoutMs)) {
-      this.#timeOut(child, timeoutMs);
-    }
+    const isReady = this.#wait(() => this.#isReady(child), timeoutMs);
+    if (!isReady) this.#timeOut(view, "it is silent");
     if (view.received >= 0) return view.hold();
-    throw new ChildEndedError(child, view.end()!);
+    const end = view.end()!;
+    throw new HostFailure("exit", `its process ${describeEnd(end)}`, {
+      stack: end.prints,
+    });
   }
 
   /**
@@ -468,10 +379,10 @@ export class ChildGroup {
    */
   kill(child: number): void {
     const view = this.#view(child);
-    this.#wait(() => view.state !== STARTING, PATIENCE_MS);
-    Atomics.add(view.words, KILLS, 1);
+    this.#wait(() => view.state !== STATE.starting, PATIENCE_MS);
+    Atomics.add(view.words, CHILD.kills, 1);
     this.#wake();
-    this.#wait(() => view.state !== RUNNING, PATIENCE_MS);
+    this.#wait(() => view.state !== STATE.running, PATIENCE_MS);
   }
 
   /**
@@ -494,9 +405,15 @@ export class ChildGroup {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    Atomics.compareExchange(this.#words, GROUP, OPEN, CLOSING);
+    Atomics.compareExchange(
+      this.#words,
+      GROUP.status,
+      STATUS.open,
+      STATUS.closing,
+    );
     this.#wake();
-    const isClosed = () => Atomics.load(this.#words, GROUP) === CLOSED;
+    const isClosed = () =>
+      Atomics.load(this.#words, GROUP.status) === STATUS.closed;
     this.#wait(isClosed, this.#graceMs + PATIENCE_MS);
     this.#worker.terminate();
   }
@@ -512,9 +429,8 @@ export class ChildGroup {
     );
   }
 
-  #timeOut(child: number, timeoutMs: number): never {
-    const prints = this.prints(child);
-    throw new ChildTimeoutError(child, { timeoutMs, prints });
+  #timeOut(view: ChildView, message: string): never {
+    throw new HostFailure("timeout", message, { stack: view.prints() });
   }
 
   #order(order: WorkerOrder): void {
@@ -533,25 +449,25 @@ export class ChildGroup {
   }
 
   #wake(): void {
-    Atomics.add(this.#words, COMMANDS, 1);
-    Atomics.notify(this.#words, COMMANDS);
+    Atomics.add(this.#words, GROUP.commands, 1);
+    Atomics.notify(this.#words, GROUP.commands);
   }
 
   /** Whether `isDone` became true in time. */
   #wait(isDone: () => boolean, timeoutMs: number): boolean {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const seen = Atomics.load(this.#words, EVENTS);
+      const seen = Atomics.load(this.#words, GROUP.events);
       if (isDone()) return true;
       const left = deadline - performance.now();
       if (left <= 0) return false;
-      Atomics.wait(this.#words, EVENTS, seen, left);
+      Atomics.wait(this.#words, GROUP.events, seen, left);
     }
   }
 
   #isReady(child: number): boolean {
     const view = this.#children[child];
-    if (view.received === TOO_LONG) this.#growInbox(child);
+    if (view.received === MESSAGE.tooLong) this.#growInbox(child);
     return view.isReady;
   }
 
@@ -561,8 +477,8 @@ export class ChildGroup {
 
   #growInbox(child: number): void {
     const { words, memory } = this.#children[child];
-    memory.inbox = longer(memory.inbox, Atomics.load(words, NEEDED));
-    Atomics.store(words, RECEIVED, GROWING);
+    memory.inbox = longer(memory.inbox, Atomics.load(words, CHILD.needed));
+    Atomics.store(words, CHILD.received, MESSAGE.growing);
     this.#grow(child, "inbox");
   }
 
@@ -574,7 +490,7 @@ export class ChildGroup {
     }
     const { words, memory } = this.#children[child];
     memory.outbox = longer(memory.outbox, length);
-    Atomics.add(words, OUTBOX, 1);
+    Atomics.add(words, CHILD.outbox, 1);
     this.#grow(child, "outbox");
   }
 

@@ -57,10 +57,10 @@ export class NamedPipe {
 /** Bytes that a write into a pipe puts there as a whole. */
 export const WHOLE_WRITE = 4096;
 
-/** What a bell writes, which begins no message. */
-export const RING: Uint8Array = new Uint8Array(1);
+/** Byte that wakes a sleeper and begins no message. */
+export const WAKE: Uint8Array = new Uint8Array(1);
 
-/** What the sender writes for a message that comes another way. */
+/** Length that the sender writes for a message that comes another way. */
 const ELSEWHERE = 0;
 
 /**
@@ -70,7 +70,7 @@ const ELSEWHERE = 0;
  * only; the child makes the pipe.
  *
  * A thread that sleeps in a pipe looks at nothing else, so that somebody has to
- * ring now and then: a byte that is no message wakes it.
+ * wake it now and then, by a byte that is no message.
  */
 export class AnswerPipe {
   #file: Deno.FsFile;
@@ -114,7 +114,7 @@ export class AnswerPipe {
 
   /** The same without waiting: of what is there by now. */
   look(): Uint8Array | null | undefined {
-    this.#file.writeSync(RING);
+    this.#file.writeSync(WAKE);
     let hasRead = false;
     return this.receive(() => {
       const isOver = hasRead;

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
-import { AnswerPipe, NamedPipe, RING, WHOLE_WRITE } from "./named_pipes.ts";
+import { AnswerPipe, NamedPipe, WAKE, WHOLE_WRITE } from "./named_pipes.ts";
 import { ChildGroup } from "./child_group.ts";
 
 Deno.test("short messages go through a named pipe, one after the other", {
@@ -83,10 +83,10 @@ Deno.test("answers come one after the other, rings in between do not count", {
     const longest = new Array(WHOLE_WRITE - FRAME_HEADER).fill(7);
     for (
       const bytes of [
-        RING,
+        WAKE,
         frame(1, 2),
-        RING,
-        RING,
+        WAKE,
+        WAKE,
         frame(3),
         frame(),
         frame(...longest),
@@ -112,7 +112,7 @@ Deno.test(
     withPipe((path) => {
       const pipe = new AnswerPipe(path);
       const writer = Deno.openSync(path, { write: true });
-      writer.writeSync(RING);
+      writer.writeSync(WAKE);
       let asked = 0;
       assertEquals(pipe.receive(() => asked++ > 0), undefined);
       assertEquals(asked, 2);
@@ -137,7 +137,7 @@ for (
           { graceMs: 0 },
         );
         const pipe = new AnswerPipe(path);
-        assertEquals(group.hangBell(0, path), true);
+        assertEquals(group.openWakePipe(0, path), true);
         const deadline = performance.now() + (hasEnded ? 60_000 : 300);
         const answer = group.sleep(
           0,

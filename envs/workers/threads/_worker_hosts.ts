@@ -15,23 +15,11 @@ import {
 } from "../host_failure.ts";
 import {
   ANSWER,
-  ASKED,
   COMMAND,
-  DONE,
-  DROPPED,
-  ENDED,
-  FAILED,
-  GONE,
-  MESSAGE,
-  NO_EPISODES,
-  READ_MESSAGE,
-  READY_AT,
   Spinner,
   STATE,
-  TAKE_STEP,
-  WORDS,
+  WORD,
   type WorkerData,
-  WRITING,
 } from "./_worker_words.ts";
 import {
   MessageChannel,
@@ -148,7 +136,7 @@ interface SlotOptions {
 
 /** The caller's side of one worker. */
 class WorkerSlot {
-  #words = new Int32Array(new SharedArrayBuffer(4 * WORDS));
+  #words = new Int32Array(new SharedArrayBuffer(4 * WORD.length));
   #port: MessagePort;
 
   constructor(options: SlotOptions) {
@@ -157,7 +145,7 @@ class WorkerSlot {
     const words = this.#words;
     const workerData: WorkerData = { ...options, words, port: port2 };
     // It makes its copies without being asked again.
-    Atomics.store(words, STATE, ASKED);
+    Atomics.store(words, WORD.state, STATE.asked);
     const worker = new Worker(ENTRY, {
       workerData,
       transferList: [port2],
@@ -171,20 +159,21 @@ class WorkerSlot {
   /** Whether it has answered or ended. */
   get isReady(): boolean {
     const state = this.#state;
-    return state === DONE || state === FAILED || state === GONE;
+    return state === STATE.done || state === STATE.failed ||
+      state === STATE.gone;
   }
 
   get hasEnded(): boolean {
-    return Atomics.load(this.#words, ENDED) === 1;
+    return Atomics.load(this.#words, WORD.ended) === 1;
   }
 
   /** When it became ready, in events of all workers. */
   get readyAt(): number {
-    return Atomics.load(this.#words, READY_AT);
+    return Atomics.load(this.#words, WORD.readyAt);
   }
 
   get #state(): number {
-    return Atomics.load(this.#words, STATE);
+    return Atomics.load(this.#words, WORD.state);
   }
 
   attach(arrays: GroupArrays): void {
@@ -196,24 +185,24 @@ class WorkerSlot {
     const isStep = command.type === "step";
     if (!isStep) this.#port.postMessage(command);
     const words = this.#words;
-    Atomics.store(words, COMMAND, isStep ? TAKE_STEP : READ_MESSAGE);
+    Atomics.store(words, WORD.command, isStep ? COMMAND.step : COMMAND.message);
     const state = this.#state;
-    if (state !== DONE && state !== FAILED) return;
+    if (state !== STATE.done && state !== STATE.failed) return;
     // One that has ended meanwhile stays so.
-    Atomics.compareExchange(words, STATE, state, ASKED);
-    Atomics.notify(words, STATE);
+    Atomics.compareExchange(words, WORD.state, state, STATE.asked);
+    Atomics.notify(words, WORD.state);
   }
 
   finish(): GroupAnswer {
-    const state = this.#settle(ASKED);
-    if (state === GONE) throw new HostFailure("exit", "its worker ended");
-    if (state === ASKED || state === DROPPED) {
+    const state = this.#settle(STATE.asked);
+    if (state === STATE.gone) throw new HostFailure("exit", "its worker ended");
+    if (state === STATE.asked || state === STATE.dropped) {
       throw new HostFailure("timeout", "it is silent");
     }
-    if (state === FAILED) throw thrownFailure(this.#read<SentError>());
-    const answer = Atomics.load(this.#words, ANSWER);
-    if (answer === MESSAGE) return this.#read<GroupAnswer>();
-    return answer === NO_EPISODES ? NONE_ENDED : NO_ANSWER;
+    if (state === STATE.failed) throw thrownFailure(this.#read<SentError>());
+    const answer = Atomics.load(this.#words, WORD.answer);
+    if (answer === ANSWER.message) return this.#read<GroupAnswer>();
+    return answer === ANSWER.noEpisodes ? NONE_ENDED : NO_ANSWER;
   }
 
   /**
@@ -222,8 +211,10 @@ class WorkerSlot {
    * that does either, and one that ends by itself afterwards is left spinning.
    */
   drop(): void {
-    for (const state of [ASKED, DONE, FAILED]) this.#settle(state);
-    Atomics.notify(this.#words, STATE);
+    for (const state of [STATE.asked, STATE.done, STATE.failed]) {
+      this.#settle(state);
+    }
+    Atomics.notify(this.#words, WORD.state);
     this.#port.close();
   }
 
@@ -231,10 +222,15 @@ class WorkerSlot {
   #settle(wanted: number): number {
     const words = this.#words;
     for (;;) {
-      const state = Atomics.compareExchange(words, STATE, wanted, DROPPED);
-      if (state !== WRITING) return state;
+      const state = Atomics.compareExchange(
+        words,
+        WORD.state,
+        wanted,
+        STATE.dropped,
+      );
+      if (state !== STATE.writing) return state;
       // A moment: it copies its numbers.
-      Atomics.wait(words, STATE, WRITING, 1);
+      Atomics.wait(words, WORD.state, STATE.writing, 1);
     }
   }
 

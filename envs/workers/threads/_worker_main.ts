@@ -11,22 +11,11 @@ import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
 import { makeGroup } from "../_make_group.ts";
 import {
   ANSWER,
-  ASKED,
   COMMAND,
-  DONE,
-  DROPPED,
-  ENDED,
-  FAILED,
-  GONE,
-  MESSAGE,
-  NO_EPISODES,
-  NOTHING,
-  READY_AT,
   Spinner,
   STATE,
-  TAKE_STEP,
+  WORD,
   type WorkerData,
-  WRITING,
 } from "./_worker_words.ts";
 
 const STEP: GroupCommand = { type: "step" };
@@ -62,10 +51,11 @@ class WorkerHost {
 
   /** Tells the caller of an error, if it still wants to know. */
   fail(error: unknown): void {
-    const isAnswering = Atomics.load(this.#data.words, STATE) === WRITING;
+    const isAnswering =
+      Atomics.load(this.#data.words, WORD.state) === STATE.writing;
     if (!isAnswering && !this.#mayAnswer()) return;
     this.#data.port.postMessage(sendableError(error));
-    this.#tell(FAILED);
+    this.#tell(STATE.failed);
   }
 
   /** Ends the worker over an error, which the caller is told of. */
@@ -80,32 +70,33 @@ class WorkerHost {
    */
   end(): void {
     const { words } = this.#data;
-    Atomics.store(words, ENDED, 1);
+    Atomics.store(words, WORD.ended, 1);
     // What it threw is still to be told.
-    const hasFailed = Atomics.load(words, STATE) === FAILED;
-    this.#tell(hasFailed ? FAILED : GONE);
+    const hasFailed = Atomics.load(words, WORD.state) === STATE.failed;
+    this.#tell(hasFailed ? STATE.failed : STATE.gone);
   }
 
   /** Ends while copies are still being made, should nobody want them. */
   async #endWhenDropped(): Promise<void> {
     const { words } = this.#data;
-    const change = Atomics.waitAsync(words, STATE, ASKED);
+    const change = Atomics.waitAsync(words, WORD.state, STATE.asked);
     if (change.async) await change.value;
-    if (Atomics.load(words, STATE) === DROPPED) process.exit();
+    if (Atomics.load(words, WORD.state) === STATE.dropped) process.exit();
   }
 
   #serve(runner: GroupRunner): void {
     const { words } = this.#data;
     for (;;) {
-      const state = Atomics.load(words, STATE);
-      if (state === DROPPED) return;
-      if (state === ASKED) this.#carryOut(runner);
-      else this.#spinner.wait(words, STATE, { value: state });
+      const state = Atomics.load(words, WORD.state);
+      if (state === STATE.dropped) return;
+      if (state === STATE.asked) this.#carryOut(runner);
+      else this.#spinner.wait(words, WORD.state, { value: state });
     }
   }
 
   #carryOut(runner: GroupRunner): void {
-    const isStep = Atomics.load(this.#data.words, COMMAND) === TAKE_STEP;
+    const isStep =
+      Atomics.load(this.#data.words, WORD.command) === COMMAND.step;
     try {
       const result = runner.run(isStep ? STEP : this.#readCommand(runner));
       if (!this.#mayAnswer()) return;
@@ -130,28 +121,33 @@ class WorkerHost {
   /** Whether an answer is still wanted: then it is waited for from here on. */
   #mayAnswer(): boolean {
     const { words } = this.#data;
-    return Atomics.compareExchange(words, STATE, ASKED, WRITING) === ASKED;
+    return Atomics.compareExchange(
+      words,
+      WORD.state,
+      STATE.asked,
+      STATE.writing,
+    ) === STATE.asked;
   }
 
   #answer({ opened, snapshot, episodes }: GroupAnswer): void {
     const { port, words } = this.#data;
-    let kind = NOTHING;
+    let kind: number = ANSWER.nothing;
     if (opened !== undefined || snapshot !== undefined) {
-      kind = MESSAGE;
+      kind = ANSWER.message;
       port.postMessage({ opened, snapshot });
     } else if (episodes !== undefined) {
-      kind = episodes.length > 0 ? MESSAGE : NO_EPISODES;
-      if (kind === MESSAGE) port.postMessage({ episodes });
+      kind = episodes.length > 0 ? ANSWER.message : ANSWER.noEpisodes;
+      if (kind === ANSWER.message) port.postMessage({ episodes });
     }
-    Atomics.store(words, ANSWER, kind);
-    this.#tell(DONE);
+    Atomics.store(words, WORD.answer, kind);
+    this.#tell(STATE.done);
   }
 
   /** Tells the caller how the worker stands now. */
   #tell(state: number): void {
     const { words, events } = this.#data;
-    Atomics.store(words, READY_AT, Atomics.load(events, 0));
-    Atomics.store(words, STATE, state);
+    Atomics.store(words, WORD.readyAt, Atomics.load(events, 0));
+    Atomics.store(words, WORD.state, state);
     Atomics.add(events, 0, 1);
     Atomics.notify(events, 0);
   }

@@ -2,14 +2,64 @@ import type { CheckedSource } from "../group_source.ts";
 import type { GroupArrays, GroupRange } from "../group_hosts.ts";
 import type { MessagePort } from "node:worker_threads";
 
+/**
+ * Words that a caller and a worker share beside the arrays. A worker that takes the
+ * place of another has words of its own, so that the one before cannot be mistaken
+ * for it.
+ */
+export const WORD = {
+  /** One of `STATE`. */
+  state: 0,
+  /** One of `COMMAND`. */
+  command: 1,
+  /** One of `ANSWER`. */
+  answer: 2,
+  /** Count of events when it last became ready. */
+  readyAt: 3,
+  /** 1 once the worker has ended, in whatever state. */
+  ended: 4,
+  length: 5,
+} as const;
+
+/** States of a worker. */
+export const STATE = {
+  /** It has answered and waits. */
+  done: 0,
+  /** It was asked something. */
+  asked: 1,
+  /** It is about to answer and writes into the arrays. */
+  writing: 2,
+  /** It threw; the error is in a message. */
+  failed: 3,
+  /** It has ended. */
+  gone: 4,
+  /** It is no longer wanted and ends. */
+  dropped: 5,
+} as const;
+
+/** Commands: a step, or that of the next message. */
+export const COMMAND = { step: 0, message: 1 } as const;
+
+/** Answers: nothing, no episode has ended, or the next message. */
+export const ANSWER = { nothing: 0, noEpisodes: 1, message: 2 } as const;
+
+/** Data that a worker is made with. */
+export interface WorkerData {
+  readonly source: CheckedSource;
+  readonly range: GroupRange;
+  readonly words: Int32Array;
+  readonly events: Int32Array;
+  readonly port: MessagePort;
+  readonly arrays: GroupArrays | undefined;
+  readonly spins: number;
+}
+
 /** Looks at a shared word for a moment before its thread goes to sleep. */
 export class Spinner {
   #most: number;
   #looks: number;
 
-  /**
-   * @param most How often it looks at most; 0 for never.
-   */
+  /** @param most Largest number of looks; 0 for none. */
   constructor(most: number) {
     this.#most = most;
     this.#looks = most;
@@ -22,7 +72,7 @@ export class Spinner {
    * from it where both share a core: so it looks half as often each time that
    * it looked in vain, and more often again when it need not have slept.
    *
-   * @returns Whether it changed in time.
+   * @returns True if it changed in time.
    */
   wait(
     words: Int32Array,
@@ -43,51 +93,3 @@ export class Spinner {
 
 /** Looks that cost about a microsecond, so that it finds out when they pay. */
 const LEAST = 8;
-
-/** Word: how the worker stands; one of the states below. */
-export const STATE = 0;
-/** Word: what is asked, one of the commands below. */
-export const COMMAND = 1;
-/** Word: what beside the arrays belongs to the answer, one of those below. */
-export const ANSWER = 2;
-/** Word: the count of events when it last became ready. */
-export const READY_AT = 3;
-/** Word: 1 once the worker has ended, however it stood. */
-export const ENDED = 4;
-export const WORDS = 5;
-
-/** State: it has answered and waits. */
-export const DONE = 0;
-/** State: it was asked something. */
-export const ASKED = 1;
-/** State: it is about to answer and writes into the arrays. */
-export const WRITING = 2;
-/** State: it threw; the error is in a message. */
-export const FAILED = 3;
-/** State: it has ended. */
-export const GONE = 4;
-/** State: nothing is wanted of it any more, and it ends. */
-export const DROPPED = 5;
-
-/** Command: take a step. */
-export const TAKE_STEP = 0;
-/** Command: do what the next message says. */
-export const READ_MESSAGE = 1;
-
-/** Answer: nothing. */
-export const NOTHING = 0;
-/** Answer: no episode has ended. */
-export const NO_EPISODES = 1;
-/** Answer: the next message. */
-export const MESSAGE = 2;
-
-/** What a worker is made with. */
-export interface WorkerData {
-  readonly source: CheckedSource;
-  readonly range: GroupRange;
-  readonly words: Int32Array;
-  readonly events: Int32Array;
-  readonly port: MessagePort;
-  readonly arrays: GroupArrays | undefined;
-  readonly spins: number;
-}
