@@ -10,7 +10,6 @@ import { CsvLogger, EpisodesCsv, readProgress } from "./logs/csv.ts";
 import { runStatus } from "./training_state.ts";
 import { isStateRecord } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import { runAndKill } from "./testdata/kill.ts";
 import { ToyAlgorithm, ToyEnv } from "./testdata/toy.ts";
 import { train } from "./train.ts";
 import type { TrainOptions } from "./train_options.ts";
@@ -371,55 +370,4 @@ Deno.test("a run that dies before it learns anything can be resumed", async () =
   assertEquals(step, 0);
   assertEquals(resumed.save(), whole.save());
   await Deno.remove(dir, { recursive: true });
-});
-
-Deno.test("a process killed again and again ends as an uninterrupted one", async () => {
-  const total = "60000";
-  const [whole, killed] = [await Deno.makeTempDir(), await Deno.makeTempDir()];
-  const { output } = await runAndKill(
-    "train_process.ts",
-    [whole, total],
-    Infinity,
-  );
-  assertEquals(output, `ready\ncompleted ${total}\n`);
-
-  let kills = 0;
-  for (;;) {
-    // Later kills come later, so that the run ends at last.
-    const delay = 37 * kills % 211 + 5 * kills;
-    const { completed } = await runAndKill(
-      "train_process.ts",
-      [killed, total],
-      delay,
-    );
-    if (completed) break;
-    kills++;
-  }
-  assert(kills >= 3, `${kills} kills`);
-
-  const load = (dir: string, which: "latest" | "best") =>
-    new CheckpointStore(`${dir}/checkpoints`).load(which);
-  for (const which of ["latest", "best"] as const) {
-    const [a, b] = [load(killed, which), load(whole, which)];
-    assertEquals([a.step, a.warnings], [b.step, []]);
-    assertEquals(timeless(a.state), timeless(b.state));
-  }
-  const read = (dir: string, name: string) =>
-    Deno.readTextFileSync(`${dir}/${name}`);
-  assertEquals(read(killed, "episodes.csv"), read(whole, "episodes.csv"));
-  const rows = (dir: string) =>
-    readProgress(`${dir}/progress.csv`).map(({ step, statistics }) => {
-      const { fps: _fps, time_elapsed: _time, ...rest } = statistics;
-      return { step, rest };
-    });
-  assertEquals(rows(killed), rows(whole));
-  assert(rows(whole).length > 300);
-  const header = (dir: string) => read(dir, "progress.csv").split("\n")[0];
-  assertEquals(header(killed), header(whole));
-  const lines = (dir: string) =>
-    read(dir, "progress.jsonl").replaceAll(/"(fps|time_elapsed)":[^,]*,/g, "");
-  assertEquals(lines(killed), lines(whole));
-  for (const dir of [whole, killed]) {
-    await Deno.remove(dir, { recursive: true });
-  }
 });
