@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { atari, type AtariOptions } from "./atari.ts";
 import { AtariEnv } from "./atari_env.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { isAtariInstalled } from "./emulator/installed.ts";
@@ -8,6 +7,7 @@ import { makeVec } from "../registry.ts";
 import "./mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec } from "../testdata/play.ts";
+import { type FusedCase, testFused, wrapped } from "./testdata/fused_cases.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";
 import { testVecWrapper } from "../testdata/wrapper_contract.ts";
 import type { EpisodeStatistics, VecEnv } from "@bellman/types";
@@ -20,57 +20,24 @@ const ignore = !isAtariInstalled();
 const COPIES = 2;
 const SMALL = { width: 21, height: 30 };
 
-function wrapped(
-  id: string,
-  options: AtariOptions,
-): SyncVecEnv {
-  return new SyncVecEnv(
-    Array.from({ length: COPIES }, () => () => atari(id, options)),
-  );
-}
-
 function close(...envs: VecEnv[]): void {
   for (const env of envs) env.close();
 }
 
-/** Games and settings that take every way through the code, and steps. */
-const CASES: readonly [string, PreprocessingOptions, number][] = [
-  ["ALE/Breakout-v5", {}, 90],
+/** Games and settings that take different ways; more are in `tests/long`. */
+const CASES: readonly FusedCase[] = [
   [
     "ALE/Breakout-v5",
     { preset: "deepmind", fireReset: true, frameskip: 1 },
     150,
   ],
   ["ALE/Pong-v5", { preset: "gymnasium" }, 40],
-  ["PongNoFrameskip-v4", { noopMax: 0, frameStack: 1, size: SMALL }, 30],
   ["space_invaders", { maximum: "gray", frameskip: 3, clipReward: false }, 180],
   ["ALE/Seaquest-v5", { stackAxis: "first", repeatActionProbability: 0.5 }, 90],
-  // European: higher screens, and other colours.
-  ["ALE/AirRaid-v5", {}, 30],
-  ["ALE/MsPacman-v5", { fullActionSpace: true, mode: 1 }, 60],
   ["ALE/Freeway-v5", { difficulty: 1, maxNumFramesPerEpisode: 97 }, 40],
-  ["ALE/BeamRider-v5", { maxNumFramesPerEpisode: 30, noopMax: 40 }, 30],
 ];
 
-for (const [id, options, steps] of CASES) {
-  const name = `${id} ${JSON.stringify(options)}`;
-  Deno.test({
-    name: `fused, the numbers are those of the wrappers: ${name}`,
-    ignore,
-    fn() {
-      const ours = new AtariVecEnv(id, { ...options, numEnvs: COPIES });
-      const theirs = wrapped(id, options);
-      assertEquals(ours.observationSpace, theirs.observationSpace);
-      assertEquals(ours.stackedFrames, theirs.stackedFrames);
-      assertEquals(ours.actionSpace, theirs.actionSpace);
-      assertSameBytes(ours.reset({ seed: 7 }), theirs.reset({ seed: 7 }));
-      assertSameCourse(ours, theirs, { steps, seed: 1 });
-      assertSameBytes(ours.reset(), theirs.reset());
-      assertSameCourse(ours, theirs, { steps: 9, seed: 2 });
-      close(ours, theirs);
-    },
-  });
-}
+for (const it of CASES) testFused(it);
 
 Deno.test({
   name:
