@@ -130,14 +130,8 @@ export function stop(reason: string): StopRequest {
   return { action: "stop", reason };
 }
 
-/** The hooks whose result may ask for the end. */
-type Hook =
-  | "onStart"
-  | "onStep"
-  | "onEpisode"
-  | "onUpdate"
-  | "onEvaluation"
-  | "onCheckpoint";
+/** Hooks whose result may ask for the end. */
+type Hook = Exclude<keyof Callback, "name" | "onEnd" | "save" | "load">;
 
 type Listener = (
   context: TrainContext,

@@ -1,23 +1,9 @@
-import type { Batch, StateTree, Statistics } from "@bellman/types";
+import type { Batch, StateTree, Statistics, VecStep } from "@bellman/types";
 import { isStateRecord, isTypedArray } from "@bellman/files";
 
-/** A step as algorithms take it in; observations of any space. */
-export interface ObservedStep {
-  /** Observations after the step, `[numEnvs, ...]`. */
-  readonly observations: unknown;
-  /** Rewards, `[numEnvs]`. */
-  readonly rewards: ArrayLike<number>;
-  /** 1 where the episode reached an end state, `[numEnvs]`. */
-  readonly terminated: ArrayLike<number>;
-  /** 1 where the episode was cut short, `[numEnvs]`. */
-  readonly truncated: ArrayLike<number>;
-  /** True last observations; a row is valid where the episode ended. */
-  readonly finalObservations: unknown;
-}
-
-/** Size and time of what is checked, for the message. */
+/** Number of environments, and the step for messages. */
 export interface StepPlace {
-  /** Number of environment copies. */
+  /** Number of environments. */
   readonly numEnvs: number;
   /** Environment steps taken, this one included. */
   readonly step: number;
@@ -159,7 +145,7 @@ export function checkObservations(
  * );
  * ```
  */
-export function checkStep(observed: ObservedStep, place: StepPlace): void {
+export function checkStep(observed: VecStep, place: StepPlace): void {
   const { rewards, terminated, truncated } = observed;
   const { numEnvs, step } = place;
   checkRows("rewards", rewards, place);

@@ -3,7 +3,6 @@ import {
   checkObservations,
   checkStep,
   divergedArray,
-  type ObservedStep,
   TrainingDivergedError,
 } from "./checks.ts";
 import type { VecStep } from "@bellman/types";
@@ -15,7 +14,7 @@ import { MemoryLogger } from "./testdata/memory_logger.ts";
 
 const place = { numEnvs: 2, step: 12 };
 
-function right(): ObservedStep {
+function right(): VecStep {
   return {
     observations: new Float32Array(6),
     rewards: Float64Array.of(1, -2),
@@ -81,7 +80,7 @@ const WRONG: [parts: Record<string, unknown>, says: string][] = [
 
 for (const [parts, says] of WRONG) {
   Deno.test(`a step is refused: ${says}`, () => {
-    const step = { ...right(), ...parts } as ObservedStep;
+    const step = { ...right(), ...parts } as VecStep;
     const error = assertThrows(() => checkStep(step, place), Error, says);
     assertEquals((error as Error).message.startsWith("Cannot use the "), true);
   });

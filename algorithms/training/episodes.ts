@@ -90,7 +90,8 @@ export class EpisodeWindow {
   }
 }
 
-function mean(values: readonly number[]): number {
+/** Computes a mean; NaN of no values. */
+export function mean(values: readonly number[]): number {
   let sum = 0;
   for (const value of values) sum += value;
   return sum / values.length;

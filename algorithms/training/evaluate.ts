@@ -1,5 +1,5 @@
 import type { Actor, VecEnv } from "@bellman/types";
-import { EpisodeTracker } from "./episodes.ts";
+import { EpisodeTracker, mean } from "./episodes.ts";
 import { EventLoopBreak } from "./event_loop.ts";
 import { checkObservations, checkStep } from "./checks.ts";
 
@@ -213,22 +213,18 @@ export function summarizeEpisodes(
   lengths: readonly number[],
 ): EvaluationResult {
   const sorted = [...returns].sort((a, b) => a - b);
-  const mean = meanOf(returns);
+  const meanReturn = mean(returns);
   const middle = (sorted.length - 1) / 2;
   return {
     returns,
     lengths,
-    meanReturn: mean,
-    stdReturn: Math.sqrt(meanOf(returns.map((x) => (x - mean) ** 2))),
+    meanReturn,
+    stdReturn: Math.sqrt(mean(returns.map((x) => (x - meanReturn) ** 2))),
     minReturn: sorted[0] ?? NaN,
     maxReturn: sorted[sorted.length - 1] ?? NaN,
     medianReturn: sorted.length === 0
       ? NaN
       : (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2,
-    meanLength: meanOf(lengths),
+    meanLength: mean(lengths),
   };
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -87,7 +87,6 @@ export {
   checkStep,
   type Divergence,
   isGuardedStatistic,
-  type ObservedStep,
   type StepPlace,
   TrainingDivergedError,
 } from "./checks.ts";

@@ -1,5 +1,6 @@
 // @ts-types="@types/d3-shape"
 import { area, line } from "d3-shape";
+import { mean } from "../episodes.ts";
 import {
   acrossScale,
   curveStyle,
@@ -401,10 +402,4 @@ export function valueAt(
     Math.max(0, (at - x[left]) / (x[right] - x[left])),
   );
   return y[left] * (1 - weight) + y[right] * weight;
-}
-
-function mean(values: readonly number[]): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum / values.length;
 }

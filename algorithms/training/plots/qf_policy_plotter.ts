@@ -1,7 +1,13 @@
 import type { BoxArray, Space } from "@bellman/types";
 import { ActionPlane } from "./_action_plane.ts";
-import { ContourPlot } from "./_contour_plot.ts";
-import type { LegendEntry, PlotForm, StateValues } from "./_plot_form.ts";
+import {
+  barPlot,
+  ContourPlot,
+  curvePlot,
+  type LegendEntry,
+  type PlotForm,
+  type StateValues,
+} from "./_q_plots.ts";
 import {
   element,
   escapeMarkup,
@@ -11,7 +17,6 @@ import {
   label,
   plotStyle,
 } from "./svg.ts";
-import { barPlot, curvePlot } from "./_profile_plot.ts";
 
 /** One observation, as the environment gives it. */
 export type PlottedObservation = BoxArray | readonly number[];
