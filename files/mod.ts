@@ -57,10 +57,4 @@ export {
   saveStateSync,
   writeState,
 } from "./state_file.ts";
-export {
-  copyStateTree,
-  isStateRecord,
-  isTypedArray,
-  type StateRecord,
-  stateRecord,
-} from "./state_tree.ts";
+export { isStateRecord, isTypedArray, type StateRecord } from "./state_tree.ts";

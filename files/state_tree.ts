@@ -47,59 +47,6 @@ export function isStateRecord(value: unknown): value is StateRecord {
   return prototype === null || prototype === Object.prototype;
 }
 
-/**
- * Returns a node of a state that must be a record.
- *
- * @param state Node of a state.
- * @param what Name of the thing that is restored from it, for the error.
- * @returns The node.
- * @throws {TypeError} If it is no record.
- *
- * @example
- * ```ts
- * import { stateRecord } from "@bellman/files";
- * import { assertEquals, assertThrows } from "@std/assert";
- *
- * assertEquals(stateRecord({ step: 1 }, "an agent").step, 1);
- * assertThrows(
- *   () => stateRecord(null, "an agent"),
- *   TypeError,
- *   "Cannot restore an agent from null: expected what save() gave",
- * );
- * ```
- */
-export function stateRecord(state: StateTree, what: string): StateRecord {
-  if (isStateRecord(state)) return state;
-  throw new TypeError(
-    `Cannot restore ${what} from ${
-      state === null ? "null" : typeof state
-    }: expected what save() gave`,
-  );
-}
-
-/**
- * Copies a state.
- *
- * @param tree State to copy.
- * @returns A state that shares no memory with `tree`.
- *
- * @example
- * ```ts
- * import { copyStateTree } from "@bellman/files";
- * import { assertEquals, assertNotStrictEquals } from "@std/assert";
- *
- * const weights = new Float32Array([1, 2]);
- * const copy = copyStateTree({ weights });
- * assertEquals(copy, { weights });
- * assertNotStrictEquals((copy as { weights: Float32Array }).weights, weights);
- * ```
- */
-export function copyStateTree(tree: StateTree): StateTree {
-  if (isTypedArray(tree)) return tree.slice();
-  if (Array.isArray(tree)) return tree.map(copyStateTree);
-  return isStateRecord(tree) ? mapRecord(tree, copyStateTree) : tree;
-}
-
 /** Value that JSON holds exactly. */
 export type Json =
   | null

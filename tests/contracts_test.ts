@@ -14,7 +14,6 @@ import * as buffers from "@bellman/buffers";
 import { type Params, RandomStream, selectBackend } from "@bellman/compute";
 import * as envs from "@bellman/envs";
 import * as policies from "@bellman/policies";
-import { copyStateTree } from "@bellman/files";
 import { SAC } from "@bellman/sac";
 import * as training from "@bellman/training";
 import type {
@@ -88,7 +87,7 @@ Deno.test("states of environments and algorithms are state trees", () => {
     env: env.save() satisfies StateTree,
     algorithm: algorithm.save() satisfies StateTree,
   };
-  const copy = copyStateTree(tree) as Record<
+  const copy = structuredClone(tree) as Record<
     string,
     StateTree
   >;
@@ -205,7 +204,7 @@ Deno.test("states of buffers are state trees", () => {
     prioritized: prioritized.save() satisfies StateTree,
     sequences: sequences.save() satisfies StateTree,
   };
-  const copy = copyStateTree(saved) as typeof saved;
+  const copy = structuredClone(saved) as typeof saved;
   const again = [
     [new RolloutBuffer(onPolicy), copy.rollout],
     [new ReplayBuffer(options), copy.replay],

@@ -26,24 +26,10 @@
  *
  * @module
  */
-export {
-  discountWithDones,
-  nStepReturns,
-  type NStepReturnsOptions,
-} from "./n_step_returns.ts";
-export { explainedVariance } from "./explained_variance.ts";
-export {
-  type AdvantageOptions,
-  type Advantages,
-  generalizedAdvantageEstimation,
-} from "./generalized_advantage_estimation.ts";
-export {
-  retrace,
-  type RetraceOptions,
-  vtrace,
-  type VtraceOptions,
-  type VtraceResult,
-} from "./off_policy.ts";
+export * from "./explained_variance.ts";
+export * from "./generalized_advantage_estimation.ts";
+export * from "./n_step_returns.ts";
+export * from "./off_policy.ts";
 export type {
   ActionValuedTrajectory,
   FloatArray,

@@ -136,20 +136,20 @@ export function lstmSequence(
     );
   }
   return tidy(() => {
-    const projected = projectInputs(params, x);
-    const z = steps(projected, numEnvs, numSteps);
-    const keep = keepFactors(options.masks, numEnvs, numSteps);
-    let state = initialState(options.state, numEnvs, size);
+    const z = steps(projectInputs(params, x), numEnvs, numSteps);
+    const keep = options.masks &&
+      steps(tf.reshape(tf.sub(1, options.masks), [-1, 1]), numEnvs, numSteps);
+    let { c, h } = initialState(options.state, numEnvs, size);
     const hidden: tf.Tensor2D[] = [];
     for (let t = 0; t < numSteps; t++) {
-      if (keep) state = scale(state, keep[t]);
-      state = step(params, z[t], state);
-      hidden.push(state.h);
+      if (keep) [c, h] = [tf.mul(c, keep[t]), tf.mul(h, keep[t])];
+      ({ c, h } = step(params, z[t], { c, h }));
+      hidden.push(h);
     }
-    return {
-      output: joinSteps(hidden, rows, size),
-      state: tf.concat([state.c, state.h], 1),
-    };
+    const output: tf.Tensor2D = numSteps === 1
+      ? h
+      : tf.reshape(tf.stack(hidden, 1), [rows, size]);
+    return { output, state: tf.concat([c, h], 1) };
   });
 }
 
@@ -204,10 +204,6 @@ function initialState(
   return { c: zeros, h: zeros };
 }
 
-function scale(state: LstmState, factor: tf.Tensor2D): LstmState {
-  return { c: tf.mul(state.c, factor), h: tf.mul(state.h, factor) };
-}
-
 /** Splits env-major rows into one tensor `[numEnvs, columns]` for each step. */
 function steps(
   rows: tf.Tensor2D,
@@ -218,27 +214,6 @@ function steps(
   const columns = rows.shape[1];
   const cube = tf.reshape(rows, [numEnvs, numSteps, columns]);
   return tf.unstack(cube, 1) as tf.Tensor2D[];
-}
-
-/** For each step `[numEnvs, 1]`, 0 where the state is to be forgotten. */
-function keepFactors(
-  masks: tf.Tensor1D | undefined,
-  numEnvs: number,
-  numSteps: number,
-): tf.Tensor2D[] | undefined {
-  if (masks === undefined) return undefined;
-  const keep = tf.sub(1, masks);
-  return steps(tf.reshape(keep, [-1, 1]), numEnvs, numSteps);
-}
-
-/** Reverses {@link steps}. */
-function joinSteps(
-  hidden: tf.Tensor2D[],
-  rows: number,
-  size: number,
-): tf.Tensor2D {
-  if (hidden.length === 1) return hidden[0];
-  return tf.reshape(tf.stack(hidden, 1), [rows, size]);
 }
 
 /** Options of {@link lstm} and {@link lnlstm}. */
