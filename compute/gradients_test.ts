@@ -1,5 +1,6 @@
 import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
 import { selectBackend } from "./backends/select_backend.ts";
 import {
   clipByGlobalNorm,
@@ -7,7 +8,6 @@ import {
   valueAndGradients,
 } from "./gradients.ts";
 import { disposeParams } from "./params.ts";
-import fc from "fast-check";
 
 for (const backend of ["cpu", "wasm"] as const) {
   Deno.test(`${backend}: loss, gradients and further results`, async () => {

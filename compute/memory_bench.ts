@@ -2,12 +2,12 @@
  * Whether 10,000 updates of a small network leave the number of live tensors
  * and the resident memory as they were: throws where they do not.
  */
+import * as tf from "@tensorflow/tfjs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "./backends/select_backend.ts";
-import { createOptimizer } from "./optimizers/create_optimizer.ts";
 import { clipByGlobalNorm, valueAndGradients } from "./gradients.ts";
+import { createOptimizer } from "./optimizers/create_optimizer.ts";
 import { disposeParams, type Params } from "./params.ts";
 import { RandomStream } from "./random_stream.ts";
 

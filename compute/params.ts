@@ -1,5 +1,5 @@
-import type { TensorType } from "./graph/graph.ts";
 import * as tf from "@tensorflow/tfjs";
+import type { TensorType } from "./graph/graph.ts";
 
 /**
  * Parameters of a model: an ordered map from path to tensor, such as

@@ -1,5 +1,5 @@
-import type { Block, MatrixBlock } from "./_kernels.ts";
 import { part, type Tools } from "./_blocks.ts";
+import type { Block, MatrixBlock } from "./_kernels.ts";
 
 /** A tridiagonal eigenproblem and the memory that solving it takes. */
 interface TridiagonalProblem {

@@ -1,10 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
+import { inverseSpd } from "./cholesky.ts";
 import {
   chooseKernels,
   compileKernels,
   openWorkspace,
   rowStride,
 } from "./_kernels.ts";
+import { symmetricEigen } from "./symmetric_eigen.ts";
 import {
   largestDifference,
   product,
@@ -12,8 +14,6 @@ import {
   randomSymmetric,
   uniformNumbers,
 } from "./testdata/matrices.ts";
-import { inverseSpd } from "./cholesky.ts";
-import { symmetricEigen } from "./symmetric_eigen.ts";
 
 Deno.test("both builds export the same, and import nothing", () => {
   const names = (fused: boolean) =>

@@ -6,6 +6,7 @@ import {
   solveTransposed,
   type Tools,
 } from "./_blocks.ts";
+import { type MatrixBlock, openWorkspace, rowStride } from "./_kernels.ts";
 import {
   assertMatrixArray,
   copyMirrored,
@@ -16,7 +17,6 @@ import {
   sameKind,
   squareSize,
 } from "./_matrix.ts";
-import { type MatrixBlock, openWorkspace, rowStride } from "./_kernels.ts";
 
 /** An upper triangular R with R^T R = A in the kernels' memory. */
 interface CholeskyFactor {

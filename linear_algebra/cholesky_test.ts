@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { cholesky, choleskySolve, inverseSpd } from "./cholesky.ts";
+import golden from "./testdata/golden.json" with { type: "json" };
 import {
   diagonalMatrix,
   EPSILON,
@@ -13,8 +15,6 @@ import {
   uniformNumbers,
   withEigenvalues,
 } from "./testdata/matrices.ts";
-import { cholesky, choleskySolve, inverseSpd } from "./cholesky.ts";
-import golden from "./testdata/golden.json" with { type: "json" };
 
 /** Checks L L^T = A number by number, and the zeros above the diagonal. */
 function assertFactors(matrix: Float64Array, size: number): Float64Array {

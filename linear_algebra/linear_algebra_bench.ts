@@ -1,6 +1,6 @@
 /** Eigenvalues, Cholesky factors and inverses at three sizes. */
-import { randomPositive } from "./testdata/matrices.ts";
 import { cholesky, choleskySolve, inverseSpd, symmetricEigen } from "./mod.ts";
+import { randomPositive } from "./testdata/matrices.ts";
 
 for (const size of [64, 128, 512]) {
   const matrix = randomPositive(size, size, { shift: 1 });

@@ -1,10 +1,5 @@
-import {
-  applyReflectors,
-  reflectorScratch,
-  tridiagonalize,
-  tridiagonalScratch,
-} from "./_tridiagonal.ts";
 import { divideAndConquer, vectorScratch } from "./_divide_and_conquer.ts";
+import { openWorkspace, rowStride, type Workspace } from "./_kernels.ts";
 import {
   copySymmetric,
   copyTransposed,
@@ -14,7 +9,12 @@ import {
   sameKind,
   squareSize,
 } from "./_matrix.ts";
-import { openWorkspace, rowStride, type Workspace } from "./_kernels.ts";
+import {
+  applyReflectors,
+  reflectorScratch,
+  tridiagonalize,
+  tridiagonalScratch,
+} from "./_tridiagonal.ts";
 
 const ACTION = "find the eigenvalues of a matrix";
 /** Below 2 ** -1000 the scale's inverse would not be a number. */

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { symmetricEigen } from "./symmetric_eigen.ts";
+import golden from "./testdata/golden.json" with { type: "json" };
 import {
   diagonalMatrix,
   EPSILON,
@@ -12,8 +14,6 @@ import {
   uniformNumbers,
   withEigenvalues,
 } from "./testdata/matrices.ts";
-import { symmetricEigen } from "./symmetric_eigen.ts";
-import golden from "./testdata/golden.json" with { type: "json" };
 
 /**
  * What LAPACK's own results keep to: rounding times the size, and some more

@@ -1,9 +1,9 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import { isTensor, traceFunction } from "../tracing/trace.ts";
 import { leavesOf, mapLeaves, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader } from "./_inputs.ts";
-import { optimize } from "../graph/passes/optimize.ts";
 import type { Settings } from "./options.ts";
 import {
   checkNewState,

@@ -6,27 +6,27 @@ import { findStages, type Staged, unstaged } from "../loops/stages.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
+import { type Settings, threadsFor } from "./options.ts";
+import { allocate, toPort } from "./_program.ts";
 import {
   Arena,
   scratchSpace,
   spaceFor,
   StagedProgram,
 } from "./_staged_program.ts";
-import { allocate, toPort } from "./_program.ts";
-import { type Settings, threadsFor } from "./options.ts";
-import { Variants, withShapes } from "./_variants.ts";
 import {
   checkNewState,
   checkSaved,
   type SavedState,
-  type StateArrays,
-  stateArrays,
   type StateLeaf,
   stateLeaves,
+  type StateMemory,
+  stateMemory,
   type StepFunction,
   traceStep,
   unitsOf,
 } from "./_state.ts";
+import { Variants, withShapes } from "./_variants.ts";
 
 /** The step, compiled for inputs of one set of shapes. */
 interface Variant {
@@ -57,7 +57,7 @@ export class OnnxStep {
   #arena: Arena | undefined;
   /** End of the state in the arena. */
   #stateEnd = 0;
-  #memory!: readonly [StateArrays, StateArrays];
+  #memory!: readonly [StateMemory, StateMemory];
   #trees!: readonly [Tree<TensorData>, Tree<TensorData>];
   #present: 0 | 1 = 0;
 
@@ -146,8 +146,8 @@ export class OnnxStep {
     const take = ({ size }: { size: number }) =>
       this.#arena?.take(size) ?? new Float32Array(size);
     const leaves = this.#leaves;
-    const one = stateArrays(leaves, { units, arrayOf: take });
-    const other = stateArrays(leaves, {
+    const one = stateMemory(leaves, { units, arrayOf: take });
+    const other = stateMemory(leaves, {
       units,
       arrayOf: (unit) =>
         this.#inPlace.has(unit.name)
@@ -159,7 +159,7 @@ export class OnnxStep {
     this.#trees = [this.#treeOver(one), this.#treeOver(other)];
   }
 
-  #treeOver(arrays: StateArrays): Tree<TensorData> {
+  #treeOver(arrays: StateMemory): Tree<TensorData> {
     return treeOf(
       this.#leaves.map(({ name, path }) => ({
         path,
@@ -191,7 +191,7 @@ export class OnnxStep {
       .filter(({ name }) => sameMemory(one.get(name)!, other.get(name)!)).map((
         port,
       ) => [port.name, allocate(port)] as const);
-    const step = (from: StateArrays, to: StateArrays): Step => {
+    const step = (from: StateMemory, to: StateMemory): Step => {
       const run = program.bind({
         inputs: from,
         outputs: new Map([...to, ...arrays, ...aside]),

@@ -88,6 +88,14 @@ type Made = { readonly program: Program } | {
   readonly run: (...addresses: number[]) => void;
 } | { readonly nodes: readonly Node[] };
 
+/** Arrays and places that stages are bound to. */
+interface Places {
+  readonly arrays: Map<Value, TensorData>;
+  /** Places of the caller's inputs. */
+  readonly given: ReadonlyMap<Value, number>;
+  readonly outputs: NamedArrays;
+}
+
 /** Returns the values that stages hand over and that are no part of others. */
 function placed({ crossing, joined }: Staged): Set<Value> {
   const parts = new Set(joined.flatMap((it) => it.parts));
@@ -163,17 +171,22 @@ export class StagedProgram {
       arrays.set(value, outputs.get(name)!);
     }
     for (const { whole, parts } of this.#staged.joined) {
-      placeParts(parts, arrays.get(whole) as Float32Array, arrays);
+      // The parts of a vector lie in it one after the other.
+      const array = arrays.get(whole) as Float32Array;
+      let offset = 0;
+      for (const part of parts) {
+        const size = sizeOf(part.shape);
+        arrays.set(part, array.subarray(offset, offset += size));
+      }
     }
     const given = new Map(
       this.#graph.inputs.map(({ value }, i) => [value, i] as const),
     );
-    const steps = this.#staged.stages.map((stage, i) => {
-      const made = this.#made[i];
-      if ("nodes" in made) return this.#scalarStep(made, { arrays, given });
-      if ("loop" in made) return this.#loopStep(made, { arrays, given });
-      const { graph } = stage as { graph: Graph };
-      return graphStep(made.program, { graph, arrays, given, outputs });
+    const places = { arrays, given, outputs };
+    const steps = this.#made.map((made) => {
+      if ("nodes" in made) return this.#scalarStep(made, places);
+      if ("loop" in made) return this.#loopStep(made, places);
+      return graphStep(made.program, places);
     });
     return (caller) => {
       for (let i = 0; i < steps.length; i++) steps[i](caller);
@@ -182,10 +195,7 @@ export class StagedProgram {
 
   #scalarStep(
     { nodes }: Extract<Made, { nodes: unknown }>,
-    { arrays, given }: {
-      arrays: Map<Value, TensorData>;
-      given: ReadonlyMap<Value, number>;
-    },
+    { arrays, given }: Places,
   ): Step {
     const made = new Set(nodes.map(({ outputs: [output] }) => output));
     const copies: { to: Float32Array; from: number }[] = [];
@@ -212,10 +222,7 @@ export class StagedProgram {
 
   #loopStep(
     { loop, run }: Extract<Made, { loop: Loop }>,
-    { arrays, given }: {
-      arrays: ReadonlyMap<Value, TensorData>;
-      given: ReadonlyMap<Value, number>;
-    },
+    { arrays, given }: Places,
   ): Step {
     // A number that lies elsewhere is copied to where the loop can read it.
     const copies: { to: Float32Array; from: Source }[] = [];
@@ -258,28 +265,11 @@ function make(
   return { loop, run: exports.run as (...addresses: number[]) => void };
 }
 
-/** Places the parts of a vector in it, one after the other. */
-function placeParts(
-  parts: readonly Value[],
-  whole: Float32Array,
-  arrays: Map<Value, TensorData>,
-): void {
-  let offset = 0;
-  for (const part of parts) {
-    const size = sizeOf(part.shape);
-    arrays.set(part, whole.subarray(offset, offset += size));
-  }
-}
-
 function graphStep(
   program: Program,
-  { graph, arrays, given, outputs }: {
-    graph: Graph;
-    arrays: ReadonlyMap<Value, TensorData>;
-    given: ReadonlyMap<Value, number>;
-    outputs: NamedArrays;
-  },
+  { arrays, given, outputs }: Places,
 ): Step {
+  const { graph } = program;
   const taken: { to: number; from: number }[] = [];
   const from = graph.inputs.map(({ value }, i) => {
     const known = arrays.get(value);

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import fc from "fast-check";
-import { Arena, spaceFor } from "./_staged_program.ts";
 import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
 import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorData } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";
 import { compileStep } from "./compile_step.ts";
+import { Arena, spaceFor } from "./_staged_program.ts";
 
 Deno.test("arrays of an arena are aligned, all 0 and apart from each other", () => {
   fc.assert(fc.property(fc.array(fc.nat(100), { minLength: 1 }), (sizes) => {

@@ -1,4 +1,3 @@
-import type { StateRun } from "../graph/passes/pack_state.ts";
 import {
   sameShape,
   sizeOf,
@@ -6,6 +5,7 @@ import {
   type TensorType,
   typeName,
 } from "../graph/graph.ts";
+import type { StateRun } from "../graph/passes/pack_state.ts";
 import type { Unit } from "../loops/in_place.ts";
 import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
 import { leavesOf, type Tree } from "../tracing/tree.ts";
@@ -58,7 +58,7 @@ export function unitsOf(
  * are read and written in turns; units that are written in place are the same
  * in both.
  */
-export type StateArrays = ReadonlyMap<string, TensorData>;
+export type StateMemory = ReadonlyMap<string, TensorData>;
 
 /**
  * Makes the memory of a state.
@@ -67,13 +67,13 @@ export type StateArrays = ReadonlyMap<string, TensorData>;
  * @param options Its units, and a function that makes the array of a unit, of
  * its size and all 0.
  */
-export function stateArrays(
+export function stateMemory(
   leaves: readonly StateLeaf[],
   { units, arrayOf }: {
     units: readonly (Unit & { size: number })[];
     arrayOf: (unit: Unit & { size: number }) => Float32Array;
   },
-): StateArrays {
+): StateMemory {
   const arrays = new Map<string, TensorData>();
   const sizes = new Map(
     leaves.map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),

@@ -8,7 +8,6 @@ import {
 import { type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerFunction } from "./_eager.ts";
 import { InputReader, type OtherShapes } from "./_inputs.ts";
-import { allocate, Program } from "./_program.ts";
 import {
   type ArraysOf,
   type CompileOptions,
@@ -16,6 +15,7 @@ import {
   type Settings,
   settingsOf,
 } from "./options.ts";
+import { allocate, Program } from "./_program.ts";
 import { Variants, withShapes } from "./_variants.ts";
 
 /** A function that {@linkcode compile} made. */

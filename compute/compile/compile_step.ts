@@ -1,7 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
-import type { Tree } from "../tracing/tree.ts";
 import type { TensorsOf, TypeTree } from "../tracing/trace.ts";
+import type { Tree } from "../tracing/tree.ts";
 import { EagerStep } from "./_eager.ts";
 import { OnnxStep } from "./_onnx_step.ts";
 import {

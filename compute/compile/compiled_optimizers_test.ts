@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
+import { clipByGlobalNorm, valueAndGradients } from "../gradients.ts";
 import {
   createOptimizer,
   type OptimizerName,
   type OptimizerSettings,
 } from "../optimizers/create_optimizer.ts";
-import { clipByGlobalNorm, valueAndGradients } from "../gradients.ts";
 import type { Params } from "../params.ts";
 import { noise } from "../testdata/backends_agree.ts";
 import { float } from "../testdata/traced.ts";

@@ -1,7 +1,7 @@
 import { closest } from "fastest-levenshtein";
 import { wouldAskForFfi } from "../backends/permissions.ts";
-import { requireRuntime } from "../runtime/session.ts";
 import { RUNTIME_VERSION } from "../runtime/api.ts";
+import { requireRuntime } from "../runtime/session.ts";
 
 /**
  * Engine of compiled functions: ONNX Runtime (`onnx`), TensorFlow.js kernel by

@@ -1,8 +1,8 @@
 /** Resident memory over 100,000 calls; what is measured has no garbage in it. */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { rmspropTf1 } from "../optimizers/rmsprop.ts";
 import { compileStep } from "./compile_step.ts";
 

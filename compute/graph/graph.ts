@@ -124,6 +124,15 @@ export function consumersOf(
   return consumers;
 }
 
+/** Returns a value before a reshape, if it is reshaped. */
+export function beforeReshape(
+  value: Value,
+  producers: ReadonlyMap<Value, Node>,
+): Value {
+  const node = producers.get(value);
+  return node?.op === "Reshape" ? node.inputs[0] : value;
+}
+
 /** Counts the operations and outputs that take each value. */
 export function countUses(graph: Graph): Map<Value, number> {
   const uses = new Map<Value, number>();

@@ -2,16 +2,11 @@ import { GATHER_ROWS, gatherRowsOf } from "./gather_rows.ts";
 import { type Graph, type Node, sizeOf } from "./graph.ts";
 
 /** Counts the multiplications of matrix products and convolutions. */
-export function multiplications(graph: Graph): number {
-  return sumOf(graph.nodes);
-}
-
-function sumOf(nodes: readonly Node[]): number {
+export function multiplications({ nodes }: Pick<Graph, "nodes">): number {
   return nodes.reduce((sum, node) => sum + multiplicationsOf(node), 0);
 }
 
-/** Counts the multiplications of one operation. */
-export function multiplicationsOf(node: Node): number {
+function multiplicationsOf(node: Node): number {
   const { op, inputs, outputs, attributes } = node;
   switch (op) {
     case "BatchMatMul":
@@ -27,7 +22,7 @@ export function multiplicationsOf(node: Node): number {
     case "Conv2DBackpropFilter":
       return sizeOf(inputs[1].shape) * sizeOf(outputs[0].shape.slice(0, 3));
     case GATHER_ROWS:
-      return sumOf(gatherRowsOf(node).chain);
+      return multiplications({ nodes: gatherRowsOf(node).chain });
     default:
       return 0;
   }

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
+import { fromBlocked, knownBlocked } from "./blocked_layout.ts";
 import {
   type InputNames,
   type Kernels,
@@ -7,7 +8,6 @@ import {
   type PrimitiveKernel,
   truncated,
 } from "./kernel.ts";
-import { fromBlocked, knownBlocked } from "./blocked_layout.ts";
 
 type Compute = (a: string, b: string, lowering: Lowering) => string;
 

@@ -1,8 +1,10 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
+import { selectBackend } from "../backends/select_backend.ts";
 import { compile } from "../compile/compile.ts";
 import type { DType } from "../graph/graph.ts";
+import { optimize } from "../graph/passes/optimize.ts";
 import {
   broadcastShapes,
   seeds,
@@ -14,8 +16,6 @@ import {
   given,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
-import { selectBackend } from "../backends/select_backend.ts";
-import { optimize } from "../graph/passes/optimize.ts";
 import { float, operationsOf } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
 

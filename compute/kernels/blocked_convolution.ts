@@ -6,6 +6,7 @@ import {
   rearrange,
   toBlocked,
 } from "./blocked_layout.ts";
+import type { Lowering } from "./kernel.ts";
 import {
   type ConvInfo,
   dilationsOf,
@@ -14,7 +15,6 @@ import {
   stridesOf,
   TO_NCHW,
 } from "./windows.ts";
-import type { Lowering } from "./kernel.ts";
 
 /** A convolution over images whose channels are blocked or fewer than a block. */
 interface Folded {

@@ -8,8 +8,8 @@ import {
   rearrange,
   toBlocked,
 } from "./blocked_layout.ts";
-import { type ConvInfo, outputPadding, padsOf } from "./windows.ts";
 import type { Lowering } from "./kernel.ts";
+import { type ConvInfo, outputPadding, padsOf } from "./windows.ts";
 
 /**
  * Computes the gradient of a convolution's filter in the blocked layout;

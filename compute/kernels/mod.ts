@@ -1,13 +1,13 @@
 import type { Value } from "../graph/graph.ts";
 import { BINARY } from "./binary.ts";
-import { BLOCKS, SHAPING } from "./shaping.ts";
 import { CONSTANTS } from "./constants.ts";
 import { CONVOLUTION, DEPTHWISE_CONVOLUTION } from "./convolution.ts";
 import { INDEXING } from "./indexing.ts";
 import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
-import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
 import { POOLING } from "./pooling.ts";
+import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
+import { BLOCKS, SHAPING } from "./shaping.ts";
 import { SLICING } from "./slicing.ts";
 import { UNARY } from "./unary.ts";
 

@@ -1,4 +1,5 @@
 import type { Value } from "../graph/graph.ts";
+import { instructionsOf, type Lane, type Loop } from "./loop.ts";
 import {
   F32,
   f32Const,
@@ -11,7 +12,6 @@ import {
   wasmModule,
   whileBelow,
 } from "./_wasm_bytes.ts";
-import { instructionsOf, type Lane, type Loop } from "./loop.ts";
 
 /** Numbers of a loop's locals. */
 interface Layout {

@@ -3,10 +3,10 @@
  * what a loop saves. Run with `deno bench`.
  */
 import * as tf from "@tensorflow/tfjs";
-import { adam } from "../optimizers/adam.ts";
 import { selectBackend } from "../backends/select_backend.ts";
 import { compile } from "../compile/compile.ts";
 import { compileStep } from "../compile/compile_step.ts";
+import { adam } from "../optimizers/adam.ts";
 
 await selectBackend("cpu");
 const optimizer = adam();

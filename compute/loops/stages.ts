@@ -1,4 +1,5 @@
 import {
+  beforeReshape,
   CONSTANT,
   consumersOf,
   type Graph,
@@ -114,7 +115,9 @@ class Cutter {
     const { op, inputs: [input], outputs: [output] } = node;
     if (output.shape.length !== 1 || output.dtype !== "float32") return;
     if (op === "Concat" && this.#isForLoops(output)) {
-      const parts = node.inputs.map((value) => this.#unshaped(value));
+      const parts = node.inputs.map((value) =>
+        beforeReshape(value, this.#producers)
+      );
       const free = parts.every((it) => this.#canBePlaced(it)) &&
         new Set(parts).size === parts.length;
       if (free) this.#addJoined(node, { whole: output, parts });
@@ -140,12 +143,6 @@ class Cutter {
 
   #isOutput(value: Value): boolean {
     return this.#graph.outputs.some((it) => it.value === value);
-  }
-
-  /** Returns the value before a reshape. */
-  #unshaped(value: Value): Value {
-    const node = this.#producers.get(value);
-    return node?.op === "Reshape" ? node.inputs[0] : value;
   }
 
   /** True where an operation can write a value wherever it is wanted. */

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { adam } from "../optimizers/adam.ts";
 import { selectBackend } from "../backends/select_backend.ts";
 import { optimize } from "../graph/passes/optimize.ts";
+import { adam } from "../optimizers/adam.ts";
 import { float } from "../testdata/traced.ts";
 import { trace, type TypeTree } from "../tracing/trace.ts";
 import { findStages, type Staged } from "./stages.ts";

@@ -1,11 +1,11 @@
 import { optimize } from "../graph/passes/optimize.ts";
+import { encodeModel } from "../onnx/protobuf.ts";
 import {
   type TensorsOf,
   traceFunction,
   type TypeTree,
 } from "../tracing/trace.ts";
 import { lowerGraph } from "./lower.ts";
-import { encodeModel } from "../onnx/protobuf.ts";
 
 /** Options of {@linkcode exportOnnx}. */
 export interface ExportOnnxOptions<Types> {

@@ -3,10 +3,10 @@ import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import { allocate, Program } from "../compile/_program.ts";
 import type { TensorData, TensorType } from "../graph/graph.ts";
+import { ModelBuilder } from "../onnx/model_builder.ts";
 import { float, typed } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
 import { lowerGraph } from "./lower.ts";
-import { ModelBuilder } from "../onnx/model_builder.ts";
 
 await selectBackend("cpu");
 

@@ -1,5 +1,5 @@
-import { assertEquals } from "@std/assert";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { assertEquals } from "@std/assert";
 import { ELEMENT_TYPES, encodeModel, type OnnxModel } from "./protobuf.ts";
 
 /** Fields of a message by number, undecoded: numbers, or bytes. */

@@ -1,8 +1,8 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { selectBackend } from "../backends/select_backend.ts";
 import * as tf from "@tensorflow/tfjs";
-import { adam, adamTf1 } from "./adam.ts";
+import { selectBackend } from "../backends/select_backend.ts";
 import { runSteps } from "../testdata/run_steps.ts";
+import { adam, adamTf1 } from "./adam.ts";
 
 await selectBackend("cpu");
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { selectBackend } from "../backends/select_backend.ts";
 import * as tf from "@tensorflow/tfjs";
+import { selectBackend } from "../backends/select_backend.ts";
 import { disposeParams } from "../params.ts";
 import { createOptimizer, type OptimizerName } from "./create_optimizer.ts";
 

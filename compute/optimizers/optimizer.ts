@@ -1,5 +1,5 @@
-import { flattenParams, type Params, unflattenParams } from "../params.ts";
 import * as tf from "@tensorflow/tfjs";
+import { flattenParams, type Params, unflattenParams } from "../params.ts";
 
 /**
  * State of an optimizer: a flat map of its slots by the path of the parameter,

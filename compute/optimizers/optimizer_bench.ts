@@ -1,9 +1,9 @@
 /** One step of each optimizer, clipping included, on two networks 4-64-64. */
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
-import { createOptimizer, type OptimizerName } from "./create_optimizer.ts";
 import { clipByGlobalNorm } from "../gradients.ts";
 import { disposeParams, mapParams, type Params } from "../params.ts";
+import { createOptimizer, type OptimizerName } from "./create_optimizer.ts";
 
 await selectBackend("wasm");
 

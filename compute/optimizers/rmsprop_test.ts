@@ -5,14 +5,14 @@ import {
   assertThrows,
 } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backends/select_backend.ts";
-import { rmsprop, rmspropTf1 } from "./rmsprop.ts";
-import { runSteps } from "../testdata/run_steps.ts";
 import fixture from "../../tests/reference/a2c_update.json" with {
   type: "json",
 };
+import { selectBackend } from "../backends/select_backend.ts";
 import { clipByGlobalNorm } from "../gradients.ts";
 import { mapParams, type Params } from "../params.ts";
+import { runSteps } from "../testdata/run_steps.ts";
+import { rmsprop, rmspropTf1 } from "./rmsprop.ts";
 
 await selectBackend("cpu");
 

@@ -1,7 +1,7 @@
 import { assertAlmostEquals, assertThrows } from "@std/assert";
 import { selectBackend } from "../backends/select_backend.ts";
-import { sgd } from "./sgd.ts";
 import { runSteps } from "../testdata/run_steps.ts";
+import { sgd } from "./sgd.ts";
 
 await selectBackend("cpu");
 

@@ -1,17 +1,11 @@
 /** The part of ONNX Runtime's C interface that compiled functions need. */
 import metadata from "onnxruntime-node/package.json" with { type: "json" };
 
-/** File of the library in the package's folder for a platform. */
-const FILES: Readonly<Record<string, string>> = {
-  linux: "libonnxruntime.so.1",
-  darwin: "libonnxruntime.1.dylib",
-  windows: "onnxruntime.dll",
-};
-
-const PLATFORMS: Readonly<Record<string, string>> = {
-  linux: "linux",
-  darwin: "darwin",
-  windows: "win32",
+/** Folder and file of the library in the npm package, by platform. */
+const PLATFORMS: Readonly<Record<string, { folder: string; file: string }>> = {
+  linux: { folder: "linux", file: "libonnxruntime.so.1" },
+  darwin: { folder: "darwin", file: "libonnxruntime.1.dylib" },
+  windows: { folder: "win32", file: "onnxruntime.dll" },
 };
 
 const MACHINES: Readonly<Record<typeof Deno.build.arch, string>> = {
@@ -31,24 +25,18 @@ export const RUNTIME_VERSION: string = metadata.version;
 export function libraryPath(): string {
   const chosen = environment("BELLMAN_ONNXRUNTIME");
   if (chosen !== undefined) return chosen;
-  const file = FILES[Deno.build.os];
-  if (file === undefined) {
+  const platform = PLATFORMS[Deno.build.os];
+  if (platform === undefined) {
     throw new Error(`ONNX Runtime has no library for ${Deno.build.os}`);
   }
-  const folder = import.meta.resolve("onnxruntime-node/package.json");
+  const { folder, file } = platform;
   const url = new URL(
-    `bin/napi-v6/${PLATFORMS[Deno.build.os]}/${
-      MACHINES[Deno.build.arch]
-    }/${file}`,
-    folder,
+    `bin/napi-v6/${folder}/${MACHINES[Deno.build.arch]}/${file}`,
+    import.meta.resolve("onnxruntime-node/package.json"),
   );
   if (url.protocol !== "file:") {
     throw new Error("the npm package onnxruntime-node is in no local folder");
   }
-  return toPath(url);
-}
-
-function toPath(url: URL): string {
   const path = decodeURIComponent(url.pathname);
   return Deno.build.os === "windows" ? path.slice(1) : path;
 }

@@ -1,11 +1,11 @@
 import { createContext, type EagerContext } from "./context.ts";
+import { cString, openTensorFlow } from "./symbols.ts";
 import {
   DATA_TYPES,
   type ElementArray,
   elementOf,
   TensorTable,
 } from "./tensors.ts";
-import { cString, openTensorFlow } from "./symbols.ts";
 
 /** TensorFlow's numbers of the kinds of attribute. */
 const ATTRIBUTE_TYPES = {

@@ -1,6 +1,6 @@
+import * as tf from "@tensorflow/tfjs";
 import { createRequire } from "node:module";
 import util from "node:util";
-import * as tf from "@tensorflow/tfjs";
 import { openBinding, type TensorFlowBinding } from "./binding.ts";
 import {
   environment,

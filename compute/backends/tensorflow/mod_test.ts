@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { nativeTest, runDeno, useTensorFlow } from "./testdata/native.ts";
 import * as tf from "@tensorflow/tfjs";
 import { loadTensorFlowBackend } from "./mod.ts";
+import { nativeTest, runDeno, useTensorFlow } from "./testdata/native.ts";
 
 const ADDON = Deno.env.get("BELLMAN_TENSORFLOW_ADDON");
 

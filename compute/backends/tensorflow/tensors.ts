@@ -1,5 +1,5 @@
-import { addressOf } from "./symbols.ts";
 import type { EagerContext } from "./context.ts";
+import { addressOf } from "./symbols.ts";
 
 /** TensorFlow's numbers of the element types that can be met. */
 export const DATA_TYPES = {

@@ -1,9 +1,9 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../select_backend.ts";
-import { assertBackendsAgree, noise } from "../../testdata/backends_agree.ts";
 import { assertNoLeak } from "../../testdata/assert_no_leak.ts";
+import { assertBackendsAgree, noise } from "../../testdata/backends_agree.ts";
+import { selectBackend } from "../select_backend.ts";
 
 interface Case {
   image: [number, number, number, number];

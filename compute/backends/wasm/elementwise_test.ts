@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../select_backend.ts";
-import { assertBackendsAgree } from "../../testdata/backends_agree.ts";
 import fc from "fast-check";
+import { assertBackendsAgree } from "../../testdata/backends_agree.ts";
+import { selectBackend } from "../select_backend.ts";
 
 Deno.test("every number but 0 is true", async () => {
   await selectBackend("wasm");

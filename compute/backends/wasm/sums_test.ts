@@ -1,10 +1,10 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { selectBackend } from "../select_backend.ts";
 import { RandomStream } from "../../random_stream.ts";
 import { assertNoLeak } from "../../testdata/assert_no_leak.ts";
 import { assertBackendsAgree } from "../../testdata/backends_agree.ts";
+import { selectBackend } from "../select_backend.ts";
 
 const length = fc.integer({ min: 1, max: 5 });
 const cases = fc.tuple(

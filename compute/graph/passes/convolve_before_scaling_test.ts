@@ -7,8 +7,8 @@ import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import type { Graph } from "../graph.ts";
 import { convolveBeforeScaling } from "./convolve_before_scaling.ts";
-import { eliminateDeadCode } from "./rewrite.ts";
 import { removeAliases } from "./remove_aliases.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 
 await selectBackend("cpu");
 

@@ -44,8 +44,7 @@ export function hoistFromConcat(graph: Graph): Graph {
 
 /** Looks through a reshape for an operation of a tensor and one number. */
 function partOf(value: Value, rewriter: Rewriter): Part | undefined {
-  const reshape = rewriter.producerOf(value, "Reshape");
-  const node = rewriter.producer(reshape?.inputs[0] ?? value);
+  const node = rewriter.producer(rewriter.beforeReshape(value));
   if (node === undefined || !OPERATIONS.has(node.op)) return undefined;
   return node.inputs[1].shape.length === 0 ? { node, value } : undefined;
 }
@@ -58,26 +57,19 @@ function unapplied({ node, value }: Part, rewriter: Rewriter): Value {
 }
 
 /**
- * Takes a vector that was split into tensors and is joined from all of them
- * again as it was before: what two functions of flat parameters do between
- * each other.
+ * Takes a vector in place of one that is joined from all its parts again, as
+ * between two functions of flat parameters.
  */
 export function joinSplits(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (node.op !== "Concat" || node.outputs[0].shape.length !== 1) {
       return undefined;
     }
-    const parts = node.inputs.map((value) =>
-      rewriter.producerOf(value, "Reshape")?.inputs[0] ?? value
-    );
+    const parts = node.inputs.map((value) => rewriter.beforeReshape(value));
     const split = rewriter.producerOf(parts[0], "Split");
-    if (split === undefined || !isVector(split)) return undefined;
+    if (split?.inputs[0].shape.length !== 1) return undefined;
     const whole = split.outputs.length === parts.length &&
       split.outputs.every((output, i) => output === parts[i]);
     return whole ? split.inputs[0] : undefined;
   });
-}
-
-function isVector({ inputs: [value] }: Node): boolean {
-  return value.shape.length === 1;
 }

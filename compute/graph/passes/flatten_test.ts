@@ -3,8 +3,8 @@ import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../../backends/select_backend.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
-import { eliminateDeadCode } from "./rewrite.ts";
 import { hoistFromConcat, joinSplits } from "./flatten.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 
 await selectBackend("cpu");
 

@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { withBackend } from "../../backends/with_backend.ts";
+import { primitive } from "../../kernels/mod.ts";
 import {
   type Attributes,
   CONSTANT,
@@ -11,7 +12,6 @@ import {
   type TensorData,
   type Value,
 } from "../graph.ts";
-import { primitive } from "../../kernels/mod.ts";
 import { rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Results of more numbers are computed again and again instead of kept. */

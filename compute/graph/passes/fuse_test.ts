@@ -4,7 +4,6 @@ import { selectBackend } from "../../backends/select_backend.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import type { TensorType } from "../graph.ts";
-import { eliminateDeadCode } from "./rewrite.ts";
 import {
   fuseBias,
   fuseConvolution,
@@ -12,6 +11,7 @@ import {
   recognizeReluGradient,
 } from "./fuse.ts";
 import { removeAliases } from "./remove_aliases.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 
 await selectBackend("cpu");
 

@@ -1,7 +1,6 @@
 import type { Graph } from "../graph.ts";
-import { collectFactors, simplify } from "./simplify.ts";
 import { convolveBeforeScaling } from "./convolve_before_scaling.ts";
-import { eliminateDeadCode } from "./rewrite.ts";
+import { hoistFromConcat, joinSplits } from "./flatten.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
@@ -9,9 +8,10 @@ import {
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
-import { hoistFromConcat, joinSplits } from "./flatten.ts";
 import { removeAliases } from "./remove_aliases.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 import { shareCommonSubexpressions } from "./share_common_subexpressions.ts";
+import { collectFactors, simplify } from "./simplify.ts";
 import { skipZeroRows } from "./skip_zero_rows.ts";
 import { sliceProducts } from "./slice_products.ts";
 

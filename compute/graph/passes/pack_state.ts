@@ -1,4 +1,5 @@
 import {
+  beforeReshape,
   type Graph,
   type NamedValue,
   type Node,
@@ -99,11 +100,9 @@ function findRuns(graph: Graph, names: ReadonlySet<string>): FoundRun[] {
   const runs: FoundRun[] = [];
   for (const node of graph.nodes) {
     if (!isFlat(node)) continue;
-    const members = node.inputs.map((value) => {
-      const reshape = producers.get(value);
-      const source = reshape?.op === "Reshape" ? reshape.inputs[0] : value;
-      return inputNames.get(source);
-    });
+    const members = node.inputs.map((value) =>
+      inputNames.get(beforeReshape(value, producers))
+    );
     const free = members.every((name) =>
       name !== undefined && names.has(name) && !placed.has(name)
     );
@@ -130,11 +129,9 @@ function findSplits(
   );
   const splits = new Map<number, Node>();
   runs.forEach(({ members, concat }, i) => {
-    const parts = members.map((name) => {
-      const value = outputs.get(name)!;
-      const reshape = producers.get(value);
-      return reshape?.op === "Reshape" ? reshape.inputs[0] : value;
-    });
+    const parts = members.map((name) =>
+      beforeReshape(outputs.get(name)!, producers)
+    );
     const split = producers.get(parts[0]);
     if (split?.op !== "Split" || split.outputs.length !== parts.length) return;
     // The parts of a matrix would not lie one after the other.

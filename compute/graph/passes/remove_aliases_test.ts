@@ -4,8 +4,8 @@ import { selectBackend } from "../../backends/select_backend.ts";
 import { float, operationsOf, typed } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
 import type { DType, TensorType } from "../graph.ts";
-import { eliminateDeadCode } from "./rewrite.ts";
 import { removeAliases } from "./remove_aliases.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 
 await selectBackend("cpu");
 

@@ -1,6 +1,7 @@
 import { inferOutputs } from "../../kernels/mod.ts";
 import {
   type Attributes,
+  beforeReshape,
   CONSTANT,
   type ConstantData,
   countUses,
@@ -42,6 +43,11 @@ export class Rewriter {
   producerOf(value: Value, op: string): Node | undefined {
     const node = this.#producers.get(value);
     return node?.op === op ? node : undefined;
+  }
+
+  /** Returns a value before a reshape, if it is reshaped. */
+  beforeReshape(value: Value): Value {
+    return beforeReshape(value, this.#producers);
   }
 
   /** Returns the numbers of a value that is a constant. */

@@ -160,7 +160,7 @@ function spreadNumber(value: Value, rewriter: Rewriter): Value | undefined {
 
 /** Returns one number before it was given more or fewer axes. */
 function unshaped(number: Value, rewriter: Rewriter): Value {
-  const before = rewriter.producerOf(number, "Reshape")?.inputs[0] ?? number;
+  const before = rewriter.beforeReshape(number);
   return before.shape.length <= number.shape.length ? before : number;
 }
 

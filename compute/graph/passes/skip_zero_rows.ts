@@ -1,4 +1,3 @@
-import { multiplicationsOf } from "../multiplications.ts";
 import { gatherRows } from "../gather_rows.ts";
 import {
   consumersOf,
@@ -12,6 +11,7 @@ import {
   type Value,
 } from "../graph.ts";
 import { makeGraph } from "../make_graph.ts";
+import { multiplications } from "../multiplications.ts";
 
 /** Multiplications from which rows are worth to be taken out and put back. */
 const WORTHWHILE = 1 << 20;
@@ -68,8 +68,7 @@ function findChains(graph: Graph): Chain[] {
       byRow.push(...rows);
       at = next!.outputs[0];
     }
-    const work = nodes.reduce((sum, it) => sum + multiplicationsOf(it), 0);
-    if (work < WORTHWHILE) return [];
+    if (multiplications({ nodes }) < WORTHWHILE) return [];
     for (const it of nodes) taken.add(it);
     return [{ mask, nodes, byRow }];
   });
