@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { AleSymbols } from "./_native_ale.ts";
+import type { Emulator } from "./_native_ale.ts";
 
 /**
  * The emulator's saved states, and what they lack. Not in them are:
@@ -16,14 +16,6 @@ import type { AleSymbols } from "./_native_ale.ts";
  * The states' layout is the one of ALE's `Serializer`: whole numbers of four
  * bytes, the lowest first, and strings after their length.
  */
-
-/** One native emulator and the functions that work on it. */
-export interface Emulator {
-  /** The library's functions. */
-  symbols: AleSymbols;
-  /** The native object. */
-  handle: Deno.PointerObject;
-}
 
 const SERIALIZED_AT = 8 * 4;
 const PADDLE_LIMITS = 2 * 4;

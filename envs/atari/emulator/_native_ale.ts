@@ -1,7 +1,6 @@
 import { foreign } from "../../_foreign.ts";
 import { installCommand } from "../../_install/cache_folder.ts";
 import { isFile } from "../../_files.ts";
-import type { Emulator } from "./_ale_state.ts";
 import { libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";
 
@@ -43,6 +42,14 @@ const SYMBOLS = {
 
 /** The library's functions. */
 export type AleSymbols = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+
+/** One native emulator and the functions that work on it. */
+export interface Emulator {
+  /** The library's functions. */
+  symbols: AleSymbols;
+  /** The native object. */
+  handle: Deno.PointerObject;
+}
 
 /** Only errors are logged: what goes wrong without ending the process. */
 const ERRORS_ONLY = 2;

@@ -5,22 +5,14 @@ import type {
 } from "../physics/_physics.ts";
 import type { MujocoOptions } from "../tasks/mujoco_options.ts";
 import type { RgbImage } from "@bellman/types";
-import { drawGround, type Light, Rasterizer } from "./_rasterizer.ts";
+import {
+  type Camera,
+  drawGround,
+  type Light,
+  Rasterizer,
+  type Vector,
+} from "./_rasterizer.ts";
 import { GEOM, type Solid, solidOf } from "./_solids.ts";
-
-/** A point or direction. */
-export type Vector = readonly [x: number, y: number, z: number];
-
-/** From where, and how widely, a scene is seen. */
-export interface Camera {
-  readonly position: Vector;
-  /** Directions of unit length. */
-  readonly right: Vector;
-  readonly up: Vector;
-  readonly forward: Vector;
-  /** Vertical opening in radians. */
-  readonly opening: number;
-}
 
 /** MuJoCo's vertical opening of a camera that is none of the model's. */
 const OPENING = 45 * Math.PI / 180;

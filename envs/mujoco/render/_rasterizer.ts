@@ -1,5 +1,18 @@
-import type { Camera, Vector } from "./_draw_scene.ts";
 import type { Solid } from "./_solids.ts";
+
+/** A point or direction. */
+export type Vector = readonly [x: number, y: number, z: number];
+
+/** Viewpoint of a scene, and opening of the view. */
+export interface Camera {
+  readonly position: Vector;
+  /** Directions of unit length. */
+  readonly right: Vector;
+  readonly up: Vector;
+  readonly forward: Vector;
+  /** Vertical opening in radians. */
+  readonly opening: number;
+}
 
 /** Colours are from 0 to 1. */
 export type Light = readonly [red: number, green: number, blue: number];
