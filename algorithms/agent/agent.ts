@@ -15,7 +15,6 @@ import {
 import {
   type ActionArray,
   type Actor,
-  type ActorOptions,
   drawNoise,
   envActions,
   exportPolicy,
@@ -29,6 +28,7 @@ import { checkStep } from "@bellman/training";
 import type {
   Algorithm,
   Batch,
+  PolicyOptions,
   StateTree,
   Statistics,
   VecStep,
@@ -413,7 +413,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
    */
-  policy(options: ActorOptions = {}): Actor {
+  policy(options: PolicyOptions = {}): Actor {
     const { params, compilation, actionSpace, observations } = this.#runtime;
     const { numEnvs = this.#runtime.numEnvs } = options;
     const actor = new PolicyActor(this.model, {

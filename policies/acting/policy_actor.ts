@@ -1,4 +1,4 @@
-import type { BoxSpace, Space } from "@bellman/types";
+import type { BoxSpace, PolicyOptions, Space } from "@bellman/types";
 import {
   type Params,
   RandomStream,
@@ -96,39 +96,17 @@ const ARRAYS = {
   uint8: Uint8Array,
 } as const;
 
-/** Options of an agent's `policy()`. */
-export interface ActorOptions {
-  /**
-   * Take the likeliest action instead of sampling one.
-   *
-   * @default false
-   */
-  readonly deterministic?: boolean;
-  /**
-   * Copies of the environment that the actor acts for.
-   *
-   * @default that of the agent
-   */
-  readonly numEnvs?: number;
-  /**
-   * Seed of the actor's own random stream.
-   *
-   * @default 0
-   */
-  readonly seed?: number;
-}
-
-/** Policy as evaluation sees it. */
+/** Actor that acts at once, on arrays. */
 export interface Actor {
-  /** Actions for observations `[numEnvs, ...]`, one for each row. */
+  /** Chooses actions for observations `[numEnvs, ...]`, one for each row. */
   act(observations: unknown): ActionArray;
   /** Takes in each step, so that recurrent states start anew after an end. */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void;
 }
 
 /** Options of {@link PolicyActor}. */
-export interface PolicyActorOptions extends ActorOptions {
-  /** Copies of the environment that the actor acts for. */
+export interface PolicyActorOptions extends PolicyOptions {
+  /** Number of environments that the actor acts for. */
   readonly numEnvs: number;
   /** Space of one action. */
   readonly actionSpace: Space;

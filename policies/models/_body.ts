@@ -57,7 +57,7 @@ export interface FunctionOptions {
 /** Options of {@link body}. */
 type BodyOptions = Omit<FunctionOptions, "observationSpace">;
 
-/** Makes all layers of a function but its last one. */
+/** All layers of a function but its last one. */
 interface Body {
   readonly outputSize: number;
   init(random: RandomSource): Params;
@@ -88,10 +88,8 @@ export function layerInitializers(
   }
 }
 
-const isMlp = (network: NetworkName | Network) => network === "mlp";
-
 /**
- * The layers between observations and a head: an mlp, which takes actions with
+ * Makes the layers between observations and a head: an mlp, which takes actions with
  * the observations, or another network under `features/` whose outputs go into
  * an mlp together with the actions.
  *
@@ -109,17 +107,13 @@ export function body(
     ...layerInitializers(initializer),
     ...networkOptions,
   };
-  const features = isMlp(network)
+  const features = network === "mlp"
     ? flatObservations(inputShape)
     : resolveNetwork(network, { inputShape, ...options });
   checkFeedForward(features);
   const layers = mlp({
+    ...options,
     inputShape: [features.outputSize + actionSize],
-    hiddenSizes: options.hiddenSizes,
-    activation: options.activation,
-    layerNorm: options.layerNorm,
-    kernelInitializer: options.kernelInitializer,
-    biasInitializer: options.biasInitializer,
   });
   return {
     outputSize: layers.outputSize,

@@ -1,33 +1,14 @@
 import { closest } from "fastest-levenshtein";
-import type { Activation, Network } from "./network.ts";
+import type { Network } from "./network.ts";
 import { cnn, cnnSmall, type ConvLayer, convOnly } from "./cnn.ts";
-import type { BiasInitializer, Initializer } from "./initializers.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
-import { mlp } from "./mlp.ts";
+import { mlp, type MlpOptions } from "./mlp.ts";
 
 /**
  * Options of {@link createNetwork}. A network takes those that it has a use
  * for, and no notice of the others.
  */
-export interface NetworkOptions {
-  /**
-   * Units of each hidden layer of `mlp`.
-   *
-   * @default [64, 64]
-   */
-  readonly hiddenSizes?: readonly number[];
-  /**
-   * Function after each layer of `mlp`.
-   *
-   * @default "tanh"
-   */
-  readonly activation?: Activation;
-  /**
-   * Normalise the layers of `mlp` before the activation.
-   *
-   * @default false
-   */
-  readonly layerNorm?: boolean;
+export interface NetworkOptions extends Omit<MlpOptions, "inputShape"> {
   /**
    * Units of the recurrent networks.
    *
@@ -40,18 +21,6 @@ export interface NetworkOptions {
    * @default those of the network's name
    */
   readonly convLayers?: readonly ConvLayer[];
-  /**
-   * First values of the kernels of all but the recurrent layers.
-   *
-   * @default orthogonal(Math.SQRT2)
-   */
-  readonly kernelInitializer?: Initializer;
-  /**
-   * First values of the biases of those layers.
-   *
-   * @default zeros
-   */
-  readonly biasInitializer?: BiasInitializer;
 }
 
 /** Options of {@link createNetwork} with the shape of the inputs. */
