@@ -1,6 +1,6 @@
 import type { Ale } from "./emulator/ale.ts";
-import type { GameActions } from "./emulator/atari_actions.ts";
-import { fireActions, NoopStarts } from "./wrappers/_starts.ts";
+import type { GameActions } from "./emulator/roms.ts";
+import { fireActions, NoopStarts } from "./wrappers/_game_inside.ts";
 import {
   type GameStatistics,
   GameTally,

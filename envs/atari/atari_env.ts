@@ -19,7 +19,7 @@ import { checkAction } from "../spaces/_action_rows.ts";
 import { checkSeed, DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import { gameActions } from "./emulator/atari_actions.ts";
+import { gameActions } from "./emulator/roms.ts";
 import { seedSequence } from "./emulator/_ale_random.ts";
 
 /** Settings of {@linkcode AtariEnv}: ale-py's, with its defaults. */

@@ -18,10 +18,9 @@ import { snapshotRecord } from "../snapshot.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { Ale } from "./emulator/ale.ts";
 import type { AtariOptions } from "./atari.ts";
-import { checkNoop } from "./wrappers/_starts.ts";
+import { checkNoop } from "./wrappers/_game_inside.ts";
 import { FusedGame } from "./_fused_game.ts";
-import { gameActions } from "./emulator/atari_actions.ts";
-import { gameOfId } from "./emulator/roms.ts";
+import { gameActions, gameOfId } from "./emulator/roms.ts";
 import {
   emulatorOptions,
   limitedSpec,

@@ -24,10 +24,14 @@ export { AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
 export { registerAtari } from "./atari_ids.ts";
 export * from "./atari_vec_env.ts";
 export { Ale, type AleOptions } from "./emulator/ale.ts";
-export { ATARI_ACTIONS } from "./emulator/atari_actions.ts";
+export {
+  ATARI_ACTIONS,
+  ATARI_GAMES,
+  type AtariGame,
+  atariGame,
+} from "./emulator/roms.ts";
 export { isAtariInstalled } from "./emulator/installed.ts";
 export type { Palette } from "./emulator/palettes.ts";
-export { ATARI_GAMES, type AtariGame, atariGame } from "./emulator/roms.ts";
 export {
   AreaResizer,
   type AreaResizerOptions,

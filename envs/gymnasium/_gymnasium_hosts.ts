@@ -23,8 +23,13 @@ import type {
   GroupRange,
 } from "../workers/group_hosts.ts";
 import { bytesOf } from "../workers/_group_arrays.ts";
-import { checkPlain, type GymnasiumOptions } from "./gymnasium_options.ts";
-import { defaultPython, hostCommand, otherPython } from "./python.ts";
+import {
+  checkPlain,
+  defaultPython,
+  type GymnasiumOptions,
+  hostCommand,
+  otherPython,
+} from "./python.ts";
 
 /** What a host can be asked. */
 type Order = keyof typeof ORDERS;

@@ -23,7 +23,7 @@ import type {
 import { checkCount, waitForAll } from "../workers/_timeouts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
-import type { GymnasiumOptions } from "./gymnasium_options.ts";
+import type { GymnasiumOptions } from "./python.ts";
 import { Refusal } from "./_messages.ts";
 
 type Status = "new" | "running" | "ended";

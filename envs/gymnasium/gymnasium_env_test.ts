@@ -9,9 +9,8 @@ import {
   isProcess,
 } from "../workers/processes/testdata/processes.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
-import type { GymnasiumOptions } from "./gymnasium_options.ts";
+import { type GymnasiumOptions, hasGymnasium } from "./python.ts";
 import { GymnasiumVecEnv } from "./gymnasium_vec_env.ts";
-import { hasGymnasium } from "./python.ts";
 import { canMake, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
 
 const COUNTER = "odd_envs:odd/Counter-v1";

@@ -2,7 +2,7 @@ import { HostedVecEnv } from "../workers/hosted_vec_env.ts";
 import type { HostedVecEnvOptions } from "../workers/_host_fleet.ts";
 import { splitCopies } from "../workers/group_hosts.ts";
 import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
-import type { GymnasiumOptions } from "./gymnasium_options.ts";
+import type { GymnasiumOptions } from "./python.ts";
 
 /** Settings of a {@linkcode GymnasiumVecEnv}. */
 export interface GymnasiumVecEnvOptions

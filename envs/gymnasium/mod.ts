@@ -29,8 +29,8 @@
 export * from "./gymnasium_env.ts";
 export {
   type GymnasiumOptions,
+  hasGymnasium,
   type PythonWrapper,
-} from "./gymnasium_options.ts";
+} from "./python.ts";
 export * from "./gymnasium_vec_env.ts";
-export { hasGymnasium } from "./python.ts";
 export * from "./register_gymnasium.ts";

@@ -5,7 +5,7 @@ import {
   type RegistryOptions,
 } from "../registry.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
-import type { GymnasiumOptions } from "./gymnasium_options.ts";
+import type { GymnasiumOptions } from "./python.ts";
 import {
   GymnasiumVecEnv,
   type GymnasiumVecEnvOptions,

@@ -5,12 +5,11 @@ import {
   type OptionKinds,
   whole,
 } from "./_check_options.ts";
-import { type AtariGame, atariGame, romFile } from "./roms.ts";
+import { ATARI_ACTIONS, type AtariGame, atariGame, romFile } from "./roms.ts";
 import { crc32 } from "node:zlib";
 import { checkSeed } from "../../random.ts";
 import { snapshotRecord } from "../../snapshot.ts";
 import type { StateTree } from "@bellman/types";
-import { ATARI_ACTIONS } from "./atari_actions.ts";
 import { checkState, loadState, saveState } from "./_ale_state.ts";
 import { NativeAle } from "./_native_ale.ts";
 import { NTSC, paint, paintGray, PAL, type Palette } from "./palettes.ts";

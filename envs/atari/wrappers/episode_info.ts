@@ -1,4 +1,4 @@
-import { type AtariInside, atariInside, findInside } from "./_inside.ts";
+import { type AtariInside, atariInside, findInside } from "./_game_inside.ts";
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
 import { type GameStatistics, GameTally } from "./_game_tally.ts";
 import { snapshotRecord } from "../../snapshot.ts";

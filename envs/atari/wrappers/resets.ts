@@ -1,6 +1,11 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
-import { type AtariInside, atariInside } from "./_inside.ts";
-import { checkNoop, fireActions, NoopStarts } from "./_starts.ts";
+import {
+  type AtariInside,
+  atariInside,
+  checkNoop,
+  fireActions,
+  NoopStarts,
+} from "./_game_inside.ts";
 import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import { isLifeLost } from "./_game_tally.ts";

@@ -1,11 +1,10 @@
 import type { SeededRandom } from "../../random.ts";
-import { drawNormalState } from "./_initial_state.ts";
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   type ActionRow,
   append,
   appendClipped,
   BaseRules,
+  drawNormalState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
@@ -13,6 +12,7 @@ import {
   planarPosition,
   type Resolved,
 } from "./_rules.ts";
+import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 

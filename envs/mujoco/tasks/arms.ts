@@ -1,11 +1,12 @@
 /** Reacher and Pusher: arms that are rewarded for being near. */
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import type { SeededRandom } from "../../random.ts";
-import { drawPositions, drawVelocities } from "./_initial_state.ts";
 import {
   type ActionRow,
   append,
   BaseRules,
+  drawPositions,
+  drawVelocities,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,

@@ -4,6 +4,7 @@ import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   append,
   BaseRules,
+  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
@@ -11,7 +12,6 @@ import {
   type Resolved,
 } from "./_rules.ts";
 import type { SeededRandom } from "../../random.ts";
-import { drawUniformState } from "./_initial_state.ts";
 import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
 
 /** Options of what Humanoid and HumanoidStandup observe. */

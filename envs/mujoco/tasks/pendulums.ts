@@ -1,17 +1,18 @@
 /** InvertedPendulum and InvertedDoublePendulum: carts that are to balance poles. */
 import type { SeededRandom } from "../../random.ts";
-import { drawNormalState, drawUniformState } from "./_initial_state.ts";
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   append,
   appendClipped,
   BaseRules,
+  drawNormalState,
+  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
   type Outcome,
   type Resolved,
 } from "./_rules.ts";
+import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 /** Options of InvertedPendulum. */

@@ -1,13 +1,12 @@
 /** HalfCheetah and Swimmer: bodies that are rewarded for speed and cannot fall. */
 import type { SeededRandom } from "../../random.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
-import { drawNormalState, drawUniformState } from "./_initial_state.ts";
-import type { MujocoOptions } from "./mujoco_options.ts";
-import { actionCost } from "./_numpy_sums.ts";
 import {
   type ActionRow,
   append,
   BaseRules,
+  drawNormalState,
+  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
@@ -15,6 +14,8 @@ import {
   planarPosition,
   type Resolved,
 } from "./_rules.ts";
+import type { MujocoOptions } from "./mujoco_options.ts";
+import { actionCost } from "./_numpy_sums.ts";
 
 /** Options of HalfCheetah. */
 export interface HalfCheetahOptions extends MujocoOptions {

@@ -1,17 +1,17 @@
 /** Hopper and Walker2d: planar bodies that are rewarded for speed and for not falling. */
 import type { SeededRandom } from "../../random.ts";
-import { drawUniformState } from "./_initial_state.ts";
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   type ActionRow,
   append,
   appendClipped,
   BaseRules,
+  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
   type Outcome,
 } from "./_rules.ts";
+import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { actionCost } from "./_numpy_sums.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 

@@ -3,7 +3,7 @@ import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
 import { anyEnded } from "../../_steps.ts";
 import { GroupRunner } from "../_group_runner.ts";
 import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
-import { makeGroup } from "../_make_group.ts";
+import { makeGroup } from "../group_source.ts";
 import { bytesOf, type WireArrays, wireArrays } from "../_group_arrays.ts";
 import {
   ANSWER,

@@ -8,7 +8,7 @@ import { receiveMessageOnPort, workerData } from "node:worker_threads";
 import { GroupRunner } from "../_group_runner.ts";
 import { sendableError } from "../host_failure.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "../group_hosts.ts";
-import { makeGroup } from "../_make_group.ts";
+import { makeGroup } from "../group_source.ts";
 import {
   ANSWER,
   COMMAND,

@@ -3,14 +3,15 @@ import "../../mod.ts";
 import type { VecEnv } from "@bellman/types";
 import {
   type CheckedSource,
+  checkGroup,
   checkSource,
   type GroupOptions,
   type GroupSource,
+  makeRegistered,
 } from "../group_source.ts";
 import { type GroupRange, splitCopies } from "../group_hosts.ts";
 import { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { HostedVecEnvOptions } from "../_host_fleet.ts";
-import { checkGroup, makeRegistered } from "../_make_group.ts";
 import { WorkerHosts } from "./_worker_hosts.ts";
 
 /** Settings of a {@linkcode WorkerVecEnv}. */
