@@ -83,7 +83,7 @@ export function installCommand(
 
 /** Something in an installed folder that can be used from elsewhere too. */
 interface InstalledThing {
-  /** What it is, such as `library`. */
+  /** Name, such as `library`. */
   what: string;
   /** Its file or folder there. */
   file: string;
@@ -95,7 +95,7 @@ interface InstalledThing {
  * The lines that say where things are, and how to use them from a folder that is
  * not looked into by itself.
  *
- * @param things What may be there.
+ * @param things Things that may be there.
  * @param dir The folder.
  * @param usual The one that is looked into.
  */

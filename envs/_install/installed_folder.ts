@@ -21,7 +21,7 @@ export interface InstalledPackage {
 export interface FoundFolder {
   /** Its path. */
   dir: string;
-  /** What it says that it holds; undefined if it is none of ours. */
+  /** Packages that it says it holds; undefined if it is none of ours. */
   packages?: InstalledPackage[];
   /** Bytes of all files in it by their places; one thing if it is none of ours. */
   files: ReadonlyMap<string, number>;
@@ -122,11 +122,11 @@ export function checkReplaceable(
 }
 
 /**
- * What is installed of a package, as if it came out of its wheel.
+ * Reads the installed files of a package, as if they came out of its wheel.
  *
  * @param found The folder.
  * @param of The package.
- * @param installed What the folder says of it.
+ * @param installed Entry of the folder's manifest.
  */
 export async function installedContent(
   { dir }: FoundFolder,
@@ -238,7 +238,7 @@ export async function realFolder(dir: string): Promise<string> {
  * there stays, as a shell may be in it.
  *
  * @param dir The folder.
- * @param wheels What goes into it.
+ * @param wheels Contents of the folder.
  * @param temporary A folder on the same disk.
  */
 export async function replaceFolder(

@@ -9,21 +9,21 @@ export interface PinnedPackage {
   name: string;
   /** Its version, such as `0.12.1`. */
   version: string;
-  /** What it is taken for, and under which licence, in one line. */
+  /** Purpose and licence, in one line. */
   licence: string;
   /** SHA-256 of its wheels by file name. */
   wheels: Readonly<Record<string, string>>;
   /** The wheel to take on a platform such as `linux-x86_64`. */
   wheelFor(platform: string): string | undefined;
   /**
-   * Whether machine code is taken, so that only wheels for the machine's own
+   * True where machine code is taken, so that only wheels for the machine's own
    * platform will do.
    *
    * @default false
    */
   isNative?: boolean;
   /**
-   * Where in the installed folder an entry of the wheel goes; undefined for
+   * Returns the place of a wheel's entry in the installed folder; undefined for
    * entries that are left out. Licence files are kept anyway.
    */
   place(entry: string): string | undefined;
@@ -44,7 +44,7 @@ export function distributionName(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, "_");
 }
 
-/** How the tags of wheels name systems and machines. */
+/** Names of systems and machines in the tags of wheels. */
 const SYSTEMS: readonly [RegExp, name: string][] = [
   [/^(many|musl)?linux/, "linux"],
   [/^macosx/, "darwin"],

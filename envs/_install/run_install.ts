@@ -45,7 +45,8 @@ const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
  * renames: it is told of the signals that would end the process, and cleans up
  * by itself.
  *
- * @param run What to run: the signal is aborted with an {@linkcode Interruption}.
+ * @param run Function to run: its signal is aborted with an {@linkcode
+ * Interruption}.
  */
 async function interruptibly<T>(
   run: (signal: AbortSignal) => Promise<T>,
@@ -63,11 +64,11 @@ async function interruptibly<T>(
   }
 }
 
-/** What the command line of an install task asks for. */
+/** Options of an install task's command line. */
 interface InstallOptions {
-  /** Whether the licences are accepted. */
+  /** True where the licences are accepted. */
   acceptLicense: boolean;
-  /** Whether wheels of other versions than the pinned one are taken. */
+  /** True where wheels of other versions than the pinned one are taken. */
   allowOtherVersion: boolean;
   /** Wheels given by path; what is not given is downloaded. */
   wheels: string[];
@@ -110,12 +111,12 @@ export function parseInstallOptions(
   return options;
 }
 
-/** Whether the arguments ask how the task is used. */
+/** True where the arguments ask for help. */
 function asksForHelp(args: readonly string[]): boolean {
   return args.includes("--help") || args.includes("-h");
 }
 
-/** How a task is used, in one line. */
+/** Describes the usage of a task in one line. */
 function usageOf(task: string): string {
   return `usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
 }
@@ -124,9 +125,9 @@ function fail(problem: string, task: string): never {
   throw new InstallError(`${problem}, ${usageOf(task)}`);
 }
 
-/** What an install task sets up. */
+/** Packages and texts of an install task. */
 export interface Installation {
-  /** What is installed, such as `Atari`. */
+  /** Name of the simulator, such as `Atari`. */
   title: string;
   /** The task's name, such as `install-atari`. */
   task: string;
@@ -142,7 +143,7 @@ export interface Installation {
   told(dir: string): string[];
 }
 
-/** Where an install task writes: lines for its result and for its failure. */
+/** Output of an install task: lines for its result and for its failure. */
 export interface InstallOutput {
   /** Prints a line. */
   out(line: string): void;
@@ -179,14 +180,17 @@ function wantedPackages(
   );
 }
 
-/** Whether a wheel is a pinned one that this machine can use. */
+/** True where a wheel is a pinned one that this machine can use. */
 function isPinned(of: PinnedPackage, sha256: string): boolean {
   return Object.entries(of.wheels).some(([file, hash]) =>
     hash === sha256 && foreignPlatform(of, file) === undefined
   );
 }
 
-/** What a folder says of a package, if all of it is there in the pinned version. */
+/**
+ * Returns the entry of a package in a folder, if all of it is there in the
+ * pinned version.
+ */
 function wholePackage(
   { packages = [], files }: FoundFolder,
   of: PinnedPackage,
@@ -231,19 +235,21 @@ function checkLicences(
   throw new InstallError("accept the licences above with --accept-license");
 }
 
-/** What is to be done, once all that was given has been looked at. */
+/** Work to do, once all that was given has been checked. */
 interface Order {
   /** The folder that is asked for. */
   dir: string;
   /** That folder, or where it leads to as a link. */
   target: string;
-  /** What was taken out of given wheels, and of the folder what stays. */
+  /** Contents of given wheels, and of the folder those that stay. */
   ready: WheelContent[];
-  /** What has to be downloaded beside. */
+  /** Packages to download. */
   missing: PinnedPackage[];
 }
 
-/** What is in the folder already and stays, as it is pinned and not given. */
+/**
+ * Reads the contents of the folder that stay, as they are pinned and not given.
+ */
 async function keptContents(
   { packages, required }: Installation,
   found: FoundFolder,
@@ -315,9 +321,9 @@ const BAD_INPUT = 2, FAILED = 1;
  * Does what an install task's command line asks for. Doing it twice does
  * nothing; a failure leaves what was there as it was.
  *
- * @param installation What is set up.
+ * @param installation The installation.
  * @param args The command line's arguments.
- * @param output Where lines go.
+ * @param output Output of lines.
  * @returns The exit code: 0 if it is installed; 2 for licences that are yet to
  * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed; 130
  * or 143 if it was interrupted.

@@ -34,7 +34,7 @@ function reason(stderr: Uint8Array): string {
  * checks its hash.
  *
  * @param wanted The package.
- * @param folder Where the wheel goes.
+ * @param folder Folder of the wheel.
  * @param signal Ends pip where it is aborted, which throws its reason.
  * @returns The wheel's file.
  * @throws {InstallError} If no wheel fits, Python cannot be run, or pip fails.
@@ -85,7 +85,7 @@ export async function downloadWheel(
   );
 }
 
-/** What is taken out of one wheel. */
+/** Contents of one wheel. */
 export interface WheelContent {
   /** The package that the wheel is of. */
   package: PinnedPackage;
@@ -99,7 +99,7 @@ export interface WheelContent {
 
 const fileName = (path: string): string => path.split(/[\\/]/).at(-1)!;
 
-/** Which of the packages a wheel is of, by its file name. */
+/** Finds the package of a wheel, by its file name. */
 export function packageOfWheel(
   path: string,
   packages: readonly PinnedPackage[],
@@ -134,7 +134,9 @@ function checkPlatform({ package: of, file, sha256 }: WheelContent): void {
   );
 }
 
-/** Where an entry goes: its licence files are kept beside what is wanted. */
+/**
+ * Returns the place of an entry: licence files are kept beside what is wanted.
+ */
 function placeOf(entry: string, { name, place }: PinnedPackage) {
   // Some wheels list their folders too.
   if (entry.endsWith("/")) return undefined;
@@ -148,7 +150,8 @@ function placeOf(entry: string, { name, place }: PinnedPackage) {
  *
  * @param path The wheel's file.
  * @param of The package that it is of.
- * @param allowOtherVersion Whether its hash may be another than the pinned ones.
+ * @param allowOtherVersion True where its hash may be another than the pinned
+ * ones.
  * @throws {InstallError} If it cannot be read, is of another version or for
  * another platform, or is no archive.
  */

@@ -13,13 +13,13 @@ import type { StateTree } from "@bellman/types";
 
 const NOOP = 0;
 
-/** What a game is made of. */
+/** Parts of a game. */
 export interface FusedGameParts {
   /** The emulator. */
   ale: Ale;
   actions: GameActions;
   settings: PreprocessingSettings;
-  /** Where screens become frames; used by many games in turn. */
+  /** Turns screens into frames; used by many games in turn. */
   screens: ScreenPreprocessor;
   /** Steps after which an episode is truncated. */
   maxEpisodeSteps: number;
@@ -34,9 +34,9 @@ export interface FusedGameParts {
 export class FusedGame {
   /** The last step's reward, as the learner gets it. */
   reward = 0;
-  /** Whether the last step ended the episode by rules, or a life of it. */
+  /** True where the last step ended the episode by rules, or a life of it. */
   terminated = false;
-  /** Whether the last step was cut off. */
+  /** True where the last step was cut off. */
   truncated = false;
 
   readonly #ale: Ale;

@@ -26,7 +26,7 @@ import { seedSequence } from "./emulator/_ale_random.ts";
 export interface AtariEnvOptions
   extends Omit<AleOptions, "repeatActionProbability" | "seed"> {
   /**
-   * What is seen: the screen in colour, `[height, width, 3]`, or in gray,
+   * Observation: the screen in colour, `[height, width, 3]`, or in gray,
    * `[height, width]`, or the console's memory, `[128]`; always bytes.
    *
    * @default "rgb"
@@ -47,8 +47,8 @@ export interface AtariEnvOptions
    */
   repeatActionProbability?: number;
   /**
-   * Whether all 18 actions can be taken, and not only those that do something
-   * in the game.
+   * True where all 18 actions can be taken, and not only those that do
+   * something in the game.
    *
    * @default false
    */
@@ -65,7 +65,7 @@ export interface ResolvedAtariOptions {
 
 const { seed: _, ...EMULATOR } = ALE_OPTIONS;
 
-/** What each setting can be. */
+/** Kind of each setting. */
 export const ATARI_OPTIONS: OptionKinds<AtariEnvOptions> = {
   ...EMULATOR,
   obsType: oneOf("rgb", "grayscale", "ram"),
@@ -76,7 +76,7 @@ export const ATARI_OPTIONS: OptionKinds<AtariEnvOptions> = {
 /**
  * All settings with their defaults. The emulator checks its own against the game.
  *
- * @param game What they are for.
+ * @param game The game.
  * @throws {RangeError} If one is out of range.
  * @throws {TypeError} If there is none of a name, or it is of another type.
  */
@@ -161,7 +161,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
   readonly observationSpace: BoxSpace;
   /** One number for each action that the game knows. */
   readonly actionSpace: DiscreteSpace;
-  /** What each action presses, such as `NOOP` or `UPFIRE`. */
+  /** Buttons of each action, such as `NOOP` or `UPFIRE`. */
   readonly actionMeanings: readonly string[];
   /** The emulator. */
   readonly ale: Ale;
@@ -178,7 +178,8 @@ export class AtariEnv implements Env<Uint8Array, number> {
    *
    * @param game The ROM's file name without its ending, such as
    * `space_invaders`.
-   * @param options What is seen, frames a step, and the emulator's settings.
+   * @param options Kind of observation, frames a step, and the emulator's
+   * settings.
    * @throws {RangeError} If there is no such game, or a setting is out of range.
    * @throws {TypeError} If there is no such setting, or it is of another type.
    * @throws {Error} If library or ROM are missing, or the ROM is another one.
@@ -232,9 +233,9 @@ export class AtariEnv implements Env<Uint8Array, number> {
   /**
    * Takes one step.
    *
-   * @param action Which of the actions that {@linkcode AtariEnv.actionMeanings}
+   * @param action Number of an action that {@linkcode AtariEnv.actionMeanings}
    * names.
-   * @returns What came of it; truncated at the frame limit.
+   * @returns The step's result; truncated at the frame limit.
    * @throws {RangeError} If the action is not of the action space.
    * @throws {Error} If no episode is under way.
    */
@@ -289,10 +290,10 @@ export class AtariEnv implements Env<Uint8Array, number> {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` of an environment with this game and these
-   * settings returned, also in another process.
+   * @param snapshot The state that `save` of an environment with this game and
+   * these settings returned, also in another process.
    * @throws {TypeError} If it is no such snapshot.
    */
   load(snapshot: StateTree): void {

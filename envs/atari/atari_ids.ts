@@ -59,7 +59,7 @@ function settingsOf({ name, isLegacy }: AtariGame): Map<string, Settings> {
   return ids;
 }
 
-/** What stands among the options where the game is to be preprocessed. */
+/** Option that asks for preprocessing. */
 interface Preprocessing {
   preprocessing?: PreprocessingPreset;
 }
@@ -100,7 +100,7 @@ function forms(
  * `makeVec("ALE/Pong-v5", { numEnvs: 8, kwargs: { preprocessing: "baselines" } })`.
  * The other options are those of {@linkcode PreprocessingOptions} then.
  *
- * @param options Where they are kept.
+ * @param options Registry that they are kept in.
  * @example
  * ```ts
  * import { type EnvRegistry, registeredIds } from "@bellman/envs";

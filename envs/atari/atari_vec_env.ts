@@ -31,7 +31,7 @@ import { seedSequence } from "./emulator/_ale_random.ts";
 
 /** Settings of {@linkcode AtariVecEnv}. */
 export interface AtariVecOptions extends AtariOptions {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
 }
 
@@ -64,19 +64,19 @@ const NONE: readonly EpisodeStatistics[] = [];
  * ```
  */
 export class AtariVecEnv implements VecEnv {
-  /** How many copies there are. */
+  /** Number of environments. */
   readonly numEnvs: number;
-  /** What one copy's observations can be. */
+  /** Space of one environment's observations. */
   readonly observationSpace: Space;
-  /** What one copy's actions can be. */
+  /** Space of one environment's actions. */
   readonly actionSpace: Space;
-  /** What is known of it. */
+  /** Its specification. */
   readonly spec: EnvSpec;
   /** Frames of an observation; none where they are along a first axis. */
   readonly stackedFrames?: number;
 
   #games: FusedGame[] = [];
-  /** What snapshots must be of. */
+  /** Settings that snapshots must have. */
   #settings: string;
   #stacker: FrameStacker;
   #actions: number;
@@ -88,7 +88,7 @@ export class AtariVecEnv implements VecEnv {
    *
    * @param id The game, as `ALE/Pong-v5`, `PongNoFrameskip-v4` or `pong`; its
    * settings are those of the options.
-   * @param options How many, and how they are preprocessed.
+   * @param options Their number and preprocessing.
    * @throws {RangeError} If there is no such game or preset, or a number is out
    * of its range.
    * @throws {TypeError} If there is no such setting, it is of another type, or
@@ -140,9 +140,10 @@ export class AtariVecEnv implements VecEnv {
   }
 
   /**
-   * Starts a game in every copy.
+   * Starts a game in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options A seed, or one for each environment, starts the random
+   * streams anew.
    * @returns The first observations; reused by the next step.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
@@ -167,12 +168,12 @@ export class AtariVecEnv implements VecEnv {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it; the same object and arrays each time.
-   * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space; no copy is stepped then.
+   * @param actions One action for each environment.
+   * @returns The step's result; the same object and arrays each time.
+   * @throws {RangeError} If there are too few or too many actions, or one is
+   * not of the action space; none is stepped then.
    * @throws {Error} If `reset` has not been called.
    */
   step(actions: Batch): VecStep {
@@ -223,7 +224,7 @@ export class AtariVecEnv implements VecEnv {
   }
 
   /**
-   * The state of all copies, random streams included.
+   * Saves the state of all environments, random streams included.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -237,9 +238,9 @@ export class AtariVecEnv implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot.
+   * Restores a snapshot.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot The state that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    * @throws {RangeError} If it is of another number of copies.
    */
@@ -264,7 +265,7 @@ export class AtariVecEnv implements VecEnv {
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the present observations.
    *
    * @returns The batch; reused by the next step.
    */

@@ -15,7 +15,7 @@ import type { EnvSpec } from "@bellman/types";
 export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";
 
 /**
- * How a game is preprocessed. A preset gives all settings, and each can be given
+ * Preprocessing of a game. A preset gives all settings, and each can be given
  * by itself:
  *
  * | setting                   | baselines | deepmind | gymnasium |
@@ -37,7 +37,7 @@ export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";
  */
 export interface PreprocessingOptions {
   /**
-   * Where the settings that are not given come from.
+   * Preset of the settings that are not given.
    *
    * @default "baselines"
    */
@@ -63,19 +63,20 @@ export interface PreprocessingOptions {
    */
   maximum?: "color" | "gray";
   /**
-   * Whether an episode ends with each life; the game goes on in the next one.
+   * True where an episode ends with each life; the game goes on in the next
+   * one.
    *
    * @default that of the preset
    */
   terminalOnLifeLoss?: boolean;
   /**
-   * Whether FIRE is pressed at the start of each episode.
+   * True where FIRE is pressed at the start of each episode.
    *
    * @default that of the preset
    */
   fireReset?: boolean;
   /**
-   * Whether rewards are clipped to -1, 0 and 1.
+   * True where rewards are clipped to -1, 0 and 1.
    *
    * @default that of the preset
    */
@@ -93,8 +94,8 @@ export interface PreprocessingOptions {
    */
   frameStack?: number;
   /**
-   * Whether frames are stacked along the last axis, `[84, 84, 4]`, or along a
-   * first one, `[4, 84, 84, 1]`.
+   * Axis along which frames are stacked: the last, `[84, 84, 4]`, or a first
+   * one, `[4, 84, 84, 1]`.
    *
    * @default "last"
    */
@@ -106,7 +107,7 @@ export interface PreprocessingOptions {
    */
   repeatActionProbability?: number;
   /**
-   * Whether all 18 actions can be taken, not only those that the game knows.
+   * True where all 18 actions can be taken, not only those that the game knows.
    *
    * @default false
    */
@@ -170,7 +171,7 @@ const PRESETS: Readonly<Record<PreprocessingPreset, PreprocessingSettings>> = {
 const { mode, difficulty, repeatActionProbability, maxNumFramesPerEpisode } =
   ALE_OPTIONS;
 
-/** What each setting can be, but for the preset. */
+/** Kind of each setting but the preset. */
 export const PREPROCESSING_OPTIONS: OptionKinds<
   Omit<PreprocessingOptions, "preset">
 > = {
@@ -223,7 +224,9 @@ export function emulatorOptions(settings: PreprocessingSettings): Pick<
   return { mode, difficulty, repeatActionProbability, maxNumFramesPerEpisode };
 }
 
-/** What is known of a game with a limit of steps; `Infinity` is none. */
+/**
+ * Makes the specification of a game with a limit of steps; `Infinity` is none.
+ */
 export function limitedSpec(id: string, maxEpisodeSteps: number): EnvSpec {
   return maxEpisodeSteps === Infinity ? { id } : { id, maxEpisodeSteps };
 }

@@ -31,14 +31,16 @@ import {
   otherPython,
 } from "./python.ts";
 
-/** What a host can be asked. */
+/** Requests to a host. */
 type Order = keyof typeof ORDERS;
 
-/** How long a host may take to change over to another pipe. */
+/** Time for a host to change over to another pipe. */
 const SWITCH_MS = 10_000;
 const NOTHING: readonly Uint8Array[] = [];
 
-/** Whether a named pipe can be made: not on Windows, nor without permission. */
+/**
+ * True where a named pipe can be made: not on Windows, nor without permission.
+ */
 function mayMakePipe(): boolean {
   const isGranted = (name: "read" | "write"): boolean =>
     Deno.permissions.querySync({ name }).state === "granted";
@@ -51,7 +53,7 @@ function mayMakePipe(): boolean {
  * is one only where this thread has no other host to wait for.
  */
 export class HostLine {
-  /** What was asked last. */
+  /** The last request. */
   asked: Order = "open";
   #children: ChildGroup;
   #group: number;
@@ -59,7 +61,7 @@ export class HostLine {
   #isAlone: boolean;
   #pipe: NamedPipe | undefined;
   #answers: AnswerPipe | undefined;
-  /** What has come through the pipe of answers; `null`: look elsewhere. */
+  /** Answer that came through the pipe of answers; `null`: look elsewhere. */
   #answer: Uint8Array | null | undefined;
 
   constructor(
@@ -112,8 +114,8 @@ export class HostLine {
   /**
    * Waits for the answer in the pipe of answers, if there is one.
    *
-   * @returns Whether there is nothing to wait for any more; nothing if the answer
-   * comes the other way.
+   * @returns True if there is nothing to wait for any more; nothing if the
+   * answer comes the other way.
    */
   await(timeoutMs: number): boolean | undefined {
     const answers = this.#answers;
@@ -166,7 +168,7 @@ export class HostLine {
   }
 }
 
-/** What the hosts make, and how many there are. */
+/** Environments and number of the hosts. */
 interface GymnasiumHostsOptions extends GymnasiumOptions {
   readonly groups: readonly GroupRange[];
   readonly resets: boolean;
@@ -298,7 +300,7 @@ export class GymnasiumHosts implements GroupHosts {
     }
   }
 
-  /** What the last step of a single environment told beside its numbers. */
+  /** The `info` of the last step of a single environment. */
   get info(): StepResult["info"] {
     return this.#info;
   }

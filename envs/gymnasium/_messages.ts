@@ -1,4 +1,4 @@
-/** What is said to a host and what it answers; `host/main.py` is the other side. */
+/** Messages to a host and its answers; `host/main.py` is the other side. */
 import type { BoxDtype, Space } from "@bellman/types";
 import {
   box,
@@ -69,7 +69,7 @@ export function readSpace(space: HostSpace): Space {
   }
 }
 
-/** Which version of the messages this side speaks. */
+/** Version of the messages that this side speaks. */
 export const PROTOCOL = 1;
 
 /** The first byte of what a host is asked. */
@@ -87,7 +87,7 @@ export const ORDERS = {
 export const HEAD = 8;
 const FAILED = 1;
 
-/** What a host makes. */
+/** Settings of the environments that a host makes. */
 export interface HostSettings {
   readonly protocol: number;
   /** As Gymnasium knows it. */
@@ -96,22 +96,22 @@ export interface HostSettings {
   readonly modules: readonly string[];
   readonly wrappers: readonly { name: string; kwargs: EnvKwargs }[];
   /**
-   * Whether a copy whose episode ended is reset in the same step. A single
-   * environment is not; its steps tell their `info` instead.
+   * True where an environment whose episode ended is reset in the same step. A
+   * single environment is not; its steps tell their `info` instead.
    */
   readonly resets: boolean;
-  /** Whether pictures are wanted where there are some. */
+  /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;
   /** Number of the first copy, as they are counted in errors. */
   readonly first: number;
-  /** How to name another Python, for errors. */
+  /** Hint, for errors, on how to name another Python. */
   readonly otherPython: string;
   /** The named pipes that it makes: for its input, for its output, or none. */
   readonly pipes: readonly string[];
 }
 
-/** What a host tells of its copies. */
+/** Description that a host gives of its environments. */
 export interface Handshake {
   readonly protocol: number;
   readonly gymnasium: string;
@@ -127,7 +127,7 @@ interface HostError {
   readonly name: string;
   readonly message: string;
   readonly traceback: string;
-  /** Whether the message says all: the caller asked for what cannot be. */
+  /** True where the message says all: the caller asked for what cannot be. */
   readonly isRefusal: boolean;
   /** Ids that there are, where an unknown one was asked for. */
   readonly known: string[] | null;
@@ -165,7 +165,7 @@ export class Refusal extends HostFailure {
   }
 }
 
-/** How many seeds NumPy's old generator knows. */
+/** Number of seeds of NumPy's old generator. */
 const SEEDS = 2 ** 32;
 
 /**
@@ -177,7 +177,9 @@ export function seedBytes(seeds: readonly number[]): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** Where the parts of an answer to a step go: the arrays of a group, as bytes. */
+/**
+ * Reads the parts of an answer to a step into the arrays of a group, as bytes.
+ */
 export class AnswerReader {
   #observations: readonly Uint8Array[];
   #finals: readonly Uint8Array[];

@@ -51,9 +51,9 @@ type Status = "new" | "running" | "ended";
  * ```
  */
 export class GymnasiumEnv implements Env {
-  /** What observations can be. */
+  /** Space of observations. */
   readonly observationSpace: Space;
-  /** What actions can be. */
+  /** Space of actions. */
   readonly actionSpace: Space;
   /** Its name, time limit and reward threshold, as Gymnasium has them. */
   readonly spec: EnvSpec;
@@ -71,7 +71,7 @@ export class GymnasiumEnv implements Env {
    *
    * @param id Its name as Gymnasium knows it, with the module in front that
    * registers it where that is needed: `module:Env-v0`.
-   * @param options How it is made.
+   * @param options Python, and the environment's own options.
    * @throws {RangeError} If there is no such environment, with the nearest name,
    * or a time-out cannot be used.
    * @throws {TypeError} If Python lacks Gymnasium or a module, or a space has no
@@ -126,10 +126,11 @@ export class GymnasiumEnv implements Env {
   /**
    * Takes one step.
    *
-   * @param action What to do. That of a box may lie outside of the bounds, and
+   * @param action The action. That of a box may lie outside of the bounds, and
    * reaches the environment as it is.
-   * @returns What came of it, with those entries of Python's `info` that JSON can
-   * hold: of NumPy's arrays as lists, of numbers that are not finite as null.
+   * @returns The step's result, with those entries of Python's `info` that JSON
+   * can hold: of NumPy's arrays as lists, of numbers that are not finite as
+   * null.
    * @throws {RangeError} If the action is not of the action space: of a box, if it
    * is of another length or type or not finite.
    * @throws {Error} If no episode is under way, or the environment throws: the
@@ -161,7 +162,8 @@ export class GymnasiumEnv implements Env {
   }
 
   /**
-   * Where the random stream stood when the episode began, and the actions since.
+   * Saves the random stream at the beginning of the episode, and the actions
+   * since.
    *
    * @returns Plain data that later steps do not change.
    */
@@ -174,10 +176,10 @@ export class GymnasiumEnv implements Env {
   }
 
   /**
-   * Goes on from a snapshot: exactly, or, where the episode cannot be played
-   * again, with a step that tells that it was truncated.
+   * Restores a snapshot: exactly, or, where the episode cannot be played again,
+   * with a step that tells that it was truncated.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot The state that `save` returned.
    * @throws {RangeError} If it is of another environment.
    */
   load(snapshot: StateTree): void {
@@ -272,7 +274,7 @@ export class GymnasiumEnv implements Env {
     return this.#broken;
   }
 
-  /** What Python threw; the environment goes on. */
+  /** Explains what Python threw; the environment continues. */
   #explainThrown(failure: HostFailure, action: string): Error {
     const isWhole = failure instanceof Refusal ||
       failure.thrown === EnvDataError.name;

@@ -7,10 +7,10 @@ import type { GymnasiumOptions } from "./python.ts";
 /** Settings of a {@linkcode GymnasiumVecEnv}. */
 export interface GymnasiumVecEnvOptions
   extends GymnasiumOptions, HostedVecEnvOptions {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
   /**
-   * How many Python processes share the copies.
+   * Number of Python processes that share the environments.
    *
    * @default 1
    */
@@ -55,8 +55,8 @@ export class GymnasiumVecEnv extends HostedVecEnv {
    *
    * @param id The environment's name as Gymnasium knows it, with the module in
    * front that registers it where that is needed: `module:Env-v0`.
-   * @param options How many copies, how they are made, and what happens when a
-   * process fails.
+   * @param options Number and options of the environments, and the handling of
+   * processes that fail.
    * @throws {RangeError} If there is no such environment, with the nearest name,
    * or a number among the options cannot be used.
    * @throws {TypeError} If Python lacks Gymnasium or a module, or a space has no

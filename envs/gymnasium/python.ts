@@ -17,14 +17,14 @@ export interface PythonWrapper {
   /** Module and class, such as `gymnasium.wrappers:FlattenObservation`. */
   name: string;
   /**
-   * What its constructor gets beside the environment; values of JSON.
+   * Arguments of its constructor beside the environment; values of JSON.
    *
    * @default {}
    */
   kwargs?: EnvKwargs;
 }
 
-/** How Gymnasium makes an environment, and where. */
+/** Options of an environment of Gymnasium, and of its Python. */
 export interface GymnasiumOptions {
   /**
    * The Python that has Gymnasium and the environment.
@@ -34,8 +34,9 @@ export interface GymnasiumOptions {
    */
   python?: string;
   /**
-   * What `gymnasium.make` gets beside the id; values of JSON. `render_mode` is
-   * "rgb_array" unless said otherwise, where a single environment can do that.
+   * Arguments of `gymnasium.make` beside the id; values of JSON. `render_mode`
+   * is "rgb_array" unless said otherwise, where a single environment can do
+   * that.
    *
    * @default {}
    */
@@ -53,21 +54,20 @@ export interface GymnasiumOptions {
    */
   wrappers?: readonly PythonWrapper[];
   /**
-   * How long Python may take to start and to make the environments, in
-   * milliseconds.
+   * Time for Python to start and to make the environments, in milliseconds.
    *
    * @default 120_000
    */
   startTimeoutMs?: number;
   /**
-   * How long a reset or a step may take, in milliseconds; a restore may take that
-   * long for each action that it plays again.
+   * Time for a reset or a step, in milliseconds; a restore may take that long
+   * for each action that it plays again.
    *
    * @default 60_000
    */
   stepTimeoutMs?: number;
   /**
-   * Whether what the environments print is shown on stderr; errors show the
+   * True where prints of the environments are shown on stderr; errors show the
    * last of it in any case.
    *
    * @default false
@@ -133,9 +133,9 @@ export function hostCommand(python: string): ChildCommand {
 const known = new Map<string, boolean>();
 
 /**
- * Whether a Python has Gymnasium. The answer for each Python is remembered.
+ * Tells if a Python has Gymnasium. The answer for each Python is remembered.
  *
- * @param options Which Python: by default the variable BELLMAN_PYTHON, or
+ * @param options The Python: by default the variable BELLMAN_PYTHON, or
  * "python3".
  * @returns True if it can be run and finds the package.
  * @example

@@ -35,7 +35,7 @@ function gymnasiumLimit(maxEpisodeSteps: number): number {
  *
  * @param id The environment's name as Gymnasium knows it, with or without a
  * version, and with the module in front that registers it where that is needed.
- * @param options Where it is kept, and how it is made.
+ * @param options Registry that it is kept in, and its own options.
  * @returns The name that it is registered by.
  * @example
  * ```ts

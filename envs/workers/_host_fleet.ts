@@ -14,23 +14,23 @@ import type { EpisodeStatistics, StateTree } from "@bellman/types";
 import { checkCount, waitForAll } from "./_timeouts.ts";
 import type { GroupAnswer, GroupCommand, GroupHosts } from "./group_hosts.ts";
 
-/** How a {@linkcode HostedVecEnv} deals with hosts that fail. */
+/** Handling of hosts of a {@linkcode HostedVecEnv} that fail. */
 export interface HostedVecEnvOptions {
   /**
-   * How long a host may take to do what it is asked, in milliseconds; where a
-   * restore plays episodes again, that long for each action.
+   * Time for a host to do what it is asked, in milliseconds; where a restore
+   * plays episodes again, that long for each action.
    *
    * @default 60_000
    */
   stepTimeoutMs?: number;
   /**
-   * How long a host may take to start and to make its copies, in milliseconds.
+   * Time for a host to start and to make its environments, in milliseconds.
    *
    * @default 120_000
    */
   startTimeoutMs?: number;
   /**
-   * How often a group may be restarted within the window before it is an error.
+   * Restarts of a group that are allowed within the window.
    *
    * @default 10
    */
@@ -42,8 +42,9 @@ export interface HostedVecEnvOptions {
    */
   windowMs?: number;
   /**
-   * What is told of a restart, before it is done. If it throws, that is the end
-   * of the environment: the error reaches the caller, now and ever after.
+   * Callback that reports a restart, before it is done. If it throws, that is
+   * the end of the environment: the error reaches the caller, now and ever
+   * after.
    *
    * @default a function that prints a line to stderr, and where the host threw
    */
@@ -77,7 +78,7 @@ export class RestartBudget {
 
 type Opened = NonNullable<GroupAnswer["opened"]>;
 
-/** Who failed, and how. */
+/** Failures by the number of the group. */
 export type Failures = ReadonlyMap<number, HostFailure>;
 
 const NONE: Failures = new Map();
@@ -93,17 +94,20 @@ export class HostFleet {
   readonly hosts: GroupHosts;
   readonly stepTimeoutMs: number;
   readonly startTimeoutMs: number;
-  /** What the groups answered last. */
+  /** Last answers of the groups. */
   readonly answers: GroupAnswer[] = [];
-  /** What made an end of it all, if something did. */
+  /** Error that ended everything, if one did. */
   broken: Error | undefined;
   /** Seeds of the copies, once there are some. */
   seeds: readonly number[] | undefined;
-  /** How often each group was replaced since its copies were seeded. */
+  /** Replacements of each group since its environments were seeded. */
   #replaced: Int32Array;
-  /** Whether what is replaced begins with the same seeds again. */
+  /** True where what is replaced begins with the same seeds again. */
   #keepsSeeds = false;
-  /** Whether the hosts record episodes: what fails in a step cannot say so. */
+  /**
+   * True where the hosts record episodes: one that fails in a step cannot say
+   * so.
+   */
   #tellEpisodes = false;
   #budgets: RestartBudget[];
   #restarts: number;
@@ -368,7 +372,7 @@ function timed(failure: HostFailure, timeoutMs: number): HostFailure {
     : failure;
 }
 
-/** How the spaces of a host differ from those of the others, if they do. */
+/** Describes a difference of the spaces of a host from those of the others. */
 function difference(one: Opened, other: Opened): string | undefined {
   for (const name of ["observationSpace", "actionSpace"] as const) {
     if (spacesEqual(one[name], other[name])) continue;

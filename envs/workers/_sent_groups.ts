@@ -11,7 +11,7 @@ import { placeRows } from "./_group_arrays.ts";
  * `copies[j]`. The object and its arrays are reused by the next `recv`.
  */
 export interface ReadyStep extends VecStep {
-  /** Which copies, `[rows]`. */
+  /** Numbers of the environments, `[rows]`. */
   readonly copies: Int32Array;
 }
 
@@ -20,9 +20,9 @@ interface Sent {
   readonly timeoutMs: number;
   /** Until when it may take. */
   until: number;
-  /** When one last looked whether it had answered. */
+  /** Time of the last look for its answer. */
   seenAt: number;
-  /** Whether its time was given to it anew. */
+  /** True where its time was given to it anew. */
   isExcused: boolean;
 }
 
@@ -30,12 +30,12 @@ interface Sent {
 export class SentGroups {
   #sent = new Map<number, Sent>();
 
-  /** How many there are. */
+  /** Their number. */
   get size(): number {
     return this.#sent.size;
   }
 
-  /** Which groups, the earliest first. */
+  /** The groups, the earliest first. */
   get groups(): readonly number[] {
     return [...this.#sent.keys()];
   }
@@ -175,7 +175,7 @@ export class ReadyRows {
     }
   }
 
-  /** How many copies groups have. */
+  /** Counts the environments of groups. */
   copiesIn(groups: readonly number[]): number {
     return groups.reduce((sum, it) => sum + this.#groups[it].numEnvs, 0);
   }

@@ -1,11 +1,11 @@
 import type { GroupHosts } from "./group_hosts.ts";
 
-/** How much later than asked a wait may end, in milliseconds. */
+/** Delay of the end of a wait that is nothing special, in milliseconds. */
 export const LATE_MS = 1_000;
 
 /**
- * How long this process itself stood still during a wait, as when it is stopped
- * or its machine is: nobody could have answered then.
+ * Computes how long this process itself stood still during a wait, as when it
+ * is stopped or its machine is: nobody could have answered then.
  */
 export function stoodStill(
   { since, timeoutMs }: { since: number; timeoutMs: number },

@@ -13,18 +13,18 @@ import type {
 export interface GroupRange {
   /** The first copy. */
   readonly first: number;
-  /** How many copies. */
+  /** Number of environments. */
   readonly numEnvs: number;
 }
 
 /**
- * Where the numbers of a group's steps stand: its rows of the arrays of the
- * whole vector environment, in shared memory.
+ * Arrays of the numbers of a group's steps: its rows of the arrays of the whole
+ * vector environment, in shared memory.
  */
 export interface GroupArrays {
-  /** What is done next: written by the caller. */
+  /** Next actions: written by the caller. */
   readonly actions: Batch;
-  /** What is seen now: written by the host, as is the rest. */
+  /** Present observations: written by the host, as is the rest. */
   readonly observations: Batch;
   /** The rewards. */
   readonly rewards: Float64Array;
@@ -37,7 +37,7 @@ export interface GroupArrays {
 }
 
 /**
- * What a host is asked to do:
+ * A command to a host:
  *
  * - `open`: make its copies and tell their spaces;
  * - `reset`: start episodes, with one seed for each copy where there are seeds;
@@ -53,17 +53,17 @@ export type GroupCommand =
   | { readonly type: "load"; readonly snapshot: StateTree };
 
 /**
- * What a host answered; each command has its own part. The numbers of `reset`
- * and `step` are in the group's arrays by then.
+ * A host's answer; each command has its own part. The numbers of `reset` and
+ * `step` are in the group's arrays by then.
  */
 export interface GroupAnswer {
   /** To `open`: the spaces of one copy, and what is known of it. */
   readonly opened?: {
-    /** What observations can be. */
+    /** Space of observations. */
     readonly observationSpace: Space;
-    /** What actions can be. */
+    /** Space of actions. */
     readonly actionSpace: Space;
-    /** What is known of the environment, if it was made by name. */
+    /** The registered specification, where it was made by name. */
     readonly spec?: EnvSpec;
     /** Frames that an observation stacks, where they can be shared. */
     readonly stackedFrames?: number;
@@ -78,17 +78,17 @@ export interface GroupAnswer {
 }
 
 /**
- * What steps the groups of a {@linkcode HostedVecEnv}: threads, processes,
+ * Hosts of the groups of a {@linkcode HostedVecEnv}: threads, processes,
  * programs in other languages. One command at a time is under way in a group.
  */
 export interface GroupHosts {
-  /** Which copies each group has. */
+  /** Environments of each group. */
   readonly groups: readonly GroupRange[];
   /**
    * Starts the host of a group, in the place of the one before where there is
    * one: nothing of that arrives any more. It does not wait.
    *
-   * @param group Which group.
+   * @param group Number of the group.
    */
   start(group: number): void;
   /**
@@ -101,23 +101,24 @@ export interface GroupHosts {
    * Asks a group to do something. It neither waits nor throws where the host
    * has died: {@linkcode GroupHosts.finish} tells that.
    *
-   * @param group Which group.
-   * @param command What to do.
+   * @param group Number of the group.
+   * @param command The command.
    */
   begin(group: number, command: GroupCommand): void;
   /**
-   * How long a command may take, where that is not as long as a step may.
+   * Returns the time for a command, where that is not as long as for a step.
    *
-   * @param group Which group.
-   * @param command What it was asked.
-   * @returns How many times the time-out of a step; 1 where this is left out.
+   * @param group Number of the group.
+   * @param command The command.
+   * @returns Multiple of the time-out of a step; 1 where this is left out.
    */
   patience?(group: number, command: GroupCommand): number;
   /**
    * Waits until groups are ready: their hosts have answered, or died.
    *
-   * @param groups Which groups; each was asked something.
-   * @param options How many of them, and how long to wait in milliseconds.
+   * @param groups Numbers of the groups; each was asked something.
+   * @param options Number of groups to wait for, and time to wait in
+   * milliseconds.
    * @returns Those that are ready, the first one first; fewer than wanted when
    * the time is up.
    */
@@ -128,15 +129,15 @@ export interface GroupHosts {
   /**
    * Ends a command. Of a group that is not ready nothing arrives afterwards.
    *
-   * @param group Which group.
-   * @returns What the host answered.
+   * @param group Number of the group.
+   * @returns The host's answer.
    * @throws {HostFailure} If it threw, died, or has not answered.
    */
   finish(group: number): GroupAnswer;
   /**
-   * What a host has printed, as far as that is known.
+   * Returns what a host has printed, as far as that is known.
    *
-   * @param group Which group.
+   * @param group Number of the group.
    * @returns The last of it.
    */
   output(group: number): string;
@@ -148,8 +149,8 @@ export interface GroupHosts {
  * Divides copies among groups as evenly as possible, in their order; the first
  * groups have one more where it does not come out even.
  *
- * @param numEnvs How many copies.
- * @param groups How many groups.
+ * @param numEnvs Number of environments.
+ * @param groups Number of groups.
  * @returns The copies of each group.
  * @throws {RangeError} If one is not a whole number of at least 1, or there are
  * more groups than copies.

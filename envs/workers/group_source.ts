@@ -34,8 +34,8 @@ export interface ModuleSource {
   /** The module's absolute URL: what `import.meta.resolve` gives. */
   readonly module: string;
   /**
-   * What its default export gets beside the copies to make: data that can be
-   * cloned, no functions.
+   * Further options of its default export: data that can be cloned, no
+   * functions.
    *
    * @default {}
    */
@@ -43,19 +43,20 @@ export interface ModuleSource {
 }
 
 /**
- * What the copies of a group are made from: an id, an id with options, or a
+ * Source of the environments of a group: an id, an id with options, or a
  * module. It must be possible to send it: a function cannot be, and belongs
  * into a module.
  */
 export type GroupSource = string | RegisteredSource | ModuleSource;
 
 /**
- * Which copies a {@linkcode GroupFactory} makes, and the options of its source.
+ * Environments that a {@linkcode GroupFactory} makes, and the options of its
+ * source.
  */
 export interface GroupOptions {
-  /** How many copies to make. */
+  /** Number of environments to make. */
   readonly numEnvs: number;
-  /** Which copy of all is the first of them. */
+  /** Number of the first of them among all. */
   readonly first: number;
   /** The options of the source. */
   readonly [option: string]: unknown;
@@ -65,7 +66,7 @@ export interface GroupOptions {
  * Makes the copies of one group. It need not seed them: `reset` does, for each
  * copy alone.
  *
- * @param options Which copies, and the options of the source.
+ * @param options Environments to make, and the options of the source.
  * @returns The copies.
  */
 export type GroupFactory = (
@@ -109,7 +110,9 @@ function checkClonable(data: unknown, name: string): void {
   }
 }
 
-/** What could not be cloned may be shown over many lines. */
+/**
+ * Joins the lines of a text, as what cannot be cloned may be shown over many.
+ */
 function joinLines(text: string): string {
   return text.replaceAll(/\s+/g, " ").replace(/\.$/, "");
 }

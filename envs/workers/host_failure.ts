@@ -17,7 +17,7 @@ export function firstLine(text: string): string {
  */
 export type FailureReason = "error" | "exit" | "timeout";
 
-/** What is known of an error that was thrown elsewhere. */
+/** Class and stack of an error that was thrown elsewhere. */
 export interface ThrownElsewhere {
   /**
    * The class of the error.
@@ -26,7 +26,7 @@ export interface ThrownElsewhere {
    */
   readonly name?: string;
   /**
-   * Where it was thrown.
+   * Stack of the error.
    *
    * @default nothing
    */
@@ -55,7 +55,7 @@ const CLASSES: Record<string, new (message: string) => Error> = {
  * ```
  */
 export class HostFailure extends Error {
-  /** What went wrong. */
+  /** Kind of the failure. */
   readonly reason: FailureReason;
   /** The class of the error that the host threw. */
   readonly thrown: string;
@@ -63,7 +63,7 @@ export class HostFailure extends Error {
   /**
    * Describes a failure.
    *
-   * @param reason What went wrong.
+   * @param reason Kind of the failure.
    * @param message The host's error, or what happened to it.
    * @param thrown More of the host's error.
    */
@@ -79,7 +79,7 @@ export class HostFailure extends Error {
     if (stack !== undefined) this.stack = stack;
   }
 
-  /** What happened, as the end of a sentence about the host. */
+  /** Describes the failure, as the end of a sentence about the host. */
   get what(): string {
     return this.reason === "error"
       ? `it threw ${this.thrown}: ${this.message}`
@@ -100,17 +100,17 @@ export class HostFailure extends Error {
 
 /** A group whose host is being replaced. */
 export interface RestartEvent {
-  /** Which group. */
+  /** Number of the group. */
   readonly group: number;
-  /** Which copies it has. */
+  /** Its environments. */
   readonly copies: GroupRange;
-  /** What went wrong, with the host's own error and stack. */
+  /** Failure, with the host's own error and stack. */
   readonly error: HostFailure;
-  /** What the host printed last; empty for a worker, which prints here. */
+  /** Last prints of the host; empty for a worker, which prints here. */
   readonly output: string;
   /** Restarts of the group within the window, this one included. */
   readonly restarts: number;
-  /** How many there may be. */
+  /** Restarts that are allowed. */
   readonly limit: number;
   /** The window, in milliseconds. */
   readonly windowMs: number;

@@ -56,13 +56,13 @@ const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
  * ```
  */
 export class HostedVecEnv implements VecEnv {
-  /** How many copies there are. */
+  /** Number of environments. */
   readonly numEnvs: number;
-  /** What one copy's observations can be. */
+  /** Space of one environment's observations. */
   readonly observationSpace: Space;
-  /** What one copy's actions can be. */
+  /** Space of one environment's actions. */
   readonly actionSpace: Space;
-  /** What is known of it, if it was made by name. */
+  /** The registered specification, where it was made by name. */
   readonly spec?: EnvSpec;
   /** Frames that an observation stacks; none where they cannot be shared. */
   readonly stackedFrames?: number;
@@ -86,8 +86,8 @@ export class HostedVecEnv implements VecEnv {
   /**
    * Starts the hosts and waits until they have made their copies.
    *
-   * @param hosts What hosts the groups.
-   * @param options How failing hosts are dealt with.
+   * @param hosts Hosts of the groups.
+   * @param options Handling of hosts that fail.
    * @throws {RangeError} If a number among the options cannot be used.
    * @throws {Error} If a host cannot be started; what it threw, if it did.
    */
@@ -119,9 +119,10 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Starts an episode in every copy.
+   * Starts an episode in every environment.
    *
-   * @param options A seed, or one for each copy, starts the random streams anew.
+   * @param options A seed, or one for each environment, starts the random
+   * streams anew.
    * @returns The first observations; reused by the next step.
    * @throws {RangeError} If a seed is not a whole number of at least 0, or there
    * are too few or too many.
@@ -153,13 +154,13 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Takes one step in every copy.
+   * Takes one step in every environment.
    *
-   * @param actions One action for each copy.
-   * @returns What came of it; its arrays are shared memory that the hosts write
-   * in place.
-   * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space; no copy is stepped then.
+   * @param actions One action for each environment.
+   * @returns The step's result; its arrays are shared memory that the hosts
+   * write in place.
+   * @throws {RangeError} If there are too few or too many actions, or one is
+   * not of the action space; none is stepped then.
    * @throws {TypeError} If they are in an array of another type.
    * @throws {Error} If `reset` has not been called, or a host fails again and
    * again.
@@ -183,8 +184,8 @@ export class HostedVecEnv implements VecEnv {
    * takes what comes of them.
    *
    * @param actions One action for each of the copies, in their order.
-   * @param copies Which copies: whole groups, none of them on its way already;
-   * without it, all.
+   * @param copies Numbers of the environments: whole groups, none of them on
+   * its way already; without it, all.
    * @throws {RangeError} If the actions cannot be taken, or a group is named in
    * part or waited for; nothing is sent then.
    * @throws {Error} If `reset` has not been called.
@@ -212,7 +213,7 @@ export class HostedVecEnv implements VecEnv {
    * Waits for the first groups that are ready and takes what came of their
    * actions.
    *
-   * @param copies How many copies at least; a group comes as a whole.
+   * @param copies Least number of environments; a group comes as a whole.
    * @returns Their step; reused by the next `recv`.
    * @throws {RangeError} If fewer copies are on their way.
    * @throws {Error} If a host fails again and again.
@@ -239,7 +240,7 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * The state of all copies.
+   * Saves the state of all environments.
    *
    * @returns Plain data that later steps do not change.
    * @throws {Error} If actions were sent that nobody has received, or a copy
@@ -266,10 +267,10 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Goes on exactly from a snapshot. Where a host stays silent over it, the
-   * episodes of its copies are cut off by the next step.
+   * Restores a snapshot. Where a host stays silent over it, the episodes of its
+   * copies are cut off by the next step.
    *
-   * @param snapshot What `save` returned.
+   * @param snapshot The state that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
    * @throws {RangeError} If it is of another number of copies or groups.
    * @throws {Error} What a copy throws over its part; then `reset` or another
@@ -302,7 +303,7 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * The observations that were returned last.
+   * Returns the present observations.
    *
    * @returns The batch, in shared memory; reused by the next step.
    */

@@ -27,7 +27,7 @@ function mix(a: number, b: number): number {
  * way of it, Gymnasium seeds an Atari game.
  *
  * @param seed A whole number of at least 0.
- * @param count How many.
+ * @param count Their number.
  * @returns Whole numbers of 32 bits.
  */
 export function seedSequence(seed: number, count: number): number[] {
@@ -46,7 +46,10 @@ export function seedSequence(seed: number, count: number): number[] {
 const SIZE = 624;
 const SHIFT = 397;
 
-/** What C++ calls `std::mt19937`: the generator of the emulator's own numbers. */
+/**
+ * The generator `std::mt19937` of C++, which the emulator draws its own numbers
+ * from.
+ */
 export class MersenneTwister {
   #state: Uint32Array = new Uint32Array(SIZE);
   #next: number = SIZE;
@@ -98,7 +101,7 @@ export class MersenneTwister {
   /**
    * Goes on from a state.
    *
-   * @param saved What `save` returned.
+   * @param saved The state that `save` returned.
    * @throws {TypeError} If it is no such state.
    */
   load(saved: unknown): void {

@@ -54,7 +54,7 @@ class Cursor {
   }
 }
 
-/** Where the processor's registers begin. */
+/** Finds the beginning of the processor's registers. */
 function processor(state: Uint8Array<ArrayBuffer>): Cursor {
   const cursor = new Cursor(state, SERIALIZED_AT);
   cursor.int(); // The length of the rest.
@@ -67,7 +67,7 @@ function processor(state: Uint8Array<ArrayBuffer>): Cursor {
 }
 
 /**
- * Whether a state is in the midst of a frame: the processor ran out of
+ * True where a state is in the midst of a frame: the processor ran out of
  * instructions, where at a frame's end it is stopped.
  */
 export function isMidFrame(state: Uint8Array<ArrayBuffer>): boolean {
@@ -121,7 +121,7 @@ function loadBytes(
   symbols.deleteState(state);
 }
 
-/** What follows the name of a part of the console. */
+/** Finds the data of a part of the console by its name. */
 function after(name: string, state: Uint8Array<ArrayBuffer>): Cursor {
   for (let at = SERIALIZED_AT; at < state.length - name.length; at++) {
     const cursor = new Cursor(state, at);
@@ -178,7 +178,7 @@ function runProgram(
  * Goes on exactly from a state.
  *
  * @param emulator Any emulator of the same game.
- * @param state What `saveState` returned.
+ * @param state The state that `saveState` returned.
  */
 export function loadState(
   emulator: Emulator,

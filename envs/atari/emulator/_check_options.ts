@@ -1,12 +1,12 @@
 import { givenOptions, unknownOption, wrongOption } from "../../_checks.ts";
 
-/** What an option can be. */
+/** Kind of an option. */
 export interface OptionKind {
-  /** What `typeof` says of its values. */
+  /** Results of `typeof` for its values. */
   readonly types: readonly string[];
-  /** What it can be, in words. */
+  /** Description of its values. */
   readonly expected: string;
-  /** Whether a value of one of the types is one of its values. */
+  /** True where a value of one of the types is one of its values. */
   isFine(value: unknown): boolean;
 }
 
@@ -80,7 +80,7 @@ export function oneOf(...words: readonly string[]): OptionKind {
 /**
  * Checks that options are known, and each of its kind.
  *
- * @param what What is made with them.
+ * @param what Thing that is made with them.
  * @returns Those that were given.
  * @throws {TypeError} If one is not known, or of another type.
  * @throws {RangeError} If one is not among those that can be.

@@ -57,7 +57,7 @@ export interface AleOptions {
   systemSeed?: number;
 }
 
-/** What each setting can be; modes and difficulties depend on the game, too. */
+/** Kind of each setting; modes and difficulties depend on the game, too. */
 export const ALE_OPTIONS: OptionKinds<AleOptions> = {
   mode: whole(0),
   difficulty: whole(0),
@@ -110,7 +110,7 @@ const PAL_HEIGHT = 250;
 /** Bytes of the console's memory. */
 const RAM_SIZE = 128;
 
-/** What the library's functions take; any bytes will do. */
+/** Bytes that the library's functions take; any will do. */
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
@@ -153,7 +153,7 @@ export class Ale implements Disposable {
   readonly difficulties: readonly number[];
   /** The difficulty that is set, or undefined if it was left as it is. */
   readonly difficulty: number | undefined;
-  /** What the numbers of {@linkcode Ale.screen} stand for. */
+  /** Colours of the numbers of {@linkcode Ale.screen}. */
   readonly palette: Palette;
 
   #native: NativeAle;
@@ -161,7 +161,7 @@ export class Ale implements Disposable {
   #sticky: StickyActions | undefined;
   #maxFrames: number;
   #size: number;
-  /** What a restored emulator shows until it acts: it keeps no picture. */
+  /** Picture of a restored emulator until it acts: it keeps none itself. */
   #restored: { screen: Uint8Array; ram: Uint8Array } | undefined;
 
   /**
@@ -254,12 +254,12 @@ export class Ale implements Disposable {
     return this.#native.act(applied);
   }
 
-  /** Whether the game has ended by its own rules. */
+  /** True where the game has ended by its own rules. */
   get gameOver(): boolean {
     return this.#native.gameOver;
   }
 
-  /** Whether the frame limit has ended the episode. */
+  /** True where the frame limit has ended the episode. */
   get truncated(): boolean {
     return this.episodeFrameNumber >= this.#maxFrames;
   }
@@ -364,12 +364,12 @@ export class Ale implements Disposable {
   }
 
   /**
-   * Goes on exactly from a snapshot. Only where a game computes for longer than
-   * a frame, and so leaves an older picture on the screen, that picture may be
-   * another one.
+   * Restores a snapshot. Only where a game computes for longer than a frame,
+   * and so leaves an older picture on the screen, that picture may be another
+   * one.
    *
-   * @param snapshot What `save` of an emulator with this game and these
-   * settings returned, also in another process.
+   * @param snapshot The state that `save` of an emulator with this game and
+   * these settings returned, also in another process.
    * @throws {TypeError} If it is no such snapshot.
    */
   load(snapshot: StateTree): void {
@@ -395,7 +395,7 @@ export class Ale implements Disposable {
     this.#restored = { screen: screen.slice(), ram: ram.slice() };
   }
 
-  /** What a snapshot must be of, besides the game. */
+  /** Describes the settings that a snapshot must have. */
   #settings(): string {
     const probability = this.#probability, maxFrames = this.#maxFrames;
     const { mode, difficulty = "" } = this;

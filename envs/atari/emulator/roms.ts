@@ -128,7 +128,7 @@ export function gameOfId(id: string): AtariGame {
   return atariGame(name);
 }
 
-/** What each of the emulator's actions presses, by its number. */
+/** Buttons of each of the emulator's actions, by its number. */
 export const ATARI_ACTIONS: readonly string[] = [
   "NOOP",
   "FIRE",
@@ -150,11 +150,11 @@ export const ATARI_ACTIONS: readonly string[] = [
   "DOWNLEFTFIRE",
 ];
 
-/** What can be done in a game. */
+/** Actions of a game. */
 export interface GameActions {
   /** The emulator's number of each action. */
   readonly numbers: readonly number[];
-  /** What each action presses. */
+  /** Buttons of each action. */
   readonly meanings: readonly string[];
 }
 

@@ -2,7 +2,7 @@
 interface Taps {
   /** The first neighbour of each new pixel. */
   first: Int32Array;
-  /** How many neighbours each has at most. */
+  /** Largest number of neighbours of one. */
   count: number;
   /** Weights of `count` neighbours each, those beyond the last ones 0. */
   weights: Int32Array;
@@ -15,8 +15,8 @@ function greatestCommonDivisor(a: number, b: number): number {
 }
 
 /**
- * How much of each of `from` pixels lies in each of `to` pixels, along an axis
- * whose length is a common multiple of both.
+ * Computes how much of each of `from` pixels lies in each of `to` pixels, along
+ * an axis whose length is a common multiple of both.
  */
 export function areaTaps(from: number, to: number): Taps {
   const divisor = greatestCommonDivisor(from, to);
@@ -52,7 +52,7 @@ interface FloatTaps {
 const LEAST_PART = 1e-3;
 
 /**
- * How much of each of `from` pixels lies in each of `to` pixels, as
+ * Computes how much of each of `from` pixels lies in each of `to` pixels, as
  * `computeResizeAreaTab` of OpenCV's `resize.cpp` has it.
  */
 function floatTaps(from: number, to: number): FloatTaps {
@@ -280,7 +280,7 @@ export class AreaResizer {
    * Resizes a picture.
    *
    * @param pixels `from.height * from.width * channels` bytes, row by row.
-   * @param into Where the new pixels are written; a new array without it.
+   * @param into Array for the new pixels; a new one without it.
    * @returns `to.height * to.width * channels` bytes.
    * @throws {RangeError} If there are too few or too many pixels.
    */

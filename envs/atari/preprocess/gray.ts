@@ -23,7 +23,7 @@ export function luminance(red: number, green: number, blue: number): number {
  * Turns pixels of red, green and blue into gray ones.
  *
  * @param pixels Three bytes a pixel.
- * @param into Where the grays are written; a new array without it.
+ * @param into Array for the grays; a new one without it.
  * @returns One byte a pixel.
  * @throws {RangeError} If there are not three bytes for each gray.
  * @example

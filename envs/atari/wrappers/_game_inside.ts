@@ -3,9 +3,9 @@ import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../../random.ts";
 
 /**
- * What a wrapper needs, which is the environment or under wrappers around it.
+ * Finds the environment that a wrapper needs: the given one, or one inside.
  *
- * @param isIt Which one that is.
+ * @param isIt Recognizes it.
  * @param wrapper The wrapper, and what it expects.
  * @throws {TypeError} If there is none.
  */
@@ -28,11 +28,13 @@ export function findInside<T extends Env>(
   return inner;
 }
 
-/** What wrappers need to know of a game, besides what every environment tells. */
+/**
+ * Properties of a game that wrappers need, besides those of every environment.
+ */
 export interface AtariInside {
   /** Lives that are left; 0 where the game has none. */
   readonly lives: number;
-  /** What each action presses, such as `NOOP` or `UPFIRE`. */
+  /** Buttons of each action, such as `NOOP` or `UPFIRE`. */
   readonly actionMeanings: readonly string[];
 }
 
@@ -58,8 +60,8 @@ export function checkNoop([first]: readonly string[]): void {
 }
 
 /**
- * What is pressed after a reset: FIRE, and then the action after it as well,
- * with which some games go on. Nothing where FIRE is not among the actions.
+ * Lists the actions after a reset: FIRE, and the one after it, with which some
+ * games continue. None where FIRE is not among the actions.
  */
 export function fireActions(meanings: readonly string[]): number[] {
   const fire = meanings.indexOf("FIRE");

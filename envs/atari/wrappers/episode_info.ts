@@ -67,8 +67,8 @@ export class EpisodeInfo extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the game if it ended.
+   * @param action The action.
+   * @returns The step's result, with the game if it ended.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
@@ -103,7 +103,7 @@ export class EpisodeInfo extends EnvWrapper {
   /**
    * Goes on from such a state.
    *
-   * @param state What `ownState` returned.
+   * @param state The state that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     const { tally, isUnderWay } = snapshotRecord(state, [
@@ -152,7 +152,7 @@ export class GameLimit extends TimeLimit {
    *
    * @param env Wrappers around a game, {@linkcode EpisodeInfo} among them.
    * @param maxEpisodeSteps Steps of the longest episode; `Infinity` for no limit.
-   * @param options What it is known as.
+   * @param options Its specification.
    * @throws {RangeError} If the limit is not a whole number of at least 1.
    * @throws {TypeError} If there is no {@linkcode EpisodeInfo} inside.
    */
@@ -171,8 +171,8 @@ export class GameLimit extends TimeLimit {
   /**
    * Takes one step, truncated if it was the last one allowed.
    *
-   * @param action What to do.
-   * @returns What came of it, with the game if it was cut off.
+   * @param action The action.
+   * @returns The step's result, with the game if it was cut off.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);

@@ -79,7 +79,7 @@ export class Frameskip extends EnvWrapper {
   /**
    * Takes an action for several frames.
    *
-   * @param action What to do.
+   * @param action The action.
    * @returns The sum of rewards, and the maximum of the last two frames.
    */
   override step(action: SpaceValue): StepResult {

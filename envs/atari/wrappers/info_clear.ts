@@ -37,7 +37,7 @@ export class InfoClear extends EnvWrapper {
    * Wraps an environment.
    *
    * @param env The environment inside.
-   * @param options What stays.
+   * @param options Entries that stay.
    */
   constructor(env: Env, options: InfoClearOptions = {}) {
     super(env);
@@ -47,8 +47,9 @@ export class InfoClear extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the entries that stay; without any, no `info`.
+   * @param action The action.
+   * @returns The step's result, with the entries that stay; without any, no
+   * `info`.
    */
   override step(action: SpaceValue): StepResult {
     const { info = {}, ...result } = super.step(action);

@@ -7,7 +7,7 @@ import type {
 } from "@bellman/types";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 
-/** What measures time and waits. */
+/** Clock that measures time and waits. */
 export interface Clock {
   /** Milliseconds since any point in time. */
   now(): number;
@@ -30,7 +30,7 @@ export interface RenderStepsOptions {
    */
   picture?: RenderOptions;
   /**
-   * What measures time and waits.
+   * Clock that measures time and waits.
    *
    * @default the machine's clock
    */
@@ -75,8 +75,8 @@ export class Render extends EnvWrapper {
    * Wraps an environment.
    *
    * @param env The environment inside.
-   * @param show What is done with each picture.
-   * @param options How many a second, and of what size.
+   * @param show Function that gets each picture.
+   * @param options Rate and size of the pictures.
    * @throws {RangeError} If the rate is not above 0.
    */
   constructor(
@@ -112,8 +112,8 @@ export class Render extends EnvWrapper {
   /**
    * Takes one step and draws it.
    *
-   * @param action What to do.
-   * @returns What came of it.
+   * @param action The action.
+   * @returns The step's result.
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);

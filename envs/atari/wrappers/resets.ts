@@ -97,7 +97,7 @@ export class NoopReset extends EnvWrapper {
    * Wraps a game.
    *
    * @param env The game, or wrappers around one.
-   * @param options How many steps at most.
+   * @param options Largest number of steps.
    * @throws {RangeError} If that is not a whole number of at least 0.
    * @throws {TypeError} If there is no Atari game inside, or its action 0 does
    * something; that of all 18 actions does nothing.
@@ -131,8 +131,8 @@ export class NoopReset extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the games that ended unseen before it.
+   * @param action The action.
+   * @returns The step's result, with the games that ended unseen before it.
    */
   override step(action: SpaceValue): StepResult {
     return this.#hidden.tell(super.step(action));
@@ -150,7 +150,7 @@ export class NoopReset extends EnvWrapper {
   /**
    * Goes on with a random stream.
    *
-   * @param state What `ownState` returned.
+   * @param state The state that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     const { hidden, starts } = snapshotRecord(state, ["hidden", "starts"]);
@@ -213,15 +213,15 @@ export class FireReset extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, with the games that ended unseen before it.
+   * @param action The action.
+   * @returns The step's result, with the games that ended unseen before it.
    */
   override step(action: SpaceValue): StepResult {
     return this.#hidden.tell(super.step(action));
   }
 
   /**
-   * What was not told.
+   * Returns the games that were not told.
    *
    * @returns Plain data.
    */
@@ -232,7 +232,7 @@ export class FireReset extends EnvWrapper {
   /**
    * Goes on with what was not told.
    *
-   * @param state What `ownState` returned.
+   * @param state The state that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     this.#hidden.load(state);
@@ -305,8 +305,8 @@ export class EpisodicLife extends EnvWrapper {
   /**
    * Takes one step.
    *
-   * @param action What to do.
-   * @returns What came of it, terminated if a life was lost.
+   * @param action The action.
+   * @returns The step's result, terminated if a life was lost.
    * @throws {Error} If a life was lost in the step before.
    */
   override step(action: SpaceValue): StepResult {
@@ -340,7 +340,7 @@ export class EpisodicLife extends EnvWrapper {
   /**
    * Goes on with such a state.
    *
-   * @param state What `ownState` returned.
+   * @param state The state that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["hidden", "lives", "isBetweenLives"]);

@@ -150,8 +150,8 @@ class ChildSlot {
 }
 
 /**
- * How long the pipes of a child that has ended are still read: what it started
- * itself may hold them open.
+ * Time in which the pipes of a child that has ended are still read: processes
+ * that it started may hold them open.
  */
 const DRAIN_MS = 200;
 const PIECE = 65_536;
@@ -294,7 +294,9 @@ class ChildPipes {
   }
 }
 
-/** How often callers are woken that sleep in a pipe, in milliseconds. */
+/**
+ * Interval at which callers are woken that sleep in a pipe, in milliseconds.
+ */
 const WAKE_MS = 100;
 
 /** The slot of a child, the process in it, and what it was last told. */

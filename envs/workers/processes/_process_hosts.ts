@@ -31,7 +31,7 @@ interface Piece {
   readonly target: Uint8Array;
 }
 
-/** How the messages of a group are read. */
+/** Places of the messages of a group. */
 interface Wires {
   readonly actions: readonly Uint8Array[];
   readonly observations: readonly Piece[];
@@ -41,7 +41,7 @@ interface Wires {
   readonly whole: number;
 }
 
-/** What processes host. */
+/** Environments and command of the processes. */
 export interface ProcessHostsOptions {
   readonly source: CheckedSource;
   readonly groups: readonly GroupRange[];

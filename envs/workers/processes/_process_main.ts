@@ -1,4 +1,4 @@
-/** What a process of a {@linkcode SubprocessVecEnv} runs. */
+/** Program of a process of a {@linkcode SubprocessVecEnv}. */
 import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
 import { anyEnded } from "../../_steps.ts";
 import { GroupRunner } from "../_group_runner.ts";

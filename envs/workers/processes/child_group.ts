@@ -54,7 +54,7 @@ export class ChildView {
     prints: shareBytes(BOX),
     note: shareBytes(NOTE),
   };
-  /** Whether the caller uses the message in the inbox. */
+  /** True where the caller uses the message in the inbox. */
   #holds = false;
 
   constructor() {
@@ -78,12 +78,12 @@ export class ChildView {
     return Atomics.load(this.words, CHILD.received);
   }
 
-  /** Whether there is a message, or never will be one. */
+  /** True where there is a message, or never will be one. */
   get isReady(): boolean {
     return this.received >= 0 || this.hasEnded;
   }
 
-  /** When it became ready, in events of the group. */
+  /** Count of the group's events when it became ready. */
   get readyAt(): number {
     return Atomics.load(this.words, CHILD.readyAt);
   }
@@ -102,7 +102,7 @@ export class ChildView {
     return Atomics.load(this.words, CHILD.isWaiting) === 1;
   }
 
-  /** Whether the outbox could be overwritten in time. */
+  /** Waits until the outbox may be overwritten; false if that took too long. */
   awaitTaken(timeoutMs: number): boolean {
     const { words } = this;
     for (;;) {
@@ -126,7 +126,7 @@ export class ChildView {
     return new TextDecoder().decode(bytes);
   }
 
-  /** How it ended, or nothing where it still runs. */
+  /** Returns its end, or nothing where it still runs. */
   end(): ChildEnd | undefined {
     const { words, memory, state } = this;
     if (!this.hasEnded) return undefined;
@@ -163,13 +163,13 @@ export type { ChildCommand } from "./_child_words.ts";
 /** Settings of a {@linkcode ChildGroup}. */
 export interface ChildGroupOptions {
   /**
-   * How long `close` lets the children end by themselves, in milliseconds.
+   * Time in which children may end by themselves at `close`, in milliseconds.
    *
    * @default 2000
    */
   graceMs?: number;
   /**
-   * Whether what the children print also goes to this process's stderr.
+   * True where prints of the children also go to this process's stderr.
    *
    * @default false
    */
@@ -178,7 +178,7 @@ export interface ChildGroupOptions {
 
 /** The longest message: lengths are shared as 32-bit words. */
 const LONGEST = 2 ** 30;
-/** How long the system may take to start, to end or to feed a process. */
+/** Time for the system to start, to end or to feed a process. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -189,7 +189,7 @@ const PATIENCE_MS = 30_000;
  * input does: then it outlives neither `close` nor this process.
  */
 export class ChildGroup {
-  /** How many children there are. */
+  /** Number of children. */
   readonly size: number;
   #words: Int32Array<SharedArrayBuffer>;
   #children: ChildView[] = [];
@@ -201,8 +201,8 @@ export class ChildGroup {
   /**
    * Starts the children; it does not wait for them.
    *
-   * @param commands What each child runs.
-   * @param options How they are ended, and whether one sees what they print.
+   * @param commands Command of each child.
+   * @param options Handling of their ends and prints.
    * @throws {Deno.errors.NotCapable} If the modules here may not be read.
    */
   constructor(
@@ -226,7 +226,7 @@ export class ChildGroup {
   /**
    * Sends a message. A child that has ended takes none, which `receive` tells.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    * @param parts The message in one or more parts; they are copied.
    * @throws {RangeError} If it is longer than a gibibyte.
    * @throws {HostFailure} If the child leaves the one before unread.
@@ -253,7 +253,7 @@ export class ChildGroup {
    * Gives back the message that was received last, before a child is asked
    * something by other means than `send`.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    */
   release(child: number): void {
     this.#release(this.#view(child));
@@ -263,9 +263,9 @@ export class ChildGroup {
    * Hangs a bell into a named pipe in which the caller is going to sleep: it
    * rings when the child ends, and every tenth of a second.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    * @param path The pipe; it may be removed afterwards.
-   * @returns Whether it hangs.
+   * @returns True if it is open.
    */
   openWakePipe(child: number, path: string): boolean {
     const { words } = this.#view(child);
@@ -278,9 +278,9 @@ export class ChildGroup {
   /**
    * Does something in which this thread sleeps until the bell of a child rings.
    *
-   * @param child Which child.
-   * @param sleep What is done; it is told whether the child has ended.
-   * @returns What that returned.
+   * @param child Number of the child.
+   * @param sleep Function that sleeps; it can ask if the child has ended.
+   * @returns Its result.
    */
   sleep<T>(child: number, sleep: (hasEnded: () => boolean) => T): T {
     const view = this.#view(child), { words } = view;
@@ -296,8 +296,8 @@ export class ChildGroup {
   /**
    * Waits for a message.
    *
-   * @param child Which child.
-   * @param options How long to wait, in milliseconds.
+   * @param child Number of the child.
+   * @param options Time to wait, in milliseconds.
    * @returns The message, in shared memory that the next `send`, `receive` or
    * `waitFor` with this child overwrites.
    * @throws {HostFailure} If the child has ended or ends meanwhile, or there is
@@ -321,9 +321,9 @@ export class ChildGroup {
   /**
    * Waits until some of the children have sent a message or ended.
    *
-   * @param children Which children.
-   * @param options How many of them (all, unless said), and how long to wait,
-   * in milliseconds.
+   * @param children Numbers of the children.
+   * @param options Number of children to wait for (by default all), and time to
+   * wait, in milliseconds.
    * @returns Those that are ready, the first one first; fewer than wanted when
    * the time is up.
    */
@@ -343,9 +343,9 @@ export class ChildGroup {
   }
 
   /**
-   * How a child ended.
+   * Returns the end of a child.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    * @returns Its end, or nothing where it still runs.
    */
   end(child: number): ChildEnd | undefined {
@@ -353,9 +353,10 @@ export class ChildGroup {
   }
 
   /**
-   * What a child printed: on stderr, and on stdout beside its messages.
+   * Returns the prints of a child: on stderr, and on stdout beside its
+   * messages.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    * @returns The last 64 kB.
    */
   prints(child: number): string {
@@ -365,7 +366,7 @@ export class ChildGroup {
   /**
    * The process of a child.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    * @returns Its id, once it runs; 0 before that.
    */
   pid(child: number): number {
@@ -375,7 +376,7 @@ export class ChildGroup {
   /**
    * Ends a child at once and waits until it is gone, for half a minute at most.
    *
-   * @param child Which child.
+   * @param child Number of the child.
    */
   kill(child: number): void {
     const view = this.#view(child);
@@ -389,8 +390,8 @@ export class ChildGroup {
    * Ends a child at once if it runs, and starts it anew; it does not wait for
    * that. What the child before had printed or sent is forgotten.
    *
-   * @param child Which child.
-   * @param command What it runs now; the same as before without one.
+   * @param child Number of the child.
+   * @param command Its new command; the same as before without one.
    */
   restart(child: number, command?: ChildCommand): void {
     this.kill(child);
@@ -453,7 +454,7 @@ export class ChildGroup {
     Atomics.notify(this.#words, GROUP.commands);
   }
 
-  /** Whether `isDone` became true in time. */
+  /** Waits until `isDone`; false if that took too long. */
   #wait(isDone: () => boolean, timeoutMs: number): boolean {
     const deadline = performance.now() + timeoutMs;
     for (;;) {

@@ -25,7 +25,7 @@ export function writeFrameHeader(target: Uint8Array, length: number): void {
   for (let i = 0; i < 4; i++) target[8 + i] = length >>> 8 * i;
 }
 
-/** What {@linkcode FrameReader} hands on. */
+/** Receiver of the parts of a stream. */
 export interface FrameSink {
   /** A message of this length begins; nothing is read until this is done. */
   begin(length: number): void | Promise<void>;
@@ -92,7 +92,10 @@ export class FrameReader {
     return at;
   }
 
-  /** What looked like a mark was printed, as was all up to the next one. */
+  /**
+   * Handles what looked like a mark: it was printed, as was all up to the next
+   * one.
+   */
   #stray(piece: Uint8Array, at: number): number {
     if (this.#headed > 0) {
       this.#sink.stray(this.#header.slice(0, this.#headed));

@@ -19,7 +19,7 @@ export class NamedPipe {
    * Opens a pipe. It is opened to be read as well, so that neither this nor a
    * write ever waits for a child that has died.
    *
-   * @param path Where it is.
+   * @param path Path of the pipe.
    */
   constructor(path: string) {
     this.#file = Deno.openSync(path, { read: true, write: true });
@@ -29,7 +29,7 @@ export class NamedPipe {
    * Sends a message, which must be the only one that is not yet answered.
    *
    * @param parts The message in parts.
-   * @returns Whether it was sent: it is not where it is too long.
+   * @returns True if it was sent: it is not where it is too long.
    */
   send(parts: readonly Uint8Array[]): boolean {
     let at = FRAME_HEADER;
@@ -81,7 +81,7 @@ export class AnswerPipe {
   /**
    * Opens a pipe, also to be written, so that it has no end.
    *
-   * @param path Where it is.
+   * @param path Path of the pipe.
    */
   constructor(path: string) {
     this.#file = Deno.openSync(path, { read: true, write: true });
@@ -90,7 +90,7 @@ export class AnswerPipe {
   /**
    * Waits for an answer.
    *
-   * @param isOver Whether to give up, asked after each thing that is read.
+   * @param isOver Tells if to give up, asked after each thing that is read.
    * @returns The answer, there until the next call; `null` if it comes another
    * way; nothing if it was given up.
    */

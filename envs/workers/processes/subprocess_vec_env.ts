@@ -48,7 +48,7 @@ function configFlags(main: string): string[] {
   }
 }
 
-/** How a host process is started. */
+/** Makes the command that starts a host process. */
 function hostCommand(
   permissions: readonly string[],
   flags: readonly string[],
@@ -79,10 +79,10 @@ function hostCommand(
 
 /** Settings of a {@linkcode SubprocessVecEnv}. */
 export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
   /**
-   * How many processes; each hosts a group of copies.
+   * Number of processes; each hosts a group of environments.
    *
    * @default one for each copy
    */
@@ -102,7 +102,7 @@ export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
    */
   flags?: readonly string[];
   /**
-   * Whether what the processes print also goes to stderr of this one.
+   * True where prints of the processes also go to stderr of this one.
    *
    * @default true
    */
@@ -142,8 +142,9 @@ export class SubprocessVecEnv extends HostedVecEnv {
   /**
    * Starts the processes and waits until they have made their copies.
    *
-   * @param source What the copies are made from.
-   * @param options How many copies and processes, and what happens on failures.
+   * @param source Source of the environments.
+   * @param options Number of environments and processes, and handling of
+   * failures.
    * @throws {TypeError} If the source cannot be sent to a process, or this is a
    * compiled program.
    * @throws {RangeError} If a number among the options cannot be used.

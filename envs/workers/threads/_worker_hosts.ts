@@ -112,12 +112,12 @@ class LocalSlot {
 const NO_ANSWER: GroupAnswer = {};
 const NONE_ENDED: GroupAnswer = { episodes: [] };
 
-/** What a worker runs. */
+/** Module that a worker runs. */
 const MAIN: string = import.meta.resolve("./_worker_main.ts");
 
 /**
- * What a worker starts with. `node:worker_threads` takes a file or a text; this
- * package may have come from elsewhere.
+ * Program that a worker starts with. `node:worker_threads` takes a file or a
+ * text; this package may have come from elsewhere.
  */
 const ENTRY = new URL(
   `data:text/javascript,${
@@ -125,7 +125,7 @@ const ENTRY = new URL(
   }`,
 );
 
-/** What a worker is to host, and how. */
+/** Environments of a worker. */
 interface SlotOptions {
   readonly source: CheckedSource;
   readonly range: GroupRange;
@@ -156,7 +156,7 @@ class WorkerSlot {
     worker.unref();
   }
 
-  /** Whether it has answered or ended. */
+  /** True where it has answered or ended. */
   get isReady(): boolean {
     const state = this.#state;
     return state === STATE.done || state === STATE.failed ||
@@ -167,7 +167,7 @@ class WorkerSlot {
     return Atomics.load(this.#words, WORD.ended) === 1;
   }
 
-  /** When it became ready, in events of all workers. */
+  /** Count of the events of all workers when it became ready. */
   get readyAt(): number {
     return Atomics.load(this.#words, WORD.readyAt);
   }
@@ -240,14 +240,14 @@ class WorkerSlot {
   }
 }
 
-/** How long workers may take to close their environments. */
+/** Time for workers to close their environments. */
 const GRACE_MS = 2_000;
 
-/** What workers host. */
+/** Environments of the workers. */
 interface WorkerHostsOptions {
   readonly source: CheckedSource;
   readonly groups: readonly GroupRange[];
-  /** How often a thread looks before it goes to sleep. */
+  /** Number of looks of a thread before it goes to sleep. */
   readonly spins: number;
   /** Makes the copies of the last group in this thread. */
   readonly makeLocal?: () => VecEnv;
@@ -256,7 +256,7 @@ interface WorkerHostsOptions {
 /** Groups in workers, and the last one perhaps in the calling thread. */
 export class WorkerHosts implements GroupHosts {
   readonly groups: readonly GroupRange[];
-  /** When each group was asked what it was asked last, in commands. */
+  /** Number of the last command of each group. */
   #begun: number[] = [];
   #commands = 0;
   #options: WorkerHostsOptions;
@@ -364,7 +364,7 @@ export class WorkerHosts implements GroupHosts {
     return this.#ready;
   }
 
-  /** Whether this thread's own group was asked before all that are ready. */
+  /** True where this thread's own group was asked before all that are ready. */
   #isLocalDue(groups: readonly number[]): boolean {
     const asked = this.#begun[this.groups.length - 1];
     return this.#readyOf(groups).every((group) => this.#begun[group] > asked);

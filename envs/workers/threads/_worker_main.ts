@@ -1,5 +1,5 @@
 /**
- * What a worker of a {@linkcode WorkerVecEnv} runs. To import it does nothing:
+ * Program of a worker of a {@linkcode WorkerVecEnv}. To import it does nothing:
  * the caller does that too, so that nothing is to be downloaded in a worker
  * while the caller, whose event loop downloads, waits for it.
  */
@@ -118,7 +118,7 @@ class WorkerHost {
     }
   }
 
-  /** Whether an answer is still wanted: then it is waited for from here on. */
+  /** Claims the right to answer, if an answer is still wanted. */
   #mayAnswer(): boolean {
     const { words } = this.#data;
     return Atomics.compareExchange(

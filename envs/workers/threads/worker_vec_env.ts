@@ -16,16 +16,16 @@ import { WorkerHosts } from "./_worker_hosts.ts";
 
 /** Settings of a {@linkcode WorkerVecEnv}. */
 export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
-  /** How many copies. */
+  /** Number of environments. */
   numEnvs: number;
   /**
-   * How many workers; each hosts a group of copies.
+   * Number of workers; each hosts a group of environments.
    *
    * @default as many as there are processors, but no more than copies
    */
   workers?: number;
   /**
-   * Whether the calling thread hosts one more group, the last, and steps it
+   * True where the calling thread hosts one more group, the last, and steps it
    * while the workers step theirs: `true` where the environment is registered
    * in this thread too, else a function that makes the copies. What runs there
    * cannot be given up on when it hangs, and ends the program when it exits.
@@ -34,8 +34,8 @@ export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
    */
   callerShare?: boolean | ((options: GroupOptions) => VecEnv);
   /**
-   * How often a thread looks for news before it goes to sleep, at most; a look
-   * takes about 0.1 us. It looks less where that was in vain.
+   * Largest number of looks of a thread for news before it goes to sleep; a
+   * look takes about 0.1 us. It looks less where that was in vain.
    *
    * @default 64
    */
@@ -71,8 +71,9 @@ export class WorkerVecEnv extends HostedVecEnv {
   /**
    * Starts the workers and waits until they have made their copies.
    *
-   * @param source What the copies are made from.
-   * @param options How many copies and workers, and what happens on failures.
+   * @param source Source of the environments.
+   * @param options Number of environments and workers, and handling of
+   * failures.
    * @throws {TypeError} If the source cannot be sent to a worker.
    * @throws {Deno.errors.NotCapable} If this package's files may not be read.
    * @throws {RangeError} If a number among the options cannot be used.
@@ -109,7 +110,7 @@ function checkWorkers(workers: number): void {
   );
 }
 
-/** What makes the copies of the group that this thread hosts, if any. */
+/** Returns the maker of the group that this thread hosts, if any. */
 function localMaker(
   source: CheckedSource,
   share: boolean | ((options: GroupOptions) => VecEnv),
