@@ -6,12 +6,12 @@ import { flattenParams, type Params, unflattenParams } from "./params.ts";
  * Polyak's averaging of the parameters that are learned. All of them are moved
  * as one flat vector.
  *
- * Source: Lillicrap et al. 2015 (https://arxiv.org/abs/1509.02971), equation
- * of the target networks in algorithm 1.
+ * Source: Lillicrap et al. 2015 (https://arxiv.org/abs/1509.02971), equation of
+ * the target networks in algorithm 1.
  *
  * @param target The parameters of the target network.
  * @param params The parameters to move towards, of the same paths and shapes.
- * @param options How far.
+ * @param options Share of the new parameters.
  * @returns New parameters, by the paths of `target`.
  * @throws {RangeError} If `tau` is a number that is not from 0 to 1.
  *

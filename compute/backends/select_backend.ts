@@ -56,8 +56,10 @@ async function take(name: BackendInfo["name"]): Promise<BackendInfo> {
  *
  * @param name Name of the backend.
  * @returns The backend that was taken.
- * @throws {RangeError} If there is no backend of that name, with the nearest.
- * @throws {Error} If the backend cannot be used here, in one line that says why.
+ * @throws {RangeError} If no backend has that name; the message has the
+ * nearest.
+ * @throws {Error} If the backend cannot be used here, in one line that says
+ * why.
  * @example
  * ```ts
  * import { selectBackend } from "@bellman/compute";

@@ -59,7 +59,7 @@ export interface CompiledStep<State, Types, Outputs> {
    * Takes one step: the state is replaced by the new one.
    *
    * @param inputs A number, array or tensor for each input.
-   * @returns What the function returned beside the state, in arrays that are
+   * @returns Results of the function beside the state, in arrays that are
    * written anew by the next call.
    * @throws {TypeError} If an input is missing or of another type.
    * @throws {RangeError} If an array has another size.

@@ -11,8 +11,14 @@ export type Engine = "auto" | "onnx" | "eager";
 
 const ENGINES = ["auto", "onnx", "eager"];
 
+/** Prints a notice. */
+export function warn(line: string): void {
+  // deno-lint-ignore no-console -- notices go there by default
+  console.warn(line);
+}
+
 /** Reasons that were given already: one line for each is enough. */
-const told = new Set<string>();
+const given = new Set<string>();
 
 /**
  * Finds the engine that can be used.
@@ -35,8 +41,8 @@ export function resolveEngine(
   if (engine === "onnx") {
     throw new Error(`Cannot use the engine 'onnx': ${reason}`);
   }
-  if (!told.has(reason)) {
-    told.add(reason);
+  if (!given.has(reason)) {
+    given.add(reason);
     onNotice(`Not compiled, slower: ${reason}`);
   }
   return "eager";
@@ -64,18 +70,18 @@ function whyNot(engine: Engine): string | undefined {
 export interface EngineInfo {
   /** Its name. */
   readonly name: "onnx" | "eager";
-  /** One line about it: what runs compiled functions. */
+  /** One line that names what runs compiled functions. */
   readonly description: string;
 }
 
 /**
- * Finds out what compiled functions will be run by, before any is compiled.
+ * Finds the engine that compiled functions will run on, before any is compiled.
  *
- * @param engine What is wanted.
- * @param options Where the line goes that says why `auto` is not ONNX Runtime;
- * to `console.warn` if nothing is said. Each reason is told once.
- * @returns What there is.
- * @throws {RangeError} If there is no engine of that name, with the nearest.
+ * @param engine Engine to look for.
+ * @param options Callback for the line that says why `auto` is not ONNX
+ * Runtime, `console.warn` by default. Each reason is given once.
+ * @returns The engine that can be used.
+ * @throws {RangeError} If no engine has that name; the message has the nearest.
  * @throws {Error} If `onnx` is asked for and cannot be used, in one line.
  *
  * @example
@@ -92,9 +98,7 @@ export function selectEngine(
   engine: Engine = "auto",
   options: { readonly onNotice?: (line: string) => void } = {},
 ): EngineInfo {
-  // deno-lint-ignore no-console -- where notices go unless told otherwise
-  const { onNotice = (line: string) => console.warn(line) } = options;
-  const name = resolveEngine(engine, onNotice);
+  const name = resolveEngine(engine, options.onNotice ?? warn);
   return {
     name,
     description: name === "onnx"

@@ -1,7 +1,7 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { multiplications } from "../graph/multiplications.ts";
-import { type Engine, resolveEngine } from "./engine.ts";
+import { type Engine, resolveEngine, warn } from "./engine.ts";
 
 /**
  * Input of a compiled function for one tensor: an array of the declared type
@@ -110,9 +110,7 @@ export function settingsOf(
   fn: { readonly name: string },
   options: Omit<CompileOptions<unknown>, "inputs">,
 ): Settings {
-  const { threads = "auto", maxShapes = 8 } = options;
-  // deno-lint-ignore no-console -- where notices go unless told otherwise
-  const { onNotice = (line: string) => console.warn(line) } = options;
+  const { threads = "auto", maxShapes = 8, onNotice = warn } = options;
   const name = options.name || fn.name || "the function";
   if (!(Number.isInteger(maxShapes) && maxShapes >= 1)) {
     throw new RangeError(

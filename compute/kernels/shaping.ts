@@ -5,6 +5,7 @@ import {
   type Kernels,
   only,
   type PrimitiveKernel,
+  type RecordKernel,
 } from "./kernel.ts";
 
 const RESHAPE: PrimitiveKernel<{ shape: number[] }> = {
@@ -226,25 +227,33 @@ export const SHAPING: Kernels = {
   Diag: DIAG,
 };
 
+/** Moves blocks from the batch to the other axes, or back. */
+function moveBlocks(
+  record: RecordKernel,
+  x: Value,
+  { blockShape, fromBatch }: { blockShape: number[]; fromBatch: boolean },
+): readonly Value[] {
+  const shape = [...x.shape];
+  const size = sizeOf(blockShape);
+  const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
+  const split = getReshaped(shape, blockShape, size, fromBatch);
+  const perm = getPermuted(split.length, blockShape.length, fromBatch);
+  const joined = getReshapedPermuted(shape, blockShape, size, fromBatch);
+  const apart = record("Reshape", [x], { shape: split });
+  const turned = record("Transpose", apart, { perm });
+  return record("Reshape", turned, { shape: joined });
+}
+
 const BATCH_TO_SPACE: CompositeKernel<
   { blockShape: number[]; crops: number[][] }
 > = {
   inputs: ["x"],
   expand: (record, [x], { blockShape, crops }) => {
-    const shape = [...x!.shape];
-    const product = sizeOf(blockShape);
-    const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
-    const split = getReshaped(shape, blockShape, product);
-    const perm = getPermuted(split.length, blockShape.length);
-    const joined = getReshapedPermuted(shape, blockShape, product);
-    const begin = tf.backend_util
-      .getSliceBeginCoords(crops, blockShape.length);
-    const size = tf.backend_util
-      .getSliceSize(joined, crops, blockShape.length);
-    const apart = record("Reshape", [x!], { shape: split });
-    const turned = record("Transpose", apart, { perm });
-    const whole = record("Reshape", turned, { shape: joined });
-    return record("Slice", whole, { begin, size });
+    const moved = moveBlocks(record, x!, { blockShape, fromBatch: true });
+    const { getSliceBeginCoords, getSliceSize } = tf.backend_util;
+    const begin = getSliceBeginCoords(crops, blockShape.length);
+    const size = getSliceSize([...moved[0].shape], crops, blockShape.length);
+    return record("Slice", moved, { begin, size });
   },
 };
 
@@ -253,18 +262,10 @@ const SPACE_TO_BATCH: CompositeKernel<
 > = {
   inputs: ["x"],
   expand: (record, [x], { blockShape, paddings }) => {
-    const product = sizeOf(blockShape);
     const all: Padding[] = x!.shape.map(() => [0, 0]);
     paddings.forEach((it, i) => all[i + 1] = it);
     const padded = record("PadV2", [x!], { paddings: all, constantValue: 0 });
-    const shape = [...padded[0].shape];
-    const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
-    const split = getReshaped(shape, blockShape, product, false);
-    const perm = getPermuted(split.length, blockShape.length, false);
-    const joined = getReshapedPermuted(shape, blockShape, product, false);
-    const apart = record("Reshape", padded, { shape: split });
-    const turned = record("Transpose", apart, { perm });
-    return record("Reshape", turned, { shape: joined });
+    return moveBlocks(record, padded[0], { blockShape, fromBatch: false });
   },
 };
 

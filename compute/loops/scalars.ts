@@ -75,7 +75,7 @@ const isKnown = (node: Node) => numberOf(node) !== undefined;
  * Makes a program of operations on single numbers.
  *
  * @param nodes Operations, each after those that it takes from.
- * @param arrayOf Where the number of a value is; constants have none.
+ * @param arrayOf Returns the array of a value's number; constants have none.
  * @param constantOf The number of a constant.
  */
 export function scalarProgram(

@@ -31,10 +31,11 @@ const OPTIMIZERS: Readonly<
 /**
  * Makes an optimizer by name.
  *
- * @param name Which one.
+ * @param name Name of the optimizer.
  * @param settings Its settings; those of other optimizers are left alone.
  * @returns The optimizer.
- * @throws {RangeError} If there is none of that name, with the nearest one.
+ * @throws {RangeError} If no optimizer has that name; the message has the
+ * nearest.
  * @example
  * ```ts
  * import { createOptimizer } from "@bellman/compute";

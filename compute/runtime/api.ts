@@ -144,8 +144,8 @@ function functionTable(path: string): Deno.UnsafePointerView {
     },
   });
   // Else the library sends reports of its use over the network, which Deno's
-  // permissions do not reach, and writes an id into the user's cache. Who sets
-  // the variable keeps to that.
+  // permissions do not reach, and writes an id into the user's cache. A value
+  // that the user sets is kept.
   symbols.setenv?.(cString("ORT_DISABLE_TELEMETRY"), cString("1"), 0);
   const base = new Deno.UnsafePointerView(symbols.OrtGetApiBase()!);
   const getApi = new Deno.UnsafeFnPointer(

@@ -67,7 +67,7 @@ type ConstantRecord = ConstantData & { readonly type: TensorType };
 /** Collects the operations of one traced function. */
 export class Recorder {
   readonly nodes: Node[] = [];
-  /** Why the function cannot be traced, where it could not be told at once. */
+  /** Error of the function that is thrown only after it has run. */
   refused: TypeError | undefined;
   readonly #known = new WeakMap<TensorData, Value[]>();
 

@@ -124,8 +124,8 @@ export function isTypeLeaf(node: unknown): node is TensorType {
 /**
  * Lists the declarations of a tree.
  *
- * @throws {TypeError} If a type is none that there is.
- * @throws {RangeError} If a length is none.
+ * @throws {TypeError} If a type is unknown.
+ * @throws {RangeError} If a length is not a whole number of at least 0.
  */
 export function declarationsOf(tree: unknown): NamedLeaf<TensorType>[] {
   const leaves = leavesOf(tree, isDeclaration);

@@ -41,7 +41,7 @@ const PINNED: PinnedTensorFlow = {
   },
 };
 
-/** A failure that is told to the user in one line. */
+/** A failure that the user sees as one line. */
 class InstallError extends Error {}
 
 /** An argument that is not known. */

@@ -212,7 +212,7 @@ async function load(options: TensorFlowOptions): Promise<TensorFlowBackend> {
  * its settings.
  *
  * @throws {Error} If there is no library or it cannot be used, in one line.
- * @throws {RangeError} If the number of threads is none.
+ * @throws {RangeError} If the number of threads is not a whole number.
  */
 export function loadTensorFlowBackend(
   options: TensorFlowOptions = {},
