@@ -24,9 +24,9 @@ const GRAVITY = 0.0025;
 const GOAL_POSITION = fround(0.45);
 
 /**
- * The original keeps position and velocity as float32 from step to step and
- * computes in float32, but for a clipped force, which is a float64 number there:
- * hence the rounding.
+ * Takes one step with the original's rounding: it keeps position and velocity as
+ * float32 and computes in float32, but for a clipped force, which is a float64
+ * number there.
  */
 function step(state: Float64Array, at: number, action: number): number {
   const force = Math.min(Math.max(action, -1), 1);

@@ -57,7 +57,7 @@ function chainRules(
  * Steps on a chain, each of reward 1 whatever the action. It ends after `length`
  * steps, or never; the observation is the position. Its values are known
  * ({@linkcode chainValue}), and an endless one keeps its value wherever a time
- * limit cuts it off, which shows if truncation is told from termination.
+ * limit cuts it off, which shows if truncation and termination are kept apart.
  *
  * @example
  * ```ts
