@@ -153,13 +153,9 @@ export type SacState = {
  * the names of haarnoja/sac; all scalars.
  */
 export type SacDiagnostics = Record<
-  | "qf1-avg"
-  | "qf1-std"
-  | "qf2-avg"
-  | "qf2-std"
+  | `qf${1 | 2}-${"avg" | "std"}`
   | "mean-qf-diff"
-  | "mean-sq-bellman-error1"
-  | "mean-sq-bellman-error2",
+  | `mean-sq-bellman-error${1 | 2}`,
   tf.Scalar
 >;
 

@@ -35,7 +35,7 @@ export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
   runDefaults: { numEnvs: 1 },
   hasReplay: true,
   check: checkConfig,
-  build: (config, context) => partsOf(config, context),
+  build: partsOf,
 };
 
 /**
@@ -103,9 +103,8 @@ export class SAC extends Agent<SacConfig, StochasticPolicy> {
    * box nor discrete.
    */
   constructor(spaces: AgentSpaces, options: SacOptions = {}) {
-    const { rewardScale } = options;
-    const build: typeof sac.build = (config, context) =>
-      partsOf(config, context, rewardScale);
+    const build: typeof sac.build = (...given) =>
+      partsOf(...given, options.rewardScale);
     super({ ...sac, build }, spaces, options);
   }
 
@@ -141,17 +140,15 @@ function numbersOf(
   rewardScale: (iteration: number) => number = () => config.rewardScale,
 ): AgentParts["numbers"] {
   const { learningRate, tau, targetUpdateInterval, temperature } = config;
-  const scheduled = (value: number) =>
+  const scheduled = (value: number | null) =>
     new Scheduler({
-      value,
+      value: value ?? learningRate,
       numValues: totalTimesteps,
       schedule: schedule(config.learningRateSchedule),
     });
   const rate = scheduled(learningRate);
-  const criticRate = scheduled(config.criticLearningRate ?? learningRate);
-  const temperatureRate = scheduled(
-    config.temperatureLearningRate ?? learningRate,
-  );
+  const criticRate = scheduled(config.criticLearningRate);
+  const temperatureRate = scheduled(config.temperatureLearningRate);
   return ({ steps, updates }) => {
     const scale = rewardScale(updates);
     if (!Number.isFinite(scale)) {

@@ -316,18 +316,15 @@ function twinUpdate<B extends DiscreteSacBatch>(
         { optimizer, learningRate },
       );
       const { logProb } = actor.aux;
-      const isLearned = state.temperature.logAlpha !== undefined;
-      const temperature = isLearned
-        ? descend(
-          ({ logAlpha }) => ({
-            loss: temperatureLoss(logAlpha as tf.Scalar, logProb, {
-              targetEntropy,
-            }),
+      const temperature = state.temperature.logAlpha && descend(
+        ({ logAlpha }) => ({
+          loss: temperatureLoss(logAlpha as tf.Scalar, logProb, {
+            targetEntropy,
           }),
-          { params: state.temperature, slots: state.temperatureSlots },
-          { optimizer, learningRate: temperatureLearningRate },
-        )
-        : undefined;
+        }),
+        { params: state.temperature, slots: state.temperatureSlots },
+        { optimizer, learningRate: temperatureLearningRate },
+      );
       return {
         state: {
           policy: actor.params,

@@ -113,12 +113,8 @@ export type SacValueState = {
 export type SacValueStatistics =
   & SacDiagnostics
   & Record<
-    | "vf-avg"
-    | "vf-std"
-    | "vf_loss"
-    | "policy_loss"
-    | "policy_kl_loss"
-    | "policy_reg_loss"
+    | `vf-${"avg" | "std"}`
+    | `${"vf" | "policy" | "policy_kl" | "policy_reg"}_loss`
     | "entropy",
     tf.Scalar
   >;

@@ -20,9 +20,7 @@ import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
 import { discreteSacUpdate, initSacState, sacUpdate } from "./update.ts";
 import type {
-  DiscreteSacModel,
   SacHyperparameters,
-  SacModel,
   SacUpdate,
   SacUpdateResult,
 } from "./model.ts";
@@ -68,25 +66,23 @@ function boxVariant(config: SacConfig, layers: Layers<BoxSpace>): SacVariant {
   const model = { policy, qf: qFunction(layers) };
   if (config.critics === "value") {
     const valueModel = { ...model, vf: valueFunction(layers) };
-    const { reparameterize } = config;
     return assemble(config, {
       ...model,
       noises: ["noise"],
       init: (random) => initSacValueState(valueModel, random),
       update: sacValueUpdate(valueModel, {
         ...config,
-        reparameterize: reparameterize ?? undefined,
+        reparameterize: config.reparameterize ?? undefined,
       }),
     });
   }
-  const { gamma, targetEntropy } = config;
   return assemble(config, {
     ...model,
     noises: ["noise", "nextNoise"],
-    init: twinInit(model, config),
+    init: (random) => initSacState(model, random, alphaOf(config)),
     update: sacUpdate(model, {
-      gamma,
-      targetEntropy: targetEntropy ?? undefined,
+      gamma: config.gamma,
+      targetEntropy: config.targetEntropy ?? undefined,
     }),
   });
 }
@@ -107,19 +103,15 @@ function discreteVariant(
   return assemble(config, {
     ...model,
     firstAction: start,
-    init: twinInit(model, config),
+    init: (random) => initSacState(model, random, alphaOf(config)),
     update: discreteSacUpdate(model, { gamma, targetEntropyFactor }),
   });
 }
 
-/** Initializes two Q functions, their target networks and a temperature. */
-function twinInit(
-  model: SacModel | DiscreteSacModel,
-  { temperature, initialTemperature }: SacConfig,
-): SacVariant["init"] {
-  const initialAlpha = temperature === null ? initialTemperature : null;
-  return (random) => initSacState(model, random, { initialAlpha });
-}
+/** Chooses the temperature that learning starts from: none where it is given. */
+const alphaOf = ({ temperature, initialTemperature }: SacConfig) => ({
+  initialAlpha: temperature === null ? initialTemperature : null,
+});
 
 /** Makes a variant of networks and one of the pure updates. */
 function assemble(
