@@ -2,7 +2,12 @@ import type { Env, StepResult, VecEnv } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "./check_env.ts";
 import { EnvDataError } from "./env_data_error.ts";
-import { type EnvRegistry, make, makeVec, register } from "./registry.ts";
+import {
+  type EnvRegistry,
+  make,
+  makeVec,
+  register,
+} from "./registry/registry.ts";
 import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";

@@ -10,7 +10,7 @@ import {
   type EnvRegistration,
   register,
   type RegistryOptions,
-} from "../registry.ts";
+} from "../registry/registry.ts";
 import { atari } from "./atari.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { ATARI_GAMES, type AtariGame } from "./emulator/roms.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { checkOptionNames, registerAtari } from "./atari_ids.ts";
-import { type EnvRegistry, make, registeredIds } from "../registry.ts";
+import { type EnvRegistry, make, registeredIds } from "../registry/registry.ts";
 import type { TimeLimit } from "../wrappers/time_limit.ts";
 import type { AtariEnv } from "./atari_env.ts";
 import { isAtariInstalled } from "./emulator/installed.ts";

@@ -7,7 +7,7 @@ import type { Env } from "@bellman/types";
 import { isAtariInstalled } from "./emulator/installed.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
 import "./mod.ts";
-import { make, makeVec } from "../registry.ts";
+import { make, makeVec } from "../registry/registry.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 import { assertSameBytes, assertSameCourse } from "./testdata/same_course.ts";

@@ -3,7 +3,7 @@ import { assertAlmostEquals, assertEquals } from "@std/assert";
 import reference from "../../tests/reference/env_dynamics.json" with {
   type: "json",
 };
-import { make } from "../registry.ts";
+import { make } from "../registry/registry.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
 import { FORMS } from "./testdata/forms.ts";
 import "./register.ts";

@@ -1,5 +1,5 @@
 import type { Env, VecEnv } from "@bellman/types";
-import { register } from "../registry.ts";
+import { register } from "../registry/registry.ts";
 import { AcrobotEnv, AcrobotVecEnv } from "./acrobot.ts";
 import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
 import type { BatchedOptions } from "./dynamics.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { envSpec, make, makeVec } from "../registry.ts";
+import { envSpec, make, makeVec } from "../registry/registry.ts";
 import { DynamicsVecEnv } from "./dynamics.ts";
 import "./register.ts";
 

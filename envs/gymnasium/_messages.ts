@@ -7,7 +7,7 @@ import {
   multiDiscrete,
 } from "../spaces/constructors.ts";
 import { unknownEnvironment } from "../_checks.ts";
-import type { EnvKwargs } from "../registry.ts";
+import type { EnvKwargs } from "../registry/registry.ts";
 import type { GroupArrays } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
 import { bytesOf, padded } from "../workers/_group_arrays.ts";

@@ -1,4 +1,4 @@
-import type { EnvKwargs } from "../registry.ts";
+import type { EnvKwargs } from "../registry/registry.ts";
 import { readVariable } from "../_install/cache_folder.ts";
 import type { ChildCommand } from "../workers/processes/child_group.ts";
 import answer from "./host/answer.py" with { type: "text" };

@@ -3,7 +3,7 @@ import {
   defaultRegistry,
   type EnvKwargs,
   type RegistryOptions,
-} from "../registry.ts";
+} from "../registry/registry.ts";
 import { GymnasiumEnv } from "./gymnasium_env.ts";
 import type { GymnasiumOptions } from "./python.ts";
 import {

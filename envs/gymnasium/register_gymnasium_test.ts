@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { Env } from "@bellman/types";
-import { type EnvRegistry, make, makeVec } from "../registry.ts";
+import { type EnvRegistry, make, makeVec } from "../registry/registry.ts";
 import { registerGymnasium } from "./register_gymnasium.ts";
 import { check, NO_GYMNASIUM, PYTHON } from "./testdata/python.ts";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { dirname } from "node:path";
-import { make } from "../registry.ts";
+import { make } from "../registry/registry.ts";
 import { findLibrary, findModel } from "./install/installed.ts";
 import { openNativeLibrary } from "./physics/_native_library.ts";
 import { AntEnv, HopperEnv, isMujocoInstalled, PusherEnv } from "./mod.ts";

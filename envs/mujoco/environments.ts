@@ -12,7 +12,7 @@ import type {
   InvertedPendulumOptions,
 } from "./tasks/pendulums.ts";
 import type { EnvSpec } from "@bellman/types";
-import { type EnvKwargs, register } from "../registry.ts";
+import { type EnvKwargs, register } from "../registry/registry.ts";
 import type { MujocoTaskName } from "./tasks/tasks.ts";
 import { MujocoVecEnv } from "./mujoco_vec_env.ts";
 

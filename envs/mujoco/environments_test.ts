@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { envSpec, make } from "../registry.ts";
+import { envSpec, make } from "../registry/registry.ts";
 import { findLibrary } from "./install/installed.ts";
 import { SubprocessVecEnv, WorkerVecEnv } from "../workers/mod.ts";
 import { isMujocoInstalled } from "./mod.ts";

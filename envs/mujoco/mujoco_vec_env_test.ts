@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { cloneBatch } from "../spaces/batch.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
-import { make, makeVec } from "../registry.ts";
+import { make, makeVec } from "../registry/registry.ts";
 import type { StateTree, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { isMujocoInstalled, MujocoVecEnv } from "./mod.ts";

@@ -7,7 +7,7 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { defaultRegistry, register } from "../registry.ts";
+import { defaultRegistry, register } from "../registry/registry.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 
 type Wrong = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import type { Env, EnvSpec, Space } from "@bellman/types";
 import { checkSpace } from "../_env_data.ts";
-import { type EnvKwargs, register } from "../registry.ts";
+import { type EnvKwargs, register } from "../registry/registry.ts";
 import { box } from "../spaces/constructors.ts";
 import { BanditEnv } from "./bandit_env.ts";
 import { ChainEnv } from "./chain_env.ts";

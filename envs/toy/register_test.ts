@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { envSpec, make, makeVec } from "../registry.ts";
+import { envSpec, make, makeVec } from "../registry/registry.ts";
 import { box } from "../spaces/constructors.ts";
 import "./register.ts";
 

@@ -1,4 +1,8 @@
-import { defaultRegistry, type EnvKwargs, makeVec } from "../registry.ts";
+import {
+  defaultRegistry,
+  type EnvKwargs,
+  makeVec,
+} from "../registry/registry.ts";
 import type { VecEnv } from "@bellman/types";
 import type { GroupRange } from "./group_hosts.ts";
 

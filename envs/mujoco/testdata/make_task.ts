@@ -1,4 +1,4 @@
-import { make } from "../../registry.ts";
+import { make } from "../../registry/registry.ts";
 import type { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import type { MujocoEnv, MujocoTaskName, MujocoTaskOptions } from "../mod.ts";
 

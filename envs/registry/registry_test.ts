@@ -4,11 +4,11 @@ import {
   assertInstanceOf,
   assertThrows,
 } from "@std/assert";
-import { CartPoleVecEnv } from "./classic_control/cart_pole.ts";
-import { envSpec, make, makeVec, register, registeredIds } from "./mod.ts";
-import { SyncVecEnv } from "./sync_vec_env.ts";
-import { ChainEnv } from "./toy/chain_env.ts";
-import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
+import { CartPoleVecEnv } from "../classic_control/cart_pole.ts";
+import { envSpec, make, makeVec, register, registeredIds } from "../mod.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { ChainEnv } from "../toy/chain_env.ts";
+import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 
 register({
   id: "TestChain-v2",

@@ -1,8 +1,8 @@
 import type { Env, EnvSpec, VecEnv } from "@bellman/types";
-import { checkNumEnvs, unknownEnvironment } from "./_checks.ts";
-import { SyncVecEnv } from "./sync_vec_env.ts";
-import { VecRecordEpisodeStatistics } from "./wrappers/record_episode_statistics.ts";
-import { TimeLimit } from "./wrappers/time_limit.ts";
+import { checkNumEnvs, unknownEnvironment } from "../_checks.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
+import { TimeLimit } from "../wrappers/time_limit.ts";
 
 /** Options of an environment of its own, by name. */
 export type EnvKwargs = Readonly<Record<string, unknown>>;
