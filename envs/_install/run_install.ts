@@ -45,8 +45,8 @@ const EXIT_CODES: readonly (readonly [Deno.Signal, exitCode: number])[] =
  * renames: it is told of the signals that would end the process, and cleans up
  * by itself.
  *
- * @param run Function to run: its signal is aborted with an {@linkcode
- * Interruption}.
+ * @param run Function to run: its signal is aborted with an
+ * {@linkcode Interruption}.
  */
 async function interruptibly<T>(
   run: (signal: AbortSignal) => Promise<T>,

@@ -34,7 +34,8 @@ export interface AtariOptions extends PreprocessingOptions {
  * Each step's `info.episodes` tells the games that ended, with their true scores
  * and those of their lives ({@linkcode EpisodeInfo}).
  *
- * For many copies, {@linkcode AtariVecEnv} is faster and gives the same numbers.
+ * For many environments, {@linkcode AtariVecEnv} is faster and gives the same
+ * numbers.
  *
  * @param id The game, as `ALE/Pong-v5`, `PongNoFrameskip-v4` or `pong`; its
  * settings are those of the options, whatever the id's version.

@@ -96,9 +96,9 @@ function forms(
  * the default registry; the library is opened when an environment is made.
  *
  * With `preprocessing` among the options, the name of a preset, the game is
- * {@linkcode atari}'s, and many copies are an {@linkcode AtariVecEnv}:
- * `makeVec("ALE/Pong-v5", { numEnvs: 8, kwargs: { preprocessing: "baselines" } })`.
- * The other options are those of {@linkcode PreprocessingOptions} then.
+ * {@linkcode atari}'s, and many environments are an {@linkcode AtariVecEnv}:
+ * `makeVec("ALE/Pong-v5", { numEnvs: 8, kwargs: { preprocessing: "baselines" }
+ * })`. The other options are those of {@linkcode PreprocessingOptions} then.
  *
  * @param options Registry that they are kept in.
  * @example

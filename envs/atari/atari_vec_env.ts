@@ -38,11 +38,11 @@ export interface AtariVecOptions extends AtariOptions {
 const NONE: readonly EpisodeStatistics[] = [];
 
 /**
- * Many copies of a preprocessed Atari game that step together: the numbers of
- * {@linkcode atari}, bit for bit, with everything that it wraps around a game
- * fused. Screens are taken of the frames that are seen only, they become small
- * gray frames in WebAssembly SIMD, and frames are stacked where the observations
- * lie; nothing is allocated in a step in which no game ends.
+ * Many environments of a preprocessed Atari game that step together: the
+ * numbers of {@linkcode atari}, bit for bit, with everything that it wraps
+ * around a game fused. Screens are taken of the frames that are seen only, they
+ * become small gray frames in WebAssembly SIMD, and frames are stacked where
+ * the observations lie; nothing is allocated in a step in which no game ends.
  *
  * With `terminalOnLifeLoss`, `terminated` is set with each life that is lost.
  * `episodes` tells whole games with their true scores, and in `lifeReturns` those
@@ -84,7 +84,7 @@ export class AtariVecEnv implements VecEnv {
   #step: MutableStep;
 
   /**
-   * Makes the copies.
+   * Makes the environments.
    *
    * @param id The game, as `ALE/Pong-v5`, `PongNoFrameskip-v4` or `pong`; its
    * settings are those of the options.
@@ -242,7 +242,7 @@ export class AtariVecEnv implements VecEnv {
    *
    * @param snapshot The state that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
-   * @throws {RangeError} If it is of another number of copies.
+   * @throws {RangeError} If it is of another number of environments.
    */
   load(snapshot: StateTree): void {
     const record = snapshotRecord(snapshot, [

@@ -262,7 +262,7 @@ export class GymnasiumHosts implements GroupHosts {
     }
   }
 
-  /** A restore plays actions again, of each copy for itself. */
+  /** A restore plays actions again, of each environment for itself. */
   patience(group: number, command: GroupCommand): number {
     if (command.type !== "load") return 1;
     const { actions } = snapshotRecord(command.snapshot, ["actions"]);
@@ -312,7 +312,7 @@ export class GymnasiumHosts implements GroupHosts {
       : undefined;
   }
 
-  /** Asks for a picture of a copy. */
+  /** Asks for a picture of an environment. */
   beginRender(group: number, copy: number): void {
     const which = new Uint8Array(Uint32Array.of(copy).buffer);
     this.#lines[group].ask("render", which);

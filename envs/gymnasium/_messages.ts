@@ -103,7 +103,7 @@ export interface HostSettings {
   /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
   readonly numEnvs: number;
-  /** Number of the first copy, as they are counted in errors. */
+  /** Number of the first environment, as they are counted in errors. */
   readonly first: number;
   /** Hint, for errors, on how to name another Python. */
   readonly otherPython: string;

@@ -20,19 +20,20 @@ export interface GymnasiumVecEnvOptions
 /**
  * Copies of an environment of Python's Gymnasium, which step in one Python
  * process or in several: one message a step goes to each and one comes back. Of
- * the seed of a copy Python gets the lowest 32 bits, as many environments take no
- * more.
+ * the seed of an environment Python gets the lowest 32 bits, as many
+ * environments take no more.
  *
- * Time limits are Gymnasium's own, and `info` is not carried over. A copy whose
- * episode ended is reset in the same step. A process that dies, hangs or throws is replaced, as
- * `HostedVecEnv` of `@bellman/envs/workers` describes.
+ * Time limits are Gymnasium's own, and `info` is not carried over. An
+ * environment whose episode ended is reset in the same step. A process that
+ * dies, hangs or throws is replaced, as `HostedVecEnv` of
+ * `@bellman/envs/workers` describes.
  *
- * A snapshot holds where the random stream of each copy stood when its episode
- * began and the actions since then; `load` plays those again. Where that
- * leads to another observation or return than before, as with an environment
- * that draws its random numbers elsewhere than from `np_random`, the episode
- * cannot go on: the next step reports it as `truncated` with a reward of 0 and
- * with what was seen last, and begins a new one.
+ * A snapshot holds where the random stream of each environment stood when its
+ * episode began and the actions since then; `load` plays those again. Where
+ * that leads to another observation or return than before, as with an
+ * environment that draws its random numbers elsewhere than from `np_random`,
+ * the episode cannot go on: the next step reports it as `truncated` with a
+ * reward of 0 and with what was seen last, and begins a new one.
  *
  * @example
  * ```ts
@@ -51,7 +52,7 @@ export class GymnasiumVecEnv extends HostedVecEnv {
   #hosts: GymnasiumHosts;
 
   /**
-   * Starts Python and waits until it has made the copies.
+   * Starts Python and waits until it has made the environments.
    *
    * @param id The environment's name as Gymnasium knows it, with the module in
    * front that registers it where that is needed: `module:Env-v0`.

@@ -18,7 +18,7 @@ export class GroupRunner {
   #step: VecStep | undefined;
 
   /**
-   * @param env The group's copies.
+   * @param env The group's environments.
    * @param first Number of the first of them among all groups.
    */
   constructor(env: VecEnv, first: number) {

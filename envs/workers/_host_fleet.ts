@@ -98,7 +98,7 @@ export class HostFleet {
   readonly answers: GroupAnswer[] = [];
   /** Error that ended everything, if one did. */
   broken: Error | undefined;
-  /** Seeds of the copies, once there are some. */
+  /** Seeds of the environments, once there are some. */
   seeds: readonly number[] | undefined;
   /** Replacements of each group since its environments were seeded. */
   #replaced: Int32Array;
@@ -228,7 +228,10 @@ export class HostFleet {
     return all;
   }
 
-  /** The copies are seeded anew, and so are those that are replaced if told so. */
+  /**
+   * The environments are seeded anew, and so are those that are replaced if
+   * told so.
+   */
   seed(seeds: readonly number[], keepsSeeds: boolean): void {
     this.#keepsSeeds = keepsSeeds;
     this.seeds = [...seeds];
@@ -336,7 +339,7 @@ export class HostFleet {
     }
   }
 
-  /** Waits until hosts have made their copies, and compares those. */
+  /** Waits until hosts have made their environments, and compares those. */
   #awaitOpened(groups: readonly number[]): Failures {
     const failures = new Map(this.collect(groups, this.startTimeoutMs));
     for (const group of groups) {
@@ -350,14 +353,17 @@ export class HostFleet {
   }
 }
 
-/** Throws what a host threw: its copies are still there. */
+/** Throws what a host threw: its environments are still there. */
 export function throwErrors(failures: Failures): void {
   for (const failure of failures.values()) {
     if (failure.reason === "error") throw failure.toThrow();
   }
 }
 
-/** The failures that are not errors which the copies threw: their hosts are gone. */
+/**
+ * The failures that are not errors which the environments threw: their hosts
+ * are gone.
+ */
 export function withoutErrors(failures: Failures): Map<number, HostFailure> {
   return new Map([...failures].filter(([, it]) => it.reason !== "error"));
 }

@@ -7,8 +7,9 @@ import { writeRowAt } from "../spaces/batch.ts";
 import { placeRows } from "./_group_arrays.ts";
 
 /**
- * A step of the copies that were ready first: row `j` of its arrays is of copy
- * `copies[j]`. The object and its arrays are reused by the next `recv`.
+ * A step of the environments that were ready first: row `j` of its arrays is of
+ * environment `copies[j]`. The object and its arrays are reused by the next
+ * `recv`.
  */
 export interface ReadyStep extends VecStep {
   /** Numbers of the environments, `[rows]`. */
@@ -118,7 +119,7 @@ export class ReadyRows {
   #rows: readonly GroupArrays[];
   #actions: Batch;
   #groupOf: Int32Array;
-  /** By the number of copies. */
+  /** By the number of environments. */
   #readers = new Map<number, ActionRows>();
   #steps = new Map<number, Rows>();
 
@@ -136,7 +137,7 @@ export class ReadyRows {
     );
   }
 
-  /** The groups of copies that are named as whole groups, each once. */
+  /** The groups of environments that are named as whole groups, each once. */
   groupsOf(copies?: ArrayLike<number>): number[] {
     if (copies === undefined) return [...this.#groups.keys()];
     const named = new Set<number>(), groups = new Set<number>();
@@ -180,7 +181,7 @@ export class ReadyRows {
     return groups.reduce((sum, it) => sum + this.#groups[it].numEnvs, 0);
   }
 
-  /** The first groups that have so many copies together, if they do. */
+  /** The first groups that have so many environments together, if they do. */
   first(
     groups: readonly number[],
     copies: number,

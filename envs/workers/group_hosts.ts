@@ -11,7 +11,7 @@ import type {
  * those that one host steps together.
  */
 export interface GroupRange {
-  /** The first copy. */
+  /** The first environment. */
   readonly first: number;
   /** Number of environments. */
   readonly numEnvs: number;
@@ -39,10 +39,11 @@ export interface GroupArrays {
 /**
  * A command to a host:
  *
- * - `open`: make its copies and tell their spaces;
- * - `reset`: start episodes, with one seed for each copy where there are seeds;
+ * - `open`: make its environments and tell their spaces;
+ * - `reset`: start episodes, with one seed for each environment where there are
+ * seeds;
  * - `step`: take the group's `actions`;
- * - `save`: tell the state of its copies;
+ * - `save`: tell the state of its environments;
  * - `load`: go on from such a state.
  */
 export type GroupCommand =
@@ -57,7 +58,7 @@ export type GroupCommand =
  * `step` are in the group's arrays by then.
  */
 export interface GroupAnswer {
-  /** To `open`: the spaces of one copy, and what is known of it. */
+  /** To `open`: the spaces of one environment, and what is known of it. */
   readonly opened?: {
     /** Space of observations. */
     readonly observationSpace: Space;
@@ -68,11 +69,11 @@ export interface GroupAnswer {
     /** Frames that an observation stacks, where they can be shared. */
     readonly stackedFrames?: number;
   };
-  /** To `save`: the state of the copies. */
+  /** To `save`: the state of the environments. */
   readonly snapshot?: StateTree;
   /**
-   * To `step`, where the hosted copies record their episodes themselves: those
-   * that ended, with copies counted from the group's first.
+   * To `step`, where the hosted environments record their episodes themselves:
+   * those that ended, with environments counted from the group's first.
    */
   readonly episodes?: readonly EpisodeStatistics[];
 }
@@ -146,14 +147,14 @@ export interface GroupHosts {
 }
 
 /**
- * Divides copies among groups as evenly as possible, in their order; the first
- * groups have one more where it does not come out even.
+ * Divides environments among groups as evenly as possible, in their order; the
+ * first groups have one more where it does not come out even.
  *
  * @param numEnvs Number of environments.
  * @param groups Number of groups.
- * @returns The copies of each group.
+ * @returns The environments of each group.
  * @throws {RangeError} If one is not a whole number of at least 1, or there are
- * more groups than copies.
+ * more groups than environments.
  * @example
  * ```ts
  * import { splitCopies } from "@bellman/envs/workers";

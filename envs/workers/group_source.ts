@@ -67,11 +67,11 @@ export interface GroupOptions {
 }
 
 /**
- * Makes the copies of one group. It need not seed them: `reset` does, for each
- * copy alone.
+ * Makes the environments of one group. It need not seed them: `reset` does, for
+ * each environment alone.
  *
  * @param options Environments to make, and the options of the source.
- * @returns The copies.
+ * @returns The environments.
  */
 export type GroupFactory = (
   options: GroupOptions,
@@ -80,7 +80,7 @@ export type GroupFactory = (
 /** A source in full. */
 export type CheckedSource = RegisteredSource | ModuleSource;
 
-/** Throws unless a host elsewhere can make copies from a source. */
+/** Throws unless a host elsewhere can make environments from a source. */
 export function checkSource(source: GroupSource): CheckedSource {
   const full = typeof source === "string" ? { id: source } : source;
   if ("id" in full) {

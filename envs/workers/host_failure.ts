@@ -150,7 +150,7 @@ export function describeRestart(event: RestartEvent): string {
   }`;
 }
 
-/** The copies of a group in words. */
+/** The environments of a group in words. */
 export function nameCopies({ first, numEnvs }: GroupRange): string {
   return numEnvs === 1
     ? `copy ${first}`

@@ -28,17 +28,17 @@ import { allocateArrays, arraysOf, cutOff } from "./_group_arrays.ts";
 const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
 
 /**
- * A vector environment whose copies live elsewhere, in groups that step at the
- * same time: {@linkcode WorkerVecEnv} and {@linkcode SubprocessVecEnv} are of
- * this kind. Copies have the numbers of `SyncVecEnv` for the same seeds.
+ * A vector environment whose parts live elsewhere, in groups that step
+ * at the same time: {@linkcode WorkerVecEnv} and {@linkcode SubprocessVecEnv}
+ * are of this kind. Copies have the numbers of `SyncVecEnv` for the same seeds.
  *
  * A host that throws in `reset` or `step`, dies, or stays silent past the
  * time-out is replaced. The episodes that ran in it end in that step: they are
  * `truncated` with the last observation that was seen and a reward of 0, and
- * the step names their copies as `lost`. The next observations are the first of
- * new episodes, whose seeds derive from those of the copies, or are the same where
- * `reset` is told to keep them. The step of the other groups is kept. A group that is
- * replaced too often in a window of time is an error.
+ * the step names their environments as `lost`. The next observations are the
+ * first of new episodes, whose seeds derive from those of the environments, or
+ * are the same where `reset` is told to keep them. The step of the other groups
+ * is kept. A group that is replaced too often in a window of time is an error.
  *
  * Beside `step` there is {@linkcode HostedVecEnv.send} with
  * {@linkcode HostedVecEnv.recv}, which takes the groups that are ready first.
@@ -84,7 +84,7 @@ export class HostedVecEnv implements VecEnv {
   #state: "fresh" | "running" | "closed" = "fresh";
 
   /**
-   * Starts the hosts and waits until they have made their copies.
+   * Starts the hosts and waits until they have made their environments.
    *
    * @param hosts Hosts of the groups.
    * @param options Handling of hosts that fail.
@@ -180,10 +180,10 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Sends actions to some copies and does not wait: {@linkcode HostedVecEnv.recv}
-   * takes what comes of them.
+   * Sends actions to some environments and does not wait:
+   * {@linkcode HostedVecEnv.recv} takes what comes of them.
    *
-   * @param actions One action for each of the copies, in their order.
+   * @param actions One action for each of the environments, in their order.
    * @param copies Numbers of the environments: whole groups, none of them on
    * its way already; without it, all.
    * @throws {RangeError} If the actions cannot be taken, or a group is named in
@@ -215,7 +215,7 @@ export class HostedVecEnv implements VecEnv {
    *
    * @param copies Least number of environments; a group comes as a whole.
    * @returns Their step; reused by the next `recv`.
-   * @throws {RangeError} If fewer copies are on their way.
+   * @throws {RangeError} If fewer environments are on their way.
    * @throws {Error} If a host fails again and again.
    */
   recv(copies: number): ReadyStep {
@@ -243,8 +243,8 @@ export class HostedVecEnv implements VecEnv {
    * Saves the state of all environments.
    *
    * @returns Plain data that later steps do not change.
-   * @throws {Error} If actions were sent that nobody has received, or a copy
-   * cannot tell its state.
+   * @throws {Error} If actions were sent that nobody has received, or an
+   * environment cannot tell its state.
    */
   save(): StateTree {
     this.#checkIdle("take a snapshot of");
@@ -268,13 +268,13 @@ export class HostedVecEnv implements VecEnv {
 
   /**
    * Restores a snapshot. Where a host stays silent over it, the episodes of its
-   * copies are cut off by the next step.
+   * environments are cut off by the next step.
    *
    * @param snapshot The state that `save` returned.
    * @throws {TypeError} If it is no snapshot of such an environment.
-   * @throws {RangeError} If it is of another number of copies or groups.
-   * @throws {Error} What a copy throws over its part; then `reset` or another
-   * `load` is to follow.
+   * @throws {RangeError} If it is of another number of environments or groups.
+   * @throws {Error} What an environment throws over its part; then `reset` or
+   * another `load` is to follow.
    */
   load(snapshot: StateTree): void {
     this.#checkIdle("restore");
@@ -325,8 +325,8 @@ export class HostedVecEnv implements VecEnv {
   }
 
   /**
-   * Replaces the hosts that failed; the episodes of their copies, which it
-   * returns, end in this step.
+   * Replaces the hosts that failed; the episodes of their environments, which
+   * it returns, end in this step.
    */
   #recover(
     groups: readonly number[],

@@ -84,7 +84,7 @@ export interface SubprocessVecEnvOptions extends HostedVecEnvOptions {
   /**
    * Number of processes; each hosts a group of environments.
    *
-   * @default one for each copy
+   * @default one for each environment
    */
   processes?: number;
   /**
@@ -140,7 +140,7 @@ export class SubprocessVecEnv extends HostedVecEnv {
   #atUnload = (): void => this.close();
 
   /**
-   * Starts the processes and waits until they have made their copies.
+   * Starts the processes and waits until they have made their environments.
    *
    * @param source Source of the environments.
    * @param options Number of environments and processes, and handling of
@@ -148,8 +148,8 @@ export class SubprocessVecEnv extends HostedVecEnv {
    * @throws {TypeError} If the source cannot be sent to a process, or this is a
    * compiled program.
    * @throws {RangeError} If a number among the options cannot be used.
-   * @throws {Error} What making the copies threw, or why a process could not be
-   * started.
+   * @throws {Error} What making the environments threw, or why a process could
+   * not be started.
    */
   constructor(source: GroupSource, options: SubprocessVecEnvOptions) {
     const checked = checkSource(source);

@@ -43,7 +43,7 @@ class LocalSlot {
   #failure: HostFailure | undefined;
 
   /**
-   * @param make Makes the copies.
+   * @param make Makes the environments.
    * @param first Number of the first of them among all groups.
    */
   constructor(make: () => VecEnv, first: number) {
@@ -249,7 +249,7 @@ interface WorkerHostsOptions {
   readonly groups: readonly GroupRange[];
   /** Number of looks of a thread before it goes to sleep. */
   readonly spins: number;
-  /** Makes the copies of the last group in this thread. */
+  /** Makes the environments of the last group in this thread. */
   readonly makeLocal?: () => VecEnv;
 }
 

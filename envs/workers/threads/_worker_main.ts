@@ -30,7 +30,7 @@ class WorkerHost {
     this.#spinner = new Spinner(data.spins);
   }
 
-  /** Makes the copies and carries out commands until none is wanted. */
+  /** Makes the environments and carries out commands until none is wanted. */
   async run(): Promise<void> {
     const { source, range, arrays } = this.#data;
     this.#endWhenDropped();
@@ -76,7 +76,7 @@ class WorkerHost {
     this.#tell(hasFailed ? STATE.failed : STATE.gone);
   }
 
-  /** Ends while copies are still being made, should nobody want them. */
+  /** Ends while environments are still being made, should nobody want them. */
   async #endWhenDropped(): Promise<void> {
     const { words } = this.#data;
     const change = Atomics.waitAsync(words, WORD.state, STATE.asked);

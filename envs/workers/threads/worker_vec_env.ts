@@ -21,14 +21,15 @@ export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
   /**
    * Number of workers; each hosts a group of environments.
    *
-   * @default as many as there are processors, but no more than copies
+   * @default as many as there are processors, but no more than environments
    */
   workers?: number;
   /**
    * True where the calling thread hosts one more group, the last, and steps it
    * while the workers step theirs: `true` where the environment is registered
-   * in this thread too, else a function that makes the copies. What runs there
-   * cannot be given up on when it hangs, and ends the program when it exits.
+   * in this thread too, else a function that makes the environments. What runs
+   * there cannot be given up on when it hangs, and ends the program when it
+   * exits.
    *
    * @default false
    */
@@ -69,7 +70,7 @@ export interface WorkerVecEnvOptions extends HostedVecEnvOptions {
  */
 export class WorkerVecEnv extends HostedVecEnv {
   /**
-   * Starts the workers and waits until they have made their copies.
+   * Starts the workers and waits until they have made their environments.
    *
    * @param source Source of the environments.
    * @param options Number of environments and workers, and handling of
@@ -77,7 +78,7 @@ export class WorkerVecEnv extends HostedVecEnv {
    * @throws {TypeError} If the source cannot be sent to a worker.
    * @throws {Deno.errors.NotCapable} If this package's files may not be read.
    * @throws {RangeError} If a number among the options cannot be used.
-   * @throws {Error} What making the copies threw.
+   * @throws {Error} What making the environments threw.
    */
   constructor(source: GroupSource, options: WorkerVecEnvOptions) {
     const checked = checkSource(source);
