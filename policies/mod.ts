@@ -35,7 +35,13 @@
  */
 export * from "./distributions/diagonal_gaussian.ts";
 export * from "./distributions/discrete.ts";
-export * from "./distributions/distribution.ts";
+export type {
+  ActionSample,
+  Distribution,
+  NoiseSpec,
+  ReparameterizedDistribution,
+  SampleWithLogProbOptions,
+} from "./distributions/distribution.ts";
 export * from "./distributions/distribution_for.ts";
 export * from "./distributions/gaussian_mixture.ts";
 export * from "./distributions/squashed_gaussian.ts";

@@ -1,3 +1,24 @@
+/**
+ * Schedules as pure functions: of progress, which give a multiplier, and of
+ * steps, which give a value. The schedules of OpenAI baselines give the
+ * original's numbers.
+ *
+ * @example
+ * ```ts
+ * import { clamp, cosine, linear, scale, warmup } from "@bellman/schedulers";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ *
+ * const learningRate = scale(warmup(cosine, { fraction: 0.1 }), 3e-4);
+ * assertEquals(learningRate(0), 0);
+ * assertAlmostEquals(learningRate(0.1), 3e-4);
+ * assertEquals(learningRate(1), 0);
+ *
+ * const temperature = clamp(linear, { minimum: 0.25 });
+ * assertEquals([0, 0.5, 0.9].map(temperature), [1, 0.5, 0.25]);
+ * ```
+ *
+ * @module
+ */
 export * from "./composition.ts";
 export * from "./scheduler.ts";
 export * from "./schedules.ts";

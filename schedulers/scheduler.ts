@@ -10,7 +10,17 @@ import {
   type Schedule,
 } from "./schedules.ts";
 
-const SCHEDULES = {
+/** Names that {@linkcode schedule} knows. */
+export type ScheduleName =
+  | "constant"
+  | "linear"
+  | "double_linear_con"
+  | "middle_drop"
+  | "double_middle_drop"
+  | "cosine"
+  | "exponential";
+
+const SCHEDULES: Readonly<Record<ScheduleName, Schedule>> = {
   constant,
   linear,
   double_linear_con: doubleLinearCon,
@@ -18,10 +28,7 @@ const SCHEDULES = {
   double_middle_drop: doubleMiddleDrop,
   cosine,
   exponential,
-} as const;
-
-/** Names that {@linkcode schedule} knows. */
-export type ScheduleName = keyof typeof SCHEDULES;
+};
 
 /** List of the names that {@linkcode schedule} knows. */
 export const scheduleNames: readonly ScheduleName[] = Object.keys(

@@ -29,28 +29,34 @@ export interface CreateNetworkOptions extends NetworkOptions {
   readonly inputShape: readonly number[];
 }
 
-const MAKERS = {
+/** Name of a network of this package, as in baselines. */
+export type NetworkName =
+  | "mlp"
+  | "cnn"
+  | "cnn_small"
+  | "conv_only"
+  | "lstm"
+  | "lnlstm"
+  | "cnn_lstm"
+  | "cnn_lnlstm";
+
+const MAKERS: Readonly<
+  Record<NetworkName, (options: CreateNetworkOptions) => Network>
+> = {
   mlp,
-  cnn: (options: CreateNetworkOptions): Network => cnn(forImages(options)),
-  cnn_small: (options: CreateNetworkOptions): Network =>
-    cnnSmall(forImages(options)),
-  conv_only: (options: CreateNetworkOptions): Network =>
-    convOnly(forImages(options)),
+  cnn: (options) => cnn(forImages(options)),
+  cnn_small: (options) => cnnSmall(forImages(options)),
+  conv_only: (options) => convOnly(forImages(options)),
   lstm,
   lnlstm,
-  cnn_lstm: (options: CreateNetworkOptions): Network =>
-    cnnLstm(forImages(options)),
-  cnn_lnlstm: (options: CreateNetworkOptions): Network =>
-    cnnLnlstm(forImages(options)),
+  cnn_lstm: (options) => cnnLstm(forImages(options)),
+  cnn_lnlstm: (options) => cnnLnlstm(forImages(options)),
 };
 
 /** Convolutions keep their own activation. */
 function forImages(options: CreateNetworkOptions): CreateNetworkOptions {
   return { ...options, activation: undefined };
 }
-
-/** Name of a network of this package, as in baselines. */
-export type NetworkName = keyof typeof MAKERS;
 
 /** Names that {@link createNetwork} knows. */
 export const networkNames: readonly NetworkName[] = Object.keys(

@@ -219,21 +219,32 @@ export function denseLayer(
 }
 
 /** Name of a function applied to each feature of a layer. */
-export type ActivationName = keyof typeof FUNCTIONS;
+export type ActivationName =
+  | "tanh"
+  | "relu"
+  | "elu"
+  | "selu"
+  | "leaky_relu"
+  | "sigmoid"
+  | "softplus"
+  | "silu"
+  | "linear";
 
 /** An activation by name, or as a function that keeps the shape. */
 export type Activation = ActivationName | ((x: tf.Tensor) => tf.Tensor);
 
-const FUNCTIONS = {
-  tanh: (x: tf.Tensor): tf.Tensor => tf.tanh(x),
-  relu: (x: tf.Tensor): tf.Tensor => tf.relu(x),
-  elu: (x: tf.Tensor): tf.Tensor => tf.elu(x),
-  selu: (x: tf.Tensor): tf.Tensor => tf.selu(x),
-  leaky_relu: (x: tf.Tensor): tf.Tensor => tf.leakyRelu(x, 0.01),
-  sigmoid: (x: tf.Tensor): tf.Tensor => tf.sigmoid(x),
-  softplus: (x: tf.Tensor): tf.Tensor => tf.softplus(x),
-  silu: (x: tf.Tensor): tf.Tensor => tf.mul(x, tf.sigmoid(x)),
-  linear: (x: tf.Tensor): tf.Tensor => x,
+const FUNCTIONS: Readonly<
+  Record<ActivationName, (x: tf.Tensor) => tf.Tensor>
+> = {
+  tanh: (x) => tf.tanh(x),
+  relu: (x) => tf.relu(x),
+  elu: (x) => tf.elu(x),
+  selu: (x) => tf.selu(x),
+  leaky_relu: (x) => tf.leakyRelu(x, 0.01),
+  sigmoid: (x) => tf.sigmoid(x),
+  softplus: (x) => tf.softplus(x),
+  silu: (x) => tf.mul(x, tf.sigmoid(x)),
+  linear: (x) => x,
 };
 
 /** Names that {@link activationFunction} knows. */
