@@ -23,9 +23,9 @@ const FORCE = 10.0;
 const SECONDS = 0.02;
 
 /** Cart positions beyond which an episode ends. */
-export const POSITION_LIMIT = 2.4;
+const POSITION_LIMIT = 2.4;
 /** Pole angles beyond which an episode ends: 12 degrees. */
-export const ANGLE_LIMIT = 12 * 2 * Math.PI / 360;
+const ANGLE_LIMIT = 12 * 2 * Math.PI / 360;
 
 function step(state: Float64Array, at: number, action: number): number {
   const velocity = state[at + 1];
