@@ -63,7 +63,14 @@ export interface Schema {
   readonly leaves: readonly Leaf[];
 }
 
-const DTYPES: readonly FieldDtype[] = ["float32", "float64", "int32", "uint8"];
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  uint8: Uint8Array,
+} as const;
+
+const DTYPES = Object.keys(ARRAYS) as FieldDtype[];
 
 function isArrayField(field: Field): field is ArrayField {
   return typeof (field as ArrayField).dtype === "string";
@@ -316,22 +323,14 @@ function nestGroup(
   return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
 }
 
-/** Typed arrays by kind. */
-const NUMBER_ARRAYS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int32: Int32Array,
-  uint8: Uint8Array,
-} as const;
-
 /** Returns the bytes of a number. */
-export function bytesOf(dtype: FieldDtype): number {
-  return NUMBER_ARRAYS[dtype].BYTES_PER_ELEMENT;
+export function bytesPerNumber(dtype: FieldDtype): number {
+  return ARRAYS[dtype].BYTES_PER_ELEMENT;
 }
 
 /** Makes an array of zeros. */
 export function allocateArray(dtype: FieldDtype, length: number): FieldArray {
-  return new NUMBER_ARRAYS[dtype](length);
+  return new ARRAYS[dtype](length);
 }
 
 /** Makes arrays of zeros for rows of each leaf. */
@@ -347,7 +346,7 @@ export function viewBuffer(
   dtype: FieldDtype,
   buffer: ArrayBufferLike,
 ): FieldArray {
-  return new NUMBER_ARRAYS[dtype](buffer as ArrayBuffer);
+  return new ARRAYS[dtype](buffer as ArrayBuffer);
 }
 
 /** Tells whether values are an array of this kind. */
@@ -355,13 +354,12 @@ export function isArrayOf(
   dtype: FieldDtype,
   values: unknown,
 ): values is FieldArray {
-  return values instanceof NUMBER_ARRAYS[dtype];
+  return values instanceof ARRAYS[dtype];
 }
 
 /** Returns the kind of an array. */
 export function dtypeOf(array: FieldArray): FieldDtype {
-  const dtypes = Object.keys(NUMBER_ARRAYS) as FieldDtype[];
-  return dtypes.find((dtype) => isArrayOf(dtype, array))!;
+  return DTYPES.find((dtype) => isArrayOf(dtype, array))!;
 }
 
 /** Throws unless a size is a whole number above 0. */

@@ -7,7 +7,7 @@ import {
 } from "../copy.ts";
 import {
   allocateArray,
-  bytesOf,
+  bytesPerNumber,
   type FieldArray,
   type Leaf,
 } from "../fields.ts";
@@ -28,7 +28,7 @@ export class FieldRows {
     const { dtype, size } = leaf;
     this.leaf = leaf;
     this.column = column;
-    this.unitSize = dtype === "uint8" ? size : size * bytesOf(dtype) / 4;
+    this.unitSize = dtype === "uint8" ? size : size * bytesPerNumber(dtype) / 4;
     this.#view();
   }
 

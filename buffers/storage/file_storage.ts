@@ -1,6 +1,6 @@
 import { loadState, rewordError, toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import { bytesOf } from "../fields.ts";
+import { bytesPerNumber } from "../fields.ts";
 import { RecordStore } from "./records.ts";
 import { RowFile } from "./row_file.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
@@ -201,7 +201,8 @@ export class FileStorage implements Storage {
   }
 
   #shareOf(column: ColumnSpec): number {
-    const widthOf = ({ dtype, size }: ColumnSpec) => size * bytesOf(dtype);
+    const widthOf = ({ dtype, size }: ColumnSpec) =>
+      size * bytesPerNumber(dtype);
     const all = this.#columns.reduce((sum, it) => sum + widthOf(it), 0);
     const bytes = this.#store?.byteLength ?? 0;
     return Math.round(bytes * widthOf(column) / all);

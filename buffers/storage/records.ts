@@ -1,41 +1,6 @@
 import { copyNumbers } from "../copy.ts";
-import { bytesOf, type FieldArray, viewBuffer } from "../fields.ts";
-import type { ColumnSpec } from "./storage.ts";
-
-/** Places of the columns in the record of a row. */
-export interface RecordLayout {
-  readonly columns: readonly ColumnSpec[];
-  /** First byte of each column in the record. */
-  readonly offsets: readonly number[];
-  /** Bytes of a record. */
-  readonly bytes: number;
-}
-
-/**
- * Lays all numbers of a row side by side, wide ones first: each then lies at a
- * multiple of its width, in every record of a file.
- */
-export function layOut(columns: readonly ColumnSpec[]): RecordLayout {
-  const widths = columns.map(({ dtype }) => bytesOf(dtype));
-  const order = columns.map((_, i) => i)
-    .sort((a, b) => widths[b] - widths[a] || a - b);
-  const offsets: number[] = [];
-  let at = 0;
-  for (const i of order) {
-    offsets[i] = at;
-    at += columns[i].size * widths[i];
-  }
-  const widest = Math.max(1, ...widths);
-  return { columns, offsets, bytes: Math.ceil(at / widest) * widest };
-}
-
-/** File that records are kept in. */
-export interface RecordFile {
-  /** Fills an array with the records from a row on; those that were never written are zeros. */
-  read(row: number, target: Uint8Array): void;
-  /** Writes the records from a row on. */
-  write(row: number, bytes: Uint8Array): void;
-}
+import { type FieldArray, viewBuffer } from "../fields.ts";
+import type { RecordLayout, RowFile } from "./row_file.ts";
 
 /** Memory that a {@linkcode RecordStore} may take. */
 interface StoreSizes {
@@ -72,7 +37,7 @@ const MAX_BLOCKS = 4;
  * the other columns.
  */
 export class RecordStore {
-  readonly #file: RecordFile;
+  readonly #file: RowFile;
   readonly #layout: RecordLayout;
   /** Numbers from the start of one record to that of the next, for each column. */
   readonly #strides: readonly number[];
@@ -88,7 +53,7 @@ export class RecordStore {
   /** The row of each record in the cache; -1 for none. */
   readonly #cached: Float64Array;
 
-  constructor(layout: RecordLayout, file: RecordFile, sizes: StoreSizes) {
+  constructor(layout: RecordLayout, file: RowFile, sizes: StoreSizes) {
     this.#file = file;
     this.#layout = layout;
     const { columns, offsets, bytes } = layout;

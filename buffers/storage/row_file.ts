@@ -4,20 +4,20 @@
  * - at 0: 8 bytes that name the format, its version (uint32), the length of the
  *   description (uint32), the checksum of these 16 bytes and of the description
  *   (uint32);
- * - at 512 and at 1024: the last flush and the one before it, in turn: a number that counts flushes (float64), rows (float64), whether a
- *   state belongs to it (uint32), the checksum of these 20 bytes (uint32). The
- *   valid one with the higher number counts, so that one that is torn as it is
- *   written does not;
+ * - at 512 and at 1024: the last flush and the one before it, in turn: a number
+ *   that counts flushes (float64), rows (float64), 1 if a state belongs to it
+ *   (uint32), the checksum of these 20 bytes (uint32). The valid one with the
+ *   higher number counts, so that one that is torn as it is written does not;
  * - at 4096: the description, JSON `[{"name", "dtype", "size"}]` of the columns;
- * - at the next multiple of 4096: the records of the rows, as `records.ts`
+ * - at the next multiple of 4096: the records of the rows, as `layOut`
  *   lays them out.
  *
  * Checksums are CRC-32.
  */
 import { builtin, saveStateSync } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
+import { bytesPerNumber } from "../fields.ts";
 import { bytesOf, crc32, SyncFile } from "./_sync_file.ts";
-import { layOut, type RecordFile, type RecordLayout } from "./records.ts";
 import type { ColumnSpec } from "./storage.ts";
 import { UndoLog } from "./undo_log.ts";
 
@@ -25,7 +25,7 @@ import { UndoLog } from "./undo_log.ts";
  * A file of rows that can always be brought back to what it was at its last
  * flush: rows of that time are kept in a log before they are overwritten.
  */
-export class RowFile implements RecordFile {
+export class RowFile {
   readonly path: string;
   readonly #file: SyncFile;
   readonly #undo: UndoLog;
@@ -81,10 +81,12 @@ export class RowFile implements RecordFile {
     return this.#layout ??= layOut(this.#header.columns);
   }
 
+  /** Fills an array with the records from a row on; those that were never written are zeros. */
   read(row: number, target: Uint8Array): void {
     this.#file.read(this.#positionOf(row), target);
   }
 
+  /** Writes the records from a row on. */
   write(row: number, bytes: Uint8Array): void {
     const { number, rows } = this.#header!.flush;
     const position = this.#positionOf(row);
@@ -253,4 +255,31 @@ function checksum(start: DataView, description: Uint8Array): number {
 
 function dataStart(descriptionBytes: number): number {
   return PAGE_BYTES + Math.ceil(descriptionBytes / PAGE_BYTES) * PAGE_BYTES;
+}
+
+/** Places of the columns in the record of a row. */
+export interface RecordLayout {
+  readonly columns: readonly ColumnSpec[];
+  /** First byte of each column in the record. */
+  readonly offsets: readonly number[];
+  /** Bytes of a record. */
+  readonly bytes: number;
+}
+
+/**
+ * Lays all numbers of a row side by side, wide ones first: each then lies at a
+ * multiple of its width, in every record of a file.
+ */
+function layOut(columns: readonly ColumnSpec[]): RecordLayout {
+  const widths = columns.map(({ dtype }) => bytesPerNumber(dtype));
+  const order = columns.map((_, i) => i)
+    .sort((a, b) => widths[b] - widths[a] || a - b);
+  const offsets: number[] = [];
+  let at = 0;
+  for (const i of order) {
+    offsets[i] = at;
+    at += columns[i].size * widths[i];
+  }
+  const widest = Math.max(1, ...widths);
+  return { columns, offsets, bytes: Math.ceil(at / widest) * widest };
 }
