@@ -11,6 +11,12 @@ import { primitive } from "../kernels/mod.ts";
 import { ModelBuilder, type ModelOptions } from "../onnx/model_builder.ts";
 import type { OnnxModel, OnnxNode } from "../onnx/protobuf.ts";
 
+/** A model, and the names that values have in it. */
+interface Target {
+  readonly model: ModelBuilder;
+  readonly names: Map<Value, string>;
+}
+
 /** Constants of one number are written out up to this size. */
 const MAX_WRITTEN = 1 << 12;
 
@@ -29,12 +35,8 @@ export function lowerGraph(
   const inputNames = graph.inputs.map(({ name }) => name);
   const taken = new Set([...inputNames, ...outputNames]);
   const model = new ModelBuilder({ ...options, taken });
-  const names = new Map<Value, string>();
-  for (const { name, value } of graph.inputs) names.set(value, name);
-  for (const node of graph.nodes) {
-    const made = lowerNode(node, { model, names });
-    node.outputs.forEach((output, i) => names.set(output, made[i]));
-  }
+  const names = new Map(graph.inputs.map(({ name, value }) => [value, name]));
+  for (const node of graph.nodes) lowerNode(node, { model, names });
   const outputs = makeOutputs(graph, { model, names })
     .map((it, i) => ({ ...it, name: outputNames[i] }));
   const renamed = new Map(outputs.map(({ made, name }) => [made, name]));
@@ -67,7 +69,7 @@ function freeNames(graph: Graph): string[] {
  */
 function makeOutputs(
   graph: Graph,
-  { model, names }: { model: ModelBuilder; names: Map<Value, string> },
+  { model, names }: Target,
 ): { made: string; value: Value }[] {
   const taken = new Set(graph.inputs.map(({ name }) => name));
   for (const { name } of model.initializers) taken.add(name);
@@ -95,23 +97,18 @@ function typeOf({ shape, dtype }: Value) {
   return { shape, dtype };
 }
 
-function lowerNode(
-  node: Node,
-  { model, names }: { model: ModelBuilder; names: Map<Value, string> },
-): readonly string[] {
-  if (node.op === CONSTANT) {
-    return [lowerConstant(node, model)];
-  }
-  if (node.op === GATHER_ROWS) {
-    return [lowerGatherRows(node, {
-      model,
-      names,
-      lowerNode: (it, names) => lowerNode(it, { model, names }),
-    })];
-  }
+/** Adds an operation to a model, and names its outputs. */
+function lowerNode(node: Node, target: Target): void {
+  const made = [loweringOf(node, target)].flat();
+  node.outputs.forEach((output, i) => target.names.set(output, made[i]));
+}
+
+function loweringOf(node: Node, target: Target): string | readonly string[] {
+  const { model, names } = target;
+  if (node.op === CONSTANT) return lowerConstant(node, model);
+  if (node.op === GATHER_ROWS) return lowerGatherRows(node, target);
   const inputs = node.inputs.map((it) => names.get(it)!);
-  const made = primitive(node.op).lower({ node, inputs, model });
-  return typeof made === "string" ? [made] : made;
+  return primitive(node.op).lower({ node, inputs, model });
 }
 
 function lowerConstant(node: Node, model: ModelBuilder): string {
@@ -128,56 +125,35 @@ function lowerConstant(node: Node, model: ModelBuilder): string {
   return model.op("Expand", [scalar, model.ints(shape)]);
 }
 
-/** Replaces names of a node. */
-function rename(node: OnnxNode, names: ReadonlyMap<string, string>): OnnxNode {
-  const renamed = (list: readonly string[]) =>
-    list.map((name) => names.get(name) ?? name);
-  return {
-    ...node,
-    inputs: renamed(node.inputs),
-    outputs: renamed(node.outputs),
-  };
-}
-
-/** The names that values have in a model. */
-type Names = ReadonlyMap<Value, string>;
-
 /**
  * Lowers operations on some rows: those rows are taken out of what has rows,
  * run through the chain, and put into zeros. Their number is known when the
  * model is run.
  */
-function lowerGatherRows(
-  node: Node,
-  { model, names, lowerNode }: {
-    model: ModelBuilder;
-    names: Names;
-    /** Adds an operation of the chain. */
-    lowerNode(node: Node, names: Map<Value, string>): readonly string[];
-  },
-): string {
+function lowerGatherRows(node: Node, { model, names }: Target): string {
   const { chain, byRow } = gatherRowsOf(node);
   const [mask, ...taken] = node.inputs;
-  const reshaped = (name: string, shape: readonly number[]) =>
-    model.op("Reshape", [name, model.ints(shape)]);
   const flags = mask.shape.length === 1
     ? names.get(mask)!
-    : reshaped(names.get(mask)!, [sizeOf(mask.shape)]);
+    : model.reshape(names.get(mask)!, [sizeOf(mask.shape)]);
   const places = model.op("NonZero", [flags]);
-  const rows = reshaped(places, [-1]);
+  const rows = model.reshape(places, [-1]);
   const inner = new Map(taken.map((value) => [value, names.get(value)!]));
   for (const value of new Set(byRow)) {
     const gathered = model.op("Gather", [inner.get(value)!, rows], { axis: 0 });
     inner.set(value, gathered);
   }
-  for (const it of chain) {
-    lowerNode(it, inner).forEach((name, i) => inner.set(it.outputs[i], name));
-  }
+  for (const it of chain) lowerNode(it, { model, names: inner });
   const [output] = node.outputs;
   const zeros = model.op("Expand", [model.scalar(0), model.ints(output.shape)]);
-  return model.op("ScatterND", [
-    zeros,
-    reshaped(places, [-1, 1]),
-    inner.get(output)!,
-  ]);
+  const at = model.reshape(places, [-1, 1]);
+  return model.op("ScatterND", [zeros, at, inner.get(output)!]);
+}
+
+/** Replaces names of a node. */
+function rename(node: OnnxNode, names: ReadonlyMap<string, string>): OnnxNode {
+  const renamed = (list: readonly string[]) =>
+    list.map((name) => names.get(name) ?? name);
+  const { inputs, outputs } = node;
+  return { ...node, inputs: renamed(inputs), outputs: renamed(outputs) };
 }

@@ -17,10 +17,9 @@ const INSIDE = [
   "ext:",
   "node:",
   import.meta.url,
-  new URL("recorder.ts", import.meta.url).href,
   new URL("trace.ts", import.meta.url).href,
   new URL("tracing_backend.ts", import.meta.url).href,
-  new URL("../kernels", import.meta.url).href,
+  new URL("../kernels/", import.meta.url).href,
 ];
 
 /** Frames that lie between a kernel and the code that called for it. */
