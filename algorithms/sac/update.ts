@@ -379,11 +379,11 @@ export interface SacStateOptions {
 }
 
 /**
- * The state before the first update of `sacUpdate` or `discreteSacUpdate`. The
+ * Initializes the state of {@link sacUpdate} and {@link discreteSacUpdate}. The
  * target networks are copies of the critics.
  *
  * @param model The policy and the form of the Q functions.
- * @param random Where the first parameters are drawn from.
+ * @param random Stream of the first parameters.
  * @param options Optimizer and temperature.
  * @returns New tensors.
  * @throws {RangeError} If the temperature is not above 0.

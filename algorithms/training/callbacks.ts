@@ -10,11 +10,11 @@ import type { CheckpointInfo } from "./checkpoint_store.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import type { LoggedEpisode } from "./logs/logger.ts";
 
-/** A wish to end training, made by {@link stop}. */
+/** Wish to end training, made by {@link stop}. */
 export interface StopRequest {
   /** Marks the value. */
   readonly action: "stop";
-  /** Why, in a few words; becomes the result's `stopReason`. */
+  /** Reason in a few words; becomes the result's `stopReason`. */
   readonly reason: string;
 }
 
@@ -26,11 +26,11 @@ export type CallbackResult = void | "stop" | StopRequest;
 
 /** The run as callbacks see it. The numbers are those of the moment. */
 export interface TrainContext {
-  /** The algorithm that is trained. */
+  /** Algorithm that is trained. */
   readonly algorithm: Algorithm;
-  /** The environment that it is trained in. */
+  /** Environment that it is trained in. */
   readonly env: VecEnv;
-  /** Environment steps taken so far, over all copies. */
+  /** Environment steps so far, of all environments. */
   readonly step: number;
   /** Environment steps at which the run ends. */
   readonly totalTimesteps: number;
@@ -50,7 +50,7 @@ export interface TrainContext {
 export interface TrainResult {
   /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
   readonly stopReason: string;
-  /** Environment steps taken, over all copies, those before a resume included. */
+  /** Environment steps of all environments, those before a resume included. */
   readonly step: number;
   /** Updates made. */
   readonly updates: number;
@@ -69,15 +69,15 @@ export interface TrainResult {
 }
 
 /**
- * Something told of what happens in training. Each method is optional, may
- * return a promise, and may ask for the end by returning {@link stop}.
+ * Listener to a training run. Each method is optional, may return a promise, and
+ * may ask for the end by returning {@link stop}.
  */
 export interface Callback {
   /** Names the callback in checkpoints and stop reasons. */
   readonly name?: string;
   /** Before the first step, or the first one after a resume: everything is restored, nothing on the disk has changed. */
   onStart?(context: TrainContext): Awaitable<CallbackResult>;
-  /** After each step of all copies. */
+  /** After each step of all environments. */
   onStep?(
     context: TrainContext,
     step: VecStep,
@@ -106,14 +106,14 @@ export interface Callback {
   onEnd?(context: TrainContext, result: TrainResult): Awaitable<void>;
   /** State to keep in checkpoints. */
   save?(): StateTree;
-  /** Continues from a state that `save` gave. */
+  /** Restores a state that `save` gave. */
   load?(state: StateTree): void;
 }
 
 /**
- * A wish to end training, for a callback to return.
+ * Makes a wish to end training, for a callback to return.
  *
- * @param reason Why, in a few words; becomes the result's `stopReason`.
+ * @param reason Reason in a few words; becomes the result's `stopReason`.
  * @returns The request.
  *
  * @example
@@ -179,7 +179,7 @@ export class CallbackList {
     return states;
   }
 
-  /** Callbacks that the state does not know begin anew. */
+  /** Restores callbacks; those that the state does not know begin anew. */
   load(state: StateTree): void {
     const states = state as Record<string, StateTree>;
     this.#callbacks.forEach((callback, i) => {
@@ -189,7 +189,7 @@ export class CallbackList {
   }
 }
 
-/** Names by which states are saved; the second of a name gets a number. */
+/** Gives names by which states are saved; the second of a name gets a number. */
 export function uniqueNames(
   things: readonly { readonly name?: string }[],
   fallback: string,
@@ -247,8 +247,8 @@ export function stopOnRewardThreshold(threshold: number): Callback {
 }
 
 /**
- * Ends training when evaluations no longer improve. The count goes on over a
- * resume.
+ * Ends training when evaluations no longer improve. A resume keeps
+ * the count.
  *
  * @param options Patience and smallest improvement.
  * @returns A callback for {@link train}.
@@ -302,7 +302,7 @@ export function stopOnNoImprovement(
 /**
  * Ends training after a time, that before a resume included.
  *
- * @param seconds How long, in seconds.
+ * @param seconds Limit in seconds.
  * @returns A callback for {@link train}.
  *
  * @example

@@ -44,7 +44,7 @@ export interface LoadOptions {
   before?: number;
 }
 
-/** A checkpoint on the disk. */
+/** Checkpoint on the disk. */
 export interface CheckpointInfo {
   /** Environment steps at which it was made. */
   readonly step: number;
@@ -54,7 +54,7 @@ export interface CheckpointInfo {
   readonly best: boolean;
 }
 
-/** A checkpoint with its state. */
+/** Checkpoint with its state. */
 export interface Checkpoint extends CheckpointInfo {
   /** State that was saved. */
   readonly state: StateTree;
@@ -64,7 +64,7 @@ export interface Checkpoint extends CheckpointInfo {
   readonly warnings: readonly string[];
 }
 
-/** The checkpoints of a folder. */
+/** Checkpoints of a folder. */
 export interface CheckpointList {
   /** The numbered ones, oldest first. */
   readonly checkpoints: readonly CheckpointInfo[];
@@ -125,9 +125,9 @@ export class CheckpointStore {
    * Saves a state.
    *
    * @param step Environment steps taken.
-   * @param state What to save.
+   * @param state State to save.
    * @param options Rank and number of those to keep.
-   * @returns Where it is.
+   * @returns The checkpoint.
    * @throws {RangeError} When `step` is not a whole number of at least 0.
    * @throws {TypeError} When the state holds something that cannot be saved.
    */
@@ -206,11 +206,11 @@ export class CheckpointStore {
   }
 
   /**
-   * Removes the numbered checkpoints after a step: a run that goes on from
-   * there makes them anew. The best one stays.
+   * Removes the numbered checkpoints after a step: a run that resumes there
+   * makes them anew. The best one stays.
    *
    * @param step The last step to keep.
-   * @param options How many of those up to there are kept, as in `save`: all by default.
+   * @param options Number of those up to there to keep, as in `save`: all by default.
    */
   truncate(step: number, options: { keepLast?: number } = {}): void {
     for (const info of this.#numbered()) {

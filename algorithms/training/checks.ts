@@ -72,7 +72,7 @@ function checkBatch(name: string, batch: unknown, rows: Rows): void {
   refuse(`${name}[${at - copy * size}]`, batch[at], copy, step);
 }
 
-/** The parts of a batch of a dict or a tuple. */
+/** Lists the parts of a batch of a dict or a tuple. */
 function partsOf(
   name: string,
   batch: unknown,
@@ -93,8 +93,8 @@ function partsOf(
  * bits.
  *
  * @param observations Observations, `[numEnvs, ...]`, of a dict or tuple nested.
- * @param place Number of copies, and the step for the message.
- * @throws {RangeError} If a number is not finite, with its copy.
+ * @param place Number of environments, and the step for the message.
+ * @throws {RangeError} If a number is not finite, with its environment.
  * @throws {TypeError} If it is no batch, such as a promise.
  * @example
  * ```ts
@@ -122,8 +122,8 @@ export function checkObservations(
  * once they are held in 32 bits.
  *
  * @param observed The step.
- * @param place Number of copies, and the step for the message.
- * @throws {RangeError} If a number is not finite, with field and copy, or there
+ * @param place Number of environments, and the step for the message.
+ * @throws {RangeError} If a number is not finite, with field and environment, or there
  * are too few or too many rewards or ends.
  * @throws {TypeError} If something is not in typed arrays.
  * @example
@@ -167,7 +167,7 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
   }
 }
 
-/** Throws unless an array has a number for each copy. */
+/** Throws unless an array has a number for each environment. */
 function checkRows(
   name: string,
   rows: ArrayLike<number>,
@@ -236,9 +236,9 @@ export class TrainingDivergedError extends Error implements Divergence {
   readonly checkpoint?: string;
 
   /**
-   * Makes the error with its message.
+   * Creates the error with its message.
    *
-   * @param divergence What became of which number, and when.
+   * @param divergence Number, its value and the step.
    */
   constructor(divergence: Divergence) {
     const { statistic, value, step, updates, checkpoint } = divergence;
@@ -279,7 +279,7 @@ export function isGuardedStatistic(name: string): boolean {
   return /loss|grad_norm|entropy/.test(name);
 }
 
-/** The first guarded statistic that is not finite. */
+/** Finds the first guarded statistic that is not finite. */
 export function divergedStatistic(
   statistics: Statistics,
   guard: (name: string) => boolean,
@@ -292,14 +292,14 @@ export function divergedStatistic(
   }
 }
 
-/** A path in a state, and the number there. */
+/** Path in a state, and the number there. */
 interface Found {
   statistic: string;
   value: number;
 }
 
 /**
- * The first array of a checkpoint that holds a number which it must not.
+ * Finds the first array of a checkpoint that holds a number which it must not.
  *
  * Arrays of the algorithm (parameters, optimizer, rollout or replay) and of the
  * loop are finite. Those of the vector environment (observations, running

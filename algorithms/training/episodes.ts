@@ -13,7 +13,7 @@ export class EpisodeTracker {
     this.#lengths = new Float64Array(numEnvs);
   }
 
-  /** Takes in a step; gives the episodes that ended in it, by copy. */
+  /** Takes in a step; gives the episodes that ended in it, by environment. */
   observe(step: VecStep): readonly EpisodeStatistics[] {
     if (step.episodes !== undefined) return step.episodes;
     const ended: EpisodeStatistics[] = [];
@@ -49,7 +49,7 @@ export class EpisodeTracker {
   }
 }
 
-/** Means over the last episodes; NaN while there is none. */
+/** Means over the last episodes, NaN while there is none. */
 export class EpisodeWindow {
   #size: number;
   #returns: number[] = [];

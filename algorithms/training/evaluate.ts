@@ -34,7 +34,7 @@ export interface EvaluationSeeds {
 /**
  * Gives the seeds of a run's evaluations: 10,000 during training, 20,000 at the
  * end, 30,000 later, and one more where training has that number. No two are
- * the same, and none is training's, so a policy is never judged on episodes
+ * the same, and none is training's, so a policy is never evaluated on episodes
  * that it learned from or was chosen by.
  *
  * @param seed Seed of the training environment.
@@ -57,7 +57,7 @@ export function evaluationSeeds(seed: number): EvaluationSeeds {
 
 /** Returns and lengths of evaluation episodes, with their summary. */
 export interface EvaluationResult {
-  /** Return of each episode, ordered by copy, then by time. */
+  /** Return of each episode, ordered by environment, then by time. */
   readonly returns: readonly number[];
   /** Length of each episode in steps, in the same order. */
   readonly lengths: readonly number[];
@@ -89,12 +89,12 @@ function lostTooOften(copy: number): Error {
 /**
  * Runs an actor for an exact number of episodes.
  *
- * Each copy of the environment has a fixed quota of episodes, and what it does
- * beyond is not counted. Taking the first episodes to end, whichever copy they
- * come from, would favour short ones.
+ * Each of the environments has a fixed quota of episodes; what it does beyond is
+ * not counted. Taking the first episodes to end, of whichever environment, would
+ * favour short ones.
  *
- * A copy that is lost over its episodes, as its host crashed or hung, plays all of
- * them again from its seed: where actions are deterministic, the result is that of
+ * An environment that is lost over its episodes, as its host crashed or hung,
+ * plays all of them again from its seed: where actions are deterministic, the result is that of
  * an evaluation in which nothing fails.
  *
  * @param actor Chooses the actions.
@@ -102,7 +102,7 @@ function lostTooOften(copy: number): Error {
  * @param options Number of episodes, seed, abort signal.
  * @returns Returns, lengths and their summary.
  * @throws {RangeError} When `episodes` is not a whole number of at least 1.
- * @throws {Error} When a copy is lost for the sixth time.
+ * @throws {Error} When an environment is lost for the sixth time.
  *
  * @example
  * ```ts
@@ -191,7 +191,7 @@ export async function evaluate(
 }
 
 /**
- * The summary of episodes by their returns and lengths.
+ * Summarizes episodes by their returns and lengths.
  *
  * @param returns Return of each episode.
  * @param lengths Length of each episode.

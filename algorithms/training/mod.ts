@@ -7,7 +7,7 @@
  * of an environment is written down in {@link Algorithm} and
  * {@link VecEnv}, and anything of that shape will do.
  *
- * @example Train, then go on from the checkpoint.
+ * @example Train, then resume from the checkpoint
  * ```ts
  * import { CheckpointStore, train } from "@bellman/training";
  * import type { Algorithm, VecEnv } from "@bellman/types";

@@ -11,7 +11,7 @@ export interface ProgressState {
 }
 
 /**
- * Something that shows how far a run is. Called after each step, so it must return at once when there is nothing to show.
+ * Display of a run's progress. Called after each step, so it must return at once when there is nothing to show.
  */
 export interface ProgressReporter {
   /** Shows the state, if it is time to. */
@@ -55,12 +55,12 @@ const lineInterval = 10_000;
 const rateWindow = 10_000;
 
 /**
- * Shows how far a run is: steps, percentage, steps per second, time left, mean
+ * Shows the progress of a run: steps, percentage, steps per second, time left, mean
  * return. In a terminal it is a bar that stays on one line; elsewhere a plain
  * line every ten seconds.
  *
- * @param options Where the text goes, and what it may use.
- * @returns What {@link TrainOptions.progress} takes.
+ * @param options Output, and its colours and width.
+ * @returns A reporter for {@link TrainOptions.progress}.
  *
  * @example
  * ```ts

@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { replaceFileSync, syncFolder } from "@bellman/files";
 
 /**
- * The names in the folder of a run. Making one touches nothing on the disk:
+ * Names in the folder of a run. Creating one touches nothing on the disk:
  * see {@link createRunFolder} and {@link openRunFolder}.
  *
  * | path | what it holds |
@@ -103,7 +103,7 @@ export interface CreateRunFolderOptions {
 }
 
 /**
- * Makes the folder of a new run. Of several processes that make the same one at
+ * Creates the folder of a new run. Of several processes that make the same one at
  * a time, exactly one has it.
  *
  * @param dir The folder; it may exist if it is empty.
@@ -196,7 +196,7 @@ function succeeds(make: () => void): boolean {
 }
 
 /**
- * The folder of a run that was made before.
+ * Opens the folder of a run that was made before.
  *
  * @param dir The folder.
  * @returns Its names.

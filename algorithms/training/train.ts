@@ -46,7 +46,7 @@ import {
 
 /**
  * Trains an algorithm: one loop for all of them. Each round takes one step in
- * every copy of the environment, gives it to the algorithm, and asks for an
+ * all environments, gives it to the algorithm, and asks for an
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
  * Rows go to the loggers at the first update and every `logInterval` updates,
@@ -54,15 +54,15 @@ import {
  * `total_timesteps`, `fps`, `time_elapsed`, what the update returned,
  * `eprewmean` and `eplenmean` (means over the last `episodeWindow` episodes).
  *
- * With `resumeFrom`, the run goes on bit for bit as if it had not been
+ * With `resumeFrom`, the run resumes bit for bit as if it had not been
  * interrupted, as long as algorithm, environment, callbacks and options are
  * the same; loggers and checkpoint store drop what is later than the
  * checkpoint.
  *
- * @param algorithm What is trained. It is not closed.
- * @param env The environment to train in. It is not closed.
- * @param options How long, and what to do meanwhile.
- * @returns How the run ended.
+ * @param algorithm Algorithm to train. It is not closed.
+ * @param env Environment to train in. It is not closed.
+ * @param options Length, evaluations, checkpoints, logs.
+ * @returns Facts about the end of the run.
  * @throws {TrainingDivergedError} When a loss or parameter is no longer finite.
  * @throws {RangeError} When a number among the options cannot be used.
  *
@@ -238,7 +238,7 @@ class TrainingRun implements TrainContext, ProgressState {
       (this.#endReason() !== undefined && this.#evaluatedAt !== this.step);
   }
 
-  /** One step in every copy, and the update that it may bring. */
+  /** Takes one step in all environments, and the update that it may bring. */
   async #interact(): Promise<void> {
     const acting = this.algorithm.act(this.#observations);
     const actions = acting instanceof Promise ? await acting : acting;

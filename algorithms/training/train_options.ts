@@ -10,7 +10,7 @@ import type { ProgressReporter } from "./progress.ts";
  * run that is interrupted is not evaluated; its resume is.
  */
 export interface EvaluationOptions {
-  /** An environment of its own; it is reset with `seed` at each evaluation. */
+  /** Environment for evaluations; it is reset with `seed` at each evaluation. */
   env: VecEnv;
   /** Environment steps between evaluations; `Infinity` evaluates nothing, at the end neither. */
   everyTimesteps: number;
@@ -66,13 +66,13 @@ export interface CheckpointOptions {
 export interface ExtraState {
   /** The state to keep. */
   save(): StateTree;
-  /** Continues from a state that `save` gave. */
+  /** Restores a state that `save` gave. */
   load(state: StateTree): void;
 }
 
 /** Options of {@link train}. */
 export interface TrainOptions {
-  /** Environment steps, over all copies, at which to end: the run stops at the first count that reaches it. */
+  /** Environment steps, of all environments, at which to end: the run stops at the first count that reaches it. */
   totalTimesteps: number;
   /**
    * Seed of the environment's first reset. Not used on a resume.
@@ -122,7 +122,7 @@ export interface TrainOptions {
   onWarning?: (line: string) => void;
   /** Ends the run when aborted, with a checkpoint and `stopReason: "interrupted"`. */
   signal?: AbortSignal;
-  /** Shows how far the run is. */
+  /** Display of the run's progress. */
   progress?: ProgressReporter;
   /** More state for checkpoints. */
   extraState?: ExtraState;

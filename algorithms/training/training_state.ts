@@ -27,7 +27,7 @@ export function checkOptions(options: TrainOptions): void {
   }
 }
 
-/** The parts of a checkpoint's state. */
+/** Parts of a checkpoint's state. */
 export interface ResumableState {
   loop: { [key: string]: StateTree };
   callbacks: StateTree;
@@ -122,7 +122,7 @@ function named(loggers: readonly Logger[]): [string, Logger][] {
   return lasting.map((logger, i) => [names[i], logger]);
 }
 
-/** The row that loggers get after an update. */
+/** Makes the row that loggers get after an update. */
 export function updateRow(
   context: TrainContext,
   statistics: Statistics,
@@ -139,7 +139,7 @@ export function updateRow(
   };
 }
 
-/** The row that loggers get after an evaluation. */
+/** Makes the row that loggers get after an evaluation. */
 export function evaluationRow(
   step: number,
   result: EvaluationResult,
@@ -168,7 +168,7 @@ export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
   return summarizeEpisodes([...returns], [...lengths]);
 }
 
-/** The first multiple of an interval after a step. */
+/** Finds the first multiple of an interval after a step. */
 export function nextMultiple(step: number, interval: number): number {
   return interval === Infinity
     ? Infinity

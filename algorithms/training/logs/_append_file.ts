@@ -25,7 +25,7 @@ export interface TruncateOptions {
 }
 
 /**
- * A text file of lines that grows at its end. A process that died while writing
+ * Text file of lines that grows at its end. A process that died while writing
  * may have left a part of a line: it is cut off on opening.
  */
 export class AppendFile {
@@ -141,12 +141,12 @@ export class AppendFile {
   }
 }
 
-/** The lines of a text that ends with a newline. */
+/** Splits a text that ends with a newline. */
 function linesOf(text: string): string[] {
   return text.split("\n").slice(0, -1);
 }
 
-/** The step in a row of numbers; NaN where a cell is neither empty nor a number. */
+/** Reads the step in a row of numbers; NaN where a cell is neither empty nor a number. */
 export function stepOfRow(cells: readonly string[], at: number): number {
   const isNumber = (cell: string) =>
     cell === "NaN" || !Number.isNaN(Number(cell));

@@ -88,7 +88,7 @@ export class CsvLogger implements Logger {
    * Drops the rows after a step.
    *
    * @param step The last step to keep.
-   * @param saved What `save` gave at that step: the file becomes what it was.
+   * @param saved State from `save` at that step: the file becomes what it was.
    * @returns One line that says so, if the file was damaged.
    */
   truncate(step: number, saved?: StateTree): string | undefined {
@@ -202,7 +202,7 @@ export class EpisodesCsv implements Logger {
    * Drops the episodes after a step.
    *
    * @param step The last step to keep.
-   * @param saved What `save` gave at that step: the file becomes what it was.
+   * @param saved State from `save` at that step: the file becomes what it was.
    * @returns One line that says so, if the file was damaged.
    */
   truncate(step: number, saved?: StateTree): string | undefined {
@@ -308,7 +308,7 @@ export function readEpisodes(path: string): LoggedEpisode[] {
   });
 }
 
-/** The rows of a file that may be being written: a line without its end is left out. */
+/** Reads the rows of a file that may be being written: a line without its end is left out. */
 function readWholeRows(path: string): string[][] {
   const text = readFileSync(path, "utf8");
   return csvParseRows(text.slice(0, text.lastIndexOf("\n") + 1));

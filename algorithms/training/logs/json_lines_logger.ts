@@ -61,7 +61,7 @@ export class JsonLinesLogger implements Logger {
    * Drops the rows after a step.
    *
    * @param step The last step to keep.
-   * @param saved What `save` gave at that step: the file becomes what it was.
+   * @param saved State from `save` at that step: the file becomes what it was.
    * @returns One line that says so, if the file was damaged.
    */
   truncate(step: number, saved?: StateTree): string | undefined {

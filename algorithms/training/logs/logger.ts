@@ -2,20 +2,20 @@ import type { EpisodeStatistics, StateTree, Statistics } from "@bellman/types";
 
 /** One row of a log. */
 export interface LogRow {
-  /** Environment steps taken, over all copies. */
+  /** Environment steps so far, of all environments. */
   readonly step: number;
   /** The numbers to log, in the order in which to show them. */
   readonly statistics: Statistics;
 }
 
-/** An ended episode with the step at which it ended. */
+/** Ended episode with the step at which it ended. */
 export interface LoggedEpisode extends EpisodeStatistics {
-  /** Environment steps taken when the episode ended, over all copies. */
+  /** Environment steps when the episode ended, of all environments. */
   readonly step: number;
 }
 
 /**
- * Somewhere that statistics go. All methods are synchronous, so that what was
+ * Log of statistics. All methods are synchronous, so that what was
  * logged before a checkpoint is in the file before the checkpoint is.
  */
 export interface Logger {
@@ -71,7 +71,7 @@ export class TableLogger implements Logger {
   /**
    * Makes a logger that writes text.
    *
-   * @param options Where the text goes.
+   * @param options Output.
    */
   constructor(options: TableLoggerOptions) {
     this.#write = options.write;

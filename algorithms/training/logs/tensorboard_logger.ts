@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import type { Logger, LogRow } from "./logger.ts";
 
-/** The part of TensorFlow's `Event` message that is written here. */
+/** Part of TensorFlow's `Event` message that is written here. */
 interface TensorBoardEvent {
   /** Seconds since 1970. */
   wallTime: number;
@@ -34,7 +34,7 @@ const session = { status: 1, start: 1 };
 /** Wire types of fields. */
 const wire = { varint: 0, bit64: 1, lengthDelimited: 2, bit32: 5 };
 
-/** The bytes of an event as a record: length, checksum, event, checksum. */
+/** Encodes an event as a record: length, checksum, event, checksum. */
 export function encodeRecord(message: TensorBoardEvent): Uint8Array {
   const data = encodeEvent(message);
   const record = new Uint8Array(16 + data.length);
@@ -46,7 +46,7 @@ export function encodeRecord(message: TensorBoardEvent): Uint8Array {
   return record;
 }
 
-/** The checksum as record files store it: rotated and offset. */
+/** Computes the checksum as record files store it: rotated and offset. */
 export function maskedCrc(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
@@ -92,7 +92,7 @@ export interface TensorBoardLoggerOptions {
  * Values that are not finite are left out.
  *
  * A resumed run begins another file, with a mark that makes readers drop the
- * events after the step from which it goes on.
+ * events after the step from which it resumes.
  *
  * @example
  * ```ts
@@ -160,7 +160,7 @@ export class TensorBoardLogger implements Logger {
    * Makes readers drop the events after a step.
    *
    * @param step The last step to keep.
-   * @param saved What `save` gave at that step.
+   * @param saved State from `save` at that step.
    * @returns One line that names the files that are no longer what they were.
    */
   truncate(step: number, saved?: StateTree): string | undefined {
@@ -216,7 +216,7 @@ export class TensorBoardLogger implements Logger {
   }
 }
 
-/** A file as it was at a checkpoint. */
+/** File as it was at a checkpoint. */
 interface EventFile {
   name: string;
   bytes: number;

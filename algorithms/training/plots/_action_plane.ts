@@ -48,7 +48,7 @@ export class ActionPlane {
     return low === high ? 0 : 2 * (value - low) / (high - low) - 1;
   }
 
-  /** Evenly spaced points of an axis, its ends among them. */
+  /** Spaces points evenly on an axis, its ends among them. */
   points({ low, high }: ActionAxis, count: number): number[] {
     return Array.from(
       { length: count },
@@ -57,8 +57,8 @@ export class ActionPlane {
   }
 
   /**
-   * Actions `[count^axes, size]` on a grid, in [-1, 1], one array for each line
-   * along the first axis.
+   * Lays actions `[count^axes, size]` on a grid, in [-1, 1], one array for each
+   * line along the first axis.
    */
   lines(count: number): Float32Array[] {
     const [first, second] = this.axes;
@@ -147,7 +147,7 @@ function checkLimits(
   });
 }
 
-/** `action[1]`, with an index for each axis of the action's shape. */
+/** Names it `action[1]`, with an index for each axis of the action's shape. */
 function nameOf(index: number, shape: readonly number[]): string {
   const indices: number[] = [];
   let rest = index;

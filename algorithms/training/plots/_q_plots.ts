@@ -48,16 +48,16 @@ export interface PlotForm {
   readonly legend: readonly LegendEntry[];
   /** Draws a state. */
   draw(frame: Frame, state: StateValues): string;
-  /** Says of a state what can be seen. */
+  /** Describes a state in words. */
   describe(state: StateValues): string;
 }
 
 /** Bins of a histogram over numbers of an action. */
 const bins = 40;
-/** The part of a frame that Q takes; what is between is a heading. */
+/** Part of a frame that Q takes; between them is a heading. */
 const upperPart = 0.68;
 const headingHeight = 26;
-/** The part of a bar's place that is left free. */
+/** Part of a bar's place that is left free. */
 const barGap = 0.2;
 const binGap = 0.08;
 
@@ -70,7 +70,7 @@ interface ProfileOptions {
   readonly count?: number;
 }
 
-/** Q over one number of a box action, with a histogram of the samples. */
+/** Makes plots of Q over one number of a box action, with a histogram of the samples. */
 export function curvePlot(plane: ActionPlane, gridSize: number): PlotForm {
   const [axis] = plane.axes;
   return new ProfilePlot({
@@ -80,7 +80,7 @@ export function curvePlot(plane: ActionPlane, gridSize: number): PlotForm {
   });
 }
 
-/** Q of each discrete action, with the share that it has of the samples. */
+/** Makes plots of Q of each discrete action, with the share that it has of the samples. */
 export function barPlot({ n, start = 0 }: DiscreteSpace): PlotForm {
   return new ProfilePlot({
     axis: { name: "action", low: start - 0.5, high: start + n - 0.5 },
@@ -124,7 +124,7 @@ class ProfilePlot implements PlotForm {
       axisBelow(lower, { ticks, name: axis.name });
   }
 
-  /** The part of the samples that lies in each bin. */
+  /** Counts the part of the samples that lies in each bin. */
   #shares(samples: ArrayLike<number>): Float64Array {
     const { axis, row: { size, index }, count = bins } = this.#options;
     const shares = new Float64Array(count);
@@ -169,13 +169,13 @@ function drawBox(style: string): LegendEntry["draw"] {
     element("rect", { class: style, x, y, width, height });
 }
 
-/** Whole numbers alone, thinned out where they are many. */
+/** Chooses whole numbers alone, thinned out where they are many. */
 function wholeTicks(x: Scale, count: number): { at: number; text: string }[] {
   return x.ticks(Math.min(count, 10)).filter(Number.isInteger)
     .map((value) => ({ at: x(value), text: String(value) }));
 }
 
-/** Q as a curve over the whole width, or as a bar for each action. */
+/** Draws Q as a curve over the whole width, or as a bar for each action. */
 function drawValues(
   frame: Frame,
   { values, isBars }: { values: ArrayLike<number>; isBars: boolean },
@@ -201,7 +201,7 @@ function drawValues(
   return axis + element("path", { class: "qp-line", d: curve(points) ?? "" });
 }
 
-/** Shares of the samples, as bars from 0. */
+/** Draws shares of the samples, as bars from 0. */
 function drawShares(
   frame: Frame,
   { shares, isBars }: { shares: Float64Array; isBars: boolean },
@@ -216,7 +216,7 @@ function drawShares(
   }) + bars(frame, { heights: shares, y, style: "qp-share", gap });
 }
 
-/** Bars from 0, or from the bottom where 0 is out of sight. */
+/** Draws bars from 0, or from the bottom where 0 is out of sight. */
 function bars(
   { left, width }: Frame,
   { heights, y, style, gap }: {
@@ -365,7 +365,7 @@ function drawColors({ left, top, width, height }: Frame): string {
   ).join("");
 }
 
-/** Colours of bands, from low to high. */
+/** Chooses colours of bands, from low to high. */
 function bandColors(count: number): string[] {
   const color = scaleLinear<string>()
     .domain(colors.map((_, i) => i / (colors.length - 1))).range(colors);
@@ -375,7 +375,7 @@ function bandColors(count: number): string[] {
   );
 }
 
-/** For each level a path around all that lies above it, in pixels. */
+/** Draws for each level a path around all that lies above it, in pixels. */
 function contourPaths(
   values: ArrayLike<number>,
   { levels, gridSize, frame }: {

@@ -17,7 +17,7 @@ import {
   upScale,
 } from "./svg.ts";
 
-/** The points of one run; those that are not finite are left out. */
+/** Points of one run; those that are not finite are left out. */
 export interface CurveRun {
   /** Places, in rising order. */
   readonly x: readonly number[];
@@ -30,7 +30,7 @@ export interface CurveRun {
 }
 
 /**
- * One curve: the runs of one configuration, for example with different seeds.
+ * Curve: the runs of one configuration, for example with different seeds.
  */
 export interface CurveSeries {
   /** Name in the legend. */
@@ -262,7 +262,7 @@ function draw(drawing: Drawing, x: Scale, y: Scale): string {
     (raw ? curve("bc-line bc-raw", raw) : "") + curve("bc-line", points);
 }
 
-/** The names of the series in rows, as many as the width needs. */
+/** Lays the names of the series in rows, as many as the width needs. */
 function layLegend(
   series: readonly CurveSeries[],
   width: number,
@@ -302,7 +302,7 @@ interface BandedLine {
   high?: number[];
 }
 
-/** The points whose values are all finite. */
+/** Keeps the points whose values are all finite. */
 export function finitePoints(line: CurveRun): BandedLine {
   const { x, y, low, high } = line;
   const kept = y.map((_, i) => i).filter((i) =>
@@ -317,7 +317,7 @@ export function finitePoints(line: CurveRun): BandedLine {
   };
 }
 
-/** A line with at most `count` points: each the mean of its neighbours. */
+/** Thins a line to at most `count` points: each the mean of its neighbours. */
 export function thin(line: BandedLine, count: number): BandedLine {
   const length = line.x.length;
   if (length <= count) return line;
@@ -335,7 +335,7 @@ export function thin(line: BandedLine, count: number): BandedLine {
   };
 }
 
-/** Each height becomes the mean of those up to `reach` points away; fewer at the ends, evenly on both sides. */
+/** Replaces each height by the mean of those up to `reach` points away; fewer at the ends, evenly on both sides. */
 export function smooth(line: BandedLine, reach: number): BandedLine {
   const last = line.y.length - 1;
   const y = line.y.map((_, i) => {
@@ -345,7 +345,7 @@ export function smooth(line: BandedLine, reach: number): BandedLine {
   return { x: line.x, y };
 }
 
-/** Every nth point, so that at most `count` are left. */
+/** Keeps every nth point, so that at most `count` are left. */
 export function sampleEvenly(line: BandedLine, count: number): BandedLine {
   const every = Math.ceil(line.x.length / count);
   const keep = (_: number, i: number) => i % every === 0;
@@ -353,7 +353,7 @@ export function sampleEvenly(line: BandedLine, count: number): BandedLine {
 }
 
 /**
- * The mean of several runs at common places, each run read between its points
+ * Averages several runs at common places, each run read between its points
  * by a straight line. A run counts from its first to its last point.
  *
  * @param band `std`: mean plus and minus a standard deviation; `range`: lowest
@@ -382,7 +382,7 @@ export function averageRuns(
   return line;
 }
 
-/** The height of a line at a place; nothing beyond its ends. */
+/** Reads the height of a line at a place; nothing beyond its ends. */
 export function valueAt(
   { x, y }: CurveRun,
   at: number,

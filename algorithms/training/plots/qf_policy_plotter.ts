@@ -38,7 +38,7 @@ export interface PlottedAgent {
   /**
    * An actor that samples.
    *
-   * @param options How many observations it acts on at once, and its seed.
+   * @param options Number of observations that it acts on at once, and its seed.
    * @returns The actor: its actions are those that the environment takes.
    */
   policy(options: { numEnvs: number; seed: number }): {
@@ -100,8 +100,8 @@ export interface QFPolicyPlotterOptions {
 }
 
 /**
- * Draws what an agent thinks of the actions in a few states, and which it would
- * take: contours of Q over two numbers of a box action with samples of the
+ * Draws the Q values of actions in a few states, and the actions that the policy
+ * takes there: contours of Q over two numbers of a box action with samples of the
  * policy as dots, a curve of Q over one number with a histogram of the samples,
  * or a bar for each discrete action with its share of them.
  *
@@ -143,10 +143,10 @@ export class QFPolicyPlotter {
   readonly #form: PlotForm;
 
   /**
-   * Makes a plotter; nothing is asked of the agent yet.
+   * Creates a plotter; nothing is asked of the agent yet.
    *
-   * @param agent Whose Q function and policy are drawn.
-   * @param options Action space, observations, what is drawn and how finely.
+   * @param agent Agent whose Q function and policy are drawn.
+   * @param options Action space, observations, range and detail.
    * @throws {TypeError} If the actions are neither box nor discrete, or options
    * of box actions are given for discrete ones.
    * @throws {RangeError} If a number is out of its range.
@@ -208,10 +208,10 @@ export class QFPolicyPlotter {
   }
 }
 
-/** The longest name that has room over a panel. */
+/** Length of the longest name that has room over a panel. */
 const longestName = 36;
 
-/** Names of panels: the observations where they are short, else their count. */
+/** Names panels: by the observations where they are short, else their count. */
 function namesOf(observations: readonly PlottedObservation[]): string[] {
   const names = observations.map((it) =>
     it.length > 4
@@ -257,7 +257,7 @@ function checkCount(name: string, value: number, least: number): void {
   );
 }
 
-/** An observation several times, as a batch. */
+/** Repeats an observation, as a batch. */
 function repeated(
   observation: PlottedObservation,
   times: number,
@@ -273,7 +273,7 @@ function repeated(
   return batch;
 }
 
-/** A panel of a sheet. */
+/** Panel of a sheet. */
 interface Panel {
   readonly name: string;
   /** Description in words. */
@@ -296,7 +296,7 @@ const panelsInRow = 3;
 const room = { left: 62, top: 50, bottom: 52 };
 const headHeight = 66;
 
-/** Panels side by side under a heading and a legend, as one image. */
+/** Draws panels side by side under a heading and a legend, as one image. */
 function drawSheet(
   panels: readonly Panel[],
   { title, legend, margin }: SheetOptions,
@@ -334,7 +334,7 @@ function drawSheet(
   );
 }
 
-/** Signs and their texts in one line. */
+/** Draws signs and their texts in one line. */
 function drawLegend(
   entries: readonly LegendEntry[],
   { left, top }: { left: number; top: number },

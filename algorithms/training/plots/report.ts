@@ -57,7 +57,7 @@ const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
  * of return, losses, entropy, explained variance and speed, the final
  * evaluations, the configuration.
  *
- * @param report What to show.
+ * @param report Content of the report.
  * @returns The text of the page.
  *
  * @example
@@ -151,7 +151,7 @@ function statisticCurve(name: string, progress: readonly LogRow[]): string {
   });
 }
 
-/** The statistics with curves: well-known ones first, in the order of their names above. */
+/** Chooses the statistics with curves: well-known ones first, in the order of their names above. */
 function statisticsOf(progress: readonly LogRow[]): string[] {
   const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
   return [...new Set([...Object.keys(names), ...found])]

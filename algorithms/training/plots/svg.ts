@@ -15,7 +15,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text for use in HTML and SVG, also within attributes. Characters that XML
+ * Escapes text for use in HTML and SVG, also within attributes. Characters that XML
  * does not allow are left out.
  *
  * @param text Any text.
@@ -48,7 +48,7 @@ function compact(css: string): string {
   return css.replace(/\/\*.*?\*\/|\s+/gs, " ").trim();
 }
 
-/** A rectangle in pixels. */
+/** Rectangle in pixels. */
 export interface Frame {
   readonly left: number;
   readonly top: number;
@@ -56,7 +56,7 @@ export interface Frame {
   readonly height: number;
 }
 
-/** An element of an image; its content is markup. */
+/** Writes an element of an image; its content is markup. */
 export function element(
   name: string,
   attributes: Readonly<Record<string, string | number>>,
@@ -88,7 +88,7 @@ export function image(
   return element("svg", root, ...content) + "\n";
 }
 
-/** A text at a place. */
+/** Writes a text at a place. */
 export function label(
   content: string,
   { x, y, style }: { x: number; y: number; style: string },
@@ -96,12 +96,12 @@ export function label(
   return element("text", { class: style, x, y }, escapeMarkup(content));
 }
 
-/** A length: a tenth of a pixel is fine enough. */
+/** Writes a length: a tenth of a pixel is fine enough. */
 export function pixels(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A number with so many digits, for sentences. */
+/** Writes a number with so many digits, for sentences. */
 export function inWords(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
@@ -111,7 +111,7 @@ export function inWords(value: number, digits = 4): string {
 /** From numbers to pixels. */
 export type Scale = ScaleLinear<number, number>;
 
-/** Numbers along the width of a frame. */
+/** Scales numbers to the width of a frame. */
 export function acrossScale(
   { left, width }: Frame,
   domain: readonly [number, number],
@@ -119,7 +119,7 @@ export function acrossScale(
   return scaleLinear(domain, [left, left + width]);
 }
 
-/** Numbers up the height of a frame. */
+/** Scales numbers to the height of a frame. */
 export function upScale(
   { top, height }: Frame,
   domain: readonly [number, number],
@@ -155,7 +155,7 @@ export function formatOf(
   return scale.tickFormat(count, specifier);
 }
 
-/** Ticks below a frame, with what they count. */
+/** Draws ticks below a frame, with their name. */
 export function axisBelow(
   { left, top, width, height }: Frame,
   { ticks, name }: {
@@ -180,7 +180,7 @@ export function axisBelow(
   ].join("");
 }
 
-/** Ticks left of a frame, with what they count above them. */
+/** Draws ticks left of a frame, with their name above them. */
 export function axisLeft(
   { left, top }: Frame,
   { ticks, name, across = 0 }: {
@@ -212,7 +212,7 @@ export function axisLeft(
   ].join("");
 }
 
-/** The edge of a frame. */
+/** Draws the edge of a frame. */
 export function edgeOf({ left: x, top: y, width, height }: Frame): string {
   return element("rect", {
     class: "qp-axis",
@@ -224,7 +224,7 @@ export function edgeOf({ left: x, top: y, width, height }: Frame): string {
   });
 }
 
-/** The smallest and the largest number that is finite, if there is one. */
+/** Finds the smallest and the largest number that is finite, if there is one. */
 export function finiteExtent(
   values: ArrayLike<number>,
 ): [number, number] | undefined {
@@ -237,7 +237,7 @@ export function finiteExtent(
   return low <= high ? [low, high] : undefined;
 }
 
-/** A number, if it is in a range; float32 may miss the ends by a little. */
+/** Keeps a number that is in a range; float32 may miss the ends by a little. */
 export function within(
   { low, high }: { low: number; high: number },
   value: number,
