@@ -55,14 +55,6 @@ export interface AtariEnvOptions
   fullActionSpace?: boolean;
 }
 
-/** All settings, checked; those of the emulator apart. */
-export interface ResolvedAtariOptions {
-  obsType: "rgb" | "grayscale" | "ram";
-  frameskip: readonly [number, number];
-  fullActionSpace: boolean;
-  ale: AleOptions;
-}
-
 const { seed: _, ...EMULATOR } = ALE_OPTIONS;
 
 /** Kind of each setting. */
@@ -74,38 +66,8 @@ export const ATARI_OPTIONS: OptionKinds<AtariEnvOptions> = {
 };
 
 /**
- * All settings with their defaults. The emulator checks its own against the game.
- *
- * @param game The game.
- * @throws {RangeError} If one is out of range.
- * @throws {TypeError} If there is none of a name, or it is of another type.
- */
-export function resolveAtariOptions(
-  game: string,
-  options: AtariEnvOptions,
-): ResolvedAtariOptions {
-  const {
-    obsType = "rgb",
-    frameskip = 4,
-    fullActionSpace = false,
-    repeatActionProbability = 0.25,
-    ...ale
-  } = checkOptions(game, options, ATARI_OPTIONS);
-  return {
-    obsType,
-    frameskip: typeof frameskip === "number"
-      ? [frameskip, frameskip + 1]
-      : frameskip,
-    fullActionSpace,
-    ale: { ...ale, repeatActionProbability },
-  };
-}
-
-/**
- * A picture in another size; each pixel is the nearest one, so that games keep
+ * Draws a picture in another size; each pixel is the nearest one, so that games keep
  * their hard edges.
- *
- * @throws {RangeError} If the size is not of whole numbers of at least 1.
  */
 function scaledImage(
   image: RgbImage,
@@ -185,13 +147,21 @@ export class AtariEnv implements Env<Uint8Array, number> {
    * @throws {Error} If library or ROM are missing, or the ROM is another one.
    */
   constructor(game: string, options: AtariEnvOptions = {}) {
-    const all = resolveAtariOptions(game, options);
+    const {
+      obsType = "rgb",
+      frameskip = 4,
+      fullActionSpace = false,
+      repeatActionProbability = 0.25,
+      ...ale
+    } = checkOptions(game, options, ATARI_OPTIONS);
     const [frameSeed, seed] = seedSequence(DEFAULT_SEED, 2);
-    this.ale = new Ale(game, { ...all.ale, seed });
+    this.ale = new Ale(game, { ...ale, repeatActionProbability, seed });
     this.#random = new SeededRandom(frameSeed);
-    this.#frameskip = all.frameskip;
-    this.#obsType = all.obsType;
-    const actions = gameActions(this.ale.game, all.fullActionSpace);
+    this.#frameskip = typeof frameskip === "number"
+      ? [frameskip, frameskip + 1]
+      : frameskip;
+    this.#obsType = obsType;
+    const actions = gameActions(this.ale.game, fullActionSpace);
     this.#actions = actions.numbers;
     this.actionMeanings = actions.meanings;
     this.actionSpace = discrete(this.#actions.length);
@@ -201,7 +171,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
       grayscale: [height, width],
       ram: [128],
     };
-    const shape = shapes[all.obsType];
+    const shape = shapes[obsType];
     this.observationSpace = box({ low: 0, high: 255, dtype: "uint8", shape });
   }
 

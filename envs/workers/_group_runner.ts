@@ -6,6 +6,9 @@ import type { Batch, VecEnv, VecStep } from "@bellman/types";
 import { anyEnded } from "../_steps.ts";
 import type { GroupAnswer, GroupArrays, GroupCommand } from "./group_hosts.ts";
 
+/** Fields of every step. */
+const FIELDS = ["observations", "rewards", "terminated", "truncated"] as const;
+
 /**
  * Carries out commands on a group's copies: first what takes time, then what
  * changes the arrays that others see.
@@ -74,10 +77,9 @@ export class GroupRunner {
   }
 
   #checkStep(step: VecStep, arrays: GroupArrays): void {
-    this.#check("observations", step?.observations, arrays.observations);
-    this.#check("rewards", step.rewards, arrays.rewards);
-    this.#check("terminated", step.terminated, arrays.terminated);
-    this.#check("truncated", step.truncated, arrays.truncated);
+    for (const field of FIELDS) {
+      this.#check(field, step?.[field], arrays[field]);
+    }
     if (!anyEnded(step)) return;
     const { finalObservations } = arrays;
     this.#check("finalObservations", step.finalObservations, finalObservations);
@@ -87,22 +89,14 @@ export class GroupRunner {
     if (fault) throw new EnvDataError(fault, { id: this.env.spec?.id });
   }
 
-  /** Writes what came of the last command into the arrays. */
+  /** Writes the result of the last command into the arrays. */
   write(): void {
-    const arrays = this.#arrays!;
+    const arrays = this.#arrays!, step = this.#step;
     if (this.#observations) {
       copyBatch(this.#observations, arrays.observations);
-    } else if (this.#step) {
-      this.#writeStep(this.#step, arrays);
-    }
-  }
-
-  #writeStep(step: VecStep, arrays: GroupArrays): void {
-    copyBatch(step.observations, arrays.observations);
-    arrays.rewards.set(step.rewards);
-    arrays.terminated.set(step.terminated);
-    arrays.truncated.set(step.truncated);
-    if (anyEnded(step)) {
+    } else if (step) {
+      for (const field of FIELDS) copyBatch(step[field], arrays[field]);
+      if (!anyEnded(step)) return;
       copyBatch(step.finalObservations, arrays.finalObservations);
     }
   }

@@ -67,34 +67,8 @@ export const ALE_OPTIONS: OptionKinds<AleOptions> = {
   systemSeed: whole(0),
 };
 
-/**
- * All settings, checked but for the difficulty, which a running game knows.
- *
- * @throws {RangeError} If one is out of range.
- * @throws {TypeError} If there is none of a name, or it is of another type.
- */
-export function resolveAleOptions(
-  game: AtariGame,
-  options: AleOptions,
-): Required<Omit<AleOptions, "difficulty">> & Pick<AleOptions, "difficulty"> {
-  const all = {
-    mode: game.modes[0],
-    repeatActionProbability: 0,
-    maxNumFramesPerEpisode: Infinity,
-    seed: 0,
-    systemSeed: 4753849,
-    ...checkOptions(game.id, options, ALE_OPTIONS),
-  };
-  checkOneOf(all.mode, game.modes, `mode of ${game.id}`);
-  return all;
-}
-
-/**
- * Checks that a number is one of some.
- *
- * @throws {RangeError} If it is none of them; the message lists them.
- */
-export function checkOneOf(
+/** Checks that a number is one of some. */
+function checkOneOf(
   value: number,
   allowed: readonly number[],
   what: string,
@@ -177,7 +151,15 @@ export class Ale implements Disposable {
    */
   constructor(game: string, options: AleOptions = {}) {
     this.game = atariGame(game);
-    const all = resolveAleOptions(this.game, options);
+    const all = {
+      mode: this.game.modes[0],
+      repeatActionProbability: 0,
+      maxNumFramesPerEpisode: Infinity,
+      seed: 0,
+      systemSeed: 4753849,
+      ...checkOptions(game, options, ALE_OPTIONS),
+    };
+    checkOneOf(all.mode, this.game.modes, `mode of ${game}`);
     this.mode = all.mode;
     this.difficulty = all.difficulty;
     this.#probability = all.repeatActionProbability;

@@ -128,26 +128,13 @@ export function gameOfId(id: string): AtariGame {
   return atariGame(name);
 }
 
+const DIRECTIONS: readonly string[] =
+  "UP RIGHT LEFT DOWN UPRIGHT UPLEFT DOWNRIGHT DOWNLEFT".split(" ");
+
 /** Buttons of each of the emulator's actions, by its number. */
 export const ATARI_ACTIONS: readonly string[] = [
-  "NOOP",
-  "FIRE",
-  "UP",
-  "RIGHT",
-  "LEFT",
-  "DOWN",
-  "UPRIGHT",
-  "UPLEFT",
-  "DOWNRIGHT",
-  "DOWNLEFT",
-  "UPFIRE",
-  "RIGHTFIRE",
-  "LEFTFIRE",
-  "DOWNFIRE",
-  "UPRIGHTFIRE",
-  "UPLEFTFIRE",
-  "DOWNRIGHTFIRE",
-  "DOWNLEFTFIRE",
+  ...["NOOP", "FIRE", ...DIRECTIONS],
+  ...DIRECTIONS.map((it) => `${it}FIRE`),
 ];
 
 /** Actions of a game. */

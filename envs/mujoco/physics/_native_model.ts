@@ -7,6 +7,7 @@ import {
   type PhysicsModel,
   type PhysicsShapes,
   type PhysicsSizes,
+  SHAPE_ARRAYS,
 } from "./_physics.ts";
 
 const ERROR_BYTES = 1024;
@@ -87,18 +88,17 @@ class NativeStruct {
   }
 
   /** Returns the numbers that a pointer points to, as a view. */
+  array<T extends Float64Array | Float32Array | Int32Array>(
+    kind: { new (memory: ArrayBuffer): T; BYTES_PER_ELEMENT: number },
+    name: string,
+    length: number,
+  ): T {
+    return new kind(this.#memory(name, kind.BYTES_PER_ELEMENT * length));
+  }
+
+  /** Returns numbers of double precision, as a view. */
   doubles(name: string, length: number): Float64Array {
-    return new Float64Array(this.#memory(name, 8 * length));
-  }
-
-  /** Returns numbers of single precision, as a view. */
-  floats(name: string, length: number): Float32Array {
-    return new Float32Array(this.#memory(name, 4 * length));
-  }
-
-  /** Returns whole numbers, as a view. */
-  integers(name: string, length: number): Int32Array {
-    return new Int32Array(this.#memory(name, 4 * length));
+    return this.array(Float64Array, name, length);
   }
 
   #memory(name: string, bytes: number): ArrayBuffer {
@@ -280,24 +280,13 @@ class NativeModel implements PhysicsModel {
   }
 
   #readShapes(): PhysicsShapes {
-    const { struct } = this, { ngeom, ncam } = this.sizes;
-    const nmesh = struct.integer("nmesh");
-    return {
-      geomType: struct.integers("geom_type", ngeom),
-      geomBody: struct.integers("geom_bodyid", ngeom),
-      geomGroup: struct.integers("geom_group", ngeom),
-      geomMaterial: struct.integers("geom_matid", ngeom),
-      geomData: struct.integers("geom_dataid", ngeom),
-      geomSize: struct.doubles("geom_size", 3 * ngeom),
-      geomRgba: struct.floats("geom_rgba", 4 * ngeom),
-      materialRgba: struct.floats("mat_rgba", 4 * struct.integer("nmat")),
-      cameraFovy: struct.doubles("cam_fovy", ncam),
-      meshVertexStart: struct.integers("mesh_vertadr", nmesh),
-      meshFaceStart: struct.integers("mesh_faceadr", nmesh),
-      meshFaceCount: struct.integers("mesh_facenum", nmesh),
-      meshVertices: struct.floats("mesh_vert", 3 * struct.integer("nmeshvert")),
-      meshFaces: struct.integers("mesh_face", 3 * struct.integer("nmeshface")),
-    };
+    const { struct } = this;
+    return Object.fromEntries(
+      Object.entries(SHAPE_ARRAYS).map(([name, [field, rows, width, kind]]) => {
+        const length = struct.integer(rows) * width;
+        return [name, struct.array(kind as typeof Float64Array, field, length)];
+      }),
+    ) as unknown as PhysicsShapes;
   }
 
   idOf(kind: "body" | "camera", name: string): number {

@@ -46,34 +46,11 @@ export interface PhysicsSizes {
 }
 
 /** Shapes and colours of a model's bodies; rows by geom, camera or mesh. */
-export interface PhysicsShapes {
-  /** Kind of each geom, as `mjtGeom` numbers them. */
-  readonly geomType: Int32Array;
-  /** The body that each belongs to. */
-  readonly geomBody: Int32Array;
-  /** Group of each: those above 2 are hidden. */
-  readonly geomGroup: Int32Array;
-  /** Material of each, or -1. */
-  readonly geomMaterial: Int32Array;
-  /** Mesh of each, or -1. */
-  readonly geomData: Int32Array;
-  /** Radii, half lengths or half widths, `[ngeom, 3]`. */
-  readonly geomSize: Float64Array;
-  /** Colour and opacity from 0 to 1, `[ngeom, 4]`. */
-  readonly geomRgba: Float32Array;
-  /** Colours of materials, `[nmat, 4]`. */
-  readonly materialRgba: Float32Array;
-  /** Vertical opening of each camera in degrees. */
-  readonly cameraFovy: Float64Array;
-  /** First vertex and triangle of each mesh, and number of its triangles. */
-  readonly meshVertexStart: Int32Array;
-  readonly meshFaceStart: Int32Array;
-  readonly meshFaceCount: Int32Array;
-  /** Vertices of all meshes, `[nmeshvert, 3]`. */
-  readonly meshVertices: Float32Array;
-  /** Triangles of all meshes by numbers of vertices, `[nmeshface, 3]`. */
-  readonly meshFaces: Int32Array;
-}
+export type PhysicsShapes = {
+  readonly [name in keyof typeof SHAPE_ARRAYS]: InstanceType<
+    typeof SHAPE_ARRAYS[name][3]
+  >;
+};
 
 /** Names of the arrays of a simulation. */
 export type PhysicsArray = keyof typeof PHYSICS_ARRAYS;
@@ -131,3 +108,33 @@ export const PHYSICS_ARRAYS = {
   string,
   { field: string; rows: keyof PhysicsSizes; width: number }
 >;
+
+/** MuJoCo's names of the arrays that are drawn, their rows, widths and kinds. */
+export const SHAPE_ARRAYS = {
+  /** Kind of each geom, as `mjtGeom` numbers them. */
+  geomType: ["geom_type", "ngeom", 1, Int32Array],
+  /** Group of each: those above 2 are hidden. */
+  geomGroup: ["geom_group", "ngeom", 1, Int32Array],
+  /** Material of each, or -1. */
+  geomMaterial: ["geom_matid", "ngeom", 1, Int32Array],
+  /** Mesh of each, or -1. */
+  geomData: ["geom_dataid", "ngeom", 1, Int32Array],
+  /** Radii, half lengths or half widths. */
+  geomSize: ["geom_size", "ngeom", 3, Float64Array],
+  /** Colour and opacity from 0 to 1. */
+  geomRgba: ["geom_rgba", "ngeom", 4, Float32Array],
+  /** Colours of materials. */
+  materialRgba: ["mat_rgba", "nmat", 4, Float32Array],
+  /** Vertical opening of each camera in degrees. */
+  cameraFovy: ["cam_fovy", "ncam", 1, Float64Array],
+  /** First vertex of each mesh. */
+  meshVertexStart: ["mesh_vertadr", "nmesh", 1, Int32Array],
+  /** First triangle of each mesh. */
+  meshFaceStart: ["mesh_faceadr", "nmesh", 1, Int32Array],
+  /** Number of triangles of each mesh. */
+  meshFaceCount: ["mesh_facenum", "nmesh", 1, Int32Array],
+  /** Vertices of all meshes. */
+  meshVertices: ["mesh_vert", "nmeshvert", 3, Float32Array],
+  /** Triangles of all meshes by numbers of vertices. */
+  meshFaces: ["mesh_face", "nmeshface", 3, Int32Array],
+} as const;

@@ -6,6 +6,7 @@ import {
   type PhysicsModel,
   type PhysicsShapes,
   type PhysicsSizes,
+  SHAPE_ARRAYS,
 } from "./_physics.ts";
 
 /** Signature of all that an integrator depends on, in the pinned version. */
@@ -129,22 +130,12 @@ class WasmModel implements PhysicsModel {
 }
 
 function shapesOf(model: MjModel): PhysicsShapes {
-  return {
-    geomType: model.geom_type.slice(),
-    geomBody: model.geom_bodyid.slice(),
-    geomGroup: model.geom_group.slice(),
-    geomMaterial: model.geom_matid.slice(),
-    geomData: model.geom_dataid.slice(),
-    geomSize: model.geom_size.slice(),
-    geomRgba: model.geom_rgba.slice(),
-    materialRgba: model.mat_rgba.slice(),
-    cameraFovy: model.cam_fovy.slice(),
-    meshVertexStart: model.mesh_vertadr.slice(),
-    meshFaceStart: model.mesh_faceadr.slice(),
-    meshFaceCount: model.mesh_facenum.slice(),
-    meshVertices: model.mesh_vert.slice(),
-    meshFaces: model.mesh_face.slice(),
-  };
+  return Object.fromEntries(
+    Object.entries(SHAPE_ARRAYS).map(([name, [field]]) => [
+      name,
+      model[field].slice(),
+    ]),
+  ) as unknown as PhysicsShapes;
 }
 
 /**

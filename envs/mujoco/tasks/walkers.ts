@@ -10,6 +10,7 @@ import {
   type MujocoTask,
   type ObservationRow,
   type Outcome,
+  type Resolved,
 } from "./_rules.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { actionCost } from "./_numpy_sums.ts";
@@ -17,19 +18,10 @@ import type { MujocoOptions } from "./mujoco_options.ts";
 
 type Range = readonly [low: number, high: number];
 
-/** Options of both. */
-interface WalkerOptions {
-  readonly forwardRewardWeight: number;
-  readonly ctrlCostWeight: number;
-  readonly healthyReward: number;
-  readonly terminateWhenUnhealthy: boolean;
-  readonly healthyZRange: Range;
-  readonly healthyAngleRange: Range;
-  /** Range of all positions and velocities but `x` and `z`. */
-  readonly healthyStateRange?: Range;
-  readonly resetNoiseScale: number;
-  readonly excludeCurrentPositionsFromObservation: boolean;
-}
+/** Options of both, of which Hopper has one more. */
+type WalkerOptions =
+  & Resolved<Walker2dOptions>
+  & Pick<HopperOptions, "healthyStateRange">;
 
 /** Range that observed velocities are clipped to. */
 const SEEN_SPEEDS: Range = [-10, 10];
