@@ -67,9 +67,9 @@ export interface ReadNpzOptions {
 }
 
 /**
- * Arrays by name in numpy's npz format, for `np.load`: a zip file of npy files,
- * in its larger form where there are 4 GiB and more. Arrays are written from
- * where they lie: leave them as they are until the stream has ended.
+ * Writes arrays by name in numpy's npz format, for `np.load`: a zip file of npy
+ * files, in its larger form where there are 4 GiB and more. Arrays are written
+ * from where they lie: leave them as they are until the stream has ended.
  *
  * @param arrays The arrays.
  * @param options Compression.
@@ -206,7 +206,7 @@ export async function loadNpz(
 const ENDING = ".npy";
 
 // Without threads, which would need files of their own.
-configure({ useWebWorkers: false, chunkSize: 1 << 20 });
+configure({ useWebWorkers: false, chunkSize: 1 << 18 });
 
 /** Ways to keep a member's bytes: stored and deflated. */
 const METHODS = [0, 8];

@@ -13,6 +13,7 @@ import type {
   ObservationArray,
   ObservationInputArray,
 } from "../networks/observation_encoder.ts";
+import { sizeOf } from "../networks/initializers.ts";
 import type { Policy } from "../models/policy.ts";
 
 /** Arrays that environments take actions in. */
@@ -67,7 +68,7 @@ function bounder(
   squashed: boolean,
 ): (sampled: ArrayLike<number>) => ActionArray {
   const ArrayType = ARRAYS[space.dtype];
-  const size = space.shape.reduce((product, length) => product * length, 1);
+  const size = sizeOf(space.shape);
   const bounds = (bound: number | readonly number[]): Float64Array =>
     typeof bound === "number"
       ? new Float64Array(size).fill(bound)
@@ -268,15 +269,8 @@ export function observationBuffer(
   policy: Pick<Policy, "observationInput" | "observationSize">,
   rows: number,
 ): ObservationInputArray {
-  const size = rows * policy.observationSize;
-  switch (policy.observationInput.dtype) {
-    case "float32":
-      return new Float32Array(size);
-    case "int32":
-      return new Int32Array(size);
-    case "uint8":
-      return new Uint8Array(size);
-  }
+  const { observationInput: { dtype }, observationSize } = policy;
+  return new ARRAYS[dtype](rows * observationSize);
 }
 
 /**
