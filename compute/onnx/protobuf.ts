@@ -97,15 +97,14 @@ function writeGraph(writer: BinaryWriter, content: OnnxModel): void {
   content.nodes.forEach((it, i) =>
     message(writer, graph.node, () => writeNode(writer, it, `${it.op}_${i}`))
   );
-  for (const it of content.initializers) {
-    message(writer, graph.initializer, () => writeTensor(writer, it));
-  }
-  for (const it of content.inputs) {
-    message(writer, graph.input, () => writePort(writer, it));
-  }
-  for (const it of content.outputs) {
-    message(writer, graph.output, () => writePort(writer, it));
-  }
+  const each = <T>(
+    field: number,
+    items: readonly T[],
+    write: (writer: BinaryWriter, it: T) => void,
+  ) => items.forEach((it) => message(writer, field, () => write(writer, it)));
+  each(graph.initializer, content.initializers, writeTensor);
+  each(graph.input, content.inputs, writePort);
+  each(graph.output, content.outputs, writePort);
 }
 
 function writeNode(writer: BinaryWriter, it: OnnxNode, name: string): void {

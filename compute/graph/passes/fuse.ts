@@ -1,5 +1,5 @@
 import { type Graph, type Node, sameShape, type Value } from "../graph.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { bothWays, rewrite, type Rewriter } from "./rewrite.ts";
 
 /** Joins a product of matrices and the bias added to it. */
 export function fuseBias(graph: Graph): Graph {
@@ -40,9 +40,7 @@ function withBias(
   },
 ): Value | undefined {
   if (node.op !== "Add") return undefined;
-  for (const side of [0, 1] as const) {
-    const made = node.inputs[side];
-    const bias = node.inputs[1 - side];
+  for (const [made, bias] of bothWays(node)) {
     const producer = rewriter.producerOf(made, from);
     if (producer === undefined || !rewriter.isUsedOnce(made)) continue;
     if (!fits(producer) || bias.shape.length !== 1) continue;
@@ -109,9 +107,8 @@ export function recognizeReluGradient(graph: Graph): Graph {
       activated.set(node.inputs[0], y).set(y, y);
     }
     if (node.op !== "Multiply") return undefined;
-    for (const side of [0, 1] as const) {
-      const step = rewriter.producerOf(node.inputs[side], "Step");
-      const dy = node.inputs[1 - side];
+    for (const [mask, dy] of bothWays(node)) {
+      const step = rewriter.producerOf(mask, "Step");
       const y = step && activated.get(step.inputs[0]);
       if (y === undefined || (step!.attributes.alpha ?? 0) !== 0) continue;
       if (dy.dtype !== "float32" || y.dtype !== "float32") continue;

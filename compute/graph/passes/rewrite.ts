@@ -136,6 +136,11 @@ export function rewrite(graph: Graph, rule: Rule): Graph {
   });
 }
 
+/** Returns the two inputs of an operation in both orders. */
+export function bothWays({ inputs: [a, b] }: Node): [Value, Value][] {
+  return [[a, b], [b, a]];
+}
+
 /** Drops operations that no output depends on. */
 export function eliminateDeadCode(graph: Graph): Graph {
   const needed = new Set<Value>(graph.outputs.map(({ value }) => value));

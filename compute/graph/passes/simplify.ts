@@ -5,7 +5,7 @@ import {
   sizeOf,
   type Value,
 } from "../graph.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { bothWays, rewrite, type Rewriter } from "./rewrite.ts";
 
 type Simplification = (node: Node, rewriter: Rewriter) => Value | undefined;
 
@@ -248,9 +248,8 @@ function scaling(value: Value, rewriter: Rewriter): [Value, Value] | undefined {
 
 /** Rewrites `(x a) b` as `x (a b)`. */
 function scaledTwice(node: Node, rewriter: Rewriter): Value | undefined {
-  for (const side of [0, 1] as const) {
-    const factor = node.inputs[1 - side];
-    const scaled = scaling(node.inputs[side], rewriter);
+  for (const [tensor, factor] of bothWays(node)) {
+    const scaled = scaling(tensor, rewriter);
     if (scaled === undefined || !isNumber(factor)) continue;
     const [x, first] = scaled;
     // Constants are for `simplify`, which looks at what their product is.
@@ -263,9 +262,9 @@ function scaledTwice(node: Node, rewriter: Rewriter): Value | undefined {
 
 /** Rewrites `(x a) (b / y)` as `(x (a b)) / y`. */
 function scaledQuotient(node: Node, rewriter: Rewriter): Value | undefined {
-  for (const side of [0, 1] as const) {
-    const quotient = rewriter.producerOf(node.inputs[1 - side], "RealDiv");
-    const scaled = scaling(node.inputs[side], rewriter);
+  for (const [tensor, other] of bothWays(node)) {
+    const quotient = rewriter.producerOf(other, "RealDiv");
+    const scaled = scaling(tensor, rewriter);
     if (quotient === undefined || scaled === undefined) continue;
     const [numerator, divisor] = quotient.inputs;
     if (!isNumber(numerator) || isNumber(divisor)) continue;
