@@ -264,7 +264,8 @@ for (
   test(`an environment that does '${odd}' ends the run: no host is replaced`, () => {
     const env = open(COUNTER, {
       kwargs: { odd },
-      processes: 3,
+      // Python starts slowly: one case for the others' processes is enough.
+      processes: odd === "nan" ? 3 : 1,
       onRestart: () => assert(false, "restarted"),
     });
     const error = assertThrows(() => misbehave(env), TypeError);
