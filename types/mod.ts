@@ -358,9 +358,21 @@ export interface PolicyExport {
    * @default none
    */
   readonly scaling?: {
+    /** Mean of each number of an observation. */
     readonly mean: ArrayLike<number>;
+    /** Variance of each number. */
     readonly variance: ArrayLike<number>;
+    /**
+     * Number added to the variance, inside of the root.
+     *
+     * @default 1e-8
+     */
     readonly epsilon?: number;
+    /**
+     * Largest absolute value of a scaled number.
+     *
+     * @default 10
+     */
     readonly clip?: number;
   };
   /**

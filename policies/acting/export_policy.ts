@@ -6,33 +6,13 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf } from "../networks/initializers.ts";
 import type { Policy } from "../models/policy.ts";
-import type { BoxSpace, Space } from "@bellman/types";
+import type { BoxSpace, PolicyExport, Space } from "@bellman/types";
 
-/**
- * Scaling of observations before the network sees them:
- * `clip((x - mean) / sqrt(variance + epsilon))`.
- */
-export interface ObservationScaling {
-  /** Mean of each number of an observation. */
-  readonly mean: ArrayLike<number>;
-  /** Variance of each number. */
-  readonly variance: ArrayLike<number>;
-  /**
-   * Added to the variance, inside of the root.
-   *
-   * @default 1e-8
-   */
-  readonly epsilon?: number;
-  /**
-   * Largest absolute value of a scaled number.
-   *
-   * @default 10
-   */
-  readonly clip?: number;
-}
+/** Scaling of observations before the network sees them. */
+export type ObservationScaling = NonNullable<PolicyExport["scaling"]>;
 
 /** Options of {@linkcode exportPolicy}. */
-export interface ExportPolicyOptions {
+export interface ExportPolicyOptions extends PolicyExport {
   /** The model's parameters, by path. */
   readonly params: Readonly<Record<string, ArrayWithShape>>;
   /**
@@ -40,31 +20,6 @@ export interface ExportPolicyOptions {
    * policies that squash them are mapped from [-1, 1] to the bounds.
    */
   readonly actionSpace: Space;
-  /**
-   * Scaling of observations in training.
-   *
-   * @default not at all
-   */
-  readonly scaling?: ObservationScaling;
-  /**
-   * Observations that the file takes at once.
-   *
-   * @default 1
-   */
-  readonly batchSize?: number;
-  /**
-   * Take the likeliest action; otherwise the file has an input `noise`, of the
-   * model's `noise.kind`, that actions are sampled by.
-   *
-   * @default true
-   */
-  readonly deterministic?: boolean;
-  /**
-   * Text by key that the file holds for its readers.
-   *
-   * @default {}
-   */
-  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 type Tensors = Readonly<Record<string, tf.Tensor>>;
