@@ -1,6 +1,7 @@
 import {
   type Command,
   integerOf,
+  option,
   type ParsedOptions,
 } from "../terminal/command.ts";
 import { describeEvaluation, evaluateSession, round } from "../run/agent.ts";
@@ -43,13 +44,9 @@ export const evalCommand: Command = {
   usage: "RUN [OPTIONS]",
   summary: "Evaluate the agent of a run folder.",
   options: [
-    {
-      name: "episodes",
-      value: "N",
-      help: "Episodes to play; by default as many as in the run.",
-    },
+    option("episodes N", "Episodes to play; by default as many as in the run."),
     ...AGENT_OPTIONS,
-    { name: "json", help: "Print one JSON object." },
+    option("json", "Print one JSON object."),
   ],
   run: evalRun,
 };

@@ -1,6 +1,7 @@
 import {
   type Command,
   integerOf,
+  option,
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
@@ -46,16 +47,11 @@ export const exportCommand: Command = {
   usage: "RUN [OPTIONS]",
   summary: "Write the agent of a run folder as an ONNX file.",
   options: [
-    {
-      name: "out",
-      value: "FILE.onnx",
-      help: "ONNX file; by default policy.onnx in the run folder.",
-    },
-    {
-      name: "batch",
-      value: "N",
-      help: "Batch size of the file's input; 1 by default.",
-    },
+    option(
+      "out FILE.onnx",
+      "ONNX file; by default policy.onnx in the run folder.",
+    ),
+    option("batch N", "Batch size of the file's input; 1 by default."),
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
   run: exportRun,

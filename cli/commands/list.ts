@@ -1,7 +1,11 @@
 import { envSpec, registeredIds } from "@bellman/envs";
 import type { EnvSpec } from "@bellman/types";
 import { ALGORITHMS } from "../config/algorithms.ts";
-import type { Command, ParsedOptions } from "../terminal/command.ts";
+import {
+  type Command,
+  option,
+  type ParsedOptions,
+} from "../terminal/command.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -73,8 +77,8 @@ export const listCommand: Command = {
   usage: "[--all] [--json]",
   summary: "List algorithms, environments and presets.",
   options: [
-    { name: "all", help: "List all Atari games." },
-    { name: "json", help: "Print everything as one JSON object." },
+    option("all", "List all Atari games."),
+    option("json", "Print everything as one JSON object."),
   ],
   run: list,
 };

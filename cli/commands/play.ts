@@ -10,6 +10,7 @@ import { extname, join } from "node:path";
 import {
   type Command,
   integerOf,
+  option,
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
@@ -210,39 +211,21 @@ export const playCommand: Command = {
   usage: "RUN [OPTIONS]",
   summary: "Render episodes of a run's agent to GIF, MP4, PNG or the terminal.",
   options: [
-    { name: "episodes", value: "N", help: "Episodes to play; 1 by default." },
-    {
-      name: "gif",
-      value: "FILE",
-      help: "Write a GIF; by default play.gif in the run folder.",
-    },
-    {
-      name: "mp4",
-      value: "FILE",
-      help: "Write an MP4 video instead; needs ffmpeg.",
-    },
-    {
-      name: "png",
-      value: "DIR",
-      help: "Write a PNG file for each step instead.",
-    },
-    { name: "live", help: "Play in the terminal instead." },
-    { name: "fps", value: "N", help: "Frames per second; 30 by default." },
-    {
-      name: "every",
-      value: "N",
-      help: "Show every Nth step only; 1 by default.",
-    },
-    {
-      name: "width",
-      value: "N",
-      help: "Width in pixels; by default half of the environment's own.",
-    },
-    {
-      name: "height",
-      value: "N",
-      help: "Height in pixels; by default half of the environment's own.",
-    },
+    option("episodes N", "Episodes to play; 1 by default."),
+    option("gif FILE", "Write a GIF; by default play.gif in the run folder."),
+    option("mp4 FILE", "Write an MP4 video instead; needs ffmpeg."),
+    option("png DIR", "Write a PNG file for each step instead."),
+    option("live", "Play in the terminal instead."),
+    option("fps N", "Frames per second; 30 by default."),
+    option("every N", "Show every Nth step only; 1 by default."),
+    option(
+      "width N",
+      "Width in pixels; by default half of the environment's own.",
+    ),
+    option(
+      "height N",
+      "Height in pixels; by default half of the environment's own.",
+    ),
     ...AGENT_OPTIONS,
   ],
   run: playRun,

@@ -13,6 +13,7 @@ import {
 import { existsSync } from "node:fs";
 import {
   type Command,
+  option,
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
@@ -142,17 +143,14 @@ export const plotCommand: Command = {
   usage: "RUN... [OPTIONS]",
   summary: "Draw the learning curves of runs; the seeds of a run are averaged.",
   options: [
-    {
-      name: "key",
-      value: "STATISTIC",
-      help:
-        "Statistic to draw, a column of progress.csv; eprewmean by default.",
-    },
-    {
-      name: "out",
-      value: "FILE",
-      help: "An .svg or .html file; by default in the first run's folder.",
-    },
+    option(
+      "key STATISTIC",
+      "Statistic to draw, a column of progress.csv; eprewmean by default.",
+    ),
+    option(
+      "out FILE",
+      "An .svg or .html file; by default in the first run's folder.",
+    ),
   ],
   run: plotRuns,
 };

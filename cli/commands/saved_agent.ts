@@ -6,6 +6,7 @@ import {
 } from "@bellman/training";
 import {
   integerOf,
+  option,
   type OptionSpec,
   type ParsedOptions,
   valueOf,
@@ -26,23 +27,19 @@ import { UsageError } from "../terminal/errors.ts";
 
 /** Options of commands that act with a trained agent. */
 export const AGENT_OPTIONS: readonly OptionSpec[] = [
-  {
-    name: "seed",
-    value: "N",
-    help:
-      "Seed of the episodes; by default 30000, which neither training nor its evaluations use.",
-  },
-  {
-    name: "checkpoint",
-    value: "WHICH",
-    help: "Checkpoint: best (the default), latest or a step.",
-  },
-  { name: "stochastic", help: "Sample actions." },
-  {
-    name: "deterministic",
-    help:
-      "Take the most likely actions; by default as the run's evaluations did.",
-  },
+  option(
+    "seed N",
+    "Seed of the episodes; by default 30000, which neither training nor its evaluations use.",
+  ),
+  option(
+    "checkpoint WHICH",
+    "Checkpoint: best (the default), latest or a step.",
+  ),
+  option("stochastic", "Sample actions."),
+  option(
+    "deterministic",
+    "Take the most likely actions; by default as the run's evaluations did.",
+  ),
   TRUST_OPTION,
 ];
 

@@ -10,6 +10,7 @@ import {
 import { ALGORITHMS } from "../config/algorithms.ts";
 import {
   type Command,
+  option,
   type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
@@ -246,18 +247,10 @@ export const trainCommand: Command = {
   summary: "Train an agent.",
   options: [
     ...CONFIG_OPTIONS,
-    {
-      name: "out",
-      value: "DIR",
-      help: "Run folder; by default a new one under runs/.",
-    },
-    {
-      name: "resume",
-      value: "RUN",
-      help: "Resume a run from its newest checkpoint.",
-    },
+    option("out DIR", "Run folder; by default a new one under runs/."),
+    option("resume RUN", "Resume a run from its newest checkpoint."),
     TRUST_OPTION,
-    { name: "quiet", help: "Print only the result." },
+    option("quiet", "Print only the result."),
   ],
   details,
   run(options, io) {

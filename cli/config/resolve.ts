@@ -19,6 +19,7 @@ import {
 } from "./schema.ts";
 import type { RunConfig } from "./run_config.ts";
 import {
+  option,
   type OptionSpec,
   type ParsedOptions,
   valueOf,
@@ -221,35 +222,30 @@ function withEpochs(config: ResolvedConfig): ResolvedConfig {
 
 /** Options that choose a configuration. */
 export const CONFIG_OPTIONS: readonly OptionSpec[] = [
-  { name: "env", value: "ID", help: "Environment id; 'list' prints them." },
-  {
-    name: "preset",
-    value: "NAME",
-    help: "Start from a preset; by default the environment's own.",
-  },
-  {
-    name: "config",
-    value: "FILE.yaml",
-    help: "Start from a configuration file instead of a preset.",
-  },
-  { name: "seed", value: "N", help: "Root seed of all random streams." },
-  { name: "steps", value: "N", help: "Environment steps to train for." },
-  {
-    name: "engine",
-    value: "NAME",
-    help: "Engine that acts and learns: auto, onnx (compiled) or eager.",
-  },
-  {
-    name: "backend",
-    value: "NAME",
-    help: "Backend of the eager engine: auto, tensorflow, wasm or cpu.",
-  },
-  {
-    name: "set",
-    value: "KEY=VALUE",
-    repeat: true,
-    help: "Set a configuration key; may be given more than once.",
-  },
+  option("env ID", "Environment id; 'list' prints them."),
+  option(
+    "preset NAME",
+    "Start from a preset; by default the environment's own.",
+  ),
+  option(
+    "config FILE.yaml",
+    "Start from a configuration file instead of a preset.",
+  ),
+  option("seed N", "Root seed of all random streams."),
+  option("steps N", "Environment steps to train for."),
+  option(
+    "engine NAME",
+    "Engine that acts and learns: auto, onnx (compiled) or eager.",
+  ),
+  option(
+    "backend NAME",
+    "Backend of the eager engine: auto, tensorflow, wasm or cpu.",
+  ),
+  option(
+    "set KEY=VALUE",
+    "Set a configuration key; may be given more than once.",
+    { repeat: true },
+  ),
 ];
 
 /** Options for one configuration key each. */

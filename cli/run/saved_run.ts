@@ -8,7 +8,7 @@ import {
 import type { StateTree } from "@bellman/types";
 import { existsSync } from "node:fs";
 import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
-import type { OptionSpec } from "../terminal/command.ts";
+import { option, type OptionSpec } from "../terminal/command.ts";
 import {
   parseMapping,
   readText,
@@ -203,10 +203,10 @@ export function admitRun(
 }
 
 /** Option that admits what {@linkcode admitRun} would refuse. */
-export const TRUST_OPTION: OptionSpec = {
-  name: "trust",
-  help: "Allow the code that somebody else's run names.",
-};
+export const TRUST_OPTION: OptionSpec = option(
+  "trust",
+  "Allow the code that somebody else's run names.",
+);
 
 /** A checkpoint: `best`, `latest` or a step. */
 export type CheckpointChoice = "best" | "latest" | number;

@@ -14,6 +14,21 @@ export interface OptionSpec {
   help: string;
 }
 
+/**
+ * Makes an option of a command.
+ *
+ * @param usage Name and, unless it is a switch, placeholder: `seed N`.
+ * @param help One line of help.
+ */
+export function option(
+  usage: string,
+  help: string,
+  { repeat = false }: { repeat?: boolean } = {},
+): OptionSpec {
+  const [name, value] = usage.split(" ");
+  return { name, value, help, repeat };
+}
+
 /** A command of the command line. */
 export interface Command {
   /** First word after the program's name. */
@@ -39,8 +54,8 @@ export interface ParsedOptions {
 
 /** Options of every command. */
 const COMMON_OPTIONS: readonly OptionSpec[] = [
-  { name: "help", help: "Show this help; also -h." },
-  { name: "debug", help: "Show the stack trace of an error." },
+  option("help", "Show this help; also -h."),
+  option("debug", "Show the stack trace of an error."),
 ];
 
 function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {
