@@ -14,7 +14,7 @@
  *
  * Checksums are CRC-32.
  */
-import { builtin, saveStateSync } from "@bellman/files";
+import { builtin, saveStateSync, TEMPORARY_SUFFIX } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { bytesPerNumber } from "../fields.ts";
 import { bytesOf, crc32, SyncFile } from "./_sync_file.ts";
@@ -56,7 +56,9 @@ export class RowFile {
     // A flush that was interrupted leaves the state before it, or after it.
     const { rmSync } = builtin("node:fs");
     for (const number of [flush.number - 1, flush.number + 1]) {
-      rmSync(this.#stateOf(number), { force: true });
+      const path = this.#stateOf(number);
+      rmSync(path, { force: true });
+      rmSync(path + TEMPORARY_SUFFIX, { force: true });
     }
   }
 

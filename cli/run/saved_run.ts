@@ -104,7 +104,7 @@ function savedConfig(
 
 /** Names of the files that a run writes, unfinished ones included. */
 const FILES =
-  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|events\.out\..*|(step|best).*\.(json|safetensors))(\.tmp)?$/;
+  /^(config\.(yaml|sig)|(progress|episodes)\.csv|report\.html|policy\.onnx|run\.lock|events\.out\..*|(step|best).*\.safetensors)(\.tmp)?$/;
 
 /**
  * Checks that no folder has the name of a file that the run will write.
