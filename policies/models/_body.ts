@@ -6,7 +6,7 @@ import {
 import {
   denseLayer,
   flattenRows,
-  initKernelAndBias,
+  initLayer,
   type LayerInitializers,
   nest,
   type Network,
@@ -144,7 +144,7 @@ export function bodyWithHead(
   return {
     init: (random) => ({
       ...layers.init(random),
-      ...nest(initKernelAndBias(shape, initializers, random), "head"),
+      ...initLayer("head", shape, initializers, random),
     }),
     apply: (params, observations, actions) =>
       tf.tidy(() =>

@@ -9,7 +9,7 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import {
   denseLayer,
-  initKernelAndBias,
+  initLayer,
   nest,
   type Network,
   parameter,
@@ -246,8 +246,8 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     }));
     const trunks = base.init(random);
     const heads: Params = {
-      ...nest(initKernelAndBias([features, actions], pi, random), "pi/head"),
-      ...nest(initKernelAndBias([features, 1], vf, random), "vf/head"),
+      ...initLayer("pi/head", [features, actions], pi, random),
+      ...initLayer("vf/head", [features, 1], vf, random),
     };
     if (gaussian) heads["pi/logStd"] = tf.fill(logStdShape, initialLogStd);
     checkPathsDiffer(trunks, heads);

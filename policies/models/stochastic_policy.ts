@@ -8,12 +8,7 @@ import { observing, type Policy, type PolicyOutput } from "./policy.ts";
 import type { BoxSpace, RandomSource, Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { type Params, tidy } from "@bellman/compute";
-import {
-  denseLayer,
-  initKernelAndBias,
-  nest,
-  parameter,
-} from "../networks/network.ts";
+import { denseLayer, initLayer, parameter } from "../networks/network.ts";
 import {
   sampleStateDependent,
   stateDependentLogStd,
@@ -129,8 +124,7 @@ function denseHead(
   const initializers = layerInitializers(initializer);
   return {
     noise: distribution.noise,
-    init: (random) =>
-      nest(initKernelAndBias(shape, initializers, random), "head"),
+    init: (random) => initLayer("head", shape, initializers, random),
     apply: (params, latent) => ({
       policy: denseLayer(params, "head", latent),
     }),
@@ -161,7 +155,7 @@ function stateDependentHead(
   return {
     noise: { kind: "normal", size: features * actionSize },
     init: (random) => ({
-      ...nest(initKernelAndBias(shape, initializers, random), "head"),
+      ...initLayer("head", shape, initializers, random),
       logStd: tf.fill(logStdShape, options.sdeInitialLogStd ?? -3),
     }),
     apply(params, latent) {

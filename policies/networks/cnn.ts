@@ -5,8 +5,7 @@ import {
   activationFunction,
   denseLayer,
   flattenRows,
-  initKernelAndBias,
-  nest,
+  initLayer,
   type Network,
   type NetworkInputs,
   type NetworkOutput,
@@ -170,14 +169,13 @@ function convolutions(
     let channels = inputShape[2];
     convLayers.forEach(([filters, size], i) => {
       const shape = [size, size, channels, filters];
-      const layer = initKernelAndBias(shape, initializers, random);
-      Object.assign(params, nest(layer, `conv${i}`));
+      const layer = initLayer(`conv${i}`, shape, initializers, random);
+      Object.assign(params, layer);
       channels = filters;
     });
     if (denseSize > 0) {
       const shape = [flatSize, denseSize];
-      const layer = initKernelAndBias(shape, initializers, random);
-      Object.assign(params, nest(layer, "dense0"));
+      Object.assign(params, initLayer("dense0", shape, initializers, random));
     }
     return params;
   }

@@ -5,8 +5,7 @@ import {
   activationFunction,
   denseLayer,
   flattenRows,
-  initKernelAndBias,
-  nest,
+  initLayer,
   type Network,
   type NetworkInputs,
   type NetworkOutput,
@@ -92,13 +91,11 @@ export function mlp(options: MlpOptions): Network {
   function init(random: RandomSource): Params {
     const params: Params = {};
     for (let i = 0; i + 1 < sizes.length; i++) {
-      const shape = [sizes[i], sizes[i + 1]];
-      const layer = initKernelAndBias(shape, initializers, random);
-      if (layerNorm) {
-        layer.gain = tf.ones([sizes[i + 1]]);
-        layer.shift = tf.zeros([sizes[i + 1]]);
-      }
-      Object.assign(params, nest(layer, `dense${i}`));
+      const shape = [sizes[i], sizes[i + 1]], name = `dense${i}`;
+      Object.assign(params, initLayer(name, shape, initializers, random));
+      if (!layerNorm) continue;
+      params[`${name}/gain`] = tf.ones([sizes[i + 1]]);
+      params[`${name}/shift`] = tf.zeros([sizes[i + 1]]);
     }
     return params;
   }

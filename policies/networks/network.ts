@@ -159,15 +159,16 @@ export interface LayerInitializers {
   readonly biasInitializer?: BiasInitializer;
 }
 
-/** Makes a kernel of that shape and a bias for its last axis. */
-export function initKernelAndBias(
+/** Makes `NAME/kernel` of that shape and `NAME/bias` for its last axis. */
+export function initLayer(
+  name: string,
   shape: readonly number[],
   { kernelInitializer, biasInitializer }: LayerInitializers,
   random: RandomSource,
 ): Params {
   return {
-    kernel: initialTensor(shape, kernelInitializer, random),
-    bias: biasInitializer
+    [`${name}/kernel`]: initialTensor(shape, kernelInitializer, random),
+    [`${name}/bias`]: biasInitializer
       ? tf.tensor1d(biasInitializer(shape, random))
       : tf.zeros(shape.slice(-1)),
   };
