@@ -96,9 +96,8 @@ export function replaceFileSync(path: string, content: FileContent): void {
     }
     fs.renameSync(temporary, path);
   } catch (error) {
-    if (fs.statSync(temporary, { throwIfNoEntry: false })?.isFile()) {
-      fs.rmSync(temporary);
-    }
+    const left = fs.lstatSync(temporary, { throwIfNoEntry: false });
+    if (left !== undefined && !left.isDirectory()) fs.rmSync(temporary);
     throw error;
   } finally {
     inUse.delete(temporary);
