@@ -1,5 +1,5 @@
 /**
- * What stands in for `node:fs` in processes that are to be killed: the same
+ * Stand-in for `node:fs` in processes that are to be killed: the same
  * functions, which trace what is done in the run's folder, and end the process
  * by SIGKILL in the middle of it, as {@linkcode Order} says. The functions of
  * `Deno` that change files are replaced, too.
@@ -12,11 +12,11 @@ import * as traced from "./filesystem.ts";
 export * from "node:fs";
 export default fs;
 
-/** When a process is to be killed. */
+/** Moment at which a process is killed. */
 export interface Order {
   /** The run's folder; what is done elsewhere does not count. */
   folder: string;
-  /** Where each operation is noted as `MILLISECONDS KEY`. */
+  /** File that lists each operation as `MILLISECONDS KEY`. */
   trace?: string;
   /** Kind of operation, such as `rename checkpoints/step_#.safetensors`; `*` is any. */
   key?: string;

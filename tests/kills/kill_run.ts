@@ -19,7 +19,7 @@ interface Aim {
   delay: number;
 }
 
-/** What came of killing a run. */
+/** Result of killing a run. */
 export interface KilledRun {
   /** Each kill's kind of moment. */
   moments: string[];
@@ -134,7 +134,7 @@ function failureOf({ code, hung, errors }: Ended): string | undefined {
   return code === 0 ? undefined : `exit code ${code}: ${errors.trim()}`;
 }
 
-/** When the next process is to be killed, and what the run has reached then. */
+/** Next moment to kill, and the phase of the run at that moment. */
 interface Next {
   name: string;
   order: Omit<Order, "folder">;

@@ -42,7 +42,7 @@ globalThis.addEventListener("unload", () => {
   if (importMapPath !== undefined) Deno.removeSync(importMapPath);
 });
 
-/** What came of a process. */
+/** End of a process. */
 export interface Ended {
   /** It was killed as ordered, or by the time limit. */
   signal: Deno.Signal | null;

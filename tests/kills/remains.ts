@@ -1,4 +1,4 @@
-/** What runs leave: equal for a run in one go and one that was killed. */
+/** Files that runs leave: equal for a run in one go and one that was killed. */
 import { equal } from "@std/assert";
 import { remainsOf as logsOf } from "../runs.ts";
 

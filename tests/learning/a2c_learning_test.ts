@@ -4,7 +4,7 @@ import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import { assert, assertAlmostEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { judge, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 
@@ -30,8 +30,8 @@ async function learn(
 }
 
 /** Mean reward of the deterministic policy over some steps. */
-function judged({ agent, env }: { agent: A2C; env: ToyVecEnv }): number {
-  const reward = judge(agent.policy({ deterministic: true }), env);
+function evaluated({ agent, env }: { agent: A2C; env: ToyVecEnv }): number {
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
   agent.close();
   return reward;
 }
@@ -77,7 +77,7 @@ for (const [name, part] of Object.entries(IDENTITIES)) {
       updates: name === "box" ? 600 : 300,
       config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
     });
-    const reward = judged(learned);
+    const reward = evaluated(learned);
     assert(reward > (name === "box" ? 0.8 : 0.99), `mean reward ${reward}`);
   });
 }
@@ -92,7 +92,7 @@ Deno.test("a2c finds the best arm of a bandit", async () => {
     observation: () => 0,
     reward: (_, action) => pays[action[0]],
   }, { updates: 300, config: { learningRate: 0.01, hiddenSizes: [8] } });
-  const reward = judged(learned);
+  const reward = evaluated(learned);
   assertAlmostEquals(reward, 0.9, 1e-6);
 });
 
@@ -178,7 +178,7 @@ for (const network of ["lstm", "lnlstm"] as const) {
       config: { network, lstmSize: 8, learningRate: 0.02, numSteps: 6 },
     });
     // One step in three pays, and 16 steps hold five of those.
-    assertAlmostEquals(judged(learned), 5 / 16, 1e-6);
+    assertAlmostEquals(evaluated(learned), 5 / 16, 1e-6);
   });
 }
 

@@ -44,12 +44,12 @@ function readRun(dir: string): { config: Config; curve: Curve } {
   const folder = openRunFolder(dir);
   const config = parse(Deno.readTextFileSync(folder.configPath)) as Config;
   const rows = readProgress(folder.progressPath);
-  const judged = rows.filter((it) => "eval_return_mean" in it.statistics);
+  const evaluated = rows.filter((it) => "eval_return_mean" in it.statistics);
   const curve = {
     seed: Number(config.seed),
-    steps: judged.map((it) => it.step),
-    mean: judged.map((it) => it.statistics.eval_return_mean),
-    std: judged.map((it) => it.statistics.eval_return_std),
+    steps: evaluated.map((it) => it.step),
+    mean: evaluated.map((it) => it.statistics.eval_return_mean),
+    std: evaluated.map((it) => it.statistics.eval_return_std),
   };
   return { config, curve };
 }
@@ -84,7 +84,7 @@ function line({ steps, mean, std }: Curve): CurveRun {
   };
 }
 
-/** What the options name: our program first, then the other library's. */
+/** Reads the runs that the options name: our program first, then the other library's. */
 function readPrograms(args: string[]): { config: Config; programs: Program[] } {
   const { _: dirs, ...given } = parseArgs(args, {
     string: ["command", "commit", "peer", "peer-command", "peer-log"],

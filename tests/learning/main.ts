@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Trains several seeds of a preset and tells how good the last policies and the
- * best checkpoints are:
+ * Trains several seeds of a preset and evaluates the last policies and the best
+ * checkpoints:
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
  * `--write` keeps the results beside the algorithm, after each seed anew.
  */
@@ -196,7 +196,7 @@ function writeResults(bench: Bench, results: LearningResults): void {
   );
 }
 
-/** How many times as good; of negative returns the smaller loss is better. */
+/** Returns how many times as good ours is; of negative returns the smaller loss is better. */
 function ratioOf(ours: number, theirs: number): number {
   return theirs < 0 ? theirs / ours : ours / theirs;
 }

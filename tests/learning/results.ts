@@ -1,8 +1,8 @@
-/** What `bench:learning` keeps of a bench, and its figures across seeds. */
+/** Results of `bench:learning`, and their figures across seeds. */
 import jstat from "jstat";
 
-/** One policy, judged on episodes that neither training nor the choice of the best checkpoint saw. */
-export interface JudgedPolicy {
+/** A policy, evaluated on episodes that neither training nor the choice of the best checkpoint saw. */
+export interface EvaluatedPolicy {
   /** Environment steps after which it was saved. */
   step: number;
   /** Mean of its episodes' returns. */
@@ -16,10 +16,10 @@ export interface SeedResult {
   seed: number;
   /** Seconds of the whole training, its evaluations included. */
   seconds: number;
-  /** The policy at the end of training; null where it was not judged. */
-  last: JudgedPolicy | null;
-  /** The checkpoint with the highest of the evaluations during training; null where it was not judged. */
-  best: JudgedPolicy | null;
+  /** The policy at the end of training; null where it was not evaluated. */
+  last: EvaluatedPolicy | null;
+  /** The checkpoint with the highest of the evaluations during training; null where it was not evaluated. */
+  best: EvaluatedPolicy | null;
 }
 
 /** A file of `algorithms/NAME/results`. */
@@ -71,18 +71,18 @@ export function summarizeSeeds(values: readonly number[]): SeedSummary {
   return { mean, deviation, interval: [mean - half, mean + half] };
 }
 
-/** Mean returns of all seeds; null unless each was judged so. */
+/** Mean returns of all seeds; null unless each was evaluated so. */
 export function returnsOf(
   seeds: readonly SeedResult[],
   which: "last" | "best",
 ): number[] | null {
-  const judged = seeds.flatMap((it) => it[which] ?? []);
-  return judged.length === seeds.length
-    ? judged.map((it) => it.meanReturn)
+  const evaluated = seeds.flatMap((it) => it[which] ?? []);
+  return evaluated.length === seeds.length
+    ? evaluated.map((it) => it.meanReturn)
     : null;
 }
 
-/** How many seeds are at the bar; null where there is none. */
+/** Counts the seeds at the bar; null where there is none. */
 export function countReached(
   values: readonly number[],
   bar: number | null,

@@ -32,15 +32,15 @@ Deno.test("a single seed has a mean alone", () => {
   assertEquals(describeSeeds([1, 3]), "2.0 ± 1.4 [-10.7, 14.7]");
 });
 
-Deno.test("a column is there where every seed was judged", () => {
-  const judged = (meanReturn: number) => ({
+Deno.test("a column is there where every seed was evaluated", () => {
+  const evaluated = (meanReturn: number) => ({
     step: 1,
     meanReturn,
     stdReturn: 0,
   });
   const seeds: SeedResult[] = [
-    { seed: 0, seconds: 1, last: judged(5), best: judged(7) },
-    { seed: 1, seconds: 1, last: judged(6), best: null },
+    { seed: 0, seconds: 1, last: evaluated(5), best: evaluated(7) },
+    { seed: 1, seconds: 1, last: evaluated(6), best: null },
   ];
   assertEquals(returnsOf(seeds, "last"), [5, 6]);
   assertEquals(returnsOf(seeds, "best"), null);
@@ -62,7 +62,7 @@ async function bench(...args: string[]) {
   return { code, out, err };
 }
 
-Deno.test("bench:learning judges the last policy and the best checkpoint", async () => {
+Deno.test("bench:learning evaluates the last policy and the best checkpoint", async () => {
   const { code, out, err } = await bench();
   assertEquals(code, 0, err);
   const mean = "(\\d+\\.\\d)";

@@ -1,7 +1,7 @@
 import { selectBackend } from "@bellman/compute";
 import { SAC, type SacConfig } from "@bellman/sac";
 import { assert, assertAlmostEquals } from "@std/assert";
-import { judge, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 
@@ -35,8 +35,8 @@ function learn(
 }
 
 /** Mean reward of the deterministic policy over some steps. */
-function judged({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
-  const reward = judge(agent.policy({ deterministic: true }), env);
+function evaluated({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
   agent.close();
   return reward;
 }
@@ -83,14 +83,14 @@ const FORMS: Readonly<Record<string, Partial<SacConfig>>> = {
 for (const [name, config] of Object.entries(FORMS)) {
   Deno.test(`sac learns to say what it sees, ${name}`, () => {
     const learned = learn(BOX, { steps: 500, config: { gamma: 0, ...config } });
-    const reward = judged(learned);
+    const reward = evaluated(learned);
     assert(reward > 0.8, `mean reward ${reward}`);
   });
 }
 
 Deno.test("sac learns to say what it sees, discrete actions", () => {
   const config = { gamma: 0, targetEntropyFactor: 0.2 };
-  const reward = judged(learn(DISCRETE, { steps: 500, config }));
+  const reward = evaluated(learn(DISCRETE, { steps: 500, config }));
   assert(reward > 0.99, `mean reward ${reward}`);
 });
 

@@ -1,4 +1,4 @@
-/** What one row of a {@link ToyVecEnv} does. */
+/** Behaviour of a row of a {@link ToyVecEnv}. */
 export interface ToyTask {
   observationSpace: { type: "discrete"; n: number };
   actionSpace:
@@ -14,7 +14,7 @@ export interface ToyTask {
     };
   /** Steps of an episode. */
   length: number;
-  /** Whether an episode's last step is an end or a cut. */
+  /** End of an episode: terminated or truncated. */
   ends: "terminated" | "truncated";
   /** Observation of the next step; `time` counts from 0 in each episode. */
   observation(time: number, row: number): number;
@@ -93,14 +93,18 @@ export class ToyVecEnv {
   close(): void {}
 }
 
-/** What acts, as {@link judge} needs it. */
+/** Actor, as {@link evaluatePolicy} needs it. */
 interface Actor {
   act(observations: Int32Array): unknown;
   observe(step: ReturnType<ToyVecEnv["step"]>): void;
 }
 
 /** Mean reward of an actor over some steps of all rows. */
-export function judge(actor: Actor, env: ToyVecEnv, steps = 16): number {
+export function evaluatePolicy(
+  actor: Actor,
+  env: ToyVecEnv,
+  steps = 16,
+): number {
   let observations = env.reset();
   let sum = 0;
   for (let i = 0; i < steps; i++) {

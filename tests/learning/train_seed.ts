@@ -1,14 +1,14 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * Trains one seed as the command line does, judges its last policy and its best
+ * Trains one seed as the command line does, evaluates its last policy and its best
  * checkpoint on the same fresh episodes, and prints a line of JSON. The bench
  * runs it in processes of their own.
  */
 import { run } from "@bellman/cli";
 import { parse } from "@std/yaml";
-import type { JudgedPolicy, SeedResult } from "./results.ts";
+import type { EvaluatedPolicy, SeedResult } from "./results.ts";
 
-/** What one seed is trained with. */
+/** Settings of one seed. */
 export interface SeedTask {
   algorithm: string;
   env: string;
@@ -17,7 +17,7 @@ export interface SeedTask {
   seed: number;
   /** Environment steps; null takes the preset's. */
   steps: number | null;
-  /** Episodes that each policy is judged on. */
+  /** Episodes that each policy is evaluated on. */
   episodes: number;
   /** Settings instead of the preset's, as `--set` takes them. */
   set: string[];
@@ -56,23 +56,23 @@ function trainArgs(task: SeedTask, dir: string): string[] {
   ];
 }
 
-/** Seed of the episodes that judge: none of training and its evaluations has it. */
-function judgingSeed({ seed }: SeedTask): number {
+/** Seed of the episodes for evaluation: none of training and its evaluations has it. */
+function evaluationSeed({ seed }: SeedTask): number {
   return 1_000_000 + seed;
 }
 
-async function judge(
+async function evaluatePolicy(
   dir: string,
   task: SeedTask,
   checkpoint: "latest" | "best",
-): Promise<JudgedPolicy> {
+): Promise<EvaluatedPolicy> {
   const { step, meanReturn, stdReturn } = JSON.parse(
     await output([
       "eval",
       dir,
       `--episodes=${task.episodes}`,
       `--checkpoint=${checkpoint}`,
-      `--seed=${judgingSeed(task)}`,
+      `--seed=${evaluationSeed(task)}`,
       "--json",
     ]),
   );
@@ -86,8 +86,8 @@ async function runTask(task: SeedTask): Promise<TrainedSeed> {
     const started = performance.now();
     await output(trainArgs(task, dir));
     const seconds = (performance.now() - started) / 1000;
-    const last = await judge(dir, task, "latest");
-    const best = await judge(dir, task, "best");
+    const last = await evaluatePolicy(dir, task, "latest");
+    const best = await evaluatePolicy(dir, task, "best");
     const config = parse(await Deno.readTextFile(`${dir}/config.yaml`));
     return {
       steps: (config as { totalTimesteps: number }).totalTimesteps,

@@ -11,7 +11,7 @@ import {
 import type { ActorCritic } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 
-/** What an update of A2C learns from. */
+/** Batch of an update of A2C. */
 export interface LearnerInputs {
   readonly observations: TensorData;
   readonly actions: TensorData;

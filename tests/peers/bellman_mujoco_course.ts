@@ -1,6 +1,6 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
- * How far the environments on MuJoCo stray from what Gymnasium's have just done
+ * Deviation of the environments on MuJoCo from what Gymnasium's have just done
  * in the same round: the largest difference of any number, and how many ends of
  * episodes differ.
  */

@@ -86,7 +86,7 @@ function median(values: readonly number[]): number {
 const column = (rounds: Rounds, [program, figure]: readonly [string, string]) =>
   rounds[program].map((it) => it[figure]);
 
-/** What came of a comparison: medians, and the ratios of the rounds. */
+/** Result of a comparison: medians, and the ratios of the rounds. */
 function compared(it: Comparison, rounds: Rounds) {
   const ours = column(rounds, it.ours);
   const theirs = column(rounds, it.theirs);

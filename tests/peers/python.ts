@@ -3,7 +3,7 @@
 export type PeersName = keyof typeof STEPS;
 
 /**
- * Which packages the peers need, one step of pip after the other: torch comes
+ * Packages that the peers need, one step of pip after the other: torch comes
  * first, as newer ones bring CUDA. Environments have a Python of their own, so
  * that a change of theirs does not touch the learners'.
  */
@@ -56,7 +56,7 @@ async function run(command: string, args: string[]): Promise<void> {
   );
 }
 
-/** What a file says; null when there is none. */
+/** Reads a file; null when there is none. */
 async function textOf(path: string): Promise<string | null> {
   try {
     return await Deno.readTextFile(path);

@@ -1,7 +1,7 @@
 import { allocateBatch, sample, SeededRandom, writeRow } from "@bellman/envs";
 import type { Batch, VecEnv } from "@bellman/types";
 
-/** How a vector environment is timed. */
+/** Settings of timing a vector environment. */
 export interface SpeedTask {
   /** Steps before the clock is started. */
   readonly warmup: number;

@@ -23,7 +23,7 @@ const args = Deno.args.filter((it) => it !== "--json");
 const wantsJson = args.length < Deno.args.length;
 const command = ["bench", "--no-check", "-P=bench", ...args];
 
-/** How far a quarter of the runs was from the fastest, of the mean. */
+/** Returns the distance of a quarter of the runs from the fastest, relative to the mean. */
 function spreadOf({ avg, min, p75 }: BenchTimes): number {
   return (p75 - min) / avg;
 }

@@ -5,7 +5,7 @@ import type {
   TensorType,
 } from "../../compute/graph/graph.ts";
 
-/** What a kernel is called with. */
+/** Arguments of a kernel. */
 export interface KernelSample {
   readonly inputs: readonly TensorType[];
   readonly attributes: Attributes;
@@ -157,7 +157,7 @@ const SPECIAL: Readonly<Record<string, KernelSample>> = {
   }),
 };
 
-/** What the others are called with beside their tensors. */
+/** Arguments of the others beside their tensors. */
 const SETTINGS = { axis: 0, keepDims: false, alpha: 0.1 };
 
 /** A call of a kernel with that many inputs. */

@@ -17,7 +17,7 @@ import { packages, ROOT } from "./packages.ts";
 /** Folders that only run when they are named. */
 const LEFT_OUT = ["tests/long"];
 
-/** What one `deno test` gets. */
+/** Arguments of one `deno test`. */
 type Part = string[];
 
 interface Counts {

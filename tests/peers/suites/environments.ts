@@ -1,7 +1,7 @@
 import { ratesOf } from "./comparison.ts";
 import type { Suite } from "./suite.ts";
 
-/** Where what Gymnasium did is put for ours to follow. */
+/** File of what Gymnasium did, for ours to follow. */
 const MUJOCO_COURSE = ".venv/env-peers/course";
 
 /** Environments beside the libraries that they come from. */

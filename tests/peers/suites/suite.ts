@@ -15,7 +15,7 @@ export interface Comparison {
   readonly what: string;
   readonly ours: readonly [program: string, figure: string];
   readonly theirs: readonly [program: string, figure: string];
-  /** Whether figures are work per time or time. */
+  /** Meaning of the figures: work per time, or time. */
   readonly unit: "steps/s" | "ms" | "us" | "s";
   /** The least ratio, in our favour. */
   readonly wanted: number;

@@ -1,4 +1,4 @@
-/** What is compared with which peers, and what is wanted of the ratio. */
+/** Comparisons with peers, and the wanted ratios. */
 import { ALGORITHMS } from "./algorithms.ts";
 import { BUFFERS } from "./buffers.ts";
 import { ENVIRONMENTS } from "./environments.ts";
