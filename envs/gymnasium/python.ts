@@ -130,7 +130,7 @@ export function hostCommand(python: string): ChildCommand {
   };
 }
 
-const known = new Map<string, boolean>();
+const answers = new Map<string, boolean>();
 
 /**
  * Tells if a Python has Gymnasium. The answer for each Python is remembered.
@@ -149,8 +149,8 @@ const known = new Map<string, boolean>();
 export function hasGymnasium(
   { python = defaultPython() }: { python?: string } = {},
 ): boolean {
-  let found = known.get(python);
-  if (found === undefined) known.set(python, found = look(python));
+  let found = answers.get(python);
+  if (found === undefined) answers.set(python, found = look(python));
   return found;
 }
 

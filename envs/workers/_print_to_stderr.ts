@@ -1,6 +1,6 @@
 /**
- * Writes to stderr what somebody may want to see. Where nobody can, as when the
- * reader of a pipe has gone, it is lost: that is no reason to end anything.
+ * Writes to stderr. Where nobody reads it, as when the reader of a pipe has gone, it
+ * is lost: that is no reason to end anything.
  */
 export function printToStderr(bytes: Uint8Array): void {
   try {

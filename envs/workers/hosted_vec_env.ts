@@ -28,9 +28,8 @@ import { allocateArrays, arraysOf, cutOff } from "./_group_arrays.ts";
 const LOST_BEFORE = new HostFailure("exit", "it was lost before the snapshot");
 
 /**
- * A vector environment whose parts live elsewhere, in groups that step
- * at the same time: {@linkcode WorkerVecEnv} and {@linkcode SubprocessVecEnv}
- * are of this kind. Copies have the numbers of `SyncVecEnv` for the same seeds.
+ * A vector environment in groups that live elsewhere and step at the same time: {@linkcode WorkerVecEnv} and {@linkcode SubprocessVecEnv}
+ * are of this kind. They have the numbers of `SyncVecEnv` for the same seeds.
  *
  * A host that throws in `reset` or `step`, dies, or stays silent past the
  * time-out is replaced. The episodes that ran in it end in that step: they are

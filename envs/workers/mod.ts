@@ -1,6 +1,6 @@
 /**
- * Vector environments whose environments live in workers or processes, step at
- * the same time, and are replaced when they break.
+ * Vector environments over workers or processes, which step at the same time and
+ * are replaced when they break.
  *
  * @example
  * ```ts

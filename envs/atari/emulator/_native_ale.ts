@@ -22,8 +22,6 @@ const SYMBOLS = {
   getAvailableDifficultiesSize: foreign("i32", "pointer"),
   getAvailableDifficulties: foreign("void", "pointer", "buffer"),
   setDifficulty: foreign("void", "pointer", "i32"),
-  getMinimalActionSize: foreign("i32", "pointer"),
-  getMinimalActionSet: foreign("void", "pointer", "buffer"),
   getFrameNumber: foreign("i32", "pointer"),
   getEpisodeFrameNumber: foreign("i32", "pointer"),
   getScreenWidth: foreign("i32", "pointer"),

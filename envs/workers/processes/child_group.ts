@@ -260,8 +260,8 @@ export class ChildGroup {
   }
 
   /**
-   * Hangs a bell into a named pipe in which the caller is going to sleep: it
-   * rings when the child ends, and every tenth of a second.
+   * Opens a named pipe in which the caller is going to sleep, to wake it: when the
+   * child ends, and every tenth of a second.
    *
    * @param child Number of the child.
    * @param path The pipe; it may be removed afterwards.
@@ -276,7 +276,7 @@ export class ChildGroup {
   }
 
   /**
-   * Does something in which this thread sleeps until the bell of a child rings.
+   * Runs a function in which this thread sleeps until the pipe of a child wakes it.
    *
    * @param child Number of the child.
    * @param sleep Function that sleeps; it can ask if the child has ended.

@@ -128,7 +128,7 @@ for (
   ] as const
 ) {
   Deno.test(
-    `the bell of a child rings when it ${how}`,
+    `a caller that sleeps in a pipe is woken when the child ${how}`,
     { ignore },
     () =>
       withPipe((path) => {
