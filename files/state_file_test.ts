@@ -17,6 +17,7 @@ import {
   saveStateSync,
   writeState,
 } from "./state_file.ts";
+import { preparePython, runPython } from "./testdata/python.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 
 const MIB = 1 << 20;
@@ -328,3 +329,26 @@ Deno.test("files hold the same, with notes that are read alone", () =>
     assertThrows(() => loadStateSync(folder), Error, "EISDIR");
     assertThrows(() => loadStateSync(`${path}.none`), Error, "ENOENT");
   }));
+
+const python = await preparePython();
+
+Deno.test({
+  name: "Python's safetensors reads a saved state",
+  ignore: python.missing !== undefined,
+  fn: () =>
+    withFolder(async (folder) => {
+      const kernel = { data: Float32Array.of(1, 2, 3, 4), shape: [2, 2] };
+      await saveState({ "0": new Uint8Array(3), kernel }, `${folder}/a.state`);
+      const script = `
+import json, sys
+from safetensors.numpy import load_file
+arrays = load_file(sys.argv[1])
+print(json.dumps({name: list(it.shape) for name, it in arrays.items()}))
+`;
+      assertEquals(await runPython(python, script, `${folder}/a.state`), {
+        "0": [3],
+        kernel: [2, 2],
+        sha256: [32],
+      });
+    }),
+});
