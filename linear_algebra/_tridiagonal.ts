@@ -169,18 +169,25 @@ export function reflectorScratch(size: number, stride: number): number {
 
 interface Scratch {
   /** V: a reflector a row, with zeros before it. */
-  v: Float64Array;
-  vAt: Place;
+  v: MatrixBlock;
   /** T^T V. */
-  tv: Place;
+  tv: MatrixBlock;
   /** Rows times V^T. */
-  product: Place;
+  product: MatrixBlock;
   /** Dot products of reflectors. */
-  gram: Float64Array;
-  gramAt: Place;
+  gram: MatrixBlock;
   /** T. */
-  t: Float64Array;
-  tAt: Place;
+  t: MatrixBlock;
+}
+
+/** Reflectors that are applied together. */
+interface Panel {
+  /** Number of the first. */
+  start: number;
+  /** Number of reflectors. */
+  width: number;
+  /** Numbers of the first. */
+  length: number;
 }
 
 /**
@@ -204,87 +211,78 @@ export function applyReflectors(
   const last = Math.floor((count - 1) / PANEL) * PANEL;
   for (let start = last; start >= 0; start -= PANEL) {
     const width = Math.min(PANEL, count - start);
-    const length = size - 1 - start;
-    copyReflectors(spaces.v, { size, a, start, width });
-    triangle(tools, { spaces, width, length, factors, start });
+    const panel = { start, width, length: count - start };
+    copyReflectors(a, panel, spaces.v);
+    triangle(tools, spaces, { panel, factors });
     const columns = part(rows, 0, start + 1);
-    applyBlock(tools, { spaces, size, width, length, columns });
+    applyBlock(tools, spaces, { panel, size, columns });
   }
 }
 
 function layOut(size: number, stride: number, scratch: Block): Scratch {
-  const counts = [PANEL * stride, PANEL * stride, PANEL * size, PANEL * PANEL];
-  const starts = [0];
-  for (const count of counts) starts.push(starts[starts.length - 1] + count);
-  const place = (index: number, rowStride: number): Place => ({
-    at: scratch.at + starts[index] * 8,
-    stride: rowStride,
-  });
+  let end = 0;
+  const take = (rows: number, stride: number): MatrixBlock => {
+    const start = end;
+    end += rows * stride;
+    const numbers = scratch.numbers.subarray(start, end);
+    return { at: scratch.at + start * 8, numbers, stride };
+  };
   return {
-    v: scratch.numbers.subarray(0, counts[0]),
-    vAt: place(0, stride),
-    tv: place(1, stride),
-    product: place(2, PANEL),
-    gram: scratch.numbers.subarray(starts[3], starts[4]),
-    gramAt: place(3, PANEL),
-    t: scratch.numbers.subarray(starts[4], starts[4] + PANEL * PANEL),
-    tAt: place(4, PANEL),
+    v: take(PANEL, stride),
+    tv: take(PANEL, stride),
+    product: take(size, PANEL),
+    gram: take(PANEL, PANEL),
+    t: take(PANEL, PANEL),
   };
 }
 
 function copyReflectors(
-  v: Float64Array,
-  { size, a, start, width }: {
-    size: number;
-    a: MatrixBlock;
-    start: number;
-    width: number;
-  },
+  { numbers, stride }: MatrixBlock,
+  { start, width, length }: Panel,
+  { numbers: v }: MatrixBlock,
 ): void {
-  const { numbers, stride } = a;
   for (let r = 0; r < width; r++) {
-    const from = (start + r) * stride;
+    const from = (start + r) * stride + start + 1;
     v.fill(0, r * stride, r * stride + r);
-    v.set(numbers.subarray(from + start + 1 + r, from + size), r * stride + r);
+    v.set(numbers.subarray(from + r, from + length), r * stride + r);
   }
 }
 
 /** Computes T^T V, by way of T's columns from the first to the last. */
 function triangle(
   { kernels, work }: Tools,
-  options: {
-    spaces: Scratch;
-    width: number;
-    length: number;
+  { v, gram, t, tv }: Scratch,
+  { panel: { start, width, length }, factors }: {
+    panel: Panel;
     factors: Float64Array;
-    start: number;
   },
 ): void {
-  const { spaces, width, length, factors, start } = options;
-  const { vAt, gram, gramAt, t, tAt, tv } = spaces;
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
     width, width, length,
-    vAt.at, vAt.stride, 1,
-    vAt.at, 1, vAt.stride,
-    gramAt.at, PANEL,
+    v.at, v.stride, 1,
+    v.at, 1, v.stride,
+    gram.at, PANEL,
     1, 0, 0, work,
   );
-  t.fill(0);
+  const products = gram.numbers, sums = t.numbers;
+  sums.fill(0);
   for (let j = 0; j < width; j++) {
     const tau = factors[start + j];
-    t[j * PANEL + j] = tau;
+    sums[j * PANEL + j] = tau;
     for (let i = 0; i < j; i++) {
       let sum = 0;
-      for (let k = i; k < j; k++) sum += t[i * PANEL + k] * gram[k * PANEL + j];
-      t[i * PANEL + j] = -tau * sum;
+      for (let k = i; k < j; k++) {
+        sum += sums[i * PANEL + k] * products[k * PANEL + j];
+      }
+      sums[i * PANEL + j] = -tau * sum;
     }
   }
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
     width, length, width,
-    tAt.at, 1, PANEL,
-    vAt.at, vAt.stride, 1,
+    t.at, 1, PANEL,
+    v.at, v.stride, 1,
     tv.at, tv.stride,
     1, 0, 0, work,
   );
@@ -293,21 +291,18 @@ function triangle(
 /** Computes rows -= (rows V^T) (T^T V). */
 function applyBlock(
   { kernels, work }: Tools,
-  options: {
-    spaces: Scratch;
+  { v, tv, product }: Scratch,
+  { panel: { width, length }, size, columns }: {
+    panel: Panel;
     size: number;
-    width: number;
-    length: number;
     columns: Place;
   },
 ): void {
-  const { spaces, size, width, length, columns } = options;
-  const { vAt, tv, product } = spaces;
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
     size, width, length,
     columns.at, columns.stride, 1,
-    vAt.at, 1, vAt.stride,
+    v.at, 1, v.stride,
     product.at, PANEL,
     1, 0, 0, work,
   );
