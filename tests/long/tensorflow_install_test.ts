@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createHash } from "node:crypto";
 import { zipSync } from "fflate";
-import { installTensorFlow } from "../../compute/backends/tensorflow/install.ts";
+import { installTensorFlow } from "../tools/install_tensorflow.ts";
 
 const VERSION = "2.99.0";
 const INFO = `tensorflow_cpu-${VERSION}.dist-info`;

@@ -8,7 +8,7 @@
  * Prints the path of the library.
  */
 import { resolve } from "node:path";
-import { libraryInEnvironment } from "./library_search.ts";
+import { libraryInEnvironment } from "../../compute/backends/tensorflow/library_search.ts";
 
 const DEFAULT_DIR = ".venv/tensorflow";
 
