@@ -62,9 +62,9 @@ function namedAlgorithm(
   const named = command === undefined
     ? []
     : [{ name: command, where: `'train ${command}'` }];
-  for (const [key, value, option] of entries) {
+  for (const [key, value, flag = key] of entries) {
     if (key !== "algorithm") continue;
-    named.push({ name: String(value), where: `'${option ?? key}'` });
+    named.push({ name: String(value), where: `'${flag}'` });
   }
   for (const [key, value] of file?.entries ?? []) {
     if (key !== "algorithm") continue;
@@ -279,8 +279,8 @@ function parseAssignment(text: string): Entry {
     );
   }
   const key = text.slice(0, at).trim();
-  const option = `--set ${text}`;
-  return [key, parseValue(text.slice(at + 1), `'${option}'`), option];
+  const flag = `--set ${text}`;
+  return [key, parseValue(text.slice(at + 1), `'${flag}'`), flag];
 }
 
 function commandLineEntries(options: ParsedOptions): Entry[] {
@@ -288,9 +288,9 @@ function commandLineEntries(options: ParsedOptions): Entry[] {
   for (const [name, key] of Object.entries(SHORTHANDS)) {
     const text = valueOf(options, name);
     if (text === undefined) continue;
-    const option = `--${name}`;
-    const value = NAMES.has(name) ? text : parseValue(text, `'${option}'`);
-    entries.push([key, value, option]);
+    const flag = `--${name}`;
+    const value = NAMES.has(name) ? text : parseValue(text, `'${flag}'`);
+    entries.push([key, value, flag]);
   }
   const assignments = options.values.get("set") ?? [];
   return [...entries, ...assignments.map(parseAssignment)];
