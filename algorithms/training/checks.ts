@@ -1,5 +1,5 @@
-import type { Batch, StateTree, Statistics, VecStep } from "@bellman/types";
 import { isStateRecord, isTypedArray } from "@bellman/files";
+import type { Batch, StateTree, Statistics, VecStep } from "@bellman/types";
 
 /** Number of environments, and the step for messages. */
 export interface StepPlace {

@@ -5,8 +5,6 @@ import type {
   Statistics,
   VecEnv,
 } from "@bellman/types";
-import type { TrainOptions } from "./train_options.ts";
-import { EventLoopBreak } from "./event_loop.ts";
 import {
   CallbackList,
   type TrainContext,
@@ -28,6 +26,7 @@ import {
   type EvaluationResult,
   evaluationSeeds,
 } from "./evaluate.ts";
+import { EventLoopBreak } from "./event_loop.ts";
 import type { Logger } from "./logs/logger.ts";
 import type { ProgressState } from "./progress.ts";
 import {
@@ -43,6 +42,7 @@ import {
   truncateLogs,
   updateRow,
 } from "./training_state.ts";
+import type { TrainOptions } from "./train_options.ts";
 
 /**
  * Trains an algorithm: one loop for all of them. Each round takes one step in

@@ -1,8 +1,8 @@
+import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { StateTree, Statistics } from "@bellman/types";
 import { type TrainContext, uniqueNames } from "./callbacks.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
-import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { TrainOptions } from "./train_options.ts";
 
 /** Throws a one-line RangeError on numbers that make no sense. */

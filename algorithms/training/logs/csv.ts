@@ -1,10 +1,10 @@
+import type { StateTree } from "@bellman/types";
 // @ts-types="@types/d3-dsv"
 import { csvFormatRow, csvFormatRows, csvParseRows } from "d3-dsv";
+import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { AppendFile, stepOfRow } from "./_append_file.ts";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
-import type { StateTree } from "@bellman/types";
-import { readFileSync } from "node:fs";
 
 /** Options of {@link CsvLogger}. */
 export interface CsvLoggerOptions {

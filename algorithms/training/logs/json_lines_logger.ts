@@ -1,7 +1,7 @@
+import type { StateTree } from "@bellman/types";
 import { basename } from "node:path";
 import { AppendFile } from "./_append_file.ts";
 import type { Logger, LogRow } from "./logger.ts";
-import type { StateTree } from "@bellman/types";
 
 /**
  * Writes rows to a file with one JSON record a line: `step`, then the
