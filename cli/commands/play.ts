@@ -16,8 +16,8 @@ import {
 } from "../terminal/command.ts";
 import { round } from "../run/agent.ts";
 import {
-  breather,
   type CommandIo,
+  eventLoopBreak,
   interruptSignal,
 } from "../terminal/process.ts";
 import { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
@@ -155,7 +155,7 @@ async function playRun(
   const { signal, release } = await interruptSignal(() =>
     io.err("\nInterrupted\n")
   );
-  const breathe = breather();
+  const takeBreak = eventLoopBreak();
   const sizeFor = (env: Env) => {
     const own = env.render();
     return {
@@ -172,7 +172,7 @@ async function playRun(
       deterministic,
       seed,
       show: async (episode, step) => {
-        await breathe();
+        await takeBreak();
         signal.throwIfAborted();
         size ??= sizeFor(env);
         if (step % every !== 0) return;

@@ -2,16 +2,12 @@ import { elementCount, flattenedSize } from "@bellman/envs";
 import type { Space } from "@bellman/types";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { UsageError } from "../terminal/errors.ts";
-
-/** Numbers that a network gets of a value of a space, and bytes that store it. */
-interface ValueSize {
-  numbers: number;
-  bytes: number;
-}
+import type { EnvironmentSpaces } from "./environments.ts";
 
 const BYTES: Readonly<Record<string, number>> = { float64: 8, uint8: 1 };
 
-function sizeOf(space: Space): ValueSize {
+/** Returns the numbers that a network gets of a value, and the bytes that store it. */
+function sizeOf(space: Space) {
   const size = space.type === "box" ? BYTES[space.dtype] ?? 4 : 4;
   return { numbers: flattenedSize(space), bytes: size * elementCount(space) };
 }
@@ -36,20 +32,13 @@ function layersOf(sizes: readonly number[]): number {
   return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
 }
 
-/** Spaces of one environment; frames that its observations share. */
-interface Spaces {
-  observationSpace: Space;
-  actionSpace: Space;
-  stackedFrames?: number;
-}
-
 /**
  * Estimates the memory of a run, in bytes by the keys that they follow: of an
  * actor-critic on rollouts, or of critics on replayed transitions.
  */
 export function estimateMemory(
   config: ResolvedConfig,
-  spaces: Spaces,
+  spaces: EnvironmentSpaces,
 ): MemoryUse {
   const { numEnvs, network } = config;
   const observation = sizeOf(spaces.observationSpace);
@@ -134,7 +123,7 @@ function gibibytes(bytes: number): string {
  */
 export function checkMemory(
   config: ResolvedConfig,
-  spaces: Spaces,
+  spaces: EnvironmentSpaces,
   available: number | undefined = machineMemory(),
 ): string | undefined {
   const uses = Object.entries(estimateMemory(config, spaces));

@@ -136,7 +136,7 @@ const LONGEST_WAIT = 250;
  * Returns a pause to await in a long loop, which lets signals in: awaiting a
  * settled promise does not. Most of its calls return at once.
  */
-export function breather(): () => Promise<void> {
+export function eventLoopBreak(): () => Promise<void> {
   let last = performance.now();
   return async () => {
     if (performance.now() - last < LONGEST_WAIT) return;

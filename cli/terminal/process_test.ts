@@ -1,10 +1,10 @@
 import { assert } from "@std/assert";
-import { breather } from "./process.ts";
+import { eventLoopBreak } from "./process.ts";
 
-Deno.test("a loop of awaits that breathes lets in what comes from outside", async () => {
+Deno.test("a loop of awaits with breaks lets in what comes from outside", async () => {
   let heard = false;
   setTimeout(() => heard = true);
-  const breathe = breather();
-  for (let i = 0; i < 1e8 && !heard; i++) await breathe();
+  const takeBreak = eventLoopBreak();
+  for (let i = 0; i < 1e8 && !heard; i++) await takeBreak();
   assert(heard);
 });
