@@ -1,42 +1,7 @@
-import {
-  type Command,
-  integerOf,
-  option,
-  type ParsedOptions,
-} from "../terminal/command.ts";
+import { type Command, integerOf, option } from "../terminal/command.ts";
 import { describeEvaluation, evaluateSession, round } from "../run/agent.ts";
-import type { CommandIo } from "../terminal/process.ts";
 import { evaluationEnvsFor } from "../run/environments.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
-
-async function evalRun(
-  options: ParsedOptions,
-  io: CommandIo,
-): Promise<number> {
-  const agent = await findAgent(options, "eval");
-  const { dir, config, seed, deterministic, checkpoint: { step } } = agent;
-  const episodes = integerOf(options, "episodes", {
-    fallback: config.evaluationEpisodes,
-  });
-  const kind = deterministic ? "deterministic" : "stochastic";
-  await withAgent(agent, io, async (session) => {
-    const settings = { episodes, deterministic, seed };
-    const result = await evaluateSession(session, settings);
-    if (options.switches.has("json")) {
-      io.out(`${JSON.stringify({ run: dir, step, kind, ...result })}\n`);
-      return;
-    }
-    const spread = `from ${round(result.minReturn)} to ${
-      round(result.maxReturn)
-    }, mean length ${round(result.meanLength)}`;
-    io.out(
-      `${config.algorithm} on ${config.env}, step ${step}, ${kind}: ${
-        describeEvaluation(result)
-      } (${spread})\n`,
-    );
-  }, evaluationEnvsFor(episodes));
-  return 0;
-}
 
 /** `eval`: plays whole episodes with a trained agent and sums them up. */
 export const evalCommand: Command = {
@@ -48,5 +13,29 @@ export const evalCommand: Command = {
     ...AGENT_OPTIONS,
     option("json", "Print one JSON object."),
   ],
-  run: evalRun,
+  async run(options, io) {
+    const agent = await findAgent(options, "eval");
+    const { dir, config, seed, deterministic, checkpoint: { step } } = agent;
+    const episodes = integerOf(options, "episodes", {
+      fallback: config.evaluationEpisodes,
+    });
+    const kind = deterministic ? "deterministic" : "stochastic";
+    await withAgent(agent, io, async (session) => {
+      const settings = { episodes, deterministic, seed };
+      const result = await evaluateSession(session, settings);
+      if (options.switches.has("json")) {
+        io.out(`${JSON.stringify({ run: dir, step, kind, ...result })}\n`);
+        return;
+      }
+      const spread = `from ${round(result.minReturn)} to ${
+        round(result.maxReturn)
+      }, mean length ${round(result.meanLength)}`;
+      io.out(
+        `${config.algorithm} on ${config.env}, step ${step}, ${kind}: ${
+          describeEvaluation(result)
+        } (${spread})\n`,
+      );
+    }, evaluationEnvsFor(episodes));
+    return 0;
+  },
 };

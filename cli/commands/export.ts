@@ -2,44 +2,11 @@ import {
   type Command,
   integerOf,
   option,
-  type ParsedOptions,
   valueOf,
 } from "../terminal/command.ts";
-import type { CommandIo } from "../terminal/process.ts";
 import { policyFile } from "../run/agent.ts";
 import { checkWritable, UsageError, writeWhole } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
-
-async function exportRun(
-  options: ParsedOptions,
-  io: CommandIo,
-): Promise<number> {
-  const agent = await findAgent(options, "export", { environment: false });
-  const { config, folder, deterministic, checkpoint: { step } } = agent;
-  const batchSize = integerOf(options, "batch", { fallback: 1 });
-  const path = valueOf(options, "out") ?? folder.policyPath;
-  // What is there is replaced, so it should be no other file of the run's.
-  if (!path.endsWith(".onnx")) {
-    throw new UsageError(
-      `Cannot write the policy to ${path}: expected a file that ends in .onnx`,
-    );
-  }
-  await checkWritable(path, "the policy");
-  await withAgent(agent, io, (session) => {
-    const file = policyFile(session, { batchSize, deterministic });
-    if (file === undefined) {
-      throw new UsageError(
-        `Cannot export an agent of ${config.algorithm}: it has no policy to export`,
-      );
-    }
-    writeWhole(path, file);
-    const kibibytes = Math.ceil(file.length / 1024);
-    io.out(
-      `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,
-    );
-  });
-  return 0;
-}
 
 /** `export`: writes the agent of a run folder as an ONNX file. */
 export const exportCommand: Command = {
@@ -54,5 +21,31 @@ export const exportCommand: Command = {
     option("batch N", "Batch size of the file's input; 1 by default."),
     ...AGENT_OPTIONS.filter(({ name }) => name !== "seed"),
   ],
-  run: exportRun,
+  async run(options, io) {
+    const agent = await findAgent(options, "export", { environment: false });
+    const { config, folder, deterministic, checkpoint: { step } } = agent;
+    const batchSize = integerOf(options, "batch", { fallback: 1 });
+    const path = valueOf(options, "out") ?? folder.policyPath;
+    // What is there is replaced, so it should be no other file of the run's.
+    if (!path.endsWith(".onnx")) {
+      throw new UsageError(
+        `Cannot write the policy to ${path}: expected a file that ends in .onnx`,
+      );
+    }
+    await checkWritable(path, "the policy");
+    await withAgent(agent, io, (session) => {
+      const file = policyFile(session, { batchSize, deterministic });
+      if (file === undefined) {
+        throw new UsageError(
+          `Cannot export an agent of ${config.algorithm}: it has no policy to export`,
+        );
+      }
+      writeWhole(path, file);
+      const kibibytes = Math.ceil(file.length / 1024);
+      io.out(
+        `${config.algorithm} on ${config.env}, step ${step}: wrote ${path} (${kibibytes} KiB)\n`,
+      );
+    });
+    return 0;
+  },
 };

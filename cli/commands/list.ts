@@ -1,13 +1,8 @@
 import { envSpec, registeredIds } from "@bellman/envs";
 import type { EnvSpec } from "@bellman/types";
 import { ALGORITHMS } from "../config/algorithms.ts";
-import {
-  type Command,
-  option,
-  type ParsedOptions,
-} from "../terminal/command.ts";
+import { type Command, option } from "../terminal/command.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
-import type { CommandIo } from "../terminal/process.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 function listing() {
@@ -53,24 +48,6 @@ function asText(
   ].join("\n");
 }
 
-async function list(options: ParsedOptions, io: CommandIo): Promise<number> {
-  const [stray] = options.positionals;
-  if (stray !== undefined) {
-    throw new UsageError(
-      `Cannot list '${stray}': expected options alone, as in 'list --all'`,
-    );
-  }
-  const games = await loadAllEnvironments();
-  const found = listing();
-  const grouped = options.switches.has("all") ? new Set<string>() : games;
-  io.out(
-    options.switches.has("json")
-      ? `${JSON.stringify(found)}\n`
-      : asText(found, grouped),
-  );
-  return 0;
-}
-
 /** `list`: the algorithms, environments and presets there are. */
 export const listCommand: Command = {
   name: "list",
@@ -80,5 +57,21 @@ export const listCommand: Command = {
     option("all", "List all Atari games."),
     option("json", "Print everything as one JSON object."),
   ],
-  run: list,
+  async run(options, io) {
+    const [stray] = options.positionals;
+    if (stray !== undefined) {
+      throw new UsageError(
+        `Cannot list '${stray}': expected options alone, as in 'list --all'`,
+      );
+    }
+    const games = await loadAllEnvironments();
+    const found = listing();
+    const grouped = options.switches.has("all") ? new Set<string>() : games;
+    io.out(
+      options.switches.has("json")
+        ? `${JSON.stringify(found)}\n`
+        : asText(found, grouped),
+    );
+    return 0;
+  },
 };

@@ -140,71 +140,6 @@ async function sinkOf(
 /** Largest side in pixels: GIFs end at 65,535, and memory before that. */
 const MOST_PIXELS = 8192;
 
-async function playRun(
-  options: ParsedOptions,
-  io: CommandIo,
-): Promise<number> {
-  const episodes = integerOf(options, "episodes", { fallback: 1 });
-  const every = integerOf(options, "every", { fallback: 1 });
-  const side = { maximum: MOST_PIXELS, fallback: undefined };
-  const width = integerOf(options, "width", side);
-  const height = integerOf(options, "height", side);
-  const agent = await findAgent(options, "play");
-  const { dir, seed, deterministic } = agent;
-  const sink = await sinkOf(options, { dir, io });
-  const { signal, release } = await interruptSignal(() =>
-    io.err("\nInterrupted\n")
-  );
-  const takeBreak = eventLoopBreak();
-  const sizeFor = (env: Env) => {
-    const own = env.render();
-    return {
-      width: width ?? Math.ceil(own.width / 2),
-      height: height ?? Math.ceil(own.height / 2),
-    };
-  };
-  const play = async (session: Session) => {
-    const env = session.environments.single();
-    let size: RenderOptions | undefined;
-    const played = await playEpisodes(session, {
-      env,
-      episodes,
-      deterministic,
-      seed,
-      show: async (episode, step) => {
-        await takeBreak();
-        signal.throwIfAborted();
-        size ??= sizeFor(env);
-        if (step % every !== 0) return;
-        await sink.show(env.render(size), episode, step);
-      },
-    });
-    signal.throwIfAborted();
-    io.out(`step ${agent.checkpoint.step}\n`);
-    played.forEach((episode, i) =>
-      io.out(
-        `episode ${i + 1}: return ${
-          round(episode.return)
-        }, ${episode.length} steps\n`,
-      )
-    );
-    // A sink that leaves nothing behind may be ended at once.
-    if (sink.abort === undefined) await release();
-    const written = await sink.finish();
-    if (written !== "") io.out(`${written}\n`);
-  };
-  try {
-    await withAgent(agent, io, play);
-  } catch (error) {
-    await sink.abort?.();
-    if (signal.aborted) return 130;
-    throw error;
-  } finally {
-    await release();
-  }
-  return signal.aborted ? 130 : 0;
-}
-
 /** `play`: renders episodes of a trained agent. */
 export const playCommand: Command = {
   name: "play",
@@ -228,5 +163,65 @@ export const playCommand: Command = {
     ),
     ...AGENT_OPTIONS,
   ],
-  run: playRun,
+  async run(options, io) {
+    const episodes = integerOf(options, "episodes", { fallback: 1 });
+    const every = integerOf(options, "every", { fallback: 1 });
+    const side = { maximum: MOST_PIXELS, fallback: undefined };
+    const width = integerOf(options, "width", side);
+    const height = integerOf(options, "height", side);
+    const agent = await findAgent(options, "play");
+    const { dir, seed, deterministic } = agent;
+    const sink = await sinkOf(options, { dir, io });
+    const { signal, release } = await interruptSignal(() =>
+      io.err("\nInterrupted\n")
+    );
+    const takeBreak = eventLoopBreak();
+    const sizeFor = (env: Env) => {
+      const own = env.render();
+      return {
+        width: width ?? Math.ceil(own.width / 2),
+        height: height ?? Math.ceil(own.height / 2),
+      };
+    };
+    const play = async (session: Session) => {
+      const env = session.environments.single();
+      let size: RenderOptions | undefined;
+      const played = await playEpisodes(session, {
+        env,
+        episodes,
+        deterministic,
+        seed,
+        show: async (episode, step) => {
+          await takeBreak();
+          signal.throwIfAborted();
+          size ??= sizeFor(env);
+          if (step % every !== 0) return;
+          await sink.show(env.render(size), episode, step);
+        },
+      });
+      signal.throwIfAborted();
+      io.out(`step ${agent.checkpoint.step}\n`);
+      played.forEach((episode, i) =>
+        io.out(
+          `episode ${i + 1}: return ${
+            round(episode.return)
+          }, ${episode.length} steps\n`,
+        )
+      );
+      // A sink that leaves nothing behind may be ended at once.
+      if (sink.abort === undefined) await release();
+      const written = await sink.finish();
+      if (written !== "") io.out(`${written}\n`);
+    };
+    try {
+      await withAgent(agent, io, play);
+    } catch (error) {
+      await sink.abort?.();
+      if (signal.aborted) return 130;
+      throw error;
+    } finally {
+      await release();
+    }
+    return signal.aborted ? 130 : 0;
+  },
 };

@@ -11,12 +11,7 @@ import {
   writeWhole,
 } from "../terminal/errors.ts";
 import { existsSync } from "node:fs";
-import {
-  type Command,
-  option,
-  type ParsedOptions,
-  valueOf,
-} from "../terminal/command.ts";
+import { type Command, option, valueOf } from "../terminal/command.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { openRun } from "../run/saved_run.ts";
@@ -108,35 +103,6 @@ ${svg}
 `;
 }
 
-async function plotRuns(
-  options: ParsedOptions,
-  io: CommandIo,
-): Promise<number> {
-  const dirs = options.positionals;
-  if (dirs.length === 0) {
-    throw new UsageError(
-      "Cannot plot 0 runs: expected at least one run folder, as in 'plot runs/*'",
-    );
-  }
-  const key = valueOf(options, "key") ?? "eprewmean";
-  const out = valueOf(options, "out") ?? `${dirs[0]}/${key}.svg`;
-  const extension = out.match(/\.(svg|html)$/)?.[1];
-  if (extension === undefined) {
-    throw new UsageError(
-      `Cannot plot to ${out}: expected a file that ends in .svg or .html`,
-    );
-  }
-  const svg = renderCurves(seriesOf(await loggedRuns(dirs, io), key), {
-    title: key,
-    xLabel: "environment steps",
-    yLabel: key,
-  });
-  await checkWritable(out, "the curves");
-  writeWhole(out, extension === "svg" ? svg : asHtml(svg, key));
-  io.out(`wrote ${out}\n`);
-  return 0;
-}
-
 /** `plot`: draws a statistic of runs, with the spread over their seeds. */
 export const plotCommand: Command = {
   name: "plot",
@@ -152,5 +118,29 @@ export const plotCommand: Command = {
       "An .svg or .html file; by default in the first run's folder.",
     ),
   ],
-  run: plotRuns,
+  async run(options, io) {
+    const dirs = options.positionals;
+    if (dirs.length === 0) {
+      throw new UsageError(
+        "Cannot plot 0 runs: expected at least one run folder, as in 'plot runs/*'",
+      );
+    }
+    const key = valueOf(options, "key") ?? "eprewmean";
+    const out = valueOf(options, "out") ?? `${dirs[0]}/${key}.svg`;
+    const extension = out.match(/\.(svg|html)$/)?.[1];
+    if (extension === undefined) {
+      throw new UsageError(
+        `Cannot plot to ${out}: expected a file that ends in .svg or .html`,
+      );
+    }
+    const svg = renderCurves(seriesOf(await loggedRuns(dirs, io), key), {
+      title: key,
+      xLabel: "environment steps",
+      yLabel: key,
+    });
+    await checkWritable(out, "the curves");
+    writeWhole(out, extension === "svg" ? svg : asHtml(svg, key));
+    io.out(`wrote ${out}\n`);
+    return 0;
+  },
 };
