@@ -35,64 +35,22 @@
  */
 export * from "./distributions/diagonal_gaussian.ts";
 export * from "./distributions/discrete.ts";
-export type {
-  ActionSample,
-  Distribution,
-  NoiseSpec,
-  ReparameterizedDistribution,
-  SampleWithLogProbOptions,
-} from "./distributions/distribution.ts";
+export * from "./distributions/distribution.ts";
 export * from "./distributions/distribution_for.ts";
 export * from "./distributions/gaussian_mixture.ts";
 export * from "./distributions/squashed_gaussian.ts";
 export * from "./distributions/state_dependent_exploration.ts";
 export * from "./distributions/uniform_distribution.ts";
 export * from "./networks/cnn.ts";
-export {
-  createNetwork,
-  type CreateNetworkOptions,
-  type NetworkName,
-  networkNames,
-  type NetworkOptions,
-} from "./networks/create_network.ts";
-export {
-  type BiasInitializer,
-  constant,
-  fanInUniform,
-  fanInUniformBias,
-  glorotNormal,
-  glorotUniform,
-  heNormal,
-  heUniform,
-  type Initializer,
-  lecunNormal,
-  orthogonal,
-  uniform,
-  zeros,
-} from "./networks/initializers.ts";
+export * from "./networks/create_network.ts";
+export * from "./networks/initializers.ts";
 export * from "./networks/lstm.ts";
 export * from "./networks/mlp.ts";
-export {
-  type Activation,
-  activationFunction,
-  type ActivationName,
-  activationNames,
-  nest,
-  type Network,
-  type NetworkInputs,
-  type NetworkOutput,
-  parameter,
-  scope,
-} from "./networks/network.ts";
+export * from "./networks/network.ts";
 export * from "./networks/observation_encoder.ts";
-export { type FunctionOptions } from "./models/_body.ts";
+export type { FunctionOptions } from "./models/_body.ts";
 export * from "./models/actor_critic.ts";
-export {
-  type Policy,
-  type PolicyOutput,
-  type Recurrence,
-  type SampleOptions,
-} from "./models/policy.ts";
+export * from "./models/policy.ts";
 export * from "./models/stochastic_policy.ts";
 export * from "./models/value_functions.ts";
 export * from "./acting/compile_policy.ts";

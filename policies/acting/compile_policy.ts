@@ -6,8 +6,8 @@ import {
   type TensorType,
 } from "@bellman/compute";
 import type * as tf from "@tensorflow/tfjs";
-import type { ObservationInputArray } from "../networks/observation_encoder.ts";
 import type { Policy, PolicyOutput } from "../models/policy.ts";
+import type { ObservationInputArray } from "../networks/observation_encoder.ts";
 
 /** Inputs of a compiled policy. */
 export interface PolicyInputs {

@@ -1,7 +1,7 @@
 import { paramTypes, RandomStream, selectBackend } from "@bellman/compute";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
-import { actorCritic } from "../models/actor_critic.ts";
 import { compilePolicy } from "./compile_policy.ts";
+import { actorCritic } from "../models/actor_critic.ts";
 import type { NetworkName } from "../networks/create_network.ts";
 
 await selectBackend("cpu");

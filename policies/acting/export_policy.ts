@@ -4,9 +4,9 @@ import {
   paramsFromArrays,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { sizeOf } from "../networks/initializers.ts";
-import type { Policy } from "../models/policy.ts";
 import type { BoxSpace, PolicyExport, Space } from "@bellman/types";
+import type { Policy } from "../models/policy.ts";
+import { sizeOf } from "../networks/_layers.ts";
 
 /** Scaling of observations before the network sees them. */
 export type ObservationScaling = NonNullable<PolicyExport["scaling"]>;

@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { paramsToArrays, RandomStream } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { actorCritic } from "../models/actor_critic.ts";
 import { exportPolicy, type ExportPolicyOptions } from "./export_policy.ts";
+import { actorCritic } from "../models/actor_critic.ts";
 
 await tf.setBackend("cpu");
 

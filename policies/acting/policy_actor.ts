@@ -9,12 +9,12 @@ import {
   type PolicyCompilation,
   type PolicyInputs,
 } from "./compile_policy.ts";
+import type { Policy } from "../models/policy.ts";
+import { sizeOf } from "../networks/_layers.ts";
 import type {
   ObservationArray,
   ObservationInputArray,
 } from "../networks/observation_encoder.ts";
-import { sizeOf } from "../networks/initializers.ts";
-import type { Policy } from "../models/policy.ts";
 
 /** Arrays that environments take actions in. */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;

@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import type { BoxSpace, Space } from "@bellman/types";
+import { paramTypes, RandomStream, selectBackend } from "@bellman/compute";
 import {
   envActions,
   PolicyActor,
   type PolicyActorOptions,
 } from "./policy_actor.ts";
-import type { BoxSpace, Space } from "@bellman/types";
-import { paramTypes, RandomStream, selectBackend } from "@bellman/compute";
 import { actorCritic } from "../models/actor_critic.ts";
 import type { Policy } from "../models/policy.ts";
 import { stochasticPolicy } from "../models/stochastic_policy.ts";

@@ -1,11 +1,13 @@
 import * as tf from "@tensorflow/tfjs";
-import { checkSize, type Distribution, tidied } from "./distribution.ts";
 import {
+  checkSize,
   exponents,
   gaussianLogProb,
   HALF_LOG_TWO_PI,
   meanAndLogStd,
-} from "./_gaussian.ts";
+  tidied,
+} from "./_shared.ts";
+import type { Distribution } from "./distribution.ts";
 
 /** Options of {@link diagonalGaussian}. */
 export interface DiagonalGaussianOptions {

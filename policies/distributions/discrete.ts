@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
-import { checkSize, type Distribution, tidied } from "./distribution.ts";
+import { checkSize, tidied } from "./_shared.ts";
+import type { Distribution } from "./distribution.ts";
 
 /** Smallest normal float32: keeps `log 0` out. */
 const SMALLEST = 1.1754944e-38;

@@ -1,4 +1,3 @@
-import { tidy } from "@bellman/compute";
 import type * as tf from "@tensorflow/tfjs";
 
 /** Random numbers that one row needs for one sample. */
@@ -130,26 +129,4 @@ export interface ReparameterizedDistribution extends Distribution {
    * @returns `[batch]`; 0 where the distribution has no such parameters.
    */
   regularization(parameters: tf.Tensor2D): tf.Tensor1D;
-}
-
-/**
- * Frees what the methods of a distribution compute on the way to their results.
- */
-export function tidied<D extends Distribution>(distribution: D): D {
-  const members = Object.entries(distribution).map(([name, member]) => [
-    name,
-    typeof member === "function"
-      ? (...inputs: unknown[]) => tidy(() => member(...inputs))
-      : member,
-  ]);
-  return Object.fromEntries(members) as D;
-}
-
-/** Checks the number of parts of an action. */
-export function checkSize(what: string, size: number, parts = "numbers"): void {
-  if (Number.isInteger(size) && size >= 1) return;
-  throw new RangeError(
-    `Cannot make a ${what} distribution over ${size} ${parts}: ` +
-      `the number must be a positive integer`,
-  );
 }

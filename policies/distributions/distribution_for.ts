@@ -1,8 +1,8 @@
-import { bernoulli, categorical, multiCategorical } from "./discrete.ts";
-import { diagonalGaussian } from "./diagonal_gaussian.ts";
-import type { Distribution } from "./distribution.ts";
-import { sizeOf } from "../networks/initializers.ts";
 import type { Space } from "@bellman/types";
+import { diagonalGaussian } from "./diagonal_gaussian.ts";
+import { bernoulli, categorical, multiCategorical } from "./discrete.ts";
+import type { Distribution } from "./distribution.ts";
+import { sizeOf } from "../networks/_layers.ts";
 
 /**
  * Chooses the family of distributions over the actions of a space: categorical

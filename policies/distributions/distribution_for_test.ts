@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { distributionFor } from "./distribution_for.ts";
 import type { BoxSpace, Space } from "@bellman/types";
+import { distributionFor } from "./distribution_for.ts";
 
 const BOX: BoxSpace = {
   type: "box",

@@ -1,18 +1,18 @@
 import * as tf from "@tensorflow/tfjs";
 import {
-  type ActionSample,
-  type ReparameterizedDistribution,
-  type SampleWithLogProbOptions,
-  tidied,
-} from "./distribution.ts";
-import {
   asConstant,
   clipLogStd,
   detach,
   HALF_LOG_TWO_PI,
   logSlope,
+  tidied,
   unsquash,
-} from "./_gaussian.ts";
+} from "./_shared.ts";
+import type {
+  ActionSample,
+  ReparameterizedDistribution,
+  SampleWithLogProbOptions,
+} from "./distribution.ts";
 
 const withGradient = tf.customGrad((x, save) => {
   const rows = x as tf.Tensor2D;

@@ -9,10 +9,11 @@ import {
   logSlope,
   logTwoCosh,
   meanAndLogStd,
+  tidied,
   unsquash,
-} from "./_gaussian.ts";
+} from "./_shared.ts";
 import { diagonalGaussian } from "./diagonal_gaussian.ts";
-import { type ReparameterizedDistribution, tidied } from "./distribution.ts";
+import type { ReparameterizedDistribution } from "./distribution.ts";
 
 /** Points for each deviation, and deviations to either side. */
 const DENSITY = 12, REACH = 6;

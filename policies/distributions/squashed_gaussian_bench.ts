@@ -5,8 +5,8 @@
  */
 import { compile, selectBackend } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { gaussianMixture } from "./gaussian_mixture.ts";
 import type { ReparameterizedDistribution } from "./distribution.ts";
+import { gaussianMixture } from "./gaussian_mixture.ts";
 import { squashedGaussian } from "./squashed_gaussian.ts";
 import { seededRandom } from "../testdata/random.ts";
 

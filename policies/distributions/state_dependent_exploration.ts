@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { detach } from "./_gaussian.ts";
+import { detach } from "./_shared.ts";
 
 /** Options of {@link stateDependentLogStd}. */
 export interface StateDependentLogStdOptions {

@@ -1,9 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
-import {
-  checkSize,
-  type ReparameterizedDistribution,
-  tidied,
-} from "./distribution.ts";
+import { checkSize, tidied } from "./_shared.ts";
+import type { ReparameterizedDistribution } from "./distribution.ts";
 
 /** Options of {@link uniformDistribution}. */
 export interface UniformDistributionOptions {

@@ -1,27 +1,27 @@
-import {
-  type NetworkName,
-  type NetworkOptions,
-  resolveNetwork,
-} from "../networks/create_network.ts";
+import type { RandomSource, Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
 import {
   denseLayer,
   flattenRows,
   initLayer,
   type LayerInitializers,
-  nest,
-  type Network,
-  scope,
-} from "../networks/network.ts";
-import type { RandomSource, Space } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
-import type { Params } from "@bellman/compute";
+  sizeOf,
+} from "../networks/_layers.ts";
+import {
+  createNetwork,
+  type CreateNetworkOptions,
+  type NetworkName,
+  type NetworkOptions,
+} from "../networks/create_network.ts";
 import {
   fanInUniform,
   fanInUniformBias,
   glorotUniform,
-  sizeOf,
 } from "../networks/initializers.ts";
 import { mlp } from "../networks/mlp.ts";
+import { nest, type Network, scope } from "../networks/network.ts";
+import type { ObservationEncoder } from "../networks/observation_encoder.ts";
 
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},
@@ -170,4 +170,35 @@ function checkFeedForward({ stateSize }: Network): void {
     `Cannot use a recurrent network with a state of ${stateSize} numbers here: ` +
       `choose one without a state, as mlp or cnn`,
   );
+}
+
+/**
+ * Returns the network itself, made from its name where only that is given.
+ *
+ * @throws {RangeError} If there is no network of that name, the options do not
+ * fit it, or a network that is given takes other inputs.
+ */
+export function resolveNetwork(
+  network: NetworkName | Network,
+  options: CreateNetworkOptions,
+): Network {
+  if (typeof network === "string") return createNetwork(network, options);
+  const { inputShape } = options;
+  if (String(network.inputShape) === String(inputShape)) return network;
+  throw new RangeError(
+    `Cannot apply a network for inputs [${network.inputShape}] to ` +
+      `observations [${inputShape}]: the shapes must be the same`,
+  );
+}
+
+/** Returns the part of a policy that is about its observations. */
+export function observing(encoder: ObservationEncoder) {
+  return {
+    observationShape: encoder.shape,
+    observationSize: encoder.size,
+    observationInput: encoder.input,
+    observationArray: encoder.copy,
+    encode: encoder.encodeTensor,
+    observationTensor: encoder.encode,
+  };
 }

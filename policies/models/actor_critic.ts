@@ -1,33 +1,26 @@
 import { type Params, tidy } from "@bellman/compute";
-import {
-  observing,
-  type Policy,
-  type PolicyOutput,
-  type Recurrence,
-  type SampleOptions,
-} from "./policy.ts";
 import * as tf from "@tensorflow/tfjs";
-import {
-  denseLayer,
-  initLayer,
-  nest,
-  type Network,
-  parameter,
-  scope,
-} from "../networks/network.ts";
 import type { RandomSource, Space } from "@bellman/types";
-import {
-  type NetworkName,
-  type NetworkOptions,
-  resolveNetwork,
-} from "../networks/create_network.ts";
 import { distributionFor } from "../distributions/distribution_for.ts";
-import { glorotUniform, orthogonal } from "../networks/initializers.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
 import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
+import { observing, resolveNetwork } from "./_body.ts";
+import type {
+  Policy,
+  PolicyOutput,
+  Recurrence,
+  SampleOptions,
+} from "./policy.ts";
+import { denseLayer, initLayer } from "../networks/_layers.ts";
+import type {
+  NetworkName,
+  NetworkOptions,
+} from "../networks/create_network.ts";
+import { glorotUniform, orthogonal } from "../networks/initializers.ts";
+import { nest, type Network, parameter, scope } from "../networks/network.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /** Result of an {@link ActorCritic} for observations. */
 export interface ActorCriticOutput extends PolicyOutput {

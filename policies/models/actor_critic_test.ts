@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
+import type { BoxSpace, Space } from "@bellman/types";
 import { actorCritic, type ActorCriticOptions } from "./actor_critic.ts";
 import { type NetworkName, networkNames } from "../networks/create_network.ts";
 import { mlp } from "../networks/mlp.ts";
 import type { Network } from "../networks/network.ts";
-import type { BoxSpace, Space } from "@bellman/types";
 import {
   assertClose,
   assertGradientsFlow,

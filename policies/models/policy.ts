@@ -1,13 +1,12 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
 import type { Distribution, NoiseSpec } from "../distributions/distribution.ts";
 import type {
   ObservationArray,
-  ObservationEncoder,
   ObservationInput,
   ObservationInputArray,
 } from "../networks/observation_encoder.ts";
-import type { RandomSource } from "@bellman/types";
 
 /** Result of a {@link Policy} for observations. */
 export interface PolicyOutput {
@@ -122,16 +121,4 @@ export interface Policy {
    * @returns Float32 `[batchSize, ...observationShape]`.
    */
   observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
-}
-
-/** Returns the part of a policy that is about its observations. */
-export function observing(encoder: ObservationEncoder) {
-  return {
-    observationShape: encoder.shape,
-    observationSize: encoder.size,
-    observationInput: encoder.input,
-    observationArray: encoder.copy,
-    encode: encoder.encodeTensor,
-    observationTensor: encoder.encode,
-  };
 }

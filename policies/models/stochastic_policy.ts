@@ -1,22 +1,27 @@
+import type { BoxSpace, RandomSource, Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { type Params, tidy } from "@bellman/compute";
 import type {
   Distribution,
   NoiseSpec,
   ReparameterizedDistribution,
 } from "../distributions/distribution.ts";
-import { body, type FunctionOptions, layerInitializers } from "./_body.ts";
-import { observing, type Policy, type PolicyOutput } from "./policy.ts";
-import type { BoxSpace, RandomSource, Space } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
-import { type Params, tidy } from "@bellman/compute";
-import { denseLayer, initLayer, parameter } from "../networks/network.ts";
+import { distributionFor } from "../distributions/distribution_for.ts";
+import { gaussianMixture } from "../distributions/gaussian_mixture.ts";
+import { squashedGaussian } from "../distributions/squashed_gaussian.ts";
 import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
-import { distributionFor } from "../distributions/distribution_for.ts";
-import { gaussianMixture } from "../distributions/gaussian_mixture.ts";
-import { sizeOf } from "../networks/initializers.ts";
-import { squashedGaussian } from "../distributions/squashed_gaussian.ts";
+import {
+  body,
+  type FunctionOptions,
+  layerInitializers,
+  observing,
+} from "./_body.ts";
+import type { Policy, PolicyOutput } from "./policy.ts";
+import { denseLayer, initLayer, sizeOf } from "../networks/_layers.ts";
+import { parameter } from "../networks/network.ts";
 import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /** Options of {@link stochasticPolicy}. */

@@ -1,10 +1,9 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import { bodyWithHead, type FunctionOptions } from "./_body.ts";
-import { flattenRows } from "../networks/network.ts";
-import { sizeOf } from "../networks/initializers.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
 import type { BoxSpace, DiscreteSpace, RandomSource } from "@bellman/types";
+import { bodyWithHead, type FunctionOptions } from "./_body.ts";
+import { flattenRows, sizeOf } from "../networks/_layers.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import type { BoxSpace, Space } from "@bellman/types";
+import type { FunctionOptions } from "./_body.ts";
 import {
   discreteQFunction,
   qFunction,
   valueFunction,
 } from "./value_functions.ts";
-import type { FunctionOptions } from "./_body.ts";
 import { mlp } from "../networks/mlp.ts";
 import { observationEncoder } from "../networks/observation_encoder.ts";
-import type { BoxSpace, Space } from "@bellman/types";
 import {
   assertClose,
   assertGradientsFlow,

@@ -1,22 +1,18 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
+import { denseLayer, flattenRows, initLayer } from "./_layers.ts";
+import { orthogonal } from "./initializers.ts";
 import {
   type Activation,
   activationFunction,
-  denseLayer,
-  flattenRows,
-  initLayer,
+  type BiasInitializer,
+  type Initializer,
   type Network,
   type NetworkInputs,
   type NetworkOutput,
   parameter,
 } from "./network.ts";
-import {
-  type BiasInitializer,
-  type Initializer,
-  orthogonal,
-} from "./initializers.ts";
-import type { RandomSource } from "@bellman/types";
 
 /**
  * A convolution layer: number of filters, side of their square window in

@@ -1,8 +1,8 @@
 import { closest } from "fastest-levenshtein";
-import type { Network } from "./network.ts";
 import { cnn, cnnSmall, type ConvLayer, convOnly } from "./cnn.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
 import { mlp, type MlpOptions } from "./mlp.ts";
+import type { Network } from "./network.ts";
 
 /**
  * Options of {@link createNetwork}. A network takes those that it has a use
@@ -95,24 +95,5 @@ export function createNetwork(
     `Unknown network '${name}': did you mean '${
       closest(String(name), networkNames)
     }'?`,
-  );
-}
-
-/**
- * Returns the network itself, made from its name where only that is given.
- *
- * @throws {RangeError} If there is no network of that name, the options do not
- * fit it, or a network that is given takes other inputs.
- */
-export function resolveNetwork(
-  network: NetworkName | Network,
-  options: CreateNetworkOptions,
-): Network {
-  if (typeof network === "string") return createNetwork(network, options);
-  const { inputShape } = options;
-  if (String(network.inputShape) === String(inputShape)) return network;
-  throw new RangeError(
-    `Cannot apply a network for inputs [${network.inputShape}] to ` +
-      `observations [${inputShape}]: the shapes must be the same`,
   );
 }

@@ -1,4 +1,6 @@
 import type { RandomSource } from "@bellman/types";
+import { sizeOf } from "./_layers.ts";
+import type { BiasInitializer, Initializer } from "./network.ts";
 
 /** Below this length what is left of a vector is rounding, not direction. */
 const SMALLEST_LENGTH = 1e-6;
@@ -62,31 +64,6 @@ function orthogonalMatrix(
     }
   }
   return matrix;
-}
-
-/**
- * Makes the first values of a parameter: row-major, for a shape whose last
- * axis is the outputs (`[in, out]`, or `[height, width, in, out]`).
- */
-export type Initializer = (
-  shape: readonly number[],
-  random: RandomSource,
-) => Float32Array<ArrayBuffer>;
-
-/**
- * Makes the first values of a bias: one for each output of the layer.
- *
- * @param kernelShape Shape of the layer's kernel, whose last axis is the
- * outputs.
- */
-export type BiasInitializer = (
-  kernelShape: readonly number[],
-  random: RandomSource,
-) => Float32Array<ArrayBuffer>;
-
-/** Multiplies the lengths of all axes. */
-export function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((product, length) => product * length, 1);
 }
 
 function fill(

@@ -7,12 +7,12 @@ import {
   glorotUniform,
   heNormal,
   heUniform,
-  type Initializer,
   lecunNormal,
   orthogonal,
   uniform,
   zeros,
 } from "./initializers.ts";
+import type { Initializer } from "./network.ts";
 import { seededRandom } from "../testdata/random.ts";
 
 interface OrthoCase {

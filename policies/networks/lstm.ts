@@ -1,25 +1,23 @@
 import * as tf from "@tensorflow/tfjs";
 import { type Params, tidy } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
 import {
   dense,
   flattenRows,
   initialTensor,
+  normalizeRows,
+  sizeOf,
+} from "./_layers.ts";
+import { cnn, type CnnOptions } from "./cnn.ts";
+import { constant, orthogonal, zeros } from "./initializers.ts";
+import {
+  type Initializer,
   nest,
   type Network,
   type NetworkInputs,
-  normalizeRows,
   parameter,
   scope,
 } from "./network.ts";
-import { cnn, type CnnOptions } from "./cnn.ts";
-import {
-  constant,
-  type Initializer,
-  orthogonal,
-  sizeOf,
-  zeros,
-} from "./initializers.ts";
-import type { RandomSource } from "@bellman/types";
 
 /** Memory of an LSTM between two steps, each `[numEnvs, size]`. */
 export interface LstmState {

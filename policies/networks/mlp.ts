@@ -1,24 +1,24 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
 import {
-  type Activation,
-  activationFunction,
   denseLayer,
   flattenRows,
   initLayer,
+  normalizeRows,
+  sizeOf,
+} from "./_layers.ts";
+import { orthogonal } from "./initializers.ts";
+import {
+  type Activation,
+  activationFunction,
+  type BiasInitializer,
+  type Initializer,
   type Network,
   type NetworkInputs,
   type NetworkOutput,
-  normalizeRows,
   parameter,
 } from "./network.ts";
-import {
-  type BiasInitializer,
-  type Initializer,
-  orthogonal,
-  sizeOf,
-} from "./initializers.ts";
-import type { RandomSource } from "@bellman/types";
 
 /** Options of {@link mlp}. */
 export interface MlpOptions {

@@ -1,12 +1,11 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
+import { dense, denseLayer } from "./_layers.ts";
 import {
   activationFunction,
   type ActivationName,
   activationNames,
-  dense,
-  denseLayer,
   nest,
   parameter,
   scope,

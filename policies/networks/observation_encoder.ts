@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
-import { sizeOf } from "./initializers.ts";
 import type { BoxSpace, Space } from "@bellman/types";
+import { sizeOf } from "./_layers.ts";
 
 /** Arrays that observations come in. */
 export type ObservationArray =

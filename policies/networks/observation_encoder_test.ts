@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { observationEncoder } from "./observation_encoder.ts";
 import type { BoxSpace } from "@bellman/types";
+import { observationEncoder } from "./observation_encoder.ts";
 import { assertClose } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 

@@ -1,8 +1,6 @@
 import { assert } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import type {
-  ReparameterizedDistribution,
-} from "../distributions/distribution.ts";
+import type { ReparameterizedDistribution } from "../distributions/distribution.ts";
 import { assertClose, assertNoLeaks } from "./assertions.ts";
 import { testOnBackends, values } from "./backends.ts";
 import { testCompiled } from "./compiled.ts";

@@ -1,0 +1,88 @@
+import * as tf from "@tensorflow/tfjs";
+import type { Params } from "@bellman/compute";
+import type { RandomSource } from "@bellman/types";
+import {
+  type BiasInitializer,
+  type Initializer,
+  parameter,
+} from "./network.ts";
+
+/** Multiplies the lengths of all axes. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, length) => product * length, 1);
+}
+
+/** Makes a parameter of that shape with its first values. */
+export function initialTensor(
+  shape: readonly number[],
+  initializer: Initializer,
+  random: RandomSource,
+): tf.Tensor {
+  return tf.tensor(initializer(shape, random), [...shape], "float32");
+}
+
+/** Initial values of a layer: zeros for the bias if nothing is said of it. */
+export interface LayerInitializers {
+  readonly kernelInitializer: Initializer;
+  readonly biasInitializer?: BiasInitializer;
+}
+
+/** Makes `NAME/kernel` of that shape and `NAME/bias` for its last axis. */
+export function initLayer(
+  name: string,
+  shape: readonly number[],
+  { kernelInitializer, biasInitializer }: LayerInitializers,
+  random: RandomSource,
+): Params {
+  return {
+    [`${name}/kernel`]: initialTensor(shape, kernelInitializer, random),
+    [`${name}/bias`]: biasInitializer
+      ? tf.tensor1d(biasInitializer(shape, random))
+      : tf.zeros(shape.slice(-1)),
+  };
+}
+
+/** Reshapes `[batch, ...shape]` to `[batch, features]`, if it is not that. */
+export function flattenRows(x: tf.Tensor): tf.Tensor2D {
+  if (x.rank === 2) return x as tf.Tensor2D;
+  return tf.reshape(x, [x.shape[0], sizeOf(x.shape.slice(1))]);
+}
+
+const LAYER_NORM_EPSILON = 1e-5;
+
+/** Scales each row to mean 0 and variance 1, then times gain plus bias. */
+export function normalizeRows(
+  x: tf.Tensor2D,
+  gain: tf.Tensor1D,
+  bias: tf.Tensor1D,
+): tf.Tensor2D {
+  const centered = tf.sub(x, tf.mean(x, 1, true));
+  const variance = tf.mean(tf.square(centered), 1, true);
+  const scale = tf.rsqrt(tf.add(variance, LAYER_NORM_EPSILON));
+  return tf.add(tf.mul(tf.mul(centered, scale), gain), bias);
+}
+
+/**
+ * Computes `x kernel + bias`. The fused kernel of TensorFlow.js is no faster
+ * forward, and slower with its gradient.
+ */
+export function dense(
+  x: tf.Tensor2D,
+  kernel: tf.Tensor2D,
+  bias: tf.Tensor1D,
+): tf.Tensor2D {
+  return tf.add(tf.matMul(x, kernel), bias);
+}
+
+/** Applies {@link dense} with the parameters `name/kernel` and `name/bias`. */
+export function denseLayer(
+  params: Params,
+  name: string,
+  x: tf.Tensor2D,
+): tf.Tensor2D {
+  return dense(
+    x,
+    parameter(params, `${name}/kernel`),
+    parameter(params, `${name}/bias`),
+  );
+}
