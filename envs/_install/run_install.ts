@@ -111,11 +111,6 @@ export function parseInstallOptions(
   return options;
 }
 
-/** True where the arguments ask for help. */
-function asksForHelp(args: readonly string[]): boolean {
-  return args.includes("--help") || args.includes("-h");
-}
-
 /** Describes the usage of a task in one line. */
 function usageOf(task: string): string {
   return `usage: ${task} [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]`;
@@ -334,7 +329,7 @@ export async function runInstall(
   output: InstallOutput = STREAMS,
 ): Promise<number> {
   let failure = BAD_INPUT;
-  if (asksForHelp(args)) {
+  if (args.includes("--help") || args.includes("-h")) {
     output.out(usageOf(installation.task));
     return 0;
   }

@@ -53,24 +53,24 @@ export interface HostedVecEnvOptions {
 
 /** Bounds how often something may be restarted in a window of time. */
 export class RestartBudget {
-  #restarts: number;
-  #windowMs: number;
+  readonly restarts: number;
+  readonly windowMs: number;
   #times: number[] = [];
 
   constructor(restarts: number, windowMs: number) {
-    this.#restarts = restarts;
-    this.#windowMs = windowMs;
+    this.restarts = restarts;
+    this.windowMs = windowMs;
   }
 
   /** Restarts within the window up to now. */
   spent(now: number): number {
-    this.#times = this.#times.filter((time) => now - time < this.#windowMs);
+    this.#times = this.#times.filter((time) => now - time < this.windowMs);
     return this.#times.length;
   }
 
   /** Takes a restart now, if one is left. */
   take(now: number): boolean {
-    if (this.spent(now) >= this.#restarts) return false;
+    if (this.spent(now) >= this.restarts) return false;
     this.#times.push(now);
     return true;
   }
@@ -110,8 +110,6 @@ export class HostFleet {
    */
   #tellEpisodes = false;
   #budgets: RestartBudget[];
-  #restarts: number;
-  #windowMs: number;
   #onRestart: (event: RestartEvent) => void;
   #opened: Opened | undefined;
 
@@ -125,8 +123,6 @@ export class HostFleet {
     this.hosts = hosts;
     this.stepTimeoutMs = stepTimeoutMs;
     this.startTimeoutMs = startTimeoutMs;
-    this.#restarts = restarts;
-    this.#windowMs = windowMs;
     this.#onRestart = onRestart;
     this.#replaced = new Int32Array(hosts.groups.length);
     this.#budgets = hosts.groups.map(() =>
@@ -304,7 +300,7 @@ export class HostFleet {
     // Another one would return the same again: the environment itself is wrong.
     if (error.thrown === EnvDataError.name) throw this.broken = error.toThrow();
     const now = performance.now(), budget = this.#budgets[group];
-    const limit = this.#restarts, windowMs = this.#windowMs;
+    const { restarts: limit, windowMs } = budget;
     // Starts that take long may each be alone in their window.
     const isInRow = times === limit;
     if (isInRow || !budget.take(now)) {
