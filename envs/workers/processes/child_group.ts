@@ -1,4 +1,4 @@
-import { checkStartable } from "../group_source.ts";
+import { checkStartable } from "../_check_startable.ts";
 import { HostFailure } from "../host_failure.ts";
 import {
   buffersOf,

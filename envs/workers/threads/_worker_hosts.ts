@@ -27,7 +27,8 @@ import {
   receiveMessageOnPort,
   Worker,
 } from "node:worker_threads";
-import { type CheckedSource, checkStartable } from "../group_source.ts";
+import { checkStartable } from "../_check_startable.ts";
+import type { CheckedSource } from "../group_source.ts";
 import "./_worker_main.ts";
 
 /** A group that the calling thread hosts itself, while it would only wait. */
