@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
 /**
- * The folder below which installed libraries, games and models are kept:
- * `BELLMAN_CACHE`, or `bellman` in the platform's cache folder.
+ * Returns the folder below which installed libraries, games and models are
+ * kept: `BELLMAN_CACHE`, or `bellman` in the platform's cache folder.
  *
  * @param os The platform.
  * @param environment Its environment's variables by name.
@@ -35,8 +35,8 @@ const CACHES: Record<string, [variable: string, below: string]> = {
 };
 
 /**
- * A variable of the environment that says where something is, or undefined where
- * it is unset or empty.
+ * Returns a variable of the environment that says where something is, or
+ * undefined where it is unset or empty.
  *
  * @param name Its name.
  * @throws {Deno.errors.NotCapable} If it is not permitted to be read.
@@ -51,8 +51,8 @@ export function neededVariable(name: string): string | undefined {
 }
 
 /**
- * A variable of the environment, or undefined where it is unset, empty or not
- * permitted to be read.
+ * Returns a variable of the environment, or undefined where it is unset, empty
+ * or not permitted to be read.
  *
  * @param name Its name.
  */
@@ -65,8 +65,8 @@ export function readVariable(name: string): string | undefined {
 }
 
 /**
- * The command that sets a simulator up: the repository's task, or the published
- * module where this code was itself loaded from there.
+ * Returns the command that sets a simulator up: the repository's task, or the
+ * published module where this code was itself loaded from there.
  *
  * @param simulator The folder of its package.
  * @param loadedFrom The address of this code.
@@ -92,8 +92,8 @@ interface InstalledThing {
 }
 
 /**
- * The lines that say where things are, and how to use them from a folder that is
- * not looked into by itself.
+ * Returns the lines that say where things are, and how to use them from a
+ * folder that is not looked into by itself.
  *
  * @param things Things that may be there.
  * @param dir The folder.

@@ -140,7 +140,9 @@ export async function installedContent(
   return { package: of, file: wheel, sha256, files };
 }
 
-/** A folder and those above it that are not there, the innermost first. */
+/**
+ * Returns a folder and those above it that are not there, the innermost first.
+ */
 function missingFolders(dir: string): string[] {
   const missing: string[] = [];
   for (let at = dir; !existsSync(at); at = dirname(at)) missing.push(at);
@@ -212,8 +214,8 @@ async function writeAll(folder: string, wheels: readonly WheelContent[]) {
 }
 
 /**
- * The folder that a path stands for: that which a link leads to, so that links
- * stay.
+ * Returns the folder that a path stands for: that which a link leads to, so
+ * that links stay.
  *
  * @throws {InstallError} If a link leads nowhere.
  */

@@ -13,7 +13,7 @@ export interface PinnedPackage {
   licence: string;
   /** SHA-256 of its wheels by file name. */
   wheels: Readonly<Record<string, string>>;
-  /** The wheel to take on a platform such as `linux-x86_64`. */
+  /** Returns the wheel to take on a platform such as `linux-x86_64`. */
   wheelFor(platform: string): string | undefined;
   /**
    * True where machine code is taken, so that only wheels for the machine's own
@@ -34,12 +34,18 @@ export interface PinnedPackage {
   variable: string;
 }
 
-/** The machine's platform, as the keys of {@linkcode PinnedPackage.wheelFor}. */
+/**
+ * Names the machine's platform, as the keys of
+ * {@linkcode PinnedPackage.wheelFor}.
+ */
 export function platform(): string {
   return `${Deno.build.os}-${Deno.build.arch}`;
 }
 
-/** The distribution name in a wheel's file name, as `multi_agent_ale_py`. */
+/**
+ * Returns the distribution name in a wheel's file name, as
+ * `multi_agent_ale_py`.
+ */
 export function distributionName(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, "_");
 }
@@ -60,7 +66,7 @@ function nameOf(tag: string, names: readonly [RegExp, string][]) {
 }
 
 /**
- * The platform that a wheel is for, as its file name says.
+ * Returns the platform that a wheel is for, as its file name says.
  *
  * @param file Such as `toy_box-1.0-cp312-cp312-win_amd64.whl`.
  * @returns Such as `windows-x86_64`; undefined if it names none that we know,
@@ -74,7 +80,7 @@ export function wheelPlatform(file: string): string | undefined {
 }
 
 /**
- * The other platform that a package's wheel is for, where that matters.
+ * Returns the other platform that a package's wheel is for, where that matters.
  *
  * @param of The package.
  * @param file The wheel's file name.

@@ -134,7 +134,10 @@ export interface Installation {
   notice: readonly string[];
   /** Files of each package that must be there, by the package's name. */
   required: Readonly<Record<string, readonly string[]>>;
-  /** The lines that say where in a folder things are, of those that are there. */
+  /**
+   * Returns the lines that say where in a folder things are, of those that are
+   * there.
+   */
   told(dir: string): string[];
 }
 
@@ -146,7 +149,7 @@ export interface InstallOutput {
   error(line: string): void;
 }
 
-/** The wheel that is given of each package. */
+/** Finds the wheel that is given of each package. */
 function givenWheels(
   paths: readonly string[],
   packages: readonly PinnedPackage[],
@@ -164,7 +167,7 @@ function givenWheels(
   return given;
 }
 
-/** The packages that this machine can have or must have. */
+/** Returns the packages that this machine can have or must have. */
 function wantedPackages(
   packages: readonly PinnedPackage[],
   given: ReadonlyMap<PinnedPackage, string>,

@@ -22,7 +22,7 @@ function selection(file: string): string[] {
   ];
 }
 
-/** The line of pip's output that says what went wrong. */
+/** Returns the line of pip's output that says what went wrong. */
 function reason(stderr: Uint8Array): string {
   const lines = new TextDecoder().decode(stderr).trim().split("\n");
   return lines.findLast((line) => line.startsWith("ERROR:")) ??

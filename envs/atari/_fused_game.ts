@@ -98,7 +98,10 @@ export class FusedGame {
     if (isCutOff) this.#untold.push(this.#tally.end(false));
   }
 
-  /** The small gray picture of what was seen last; the next call changes it. */
+  /**
+   * Returns the small gray picture of what was seen last; the next call changes
+   * it.
+   */
   frame(): Uint8Array {
     const screens = this.#screens;
     return this.#seesBoth ? screens.process() : screens.processOne(1);

@@ -27,9 +27,9 @@ export interface AtariOptions extends PreprocessingOptions {
 }
 
 /**
- * An Atari game with the standard preprocessing around it, in the order of
- * baselines: no-op starts, skipped frames, true scores, episodes of lives, FIRE,
- * small gray frames, clipped rewards, stacks, a limit of steps.
+ * Makes an Atari game with the standard preprocessing around it, in the order
+ * of baselines: no-op starts, skipped frames, true scores, episodes of lives,
+ * FIRE, small gray frames, clipped rewards, stacks, a limit of steps.
  *
  * Each step's `info.episodes` tells the games that ended, with their true scores
  * and those of their lives ({@linkcode EpisodeInfo}).

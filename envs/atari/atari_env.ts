@@ -247,7 +247,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
   }
 
   /**
-   * Emulator, random streams and counters.
+   * Saves emulator, random streams and counters.
    *
    * @returns Plain data that later steps do not change.
    */

@@ -43,7 +43,7 @@ const MAX_FRAMES = 108_000;
 
 type Settings = Pick<AtariEnvOptions, "frameskip" | "repeatActionProbability">;
 
-/** A game's ids in Gymnasium, with the settings in which they differ. */
+/** Lists a game's ids in Gymnasium, with the settings in which they differ. */
 function settingsOf({ name, isLegacy }: AtariGame): Map<string, Settings> {
   const ids = new Map<string, Settings>([
     [`ALE/${name}-v5`, { frameskip: 4, repeatActionProbability: 0.25 }],
@@ -64,7 +64,10 @@ interface Preprocessing {
   preprocessing?: PreprocessingPreset;
 }
 
-/** The raw game, and the preprocessed one where that is asked for; limited. */
+/**
+ * Makes the raw game, and the preprocessed one where that is asked for;
+ * limited.
+ */
 function forms(
   id: string,
   raw: (kwargs: AtariEnvOptions) => Env,

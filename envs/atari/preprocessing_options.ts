@@ -192,7 +192,7 @@ export const PREPROCESSING_OPTIONS: OptionKinds<
 };
 
 /**
- * The settings that a preset and options stand for.
+ * Resolves a preset and options to settings.
  *
  * @param id The game that they are for.
  * @throws {RangeError} If there is no such preset, or one is out of range.
@@ -214,7 +214,7 @@ export function resolvePreprocessing(
   };
 }
 
-/** The settings of the emulator among them. */
+/** Picks the settings of the emulator. */
 export function emulatorOptions(settings: PreprocessingSettings): Pick<
   PreprocessingSettings,
   "mode" | "difficulty" | "repeatActionProbability" | "maxNumFramesPerEpisode"

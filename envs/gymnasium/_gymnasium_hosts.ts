@@ -74,7 +74,10 @@ export class HostLine {
     this.#isAlone = isAlone;
   }
 
-  /** The named pipes that the host is to make, for this process of its alone. */
+  /**
+   * Returns the named pipes that the host is to make, for this process of its
+   * alone.
+   */
   offerPipes(): string[] {
     this.dropPipes();
     if (!mayMakePipe()) return [];
@@ -151,7 +154,10 @@ export class HostLine {
     this.#children.send(this.#group, ...message);
   }
 
-  /** The answer, as far as there is one; throws what the host says instead. */
+  /**
+   * Returns the answer, as far as there is one; throws what the host says
+   * instead.
+   */
   receive(): Uint8Array {
     const answer = this.#answer ??
       this.#children.receive(this.#group, { timeoutMs: 0 });
@@ -226,7 +232,7 @@ export class GymnasiumHosts implements GroupHosts {
     );
   }
 
-  /** The process of a group; 0 while it is being started. */
+  /** Returns the process of a group; 0 while it is being started. */
   pid(group: number): number {
     return this.#children.pid(group);
   }
@@ -262,7 +268,10 @@ export class GymnasiumHosts implements GroupHosts {
     }
   }
 
-  /** A restore plays actions again, of each environment for itself. */
+  /**
+   * Returns more for a restore, which plays actions again, of each environment
+   * for itself.
+   */
   patience(group: number, command: GroupCommand): number {
     if (command.type !== "load") return 1;
     const { actions } = snapshotRecord(command.snapshot, ["actions"]);
@@ -318,7 +327,7 @@ export class GymnasiumHosts implements GroupHosts {
     this.#lines[group].ask("render", which);
   }
 
-  /** The picture that was asked for. */
+  /** Returns the picture that was asked for. */
   finishRender(group: number): RgbImage {
     const answer = this.#lines[group].receive();
     const [width, height] = new Uint32Array(
@@ -384,7 +393,7 @@ export class GymnasiumHosts implements GroupHosts {
   }
 }
 
-/** The state of a group as plain data. */
+/** Reads the state of a group as plain data. */
 function readState(answer: Uint8Array): StateTree {
   const sizes = new Uint32Array(answer.slice(HEAD, HEAD + 8).buffer);
   const first = HEAD + 8, second = first + sizes[0], third = second + sizes[1];
@@ -395,7 +404,7 @@ function readState(answer: Uint8Array): StateTree {
   };
 }
 
-/** The state of a group as bytes. */
+/** Writes the state of a group as bytes. */
 function statePieces(snapshot: StateTree): Uint8Array[] {
   const state = snapshotRecord(snapshot, [
     "episodes",

@@ -39,7 +39,7 @@ function boundOf(bound: Bound | Bound[]): number | number[] {
   return Array.isArray(bound) ? bound.map(one) : one(bound);
 }
 
-/** The space that a host describes. */
+/** Reads the space that a host describes. */
 export function readSpace(space: HostSpace): Space {
   switch (space.type) {
     case "discrete":
@@ -133,7 +133,7 @@ interface HostError {
   readonly known: string[] | null;
 }
 
-/** A value that came as JSON, from shared memory. */
+/** Reads a value that came as JSON, from shared memory. */
 export function readJson<T>(bytes: Uint8Array): T {
   return JSON.parse(new TextDecoder().decode(bytes.slice()));
 }

@@ -77,7 +77,7 @@ export class GymnasiumVecEnv extends HostedVecEnv {
   }
 
   /**
-   * The Python processes, group by group.
+   * Lists the Python processes, group by group.
    *
    * @returns Their ids, of those that run.
    */

@@ -203,7 +203,7 @@ export class HostFleet {
     });
   }
 
-  /** The episodes that ended in groups, where their hosts record them. */
+  /** Lists the episodes that ended in groups, where their hosts record them. */
   episodesOf(
     groups: readonly number[],
     failures: Failures,
@@ -224,10 +224,7 @@ export class HostFleet {
     return all;
   }
 
-  /**
-   * The environments are seeded anew, and so are those that are replaced if
-   * told so.
-   */
+  /** Takes new seeds, which those that are replaced keep if told so. */
   seed(seeds: readonly number[], keepsSeeds: boolean): void {
     this.#keepsSeeds = keepsSeeds;
     this.seeds = [...seeds];
@@ -357,8 +354,8 @@ export function throwErrors(failures: Failures): void {
 }
 
 /**
- * The failures that are not errors which the environments threw: their hosts
- * are gone.
+ * Returns the failures but for errors that environments threw: their hosts are
+ * gone.
  */
 export function withoutErrors(failures: Failures): Map<number, HostFailure> {
   return new Map([...failures].filter(([, it]) => it.reason !== "error"));

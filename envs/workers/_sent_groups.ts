@@ -137,7 +137,10 @@ export class ReadyRows {
     );
   }
 
-  /** The groups of environments that are named as whole groups, each once. */
+  /**
+   * Returns the groups of environments that are named as whole groups, each
+   * once.
+   */
   groupsOf(copies?: ArrayLike<number>): number[] {
     if (copies === undefined) return [...this.#groups.keys()];
     const named = new Set<number>(), groups = new Set<number>();
@@ -181,7 +184,10 @@ export class ReadyRows {
     return groups.reduce((sum, it) => sum + this.#groups[it].numEnvs, 0);
   }
 
-  /** The first groups that have so many environments together, if they do. */
+  /**
+   * Returns the first groups that have so many environments together, if they
+   * do.
+   */
   first(
     groups: readonly number[],
     copies: number,
@@ -194,7 +200,7 @@ export class ReadyRows {
     return undefined;
   }
 
-  /** The rows of groups, one group after the other. */
+  /** Gathers the rows of groups, one group after the other. */
   gather(
     groups: readonly number[],
     episodes: readonly EpisodeStatistics[] | undefined,

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import type { GroupRange } from "./group_hosts.ts";
 
-/** A text without colours and without space around it. */
+/** Returns a text without colours and without space around it. */
 export function plainText(text: string): string {
   return stripVTControlCharacters(text).trim();
 }
 
-/** The first line of a text, without colours: what it says in short. */
+/** Returns the first line of a text, without colours: what it says in short. */
 export function firstLine(text: string): string {
   return plainText(text).split("\n", 1)[0].trimEnd();
 }
@@ -87,7 +87,7 @@ export class HostFailure extends Error {
   }
 
   /**
-   * The error as if it had been thrown here.
+   * Makes the error as if it had been thrown here.
    *
    * @returns One of the class that the host threw, with this as its cause.
    */
@@ -117,7 +117,7 @@ export interface RestartEvent {
 }
 
 /**
- * A restart as one line of text.
+ * Describes a restart in one line of text.
  *
  * @param event The restart.
  * @returns The line, without an end of line.
@@ -150,7 +150,7 @@ export function describeRestart(event: RestartEvent): string {
   }`;
 }
 
-/** The environments of a group in words. */
+/** Names the environments of a group. */
 export function nameCopies({ first, numEnvs }: GroupRange): string {
   return numEnvs === 1
     ? `copy ${first}`
@@ -158,8 +158,8 @@ export function nameCopies({ first, numEnvs }: GroupRange): string {
 }
 
 /**
- * A restart as {@linkcode describeRestart} tells it, and below that the host's
- * own error and stack, where it threw.
+ * Describes a restart as {@linkcode describeRestart} does, and below that the
+ * host's own error and stack, where it threw.
  *
  * @param event The restart.
  * @returns The lines, without an end of line.

@@ -7,7 +7,7 @@ function wordsOf(seed: number): number[] {
   return seed < WORD ? [seed] : [seed % WORD, Math.floor(seed / WORD)];
 }
 
-/** A hash whose constant changes with each number that it takes. */
+/** Makes a hash whose constant changes with each number that it takes. */
 function hasher(constant: number, multiplier: number) {
   return (value: number): number => {
     const mixed = value ^ constant;
@@ -23,8 +23,8 @@ function mix(a: number, b: number): number {
 }
 
 /**
- * The seeds that NumPy's `SeedSequence(seed).generate_state(count)` gives: by
- * way of it, Gymnasium seeds an Atari game.
+ * Computes the seeds that NumPy's `SeedSequence(seed).generate_state(count)`
+ * gives: by way of it, Gymnasium seeds an Atari game.
  *
  * @param seed A whole number of at least 0.
  * @param count Their number.
@@ -79,7 +79,7 @@ export class MersenneTwister {
     this.#next = 0;
   }
 
-  /** A number from 0 up to and without 1, of 32 random bits. */
+  /** Draws a number from 0 up to and without 1, of 32 random bits. */
   uniform(): number {
     if (this.#next === SIZE) this.#twist();
     let y = this.#state[this.#next++];
@@ -140,7 +140,7 @@ export class StickyActions {
     this.#random = new MersenneTwister(seed);
   }
 
-  /** The action of the next frame. */
+  /** Draws the action of the next frame. */
   take(action: number): number {
     if (this.#random.uniform() >= this.#probability) this.#last = action;
     // The emulator draws for a second player too.

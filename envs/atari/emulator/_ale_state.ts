@@ -101,7 +101,7 @@ export function checkState(
   throw new TypeError("Cannot restore an emulator: its state is broken");
 }
 
-/** The whole state, random stream of the emulator included. */
+/** Saves the whole state, random stream of the emulator included. */
 export function saveState(
   { symbols, handle }: Emulator,
 ): Uint8Array<ArrayBuffer> {
@@ -138,8 +138,8 @@ const VSYNC = 0x00, WSYNC = 0x02, NUSIZ0 = 0x04, NUSIZ1 = 0x05, CTRLPF = 0x0a;
 const MEMORY = 0x80;
 
 /**
- * A program that writes the sizes of missiles and ball to where they are, and
- * then ends the frame or lets it never end.
+ * Assembles a program that writes the sizes of missiles and ball to where they
+ * are, and then ends the frame or lets it never end.
  */
 function program(state: Uint8Array<ArrayBuffer>, endsFrame: boolean): number[] {
   const video = after("TIA", state);

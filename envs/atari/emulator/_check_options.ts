@@ -59,7 +59,7 @@ export const SIZE: OptionKind = {
   },
 };
 
-/** A whole number of at least so much. */
+/** Declares a whole number of at least so much. */
 export function whole(least: number): OptionKind {
   return {
     types: ["number"],
@@ -68,7 +68,7 @@ export function whole(least: number): OptionKind {
   };
 }
 
-/** One of some words. */
+/** Declares one of some words. */
 export function oneOf(...words: readonly string[]): OptionKind {
   return {
     types: ["string"],

@@ -322,7 +322,7 @@ export class Ale implements Disposable {
   }
 
   /**
-   * The whole state, every random stream included.
+   * Saves the whole state, every random stream included.
    *
    * @returns Plain data that later frames do not change.
    * @throws {Error} If the game is Miniature Golf, whose states the library

@@ -145,7 +145,7 @@ export interface GameActions {
   readonly meanings: readonly string[];
 }
 
-/** A game's own actions, or all that there are. */
+/** Lists a game's own actions, or all that there are. */
 export function gameActions(game: AtariGame, isFull: boolean): GameActions {
   const numbers = isFull
     ? ATARI_ACTIONS.map((_, number) => number)

@@ -112,7 +112,7 @@ function checkSize(what: string, { width, height }: ImageSize): void {
   );
 }
 
-/** The nearest whole number of a quotient; of two, the even one. */
+/** Rounds a quotient to the nearest whole number; of two, the even one. */
 function rounded(sum: number, total: number): number {
   const quotient = Math.floor(sum / total);
   const twice = 2 * (sum - quotient * total);
@@ -314,7 +314,9 @@ export class AreaResizer {
     );
   }
 
-  /** The weighted sums of the source's rows that new row `y` covers. */
+  /**
+   * Computes the weighted sums of the source's rows that new row `y` covers.
+   */
   #sumColumns(pixels: Uint8Array, y: number): void {
     const { first, count, weights } = this.#rows, sums = this.#sums;
     const width = sums.length;
@@ -327,7 +329,10 @@ export class AreaResizer {
     }
   }
 
-  /** The averages of one channel of a new row, from the sums of its columns. */
+  /**
+   * Computes the averages of one channel of a new row, from the sums of its
+   * columns.
+   */
   #averageRow(into: Uint8Array, at: number): void {
     const { first, count, weights } = this.#columns, sums = this.#sums;
     const { channels } = this, channel = at % channels;

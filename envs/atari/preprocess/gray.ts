@@ -1,6 +1,6 @@
 /**
- * The gray of a colour: its luminance with the weights of ITU-R BT.601, in
- * fixed point as OpenCV has it.
+ * Computes the gray of a colour: its luminance with the weights of ITU-R
+ * BT.601, in fixed point as OpenCV has it.
  *
  * @param red 0 to 255.
  * @param green 0 to 255.

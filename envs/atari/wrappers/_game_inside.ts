@@ -43,7 +43,7 @@ function isAtari(env: Env): env is Env & AtariInside {
 }
 
 /**
- * The game under any number of wrappers.
+ * Finds the game under any number of wrappers.
  *
  * @throws {TypeError} If it is none.
  */
@@ -95,7 +95,7 @@ export class NoopStarts {
     this.#random = streamOf(seed);
   }
 
-  /** From 1 to the most; none if that is 0. */
+  /** Draws from 1 to the most; none if that is 0. */
   draw(): number {
     this.#random ??= streamOf(DEFAULT_SEED);
     return this.#max === 0 ? 0 : 1 + this.#random.integer(this.#max);

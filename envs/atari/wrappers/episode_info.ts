@@ -92,7 +92,7 @@ export class EpisodeInfo extends EnvWrapper {
   }
 
   /**
-   * The sums so far, and whether more follows.
+   * Saves the sums so far, and if more follows.
    *
    * @returns Plain data.
    */

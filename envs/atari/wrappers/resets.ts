@@ -32,7 +32,10 @@ class HiddenSteps {
     return terminated || truncated ? this.#env.reset() : observation;
   }
 
-  /** A step that is seen, with the episodes that ended unseen before it. */
+  /**
+   * Completes a step that is seen with the episodes that ended unseen before
+   * it.
+   */
   tell(result: StepResult): StepResult {
     if (this.#untold.length === 0) return result;
     const ended = (result.info?.episodes ?? []) as StateTree[];
@@ -139,7 +142,7 @@ export class NoopReset extends EnvWrapper {
   }
 
   /**
-   * The random stream, and what was not told.
+   * Saves the random stream, and the games that were not told.
    *
    * @returns Plain data.
    */
@@ -325,7 +328,7 @@ export class EpisodicLife extends EnvWrapper {
   }
 
   /**
-   * Lives, and whether one was just lost.
+   * Saves the lives, and if one was just lost.
    *
    * @returns Plain data.
    */

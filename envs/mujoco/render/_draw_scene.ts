@@ -31,7 +31,7 @@ function cameraNumber(
   );
 }
 
-/** The camera of the model that stands at a place of the arrays. */
+/** Returns the camera of the model that stands at a place of the arrays. */
 function modelCamera(
   { shapes }: PhysicsModel,
   { cameraXpos, cameraXmat }: PhysicsData,
@@ -57,7 +57,10 @@ function modelCamera(
   };
 }
 
-/** The place that is looked at: a followed body's, at a height if one is given. */
+/**
+ * Returns the place that is looked at: a followed body's, at a height if one is
+ * given.
+ */
 function placeLookedAt(
   { sizes }: PhysicsModel,
   { xpos, subtreeCom }: PhysicsData,
@@ -74,7 +77,7 @@ function placeLookedAt(
   return [places[at], places[at + 1], lookAt?.[2] ?? places[at + 2]];
 }
 
-/** The camera that options ask for. */
+/** Finds the camera that options ask for. */
 function cameraOf(
   model: PhysicsModel,
   data: PhysicsData,
@@ -121,7 +124,7 @@ function solidsOf(shapes: PhysicsShapes): (Solid | undefined)[] {
   return known;
 }
 
-/** A geom's colour: its own, or its material's where it has none. */
+/** Returns a geom's colour: its own, or its material's where it has none. */
 function colorOf(shapes: PhysicsShapes, geom: number): ArrayLike<number> {
   const own = shapes.geomRgba.subarray(4 * geom, 4 * geom + 4);
   const material = shapes.geomMaterial[geom];
@@ -153,7 +156,7 @@ function drawGeoms(
   }
 }
 
-/** Lighter below the horizon, bluer above. */
+/** Draws the sky: lighter below the horizon, bluer above. */
 function drawSky(canvas: Rasterizer): void {
   const { ray, colors, depths, width } = canvas;
   for (let pixel = 0; pixel < depths.length; pixel++) {
@@ -167,7 +170,7 @@ function drawSky(canvas: Rasterizer): void {
   }
 }
 
-/** A picture of pixels that are each the mean of several finer ones. */
+/** Averages pixels of a finer picture. */
 function coarser(canvas: Rasterizer, width: number, height: number): RgbImage {
   const data = new Uint8Array(3 * width * height);
   for (let row = 0; row < height; row++) {

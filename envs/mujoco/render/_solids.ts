@@ -31,7 +31,9 @@ interface OutlinePoint {
   readonly slope: readonly [outwards: number, upwards: number];
 }
 
-/** The body that an outline makes when it turns around the `z` axis. */
+/**
+ * Makes the body that an outline describes when it turns around the `z` axis.
+ */
 function turned(outline: readonly OutlinePoint[]): Solid {
   const points: number[] = [], normals: number[] = [], triangles: number[] = [];
   for (const { radius, z, slope: [outwards, upwards] } of outline) {
@@ -63,7 +65,7 @@ function solid(
   };
 }
 
-/** A sphere that is drawn out along `z` by a cylinder. */
+/** Makes a sphere that is drawn out along `z` by a cylinder. */
 function capsule(radius: number, halfLength: number): Solid {
   const outline: OutlinePoint[] = [];
   for (let i = -QUARTER; i <= QUARTER; i++) {
@@ -92,7 +94,7 @@ function cylinder(radius: number, halfLength: number): Solid {
   ]);
 }
 
-/** A solid that is stretched along the axes. */
+/** Stretches a solid along the axes. */
 function stretched(of: Solid, scale: readonly number[]): Solid {
   return {
     ...of,
@@ -122,7 +124,7 @@ function box(halfWidths: readonly number[]): Solid {
   return solid(points, normals, triangles);
 }
 
-/** A mesh of the model, whose triangles are flat. */
+/** Makes the solid of a mesh, whose triangles are flat. */
 function mesh(shapes: PhysicsShapes, id: number): Solid {
   const start = 3 * shapes.meshVertexStart[id];
   const from = 3 * shapes.meshFaceStart[id];
@@ -148,7 +150,9 @@ function mesh(shapes: PhysicsShapes, id: number): Solid {
   return solid(points, normals, [...Array(corners.length).keys()]);
 }
 
-/** A geom's surface; undefined for kinds that are not drawn as triangles. */
+/**
+ * Makes a geom's surface; undefined for kinds that are not drawn as triangles.
+ */
 export function solidOf(
   shapes: PhysicsShapes,
   geom: number,

@@ -63,7 +63,7 @@ export class ProcessHosts implements GroupHosts {
     this.#options = options;
   }
 
-  /** The process of a group; 0 while it is being started. */
+  /** Returns the process of a group; 0 while it is being started. */
   pid(group: number): number {
     return this.#children.pid(group);
   }

@@ -23,7 +23,7 @@ interface ChildEnd {
   readonly signal?: string;
   /** The reason why it could not be started, if that is so. */
   readonly failure?: string;
-  /** The last 64 kB that it printed. */
+  /** Returns the last 64 kB that it printed. */
   readonly prints: string;
 }
 
@@ -88,7 +88,7 @@ export class ChildView {
     return Atomics.load(this.words, CHILD.readyAt);
   }
 
-  /** The message in the inbox, there until it is released. */
+  /** Returns the message in the inbox, there until it is released. */
   hold(): Uint8Array {
     this.#holds = true;
     return this.memory.inbox.subarray(0, this.received);
@@ -115,7 +115,7 @@ export class ChildView {
     }
   }
 
-  /** The last 64 kB that it printed. */
+  /** Returns the last 64 kB that it printed. */
   prints(): string {
     const { prints } = this.memory;
     const end = Atomics.load(this.words, CHILD.printed) >>> 0;
@@ -142,9 +142,9 @@ export class ChildView {
 const MAIN = import.meta.resolve("./_io_worker.ts");
 
 /**
- * The thread that serves the pipes of a group, whose words are given. It alone
- * keeps no process alive, which only Node's kind of worker can do. That starts
- * from a `data:` address, as it takes none of `https:`.
+ * Starts the thread that serves the pipes of a group, whose words are given. It
+ * alone keeps no process alive, which only Node's kind of worker can do. That
+ * starts from a `data:` address, as it takes none of `https:`.
  */
 export function startIoWorker(words: Int32Array): Worker {
   checkStartable(MAIN);
@@ -364,7 +364,7 @@ export class ChildGroup {
   }
 
   /**
-   * The process of a child.
+   * Returns the process of a child.
    *
    * @param child Number of the child.
    * @returns Its id, once it runs; 0 before that.
@@ -501,7 +501,10 @@ export class ChildGroup {
   }
 }
 
-/** A buffer for messages of at least `length` bytes, with room to grow. */
+/**
+ * Allocates a buffer for messages of at least `length` bytes, with room to
+ * grow.
+ */
 function longer(
   box: Uint8Array,
   length: number,

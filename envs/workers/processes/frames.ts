@@ -18,11 +18,11 @@ export function writeFrameHeader(target: Uint8Array, length: number): void {
 
 /** Receiver of the parts of a stream. */
 export interface FrameSink {
-  /** A message of this length begins; nothing is read until this is done. */
+  /** Begins a message of this length; nothing is read until this is done. */
   begin(length: number): void | Promise<void>;
-  /** The next part of the message, and where in it that belongs. */
+  /** Takes the next part of the message, and its place in it. */
   part(bytes: Uint8Array, at: number): void;
-  /** The message is whole. */
+  /** Ends the message. */
   end(length: number): void;
   /** Something that is no message. */
   stray(bytes: Uint8Array): void;

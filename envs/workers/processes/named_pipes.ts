@@ -112,7 +112,7 @@ export class AnswerPipe {
     }
   }
 
-  /** The same without waiting: of what is there by now. */
+  /** Receives an answer that is there by now, without waiting. */
   look(): Uint8Array | null | undefined {
     this.#file.writeSync(WAKE);
     let hasRead = false;
@@ -123,7 +123,9 @@ export class AnswerPipe {
     });
   }
 
-  /** The length of the message that is there; below 0 if there is none. */
+  /**
+   * Returns the length of the message that is there; below 0 if there is none.
+   */
   #length(): number {
     while (this.#from < this.#to && this.#bytes[this.#from] !== FRAME_MARK[0]) {
       this.#from++;

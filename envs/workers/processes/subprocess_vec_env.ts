@@ -21,7 +21,7 @@ const PERMISSIONS = [
   "import",
 ] as const;
 
-/** Flags for the permissions that this process has without bounds. */
+/** Lists flags for the permissions that this process has without bounds. */
 export function ownPermissions(): string[] {
   return PERMISSIONS.filter((name) => {
     // A part of it may have been denied, of which one is not told more.
@@ -31,9 +31,9 @@ export function ownPermissions(): string[] {
 }
 
 /**
- * The flag for the configuration that names the modules of a program. Deno
- * finds it beside a program that is a file; one that was loaded from elsewhere
- * is told of the one that lies nearest to here.
+ * Finds the flag for the configuration that names the modules of a program.
+ * Deno finds it beside a program that is a file; one that was loaded from
+ * elsewhere is told of the one that lies nearest to here.
  */
 function configFlags(main: string): string[] {
   if (new URL(main).protocol === "file:") return [];
@@ -168,7 +168,7 @@ export class SubprocessVecEnv extends HostedVecEnv {
   }
 
   /**
-   * The processes, group by group.
+   * Lists the processes, group by group.
    *
    * @returns Their ids, of those that run.
    */

@@ -107,7 +107,7 @@ class WorkerHost {
     }
   }
 
-  /** The command that was sent, after the arrays if those came first. */
+  /** Reads the command that was sent, after the arrays if those came first. */
   #readCommand(runner: GroupRunner): GroupCommand {
     for (;;) {
       const { message } = receiveMessageOnPort(this.#data.port)! as {
