@@ -1,9 +1,3 @@
-import type {
-  RandomSource,
-  RenderOptions,
-  RgbImage,
-  VecStep,
-} from "@bellman/types";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import {
@@ -91,43 +85,14 @@ function hasEnded(state: Float64Array, at: number): boolean {
   return -Math.cos(state[at]) - Math.cos(state[at + 1] + state[at]) > 1.0;
 }
 
-/** Rounds to float32, as the original draws such numbers. */
-function reset(state: Float64Array, at: number, random: RandomSource): void {
-  for (let i = 0; i < 4; i++) {
-    state[at + i] = Math.fround(-0.1 + (0.1 - -0.1) * random.uniform());
-  }
-}
-
-function observe(
-  state: Float64Array,
-  at: number,
-  values: Float32Array,
-  to: number,
-): void {
+const observe: Dynamics["observe"] = (state, at, values, to) => {
   values[to] = Math.cos(state[at]);
   values[to + 1] = Math.sin(state[at]);
   values[to + 2] = Math.cos(state[at + 1]);
   values[to + 3] = Math.sin(state[at + 1]);
   values[to + 4] = state[at + 2];
   values[to + 5] = state[at + 3];
-}
-
-function stepAll(
-  state: Float64Array,
-  actions: Int32Array | Float32Array,
-  { rewards, terminated }: VecStep,
-): void {
-  for (let i = 0; i < rewards.length; i++) {
-    rewards[i] = step(state, i * 4, actions[i]);
-    terminated[i] = rewards[i] === 0 ? 1 : 0;
-  }
-}
-
-function observeAll(state: Float64Array, observations: Float32Array): void {
-  for (let i = 0, to = 0; i < state.length; i += 4, to += 6) {
-    observe(state, i, observations, to);
-  }
-}
+};
 
 const BLACK: Color = [0, 0, 0];
 const LINK: Color = [0, 204, 204];
@@ -136,31 +101,6 @@ const JOINT: Color = [204, 204, 0];
 const VIEW: Point = [500, 500];
 const SCALE = VIEW[0] / 4.4;
 const AXLE: Point = [VIEW[0] / 2, VIEW[1] / 2];
-
-/** Draws both links and the line that the free end is to reach. */
-function render(
-  state: Float64Array,
-  { width = 500, height = 500 }: RenderOptions = {},
-): RgbImage {
-  const canvas = new Canvas({ width, height, view: VIEW });
-  const line = AXLE[1] + SCALE;
-  canvas.strokeLine([[0, line], [VIEW[0], line]], { color: BLACK });
-  const elbow: Point = [
-    AXLE[0] + SCALE * Math.sin(state[0]),
-    AXLE[1] - SCALE * Math.cos(state[0]),
-  ];
-  const links = [
-    { at: AXLE, angle: state[0] - Math.PI / 2 },
-    { at: elbow, angle: state[0] + state[1] - Math.PI / 2 },
-  ];
-  for (const { at, angle } of links) {
-    const half = 0.1 * SCALE;
-    const link = rectangle({ at, x: [0, SCALE], y: [-half, half], angle });
-    canvas.fillPolygon(link, LINK);
-    canvas.fillCircle({ center: at, radius: half }, JOINT);
-  }
-  return canvas.image();
-}
 
 const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
 
@@ -174,13 +114,47 @@ export const ACROBOT: Dynamics = {
   stateSize: 4,
   observationSpace: box({ low: HIGH.map((it) => -it), high: HIGH }),
   actionSpace: discrete(3),
-  reset,
+  /** Rounds to float32, as the original draws such numbers. */
+  reset(state, at, random) {
+    for (let i = 0; i < 4; i++) {
+      state[at + i] = Math.fround(-0.1 + (0.1 - -0.1) * random.uniform());
+    }
+  },
   step,
   hasEnded,
   observe,
-  stepAll,
-  observeAll,
-  render,
+  stepAll(state, actions, { rewards, terminated }) {
+    for (let i = 0; i < rewards.length; i++) {
+      rewards[i] = step(state, i * 4, actions[i]);
+      terminated[i] = rewards[i] === 0 ? 1 : 0;
+    }
+  },
+  observeAll(state, observations) {
+    for (let i = 0, to = 0; i < state.length; i += 4, to += 6) {
+      observe(state, i, observations, to);
+    }
+  },
+  /** Draws both links and the line that the free end is to reach. */
+  render(state, { width = 500, height = 500 }) {
+    const canvas = new Canvas({ width, height, view: VIEW });
+    const line = AXLE[1] + SCALE;
+    canvas.strokeLine([[0, line], [VIEW[0], line]], { color: BLACK });
+    const elbow: Point = [
+      AXLE[0] + SCALE * Math.sin(state[0]),
+      AXLE[1] - SCALE * Math.cos(state[0]),
+    ];
+    const links = [
+      { at: AXLE, angle: state[0] - Math.PI / 2 },
+      { at: elbow, angle: state[0] + state[1] - Math.PI / 2 },
+    ];
+    for (const { at, angle } of links) {
+      const half = 0.1 * SCALE;
+      const link = rectangle({ at, x: [0, SCALE], y: [-half, half], angle });
+      canvas.fillPolygon(link, LINK);
+      canvas.fillCircle({ center: at, radius: half }, JOINT);
+    }
+    return canvas.image();
+  },
 };
 
 /**

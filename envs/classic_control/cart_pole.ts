@@ -1,9 +1,3 @@
-import type {
-  RandomSource,
-  RenderOptions,
-  RgbImage,
-  VecStep,
-} from "@bellman/types";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import {
@@ -50,36 +44,6 @@ function hasEnded(state: Float64Array, at: number): boolean {
     angle < -ANGLE_LIMIT || angle > ANGLE_LIMIT;
 }
 
-function reset(state: Float64Array, at: number, random: RandomSource): void {
-  for (let i = 0; i < 4; i++) {
-    state[at + i] = -0.05 + (0.05 - -0.05) * random.uniform();
-  }
-}
-
-function observe(
-  state: Float64Array,
-  at: number,
-  values: Float32Array,
-  to: number,
-): void {
-  for (let i = 0; i < 4; i++) values[to + i] = state[at + i];
-}
-
-function stepAll(
-  state: Float64Array,
-  actions: Int32Array | Float32Array,
-  { rewards, terminated }: VecStep,
-): void {
-  for (let i = 0; i < rewards.length; i++) {
-    rewards[i] = step(state, i * 4, actions[i]);
-    terminated[i] = hasEnded(state, i * 4) ? 1 : 0;
-  }
-}
-
-function observeAll(state: Float64Array, observations: Float32Array): void {
-  for (let i = 0; i < observations.length; i++) observations[i] = state[i];
-}
-
 const BLACK: Color = [0, 0, 0];
 const POLE: Color = [202, 152, 101];
 const AXLE: Color = [129, 132, 203];
@@ -87,27 +51,6 @@ const AXLE: Color = [129, 132, 203];
 const VIEW: Point = [600, 400];
 const SCALE = VIEW[0] / (POSITION_LIMIT * 2);
 const TRACK = 100;
-
-/** Draws a cart on its track with the pole. */
-function render(
-  state: Float64Array,
-  { width = 600, height = 400 }: RenderOptions = {},
-): RgbImage {
-  const canvas = new Canvas({ width, height, view: VIEW });
-  const cart: Point = [VIEW[0] / 2 + state[0] * SCALE, TRACK];
-  const axle: Point = [cart[0], TRACK + 7.5];
-  canvas.strokeLine([[0, TRACK], [VIEW[0], TRACK]], { color: BLACK });
-  canvas.fillPolygon(
-    rectangle({ at: cart, x: [-25, 25], y: [-15, 15] }),
-    BLACK,
-  );
-  canvas.fillPolygon(
-    rectangle({ at: axle, x: [-5, 5], y: [-5, SCALE - 5], angle: -state[2] }),
-    POLE,
-  );
-  canvas.fillCircle({ center: axle, radius: 5 }, AXLE);
-  return canvas.image();
-}
 
 /**
  * A pole on a cart that is pushed left (0) or right (1). State: position,
@@ -124,13 +67,42 @@ export const CART_POLE: Dynamics = {
       .map(Math.fround),
   }),
   actionSpace: discrete(2),
-  reset,
+  reset(state, at, random) {
+    for (let i = 0; i < 4; i++) {
+      state[at + i] = -0.05 + (0.05 - -0.05) * random.uniform();
+    }
+  },
   step,
   hasEnded,
-  observe,
-  stepAll,
-  observeAll,
-  render,
+  observe(state, at, values, to) {
+    for (let i = 0; i < 4; i++) values[to + i] = state[at + i];
+  },
+  stepAll(state, actions, { rewards, terminated }) {
+    for (let i = 0; i < rewards.length; i++) {
+      rewards[i] = step(state, i * 4, actions[i]);
+      terminated[i] = hasEnded(state, i * 4) ? 1 : 0;
+    }
+  },
+  observeAll(state, observations) {
+    for (let i = 0; i < observations.length; i++) observations[i] = state[i];
+  },
+  /** Draws a cart on its track with the pole. */
+  render(state, { width = 600, height = 400 }) {
+    const canvas = new Canvas({ width, height, view: VIEW });
+    const cart: Point = [VIEW[0] / 2 + state[0] * SCALE, TRACK];
+    const axle: Point = [cart[0], TRACK + 7.5];
+    canvas.strokeLine([[0, TRACK], [VIEW[0], TRACK]], { color: BLACK });
+    canvas.fillPolygon(
+      rectangle({ at: cart, x: [-25, 25], y: [-15, 15] }),
+      BLACK,
+    );
+    canvas.fillPolygon(
+      rectangle({ at: axle, x: [-5, 5], y: [-5, SCALE - 5], angle: -state[2] }),
+      POLE,
+    );
+    canvas.fillCircle({ center: axle, radius: 5 }, AXLE);
+    return canvas.image();
+  },
 };
 
 /**

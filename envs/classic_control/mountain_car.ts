@@ -1,9 +1,4 @@
-import type {
-  RandomSource,
-  RenderOptions,
-  RgbImage,
-  VecStep,
-} from "@bellman/types";
+import type { RenderOptions, RgbImage } from "@bellman/types";
 import {
   Canvas,
   type Color,
@@ -46,37 +41,6 @@ function step(state: Float64Array, at: number, action: number): number {
 
 function hasEnded(state: Float64Array, at: number): boolean {
   return state[at] >= GOAL_POSITION && state[at + 1] >= 0;
-}
-
-/** Puts the car at rest in the valley. */
-function reset(state: Float64Array, at: number, random: RandomSource): void {
-  state[at] = -0.6 + (-0.4 - -0.6) * random.uniform();
-  state[at + 1] = 0;
-}
-
-function observe(
-  state: Float64Array,
-  at: number,
-  values: Float32Array,
-  to: number,
-): void {
-  values[to] = state[at];
-  values[to + 1] = state[at + 1];
-}
-
-function stepAll(
-  state: Float64Array,
-  actions: Int32Array | Float32Array,
-  { rewards, terminated }: VecStep,
-): void {
-  for (let i = 0; i < rewards.length; i++) {
-    rewards[i] = step(state, i * 2, actions[i]);
-    terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
-  }
-}
-
-function observeAll(state: Float64Array, observations: Float32Array): void {
-  for (let i = 0; i < observations.length; i++) observations[i] = state[i];
 }
 
 const BLACK: Color = [0, 0, 0];
@@ -137,12 +101,26 @@ export const MOUNTAIN_CAR: Dynamics = {
     high: [MAX_POSITION, MAX_SPEED].map(Math.fround),
   }),
   actionSpace: discrete(3),
-  reset,
+  /** Puts the car at rest in the valley. */
+  reset(state, at, random) {
+    state[at] = -0.6 + (-0.4 - -0.6) * random.uniform();
+    state[at + 1] = 0;
+  },
   step,
   hasEnded,
-  observe,
-  stepAll,
-  observeAll,
+  observe(state, at, values, to) {
+    values[to] = state[at];
+    values[to + 1] = state[at + 1];
+  },
+  stepAll(state, actions, { rewards, terminated }) {
+    for (let i = 0; i < rewards.length; i++) {
+      rewards[i] = step(state, i * 2, actions[i]);
+      terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
+    }
+  },
+  observeAll(state, observations) {
+    for (let i = 0; i < observations.length; i++) observations[i] = state[i];
+  },
   render: (state, options) => renderMountainCar(state, options, GOAL_POSITION),
 };
 

@@ -1,4 +1,3 @@
-import type { VecStep } from "@bellman/types";
 import { box } from "../spaces/constructors.ts";
 import {
   type BatchedOptions,
@@ -53,17 +52,6 @@ function hasEnded(state: Float64Array, at: number): boolean {
   return state[at] >= GOAL_POSITION && state[at + 1] >= 0;
 }
 
-function stepAll(
-  state: Float64Array,
-  actions: Int32Array | Float32Array,
-  { rewards, terminated }: VecStep,
-): void {
-  for (let i = 0; i < rewards.length; i++) {
-    rewards[i] = step(state, i * 2, actions[i]);
-    terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
-  }
-}
-
 /**
  * The mountain car with an engine of any force from -1 to 1; forces beyond are
  * clipped, though paid for in full. State: position, velocity.
@@ -74,7 +62,12 @@ export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
   actionSpace: box({ low: -1, high: 1, shape: [1] }),
   step,
   hasEnded,
-  stepAll,
+  stepAll(state, actions, { rewards, terminated }) {
+    for (let i = 0; i < rewards.length; i++) {
+      rewards[i] = step(state, i * 2, actions[i]);
+      terminated[i] = hasEnded(state, i * 2) ? 1 : 0;
+    }
+  },
   render: (state, options) => renderMountainCar(state, options, 0.45),
 };
 

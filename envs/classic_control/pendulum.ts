@@ -1,9 +1,3 @@
-import type {
-  RandomSource,
-  RenderOptions,
-  RgbImage,
-  VecStep,
-} from "@bellman/types";
 import {
   Canvas,
   type Color,
@@ -49,38 +43,11 @@ function step(state: Float64Array, at: number, action: number): number {
   return -cost;
 }
 
-function reset(state: Float64Array, at: number, random: RandomSource): void {
-  state[at] = -Math.PI + TURN * random.uniform();
-  state[at + 1] = -1 + 2 * random.uniform();
-}
-
-function observe(
-  state: Float64Array,
-  at: number,
-  values: Float32Array,
-  to: number,
-): void {
+const observe: Dynamics["observe"] = (state, at, values, to) => {
   values[to] = Math.cos(state[at]);
   values[to + 1] = Math.sin(state[at]);
   values[to + 2] = state[at + 1];
-}
-
-function stepAll(
-  state: Float64Array,
-  actions: Int32Array | Float32Array,
-  { rewards, terminated }: VecStep,
-): void {
-  for (let i = 0; i < rewards.length; i++) {
-    rewards[i] = step(state, i * 2, actions[i]);
-    terminated[i] = 0;
-  }
-}
-
-function observeAll(state: Float64Array, observations: Float32Array): void {
-  for (let i = 0, to = 0; i < state.length; i += 2, to += 3) {
-    observe(state, i, observations, to);
-  }
-}
+};
 
 const BLACK: Color = [0, 0, 0];
 const ROD: Color = [204, 77, 77];
@@ -114,25 +81,6 @@ function drawTorque(canvas: Canvas, torque: number): void {
   canvas.fillPolygon(head, BLACK);
 }
 
-/** Draws the rod, its axle, and an arrow for the last torque. */
-function render(
-  state: Float64Array,
-  { width = 500, height = 500 }: RenderOptions,
-  torque: number,
-): RgbImage {
-  const canvas = new Canvas({ width, height, view: VIEW });
-  const angle = state[0] + Math.PI / 2, half = 0.1 * SCALE;
-  const rod = rectangle({ at: CENTER, x: [0, SCALE], y: [-half, half], angle });
-  canvas.fillPolygon(rod, ROD);
-  const end = turned([SCALE, 0], { at: CENTER, angle });
-  for (const center of [CENTER, end]) {
-    canvas.fillCircle({ center, radius: half }, ROD);
-  }
-  drawTorque(canvas, torque);
-  canvas.fillCircle({ center: CENTER, radius: 0.05 * SCALE }, BLACK);
-  return canvas.image();
-}
-
 /**
  * A rod on an axle that is to be swung upright by torques of up to 2; more is
  * clipped. State: angle from upright, angular speed.
@@ -142,13 +90,43 @@ export const PENDULUM: Dynamics = {
   stateSize: 2,
   observationSpace: box({ low: [-1, -1, -MAX_SPEED], high: [1, 1, MAX_SPEED] }),
   actionSpace: box({ low: -MAX_TORQUE, high: MAX_TORQUE, shape: [1] }),
-  reset,
+  reset(state, at, random) {
+    state[at] = -Math.PI + TURN * random.uniform();
+    state[at + 1] = -1 + 2 * random.uniform();
+  },
   step,
   hasEnded: () => false,
   observe,
-  stepAll,
-  observeAll,
-  render,
+  stepAll(state, actions, { rewards, terminated }) {
+    for (let i = 0; i < rewards.length; i++) {
+      rewards[i] = step(state, i * 2, actions[i]);
+      terminated[i] = 0;
+    }
+  },
+  observeAll(state, observations) {
+    for (let i = 0, to = 0; i < state.length; i += 2, to += 3) {
+      observe(state, i, observations, to);
+    }
+  },
+  /** Draws the rod, its axle, and an arrow for the last torque. */
+  render(state, { width = 500, height = 500 }, torque) {
+    const canvas = new Canvas({ width, height, view: VIEW });
+    const angle = state[0] + Math.PI / 2, half = 0.1 * SCALE;
+    const rod = rectangle({
+      at: CENTER,
+      x: [0, SCALE],
+      y: [-half, half],
+      angle,
+    });
+    canvas.fillPolygon(rod, ROD);
+    const end = turned([SCALE, 0], { at: CENTER, angle });
+    for (const center of [CENTER, end]) {
+      canvas.fillCircle({ center, radius: half }, ROD);
+    }
+    drawTorque(canvas, torque);
+    canvas.fillCircle({ center: CENTER, radius: 0.05 * SCALE }, BLACK);
+    return canvas.image();
+  },
 };
 
 /**

@@ -10,30 +10,23 @@ import {
 } from "./mountain_car_continuous.ts";
 import { PendulumEnv, PendulumVecEnv } from "./pendulum.ts";
 
-/** Both forms of an environment. */
-export interface Forms {
-  single: new () => Env;
-  batched: new (options: BatchedOptions) => VecEnv;
-}
-
-const CART_POLE = { single: CartPoleEnv, batched: CartPoleVecEnv };
-const MOUNTAIN_CAR = { single: MountainCarEnv, batched: MountainCarVecEnv };
-const MOUNTAIN_CAR_CONTINUOUS = {
-  single: MountainCarContinuousEnv,
-  batched: MountainCarContinuousVecEnv,
+/** Single and batched form, time limit and reward threshold by id. */
+const ENVS: Record<
+  string,
+  [new () => Env, new (options: BatchedOptions) => VecEnv, number, number?]
+> = {
+  "CartPole-v0": [CartPoleEnv, CartPoleVecEnv, 200, 195],
+  "CartPole-v1": [CartPoleEnv, CartPoleVecEnv, 500, 475],
+  "MountainCar-v0": [MountainCarEnv, MountainCarVecEnv, 200, -110],
+  "MountainCarContinuous-v0": [
+    MountainCarContinuousEnv,
+    MountainCarContinuousVecEnv,
+    999,
+    90,
+  ],
+  "Acrobot-v1": [AcrobotEnv, AcrobotVecEnv, 500, -100],
+  "Pendulum-v1": [PendulumEnv, PendulumVecEnv, 200],
 };
-const ACROBOT = { single: AcrobotEnv, batched: AcrobotVecEnv };
-const PENDULUM = { single: PendulumEnv, batched: PendulumVecEnv };
-
-/** Forms, time limit and reward threshold of each environment. */
-const ENVS: [id: string, Forms, limit: number, threshold?: number][] = [
-  ["CartPole-v0", CART_POLE, 200, 195],
-  ["CartPole-v1", CART_POLE, 500, 475],
-  ["MountainCar-v0", MOUNTAIN_CAR, 200, -110],
-  ["MountainCarContinuous-v0", MOUNTAIN_CAR_CONTINUOUS, 999, 90],
-  ["Acrobot-v1", ACROBOT, 500, -100],
-  ["Pendulum-v1", PENDULUM, 200],
-];
 
 function checkNoKwargs(id: string, kwargs: object): void {
   const [key] = Object.keys(kwargs);
@@ -41,17 +34,18 @@ function checkNoKwargs(id: string, kwargs: object): void {
   throw new TypeError(`Cannot make ${id} with '${key}': it has no options`);
 }
 
-for (const [id, forms, limit, rewardThreshold] of ENVS) {
-  const spec = { id, maxEpisodeSteps: limit, rewardThreshold };
+for (const [id, entry] of Object.entries(ENVS)) {
+  const [Single, Batched, maxEpisodeSteps, rewardThreshold] = entry;
+  const spec = { id, maxEpisodeSteps, rewardThreshold };
   register({
     ...spec,
     make(kwargs) {
       checkNoKwargs(id, kwargs);
-      return new forms.single();
+      return new Single();
     },
     makeVec({ numEnvs, maxEpisodeSteps, kwargs }) {
       checkNoKwargs(id, kwargs);
-      return new forms.batched({
+      return new Batched({
         numEnvs,
         maxEpisodeSteps,
         spec: { ...spec, maxEpisodeSteps },

@@ -14,10 +14,9 @@ import {
   MountainCarContinuousVecEnv,
 } from "../mountain_car_continuous.ts";
 import { PendulumEnv, PendulumVecEnv } from "../pendulum.ts";
-import type { Forms } from "../register.ts";
 
 /** Both forms of an environment, as tests use them. */
-export interface TestedForms extends Forms {
+export interface TestedForms {
   single: new () => DynamicsEnv & Env;
   batched: new (options: BatchedOptions) => DynamicsVecEnv;
 }
