@@ -35,67 +35,25 @@ export {
   type RolloutBufferOptions,
   type RolloutBufferState,
 } from "./rollout_buffer.ts";
-export {
-  decodeFrameStacks,
-  type FrameStacksOptions,
-} from "./sequences/frame_stacks.ts";
-export {
-  PrioritizedReplayBuffer,
-  type PrioritizedReplayBufferOptions,
-} from "./replay/prioritized_replay_buffer.ts";
+export * from "./replay/options.ts";
+export { ReplayBuffer } from "./replay/replay_buffer.ts";
+export * from "./replay/prioritized_replay_buffer.ts";
+export * from "./replay/n_step_accumulator.ts";
+export * from "./replay/hindsight.ts";
+export * from "./samplers/sampler.ts";
+export * from "./samplers/uniform.ts";
 export type {
   PrioritizationOptions,
   PrioritySampler,
 } from "./samplers/priorities.ts";
-export {
-  ProportionalSampler,
-  type ProportionalSamplerOptions,
-} from "./samplers/proportional.ts";
+export * from "./samplers/proportional.ts";
 export { RankBasedSampler } from "./samplers/rank_based.ts";
-export {
-  type SequenceBatch,
-  SequenceReplayBuffer,
-  type SequenceReplayBufferState,
-} from "./sequences/sequence_replay_buffer.ts";
-export type { SequenceReplayBufferOptions } from "./sequences/segments.ts";
 export { SumTree } from "./samplers/sum_tree.ts";
-export type {
-  Accumulator,
-  Batch,
-  EpisodeOptions,
-  NStepOptions,
-  ReplayBufferOptions,
-  ReplayBufferState,
-  ReplayRingState,
-  SharedReplay,
-} from "./replay/options.ts";
+export * from "./sequences/sequence_replay_buffer.ts";
+export type { SequenceReplayBufferOptions } from "./sequences/segments.ts";
 export {
-  NStepAccumulator,
-  type NStepAccumulatorOptions,
-} from "./replay/n_step_accumulator.ts";
-export { ReplayBuffer } from "./replay/replay_buffer.ts";
-export type {
-  DrawContext,
-  Drawn,
-  Random,
-  RingRange,
-  RowRange,
-  Sampler,
-} from "./samplers/sampler.ts";
-export type { Column, ColumnSpec, Storage } from "./storage/storage.ts";
-export {
-  UniformSampler,
-  type UniformSamplerOptions,
-} from "./samplers/uniform.ts";
-export {
-  loadBuffer,
-  type SavableBuffer,
-  saveBuffer,
-  type SaveBufferOptions,
-} from "./buffer_file.ts";
-export {
-  type GoalFunction,
-  Hindsight,
-  type HindsightOptions,
-  type HindsightStrategy,
-} from "./replay/hindsight.ts";
+  decodeFrameStacks,
+  type FrameStacksOptions,
+} from "./sequences/frame_stacks.ts";
+export * from "./storage/storage.ts";
+export * from "./buffer_file.ts";

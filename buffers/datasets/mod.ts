@@ -17,22 +17,10 @@
  *
  * @module
  */
-export {
-  type Episode,
-  type EpisodeBuffer,
-  type EpisodeFields,
-  loadEpisodes,
-  type LoadEpisodesOptions,
-} from "./episodes.ts";
-export { type DataSetArray, episodesFromArrays } from "./arrays.ts";
-export {
-  exportRows,
-  type ExportRowsOptions,
-  importRows,
-  type RowSource,
-  type RowTarget,
-} from "./rows.ts";
-export { type Hdf5Group, minariEpisodes } from "./minari.ts";
+export * from "./episodes.ts";
+export * from "./arrays.ts";
+export * from "./rows.ts";
+export * from "./minari.ts";
 export type {
   ArrayField,
   Field,

@@ -1,5 +1,5 @@
 import type { StateTree } from "@bellman/types";
-import type { Random, Sampler } from "./sampler.ts";
+import type { DrawContext, Drawn, Random, Sampler } from "./sampler.ts";
 
 /** Options of drawing by priorities. */
 export interface PrioritizationOptions {
@@ -32,21 +32,112 @@ export interface PrioritizationOptions {
   readonly weightsRelativeTo?: "buffer" | "batch";
 }
 
-/** Sampler that draws rows by their priorities. */
-export interface PrioritySampler extends Sampler {
-  /** Exponent of the priorities. */
-  alpha: number;
-  /** Exponent of the importance weights; each draw may have another. */
-  beta: number;
-  /** The largest priority so far, that new rows get; 1 at first. */
-  readonly maxPriority: number;
+/**
+ * Sampler that draws rows by their priorities. Subclasses keep the priorities and
+ * draw.
+ *
+ * @example
+ * ```ts
+ * import { type PrioritySampler, RankBasedSampler } from "@bellman/buffers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sampler: PrioritySampler = new RankBasedSampler({ alpha: 0.7 });
+ * assertEquals(sampler.alpha, 0.7);
+ * assertEquals(sampler.maxPriority, 1);
+ * ```
+ */
+export abstract class PrioritySampler implements Sampler {
+  /** Rows whose largest weight is made 1. */
+  protected readonly weightsRelativeTo: "buffer" | "batch";
+  /** The largest priority so far. */
+  protected max = 1;
+  readonly #generations = new Generations();
+  readonly #stratified: boolean;
+  #masses = new Float64Array(0);
+  #alpha: number;
+  #beta: number;
+
   /**
-   * Called with the number of slots before the first row and whenever there are
-   * more.
+   * Makes a sampler without slots, which {@link resize} gives it.
+   *
+   * @param options Exponents, strata and weights.
+   * @throws {RangeError} If an exponent is below 0 or not finite.
+   * @throws {TypeError} If weights are to be relative to something else.
+   */
+  constructor(options: PrioritizationOptions) {
+    const { alpha = 0.6, beta = 0.4, stratified = true } = options;
+    const { weightsRelativeTo = "buffer" } = options;
+    checkExponent("alpha", alpha);
+    checkExponent("beta", beta);
+    if (weightsRelativeTo !== "buffer" && weightsRelativeTo !== "batch") {
+      throw new TypeError(
+        `Cannot make weights relative to '${weightsRelativeTo}': expected 'buffer' or 'batch'`,
+      );
+    }
+    this.#alpha = alpha;
+    this.#beta = beta;
+    this.#stratified = stratified;
+    this.weightsRelativeTo = weightsRelativeTo;
+  }
+
+  /** Exponent of the importance weights; each draw may have another. */
+  get beta(): number {
+    return this.#beta;
+  }
+
+  set beta(beta: number) {
+    checkExponent("beta", beta);
+    this.#beta = beta;
+  }
+
+  /** Exponent of the priorities. */
+  get alpha(): number {
+    return this.#alpha;
+  }
+
+  set alpha(alpha: number) {
+    checkExponent("alpha", alpha);
+    if (alpha === this.#alpha) return;
+    this.changeAlpha(alpha);
+    this.#alpha = alpha;
+  }
+
+  /** The largest priority so far, that new rows get; 1 at first. */
+  get maxPriority(): number {
+    return this.max;
+  }
+
+  /**
+   * Makes room for slots; those that there are keep their priorities.
    *
    * @param capacity Slots from now on.
    */
-  resize(capacity: number): void;
+  resize(capacity: number): void {
+    this.makeRoom(capacity);
+    this.#generations.resize(capacity);
+  }
+
+  /**
+   * Lets slots be drawn, with the largest priority so far.
+   *
+   * @param first The first of them.
+   * @param count Number of slots, side by side.
+   */
+  added(first: number, count: number): void {
+    this.fill(this.max, first, count);
+    this.#generations.replace(first, count);
+  }
+
+  /**
+   * Lets slots no longer be drawn.
+   *
+   * @param first The first of them.
+   * @param count Number of slots, side by side.
+   */
+  removed(first: number, count: number): void {
+    this.fill(0, first, count);
+  }
+
   /**
    * Gives rows new priorities. Slots that cannot be drawn are passed over, and,
    * where `slots` is the very array that a batch was drawn into, those whose rows
@@ -57,29 +148,100 @@ export interface PrioritySampler extends Sampler {
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.
    */
-  updatePriorities(
+  abstract updatePriorities(
     slots: ArrayLike<number>,
     priorities: ArrayLike<number>,
   ): void;
-}
 
-/** Returns checked options with their defaults. */
-export function prioritization(
-  { alpha = 0.6, beta = 0.4, stratified = true, weightsRelativeTo = "buffer" }:
-    PrioritizationOptions,
-): Required<PrioritizationOptions> {
-  checkExponent("alpha", alpha);
-  checkExponent("beta", beta);
-  if (weightsRelativeTo !== "buffer" && weightsRelativeTo !== "batch") {
-    throw new TypeError(
-      `Cannot make weights relative to '${weightsRelativeTo}': expected 'buffer' or 'batch'`,
-    );
+  /**
+   * Draws rows by their priorities.
+   *
+   * @param drawn Takes slots and weights.
+   * @param context The rows and the randomness.
+   * @throws {RangeError} If there is no row that can be drawn.
+   */
+  abstract draw(drawn: Drawn, context: DrawContext): void;
+
+  /**
+   * Saves priorities, alpha and the largest priority so far.
+   *
+   * @returns Plain data, owned by the caller.
+   */
+  save(): Record<string, StateTree> {
+    const { name, values } = this.kept;
+    return {
+      alpha: this.#alpha,
+      maxPriority: this.max,
+      [name]: values.slice(),
+    };
   }
-  return { alpha, beta, stratified, weightsRelativeTo };
+
+  /**
+   * Restores what {@link save} returned, bit for bit.
+   *
+   * @param state Plain data; copied.
+   * @throws {TypeError} If it is not such a state.
+   * @throws {RangeError} If it has more slots, or other numbers than priorities.
+   */
+  load(state: StateTree): void {
+    const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
+    const max = savedNumber(state, "maxPriority", (it) => it > 0);
+    const { name, values } = this.kept;
+    this.restore(savedNumbers(state, name, values.length), alpha);
+    this.#alpha = alpha;
+    this.max = max;
+    this.#generations.replaceAll();
+  }
+
+  /** A number for each slot, and the name that it is saved under. */
+  protected abstract readonly kept: { name: string; values: Float64Array };
+
+  /** Takes over a checked state. */
+  protected abstract restore(values: Float64Array, alpha: number): void;
+
+  /** Makes ready for another exponent of the priorities. */
+  protected abstract changeAlpha(alpha: number): void;
+
+  /** Makes room for slots. */
+  protected abstract makeRoom(capacity: number): void;
+
+  /** Gives slots side by side a priority, or 0 where they cannot be drawn. */
+  protected abstract fill(priority: number, first: number, count: number): void;
+
+  /** Remembers the rows of slots as those that were drawn into this array. */
+  protected remember(slots: Int32Array): void {
+    this.#generations.remember(slots);
+  }
+
+  /** Tells of places of `slots` whether their rows were replaced since then. */
+  protected replaced(slots: ArrayLike<number>): (i: number) => boolean {
+    return this.#generations.replaced(slots);
+  }
+
+  /**
+   * Draws places in the summed probability of all rows.
+   *
+   * @returns `count` numbers from 0 on and below `total`, until the next call.
+   */
+  protected drawMasses(
+    count: number,
+    { total, random }: { total: number; random: Random },
+  ): Float64Array {
+    if (this.#masses.length !== count) this.#masses = new Float64Array(count);
+    const masses = this.#masses;
+    if (this.#stratified) {
+      for (let i = 0; i < count; i++) {
+        masses[i] = (random.uniform() + i) * total / count;
+      }
+    } else {
+      for (let i = 0; i < count; i++) masses[i] = random.uniform() * total;
+    }
+    return masses;
+  }
 }
 
 /** Throws unless an exponent is finite and not below 0. */
-export function checkExponent(name: string, value: number): void {
+function checkExponent(name: string, value: number): void {
   if (value >= 0 && value < Infinity) return;
   throw new RangeError(
     `Cannot prioritize with ${name} ${value}: expected a number of at least 0`,
@@ -125,7 +287,7 @@ export function checkDrawable(wanted: number, drawable: boolean): void {
 }
 
 /** Returns the number that a saved state has under a name. */
-export function savedNumber(
+function savedNumber(
   state: StateTree,
   name: string,
   isValid: (value: number) => boolean,
@@ -138,7 +300,7 @@ export function savedNumber(
 }
 
 /** Returns the numbers that a saved state has under a name. */
-export function savedNumbers(
+function savedNumbers(
   state: StateTree,
   name: string,
   capacity: number,
@@ -155,33 +317,6 @@ export function savedNumbers(
     );
   }
   return values;
-}
-
-/** Masses of a distribution at which rows are drawn. */
-export class Masses {
-  readonly #stratified: boolean;
-  #masses = new Float64Array(0);
-
-  constructor({ stratified }: { stratified: boolean }) {
-    this.#stratified = stratified;
-  }
-
-  /** Draws masses of 0 up to the total; the same array at each call. */
-  draw(
-    count: number,
-    { total, random }: { total: number; random: Random },
-  ): Float64Array {
-    if (this.#masses.length !== count) this.#masses = new Float64Array(count);
-    const masses = this.#masses;
-    if (this.#stratified) {
-      for (let i = 0; i < count; i++) {
-        masses[i] = (random.uniform() + i) * total / count;
-      }
-    } else {
-      for (let i = 0; i < count; i++) masses[i] = random.uniform() * total;
-    }
-    return masses;
-  }
 }
 
 /** Slots of a batch, and their generations at the draw. */

@@ -1,15 +1,8 @@
-import type { StateTree } from "@bellman/types";
 import {
   checkDrawable,
-  checkExponent,
   checkPriorities,
-  Generations,
-  Masses,
-  prioritization,
   type PrioritizationOptions,
-  type PrioritySampler,
-  savedNumber,
-  savedNumbers,
+  PrioritySampler,
 } from "./priorities.ts";
 import type { DrawContext, Drawn, RowRange } from "./sampler.ts";
 import { SumTree } from "./sum_tree.ts";
@@ -56,17 +49,11 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
  * assertEquals(drawn.weights, Float32Array.of(1, 1 / 3, 1 / 3, 1 / 3));
  * ```
  */
-export class ProportionalSampler implements PrioritySampler {
-  readonly #options: Required<PrioritizationOptions>;
+export class ProportionalSampler extends PrioritySampler {
   readonly #excludeLast: boolean;
-  readonly #masses: Masses;
-  readonly #generations = new Generations();
   /** Priorities to the power of alpha; 0 where a slot cannot be drawn. */
   #tree = new SumTree(1);
   #changed = new Float64Array(0);
-  #maxPriority = 1;
-  #alpha: number;
-  #beta: number;
 
   /**
    * Makes a sampler without slots, which {@link resize} gives it.
@@ -76,85 +63,37 @@ export class ProportionalSampler implements PrioritySampler {
    * @throws {TypeError} If weights are to be relative to something else.
    */
   constructor(options: ProportionalSamplerOptions = {}) {
-    this.#options = prioritization(options);
+    super(options);
     this.#excludeLast = options.excludeLast ?? false;
-    this.#masses = new Masses(this.#options);
-    this.#alpha = this.#options.alpha;
-    this.#beta = this.#options.beta;
   }
 
-  /** Exponent of the importance weights; each draw may have another. */
-  get beta(): number {
-    return this.#beta;
-  }
-
-  set beta(beta: number) {
-    checkExponent("beta", beta);
-    this.#beta = beta;
-  }
-
-  /**
-   * Exponent of the priorities. A change goes through all slots; after 0 it
-   * cannot be changed, as then no priorities are known.
-   */
-  get alpha(): number {
-    return this.#alpha;
-  }
-
-  set alpha(alpha: number) {
-    checkExponent("alpha", alpha);
-    if (alpha === this.#alpha) return;
-    if (this.#alpha === 0) {
+  /** @throws {RangeError} After an alpha of 0, as then no priorities are known. */
+  protected override changeAlpha(alpha: number): void {
+    if (this.alpha === 0) {
       throw new RangeError(
         `Cannot change alpha to ${alpha}: with an alpha of 0 no priorities are kept`,
       );
     }
-    const change = alpha / this.#alpha;
+    const change = alpha / this.alpha;
     this.#tree.load(
       this.#tree.leaves.map((leaf) => leaf > 0 ? power(leaf, change) : 0),
     );
-    this.#alpha = alpha;
   }
 
-  /** The largest priority so far, that new rows get; 1 at first. */
-  get maxPriority(): number {
-    return this.#maxPriority;
-  }
-
-  /**
-   * Makes room for slots; those that there are keep their priorities.
-   *
-   * @param capacity Slots from now on.
-   */
-  resize(capacity: number): void {
+  /** Sums the leaves that there is room for. */
+  protected override makeRoom(capacity: number): void {
     const tree = new SumTree(capacity);
     tree.load(this.#tree.leaves.subarray(0, capacity));
     this.#tree = tree;
-    this.#generations.resize(capacity);
   }
 
-  /**
-   * Lets slots be drawn, with the largest priority so far.
-   *
-   * @param first The first of them.
-   * @param count Number of slots, side by side.
-   */
-  added(first: number, count: number): void {
-    this.#fill(power(this.#maxPriority, this.#alpha), first, count);
-    this.#generations.replace(first, count);
-  }
-
-  /**
-   * Lets slots no longer be drawn.
-   *
-   * @param first The first of them.
-   * @param count Number of slots, side by side.
-   */
-  removed(first: number, count: number): void {
-    this.#fill(0, first, count);
-  }
-
-  #fill(leaf: number, first: number, count: number): void {
+  /** Sets the leaves of slots side by side. */
+  protected override fill(
+    priority: number,
+    first: number,
+    count: number,
+  ): void {
+    const leaf = priority > 0 ? power(priority, this.alpha) : 0;
     if (count === 1) this.#tree.set(first, leaf);
     else this.#tree.fill(leaf, { first, end: first + count });
   }
@@ -169,7 +108,7 @@ export class ProportionalSampler implements PrioritySampler {
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.
    */
-  updatePriorities(
+  override updatePriorities(
     slots: ArrayLike<number>,
     priorities: ArrayLike<number>,
   ): void {
@@ -180,16 +119,16 @@ export class ProportionalSampler implements PrioritySampler {
       this.#changed = new Float64Array(length);
     }
     const { leaves } = tree;
-    const replaced = this.#generations.replaced(slots);
-    let max = this.#maxPriority;
+    const replaced = this.replaced(slots);
+    let max = this.max;
     for (let i = 0; i < length; i++) {
       const leaf = leaves[slots[i]];
       const isKept = leaf === 0 || replaced(i);
-      this.#changed[i] = isKept ? leaf : power(priorities[i], this.#alpha);
+      this.#changed[i] = isKept ? leaf : power(priorities[i], this.alpha);
       if (!isKept && priorities[i] > max) max = priorities[i];
     }
     tree.setMany(slots, this.#changed);
-    this.#maxPriority = max;
+    this.max = max;
   }
 
   /**
@@ -199,57 +138,41 @@ export class ProportionalSampler implements PrioritySampler {
    * @param context The rows and the randomness.
    * @throws {RangeError} If there is no row that can be drawn.
    */
-  draw({ slots, weights }: Drawn, { rows, random }: DrawContext): void {
+  override draw(
+    { slots, weights }: Drawn,
+    { rows, random }: DrawContext,
+  ): void {
     const tree = this.#tree;
     checkDrawable(slots.length, tree.total > 0);
     const total = this.#excludeLast
       ? tree.total - lastLeaf(tree.leaves, rows)
       : tree.total;
-    tree.findMany(this.#masses.draw(slots.length, { total, random }), slots);
+    tree.findMany(this.drawMasses(slots.length, { total, random }), slots);
     this.#weigh(slots, weights);
-    this.#generations.remember(slots);
+    this.remember(slots);
   }
 
   /** The number of rows and the sum of the leaves cancel out. */
   #weigh(slots: Int32Array, weights: Float32Array): void {
     const { leaves } = this.#tree;
     let { min } = this.#tree;
-    if (this.#options.weightsRelativeTo === "batch") {
+    if (this.weightsRelativeTo === "batch") {
       min = Infinity;
       for (const slot of slots) min = Math.min(min, leaves[slot]);
     }
     for (let i = 0; i < slots.length; i++) {
-      weights[i] = (min / leaves[slots[i]]) ** this.#beta;
+      weights[i] = (min / leaves[slots[i]]) ** this.beta;
     }
   }
 
-  /**
-   * Saves priorities, alpha and the largest priority so far.
-   *
-   * @returns Plain data, owned by the caller.
-   */
-  save(): Record<string, StateTree> {
-    return {
-      alpha: this.#alpha,
-      maxPriority: this.#maxPriority,
-      leaves: this.#tree.leaves.slice(),
-    };
+  /** Leaves by slot. */
+  protected override get kept(): { name: string; values: Float64Array } {
+    return { name: "leaves", values: this.#tree.leaves };
   }
 
-  /**
-   * Restores what {@link save} returned, bit for bit.
-   *
-   * @param state Plain data; copied.
-   * @throws {TypeError} If it is not such a state.
-   * @throws {RangeError} If it has more slots, or other numbers than priorities.
-   */
-  load(state: StateTree): void {
-    const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
-    const max = savedNumber(state, "maxPriority", (it) => it > 0);
-    this.#tree.load(savedNumbers(state, "leaves", this.#tree.capacity));
-    this.#alpha = alpha;
-    this.#maxPriority = max;
-    this.#generations.replaceAll();
+  /** Sums saved leaves. */
+  protected override restore(values: Float64Array): void {
+    this.#tree.load(values);
   }
 }
 

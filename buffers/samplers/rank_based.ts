@@ -1,15 +1,8 @@
-import type { StateTree } from "@bellman/types";
 import {
   checkDrawable,
-  checkExponent,
   checkPriorities,
-  Generations,
-  Masses,
-  prioritization,
   type PrioritizationOptions,
-  type PrioritySampler,
-  savedNumber,
-  savedNumbers,
+  PrioritySampler,
 } from "./priorities.ts";
 import type { DrawContext, Drawn } from "./sampler.ts";
 
@@ -45,15 +38,9 @@ import type { DrawContext, Drawn } from "./sampler.ts";
  * assertEquals(drawn.weights, Float32Array.of(0.5, 0.5, 1));
  * ```
  */
-export class RankBasedSampler implements PrioritySampler {
-  readonly #options: Required<PrioritizationOptions>;
-  readonly #masses: Masses;
-  readonly #generations = new Generations();
+export class RankBasedSampler extends PrioritySampler {
   #ranking = new Ranking(0);
   #distribution: RankDistribution;
-  #maxPriority = 1;
-  #alpha: number;
-  #beta: number;
 
   /**
    * Makes a sampler without slots, which {@link resize} gives it.
@@ -63,74 +50,28 @@ export class RankBasedSampler implements PrioritySampler {
    * @throws {TypeError} If weights are to be relative to something else.
    */
   constructor(options: PrioritizationOptions = {}) {
-    this.#options = prioritization(options);
-    this.#masses = new Masses(this.#options);
-    this.#alpha = this.#options.alpha;
-    this.#beta = this.#options.beta;
-    this.#distribution = new RankDistribution(this.#alpha);
+    super(options);
+    this.#distribution = new RankDistribution(this.alpha);
   }
 
-  /** Exponent of the importance weights; each draw may have another. */
-  get beta(): number {
-    return this.#beta;
-  }
-
-  set beta(beta: number) {
-    checkExponent("beta", beta);
-    this.#beta = beta;
-  }
-
-  /** Exponent of the priorities; each draw may have another. */
-  get alpha(): number {
-    return this.#alpha;
-  }
-
-  set alpha(alpha: number) {
-    checkExponent("alpha", alpha);
-    if (alpha === this.#alpha) return;
-    this.#alpha = alpha;
+  /** Tabulates the probabilities of ranks. */
+  protected override changeAlpha(alpha: number): void {
     this.#distribution = new RankDistribution(alpha);
   }
 
-  /** The largest priority so far, that new rows get; 1 at first. */
-  get maxPriority(): number {
-    return this.#maxPriority;
-  }
-
-  /**
-   * Makes room for slots; those that there are keep their priorities.
-   *
-   * @param capacity Slots from now on.
-   */
-  resize(capacity: number): void {
+  /** Ranks the priorities that there is room for. */
+  protected override makeRoom(capacity: number): void {
     const ranking = new Ranking(capacity);
     ranking.load(this.#ranking.priorities.subarray(0, capacity));
     this.#ranking = ranking;
-    this.#generations.resize(capacity);
   }
 
-  /**
-   * Lets slots be drawn, with the largest priority so far.
-   *
-   * @param first The first of them.
-   * @param count Number of slots, side by side.
-   */
-  added(first: number, count: number): void {
-    this.#fill(this.#maxPriority, first, count);
-    this.#generations.replace(first, count);
-  }
-
-  /**
-   * Lets slots no longer be drawn.
-   *
-   * @param first The first of them.
-   * @param count Number of slots, side by side.
-   */
-  removed(first: number, count: number): void {
-    this.#fill(0, first, count);
-  }
-
-  #fill(priority: number, first: number, count: number): void {
+  /** Ranks slots side by side. */
+  protected override fill(
+    priority: number,
+    first: number,
+    count: number,
+  ): void {
     for (let slot = first; slot < first + count; slot++) {
       this.#ranking.set(slot, priority);
     }
@@ -146,17 +87,17 @@ export class RankBasedSampler implements PrioritySampler {
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.
    */
-  updatePriorities(
+  override updatePriorities(
     slots: ArrayLike<number>,
     priorities: ArrayLike<number>,
   ): void {
     const ranking = this.#ranking;
     checkPriorities(slots, priorities, ranking.priorities.length);
-    const replaced = this.#generations.replaced(slots);
+    const replaced = this.replaced(slots);
     for (let i = 0; i < slots.length; i++) {
       if (ranking.priorities[slots[i]] === 0 || replaced(i)) continue;
       ranking.set(slots[i], priorities[i]);
-      this.#maxPriority = Math.max(this.#maxPriority, priorities[i]);
+      this.max = Math.max(this.max, priorities[i]);
     }
   }
 
@@ -167,12 +108,12 @@ export class RankBasedSampler implements PrioritySampler {
    * @param context The randomness.
    * @throws {RangeError} If there is no row that can be drawn.
    */
-  draw({ slots, weights }: Drawn, { random }: DrawContext): void {
+  override draw({ slots, weights }: Drawn, { random }: DrawContext): void {
     const { length } = this.#ranking;
     checkDrawable(slots.length, length > 0);
     const total = this.#distribution.total(length);
-    const masses = this.#masses.draw(slots.length, { total, random });
-    let lowest = this.#options.weightsRelativeTo === "buffer" ? length : 1;
+    const masses = this.drawMasses(slots.length, { total, random });
+    let lowest = this.weightsRelativeTo === "buffer" ? length : 1;
     for (let i = 0; i < slots.length; i++) {
       const rank = this.#distribution.find(masses[i], length);
       slots[i] = this.#ranking.at(rank - 1);
@@ -180,38 +121,20 @@ export class RankBasedSampler implements PrioritySampler {
       if (rank > lowest) lowest = rank;
     }
     // The lowest rank has the largest weight; numbers and sums cancel out.
-    const exponent = this.#alpha * this.#beta;
+    const exponent = this.alpha * this.beta;
     for (let i = 0; i < slots.length; i++) {
       weights[i] = (masses[i] / lowest) ** exponent;
     }
-    this.#generations.remember(slots);
+    this.remember(slots);
   }
 
-  /**
-   * Saves priorities, alpha and the largest priority so far.
-   *
-   * @returns Plain data, owned by the caller.
-   */
-  save(): Record<string, StateTree> {
-    return {
-      alpha: this.#alpha,
-      maxPriority: this.#maxPriority,
-      priorities: this.#ranking.priorities.slice(),
-    };
+  /** Priorities by slot. */
+  protected override get kept(): { name: string; values: Float64Array } {
+    return { name: "priorities", values: this.#ranking.priorities };
   }
 
-  /**
-   * Restores what {@link save} returned, bit for bit.
-   *
-   * @param state Plain data; copied.
-   * @throws {TypeError} If it is not such a state.
-   * @throws {RangeError} If it has more slots, or other numbers than priorities.
-   */
-  load(state: StateTree): void {
-    const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
-    const max = savedNumber(state, "maxPriority", (it) => it > 0);
-    const { length } = this.#ranking.priorities;
-    const priorities = savedNumbers(state, "priorities", length);
+  /** Ranks saved priorities. */
+  protected override restore(priorities: Float64Array, alpha: number): void {
     const wrong = priorities.find((it) => !(it >= 0 && it < Infinity));
     if (wrong !== undefined) {
       throw new RangeError(
@@ -219,9 +142,7 @@ export class RankBasedSampler implements PrioritySampler {
       );
     }
     this.#ranking.load(priorities);
-    this.alpha = alpha;
-    this.#maxPriority = max;
-    this.#generations.replaceAll();
+    this.changeAlpha(alpha);
   }
 }
 

@@ -20,7 +20,7 @@
  *
  * @module
  */
-export { FileStorage, type FileStorageOptions } from "./file_storage.ts";
+export * from "./file_storage.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory_storage.ts";
-export type { Column, ColumnSpec, Storage } from "./storage.ts";
+export * from "./storage.ts";
 export type { FieldArray, FieldDtype } from "../fields.ts";
