@@ -33,19 +33,16 @@
  *
  * @module
  */
-export * from "./distributions/diagonal_gaussian.ts";
+export * from "./distributions/continuous.ts";
 export * from "./distributions/discrete.ts";
 export * from "./distributions/distribution.ts";
 export * from "./distributions/distribution_for.ts";
 export * from "./distributions/gaussian_mixture.ts";
-export * from "./distributions/squashed_gaussian.ts";
 export * from "./distributions/state_dependent_exploration.ts";
-export * from "./distributions/uniform_distribution.ts";
-export * from "./networks/cnn.ts";
+export * from "./networks/feed_forward.ts";
 export * from "./networks/create_network.ts";
 export * from "./networks/initializers.ts";
 export * from "./networks/lstm.ts";
-export * from "./networks/mlp.ts";
 export * from "./networks/network.ts";
 export * from "./networks/observation_encoder.ts";
 export type { FunctionOptions } from "./models/_body.ts";
@@ -53,6 +50,5 @@ export * from "./models/actor_critic.ts";
 export * from "./models/policy.ts";
 export * from "./models/stochastic_policy.ts";
 export * from "./models/value_functions.ts";
-export * from "./acting/compile_policy.ts";
-export * from "./acting/export_policy.ts";
 export * from "./acting/policy_actor.ts";
+export * from "./acting/export_policy.ts";

@@ -92,8 +92,7 @@ export {
 } from "./checks.ts";
 export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
-export * from "./logs/csv.ts";
-export * from "./logs/json_lines_logger.ts";
+export * from "./logs/line_loggers.ts";
 export * from "./logs/logger.ts";
 export {
   TensorBoardLogger,

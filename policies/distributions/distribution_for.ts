@@ -1,5 +1,5 @@
 import type { Space } from "@bellman/types";
-import { diagonalGaussian } from "./diagonal_gaussian.ts";
+import { diagonalGaussian } from "./continuous.ts";
 import { bernoulli, categorical, multiCategorical } from "./discrete.ts";
 import type { Distribution } from "./distribution.ts";
 import { sizeOf } from "../networks/_layers.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { gaussianMixture } from "./gaussian_mixture.ts";
-import { squashedGaussian } from "./squashed_gaussian.ts";
+import { squashedGaussian } from "./continuous.ts";
 import { assertClose } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { testContinuous } from "../testdata/continuous_properties.ts";

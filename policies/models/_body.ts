@@ -19,7 +19,7 @@ import {
   fanInUniformBias,
   glorotUniform,
 } from "../networks/initializers.ts";
-import { mlp } from "../networks/mlp.ts";
+import { mlp } from "../networks/feed_forward.ts";
 import { nest, type Network, scope } from "../networks/network.ts";
 import type { ObservationEncoder } from "../networks/observation_encoder.ts";
 

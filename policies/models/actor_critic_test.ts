@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { BoxSpace, Space } from "@bellman/types";
 import { actorCritic, type ActorCriticOptions } from "./actor_critic.ts";
 import { type NetworkName, networkNames } from "../networks/create_network.ts";
-import { mlp } from "../networks/mlp.ts";
+import { mlp } from "../networks/feed_forward.ts";
 import type { Network } from "../networks/network.ts";
 import {
   assertClose,

@@ -8,7 +8,7 @@ import type {
 } from "../distributions/distribution.ts";
 import { distributionFor } from "../distributions/distribution_for.ts";
 import { gaussianMixture } from "../distributions/gaussian_mixture.ts";
-import { squashedGaussian } from "../distributions/squashed_gaussian.ts";
+import { squashedGaussian } from "../distributions/continuous.ts";
 import {
   sampleStateDependent,
   stateDependentLogStd,

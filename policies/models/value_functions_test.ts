@@ -7,7 +7,7 @@ import {
   qFunction,
   valueFunction,
 } from "./value_functions.ts";
-import { mlp } from "../networks/mlp.ts";
+import { mlp } from "../networks/feed_forward.ts";
 import { observationEncoder } from "../networks/observation_encoder.ts";
 import {
   assertClose,

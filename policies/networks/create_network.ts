@@ -1,7 +1,13 @@
 import { closest } from "fastest-levenshtein";
-import { cnn, cnnSmall, type ConvLayer, convOnly } from "./cnn.ts";
+import {
+  cnn,
+  cnnSmall,
+  type ConvLayer,
+  convOnly,
+  mlp,
+  type MlpOptions,
+} from "./feed_forward.ts";
 import { cnnLnlstm, cnnLstm, lnlstm, lstm } from "./lstm.ts";
-import { mlp, type MlpOptions } from "./mlp.ts";
 import type { Network } from "./network.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   normalizeRows,
   sizeOf,
 } from "./_layers.ts";
-import { cnn, type CnnOptions } from "./cnn.ts";
+import { cnn, type CnnOptions } from "./feed_forward.ts";
 import { constant, orthogonal, zeros } from "./initializers.ts";
 import {
   type Initializer,

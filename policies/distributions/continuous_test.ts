@@ -1,17 +1,128 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { diagonalGaussian } from "./diagonal_gaussian.ts";
-import { squashedGaussian } from "./squashed_gaussian.ts";
+import {
+  diagonalGaussian,
+  squashedGaussian,
+  uniformDistribution,
+} from "./continuous.ts";
 import { assertClose } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
-import { testCompiled } from "../testdata/compiled.ts";
-import { testContinuous } from "../testdata/continuous_properties.ts";
 import {
   noiseFor,
+  testAnyDistribution,
   testClosedForms,
   testSampling,
 } from "../testdata/distribution_properties.ts";
+import { testCompiled } from "../testdata/compiled.ts";
+import { testContinuous } from "../testdata/continuous_properties.ts";
+
+testAnyDistribution("diagonalGaussian(2)", diagonalGaussian(2));
+testAnyDistribution(
+  "diagonalGaussian(6) as [2, 3]",
+  diagonalGaussian(6, { shape: [2, 3] }),
+);
+testAnyDistribution(
+  "diagonalGaussian(1) as a number",
+  diagonalGaussian(1, { shape: [] }),
+);
+
+const number = fc.integer({ min: -100, max: 100 }).map((n) => n / 50);
+
+testOnBackends("integrals are what they should be", () => {
+  // Midpoints over ten deviations either side.
+  const points = 2000;
+  fc.assert(
+    fc.property(number, number, number, number, (mean, logStd, m2, s2) => {
+      tf.tidy(() => {
+        const distribution = diagonalGaussian(1);
+        const std = Math.exp(logStd);
+        const width = 20 * std / points;
+        const x = Float32Array.from(
+          { length: points },
+          (_, i) => mean - 10 * std + (i + 0.5) * width,
+        );
+        const log = (m: number, s: number) =>
+          values(distribution.logProb(
+            tf.tile(tf.tensor2d([[m, s]]), [points, 1]) as tf.Tensor2D,
+            tf.tensor2d(x, [points, 1]),
+          ));
+        const p = log(mean, logStd);
+        const q = log(m2, s2);
+        const integral = (of: (i: number) => number) =>
+          p.reduce((sum, l, i) => sum + Math.exp(l) * of(i) * width, 0);
+        const [P, Q] = [tf.tensor2d([[mean, logStd]]), tf.tensor2d([[m2, s2]])];
+        assertClose([integral(() => 1)], [1], 1e-4);
+        assertClose(
+          distribution.entropy(P),
+          [integral((i) => -p[i])],
+          1e-4,
+        );
+        assertClose(
+          distribution.klDivergence(P, Q),
+          [integral((i) => p[i] - q[i])],
+          1e-3,
+        );
+      });
+    }),
+    { numRuns: 15, seed: 6 },
+  );
+});
+
+testOnBackends("the density is the product over the numbers", () => {
+  const [mean, std, x] = [[1, -2], [2, 0.5], [0, -1.5]];
+  const density = mean.map((m, i) =>
+    Math.exp(-0.5 * ((x[i] - m) / std[i]) ** 2) /
+    (std[i] * Math.sqrt(2 * Math.PI))
+  );
+  const parameters = tf.tensor2d([[...mean, ...std.map(Math.log)]]);
+  const logProb = diagonalGaussian(2).logProb(parameters, tf.tensor2d([x]));
+  assertClose(logProb, [Math.log(density[0] * density[1])], 1e-6);
+});
+
+testOnBackends("samples have the mean and the deviation", () => {
+  const rows = 4000;
+  const distribution = diagonalGaussian(2);
+  const parameters = tf.tile(
+    tf.tensor2d([[1, -3, Math.log(0.5), Math.log(2)]]),
+    [rows, 1],
+  ) as tf.Tensor2D;
+  const drawn = distribution.sample(parameters, noiseFor(distribution, rows));
+  const { mean, variance } = tf.moments(drawn, 0);
+  const [a, b] = values(mean);
+  assert(Math.abs(a - 1) < 5 * 0.5 / Math.sqrt(rows));
+  assert(Math.abs(b + 3) < 5 * 2 / Math.sqrt(rows));
+  assertClose(variance, [0.25, 4], 0.1);
+});
+
+testOnBackends("gradients are finite for small and large deviations", () => {
+  for (const logStd of [-20, 0, 20]) {
+    const parameters = tf.tensor2d([[3, logStd]]);
+    const other = tf.tensor2d([[-2, -logStd / 4]]);
+    const distribution = diagonalGaussian(1);
+    const gradients = [
+      tf.grad((p) =>
+        distribution.logProb(p as tf.Tensor2D, tf.tensor2d([[3.5]]))
+      )(parameters),
+      tf.grad((p) => distribution.entropy(p as tf.Tensor2D))(parameters),
+      tf.grad((p) => distribution.klDivergence(p as tf.Tensor2D, other))(
+        parameters,
+      ),
+    ];
+    for (const gradient of gradients) {
+      assert(values(gradient).every(Number.isFinite));
+    }
+    assertEquals(values(gradients[1]), [0, 1]);
+  }
+});
+
+Deno.test("a Gaussian distribution needs numbers", () => {
+  assertThrows(
+    () => diagonalGaussian(0),
+    RangeError,
+    "Cannot make a Gaussian distribution over 0 numbers",
+  );
+});
 
 for (
   const [name, distribution] of Object.entries({
@@ -254,4 +365,44 @@ Deno.test("sizes and bounds that do not fit are refused", () => {
     RangeError,
     "Cannot clip the logarithm of a deviation to [2, -20]",
   );
+});
+
+testAnyDistribution("uniformDistribution(2)", uniformDistribution(2));
+testAnyDistribution(
+  "uniformDistribution(1) as a number",
+  uniformDistribution(1, { low: 2, high: 5, shape: [] }),
+);
+
+for (const size of [1, 2]) {
+  testContinuous(`a uniform distribution over ${size}`, {
+    distribution: uniformDistribution(size),
+    parameters: [],
+    squash: false,
+    reach: 1,
+  });
+}
+
+testOnBackends("nothing is outside of the bounds", () => {
+  const distribution = uniformDistribution(2, { low: 0, high: 4 });
+  const actions = tf.tensor2d([[0, 4], [-0.01, 1], [1, 4.01]]);
+  const logProb = values(distribution.logProb(tf.zeros([3, 0]), actions));
+  assertClose(logProb.slice(0, 1), [-2 * Math.log(4)]);
+  assertEquals(logProb.slice(1), [-Infinity, -Infinity]);
+  const samples = distribution.sample(
+    tf.zeros([1, 0]),
+    tf.tensor2d([[0, 0.75]]),
+  );
+  assertEquals(values(samples), [0, 3]);
+  assertEquals(values(distribution.mode(tf.zeros([1, 0]))), [2, 2]);
+});
+
+Deno.test("sizes and bounds that do not fit are refused", () => {
+  assertThrows(() => uniformDistribution(0), RangeError, "over 0 numbers");
+  for (const [low, high] of [[1, 1], [2, 1], [0, Infinity], [NaN, 1]]) {
+    assertThrows(
+      () => uniformDistribution(1, { low, high }),
+      RangeError,
+      `from ${low} to ${high}`,
+    );
+  }
 });

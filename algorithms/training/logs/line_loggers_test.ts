@@ -1,6 +1,11 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { CsvLogger, EpisodesCsv, readEpisodes, readProgress } from "./csv.ts";
-import { JsonLinesLogger } from "./json_lines_logger.ts";
+import {
+  CsvLogger,
+  EpisodesCsv,
+  JsonLinesLogger,
+  readEpisodes,
+  readProgress,
+} from "./line_loggers.ts";
 import type { Logger } from "./logger.ts";
 
 async function inFile(body: (path: string) => void): Promise<void> {

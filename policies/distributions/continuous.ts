@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import {
+  checkSize,
   clipLogStd,
   constantSampleLogProb,
   detach,
@@ -12,8 +13,88 @@ import {
   tidied,
   unsquash,
 } from "./_shared.ts";
-import { diagonalGaussian } from "./diagonal_gaussian.ts";
-import type { ReparameterizedDistribution } from "./distribution.ts";
+import type {
+  Distribution,
+  ReparameterizedDistribution,
+} from "./distribution.ts";
+
+/** Options of {@link diagonalGaussian}. */
+export interface DiagonalGaussianOptions {
+  /**
+   * Shape of one action, of `size` numbers in all.
+   *
+   * @default [size]
+   */
+  readonly shape?: readonly number[];
+}
+
+/**
+ * Makes a normal distribution over `size` numbers that do not depend on each
+ * other.
+ * Its parameters are the means, then the logarithms of the standard
+ * deviations: `[mean, logStd]`. Actions are not limited to any bounds.
+ *
+ * @param size Numbers in one action.
+ * @param options The shape of an action.
+ * @returns The distribution; actions are float32 `[batch, ...shape]`.
+ * @throws {RangeError} If `size` is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * import { diagonalGaussian } from "@bellman/policies";
+ * import { assertAlmostEquals, assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const distribution = diagonalGaussian(1);
+ * const parameters = tf.tensor2d([[3, Math.log(2)]]); // mean 3, deviation 2
+ * const action = distribution.sample(parameters, tf.tensor2d([[-1]]));
+ * assertAlmostEquals((action.arraySync() as number[][])[0][0], 1, 1e-6);
+ * assertEquals(distribution.mode(parameters).arraySync(), [[3]]);
+ * ```
+ */
+export function diagonalGaussian(
+  size: number,
+  options: DiagonalGaussianOptions = {},
+): Distribution {
+  checkSize("Gaussian", size);
+  const { shape = [size] } = options;
+  const shaped = (actions: tf.Tensor2D): tf.Tensor =>
+    shape.length === 1 ? actions : tf.reshape(actions, [-1, ...shape]);
+  return tidied({
+    parameterSize: 2 * size,
+    actionShape: shape,
+    actionDtype: "float32",
+    noise: { kind: "normal", size },
+    logProb(parameters, actions) {
+      const [mean, logStd] = meanAndLogStd(parameters, size);
+      const flat = shape.length === 1
+        ? actions
+        : tf.reshape(actions, mean.shape);
+      const z = tf.mul(tf.sub(flat, mean), tf.exp(tf.neg(logStd)));
+      return gaussianLogProb(exponents(logStd, z as tf.Tensor2D));
+    },
+    entropy(parameters) {
+      const [, logStd] = meanAndLogStd(parameters, size);
+      return tf.add(tf.sum(logStd, 1), size * (0.5 + HALF_LOG_TWO_PI));
+    },
+    klDivergence(p, q) {
+      const [meanP, logStdP] = meanAndLogStd(p, size);
+      const [meanQ, logStdQ] = meanAndLogStd(q, size);
+      // With r = log(stdP / stdQ) and z = (meanP - meanQ) / stdQ each part is
+      // (exp(2r) - 1 - 2r + z^2) / 2; expm1 keeps it exact where r is small.
+      const logRatio = tf.mul(tf.sub(logStdP, logStdQ), 2);
+      const z = tf.mul(tf.sub(meanP, meanQ), tf.exp(tf.neg(logStdQ)));
+      const spread = tf.sub(tf.expm1(logRatio), logRatio);
+      return tf.mul(tf.sum(tf.add(spread, tf.square(z)), 1), 0.5);
+    },
+    mode: (parameters) => shaped(tf.slice(parameters, [0, 0], [-1, size])),
+    sample(parameters, noise) {
+      const [mean, logStd] = meanAndLogStd(parameters, size);
+      return shaped(tf.add(mean, tf.mul(tf.exp(logStd), noise)));
+    },
+  });
+}
 
 /** Points for each deviation, and deviations to either side. */
 const DENSITY = 12, REACH = 6;
@@ -178,5 +259,96 @@ export function squashedGaussian(
     },
     regularization: (parameters) =>
       tf.mul(tf.sum(tf.square(clipped(parameters)), 1), 0.5 / size),
+  });
+}
+
+/** Options of {@link uniformDistribution}. */
+export interface UniformDistributionOptions {
+  /**
+   * Smallest number.
+   *
+   * @default -1
+   */
+  readonly low?: number;
+  /**
+   * Largest number.
+   *
+   * @default 1
+   */
+  readonly high?: number;
+  /**
+   * Shape of one action, of `size` numbers in all.
+   *
+   * @default [size]
+   */
+  readonly shape?: readonly number[];
+}
+
+/**
+ * Makes a uniform distribution over `size` independent numbers between bounds:
+ * what explores before there is a policy. It has no parameters: they are of
+ * shape `[batch, 0]` and say how many rows there are. No action is more likely
+ * than another; `mode` is the middle.
+ *
+ * @param size Numbers in one action.
+ * @param options Bounds and shape.
+ * @returns The distribution; actions are float32 `[batch, ...shape]`.
+ * @throws {RangeError} If `size` is not a positive integer, or the bounds are
+ * not finite and in order.
+ *
+ * @example
+ * ```ts
+ * import { uniformDistribution } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const distribution = uniformDistribution(2);
+ * const noise = tf.tensor2d([[0.75, 0]]); // uniform on [0, 1)
+ * const actions = distribution.sample(tf.zeros([1, 0]), noise);
+ * assertEquals(actions.arraySync(), [[0.5, -1]]);
+ * ```
+ */
+export function uniformDistribution(
+  size: number,
+  options: UniformDistributionOptions = {},
+): ReparameterizedDistribution {
+  const { low = -1, high = 1, shape = [size] } = options;
+  checkSize("uniform", size);
+  if (!(Number.isFinite(high - low) && low < high)) {
+    throw new RangeError(
+      `Cannot make a uniform distribution from ${low} to ${high}: ` +
+        `the bounds must be finite and in order`,
+    );
+  }
+  const nats = size * Math.log(high - low);
+  const perRow = (parameters: tf.Tensor2D, value: number): tf.Tensor1D =>
+    tf.fill([parameters.shape[0]], value);
+  const rawOf = (noise: tf.Tensor2D): tf.Tensor2D =>
+    tf.add(tf.mul(noise, high - low), low);
+  const shaped = (raw: tf.Tensor): tf.Tensor => tf.reshape(raw, [-1, ...shape]);
+  function logProb(_: tf.Tensor2D, actions: tf.Tensor): tf.Tensor1D {
+    const flat = tf.reshape(actions, [-1, size]);
+    const above = tf.greaterEqual(flat, low), below = tf.lessEqual(flat, high);
+    const inside = tf.all(tf.logicalAnd(above, below), 1);
+    return tf.where(inside, -nats, -Infinity) as tf.Tensor1D;
+  }
+  return tidied({
+    parameterSize: 0,
+    actionShape: shape,
+    actionDtype: "float32",
+    noise: { kind: "uniform", size },
+    logProb,
+    logProbOfRaw: logProb,
+    entropy: (parameters) => perRow(parameters, nats),
+    klDivergence: (p) => perRow(p, 0),
+    mode: (parameters) =>
+      tf.fill([parameters.shape[0], ...shape], (low + high) / 2),
+    sample: (_, noise) => shaped(rawOf(noise)),
+    sampleWithLogProb(parameters, noise) {
+      const raw = rawOf(noise);
+      return { action: shaped(raw), logProb: perRow(parameters, -nats), raw };
+    },
+    regularization: (parameters) => perRow(parameters, 0),
   });
 }

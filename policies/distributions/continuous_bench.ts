@@ -7,7 +7,7 @@ import { compile, selectBackend } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import type { ReparameterizedDistribution } from "./distribution.ts";
 import { gaussianMixture } from "./gaussian_mixture.ts";
-import { squashedGaussian } from "./squashed_gaussian.ts";
+import { squashedGaussian } from "./continuous.ts";
 import { seededRandom } from "../testdata/random.ts";
 
 await selectBackend("cpu");
