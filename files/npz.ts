@@ -330,13 +330,14 @@ async function readMember(member: FileEntry): Promise<NpyArray> {
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const source = new StreamSource(readable);
+  // Damage that the zip library finds fails both sides of the stream.
   const [array] = await Promise.all([
     readArray(source, uncompressedSize).catch((error) => {
       source.cancel(error);
       throw error;
     }),
-    member.getData(writable).catch(refuse),
-  ]);
+    member.getData(writable),
+  ]).catch(refuse);
   return array;
 }
 

@@ -110,6 +110,20 @@ Deno.test("a bit that flips is an error, or the arrays are the same", async () =
   }
 });
 
+Deno.test("numbers that changed are damage, stored or deflated", async () => {
+  for (const compress of [false, true]) {
+    const bytes = await bytesOf({ a: few.a }, compress);
+    // The member's own header takes 30 bytes and its name.
+    const start = 30 + "a.npy".length;
+    bytes[start + (compress ? 20 : 130)] ^= 1;
+    await assertRejects(
+      () => readNpz(bytes),
+      SyntaxError,
+      "Cannot read array 'a' of an npz file: it is damaged: invalid",
+    );
+  }
+});
+
 Deno.test("what the directory says of a member, its own header says too", async () => {
   const names = ["x.npy", "y.npy"];
   const bytes = await bytesOf({ x: few.a, y: few.a });
