@@ -126,8 +126,8 @@ export interface RowTarget {
 }
 
 /**
- * Adds arrays such as {@linkcode loadNpz} gives to a buffer as rows. Names with
- * dots become nested fields, and places such as `joints.0` lists.
+ * Adds arrays such as `loadNpz` gives to a buffer as rows. Names with dots become
+ * nested fields, and places such as `joints.0` lists.
  *
  * @param buffer The buffer; numbers become what its fields are.
  * @param arrays Arrays `[row, ...shape]` for each of its fields.

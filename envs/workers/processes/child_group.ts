@@ -185,7 +185,7 @@ const PATIENCE_MS = 30_000;
  * Child processes that a blocked thread talks to: it sends messages and waits
  * for the answers of one or of several, with a time-out.
  *
- * A message goes through a pipe as `frame.ts` says. A child must end when its
+ * A message goes through a pipe as `frames.ts` says. A child must end when its
  * input does: then it outlives neither `close` nor this process.
  */
 export class ChildGroup {
