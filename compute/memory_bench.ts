@@ -7,7 +7,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { selectBackend } from "./backends/select_backend.ts";
 import { clipByGlobalNorm, valueAndGradients } from "./gradients.ts";
-import { createOptimizer } from "./optimizers/create_optimizer.ts";
+import { createOptimizer } from "./optimizers.ts";
 import { disposeParams, type Params } from "./params.ts";
 import { RandomStream } from "./random_stream.ts";
 

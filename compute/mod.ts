@@ -33,19 +33,21 @@
  *
  * @module
  */
-export * from "./backends/select_backend.ts";
+export {
+  type BackendInfo,
+  type BackendName,
+  selectBackend,
+} from "./backends/select_backend.ts";
 export * from "./compile/compile.ts";
 export * from "./compile/compile_step.ts";
 export {
+  type ArraysOf,
+  type CompileOptions,
   type Engine,
   type EngineInfo,
+  type InputsOf,
   selectEngine,
-} from "./compile/engine.ts";
-export type {
-  ArraysOf,
-  CompileOptions,
-  InputsOf,
-  TensorInput,
+  type TensorInput,
 } from "./compile/options.ts";
 export * from "./gradients.ts";
 export type {
@@ -61,16 +63,7 @@ export type {
 } from "./graph/graph.ts";
 export * from "./graph/passes/optimize.ts";
 export * from "./lowering/export_onnx.ts";
-export * from "./optimizers/adam.ts";
-export * from "./optimizers/create_optimizer.ts";
-export type {
-  Optimizer,
-  OptimizerState,
-  OptimizerStep,
-  OptimizerStepOptions,
-} from "./optimizers/optimizer.ts";
-export * from "./optimizers/rmsprop.ts";
-export * from "./optimizers/sgd.ts";
+export * from "./optimizers.ts";
 export {
   type ArrayWithShape,
   cloneParams,

@@ -1,11 +1,20 @@
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
-import { findInPlace } from "../loops/in_place.ts";
-import { findStages, type Staged, unstaged } from "../loops/stages.ts";
+import {
+  findInPlace,
+  findStages,
+  type Staged,
+  unstaged,
+} from "../loops/stages.ts";
 import { isTensor, type Traced } from "../tracing/trace.ts";
 import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
-import { InputReader, type OtherShapes } from "./_inputs.ts";
+import {
+  InputReader,
+  type OtherShapes,
+  Variants,
+  withShapes,
+} from "./_inputs.ts";
 import { type Settings, threadsFor } from "./options.ts";
 import { allocate, toPort } from "./_program.ts";
 import {
@@ -26,7 +35,6 @@ import {
   traceStep,
   unitsOf,
 } from "./_state.ts";
-import { Variants, withShapes } from "./_variants.ts";
 
 /** The step, compiled for inputs of one set of shapes. */
 interface Variant {

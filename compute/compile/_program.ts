@@ -9,8 +9,7 @@ import {
 } from "../graph/graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel, type OnnxPort } from "../onnx/protobuf.ts";
-import { blockSize } from "../runtime/block_size.ts";
-import { type Binding, Session } from "../runtime/session.ts";
+import { type Binding, blockSize, Session } from "../runtime/session.ts";
 import { threadsFor } from "./options.ts";
 
 /** A tensor of a program: its name, shape and type. */

@@ -7,9 +7,8 @@ import {
   type TensorData,
   type Value,
 } from "../graph/graph.ts";
-import { compileLoop } from "../loops/compile_loop.ts";
-import type { Loop } from "../loops/loop.ts";
-import { scalarProgram } from "../loops/scalars.ts";
+import { compileLoop, type Loop } from "../loops/loop.ts";
+import { scalarProgram } from "../loops/find_loops.ts";
 import type { Stage, Staged } from "../loops/stages.ts";
 import { allocate, Program } from "./_program.ts";
 

@@ -6,7 +6,7 @@ import {
   typeName,
 } from "../graph/graph.ts";
 import type { StateRun } from "../graph/passes/pack_state.ts";
-import type { Unit } from "../loops/in_place.ts";
+import type { Unit } from "../loops/stages.ts";
 import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
 import { leavesOf, type Tree } from "../tracing/tree.ts";
 import { allocate } from "./_program.ts";

@@ -7,7 +7,12 @@ import {
 } from "../tracing/trace.ts";
 import { type Tree, treeOf } from "../tracing/tree.ts";
 import { EagerFunction } from "./_eager.ts";
-import { InputReader, type OtherShapes } from "./_inputs.ts";
+import {
+  InputReader,
+  type OtherShapes,
+  Variants,
+  withShapes,
+} from "./_inputs.ts";
 import {
   type ArraysOf,
   type CompileOptions,
@@ -16,7 +21,6 @@ import {
   settingsOf,
 } from "./options.ts";
 import { allocate, Program } from "./_program.ts";
-import { Variants, withShapes } from "./_variants.ts";
 
 /** A function that {@linkcode compile} made. */
 export interface Compiled<Types, Outputs> {

@@ -6,7 +6,7 @@ import {
   createOptimizer,
   type OptimizerName,
   type OptimizerSettings,
-} from "../optimizers/create_optimizer.ts";
+} from "../optimizers.ts";
 import type { Params } from "../params.ts";
 import { noise } from "../testdata/backends_agree.ts";
 import { float } from "../testdata/traced.ts";

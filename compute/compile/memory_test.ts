@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { rmspropTf1 } from "../optimizers/rmsprop.ts";
+import { rmspropTf1 } from "../optimizers.ts";
 import { compileStep } from "./compile_step.ts";
 
 const CALLS = 100_000;

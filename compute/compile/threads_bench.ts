@@ -4,7 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
-import { multiplications } from "../graph/multiplications.ts";
+import { multiplications } from "../graph/graph.ts";
 import { compile } from "./compile.ts";
 
 /** Rows of a batch and units of a hidden layer. */

@@ -149,3 +149,138 @@ export function numberOf(node: Node | undefined): number | undefined {
   if (values === undefined) return fill;
   return values.length === 1 ? values[0] : undefined;
 }
+
+/**
+ * The operation that computes a chain of others for some rows alone; the other
+ * rows of what it makes are 0. Its inputs are the mask of the rows, one truth
+ * value each, and all that the chain takes from outside.
+ */
+export const GATHER_ROWS = "GatherRows";
+
+/** Settings of {@linkcode GATHER_ROWS}. */
+interface GatherRows {
+  /** The operations, each but the first taking what the one before makes. */
+  readonly chain: readonly Node[];
+  /** Inputs of the chain that have a row for each of the mask's. */
+  readonly byRow: readonly Value[];
+}
+
+/** Returns the settings of an operation on some rows. */
+export function gatherRowsOf({ attributes }: Node): GatherRows {
+  return attributes as unknown as GatherRows;
+}
+
+/** Makes an operation on some rows. */
+export function gatherRows(
+  mask: Value,
+  { chain, byRow }: GatherRows,
+): Node {
+  const made = new Set(chain.flatMap(({ outputs }) => outputs));
+  const taken = new Set(
+    chain.flatMap(({ inputs }) => inputs).filter((it) => !made.has(it)),
+  );
+  const last = chain[chain.length - 1];
+  return {
+    op: GATHER_ROWS,
+    inputs: [mask, ...taken],
+    attributes: { chain, byRow } satisfies Attributes,
+    outputs: last.outputs,
+    source: last.source,
+  };
+}
+
+/** Counts the multiplications of matrix products and convolutions. */
+export function multiplications({ nodes }: Pick<Graph, "nodes">): number {
+  return nodes.reduce((sum, node) => sum + multiplicationsOf(node), 0);
+}
+
+function multiplicationsOf(node: Node): number {
+  const { op, inputs, outputs, attributes } = node;
+  switch (op) {
+    case "BatchMatMul":
+    case "Gemm": {
+      const [rows, columns] = inputs[0].shape.slice(-2);
+      return sizeOf(outputs[0].shape) *
+        (attributes.transposeA ? rows : columns);
+    }
+    case "Conv2D":
+      return sizeOf(outputs[0].shape) * sizeOf(inputs[1].shape.slice(0, 3));
+    case "Conv2DBackpropInput":
+      return sizeOf(inputs[0].shape) * sizeOf(inputs[1].shape.slice(0, 3));
+    case "Conv2DBackpropFilter":
+      return sizeOf(inputs[1].shape) * sizeOf(outputs[0].shape.slice(0, 3));
+    case GATHER_ROWS:
+      return multiplications({ nodes: gatherRowsOf(node).chain });
+    default:
+      return 0;
+  }
+}
+
+/** Makes a graph of its parts, with printing. */
+export function makeGraph(parts: Omit<Graph, "toString">): Graph {
+  const graph: Graph = { ...parts, toString: () => printGraph(graph) };
+  return graph;
+}
+
+/** Numbers of a constant that are still printed. */
+const MAX_NUMBERS = 8;
+
+/** Prints a graph as a program: inputs, one line an operation, outputs. */
+function printGraph(graph: Graph): string {
+  const names = new Map<Value, string>();
+  const lines: string[] = [];
+  for (const { name, value } of graph.inputs) {
+    names.set(value, name);
+    lines.push(`input ${name}: ${typeName(value)}`);
+  }
+  nameOutputs(graph, names);
+  for (const node of graph.nodes) lines.push(printNode(node, names));
+  for (const { name, value } of graph.outputs) {
+    lines.push(`output ${name} = ${names.get(value)}`);
+  }
+  return lines.join("\n");
+}
+
+/** Numbers what the operations make from 0. */
+function nameOutputs(graph: Graph, names: Map<Value, string>): void {
+  let next = 0;
+  for (const node of graph.nodes) {
+    for (const output of node.outputs) names.set(output, `%${next++}`);
+  }
+}
+
+function printNode(node: Node, names: ReadonlyMap<Value, string>): string {
+  const made = node.outputs
+    .map((output) => `${names.get(output)}: ${typeName(output)}`)
+    .join(", ");
+  if (node.op === CONSTANT) {
+    const data = node.attributes as ConstantData;
+    return `${made} = ${printConstant(data, node.outputs[0])}`;
+  }
+  const taken = node.inputs.map((input) => names.get(input) ?? "?");
+  const settings = node.op === GATHER_ROWS
+    ? [`chain=${gatherRowsOf(node).chain.map(({ op }) => op).join(" ")}`]
+    : printAttributes(node.attributes);
+  const all = [...taken, ...settings].join(", ");
+  return `${made} = ${node.op}(${all})`;
+}
+
+function printConstant(data: ConstantData, value: Value): string {
+  if (data.fill !== undefined) return `constant ${numberName(data.fill)}`;
+  const first = data.values.subarray(0, MAX_NUMBERS);
+  const numbers = Array.from(first, numberName).join(", ");
+  const rest = sizeOf(value.shape) > MAX_NUMBERS ? ", ..." : "";
+  return `constant [${numbers}${rest}]`;
+}
+
+function printAttributes(attributes: Attributes): string[] {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => `${name}=${printSetting(value)}`);
+}
+
+function printSetting(value: unknown): string {
+  if (typeof value === "number") return numberName(value);
+  if (Array.isArray(value)) return `[${value.map(printSetting)}]`;
+  return JSON.stringify(value);
+}

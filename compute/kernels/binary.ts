@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
-import { fromBlocked, knownBlocked } from "./blocked_layout.ts";
+import { fromBlocked, knownBlocked } from "./blocked.ts";
 import {
   type InputNames,
   type Kernels,

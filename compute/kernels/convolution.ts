@@ -1,8 +1,8 @@
-import { blockedConvolution } from "./blocked_convolution.ts";
 import {
+  blockedConvolution,
   blockedFilterGradient,
   blockedInputGradient,
-} from "./blocked_gradients.ts";
+} from "./blocked.ts";
 import {
   type CompositeKernel,
   type Kernels,

@@ -5,7 +5,7 @@ import { CONVOLUTION, DEPTHWISE_CONVOLUTION } from "./convolution.ts";
 import { INDEXING } from "./indexing.ts";
 import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
-import { POOLING } from "./pooling.ts";
+import { POOLING } from "./windows.ts";
 import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
 import { BLOCKS, SHAPING } from "./shaping.ts";
 import { SLICING } from "./slicing.ts";

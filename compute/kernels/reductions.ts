@@ -1,6 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType, Value } from "../graph/graph.ts";
-import { blockedSum } from "./blocked_layout.ts";
+import { blockedSum } from "./blocked.ts";
 import {
   type CompositeKernel,
   type Kernels,

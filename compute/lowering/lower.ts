@@ -1,7 +1,8 @@
-import { GATHER_ROWS, gatherRowsOf } from "../graph/gather_rows.ts";
 import {
   CONSTANT,
   type ConstantData,
+  GATHER_ROWS,
+  gatherRowsOf,
   type Graph,
   type Node,
   sizeOf,

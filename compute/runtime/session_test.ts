@@ -5,7 +5,7 @@ import { lowerGraph } from "../lowering/lower.ts";
 import { encodeModel } from "../onnx/protobuf.ts";
 import { float } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
-import { type BoundTensor, Session } from "./session.ts";
+import { blockSize, type BoundTensor, Session } from "./session.ts";
 
 await selectBackend("cpu");
 
@@ -146,4 +146,9 @@ Deno.test("JavaScript keeps its smallest numbers", () => {
   const smallest = Float64Array.of(2 ** -1022);
   assertEquals(smallest[0] / 2 > 0, true);
   assertEquals(smallest[0] / 2 * 2, 2 ** -1022);
+});
+
+Deno.test("blocks hold 16 or 8 channels where there are any", () => {
+  assert([0, 8, 16].includes(blockSize()));
+  assertEquals(blockSize(), blockSize());
 });

@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { Optimizer } from "../optimizers/optimizer.ts";
+import type { Optimizer } from "../optimizers.ts";
 
 /** One parameter from 0, moved by the gradients at a rate of 0.1; its values. */
 export function runSteps(

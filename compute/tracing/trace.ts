@@ -1,7 +1,12 @@
 import * as tf from "@tensorflow/tfjs";
-import { withBackend } from "../backends/with_backend.ts";
-import type { Graph, NamedValue, TensorType, Value } from "../graph/graph.ts";
-import { makeGraph } from "../graph/make_graph.ts";
+import { withBackend } from "../backends/select_backend.ts";
+import {
+  type Graph,
+  makeGraph,
+  type NamedValue,
+  type TensorType,
+  type Value,
+} from "../graph/graph.ts";
 import { Recorder } from "./recorder.ts";
 import {
   TRACE,

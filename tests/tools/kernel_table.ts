@@ -2,7 +2,7 @@
  * The table of kernels and lowerings in the package's README, made from the
  * code: `deno task kernels` writes it.
  */
-import { makeGraph } from "../../compute/graph/make_graph.ts";
+import { makeGraph } from "../../compute/graph/graph.ts";
 import { lowerGraph } from "../../compute/lowering/lower.ts";
 import { Recorder } from "../../compute/tracing/recorder.ts";
 import type { Kernel } from "../../compute/kernels/kernel.ts";

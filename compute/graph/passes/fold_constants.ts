@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import { withBackend } from "../../backends/with_backend.ts";
+import { withBackend } from "../../backends/select_backend.ts";
 import { primitive } from "../../kernels/mod.ts";
 import {
   type Attributes,

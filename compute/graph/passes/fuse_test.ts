@@ -10,7 +10,7 @@ import {
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
-import { removeAliases } from "./remove_aliases.ts";
+import { removeAliases } from "./redundancy.ts";
 import { eliminateDeadCode } from "./rewrite.ts";
 
 await selectBackend("cpu");

@@ -1,6 +1,10 @@
 import type { Graph } from "../graph.ts";
-import { convolveBeforeScaling } from "./convolve_before_scaling.ts";
-import { hoistFromConcat, joinSplits } from "./flatten.ts";
+import {
+  convolveBeforeScaling,
+  hoistFromConcat,
+  joinSplits,
+  sliceProducts,
+} from "./reorder.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
@@ -8,12 +12,10 @@ import {
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
-import { removeAliases } from "./remove_aliases.ts";
+import { removeAliases, shareCommonSubexpressions } from "./redundancy.ts";
 import { eliminateDeadCode } from "./rewrite.ts";
-import { shareCommonSubexpressions } from "./share_common_subexpressions.ts";
 import { collectFactors, simplify } from "./simplify.ts";
 import { skipZeroRows } from "./skip_zero_rows.ts";
-import { sliceProducts } from "./slice_products.ts";
 
 /** Rounds after which a graph that still shrinks is left as it is. */
 const MAX_ROUNDS = 8;

@@ -1,13 +1,13 @@
 import {
   beforeReshape,
   type Graph,
+  makeGraph,
   type NamedValue,
   type Node,
   producersOf,
   sameShape,
   type Value,
 } from "../graph.ts";
-import { makeGraph } from "../make_graph.ts";
 import { eliminateDeadCode, rewrite } from "./rewrite.ts";
 
 /** Tensors of a state that lie in memory one after the other. */

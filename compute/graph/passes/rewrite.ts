@@ -6,11 +6,11 @@ import {
   type ConstantData,
   countUses,
   type Graph,
+  makeGraph,
   type Node,
   type TensorType,
   type Value,
 } from "../graph.ts";
-import { makeGraph } from "../make_graph.ts";
 
 /** The new graph as far as it is made; rules look into it and add to it. */
 export class Rewriter {

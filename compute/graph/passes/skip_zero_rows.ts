@@ -1,8 +1,10 @@
-import { gatherRows } from "../gather_rows.ts";
 import {
   consumersOf,
   countUses,
+  gatherRows,
   type Graph,
+  makeGraph,
+  multiplications,
   type Node,
   numberOf,
   producersOf,
@@ -10,8 +12,6 @@ import {
   sizeOf,
   type Value,
 } from "../graph.ts";
-import { makeGraph } from "../make_graph.ts";
-import { multiplications } from "../multiplications.ts";
 
 /** Multiplications from which rows are worth to be taken out and put back. */
 const WORTHWHILE = 1 << 20;

@@ -4,8 +4,7 @@ import { selectBackend } from "../../backends/select_backend.ts";
 import { compile } from "../../compile/compile.ts";
 import { float, operationsOf } from "../../testdata/traced.ts";
 import { trace } from "../../tracing/trace.ts";
-import { gatherRowsOf } from "../gather_rows.ts";
-import { multiplications } from "../multiplications.ts";
+import { gatherRowsOf, multiplications } from "../graph.ts";
 import { optimize } from "./optimize.ts";
 
 await selectBackend("cpu");

@@ -3,8 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import { float, typed } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
-import { CONSTANT } from "./graph.ts";
-import { makeGraph } from "./make_graph.ts";
+import { CONSTANT, makeGraph } from "./graph.ts";
 
 await selectBackend("cpu");
 

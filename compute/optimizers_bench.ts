@@ -1,9 +1,8 @@
-/** One step of each optimizer, clipping included, on two networks 4-64-64. */
 import * as tf from "@tensorflow/tfjs";
-import { selectBackend } from "../backends/select_backend.ts";
-import { clipByGlobalNorm } from "../gradients.ts";
-import { disposeParams, mapParams, type Params } from "../params.ts";
-import { createOptimizer, type OptimizerName } from "./create_optimizer.ts";
+import { selectBackend } from "./backends/select_backend.ts";
+import { clipByGlobalNorm } from "./gradients.ts";
+import { createOptimizer, type OptimizerName } from "./optimizers.ts";
+import { disposeParams, mapParams, type Params } from "./params.ts";
 
 await selectBackend("wasm");
 

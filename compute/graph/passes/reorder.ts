@@ -1,0 +1,192 @@
+import {
+  countUses,
+  type Graph,
+  type Node,
+  sizeOf,
+  type Value,
+} from "../graph.ts";
+import { rewrite, type Rewriter } from "./rewrite.ts";
+
+/** Operations of a tensor and one number. */
+const OPERATIONS: ReadonlySet<string> = new Set([
+  "Add",
+  "Sub",
+  "Multiply",
+  "RealDiv",
+]);
+
+/** A part of a concatenation before a number was applied to it. */
+interface Part {
+  /** The operation that applied the number. */
+  readonly node: Node;
+  /** The part as it is concatenated. */
+  readonly value: Value;
+}
+
+/**
+ * Applies a number to a concatenation instead of to each of its parts: what an
+ * optimizer does to many parameters becomes one operation on a flat vector.
+ */
+export function hoistFromConcat(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    if (node.op !== "Concat" || node.inputs.length < 2) return undefined;
+    const parts = node.inputs.map((value) => partOf(value, rewriter));
+    const [first] = parts;
+    if (first === undefined) return undefined;
+    const { op, inputs: [, number] } = first.node;
+    // What others take too would have to be computed all the same.
+    const alike = parts.every((part) =>
+      part?.node.op === op && part.node.inputs[1] === number &&
+      rewriter.isUsedOnce(part.value) &&
+      rewriter.isUsedOnce(part.node.outputs[0])
+    );
+    if (!alike) return undefined;
+    const before = parts.map((part) => unapplied(part!, rewriter));
+    const { attributes } = node;
+    const joined = rewriter.add("Concat", before, { attributes, from: node });
+    return rewriter.add(op, [joined, number], { from: first.node });
+  });
+}
+
+/** Looks through a reshape for an operation of a tensor and one number. */
+function partOf(value: Value, rewriter: Rewriter): Part | undefined {
+  const node = rewriter.producer(rewriter.beforeReshape(value));
+  if (node === undefined || !OPERATIONS.has(node.op)) return undefined;
+  return node.inputs[1].shape.length === 0 ? { node, value } : undefined;
+}
+
+/** Returns the part without the number, in the shape of the part. */
+function unapplied({ node, value }: Part, rewriter: Rewriter): Value {
+  if (value === node.outputs[0]) return node.inputs[0];
+  const attributes = { shape: value.shape };
+  return rewriter.add("Reshape", [node.inputs[0]], { attributes, from: node });
+}
+
+/**
+ * Takes a vector in place of one that is joined from all its parts again, as
+ * between two functions of flat parameters.
+ */
+export function joinSplits(graph: Graph): Graph {
+  return rewrite(graph, (node, rewriter) => {
+    if (node.op !== "Concat" || node.outputs[0].shape.length !== 1) {
+      return undefined;
+    }
+    const parts = node.inputs.map((value) => rewriter.beforeReshape(value));
+    const split = rewriter.producerOf(parts[0], "Split");
+    if (split?.inputs[0].shape.length !== 1) return undefined;
+    const whole = split.outputs.length === parts.length &&
+      split.outputs.every((output, i) => output === parts[i]);
+    return whole ? split.inputs[0] : undefined;
+  });
+}
+
+/**
+ * Computes only those columns of a matrix product that are used: the gradient
+ * of joined inputs is split, and often that of one input alone is wanted, as
+ * when a critic is asked how a policy's actions should change.
+ */
+export function sliceProducts(graph: Graph): Graph {
+  const uses = countUses(graph);
+  return rewrite(graph, (node, rewriter) => {
+    if (node.op !== "Split" || node.attributes.axis !== 1) return undefined;
+    const used = node.outputs.filter((output) => uses.has(output));
+    const [product] = node.inputs;
+    const producer = rewriter.producerOf(product, "BatchMatMul");
+    if (used.length !== 1 || producer === undefined) return undefined;
+    if (!isMatrixProduct(producer) || !rewriter.isUsedOnce(product)) {
+      return undefined;
+    }
+    const made = sliced(producer, { split: node, used: used[0] }, rewriter);
+    return node.outputs.map(() => made);
+  });
+}
+
+function isMatrixProduct({ inputs }: Node): boolean {
+  return inputs.every(({ shape }) => shape.length === 2);
+}
+
+/** Multiplies with the columns of one part of a split. */
+function sliced(
+  product: Node,
+  { split, used }: { split: Node; used: Value },
+  rewriter: Rewriter,
+): Value {
+  const [a, b] = product.inputs;
+  const { transposeB } = product.attributes;
+  const before = split.outputs.slice(0, split.outputs.indexOf(used));
+  const begin = before.reduce((sum, { shape }) => sum + shape[1], 0);
+  const width = used.shape[1];
+  const axis = transposeB ? 0 : 1;
+  const columns = rewriter.add("Strided", [b], {
+    attributes: {
+      begin: [begin],
+      end: [begin + width],
+      strides: [1],
+      axes: [axis],
+      shape: b.shape.map((length, i) => i === axis ? width : length),
+    },
+    from: split,
+  });
+  return rewriter.add("BatchMatMul", [a, columns], {
+    attributes: product.attributes,
+    from: product,
+  });
+}
+
+/**
+ * Scales filters instead of images: those of frames in bytes, which are divided
+ * by 255, are hundreds of times as large. The gradient of a filter is scaled as
+ * the filter is.
+ */
+export function convolveBeforeScaling(graph: Graph): Graph {
+  const kept = keptImages(graph);
+  return rewrite(graph, (node, rewriter) => {
+    const [images] = node.inputs;
+    const scaling = isConvolution(node) ? rewriter.producer(images) : undefined;
+    if (scaling === undefined || !isScaling(scaling)) return undefined;
+    if (kept.has(images) || !isWorthwhile(node)) return undefined;
+    return unscaled(node, { scaling, rewriter });
+  });
+}
+
+const isConvolution = ({ op }: Node) =>
+  op === "Conv2D" || op === "Conv2DBackpropFilter";
+
+/** True where images are multiplied by a number or divided by one. */
+function isScaling({ op, inputs }: Node): boolean {
+  if (op !== "Multiply" && op !== "RealDiv") return false;
+  const [images, factor] = inputs;
+  return images.shape.length === 4 && sizeOf(factor.shape) === 1 &&
+    factor.shape.length <= 1 && images.dtype === "float32";
+}
+
+/** Finds the images that something takes as they are. */
+function keptImages({ nodes, outputs }: Graph): Set<Value> {
+  const kept = new Set(outputs.map(({ value }) => value));
+  for (const node of nodes) {
+    const from = isConvolution(node) && isWorthwhile(node) ? 1 : 0;
+    for (const input of node.inputs.slice(from)) kept.add(input);
+  }
+  return kept;
+}
+
+/** True where the images are larger than the filter. */
+function isWorthwhile({ op, inputs: [images, filter], outputs }: Node) {
+  const { shape } = op === "Conv2D" ? filter : outputs[0];
+  return sizeOf(images.shape) > sizeOf(shape);
+}
+
+function unscaled(
+  node: Node,
+  { scaling, rewriter }: { scaling: Node; rewriter: Rewriter },
+): Value {
+  const { attributes, inputs: [, other] } = node;
+  const [images, factor] = scaling.inputs;
+  const scaled = (it: Value) =>
+    rewriter.add(scaling.op, [it, factor], { from: scaling });
+  const convolved = (it: Value) =>
+    rewriter.add(node.op, [images, it], { attributes, from: node });
+  return node.op === "Conv2D"
+    ? convolved(scaled(other))
+    : scaled(convolved(other));
+}

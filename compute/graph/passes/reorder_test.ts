@@ -1,0 +1,244 @@
+import { assertEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import { selectBackend } from "../../backends/select_backend.ts";
+import { compile } from "../../compile/compile.ts";
+import { given, testCompiled } from "../../testdata/compiled_agrees.ts";
+import { float, operationsOf } from "../../testdata/traced.ts";
+import { trace } from "../../tracing/trace.ts";
+import type { Graph } from "../graph.ts";
+import { optimize } from "./optimize.ts";
+import { removeAliases } from "./redundancy.ts";
+import {
+  convolveBeforeScaling,
+  hoistFromConcat,
+  joinSplits,
+} from "./reorder.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
+
+await selectBackend("cpu");
+
+type Given = Record<"a" | "b" | "c", tf.Tensor>;
+
+function hoisted(fn: (given: Given) => Record<string, tf.Tensor>): string[] {
+  const inputs = { a: float(2, 3), b: float(4), c: float() };
+  const graph = trace((given) => fn(given), inputs);
+  return operationsOf(eliminateDeadCode(hoistFromConcat(graph)));
+}
+
+const flat = (x: tf.Tensor) => tf.reshape(x, [-1]);
+const join = (...parts: tf.Tensor[]) => tf.concat(parts.map(flat));
+
+Deno.test("a number is applied to the concatenation", () => {
+  for (
+    const [op, of] of Object.entries(
+      { Add: tf.add, Sub: tf.sub, Multiply: tf.mul, RealDiv: tf.div },
+    )
+  ) {
+    const apply = ({ a, b, c }: Given) => ({ y: join(of(a, c), of(b, c)) });
+    assertEquals(hoisted(apply), ["Reshape", "Reshape", "Concat", op]);
+  }
+});
+
+Deno.test("the number must come second and be the same", () => {
+  const kept = (fn: (given: Given) => tf.Tensor) =>
+    assertEquals(hoisted((it) => ({ y: fn(it) })).at(-1), "Concat");
+  kept(({ a, b, c }) => join(tf.sub(c, a), tf.sub(c, b)));
+  kept(({ a, b, c }) => join(tf.mul(a, c), tf.mul(b, tf.exp(c))));
+  kept(({ a, b, c }) => join(tf.mul(a, c), tf.add(b, c)));
+  kept(({ a, b, c }) => join(tf.mul(a, c), b));
+  kept(({ a, b, c }) => {
+    const number = tf.reshape(c, [1]);
+    return join(tf.mul(a, number), tf.mul(b, number));
+  });
+});
+
+Deno.test("parts that others take too stay as they are", () => {
+  const ops = hoisted(({ a, b, c }) => {
+    const scaled = tf.mul(b, c);
+    return { y: join(tf.mul(a, c), scaled), scaled };
+  });
+  assertEquals(ops.filter((op) => op === "Multiply").length, 2);
+});
+
+Deno.test("a number that is itself a part is left a number", () => {
+  const graph = hoistFromConcat(trace(
+    ({ c, d }) => ({ y: join(tf.mul(c, d), tf.mul(d, d)) }),
+    { c: float(), d: float() },
+  ));
+  assertEquals(graph.outputs[0].value.shape, [2]);
+});
+
+const X = { x: { shape: [6], dtype: "float32" } } as const;
+
+/** Operations that are left of a function. */
+function operations(fn: (x: tf.Tensor1D) => tf.Tensor): string[] {
+  const graph = trace(({ x }) => ({ y: tf.exp(fn(x)) }), X);
+  return eliminateDeadCode(joinSplits(graph)).nodes.map(({ op }) => op);
+}
+
+Deno.test("a vector that is split and joined again is itself", () => {
+  const joined = operations((x) => {
+    const [a, b] = tf.split(x, [4, 2]);
+    return tf.concat([tf.reshape(tf.reshape(a, [2, 2]), [-1]), b]);
+  });
+  // The inner reshape is left to the pass for aliases.
+  assertEquals(joined.at(-1), "Exp");
+  assertEquals(operations((x) => tf.concat(tf.split(x, [4, 2]))), ["Exp"]);
+});
+
+Deno.test("another order, a part and two vectors are left alone", () => {
+  const kept = [
+    (x: tf.Tensor1D) => {
+      const [a, b] = tf.split(x, 2);
+      return tf.concat([b, a]);
+    },
+    (x: tf.Tensor1D) => tf.concat(tf.split(x, 3).slice(0, 2)),
+    (x: tf.Tensor1D) => {
+      const [a] = tf.split(x, 2);
+      const [, b] = tf.split(tf.neg(x), 2);
+      return tf.concat([a, b]);
+    },
+  ];
+  for (const fn of kept) {
+    assertEquals(operations(fn).includes("Concat"), true);
+  }
+});
+
+Deno.test("matrices are not vectors", () => {
+  const graph = trace(({ x }) => {
+    const rows = tf.split(tf.reshape(x, [2, 3]), 2, 0);
+    return { y: tf.concat(rows.map((row) => tf.reshape(row, [3]))) };
+  }, X);
+  assertEquals(joinSplits(graph).nodes.some(({ op }) => op === "Concat"), true);
+});
+
+type Tensors = Record<string, tf.Tensor>;
+const INPUTS = { a: float(4, 3), b: float(3, 7), c: float(7, 3) };
+
+const optimized = (fn: (given: Tensors) => tf.Tensor) =>
+  operationsOf(optimize(trace((given) => ({ y: fn(given) }), INPUTS)));
+
+const part = (product: tf.Tensor, at: number) =>
+  tf.exp(tf.split(product, [2, 4, 1], 1)[at]);
+
+Deno.test("columns that nothing takes are not computed", () => {
+  const plain = optimized(({ a, b }) => part(tf.matMul(a, b), 1));
+  assertEquals(plain, ["Strided", "BatchMatMul", "Exp"]);
+  const transposed = optimized(({ a, c }) =>
+    part(tf.matMul(a, c, false, true), 2)
+  );
+  assertEquals(transposed, ["Strided", "BatchMatMul", "Exp"]);
+});
+
+Deno.test("a product that is used otherwise, or in two parts, stays whole", () => {
+  const both = optimized(({ a, b }) => {
+    const [x, , y] = tf.split(tf.matMul(a, b), [2, 4, 1], 1);
+    return tf.concat([x, y], 1);
+  });
+  assertEquals(both.includes("Strided"), false);
+  const again = optimized(({ a, b }) => {
+    const product = tf.matMul(a, b);
+    return tf.add(tf.sum(product), part(product, 0));
+  });
+  assertEquals(again.includes("Strided"), false);
+});
+
+Deno.test("the columns are the right ones", () => {
+  for (const at of [0, 1, 2]) {
+    const fn = ({ a, b, c }: Tensors) => ({
+      plain: part(tf.matMul(a, b), at),
+      transposed: part(tf.matMul(a, c, false, true), at),
+    });
+    const given = {
+      a: Float32Array.from({ length: 12 }, (_, i) => Math.sin(i)),
+      b: Float32Array.from({ length: 21 }, (_, i) => Math.cos(i)),
+      c: Float32Array.from({ length: 21 }, (_, i) => Math.sin(2 * i)),
+    };
+    const [onnx, eager] = (["onnx", "eager"] as const).map((engine) =>
+      structuredClone(
+        compile((given) => fn(given as Tensors), { inputs: INPUTS, engine })
+          .run(given),
+      )
+    );
+    for (const key of ["plain", "transposed"] as const) {
+      onnx[key].forEach((it, i) =>
+        assertEquals(Math.abs(it - eager[key][i]) < 1e-5, true)
+      );
+    }
+  }
+});
+
+type Images = Record<"x" | "w" | "c", tf.Tensor>;
+
+function moved(
+  fn: (given: Images) => Record<string, tf.Tensor>,
+  { size = 9, factor = [] }: { size?: number; factor?: number[] } = {},
+): Graph {
+  const types = {
+    x: float(2, size, size, 2),
+    w: float(3, 3, 2, 4),
+    c: float(...factor),
+  };
+  const graph = trace((given) => fn(given), types);
+  const plain = eliminateDeadCode(removeAliases(graph));
+  return eliminateDeadCode(convolveBeforeScaling(plain));
+}
+
+const convolve = (x: tf.Tensor, w: tf.Tensor) =>
+  tf.conv2d(x as tf.Tensor4D, w as tf.Tensor4D, 1, "valid");
+
+Deno.test("filters are scaled instead of images", () => {
+  for (const scale of [tf.mul, tf.div]) {
+    const { nodes, inputs } = moved(({ x, w, c }) => ({
+      y: convolve(scale(x, c), w),
+    }));
+    const [scaling, convolution] = nodes;
+    assertEquals(scaling.outputs[0].shape, [3, 3, 2, 4]);
+    assertEquals(scaling.inputs, [inputs[1].value, inputs[2].value]);
+    assertEquals(convolution.inputs[0], inputs[0].value);
+    assertEquals(convolution.inputs[1], scaling.outputs[0]);
+  }
+});
+
+Deno.test("gradients of filters are scaled as well", () => {
+  const graph = moved(({ x, w, c }) => {
+    const scaled = tf.div(x, c);
+    const loss = (w: tf.Tensor) => tf.sum(tf.square(convolve(scaled, w)));
+    return { dw: tf.grad(loss)(w) };
+  });
+  const divided = graph.nodes.filter(({ op }) => op === "RealDiv");
+  assertEquals(divided.map(({ outputs: [{ shape }] }) => shape), [
+    [3, 3, 2, 4],
+    [3, 3, 2, 4],
+  ]);
+});
+
+Deno.test("images that are needed as they are stay", () => {
+  const kept = ["Multiply", "Conv2D"];
+  const taken = moved(({ x, w, c }) => {
+    const scaled = tf.mul(x, c);
+    return { y: convolve(scaled, w), scaled };
+  });
+  assertEquals(operationsOf(taken), kept);
+  assertEquals(taken.nodes[1].inputs[0], taken.nodes[0].outputs[0]);
+  const read = moved(({ x, w, c }) => {
+    const scaled = tf.mul(x, c);
+    return { y: convolve(scaled, w), z: tf.neg(scaled) };
+  });
+  assertEquals(operationsOf(read), [...kept, "Neg"]);
+});
+
+Deno.test("so do small images, and those that no number scales", () => {
+  const scaled = ({ x, w, c }: Images) => ({ y: convolve(tf.mul(x, c), w) });
+  for (const options of [{ size: 3 }, { factor: [2] }]) {
+    const [{ outputs: [{ shape }] }] = moved(scaled, options).nodes;
+    assertEquals(shape[0], 2);
+  }
+});
+
+testCompiled("numbers stay the same", fc.constantFrom(1, 3), (batch) => ({
+  fn: (x, filter) => convolve(tf.div(x, 255), filter),
+  inputs: [given([batch, 9, 9, 2]), given([3, 3, 2, 4], { seed: 2 })],
+  gradients: true,
+}));

@@ -1,0 +1,559 @@
+import * as tf from "@tensorflow/tfjs";
+import { closest } from "fastest-levenshtein";
+import { flattenParams, type Params, unflattenParams } from "./params.ts";
+
+/**
+ * State of an optimizer: a flat map of its slots by the path of the parameter,
+ * such as `rms/pi/dense0/kernel`. It is saved like parameters.
+ */
+export type OptimizerState = Params;
+
+/** State and learning rate of one step of an optimizer. */
+export interface OptimizerStepOptions {
+  /** The state after the step before, or of {@linkcode Optimizer.init}. */
+  state: OptimizerState;
+  /** The learning rate of this step: an input, so that schedules can move it. */
+  learningRate: tf.Scalar;
+}
+
+/** Result of one step of an optimizer, in new tensors. */
+export interface OptimizerStep {
+  /** The parameters after the step. */
+  params: Params;
+  /** The optimizer's state after the step. */
+  state: OptimizerState;
+}
+
+/** A pure optimizer: it holds settings and no state. */
+export interface Optimizer {
+  /**
+   * Makes the state before the first step.
+   *
+   * @param params The parameters that will be optimized.
+   * @returns New tensors by slot and path.
+   */
+  init(params: Params): OptimizerState;
+  /**
+   * Takes one step.
+   *
+   * @param params The parameters before the step.
+   * @param gradients Their gradients, by the same paths.
+   * @param options State and learning rate.
+   * @returns The parameters and the state after the step, in new tensors.
+   */
+  apply(
+    params: Params,
+    gradients: Params,
+    options: OptimizerStepOptions,
+  ): OptimizerStep;
+}
+
+/** Slots of one parameter, by name. */
+type Slots = Record<string, tf.Tensor>;
+
+/** Step of a rule. */
+export interface SlotStep {
+  /** Change of the parameter, to be subtracted. */
+  change: tf.Tensor;
+  /** New slots. */
+  slots: Slots;
+}
+
+/** A rule that moves one parameter, given its gradient and its slots. */
+interface SlotRule {
+  /** The slots' names and the number that each starts with. */
+  slots: Record<string, number>;
+  /** True where the state counts the steps, as bias correction needs. */
+  countsSteps?: boolean;
+  /**
+   * Computes the change of the parameter, and its new slots.
+   *
+   * @param gradient The flat gradient of all parameters.
+   * @param slots The flat slots of all parameters.
+   * @param inputs Learning rate, and the step's number from 1.
+   */
+  step(
+    gradient: tf.Tensor,
+    slots: Slots,
+    inputs: { learningRate: tf.Scalar; step: tf.Scalar },
+  ): SlotStep;
+}
+
+const STEP = "step";
+
+/**
+ * Makes an optimizer from a rule for one tensor.
+ *
+ * All parameters are moved as one flat vector: the number of kernels does not
+ * grow with the number of parameters, and eager backends are bound by it.
+ */
+export function slotOptimizer(rule: SlotRule): Optimizer {
+  const names = Object.keys(rule.slots);
+  return {
+    init: (params) => {
+      const state: OptimizerState = {};
+      for (const name of names) {
+        for (const path in params) {
+          const { shape } = params[path];
+          state[`${name}/${path}`] = tf.fill(shape, rule.slots[name]);
+        }
+      }
+      if (rule.countsSteps) state[STEP] = tf.scalar(0);
+      return state;
+    },
+    apply: (params, gradients, { state, learningRate }) =>
+      tf.tidy(() => {
+        const paths = Object.keys(params);
+        const gradient = flattenParams(gradients, paths);
+        const slots: Slots = {};
+        for (const name of names) {
+          const own = paths.map((path) => `${name}/${path}`);
+          slots[name] = flattenParams(state, own);
+        }
+        const step = rule.countsSteps
+          ? tf.add(state[STEP], 1) as tf.Scalar
+          : tf.scalar(0);
+        const moved = rule.step(gradient, slots, { learningRate, step });
+        const flat = tf.sub(flattenParams(params, paths), moved.change);
+        const newState: OptimizerState = {};
+        for (const name of names) {
+          const slot = moved.slots[name] as tf.Tensor1D;
+          Object.assign(newState, unflattenParams(slot, params, `${name}/`));
+        }
+        if (rule.countsSteps) newState[STEP] = step;
+        return {
+          params: unflattenParams(flat as tf.Tensor1D, params),
+          state: newState,
+        };
+      }),
+  };
+}
+
+/** Checks that a setting lies in its range. */
+export function checkSetting(
+  name: string,
+  value: number,
+  { minimum, below = Infinity }: { minimum: number; below?: number },
+): void {
+  if (value >= minimum && value < below) return;
+  const wanted = below === Infinity
+    ? `at least ${minimum}`
+    : `at least ${minimum} and below ${below}`;
+  throw new RangeError(
+    `Cannot make an optimizer with ${name} = ${value}: expected a number ${wanted}`,
+  );
+}
+
+/** Settings of {@linkcode sgd}. */
+export interface SgdOptions {
+  /**
+   * Share of the velocity that each step keeps; 0 for plain descent.
+   *
+   * @default 0
+   */
+  momentum?: number;
+  /**
+   * True to take the gradient after the momentum's move (Nesterov).
+   *
+   * @default false
+   */
+  nesterov?: boolean;
+}
+
+/**
+ * Makes stochastic gradient descent with momentum: `v = momentum v + g`,
+ * `w = w - lr v`, or with Nesterov's form `w = w - lr (g + momentum v)`.
+ *
+ * @param options Momentum and its form.
+ * @returns The optimizer.
+ * @throws {RangeError} If the momentum lies outside of 0 to 1.
+ * @throws {TypeError} If Nesterov's form is asked for without a momentum.
+ * @example
+ * ```ts
+ * import { sgd } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const optimizer = sgd({ momentum: 0.9 });
+ * const params = { w: tf.scalar(1) };
+ * const step = optimizer.apply(params, { w: tf.scalar(2) }, {
+ *   state: optimizer.init(params),
+ *   learningRate: tf.scalar(0.1),
+ * });
+ * assertAlmostEquals(step.params.w.dataSync()[0], 0.8, 1e-6);
+ * ```
+ */
+export function sgd(options: SgdOptions = {}): Optimizer {
+  const { momentum = 0, nesterov = false } = options;
+  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  if (nesterov && momentum === 0) {
+    throw new TypeError(
+      "Cannot use Nesterov's form with momentum = 0: give a momentum above 0",
+    );
+  }
+  return slotOptimizer({
+    slots: momentum > 0 ? { velocity: 0 } : {},
+    step: (gradient, before, { learningRate }): SlotStep => {
+      if (momentum === 0) {
+        return { change: tf.mul(gradient, learningRate), slots: {} };
+      }
+      const velocity = tf.add(tf.mul(before.velocity, momentum), gradient);
+      const direction = nesterov
+        ? tf.add(gradient, tf.mul(velocity, momentum))
+        : velocity;
+      return { change: tf.mul(direction, learningRate), slots: { velocity } };
+    },
+  });
+}
+
+/** Settings of {@linkcode adam} and {@linkcode adamTf1}. */
+export interface AdamOptions {
+  /**
+   * Share of the mean gradient that each step keeps, 0 to 1.
+   *
+   * @default 0.9
+   */
+  beta1?: number;
+  /**
+   * Share of the mean square that each step keeps, 0 to 1.
+   *
+   * @default 0.999
+   */
+  beta2?: number;
+  /**
+   * Added to the root of the mean square.
+   *
+   * @default 1e-8
+   */
+  epsilon?: number;
+}
+
+/** Step of an Adam, given its two means. */
+type StepSize = (inputs: {
+  mean: tf.Tensor;
+  square: tf.Tensor;
+  /** `1 - beta1^t` and `1 - beta2^t`. */
+  corrections: [tf.Tensor, tf.Tensor];
+  learningRate: tf.Scalar;
+  epsilon: number;
+}) => tf.Tensor;
+
+/**
+ * Computes `1 - beta^step` without the cancellation of float32 in the first
+ * steps.
+ */
+function oneMinusPower(beta: number, step: tf.Scalar): tf.Tensor {
+  return tf.neg(tf.expm1(tf.mul(step, Math.log(beta))));
+}
+
+/** Makes an Adam: the moving means are common to all, the step is not. */
+function adamWith(options: AdamOptions, change: StepSize): Optimizer {
+  const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
+  checkSetting("beta1", beta1, { minimum: 0, below: 1 });
+  checkSetting("beta2", beta2, { minimum: 0, below: 1 });
+  checkSetting("epsilon", epsilon, { minimum: 0 });
+  return slotOptimizer({
+    slots: { m: 0, v: 0 },
+    countsSteps: true,
+    step: (gradient, { m, v }, { learningRate, step }) => {
+      const mean = tf.add(tf.mul(m, beta1), tf.mul(gradient, 1 - beta1));
+      const square = tf.add(
+        tf.mul(v, beta2),
+        tf.mul(tf.square(gradient), 1 - beta2),
+      );
+      const corrections: [tf.Tensor, tf.Tensor] = [
+        oneMinusPower(beta1, step),
+        oneMinusPower(beta2, step),
+      ];
+      return {
+        change: change({ mean, square, corrections, learningRate, epsilon }),
+        slots: { m: mean, v: square },
+      };
+    },
+  });
+}
+
+/**
+ * Makes Adam as it is written today (Kingma and Ba's algorithm, PyTorch's
+ * form): `w = w - lr mHat / (sqrt(vHat) + epsilon)` with both means corrected
+ * for their start at 0.
+ *
+ * @param options Betas and epsilon.
+ * @returns The optimizer; its state counts the steps under `step`.
+ * @throws {RangeError} If a setting lies outside of its range.
+ * @example
+ * ```ts
+ * import { adam } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const optimizer = adam();
+ * const params = { w: tf.scalar(1) };
+ * const step = optimizer.apply(params, { w: tf.scalar(5) }, {
+ *   state: optimizer.init(params),
+ *   learningRate: tf.scalar(0.1),
+ * });
+ * // The first step has the length of the learning rate.
+ * assertAlmostEquals(step.params.w.dataSync()[0], 0.9, 1e-5);
+ * ```
+ */
+export function adam(options: AdamOptions = {}): Optimizer {
+  return adamWith(
+    options,
+    ({ mean, square, corrections, learningRate, epsilon }) => {
+      // The root of the correction is one number, that of a division is many.
+      const scale = tf.div(1, tf.sqrt(corrections[1]));
+      const root = tf.mul(tf.sqrt(square), scale);
+      const rate = tf.div(learningRate, corrections[0]);
+      return tf.mul(rate, tf.div(mean, tf.add(root, epsilon)));
+    },
+  );
+}
+
+/**
+ * Makes Adam as TensorFlow 1 computes it: the corrections go into the learning
+ * rate, `lrT = lr sqrt(1 - beta2^t) / (1 - beta1^t)`, and the epsilon is added
+ * to the uncorrected root, `w = w - lrT m / (sqrt(v) + epsilon)`.
+ *
+ * @param options Betas and epsilon.
+ * @returns The optimizer; its state counts the steps under `step`.
+ * @throws {RangeError} If a setting lies outside of its range.
+ * @example
+ * ```ts
+ * import { adamTf1 } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const optimizer = adamTf1({ epsilon: 1 });
+ * const params = { w: tf.scalar(1) };
+ * const step = optimizer.apply(params, { w: tf.scalar(5) }, {
+ *   state: optimizer.init(params),
+ *   learningRate: tf.scalar(0.1),
+ * });
+ * const rate = 0.1 * Math.sqrt(1 - 0.999) / (1 - 0.9);
+ * const root = Math.sqrt(0.001 * 25);
+ * assertAlmostEquals(
+ *   step.params.w.dataSync()[0],
+ *   1 - rate * 0.5 / (root + 1),
+ *   1e-6,
+ * );
+ * ```
+ */
+export function adamTf1(options: AdamOptions = {}): Optimizer {
+  return adamWith(
+    options,
+    ({ mean, square, corrections, learningRate, epsilon }) => {
+      const rate = tf.div(
+        tf.mul(learningRate, tf.sqrt(corrections[1])),
+        corrections[0],
+      );
+      return tf.mul(rate, tf.div(mean, tf.add(tf.sqrt(square), epsilon)));
+    },
+  );
+}
+
+/** Settings of {@linkcode rmsprop}. */
+export interface RmspropOptions {
+  /**
+   * Share of the mean square that each step keeps, 0 to 1.
+   *
+   * @default 0.99
+   */
+  decay?: number;
+  /**
+   * Added to the root of the mean square, outside of the root.
+   *
+   * @default 1e-8
+   */
+  epsilon?: number;
+  /**
+   * Share of the step before that is added to this one; 0 for none.
+   *
+   * @default 0
+   */
+  momentum?: number;
+  /**
+   * True to take the mean square about the mean gradient.
+   *
+   * @default false
+   */
+  centered?: boolean;
+}
+
+/**
+ * Makes RMSProp as it is written today (PyTorch's form): the mean square starts
+ * at 0 and the epsilon stands outside of the root,
+ * `w = w - lr g / (sqrt(ms) + epsilon)`.
+ *
+ * @param options Decay, epsilon, momentum, centering.
+ * @returns The optimizer.
+ * @throws {RangeError} If a setting lies outside of its range.
+ * @example
+ * ```ts
+ * import { rmsprop } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const optimizer = rmsprop();
+ * const params = { w: tf.scalar(1) };
+ * const step = optimizer.apply(params, { w: tf.scalar(2) }, {
+ *   state: optimizer.init(params),
+ *   learningRate: tf.scalar(0.1),
+ * });
+ * // The first step is the learning rate times 1 / sqrt(1 - decay).
+ * assertAlmostEquals(step.params.w.dataSync()[0], 1 - 0.1 * 10, 1e-5);
+ * ```
+ */
+export function rmsprop(options: RmspropOptions = {}): Optimizer {
+  const { decay = 0.99, epsilon = 1e-8, momentum = 0, centered = false } =
+    options;
+  checkSetting("decay", decay, { minimum: 0, below: 1 });
+  checkSetting("epsilon", epsilon, { minimum: 0 });
+  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  const moving = (mean: tf.Tensor, value: tf.Tensor): tf.Tensor =>
+    tf.add(tf.mul(mean, decay), tf.mul(value, 1 - decay));
+  return slotOptimizer({
+    slots: {
+      rms: 0,
+      ...(centered ? { mean: 0 } : {}),
+      ...(momentum > 0 ? { momentum: 0 } : {}),
+    },
+    step: (gradient, before, { learningRate }): SlotStep => {
+      const rms = moving(before.rms, tf.square(gradient));
+      const slots: SlotStep["slots"] = { rms };
+      let variance = rms;
+      if (centered) {
+        slots.mean = moving(before.mean, gradient);
+        variance = tf.relu(tf.sub(rms, tf.square(slots.mean)));
+      }
+      let direction = tf.div(gradient, tf.add(tf.sqrt(variance), epsilon));
+      if (momentum > 0) {
+        direction = tf.add(tf.mul(before.momentum, momentum), direction);
+        slots.momentum = direction;
+      }
+      return { change: tf.mul(direction, learningRate), slots };
+    },
+  });
+}
+
+/** Settings of {@linkcode rmspropTf1}. */
+export interface RmspropTf1Options {
+  /**
+   * Share of the mean square that each step keeps, 0 to 1.
+   *
+   * @default 0.99
+   */
+  decay?: number;
+  /**
+   * Added to the mean square, inside of the root.
+   *
+   * @default 1e-5
+   */
+  epsilon?: number;
+  /**
+   * Share of the step before that is added to this one; 0 for none.
+   *
+   * @default 0
+   */
+  momentum?: number;
+}
+
+/**
+ * Makes RMSProp as TensorFlow 1 computes it: A2C and ACER were tuned with it.
+ *
+ * `ms = decay ms + (1 - decay) g^2`, `w = w - lr g / sqrt(ms + epsilon)`: the
+ * epsilon stands inside the root and the mean square `rms/...` starts at 1, so
+ * that the first steps are small. With momentum,
+ * `mom = momentum mom + lr g / sqrt(ms + epsilon)` and `w = w - mom`.
+ *
+ * @param options Decay, epsilon and momentum.
+ * @returns The optimizer.
+ * @throws {RangeError} If a setting lies outside of its range.
+ * @example
+ * ```ts
+ * import { rmspropTf1 } from "@bellman/compute";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const optimizer = rmspropTf1({ decay: 0.99, epsilon: 1e-5 });
+ * const params = { w: tf.scalar(1) };
+ * const step = optimizer.apply(params, { w: tf.scalar(2) }, {
+ *   state: optimizer.init(params),
+ *   learningRate: tf.scalar(0.1),
+ * });
+ * const expected = 1 - 0.1 * 2 / Math.sqrt(0.99 + 0.01 * 4 + 1e-5);
+ * assertAlmostEquals(step.params.w.dataSync()[0], expected, 1e-6);
+ * ```
+ */
+export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
+  const { decay = 0.99, epsilon = 1e-5, momentum = 0 } = options;
+  checkSetting("decay", decay, { minimum: 0, below: 1 });
+  checkSetting("epsilon", epsilon, { minimum: 0 });
+  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  return slotOptimizer({
+    slots: { rms: 1, ...(momentum > 0 ? { momentum: 0 } : {}) },
+    step: (gradient, before, { learningRate }): SlotStep => {
+      const rms = tf.add(
+        tf.mul(before.rms, decay),
+        tf.mul(tf.square(gradient), 1 - decay),
+      );
+      const rate = tf.div(learningRate, tf.sqrt(tf.add(rms, epsilon)));
+      const scaled = tf.mul(gradient, rate);
+      if (momentum === 0) return { change: scaled, slots: { rms } };
+      const change = tf.add(tf.mul(before.momentum, momentum), scaled);
+      return { change, slots: { rms, momentum: change } };
+    },
+  });
+}
+
+/** The names that {@linkcode createOptimizer} knows. */
+export type OptimizerName =
+  | "rmsprop_tf1"
+  | "rmsprop"
+  | "adam_tf1"
+  | "adam"
+  | "sgd";
+
+/** Settings of any optimizer; each takes those that are its own. */
+export type OptimizerSettings =
+  & RmspropTf1Options
+  & RmspropOptions
+  & AdamOptions
+  & SgdOptions;
+
+const OPTIMIZERS: Readonly<
+  Record<OptimizerName, (settings: OptimizerSettings) => Optimizer>
+> = { rmsprop_tf1: rmspropTf1, rmsprop, adam_tf1: adamTf1, adam, sgd };
+
+/**
+ * Makes an optimizer by name.
+ *
+ * @param name Name of the optimizer.
+ * @param settings Its settings; those of other optimizers are left alone.
+ * @returns The optimizer.
+ * @throws {RangeError} If no optimizer has that name; the message has the
+ * nearest.
+ * @example
+ * ```ts
+ * import { createOptimizer } from "@bellman/compute";
+ * import { assertThrows } from "@std/assert";
+ *
+ * createOptimizer("adam", { beta1: 0.5 });
+ * assertThrows(
+ *   () => createOptimizer("adm" as "adam"),
+ *   RangeError,
+ *   "Unknown optimizer 'adm': did you mean 'adam'?",
+ * );
+ * ```
+ */
+export function createOptimizer(
+  name: OptimizerName,
+  settings: OptimizerSettings = {},
+): Optimizer {
+  if (Object.hasOwn(OPTIMIZERS, name)) return OPTIMIZERS[name](settings);
+  throw new RangeError(
+    `Unknown optimizer '${name}': did you mean '${
+      closest(name, Object.keys(OPTIMIZERS))
+    }'?`,
+  );
+}
