@@ -52,7 +52,7 @@ export interface Optimizer {
 type Slots = Record<string, tf.Tensor>;
 
 /** Step of a rule. */
-export interface SlotStep {
+interface SlotStep {
   /** Change of the parameter, to be subtracted. */
   change: tf.Tensor;
   /** New slots. */
@@ -87,7 +87,7 @@ const STEP = "step";
  * All parameters are moved as one flat vector: the number of kernels does not
  * grow with the number of parameters, and eager backends are bound by it.
  */
-export function slotOptimizer(rule: SlotRule): Optimizer {
+function slotOptimizer(rule: SlotRule): Optimizer {
   const names = Object.keys(rule.slots);
   return {
     init: (params) => {
@@ -129,19 +129,16 @@ export function slotOptimizer(rule: SlotRule): Optimizer {
   };
 }
 
-/** Checks that a setting lies in its range. */
-export function checkSetting(
-  name: string,
-  value: number,
-  { minimum, below = Infinity }: { minimum: number; below?: number },
-): void {
-  if (value >= minimum && value < below) return;
-  const wanted = below === Infinity
-    ? `at least ${minimum}`
-    : `at least ${minimum} and below ${below}`;
-  throw new RangeError(
-    `Cannot make an optimizer with ${name} = ${value}: expected a number ${wanted}`,
-  );
+/** Checks an optimizer's settings: an epsilon is at least 0, a share below 1 too. */
+function checkSettings(settings: Record<string, number>): void {
+  for (const [name, value] of Object.entries(settings)) {
+    const isEpsilon = name === "epsilon";
+    if (value >= 0 && value < (isEpsilon ? Infinity : 1)) continue;
+    const wanted = isEpsilon ? "at least 0" : "at least 0 and below 1";
+    throw new RangeError(
+      `Cannot make an optimizer with ${name} = ${value}: expected a number ${wanted}`,
+    );
+  }
 }
 
 /** Settings of {@linkcode sgd}. */
@@ -185,7 +182,7 @@ export interface SgdOptions {
  */
 export function sgd(options: SgdOptions = {}): Optimizer {
   const { momentum = 0, nesterov = false } = options;
-  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  checkSettings({ momentum });
   if (nesterov && momentum === 0) {
     throw new TypeError(
       "Cannot use Nesterov's form with momentum = 0: give a momentum above 0",
@@ -228,15 +225,16 @@ export interface AdamOptions {
   epsilon?: number;
 }
 
-/** Step of an Adam, given its two means. */
-type StepSize = (inputs: {
-  mean: tf.Tensor;
-  square: tf.Tensor;
-  /** `1 - beta1^t` and `1 - beta2^t`. */
-  corrections: [tf.Tensor, tf.Tensor];
-  learningRate: tf.Scalar;
-  epsilon: number;
-}) => tf.Tensor;
+/**
+ * Corrects an Adam for its start at 0: from the learning rate, the root of the
+ * mean square, `1 - beta1^t` and `1 - beta2^t` to the rate and the root of
+ * `w = w - rate m / (root + epsilon)`.
+ */
+type Correction = (
+  learningRate: tf.Scalar,
+  root: tf.Tensor,
+  corrections: [tf.Tensor, tf.Tensor],
+) => { rate: tf.Tensor; root: tf.Tensor };
 
 /**
  * Computes `1 - beta^step` without the cancellation of float32 in the first
@@ -246,12 +244,10 @@ function oneMinusPower(beta: number, step: tf.Scalar): tf.Tensor {
   return tf.neg(tf.expm1(tf.mul(step, Math.log(beta))));
 }
 
-/** Makes an Adam: the moving means are common to all, the step is not. */
-function adamWith(options: AdamOptions, change: StepSize): Optimizer {
+/** Makes an Adam: the moving means are common to all, the correction is not. */
+function adamWith(options: AdamOptions, correct: Correction): Optimizer {
   const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 } = options;
-  checkSetting("beta1", beta1, { minimum: 0, below: 1 });
-  checkSetting("beta2", beta2, { minimum: 0, below: 1 });
-  checkSetting("epsilon", epsilon, { minimum: 0 });
+  checkSettings({ beta1, beta2, epsilon });
   return slotOptimizer({
     slots: { m: 0, v: 0 },
     countsSteps: true,
@@ -261,14 +257,12 @@ function adamWith(options: AdamOptions, change: StepSize): Optimizer {
         tf.mul(v, beta2),
         tf.mul(tf.square(gradient), 1 - beta2),
       );
-      const corrections: [tf.Tensor, tf.Tensor] = [
+      const { rate, root } = correct(learningRate, tf.sqrt(square), [
         oneMinusPower(beta1, step),
         oneMinusPower(beta2, step),
-      ];
-      return {
-        change: change({ mean, square, corrections, learningRate, epsilon }),
-        slots: { m: mean, v: square },
-      };
+      ]);
+      const change = tf.mul(rate, tf.div(mean, tf.add(root, epsilon)));
+      return { change, slots: { m: mean, v: square } };
     },
   });
 }
@@ -298,16 +292,11 @@ function adamWith(options: AdamOptions, change: StepSize): Optimizer {
  * ```
  */
 export function adam(options: AdamOptions = {}): Optimizer {
-  return adamWith(
-    options,
-    ({ mean, square, corrections, learningRate, epsilon }) => {
-      // The root of the correction is one number, that of a division is many.
-      const scale = tf.div(1, tf.sqrt(corrections[1]));
-      const root = tf.mul(tf.sqrt(square), scale);
-      const rate = tf.div(learningRate, corrections[0]);
-      return tf.mul(rate, tf.div(mean, tf.add(root, epsilon)));
-    },
-  );
+  return adamWith(options, (learningRate, root, [ofMean, ofSquare]) => ({
+    rate: tf.div(learningRate, ofMean),
+    // The root of the correction is one number, that of a division is many.
+    root: tf.mul(root, tf.div(1, tf.sqrt(ofSquare))),
+  }));
 }
 
 /**
@@ -340,16 +329,10 @@ export function adam(options: AdamOptions = {}): Optimizer {
  * ```
  */
 export function adamTf1(options: AdamOptions = {}): Optimizer {
-  return adamWith(
-    options,
-    ({ mean, square, corrections, learningRate, epsilon }) => {
-      const rate = tf.div(
-        tf.mul(learningRate, tf.sqrt(corrections[1])),
-        corrections[0],
-      );
-      return tf.mul(rate, tf.div(mean, tf.add(tf.sqrt(square), epsilon)));
-    },
-  );
+  return adamWith(options, (learningRate, root, [ofMean, ofSquare]) => ({
+    rate: tf.div(tf.mul(learningRate, tf.sqrt(ofSquare)), ofMean),
+    root,
+  }));
 }
 
 /** Settings of {@linkcode rmsprop}. */
@@ -407,9 +390,7 @@ export interface RmspropOptions {
 export function rmsprop(options: RmspropOptions = {}): Optimizer {
   const { decay = 0.99, epsilon = 1e-8, momentum = 0, centered = false } =
     options;
-  checkSetting("decay", decay, { minimum: 0, below: 1 });
-  checkSetting("epsilon", epsilon, { minimum: 0 });
-  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  checkSettings({ decay, epsilon, momentum });
   const moving = (mean: tf.Tensor, value: tf.Tensor): tf.Tensor =>
     tf.add(tf.mul(mean, decay), tf.mul(value, 1 - decay));
   return slotOptimizer({
@@ -487,9 +468,7 @@ export interface RmspropTf1Options {
  */
 export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
   const { decay = 0.99, epsilon = 1e-5, momentum = 0 } = options;
-  checkSetting("decay", decay, { minimum: 0, below: 1 });
-  checkSetting("epsilon", epsilon, { minimum: 0 });
-  checkSetting("momentum", momentum, { minimum: 0, below: 1 });
+  checkSettings({ decay, epsilon, momentum });
   return slotOptimizer({
     slots: { rms: 1, ...(momentum > 0 ? { momentum: 0 } : {}) },
     step: (gradient, before, { learningRate }): SlotStep => {

@@ -1,8 +1,6 @@
 import type { Node, Value } from "../graph/graph.ts";
 
-/** Bytes of the WebAssembly binary format, as far as loops need it. */
-
-/** Types of values. */
+/** Types of values in the WebAssembly binary format. */
 const I32 = 0x7f, F32 = 0x7d, V128 = 0x7b;
 
 /** Instructions without operands of their own. */
