@@ -78,6 +78,45 @@ export abstract class BaseRules<O> implements MujocoRules {
   abstract info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
 }
 
+/** Rules of a model that begins near its first state and shows its state. */
+export abstract class StateRules<
+  O extends {
+    readonly resetNoiseScale: number;
+    readonly excludeCurrentPositionsFromObservation?: boolean;
+  },
+> extends BaseRules<O> {
+  readonly observationSize: number;
+  /** Number of positions that come first and are not observed. */
+  protected readonly skipped: number;
+  #draw: typeof drawUniformState;
+
+  /**
+   * @param form.axes Number of positions that the options may exclude.
+   * @param form.extra Number of observed values beside the state.
+   * @param form.draw Draw of the first state.
+   */
+  constructor(
+    model: PhysicsModel,
+    options: O,
+    { axes = 0, extra = 0, draw = drawUniformState } = {},
+  ) {
+    super(model, options);
+    const { nq, nv } = model.sizes;
+    this.skipped = options.excludeCurrentPositionsFromObservation ? axes : 0;
+    this.observationSize = nq + nv - this.skipped + extra;
+    this.#draw = draw;
+  }
+
+  begin(data: PhysicsData, random: SeededRandom): void {
+    this.#draw(data, this.model, random, this.options.resetNoiseScale);
+  }
+
+  observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
+    append(row, qpos, this.skipped);
+    append(row, qvel);
+  }
+}
+
 /** Writes numbers `from` up to and without `to` into an observation. */
 export function append(
   row: ObservationRow,

@@ -1,9 +1,6 @@
-import type { SeededRandom } from "../../random.ts";
 import {
   type ActionRow,
-  append,
   appendClipped,
-  BaseRules,
   drawNormalState,
   type MujocoInfo,
   type MujocoTask,
@@ -11,6 +8,7 @@ import {
   type Outcome,
   planarPosition,
   type Resolved,
+  StateRules,
 } from "./_rules.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
@@ -110,11 +108,9 @@ function bodyOf(model: PhysicsModel, body: number | string): number {
   );
 }
 
-class AntRules extends BaseRules<Resolved<AntOptions>> {
-  readonly observationSize: number;
+class AntRules extends StateRules<Resolved<AntOptions>> {
   override readonly usesContactForces: boolean;
 
-  #skipped: number;
   #body: number;
   #forward = 0;
   #cost = 0;
@@ -122,18 +118,12 @@ class AntRules extends BaseRules<Resolved<AntOptions>> {
   #survival = 0;
 
   constructor(model: PhysicsModel, options: Resolved<AntOptions>) {
-    super(model, options);
-    const { nq, nv, nbody } = model.sizes;
+    const { includeCfrcExtInObservation } = options;
+    const extra = includeCfrcExtInObservation ? 6 * (model.sizes.nbody - 1) : 0;
+    super(model, options, { axes: 2, extra, draw: drawNormalState });
     this.usesContactForces = options.contactCostWeight !== 0 ||
-      options.includeCfrcExtInObservation;
-    this.#skipped = options.excludeCurrentPositionsFromObservation ? 2 : 0;
+      includeCfrcExtInObservation;
     this.#body = bodyOf(model, options.mainBody);
-    const forces = options.includeCfrcExtInObservation ? 6 * (nbody - 1) : 0;
-    this.observationSize = nq + nv - this.#skipped + forces;
-  }
-
-  begin(data: PhysicsData, random: SeededRandom): void {
-    drawNormalState(data, this.model, random, this.options.resetNoiseScale);
   }
 
   override locate({ xpos }: PhysicsData, place: Float64Array): void {
@@ -141,12 +131,11 @@ class AntRules extends BaseRules<Resolved<AntOptions>> {
     place[1] = xpos[3 * this.#body + 1];
   }
 
-  observe({ qpos, qvel, cfrcExt }: PhysicsData, row: ObservationRow): void {
+  override observe(data: PhysicsData, row: ObservationRow): void {
     const { includeCfrcExtInObservation, contactForceRange } = this.options;
-    append(row, qpos, this.#skipped);
-    append(row, qvel);
+    super.observe(data, row);
     if (!includeCfrcExtInObservation) return;
-    appendClipped(row, cfrcExt, contactForceRange, WORLD_FORCES);
+    appendClipped(row, data.cfrcExt, contactForceRange, WORLD_FORCES);
   }
 
   #isHealthy({ qpos, qvel }: PhysicsData): boolean {

@@ -3,15 +3,13 @@ import type { MujocoOptions } from "./mujoco_options.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   append,
-  BaseRules,
-  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
   type Outcome,
   type Resolved,
+  StateRules,
 } from "./_rules.ts";
-import type { SeededRandom } from "../../random.ts";
 import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
 
 /** Options of what Humanoid and HumanoidStandup observe. */
@@ -65,32 +63,23 @@ const ROOT_DOFS = 6;
 /** Observations and initial states of humanoids. */
 abstract class HumanoidRules<
   O extends Readonly<typeof FULL_VIEW> & { readonly resetNoiseScale: number },
-> extends BaseRules<O> {
-  readonly observationSize: number;
+> extends StateRules<O> {
   override readonly usesContactForces: boolean;
-  #skipped: number;
 
   constructor(model: PhysicsModel, options: O, contactWeight: number) {
-    super(model, options);
-    const { nq, nv, nbody } = model.sizes;
-    this.#skipped = options.excludeCurrentPositionsFromObservation ? 2 : 0;
-    this.usesContactForces = contactWeight !== 0 ||
-      options.includeCfrcExtInObservation;
-    this.observationSize = nq + nv - this.#skipped +
-      (options.includeCinertInObservation ? 10 * (nbody - 1) : 0) +
+    const { nv, nbody } = model.sizes;
+    const extra = (options.includeCinertInObservation ? 10 * (nbody - 1) : 0) +
       (options.includeCvelInObservation ? 6 * (nbody - 1) : 0) +
       (options.includeQfrcActuatorInObservation ? nv - ROOT_DOFS : 0) +
       (options.includeCfrcExtInObservation ? 6 * (nbody - 1) : 0);
+    super(model, options, { axes: 2, extra });
+    this.usesContactForces = contactWeight !== 0 ||
+      options.includeCfrcExtInObservation;
   }
 
-  begin(data: PhysicsData, random: SeededRandom): void {
-    drawUniformState(data, this.model, random, this.options.resetNoiseScale);
-  }
-
-  observe(data: PhysicsData, row: ObservationRow): void {
+  override observe(data: PhysicsData, row: ObservationRow): void {
     const view = this.options;
-    append(row, data.qpos, this.#skipped);
-    append(row, data.qvel);
+    super.observe(data, row);
     if (view.includeCinertInObservation) append(row, data.cinert, WORLD.cinert);
     if (view.includeCvelInObservation) append(row, data.cvel, WORLD.cvel);
     if (view.includeQfrcActuatorInObservation) {

@@ -1,16 +1,14 @@
 /** InvertedPendulum and InvertedDoublePendulum: carts that are to balance poles. */
-import type { SeededRandom } from "../../random.ts";
 import {
   append,
   appendClipped,
-  BaseRules,
   drawNormalState,
-  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
   type Outcome,
   type Resolved,
+  StateRules,
 } from "./_rules.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
@@ -29,23 +27,7 @@ export interface InvertedPendulumOptions extends MujocoOptions {
 const LARGEST_ANGLE = 0.2;
 
 class InvertedPendulumRules
-  extends BaseRules<Resolved<InvertedPendulumOptions>> {
-  readonly observationSize: number;
-
-  constructor(model: PhysicsModel, options: Resolved<InvertedPendulumOptions>) {
-    super(model, options);
-    this.observationSize = model.sizes.nq + model.sizes.nv;
-  }
-
-  begin(data: PhysicsData, random: SeededRandom): void {
-    drawUniformState(data, this.model, random, this.options.resetNoiseScale);
-  }
-
-  observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
-    append(row, qpos);
-    append(row, qvel);
-  }
-
+  extends StateRules<Resolved<InvertedPendulumOptions>> {
   evaluate({ qpos, qvel }: PhysicsData): Outcome {
     const isUpright = qpos.every(Number.isFinite) &&
       qvel.every(Number.isFinite) && Math.abs(qpos[1]) <= LARGEST_ANGLE;
@@ -93,9 +75,7 @@ const SEEN: readonly [low: number, high: number] = [-10, 10];
 const FALLEN_HEIGHT = 1;
 
 class InvertedDoublePendulumRules
-  extends BaseRules<Resolved<InvertedDoublePendulumOptions>> {
-  readonly observationSize: number;
-
+  extends StateRules<Resolved<InvertedDoublePendulumOptions>> {
   #survival = 0;
   #distance = 0;
   #speed = 0;
@@ -104,16 +84,10 @@ class InvertedDoublePendulumRules
     model: PhysicsModel,
     options: Resolved<InvertedDoublePendulumOptions>,
   ) {
-    super(model, options);
-    const { nq, nv } = model.sizes;
-    this.observationSize = 1 + 2 * (nq - 1) + nv + 1;
+    super(model, options, { extra: model.sizes.nq, draw: drawNormalState });
   }
 
-  begin(data: PhysicsData, random: SeededRandom): void {
-    drawNormalState(data, this.model, random, this.options.resetNoiseScale);
-  }
-
-  observe(
+  override observe(
     { qpos, qvel, qfrcConstraint }: PhysicsData,
     row: ObservationRow,
   ): void {

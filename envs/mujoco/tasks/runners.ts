@@ -1,18 +1,15 @@
 /** HalfCheetah and Swimmer: bodies that are rewarded for speed and cannot fall. */
-import type { SeededRandom } from "../../random.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   type ActionRow,
-  append,
-  BaseRules,
   drawNormalState,
   drawUniformState,
   type MujocoInfo,
   type MujocoTask,
-  type ObservationRow,
   type Outcome,
   planarPosition,
   type Resolved,
+  StateRules,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 import { actionCost } from "./_numpy_sums.ts";
@@ -82,10 +79,8 @@ interface Gait {
   readonly draw: typeof drawUniformState;
 }
 
-class RunnerRules extends BaseRules<Resolved<HalfCheetahOptions>> {
-  readonly observationSize: number;
-  #gait: Gait;
-  #skipped: number;
+class RunnerRules extends StateRules<Resolved<HalfCheetahOptions>> {
+  #axes: 1 | 2;
   #forward = 0;
   #cost = 0;
 
@@ -94,26 +89,12 @@ class RunnerRules extends BaseRules<Resolved<HalfCheetahOptions>> {
     options: Resolved<HalfCheetahOptions>,
     gait: Gait,
   ) {
-    super(model, options);
-    const { nq, nv } = model.sizes;
-    this.#gait = gait;
-    this.#skipped = options.excludeCurrentPositionsFromObservation
-      ? gait.axes
-      : 0;
-    this.observationSize = nq + nv - this.#skipped;
-  }
-
-  begin(data: PhysicsData, random: SeededRandom): void {
-    this.#gait.draw(data, this.model, random, this.options.resetNoiseScale);
+    super(model, options, gait);
+    this.#axes = gait.axes;
   }
 
   override locate({ qpos }: PhysicsData, place: Float64Array): void {
-    for (let axis = 0; axis < this.#gait.axes; axis++) place[axis] = qpos[axis];
-  }
-
-  observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
-    append(row, qpos, this.#skipped);
-    append(row, qvel);
+    for (let axis = 0; axis < this.#axes; axis++) place[axis] = qpos[axis];
   }
 
   evaluate(
@@ -129,7 +110,7 @@ class RunnerRules extends BaseRules<Resolved<HalfCheetahOptions>> {
   }
 
   info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const position = this.#gait.axes === 2
+    const position = this.#axes === 2
       ? planarPosition(qpos, velocity)
       : { x_position: qpos[0], x_velocity: velocity[0] };
     return {

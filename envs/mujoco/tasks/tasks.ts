@@ -1,60 +1,35 @@
 import type { MujocoTask } from "./_rules.ts";
-import { ANT, type AntOptions } from "./ant.ts";
-import {
-  HALF_CHEETAH,
-  type HalfCheetahOptions,
-  SWIMMER,
-  type SwimmerOptions,
-} from "./runners.ts";
-import {
-  HOPPER,
-  type HopperOptions,
-  type Walker2dOptions,
-  WALKER_2D,
-} from "./walkers.ts";
-import {
-  HUMANOID,
-  HUMANOID_STANDUP,
-  type HumanoidOptions,
-  type HumanoidStandupOptions,
-} from "./humanoids.ts";
-import {
-  INVERTED_DOUBLE_PENDULUM,
-  INVERTED_PENDULUM,
-  type InvertedDoublePendulumOptions,
-  type InvertedPendulumOptions,
-} from "./pendulums.ts";
-import {
-  PUSHER,
-  type PusherOptions,
-  REACHER,
-  type ReacherOptions,
-} from "./arms.ts";
+import * as ant from "./ant.ts";
+import * as arms from "./arms.ts";
+import * as humanoids from "./humanoids.ts";
+import * as pendulums from "./pendulums.ts";
+import * as runners from "./runners.ts";
+import * as walkers from "./walkers.ts";
 
 /** The options of each kind of environment, by its name. */
 export interface MujocoTaskOptions {
   /** A planar runner of two legs. */
-  HalfCheetah: HalfCheetahOptions;
+  HalfCheetah: runners.HalfCheetahOptions;
   /** A planar leg. */
-  Hopper: HopperOptions;
+  Hopper: walkers.HopperOptions;
   /** A planar body on two legs. */
-  Walker2d: Walker2dOptions;
+  Walker2d: walkers.Walker2dOptions;
   /** A body on four legs. */
-  Ant: AntOptions;
+  Ant: ant.AntOptions;
   /** A human figure that walks. */
-  Humanoid: HumanoidOptions;
+  Humanoid: humanoids.HumanoidOptions;
   /** A human figure that stands up. */
-  HumanoidStandup: HumanoidStandupOptions;
+  HumanoidStandup: humanoids.HumanoidStandupOptions;
   /** A chain in a fluid. */
-  Swimmer: SwimmerOptions;
+  Swimmer: runners.SwimmerOptions;
   /** An arm that reaches a goal. */
-  Reacher: ReacherOptions;
+  Reacher: arms.ReacherOptions;
   /** An arm that pushes an object. */
-  Pusher: PusherOptions;
+  Pusher: arms.PusherOptions;
   /** A cart with a pole. */
-  InvertedPendulum: InvertedPendulumOptions;
+  InvertedPendulum: pendulums.InvertedPendulumOptions;
   /** A cart with a pole of two links. */
-  InvertedDoublePendulum: InvertedDoublePendulumOptions;
+  InvertedDoublePendulum: pendulums.InvertedDoublePendulumOptions;
 }
 
 /** The kinds of environments on MuJoCo. */
@@ -64,15 +39,15 @@ export type MujocoTaskName = keyof MujocoTaskOptions;
 export const TASKS: {
   readonly [N in MujocoTaskName]: MujocoTask<MujocoTaskOptions[N]>;
 } = {
-  HalfCheetah: HALF_CHEETAH,
-  Hopper: HOPPER,
-  Walker2d: WALKER_2D,
-  Ant: ANT,
-  Humanoid: HUMANOID,
-  HumanoidStandup: HUMANOID_STANDUP,
-  Swimmer: SWIMMER,
-  Reacher: REACHER,
-  Pusher: PUSHER,
-  InvertedPendulum: INVERTED_PENDULUM,
-  InvertedDoublePendulum: INVERTED_DOUBLE_PENDULUM,
+  HalfCheetah: runners.HALF_CHEETAH,
+  Hopper: walkers.HOPPER,
+  Walker2d: walkers.WALKER_2D,
+  Ant: ant.ANT,
+  Humanoid: humanoids.HUMANOID,
+  HumanoidStandup: humanoids.HUMANOID_STANDUP,
+  Swimmer: runners.SWIMMER,
+  Reacher: arms.REACHER,
+  Pusher: arms.PUSHER,
+  InvertedPendulum: pendulums.INVERTED_PENDULUM,
+  InvertedDoublePendulum: pendulums.INVERTED_DOUBLE_PENDULUM,
 };

@@ -1,16 +1,14 @@
 /** Hopper and Walker2d: planar bodies that are rewarded for speed and for not falling. */
-import type { SeededRandom } from "../../random.ts";
 import {
   type ActionRow,
   append,
   appendClipped,
-  BaseRules,
-  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
   type Outcome,
   type Resolved,
+  StateRules,
 } from "./_rules.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import { actionCost } from "./_numpy_sums.ts";
@@ -37,31 +35,21 @@ function areWithin(values: Float64Array, from: number, range: Range): boolean {
   return true;
 }
 
-class WalkerRules extends BaseRules<WalkerOptions> {
-  readonly observationSize: number;
-
-  #skipped: number;
+class WalkerRules extends StateRules<WalkerOptions> {
   #forward = 0;
   #cost = 0;
   #survival = 0;
 
   constructor(model: PhysicsModel, options: WalkerOptions) {
-    super(model, options);
-    const { nq, nv } = model.sizes;
-    this.#skipped = options.excludeCurrentPositionsFromObservation ? 1 : 0;
-    this.observationSize = nq + nv - this.#skipped;
-  }
-
-  begin(data: PhysicsData, random: SeededRandom): void {
-    drawUniformState(data, this.model, random, this.options.resetNoiseScale);
+    super(model, options, { axes: 1 });
   }
 
   override locate({ qpos }: PhysicsData, place: Float64Array): void {
     place[0] = qpos[0];
   }
 
-  observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
-    append(row, qpos, this.#skipped);
+  override observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
+    append(row, qpos, this.skipped);
     appendClipped(row, qvel, SEEN_SPEEDS);
   }
 
