@@ -1,20 +1,12 @@
-import type { HalfCheetahOptions, SwimmerOptions } from "./tasks/runners.ts";
-import { MujocoEnv } from "./mujoco_env.ts";
-import type { HopperOptions, Walker2dOptions } from "./tasks/walkers.ts";
-import type { AntOptions } from "./tasks/ant.ts";
-import type {
-  HumanoidOptions,
-  HumanoidStandupOptions,
-} from "./tasks/humanoids.ts";
-import type { PusherOptions, ReacherOptions } from "./tasks/arms.ts";
-import type {
-  InvertedDoublePendulumOptions,
-  InvertedPendulumOptions,
-} from "./tasks/pendulums.ts";
 import type { EnvSpec } from "@bellman/types";
 import { type EnvKwargs, register } from "../registry/registry.ts";
-import type { MujocoTaskName } from "./tasks/tasks.ts";
+import { MujocoEnv } from "./mujoco_env.ts";
 import { MujocoVecEnv } from "./mujoco_vec_env.ts";
+import type * as arms from "./tasks/arms.ts";
+import type * as humanoids from "./tasks/humanoids.ts";
+import type * as pendulums from "./tasks/pendulums.ts";
+import type * as runners from "./tasks/runners.ts";
+import type { MujocoTaskName } from "./tasks/tasks.ts";
 
 /**
  * A planar runner of two legs that is to run forward. The reward is its speed along
@@ -45,7 +37,7 @@ export class HalfCheetahEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: HalfCheetahOptions = {}) {
+  constructor(options: runners.HalfCheetahOptions = {}) {
     super("HalfCheetah", options);
   }
 }
@@ -78,7 +70,7 @@ export class HopperEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: HopperOptions = {}) {
+  constructor(options: runners.HopperOptions = {}) {
     super("Hopper", options);
   }
 }
@@ -112,7 +104,7 @@ export class Walker2dEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: Walker2dOptions = {}) {
+  constructor(options: runners.Walker2dOptions = {}) {
     super("Walker2d", options);
   }
 }
@@ -146,7 +138,7 @@ export class AntEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: AntOptions = {}) {
+  constructor(options: runners.AntOptions = {}) {
     super("Ant", options);
   }
 }
@@ -180,7 +172,7 @@ export class HumanoidEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: HumanoidOptions = {}) {
+  constructor(options: humanoids.HumanoidOptions = {}) {
     super("Humanoid", options);
   }
 }
@@ -213,7 +205,7 @@ export class HumanoidStandupEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: HumanoidStandupOptions = {}) {
+  constructor(options: humanoids.HumanoidStandupOptions = {}) {
     super("HumanoidStandup", options);
   }
 }
@@ -246,7 +238,7 @@ export class SwimmerEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: SwimmerOptions = {}) {
+  constructor(options: runners.SwimmerOptions = {}) {
     super("Swimmer", options);
   }
 }
@@ -279,7 +271,7 @@ export class ReacherEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: ReacherOptions = {}) {
+  constructor(options: arms.ReacherOptions = {}) {
     super("Reacher", options);
   }
 }
@@ -313,7 +305,7 @@ export class PusherEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: PusherOptions = {}) {
+  constructor(options: arms.PusherOptions = {}) {
     super("Pusher", options);
   }
 }
@@ -345,7 +337,7 @@ export class InvertedPendulumEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: InvertedPendulumOptions = {}) {
+  constructor(options: pendulums.InvertedPendulumOptions = {}) {
     super("InvertedPendulum", options);
   }
 }
@@ -378,7 +370,7 @@ export class InvertedDoublePendulumEnv extends MujocoEnv {
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(options: InvertedDoublePendulumOptions = {}) {
+  constructor(options: pendulums.InvertedDoublePendulumOptions = {}) {
     super("InvertedDoublePendulum", options);
   }
 }

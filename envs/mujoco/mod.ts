@@ -27,7 +27,13 @@ export * from "./environments.ts";
 export { MujocoEnv } from "./mujoco_env.ts";
 export { MujocoVecEnv, type MujocoVecOptions } from "./mujoco_vec_env.ts";
 export { isMujocoInstalled } from "./physics/engines.ts";
-export type { AntOptions } from "./tasks/ant.ts";
+export type {
+  AntOptions,
+  HalfCheetahOptions,
+  HopperOptions,
+  SwimmerOptions,
+  Walker2dOptions,
+} from "./tasks/runners.ts";
 export type { PusherOptions, ReacherOptions } from "./tasks/arms.ts";
 export type {
   HumanoidOptions,
@@ -39,6 +45,4 @@ export type {
   InvertedDoublePendulumOptions,
   InvertedPendulumOptions,
 } from "./tasks/pendulums.ts";
-export type { HalfCheetahOptions, SwimmerOptions } from "./tasks/runners.ts";
 export type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
-export type { HopperOptions, Walker2dOptions } from "./tasks/walkers.ts";

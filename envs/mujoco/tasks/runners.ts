@@ -1,18 +1,22 @@
-/** HalfCheetah and Swimmer: bodies that are rewarded for speed and cannot fall. */
+/** HalfCheetah, Swimmer, Hopper, Walker2d and Ant: bodies that are rewarded for speed. */
+import { areFinite } from "../../spaces/arrays.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   type ActionRow,
+  append,
+  appendClipped,
   drawNormalState,
   drawUniformState,
   type MujocoInfo,
   type MujocoTask,
+  type ObservationRow,
   type Outcome,
   planarPosition,
   type Resolved,
   StateRules,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
-import { actionCost } from "./_numpy_sums.ts";
+import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
 
 /** Options of HalfCheetah. */
 export interface HalfCheetahOptions extends MujocoOptions {
@@ -149,4 +153,402 @@ export const SWIMMER: MujocoTask<SwimmerOptions> = {
   },
   rules: (model, options) =>
     new RunnerRules(model, options, { axes: 2, draw: drawUniformState }),
+};
+
+type Range = readonly [low: number, high: number];
+
+/** Options of both, of which Hopper has one more. */
+type WalkerOptions =
+  & Resolved<Walker2dOptions>
+  & Pick<HopperOptions, "healthyStateRange">;
+
+/** Range that observed velocities are clipped to. */
+const SEEN_SPEEDS: Range = [-10, 10];
+
+function isWithin(value: number, [low, high]: Range): boolean {
+  return low < value && value < high;
+}
+
+function areWithin(values: Float64Array, from: number, range: Range): boolean {
+  for (let i = from; i < values.length; i++) {
+    if (!isWithin(values[i], range)) return false;
+  }
+  return true;
+}
+
+class WalkerRules extends StateRules<WalkerOptions> {
+  #forward = 0;
+  #cost = 0;
+  #survival = 0;
+
+  constructor(model: PhysicsModel, options: WalkerOptions) {
+    super(model, options, { axes: 1 });
+  }
+
+  override locate({ qpos }: PhysicsData, place: Float64Array): void {
+    place[0] = qpos[0];
+  }
+
+  override observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
+    append(row, qpos, this.skipped);
+    appendClipped(row, qvel, SEEN_SPEEDS);
+  }
+
+  #isHealthy({ qpos, qvel }: PhysicsData): boolean {
+    const { healthyZRange, healthyAngleRange, healthyStateRange } =
+      this.options;
+    return isWithin(qpos[1], healthyZRange) &&
+      isWithin(qpos[2], healthyAngleRange) &&
+      (healthyStateRange === undefined ||
+        areWithin(qpos, 2, healthyStateRange) &&
+          areWithin(qvel, 0, healthyStateRange));
+  }
+
+  evaluate(
+    data: PhysicsData,
+    velocity: Float64Array,
+    action: ActionRow,
+  ): Outcome {
+    const options = this.options, outcome = this.outcome;
+    const isHealthy = this.#isHealthy(data), { nu } = this.model.sizes;
+    this.#forward = options.forwardRewardWeight * velocity[0];
+    this.#survival = isHealthy ? options.healthyReward : 0;
+    this.#cost = actionCost(options.ctrlCostWeight, action, nu);
+    outcome.reward = this.#forward + this.#survival - this.#cost;
+    outcome.terminated = !isHealthy && options.terminateWhenUnhealthy;
+    return outcome;
+  }
+
+  info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
+    return {
+      x_position: qpos[0],
+      z_distance_from_origin: qpos[1] - this.model.qpos0[1],
+      x_velocity: velocity[0],
+      reward_forward: this.#forward,
+      reward_ctrl: -this.#cost,
+      reward_survive: this.#survival,
+    };
+  }
+}
+
+/** Options of Hopper. */
+export interface HopperOptions extends MujocoOptions {
+  /**
+   * Weight of the speed along `x`, in metres a second.
+   *
+   * @default 1
+   */
+  forwardRewardWeight?: number;
+  /**
+   * Weight of the control cost, the sum of squared actions.
+   *
+   * @default 0.001
+   */
+  ctrlCostWeight?: number;
+  /**
+   * Reward of each step that ends healthy.
+   *
+   * @default 1
+   */
+  healthyReward?: number;
+  /**
+   * True where an episode ends when the body is unhealthy.
+   *
+   * @default true
+   */
+  terminateWhenUnhealthy?: boolean;
+  /**
+   * Range of all positions and velocities but `x` and `z` at which the body is
+   * healthy.
+   *
+   * @default [-100, 100]
+   */
+  healthyStateRange?: readonly [low: number, high: number];
+  /**
+   * Heights of the body in metres at which it is healthy.
+   *
+   * @default [0.7, Infinity]
+   */
+  healthyZRange?: readonly [low: number, high: number];
+  /**
+   * Angles of the body in radians at which it is healthy.
+   *
+   * @default [-0.2, 0.2]
+   */
+  healthyAngleRange?: readonly [low: number, high: number];
+  /**
+   * Largest distance of initial positions and velocities from the model's.
+   *
+   * @default 0.005
+   */
+  resetNoiseScale?: number;
+  /**
+   * True where observations leave out the position along `x`.
+   *
+   * @default true
+   */
+  excludeCurrentPositionsFromObservation?: boolean;
+}
+
+/** A planar leg on one foot that is to hop forward. */
+export const HOPPER: MujocoTask<HopperOptions> = {
+  defaults: {
+    xmlFile: "hopper.xml",
+    frameSkip: 4,
+    defaultCameraConfig: { trackBodyId: 2, distance: 3, lookAt: [0, 0, 1.15] },
+    forwardRewardWeight: 1,
+    ctrlCostWeight: 0.001,
+    healthyReward: 1,
+    terminateWhenUnhealthy: true,
+    healthyStateRange: [-100, 100],
+    healthyZRange: [0.7, Infinity],
+    healthyAngleRange: [-0.2, 0.2],
+    resetNoiseScale: 0.005,
+    excludeCurrentPositionsFromObservation: true,
+  },
+  rules: (model, options) => new WalkerRules(model, options),
+};
+
+/** Options of Walker2d. */
+export interface Walker2dOptions extends MujocoOptions {
+  /**
+   * Weight of the speed along `x`, in metres a second.
+   *
+   * @default 1
+   */
+  forwardRewardWeight?: number;
+  /**
+   * Weight of the control cost, the sum of squared actions.
+   *
+   * @default 0.001
+   */
+  ctrlCostWeight?: number;
+  /**
+   * Reward of each step that ends healthy.
+   *
+   * @default 1
+   */
+  healthyReward?: number;
+  /**
+   * True where an episode ends when the body is unhealthy.
+   *
+   * @default true
+   */
+  terminateWhenUnhealthy?: boolean;
+  /**
+   * Heights of the body in metres at which it is healthy.
+   *
+   * @default [0.8, 2]
+   */
+  healthyZRange?: readonly [low: number, high: number];
+  /**
+   * Angles of the body in radians at which it is healthy.
+   *
+   * @default [-1, 1]
+   */
+  healthyAngleRange?: readonly [low: number, high: number];
+  /**
+   * Largest distance of initial positions and velocities from the model's.
+   *
+   * @default 0.005
+   */
+  resetNoiseScale?: number;
+  /**
+   * True where observations leave out the position along `x`.
+   *
+   * @default true
+   */
+  excludeCurrentPositionsFromObservation?: boolean;
+}
+
+/** A planar body on two legs that is to walk forward. */
+export const WALKER_2D: MujocoTask<Walker2dOptions> = {
+  defaults: {
+    xmlFile: "walker2d_v5.xml",
+    frameSkip: 4,
+    defaultCameraConfig: { trackBodyId: 2, distance: 4, lookAt: [0, 0, 1.15] },
+    forwardRewardWeight: 1,
+    ctrlCostWeight: 0.001,
+    healthyReward: 1,
+    terminateWhenUnhealthy: true,
+    healthyZRange: [0.8, 2],
+    healthyAngleRange: [-1, 1],
+    resetNoiseScale: 0.005,
+    excludeCurrentPositionsFromObservation: true,
+  },
+  rules: (model, options) => new WalkerRules(model, options),
+};
+
+/** Options of Ant. */
+export interface AntOptions extends MujocoOptions {
+  /**
+   * Weight of the speed along `x`, in metres a second.
+   *
+   * @default 1
+   */
+  forwardRewardWeight?: number;
+  /**
+   * Weight of the control cost, the sum of squared actions.
+   *
+   * @default 0.5
+   */
+  ctrlCostWeight?: number;
+  /**
+   * Weight of the contact cost, the sum of squared contact forces.
+   *
+   * @default 0.0005
+   */
+  contactCostWeight?: number;
+  /**
+   * Reward of each step that ends healthy.
+   *
+   * @default 1
+   */
+  healthyReward?: number;
+  /**
+   * Body whose speed is rewarded, by its number or name.
+   *
+   * @default 1
+   */
+  mainBody?: number | string;
+  /**
+   * True where an episode ends when the body is unhealthy.
+   *
+   * @default true
+   */
+  terminateWhenUnhealthy?: boolean;
+  /**
+   * Heights of the body in metres at which it is healthy.
+   *
+   * @default [0.2, 1]
+   */
+  healthyZRange?: readonly [low: number, high: number];
+  /**
+   * Range that contact forces are clipped to.
+   *
+   * @default [-1, 1]
+   */
+  contactForceRange?: readonly [low: number, high: number];
+  /**
+   * Largest distance of initial positions from the model's, and standard deviation
+   * of initial velocities.
+   *
+   * @default 0.1
+   */
+  resetNoiseScale?: number;
+  /**
+   * True where observations leave out the positions along `x` and `y`.
+   *
+   * @default true
+   */
+  excludeCurrentPositionsFromObservation?: boolean;
+  /**
+   * True where observations hold the forces of contacts.
+   *
+   * @default true
+   */
+  includeCfrcExtInObservation?: boolean;
+}
+
+/** Contact forces of the world, which is not observed. */
+const WORLD_FORCES = 6;
+
+function bodyOf(model: PhysicsModel, body: number | string): number {
+  const { nbody } = model.sizes;
+  const id = typeof body === "string" ? model.idOf("body", body) : body;
+  if (id >= 0 && id < nbody) return id;
+  throw new RangeError(
+    `Cannot make Ant with mainBody ${
+      JSON.stringify(body)
+    }: expected a body of the model, by its name or a number from 0 to ${
+      nbody - 1
+    }`,
+  );
+}
+
+class AntRules extends StateRules<Resolved<AntOptions>> {
+  override readonly usesContactForces: boolean;
+
+  #body: number;
+  #forward = 0;
+  #cost = 0;
+  #contact = 0;
+  #survival = 0;
+
+  constructor(model: PhysicsModel, options: Resolved<AntOptions>) {
+    const { includeCfrcExtInObservation } = options;
+    const extra = includeCfrcExtInObservation ? 6 * (model.sizes.nbody - 1) : 0;
+    super(model, options, { axes: 2, extra, draw: drawNormalState });
+    this.usesContactForces = options.contactCostWeight !== 0 ||
+      includeCfrcExtInObservation;
+    this.#body = bodyOf(model, options.mainBody);
+  }
+
+  override locate({ xpos }: PhysicsData, place: Float64Array): void {
+    place[0] = xpos[3 * this.#body];
+    place[1] = xpos[3 * this.#body + 1];
+  }
+
+  override observe(data: PhysicsData, row: ObservationRow): void {
+    const { includeCfrcExtInObservation, contactForceRange } = this.options;
+    super.observe(data, row);
+    if (!includeCfrcExtInObservation) return;
+    appendClipped(row, data.cfrcExt, contactForceRange, WORLD_FORCES);
+  }
+
+  #isHealthy({ qpos, qvel }: PhysicsData): boolean {
+    const [low, high] = this.options.healthyZRange;
+    return areFinite(qpos) && areFinite(qvel) && low <= qpos[2] &&
+      qpos[2] <= high;
+  }
+
+  evaluate(
+    data: PhysicsData,
+    velocity: Float64Array,
+    action: ActionRow,
+  ): Outcome {
+    const options = this.options, outcome = this.outcome;
+    const [low, high] = options.contactForceRange;
+    const isHealthy = this.#isHealthy(data), { nu } = this.model.sizes;
+    this.#forward = velocity[0] * options.forwardRewardWeight;
+    this.#survival = isHealthy ? options.healthyReward : 0;
+    this.#cost = actionCost(options.ctrlCostWeight, action, nu);
+    this.#contact = options.contactCostWeight *
+      sumOfSquares(data.cfrcExt, low, high);
+    outcome.reward = this.#forward + this.#survival -
+      (this.#cost + this.#contact);
+    outcome.terminated = !isHealthy && options.terminateWhenUnhealthy;
+    return outcome;
+  }
+
+  info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
+    return {
+      ...planarPosition(qpos, velocity),
+      reward_forward: this.#forward,
+      reward_ctrl: -this.#cost,
+      reward_contact: -this.#contact,
+      reward_survive: this.#survival,
+    };
+  }
+}
+
+/** A body on four legs that is to run forward. */
+export const ANT: MujocoTask<AntOptions> = {
+  defaults: {
+    xmlFile: "ant.xml",
+    frameSkip: 5,
+    defaultCameraConfig: { distance: 4 },
+    forwardRewardWeight: 1,
+    ctrlCostWeight: 0.5,
+    contactCostWeight: 0.0005,
+    healthyReward: 1,
+    mainBody: 1,
+    terminateWhenUnhealthy: true,
+    healthyZRange: [0.2, 1],
+    contactForceRange: [-1, 1],
+    resetNoiseScale: 0.1,
+    excludeCurrentPositionsFromObservation: true,
+    includeCfrcExtInObservation: true,
+  },
+  rules: (model, options) => new AntRules(model, options),
 };

@@ -1,21 +1,19 @@
 import type { MujocoTask } from "./_rules.ts";
-import * as ant from "./ant.ts";
 import * as arms from "./arms.ts";
 import * as humanoids from "./humanoids.ts";
 import * as pendulums from "./pendulums.ts";
 import * as runners from "./runners.ts";
-import * as walkers from "./walkers.ts";
 
 /** The options of each kind of environment, by its name. */
 export interface MujocoTaskOptions {
   /** A planar runner of two legs. */
   HalfCheetah: runners.HalfCheetahOptions;
   /** A planar leg. */
-  Hopper: walkers.HopperOptions;
+  Hopper: runners.HopperOptions;
   /** A planar body on two legs. */
-  Walker2d: walkers.Walker2dOptions;
+  Walker2d: runners.Walker2dOptions;
   /** A body on four legs. */
-  Ant: ant.AntOptions;
+  Ant: runners.AntOptions;
   /** A human figure that walks. */
   Humanoid: humanoids.HumanoidOptions;
   /** A human figure that stands up. */
@@ -40,9 +38,9 @@ export const TASKS: {
   readonly [N in MujocoTaskName]: MujocoTask<MujocoTaskOptions[N]>;
 } = {
   HalfCheetah: runners.HALF_CHEETAH,
-  Hopper: walkers.HOPPER,
-  Walker2d: walkers.WALKER_2D,
-  Ant: ant.ANT,
+  Hopper: runners.HOPPER,
+  Walker2d: runners.WALKER_2D,
+  Ant: runners.ANT,
   Humanoid: humanoids.HUMANOID,
   HumanoidStandup: humanoids.HUMANOID_STANDUP,
   Swimmer: runners.SWIMMER,
