@@ -12,11 +12,9 @@ import { SyncVecEnv } from "./sync_vec_env.ts";
 import { DictEnv } from "./testdata/dict_env.ts";
 import { KINDS, WRONG_ENV, WrongEnv } from "./testdata/wrong_env.ts";
 import { FrameStack } from "./wrappers/frame_stack.ts";
-import { NormalizeObservation } from "./wrappers/normalize_observation.ts";
-import { NormalizeReward } from "./wrappers/normalize_reward.ts";
+import { NormalizeObservation, NormalizeReward } from "./wrappers/normalize.ts";
 import { TimeLimit } from "./wrappers/time_limit.ts";
-import { FlattenObservation } from "./wrappers/transform_observation.ts";
-import { ClipReward } from "./wrappers/transform_reward.ts";
+import { ClipReward, FlattenObservation } from "./wrappers/transforms.ts";
 
 const AT_5 = "of Wrong-v0, copy 1, at step 5 of its episode: it is ";
 const AT_0 = "of Wrong-v0, copy 1, at the start of its episode: it is ";

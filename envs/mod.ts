@@ -61,14 +61,11 @@ export {
   type FrameStackOptions,
   VecFrameStack,
 } from "./wrappers/frame_stack.ts";
-export * from "./wrappers/normalize_observation.ts";
-export * from "./wrappers/normalize_reward.ts";
+export * from "./wrappers/normalize.ts";
 export * from "./wrappers/record_episode_statistics.ts";
 export { RunningMeanStd } from "./wrappers/running_mean_std.ts";
 export * from "./wrappers/time_limit.ts";
-export * from "./wrappers/transform_action.ts";
-export * from "./wrappers/transform_observation.ts";
-export * from "./wrappers/transform_reward.ts";
+export * from "./wrappers/transforms.ts";
 
 import "./classic_control/register.ts";
 export { AcrobotEnv, AcrobotVecEnv } from "./classic_control/acrobot.ts";
@@ -84,10 +81,7 @@ export {
 } from "./classic_control/mountain_car_continuous.ts";
 export { PendulumEnv, PendulumVecEnv } from "./classic_control/pendulum.ts";
 
-import "./toy/register.ts";
-export * from "./toy/bandit_env.ts";
-export * from "./toy/chain_env.ts";
-export * from "./toy/identity_env.ts";
+export * from "./toy/environments.ts";
 export { ToyEnv, type ToyRules } from "./toy/toy_env.ts";
 
 export * from "./render/canvas.ts";

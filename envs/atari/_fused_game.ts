@@ -1,15 +1,16 @@
+import type { StateTree } from "@bellman/types";
+import { snapshotRecord } from "../snapshot.ts";
 import type { Ale } from "./emulator/ale.ts";
 import type { GameActions } from "./emulator/roms.ts";
-import { fireActions, NoopStarts } from "./wrappers/_game_inside.ts";
+import type { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
+import type { PreprocessingSettings } from "./preprocessing_options.ts";
 import {
+  fireActions,
   type GameStatistics,
   GameTally,
   isLifeLost,
-} from "./wrappers/_game_tally.ts";
-import type { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
-import type { PreprocessingSettings } from "./preprocessing_options.ts";
-import { snapshotRecord } from "../snapshot.ts";
-import type { StateTree } from "@bellman/types";
+  NoopStarts,
+} from "./wrappers/_game.ts";
 
 const NOOP = 0;
 

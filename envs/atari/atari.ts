@@ -1,6 +1,8 @@
-import { AtariEnv } from "./atari_env.ts";
-import { checkStepLimit } from "../_checks.ts";
 import type { Env } from "@bellman/types";
+import { checkStepLimit } from "../_checks.ts";
+import { FrameStack } from "../wrappers/frame_stack.ts";
+import { ClipReward } from "../wrappers/transforms.ts";
+import { AtariEnv } from "./atari_env.ts";
 import { gameOfId } from "./emulator/roms.ts";
 import {
   emulatorOptions,
@@ -9,11 +11,9 @@ import {
   type PreprocessingSettings,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
-import { ClipReward } from "../wrappers/transform_reward.ts";
-import { FrameStack } from "../wrappers/frame_stack.ts";
 import { EpisodeInfo, GameLimit } from "./wrappers/episode_info.ts";
-import { EpisodicLife, FireReset, NoopReset } from "./wrappers/resets.ts";
 import { Frameskip, PreprocessFrame } from "./wrappers/frames.ts";
+import { EpisodicLife, FireReset, NoopReset } from "./wrappers/resets.ts";
 
 /** Settings of {@linkcode atari}. */
 export interface AtariOptions extends PreprocessingOptions {

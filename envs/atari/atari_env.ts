@@ -1,11 +1,3 @@
-import { Ale, ALE_OPTIONS, type AleOptions } from "./emulator/ale.ts";
-import {
-  checkOptions,
-  FLAG,
-  FRAME_RANGE,
-  oneOf,
-  type OptionKinds,
-} from "./emulator/_check_options.ts";
 import type {
   BoxSpace,
   DiscreteSpace,
@@ -15,12 +7,20 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { checkAction } from "../spaces/_action_rows.ts";
 import { checkSeed, DEFAULT_SEED, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import { gameActions } from "./emulator/roms.ts";
 import { seedSequence } from "./emulator/_ale_random.ts";
+import {
+  checkOptions,
+  FLAG,
+  FRAME_RANGE,
+  oneOf,
+  type OptionKinds,
+} from "./emulator/_check_options.ts";
+import { Ale, ALE_OPTIONS, type AleOptions } from "./emulator/ale.ts";
+import { gameActions } from "./emulator/roms.ts";
 
 /** Settings of {@linkcode AtariEnv}: ale-py's, with its defaults. */
 export interface AtariEnvOptions

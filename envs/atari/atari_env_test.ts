@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { checkEnv } from "../check_env.ts";
 import { AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
-import { isAtariInstalled } from "./emulator/installed.ts";
 import { seedSequence } from "./emulator/_ale_random.ts";
+import { isAtariInstalled } from "./emulator/installed.ts";
 import { BAR_GAMES } from "./testdata/bar_games.ts";
 
 const ignore = !isAtariInstalled();

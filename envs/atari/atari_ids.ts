@@ -1,20 +1,20 @@
-import { checkStepLimit, givenOptions, unknownOption } from "../_checks.ts";
-import { ATARI_OPTIONS, AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
-import {
-  limitedSpec,
-  PREPROCESSING_OPTIONS,
-  type PreprocessingPreset,
-} from "./preprocessing_options.ts";
 import type { Env } from "@bellman/types";
+import { checkStepLimit, givenOptions, unknownOption } from "../_checks.ts";
 import {
   type EnvRegistration,
   register,
   type RegistryOptions,
 } from "../registry/registry.ts";
+import { TimeLimit } from "../wrappers/time_limit.ts";
 import { atari } from "./atari.ts";
+import { ATARI_OPTIONS, AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { ATARI_GAMES, type AtariGame } from "./emulator/roms.ts";
-import { TimeLimit } from "../wrappers/time_limit.ts";
+import {
+  limitedSpec,
+  PREPROCESSING_OPTIONS,
+  type PreprocessingPreset,
+} from "./preprocessing_options.ts";
 
 /**
  * Throws unless a game made by name has such options.

@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { checkOptionNames, registerAtari } from "./atari_ids.ts";
 import { type EnvRegistry, make, registeredIds } from "../registry/registry.ts";
 import type { TimeLimit } from "../wrappers/time_limit.ts";
 import type { AtariEnv } from "./atari_env.ts";
+import { checkOptionNames, registerAtari } from "./atari_ids.ts";
 import { isAtariInstalled } from "./emulator/installed.ts";
 
 const ID = "ALE/Pong-v5";

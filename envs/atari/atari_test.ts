@@ -1,9 +1,9 @@
+import type { Env } from "@bellman/types";
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { checkEnv } from "../check_env.ts";
 import { atari } from "./atari.ts";
 import type { AtariEnv } from "./atari_env.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
-import { checkEnv } from "../check_env.ts";
-import type { Env } from "@bellman/types";
 import { isAtariInstalled } from "./emulator/installed.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
 import "./mod.ts";

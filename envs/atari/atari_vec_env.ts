@@ -1,6 +1,3 @@
-import { checkAction } from "../spaces/_action_rows.ts";
-import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
-import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import type {
   Batch,
   BoxArray,
@@ -12,22 +9,25 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { FrameStacker } from "../wrappers/frame_stack.ts";
+import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import type { MutableStep } from "../_steps.ts";
+import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import { Ale } from "./emulator/ale.ts";
-import type { AtariOptions } from "./atari.ts";
-import { checkNoop } from "./wrappers/_game_inside.ts";
+import { FrameStacker } from "../wrappers/frame_stack.ts";
 import { FusedGame } from "./_fused_game.ts";
+import type { AtariOptions } from "./atari.ts";
+import { seedSequence } from "./emulator/_ale_random.ts";
+import { Ale } from "./emulator/ale.ts";
 import { gameActions, gameOfId } from "./emulator/roms.ts";
+import { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
 import {
   emulatorOptions,
   limitedSpec,
   resolvePreprocessing,
 } from "./preprocessing_options.ts";
-import { ScreenPreprocessor } from "./preprocess/_screen_preprocessor.ts";
-import { seedSequence } from "./emulator/_ale_random.ts";
+import { checkNoop } from "./wrappers/_game.ts";
 
 /** Settings of {@linkcode AtariVecEnv}. */
 export interface AtariVecOptions extends AtariOptions {

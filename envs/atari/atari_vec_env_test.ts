@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { makeVec } from "../registry/registry.ts";
 import { AtariEnv } from "./atari_env.ts";
 import { AtariVecEnv } from "./atari_vec_env.ts";
 import { isAtariInstalled } from "./emulator/installed.ts";
 import type { PreprocessingOptions } from "./preprocessing_options.ts";
-import { makeVec } from "../registry/registry.ts";
 import "./mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { playVec } from "../testdata/play.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
-import { inFolder, RecordedOutput } from "../_install/testdata/toys.ts";
 import { runInstall } from "../_install/run_install.ts";
+import { inFolder, RecordedOutput } from "../_install/testdata/toys.ts";
 import {
   ATARI_INSTALLATION,
   isAtariInstalled,

@@ -1,5 +1,5 @@
+import type { EnvSpec } from "@bellman/types";
 import { closest } from "fastest-levenshtein";
-import { ALE_OPTIONS } from "./emulator/ale.ts";
 import {
   checkOptions,
   FLAG,
@@ -8,8 +8,8 @@ import {
   SIZE,
   whole,
 } from "./emulator/_check_options.ts";
+import { ALE_OPTIONS } from "./emulator/ale.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
-import type { EnvSpec } from "@bellman/types";
 
 /** Names of the standard settings of {@linkcode PreprocessingOptions}. */
 export type PreprocessingPreset = "baselines" | "deepmind" | "gymnasium";

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { crc32 } from "node:zlib";
+import { StickyActions } from "./emulator/_ale_random.ts";
 import { Ale } from "./emulator/ale.ts";
 import { isAtariInstalled } from "./emulator/installed.ts";
-import { StickyActions } from "./emulator/_ale_random.ts";
 import data from "./testdata/trajectories.json" with { type: "json" };
 
 /** What ale-py 0.12.1 did, written by testdata/trajectories.py. */

@@ -7,7 +7,7 @@ import {
 import { CartPoleVecEnv } from "../classic_control/cart_pole.ts";
 import { envSpec, make, makeVec, register, registeredIds } from "../mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import { VecRecordEpisodeStatistics } from "../wrappers/record_episode_statistics.ts";
 
 register({

@@ -10,7 +10,7 @@ import { deriveSeed, SeededRandom } from "../random.ts";
 import { make } from "../mod.ts";
 import { playVec } from "../testdata/play.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import { FrameStack } from "../wrappers/frame_stack.ts";
 import type { GroupRange } from "./group_hosts.ts";
 import { HostFailure, type RestartEvent } from "./host_failure.ts";

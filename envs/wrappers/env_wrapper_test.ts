@@ -1,7 +1,7 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import { makeVec } from "../mod.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { TimeLimit } from "./time_limit.ts";
 

@@ -8,9 +8,9 @@ import { box } from "../spaces/constructors.ts";
 import { contains } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import { FrameStack, VecFrameStack } from "./frame_stack.ts";
-import { TransformObservation } from "./transform_observation.ts";
+import { TransformObservation } from "./transforms.ts";
 
 /** Pictures of 1 by 2 pixels and 2 channels that tell the position. */
 function pictures(length: number): TransformObservation {

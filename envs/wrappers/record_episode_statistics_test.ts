@@ -2,7 +2,7 @@ import { assertEquals, assertStrictEquals } from "@std/assert";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { chainOf } from "../testdata/chain_of.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import {
   RecordEpisodeStatistics,
   VecRecordEpisodeStatistics,

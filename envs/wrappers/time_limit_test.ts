@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { testSnapshot } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import { TimeLimit } from "./time_limit.ts";
 
 function flags(length: number, limit: number): [boolean, boolean][] {

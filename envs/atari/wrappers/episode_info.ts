@@ -1,9 +1,14 @@
-import { type AtariInside, atariInside, findInside } from "./_game_inside.ts";
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
-import { type GameStatistics, GameTally } from "./_game_tally.ts";
 import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import { TimeLimit, type TimeLimitOptions } from "../../wrappers/time_limit.ts";
+import {
+  type AtariInside,
+  atariInside,
+  findInside,
+  type GameStatistics,
+  GameTally,
+} from "./_game.ts";
 
 const NONE: readonly GameStatistics[] = [];
 

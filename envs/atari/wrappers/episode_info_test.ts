@@ -1,21 +1,21 @@
+import type { EpisodeStatistics } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { makeVec } from "../../mod.ts";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
-import type { EpisodeStatistics } from "@bellman/types";
+import { ChainEnv } from "../../toy/environments.ts";
 import { VecRecordEpisodeStatistics } from "../../wrappers/record_episode_statistics.ts";
-import { ClipReward } from "../../wrappers/transform_reward.ts";
-import type { GameStatistics } from "./_game_tally.ts";
+import { ClipReward } from "../../wrappers/transforms.ts";
 import {
   plainGame,
   ScriptedAtari,
   type ScriptedGame,
   scriptedGames,
 } from "../testdata/scripted_atari.ts";
+import type { GameStatistics } from "./_game.ts";
 import { EpisodeInfo, GameLimit } from "./episode_info.ts";
 import { EpisodicLife, FireReset } from "./resets.ts";
-import { ChainEnv } from "../../toy/chain_env.ts";
 
 const GAME = plainGame(10, { livesAt: (it) => it < 3 ? 3 : it < 6 ? 2 : 1 });
 

@@ -5,12 +5,12 @@ import type {
   SpaceValue,
   StepResult,
 } from "@bellman/types";
+import { box } from "../../spaces/constructors.ts";
+import { describeSpace } from "../../spaces/values.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
+import { TransformObservation } from "../../wrappers/transforms.ts";
 import { AreaResizer, type ImageSize } from "../preprocess/area_resizer.ts";
 import { toGray } from "../preprocess/gray.ts";
-import { describeSpace } from "../../spaces/values.ts";
-import { box } from "../../spaces/constructors.ts";
-import { TransformObservation } from "../../wrappers/transform_observation.ts";
 
 /** Settings of {@linkcode Frameskip}. */
 export interface FrameskipOptions {

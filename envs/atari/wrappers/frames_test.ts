@@ -1,15 +1,15 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
-import { ChainEnv } from "../../toy/chain_env.ts";
-import { testSnapshot } from "../../testdata/wrapper_contract.ts";
-import { plainGame, ScriptedAtari } from "../testdata/scripted_atari.ts";
-import { Frameskip, PreprocessFrame } from "./frames.ts";
-import { contains } from "../../spaces/values.ts";
-import { SeededRandom } from "../../random.ts";
 import type { BoxSpace } from "@bellman/types";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { SeededRandom } from "../../random.ts";
 import { box } from "../../spaces/constructors.ts";
-import { TransformObservation } from "../../wrappers/transform_observation.ts";
+import { contains } from "../../spaces/values.ts";
+import { testSnapshot } from "../../testdata/wrapper_contract.ts";
+import { ChainEnv } from "../../toy/environments.ts";
+import { TransformObservation } from "../../wrappers/transforms.ts";
 import { AreaResizer } from "../preprocess/area_resizer.ts";
 import { toGray } from "../preprocess/gray.ts";
+import { plainGame, ScriptedAtari } from "../testdata/scripted_atari.ts";
+import { Frameskip, PreprocessFrame } from "./frames.ts";
 
 const view = ScriptedAtari.view;
 

@@ -2,8 +2,8 @@ import { assertEquals } from "@std/assert";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
 import { plainGame, ScriptedAtari } from "../testdata/scripted_atari.ts";
 import { EpisodeInfo } from "./episode_info.ts";
-import { EpisodicLife } from "./resets.ts";
 import { InfoClear } from "./info_clear.ts";
+import { EpisodicLife } from "./resets.ts";
 
 const game = () => new ScriptedAtari([plainGame(3, { livesAt: () => 2 })]);
 

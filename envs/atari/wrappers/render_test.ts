@@ -1,5 +1,5 @@
-import { assertEquals, assertThrows } from "@std/assert";
 import type { RgbImage } from "@bellman/types";
+import { assertEquals, assertThrows } from "@std/assert";
 import { make } from "../../mod.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
 import { plainGame, ScriptedAtari } from "../testdata/scripted_atari.ts";

@@ -1,14 +1,14 @@
 import type { Env, SpaceValue, StateTree, StepResult } from "@bellman/types";
+import { snapshotRecord } from "../../snapshot.ts";
+import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
 import {
   type AtariInside,
   atariInside,
   checkNoop,
   fireActions,
+  isLifeLost,
   NoopStarts,
-} from "./_game_inside.ts";
-import { snapshotRecord } from "../../snapshot.ts";
-import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
-import { isLifeLost } from "./_game_tally.ts";
+} from "./_game.ts";
 
 /**
  * Steps that a wrapper takes by itself in `reset`. Episodes that end in them are

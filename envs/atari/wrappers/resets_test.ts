@@ -1,15 +1,15 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { checkEnv } from "../../check_env.ts";
 import { testSnapshot } from "../../testdata/wrapper_contract.ts";
+import { ChainEnv } from "../../toy/environments.ts";
+import { TimeLimit } from "../../wrappers/time_limit.ts";
 import {
   plainGame,
   ScriptedAtari,
   scriptedGames,
 } from "../testdata/scripted_atari.ts";
 import { EpisodicLife, FireReset, NoopReset } from "./resets.ts";
-import { ChainEnv } from "../../toy/chain_env.ts";
-import { TimeLimit } from "../../wrappers/time_limit.ts";
-import fc from "fast-check";
-import { checkEnv } from "../../check_env.ts";
 
 /** How many steps without an action each episode began with. */
 function counts(max: number, { seed = 0, episodes = 300 } = {}): number[] {

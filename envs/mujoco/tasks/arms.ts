@@ -1,6 +1,7 @@
 /** Reacher and Pusher: arms that are rewarded for being near. */
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import type { SeededRandom } from "../../random.ts";
+import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import { actionCost } from "./_numpy_sums.ts";
 import {
   type ActionRow,
   append,
@@ -13,7 +14,6 @@ import {
   type Outcome,
   type Resolved,
 } from "./_rules.ts";
-import { actionCost } from "./_numpy_sums.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 /** Returns the number of a body; throws where the model has none of that name. */

@@ -1,6 +1,6 @@
 /** Humanoid and HumanoidStandup: human figures of one model. */
-import type { MujocoOptions } from "./mujoco_options.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
 import {
   append,
   type MujocoInfo,
@@ -10,7 +10,7 @@ import {
   type Resolved,
   StateRules,
 } from "./_rules.ts";
-import { sumOf, sumOfSquares } from "./_numpy_sums.ts";
+import type { MujocoOptions } from "./mujoco_options.ts";
 
 /** Options of what Humanoid and HumanoidStandup observe. */
 export interface HumanoidViewOptions extends MujocoOptions {

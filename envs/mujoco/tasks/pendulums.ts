@@ -1,4 +1,5 @@
 /** InvertedPendulum and InvertedDoublePendulum: carts that are to balance poles. */
+import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import {
   append,
   appendClipped,
@@ -10,7 +11,6 @@ import {
   type Resolved,
   StateRules,
 } from "./_rules.ts";
-import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
 
 /** Options of InvertedPendulum. */

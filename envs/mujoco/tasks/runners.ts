@@ -1,6 +1,7 @@
 /** HalfCheetah, Swimmer, Hopper, Walker2d and Ant: bodies that are rewarded for speed. */
 import { areFinite } from "../../spaces/arrays.ts";
 import type { PhysicsData, PhysicsModel } from "../physics/_physics.ts";
+import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
 import {
   type ActionRow,
   append,
@@ -16,7 +17,6 @@ import {
   StateRules,
 } from "./_rules.ts";
 import type { MujocoOptions } from "./mujoco_options.ts";
-import { actionCost, sumOfSquares } from "./_numpy_sums.ts";
 
 /** Options of HalfCheetah. */
 export interface HalfCheetahOptions extends MujocoOptions {

@@ -1,4 +1,4 @@
-import { ChainEnv } from "../../toy/chain_env.ts";
+import { ChainEnv } from "../../toy/environments.ts";
 import type { StateTree, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import type { GroupRange } from "../group_hosts.ts";

@@ -1,17 +1,59 @@
 import type { Batch, BoxSpace, VecEnv, VecStep } from "@bellman/types";
 import { assertEquals, assertThrows } from "@std/assert";
-import { make } from "../mod.ts";
+import { EnvDataError } from "../env_data_error.ts";
+import { make, makeVec } from "../mod.ts";
 import { box } from "../spaces/constructors.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
-import { IdentityEnv } from "../toy/identity_env.ts";
+import { DictEnv } from "../testdata/dict_env.ts";
+import { testSnapshot } from "../testdata/wrapper_contract.ts";
+import { ChainEnv, IdentityEnv } from "../toy/environments.ts";
 import { VecEnvWrapper } from "./env_wrapper.ts";
 import {
   ClipAction,
+  ClipReward,
+  FlattenObservation,
   RescaleAction,
+  TransformObservation,
+  TransformReward,
   VecClipAction,
+  VecClipReward,
   VecRescaleAction,
-} from "./transform_action.ts";
+  VecTransformReward,
+} from "./transforms.ts";
+
+const scalar = box({ low: 0, high: 8, shape: [1] });
+const makeDoubled = () =>
+  new TransformObservation(
+    new ChainEnv({ length: 4 }),
+    (it) => Float32Array.of(2 * (it as number)),
+    { space: scalar },
+  );
+
+Deno.test("first and later observations are transformed", () => {
+  const env = makeDoubled();
+  assertEquals(env.observationSpace, scalar);
+  assertEquals(env.reset({ seed: 0 }), Float32Array.of(0));
+  assertEquals(env.step(0).observation, Float32Array.of(2));
+});
+
+testSnapshot("TransformObservation", makeDoubled);
+
+const makeFlat = () => new FlattenObservation(new DictEnv());
+
+Deno.test("records become vectors", () => {
+  const env = makeFlat();
+  assertEquals(env.observationSpace, {
+    type: "box",
+    shape: [5],
+    low: [0, 0, 0, 0, 0],
+    high: [1, 1, 1, 1, 2],
+    dtype: "float32",
+  });
+  assertEquals(env.reset(), Float32Array.of(1, 0, 0, 0, 0));
+  assertEquals(env.step(0).observation, Float32Array.of(0, 1, 0, 0, 0.5));
+});
+
+testSnapshot("FlattenObservation", makeFlat);
 
 const space = box({ low: [-1, -2], high: [1, 2] });
 const three = (actionSpace: BoxSpace) =>
@@ -128,4 +170,42 @@ Deno.test("a range upside down and unbounded actions are refused", () => {
     RangeError,
     "whose element 0 lies from -Infinity to Infinity",
   );
+});
+
+Deno.test("rewards are transformed, the rest is left", () => {
+  const plain = new ChainEnv({ length: 2 });
+  const env = new TransformReward(new ChainEnv({ length: 2 }), (it) => 3 - it);
+  plain.reset({ seed: 0 });
+  env.reset({ seed: 0 });
+  assertEquals(env.step(0), { ...plain.step(0), reward: 2 });
+});
+
+function clipped(reward: number, range = {}): number {
+  const env = new ClipReward(
+    new TransformReward(new ChainEnv(), () => reward),
+    range,
+  );
+  env.reset({ seed: 0 });
+  return env.step(0).reward;
+}
+
+Deno.test("rewards are clipped to the range, -1 to 1 without one", () => {
+  assertEquals([-7, -0.5, 0, 7].map((it) => clipped(it)), [-1, -0.5, 0, 1]);
+  assertEquals(clipped(7, { low: 0, high: 5 }), 5);
+});
+
+Deno.test("a range upside down is refused", () => {
+  assertThrows(() => clipped(0, { low: 2 }), RangeError, "from 2 to 1");
+});
+Deno.test("what is no finite number is not clipped to one", () => {
+  const odd = [NaN, Infinity, -Infinity];
+  for (const reward of [...odd, "1", undefined, 1n] as number[]) {
+    assertThrows(() => clipped(reward), EnvDataError, "the reward");
+  }
+  for (const reward of odd) {
+    const inside = makeVec("CartPole-v1", { numEnvs: 1 });
+    const env = new VecClipReward(new VecTransformReward(inside, () => reward));
+    env.reset({ seed: 0 });
+    assertEquals([...env.step(Int32Array.of(0)).rewards], [reward]);
+  }
 });

@@ -409,3 +409,379 @@ export class VecNormalizeObservation extends VecEnvWrapper {
     this.#observations.set(own.observations as Float32Array);
   }
 }
+
+/** Settings of the reward normalizers. */
+export interface NormalizeRewardOptions {
+  /**
+   * Statistics of the discounted return to use and to update.
+   *
+   * @default statistics without data
+   */
+  statistics?: RunningMeanStd;
+  /**
+   * Let new rewards change the statistics; `false` for evaluation.
+   *
+   * @default true
+   */
+  training?: boolean;
+  /**
+   * Discount of the return whose deviation rewards are divided by.
+   *
+   * @default 0.99
+   */
+  gamma?: number;
+  /**
+   * Largest absolute value of a scaled reward.
+   *
+   * @default 10
+   */
+  clip?: number;
+  /**
+   * Number added to the variance, inside of the root.
+   *
+   * @default 1e-8
+   */
+  epsilon?: number;
+}
+
+/** Flags of the environments whose episodes ended in a step. */
+export interface EpisodeEnds {
+  /** 1 where the episode ended by the task's own rules `[numEnvs]`. */
+  readonly terminated: ArrayLike<number>;
+  /** 1 where the episode was cut off `[numEnvs]`. */
+  readonly truncated: ArrayLike<number>;
+}
+
+/**
+ * Divides rewards by the running deviation of the discounted return. Learning
+ * from rewards and scaling them are two things: an agent that keeps original
+ * rewards, as in a replay buffer, scales them by the statistics of the moment.
+ *
+ * @example
+ * ```ts
+ * import { RewardNormalizer } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const normalizer = new RewardNormalizer(2, { gamma: 0.9 });
+ * const rewards = Float32Array.of(-16, -2), scaled = new Float32Array(2);
+ * const going = { terminated: [0, 0], truncated: [0, 0] };
+ * for (let i = 0; i < 50; i++) normalizer.see(rewards, going);
+ * normalizer.scale(rewards, scaled);
+ * assert(Math.abs(scaled[0]) < 1);
+ * ```
+ */
+export class RewardNormalizer {
+  /** Running statistics of the discounted return. */
+  readonly statistics: RunningMeanStd;
+  /** True where {@linkcode RewardNormalizer.see} changes the statistics. */
+  training: boolean;
+  readonly #borrowed: boolean;
+  #returns: Float64Array;
+  #gamma: number;
+  #clip: number;
+  #epsilon: number;
+
+  /**
+   * Makes a normalizer.
+   *
+   * @param numEnvs Number of environments.
+   * @param options Discount, statistics and clipping.
+   * @throws {RangeError} If a number is out of its range, or the statistics are
+   * not of single numbers.
+   */
+  constructor(numEnvs: number, options: NormalizeRewardOptions = {}) {
+    const { gamma = 0.99, clip = 10, epsilon = 1e-8, training = true } =
+      options;
+    if (!(gamma >= 0 && gamma <= 1)) {
+      throw new RangeError(
+        `Cannot normalize rewards with gamma ${gamma}: expected 0 to 1`,
+      );
+    }
+    checkScale("rewards", { clip, epsilon });
+    this.statistics = options.statistics ?? new RunningMeanStd(1);
+    const { length } = this.statistics.mean;
+    if (length !== 1) {
+      throw new RangeError(
+        `Cannot normalize rewards by statistics of ${length} elements: expected 1`,
+      );
+    }
+    this.training = training;
+    this.#borrowed = options.statistics !== undefined;
+    this.#returns = new Float64Array(numEnvs);
+    this.#gamma = gamma;
+    this.#clip = clip;
+    this.#epsilon = epsilon;
+  }
+
+  /** Forgets the returns so far, as every environment starts an episode. */
+  reset(): void {
+    this.#returns.fill(0);
+  }
+
+  /**
+   * Learns the statistics from the rewards of one step, unless these are frozen.
+   *
+   * @param rewards Rewards `[numEnvs]`.
+   * @param ends Ends of episodes, after which returns start anew.
+   */
+  see(rewards: ArrayLike<number>, ends: EpisodeEnds): void {
+    const returns = this.#returns;
+    for (let i = 0; i < returns.length; i++) {
+      returns[i] = returns[i] * this.#gamma + rewards[i];
+    }
+    if (this.training) this.statistics.update(returns);
+    for (let i = 0; i < returns.length; i++) {
+      // An end of either kind: the next reward is of another episode.
+      if (ends.terminated[i] || ends.truncated[i]) returns[i] = 0;
+    }
+  }
+
+  /**
+   * Scales rewards by the present statistics, which stay as they are.
+   *
+   * @param rewards Rewards, or sums of rewards.
+   * @param target Array for the scaled ones; may be the same.
+   * @param span Number of rewards in a sum, which is clipped at so many times
+   * the limit of one.
+   */
+  scale(
+    rewards: ArrayLike<number>,
+    target: Float32Array | Float64Array,
+    span = 1,
+  ): void {
+    const deviation = Math.sqrt(this.statistics.variance[0] + this.#epsilon);
+    const limit = this.#clip * span;
+    for (let i = 0; i < rewards.length; i++) {
+      target[i] = Math.min(Math.max(rewards[i] / deviation, -limit), limit);
+    }
+  }
+
+  /**
+   * Learns from the rewards of one step, and scales them.
+   *
+   * @param rewards Rewards `[numEnvs]`.
+   * @param ends Ends of episodes, after which returns start anew.
+   * @param target Array for the scaled rewards.
+   */
+  apply(
+    rewards: ArrayLike<number>,
+    ends: EpisodeEnds,
+    target: Float32Array | Float64Array,
+  ): void {
+    this.see(rewards, ends);
+    this.scale(rewards, target);
+  }
+
+  /**
+   * Saves the statistics and the returns so far.
+   *
+   * @returns A copy that later rewards do not change.
+   */
+  save(): StateTree {
+    return {
+      statistics: this.statistics.save(),
+      returns: this.#returns.slice(),
+    };
+  }
+
+  /**
+   * Restores returns and statistics, except for frozen ones of another
+   * environment.
+   *
+   * @param state State that `save` returned.
+   */
+  load(state: StateTree): void {
+    const keys = ["statistics", "returns"];
+    const { statistics, returns } = snapshotRecord(state, keys);
+    if (!this.#borrowed || this.training) this.statistics.load(statistics);
+    this.#returns.set(returns as Float64Array);
+  }
+}
+
+/**
+ * Divides rewards by the running standard deviation of the discounted return,
+ * so that returns have a variance of about 1.
+ *
+ * @example
+ * ```ts
+ * import { make, NormalizeReward } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const env = new NormalizeReward(make("Pendulum-v1"), { gamma: 0.9 });
+ * env.reset({ seed: 0 });
+ * for (let i = 0; i < 100; i++) {
+ *   assert(Math.abs(env.step(Float32Array.of(0)).reward) <= 10);
+ * }
+ * ```
+ */
+export class NormalizeReward extends EnvWrapper {
+  #normalizer: RewardNormalizer;
+  #raw = new Float64Array(1);
+  #scaled = new Float64Array(1);
+
+  /**
+   * Wraps an environment.
+   *
+   * @param env Environment inside.
+   * @param options Discount, statistics and clipping.
+   */
+  constructor(env: Env, options: NormalizeRewardOptions = {}) {
+    super(env);
+    this.#normalizer = new RewardNormalizer(1, options);
+  }
+
+  /** Running statistics of the discounted return. */
+  get statistics(): RunningMeanStd {
+    return this.#normalizer.statistics;
+  }
+
+  /** True where new rewards change the statistics. */
+  get training(): boolean {
+    return this.#normalizer.training;
+  }
+
+  set training(value: boolean) {
+    this.#normalizer.training = value;
+  }
+
+  /**
+   * Starts an episode.
+   *
+   * @param options Seed that restarts the random stream.
+   * @returns The first observation.
+   */
+  override reset(options?: { seed?: number }): SpaceValue {
+    this.#normalizer.reset();
+    return super.reset(options);
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action Action to take.
+   * @returns The step's result with the scaled reward.
+   */
+  override step(action: SpaceValue): StepResult {
+    const result = super.step(action);
+    this.#raw[0] = result.reward;
+    const ends = {
+      terminated: [Number(result.terminated)],
+      truncated: [Number(result.truncated)],
+    };
+    this.#normalizer.apply(this.#raw, ends, this.#scaled);
+    return { ...result, reward: this.#scaled[0] };
+  }
+
+  /**
+   * Saves the statistics and the return so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return this.#normalizer.save();
+  }
+
+  /**
+   * Restores statistics and a return.
+   *
+   * @param state State that `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    this.#normalizer.load(state);
+  }
+}
+
+/**
+ * Divides rewards by the running standard deviation of the discounted return
+ * over all environments. The return starts anew where an episode terminated or was
+ * truncated.
+ *
+ * @example
+ * ```ts
+ * import { makeVec, VecNormalizeReward } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const env = new VecNormalizeReward(makeVec("Pendulum-v1", { numEnvs: 2 }), {
+ *   gamma: 0.9,
+ * });
+ * env.reset({ seed: 0 });
+ * for (let i = 0; i < 100; i++) {
+ *   const { rewards } = env.step(Float32Array.of(0, 0));
+ *   assert(rewards.every((it) => Math.abs(it) <= 10));
+ * }
+ * ```
+ */
+export class VecNormalizeReward extends VecEnvWrapper {
+  #normalizer: RewardNormalizer;
+  #rewards: Float64Array;
+  #out = {} as MutableStep;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env Vector environment inside.
+   * @param options Discount, statistics and clipping.
+   */
+  constructor(env: VecEnv, options: NormalizeRewardOptions = {}) {
+    super(env);
+    this.#normalizer = new RewardNormalizer(env.numEnvs, options);
+    this.#rewards = new Float64Array(env.numEnvs);
+  }
+
+  /** Running statistics of the discounted return. */
+  get statistics(): RunningMeanStd {
+    return this.#normalizer.statistics;
+  }
+
+  /** True where new rewards change the statistics. */
+  get training(): boolean {
+    return this.#normalizer.training;
+  }
+
+  set training(value: boolean) {
+    this.#normalizer.training = value;
+  }
+
+  /**
+   * Starts an episode in every environment.
+   *
+   * @param options Seed that restarts the random streams, or one for each.
+   * @returns The first observations.
+   */
+  override reset(options?: VecResetOptions): Batch {
+    const observations = super.reset(options);
+    this.#normalizer.reset();
+    return observations;
+  }
+
+  /**
+   * Takes one step in every environment.
+   *
+   * @param actions One action for each environment.
+   * @returns The step's result with the scaled rewards.
+   */
+  override step(actions: Batch): VecStep {
+    const step = relay(super.step(actions), this.#out);
+    this.#normalizer.apply(step.rewards, step, this.#rewards);
+    step.rewards = this.#rewards;
+    return step;
+  }
+
+  /**
+   * Saves the statistics and the returns so far.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
+    return this.#normalizer.save();
+  }
+
+  /**
+   * Restores statistics and returns.
+   *
+   * @param state State that `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
+    this.#normalizer.load(state);
+  }
+}

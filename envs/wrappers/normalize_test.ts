@@ -7,14 +7,19 @@ import {
 } from "@std/assert";
 import { make, makeVec } from "../mod.ts";
 import { SeededRandom } from "../random.ts";
+import { SyncVecEnv } from "../sync_vec_env.ts";
+import { chainOf } from "../testdata/chain_of.ts";
 import { playEnv, playVec, randomActions } from "../testdata/play.ts";
 import { testSnapshot, testVecWrapper } from "../testdata/wrapper_contract.ts";
-import { ChainEnv } from "../toy/chain_env.ts";
+import { ChainEnv } from "../toy/environments.ts";
 import {
   NormalizeObservation,
+  NormalizeReward,
   VecNormalizeObservation,
-} from "./normalize_observation.ts";
+  VecNormalizeReward,
+} from "./normalize.ts";
 import { RunningMeanStd } from "./running_mean_std.ts";
+import { TimeLimit } from "./time_limit.ts";
 
 const cartPole = () => new NormalizeObservation(make("CartPole-v1"));
 
@@ -158,4 +163,157 @@ Deno.test("an evaluation that is restored leaves the training's statistics", () 
   judged.training = true;
   judged.load(saved);
   assertEquals(statistics.save(), before);
+});
+
+Deno.test("rewards are divided by the deviation of the discounted return", () => {
+  const env = new NormalizeReward(new ChainEnv({ length: 50 }), {
+    gamma: 0.5,
+    clip: Infinity,
+  });
+  env.statistics.count = 0;
+  env.reset({ seed: 0 });
+  const returns: number[] = [];
+  for (let i = 0, sum = 0; i < 20; i++) {
+    sum = 0.5 * sum + 1;
+    returns.push(sum);
+    const mean = returns.reduce((a, b) => a + b) / returns.length;
+    const variance = returns.reduce((a, b) => a + (b - mean) ** 2, 0) /
+      returns.length;
+    const expected = 1 / Math.sqrt(variance + 1e-8);
+    assertAlmostEquals(env.step(0).reward, expected, 1e-6 * expected);
+  }
+});
+
+for (const kind of ["terminated", "truncated"]) {
+  Deno.test(`the return starts anew after an episode that was ${kind}`, () => {
+    const chain = kind === "terminated"
+      ? new ChainEnv({ length: 2 })
+      : new TimeLimit(new ChainEnv({ length: 9 }), 2);
+    const env = new NormalizeReward(chain, { gamma: 1 });
+    const { statistics } = env;
+    statistics.count = 0;
+    // Returns of 1 and 2, episode after episode: mean 1.5, variance 0.25.
+    for (let episode = 0; episode < 4; episode++) {
+      env.reset({ seed: 0 });
+      env.step(0);
+      env.step(0);
+    }
+    assertAlmostEquals(statistics.mean[0], 1.5, 1e-9);
+    assertAlmostEquals(statistics.variance[0], 0.25, 1e-9);
+  });
+}
+
+Deno.test("frozen statistics do not change", () => {
+  const env = new NormalizeReward(make("Pendulum-v1"), { training: false });
+  const before = env.statistics.save();
+  env.reset({ seed: 0 });
+  playEnv(env, 20);
+  assertEquals(env.statistics.save(), before);
+});
+
+testSnapshot("NormalizeReward", () => new NormalizeReward(make("Pendulum-v1")));
+
+Deno.test("settings that cannot be are refused", () => {
+  for (
+    const [name, value] of [["clip", -1], ["gamma", 5], [
+      "epsilon",
+      NaN,
+    ]] as const
+  ) {
+    assertThrows(
+      () => new NormalizeReward(new ChainEnv(), { [name]: value }),
+      RangeError,
+      `Cannot normalize rewards with ${name} ${value}: expected`,
+    );
+  }
+});
+
+const pendulums = () =>
+  makeVec("Pendulum-v1", { numEnvs: 3, maxEpisodeSteps: 9 });
+
+Deno.test("returns start anew after ends of either kind, in each copy", () => {
+  // One copy terminates after two steps, the other is truncated after two.
+  const env = new VecNormalizeReward(
+    new SyncVecEnv([
+      () => chainOf(2),
+      () => new TimeLimit(chainOf(9), 2),
+    ]),
+    { gamma: 1 },
+  );
+  const { statistics } = env;
+  statistics.count = 0;
+  env.reset({ seed: 0 });
+  for (let i = 0; i < 8; i++) env.step(new Int32Array(2));
+  // Returns of 1 and 2 in turn.
+  assertAlmostEquals(statistics.mean[0], 1.5, 1e-9);
+  assertAlmostEquals(statistics.variance[0], 0.25, 1e-9);
+});
+
+Deno.test("episodes are told by the environment's own rewards", () => {
+  const scaled = new VecNormalizeReward(pendulums()), plain = pendulums();
+  scaled.reset({ seed: 0 });
+  plain.reset({ seed: 0 });
+  for (let i = 0; i < 9; i++) {
+    const a = scaled.step(new Float32Array(3));
+    const b = plain.step(new Float32Array(3));
+    assertEquals(a.rewards.some((it, row) => it !== b.rewards[row]), true);
+    assertEquals(a.episodes, b.episodes);
+  }
+});
+
+Deno.test("a reset in mid-episode starts the returns anew", () => {
+  const env = new VecNormalizeReward(
+    new SyncVecEnv([() => chainOf(9), () => chainOf(9)]),
+    { gamma: 1 },
+  );
+  env.statistics.count = 0;
+  for (let i = 0; i < 4; i++) {
+    env.reset({ seed: 0 });
+    env.step(new Int32Array(2));
+    env.step(new Int32Array(2));
+  }
+  assertAlmostEquals(env.statistics.mean[0], 1.5, 1e-9);
+});
+
+Deno.test("scaled rewards are clipped, in each copy", () => {
+  const env = new VecNormalizeReward(pendulums(), { clip: 0.01 });
+  env.reset({ seed: 0 });
+  const { rewards } = env.step(new Float32Array(3).fill(2));
+  assertEquals([...rewards], [-0.01, -0.01, -0.01]);
+});
+
+Deno.test("statistics of other vectors are refused", () => {
+  const options = { statistics: new RunningMeanStd(2) };
+  assertThrows(
+    () => new VecNormalizeReward(pendulums(), options),
+    RangeError,
+    "Cannot normalize rewards by statistics of 2 elements: expected 1",
+  );
+});
+
+Deno.test("frozen statistics do not change", () => {
+  const env = new VecNormalizeReward(pendulums(), { training: false });
+  const before = env.statistics.save();
+  env.reset({ seed: 0 });
+  playVec(env, 20);
+  assertEquals(env.statistics.save(), before);
+});
+
+testVecWrapper(
+  "VecNormalizeReward",
+  () => new VecNormalizeReward(pendulums()),
+);
+
+Deno.test("frozen statistics of another environment stay as they are", () => {
+  const statistics = new RunningMeanStd(1);
+  const env = new VecNormalizeReward(
+    makeVec("CartPole-v1", { numEnvs: 2 }),
+    { statistics, training: false },
+  );
+  env.reset({ seed: 1 });
+  const saved = env.save();
+  statistics.update(Float64Array.of(1, 2, 3));
+  const newest = statistics.save();
+  env.load(saved);
+  assertEquals(statistics.save(), newest);
 });

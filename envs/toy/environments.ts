@@ -1,0 +1,415 @@
+import type {
+  BoxArray,
+  Env,
+  EnvSpec,
+  RenderOptions,
+  RgbImage,
+  Space,
+  SpaceValue,
+  StateTree,
+} from "@bellman/types";
+import { checkSpace } from "../_env_data.ts";
+import type { SeededRandom } from "../random.ts";
+import { type EnvKwargs, register } from "../registry/registry.ts";
+import { allocateArray, elementCount, isArrayOf } from "../spaces/arrays.ts";
+import { box, discrete } from "../spaces/constructors.ts";
+import { sample } from "../spaces/values.ts";
+import { renderBars, ToyEnv, type ToyRules } from "./toy_env.ts";
+
+/** Settings of {@linkcode BanditEnv}. */
+export interface BanditOptions {
+  /**
+   * Mean reward of each arm.
+   *
+   * @default [0.1, 0.5, 0.9]
+   */
+  means?: readonly number[];
+  /**
+   * Standard deviation of the rewards around their mean; 0 for rewards that
+   * are always the mean.
+   *
+   * @default 0
+   */
+  deviation?: number;
+}
+
+function checkBandit(
+  { means = [0.1, 0.5, 0.9], deviation = 0 }: BanditOptions,
+): Required<BanditOptions> {
+  if (means.length === 0 || !means.every(Number.isFinite)) {
+    throw new RangeError(
+      `Cannot make a bandit of means [${means}]: expected at least one, all finite`,
+    );
+  }
+  if (!(deviation >= 0 && deviation < Infinity)) {
+    throw new RangeError(
+      `Cannot make a bandit of deviation ${deviation}: expected a number of at least 0`,
+    );
+  }
+  return { means: [...means], deviation };
+}
+
+function banditRules(
+  { means, deviation }: Required<BanditOptions>,
+): ToyRules<number, number> {
+  let pulled = -1;
+  const most = Math.max(1e-9, ...means.map(Math.abs));
+  const heights = means.map((mean) => mean / most);
+  return {
+    observationSpace: discrete(1),
+    actionSpace: discrete(means.length),
+    begin: () => {
+      pulled = -1;
+      return 0;
+    },
+    advance: (action, random) => {
+      pulled = action;
+      const noise = deviation === 0 ? 0 : deviation * random.normal();
+      const reward = means[action] + noise;
+      return { observation: 0, reward, terminated: true, truncated: false };
+    },
+    saveRules: () => pulled,
+    loadRules: (state) => void (pulled = state as number),
+    draw: (options) => renderBars(heights, { ...options, marked: pulled }),
+  };
+}
+
+/**
+ * Arms with rewards of their own; each episode is one pull. The observation is
+ * always 0.
+ *
+ * @example
+ * ```ts
+ * import { BanditEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new BanditEnv({ means: [0, 2] });
+ * env.reset({ seed: 0 });
+ * const { reward, terminated } = env.step(1);
+ * assertEquals([reward, terminated], [2, true]);
+ * ```
+ */
+export class BanditEnv extends ToyEnv<number, number> {
+  /** Mean reward of each arm. */
+  readonly means: readonly number[];
+  /** Standard deviation of the rewards. */
+  readonly deviation: number;
+
+  /**
+   * Makes an environment that has not been reset.
+   *
+   * @param options Means and deviation.
+   * @throws {RangeError} If there is no arm, a mean is not finite, or the
+   * deviation is negative or not finite.
+   */
+  constructor(options: BanditOptions = {}) {
+    const checked = checkBandit(options);
+    super(banditRules(checked));
+    this.means = checked.means;
+    this.deviation = checked.deviation;
+  }
+}
+
+/** Settings of {@linkcode ChainEnv}. */
+export interface ChainOptions {
+  /**
+   * Number of steps.
+   *
+   * @default 10
+   */
+  length?: number;
+  /**
+   * Go round and round, so that only a time limit cuts it off.
+   *
+   * @default false
+   */
+  endless?: boolean;
+}
+
+function checkLength(length: number): void {
+  if (Number.isInteger(length) && length >= 1) return;
+  throw new RangeError(
+    `Cannot make a chain of ${length} steps: expected a whole number of at least 1`,
+  );
+}
+
+function chainRules(
+  { length, endless }: Required<ChainOptions>,
+): ToyRules<number, number> {
+  let position = 0;
+  // The last position of a chain that ends is an observation, too.
+  const places = endless ? length : length + 1;
+  return {
+    observationSpace: discrete(places),
+    actionSpace: discrete(2),
+    begin: () => position = 0,
+    advance: () => {
+      position++;
+      if (endless) position %= length;
+      return {
+        observation: position,
+        reward: 1,
+        terminated: position === length,
+        truncated: false,
+      };
+    },
+    saveRules: () => position,
+    loadRules: (state) => void (position = state as number),
+    draw: (options) => {
+      const heights = Array(places).fill(0.2).with(position, 0.6);
+      return renderBars(heights, { ...options, marked: position });
+    },
+  };
+}
+
+/**
+ * Steps on a chain, each of reward 1 whatever the action. It ends after `length`
+ * steps, or never; the observation is the position. Its values are known
+ * ({@linkcode chainValue}), and an endless one keeps its value wherever a time
+ * limit cuts it off, which shows if truncation and termination are kept apart.
+ *
+ * @example
+ * ```ts
+ * import { ChainEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new ChainEnv({ length: 2 });
+ * assertEquals(env.reset({ seed: 0 }), 0);
+ * assertEquals(env.step(0).terminated, false);
+ * assertEquals(env.step(1).terminated, true);
+ * ```
+ */
+export class ChainEnv extends ToyEnv<number, number> {
+  /** Number of steps. */
+  readonly length: number;
+  /** True where it never ends. */
+  readonly endless: boolean;
+
+  /**
+   * Makes an environment that has not been reset.
+   *
+   * @param options Length and end of the chain.
+   * @throws {RangeError} If the length is not a whole number of at least 1.
+   */
+  constructor(options: ChainOptions = {}) {
+    const { length = 10, endless = false } = options;
+    checkLength(length);
+    super(chainRules({ length, endless }));
+    this.length = length;
+    this.endless = endless;
+  }
+}
+
+/**
+ * Computes the value of a position on a chain: `(1 - gamma^n) / (1 - gamma)` with `n` steps
+ * to go, `1 / (1 - gamma)` on an endless one.
+ *
+ * @param position Position on the chain, from 0 on.
+ * @param options Chain and discount.
+ * @returns The discounted sum of the rewards to come; `Infinity` on an endless
+ * chain without discount.
+ * @throws {RangeError} If the length is not a whole number of at least 1.
+ * @example
+ * ```ts
+ * import { chainValue } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * assertAlmostEquals(chainValue(0, { length: 2, gamma: 0.5 }), 1.5);
+ * assertAlmostEquals(chainValue(0, { endless: true, gamma: 0.9 }), 10);
+ * ```
+ */
+export function chainValue(
+  position: number,
+  options: ChainOptions & { gamma: number },
+): number {
+  const { length = 10, endless = false, gamma } = options;
+  checkLength(length);
+  if (endless) return 1 / (1 - gamma);
+  const left = Math.max(0, length - position);
+  return gamma === 1 ? left : (1 - gamma ** left) / (1 - gamma);
+}
+
+/** Settings of {@linkcode IdentityEnv}. */
+export interface IdentityOptions {
+  /**
+   * Space of actions and observations, any but a dict or a tuple.
+   *
+   * @default discrete(2)
+   */
+  actionSpace?: Space;
+}
+
+function checkLeaf(space: Space): Space {
+  if (space.type === "dict" || space.type === "tuple") {
+    throw new TypeError(
+      `Cannot make an identity environment of a ${space.type} space: expected a discrete, box, multiDiscrete or multiBinary one`,
+    );
+  }
+  return space;
+}
+
+function identityRules(space: Space): ToyRules {
+  let target: SpaceValue = space.type === "discrete"
+    ? space.start ?? 0
+    : allocateArray(space, elementCount(space));
+  const begin = (random: SeededRandom): SpaceValue => {
+    target = sample(space, random);
+    return copyOf(target);
+  };
+  return {
+    observationSpace: space,
+    actionSpace: space,
+    begin,
+    advance: (action, random) => {
+      const reward = rewardOf(space, action, target);
+      const observation = begin(random);
+      return { observation, reward, terminated: false, truncated: false };
+    },
+    saveRules: () => copyOf(target) as StateTree,
+    loadRules: (state) => {
+      const isValue = space.type === "discrete"
+        ? typeof state === "number"
+        : isArrayOf(space, state);
+      if (!isValue) {
+        throw new TypeError(
+          `Cannot restore IdentityEnv: its snapshot is of another space than ${space.type}`,
+        );
+      }
+      target = copyOf(state as SpaceValue);
+    },
+    draw: (options) => drawValue(space, target, options),
+  };
+}
+
+/** Draws a value as bars, a discrete one as the marked bar of all. */
+function drawValue(
+  space: Space,
+  value: SpaceValue,
+  options?: RenderOptions,
+): RgbImage {
+  if (space.type === "discrete") {
+    const at = (value as number) - (space.start ?? 0);
+    const heights = Array(space.n).fill(0.1).with(at, 1);
+    return renderBars(heights, { ...options, marked: at });
+  }
+  const numbers = Array.from(value as BoxArray);
+  const most = Math.max(1, ...numbers.map(Math.abs));
+  return renderBars(numbers.map((it) => it / most), options);
+}
+
+/**
+ * Shows a value that the action should repeat, a new one in each step: the least
+ * that a policy must be able to learn. The reward is 1 if the action
+ * equals it, else 0; of a box, minus the squared distance. No episode ends.
+ *
+ * @example
+ * ```ts
+ * import { IdentityEnv, multiDiscrete } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new IdentityEnv({ actionSpace: multiDiscrete([3, 4]) });
+ * const shown = env.reset({ seed: 0 });
+ * assertEquals(env.step(shown).reward, 1);
+ * ```
+ */
+export class IdentityEnv extends ToyEnv {
+  /**
+   * Makes an environment that has not been reset.
+   *
+   * @param options Space of actions and observations.
+   * @throws {TypeError} If the space is a dict or a tuple.
+   */
+  constructor(options: IdentityOptions = {}) {
+    super(identityRules(checkLeaf(options.actionSpace ?? discrete(2))));
+  }
+}
+
+function copyOf(value: SpaceValue): SpaceValue {
+  return typeof value === "number" ? value : (value as BoxArray).slice();
+}
+
+function rewardOf(
+  space: Space,
+  action: SpaceValue,
+  target: SpaceValue,
+): number {
+  if (typeof action === "number") return Number(action === target);
+  const given = action as BoxArray, wanted = target as BoxArray;
+  let distance = 0;
+  for (let i = 0; i < wanted.length; i++) {
+    distance += (given[i] - wanted[i]) ** 2;
+  }
+  return space.type === "box" ? -distance : Number(distance === 0);
+}
+
+/** Kind of an option's values: a check and its words. */
+type Kind = [check: (value: unknown) => boolean, wanted: string];
+
+const NUMBER: Kind = [(it) => typeof it === "number", "a number"];
+const BOOLEAN: Kind = [(it) => typeof it === "boolean", "true or false"];
+const NUMBERS: Kind = [
+  (it) => Array.isArray(it) && it.every((each) => typeof each === "number"),
+  "a list of numbers",
+];
+const SPACE: Kind = [
+  (it) => typeof it === "object" && it !== null && "type" in it,
+  "a space",
+];
+
+/** Throws unless every option is known and of the right kind. */
+function checkKwargs(
+  id: string,
+  kwargs: EnvKwargs,
+  kinds: Record<string, Kind>,
+): void {
+  for (const [key, value] of Object.entries(kwargs)) {
+    if (!Object.hasOwn(kinds, key)) {
+      const known = Object.keys(kinds).join(", ");
+      throw new TypeError(
+        `Cannot make ${id} with '${key}': its options are ${known}`,
+      );
+    }
+    const [check, wanted] = kinds[key];
+    if (value === undefined || check(value)) continue;
+    const shown = JSON.stringify(value);
+    throw new TypeError(
+      `Cannot make ${id} with ${key} ${shown}: expected ${wanted}`,
+    );
+  }
+}
+
+function registerToy(
+  spec: EnvSpec,
+  kinds: Record<string, Kind>,
+  makeToy: (kwargs: EnvKwargs) => Env,
+): void {
+  register({
+    ...spec,
+    make(kwargs) {
+      checkKwargs(spec.id, kwargs, kinds);
+      return makeToy(kwargs);
+    },
+  });
+}
+
+registerToy(
+  { id: "Identity-v0", maxEpisodeSteps: 100 },
+  { actionSpace: SPACE },
+  (kwargs) => {
+    const given = kwargs.actionSpace as Space | undefined;
+    // A box from a file may lack parts that have defaults.
+    const actionSpace = given?.type === "box" ? box(given) : given;
+    if (actionSpace !== undefined) checkSpace(actionSpace);
+    return new IdentityEnv({ actionSpace });
+  },
+);
+registerToy(
+  { id: "Bandit-v0" },
+  { means: NUMBERS, deviation: NUMBER },
+  (kwargs) => new BanditEnv(kwargs),
+);
+registerToy(
+  { id: "Chain-v0", maxEpisodeSteps: 100 },
+  { length: NUMBER, endless: BOOLEAN },
+  (kwargs) => new ChainEnv(kwargs),
+);
