@@ -364,10 +364,18 @@ export function dtypeOf(array: FieldArray): FieldDtype {
 
 /** Throws unless a size is a whole number above 0. */
 export function checkCount(name: string, count: number): void {
-  if (Number.isSafeInteger(count) && count > 0) return;
-  throw new RangeError(
-    `Cannot make a buffer with ${name} ${count}: expected a whole number above 0`,
-  );
+  checkWhole(count, `make a buffer with ${name} ${count}`);
+}
+
+/** Throws unless a number, which the action names, is a whole one above 0. */
+export function checkWhole(value: number, action: string): void {
+  if (Number.isSafeInteger(value) && value > 0) return;
+  throw new RangeError(`Cannot ${action}: expected a whole number above 0`);
+}
+
+/** Returns an error about a state that no `save` returned. */
+export function foreignState(what: string): TypeError {
+  return new TypeError(`Cannot load ${what}: expected what save() gave`);
 }
 
 /** Counts the edits (one letter more, less or other) that make one word of another. */

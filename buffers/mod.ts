@@ -41,7 +41,6 @@ export * from "./replay/prioritized_replay_buffer.ts";
 export * from "./replay/n_step_accumulator.ts";
 export * from "./replay/hindsight.ts";
 export * from "./samplers/sampler.ts";
-export * from "./samplers/uniform.ts";
 export type {
   PrioritizationOptions,
   PrioritySampler,
@@ -50,7 +49,6 @@ export * from "./samplers/proportional.ts";
 export { RankBasedSampler } from "./samplers/rank_based.ts";
 export { SumTree } from "./samplers/sum_tree.ts";
 export * from "./sequences/sequence_replay_buffer.ts";
-export type { SequenceReplayBufferOptions } from "./sequences/segments.ts";
 export {
   decodeFrameStacks,
   type FrameStacksOptions,

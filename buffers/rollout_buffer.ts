@@ -8,6 +8,7 @@ import {
   type FieldArray,
   type FieldData,
   type FieldValues,
+  foreignState,
   makeSchema,
   nest,
   type Schema,
@@ -221,9 +222,7 @@ export class RolloutBuffer {
   load(state: RolloutBufferState): void {
     const length = state?.length;
     if (!(Number.isInteger(length) && length >= 0)) {
-      throw new TypeError(
-        `Cannot load a buffer of ${length} steps: expected what save() gave`,
-      );
+      throw foreignState(`a buffer of ${length} steps`);
     }
     if (length > this.numSteps) {
       throw new RangeError(

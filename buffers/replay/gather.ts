@@ -1,6 +1,7 @@
 import { unitsOf } from "../copy.ts";
 import {
   allocateArray,
+  checkWhole,
   collect,
   type FieldArray,
   type FieldData,
@@ -281,11 +282,7 @@ export class BatchCache {
 
   /** Allocates arrays for so many rows. */
   make(size: number): Batch {
-    if (!Number.isSafeInteger(size) || size < 1) {
-      throw new RangeError(
-        `Cannot make a batch of ${size} rows: expected a whole number above 0`,
-      );
-    }
+    checkWhole(size, `make a batch of ${size} rows`);
     const fields = nest(
       this.#schema.drawn,
       (leaf) => allocateArray(leaf.dtype, size * leaf.size),

@@ -2,6 +2,7 @@ import {
   type ArrayField,
   checkCount,
   checkNames,
+  checkWhole,
   closest,
   type Field,
   findLeaf,
@@ -185,10 +186,7 @@ function stackOf(
 ): Stack {
   for (const [path, frames] of Object.entries(stack)) {
     findLeaf(path, stored, "stack");
-    if (Number.isSafeInteger(frames) && frames > 0) continue;
-    throw new RangeError(
-      `Cannot stack ${frames} frames of '${path}': expected a whole number above 0`,
-    );
+    checkWhole(frames, `stack ${frames} frames of '${path}'`);
   }
   return new Map(Object.entries(stack));
 }
@@ -240,13 +238,28 @@ function episodeSchema(
     terminated: findFlag(terminated ?? "terminated", stored),
     truncated: findFlag(truncated ?? "truncated", stored),
     zeroPadding: padding === "zero",
-    nStep: nStep && {
-      steps: checkSteps(nStep.steps),
-      gamma: checkGamma(nStep.gamma),
-      reward: findReward(nStep.reward ?? "reward", stored),
-      hasBetween: Object.keys(nStep.between ?? {}).length > 0,
-    },
+    nStep: nStep && nStepSchema(stored, nStep),
   };
+}
+
+function nStepSchema(
+  stored: Schema,
+  { steps, gamma, reward = "reward", between = {} }: NStepOptions,
+): EpisodeSchema["nStep"] {
+  checkWhole(steps, `sum ${steps} steps`);
+  if (!(gamma >= 0 && gamma <= 1)) {
+    throw new RangeError(
+      `Cannot discount by ${gamma}: expected a number from 0 to 1`,
+    );
+  }
+  const { index, size } = findLeaf(reward, stored, "sum");
+  if (size !== 1) {
+    throw new TypeError(
+      `Cannot sum '${reward}' of ${size} numbers: expected a single number`,
+    );
+  }
+  const hasBetween = Object.keys(between).length > 0;
+  return { steps, gamma, reward: index, hasBetween };
 }
 
 function findFlag(path: string, stored: Schema): number {
@@ -254,28 +267,6 @@ function findFlag(path: string, stored: Schema): number {
   if (size === 1 && dtype === "uint8") return index;
   throw new TypeError(
     `Cannot end episodes by '${path}' of ${size} ${dtype} numbers: expected a single uint8`,
-  );
-}
-
-function findReward(path: string, stored: Schema): number {
-  const { index, size } = findLeaf(path, stored, "sum");
-  if (size === 1) return index;
-  throw new TypeError(
-    `Cannot sum '${path}' of ${size} numbers: expected a single number`,
-  );
-}
-
-function checkSteps(steps: number): number {
-  if (Number.isSafeInteger(steps) && steps > 0) return steps;
-  throw new RangeError(
-    `Cannot sum ${steps} steps: expected a whole number above 0`,
-  );
-}
-
-function checkGamma(gamma: number): number {
-  if (gamma >= 0 && gamma <= 1) return gamma;
-  throw new RangeError(
-    `Cannot discount by ${gamma}: expected a number from 0 to 1`,
   );
 }
 

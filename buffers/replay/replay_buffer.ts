@@ -1,13 +1,19 @@
 import { type ArrayCheck, collect, type FieldValues } from "../fields.ts";
-import type {
-  Random,
-  RingRange,
-  RowRange,
-  Sampler,
+import {
+  type Random,
+  type RingRange,
+  type RowRange,
+  type Sampler,
+  UniformSampler,
 } from "../samplers/sampler.ts";
-import { UniformSampler } from "../samplers/uniform.ts";
 import { BatchCache, type CheckedBatch, Gatherer } from "./gather.ts";
-import { internals, ReplayMemory } from "./memory.ts";
+import {
+  checkState,
+  internals,
+  loadRing,
+  ReplayMemory,
+  saveRing,
+} from "./memory.ts";
 import type {
   Accumulator,
   Batch,
@@ -17,7 +23,6 @@ import type {
 } from "./options.ts";
 import { makeLayout, makeReplaySchema } from "./plan.ts";
 import { type Ring, SamplerFeed } from "./ring.ts";
-import { checkState, loadRing, saveRing } from "./state.ts";
 import { RowWriter } from "./write.ts";
 
 /** Attempts to read rows that writers overwrite each time. */

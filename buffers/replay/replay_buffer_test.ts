@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { UniformSampler } from "../samplers/uniform.ts";
+import { UniformSampler } from "../samplers/sampler.ts";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
 import { count, flags, number, records } from "../testdata/records.ts";

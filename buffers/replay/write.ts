@@ -1,8 +1,7 @@
 import type { Random } from "../samplers/sampler.ts";
-import { FinalValues } from "./final_values.ts";
+import { FinalValues, type SharedRing } from "./final_values.ts";
 import type { ReplayMemory } from "./memory.ts";
 import { Ring, type SamplerFeed } from "./ring.ts";
-import type { SharedRing } from "./shared_ring.ts";
 
 /** Whole numbers that a stream draws one of. */
 const MAX_INTEGERS = 2 ** 32;

@@ -1,4 +1,5 @@
 import type { StateTree } from "@bellman/types";
+import { foreignState } from "../fields.ts";
 import type { DrawContext, Drawn, Random, Sampler } from "./sampler.ts";
 
 /** Options of drawing by priorities. */
@@ -294,9 +295,7 @@ function savedNumber(
 ): number {
   const value = (state as Record<string, unknown> | null)?.[name];
   if (typeof value === "number" && isValid(value)) return value;
-  throw new TypeError(
-    `Cannot load a sampler with ${name} ${value}: expected what save() gave`,
-  );
+  throw foreignState(`a sampler with ${name} ${value}`);
 }
 
 /** Returns the numbers that a saved state has under a name. */
@@ -307,9 +306,7 @@ function savedNumbers(
 ): Float64Array {
   const values = (state as Record<string, unknown> | null)?.[name];
   if (!(values instanceof Float64Array)) {
-    throw new TypeError(
-      `Cannot load a sampler without '${name}': expected what save() gave`,
-    );
+    throw foreignState(`a sampler without '${name}'`);
   }
   if (values.length > capacity) {
     throw new RangeError(

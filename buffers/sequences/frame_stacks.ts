@@ -1,6 +1,7 @@
 import { unitsOf } from "../copy.ts";
 import {
   allocateArray,
+  checkWhole,
   dtypeOf,
   type FieldArray,
   type Leaf,
@@ -55,7 +56,7 @@ export function decodeFrameStacks<T extends FieldArray>(
   ends: ArrayLike<number>,
   { shape, stack, numSteps }: FrameStacksOptions,
 ): T {
-  checkStack(stack);
+  checkWhole(stack, `stack ${stack} frames`);
   const size = shape.reduce((product, length) => product * length, 1);
   const streams = ends.length / numSteps;
   const taken = (numSteps + stack) * size;
@@ -140,12 +141,4 @@ export class SegmentFrames {
     const target = { array, units: unitsOf(array) };
     this.#stacker.gather([{ rows: stacks, target }]);
   }
-}
-
-/** Throws unless a stack has a whole number of frames above 0. */
-export function checkStack(stack: number): void {
-  if (Number.isSafeInteger(stack) && stack > 0) return;
-  throw new RangeError(
-    `Cannot stack ${stack} frames: expected a whole number above 0`,
-  );
 }

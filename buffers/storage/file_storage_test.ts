@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { withFolder } from "../testdata/with_folder.ts";
-import { crc32 } from "./_sync_file.ts";
+import { crc32 } from "./row_file.ts";
 import { FileStorage } from "./file_storage.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 

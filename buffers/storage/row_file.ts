@@ -17,9 +17,7 @@
 import { builtin, saveStateSync, TEMPORARY_SUFFIX } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
 import { bytesPerNumber } from "../fields.ts";
-import { bytesOf, crc32, SyncFile } from "./_sync_file.ts";
 import type { ColumnSpec } from "./storage.ts";
-import { UndoLog } from "./undo_log.ts";
 
 /**
  * A file of rows that can always be brought back to what it was at its last
@@ -134,15 +132,14 @@ export class RowFile {
   }
 }
 
-/** First bytes of a file. */
-const MAGIC = Uint8Array.of(
-  0x89,
-  ...new TextEncoder().encode("BROW\r\n\x1a"),
-);
+/** First bytes of a file of rows, and of its log. */
+const MAGIC = magicOf("BROW");
+const LOG_MAGIC = magicOf("BUND");
 
 /** Version of the format. */
 const VERSION = 2;
 
+/** Bytes at the start of a file, and of its log. */
 const START_BYTES = 20;
 const FLUSH_PLACES = [512, 1024] as const;
 const FLUSH_BYTES = 24;
@@ -178,7 +175,7 @@ function writeHeader(
   header.set(MAGIC);
   start.setUint32(8, VERSION, true);
   start.setUint32(12, description.length, true);
-  start.setUint32(16, checksum(start, description), true);
+  start.setUint32(16, checksum(start, 16, description), true);
   const flush: Flush = { number: 0, rows: 0, hasState: false };
   header.set(encodeFlush(flush), FLUSH_PLACES[0]);
   header.set(description, PAGE_BYTES);
@@ -225,7 +222,7 @@ function readHeader(file: SyncFile): RowFileHeader | undefined {
   }
   const description = new Uint8Array(length);
   file.read(PAGE_BYTES, description);
-  if (checksum(start, description) !== start.getUint32(16, true)) {
+  if (checksum(start, 16, description) !== start.getUint32(16, true)) {
     throw new SyntaxError("the description of its columns is damaged");
   }
   return {
@@ -251,8 +248,9 @@ function readFlush(file: SyncFile): Flush {
   throw new SyntaxError("both records of what was flushed are damaged");
 }
 
-function checksum(start: DataView, description: Uint8Array): number {
-  return crc32(description, crc32(bytesOf(start).subarray(0, 16)));
+/** Returns the checksum of what stands before it in a header, and of what follows. */
+function checksum(header: DataView, before: number, rest: Uint8Array): number {
+  return crc32(rest, crc32(bytesOf(header).subarray(0, before)));
 }
 
 function dataStart(descriptionBytes: number): number {
@@ -284,4 +282,151 @@ function layOut(columns: readonly ColumnSpec[]): RecordLayout {
   }
   const widest = Math.max(1, ...widths);
   return { columns, offsets, bytes: Math.ceil(at / widest) * widest };
+}
+
+const PIECE_BYTES = 16;
+
+/**
+ * The log beside a file of rows: their bytes at the last flush, written before they
+ * are overwritten, so that a process that dies leaves a way back.
+ */
+class UndoLog {
+  readonly #path: string;
+  #file: SyncFile | undefined;
+  #size = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Keeps bytes of the file of rows as they were at a flush; on the disk when it returns. */
+  keep(flush: number, position: number, bytes: Uint8Array): void {
+    const file = this.#file ??= new SyncFile(this.#path);
+    if (this.#size === 0) {
+      file.truncate(0);
+      file.write(0, startOf(flush));
+      this.#size = START_BYTES;
+    }
+    const header = new DataView(new ArrayBuffer(PIECE_BYTES));
+    header.setFloat64(0, position, true);
+    header.setUint32(8, bytes.length, true);
+    header.setUint32(12, checksum(header, 12, bytes), true);
+    file.write(this.#size, bytesOf(header));
+    file.write(this.#size + PIECE_BYTES, bytes);
+    file.sync();
+    this.#size += PIECE_BYTES + bytes.length;
+  }
+
+  /** Puts everything back that was kept since a flush. A piece that was not written to its end was not overwritten yet. */
+  undo(flush: number, rows: SyncFile): void {
+    if (!builtin("node:fs").existsSync(this.#path)) return;
+    const file = this.#file ??= new SyncFile(this.#path);
+    const size = file.size;
+    const start = new Uint8Array(START_BYTES);
+    file.read(0, start);
+    const wanted = startOf(flush);
+    if (start.some((byte, i) => byte !== wanted[i])) return;
+    const header = new DataView(new ArrayBuffer(PIECE_BYTES));
+    for (let at = START_BYTES; at + PIECE_BYTES <= size;) {
+      file.read(at, bytesOf(header));
+      const length = header.getUint32(8, true);
+      at += PIECE_BYTES;
+      if (at + length > size) break;
+      const bytes = new Uint8Array(length);
+      file.read(at, bytes);
+      if (checksum(header, 12, bytes) !== header.getUint32(12, true)) break;
+      rows.write(header.getFloat64(0, true), bytes);
+      at += length;
+    }
+    rows.sync();
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.close();
+    builtin("node:fs").rmSync(this.#path, { force: true });
+  }
+
+  /** Closes the log, which stays. */
+  close(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    this.#size = 0;
+  }
+}
+
+function magicOf(name: string): Uint8Array {
+  return Uint8Array.of(0x89, ...new TextEncoder().encode(`${name}\r\n\x1a`));
+}
+
+function startOf(flush: number): Uint8Array {
+  const view = new DataView(new ArrayBuffer(START_BYTES));
+  const bytes = bytesOf(view);
+  bytes.set(LOG_MAGIC);
+  view.setFloat64(8, flush, true);
+  view.setUint32(16, crc32(bytes.subarray(0, 16)), true);
+  return bytes;
+}
+
+/** A file that is read and written at any position, one call after the other. */
+class SyncFile {
+  readonly #fs = builtin("node:fs");
+  readonly #file: number;
+
+  /** Opens a file, and makes an empty one where there is none. */
+  constructor(path: string) {
+    const { O_RDWR, O_CREAT } = this.#fs.constants;
+    this.#file = this.#fs.openSync(path, O_RDWR | O_CREAT, 0o644);
+  }
+
+  /** Its length in bytes. */
+  get size(): number {
+    return this.#fs.fstatSync(this.#file).size;
+  }
+
+  /** Fills an array with what lies from a position on, and with zeros where the file has ended. */
+  read(position: number, target: Uint8Array): void {
+    for (let start = 0; start < target.length;) {
+      const rest = target.length - start, at = position + start;
+      const length = this.#fs.readSync(this.#file, target, start, rest, at);
+      if (length === 0) {
+        target.fill(0, start);
+        return;
+      }
+      start += length;
+    }
+  }
+
+  /** Writes all bytes. */
+  write(position: number, bytes: Uint8Array): void {
+    for (let start = 0; start < bytes.length;) {
+      const rest = bytes.length - start, at = position + start;
+      start += this.#fs.writeSync(this.#file, bytes, start, rest, at);
+    }
+  }
+
+  /** Cuts it off, or fills it up with zeros. */
+  truncate(length: number): void {
+    this.#fs.ftruncateSync(this.#file, length);
+  }
+
+  /** Brings it to the disk. */
+  sync(): void {
+    this.#fs.fsyncSync(this.#file);
+  }
+
+  /** Closes it. */
+  close(): void {
+    this.#fs.closeSync(this.#file);
+  }
+}
+
+/** Returns a view of an array's bytes. */
+function bytesOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** Returns the CRC-32 of bytes, or continues that of the bytes before them. */
+export function crc32(bytes: Uint8Array, previous = 0): number {
+  return builtin("node:zlib").crc32(bytes, previous);
 }

@@ -1,6 +1,5 @@
 import type { StateTree } from "@bellman/types";
-import type { Random } from "../samplers/sampler.ts";
-import { UniformSampler } from "../samplers/uniform.ts";
+import { type Random, UniformSampler } from "../samplers/sampler.ts";
 
 /** Draws uniformly, and notes the slots that it is told of. */
 export class ToldSampler extends UniformSampler {

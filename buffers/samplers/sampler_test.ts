@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
-import { UniformSampler } from "./uniform.ts";
+import { UniformSampler } from "./sampler.ts";
 
 function drawn(size: number) {
   return { slots: new Int32Array(size), weights: new Float32Array(size) };
