@@ -48,7 +48,6 @@ import type {
   Experience,
   SavedState,
   Tensors,
-  UpdateNoise,
 } from "./definition.ts";
 import { type Normalization, Observations } from "./observations.ts";
 import { checkRanges, type ConfigSchema, defaultsOf } from "./schema.ts";
@@ -115,12 +114,6 @@ type Learner = CompiledStep<
   { stats: Tensors; results: Tensors }
 >;
 
-/** Random numbers that an update takes: kind and array. */
-interface NoiseInput {
-  readonly noise: UpdateNoise;
-  readonly array: Float32Array;
-}
-
 /**
  * An agent of any algorithm: acts, records, and learns when a batch is due.
  * Everything that it holds can be saved and restored, bit for bit.
@@ -172,7 +165,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #learner: Learner;
   readonly #acting: Acting;
   readonly #random: RandomStream;
-  readonly #noises: Readonly<Record<string, NoiseInput>>;
+  /** Random numbers that an update takes. */
+  readonly #noises: Readonly<Record<string, Float32Array>>;
   readonly #moment = { steps: 0, updates: 0, progress: 0 };
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   #decision: Decision | undefined;
@@ -229,10 +223,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     };
     // Before what takes long: memory is what is missing most often.
     this.experience = experience(this.#runtime);
-    this.#noises = mapValues(updateNoise, (noise) => ({
-      noise,
-      array: new Float32Array(noise.rows * noise.size),
-    }));
+    this.#noises = mapValues(
+      updateNoise,
+      ({ rows, size }) => new Float32Array(rows * size),
+    );
     this.#learner = this.#compileUpdate(state);
     const { actionValues: q } = parts;
     if (q !== undefined) this.qValues = this.#qValuesOf(q, state[q.part]);
@@ -259,8 +253,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       inputs: {
         ...this.experience.batch,
         ...mapValues(
-          this.#noises,
-          ({ noise }) => rowsOf(noise.rows, { ...NUMBER, shape: [noise.size] }),
+          parts.updateNoise ?? {},
+          ({ rows, size }) => ({ ...NUMBER, shape: [rows, size] }),
         ),
         ...mapValues(parts.numbers(this.#moment), () => NUMBER),
       },
@@ -388,9 +382,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #learn(): { stats: Arrays; learningRate?: number } {
     const inputs: Record<string, TensorInput> = {};
     for (const name in this.#noises) {
-      const { array } = this.#noises[name];
-      drawNoise(this.#noises[name], this.#random, array);
-      inputs[name] = array;
+      const noise = this.#parts.updateNoise![name];
+      inputs[name] = this.#noises[name];
+      drawNoise({ noise }, this.#random, this.#noises[name]);
     }
     const numbers = this.#parts.numbers(this.#moment);
     const batch = this.experience.draw(this.#moment, this.#random);

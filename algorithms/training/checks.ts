@@ -283,7 +283,7 @@ export function isGuardedStatistic(name: string): boolean {
 export function divergedStatistic(
   statistics: Statistics,
   guard: (name: string) => boolean,
-): { statistic: string; value: number } | undefined {
+): Found | undefined {
   for (const statistic in statistics) {
     const value = statistics[statistic];
     if (!Number.isFinite(value) && guard(statistic)) {
@@ -292,11 +292,8 @@ export function divergedStatistic(
   }
 }
 
-/** Path in a state, and the number there. */
-interface Found {
-  statistic: string;
-  value: number;
-}
+/** Name of a statistic, or path in a state, and the number there. */
+export type Found = Pick<Divergence, "statistic" | "value">;
 
 /**
  * Finds the first array of a checkpoint that holds a number which it must not.

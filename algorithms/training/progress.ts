@@ -195,10 +195,8 @@ function count(value: number): string {
 /** Hours, minutes and seconds, as in `1:02:03`. */
 function clock(seconds: number): string {
   const whole = Math.ceil(seconds);
-  const [hours, minutes] = [
-    Math.floor(whole / 3600),
-    Math.floor(whole / 60) % 60,
-  ];
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
   const rest = String(whole % 60).padStart(2, "0");
   return hours > 0
     ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}`

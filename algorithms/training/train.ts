@@ -15,7 +15,7 @@ import {
   checkStep,
   divergedArray,
   divergedStatistic,
-  type Divergence,
+  type Found,
   isGuardedStatistic,
   TrainingDivergedError,
 } from "./checks.ts";
@@ -268,9 +268,8 @@ class TrainingRun implements TrainContext, ProgressState {
     const { logInterval = 100, guard = isGuardedStatistic } = this.#options;
     this.updates++;
     const diverged = divergedStatistic(statistics, guard);
-    if (
-      diverged || this.updates === 1 || this.updates % logInterval === 0
-    ) this.#log(updateRow(this, statistics));
+    const isLogged = this.updates === 1 || this.updates % logInterval === 0;
+    if (isLogged || diverged) this.#log(updateRow(this, statistics));
     if (diverged) throw this.#divergence(diverged);
     if (this.#callbacks.has("onUpdate")) {
       await this.#callbacks.notify("onUpdate", this, statistics);
@@ -446,18 +445,12 @@ class TrainingRun implements TrainContext, ProgressState {
     }
   }
 
-  #divergence(
-    diverged: Pick<Divergence, "statistic" | "value">,
-  ): TrainingDivergedError {
+  #divergence(diverged: Found): TrainingDivergedError {
     const { step, updates } = this;
     const checkpoint = this.#lastCheckpoint ??
       this.#options.checkpoints?.store.list().checkpoints.at(-1)?.path;
-    return new TrainingDivergedError({
-      ...diverged,
-      step,
-      updates,
-      checkpoint,
-    });
+    const place = { step, updates, checkpoint };
+    return new TrainingDivergedError({ ...diverged, ...place });
   }
 
   #result(stopReason: string): TrainResult {

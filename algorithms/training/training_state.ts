@@ -17,13 +17,13 @@ export function checkOptions(options: TrainOptions): void {
     ["checkpoints.everyTimesteps", checkpoints?.everyTimesteps],
     ["checkpoints.keepLast", checkpoints?.keepLast],
   ];
-  for (const [name, value] of counts) {
-    if (value === undefined || value === Infinity) continue;
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new RangeError(
-        `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
-      );
+  for (const [name, value = 1] of counts) {
+    if (value === Infinity || Number.isSafeInteger(value) && value >= 1) {
+      continue;
     }
+    throw new RangeError(
+      `Cannot train with ${name} ${value}: it must be a whole number of at least 1`,
+    );
   }
 }
 
@@ -95,9 +95,7 @@ export function checkRestored(
 }
 
 /** Saves the state of each log, by its name. */
-export function saveLogs(
-  loggers: readonly Logger[],
-): { [key: string]: StateTree } {
+export function saveLogs(loggers: readonly Logger[]): StateTree {
   return Object.fromEntries(
     named(loggers).map(([name, logger]) => [name, logger.save?.() ?? null]),
   );

@@ -21,7 +21,10 @@ import {
 } from "../networks/initializers.ts";
 import { mlp } from "../networks/feed_forward.ts";
 import { nest, type Network, scope } from "../networks/network.ts";
-import type { ObservationEncoder } from "../networks/observation_encoder.ts";
+import {
+  type ObservationEncoder,
+  observationEncoder,
+} from "../networks/observation_encoder.ts";
 
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},
@@ -134,10 +137,11 @@ export function body(
 
 /** Makes a {@link body} and a last layer of so many outputs, `head`. */
 export function bodyWithHead(
-  inputShape: readonly number[],
-  { actionSize, outputs }: { actionSize: number; outputs: number },
-  options: BodyOptions,
+  options: FunctionOptions,
+  { actionSize = 0, outputs = 1 }: { actionSize?: number; outputs?: number } =
+    {},
 ): Pick<Body, "init" | "apply"> {
+  const { shape: inputShape } = observationEncoder(options.observationSpace);
   const layers = body(inputShape, actionSize, options);
   const initializers = layerInitializers(options.initializer);
   const shape = [layers.outputSize, outputs];

@@ -3,7 +3,6 @@ import type { Params } from "@bellman/compute";
 import type { BoxSpace, DiscreteSpace, RandomSource } from "@bellman/types";
 import { bodyWithHead, type FunctionOptions } from "./_body.ts";
 import { flattenRows, sizeOf } from "../networks/_layers.ts";
-import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {
@@ -64,9 +63,8 @@ export interface QFunction {
  * ```
  */
 export function qFunction(options: QFunctionOptions): QFunction {
-  const { shape } = observationEncoder(options.observationSpace);
-  const sizes = { actionSize: sizeOf(options.actionSpace.shape), outputs: 1 };
-  const { init, apply } = bodyWithHead(shape, sizes, options);
+  const actionSize = sizeOf(options.actionSpace.shape);
+  const { init, apply } = bodyWithHead(options, { actionSize });
   return {
     init,
     apply: (params, observations, actions) =>
@@ -126,9 +124,7 @@ export interface DiscreteQFunction {
 export function discreteQFunction(
   options: DiscreteQFunctionOptions,
 ): DiscreteQFunction {
-  const { shape } = observationEncoder(options.observationSpace);
-  const sizes = { actionSize: 0, outputs: options.actionSpace.n };
-  return bodyWithHead(shape, sizes, options);
+  return bodyWithHead(options, { outputs: options.actionSpace.n });
 }
 
 /** Values of observations. */
@@ -179,9 +175,7 @@ export interface ValueFunction {
  * ```
  */
 export function valueFunction(options: FunctionOptions): ValueFunction {
-  const { shape } = observationEncoder(options.observationSpace);
-  const sizes = { actionSize: 0, outputs: 1 };
-  const { init, apply } = bodyWithHead(shape, sizes, options);
+  const { init, apply } = bodyWithHead(options);
   return {
     init,
     apply: (params, observations) =>

@@ -66,17 +66,13 @@ function orthogonalMatrix(
   return matrix;
 }
 
-function fill(
-  shape: readonly number[],
-  next: () => number,
-): Float32Array<ArrayBuffer> {
-  const values = new Float32Array(sizeOf(shape));
-  for (let i = 0; i < values.length; i++) values[i] = next();
-  return values;
+/** Inputs and outputs that one unit of a kernel has. */
+interface Fans {
+  readonly fanIn: number;
+  readonly fanOut: number;
 }
 
-/** Inputs and outputs that one unit of a kernel of that shape has. */
-function fans(shape: readonly number[]): { fanIn: number; fanOut: number } {
+function fans(shape: readonly number[]): Fans {
   if (shape.length < 2) return { fanIn: sizeOf(shape), fanOut: sizeOf(shape) };
   const receptiveField = sizeOf(shape.slice(0, -2));
   return {
@@ -169,25 +165,20 @@ export function orthogonal(scale: number = 1): Initializer {
  */
 export function uniform(limit: number): Initializer {
   return (shape, random) =>
-    fill(shape, () => limit * (2 * random.uniform() - 1));
+    new Float32Array(sizeOf(shape))
+      .map(() => limit * (2 * random.uniform() - 1));
 }
 
-function scaledUniform(
-  variance: (fanIn: number, fanOut: number) => number,
-): Initializer {
-  return (shape, random) => {
-    const { fanIn, fanOut } = fans(shape);
-    return uniform(Math.sqrt(3 * variance(fanIn, fanOut)))(shape, random);
-  };
+function scaledUniform(variance: (fans: Fans) => number): Initializer {
+  return (shape, random) =>
+    uniform(Math.sqrt(3 * variance(fans(shape))))(shape, random);
 }
 
-function scaledNormal(
-  variance: (fanIn: number, fanOut: number) => number,
-): Initializer {
+function scaledNormal(variance: (fans: Fans) => number): Initializer {
   return (shape, random) => {
-    const { fanIn, fanOut } = fans(shape);
-    const deviation = Math.sqrt(variance(fanIn, fanOut));
-    return fill(shape, () => deviation * random.normal());
+    const deviation = Math.sqrt(variance(fans(shape)));
+    return new Float32Array(sizeOf(shape))
+      .map(() => deviation * random.normal());
   };
 }
 
@@ -208,7 +199,7 @@ function scaledNormal(
  * ```
  */
 export function glorotUniform(): Initializer {
-  return scaledUniform((fanIn, fanOut) => 2 / (fanIn + fanOut));
+  return scaledUniform(({ fanIn, fanOut }) => 2 / (fanIn + fanOut));
 }
 
 /**
@@ -227,7 +218,7 @@ export function glorotUniform(): Initializer {
  * ```
  */
 export function glorotNormal(): Initializer {
-  return scaledNormal((fanIn, fanOut) => 2 / (fanIn + fanOut));
+  return scaledNormal(({ fanIn, fanOut }) => 2 / (fanIn + fanOut));
 }
 
 /**
@@ -247,7 +238,7 @@ export function glorotNormal(): Initializer {
  * ```
  */
 export function heUniform(): Initializer {
-  return scaledUniform((fanIn) => 2 / fanIn);
+  return scaledUniform(({ fanIn }) => 2 / fanIn);
 }
 
 /**
@@ -266,7 +257,7 @@ export function heUniform(): Initializer {
  * ```
  */
 export function heNormal(): Initializer {
-  return scaledNormal((fanIn) => 2 / fanIn);
+  return scaledNormal(({ fanIn }) => 2 / fanIn);
 }
 
 /**
@@ -285,7 +276,7 @@ export function heNormal(): Initializer {
  * ```
  */
 export function lecunNormal(): Initializer {
-  return scaledNormal((fanIn) => 1 / fanIn);
+  return scaledNormal(({ fanIn }) => 1 / fanIn);
 }
 
 /** Draws from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)` of a kernel's shape. */

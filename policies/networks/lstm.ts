@@ -157,9 +157,7 @@ export function lstmSequence(
 function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   const wx = parameter<tf.Tensor2D>(params, "wx");
   const b = parameter<tf.Tensor1D>(params, "b");
-  if (params.gx === undefined) {
-    return dense(x, wx, b);
-  }
+  if (params.gx === undefined) return dense(x, wx, b);
   const shift = tf.add(parameter<tf.Tensor1D>(params, "bx"), b) as tf.Tensor1D;
   const projected = tf.matMul(x, wx) as tf.Tensor2D;
   return normalizeRows(projected, parameter(params, "gx"), shift);
@@ -359,11 +357,10 @@ function recurrent(options: LstmOptions, layerNorm: boolean): Network {
       b: [[gates], zeros()],
     };
     if (layerNorm) {
-      for (
-        const [name, size] of [["x", gates], ["h", gates], ["c", lstmSize]]
-      ) {
-        shapes[`g${name}`] = [[size as number], constant(1)];
-        shapes[`b${name}`] = [[size as number], zeros()];
+      const sizes = { x: gates, h: gates, c: lstmSize };
+      for (const [name, size] of Object.entries(sizes)) {
+        shapes[`g${name}`] = [[size], constant(1)];
+        shapes[`b${name}`] = [[size], zeros()];
       }
     }
     const params: Params = {};

@@ -80,7 +80,7 @@ export class CsvLogger implements Logger {
     }
     values[this.#stepColumn] = row.step;
     this.#addColumns(Object.keys(values));
-    const cells = this.#columns.map((column) => format(values[column]));
+    const cells = this.#columns.map((column) => String(values[column] ?? ""));
     this.#file.append(csvFormatRow(cells) + "\n");
   }
 
@@ -137,10 +137,6 @@ export class CsvLogger implements Logger {
     this.#columns = [...this.#columns, ...added];
     this.#file.replace(csvFormatRows([this.#columns, ...rows]) + "\n");
   }
-}
-
-function format(value: number | undefined): string {
-  return value === undefined ? "" : String(value);
 }
 
 const HEADER = "step,env,return,length,terminated,life_returns";

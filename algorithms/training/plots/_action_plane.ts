@@ -79,9 +79,7 @@ export class ActionPlane {
   }
 }
 
-function boundsOf(
-  { shape, low, high }: BoxSpace,
-): [number, number][] {
+function boundsOf({ shape, low, high }: BoxSpace): [number, number][] {
   const size = shape.reduce((product, length) => product * length, 1);
   const at = (bound: number | readonly number[], i: number) =>
     typeof bound === "number" ? bound : bound[i];

@@ -16,7 +16,9 @@ import {
   type Frame,
   inWords,
   label,
+  path,
   pixels,
+  rectangle,
   type Scale,
   ticksOf,
   upScale,
@@ -150,23 +152,21 @@ class ProfilePlot implements PlotForm {
       : `${inWords(100 * shares[most])}% of the samples are action ${
         valueAt(most)
       }`;
-    return `${
-      valuesInWords(
-        values,
-        (best) => `${axis.name} = ${inWords(valueAt(best))}`,
-      )
-    }; ${sampled}`;
+    const found = valuesInWords(
+      values,
+      (best) => `${axis.name} = ${inWords(valueAt(best))}`,
+    );
+    return `${found}; ${sampled}`;
   }
 }
 
 function drawLine({ left, top, width, height }: Frame): string {
   const d = `M${pixels(left)} ${pixels(top + height / 2)}h${pixels(width)}`;
-  return element("path", { class: "qp-line", d });
+  return path("qp-line", d);
 }
 
 function drawBox(style: string): LegendEntry["draw"] {
-  return ({ left: x, top: y, width, height }) =>
-    element("rect", { class: style, x, y, width, height });
+  return (frame) => rectangle({ class: style }, frame);
 }
 
 /** Chooses whole numbers alone, thinned out where they are many. */
@@ -185,20 +185,17 @@ function drawValues(
   const [low, high] = extent;
   const padding = (high - low) * 0.06 || 1;
   const y = upScale(frame, [low - padding, high + padding]).nice(5);
-  const axis = axisLeft(frame, {
-    ticks: ticksOf(y, 5),
-    name: "Q",
-    across: frame.width,
-  });
+  const ticks = ticksOf(y, 5);
+  const axis = axisLeft(frame, { ticks, name: "Q", across: frame.width });
   if (isBars) {
-    return axis +
-      bars(frame, { heights: values, y, style: "qp-bar", gap: barGap });
+    const heights = { heights: values, y, style: "qp-bar", gap: barGap };
+    return axis + bars(frame, heights);
   }
   const x = acrossScale(frame, [0, values.length - 1]);
   const curve = line().digits(1).defined(([, value]) => Number.isFinite(value))
     .x(([i]) => x(i)).y(([, value]) => y(value));
   const points = Array.from(values, (value, i): [number, number] => [i, value]);
-  return axis + element("path", { class: "qp-line", d: curve(points) ?? "" });
+  return axis + path("qp-line", curve(points) ?? "");
 }
 
 /** Draws shares of the samples, as bars from 0. */
@@ -232,10 +229,9 @@ function bars(
   return Array.from(heights, (value, i) => {
     if (!Number.isFinite(value)) return "";
     const end = y(value);
-    return element("rect", {
-      class: style,
-      x: left + (i + gap / 2) * place,
-      y: Math.min(base, end),
+    return rectangle({ class: style }, {
+      left: left + (i + gap / 2) * place,
+      top: Math.min(base, end),
       width: (1 - gap) * place,
       height: Math.abs(end - base),
     });
@@ -295,14 +291,10 @@ export class ContourPlot implements PlotForm {
     const levels = round.ticks(this.#options.levels)
       .filter((level) => level > low && level < high);
     const fills = bandColors(levels.length + 1);
-    const { left: x, top: y, width, height } = frame;
-    const paths = contourPaths(values, {
-      levels,
-      gridSize: this.#options.gridSize,
-      frame,
-    });
+    const { gridSize } = this.#options;
+    const paths = contourPaths(values, { levels, gridSize, frame });
     return [
-      element("rect", { fill: fills[0], x, y, width, height }),
+      rectangle({ fill: fills[0] }, frame),
       ...paths.map((d, i) =>
         element(
           "path",
@@ -321,8 +313,7 @@ export class ContourPlot implements PlotForm {
       const first = within(across, samples[i + across.index]);
       const second = within(up, samples[i + up.index]);
       if (first === undefined || second === undefined) continue;
-      const [cx, cy] = [x(first), y(second)];
-      dots.push(dot(cx, cy));
+      dots.push(dot(x(first), y(second)));
     }
     return dots;
   }
@@ -354,14 +345,9 @@ function drawDot({ left, top, width, height }: Frame): string {
 }
 
 function drawColors({ left, top, width, height }: Frame): string {
+  const part = { top, width: width / colors.length, height };
   return colors.map((fill, i) =>
-    element("rect", {
-      fill,
-      x: left + i * width / colors.length,
-      y: top,
-      width: width / colors.length,
-      height,
-    })
+    rectangle({ fill }, { ...part, left: left + i * width / colors.length })
   ).join("");
 }
 
@@ -412,19 +398,15 @@ function colorBar(
     const [y, bottom] = isFlat
       ? [top, top + height]
       : [at(edges[i + 1]), at(edges[i])];
-    const size = { width: barWidth, height: bottom - y };
-    return element("rect", { fill, x: bar.left, y, ...size });
+    return rectangle({ fill }, { ...bar, top: y, height: bottom - y });
   });
+  const x = bar.left + barWidth + 5;
   const ticks = isFlat ? [{ at: at(low), text: inWords(low) }] : ticksOf(at, 6);
   return [
     ...parts,
     edgeOf(bar),
     ...ticks.map((tick) =>
-      label(tick.text, {
-        x: bar.left + barWidth + 5,
-        y: tick.at + 4,
-        style: "qp-text qp-tick",
-      })
+      label(tick.text, { x, y: tick.at + 4, style: "qp-text qp-tick" })
     ),
     label("Q", { x: bar.left, y: top - 7, style: "qp-text" }),
   ].join("");

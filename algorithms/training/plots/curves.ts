@@ -11,6 +11,7 @@ import {
   image,
   label,
   paletteSize,
+  path,
   pixels,
   type Scale,
   ticksOf,
@@ -158,13 +159,11 @@ export function renderCurves(
     drawAxes(x, y, frame),
     label(xLabel, { x: middle, y: height - 10, style: "bc-label bc-middle" }),
     ...drawings.map((drawing) => draw(drawing, x, y)),
-    drawings.length === 0
-      ? label("no data", {
-        x: middle,
-        y: top + frame.height / 2,
-        style: "bc-label bc-middle",
-      })
-      : "",
+    drawings.length > 0 ? "" : label("no data", {
+      x: middle,
+      y: top + frame.height / 2,
+      style: "bc-label bc-middle",
+    }),
   );
 }
 
@@ -194,9 +193,8 @@ function scales(
   drawings: readonly Drawing[],
   frame: Frame,
 ): { x: Scale; y: Scale } {
-  const [fromX, toX] =
-    finiteExtent(drawings.flatMap(({ points }) => points.x)) ??
-      [0, 1];
+  const xs = drawings.flatMap(({ points }) => points.x);
+  const [fromX, toX] = finiteExtent(xs) ?? [0, 1];
   const [fromY, toY] = finiteExtent(
     drawings.flatMap(({ points: { y, low = [], high = [] }, raw }) => [
       ...(raw?.y ?? y),
@@ -230,10 +228,6 @@ function drawAxes(x: Scale, y: Scale, frame: Frame): string {
       label(text, { x: at, y: bottom + 19, style: "bc-tick bc-middle" })
     ),
   ].join("");
-}
-
-function path(style: string, d: string): string {
-  return element("path", { class: style, d });
 }
 
 function draw(drawing: Drawing, x: Scale, y: Scale): string {
@@ -383,10 +377,7 @@ export function averageRuns(
 }
 
 /** Reads the height of a line at a place; nothing beyond its ends. */
-export function valueAt(
-  { x, y }: CurveRun,
-  at: number,
-): number | undefined {
+export function valueAt({ x, y }: CurveRun, at: number): number | undefined {
   // Rounding must not lose the ends.
   const slack = 1e-9 * Math.abs(at);
   if (at < x[0] - slack || at > x[x.length - 1] + slack) return undefined;
@@ -397,9 +388,7 @@ export function valueAt(
     else right = middle;
   }
   if (x[right] === x[left]) return y[right];
-  const weight = Math.min(
-    1,
-    Math.max(0, (at - x[left]) / (x[right] - x[left])),
-  );
+  const fraction = (at - x[left]) / (x[right] - x[left]);
+  const weight = Math.min(1, Math.max(0, fraction));
   return y[left] * (1 - weight) + y[right] * weight;
 }

@@ -223,10 +223,7 @@ function namesOf(observations: readonly PlottedObservation[]): string[] {
     : names.map((_, i) => `Observation ${i + 1} of ${names.length}`);
 }
 
-function formOf(
-  space: Space,
-  options: QFPolicyPlotterOptions,
-): PlotForm {
+function formOf(space: Space, options: QFPolicyPlotterOptions): PlotForm {
   const { gridSize = 50, levels = 20, defaultAction, limits } = options;
   checkCount("gridSize", gridSize, 2);
   checkCount("levels", levels, 1);

@@ -155,21 +155,28 @@ export function formatOf(
   return scale.tickFormat(count, specifier);
 }
 
+/** Draws a path in a style. */
+export function path(style: string, d: string): string {
+  return element("path", { class: style, d });
+}
+
+/** Draws a frame as a rectangle. */
+export function rectangle(
+  attributes: Readonly<Record<string, string | number>>,
+  { left: x, top: y, width, height }: Frame,
+): string {
+  return element("rect", { ...attributes, x, y, width, height });
+}
+
 /** Draws ticks below a frame, with their name. */
 export function axisBelow(
   { left, top, width, height }: Frame,
-  { ticks, name }: {
-    ticks: readonly Tick[];
-    name: string;
-  },
+  { ticks, name }: { ticks: readonly Tick[]; name: string },
 ): string {
   const bottom = top + height;
   return [
     ...ticks.map(({ at, text }) =>
-      element("path", {
-        class: "qp-axis",
-        d: `M${pixels(at)} ${pixels(bottom)}v4`,
-      }) +
+      path("qp-axis", `M${pixels(at)} ${pixels(bottom)}v4`) +
       label(text, { x: at, y: bottom + 17, style: "qp-text qp-tick qp-middle" })
     ),
     label(name, {
@@ -193,35 +200,18 @@ export function axisLeft(
   return [
     ...ticks.map(({ at, text }) =>
       (across > 0
-        ? element("path", {
-          class: "qp-grid",
-          d: `M${pixels(left)} ${pixels(at)}h${pixels(across)}`,
-        })
+        ? path("qp-grid", `M${pixels(left)} ${pixels(at)}h${pixels(across)}`)
         : "") +
-      element("path", {
-        class: "qp-axis",
-        d: `M${pixels(left)} ${pixels(at)}h-4`,
-      }) +
-      label(text, {
-        x: left - 7,
-        y: at + 4,
-        style: "qp-text qp-tick qp-end",
-      })
+      path("qp-axis", `M${pixels(left)} ${pixels(at)}h-4`) +
+      label(text, { x: left - 7, y: at + 4, style: "qp-text qp-tick qp-end" })
     ),
     label(name, { x: left, y: top - 7, style: "qp-text" }),
   ].join("");
 }
 
 /** Draws the edge of a frame. */
-export function edgeOf({ left: x, top: y, width, height }: Frame): string {
-  return element("rect", {
-    class: "qp-axis",
-    "stroke-width": 1.5,
-    x,
-    y,
-    width,
-    height,
-  });
+export function edgeOf(frame: Frame): string {
+  return rectangle({ class: "qp-axis", "stroke-width": 1.5 }, frame);
 }
 
 /** Finds the smallest and the largest number that is finite, if there is one. */
