@@ -75,7 +75,7 @@ interface ProfileOptions {
 /** Makes plots of Q over one number of a box action, with a histogram of the samples. */
 export function curvePlot(plane: ActionPlane, gridSize: number): PlotForm {
   const [axis] = plane.axes;
-  return new ProfilePlot({
+  return profilePlot({
     axis,
     actions: plane.lines(gridSize),
     row: { size: plane.size, index: axis.index },
@@ -84,7 +84,7 @@ export function curvePlot(plane: ActionPlane, gridSize: number): PlotForm {
 
 /** Makes plots of Q of each discrete action, with the share that it has of the samples. */
 export function barPlot({ n, start = 0 }: DiscreteSpace): PlotForm {
-  return new ProfilePlot({
+  return profilePlot({
     axis: { name: "action", low: start - 0.5, high: start + n - 0.5 },
     actions: [new Float32Array()],
     row: { size: 1, index: 0 },
@@ -92,72 +92,61 @@ export function barPlot({ n, start = 0 }: DiscreteSpace): PlotForm {
   });
 }
 
-/** Q over the actions above, the samples below. */
-class ProfilePlot implements PlotForm {
-  readonly actions: readonly Float32Array[];
-  readonly margin = 16;
-  readonly legend: readonly LegendEntry[];
-  readonly #options: ProfileOptions;
-
-  constructor(options: ProfileOptions) {
-    this.#options = options;
-    this.actions = options.actions;
-    const isCurve = options.count === undefined;
-    this.legend = [
-      { text: "Q", draw: isCurve ? drawLine : drawBox("qp-bar") },
-      { text: "samples of the policy", draw: drawBox("qp-share") },
-    ];
-  }
-
-  draw(frame: Frame, { values, samples }: StateValues): string {
-    const { axis, count } = this.#options;
-    const height = Math.round(upperPart * frame.height);
-    const upper = { ...frame, height };
-    const lower = {
-      ...frame,
-      top: frame.top + height + headingHeight,
-      height: frame.height - height - headingHeight,
-    };
-    const x = acrossScale(frame, [axis.low, axis.high]);
-    const ticks = count === undefined ? ticksOf(x, 5) : wholeTicks(x, count);
-    const isBars = count !== undefined;
-    return drawValues(upper, { values, isBars }) +
-      drawShares(lower, { shares: this.#shares(samples), isBars }) +
-      axisBelow(lower, { ticks, name: axis.name });
-  }
+/** Draws Q over the actions above, the samples below. */
+function profilePlot({ axis, actions, row, count }: ProfileOptions): PlotForm {
+  const isBars = count !== undefined;
 
   /** Counts the part of the samples that lies in each bin. */
-  #shares(samples: ArrayLike<number>): Float64Array {
-    const { axis, row: { size, index }, count = bins } = this.#options;
-    const shares = new Float64Array(count);
-    for (let i = index; i < samples.length; i += size) {
+  function sharesOf(samples: ArrayLike<number>): Float64Array {
+    const shares = new Float64Array(count ?? bins);
+    for (let i = row.index; i < samples.length; i += row.size) {
       const value = within(axis, samples[i]);
       if (value === undefined) continue;
-      const bin = (value - axis.low) / (axis.high - axis.low) * count;
-      shares[Math.min(Math.floor(bin), count - 1)] += size / samples.length;
+      const bin = (value - axis.low) / (axis.high - axis.low) * shares.length;
+      shares[Math.min(Math.floor(bin), shares.length - 1)] += row.size /
+        samples.length;
     }
     return shares;
   }
 
-  describe({ values, samples }: StateValues): string {
-    const { axis, row, count } = this.#options;
-    const valueAt = (i: number) =>
-      count === undefined
-        ? axis.low + i / (values.length - 1) * (axis.high - axis.low)
-        : axis.low + 0.5 + i;
-    const shares = this.#shares(samples);
-    const most = largest(shares);
-    const sampled = count === undefined
-      ? `the samples' mean is ${inWords(meanOf(samples, row))}`
-      : `${inWords(100 * shares[most])}% of the samples are action ${
-        valueAt(most)
-      }`;
-    const found = valuesInWords(
-      values,
-      (best) => `${axis.name} = ${inWords(valueAt(best))}`,
-    );
-    return `${found}; ${sampled}`;
-  }
+  return {
+    actions,
+    margin: 16,
+    legend: [
+      { text: "Q", draw: isBars ? drawBox("qp-bar") : drawLine },
+      { text: "samples of the policy", draw: drawBox("qp-share") },
+    ],
+    draw(frame, { values, samples }) {
+      const height = Math.round(upperPart * frame.height);
+      const lower = {
+        ...frame,
+        top: frame.top + height + headingHeight,
+        height: frame.height - height - headingHeight,
+      };
+      const x = acrossScale(frame, [axis.low, axis.high]);
+      const ticks = isBars ? wholeTicks(x, count) : ticksOf(x, 5);
+      return drawValues({ ...frame, height }, { values, isBars }) +
+        drawShares(lower, { shares: sharesOf(samples), isBars }) +
+        axisBelow(lower, { ticks, name: axis.name });
+    },
+    describe({ values, samples }) {
+      const valueAt = (i: number) =>
+        isBars
+          ? axis.low + 0.5 + i
+          : axis.low + i / (values.length - 1) * (axis.high - axis.low);
+      const shares = sharesOf(samples);
+      const most = largest(shares);
+      const share = inWords(100 * shares[most]);
+      const sampled = isBars
+        ? `${share}% of the samples are action ${valueAt(most)}`
+        : `the samples' mean is ${inWords(meanOf(samples, row))}`;
+      const found = valuesInWords(
+        values,
+        (best) => `${axis.name} = ${inWords(valueAt(best))}`,
+      );
+      return `${found}; ${sampled}`;
+    },
+  };
 }
 
 function drawLine({ left, top, width, height }: Frame): string {
@@ -244,54 +233,26 @@ const colors = ["#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"];
 /** Width of the bar of colours. */
 const barWidth = 12;
 
-/** Options of {@link ContourPlot}. */
-interface ContourOptions {
-  /** Points along each axis. */
-  readonly gridSize: number;
-  /** About how many contours. */
-  readonly levels: number;
-}
+/**
+ * Makes plots of contours of Q over two numbers of the action, about so many
+ * `levels`, with samples as dots over them.
+ */
+export function contourPlot(
+  plane: ActionPlane,
+  { gridSize, levels: count }: { gridSize: number; levels: number },
+): PlotForm {
+  const { axes, size } = plane;
+  const [across, up] = axes;
 
-/** Contours of Q over two numbers of the action, samples as dots over them. */
-export class ContourPlot implements PlotForm {
-  readonly actions: readonly Float32Array[];
-  readonly margin = 64;
-  readonly legend = [
-    { text: "Q, from low to high", draw: drawColors },
-    { text: "samples of the policy", draw: drawDot },
-  ];
-  readonly #plane: ActionPlane;
-  readonly #options: ContourOptions;
-
-  constructor(plane: ActionPlane, options: ContourOptions) {
-    this.#plane = plane;
-    this.#options = options;
-    this.actions = plane.lines(options.gridSize);
-  }
-
-  draw(frame: Frame, { values, samples }: StateValues): string {
-    const [across, up] = this.#plane.axes;
-    const x = acrossScale(frame, [across.low, across.high]);
-    const y = upScale(frame, [up.low, up.high]);
-    return [
-      this.#drawField(frame, values),
-      element("g", { class: "qp-dots" }, ...this.#dots(samples, { x, y })),
-      edgeOf(frame),
-      axisBelow(frame, { ticks: ticksOf(x, 5), name: across.name }),
-      axisLeft(frame, { ticks: ticksOf(y, 5), name: up.name }),
-    ].join("");
-  }
-
-  #drawField(frame: Frame, values: ArrayLike<number>): string {
+  function drawField(frame: Frame, values: ArrayLike<number>): string {
     const extent = finiteExtent(values);
     if (extent === undefined) return notFinite(frame);
     const [low, high] = extent;
     const round = scaleLinear(extent, [0, 1]);
-    const text = round.tickFormat(this.#options.levels);
-    const levels = round.ticks(this.#options.levels)
+    const text = round.tickFormat(count);
+    const levels = round.ticks(count)
       .filter((level) => level > low && level < high);
     const fills = bandColors(levels.length + 1);
-    const { gridSize } = this.#options;
     const paths = contourPaths(values, { levels, gridSize, frame });
     return [
       rectangle({ fill: fills[0] }, frame),
@@ -306,34 +267,48 @@ export class ContourPlot implements PlotForm {
     ].join("");
   }
 
-  #dots(samples: ArrayLike<number>, { x, y }: Record<"x" | "y", Scale>) {
-    const { axes: [across, up], size } = this.#plane;
-    const dots: string[] = [];
+  function dots(samples: ArrayLike<number>, x: Scale, y: Scale): string[] {
+    const drawn: string[] = [];
     for (let i = 0; i < samples.length; i += size) {
       const first = within(across, samples[i + across.index]);
       const second = within(up, samples[i + up.index]);
       if (first === undefined || second === undefined) continue;
-      dots.push(dot(x(first), y(second)));
+      drawn.push(dot(x(first), y(second)));
     }
-    return dots;
+    return drawn;
   }
 
-  describe({ values, samples }: StateValues): string {
-    const { axes, size } = this.#plane;
-    const { gridSize } = this.#options;
-    const place = (best: number) =>
-      axes.map((axis, i) => {
-        const at = i === 0 ? best % gridSize : Math.floor(best / gridSize);
-        const value = this.#plane.points(axis, gridSize)[at];
-        return `${axis.name} = ${inWords(value)}`;
-      }).join(", ");
-    const means = axes.map(({ index }) =>
-      inWords(meanOf(samples, { size, index }))
-    );
-    return `${valuesInWords(values, place)}; the samples' mean is ${
-      means.join(", ")
-    }`;
-  }
+  return {
+    actions: plane.lines(gridSize),
+    margin: 64,
+    legend: [
+      { text: "Q, from low to high", draw: drawColors },
+      { text: "samples of the policy", draw: drawDot },
+    ],
+    draw(frame, { values, samples }) {
+      const x = acrossScale(frame, [across.low, across.high]);
+      const y = upScale(frame, [up.low, up.high]);
+      return [
+        drawField(frame, values),
+        element("g", { class: "qp-dots" }, ...dots(samples, x, y)),
+        edgeOf(frame),
+        axisBelow(frame, { ticks: ticksOf(x, 5), name: across.name }),
+        axisLeft(frame, { ticks: ticksOf(y, 5), name: up.name }),
+      ].join("");
+    },
+    describe({ values, samples }) {
+      const place = (best: number) =>
+        axes.map((axis, i) => {
+          const at = i === 0 ? best % gridSize : Math.floor(best / gridSize);
+          const value = plane.points(axis, gridSize)[at];
+          return `${axis.name} = ${inWords(value)}`;
+        }).join(", ");
+      const means = axes
+        .map(({ index }) => inWords(meanOf(samples, { size, index })));
+      const found = valuesInWords(values, place);
+      return `${found}; the samples' mean is ${means.join(", ")}`;
+    },
+  };
 }
 
 function dot(cx: number, cy: number): string {

@@ -2,7 +2,7 @@ import type { BoxArray, Space } from "@bellman/types";
 import { ActionPlane } from "./_action_plane.ts";
 import {
   barPlot,
-  ContourPlot,
+  contourPlot,
   curvePlot,
   type LegendEntry,
   type PlotForm,
@@ -231,7 +231,7 @@ function formOf(space: Space, options: QFPolicyPlotterOptions): PlotForm {
     const plane = new ActionPlane(space, { defaultAction, limits });
     return plane.axes.length === 1
       ? curvePlot(plane, gridSize)
-      : new ContourPlot(plane, { gridSize, levels });
+      : contourPlot(plane, { gridSize, levels });
   }
   if (space.type !== "discrete") {
     throw new TypeError(
