@@ -267,11 +267,8 @@ export class AtariEnv implements Env<Uint8Array, number> {
    * @throws {TypeError} If it is no such snapshot.
    */
   load(snapshot: StateTree): void {
-    const { ale, random, status } = snapshotRecord(snapshot, [
-      "ale",
-      "random",
-      "status",
-    ]);
+    const keys = ["ale", "random", "status"];
+    const { ale, random, status } = snapshotRecord(snapshot, keys);
     this.ale.load(ale);
     this.#random.load(random);
     this.#status = status as "new" | "running" | "ended";

@@ -17,7 +17,7 @@ import { checkAction } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { FrameStacker } from "../wrappers/frame_stack.ts";
 import { FusedGame } from "./_fused_game.ts";
-import type { AtariOptions } from "./atari.ts";
+import type { AtariOptions } from "./preprocessing_options.ts";
 import { seedSequence } from "./emulator/_ale_random.ts";
 import { Ale } from "./emulator/ale.ts";
 import { gameActions, gameOfId } from "./emulator/roms.ts";
@@ -245,12 +245,8 @@ export class AtariVecEnv implements VecEnv {
    * @throws {RangeError} If it is of another number of environments.
    */
   load(snapshot: StateTree): void {
-    const record = snapshotRecord(snapshot, [
-      "settings",
-      "games",
-      "observations",
-      "isSeeded",
-    ]);
+    const keys = ["settings", "games", "observations", "isSeeded"];
+    const record = snapshotRecord(snapshot, keys);
     const { settings, games, observations, isSeeded } = record;
     if (settings !== this.#settings) {
       throw new TypeError(

@@ -17,11 +17,10 @@
  *
  * @module
  */
-import { registerAtari } from "./atari_ids.ts";
+import { registerAtari } from "./atari.ts";
 
-export * from "./atari.ts";
+export { atari, registerAtari } from "./atari.ts";
 export { AtariEnv, type AtariEnvOptions } from "./atari_env.ts";
-export { registerAtari } from "./atari_ids.ts";
 export * from "./atari_vec_env.ts";
 export { Ale, type AleOptions } from "./emulator/ale.ts";
 export {
@@ -39,13 +38,13 @@ export {
 } from "./preprocess/area_resizer.ts";
 export * from "./preprocess/gray.ts";
 export type {
+  AtariOptions,
   PreprocessingOptions,
   PreprocessingPreset,
 } from "./preprocessing_options.ts";
 export type { GameStatistics } from "./wrappers/_game.ts";
 export * from "./wrappers/episode_info.ts";
 export * from "./wrappers/frames.ts";
-export * from "./wrappers/info_clear.ts";
 export * from "./wrappers/render.ts";
 export * from "./wrappers/resets.ts";
 

@@ -132,6 +132,17 @@ export interface PreprocessingOptions {
   difficulty?: number;
 }
 
+/** Settings of {@linkcode atari}. */
+export interface AtariOptions extends PreprocessingOptions {
+  /**
+   * Steps after which an episode is truncated; a game that this cuts off is told
+   * among the episodes, and another begins.
+   *
+   * @default Infinity
+   */
+  maxEpisodeSteps?: number;
+}
+
 /** Settings of which each is known, but for those that depend on the game. */
 export type PreprocessingSettings =
   & Required<Omit<PreprocessingOptions, "preset" | "mode" | "difficulty">>

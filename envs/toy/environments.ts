@@ -1,7 +1,5 @@
 import type {
   BoxArray,
-  Env,
-  EnvSpec,
   RenderOptions,
   RgbImage,
   Space,
@@ -378,38 +376,30 @@ function checkKwargs(
   }
 }
 
-function registerToy(
-  spec: EnvSpec,
-  kinds: Record<string, Kind>,
-  makeToy: (kwargs: EnvKwargs) => Env,
-): void {
-  register({
-    ...spec,
-    make(kwargs) {
-      checkKwargs(spec.id, kwargs, kinds);
-      return makeToy(kwargs);
-    },
-  });
-}
-
-registerToy(
-  { id: "Identity-v0", maxEpisodeSteps: 100 },
-  { actionSpace: SPACE },
-  (kwargs) => {
+register({
+  id: "Identity-v0",
+  maxEpisodeSteps: 100,
+  make(kwargs) {
+    checkKwargs("Identity-v0", kwargs, { actionSpace: SPACE });
     const given = kwargs.actionSpace as Space | undefined;
     // A box from a file may lack parts that have defaults.
     const actionSpace = given?.type === "box" ? box(given) : given;
     if (actionSpace !== undefined) checkSpace(actionSpace);
     return new IdentityEnv({ actionSpace });
   },
-);
-registerToy(
-  { id: "Bandit-v0" },
-  { means: NUMBERS, deviation: NUMBER },
-  (kwargs) => new BanditEnv(kwargs),
-);
-registerToy(
-  { id: "Chain-v0", maxEpisodeSteps: 100 },
-  { length: NUMBER, endless: BOOLEAN },
-  (kwargs) => new ChainEnv(kwargs),
-);
+});
+register({
+  id: "Bandit-v0",
+  make(kwargs) {
+    checkKwargs("Bandit-v0", kwargs, { means: NUMBERS, deviation: NUMBER });
+    return new BanditEnv(kwargs);
+  },
+});
+register({
+  id: "Chain-v0",
+  maxEpisodeSteps: 100,
+  make(kwargs) {
+    checkKwargs("Chain-v0", kwargs, { length: NUMBER, endless: BOOLEAN });
+    return new ChainEnv(kwargs);
+  },
+});

@@ -355,14 +355,8 @@ export class Ale implements Disposable {
    * @throws {TypeError} If it is no such snapshot.
    */
   load(snapshot: StateTree): void {
-    const record = snapshotRecord(snapshot, [
-      "settings",
-      "state",
-      "crc",
-      "screen",
-      "ram",
-      "sticky",
-    ]);
+    const keys = ["settings", "state", "crc", "screen", "ram", "sticky"];
+    const record = snapshotRecord(snapshot, keys);
     const { settings, state, crc, screen, ram, sticky } = record;
     checkState(state, { md5: this.game.md5, crc });
     const isOurs = settings === this.#settings() &&

@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
-import { atari, type AtariOptions } from "../atari.ts";
+import { atari } from "../atari.ts";
+import type { AtariOptions } from "../preprocessing_options.ts";
 import { AtariVecEnv } from "../atari_vec_env.ts";
 import { isAtariInstalled } from "../emulator/installed.ts";
 import type { PreprocessingOptions } from "../preprocessing_options.ts";
