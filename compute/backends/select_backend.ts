@@ -14,8 +14,7 @@ export interface BackendInfo {
 
 async function loadTensorFlow(): Promise<string> {
   const { loadTensorFlowBackend } = await import("./tensorflow/mod.ts");
-  const { description } = await loadTensorFlowBackend();
-  return description;
+  return await loadTensorFlowBackend();
 }
 
 async function loadWasm(): Promise<string> {

@@ -11,14 +11,6 @@ export interface NativeLibrary {
   path: string;
 }
 
-/** Files that were asked for, by options or by the environment. */
-export interface LibraryRequest {
-  /** File of a shared library with TensorFlow's C interface. */
-  library?: string;
-  /** File of tfjs-node's addon. */
-  addon?: string;
-}
-
 /** Names of the library that exports the C interface, the likeliest first. */
 const LIBRARY_NAMES = [
   "libtensorflow_cc.so.2",
@@ -150,29 +142,21 @@ function findInPython(points: string[]): string | undefined {
   return undefined;
 }
 
-function requested(request: LibraryRequest): NativeLibrary | undefined {
-  // What the caller says comes before what the environment says.
-  const sources = [request, {
-    library: environment("BELLMAN_LIBTENSORFLOW"),
-    addon: environment("BELLMAN_TENSORFLOW_ADDON"),
-  }];
-  for (const { library, addon } of sources) {
-    if (library) return { kind: "library", path: library };
-    if (addon) return { kind: "addon", path: addon };
-  }
-  return undefined;
+function requested(): NativeLibrary | undefined {
+  const library = environment("BELLMAN_LIBTENSORFLOW");
+  if (library) return { kind: "library", path: library };
+  const addon = environment("BELLMAN_TENSORFLOW_ADDON");
+  return addon ? { kind: "addon", path: addon } : undefined;
 }
 
 /**
- * Finds what the `tensorflow` backend can run on: what was asked for, then
- * tfjs-node's addon, then a library in a Python environment.
+ * Finds what the `tensorflow` backend can run on: what the environment asks
+ * for, then tfjs-node's addon, then a library in a Python environment.
  *
  * @throws {Error} If what was asked for is not a file.
  */
-export function findNativeLibrary(
-  request: LibraryRequest = {},
-): NativeLibrary | undefined {
-  const asked = requested(request);
+export function findNativeLibrary(): NativeLibrary | undefined {
+  const asked = requested();
   if (asked) {
     if (isFile(asked.path)) return asked;
     throw new Error(`Cannot find the TensorFlow ${asked.kind} '${asked.path}'`);

@@ -37,18 +37,24 @@ Deno.test("an environment without TensorFlow holds no library", async () => {
   });
 });
 
+const NAMES = ["BELLMAN_LIBTENSORFLOW", "BELLMAN_TENSORFLOW_ADDON"];
+
 Deno.test("what is asked for by name is taken, or is an error", async () => {
   await withFile("a.so", (dir, file) => {
-    assertEquals(findNativeLibrary({ library: file }), {
-      kind: "library",
-      path: file,
-    });
-    assertEquals(findNativeLibrary({ addon: file }), {
-      kind: "addon",
-      path: file,
-    });
+    const find = (variable: string, path: string) => {
+      const before = NAMES.map((name) => Deno.env.get(name));
+      for (const name of NAMES) Deno.env.delete(name);
+      Deno.env.set(variable, path);
+      try {
+        return findNativeLibrary();
+      } finally {
+        NAMES.forEach((name, i) => Deno.env.set(name, before[i] ?? ""));
+      }
+    };
+    assertEquals(find(NAMES[0], file), { kind: "library", path: file });
+    assertEquals(find(NAMES[1], file), { kind: "addon", path: file });
     assertThrows(
-      () => findNativeLibrary({ library: `${dir}/b.so` }),
+      () => find(NAMES[0], `${dir}/b.so`),
       Error,
       `Cannot find the TensorFlow library '${dir}/b.so'`,
     );

@@ -5,7 +5,6 @@ import { openBinding, type TensorFlowBinding } from "./binding.ts";
 import {
   environment,
   findNativeLibrary,
-  type LibraryRequest,
   type NativeLibrary,
 } from "./library_search.ts";
 import { loadFailure } from "./symbols.ts";
@@ -110,34 +109,17 @@ function quietly<T>(run: () => T): T {
   }
 }
 
-/** Options of the native backend. */
-export interface TensorFlowOptions extends LibraryRequest {
-  /**
-   * Threads that TensorFlow may use, in and between operations.
-   *
-   * @default what BELLMAN_TENSORFLOW_THREADS says, or else TensorFlow's choice
-   */
-  threads?: number;
-}
-
-/** The backend that was loaded. */
-export interface TensorFlowBackend {
-  /** Its name, as TensorFlow.js knows it. */
-  name: "tensorflow";
-  /** One line about it: version, device, and where the library lies. */
-  description: string;
-}
-
 const BACKEND_NAME = "tensorflow";
 
-let loading: Promise<TensorFlowBackend> | undefined;
+let loading: Promise<string> | undefined;
 
-function threadsOf(options: TensorFlowOptions): number {
-  const text = environment("BELLMAN_TENSORFLOW_THREADS");
-  const threads = options.threads ?? (text ? Number(text) : 0);
+/** Returns the threads that the environment asks for; 0 is TensorFlow's choice. */
+function threadsAskedFor(): number {
+  const text = environment("BELLMAN_TENSORFLOW_THREADS") ?? "0";
+  const threads = Number(text);
   if (Number.isInteger(threads) && threads >= 0) return threads;
   throw new RangeError(
-    `Cannot use ${options.threads ?? text} TensorFlow threads: ` +
+    `Cannot use ${text} TensorFlow threads: ` +
       "wanted a whole number from 0 on",
   );
 }
@@ -179,14 +161,9 @@ function open(
   return quietly(start);
 }
 
-function describe(binding: TensorFlowBinding, library: NativeLibrary): string {
-  const device = binding.isUsingGpuDevice() ? "GPU" : "CPU";
-  return `TensorFlow ${binding.TF_Version} on ${device}, ${library.path}`;
-}
-
-async function load(options: TensorFlowOptions): Promise<TensorFlowBackend> {
-  const threads = threadsOf(options);
-  const library = findNativeLibrary(options);
+async function load(): Promise<string> {
+  const threads = threadsAskedFor();
+  const library = findNativeLibrary();
   if (!library) {
     throw new Error(
       "no TensorFlow library was found: run `deno task install-tensorflow` " +
@@ -198,7 +175,8 @@ async function load(options: TensorFlowOptions): Promise<TensorFlowBackend> {
   if (!tf.findBackend(BACKEND_NAME)) {
     tf.registerBackend(BACKEND_NAME, () => create(binding), 3);
   }
-  return { name: BACKEND_NAME, description: describe(binding, library) };
+  const device = binding.isUsingGpuDevice() ? "GPU" : "CPU";
+  return `TensorFlow ${binding.TF_Version} on ${device}, ${library.path}`;
 }
 
 /**
@@ -211,15 +189,13 @@ async function load(options: TensorFlowOptions): Promise<TensorFlowBackend> {
  * Needs the permissions `--allow-ffi` and `--allow-read`, and `--allow-env` for
  * its settings.
  *
+ * @returns One line about it: version, device, and where the library lies.
  * @throws {Error} If there is no library or it cannot be used, in one line.
  * @throws {RangeError} If the number of threads is not a whole number.
  */
-export function loadTensorFlowBackend(
-  options: TensorFlowOptions = {},
-): Promise<TensorFlowBackend> {
-  loading ??= load(options).catch((error) => {
+export function loadTensorFlowBackend(): Promise<string> {
+  return loading ??= load().catch((error) => {
     loading = undefined;
     throw error;
   });
-  return loading;
 }

@@ -17,7 +17,7 @@ Deno.test({
       import { loadTensorFlowBackend } from "./mod.ts";
       import { nativeTensors } from "./testdata/native.ts";
       tf.enableProdMode();
-      const { description } = await loadTensorFlowBackend();
+      const description = await loadTensorFlowBackend();
       await tf.setBackend("tensorflow");
       const gradient = tf.grad((x) => tf.sum(tf.square(tf.tanh(x))));
       const result = tf.tidy(() => gradient(tf.tensor1d([0.5])).dataSync()[0]);
@@ -34,7 +34,7 @@ Deno.test({
 const LOAD = `
 import { loadTensorFlowBackend } from "./mod.ts";
 try {
-  console.log((await loadTensorFlowBackend()).description);
+  console.log(await loadTensorFlowBackend());
 } catch (error) {
   console.log(error.name + ": " + error.message);
 }`;
@@ -119,8 +119,7 @@ nativeTest("loading twice gives the same backend", async () => {
   const first = await loadTensorFlowBackend();
   const backend = tf.findBackend("tensorflow");
   assertEquals(await loadTensorFlowBackend(), first);
-  assertEquals(first.name, "tensorflow");
-  assert(first.description.includes("TensorFlow 2."), first.description);
+  assert(first.includes("TensorFlow 2."), first);
   await useTensorFlow();
   assert(tf.backend() === backend);
 });
