@@ -1,5 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
-import { disposeParams, mapParams, type Params } from "./params.ts";
+import {
+  cloneParams,
+  disposeParams,
+  mapParams,
+  type Params,
+} from "./params.ts";
 
 /** The loss, and further results of a loss function. */
 export interface LossValue<A extends Params = Params> {
@@ -55,7 +60,7 @@ export function valueAndGradients<A extends Params = Params>(
   let kept = {} as A;
   const forward = (): tf.Scalar => {
     const value = loss(params);
-    kept = keepAll(value.aux);
+    kept = mapParams(value.aux ?? {}, (it) => tf.keep(it.clone())) as A;
     return value.loss;
   };
   return tf.tidy(() => {
@@ -69,22 +74,10 @@ export function valueAndGradients<A extends Params = Params>(
     paths.forEach((path, i) =>
       gradients[path] = grads[i] ?? tf.zerosLike(inputs[i])
     );
-    const aux = handOver(kept);
+    const aux = cloneParams(kept) as A;
+    disposeParams(kept);
     return { loss: value as tf.Scalar, aux, gradients };
   });
-}
-
-function keepAll<A extends Params>(aux: A | undefined): A {
-  const kept: Params = {};
-  for (const name in aux) kept[name] = tf.keep(aux[name].clone());
-  return kept as A;
-}
-
-function handOver<A extends Params>(kept: A): A {
-  const owned: Params = {};
-  for (const name in kept) owned[name] = kept[name].clone();
-  disposeParams(kept);
-  return owned as A;
 }
 
 /**

@@ -9,27 +9,24 @@ import {
   checkNewState,
   checkSaved,
   type SavedState,
-  type StateLeaf,
   stateLeaves,
   type StepFunction,
   traceStep,
 } from "./_state.ts";
 
-/** Turns what a caller gives into tensors on the present backend. */
-class EagerInputs {
-  readonly #types: Tree<TensorType>;
-  readonly #reader: InputReader;
-
-  constructor(types: Tree<TensorType>, name: string) {
-    this.#types = types;
-    this.#reader = new InputReader(types, { name, readsTensors: false });
-  }
-
-  /** Makes tensors of inputs; those that are tensors are only referred to. */
-  tensors(inputs: unknown): Tree<tf.Tensor> {
-    const arrays = this.#reader.read(inputs);
-    const others = this.#reader.otherShapes;
-    const tensors = this.#reader.declared.map(({ name, path, leaf }, i) => {
+/**
+ * Makes a reader that turns what a caller gives into tensors on the present
+ * backend; those that are tensors are only referred to.
+ */
+function eagerInputs(
+  types: Tree<TensorType>,
+  { name }: Settings,
+): (inputs: unknown) => Tree<tf.Tensor> {
+  const reader = new InputReader(types, { name, readsTensors: false });
+  return (inputs) => {
+    const arrays = reader.read(inputs);
+    const others = reader.otherShapes;
+    const tensors = reader.declared.map(({ name, path, leaf }, i) => {
       const shape = others?.get(name) ?? leaf.shape;
       const given = at(inputs, path);
       return {
@@ -39,8 +36,8 @@ class EagerInputs {
           : toTensor(arrays[i], { shape, dtype: leaf.dtype }),
       };
     });
-    return treeOf(tensors, this.#types);
-  }
+    return treeOf(tensors, types);
+  };
 }
 
 function at(tree: unknown, path: readonly string[]): unknown {
@@ -69,114 +66,85 @@ function toArrays(tree: unknown): Tree<TensorData> {
   return mapLeaves(tree, isTensor, numbersOf);
 }
 
-/** A function on the present backend of TensorFlow.js. */
-export class EagerFunction {
-  readonly engine = "eager";
-  readonly #fn: (inputs: unknown) => unknown;
-  readonly #types: Tree<TensorType>;
-  readonly #inputs: EagerInputs;
-  #graph: Graph | undefined;
-
-  constructor(
-    fn: (inputs: unknown) => unknown,
-    types: Tree<TensorType>,
-    { name }: Settings,
-  ) {
-    this.#fn = fn;
-    this.#types = types;
-    this.#inputs = new EagerInputs(types, name);
-  }
-
-  get graph(): Graph {
-    return this.#graph ??= optimize(traceFunction(this.#fn, this.#types).graph);
-  }
-
-  run(inputs: unknown): Tree<TensorData> {
-    let results: Tree<TensorData> | undefined;
-    tf.tidy(() => {
-      results = toArrays(this.#fn(this.#inputs.tensors(inputs)));
-    });
-    return results!;
-  }
+/** Makes a function on the present backend of TensorFlow.js. */
+export function eagerFunction(
+  fn: (inputs: unknown) => unknown,
+  types: Tree<TensorType>,
+  settings: Settings,
+) {
+  const tensorsOf = eagerInputs(types, settings);
+  let graph: Graph | undefined;
+  return {
+    engine: "eager",
+    get graph(): Graph {
+      return graph ??= optimize(traceFunction(fn, types).graph);
+    },
+    run(inputs: unknown): Tree<TensorData> {
+      let results: Tree<TensorData> | undefined;
+      tf.tidy(() => {
+        results = toArrays(fn(tensorsOf(inputs)));
+      });
+      return results!;
+    },
+  };
 }
 
-/** A step on the present backend of TensorFlow.js, over tensors that it holds. */
-export class EagerStep {
-  readonly engine = "eager";
-  readonly #fn: StepFunction;
-  readonly #types: Tree<TensorType>;
-  readonly #inputs: EagerInputs;
-  readonly #name: string;
-  readonly #leaves: readonly StateLeaf[];
-  #state: Tree<tf.Tensor>;
-  #graph: Graph | undefined;
-
-  constructor(
-    fn: StepFunction,
-    { state, types, settings }: {
-      state: unknown;
-      types: Tree<TensorType>;
-      settings: Settings;
+/** Makes a step on the present backend of TensorFlow.js, over tensors that it holds. */
+export function eagerStep(
+  fn: StepFunction,
+  { state: initial, types, settings }: {
+    state: unknown;
+    types: Tree<TensorType>;
+    settings: Settings;
+  },
+) {
+  const tensorsOf = eagerInputs(types, settings);
+  const leaves = stateLeaves(initial);
+  let state = kept(initial);
+  let graph: Graph | undefined;
+  return {
+    engine: "eager",
+    get graph(): Graph {
+      return graph ??= optimize(traceStep(fn, { inputs: types, state }).graph);
     },
-  ) {
-    this.#fn = fn;
-    this.#types = types;
-    this.#inputs = new EagerInputs(types, settings.name);
-    this.#name = settings.name;
-    this.#leaves = stateLeaves(state);
-    this.#state = kept(state);
-  }
-
-  get graph(): Graph {
-    return this.#graph ??= optimize(
-      traceStep(this.#fn, { inputs: this.#types, state: this.#state }).graph,
-    );
-  }
-
-  get state(): Tree<tf.Tensor> {
-    return this.#state;
-  }
-
-  run(given: unknown): Tree<TensorData> {
-    let results: Tree<TensorData> | undefined;
-    let next: Tree<tf.Tensor> | undefined;
-    tf.tidy(() => {
-      const inputs = this.#inputs.tensors(given);
-      const { state, ...rest } = this.#fn(this.#state, inputs);
-      const made = new Map(
-        stateLeaves(state).map(({ name, leaf }) => [name, leaf]),
-      );
-      checkNewState(made, this.#leaves, `run ${this.#name}`);
-      results = toArrays(rest);
-      next = kept(state);
-    });
-    disposeAll(this.#state);
-    this.#state = next!;
-    return results!;
-  }
-
-  read(): Tree<SavedState> {
-    return mapLeaves(this.#state, isTensor, (tensor) => ({
-      data: numbersOf(tensor),
-      shape: [...tensor.shape],
-    }));
-  }
-
-  write(state: unknown): void {
-    const saved = checkSaved(state, this.#leaves);
-    const before = this.#state;
-    const tensors = this.#leaves.map(({ path, leaf }, i) => ({
-      path,
-      leaf: tf.keep(toTensor(saved[i], leaf)),
-    }));
-    this.#state = treeOf(tensors, before);
-    disposeAll(before);
-  }
-
-  close(): void {
-    disposeAll(this.#state);
-    this.#state = {};
-  }
+    get state(): Tree<tf.Tensor> {
+      return state;
+    },
+    run(given: unknown): Tree<TensorData> {
+      let results: Tree<TensorData> | undefined;
+      let next: Tree<tf.Tensor> | undefined;
+      tf.tidy(() => {
+        const { state: made, ...rest } = fn(state, tensorsOf(given));
+        const types = stateLeaves(made)
+          .map(({ name, leaf }) => [name, leaf] as const);
+        checkNewState(new Map(types), leaves, `run ${settings.name}`);
+        results = toArrays(rest);
+        next = kept(made);
+      });
+      disposeAll(state);
+      state = next!;
+      return results!;
+    },
+    read: (): Tree<SavedState> =>
+      mapLeaves(state, isTensor, (tensor) => ({
+        data: numbersOf(tensor),
+        shape: [...tensor.shape],
+      })),
+    write(given: unknown): void {
+      const saved = checkSaved(given, leaves);
+      const before = state;
+      const tensors = leaves.map(({ path, leaf }, i) => ({
+        path,
+        leaf: tf.keep(toTensor(saved[i], leaf)),
+      }));
+      state = treeOf(tensors, before);
+      disposeAll(before);
+    },
+    close(): void {
+      disposeAll(state);
+      state = {};
+    },
+  };
 }
 
 /** Keeps a tree of tensors beyond the present scope, by references. */

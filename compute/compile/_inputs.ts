@@ -200,34 +200,25 @@ export function withShapes(
   }));
 }
 
-/** Functions compiled for the declared shapes, and for others as they come. */
-export class Variants<T> {
-  readonly #make: (others: OtherShapes | undefined) => T;
-  readonly #settings: Settings;
-  readonly #known = new Map<string, T>();
-  #declared: T | undefined;
-
-  constructor(
-    make: (others: OtherShapes | undefined) => T,
-    settings: Settings,
-  ) {
-    this.#make = make;
-    this.#settings = settings;
-  }
-
-  /**
-   * Returns the function for shapes, compiled at their first use.
-   *
-   * @throws {RangeError} If too many sets of shapes have been compiled.
-   */
-  get(others: OtherShapes | undefined): T {
-    if (others === undefined) return this.#declared ??= this.#make(undefined);
+/**
+ * Compiles for the declared shapes, and for others as they come.
+ *
+ * @returns A function that returns what is compiled for shapes, made at their
+ * first use; it throws a RangeError if there are too many sets of shapes.
+ */
+export function variants<T>(
+  make: (others: OtherShapes | undefined) => T,
+  { name, maxShapes, onNotice }: Settings,
+): (others: OtherShapes | undefined) => T {
+  const known = new Map<string, T>();
+  let declared: T | undefined;
+  return (others) => {
+    if (others === undefined) return declared ??= make(undefined);
     const shapes = [...others].map(([name, shape]) => `${name} [${shape}]`)
       .join(", ");
-    const known = this.#known.get(shapes);
-    if (known !== undefined) return known;
-    const { name, maxShapes, onNotice } = this.#settings;
-    const count = this.#known.size + 2;
+    const before = known.get(shapes);
+    if (before !== undefined) return before;
+    const count = known.size + 2;
     if (count > maxShapes) {
       throw new RangeError(
         `Cannot compile ${name} for ${shapes}: it was compiled for ${
@@ -235,11 +226,11 @@ export class Variants<T> {
         } sets of shapes already; pad the batch or raise maxShapes`,
       );
     }
-    const made = this.#make(others);
-    this.#known.set(shapes, made);
+    const made = make(others);
+    known.set(shapes, made);
     onNotice(
       `Compiled ${name} again for ${shapes} (${count} of at most ${maxShapes} sets of shapes)`,
     );
     return made;
-  }
+  };
 }

@@ -12,7 +12,7 @@ import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
 import {
   InputReader,
   type OtherShapes,
-  Variants,
+  variants,
   withShapes,
 } from "./_inputs.ts";
 import { type Settings, threadsFor } from "./options.ts";
@@ -58,7 +58,7 @@ export class OnnxStep {
   /** The records of the state, of which some may be empty. */
   readonly #records: Tree<never>;
   readonly #reader: InputReader;
-  readonly #variants: Variants<Variant>;
+  readonly #variantFor: (others: OtherShapes | undefined) => Variant;
   #runs: readonly StateRun[] = [];
   /** Units of the state that are in one place alone. */
   #inPlace: ReadonlySet<string> = new Set();
@@ -79,12 +79,12 @@ export class OnnxStep {
   ) {
     this.#leaves = stateLeaves(state);
     this.#records = recordsOf(state);
-    this.#variants = new Variants(
+    this.#variantFor = variants(
       (others) => this.#compile(fn, { types, others, settings }),
       settings,
     );
     this.#reader = new InputReader(types, settings);
-    this.#variants.get(undefined);
+    this.#variantFor(undefined);
     leavesOf(state, isTensor).forEach(({ leaf }, i) =>
       this.#array(this.#leaves[i].name).set(leaf.dataSync())
     );
@@ -218,7 +218,7 @@ export class OnnxStep {
   }
 
   get graph(): Graph {
-    return this.#variants.get(undefined).graph;
+    return this.#variantFor(undefined).graph;
   }
 
   get state(): Tree<TensorData> {
@@ -227,7 +227,7 @@ export class OnnxStep {
 
   run(given: unknown): Tree<TensorData> {
     const arrays = this.#reader.read(given);
-    const variant = this.#variants.get(this.#reader.otherShapes);
+    const variant = this.#variantFor(this.#reader.otherShapes);
     variant.steps[this.#present](arrays);
     this.#present = this.#present === 0 ? 1 : 0;
     return variant.results;

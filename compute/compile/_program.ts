@@ -52,7 +52,6 @@ export class Program {
   readonly #used: readonly number[];
   readonly #usedPorts: readonly Port[];
   readonly #given: TensorData[];
-  readonly #inputPorts: readonly OnnxPort[];
   readonly #outputPorts: readonly OnnxPort[];
   #bindings: Binding[] = [];
   /** Number of arrays that were bound for each input. */
@@ -77,7 +76,6 @@ export class Program {
     this.threads = threadsFor(graph, threads);
     this.inputs = graph.inputs.map(toPort);
     this.outputs = graph.outputs.map(toPort);
-    this.#inputPorts = model.inputs;
     this.#outputPorts = model.outputs;
     this.#counts = used.map(() => 0);
     this.#session = sessionFor(encodeModel(model), this.threads);
@@ -117,7 +115,7 @@ export class Program {
     this.#watch(inputs, outputs);
     const bound = this.#copy(inputs);
     const binding = this.#session.bind(
-      withArrays(this.#inputPorts, bound),
+      withArrays(this.#usedPorts, bound),
       withArrays(this.#outputPorts, outputs),
     );
     this.#bindings.push(binding);

@@ -6,13 +6,8 @@ import {
   type TypeTree,
 } from "../tracing/trace.ts";
 import { type Tree, treeOf } from "../tracing/tree.ts";
-import { EagerFunction } from "./_eager.ts";
-import {
-  InputReader,
-  type OtherShapes,
-  Variants,
-  withShapes,
-} from "./_inputs.ts";
+import { eagerFunction } from "./_eager.ts";
+import { InputReader, variants, withShapes } from "./_inputs.ts";
 import {
   type ArraysOf,
   type CompileOptions,
@@ -90,8 +85,8 @@ export function compile<
   const call = fn as (inputs: unknown) => unknown;
   const types = options.inputs as Tree<TensorType>;
   const made = settings.engine === "onnx"
-    ? new OnnxFunction(call, types, settings)
-    : new EagerFunction(call, types, settings);
+    ? onnxFunction(call, types, settings)
+    : eagerFunction(call, types, settings);
   return made as unknown as Compiled<Types, Outputs>;
 }
 
@@ -102,41 +97,34 @@ interface Variant {
   readonly results: Tree<TensorData>;
 }
 
-class OnnxFunction {
-  readonly engine = "onnx";
-  readonly #reader: InputReader;
-  readonly #variants: Variants<Variant>;
-
-  constructor(
-    fn: (inputs: unknown) => unknown,
-    types: Tree<TensorType>,
-    settings: Settings,
-  ) {
-    const make = (others: OtherShapes | undefined): Variant => {
-      const shapes = withShapes(types, others);
-      const traced = traceFunction(fn, shapes);
-      const program = new Program(optimize(traced.graph), settings.threads);
-      const arrays = program.outputs.map(allocate);
-      const results = treeOf(
-        traced.outputPaths.map((path, i) => ({ path, leaf: arrays[i] })),
-        traced.outputRecords,
-      );
-      return { program, arrays, results };
-    };
-    this.#variants = new Variants(make, settings);
-    this.#reader = new InputReader(types, settings);
-    // Compiled now: what cannot be is an error here and not at the first call.
-    this.#variants.get(undefined);
-  }
-
-  get graph(): Graph {
-    return this.#variants.get(undefined).program.graph;
-  }
-
-  run(inputs: unknown): Tree<TensorData> {
-    const given = this.#reader.read(inputs);
-    const variant = this.#variants.get(this.#reader.otherShapes);
-    variant.program.run(given, variant.arrays);
-    return variant.results;
-  }
+function onnxFunction(
+  fn: (inputs: unknown) => unknown,
+  types: Tree<TensorType>,
+  settings: Settings,
+) {
+  const variantFor = variants((others): Variant => {
+    const traced = traceFunction(fn, withShapes(types, others));
+    const program = new Program(optimize(traced.graph), settings.threads);
+    const arrays = program.outputs.map(allocate);
+    const results = treeOf(
+      traced.outputPaths.map((path, i) => ({ path, leaf: arrays[i] })),
+      traced.outputRecords,
+    );
+    return { program, arrays, results };
+  }, settings);
+  const reader = new InputReader(types, settings);
+  // Compiled now: what cannot be is an error here and not at the first call.
+  variantFor(undefined);
+  return {
+    engine: "onnx",
+    get graph(): Graph {
+      return variantFor(undefined).program.graph;
+    },
+    run(inputs: unknown): Tree<TensorData> {
+      const given = reader.read(inputs);
+      const variant = variantFor(reader.otherShapes);
+      variant.program.run(given, variant.arrays);
+      return variant.results;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import type { TensorsOf, TypeTree } from "../tracing/trace.ts";
 import type { Tree } from "../tracing/tree.ts";
-import { EagerStep } from "./_eager.ts";
+import { eagerStep } from "./_eager.ts";
 import { OnnxStep } from "./_onnx_step.ts";
 import {
   type ArraysOf,
@@ -135,6 +135,6 @@ export function compileStep<
   const call = fn as unknown as StepFunction;
   const made = settings.engine === "onnx"
     ? new OnnxStep(call, { state, types, settings })
-    : new EagerStep(call, { state, types, settings });
+    : eagerStep(call, { state, types, settings });
   return made as unknown as CompiledStep<State, Types, Omit<Result, "state">>;
 }

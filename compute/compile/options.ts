@@ -208,13 +208,9 @@ export function threadsFor(graph: Graph, threads: number | "auto"): number {
 }
 
 /** The options of a compilation, complete and checked. */
-export interface Settings {
-  readonly engine: "onnx" | "eager";
-  readonly threads: number | "auto";
-  readonly name: string;
-  readonly maxShapes: number;
-  readonly onNotice: (line: string) => void;
-}
+export type Settings =
+  & Required<Omit<CompileOptions<unknown>, "inputs" | "engine">>
+  & { readonly engine: "onnx" | "eager" };
 
 /** Completes and checks the options of a compilation. */
 export function settingsOf(

@@ -83,12 +83,3 @@ export function truncated(model: ModelBuilder, x: string, to: DType): string {
   const whole = model.cast(finite, "int32");
   return to === "bool" ? model.cast(whole, "bool") : whole;
 }
-
-/** Computes with booleans as whole numbers, as ONNX computes with none. */
-export function throughInt32(
-  { model, x, dtype }: { model: ModelBuilder; x: string; dtype: DType },
-  compute: (x: string) => string,
-): string {
-  if (dtype !== "bool") return compute(x);
-  return model.cast(compute(model.cast(x, "int32")), "bool");
-}

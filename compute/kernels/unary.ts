@@ -3,7 +3,6 @@ import {
   type Kernels,
   type Lowering,
   type PrimitiveKernel,
-  throughInt32,
   truncated,
 } from "./kernel.ts";
 
@@ -22,8 +21,8 @@ type Compute = (x: string, lowering: Lowering) => string;
 function numeric(compute: Compute): PrimitiveKernel {
   return unary((lowering) => {
     const { model, inputs: [x], node } = lowering;
-    const [{ dtype }] = node.inputs;
-    return throughInt32({ model, x, dtype }, (x) => compute(x, lowering));
+    if (node.inputs[0].dtype !== "bool") return compute(x, lowering);
+    return model.cast(compute(model.cast(x, "int32"), lowering), "bool");
   });
 }
 

@@ -111,18 +111,6 @@ export function cString(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text + "\0");
 }
 
-/** A place that a function writes a pointer to. */
-class PointerSlot {
-  readonly cell: BigUint64Array<ArrayBuffer> = new BigUint64Array(1);
-
-  /** The pointer that was written. */
-  get pointer(): Deno.PointerObject {
-    const pointer = Deno.UnsafePointer.create(this.cell[0]);
-    if (pointer === null) throw new Error("ONNX Runtime returned no object");
-    return pointer;
-  }
-}
-
 let loaded: Api | undefined;
 
 /**
@@ -186,7 +174,9 @@ export function check(status: Deno.PointerValue): void {
 export function create(
   make: (slot: BigUint64Array<ArrayBuffer>) => Deno.PointerValue,
 ): Deno.PointerObject {
-  const slot = new PointerSlot();
-  check(make(slot.cell));
-  return slot.pointer;
+  const slot = new BigUint64Array(1);
+  check(make(slot));
+  const pointer = Deno.UnsafePointer.create(slot[0]);
+  if (pointer === null) throw new Error("ONNX Runtime returned no object");
+  return pointer;
 }

@@ -10,12 +10,6 @@ export interface BoundTensor {
   readonly dtype: DType;
 }
 
-/** Options of a session. */
-interface SessionOptions {
-  /** Threads within an operation. */
-  readonly threads: number;
-}
-
 /** Objects that all sessions of the process share. */
 interface Shared {
   readonly api: Api;
@@ -48,12 +42,9 @@ function sharedParts(): Shared {
 
 /** A native session, freed after the last that uses it. */
 class SessionHandle {
-  readonly pointer: Deno.PointerObject;
   #users = 0;
 
-  constructor(pointer: Deno.PointerObject) {
-    this.pointer = pointer;
-  }
+  constructor(readonly pointer: Deno.PointerObject) {}
 
   retain(): this {
     this.#users++;
@@ -94,14 +85,21 @@ export class Session {
 
   /**
    * @param model Bytes of an ONNX model.
-   * @param options Threads.
+   * @param options Threads within an operation.
    * @throws {Error} If the runtime refuses the model.
    */
-  constructor(model: Uint8Array<ArrayBuffer>, options: SessionOptions) {
+  constructor(
+    model: Uint8Array<ArrayBuffer>,
+    { threads }: { readonly threads: number },
+  ) {
     const { api, env } = sharedParts();
     const settings = create((slot) => api.CreateSessionOptions(slot));
     try {
-      configure(settings, options);
+      check(api.SetIntraOpNumThreads(settings, threads));
+      // A thread that waits busily for its session's next operation takes the
+      // core of another session's thread, or of an environment's.
+      check(api.AddSessionConfigEntry(settings, SPINNING, cString("0")));
+      check(api.SetSessionGraphOptimizationLevel(settings, ALL_OPTIMIZATIONS));
       const pointer = create((slot) =>
         api.CreateSessionFromArray(
           env,
@@ -125,18 +123,6 @@ export class Session {
   ): Binding {
     return new Binding(this.#handle, { inputs, outputs });
   }
-}
-
-function configure(
-  settings: Deno.PointerObject,
-  { threads }: SessionOptions,
-): void {
-  const { api } = sharedParts();
-  check(api.SetIntraOpNumThreads(settings, threads));
-  // A thread that waits busily for its session's next operation takes the core
-  // of another session's thread, or of an environment's.
-  check(api.AddSessionConfigEntry(settings, SPINNING, cString("0")));
-  check(api.SetSessionGraphOptimizationLevel(settings, ALL_OPTIMIZATIONS));
 }
 
 /** A session with arrays in the place of its inputs and outputs. */

@@ -76,7 +76,10 @@ export class Recorder {
     inputs: readonly (Value | undefined)[],
     attributes: Attributes = {},
   ): readonly Value[] => {
-    if (op === CONSTANT) return [this.#given(attributes)];
+    if (op === CONSTANT) {
+      const { type, ...data } = attributes as unknown as ConstantRecord;
+      return [this.constant(data as ConstantData, type)];
+    }
     const kernel = findKernel(op);
     if (kernel === undefined) throw notSupported(op, new SourceLine());
     if ("expand" in kernel) {
@@ -93,11 +96,6 @@ export class Recorder {
     this.nodes.push({ op, inputs: given, attributes, outputs, source });
     return outputs;
   };
-
-  #given(attributes: Attributes): Value {
-    const { type, ...data } = attributes as unknown as ConstantRecord;
-    return this.constant(data as ConstantData, type);
-  }
 
   /** Returns the constant of a tensor's numbers, recorded at its first use. */
   known(numbers: TensorData, type: TensorType): Value {

@@ -1,4 +1,4 @@
-import type { TensorType } from "../graph/graph.ts";
+import { ARRAYS, type TensorType } from "../graph/graph.ts";
 
 /**
  * Nested records with leaves of one kind: how the inputs and outputs of a
@@ -102,12 +102,7 @@ function describe(node: unknown): string {
     : `a ${typeof node}`;
 }
 
-const DTYPES: ReadonlySet<string> = new Set([
-  "float32",
-  "int32",
-  "bool",
-  "uint8",
-]);
+const DTYPES: ReadonlySet<string> = new Set(Object.keys(ARRAYS));
 
 /** True where a node is meant to declare a tensor, rightly or wrongly. */
 function isDeclaration(node: unknown): node is TensorType {
