@@ -60,7 +60,7 @@ Deno.test("loaded from JSR the command is that of the package", () => {
   assertEquals(
     installCommand(
       "mujoco",
-      "https://jsr.io/@bellman/envs/1.0.0/_install/install_command.ts",
+      "https://jsr.io/@bellman/envs/1.0.0/_install/cache_folder.ts",
     ),
     "deno run -A jsr:@bellman/envs/mujoco/install --accept-license",
   );
