@@ -84,13 +84,9 @@ export function checkRestored(
     );
   }
   if (!Array.isArray(saved) && !isStateRecord(saved)) return;
-  const keys = new Set([...Object.keys(saved), ...Object.keys(restored!)]);
-  for (const key of keys) {
-    checkRestored(
-      (saved as { [key: string]: StateTree })[key],
-      (restored as { [key: string]: StateTree })[key],
-      `${path}/${key}`,
-    );
+  const [before, after] = [saved, restored] as Record<string, StateTree>[];
+  for (const key of Object.keys({ ...before, ...after })) {
+    checkRestored(before[key], after[key], `${path}/${key}`);
   }
 }
 
@@ -168,9 +164,7 @@ export function loadEvaluation(state: StateTree): EvaluationResult | undefined {
 
 /** Finds the first multiple of an interval after a step. */
 export function nextMultiple(step: number, interval: number): number {
-  return interval === Infinity
-    ? Infinity
-    : (Math.floor(step / interval) + 1) * interval;
+  return (Math.floor(step / interval) + 1) * interval;
 }
 
 /** Progress of a run at a checkpoint. */

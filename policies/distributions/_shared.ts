@@ -34,28 +34,8 @@ export function detach<T extends tf.Tensor>(x: T): T {
   return stop(x) as T;
 }
 
-/**
- * Computes a constant from tensors: nothing of it is recorded, so that
- * operations that have no gradient may be used.
- */
-export function asConstant<T extends tf.Tensor>(compute: () => T): T {
-  const cut = tf.customGrad((x) => ({
-    value: compute(),
-    gradFunc: () => tf.zerosLike(x as tf.Scalar),
-  }));
-  return cut(tf.scalar(0)) as T;
-}
-
 /** Half the logarithm of 2 pi, from which a normal log-density starts. */
 export const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI);
-
-/** Means and logarithms of the deviations, both `[batch, size]`. */
-export function meanAndLogStd(
-  parameters: tf.Tensor2D,
-  size: number,
-): [tf.Tensor2D, tf.Tensor2D] {
-  return tf.split(parameters, [size, size], 1) as [tf.Tensor2D, tf.Tensor2D];
-}
 
 /** Passes the gradient on where the number was left as it was. */
 function gradientWhereEqual(dy: tf.Tensor, [before, after]: tf.Tensor[]) {
@@ -84,51 +64,6 @@ export function clipLogStd(
     return { value, gradFunc: gradientWhereEqual };
   });
   return <T extends tf.Tensor>(logStd: T) => clip(logStd) as T;
-}
-
-/**
- * Computes `log N(x; mean, std)` of each row where `x = mean + std noise` is a
- * constant,
- * `[batch]`: the value comes from the noise, the gradient is the score at `x`.
- */
-export function constantSampleLogProb(
-  mean: tf.Tensor2D,
-  logStd: tf.Tensor2D,
-  noise: tf.Tensor2D,
-): tf.Tensor1D {
-  const logProb = tf.customGrad((_, logStd, save) => {
-    (save as tf.GradSaveFunc)([logStd as tf.Tensor, noise]);
-    return {
-      value: gaussianLogProb(exponents(logStd as tf.Tensor2D, noise)),
-      gradFunc: (dy, [logStd, noise]) => {
-        const rows = tf.expandDims(dy, 1);
-        const z = tf.mul(noise, tf.exp(tf.neg(logStd)));
-        const square = tf.sub(tf.square(noise), 1);
-        return [tf.mul(rows, z), tf.mul(rows, square)];
-      },
-    };
-  });
-  return logProb(mean, logStd) as tf.Tensor1D;
-}
-
-/**
- * Computes `-log N(x; mean, std)` but for its constant, where `x = mean + std
- * noise`.
- */
-export function exponents(
-  logStd: tf.Tensor2D,
-  noise: tf.Tensor2D,
-): tf.Tensor2D {
-  return tf.add(tf.mul(tf.square(noise), 0.5), logStd);
-}
-
-/**
- * Computes `log N(x)` of each row, `[batch]`, from the {@link exponents} of its
- * parts.
- */
-export function gaussianLogProb(exponents: tf.Tensor2D): tf.Tensor1D {
-  const constant = exponents.shape[1] * HALF_LOG_TWO_PI;
-  return tf.sub(-constant, tf.sum(exponents, 1));
 }
 
 /** Formula of the logarithm of the tanh's slope. */

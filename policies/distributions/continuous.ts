@@ -2,14 +2,10 @@ import * as tf from "@tensorflow/tfjs";
 import {
   checkSize,
   clipLogStd,
-  constantSampleLogProb,
   detach,
-  exponents,
-  gaussianLogProb,
   HALF_LOG_TWO_PI,
   logSlope,
   logTwoCosh,
-  meanAndLogStd,
   tidied,
   unsquash,
 } from "./_shared.ts";
@@ -351,4 +347,57 @@ export function uniformDistribution(
     },
     regularization: (parameters) => perRow(parameters, 0),
   });
+}
+
+/** Means and logarithms of the deviations, both `[batch, size]`. */
+function meanAndLogStd(
+  parameters: tf.Tensor2D,
+  size: number,
+): [tf.Tensor2D, tf.Tensor2D] {
+  return tf.split(parameters, [size, size], 1) as [tf.Tensor2D, tf.Tensor2D];
+}
+
+/**
+ * Computes `log N(x; mean, std)` of each row where `x = mean + std noise` is a
+ * constant,
+ * `[batch]`: the value comes from the noise, the gradient is the score at `x`.
+ */
+function constantSampleLogProb(
+  mean: tf.Tensor2D,
+  logStd: tf.Tensor2D,
+  noise: tf.Tensor2D,
+): tf.Tensor1D {
+  const logProb = tf.customGrad((_, logStd, save) => {
+    (save as tf.GradSaveFunc)([logStd as tf.Tensor, noise]);
+    return {
+      value: gaussianLogProb(exponents(logStd as tf.Tensor2D, noise)),
+      gradFunc: (dy, [logStd, noise]) => {
+        const rows = tf.expandDims(dy, 1);
+        const z = tf.mul(noise, tf.exp(tf.neg(logStd)));
+        const square = tf.sub(tf.square(noise), 1);
+        return [tf.mul(rows, z), tf.mul(rows, square)];
+      },
+    };
+  });
+  return logProb(mean, logStd) as tf.Tensor1D;
+}
+
+/**
+ * Computes `-log N(x; mean, std)` but for its constant, where `x = mean + std
+ * noise`.
+ */
+function exponents(
+  logStd: tf.Tensor2D,
+  noise: tf.Tensor2D,
+): tf.Tensor2D {
+  return tf.add(tf.mul(tf.square(noise), 0.5), logStd);
+}
+
+/**
+ * Computes `log N(x)` of each row, `[batch]`, from the {@link exponents} of its
+ * parts.
+ */
+function gaussianLogProb(exponents: tf.Tensor2D): tf.Tensor1D {
+  const constant = exponents.shape[1] * HALF_LOG_TWO_PI;
+  return tf.sub(-constant, tf.sum(exponents, 1));
 }

@@ -1,6 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
 import {
-  asConstant,
   clipLogStd,
   detach,
   HALF_LOG_TWO_PI,
@@ -330,6 +329,18 @@ function chooseComponent(
 /** Subtracts the logarithms of the tanh's slope, if there is one. */
 function corrected(logProb: tf.Tensor1D, slope?: tf.Tensor2D): tf.Tensor1D {
   return slope ? tf.sub(logProb, tf.sum(slope, 1)) : logProb;
+}
+
+/**
+ * Computes a constant from tensors: nothing of it is recorded, so that
+ * operations that have no gradient may be used.
+ */
+function asConstant<T extends tf.Tensor>(compute: () => T): T {
+  const cut = tf.customGrad((x) => ({
+    value: compute(),
+    gradFunc: () => tf.zerosLike(x as tf.Scalar),
+  }));
+  return cut(tf.scalar(0)) as T;
 }
 
 function noClosedForm(what: string): never {

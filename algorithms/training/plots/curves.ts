@@ -302,12 +302,18 @@ export function finitePoints(line: CurveRun): BandedLine {
   const kept = y.map((_, i) => i).filter((i) =>
     [x[i], y[i], low?.[i] ?? 0, high?.[i] ?? 0].every(Number.isFinite)
   );
-  const pick = (values: readonly number[]) => kept.map((i) => values[i]);
+  return mapLine(line, (values) => kept.map((i) => values[i]));
+}
+
+function mapLine(
+  { x, y, low, high }: CurveRun,
+  map: (values: readonly number[]) => number[],
+): BandedLine {
   return {
-    x: pick(x),
-    y: pick(y),
-    low: low && pick(low),
-    high: high && pick(high),
+    x: map(x),
+    y: map(y),
+    low: low && map(low),
+    high: high && map(high),
   };
 }
 
@@ -315,18 +321,12 @@ export function finitePoints(line: CurveRun): BandedLine {
 export function thin(line: BandedLine, count: number): BandedLine {
   const length = line.x.length;
   if (length <= count) return line;
-  const means = (values: readonly number[]) =>
+  return mapLine(line, (values) =>
     Array.from({ length: count }, (_, bin) => {
       const from = Math.floor(bin * length / count);
       const to = Math.floor((bin + 1) * length / count);
       return mean(values.slice(from, to));
-    });
-  return {
-    x: means(line.x),
-    y: means(line.y),
-    low: line.low && means(line.low),
-    high: line.high && means(line.high),
-  };
+    }));
 }
 
 /** Replaces each height by the mean of those up to `reach` points away; fewer at the ends, evenly on both sides. */

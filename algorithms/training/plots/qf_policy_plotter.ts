@@ -11,7 +11,6 @@ import {
 import {
   element,
   escapeMarkup,
-  type Frame,
   image,
   inWords,
   label,
@@ -175,17 +174,13 @@ export class QFPolicyPlotter {
    * @returns The text of an SVG image, a panel for each observation.
    */
   draw(): string {
-    const form = this.#form;
     const names = namesOf(this.#observations);
-    const states = this.#ask();
-    return drawSheet(
-      states.map((state, i) => ({
-        name: names[i],
-        description: form.describe(state),
-        draw: (frame) => form.draw(frame, state),
-      })),
-      { title: this.#title, legend: form.legend, margin: form.margin },
-    );
+    const panels = this.#ask().map((state, i) => ({
+      name: names[i],
+      description: this.#form.describe(state),
+      state,
+    }));
+    return drawSheet(panels, this.#form, this.#title);
   }
 
   /** Asks the agent about each observation. */
@@ -275,16 +270,7 @@ interface Panel {
   readonly name: string;
   /** Description in words. */
   readonly description: string;
-  /** Draws into a frame that leaves room for axes. */
-  draw(frame: Frame): string;
-}
-
-/** Options of {@link drawSheet}. */
-interface SheetOptions {
-  readonly title: string;
-  readonly legend: readonly LegendEntry[];
-  /** Pixels right of each frame. */
-  readonly margin: number;
+  readonly state: StateValues;
 }
 
 const frameSize = 250;
@@ -296,12 +282,13 @@ const headHeight = 66;
 /** Draws panels side by side under a heading and a legend, as one image. */
 function drawSheet(
   panels: readonly Panel[],
-  { title, legend, margin }: SheetOptions,
+  form: PlotForm,
+  title: string,
 ): string {
   const columns = Math.min(panels.length, panelsInRow);
   const rows = Math.ceil(panels.length / panelsInRow);
   const cell = {
-    width: room.left + frameSize + margin,
+    width: room.left + frameSize + form.margin,
     height: room.top + frameSize + room.bottom,
   };
   const width = Math.max(columns * cell.width, 420);
@@ -315,7 +302,10 @@ function drawSheet(
       { class: "qp-panel" },
       element("title", {}, escapeMarkup(panel.description)),
       label(panel.name, { x: left, y: top - 28, style: "qp-text qp-name" }),
-      panel.draw({ left, top, width: frameSize, height: frameSize }),
+      form.draw(
+        { left, top, width: frameSize, height: frameSize },
+        panel.state,
+      ),
     );
   });
   const descriptions = panels.map((it) => `${it.name}: ${it.description}.`);
@@ -326,7 +316,7 @@ function drawSheet(
     element("style", {}, plotStyle),
     element("rect", { class: "qp-ground", width, height, rx: 8 }),
     label(title, { x: 20, y: 30, style: "qp-text qp-title" }),
-    drawLegend(legend, { left: 20, top: 44 }),
+    drawLegend(form.legend, { left: 20, top: 44 }),
     ...drawn,
   );
 }
