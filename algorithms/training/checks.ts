@@ -1,5 +1,5 @@
-import { isStateRecord, isTypedArray } from "@bellman/files";
-import type { Batch, StateTree, Statistics, VecStep } from "@bellman/types";
+import { isTypedArray } from "@bellman/files";
+import type { Batch, VecStep } from "@bellman/types";
 
 /** Number of environments, and the step for messages. */
 export interface StepPlace {
@@ -277,63 +277,4 @@ export class TrainingDivergedError extends Error implements Divergence {
  */
 export function isGuardedStatistic(name: string): boolean {
   return /loss|grad_norm|entropy/.test(name);
-}
-
-/** Finds the first guarded statistic that is not finite. */
-export function divergedStatistic(
-  statistics: Statistics,
-  guard: (name: string) => boolean,
-): Found | undefined {
-  for (const statistic in statistics) {
-    const value = statistics[statistic];
-    if (!Number.isFinite(value) && guard(statistic)) {
-      return { statistic, value };
-    }
-  }
-}
-
-/** Name of a statistic, or path in a state, and the number there. */
-export type Found = Pick<Divergence, "statistic" | "value">;
-
-/**
- * Finds the first array of a checkpoint that holds a number which it must not.
- *
- * Arrays of the algorithm (parameters, optimizer, rollout or replay) and of the
- * loop are finite. Those of the vector environment (observations, running
- * statistics, returns) hold no NaN; an infinity may be a bound that has not been
- * reached yet. The own state of single environments, below `envs`, of callbacks
- * and of the caller is theirs: what comes of it is checked, or none of it is
- * learned from.
- */
-export function divergedArray(
-  { algorithm, loop, env }: Readonly<Record<string, StateTree>>,
-): Found | undefined {
-  return oddArray(algorithm, "", Number.isFinite) ??
-    oddArray(loop, "loop", Number.isFinite) ??
-    oddArray(env, "env", (it) => !Number.isNaN(it));
-}
-
-function oddArray(
-  tree: StateTree | undefined,
-  path: string,
-  isFine: (value: number) => boolean,
-): Found | undefined {
-  if (tree instanceof Float32Array || tree instanceof Float64Array) {
-    // Nearly all are finite, which one number shows.
-    if (sumOfZeros(tree) === 0) return undefined;
-    const value = tree.find((it) => !isFine(it));
-    return value === undefined ? undefined : { statistic: path, value };
-  }
-  if (!Array.isArray(tree) && !isStateRecord(tree)) return undefined;
-  for (const [key, node] of Object.entries(tree as StateTree[])) {
-    if (key === "envs") continue;
-    const found = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
-    if (found) return found;
-  }
-}
-
-function sumOfZeros(values: Float32Array | Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] * 0;
-  return sum;
 }

@@ -2,9 +2,9 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   checkObservations,
   checkStep,
-  divergedArray,
   TrainingDivergedError,
 } from "./checks.ts";
+import { divergedArray } from "./training_state.ts";
 import type { VecStep } from "@bellman/types";
 import { CheckpointStore } from "./checkpoint_store.ts";
 import { evaluate } from "./evaluate.ts";

@@ -70,26 +70,8 @@
  *
  * @module
  */
-export {
-  type Callback,
-  type CallbackResult,
-  type NoImprovementOptions,
-  stop,
-  stopAfterSeconds,
-  stopOnNoImprovement,
-  stopOnRewardThreshold,
-  type StopRequest,
-  type TrainContext,
-  type TrainResult,
-} from "./callbacks.ts";
-export {
-  checkObservations,
-  checkStep,
-  type Divergence,
-  isGuardedStatistic,
-  type StepPlace,
-  TrainingDivergedError,
-} from "./checks.ts";
+export * from "./callbacks.ts";
+export * from "./checks.ts";
 export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
 export * from "./logs/line_loggers.ts";

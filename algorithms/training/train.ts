@@ -5,17 +5,10 @@ import type {
   Statistics,
   VecEnv,
 } from "@bellman/types";
-import {
-  CallbackList,
-  type TrainContext,
-  type TrainResult,
-} from "./callbacks.ts";
+import type { TrainContext, TrainResult } from "./callbacks.ts";
 import {
   checkObservations,
   checkStep,
-  divergedArray,
-  divergedStatistic,
-  type Found,
   isGuardedStatistic,
   TrainingDivergedError,
 } from "./checks.ts";
@@ -30,10 +23,14 @@ import { EventLoopBreak } from "./event_loop.ts";
 import type { Logger } from "./logs/logger.ts";
 import type { ProgressState } from "./progress.ts";
 import {
+  CallbackList,
   checkOptions,
   checkRestored,
   checkResumable,
+  divergedArray,
+  divergedStatistic,
   evaluationRow,
+  type Found,
   loadEvaluation,
   nextMultiple,
   type ResumableState,

@@ -1,6 +1,7 @@
 import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { StateTree, Statistics } from "@bellman/types";
-import { type TrainContext, uniqueNames } from "./callbacks.ts";
+import type { Callback, CallbackResult, TrainContext } from "./callbacks.ts";
+import type { Divergence } from "./checks.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
 import type { TrainOptions } from "./train_options.ts";
@@ -199,4 +200,135 @@ export function runStatus(state: StateTree): RunStatus {
     ...(typeof stopReason === "string" && { stopReason }),
     ...(typeof bestStep === "number" && { bestStep }),
   };
+}
+
+/** Hooks whose result may ask for the end. */
+type Hook = Exclude<keyof Callback, "name" | "onEnd" | "save" | "load">;
+
+type Listener = (
+  context: TrainContext,
+  event: unknown,
+) => CallbackResult | Promise<CallbackResult>;
+
+/** Tells callbacks what happens, and remembers the first wish to stop. */
+export class CallbackList {
+  /** The first reason given. */
+  stopReason: string | undefined;
+  #callbacks: readonly Callback[];
+  #names: readonly string[];
+
+  constructor(callbacks: readonly Callback[]) {
+    this.#callbacks = callbacks;
+    this.#names = uniqueNames(callbacks, "callback");
+  }
+
+  /** True where a callback has the hook; without this, each step would wait for nobody. */
+  has(hook: Hook): boolean {
+    return this.#callbacks.some((callback) => callback[hook] !== undefined);
+  }
+
+  async notify(
+    hook: Hook,
+    context: TrainContext,
+    event?: unknown,
+  ): Promise<void> {
+    for (let i = 0; i < this.#callbacks.length; i++) {
+      const callback = this.#callbacks[i];
+      const listener = callback[hook] as Listener | undefined;
+      if (listener === undefined) continue;
+      const called = listener.call(callback, context, event);
+      const result = called instanceof Promise ? await called : called;
+      if (!result) continue;
+      this.stopReason ??= result === "stop" ? this.#names[i] : result.reason;
+    }
+  }
+
+  save(): StateTree {
+    const states: Record<string, StateTree> = {};
+    this.#callbacks.forEach((callback, i) => {
+      if (callback.save) states[this.#names[i]] = callback.save();
+    });
+    return states;
+  }
+
+  /** Restores callbacks; those that the state does not know begin anew. */
+  load(state: StateTree): void {
+    const states = state as Record<string, StateTree>;
+    this.#callbacks.forEach((callback, i) => {
+      const name = this.#names[i];
+      if (Object.hasOwn(states, name)) callback.load?.(states[name]);
+    });
+  }
+}
+
+/** Gives names by which states are saved; the second of a name gets a number. */
+function uniqueNames(
+  things: readonly { readonly name?: string }[],
+  fallback: string,
+): string[] {
+  const counts = new Map<string, number>();
+  return things.map(({ name = fallback }) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count === 1 ? name : `${name} ${count}`;
+  });
+}
+
+/** Finds the first guarded statistic that is not finite. */
+export function divergedStatistic(
+  statistics: Statistics,
+  guard: (name: string) => boolean,
+): Found | undefined {
+  for (const statistic in statistics) {
+    const value = statistics[statistic];
+    if (!Number.isFinite(value) && guard(statistic)) {
+      return { statistic, value };
+    }
+  }
+}
+
+/** Name of a statistic, or path in a state, and the number there. */
+export type Found = Pick<Divergence, "statistic" | "value">;
+
+/**
+ * Finds the first array of a checkpoint that holds a number which it must not.
+ *
+ * Arrays of the algorithm (parameters, optimizer, rollout or replay) and of the
+ * loop are finite. Those of the vector environment (observations, running
+ * statistics, returns) hold no NaN; an infinity may be a bound that has not been
+ * reached yet. The own state of single environments, below `envs`, of callbacks
+ * and of the caller is theirs: what comes of it is checked, or none of it is
+ * learned from.
+ */
+export function divergedArray(
+  { algorithm, loop, env }: Readonly<Record<string, StateTree>>,
+): Found | undefined {
+  return oddArray(algorithm, "", Number.isFinite) ??
+    oddArray(loop, "loop", Number.isFinite) ??
+    oddArray(env, "env", (it) => !Number.isNaN(it));
+}
+
+function oddArray(
+  tree: StateTree | undefined,
+  path: string,
+  isFine: (value: number) => boolean,
+): Found | undefined {
+  if (tree instanceof Float32Array || tree instanceof Float64Array) {
+    // Nearly all are finite, which one number shows.
+    if (sumOfZeros(tree) === 0) return undefined;
+    const value = tree.find((it) => !isFine(it));
+    return value === undefined ? undefined : { statistic: path, value };
+  }
+  if (!Array.isArray(tree) && !isStateRecord(tree)) return undefined;
+  for (const [key, node] of Object.entries(tree as StateTree[])) {
+    if (key === "envs") continue;
+    const found = oddArray(node, path === "" ? key : `${path}/${key}`, isFine);
+    if (found) return found;
+  }
+}
+
+function sumOfZeros(values: Float32Array | Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] * 0;
+  return sum;
 }
