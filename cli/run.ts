@@ -100,9 +100,7 @@ export async function run(
     stray.reject(
       new RunFailure(
         `Failed where nothing could catch it: ${messageOf(thrown)}`,
-        {
-          cause: thrown,
-        },
+        { cause: thrown },
       ),
     )
   );

@@ -22,12 +22,7 @@ import {
 } from "../terminal/process.ts";
 import { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
 import { hasFfmpeg, Mp4Writer } from "../play/mp4.ts";
-import {
-  fileSink,
-  type PictureSink,
-  pngSink,
-  terminalSink,
-} from "../play/pictures.ts";
+import { type PictureSink, pngSink, terminalSink } from "../play/pictures.ts";
 import { checkWritable, UsageError } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
 
@@ -125,7 +120,7 @@ async function sinkOf(
         "Cannot write an MP4: there is no ffmpeg; install it or use --gif FILE",
       );
     }
-    return fileSink(mp4, new Mp4Writer(mp4, framesPerSecond));
+    return new Mp4Writer(mp4, framesPerSecond);
   }
   if (framesPerSecond > MOST_GIF_FRAMES_PER_SECOND) {
     throw new UsageError(
@@ -134,7 +129,7 @@ async function sinkOf(
   }
   const path = gif ?? join(dir, "play.gif");
   await checkVideoPath(path, ".gif");
-  return fileSink(path, new GifWriter(path, framesPerSecond));
+  return new GifWriter(path, framesPerSecond);
 }
 
 /** Largest side in pixels: GIFs end at 65,535, and memory before that. */

@@ -1,6 +1,7 @@
 import gifenc from "gifenc";
 import { fileError } from "../terminal/errors.ts";
 import type { RgbImage } from "@bellman/types";
+import type { PictureSink } from "./pictures.ts";
 
 /** Highest frame rate of a GIF: viewers slow shorter delays down. */
 export const MOST_GIF_FRAMES_PER_SECOND = 50;
@@ -191,7 +192,7 @@ class Indexer {
  * Animated GIF that loops, written image by image; only the last one is kept.
  * Colours are exact; images of more than 255 colours get the best ones.
  */
-export class GifWriter {
+export class GifWriter implements PictureSink {
   readonly #path: string;
   readonly #framesPerSecond: number;
   readonly #encoder = GIFEncoder({ auto: false });
@@ -213,7 +214,7 @@ export class GifWriter {
    *
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
-  async add(image: RgbImage): Promise<void> {
+  async show(image: RgbImage): Promise<void> {
     const first = this.#count === 0;
     const { pixels, palette } = this.#indexer.index(image);
     const part = first
@@ -243,13 +244,14 @@ export class GifWriter {
    *
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
-  async finish(): Promise<void> {
+  async finish(): Promise<string> {
     this.#encoder.finish();
     await this.#write();
     await this.#orGiveUp(async () => {
       this.#close();
       await Deno.rename(this.#unfinished, this.#path);
     });
+    return `wrote ${this.#path}`;
   }
 
   /** Removes what was written. */

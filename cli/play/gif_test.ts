@@ -30,7 +30,7 @@ async function written(
   let bytes = new Uint8Array(0);
   await withPath(async (path) => {
     const gif = new GifWriter(path, framesPerSecond);
-    for (const picture of pictures) await gif.add(picture);
+    for (const picture of pictures) await gif.show(picture);
     await gif.finish();
     bytes = await Deno.readFile(path);
   });
@@ -144,7 +144,7 @@ Deno.test("a GIF of 5,000 pictures takes the memory of one", () =>
     for (let step = 0; step < 5000; step++) {
       const data = new Uint8Array(width * height * 3);
       data.fill(200, 3 * (step % width), 3 * (step % width) + 300);
-      await gif.add({ width, height, data });
+      await gif.show({ width, height, data });
       data.fill(99); // It is the caller's again.
       if (step % 1000 !== 999) continue;
       used.push(bytesInUse());
@@ -170,14 +170,14 @@ Deno.test("a GIF is there only when it is whole", () =>
     await Deno.writeTextFile(path, "an older one");
     const given = new GifWriter(path, 20);
     await given.abort();
-    await given.add(solid(1, 2, 3));
+    await given.show(solid(1, 2, 3));
     assertEquals(names().sort(), ["x.gif", "x.gif.tmp"]);
     await given.abort();
     assertEquals(names(), ["x.gif"]);
     assertEquals(await Deno.readTextFile(path), "an older one");
 
     const lost = new GifWriter(path, 20);
-    await lost.add(solid(1, 2, 3));
+    await lost.show(solid(1, 2, 3));
     await Deno.remove(`${path}.tmp`);
     const error = await assertRejects(() => lost.finish(), UsageError);
     assertEquals(
@@ -185,7 +185,7 @@ Deno.test("a GIF is there only when it is whole", () =>
       `Cannot use the file ${path}: there is no such file or folder`,
     );
     await assertRejects(
-      () => new GifWriter(`${path}/none/x.gif`, 20).add(solid(1, 2, 3)),
+      () => new GifWriter(`${path}/none/x.gif`, 20).show(solid(1, 2, 3)),
       UsageError,
     );
     assertEquals(names(), ["x.gif"]);

@@ -1,5 +1,6 @@
 import { UsageError } from "../terminal/errors.ts";
 import type { RgbImage } from "@bellman/types";
+import type { PictureSink } from "./pictures.ts";
 
 /** Video program, which the user installs. */
 const PROGRAM = "ffmpeg";
@@ -43,7 +44,7 @@ export async function hasFfmpeg(): Promise<boolean> {
 }
 
 /** MP4 video that is written image by image. */
-export class Mp4Writer {
+export class Mp4Writer implements PictureSink {
   readonly #path: string;
   readonly #framesPerSecond: number;
   #child: Deno.ChildProcess | undefined;
@@ -61,7 +62,7 @@ export class Mp4Writer {
   }
 
   /** Adds an image; all have one size. */
-  async add(image: RgbImage): Promise<void> {
+  async show(image: RgbImage): Promise<void> {
     if (this.#child === undefined) {
       this.#child = new Deno.Command(PROGRAM, {
         args: argumentsOf(image, {
@@ -87,10 +88,13 @@ export class Mp4Writer {
    *
    * @throws {UsageError} If the program failed; no file is left then.
    */
-  async finish(): Promise<void> {
+  async finish(): Promise<string> {
     await this.#writer!.close().catch(() => {});
     const { success } = await this.#child!.status;
-    if (success) return await Deno.rename(this.#unfinished, this.#path);
+    if (success) {
+      await Deno.rename(this.#unfinished, this.#path);
+      return `wrote ${this.#path}`;
+    }
     await Deno.remove(this.#unfinished).catch(() => {});
     const lines = (await this.#said!).trim().split("\n");
     throw new UsageError(

@@ -29,7 +29,7 @@ Deno.test({
     const dir = await Deno.makeTempDir();
     const path = `${dir}/play.mp4`;
     const video = new Mp4Writer(path, 20);
-    for (let i = 0; i < 7; i++) await video.add(solid(33, 20, 30 * i));
+    for (let i = 0; i < 7; i++) await video.show(solid(33, 20, 30 * i));
     await video.finish();
     assertEquals(await probe(path), "34,20,7");
     assertEquals([...Deno.readDirSync(dir)].length, 1);
@@ -42,7 +42,7 @@ Deno.test({
   ignore,
   fn: async () => {
     const video = new Mp4Writer("/nowhere/at/all/play.mp4", 20);
-    await video.add(solid(8, 8, 1));
+    await video.show(solid(8, 8, 1));
     const error = await assertRejects(() => video.finish(), UsageError);
     assert(error.message.startsWith("Cannot write /nowhere/at/all/play.mp4"));
     assertEquals(error.message.split("\n").length, 1);
@@ -55,7 +55,7 @@ Deno.test({
   fn: async () => {
     const dir = await Deno.makeTempDir();
     const video = new Mp4Writer(`${dir}/play.mp4`, 20);
-    await video.add(solid(8, 8, 1));
+    await video.show(solid(8, 8, 1));
     await video.abort();
     assertEquals([...Deno.readDirSync(dir)], []);
     await new Mp4Writer(`${dir}/none.mp4`, 20).abort();

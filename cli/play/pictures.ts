@@ -1,8 +1,6 @@
 import type { RgbImage } from "@bellman/types";
 import { encode } from "fast-png";
 import type { CommandIo } from "../terminal/process.ts";
-import type { GifWriter } from "./gif.ts";
-import type { Mp4Writer } from "./mp4.ts";
 
 /** Takes the images of episodes as they are played. */
 export interface PictureSink {
@@ -12,21 +10,6 @@ export interface PictureSink {
   finish(): Promise<string>;
   /** Removes an unfinished file. */
   abort?(): Promise<void>;
-}
-
-/** Writes all images to one file. */
-export function fileSink(
-  path: string,
-  file: GifWriter | Mp4Writer,
-): PictureSink {
-  return {
-    show: (picture) => file.add(picture),
-    finish: async () => {
-      await file.finish();
-      return `wrote ${path}`;
-    },
-    abort: () => file.abort(),
-  };
 }
 
 /** Writes each image as a PNG file into a folder, which the first one makes. */

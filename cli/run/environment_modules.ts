@@ -12,12 +12,6 @@ import {
 /** Prefix of the ids of environments that Python's Gymnasium hosts. */
 const GYMNASIUM = "gym:";
 
-/** Settings of a run that name the source of its environment. */
-export type EnvironmentOrigin = Pick<
-  ResolvedConfig,
-  "env" | "envModules" | "stepTimeout"
->;
-
 /** Returns true for the id of an environment that Python hosts. */
 export function isGymnasium(id: string): boolean {
   return id.startsWith(GYMNASIUM);
@@ -99,7 +93,7 @@ async function importOwn(module: string): Promise<void> {
  * @throws {UsageError} If a module cannot be imported.
  */
 export async function loadEnvironment(
-  { env, envModules, stepTimeout }: EnvironmentOrigin,
+  { env, envModules, stepTimeout }: ResolvedConfig,
 ): Promise<string[]> {
   if (isGymnasium(env)) {
     const { registerGymnasium } = await import("@bellman/envs/gymnasium");

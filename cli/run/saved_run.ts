@@ -69,15 +69,15 @@ export async function openRun(
       `Cannot open the run ${dir}: its config.yaml and config.sig are damaged`,
     );
   }
-  const { text, isOwn } = original;
-  const config = runConfigOf(text, configPath, dir);
-  const edits = editsOf(current, { text, config, path: configPath });
-  return { folder, config, configText: text, isOwn, edits };
+  const { text: configText, isOwn } = original;
+  const config = runConfigOf(configText, folder);
+  const run = { folder, config, configText, isOwn };
+  return { ...run, edits: editsOf(current, run) };
 }
 
-function isConfigOf(text: string, { configPath, dir }: RunFolder): boolean {
+function isConfigOf(text: string, folder: RunFolder): boolean {
   try {
-    runConfigOf(text, configPath, dir);
+    runConfigOf(text, folder);
     return true;
   } catch {
     return false;
@@ -124,7 +124,8 @@ export function checkFiles({ dir, checkpointsDir }: RunFolder): void {
 }
 
 function runConfigOf(
-  ...[text, name, dir]: [text: string, name: string, dir: string]
+  text: string,
+  { configPath: name, dir }: RunFolder,
 ): ResolvedConfig {
   const entry = parseMapping(text, name).find(([key]) => key === "algorithm");
   const algorithm = String(entry?.[1]);
@@ -144,13 +145,9 @@ const NAMED_EDITS = 3;
 /** Describes how `config.yaml` differs from what the run began with, if it does. */
 function editsOf(
   current: string | undefined,
-  { text, config, path }: {
-    text: string;
-    config: ResolvedConfig;
-    path: string;
-  },
+  { folder: { configPath: path }, config, configText }: SavedRun,
 ): string | undefined {
-  if (current === text) return undefined;
+  if (current === configText) return undefined;
   const show = (value: unknown) => JSON.stringify(value) ?? String(value);
   const asBefore = "this goes on with what the run began with";
   if (current === undefined) return `${path} is gone: ${asBefore}`;

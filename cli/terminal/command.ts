@@ -176,7 +176,7 @@ export function integerOf<T extends number | undefined>(
 
 const PROGRAM = "bellman";
 
-function columns(rows: readonly [string, string][]): string {
+function columns(rows: readonly string[][]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
     .join("\n");
@@ -184,10 +184,7 @@ function columns(rows: readonly [string, string][]): string {
 
 /** Returns the help of the program: its commands, a line each. */
 export function programHelp(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, summary }): [string, string] => [
-    name,
-    summary,
-  ]);
+  const rows = commands.map(({ name, summary }) => [name, summary]);
   return `Reinforcement learning from the command line.
 
 Usage: ${PROGRAM} COMMAND [OPTIONS]
@@ -202,7 +199,7 @@ ${columns(rows)}
 /** Returns the help of one command. */
 export function commandHelp(command: Command): string {
   const rows = [...command.options, ...COMMON_OPTIONS]
-    .map(({ name, value, help }): [string, string] => [
+    .map(({ name, value, help }) => [
       value === undefined ? `--${name}` : `--${name} ${value}`,
       help,
     ]);
