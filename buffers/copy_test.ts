@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { copyNumbers, copyRows, unitsOf } from "./copy.ts";
-import { bytesPerNumber, type FieldDtype, viewBuffer } from "./fields.ts";
+import { ARRAYS, type FieldDtype, viewBuffer } from "./fields.ts";
 
 const cases = fc.record({
   dtype: fc.constantFrom<FieldDtype>("uint8", "int32", "float32", "float64"),
@@ -11,7 +11,7 @@ const cases = fc.record({
 
 Deno.test("rows are copied bit by bit, and negative ones left out", () => {
   fc.assert(fc.property(cases, ({ dtype, size, rows }) => {
-    const width = size * bytesPerNumber(dtype);
+    const width = size * ARRAYS[dtype].BYTES_PER_ELEMENT;
     // Every pattern of bits comes, also those of numbers that are none.
     const bytes = Uint8Array.from({ length: 10 * width }, (_, i) => i * i * 7);
     const target = new Uint8Array(rows.length * width).fill(9);

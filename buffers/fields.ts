@@ -63,7 +63,8 @@ export interface Schema {
   readonly leaves: readonly Leaf[];
 }
 
-const ARRAYS = {
+/** Arrays of each dtype. */
+export const ARRAYS = {
   float32: Float32Array,
   float64: Float64Array,
   int32: Int32Array,
@@ -323,22 +324,12 @@ function nestGroup(
   return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
 }
 
-/** Returns the bytes of a number. */
-export function bytesPerNumber(dtype: FieldDtype): number {
-  return ARRAYS[dtype].BYTES_PER_ELEMENT;
-}
-
-/** Makes an array of zeros. */
-export function allocateArray(dtype: FieldDtype, length: number): FieldArray {
-  return new ARRAYS[dtype](length);
-}
-
 /** Makes arrays of zeros for rows of each leaf. */
 export function allocateRows(
   leaves: readonly Leaf[],
   rows: number,
 ): FieldArray[] {
-  return leaves.map(({ dtype, size }) => allocateArray(dtype, rows * size));
+  return leaves.map(({ dtype, size }) => new ARRAYS[dtype](rows * size));
 }
 
 /** Views a piece of memory; the view grows with it. */
@@ -349,17 +340,9 @@ export function viewBuffer(
   return new ARRAYS[dtype](buffer as ArrayBuffer);
 }
 
-/** Tells whether values are an array of this kind. */
-export function isArrayOf(
-  dtype: FieldDtype,
-  values: unknown,
-): values is FieldArray {
-  return values instanceof ARRAYS[dtype];
-}
-
 /** Returns the kind of an array. */
 export function dtypeOf(array: FieldArray): FieldDtype {
-  return DTYPES.find((dtype) => isArrayOf(dtype, array))!;
+  return DTYPES.find((dtype) => array instanceof ARRAYS[dtype])!;
 }
 
 /** Throws unless a size is a whole number above 0. */

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
-  allocateArray,
+  ARRAYS,
   closest,
   collect,
   editDistance,
@@ -28,7 +28,7 @@ Deno.test("leaves have paths, and what is made of them their nesting", () => {
   );
   const data = nest(
     schema,
-    ({ dtype, size }) => allocateArray(dtype, 3 * size),
+    ({ dtype, size }) => new ARRAYS[dtype](3 * size),
   );
   assertEquals(data, {
     image: new Uint8Array(6),

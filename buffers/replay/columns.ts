@@ -5,12 +5,7 @@ import {
   type Units,
   unitsOf,
 } from "../copy.ts";
-import {
-  allocateArray,
-  bytesPerNumber,
-  type FieldArray,
-  type Leaf,
-} from "../fields.ts";
+import { ARRAYS, type FieldArray, type Leaf } from "../fields.ts";
 import type { Column } from "../storage/storage.ts";
 
 /** Rows of one array field in a column of any storage. */
@@ -28,7 +23,9 @@ export class FieldRows {
     const { dtype, size } = leaf;
     this.leaf = leaf;
     this.column = column;
-    this.unitSize = dtype === "uint8" ? size : size * bytesPerNumber(dtype) / 4;
+    this.unitSize = dtype === "uint8"
+      ? size
+      : size * ARRAYS[dtype].BYTES_PER_ELEMENT / 4;
     this.#view();
   }
 
@@ -85,7 +82,7 @@ export class FieldRows {
       const rows = this.data.subarray(first * size, (first + count) * size);
       return copy ? rows.slice() : rows;
     }
-    const array = allocateArray(dtype, count * size);
+    const array = new ARRAYS[dtype](count * size);
     for (let i = 0; i < count; i++) {
       this.column.read(first + i, array, i * size);
     }

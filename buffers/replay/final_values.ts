@@ -1,7 +1,7 @@
 import { copyNumbers, type Units } from "../copy.ts";
 import {
   allocateRows,
-  bytesPerNumber,
+  ARRAYS,
   type FieldArray,
   type Leaf,
   viewBuffer,
@@ -76,7 +76,7 @@ export class FinalValues {
     return {
       slots: allocate(4, this.room),
       arrays: this.#leaves.map(({ dtype, size }) =>
-        allocate(size * bytesPerNumber(dtype), numEnvs + this.room)
+        allocate(size * ARRAYS[dtype].BYTES_PER_ELEMENT, numEnvs + this.room)
       ),
     };
   }
@@ -211,7 +211,7 @@ export class FinalValues {
     const rows = this.#ring.numEnvs + this.room;
     slots.grow(this.room * 4);
     this.#leaves.forEach(({ dtype, size }, i) =>
-      arrays[i].grow(rows * size * bytesPerNumber(dtype))
+      arrays[i].grow(rows * size * ARRAYS[dtype].BYTES_PER_ELEMENT)
     );
   }
 

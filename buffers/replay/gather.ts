@@ -1,12 +1,11 @@
 import { unitsOf } from "../copy.ts";
 import {
-  allocateArray,
+  ARRAYS,
   checkWhole,
   collect,
   type FieldArray,
   type FieldData,
   type FieldValues,
-  isArrayOf,
   type Leaf,
   nest,
 } from "../fields.ts";
@@ -262,7 +261,7 @@ function checkDrawn(slots: unknown, weights: unknown): void {
 }
 
 function targetOf({ name, dtype }: Leaf, array: unknown): Target {
-  if (isArrayOf(dtype, array)) {
+  if (array instanceof ARRAYS[dtype]) {
     return { array, units: unitsOf(array as FieldArray) };
   }
   throw new TypeError(
@@ -285,7 +284,7 @@ export class BatchCache {
     checkWhole(size, `make a batch of ${size} rows`);
     const fields = nest(
       this.#schema.drawn,
-      (leaf) => allocateArray(leaf.dtype, size * leaf.size),
+      (leaf) => new ARRAYS[leaf.dtype](size * leaf.size),
     );
     const weights = new Float32Array(size).fill(1);
     return { ...fields, slots: new Int32Array(size), weights };

@@ -1,5 +1,5 @@
 import {
-  allocateArray,
+  ARRAYS,
   closest,
   type FieldArray,
   findLeaf,
@@ -172,8 +172,8 @@ export class Hindsight {
     this.#gatherer = new Gatherer(goals, memory);
     this.#goalBatches = new BatchCache(goals);
     const { dtype, size } = goals.drawn.leaves[0];
-    this.#achieved = allocateArray(dtype, size);
-    this.#desired = allocateArray(dtype, size);
+    this.#achieved = new ARRAYS[dtype](size);
+    this.#desired = new ARRAYS[dtype](size);
   }
 
   /**

@@ -16,12 +16,11 @@ import type {
 import type { ReplayLayout, ReplaySchema } from "./plan.ts";
 import { Ring } from "./ring.ts";
 import {
-  allocateArray,
+  ARRAYS,
   collect,
   type FieldArray,
   type FieldValues,
   foreignState,
-  isArrayOf,
   nest,
   type Schema,
 } from "../fields.ts";
@@ -197,7 +196,7 @@ export function saveRing(
     stored,
     ({ index, dtype }) =>
       rows[index].column.persistent
-        ? allocateArray(dtype, 0)
+        ? new ARRAYS[dtype](0)
         : rows[index].slice(ring.base, count, copy),
   );
   if (after === undefined) return { total: ring.total, fields, finals: null };
@@ -283,7 +282,7 @@ function checkArrays(
   collect(root, values, any, arrays);
   return leaves.map(({ dtype, name, size }, i) => {
     const array: unknown = arrays[i];
-    if (!isArrayOf(dtype, array)) {
+    if (!(array instanceof ARRAYS[dtype])) {
       throw new TypeError(
         `Cannot load '${name}' from another kind of array: expected one of ${dtype}`,
       );

@@ -3,6 +3,7 @@ import { copyNumbers } from "../copy.ts";
 import {
   allocateRows,
   type ArrayCheck,
+  ARRAYS,
   checkCount,
   checkNames,
   collect,
@@ -10,7 +11,6 @@ import {
   type FieldArray,
   type FieldData,
   type FieldValues,
-  isArrayOf,
   nest,
 } from "../fields.ts";
 import type { Accumulator, NStepOptions } from "./options.ts";
@@ -270,7 +270,7 @@ export class NStepAccumulator implements Accumulator {
     const most = this.#steps;
     const windows = this.#schema.stored.leaves.map(({ name, dtype }, i) => {
       const window = (steps as Record<string, unknown> | undefined)?.[name];
-      if (!isArrayOf(dtype, window)) throw foreignState();
+      if (!(window instanceof ARRAYS[dtype])) throw foreignState();
       if (window.length !== this.#windows[i].length) throw foreignState();
       return window;
     });

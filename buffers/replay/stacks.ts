@@ -1,5 +1,5 @@
 import { type Units, unitsOf } from "../copy.ts";
-import { allocateArray, type FieldArray } from "../fields.ts";
+import { ARRAYS, type FieldArray } from "../fields.ts";
 import type { FieldRows } from "./columns.ts";
 import { type Episodes, FINAL, ZEROS } from "./episodes.ts";
 
@@ -51,7 +51,7 @@ export class Stacker {
     this.#starts = new Float64Array(frames);
     this.#isFourBytes = dtype === "uint8" && frames === FRAMES &&
       channels === 1 && size >= LEAST_PIXELS;
-    this.#apart = allocateArray(dtype, frames * size);
+    this.#apart = new ARRAYS[dtype](frames * size);
     this.#apartUnits = unitsOf(this.#apart);
   }
 

@@ -327,7 +327,7 @@ interface Snapshot {
  * counts, in one byte, how often it got a new row. (A row that was replaced a
  * multiple of 256 times passes for the same.)
  */
-export class Generations {
+class Generations {
   #generations = new Uint8Array(0);
   /** By the caller's array of slots that a batch was drawn into. */
   readonly #drawn = new WeakMap<object, Snapshot>();

@@ -1,6 +1,6 @@
 import { unitsOf } from "../copy.ts";
 import {
-  allocateArray,
+  ARRAYS,
   checkWhole,
   dtypeOf,
   type FieldArray,
@@ -64,7 +64,7 @@ export function decodeFrameStacks<T extends FieldArray>(
   const dtype = dtypeOf(frames);
   const leaf = { index: 0, path: ["frame"], name: "frame", shape, dtype, size };
   const steps = numSteps + 1;
-  const stacks = allocateArray(dtype, streams * steps * stack * size) as T;
+  const stacks = new ARRAYS[dtype](streams * steps * stack * size) as T;
   new SegmentFrames(frames.slice(), { leaf, stack, steps }).read(
     Array.from({ length: streams }, (_, stream) => stream),
     stacks,

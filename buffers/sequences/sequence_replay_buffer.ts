@@ -1,7 +1,7 @@
 import type { RandomSource } from "@bellman/types";
 import {
-  allocateArray,
   allocateRows,
+  ARRAYS,
   checkCount,
   checkWhole,
   collect,
@@ -220,7 +220,7 @@ export class SequenceReplayBuffer {
     checkWhole(size, `make a batch of ${size} segments`);
     const fields = nest(
       this.#schema.drawn,
-      (leaf) => allocateArray(leaf.dtype, size * leaf.size),
+      (leaf) => new ARRAYS[leaf.dtype](size * leaf.size),
     );
     return { ...fields, segments: new Int32Array(size) };
   }

@@ -1,11 +1,6 @@
 import { loadState, rewordError, toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import {
-  bytesPerNumber,
-  checkWhole,
-  type FieldArray,
-  viewBuffer,
-} from "../fields.ts";
+import { ARRAYS, checkWhole, type FieldArray, viewBuffer } from "../fields.ts";
 import { type RecordLayout, RowFile } from "./row_file.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 import { copyNumbers } from "../copy.ts";
@@ -209,7 +204,7 @@ export class FileStorage implements Storage {
 
   #shareOf(column: ColumnSpec): number {
     const widthOf = ({ dtype, size }: ColumnSpec) =>
-      size * bytesPerNumber(dtype);
+      size * ARRAYS[dtype].BYTES_PER_ELEMENT;
     const all = this.#columns.reduce((sum, it) => sum + widthOf(it), 0);
     const bytes = this.#store?.byteLength ?? 0;
     return Math.round(bytes * widthOf(column) / all);
@@ -274,7 +269,7 @@ const MAX_BLOCKS = 4;
  * A row that is read brings its whole record, with one read, which then serves
  * the other columns.
  */
-export class RecordStore {
+class RecordStore {
   readonly #file: RowFile;
   readonly #layout: RecordLayout;
   /** Numbers from the start of one record to that of the next, for each column. */

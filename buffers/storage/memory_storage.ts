@@ -1,5 +1,5 @@
 import { copyNumbers } from "../copy.ts";
-import { bytesPerNumber, type FieldArray, viewBuffer } from "../fields.ts";
+import { ARRAYS, type FieldArray, viewBuffer } from "../fields.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 
 /** Options of a {@linkcode MemoryStorage}. */
@@ -61,7 +61,7 @@ function allocateMemory(
   rows: number,
   shared: boolean,
 ): ArrayBufferLike {
-  const bytes = rows * size * bytesPerNumber(dtype);
+  const bytes = rows * size * ARRAYS[dtype].BYTES_PER_ELEMENT;
   try {
     return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
   } catch { // The engine's own message says only that it failed.

@@ -16,7 +16,7 @@
  */
 import { builtin, saveStateSync, TEMPORARY_SUFFIX } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import { bytesPerNumber } from "../fields.ts";
+import { ARRAYS } from "../fields.ts";
 import type { ColumnSpec } from "./storage.ts";
 
 /**
@@ -271,7 +271,7 @@ export interface RecordLayout {
  * multiple of its width, in every record of a file.
  */
 function layOut(columns: readonly ColumnSpec[]): RecordLayout {
-  const widths = columns.map(({ dtype }) => bytesPerNumber(dtype));
+  const widths = columns.map(({ dtype }) => ARRAYS[dtype].BYTES_PER_ELEMENT);
   const order = columns.map((_, i) => i)
     .sort((a, b) => widths[b] - widths[a] || a - b);
   const offsets: number[] = [];

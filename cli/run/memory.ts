@@ -25,9 +25,6 @@ const PER_ACTIVATION = 8;
 /** Bytes of a step beside its observations: reward, ends, value, advantage. */
 const PER_STEP = 48;
 
-/** Bytes of a run, by the configuration key that they follow. */
-type MemoryUse = Record<string, number>;
-
 function layersOf(sizes: readonly number[]): number {
   return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
 }
@@ -39,7 +36,7 @@ function layersOf(sizes: readonly number[]): number {
 export function estimateMemory(
   config: ResolvedConfig,
   spaces: EnvironmentSpaces,
-): MemoryUse {
+): Record<string, number> {
   const { numEnvs, network } = config;
   const observation = sizeOf(spaces.observationSpace);
   const action = sizeOf(spaces.actionSpace);

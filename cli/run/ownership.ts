@@ -172,8 +172,13 @@ export function lockRun(dir: string): RunLock {
       file.close();
       continue;
     }
+    const self: Holder = {
+      pid: Deno.pid,
+      started: new Date(performance.timeOrigin).toISOString(),
+      host: Deno.hostname(),
+    };
     file.truncateSync();
-    file.writeSync(new TextEncoder().encode(`${JSON.stringify(self())}\n`));
+    file.writeSync(new TextEncoder().encode(`${JSON.stringify(self)}\n`));
     return {
       release() {
         // Before others are let in, so that none of them holds a removed file.
@@ -192,14 +197,6 @@ function isHeld(file: Deno.FsFile, holder: Holder | undefined): boolean {
     // A file system without locks: the process that is named may still run.
     return holder?.host === Deno.hostname() && isRunning(holder.pid);
   }
-}
-
-function self(): Holder {
-  return {
-    pid: Deno.pid,
-    started: new Date(performance.timeOrigin).toISOString(),
-    host: Deno.hostname(),
-  };
 }
 
 function readHolder(path: string): Holder | undefined {
