@@ -1,5 +1,4 @@
-import { part, type Tools } from "./_blocks.ts";
-import type { Block, MatrixBlock } from "./_kernels.ts";
+import { type Block, type MatrixBlock, part, type Tools } from "./_kernels.ts";
 
 /** A tridiagonal eigenproblem and the memory that solving it takes. */
 interface TridiagonalProblem {
@@ -60,7 +59,7 @@ interface Range {
 function conquer(tools: Tools, range: Range): void {
   const { problem, order, from, to } = range;
   if (to - from <= LEAF) {
-    implicitQl(problem, { from, to });
+    implicitQl(range);
     sortRows(order.subarray(from, to), problem.values);
     return;
   }
@@ -80,10 +79,11 @@ function merge(
   { middle, join }: { middle: number; join: number },
 ): void {
   const { problem, order, from, to } = range;
-  const sorted = mergeSorted(problem.values, {
-    left: order.subarray(from, middle),
-    right: order.subarray(middle, to),
-  });
+  const [left, right] = [
+    order.subarray(from, middle),
+    order.subarray(middle, to),
+  ];
+  const sorted = mergeSorted(problem.values, left, right);
   const task = { problem, sorted, from, middle, to, join };
   const deflated = deflate(tools, task);
   if (deflated === null) {
@@ -91,18 +91,13 @@ function merge(
     return;
   }
   const roots = solveSecular(tools, problem, deflated);
-  multiplyRows(tools, { problem, deflated, from, middle, to });
+  multiplyRows(tools, task, deflated);
   const count = roots.length;
   problem.values.set(roots, from);
   problem.values.set(deflated.droppedValues, from + count);
   const rows = Int32Array.from({ length: to - from }, (_, i) => from + i);
-  order.set(
-    mergeSorted(problem.values, {
-      left: rows.subarray(0, count),
-      right: rows.subarray(count),
-    }),
-    from,
-  );
+  const [moved, dropped] = [rows.subarray(0, count), rows.subarray(count)];
+  order.set(mergeSorted(problem.values, moved, dropped), from);
 }
 
 /**
@@ -155,15 +150,9 @@ function solveSecular(
  */
 function multiplyRows(
   { kernels, work }: Tools,
-  options: {
-    problem: TridiagonalProblem;
-    deflated: Deflated;
-    from: number;
-    middle: number;
-    to: number;
-  },
+  { problem, from, middle, to }: MergeTask,
+  deflated: Deflated,
 ): void {
-  const { problem, deflated, from, middle, to } = options;
   const { rows, packed, secular } = problem;
   const { byPlace, dropped, topCount, bottomFrom } = deflated;
   const count = byPlace.length, width = to - from;
@@ -236,12 +225,9 @@ interface Deflated {
   rho: number;
 }
 
-interface MergeTask {
-  problem: TridiagonalProblem;
+interface MergeTask extends Omit<Range, "order"> {
   sorted: Int32Array;
-  from: number;
   middle: number;
-  to: number;
   join: number;
 }
 
@@ -389,10 +375,7 @@ const MAX_STEPS = 60;
  * (EISPACK's imtql2), from one row up to another. The number beside the last
  * row is overwritten.
  */
-function implicitQl(
-  problem: TridiagonalProblem,
-  { from, to }: { from: number; to: number },
-): void {
+function implicitQl({ problem, from, to }: Range): void {
   const { values, beside } = problem;
   let largest = 0;
   for (let i = from; i < to; i++) {
@@ -464,7 +447,8 @@ function sortRows(rows: number[] | Int32Array, values: Float64Array): void {
 /** Merges two ascending lists of rows. */
 function mergeSorted(
   values: Float64Array,
-  { left, right }: { left: Int32Array; right: Int32Array },
+  left: Int32Array,
+  right: Int32Array,
 ): Int32Array {
   const merged = new Int32Array(left.length + right.length);
   let l = 0, r = 0;

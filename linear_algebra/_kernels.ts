@@ -1,5 +1,25 @@
 import bytes from "./_kernels.json" with { type: "json" };
 
+/** A kernel over rows, from one vector to another. */
+type RowsKernel = (
+  count: number,
+  length: number,
+  rows: number,
+  stride: number,
+  from: number,
+  to: number,
+) => void;
+
+/** A kernel that solves with a triangle, in place of the right-hand sides. */
+type SolveKernel = (
+  size: number,
+  columns: number,
+  r: number,
+  rStride: number,
+  b: number,
+  bStride: number,
+) => void;
+
 /**
  * Functions of the WebAssembly module, documented in its sources. Addresses are
  * in bytes, sizes and distances between rows in numbers.
@@ -26,22 +46,8 @@ export interface Kernels {
   multiplyWorkBytes(): number;
   dot(length: number, x: number, y: number): number;
   addScaled(length: number, factor: number, x: number, y: number): void;
-  dotRows(
-    count: number,
-    length: number,
-    rows: number,
-    stride: number,
-    x: number,
-    out: number,
-  ): void;
-  subtractRows(
-    count: number,
-    length: number,
-    rows: number,
-    stride: number,
-    factors: number,
-    y: number,
-  ): void;
+  dotRows: RowsKernel;
+  subtractRows: RowsKernel;
   rotateRows(length: number, x: number, y: number, c: number, s: number): void;
   multiplySymmetric(
     size: number,
@@ -51,22 +57,8 @@ export interface Kernels {
     y: number,
   ): void;
   factorBlock(size: number, a: number, stride: number): number;
-  solveBlock(
-    size: number,
-    columns: number,
-    r: number,
-    rStride: number,
-    b: number,
-    bStride: number,
-  ): void;
-  solveTransposedBlock(
-    size: number,
-    columns: number,
-    r: number,
-    rStride: number,
-    b: number,
-    bStride: number,
-  ): void;
+  solveBlock: SolveKernel;
+  solveTransposedBlock: SolveKernel;
   secularRoot(
     size: number,
     j: number,
@@ -125,17 +117,30 @@ export interface Block {
   numbers: Float64Array;
 }
 
-/** A matrix with contiguous rows in the kernels' memory. */
-export interface MatrixBlock extends Block {
+/** A matrix by address and row stride, in the kernels' memory. */
+export interface Place {
+  at: number;
   /** The distance between rows, in numbers. */
   stride: number;
 }
 
-/** The kernels with blocks of their memory, for the length of one call. */
-export interface Workspace {
+/** A matrix with contiguous rows in the kernels' memory. */
+export interface MatrixBlock extends Block, Place {}
+
+/** Returns the part of a matrix from a row and a column on. */
+export function part(matrix: Place, row: number, column: number): Place {
+  const { at, stride } = matrix;
+  return { at: at + (row * stride + column) * 8, stride };
+}
+
+/** The kernels and the memory for their `multiply`. */
+export interface Tools {
   kernels: Kernels;
-  /** Memory for the kernel `multiply`. */
   work: number;
+}
+
+/** The tools with blocks of their memory, for the length of one call. */
+interface Workspace extends Tools {
   /** Blocks for the counts asked for, of unknown content. */
   blocks: Block[];
 }

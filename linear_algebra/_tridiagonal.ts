@@ -1,5 +1,10 @@
-import { part, type Place, type Tools } from "./_blocks.ts";
-import type { Block, MatrixBlock } from "./_kernels.ts";
+import {
+  type Block,
+  type MatrixBlock,
+  part,
+  type Place,
+  type Tools,
+} from "./_kernels.ts";
 
 /** Reflectors that are applied together, as one product. */
 const PANEL = 32;
@@ -167,18 +172,7 @@ export function reflectorScratch(size: number, stride: number): number {
   return PANEL * (2 * stride + size + 2 * PANEL);
 }
 
-interface Scratch {
-  /** V: a reflector a row, with zeros before it. */
-  v: MatrixBlock;
-  /** T^T V. */
-  tv: MatrixBlock;
-  /** Rows times V^T. */
-  product: MatrixBlock;
-  /** Dot products of reflectors. */
-  gram: MatrixBlock;
-  /** T. */
-  t: MatrixBlock;
-}
+type Scratch = ReturnType<typeof layOut>;
 
 /** Reflectors that are applied together. */
 interface Panel {
@@ -219,7 +213,7 @@ export function applyReflectors(
   }
 }
 
-function layOut(size: number, stride: number, scratch: Block): Scratch {
+function layOut(size: number, stride: number, scratch: Block) {
   let end = 0;
   const take = (rows: number, stride: number): MatrixBlock => {
     const start = end;
@@ -228,10 +222,15 @@ function layOut(size: number, stride: number, scratch: Block): Scratch {
     return { at: scratch.at + start * 8, numbers, stride };
   };
   return {
+    /** V: a reflector a row, with zeros before it. */
     v: take(PANEL, stride),
+    /** T^T V. */
     tv: take(PANEL, stride),
+    /** Rows times V^T. */
     product: take(size, PANEL),
+    /** Dot products of reflectors. */
     gram: take(PANEL, PANEL),
+    /** T. */
     t: take(PANEL, PANEL),
   };
 }

@@ -1,12 +1,10 @@
 import {
-  factor,
-  invertTriangle,
-  multiplyByTranspose,
-  solve,
-  solveTransposed,
+  openWorkspace,
+  part,
+  type Place,
+  rowStride,
   type Tools,
-} from "./_blocks.ts";
-import { type MatrixBlock, openWorkspace, rowStride } from "./_kernels.ts";
+} from "./_kernels.ts";
 import {
   assertMatrixArray,
   copyMirrored,
@@ -18,25 +16,169 @@ import {
   squareSize,
 } from "./_matrix.ts";
 
-/** An upper triangular R with R^T R = A in the kernels' memory. */
-interface CholeskyFactor {
-  size: number;
-  r: MatrixBlock;
-  /** Further blocks of size x stride numbers. */
-  spare: MatrixBlock[];
-  tools: Tools;
+/** Side of the blocks that are worked on directly; larger ones are halved. */
+const BLOCK = 32;
+
+/** Halves a size above one block, in whole blocks. */
+function halfOf(size: number): number {
+  return Math.ceil(size / (2 * BLOCK)) * BLOCK;
+}
+
+/**
+ * Puts the upper triangular R with R^T R = A in place of A's upper triangle.
+ * Taking halves turns nearly all of the work into products.
+ *
+ * @returns The first row whose pivot is not above 0; -1 when there is none.
+ */
+function factor(tools: Tools, size: number, a: Place): number {
+  const { kernels, work } = tools;
+  if (size <= BLOCK) return kernels.factorBlock(size, a.at, a.stride);
+  const half = halfOf(size), rest = size - half;
+  const failed = factor(tools, half, a);
+  if (failed >= 0) return failed;
+  const right = part(a, 0, half), below = part(a, half, half);
+  solveTransposed(tools, half, rest, a, right);
+  // deno-fmt-ignore -- an operand a line
+  kernels.multiply(
+    rest, rest, half,
+    right.at, 1, right.stride,
+    right.at, right.stride, 1,
+    below.at, below.stride,
+    -1, 1, 1, work,
+  );
+  const failedBelow = factor(tools, rest, below);
+  return failedBelow < 0 ? -1 : half + failedBelow;
+}
+
+/** Solves R^T X = B in place of B, for an upper triangular R. */
+function solveTransposed(
+  tools: Tools,
+  size: number,
+  columns: number,
+  r: Place,
+  b: Place,
+): void {
+  const { kernels, work } = tools;
+  if (size <= BLOCK) {
+    kernels.solveTransposedBlock(
+      size,
+      columns,
+      r.at,
+      r.stride,
+      b.at,
+      b.stride,
+    );
+    return;
+  }
+  const half = halfOf(size), rest = size - half;
+  const right = part(r, 0, half), below = part(b, half, 0);
+  solveTransposed(tools, half, columns, r, b);
+  // deno-fmt-ignore -- an operand a line
+  kernels.multiply(
+    rest, columns, half,
+    right.at, 1, right.stride,
+    b.at, b.stride, 1,
+    below.at, below.stride,
+    -1, 1, 0, work,
+  );
+  solveTransposed(tools, rest, columns, part(r, half, half), below);
+}
+
+/** Solves R X = B in place of B, for an upper triangular R. */
+function solve(
+  tools: Tools,
+  size: number,
+  columns: number,
+  r: Place,
+  b: Place,
+): void {
+  const { kernels, work } = tools;
+  if (size <= BLOCK) {
+    kernels.solveBlock(size, columns, r.at, r.stride, b.at, b.stride);
+    return;
+  }
+  const half = halfOf(size), rest = size - half;
+  const right = part(r, 0, half), below = part(b, half, 0);
+  solve(tools, rest, columns, part(r, half, half), below);
+  // deno-fmt-ignore -- an operand a line
+  kernels.multiply(
+    half, columns, rest,
+    right.at, right.stride, 1,
+    below.at, below.stride, 1,
+    b.at, b.stride,
+    -1, 1, 0, work,
+  );
+  solve(tools, half, columns, r, b);
+}
+
+/**
+ * Inverts an upper triangular R into `x`, where X must hold the identity in its
+ * upper triangle; below the diagonal X is neither read nor written.
+ */
+function invertTriangle(
+  tools: Tools,
+  size: number,
+  r: Place,
+  x: Place,
+): void {
+  const { kernels, work } = tools;
+  if (size <= BLOCK) {
+    kernels.solveBlock(size, size, r.at, r.stride, x.at, x.stride);
+    return;
+  }
+  const half = halfOf(size), rest = size - half;
+  const rRight = part(r, 0, half), rBelow = part(r, half, half);
+  const xRight = part(x, 0, half), xBelow = part(x, half, half);
+  invertTriangle(tools, half, r, x);
+  invertTriangle(tools, rest, rBelow, xBelow);
+  // deno-fmt-ignore -- an operand a line
+  kernels.multiply(
+    half, rest, rest,
+    rRight.at, rRight.stride, 1,
+    xBelow.at, xBelow.stride, 1,
+    xRight.at, xRight.stride,
+    -1, 0, 0, work,
+  );
+  // A solve and not a product with the inverse above: that keeps the residual
+  // R X - I small (Du Croz and Higham, Stability of methods for matrix
+  // inversion, IMA J. Numer. Anal. 12, 1992).
+  solve(tools, half, rest, r, xRight);
+}
+
+/**
+ * Computes the upper triangle of C = X X^T, for an upper triangular X with
+ * zeros below.
+ */
+function multiplyByTranspose(
+  tools: Tools,
+  size: number,
+  x: Place,
+  c: Place,
+): void {
+  const { kernels, work } = tools;
+  const panel = 2 * BLOCK;
+  for (let j = 0; j < size; j += panel) {
+    const width = Math.min(panel, size - j);
+    // Columns of X before j are 0 in the rows from j on.
+    const rows = part(x, 0, j), own = part(x, j, j), to = part(c, 0, j);
+    // deno-fmt-ignore -- an operand a line
+    kernels.multiply(
+      j + width, width, size - j,
+      rows.at, rows.stride, 1,
+      own.at, 1, own.stride,
+      to.at, to.stride,
+      1, 0, 0, work,
+    );
+  }
 }
 
 /** Checks a matrix and factors it; what follows can use `spares` blocks. */
 function factorMatrix(
   matrix: MatrixArray,
-  { action, spares, ...options }: {
-    action: string;
-    size?: number;
-    spares: number;
-  },
-): CholeskyFactor {
-  const size = squareSize(matrix, { action, size: options.size });
+  options: MatrixOptions & { action: string; spares: number },
+) {
+  const { action, spares } = options;
+  const size = squareSize(matrix, options);
   const largest = largestMagnitude(matrix, { action, columns: size });
   const stride = rowStride(size);
   const { blocks, ...tools } = openWorkspace(
@@ -88,11 +230,7 @@ export function cholesky<T extends MatrixArray>(
   options: MatrixOptions = {},
 ): T {
   const action = "factor a matrix";
-  const { size, r } = factorMatrix(matrix, {
-    action,
-    size: options.size,
-    spares: 0,
-  });
+  const { size, r } = factorMatrix(matrix, { ...options, action, spares: 0 });
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: false });
   return result;
@@ -205,11 +343,9 @@ export function inverseSpd<T extends MatrixArray>(
   matrix: T,
   options: MatrixOptions = {},
 ): T {
-  const { size, r, spare: [x], tools } = factorMatrix(matrix, {
-    action: "invert a matrix",
-    size: options.size,
-    spares: 1,
-  });
+  const action = "invert a matrix";
+  const made = factorMatrix(matrix, { ...options, action, spares: 1 });
+  const { size, r, spare: [x], tools } = made;
   x.numbers.fill(0);
   for (let i = 0; i < size; i++) x.numbers[i * x.stride + i] = 1;
   invertTriangle(tools, size, r, x);

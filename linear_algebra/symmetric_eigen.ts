@@ -1,5 +1,5 @@
 import { divideAndConquer, vectorScratch } from "./_divide_and_conquer.ts";
-import { openWorkspace, rowStride, type Workspace } from "./_kernels.ts";
+import { openWorkspace, rowStride } from "./_kernels.ts";
 import {
   copySymmetric,
   copyTransposed,
@@ -69,7 +69,18 @@ export function symmetricEigen<T extends MatrixArray>(
   const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
   const unit = powerOfTwoNear(largest);
   const stride = rowStride(size);
-  const { blocks, ...tools } = openEigenWorkspace(size, stride);
+  const forSteps = Math.max(
+    size * size,
+    tridiagonalScratch(stride),
+    reflectorScratch(size, stride),
+  );
+  const { blocks, ...tools } = openWorkspace([
+    forSteps,
+    size * size,
+    vectorScratch(size),
+    size * stride,
+    size * stride,
+  ]);
   const [scratch, secular, vectors, ...matrices] = blocks;
   const [a, rows] = matrices.map((it) => ({ ...it, stride }));
   copySymmetric(matrix, a, { action: ACTION, size, largest, scale: 1 / unit });
@@ -94,20 +105,4 @@ export function symmetricEigen<T extends MatrixArray>(
 function powerOfTwoNear(largest: number): number {
   if (largest === 0) return 1;
   return 2 ** Math.max(MIN_EXPONENT, Math.floor(Math.log2(largest)));
-}
-
-/** Opens blocks for the scratch of each step, then the matrix and the rows. */
-function openEigenWorkspace(size: number, stride: number): Workspace {
-  const scratch = Math.max(
-    size * size,
-    tridiagonalScratch(stride),
-    reflectorScratch(size, stride),
-  );
-  return openWorkspace([
-    scratch,
-    size * size,
-    vectorScratch(size),
-    size * stride,
-    size * stride,
-  ]);
 }
