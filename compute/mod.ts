@@ -39,7 +39,6 @@ export {
   selectBackend,
 } from "./backends/select_backend.ts";
 export * from "./compile/compile.ts";
-export * from "./compile/compile_step.ts";
 export {
   type ArraysOf,
   type CompileOptions,

@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { inverseSpd } from "./cholesky.ts";
 import {
   chooseKernels,
   compileKernels,
   openWorkspace,
   rowStride,
 } from "./_kernels.ts";
+import { inverseSpd } from "./cholesky.ts";
 import { symmetricEigen } from "./symmetric_eigen.ts";
 import {
   largestDifference,

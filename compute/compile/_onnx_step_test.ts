@@ -3,7 +3,7 @@ import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorData, TensorType } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";
-import { compileStep } from "./compile_step.ts";
+import { compileStep } from "./compile.ts";
 
 await selectBackend("cpu");
 

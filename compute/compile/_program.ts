@@ -8,7 +8,7 @@ import {
   type TensorData,
 } from "../graph/graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
-import { encodeModel, type OnnxPort } from "../onnx/protobuf.ts";
+import { encodeModel, type OnnxPort } from "../onnx/model_builder.ts";
 import { type Binding, blockSize, Session } from "../runtime/session.ts";
 import { threadsFor } from "./options.ts";
 

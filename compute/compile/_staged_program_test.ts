@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorData } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";
-import { compileStep } from "./compile_step.ts";
+import { compileStep } from "./compile.ts";
 import { Arena, spaceFor } from "./_staged_program.ts";
 
 Deno.test("arrays of an arena are aligned, all 0 and apart from each other", () => {

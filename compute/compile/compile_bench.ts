@@ -8,7 +8,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { binding, initOrt } from "onnxruntime-node/dist/binding.js";
 import { selectBackend } from "../backends/select_backend.ts";
 import { lowerGraph } from "../lowering/lower.ts";
-import { encodeModel } from "../onnx/protobuf.ts";
+import { encodeModel } from "../onnx/model_builder.ts";
 import { compile } from "./compile.ts";
 
 const SIZES = [4, 64, 64, 2];

@@ -9,17 +9,15 @@ import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import { assertNoLeak } from "../testdata/assert_no_leak.ts";
 import { float, typed } from "../testdata/traced.ts";
-import { compile } from "./compile.ts";
+import { compile, compileStep } from "./compile.ts";
 
 await selectBackend("cpu");
 
 const ENGINES = ["onnx", "eager"] as const;
+type EngineName = typeof ENGINES[number];
 
 /** A test for each engine. */
-function testEngines(
-  name: string,
-  test: (engine: "onnx" | "eager") => void,
-): void {
+function testEngines(name: string, test: (engine: EngineName) => void): void {
   for (const engine of ENGINES) {
     Deno.test(`${name} (${engine})`, () => test(engine));
   }
@@ -231,4 +229,254 @@ Deno.test("both engines give the same numbers", () => {
       assert(Math.abs(it - eager[name][i]) < 1e-6, `${name} ${i}`)
     );
   }
+});
+
+/** A step of leaves of three types, one of them a scalar. */
+function mixedStep(engine: EngineName) {
+  const state = {
+    w: tf.tensor2d([[1, 2], [3, 4]]),
+    counters: {
+      steps: tf.scalar(0, "int32"),
+      seen: tf.tensor1d([0, 1], "bool"),
+    },
+    rate: tf.scalar(0.5),
+  };
+  return compileStep(({ w, counters: { steps, seen }, rate }, { x }) => ({
+    state: {
+      w: tf.add(w, tf.mul(x, rate)),
+      counters: {
+        steps: tf.add(steps, tf.scalar(1, "int32")),
+        seen: tf.logicalNot(seen),
+      },
+      rate: tf.mul(rate, 0.5),
+    },
+    before: w,
+  }), { state, inputs: { x: float() }, engine, name: "mixed" });
+}
+
+testEngines("the state moves, leaves of any type and rank", (engine) => {
+  const step = mixedStep(engine);
+  assertEquals(step.engine, engine);
+  const { before } = step.run({ x: 2 });
+  assertEquals([...before], [1, 2, 3, 4]);
+  step.run({ x: 4 });
+  assertEquals(step.read(), {
+    w: { data: Float32Array.of(3, 4, 5, 6), shape: [2, 2] },
+    counters: {
+      steps: { data: Int32Array.of(2), shape: [] },
+      seen: { data: Uint8Array.of(0, 1), shape: [2] },
+    },
+    rate: { data: Float32Array.of(0.125), shape: [] },
+  });
+  step.close();
+});
+
+testEngines("read copies, and write restores exactly", (engine) => {
+  const step = mixedStep(engine);
+  step.run({ x: 1 });
+  const saved = step.read();
+  step.run({ x: 2 });
+  const after = step.read();
+  assertNotStrictEquals(saved.w.data, after.w.data);
+  assertEquals([...saved.w.data], [1.5, 2.5, 3.5, 4.5]);
+  step.write(saved);
+  assertEquals(step.read(), saved);
+  saved.w.data[0] = 99;
+  step.run({ x: 2 });
+  assertEquals(step.read(), after);
+  step.close();
+});
+
+testEngines("the first state's tensors are copied", (engine) => {
+  const w = tf.tensor1d([1, 2]);
+  const step = compileStep(
+    ({ w }) => ({ state: { w: tf.add(w, 1) } }),
+    { state: { w }, inputs: {}, engine },
+  );
+  step.run({});
+  assertEquals([...w.dataSync()], [1, 2]);
+  w.dispose();
+  step.run({});
+  assertEquals([...step.read().w.data], [3, 4]);
+  step.close();
+});
+
+testEngines("writing a state that does not fit changes nothing", (engine) => {
+  const step = mixedStep(engine);
+  const saved = step.read();
+  const { w, counters } = saved;
+  const refused = (state: unknown, message: string) =>
+    assertThrows(() => step.write(state as never), Error, message);
+  refused({ ...saved, w: undefined }, "Cannot write a state without 'state.w'");
+  refused(
+    { ...saved, w: { ...w, shape: [4] } },
+    "Cannot write 'state.w' from 4 numbers of shape [4]: expected float32[2,2]",
+  );
+  refused(
+    { ...saved, w: { data: new Float32Array(3), shape: [2, 2] } },
+    "3 num",
+  );
+  refused(
+    {
+      ...saved,
+      counters: { ...counters, steps: { data: Float32Array.of(1), shape: [] } },
+    },
+    "Cannot write 'state.counters.steps' from a Float32Array: expected int32[] in a Int32Array",
+  );
+  refused({ ...saved, v: w }, "Cannot write 'state.v': the state has no such");
+  refused(undefined, "expected tensors in nested records");
+  assertEquals(step.read(), saved);
+  step.close();
+});
+
+testEngines("other compiled functions read the state in place", (engine) => {
+  for (const reader of ENGINES) {
+    const step = mixedStep(engine);
+    const sum = compile(({ w }) => ({ sum: tf.sum(w) }), {
+      inputs: { w: float(2, 2) },
+      engine: reader,
+    });
+    const sums = [1, 2, 3].map((x) => {
+      step.run({ x });
+      return sum.run({ w: step.state.w }).sum[0];
+    });
+    assertEquals(sums, [12, 14, 15.5]);
+    step.close();
+  }
+});
+
+testEngines("a step may take its own state as an input", (engine) => {
+  const step = compileStep(
+    ({ w }, { x }) => ({ state: { w: tf.add(tf.mul(w, 2), x) }, x }),
+    { state: { w: tf.tensor1d([1, 2]) }, inputs: { x: float(2) }, engine },
+  );
+  for (let i = 0; i < 4; i++) {
+    const [a, b] = [3 ** i, 2 * 3 ** i];
+    assertEquals([...step.run({ x: step.state.w }).x], [a, b]);
+  }
+  step.close();
+});
+
+Deno.test("a state of before may be an input, though it is being written", () => {
+  const step = compileStep(
+    ({ w }, { x }) => {
+      const next = tf.mul(w, 2);
+      return { state: { w: next }, y: tf.add(tf.exp(tf.mul(0, next)), x) };
+    },
+    { state: { w: tf.tensor1d([1]) }, inputs: { x: float(1) }, engine: "onnx" },
+  );
+  const before = step.state.w as Float32Array;
+  step.run({ x: 0 });
+  assertEquals([...step.run({ x: before }).y], [2]);
+});
+
+Deno.test("the state of onnx lies in two places, in turns", () => {
+  const step = mixedStep("onnx");
+  const first = step.state.w;
+  step.run({ x: 1 });
+  const second = step.state.w;
+  step.run({ x: 1 });
+  assertNotStrictEquals(first, second);
+  assertStrictEquals(step.state.w, first);
+});
+
+testEngines("records without tensors stay", (engine) => {
+  const step = compileStep(
+    ({ w, slots }) => ({
+      state: { w: tf.add(w, Object.keys(slots).length + 1), slots },
+      stats: {},
+    }),
+    { state: { w: tf.scalar(0), slots: {} }, inputs: {}, engine },
+  );
+  assertEquals(step.run({}), { stats: {} });
+  assertEquals(step.state.slots, {});
+  assertEquals(step.read(), {
+    w: { data: Float32Array.of(1), shape: [] },
+    slots: {},
+  });
+  step.write(step.read());
+  step.run({});
+  assertEquals(step.read().w.data[0], 2);
+  step.close();
+});
+
+testEngines("a step without state is a function", (engine) => {
+  const step = compileStep(
+    (_, { x }) => ({ state: {}, y: tf.exp(x) }),
+    { state: {}, inputs: { x: float() }, engine },
+  );
+  assertEquals([...step.run({ x: 0 }).y], [1]);
+  assertEquals(step.read(), {});
+});
+
+testEngines(
+  "a new state of another name, shape or type is refused",
+  (engine) => {
+    const state = { w: tf.tensor1d([1, 2]) };
+    const refused = (make: (w: tf.Tensor) => unknown, message: string) => {
+      const act = () =>
+        compileStep(
+          ({ w }) => ({ state: make(w) as { w: tf.Tensor } }),
+          { state, inputs: {}, engine, name: "learn" },
+        ).run({});
+      assertThrows(act, TypeError, message);
+    };
+    const action = engine === "onnx" ? "compile" : "run";
+    refused(() => ({}), `Cannot ${action} learn: it returns no 'state.w'`);
+    refused(
+      (w) => ({ w: tf.sum(w) }),
+      `Cannot ${action} learn: it returns 'state.w' as float32[], its state has float32[2]`,
+    );
+    refused((w) => ({ w: tf.cast(w, "int32") }), "as int32[2], its state has");
+    refused(
+      (w) => ({ w, v: w }),
+      "it returns 'state.v', which its state does not",
+    );
+    refused(() => undefined, "");
+  },
+);
+
+testEngines("a step that fails leaves the state as it was", (engine) => {
+  const step = mixedStep(engine);
+  const before = step.read();
+  assertThrows(() => step.run({} as never), TypeError, "without the input 'x'");
+  assertEquals(step.read(), before);
+  step.run({ x: 1 });
+  assertEquals(step.read().counters.steps.data[0], 1);
+  step.close();
+});
+
+testEngines("inputs of another shape move the same state", (engine) => {
+  const notices: string[] = [];
+  const step = compileStep(
+    ({ total }, { x }) => ({ state: { total: tf.add(total, tf.sum(x)) } }),
+    {
+      state: { total: tf.scalar(0) },
+      inputs: { x: float(2) },
+      engine,
+      name: "total",
+      onNotice: (line) => notices.push(line),
+    },
+  );
+  for (const length of [2, 3, 2, 3]) {
+    const data = new Float32Array(length).fill(1);
+    step.run({ x: { data, shape: [length] } });
+  }
+  assertEquals(step.read().total.data[0], 10);
+  assertEquals(notices.length, engine === "onnx" ? 1 : 0);
+  step.close();
+});
+
+testEngines("steps leave no tensors behind", (engine) => {
+  const before = tf.memory().numTensors;
+  const step = mixedStep(engine);
+  const saved = step.read();
+  assertNoLeak(() => {
+    step.run({ x: 1 });
+    step.write(saved);
+    assertThrows(() => step.run({} as never));
+  });
+  step.close();
+  // The four that the state was given as.
+  assertEquals(tf.memory().numTensors, before + 4);
 });

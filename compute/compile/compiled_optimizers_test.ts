@@ -10,7 +10,7 @@ import {
 import type { Params } from "../params.ts";
 import { noise } from "../testdata/backends_agree.ts";
 import { float } from "../testdata/traced.ts";
-import { compileStep } from "./compile_step.ts";
+import { compileStep } from "./compile.ts";
 
 await selectBackend("cpu");
 

@@ -4,7 +4,7 @@ import * as tf from "@tensorflow/tfjs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { rmspropTf1 } from "../optimizers.ts";
-import { compileStep } from "./compile_step.ts";
+import { compileStep } from "./compile.ts";
 
 const CALLS = 100_000;
 const MEGABYTE = 2 ** 20;

@@ -1,5 +1,8 @@
-import type { ModelBuilder, OnnxAttributes } from "../onnx/model_builder.ts";
-import type { OnnxNode } from "../onnx/protobuf.ts";
+import type {
+  ModelBuilder,
+  OnnxAttributes,
+  OnnxNode,
+} from "../onnx/model_builder.ts";
 import type { Lowering } from "./kernel.ts";
 import {
   type ConvInfo,

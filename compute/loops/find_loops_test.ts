@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
 import { selectBackend } from "../backends/select_backend.ts";
-import { compileStep } from "../compile/compile_step.ts";
+import { compileStep } from "../compile/compile.ts";
 import type { TensorData } from "../graph/graph.ts";
 import { float } from "../testdata/traced.ts";
 

@@ -4,8 +4,7 @@
  */
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
-import { compile } from "../compile/compile.ts";
-import { compileStep } from "../compile/compile_step.ts";
+import { compile, compileStep } from "../compile/compile.ts";
 import { adam } from "../optimizers.ts";
 
 await selectBackend("cpu");

@@ -1,5 +1,5 @@
 import { optimize } from "../graph/passes/optimize.ts";
-import { encodeModel } from "../onnx/protobuf.ts";
+import { encodeModel } from "../onnx/model_builder.ts";
 import {
   type TensorsOf,
   traceFunction,

@@ -9,8 +9,12 @@ import {
   type Value,
 } from "../graph/graph.ts";
 import { primitive } from "../kernels/mod.ts";
-import { ModelBuilder, type ModelOptions } from "../onnx/model_builder.ts";
-import type { OnnxModel, OnnxNode } from "../onnx/protobuf.ts";
+import {
+  ModelBuilder,
+  type ModelOptions,
+  type OnnxModel,
+  type OnnxNode,
+} from "../onnx/model_builder.ts";
 
 /** A model, and the names that values have in it. */
 interface Target {

@@ -171,7 +171,7 @@ Deno.test("an operation's domain stands before its name", () => {
   const model = new ModelBuilder();
   model.op("com.microsoft.nchwc.Conv", ["x", "w"]);
   model.op("Conv", ["x", "w"]);
-  model.op("FusedMatMul", ["x", "w"]);
+  model.op("com.microsoft.FusedMatMul", ["x", "w"]);
   assertEquals(model.nodes.map(({ op, domain }) => [op, domain]), [
     ["Conv", "com.microsoft.nchwc"],
     ["Conv", ""],

@@ -1,5 +1,5 @@
 import type { DType, TensorData } from "../graph/graph.ts";
-import { ELEMENT_TYPES, encodeModel } from "../onnx/protobuf.ts";
+import { ELEMENT_TYPES, encodeModel } from "../onnx/model_builder.ts";
 import { type Api, check, create, cString, loadApi } from "./api.ts";
 
 /** A tensor whose numbers an array holds. */

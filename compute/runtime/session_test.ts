@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import { lowerGraph } from "../lowering/lower.ts";
-import { encodeModel } from "../onnx/protobuf.ts";
+import { encodeModel } from "../onnx/model_builder.ts";
 import { float } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
 import { blockSize, type BoundTensor, Session } from "./session.ts";

@@ -7,8 +7,8 @@ import {
   type TensorType,
   type Value,
 } from "../graph/graph.ts";
-import { Recorder } from "./recorder.ts";
 import {
+  Recorder,
   TRACE,
   type TracingBackend,
   tracingBackend,

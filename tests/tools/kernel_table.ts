@@ -4,7 +4,7 @@
  */
 import { makeGraph } from "../../compute/graph/graph.ts";
 import { lowerGraph } from "../../compute/lowering/lower.ts";
-import { Recorder } from "../../compute/tracing/recorder.ts";
+import { Recorder } from "../../compute/tracing/tracing_backend.ts";
 import type { Kernel } from "../../compute/kernels/kernel.ts";
 import { sampleOf } from "./kernel_samples.ts";
 import { FAMILIES } from "../../compute/kernels/mod.ts";

@@ -2,12 +2,12 @@ import * as tf from "@tensorflow/tfjs";
 import { createRequire } from "node:module";
 import util from "node:util";
 import { openBinding, type TensorFlowBinding } from "./binding.ts";
+import { loadFailure } from "./context.ts";
 import {
   environment,
   findNativeLibrary,
   type NativeLibrary,
 } from "./library_search.ts";
-import { loadFailure } from "./symbols.ts";
 
 /**
  * Loads tfjs-node's own addon.

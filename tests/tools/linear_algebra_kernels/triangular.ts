@@ -2,7 +2,7 @@
 // @ts-nocheck AssemblyScript, compiled to WebAssembly by build.ts.
 /**
  * Small triangular work, on upper triangular blocks R with contiguous rows;
- * larger matrices are taken apart into these and products (see _blocks.ts).
+ * larger matrices are taken apart into these and products (see cholesky.ts).
  */
 import { bytes, fma } from "./lanes.ts";
 import { addScaled } from "./rows.ts";

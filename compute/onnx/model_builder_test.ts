@@ -1,6 +1,6 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { assertEquals } from "@std/assert";
-import { ELEMENT_TYPES, encodeModel, type OnnxModel } from "./protobuf.ts";
+import { ELEMENT_TYPES, encodeModel, type OnnxModel } from "./model_builder.ts";
 
 /** Fields of a message by number, undecoded: numbers, or bytes. */
 type Fields = Record<number, (number | Uint8Array)[]>;
