@@ -1,11 +1,16 @@
 import { closest } from "fastest-levenshtein";
 
+/** Throws that the action cannot be done, unless the number is whole and so large. */
+export function checkWhole(n: number, least: number, action: string): void {
+  if (Number.isInteger(n) && n >= least) return;
+  throw new RangeError(
+    `Cannot ${action}: expected a whole number of at least ${least}`,
+  );
+}
+
 /** Checks the number of environments to make. */
 export function checkNumEnvs(id: string, numEnvs: number): void {
-  if (Number.isInteger(numEnvs) && numEnvs >= 1) return;
-  throw new RangeError(
-    `Cannot make ${numEnvs} copies of ${id}: expected a whole number of at least 1`,
-  );
+  checkWhole(numEnvs, 1, `make ${numEnvs} copies of ${id}`);
 }
 
 /** Checks the number of environments in a snapshot. */
@@ -18,11 +23,22 @@ export function checkSavedEnvs(numEnvs: number, saved: number): void {
 
 /** Checks the number of steps after which episodes are truncated. */
 export function checkStepLimit(maxEpisodeSteps: number): void {
-  const isWhole = Number.isInteger(maxEpisodeSteps) && maxEpisodeSteps >= 1;
-  if (maxEpisodeSteps === Infinity || isWhole) return;
-  throw new RangeError(
-    `Cannot limit episodes to ${maxEpisodeSteps} steps: expected a whole number of at least 1`,
-  );
+  if (maxEpisodeSteps === Infinity) return;
+  checkWhole(maxEpisodeSteps, 1, `limit episodes to ${maxEpisodeSteps} steps`);
+}
+
+/** Checks the size of a picture to draw. */
+export function checkPictureSize(
+  width: number,
+  height: number,
+  most: number,
+): void {
+  for (const size of [width, height]) {
+    if (Number.isInteger(size) && size >= 1 && size <= most) continue;
+    throw new RangeError(
+      `Cannot draw a picture of ${width} by ${height} pixels: expected whole numbers from 1 to ${most}`,
+    );
+  }
 }
 
 /** Drops the options that are undefined, which are as left out. */

@@ -82,6 +82,5 @@ export {
 export { PendulumEnv, PendulumVecEnv } from "./classic_control/pendulum.ts";
 
 export * from "./toy/environments.ts";
-export { ToyEnv, type ToyRules } from "./toy/toy_env.ts";
 
 export * from "./render/canvas.ts";

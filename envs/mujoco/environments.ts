@@ -1,7 +1,6 @@
 import type { EnvSpec } from "@bellman/types";
 import { type EnvKwargs, register } from "../registry/registry.ts";
-import { MujocoEnv } from "./mujoco_env.ts";
-import { MujocoVecEnv } from "./mujoco_vec_env.ts";
+import { MujocoEnv, MujocoVecEnv } from "./mujoco_env.ts";
 import type * as arms from "./tasks/arms.ts";
 import type * as humanoids from "./tasks/humanoids.ts";
 import type * as pendulums from "./tasks/pendulums.ts";

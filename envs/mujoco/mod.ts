@@ -24,8 +24,11 @@
  * @module
  */
 export * from "./environments.ts";
-export { MujocoEnv } from "./mujoco_env.ts";
-export { MujocoVecEnv, type MujocoVecOptions } from "./mujoco_vec_env.ts";
+export {
+  MujocoEnv,
+  MujocoVecEnv,
+  type MujocoVecOptions,
+} from "./mujoco_env.ts";
 export { isMujocoInstalled } from "./physics/engines.ts";
 export type {
   AntOptions,

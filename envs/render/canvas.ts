@@ -1,4 +1,5 @@
 import type { RgbImage } from "@bellman/types";
+import { checkPictureSize } from "../_checks.ts";
 
 /** Red, green and blue, 0 to 255. */
 export type Color = readonly [number, number, number];
@@ -37,15 +38,6 @@ const STRIPS = 8;
 /** Corners of the polygons that circles are drawn as. */
 const CIRCLE_CORNERS = 64;
 
-function checkSize(width: number, height: number): void {
-  for (const size of [width, height]) {
-    if (Number.isInteger(size) && size >= 1 && size <= 16384) continue;
-    throw new RangeError(
-      `Cannot draw a picture of ${width} by ${height} pixels: expected whole numbers from 1 to 16384`,
-    );
-  }
-}
-
 /**
  * Draws polygons, lines and circles with smooth edges: each pixel is mixed by
  * how much of it is covered.
@@ -80,7 +72,7 @@ export class Canvas {
    * @throws {RangeError} If a size is not a whole number from 1 to 16384.
    */
   constructor({ width, height, view = [width, height] }: CanvasOptions) {
-    checkSize(width, height);
+    checkPictureSize(width, height, 16384);
     this.width = width;
     this.height = height;
     this.#data = new Uint8Array(width * height * 3).fill(255);

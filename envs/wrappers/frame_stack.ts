@@ -11,6 +11,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { checkWhole } from "../_checks.ts";
 import { ended, type MutableStep, relay } from "../_steps.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
@@ -78,11 +79,7 @@ function stackLayout(
       `Cannot stack observations of a ${space.type} space: flatten them first`,
     );
   }
-  if (!Number.isInteger(size) || size < 1) {
-    throw new RangeError(
-      `Cannot stack ${size} observations: expected a whole number of at least 1`,
-    );
-  }
+  checkWhole(size, 1, `stack ${size} observations`);
   checkChoice("padding", padding, ["reset", "zero"]);
   checkChoice("axis", axis, ["first", "last"]);
   const isZeroPadded = padding === "zero";
@@ -218,32 +215,22 @@ export class FrameStacker {
 }
 
 /** Stacks of a single environment, copied for the caller. */
-class CopiedStack {
-  readonly space: Space;
-  readonly sharedFrames: number | undefined;
-  #stacker: FrameStacker;
-
+class CopiedStack extends FrameStacker {
   constructor(space: Space, options: FrameStackOptions) {
-    this.#stacker = new FrameStacker(space, 1, options);
-    this.space = this.#stacker.space;
-    this.sharedFrames = this.#stacker.sharedFrames;
+    super(space, 1, options);
   }
 
   get stack(): BoxArray {
-    return this.#stacker.stacks.slice() as BoxArray;
+    return this.stacks.slice() as BoxArray;
   }
 
-  load(saved: StateTree): void {
-    this.#stacker.load(saved);
-  }
-
-  start(observation: BoxArray): BoxArray {
-    this.#stacker.start(0, observation);
+  restart(observation: BoxArray): BoxArray {
+    this.start(0, observation);
     return this.stack;
   }
 
-  push(observation: BoxArray): BoxArray {
-    this.#stacker.push(0, observation);
+  append(observation: BoxArray): BoxArray {
+    this.push(0, observation);
     return this.stack;
   }
 }
@@ -287,7 +274,7 @@ class SlidingStack {
     this.#chunk.set(stack);
   }
 
-  start(observation: BoxArray): BoxArray {
+  restart(observation: BoxArray): BoxArray {
     const { size, frame, isZeroPadded } = this.#layout;
     this.#chunk = this.#allocate();
     for (let i = isZeroPadded ? size - 1 : 0; i < size; i++) {
@@ -296,7 +283,7 @@ class SlidingStack {
     return this.stack;
   }
 
-  push(observation: BoxArray): BoxArray {
+  append(observation: BoxArray): BoxArray {
     if (this.#end === this.#chunk.length) this.load(this.stack);
     this.#chunk.set(observation, this.#end);
     this.#end += this.#layout.frame;
@@ -357,7 +344,7 @@ export class FrameStack extends EnvWrapper {
    * @returns The first stack.
    */
   override reset(options?: { seed?: number }): SpaceValue {
-    return this.#stack.start(super.reset(options) as BoxArray);
+    return this.#stack.restart(super.reset(options) as BoxArray);
   }
 
   /**
@@ -368,7 +355,7 @@ export class FrameStack extends EnvWrapper {
    */
   override step(action: SpaceValue): StepResult {
     const result = super.step(action);
-    const observation = this.#stack.push(result.observation as BoxArray);
+    const observation = this.#stack.append(result.observation as BoxArray);
     return { ...result, observation };
   }
 

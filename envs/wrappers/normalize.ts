@@ -17,6 +17,7 @@ import { elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
+import { TransformObservation } from "./transforms.ts";
 
 /** Settings of the observation normalizers. */
 export interface NormalizeObservationOptions {
@@ -170,6 +171,17 @@ export class ObservationNormalizer {
   }
 }
 
+/** Learns from an observation and scales a copy of it. */
+function scaledCopy(
+  normalizer: ObservationNormalizer,
+  observation: BoxArray,
+): Float32Array {
+  normalizer.see(observation);
+  const scaled = new Float32Array(observation.length);
+  normalizer.apply(observation, scaled);
+  return scaled;
+}
+
 /**
  * Scales observations by their running mean and standard deviation.
  *
@@ -190,7 +202,7 @@ export class ObservationNormalizer {
  * assertEquals(training.statistics.count, count);
  * ```
  */
-export class NormalizeObservation extends EnvWrapper {
+export class NormalizeObservation extends TransformObservation {
   #normalizer: ObservationNormalizer;
 
   /**
@@ -201,13 +213,9 @@ export class NormalizeObservation extends EnvWrapper {
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: Env, options: NormalizeObservationOptions = {}) {
-    super(env);
-    this.#normalizer = new ObservationNormalizer(env.observationSpace, options);
-  }
-
-  /** Space of scaled observations. */
-  override get observationSpace(): Space {
-    return this.#normalizer.space;
+    const normalizer = new ObservationNormalizer(env.observationSpace, options);
+    super(env, (it) => scaledCopy(normalizer, it as BoxArray), normalizer);
+    this.#normalizer = normalizer;
   }
 
   /** Running statistics, to share with other environments. */
@@ -222,40 +230,6 @@ export class NormalizeObservation extends EnvWrapper {
 
   set training(value: boolean) {
     this.#normalizer.training = value;
-  }
-
-  #scaled(observation: SpaceValue): Float32Array {
-    const values = observation as BoxArray;
-    this.#normalizer.see(values);
-    const scaled = new Float32Array(values.length);
-    this.#normalizer.apply(values, scaled);
-    return scaled;
-  }
-
-  /** None: stacks inside cannot be shared, as their scale changes from step to step. */
-  override get stackedFrames(): undefined {
-    return undefined;
-  }
-
-  /**
-   * Starts an episode.
-   *
-   * @param options Seed that restarts the random stream.
-   * @returns The first observation, scaled.
-   */
-  override reset(options?: { seed?: number }): SpaceValue {
-    return this.#scaled(super.reset(options));
-  }
-
-  /**
-   * Takes one step.
-   *
-   * @param action Action to take.
-   * @returns The step's result with the scaled observation.
-   */
-  override step(action: SpaceValue): StepResult {
-    const result = super.step(action);
-    return { ...result, observation: this.#scaled(result.observation) };
   }
 
   /**

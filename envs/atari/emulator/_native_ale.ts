@@ -1,6 +1,6 @@
-import { foreign } from "../../_foreign.ts";
-import { installCommand } from "../../_install/cache_folder.ts";
 import { isFile } from "../../_files.ts";
+import { cString, foreign } from "../../_foreign.ts";
+import { installCommand } from "../../_install/cache_folder.ts";
 import { libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";
 
@@ -89,11 +89,6 @@ export function aleLibrary(): AleSymbols {
     opened.set(path, symbols);
   }
   return symbols;
-}
-
-/** Encodes a string as C wants it. */
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }
 
 const ONE_PLAYER = 1;

@@ -1,3 +1,5 @@
+import { checkWhole } from "../../_checks.ts";
+
 /** The neighbours of each new pixel along an axis, and how much of each. */
 interface Taps {
   /** The first neighbour of each new pixel. */
@@ -256,11 +258,7 @@ export class AreaResizer {
     const { channels = 1, ties = "even" } = options;
     checkSize("from", from);
     checkSize("to", to);
-    if (!Number.isInteger(channels) || channels < 1) {
-      throw new RangeError(
-        `Cannot resize pixels of ${channels} bytes: expected a whole number of at least 1`,
-      );
-    }
+    checkWhole(channels, 1, `resize pixels of ${channels} bytes`);
     this.from = { ...from };
     this.to = { ...to };
     this.channels = channels;

@@ -1,4 +1,5 @@
 import type { Env, EpisodeStatistics, StateTree } from "@bellman/types";
+import { checkWhole } from "../../_checks.ts";
 import { DEFAULT_SEED, deriveSeed, SeededRandom } from "../../random.ts";
 import { snapshotRecord } from "../../snapshot.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
@@ -156,11 +157,7 @@ export class NoopStarts {
   #random: SeededRandom | undefined;
 
   constructor(max: number) {
-    if (!Number.isInteger(max) || max < 0) {
-      throw new RangeError(
-        `Cannot begin with up to ${max} no-ops: expected a whole number of at least 0`,
-      );
-    }
+    checkWhole(max, 0, `begin with up to ${max} no-ops`);
     this.#max = max;
   }
 

@@ -5,6 +5,7 @@ import type {
   SpaceValue,
   StepResult,
 } from "@bellman/types";
+import { checkWhole } from "../../_checks.ts";
 import { box } from "../../spaces/constructors.ts";
 import { describeSpace } from "../../spaces/values.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
@@ -62,11 +63,7 @@ export class Frameskip extends EnvWrapper {
   constructor(env: Env, options: FrameskipOptions = {}) {
     super(env);
     const { skip = 4 } = options;
-    if (!Number.isInteger(skip) || skip < 1) {
-      throw new RangeError(
-        `Cannot take ${skip} frames in a step: expected a whole number of at least 1`,
-      );
-    }
+    checkWhole(skip, 1, `take ${skip} frames in a step`);
     const { type } = env.observationSpace;
     if (type !== "box") {
       throw new TypeError(

@@ -1,3 +1,4 @@
+import { cString } from "../../_foreign.ts";
 import type { CField, CLayout } from "./_c_layout.ts";
 import { type NativeLibrary, tryModel } from "./_native_library.ts";
 import {
@@ -17,10 +18,6 @@ const SIZES = [
 ] as const;
 /** Signature of all that an integrator depends on. */
 const INTEGRATION = "mjSTATE_INTEGRATION";
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
-}
 
 /** Returns a constant of the headers, which a library of an accepted version has. */
 function constantOf({ constants }: CLayout, name: string): number {

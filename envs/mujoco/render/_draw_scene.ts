@@ -1,10 +1,11 @@
+import type { RgbImage } from "@bellman/types";
+import { checkPictureSize } from "../../_checks.ts";
 import type {
   PhysicsData,
   PhysicsModel,
   PhysicsShapes,
 } from "../physics/_physics.ts";
 import type { MujocoOptions } from "../tasks/mujoco_options.ts";
-import type { RgbImage } from "@bellman/types";
 import {
   type Camera,
   drawGround,
@@ -190,15 +191,6 @@ function coarser(canvas: Rasterizer, width: number, height: number): RgbImage {
   return { width, height, data };
 }
 
-function checkSize(width: number, height: number): void {
-  for (const size of [width, height]) {
-    if (Number.isInteger(size) && size >= 1 && size <= MOST_PIXELS) continue;
-    throw new RangeError(
-      `Cannot draw a picture of ${width} by ${height} pixels: expected whole numbers from 1 to ${MOST_PIXELS}`,
-    );
-  }
-}
-
 /**
  * Draws a simulation's geoms in plain shading: no display, no graphics card and
  * no permission is needed, and both engines give the same picture. Textures,
@@ -215,7 +207,7 @@ export function drawScene(
   options: MujocoOptions,
 ): RgbImage {
   const { width = 480, height = 480 } = options;
-  checkSize(width, height);
+  checkPictureSize(width, height, MOST_PIXELS);
   const camera = cameraOf(model, data, options);
   const canvas = new Rasterizer(camera, FINER * width, FINER * height);
   drawGeoms(canvas, camera, model, data);

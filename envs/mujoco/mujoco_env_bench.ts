@@ -1,4 +1,3 @@
-/** Time of a step of 16 copies together, of each kind of environment. */
 import { SeededRandom } from "../random.ts";
 import { TASKS } from "./tasks/tasks.ts";
 import { isMujocoInstalled, type MujocoTaskName, MujocoVecEnv } from "./mod.ts";
