@@ -85,56 +85,13 @@ const rateWindow = 10_000;
  * ```
  */
 export function createProgress(options: ProgressOptions): ProgressReporter {
-  return new Progress(options);
-}
+  const { write, isTerminal, columns = 80 } = options;
+  const { now = () => performance.now() } = options;
+  const isColored = isTerminal && (options.color ?? !noColor());
+  const samples: Sample[] = [];
+  let isShown = false;
 
-class Progress implements ProgressReporter {
-  #write: (text: string) => void;
-  #now: () => number;
-  #color: boolean;
-  #columns: number;
-  #isTerminal: boolean;
-  #samples: { time: number; step: number }[] = [];
-  #shown = false;
-
-  constructor(options: ProgressOptions) {
-    this.#write = options.write;
-    this.#isTerminal = options.isTerminal;
-    this.#columns = options.columns ?? 80;
-    this.#now = options.now ?? (() => performance.now());
-    this.#color = options.isTerminal && (options.color ?? !noColor());
-  }
-
-  update(state: ProgressState): void {
-    const time = this.#now();
-    const last = this.#samples.at(-1);
-    if (last === undefined) {
-      this.#samples.push({ time, step: state.step });
-      return;
-    }
-    const interval = this.#isTerminal ? barInterval : lineInterval;
-    if (time - last.time < interval) return;
-    this.#sample(time, state.step);
-    this.#show(state);
-  }
-
-  clear(): void {
-    if (this.#isTerminal && this.#shown) this.#write("\r\x1b[2K");
-    this.#shown = false;
-  }
-
-  finish(state: ProgressState): void {
-    const time = this.#now();
-    if (this.#samples.length === 0 || time > this.#samples.at(-1)!.time) {
-      this.#sample(time, state.step);
-    }
-    this.#show(state);
-    if (this.#isTerminal) this.#write("\n");
-    this.#shown = false;
-  }
-
-  #sample(time: number, step: number): void {
-    const samples = this.#samples;
+  function sample(time: number, step: number): void {
     samples.push({ time, step });
     // Two are needed, and those older than the window blur the rate.
     while (samples.length > 2 && time - samples[1].time >= rateWindow) {
@@ -142,50 +99,77 @@ class Progress implements ProgressReporter {
     }
   }
 
-  #show(state: ProgressState): void {
-    const { step, totalTimesteps, meanReturn } = state;
-    const fraction = Math.min(1, step / totalTimesteps);
-    const rate = this.#rate();
-    const left = (totalTimesteps - step) / rate;
+  function show(state: ProgressState): void {
+    const fraction = Math.min(1, state.step / state.totalTimesteps);
     const percent = `${Math.floor(fraction * 100)}%`.padStart(4);
-    const details = [
-      `${count(step)}/${count(totalTimesteps)} steps`,
-      Number.isFinite(rate) ? `${count(rate)}/s` : "",
-      step < totalTimesteps && Number.isFinite(left)
-        ? `${clock(left)} left`
-        : "",
-      Number.isFinite(meanReturn) ? `return ${meanReturn.toFixed(1)}` : "",
-    ].filter((part) => part !== "").join("  ");
-    if (!this.#isTerminal) {
-      this.#write(`${percent}  ${details}\n`);
-      return;
-    }
+    const details = detailsOf(state, rateOf(samples));
+    if (!isTerminal) return write(`${percent}  ${details}\n`);
     // The bar takes what the text leaves, and goes where that is too little.
-    const room = this.#columns - 1 - percent.length - details.length - 4;
+    const room = columns - 1 - percent.length - details.length - 4;
     const width = Math.min(30, room);
     const text = width < 8
-      ? `${percent}  ${details}`.slice(0, this.#columns - 1)
-      : `${percent}  ${this.#bar(fraction, width)}  ${details}`;
-    this.#write(`\r\x1b[2K${text}`);
-    this.#shown = true;
+      ? `${percent}  ${details}`.slice(0, columns - 1)
+      : `${percent}  ${bar(fraction, width, isColored)}  ${details}`;
+    write(`\r\x1b[2K${text}`);
+    isShown = true;
   }
 
-  #bar(fraction: number, width: number): string {
-    const full = Math.floor(fraction * width);
-    const half = fraction * width - full >= 0.5 && full < width;
-    const rest = width - full - +half;
-    const done = "━".repeat(full) + (half ? "╸" : "");
-    return this.#color
-      ? `\x1b[36m${done}\x1b[90m${"━".repeat(rest)}\x1b[0m`
-      : done + " ".repeat(rest);
-  }
+  return {
+    update(state) {
+      const time = now();
+      const last = samples.at(-1);
+      if (last === undefined) return sample(time, state.step);
+      const interval = isTerminal ? barInterval : lineInterval;
+      if (time - last.time < interval) return;
+      sample(time, state.step);
+      show(state);
+    },
+    clear() {
+      if (isTerminal && isShown) write("\r\x1b[2K");
+      isShown = false;
+    },
+    finish(state) {
+      const time = now();
+      if (samples.length === 0 || time > samples.at(-1)!.time) {
+        sample(time, state.step);
+      }
+      show(state);
+      if (isTerminal) write("\n");
+      isShown = false;
+    },
+  };
+}
 
-  /** Steps per second over the last seconds. */
-  #rate(): number {
-    const first = this.#samples[0];
-    const last = this.#samples.at(-1)!;
-    return (last.step - first.step) / (last.time - first.time) * 1000;
-  }
+interface Sample {
+  readonly time: number;
+  readonly step: number;
+}
+
+/** Steps per second between the first sample and the last. */
+function rateOf(samples: readonly Sample[]): number {
+  const first = samples[0], last = samples.at(-1)!;
+  return (last.step - first.step) / (last.time - first.time) * 1000;
+}
+
+function detailsOf(state: ProgressState, rate: number): string {
+  const { step, totalTimesteps, meanReturn } = state;
+  const left = (totalTimesteps - step) / rate;
+  return [
+    `${count(step)}/${count(totalTimesteps)} steps`,
+    Number.isFinite(rate) ? `${count(rate)}/s` : "",
+    step < totalTimesteps && Number.isFinite(left) ? `${clock(left)} left` : "",
+    Number.isFinite(meanReturn) ? `return ${meanReturn.toFixed(1)}` : "",
+  ].filter((part) => part !== "").join("  ");
+}
+
+function bar(fraction: number, width: number, isColored: boolean): string {
+  const full = Math.floor(fraction * width);
+  const half = fraction * width - full >= 0.5 && full < width;
+  const rest = width - full - +half;
+  const done = "━".repeat(full) + (half ? "╸" : "");
+  return isColored
+    ? `\x1b[36m${done}\x1b[90m${"━".repeat(rest)}\x1b[0m`
+    : done + " ".repeat(rest);
 }
 
 function count(value: number): string {
