@@ -67,7 +67,11 @@ export class ProportionalSampler extends PrioritySampler {
     this.#excludeLast = options.excludeLast ?? false;
   }
 
-  /** @throws {RangeError} After an alpha of 0, as then no priorities are known. */
+  /**
+   * Raises all leaves to the new exponent.
+   *
+   * @throws {RangeError} After an alpha of 0, as then no priorities are known.
+   */
   protected override changeAlpha(alpha: number): void {
     if (this.alpha === 0) {
       throw new RangeError(
