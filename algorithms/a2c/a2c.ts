@@ -106,7 +106,7 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   },
 };
 
-/** Optimizer of a configuration, or the two of separate objectives. */
+/** Makes the optimizer of a configuration, or the two of separate objectives. */
 function optimizersOf(
   config: A2CConfig,
 ): { optimizer: Optimizer; valueOptimizer?: Optimizer } {

@@ -6,7 +6,7 @@ export const NUMBER = { shape: [], dtype: "float32" } as const;
 /** 0 or 1 in each row. */
 export const FLAG = { shape: [], dtype: "uint8" } as const;
 
-/** Shape and type of so many rows. */
+/** Returns shape and type of so many rows. */
 export function rowsOf(
   rows: number,
   { shape, dtype }: TensorType,

@@ -217,7 +217,7 @@ class Rollout implements Experience {
     if (this.#buffer.full) this.#end(decision, step);
   }
 
-  /** Values of the last observations of episodes that were cut short. */
+  /** Computes values of the last observations of episodes that were cut short. */
   #finalValues({ nextState }: Decision, step: VecStep): Float32Array {
     const { terminated, truncated } = step;
     const isCut = this.#options.bootstrapTruncated &&

@@ -33,7 +33,7 @@ const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   "InvertedDoublePendulum-v5": {},
 };
 
-/** The shared settings with an environment's own in place of them. */
+/** Joins the shared settings with an environment's own in place of them. */
 function mujocoPreset(
   id: string,
   own: Readonly<Record<string, number>>,

@@ -267,7 +267,7 @@ interface TwinParts<B extends DiscreteSacBatch> {
   readonly optimizer: Optimizer;
   readonly gamma: number;
   readonly targetEntropy: number;
-  /** Soft values of the next observations. */
+  /** Computes soft values of the next observations. */
   nextValues(state: SacState, batch: B, alpha: tf.Scalar): tf.Tensor1D;
   /** Log-probabilities at observations in between. */
   logProbsBetween(

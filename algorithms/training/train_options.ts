@@ -64,7 +64,7 @@ export interface CheckpointOptions {
 
 /** State beside the algorithm and environment that checkpoints should hold. */
 export interface ExtraState {
-  /** The state to keep. */
+  /** Saves the state to keep. */
   save(): StateTree;
   /** Restores a state that `save` gave. */
   load(state: StateTree): void;

@@ -110,7 +110,7 @@ export function truncateLogs(
   );
 }
 
-/** Those that write something that stays. */
+/** Finds those that write something that stays, with their names. */
 function named(loggers: readonly Logger[]): [string, Logger][] {
   const lasting = loggers.filter(({ truncate }) => truncate !== undefined);
   const names = uniqueNames(lasting, "log");

@@ -133,7 +133,7 @@ function* cut(steps: Steps): Generator<Episode> {
   }
 }
 
-/** Steps `start` to `end - 1`; none where only a last step of unknown end is left. */
+/** Yields an episode of steps `start` to `end - 1`; none where only a last step of unknown end is left. */
 function* episode(
   steps: Steps,
   start: number,
@@ -156,7 +156,7 @@ function* episode(
   };
 }
 
-/** Observations of steps `start` to `last - 1`, and the one after them. */
+/** Takes observations of steps `start` to `last - 1`, and the one after them. */
 function observationsOf(
   { observations, next, count }: Steps,
   start: number,

@@ -44,7 +44,7 @@ interface Entries {
   origin: string;
 }
 
-/** Schema of a run of an algorithm: the run's settings and its own. */
+/** Joins the schema of a run of an algorithm: the run's settings and its own. */
 export function fullSchema({ schema }: AlgorithmDefinition): ConfigSchema {
   return { properties: { ...runSchema().properties, ...schema.properties } };
 }

@@ -22,7 +22,7 @@ function writeAll(stream: typeof Deno.stdout, text: string): void {
   }
 }
 
-/** The process's own streams. */
+/** Returns the process's own streams. */
 export function processIo(): CommandIo {
   return {
     out: (text) => writeAll(Deno.stdout, text),

@@ -70,7 +70,7 @@ export interface Graph {
   readonly nodes: readonly Node[];
   /** Outputs. */
   readonly outputs: readonly NamedValue[];
-  /** The graph as a readable program. */
+  /** Shows the graph as a readable program. */
   toString(): string;
 }
 

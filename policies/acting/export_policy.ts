@@ -128,7 +128,7 @@ function checkScaling(model: Policy, scaling: ObservationScaling): void {
   );
 }
 
-/** Observations as the environment's wrapper would have scaled them. */
+/** Scales observations as the environment's wrapper would have scaled them. */
 function scaled(
   observation: tf.Tensor,
   scaling?: ObservationScaling,
@@ -150,7 +150,7 @@ function scaled(
   );
 }
 
-/** Actions as the environment takes them. */
+/** Makes actions as the environment takes them. */
 function envAction(
   actions: tf.Tensor,
   { squashesActions }: Policy,

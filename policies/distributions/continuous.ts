@@ -103,9 +103,9 @@ const TOTAL = DENSITIES.reduce((sum, density) => sum + density, 0);
 const WEIGHTS = DENSITIES.map((density) => density / TOTAL);
 
 /**
- * Mean of a function over normal distributions, by the trapezoidal rule. For a
- * smooth function its error falls exponentially with the points: for the
- * logarithm of the tanh's slope it is below 1e-6 up to deviations of 8.
+ * Computes the mean of a function over normal distributions, by the trapezoidal
+ * rule. For a smooth function its error falls exponentially with the points:
+ * for the logarithm of the tanh's slope it is below 1e-6 up to deviations of 8.
  *
  * @param f A function of each number, that keeps the shape.
  * @param mean `[batch, size]`.

@@ -80,7 +80,7 @@ export interface GaussianMixture extends ReparameterizedDistribution {
   /** Number of Gaussians. */
   readonly components: number;
   /**
-   * The action at the mean of each Gaussian.
+   * Computes the action at the mean of each Gaussian.
    *
    * @param parameters Parameters `[batch, parameterSize]`.
    * @returns Actions `[batch, components, size]`.
@@ -118,11 +118,11 @@ interface Draw extends SampleWithLogProbOptions {
 }
 
 /**
- * Mixture of normal distributions over `size` numbers, by default squashed by
- * tanh into (-1, 1): the other policy of haarnoja/sac (Haarnoja et al. 2018,
- * https://arxiv.org/abs/1801.01290). Its parameters are, for each component,
- * the logarithm of its weight up to a constant, the means and the logarithms of
- * the deviations: `[logWeight, mean, logStd]`.
+ * Makes a mixture of normal distributions over `size` numbers, by default
+ * squashed by tanh into (-1, 1): the other policy of haarnoja/sac (Haarnoja et
+ * al. 2018, https://arxiv.org/abs/1801.01290). Its parameters are, for each
+ * component, the logarithm of its weight up to a constant, the means and the
+ * logarithms of the deviations: `[logWeight, mean, logStd]`.
  *
  * The noise of a row is `size` normal numbers and one more, `z`, that chooses
  * the component: the first whose cumulative weight is above `Phi(z)`.
@@ -214,7 +214,7 @@ export function gaussianMixture(
     return corrected(mixtureLogProb(parts, z), slope);
   }
 
-  /** The mean of a component of each row, and how far the noise goes. */
+  /** Takes the mean of a component of each row, and how far the noise goes. */
   function drawn(
     parts: Parts,
     { rows, noise, reparameterize = false }: Draw,
@@ -299,7 +299,7 @@ export function gaussianMixture(
   });
 }
 
-/** One component of each row, `[batch, 1, size]`. */
+/** Takes one component of each row, `[batch, 1, size]`. */
 function chosen(all: tf.Tensor3D, rows: tf.Tensor1D): tf.Tensor3D {
   const [batch, components, size] = all.shape;
   const flat = tf.reshape(all, [batch * components, size]);
@@ -313,7 +313,7 @@ function rowsOf(component: tf.Tensor1D, components: number): tf.Tensor1D {
   return tf.add(component, first);
 }
 
-/** The first component whose cumulative weight is above `Phi(z)`. */
+/** Finds the first component whose cumulative weight is above `Phi(z)`. */
 function chooseComponent(
   logWeight: tf.Tensor2D,
   z: tf.Tensor2D,

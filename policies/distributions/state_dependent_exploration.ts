@@ -77,8 +77,8 @@ export interface SampleStateDependentOptions {
 }
 
 /**
- * Actions under state-dependent exploration: `mean + latent E`, where `E` is
- * `exp(logStd) noise` and each row has its own.
+ * Samples actions under state-dependent exploration: `mean + latent E`, where
+ * `E` is `exp(logStd) noise` and each row has its own.
  *
  * @param mean Means `[batch, actionSize]`.
  * @param logStd `[features, actionSize]`, or `[features, 1]` for the same

@@ -157,7 +157,7 @@ export function bodyWithHead(
   };
 }
 
-/** Observations themselves, as a network. */
+/** Makes a network that gives the observations themselves. */
 function flatObservations(inputShape: readonly number[]): Network {
   return {
     inputShape,

@@ -60,7 +60,7 @@ interface Trunk {
   apply(params: Params, x: tf.Tensor, recurrence?: Recurrence): Latent;
 }
 
-/** One network for both heads, or one each with parameters of its own. */
+/** Makes one network for both heads, or one each with parameters of its own. */
 function trunk(network: Network, kind: "shared" | "separate"): Trunk {
   if (kind === "shared") return sharedTrunk(network);
   if (kind === "separate") return separateTrunks(network);

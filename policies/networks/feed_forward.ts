@@ -181,9 +181,9 @@ const NATURE: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [64, 3, 1]];
 const SMALL: readonly ConvLayer[] = [[8, 8, 4], [16, 4, 2]];
 
 /**
- * The convolution network of Mnih et al. 2015 (Nature 518), as in baselines
- * (common/models.py, `nature_cnn`): 32 filters of 8x8 by steps of 4, 64 of 4x4
- * by 2, 64 of 3x3 by 1, then 512 units; relu after each. Parameters:
+ * Makes the convolution network of Mnih et al. 2015 (Nature 518), as in
+ * baselines (common/models.py, `nature_cnn`): 32 filters of 8x8 by steps of 4,
+ * 64 of 4x4 by 2, 64 of 3x3 by 1, then 512 units; relu after each. Parameters:
  * `conv0/kernel [height, width, in, out]`, `conv0/bias`, `dense0/kernel` and so
  * on.
  *

@@ -39,7 +39,7 @@ function drawOrthogonal(
 }
 
 /**
- * A random matrix `[rows, columns]`, row-major, whose shorter side consists
+ * Draws a random matrix `[rows, columns]`, row-major, whose shorter side consists
  * of orthogonal vectors of length `scale`. Gram-Schmidt in float64 on normal
  * vectors: the result is uniform over such matrices.
  */
@@ -285,9 +285,9 @@ function uniformByFanIn(kernelShape: readonly number[]): Initializer {
 }
 
 /**
- * Uniform on ±1/sqrt(fanIn), where `fanIn` is the inputs of one unit: what
- * PyTorch's `Linear` and `Conv2d` start their kernels with, and so the usual
- * start of soft actor-critic.
+ * Makes an initializer that is uniform on ±1/sqrt(fanIn), where `fanIn` is the
+ * inputs of one unit: what PyTorch's `Linear` and `Conv2d` start their kernels
+ * with, and so the usual start of soft actor-critic.
  *
  * @returns The initialiser.
  *

@@ -28,7 +28,7 @@ export interface LstmState {
 }
 
 /**
- * One step of an LSTM (baselines/a2c/utils.py, `lstm` and `lnlstm`):
+ * Takes one step of an LSTM (baselines/a2c/utils.py, `lstm` and `lnlstm`):
  * `z = x wx + h wh + b`, cut in four in the order input gate, forget gate,
  * output gate, candidate; `c' = sigmoid(f) c + sigmoid(i) tanh(u)` and
  * `h' = sigmoid(o) tanh(c')`. Where the parameters hold `gx`, the products and
@@ -163,7 +163,7 @@ function projectInputs(params: Params, x: tf.Tensor2D): tf.Tensor2D {
   return normalizeRows(projected, parameter(params, "gx"), shift);
 }
 
-/** The part of `z` that needs the hidden values. */
+/** Computes the part of `z` that needs the hidden values. */
 function projectHidden(params: Params, h: tf.Tensor2D): tf.Tensor2D {
   const wh = parameter<tf.Tensor2D>(params, "wh");
   const projected = tf.matMul(h, wh) as tf.Tensor2D;
@@ -234,7 +234,7 @@ export interface LstmOptions {
 export interface CnnLstmOptions extends CnnOptions, LstmOptions {}
 
 /**
- * Long short-term memory on the flat inputs (baselines, common/models.py,
+ * Makes long short-term memory on the flat inputs (baselines, common/models.py,
  * `lstm`). The state is `[c, h]`. Parameters: `lstm/wx`, `lstm/wh`, `lstm/b`,
  * as {@link lstmCell} takes them.
  *

@@ -71,7 +71,7 @@ export type BiasInitializer = (
 ) => Float32Array<ArrayBuffer>;
 
 /**
- * The part of a parameter map under a prefix, with the prefix taken off.
+ * Takes the part of a parameter map under a prefix, with the prefix taken off.
  *
  * The tensors are shared, not copied.
  *
@@ -194,7 +194,7 @@ export const activationNames: readonly ActivationName[] = Object.keys(
 ) as ActivationName[];
 
 /**
- * The function behind the name of an activation.
+ * Returns the function behind the name of an activation.
  *
  * @param activation Name, or a function, which is given back as it is.
  * @returns The function.

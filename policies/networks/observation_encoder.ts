@@ -65,8 +65,8 @@ export interface ObservationEncoder {
 export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
 
 /**
- * The encoder for an observation space. Box observations become float32, and
- * bytes from 0 to 255 (images) are scaled to 0 to 1; discrete and
+ * Makes the encoder for an observation space. Box observations become float32,
+ * and bytes from 0 to 255 (images) are scaled to 0 to 1; discrete and
  * multi-discrete ones become one-hot vectors; multi-binary ones float32.
  *
  * @param space Space of one observation.

@@ -199,7 +199,7 @@ export class EpisodesCsv implements Logger {
     this.#file.flush();
   }
 
-  /** Number of rows and hash of the file, for checkpoints. */
+  /** Saves number of rows and hash of the file, for checkpoints. */
   save(): StateTree {
     return this.#file.save(HEADER);
   }
@@ -369,7 +369,7 @@ export class JsonLinesLogger implements Logger {
     this.#file.flush();
   }
 
-  /** Number of rows and hash of the file, for checkpoints. */
+  /** Saves number of rows and hash of the file, for checkpoints. */
   save(): StateTree {
     return this.#file.save("");
   }
@@ -438,7 +438,7 @@ class AppendFile {
     this.#lines += linesOf(text).length;
   }
 
-  /** The whole content, also where somebody has removed the file meanwhile. */
+  /** Returns the whole content, also where somebody has removed the file meanwhile. */
   text(): string {
     const file = this.#opened();
     const bytes = new Uint8Array(fstatSync(file).size);
@@ -460,7 +460,7 @@ class AppendFile {
     this.#begin(text);
   }
 
-  /** Header, number of lines and hash of the content, for checkpoints. */
+  /** Saves header, number of lines and hash of the content, for checkpoints. */
   save(header: string): StateTree {
     return {
       header,

@@ -83,7 +83,7 @@ export class TensorBoardLogger implements Logger {
     if (this.#file !== undefined) fsyncSync(this.#file);
   }
 
-  /** Length and hash of each file, for checkpoints. */
+  /** Saves length and hash of each file, for checkpoints. */
   save(): StateTree {
     const files = [...this.#former];
     if (this.#written !== undefined) {

@@ -23,7 +23,7 @@ export type PlottedObservation = BoxArray | readonly number[];
 /** Agent with a Q function, as {@link QFPolicyPlotter} sees it. */
 export interface PlottedAgent {
   /**
-   * Values of actions in one state.
+   * Estimates values of actions in one state.
    *
    * @param observation One observation, as the environment gives it.
    * @param actions Box actions `[count, ...]` in [-1, 1], row-major; empty for
@@ -35,7 +35,7 @@ export interface PlottedAgent {
     actions: ArrayLike<number>,
   ): ArrayLike<number>;
   /**
-   * An actor that samples.
+   * Makes an actor that samples.
    *
    * @param options Number of observations that it acts on at once, and its seed.
    * @returns The actor: its actions are those that the environment takes.

@@ -90,7 +90,7 @@ export class MersenneTwister {
     return (y >>> 0) / 2 ** 32;
   }
 
-  /** Its state: 624 words and the place among them. */
+  /** Saves its state: 624 words and the place among them. */
   save(): Uint32Array {
     const saved = new Uint32Array(SIZE + 1);
     saved.set(this.#state);
@@ -153,7 +153,7 @@ export class StickyActions {
     this.#last = NOOP;
   }
 
-  /** Random stream and last action. */
+  /** Saves random stream and last action. */
   save(): StateTree {
     return { last: this.#last, random: this.#random.save() };
   }

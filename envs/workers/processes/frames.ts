@@ -24,7 +24,7 @@ export interface FrameSink {
   part(bytes: Uint8Array, at: number): void;
   /** Ends the message. */
   end(length: number): void;
-  /** Something that is no message. */
+  /** Takes something that is no message. */
   stray(bytes: Uint8Array): void;
 }
 
