@@ -72,13 +72,11 @@ export { AcrobotEnv, AcrobotVecEnv } from "./classic_control/acrobot.ts";
 export { CartPoleEnv, CartPoleVecEnv } from "./classic_control/cart_pole.ts";
 export * from "./classic_control/dynamics.ts";
 export {
+  MountainCarContinuousEnv,
+  MountainCarContinuousVecEnv,
   MountainCarEnv,
   MountainCarVecEnv,
 } from "./classic_control/mountain_car.ts";
-export {
-  MountainCarContinuousEnv,
-  MountainCarContinuousVecEnv,
-} from "./classic_control/mountain_car_continuous.ts";
 export { PendulumEnv, PendulumVecEnv } from "./classic_control/pendulum.ts";
 
 export * from "./toy/environments.ts";

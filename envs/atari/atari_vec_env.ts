@@ -13,7 +13,7 @@ import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import type { MutableStep } from "../_steps.ts";
 import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { checkAction } from "../spaces/_action_rows.ts";
+import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { FrameStacker } from "../wrappers/frame_stack.ts";
 import { FusedGame } from "./_fused_game.ts";
@@ -210,11 +210,7 @@ export class AtariVecEnv implements VecEnv {
         `Cannot step ${this.spec.id} as its episodes have not begun: call reset first`,
       );
     }
-    if (actions.length !== this.numEnvs) {
-      throw new RangeError(
-        `Cannot step ${this.numEnvs} copies with ${actions.length} numbers of actions: expected ${this.numEnvs}`,
-      );
-    }
+    checkActionCount(this.numEnvs, actions, this.numEnvs);
     for (let row = 0; row < this.numEnvs; row++) {
       const action = actions[row];
       const isFine = action >= 0 && action < this.#actions &&

@@ -20,7 +20,7 @@ import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import { allocateStep } from "../_steps.ts";
 import { DEFAULT_SEED, EnvStreams, SeededRandom } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { checkAction } from "../spaces/_action_rows.ts";
+import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
 import { areFinite } from "../spaces/arrays.ts";
 
 /**
@@ -361,11 +361,7 @@ export class DynamicsVecEnv implements VecEnv {
         `Cannot step ${this.#dynamics.name} as its episodes have not begun: call reset first`,
       );
     }
-    if (actions.length !== this.numEnvs) {
-      throw new RangeError(
-        `Cannot step ${this.numEnvs} copies with ${actions.length} numbers of actions: expected ${this.numEnvs}`,
-      );
-    }
+    checkActionCount(this.numEnvs, actions, this.numEnvs);
     const space = this.#dynamics.actionSpace;
     const isFine = space.type === "discrete"
       ? areWithin(actions, space.n)

@@ -1,6 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { MountainCarEnv } from "./mountain_car.ts";
-import { MountainCarContinuousEnv } from "./mountain_car_continuous.ts";
+import { MountainCarContinuousEnv, MountainCarEnv } from "./mountain_car.ts";
 import { colorsOf, pixel } from "./testdata/pixels.ts";
 
 Deno.test("The car is black, its wheels gray, the flag yellow", () => {

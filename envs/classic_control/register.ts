@@ -3,11 +3,12 @@ import { register } from "../registry/registry.ts";
 import { AcrobotEnv, AcrobotVecEnv } from "./acrobot.ts";
 import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
 import type { BatchedOptions } from "./dynamics.ts";
-import { MountainCarEnv, MountainCarVecEnv } from "./mountain_car.ts";
 import {
   MountainCarContinuousEnv,
   MountainCarContinuousVecEnv,
-} from "./mountain_car_continuous.ts";
+  MountainCarEnv,
+  MountainCarVecEnv,
+} from "./mountain_car.ts";
 import { PendulumEnv, PendulumVecEnv } from "./pendulum.ts";
 
 /** Single and batched form, time limit and reward threshold by id. */

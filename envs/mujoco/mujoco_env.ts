@@ -19,7 +19,7 @@ import {
 } from "../_checks.ts";
 import { allocateStep, type MutableStep } from "../_steps.ts";
 import { DEFAULT_SEED, EnvStreams, SeededRandom } from "../random.ts";
-import { checkAction } from "../spaces/_action_rows.ts";
+import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
 import { areFinite } from "../spaces/arrays.ts";
 import {
   arrayEntry,
@@ -445,11 +445,7 @@ export class MujocoVecEnv implements VecEnv {
       );
     }
     const [size] = this.actionSpace.shape, wanted = this.numEnvs * size;
-    if (actions.length !== wanted) {
-      throw new RangeError(
-        `Cannot step ${this.numEnvs} copies with ${actions.length} numbers of actions: expected ${wanted}`,
-      );
-    }
+    checkActionCount(this.numEnvs, actions, wanted);
     if (actions instanceof Float32Array && areFinite(actions)) return;
     for (let i = 0; i < wanted; i += size) {
       checkAction(this.actionSpace, actions.slice(i, i + size));

@@ -22,6 +22,20 @@ export function checkAction(space: Space, action: SpaceValue): void {
   );
 }
 
+/** Throws unless there are as many numbers as the environments take. */
+export function checkActionCount(
+  numEnvs: number,
+  given: { readonly length?: unknown } | undefined,
+  expected: number,
+): asserts given is Batch {
+  if (given?.length === expected) return;
+  throw new RangeError(
+    `Cannot step ${numEnvs} copies with ${
+      given?.length ?? "no"
+    } numbers of actions: expected ${expected}`,
+  );
+}
+
 /** Throws unless a batch of actions has the arrays of another. */
 function checkBatch(
   space: Space,
@@ -39,13 +53,7 @@ function checkBatch(
     return;
   }
   const { length } = like as BoxArray;
-  if (given?.length !== length) {
-    throw new RangeError(
-      `Cannot step ${numEnvs} copies with ${
-        given?.length ?? "no"
-      } numbers of actions: expected ${length}`,
-    );
-  }
+  checkActionCount(numEnvs, given, length);
   // Discrete actions are read as numbers, from any array.
   if (space.type === "discrete" || given.constructor === like.constructor) {
     return;

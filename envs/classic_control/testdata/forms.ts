@@ -8,11 +8,12 @@ import type {
   DynamicsEnv,
   DynamicsVecEnv,
 } from "../dynamics.ts";
-import { MountainCarEnv, MountainCarVecEnv } from "../mountain_car.ts";
 import {
   MountainCarContinuousEnv,
   MountainCarContinuousVecEnv,
-} from "../mountain_car_continuous.ts";
+  MountainCarEnv,
+  MountainCarVecEnv,
+} from "../mountain_car.ts";
 import { PendulumEnv, PendulumVecEnv } from "../pendulum.ts";
 
 /** Both forms of an environment, as tests use them. */
