@@ -147,9 +147,8 @@ function atan2(y: string, x: string, { model }: Lowering): string {
 
 /** Multiplies numbers below 0 by their slope. */
 function prelu(x: string, alpha: string, { model, node }: Lowering): string {
-  const [of, slope] = [x, alpha].map((it, i) =>
-    node.inputs[i].dtype === "float32" ? it : model.cast(it, "float32")
-  );
+  const [of, slope] = [x, alpha]
+    .map((it, i) => model.cast(it, "float32", node.inputs[i].dtype));
   const below = model.op("Less", [of, model.scalar(0)]);
   return model.op("Where", [below, model.op("Mul", [of, slope]), of]);
 }
@@ -176,9 +175,8 @@ const SELECT: PrimitiveKernel = {
     const { shape, dtype } = node.outputs[0];
     // ONNX Runtime chooses between no booleans.
     const between = dtype === "bool" ? "int32" : dtype;
-    const [t, e] = sides.map((it, i) =>
-      types[i].dtype === between ? it : model.cast(it, between)
-    );
+    const [t, e] = sides
+      .map((it, i) => model.cast(it, between, types[i].dtype));
     // A condition of rank 1 chooses rows.
     const rows = by.shape.length === 1 && shape.length > 1;
     const column = [by.shape[0], ...shape.slice(1).map(() => 1)];

@@ -104,6 +104,7 @@ export function blockedSum(
 
 /** A convolution over images whose channels are blocked or fewer than a block. */
 interface Folded {
+  readonly info: ConvInfo;
   /** Columns of the image that are taken as channels of one. */
   readonly columns: number;
   readonly channels: number;
@@ -124,10 +125,10 @@ export function blockedConvolution(
   const folded = fold(model, info);
   if (folded === undefined) return undefined;
   const made = model.op(`${NCHWC}.Conv`, [
-    imagesOf(model, x, { info, folded }),
-    filterOf(model, filter, { info, folded }),
+    imagesOf(model, x, folded),
+    filterOf(model, filter, folded),
     ...bias,
-  ], { ...attributesOf(info, folded), ...relu ? { activation: "Relu" } : {} });
+  ], { ...attributesOf(folded), ...relu ? { activation: "Relu" } : {} });
   return fromBlocked(model, made, info.outChannels);
 }
 
@@ -149,22 +150,17 @@ function fold(model: ModelBuilder, info: ConvInfo): Folded | undefined {
   for (let columns = 1; columns <= most; columns++) {
     if (lengths.some((it) => columns > 1 && it % columns !== 0)) continue;
     const channels = inChannels * columns;
-    if (fillsBlocks(model, channels)) return { columns, channels };
+    if (fillsBlocks(model, channels)) return { info, columns, channels };
   }
   const isNarrow = inChannels < model.blockSize;
-  return isNarrow ? { columns: 1, channels: inChannels } : undefined;
-}
-
-interface Sizes {
-  readonly info: ConvInfo;
-  readonly folded: Folded;
+  return isNarrow ? { info, columns: 1, channels: inChannels } : undefined;
 }
 
 /** Puts images into blocks; those of fewer channels have one plane for each. */
 function imagesOf(
   model: ModelBuilder,
   x: string,
-  { info, folded: { columns, channels } }: Sizes,
+  { info, columns, channels }: Folded,
 ): string {
   if (!fillsBlocks(model, channels)) {
     return model.transpose(x, TO_NCHW);
@@ -184,7 +180,7 @@ function imagesOf(
 function filterOf(
   model: ModelBuilder,
   filter: string,
-  { info, folded: { columns, channels } }: Sizes,
+  { info, columns, channels }: Folded,
 ): string {
   const block = model.blockSize;
   const { filterHeight, outChannels } = info;
@@ -200,7 +196,7 @@ function filterOf(
   return rearrange(model, filter, { split, perm: [3, 1, 0, 2, 4], to });
 }
 
-function attributesOf(info: ConvInfo, { columns }: Folded): OnnxAttributes {
+function attributesOf({ info, columns }: Folded): OnnxAttributes {
   const [strideHeight, strideWidth] = stridesOf(info);
   const [top, left, bottom, right] = padsOf(info);
   return {

@@ -214,9 +214,8 @@ const CUMSUM: PrimitiveKernel<ScanAttributes> = {
   }),
   lower: ({ model, inputs, node }) => {
     const { axis, exclusive, reverse } = node.attributes;
-    const x = node.inputs[0].dtype === "bool"
-      ? model.cast(inputs[0], "int32")
-      : inputs[0];
+    const [[from], [to]] = [node.inputs, node.outputs];
+    const x = model.cast(inputs[0], to.dtype, from.dtype);
     return model.op("CumSum", [x, model.scalar(axis, "int64")], {
       exclusive: exclusive ? 1 : 0,
       reverse: reverse ? 1 : 0,

@@ -7,8 +7,7 @@ import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
 import { POOLING } from "./windows.ts";
 import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
-import { BLOCKS, SHAPING } from "./shaping.ts";
-import { SLICING } from "./slicing.ts";
+import { BLOCKS, SHAPING, SLICING } from "./shaping.ts";
 import { UNARY } from "./unary.ts";
 
 /** Families of kernels, by what they do. */

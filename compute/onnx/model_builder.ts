@@ -231,9 +231,9 @@ export class ModelBuilder {
     return outputs;
   }
 
-  /** Casts numbers to another type. */
-  cast(x: string, to: OnnxType): string {
-    return this.op("Cast", [x], { to: ELEMENT_TYPES[to] });
+  /** Casts numbers to another type; those known to be of that type stay. */
+  cast(x: string, to: OnnxType, from?: OnnxType): string {
+    return from === to ? x : this.op("Cast", [x], { to: ELEMENT_TYPES[to] });
   }
 
   /** Gives a tensor another shape. */
