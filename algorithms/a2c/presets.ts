@@ -1,14 +1,4 @@
-import acrobotV1 from "./presets/acrobot_v1.yaml" with { type: "text" };
-import atari from "./presets/atari.yaml" with { type: "text" };
-import cartpoleV0 from "./presets/cartpole_v0.yaml" with { type: "text" };
-import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
-import mountainCarContinuousV0 from "./presets/mountain_car_continuous_v0.yaml" with {
-  type: "text",
-};
-import mountainCarV0 from "./presets/mountain_car_v0.yaml" with {
-  type: "text",
-};
-import pendulumV1 from "./presets/pendulum_v1.yaml" with { type: "text" };
+import texts from "./presets/texts.json" with { type: "json" };
 
 /**
  * Settings that are known to work, as YAML texts by environment id; `ALE` is for
@@ -16,11 +6,11 @@ import pendulumV1 from "./presets/pendulum_v1.yaml" with { type: "text" };
  * beside those of a run: `env`, `totalTimesteps`, `numEnvs` and others.
  */
 export const a2cPresets: Readonly<Record<string, string>> = {
-  "CartPole-v1": cartpoleV1,
-  "CartPole-v0": cartpoleV0,
-  "Acrobot-v1": acrobotV1,
-  "MountainCar-v0": mountainCarV0,
-  "MountainCarContinuous-v0": mountainCarContinuousV0,
-  "Pendulum-v1": pendulumV1,
-  "ALE": atari,
+  "CartPole-v1": texts["cartpole_v1.yaml"],
+  "CartPole-v0": texts["cartpole_v0.yaml"],
+  "Acrobot-v1": texts["acrobot_v1.yaml"],
+  "MountainCar-v0": texts["mountain_car_v0.yaml"],
+  "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
+  "Pendulum-v1": texts["pendulum_v1.yaml"],
+  "ALE": texts["atari.yaml"],
 };

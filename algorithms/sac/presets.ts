@@ -1,18 +1,4 @@
-import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
-import lunarLanderContinuousV3 from "./presets/lunar_lander_continuous_v3.yaml" with {
-  type: "text",
-};
-import mountainCarContinuousV0 from "./presets/mountain_car_continuous_v0.yaml" with {
-  type: "text",
-};
-import mujoco from "./presets/mujoco.yaml" with { type: "text" };
-import pendulumV1 from "./presets/pendulum_v1.yaml" with { type: "text" };
-import pendulumV1Mixture from "./presets/pendulum_v1_mixture.yaml" with {
-  type: "text",
-};
-import pendulumV1Value from "./presets/pendulum_v1_value.yaml" with {
-  type: "text",
-};
+import texts from "./presets/texts.json" with { type: "json" };
 
 /**
  * The environments of MuJoCo, which share their settings, and what each has in
@@ -38,7 +24,7 @@ function mujocoPreset(
   id: string,
   own: Readonly<Record<string, number>>,
 ): string {
-  const shared = mujoco.split("\n").filter((line) =>
+  const shared = texts["mujoco.yaml"].split("\n").filter((line) =>
     !Object.hasOwn(own, line.split(":")[0])
   );
   const lines = Object.entries({ env: id, ...own });
@@ -53,12 +39,12 @@ function mujocoPreset(
  * `numEnvs`.
  */
 export const sacPresets: Readonly<Record<string, string>> = {
-  "Pendulum-v1": pendulumV1,
-  "Pendulum-v1-value": pendulumV1Value,
-  "Pendulum-v1-mixture": pendulumV1Mixture,
-  "MountainCarContinuous-v0": mountainCarContinuousV0,
-  "CartPole-v1": cartpoleV1,
-  "gym:LunarLanderContinuous-v3": lunarLanderContinuousV3,
+  "Pendulum-v1": texts["pendulum_v1.yaml"],
+  "Pendulum-v1-value": texts["pendulum_v1_value.yaml"],
+  "Pendulum-v1-mixture": texts["pendulum_v1_mixture.yaml"],
+  "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
+  "CartPole-v1": texts["cartpole_v1.yaml"],
+  "gym:LunarLanderContinuous-v3": texts["lunar_lander_continuous_v3.yaml"],
   ...Object.fromEntries(
     Object.entries(MUJOCO).map(([id, own]) => [id, mujocoPreset(id, own)]),
   ),

@@ -1,16 +1,7 @@
 import type { EnvKwargs } from "../registry/registry.ts";
 import { readVariable } from "../_install/cache_folder.ts";
+import texts from "./host/texts.json" with { type: "json" };
 import type { ChildCommand } from "../workers/processes/child_group.ts";
-import answer from "./host/answer.py" with { type: "text" };
-import boot from "./host/boot.py" with { type: "text" };
-import copies from "./host/copies.py" with { type: "text" };
-import episodes from "./host/episodes.py" with { type: "text" };
-import errors from "./host/errors.py" with { type: "text" };
-import infos from "./host/infos.py" with { type: "text" };
-import main from "./host/main.py" with { type: "text" };
-import making from "./host/making.py" with { type: "text" };
-import pipes from "./host/pipes.py" with { type: "text" };
-import spaces from "./host/spaces.py" with { type: "text" };
 
 /** A wrapper of Python around each environment. */
 export interface PythonWrapper {
@@ -94,17 +85,12 @@ export function checkPlain(value: unknown, name: string): void {
   }
 }
 
-const MODULES = {
-  answer,
-  copies,
-  episodes,
-  errors,
-  infos,
-  main,
-  making,
-  pipes,
-  spaces,
-};
+const { "boot.py": boot, ...files } = texts;
+
+/** Modules of the host by name. */
+const MODULES = Object.fromEntries(
+  Object.entries(files).map(([name, text]) => [name.replace(".py", ""), text]),
+);
 
 const VARIABLE = "BELLMAN_PYTHON";
 

@@ -75,6 +75,9 @@ function problemsOf(module: Module, owner: Package): string[] {
   const file = module.specifier.replace(`file://${ROOT}`, "");
   return (module.dependencies ?? []).flatMap(({ specifier, code, type }) => {
     const target = code?.specifier ?? type?.specifier ?? "";
+    if (/\.(css|md|py|txt|yaml)$/.test(specifier)) {
+      return [`${file}: JSR refuses the import of text '${specifier}'`];
+    }
     if (specifier.startsWith(".")) {
       const inside = target.startsWith(`file://${ROOT}${owner.folder}/`);
       return inside ? [] : [`${file}: '${specifier}' leaves ${owner.name}`];

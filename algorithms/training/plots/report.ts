@@ -1,7 +1,7 @@
 import { type CurveRun, renderCurves } from "./curves.ts";
 import type { EvaluationResult } from "../evaluate.ts";
 import type { LoggedEpisode, LogRow } from "../logs/logger.ts";
-import reportStyle from "./report.css" with { type: "text" };
+import texts from "./texts.json" with { type: "json" };
 import { escapeMarkup } from "./svg.ts";
 
 /** Content of a report. */
@@ -86,7 +86,7 @@ export function renderReport(report: Report): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeMarkup(title)}</title>
-<style>${reportStyle}</style>
+<style>${texts["report.css"]}</style>
 </head>
 <body>
 <main>

@@ -1,7 +1,6 @@
 // @ts-types="@types/d3-scale"
 import { type ScaleLinear, scaleLinear } from "d3-scale";
-import curves from "./curves.css" with { type: "text" };
-import qValues from "./q_values.css" with { type: "text" };
+import texts from "./texts.json" with { type: "json" };
 
 /** Characters that XML does not allow, not even escaped. */
 const FORBIDDEN =
@@ -38,10 +37,10 @@ export function escapeMarkup(text: string): string {
 export const paletteSize = 6;
 
 /** Style sheet of curves, for an image. */
-export const curveStyle: string = compact(curves);
+export const curveStyle: string = compact(texts["curves.css"]);
 
 /** Style sheet of Q plots, for an image. */
-export const plotStyle: string = compact(qValues);
+export const plotStyle: string = compact(texts["q_values.css"]);
 
 /** Drops comments and line breaks of a style sheet. */
 function compact(css: string): string {
