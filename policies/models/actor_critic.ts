@@ -46,6 +46,30 @@ export interface ActorCritic extends Policy {
   ): ActorCriticOutput;
 }
 
+/** Result of a {@link QActorCritic} for observations. */
+export interface QActorCriticOutput extends PolicyOutput {
+  /** Estimated returns of all actions `[batch, n]`. */
+  readonly q: tf.Tensor2D;
+}
+
+/** Policy and Q function over one or two trunks; all of it is pure. */
+export interface QActorCritic extends Policy {
+  /**
+   * Computes action distributions and values of all actions.
+   *
+   * @param params Parameters as `init` makes them.
+   * @param observations Encoded observations `[batch, ...observationShape]`,
+   * env-major.
+   * @param recurrence State and episode starts, of recurrent models. Without
+   * it each row starts from a state of zeros.
+   */
+  apply(
+    params: Params,
+    observations: tf.Tensor,
+    recurrence?: Recurrence,
+  ): QActorCriticOutput;
+}
+
 /** Outputs of the trunks, for the two heads. */
 interface Latent {
   readonly pi: tf.Tensor2D;
@@ -203,6 +227,85 @@ export interface ActorCriticOptions {
  * ```
  */
 export function actorCritic(options: ActorCriticOptions): ActorCritic {
+  return withHeads(options, {
+    name: "vf/head",
+    size: 1,
+    read: (values) => ({ value: tf.reshape(values, [-1]) as tf.Tensor1D }),
+  });
+}
+
+/**
+ * Makes a policy and a Q function of discrete actions over one or two trunks,
+ * as ACER has them.
+ *
+ * The parameters are those of {@link actorCritic}, but `q/head/kernel` and
+ * `q/head/bias` in place of the value's head.
+ *
+ * @param options Spaces, network and how to start.
+ * @returns The model.
+ * @throws {TypeError} If the actions are not discrete, or the observations are
+ * of a dict or tuple space.
+ * @throws {RangeError} If the network's name, inputs or options do not fit.
+ *
+ * @example
+ * ```ts
+ * import { qActorCritic } from "@bellman/policies";
+ * import { RandomStream } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = qActorCritic({
+ *   observationSpace: { type: "discrete", n: 4 },
+ *   actionSpace: { type: "discrete", n: 3 },
+ *   network: "lstm",
+ * });
+ * const observations = model.observationTensor(new Int32Array(2), 2);
+ * const { q } = model.apply(model.init(new RandomStream(1)), observations);
+ * assertEquals(q.shape, [2, 3]);
+ * ```
+ */
+export function qActorCritic(options: QActorCriticOptions): QActorCritic {
+  const { type } = options.actionSpace;
+  if (options.actionSpace.type !== "discrete") {
+    throw new TypeError(
+      `Cannot value all actions of a ${type} space: expected discrete actions`,
+    );
+  }
+  const { n } = options.actionSpace;
+  return withHeads(options, {
+    name: "q/head",
+    size: n,
+    read: (q) => ({ q }),
+  });
+}
+
+/** Options of {@link qActorCritic}. */
+export type QActorCriticOptions = Pick<
+  ActorCriticOptions,
+  | "observationSpace"
+  | "actionSpace"
+  | "network"
+  | "networkOptions"
+  | "valueNetwork"
+  | "orthogonalInit"
+>;
+
+/** Head beside that of the policy. */
+interface ValueHead<V> {
+  readonly name: string;
+  readonly size: number;
+  /** Names the head's outputs `[batch, size]`. */
+  read(outputs: tf.Tensor2D): V;
+}
+
+/** Makes a policy with another head over one or two trunks. */
+function withHeads<V extends object>(
+  options: ActorCriticOptions,
+  head: ValueHead<V>,
+): Omit<Policy, "apply"> & {
+  apply(...inputs: Parameters<Policy["apply"]>): PolicyOutput & V;
+} {
   const {
     actionSpace,
     valueNetwork = "shared",
@@ -240,7 +343,7 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     const trunks = base.init(random);
     const heads: Params = {
       ...initLayer("pi/head", [features, actions], pi, random),
-      ...initLayer("vf/head", [features, 1], vf, random),
+      ...initLayer(head.name, [features, head.size], vf, random),
     };
     if (gaussian) heads["pi/logStd"] = tf.fill(logStdShape, initialLogStd);
     checkPathsDiffer(trunks, heads);
@@ -260,17 +363,16 @@ export function actorCritic(options: ActorCriticOptions): ActorCritic {
     params: Params,
     observations: tf.Tensor,
     recurrence?: Recurrence,
-  ): ActorCriticOutput {
+  ): PolicyOutput & V {
     return tidy(() => {
       const latent = base.apply(params, observations, recurrence);
       const mean = denseLayer(params, "pi/head", latent.pi);
       const policy = gaussian
         ? tf.concat([mean, logStdOf(params, mean, latent.pi)], 1)
         : mean;
-      const value = tf.reshape(denseLayer(params, "vf/head", latent.vf), [-1]);
       return {
         policy,
-        value: value as tf.Tensor1D,
+        ...head.read(denseLayer(params, head.name, latent.vf)),
         ...(latent.state && { state: latent.state }),
         ...(useSde && { latent: latent.pi }),
       };

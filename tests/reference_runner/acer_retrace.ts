@@ -1,7 +1,10 @@
+import { retraceTargets } from "@bellman/acer";
 import { retrace } from "@bellman/returns";
+import * as tf from "@tensorflow/tfjs";
 import type { Comparison, FixtureRunner } from "./comparison.ts";
 
 const TOLERANCE = 1e-9;
+const FLOAT32_TOLERANCE = 1e-5;
 
 interface RetraceCase {
   name: string;
@@ -34,6 +37,23 @@ function runCase({ inputs, expected }: RetraceCase, comparison: Comparison) {
   comparison.numbers("qret", targets, {
     expected: expected.qret,
     tolerance: TOLERANCE,
+  });
+  const rows = (steps: number[]) =>
+    tf.tensor1d(
+      v.map((_, i) => isLast(i) ? 0 : steps[i - Math.floor(i / (nsteps + 1))]),
+    );
+  const tensors = retraceTargets({
+    rewards: rows(R),
+    terminated: rows(D),
+    taken: rows(R.map(() => 1)),
+    values: tf.tensor1d(v),
+    qTaken: rows(q_i),
+    ratios: rows(rho_i),
+  }, { numEnvs: nenvs, gamma });
+  const found = tensors.dataSync().filter((_, i) => !isLast(i));
+  comparison.numbers("qret of tensors", found, {
+    expected: expected.qret,
+    tolerance: FLOAT32_TOLERANCE,
   });
 }
 

@@ -46,10 +46,10 @@ Deno.test("a wrong number fails, and a fixture without a runner is named", async
   const fixture = JSON.parse(await read("a2c_update.json"));
   fixture.cases[0].expected.after[1].loss += 1e-3;
   await Deno.writeTextFile(`${dir}/a2c_update.json`, JSON.stringify(fixture));
-  await Deno.writeTextFile(`${dir}/acer_loss.json`, '{"file":"acer_loss"}');
+  await Deno.writeTextFile(`${dir}/a3c_loss.json`, '{"file":"a3c_loss"}');
   const { code, out } = await reference(dir);
   assertEquals(code, 1);
-  assertStringIncludes(out, "acer_loss: no runner");
+  assertStringIncludes(out, "a3c_loss: no runner");
   assertStringIncludes(out, ", 1 failed,");
   assertStringIncludes(out, "mlp1_linear, update 1: loss is off by");
   await Deno.remove(dir, { recursive: true });

@@ -6,8 +6,10 @@ import type { FixtureRunner } from "./comparison.ts";
  */
 export const runners: Readonly<Record<string, () => Promise<FixtureRunner>>> = {
   a2c_update: async () => (await import("./a2c_update.ts")).a2cUpdateRunner,
+  acer_loss: async () => (await import("./acer_loss.ts")).acerLossRunner,
   acer_retrace: async () =>
     (await import("./acer_retrace.ts")).acerRetraceRunner,
+  acer_update: async () => (await import("./acer_update.ts")).acerUpdateRunner,
   atari_preproc: async () =>
     (await import("./atari_preproc.ts")).atariPreprocRunner,
   buffers: async () => (await import("./buffers.ts")).buffersRunner,

@@ -1,0 +1,357 @@
+import { catEntropySoftmax } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+
+/** Keeps divisions and logarithms finite: `eps` of baselines/acer/acer.py. */
+const EPSILON = 1e-6;
+
+/**
+ * Rows of segments: observations one after the other, env-major, each with the
+ * action that was taken there. A row where none was taken (after the last step,
+ * and after a step that a time limit cut) only has a value, which the row before
+ * it bootstraps from; its numbers are not learned from.
+ */
+export interface AcerRows {
+  /** Actions, as counted from 0 `[rows]`. */
+  readonly actions: tf.Tensor1D;
+  /** Rewards of the actions `[rows]`. */
+  readonly rewards: tf.Tensor1D;
+  /** 1 where the action ended its episode, not by a time limit `[rows]`. */
+  readonly terminated: tf.Tensor1D;
+  /** 1 where an action was taken, else 0 `[rows]`. */
+  readonly taken: tf.Tensor1D;
+  /** Probabilities by which actions were drawn, `mu` `[rows, n]`. */
+  readonly mu: tf.Tensor2D;
+}
+
+/** Numbers that the networks give for rows, each `[rows, n]`. */
+export interface AcerOutputs {
+  /** Probabilities of the policy, `f`. */
+  readonly f: tf.Tensor2D;
+  /** Probabilities of the average policy, `f_pol`. */
+  readonly fAverage: tf.Tensor2D;
+  /** Values of all actions. */
+  readonly q: tf.Tensor2D;
+}
+
+/** Inputs of {@link retraceTargets}, each `[rows]`. */
+export interface RetraceInputs
+  extends Pick<AcerRows, "rewards" | "terminated" | "taken"> {
+  /** Values of the taken actions. */
+  readonly qTaken: tf.Tensor1D;
+  /** Values of the observations. */
+  readonly values: tf.Tensor1D;
+  /** Probability of the taken action under the policy, over that when acting. */
+  readonly ratios: tf.Tensor1D;
+}
+
+/**
+ * Computes Retrace targets of the taken actions' values, as tensors:
+ *
+ * `Qret_t = r_t + gamma (min(1, rho_{t+1}) (Qret_{t+1} - Q_{t+1}) + V_{t+1})`
+ *
+ * where nothing follows a termination, and the bracket is `V_{t+1}` alone where
+ * the next row has no action. The errors `Qret - Q` are a linear recurrence, which
+ * is solved by doubling: in `log2(steps)` rounds on all rows at once.
+ *
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 5;
+ * `q_retrace` of baselines/acer/acer.py.
+ *
+ * @param inputs Rewards, ends, values and ratios.
+ * @param options Number of environments and discount.
+ * @returns Targets `[rows]`; without meaning in rows without an action.
+ *
+ * @example
+ * ```ts
+ * import { retraceTargets } from "@bellman/acer";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = retraceTargets({
+ *   rewards: tf.tensor1d([1, 1, 0]),
+ *   terminated: tf.tensor1d([0, 0, 0]),
+ *   taken: tf.tensor1d([1, 1, 0]),
+ *   qTaken: tf.tensor1d([3, 3, 0]),
+ *   values: tf.tensor1d([2, 2, 4]),
+ *   ratios: tf.tensor1d([0.5, 0.5, 0]),
+ * }, { numEnvs: 1, gamma: 0.5 });
+ * // The second is 1 + 0.5 * 4; the first 1 + 0.5 * (0.5 * (3 - 3) + 2).
+ * assertEquals([...targets.dataSync()].slice(0, 2), [2, 3]);
+ * ```
+ */
+export function retraceTargets(
+  inputs: RetraceInputs,
+  { numEnvs, gamma }: { readonly numEnvs: number; readonly gamma: number },
+): tf.Tensor1D {
+  return tf.tidy(() => {
+    const size = inputs.rewards.shape[0] / numEnvs;
+    const rows = (x: tf.Tensor) => tf.reshape(x, [numEnvs, size]);
+    /** The rows that come `by` later; 0 past the end. */
+    const later = (x: tf.Tensor, by: number) =>
+      tf.pad(tf.slice(x, [0, by], [numEnvs, size - by]), [[0, 0], [0, by]]);
+    const [rewards, q, values] = [inputs.rewards, inputs.qTaken, inputs.values]
+      .map(rows);
+    const discounts = rows(tf.mul(tf.sub(1, inputs.terminated), gamma));
+    const traces = rows(tf.mul(tf.minimum(1, inputs.ratios), inputs.taken));
+    const next = tf.mul(discounts, later(values, 1));
+    let errors = tf.sub(tf.add(rewards, next), q);
+    let factors = tf.mul(discounts, later(traces, 1));
+    for (let by = 1; by < size; by *= 2) {
+      errors = tf.add(errors, tf.mul(factors, later(errors, by)));
+      factors = tf.mul(factors, later(factors, by));
+    }
+    return tf.reshape(tf.add(q, errors), [-1]);
+  });
+}
+
+/** Options of {@link acerLoss}. */
+export interface AcerLossOptions {
+  /** Environments that the rows are of, one after the other. */
+  readonly numEnvs: number;
+  /**
+   * Discount of a step.
+   *
+   * @default 0.99
+   */
+  readonly gamma?: number;
+  /**
+   * Largest importance weight, `c`.
+   *
+   * @default 10
+   */
+  readonly importanceClip?: number;
+  /**
+   * True where what the truncation of importance weights leaves out is made up
+   * for by an expectation under the policy.
+   *
+   * @default true
+   */
+  readonly biasCorrection?: boolean;
+  /**
+   * Weight of the Q function's loss, `q_coef`.
+   *
+   * @default 0.5
+   */
+  readonly qCoefficient?: number;
+  /**
+   * Weight of the entropy, `ent_coef`.
+   *
+   * @default 0.01
+   */
+  readonly entropyCoefficient?: number;
+}
+
+/** Losses of ACER, all scalars, by the names of baselines/acer. */
+export type AcerLosses = Record<
+  | "loss"
+  | "loss_q"
+  | "entropy"
+  | "loss_policy"
+  | "loss_f"
+  | "loss_bc"
+  | "explained_variance",
+  tf.Scalar
+>;
+
+/** The losses, and the gradient of the policy's part. */
+export interface AcerLoss {
+  /** Losses over the rows with an action. */
+  readonly losses: AcerLosses;
+  /** Targets of the taken actions' values `[rows]`, `qret`. */
+  readonly targets: tf.Tensor1D;
+  /**
+   * Gradient of each row's gain `-(loss_policy - ent_coef entropy)` with respect
+   * to `f`, `g` `[rows, n]`; 0 in rows without an action.
+   */
+  readonly gradient: tf.Tensor2D;
+}
+
+/**
+ * Computes the losses of ACER for discrete actions, and the gradient of the
+ * policy's part with respect to the probabilities, in closed form:
+ *
+ * - `loss_f = -mean(log f(a) min(c, rho(a)) (Qret - V))`
+ * - `loss_bc = -mean(sum_a f(a) max(0, 1 - c / rho(a)) log f(a) (Q(a) - V))`
+ * - `loss_q = mean((Qret - Q(a))^2) / 2`
+ * - `loss = loss_f + loss_bc + q_coef loss_q - ent_coef entropy`
+ *
+ * with `rho = f / mu` and `V = sum_a f(a) Q(a)`. The factors of the logarithms
+ * are numbers: no gradient flows through them.
+ *
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 9;
+ * `Model` of baselines/acer/acer.py.
+ *
+ * @param outputs Probabilities and values.
+ * @param rows Actions and what followed.
+ * @param options Weights and limits.
+ * @returns Losses, targets and gradient.
+ *
+ * @example
+ * ```ts
+ * import { acerLoss } from "@bellman/acer";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const f = tf.tensor2d([[0.5, 0.5], [0.5, 0.5]]);
+ * const { losses } = acerLoss({ f, q: tf.tensor2d([[0, 1], [0, 0]]) }, {
+ *   actions: tf.tensor1d([1, 0], "int32"),
+ *   rewards: tf.tensor1d([3, 0]),
+ *   terminated: tf.tensor1d([1, 0]),
+ *   taken: tf.tensor1d([1, 0]),
+ *   mu: f,
+ * }, { numEnvs: 1 });
+ * assertAlmostEquals(losses.loss_q.arraySync(), (3 - 1) ** 2 / 2, 1e-5);
+ * ```
+ */
+export function acerLoss(
+  { f, q }: Pick<AcerOutputs, "f" | "q">,
+  rows: AcerRows,
+  options: AcerLossOptions,
+): AcerLoss {
+  const { numEnvs, gamma = 0.99, importanceClip: c = 10 } = options;
+  const { qCoefficient = 0.5, entropyCoefficient = 0.01 } = options;
+  const { taken, mu } = rows;
+  const chosen = oneHot(rows.actions, f.shape[1]);
+  const valueOf = (x: tf.Tensor) => tf.sum<tf.Tensor1D>(tf.mul(x, chosen), 1);
+  const mean = meanOver(taken);
+  const rho = tf.div(f, tf.add(mu, EPSILON));
+  const ratios = valueOf(rho), qTaken = valueOf(q);
+  const values = tf.sum<tf.Tensor1D>(tf.mul(f, q), 1);
+  const given = { ...rows, qTaken, values, ratios };
+  const targets = retraceTargets(given, { numEnvs, gamma });
+
+  // Factors of log f: of the taken action, and of all actions.
+  const advantages = tf.sub(targets, values);
+  const factors = tf.mul(advantages, tf.minimum(c, ratios));
+  const left = tf.relu(tf.sub(1, tf.div(c, tf.add(rho, EPSILON))));
+  const weights = tf.mul(left, f);
+  const corrections = options.biasCorrection === false
+    ? tf.zerosLike(f)
+    : tf.mul(tf.sub(q, tf.expandDims(values, 1)), weights);
+
+  const raised = tf.add(f, EPSILON);
+  const logF = tf.log(raised);
+  const lossF = tf.neg(mean(tf.mul(valueOf(logF), factors)));
+  const lossBc = tf.neg(mean(tf.sum(tf.mul(logF, corrections), 1)));
+  const lossPolicy = tf.add(lossF, lossBc);
+  const errors = tf.sub(targets, qTaken);
+  const lossQ = tf.mul(mean(tf.square(errors)), 0.5);
+  const entropy = mean(catEntropySoftmax(f));
+
+  const ofGains = tf.add(
+    tf.mul(chosen, tf.expandDims(factors, 1)),
+    corrections,
+  );
+  const ofEntropy = tf.neg(tf.add(logF, tf.div(f, raised)));
+  const gradient = tf.mul<tf.Tensor2D>(
+    tf.add(tf.div(ofGains, raised), tf.mul(ofEntropy, entropyCoefficient)),
+    tf.expandDims(taken, 1),
+  );
+  const loss = tf.sub(
+    tf.add(lossPolicy, tf.mul(lossQ, qCoefficient)),
+    tf.mul(entropy, entropyCoefficient),
+  );
+  const losses = {
+    loss,
+    loss_q: lossQ,
+    entropy,
+    loss_policy: lossPolicy,
+    loss_f: lossF,
+    loss_bc: lossBc,
+    explained_variance: tf.sub(
+      1,
+      tf.div(varianceOf(errors, mean), varianceOf(targets, mean)),
+    ),
+  };
+  return { losses: losses as AcerLosses, targets, gradient };
+}
+
+/** Statistics of the trust region, all scalars, by the names of baselines/acer. */
+export type TrustRegionStatistics = Record<
+  | "avg_norm_k"
+  | "avg_norm_g"
+  | "avg_norm_k_dot_g"
+  | "avg_norm_adj"
+  | "avg_norm_grads_f",
+  tf.Scalar
+>;
+
+/**
+ * Projects the gradient of each row's gain so that the divergence from the
+ * average policy does not grow by more than `delta` along it:
+ *
+ * `z = g - max(0, (k g - delta) / |k|^2) k` with `k = -f_pol / f`, the gradient
+ * of `KL(f_pol || f)` with respect to `f`.
+ *
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 12.
+ *
+ * @param gradient Gradient of the gains with respect to `f`, `g` `[rows, n]`.
+ * @param outputs Probabilities of the policy and of the average policy.
+ * @param options Limit, and rows that count for the statistics.
+ * @returns The projected gradient, and statistics.
+ *
+ * @example
+ * ```ts
+ * import { trustRegion } from "@bellman/acer";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const f = tf.tensor2d([[0.5, 0.5]]);
+ * const { gradient } = trustRegion(
+ *   tf.tensor2d([[-4, 0]]),
+ *   { f, fAverage: f },
+ *   { delta: 1, taken: tf.tensor1d([1]) },
+ * );
+ * // k is [-1, -1]: k g = 4 is 3 too much, which a step of 3 / 2 along k takes.
+ * const [first, second] = gradient.dataSync();
+ * assertAlmostEquals(first, -2.5, 1e-4);
+ * assertAlmostEquals(second, 1.5, 1e-4);
+ * ```
+ */
+export function trustRegion(
+  gradient: tf.Tensor2D,
+  { f, fAverage }: Pick<AcerOutputs, "f" | "fAverage">,
+  { delta, taken }: { readonly delta: number; readonly taken: tf.Tensor1D },
+): { gradient: tf.Tensor2D; statistics: TrustRegionStatistics } {
+  const mean = meanOver(taken);
+  const norm = (x: tf.Tensor) => mean(tf.sqrt(tf.sum(tf.square(x), 1)));
+  const k = tf.neg(tf.div(fAverage, tf.add(f, EPSILON)));
+  const dot = tf.sum(tf.mul(k, gradient), 1);
+  const square = tf.add(tf.sum(tf.square(k), 1), EPSILON);
+  const excess = tf.relu(tf.div(tf.sub(dot, delta), square));
+  const projected = tf.sub<tf.Tensor2D>(
+    gradient,
+    tf.mul(tf.expandDims(excess, 1), k),
+  );
+  const statistics = {
+    avg_norm_k: norm(k),
+    avg_norm_g: norm(gradient),
+    avg_norm_k_dot_g: mean(tf.abs(dot)),
+    avg_norm_adj: mean(tf.abs(excess)),
+    avg_norm_grads_f: norm(projected),
+  };
+  return {
+    gradient: tf.mul(projected, tf.expandDims(taken, 1)),
+    statistics,
+  };
+}
+
+/** Marks the taken action of each row by 1 `[rows, n]`. */
+export function oneHot(actions: tf.Tensor1D, n: number): tf.Tensor2D {
+  const all = tf.range(0, n, 1, "int32");
+  return tf.cast(tf.equal(tf.expandDims(actions, 1), all), "float32");
+}
+
+type Mean = (x: tf.Tensor) => tf.Scalar;
+
+/** Makes the mean over the rows that count. */
+function meanOver(taken: tf.Tensor1D): Mean {
+  const count = tf.sum(taken);
+  return (x) => tf.div(tf.sum(tf.mul(x, taken)), count);
+}
+
+function varianceOf(x: tf.Tensor, mean: Mean): tf.Scalar {
+  return mean(tf.square(tf.sub(x, mean(x))));
+}

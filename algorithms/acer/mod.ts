@@ -1,0 +1,2 @@
+export * from "./losses.ts";
+export * from "./update.ts";

@@ -1,0 +1,316 @@
+import {
+  clipByGlobalNorm,
+  cloneParams,
+  globalNorm,
+  mapParams,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  polyak,
+  tidy,
+  valueAndGradients,
+} from "@bellman/compute";
+import type { QActorCritic, Recurrence } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import {
+  acerLoss,
+  type AcerLosses,
+  type AcerLossOptions,
+  type AcerRows,
+  oneHot,
+  trustRegion,
+  type TrustRegionStatistics,
+} from "./losses.ts";
+
+/** Segments as the update takes them; rows are `env * rowsOfAnEnv + row`. */
+export interface AcerBatch extends AcerRows {
+  /** Encoded observations `[rows, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /** Recurrent models only: state before the first row `[numEnvs, stateSize]`. */
+  readonly state?: tf.Tensor2D;
+  /** Recurrent models only: 1 where an episode starts at the row `[rows]`. */
+  readonly masks?: tf.Tensor1D;
+}
+
+/** Everything that an update moves. */
+export type AcerState = {
+  /** Parameters of policy and Q function. */
+  policy: Params;
+  /** Their moving average, whose policy is the centre of the trust region. */
+  average: Params;
+  /** Slots of the optimizer. */
+  slots: OptimizerState;
+};
+
+/**
+ * Statistics of an update by the names of baselines/acer; all scalars. Those of
+ * the gradients' parts are there with a trust region only.
+ */
+export type AcerStatistics =
+  & AcerLosses
+  & Record<"norm_grads", tf.Scalar>
+  & Partial<
+    & TrustRegionStatistics
+    & Record<"norm_grads_q" | "norm_grads_policy", tf.Scalar>
+  >;
+
+/** Result of an update: new tensors, those that it was given stay. */
+export interface AcerUpdateResult {
+  /** State after the update. */
+  state: AcerState;
+  /** Losses and norms of the parameters before it. */
+  stats: AcerStatistics;
+}
+
+/** A pure function from one state to the next. */
+export type AcerUpdate = (
+  state: AcerState,
+  batch: AcerBatch,
+  hyperparameters: { readonly learningRate: tf.Scalar },
+) => AcerUpdateResult;
+
+/** Options of {@link acerGradients}. */
+export interface AcerGradientsOptions extends AcerLossOptions {
+  /**
+   * True where the policy's gradient is projected into the trust region.
+   *
+   * @default true
+   */
+  readonly trustRegion?: boolean;
+  /**
+   * Largest divergence from the average policy along the gradient.
+   *
+   * @default 1
+   */
+  readonly delta?: number;
+}
+
+/** Options of {@link acerUpdate}. */
+export interface AcerUpdateOptions extends AcerGradientsOptions {
+  /** Optimizer of the weighted sum of the losses. */
+  readonly optimizer: Optimizer;
+  /**
+   * Global norm that gradients are clipped to; null for no clipping.
+   *
+   * @default 10
+   */
+  readonly maxGradNorm?: number | null;
+  /**
+   * Share that the moving average keeps at each update, `alpha`.
+   *
+   * @default 0.99
+   */
+  readonly averageDecay?: number;
+  /**
+   * Parameters that the moving average takes up: those after the step, or those
+   * before it, as most variables of the released graph did.
+   *
+   * @default "after_step"
+   */
+  readonly averageOrder?: "after_step" | "before_step";
+}
+
+/** Gradients of an update before they are clipped, and statistics. */
+export interface AcerGradients {
+  /** Gradient for each parameter, by path. */
+  readonly gradients: Params;
+  /** Losses, and norms of parts of the gradient. */
+  readonly statistics: Omit<AcerStatistics, "norm_grads">;
+}
+
+/**
+ * Computes the gradients of ACER for a model: those of the policy, projected into
+ * the trust region, plus those of `q_coef loss_q`.
+ *
+ * @param model Policy and Q function.
+ * @param state Parameters and their average.
+ * @param batch Segments.
+ * @param options Weights and limits.
+ * @returns Gradients and statistics.
+ *
+ * @example
+ * ```ts
+ * import { acerGradients } from "@bellman/acer";
+ * import { RandomStream } from "@bellman/compute";
+ * import { qActorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = qActorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const policy = model.init(new RandomStream(1));
+ * const { gradients } = acerGradients(model, { policy, average: policy }, {
+ *   observations: model.observationTensor(new Int32Array([0, 1]), 2),
+ *   actions: tf.tensor1d([1, 0], "int32"),
+ *   rewards: tf.tensor1d([1, 0]),
+ *   terminated: tf.tensor1d([0, 0]),
+ *   taken: tf.tensor1d([1, 0]),
+ *   mu: tf.fill([2, 2], 0.5),
+ * }, { numEnvs: 1 });
+ * assertEquals(Object.keys(gradients), Object.keys(policy));
+ * ```
+ */
+export function acerGradients(
+  model: QActorCritic,
+  { policy, average }: Pick<AcerState, "policy" | "average">,
+  batch: AcerBatch,
+  options: AcerGradientsOptions,
+): AcerGradients {
+  const { qCoefficient = 0.5, trustRegion: isProjected = true } = options;
+  const { state, masks, taken } = batch;
+  const recurrence = state && masks && { state, masks };
+  const outputs = {
+    ...evaluate(model, policy, { batch, recurrence }),
+    fAverage: evaluate(model, average, { batch, recurrence }).f,
+  };
+  const { losses, targets, gradient } = acerLoss(outputs, batch, options);
+  const chosen = oneHot(batch.actions, outputs.q.shape[1]);
+  const count = tf.sum(taken);
+  const policyLoss = (f: tf.Tensor2D, towards: tf.Tensor2D) =>
+    tf.neg(tf.div(tf.sum(tf.mul(f, towards)), count)) as tf.Scalar;
+  const qLoss = (q: tf.Tensor2D) => {
+    const errors = tf.sub(tf.sum(tf.mul(q, chosen), 1), targets);
+    const squares = tf.mul(tf.square(errors), taken);
+    return tf.mul(tf.div(tf.sum(squares), count), 0.5 * qCoefficient);
+  };
+  const gradientsOf = (
+    loss: (outputs: { f: tf.Tensor2D; q: tf.Tensor2D }) => tf.Tensor,
+  ) =>
+    valueAndGradients((params) => {
+      const found = evaluate(model, params, { batch, recurrence });
+      return { loss: loss(found) as tf.Scalar };
+    }, policy).gradients;
+  if (!isProjected) {
+    const gradients = gradientsOf(({ f, q }) =>
+      tf.add(policyLoss(f, gradient), qLoss(q))
+    );
+    return { gradients, statistics: losses };
+  }
+  const { delta = 1 } = options;
+  const projected = trustRegion(gradient, outputs, { delta, taken });
+  const ofPolicy = gradientsOf(({ f }) => policyLoss(f, projected.gradient));
+  const ofQ = gradientsOf(({ q }) => qLoss(q));
+  return {
+    gradients: mapParams(ofPolicy, (it, path) => tf.add(it, ofQ[path])),
+    statistics: {
+      ...losses,
+      norm_grads_q: globalNorm(ofQ),
+      norm_grads_policy: globalNorm(ofPolicy),
+      ...projected.statistics,
+    },
+  };
+}
+
+/** Computes probabilities and values of all actions. */
+function evaluate(
+  model: QActorCritic,
+  params: Params,
+  { batch, recurrence }: { batch: AcerBatch; recurrence?: Recurrence },
+): { f: tf.Tensor2D; q: tf.Tensor2D } {
+  const { policy, q } = model.apply(params, batch.observations, recurrence);
+  return { f: tf.softmax(policy), q };
+}
+
+/**
+ * Makes ACER's update for a model: losses, projection, gradients, clipping, step
+ * and average, as one pure function of tensors that reads none of them, so that it
+ * can be traced.
+ *
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), algorithm 2;
+ * `Model` of baselines/acer/acer.py.
+ *
+ * @param model Policy and Q function.
+ * @param options Optimizer, weights and limits.
+ * @returns The update.
+ *
+ * @example
+ * ```ts
+ * import { acerUpdate, initAcerState } from "@bellman/acer";
+ * import { RandomStream, rmspropTf1 } from "@bellman/compute";
+ * import { qActorCritic } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = qActorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const optimizer = rmspropTf1();
+ * const params = model.init(new RandomStream(1));
+ * const update = acerUpdate(model, { optimizer, numEnvs: 1 });
+ * const { stats } = update(initAcerState(params, optimizer), {
+ *   observations: model.observationTensor(new Int32Array([0, 1]), 2),
+ *   actions: tf.tensor1d([1, 0], "int32"),
+ *   rewards: tf.tensor1d([1, 0]),
+ *   terminated: tf.tensor1d([0, 0]),
+ *   taken: tf.tensor1d([1, 0]),
+ *   mu: tf.fill([2, 2], 0.5),
+ * }, { learningRate: tf.scalar(7e-4) });
+ * assert(stats.norm_grads.arraySync() > 0);
+ * ```
+ */
+export function acerUpdate(
+  model: QActorCritic,
+  options: AcerUpdateOptions,
+): AcerUpdate {
+  const { optimizer, maxGradNorm = 10, averageDecay = 0.99 } = options;
+  return (state, batch, { learningRate }) =>
+    tidy(() => {
+      const { policy, average } = state;
+      const { gradients, statistics } = acerGradients(
+        model,
+        state,
+        batch,
+        options,
+      );
+      const clipped = clipByGlobalNorm(gradients, maxGradNorm);
+      const step = optimizer.apply(policy, clipped.gradients, {
+        state: state.slots,
+        learningRate,
+      });
+      const source = options.averageOrder === "before_step"
+        ? policy
+        : step.params;
+      return {
+        state: {
+          policy: step.params,
+          average: polyak(average, source, { tau: 1 - averageDecay }),
+          slots: step.state,
+        },
+        stats: { ...statistics, norm_grads: clipped.norm } as AcerStatistics,
+      };
+    });
+}
+
+/**
+ * Initializes the state of an update: the average starts at the parameters.
+ *
+ * @param params Parameters of the model.
+ * @param optimizer Optimizer of the update.
+ * @returns Parameters, a copy of them as their average, and slots.
+ *
+ * @example
+ * ```ts
+ * import { initAcerState } from "@bellman/acer";
+ * import { rmspropTf1 } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const state = initAcerState({ bias: tf.zeros([2]) }, rmspropTf1());
+ * assertEquals(Object.keys(state.slots), ["rms/bias"]);
+ * ```
+ */
+export function initAcerState(params: Params, optimizer: Optimizer): AcerState {
+  return {
+    policy: params,
+    average: cloneParams(params),
+    slots: optimizer.init(params),
+  };
+}

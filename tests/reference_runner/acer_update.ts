@@ -1,0 +1,294 @@
+import {
+  type AcerBatch,
+  acerGradients,
+  acerUpdate,
+  initAcerState,
+} from "@bellman/acer";
+import {
+  compile,
+  compileStep,
+  type Engine,
+  type Params,
+  rmspropTf1,
+  type TensorData,
+} from "@bellman/compute";
+import { type QActorCritic, qActorCritic } from "@bellman/policies";
+import { schedule, type ScheduleName, Scheduler } from "@bellman/schedulers";
+import * as tf from "@tensorflow/tfjs";
+import { rowsOf } from "./acer_loss.ts";
+import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
+
+const TOLERANCE = 1e-5;
+
+type Arrays = Record<string, number[] | number[][]>;
+
+interface Batch {
+  obs: number[][];
+  actions: number[];
+  rewards: number[];
+  dones: number[];
+  mus: number[][];
+  masks?: number[];
+  steps: number;
+  lr: number;
+}
+
+interface Case {
+  name: string;
+  inputs: {
+    arch: { kind: string; no: number; nh: number; na: number; nlayers: number };
+    hparams: {
+      nenvs: number;
+      gamma: number;
+      c: number;
+      delta: number;
+      ent_coef: number;
+      q_coef: number;
+      max_grad_norm: number | null;
+      rprop_alpha: number;
+      rprop_epsilon: number;
+      ema_alpha: number;
+      lr: number;
+      lrschedule: ScheduleName;
+      total_timesteps: number;
+      trust_region: boolean;
+    };
+    params: Arrays;
+    polyak: Arrays;
+    batches: Batch[];
+  };
+  expected: {
+    after: {
+      stats: Record<string, Expected>;
+      grads_before_clip: Arrays;
+      params: Arrays;
+      polyak: Arrays;
+      rms: Arrays;
+    }[];
+    after_if_ema_runs_before_step: { polyak: Arrays; params?: Arrays }[];
+  };
+}
+
+/** Our path of the original's variable. */
+function pathOf(name: string): string {
+  const head = name.match(/^(pi|q)\/(w|b)$/);
+  if (head) return `${head[1]}/head/${head[2] === "w" ? "kernel" : "bias"}`;
+  return name.replace(/^pi\//, "shared/")
+    .replace(/\/lnlstm\//, "/lstm/")
+    .replace(/mlp_fc(\d+)\/w$/, "dense$1/kernel")
+    .replace(/mlp_fc(\d+)\/b$/, "dense$1/bias");
+}
+
+function modelOf({ kind, no, nh, na, nlayers }: Case["inputs"]["arch"]) {
+  return qActorCritic({
+    observationSpace: {
+      type: "box",
+      shape: [no],
+      low: -Infinity,
+      high: Infinity,
+      dtype: "float32",
+    },
+    actionSpace: { type: "discrete", n: na },
+    network: kind as "mlp" | "lstm" | "lnlstm",
+    networkOptions: {
+      hiddenSizes: new Array(nlayers ?? 0).fill(nh),
+      lstmSize: nh,
+    },
+  });
+}
+
+function paramsOf(arrays: Arrays): Params {
+  return Object.fromEntries(
+    Object.entries(arrays).map(([name, values]) => [
+      pathOf(name),
+      tf.tensor(values, undefined, "float32"),
+    ]),
+  );
+}
+
+function batchOf(
+  batch: Batch,
+  { nenvs, stateSize }: { nenvs: number; stateSize: number },
+): AcerBatch {
+  return {
+    ...rowsOf(batch, nenvs),
+    observations: tf.tensor2d(batch.obs),
+    ...(batch.masks && {
+      masks: tf.tensor1d(batch.masks, "float32"),
+      state: tf.zeros<tf.Rank.R2>([nenvs, stateSize]),
+    }),
+  };
+}
+
+/** The update of a case with the average in one order, and its gradients. */
+function compileCase(
+  { inputs }: Case,
+  { model, engine, averageOrder }: {
+    model: QActorCritic;
+    engine: Engine;
+    averageOrder: "after_step" | "before_step";
+  },
+) {
+  const { hparams, batches } = inputs;
+  const optimizer = rmspropTf1({
+    decay: hparams.rprop_alpha,
+    epsilon: hparams.rprop_epsilon,
+  });
+  const options = {
+    numEnvs: hparams.nenvs,
+    gamma: hparams.gamma,
+    importanceClip: hparams.c,
+    qCoefficient: hparams.q_coef,
+    entropyCoefficient: hparams.ent_coef,
+    trustRegion: hparams.trust_region,
+    delta: hparams.delta,
+  };
+  const update = acerUpdate(model, {
+    ...options,
+    optimizer,
+    maxGradNorm: hparams.max_grad_norm,
+    averageDecay: hparams.ema_alpha,
+    averageOrder,
+  });
+  const { stateSize } = model;
+  const read = (batch: Batch) => batchOf(batch, { ...hparams, stateSize });
+  const state = {
+    ...initAcerState(paramsOf(inputs.params), optimizer),
+    average: paramsOf(inputs.polyak),
+  };
+  const given = { batch: read(batches[0]), learningRate: tf.scalar(0) };
+  const gradients = compile(
+    (it) => {
+      const { state: held, batch } = it as unknown as {
+        state: typeof state;
+        batch: AcerBatch;
+      };
+      return acerGradients(model, held, batch, options).gradients;
+    },
+    {
+      inputs: { state, batch: given.batch } as never,
+      engine,
+      name: "the gradients",
+    },
+  );
+  const learner = compileStep(
+    ((held: typeof state, { batch, learningRate }: typeof given) =>
+      update(held, batch, { learningRate })) as never,
+    { state, inputs: given as never, engine, name: "the update" },
+  );
+  return { read, gradients, learner };
+}
+
+function compareParams(
+  comparison: Comparison,
+  expected: Arrays,
+  { what, actual, prefix = "" }: {
+    what: string;
+    actual: Readonly<Record<string, unknown>>;
+    prefix?: string;
+  },
+): void {
+  for (const [name, values] of Object.entries(expected)) {
+    const found = actual[prefix + pathOf(name)];
+    comparison.that(`${what} of ${name} exists`, found !== undefined);
+    if (found === undefined) continue;
+    const data = (found as { data?: TensorData }).data ?? found;
+    comparison.numbers(`${what} of ${name}`, data as TensorData, {
+      expected: values,
+      tolerance: TOLERANCE,
+    });
+  }
+}
+
+async function runCase(
+  it: Case,
+  comparison: Comparison,
+  engine: Engine,
+): Promise<void> {
+  const { hparams, batches, arch } = it.inputs;
+  const model = modelOf(arch);
+  const rate = new Scheduler({
+    value: hparams.lr,
+    numValues: hparams.total_timesteps,
+    schedule: schedule(hparams.lrschedule),
+  });
+  for (const averageOrder of ["after_step", "before_step"] as const) {
+    const { read, gradients, learner } = compileCase(it, {
+      model,
+      engine,
+      averageOrder,
+    });
+    const isAfter = averageOrder === "after_step";
+    for (const [k, numbers] of batches.entries()) {
+      const name = `${it.name}, average ${averageOrder}, update ${k}`;
+      await comparison.check(name, () => {
+        const learningRate = rate.valueAt(numbers.steps);
+        comparison.numbers("lr", learningRate, {
+          expected: numbers.lr,
+          tolerance: 1e-9,
+        });
+        const batch = read(numbers);
+        const expected = it.expected.after[k];
+        if (isAfter) {
+          const { state } = learner;
+          const actual = gradients.run({ state, batch } as never);
+          compareParams(comparison, expected.grads_before_clip, {
+            what: "gradient",
+            actual: actual as never,
+          });
+        }
+        const run = learner.run({ batch, learningRate } as never);
+        const { stats } = run as unknown as {
+          stats: Record<string, TensorData>;
+        };
+        const { n_adj_active: _, ...wanted } = expected.stats;
+        if (isAfter) {
+          comparison.that(
+            "statistics of the same names",
+            String(Object.keys(stats).sort()) ===
+              String(Object.keys(wanted).sort()),
+          );
+          for (const [name, value] of Object.entries(wanted)) {
+            comparison.numbers(name, stats[name], {
+              expected: value,
+              tolerance: TOLERANCE,
+            });
+          }
+        }
+        const after = learner.read() as unknown as Record<
+          "policy" | "average" | "slots",
+          Record<string, unknown>
+        >;
+        const { polyak, params } = isAfter
+          ? expected
+          : it.expected.after_if_ema_runs_before_step[k];
+        compareParams(comparison, params ?? {}, {
+          what: "value",
+          actual: after.policy,
+        });
+        compareParams(comparison, polyak, {
+          what: "average",
+          actual: after.average,
+        });
+        if (!isAfter) return;
+        compareParams(comparison, expected.rms, {
+          what: "mean square",
+          actual: after.slots,
+          prefix: "rms/",
+        });
+      });
+    }
+    learner.close();
+  }
+}
+
+/** baselines/acer: gradients, statistics, clipping, RMSProp and the average. */
+export const acerUpdateRunner: FixtureRunner = async (
+  fixture,
+  comparison,
+  engine,
+) => {
+  for (const it of fixture.cases as Case[]) {
+    await runCase(it, comparison, engine);
+  }
+};
