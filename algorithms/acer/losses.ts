@@ -3,6 +3,8 @@ import * as tf from "@tensorflow/tfjs";
 
 /** Keeps divisions and logarithms finite: `eps` of baselines/acer/acer.py. */
 const EPSILON = 1e-6;
+/** Keeps the explained variance of equal targets finite. */
+const SMALLEST_VARIANCE = 1e-12;
 
 /**
  * Rows of segments: observations one after the other, env-major, each with the
@@ -261,7 +263,10 @@ export function acerLoss(
     loss_bc: lossBc,
     explained_variance: tf.sub(
       1,
-      tf.div(varianceOf(errors, mean), varianceOf(targets, mean)),
+      tf.div(
+        varianceOf(errors, mean),
+        tf.maximum(varianceOf(targets, mean), SMALLEST_VARIANCE),
+      ),
     ),
   };
   return { losses: losses as AcerLosses, targets, gradient };
@@ -344,11 +349,16 @@ export function oneHot(actions: tf.Tensor1D, n: number): tf.Tensor2D {
   return tf.cast(tf.equal(tf.expandDims(actions, 1), all), "float32");
 }
 
+/** Counts the rows with an action, at least 1. */
+export function countOf(taken: tf.Tensor1D): tf.Scalar {
+  return tf.maximum(1, tf.sum(taken)) as tf.Scalar;
+}
+
 type Mean = (x: tf.Tensor) => tf.Scalar;
 
 /** Makes the mean over the rows that count. */
 function meanOver(taken: tf.Tensor1D): Mean {
-  const count = tf.sum(taken);
+  const count = countOf(taken);
   return (x) => tf.div(tf.sum(tf.mul(x, taken)), count);
 }
 

@@ -17,6 +17,7 @@ import {
   type AcerLosses,
   type AcerLossOptions,
   type AcerRows,
+  countOf,
   oneHot,
   trustRegion,
   type TrustRegionStatistics,
@@ -169,7 +170,7 @@ export function acerGradients(
   };
   const { losses, targets, gradient } = acerLoss(outputs, batch, options);
   const chosen = oneHot(batch.actions, outputs.q.shape[1]);
-  const count = tf.sum(taken);
+  const count = countOf(taken);
   const policyLoss = (f: tf.Tensor2D, towards: tf.Tensor2D) =>
     tf.neg(tf.div(tf.sum(tf.mul(f, towards)), count)) as tf.Scalar;
   const qLoss = (q: tf.Tensor2D) => {

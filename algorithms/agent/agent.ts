@@ -368,7 +368,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * `learning_rate`; `undefined` where no batch is due.
    */
   update(): Statistics | undefined {
-    const due = this.experience.due(this.#moment);
+    const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
     for (let i = 1; i < due; i++) this.#learn();
     const { stats, learningRate } = this.#learn();

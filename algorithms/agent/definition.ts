@@ -105,7 +105,7 @@ export interface AgentContext extends AgentSpaces {
 export interface AgentParts<P extends Policy = Policy> {
   /** Policy that acts; its parameters are the part `policy` of the state. */
   readonly policy: P;
-  /** Source of batches: `rollout(...)`, `replay(...)` or one of its own. */
+  /** Source of batches: `rollout(...)`, `replay(...)`, `segments(...)` or one of its own. */
   readonly experience: (runtime: AgentRuntime) => Experience;
   /**
    * Initializes parameters, target networks and optimizer slots.
@@ -329,8 +329,9 @@ export interface Experience {
    * Tells how many updates are due: none after most steps.
    *
    * @param moment Progress of the run.
+   * @param random Stream of learning.
    */
-  due(moment: Moment): number;
+  due(moment: Moment, random: RandomStream): number;
   /**
    * Gives the batch of the next update.
    *

@@ -208,7 +208,9 @@ class Replay implements Experience {
       : undefined;
     this.#sampler = samplerOf(options);
     const observation = this.#newest?.frame ?? input;
-    this.#buffer = allocate(options.bufferSize, {
+    const capacity = options.bufferSize - options.bufferSize % numEnvs;
+    const sizes: ReplayBufferOptions = {
+      capacity,
       numEnvs,
       fields: {
         observation,
@@ -231,7 +233,8 @@ class Replay implements Experience {
         }),
       },
       ...(this.#sampler && { sampler: this.#sampler }),
-    });
+    };
+    this.#buffer = allocated(capacity, () => new ReplayBuffer(sizes));
     this.#batch = this.#buffer.batch(batchSize);
     const drawn = this.#batch as unknown as Record<string, TensorData>;
     const seen = policy.observationInput;
@@ -351,13 +354,9 @@ class Replay implements Experience {
 }
 
 /** Creates a buffer, or says in one line why not: most often memory is short. */
-function allocate(
-  bufferSize: number,
-  options: Omit<ReplayBufferOptions, "capacity"> & { readonly numEnvs: number },
-): ReplayBuffer {
-  const capacity = bufferSize - bufferSize % options.numEnvs;
+export function allocated<T>(capacity: number, create: () => T): T {
   try {
-    return new ReplayBuffer({ ...options, capacity });
+    return create();
   } catch (error) {
     throw new RangeError(
       `Cannot hold ${capacity} transitions: lower bufferSize or make observations smaller (${

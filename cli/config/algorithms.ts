@@ -1,9 +1,11 @@
 import { a2c } from "@bellman/a2c";
+import { acer } from "@bellman/acer";
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { sac } from "@bellman/sac";
 
 const algorithms: AlgorithmDefinition[] = [
   a2c,
+  acer,
   sac,
 ];
 

@@ -1,0 +1,241 @@
+import type { AgentOptions } from "@bellman/agent";
+import { paramsFromArrays } from "@bellman/compute";
+import type { Space, VecStep } from "@bellman/types";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { ACER } from "./acer.ts";
+import type { AcerConfig } from "./config.ts";
+
+await tf.setBackend("cpu");
+
+const OBSERVATION: Space = {
+  type: "box",
+  shape: [3],
+  low: -1,
+  high: 1,
+  dtype: "float32",
+};
+const DISCRETE: Space = { type: "discrete", n: 3 };
+const NUM_ENVS = 2;
+const SMALL: Partial<AcerConfig> = {
+  hiddenSizes: [8],
+  lstmSize: 4,
+  numSteps: 4,
+  bufferSize: 16,
+  replayStart: 4,
+  replayRatio: 1,
+};
+
+function agentOf(
+  config: Partial<AcerConfig> = {},
+  { actionSpace = DISCRETE, numEnvs = NUM_ENVS, ...options }:
+    & { actionSpace?: Space; numEnvs?: number }
+    & Omit<AgentOptions<AcerConfig>, "config"> = {},
+): ACER {
+  return new ACER({ observationSpace: OBSERVATION, actionSpace, numEnvs }, {
+    config: { ...SMALL, ...config },
+    seed: 1,
+    totalTimesteps: 10_000,
+    ...options,
+  });
+}
+
+function observations(time: number, numEnvs = NUM_ENVS): Float32Array {
+  return Float32Array.from(
+    { length: 3 * numEnvs },
+    (_, i) => Math.sin(7 * time + 1.3 * i),
+  );
+}
+
+/** The step at a time, with ends of both kinds. */
+function stepAt(time: number): VecStep {
+  const ends = (every: number) =>
+    Uint8Array.from(
+      { length: NUM_ENVS },
+      (_, i) => +((time + i) % every === 0),
+    );
+  return {
+    observations: observations(time + 1),
+    finalObservations: observations(time + 0.5),
+    rewards: Float64Array.from(
+      { length: NUM_ENVS },
+      (_, i) => Math.cos(time + i),
+    ),
+    terminated: ends(5),
+    truncated: ends(3),
+  };
+}
+
+/** Takes steps and gives back all that was decided and learned. */
+function run(agent: ACER, from: number, count: number): unknown[] {
+  const seen: unknown[] = [];
+  for (let time = from; time < from + count; time++) {
+    seen.push(Array.from(agent.act(observations(time))));
+    agent.observe(stepAt(time));
+    seen.push(agent.update());
+  }
+  return seen;
+}
+
+const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
+  "mlp": [{}],
+  "actions from 5": [{}, { type: "discrete", n: 2, start: 5 }],
+  "lstm": [{ network: "lstm" }],
+  "lnlstm with two trunks": [{ network: "lnlstm", qNetwork: "separate" }],
+  "burn-in and zeros": [
+    { network: "lstm", burnIn: 2, initialState: "zeros" },
+  ],
+  "no trust region, no clipping, Adam": [
+    { trustRegion: false, maxGradNorm: null, optimizer: "adam" },
+  ],
+  "no replay": [{ replayRatio: 0 }],
+};
+
+for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
+  Deno.test(`a restored agent goes on bit for bit: ${name}`, () => {
+    const original = agentOf(config, { actionSpace });
+    run(original, 0, 22); // stops in the middle of a segment
+    const state = original.save();
+    const wanted = run(original, 22, 21);
+    assert(original.updates > (config.replayRatio === 0 ? 9 : 11));
+
+    const other = agentOf(config, { actionSpace, seed: 99 });
+    run(other, 3, 7);
+    other.load(state);
+    assertEquals(run(other, 22, 21), wanted);
+    assertEquals(other.save(), original.save());
+    original.close();
+    other.close();
+  });
+}
+
+Deno.test("the same seed gives the same run, another seed another one", () => {
+  const [first, same, other] = [1, 1, 2].map((seed) => {
+    const agent = agentOf({}, { seed });
+    const seen = run(agent, 0, 12);
+    agent.close();
+    return JSON.stringify(seen);
+  });
+  assertEquals(same, first);
+  assert(other !== first);
+});
+
+Deno.test("without replay the first update is the same, and the only one", () => {
+  const [with_, without] = [SMALL.replayRatio, 0].map((replayRatio) => {
+    const agent = agentOf({ replayRatio, replayStart: 8 });
+    const seen = run(agent, 0, 4);
+    const { updates, params, replaySize } = agent;
+    agent.close();
+    return { seen, updates, params, replaySize };
+  });
+  assertEquals(with_.seen, without.seen);
+  assertEquals(with_.params, without.params);
+  assertEquals([with_.updates, without.updates], [1, 1]);
+  assertEquals([with_.replaySize, without.replaySize], [8, 0]);
+});
+
+Deno.test("the learning rate falls with the steps before the segment", () => {
+  const agent = agentOf({ replayRatio: 0 });
+  const [first, second] = run(agent, 0, 8).filter((it, i) =>
+    i % 2 === 1 && it !== undefined
+  ) as { learning_rate: number }[];
+  agent.close();
+  assertEquals(first.learning_rate, 7e-4);
+  assertAlmostEquals(second.learning_rate, 7e-4 * (1 - 8 / 10_000), 1e-12);
+});
+
+Deno.test("a cut episode is worth its last observation's value, with the state of then", () => {
+  for (const network of ["mlp", "lstm"] as const) {
+    for (const bootstrapTruncated of [true, false]) {
+      const config = { network, bootstrapTruncated, numSteps: 1, gamma: 0.5 };
+      const agent = agentOf({ ...config, replayRatio: 0 }, { numEnvs: 1 });
+      const [first, last] = [observations(1, 1), observations(2, 1)];
+      const { policy, q } = agent.model.apply(
+        paramsFromArrays(agent.params),
+        tf.tensor2d([...first, ...last], [2, 3]),
+        agent.model.stateSize > 0
+          ? {
+            state: tf.zeros([1, agent.model.stateSize]),
+            masks: tf.zeros([2]),
+          }
+          : undefined,
+      );
+      const values = tf.sum(tf.mul(tf.softmax(policy), q), 1).dataSync();
+      const [action] = agent.act(first);
+      agent.observe({
+        observations: observations(9, 1),
+        finalObservations: last,
+        rewards: Float64Array.of(1),
+        terminated: new Uint8Array(1),
+        truncated: Uint8Array.of(1),
+      });
+      const target = 1 + (bootstrapTruncated ? 0.5 * values[1] : 0);
+      const error = target - q.dataSync()[action];
+      assertAlmostEquals(agent.update()!.loss_q, error ** 2 / 2, 1e-5);
+      agent.close();
+    }
+  }
+});
+
+Deno.test("values of all actions are those of the network", () => {
+  const agent = agentOf();
+  const seen = observations(1, 1);
+  const { q } = agent.model.apply(
+    paramsFromArrays(agent.params),
+    tf.tensor2d(seen, [1, 3]),
+  );
+  const found = agent.qValues(seen, []);
+  q.dataSync().forEach((it, i) => assertAlmostEquals(found[i], it, 1e-6));
+  agent.close();
+});
+
+for (const engine of ["onnx", "eager"] as const) {
+  Deno.test(`updates keep the number of tensors, ${engine}`, () => {
+    const first = tf.memory().numTensors;
+    const agent = agentOf({ network: "lstm" }, { engine });
+    run(agent, 0, 8);
+    const before = tf.memory().numTensors;
+    run(agent, 8, 40);
+    assertEquals(tf.memory().numTensors, before);
+    agent.close();
+    assertEquals(tf.memory().numTensors, first);
+  });
+}
+
+Deno.test("impossible settings are one clear line", () => {
+  const refused = (
+    config: Partial<AcerConfig>,
+    message: string,
+    actionSpace?: Space,
+  ) =>
+    assertThrows(
+      () => agentOf(config, { actionSpace }),
+      Error,
+      `Cannot run ACER with ${message}`,
+    );
+  refused(
+    { replayStart: 17 },
+    "replayStart = 17: expected at most bufferSize, 16",
+  );
+  refused(
+    { bufferSize: 18 },
+    "bufferSize = 18: expected a multiple of numSteps, 4",
+  );
+  refused(
+    { network: "lstm", burnIn: 4 },
+    "burnIn = 4: expected less than numSteps, 4",
+  );
+  refused(
+    { burnIn: 2 },
+    "burnIn = 2 and network: mlp: expected a recurrent network, as lstm",
+  );
+  refused({ importanceClip: 0 }, "importanceClip = 0: expected a number above");
+  refused({ delta: -1 }, "delta = -1: expected a number of at least 0");
+  refused({}, "box actions: expected discrete actions", OBSERVATION);
+  agentOf({ replayRatio: 0, bufferSize: 3 }).close(); // nothing is kept
+});

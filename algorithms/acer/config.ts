@@ -1,0 +1,271 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import schema from "./config.schema.json" with { type: "json" };
+
+/**
+ * Settings of ACER. The comments are the command line's `--help`; the tags are
+ * the defaults, ranges and other names, for YAML files and `--set` as well.
+ */
+export interface AcerConfig {
+  /**
+   * Steps of each environment in a segment: between two updates from new steps.
+   *
+   * @default 20
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   * @alias nsteps, n_steps
+   */
+  numSteps: number;
+  /**
+   * Discount factor of one step.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   */
+  gamma: number;
+  /**
+   * Weight of the Q function's loss.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @maximum 1e30
+   * @alias q_coef
+   */
+  qCoefficient: number;
+  /**
+   * Weight of the policy's entropy, which keeps it exploring.
+   *
+   * @default 0.01
+   * @minimum 0
+   * @maximum 1e30
+   * @alias ent_coef
+   */
+  entropyCoefficient: number;
+  /**
+   * Global norm that gradients are clipped to; null does not clip.
+   *
+   * @default 10
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias max_grad_norm
+   */
+  maxGradNorm: number | null;
+  /**
+   * Initial learning rate.
+   *
+   * @default 0.0007
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias lr, learning_rate
+   */
+  learningRate: number;
+  /**
+   * Schedule of the learning rate over the run's totalTimesteps.
+   *
+   * @default "linear"
+   * @alias lrschedule, lr_schedule
+   */
+  learningRateSchedule:
+    | "constant"
+    | "linear"
+    | "double_linear_con"
+    | "middle_drop"
+    | "double_middle_drop"
+    | "cosine"
+    | "exponential";
+  /**
+   * Optimizer; the tf1 ones are those of TensorFlow 1.
+   *
+   * @default "rmsprop_tf1"
+   */
+  optimizer: "rmsprop_tf1" | "rmsprop" | "adam" | "adam_tf1" | "sgd";
+  /**
+   * Decay of RMSProp's mean square.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias rprop_alpha
+   */
+  rmspropDecay: number;
+  /**
+   * Term added to the optimizer's denominator against division by zero.
+   *
+   * @default 0.00001
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias rprop_epsilon
+   */
+  rmspropEpsilon: number;
+  /**
+   * Steps of each environment that the replay buffer keeps: a multiple of numSteps.
+   *
+   * @default 50000
+   * @minimum 1
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias buffer_size
+   */
+  bufferSize: number;
+  /**
+   * Mean number of updates from replayed segments after each update from new ones, drawn from a Poisson distribution; 0 keeps no segments.
+   *
+   * @default 4
+   * @minimum 0
+   * @maximum 100
+   * @alias replay_ratio
+   */
+  replayRatio: number;
+  /**
+   * Steps of each environment to collect before any are replayed.
+   *
+   * @default 10000
+   * @minimum 0
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias replay_start
+   */
+  replayStart: number;
+  /**
+   * Save the replay buffer in checkpoints, so that a resumed run continues bit for bit.
+   *
+   * @default true
+   */
+  saveReplay: boolean;
+  /**
+   * Largest importance weight of the policy's gradient.
+   *
+   * @default 10
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias c
+   */
+  importanceClip: number;
+  /**
+   * Make up for what the limit of importance weights leaves out, by an expectation under the policy.
+   *
+   * @default true
+   */
+  biasCorrection: boolean;
+  /**
+   * Project the policy's gradient into a trust region about the average policy.
+   *
+   * @default true
+   * @alias trust_region
+   */
+  trustRegion: boolean;
+  /**
+   * Largest divergence of the policy from the average policy along its gradient.
+   *
+   * @default 1
+   * @minimum 0
+   * @maximum 1e30
+   */
+  delta: number;
+  /**
+   * Share that the average policy's parameters keep at each update.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias alpha
+   */
+  averageDecay: number;
+  /**
+   * Parameters that the average takes up: those after the step, or those before it, as most variables of the original's graph do.
+   *
+   * @default "after_step"
+   */
+  averageOrder: "after_step" | "before_step";
+  /**
+   * Bootstrap from the last observation of a truncated episode; false treats truncation as termination, as the original does.
+   *
+   * @default true
+   */
+  bootstrapTruncated: boolean;
+  /**
+   * Network between the observations and the heads.
+   *
+   * @default "mlp"
+   */
+  network:
+    | "mlp"
+    | "cnn"
+    | "cnn_small"
+    | "conv_only"
+    | "lstm"
+    | "lnlstm"
+    | "cnn_lstm"
+    | "cnn_lnlstm";
+  /**
+   * Units of each hidden layer of the mlp network.
+   *
+   * @default [64, 64]
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @alias hidden_sizes
+   */
+  hiddenSizes: number[];
+  /**
+   * Activation function of each layer of the mlp network.
+   *
+   * @default "tanh"
+   */
+  activation:
+    | "tanh"
+    | "relu"
+    | "elu"
+    | "selu"
+    | "leaky_relu"
+    | "sigmoid"
+    | "softplus"
+    | "silu"
+    | "linear";
+  /**
+   * Units of the recurrent networks.
+   *
+   * @default 128
+   * @minimum 1
+   * @maximum 1000000
+   * @asType integer
+   * @alias nlstm, lstm_size
+   */
+  lstmSize: number;
+  /**
+   * Network of the Q function: shared with the policy, or separate.
+   *
+   * @default "shared"
+   * @alias value_network
+   */
+  qNetwork: "shared" | "separate";
+  /**
+   * Recurrent state that segments start from: the one that the policy had when it acted (stored), or zeros, as in the original.
+   *
+   * @default "stored"
+   */
+  initialState: "stored" | "zeros";
+  /**
+   * First steps of a replayed segment that only bring the recurrent state up to date.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 100000000
+   * @asType integer
+   */
+  burnIn: number;
+  /**
+   * Initialize kernels orthogonally instead of Glorot uniform.
+   *
+   * @default true
+   * @alias ortho_init
+   */
+  orthogonalInit: boolean;
+}
+
+/** JSON Schema of {@linkcode AcerConfig}, made by `deno task schema`. */
+export const acerConfigSchema: ConfigSchema = schema;
+
+/** Settings of the original `baselines/acer`, but time limits are no ends. */
+export const defaultAcerConfig: Readonly<AcerConfig> = defaultsOf<AcerConfig>(
+  acerConfigSchema,
+);

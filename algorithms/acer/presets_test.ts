@@ -1,0 +1,21 @@
+import { assert } from "@std/assert";
+import { parse } from "@std/yaml";
+import { defaultAcerConfig } from "./config.ts";
+import { acerPresets } from "./presets.ts";
+
+const RUN_KEYS = [
+  "env",
+  "totalTimesteps",
+  "numEnvs",
+  "evaluationDeterministic",
+];
+
+for (const [name, text] of Object.entries(acerPresets)) {
+  Deno.test(`the preset ${name} is for its environment and has known keys`, () => {
+    const preset = parse(text) as Record<string, unknown>;
+    assert(preset.env === name);
+    for (const key of Object.keys(preset)) {
+      assert(RUN_KEYS.includes(key) || key in defaultAcerConfig, key);
+    }
+  });
+}

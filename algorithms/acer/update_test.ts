@@ -1,0 +1,186 @@
+import {
+  cloneParams,
+  type Params,
+  paramsToArrays,
+  RandomStream,
+  sgd,
+} from "@bellman/compute";
+import { type QActorCritic, qActorCritic } from "@bellman/policies";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import {
+  type AcerBatch,
+  acerGradients,
+  acerUpdate,
+  type AcerUpdateOptions,
+  initAcerState,
+} from "./update.ts";
+
+await tf.setBackend("cpu");
+
+const ROWS = 10;
+
+interface Setup {
+  model: QActorCritic;
+  params: Params;
+  batch: AcerBatch;
+}
+
+/** Two segments of four steps; `mu` is another policy, or the model's own. */
+function setup(mu: "another" | "own" = "another"): Setup {
+  const model = qActorCritic({
+    observationSpace: { type: "discrete", n: 5 },
+    actionSpace: { type: "discrete", n: 3 },
+    network: "mlp",
+    networkOptions: { hiddenSizes: [6] },
+  });
+  const random = new RandomStream(3);
+  const params = model.init(random);
+  params["pi/head/kernel"] = tf.mul(params["pi/head/kernel"], 100);
+  const rows = Array.from({ length: ROWS }, (_, i) => i);
+  const observations = model.observationTensor(
+    Int32Array.from(rows, (i) => (3 * i) % 5),
+    ROWS,
+  );
+  const own = tf.softmax(model.apply(params, observations).policy);
+  const noise = random.fillUniform(new Float32Array(3 * ROWS));
+  const batch = {
+    observations,
+    actions: tf.tensor1d(rows.map((i) => (i * i) % 3), "int32"),
+    rewards: tf.tensor1d(rows.map((i) => 4 * Math.sin(3 * i))),
+    terminated: tf.tensor1d(rows.map((i) => +(i === 2))),
+    taken: tf.tensor1d(rows.map((i) => +(i % 5 < 4))),
+    mu: mu === "own"
+      ? own
+      : tf.softmax(tf.mul<tf.Tensor2D>(4, tf.tensor2d(noise, [ROWS, 3]))),
+  };
+  return { model, params, batch };
+}
+
+function step(
+  { model, params, batch }: Setup,
+  options: Partial<AcerUpdateOptions>,
+) {
+  const optimizer = sgd();
+  const update = acerUpdate(model, { optimizer, numEnvs: 2, ...options });
+  const state = initAcerState(cloneParams(params), optimizer);
+  return update(state, batch, { learningRate: tf.scalar(0.1) });
+}
+
+/** Another policy in the middle of the trust region. */
+function otherAverage(params: Params): Params {
+  return { ...params, "pi/head/bias": tf.tensor1d([2, -1, 0]) };
+}
+
+function gradientsOf(
+  { model, params, batch }: Setup,
+  options: Partial<AcerUpdateOptions> = {},
+  average = params,
+): Params {
+  const state = { policy: params, average };
+  return acerGradients(model, state, batch, { numEnvs: 2, ...options })
+    .gradients;
+}
+
+function distance(a: Params, b: Params): number {
+  return Object.keys(a).reduce(
+    (sum, path) =>
+      sum + tf.sum(tf.squaredDifference(a[path], b[path])).dataSync()[0],
+    0,
+  );
+}
+
+Deno.test("an update changes neither what it was given nor the count of tensors but for its results", () => {
+  const { model, params, batch } = setup();
+  const optimizer = sgd();
+  const state = initAcerState(params, optimizer);
+  const before = paramsToArrays(params);
+  const update = acerUpdate(model, { optimizer, numEnvs: 2 });
+  const learningRate = tf.scalar(0.1);
+  const tensors = tf.memory().numTensors;
+  const after = update(state, batch, { learningRate });
+  assertEquals(paramsToArrays(params), before);
+  assertEquals(
+    tf.memory().numTensors - tensors,
+    2 * Object.keys(params).length + Object.keys(after.state.slots).length +
+      Object.keys(after.stats).length,
+  );
+});
+
+Deno.test("the step is as long as the clipped gradient, or as the gradient", () => {
+  const it = setup();
+  for (const maxGradNorm of [0.25, null]) {
+    const { state, stats } = step(it, { maxGradNorm });
+    const norm = stats.norm_grads.dataSync()[0];
+    assert(norm > 0.25);
+    const length = Math.sqrt(distance(state.policy, it.params));
+    assertAlmostEquals(length, 0.1 * (maxGradNorm ?? norm), 1e-4);
+  }
+});
+
+Deno.test("the average takes up the parameters after the step, or before it", () => {
+  const it = setup();
+  for (const averageOrder of ["after_step", "before_step"] as const) {
+    const { state } = step(it, { averageOrder, averageDecay: 0.75 });
+    const share = averageOrder === "after_step" ? 0.25 : 0;
+    for (const path in it.params) {
+      const moved = tf.sub(state.policy[path], it.params[path]);
+      const wanted = tf.add(it.params[path], tf.mul(moved, share));
+      const found = state.average[path].dataSync();
+      wanted.dataSync().forEach((number, i) =>
+        assertAlmostEquals(found[i], number, 1e-6)
+      );
+    }
+  }
+});
+
+Deno.test("the trust region moves the policy's gradient only", () => {
+  const it = setup();
+  const average = otherAverage(it.params);
+  const free = gradientsOf(it, { trustRegion: false }, average);
+  const bound = gradientsOf(it, { delta: 0.01 }, average);
+  assert(distance(free, bound) > 1e-3);
+  for (const path of ["q/head/kernel", "q/head/bias"]) {
+    assertEquals(bound[path].dataSync(), free[path].dataSync());
+  }
+  const wide = gradientsOf(it, { delta: 1e30 }, average);
+  assert(distance(free, wide) < 1e-9);
+});
+
+Deno.test("without a trust region the average policy is of no concern", () => {
+  const it = setup();
+  const options = { trustRegion: false };
+  const own = gradientsOf(it, options);
+  const other = gradientsOf(it, options, otherAverage(it.params));
+  assertEquals(distance(own, other), 0);
+});
+
+Deno.test("the bias correction moves the policy's gradient only, and off-policy only", () => {
+  const given = { importanceClip: 1, trustRegion: false };
+  const differences = (it: Setup) => {
+    const on = gradientsOf(it, given);
+    const off = gradientsOf(it, { ...given, biasCorrection: false });
+    return { all: distance(on, off), on, off };
+  };
+  const { all, on, off } = differences(setup("another"));
+  assert(all > 1e-4);
+  for (const path of ["q/head/kernel", "q/head/bias"]) {
+    assertEquals(on[path].dataSync(), off[path].dataSync());
+  }
+  assert(differences(setup("own")).all < 1e-9);
+});
+
+Deno.test("statistics have the original's names", () => {
+  const base = [
+    ...["loss", "loss_q", "entropy", "loss_policy", "loss_f", "loss_bc"],
+    ...["explained_variance", "norm_grads"],
+  ];
+  const region = [
+    ...["norm_grads_q", "norm_grads_policy", "avg_norm_grads_f"],
+    ...["avg_norm_k", "avg_norm_g", "avg_norm_k_dot_g", "avg_norm_adj"],
+  ];
+  const names = (options: Partial<AcerUpdateOptions>) =>
+    Object.keys(step(setup(), options).stats).sort();
+  assertEquals(names({}), [...base, ...region].sort());
+  assertEquals(names({ trustRegion: false }), base.sort());
+});

@@ -1,0 +1,321 @@
+import { SequenceReplayBuffer } from "@bellman/buffers";
+import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
+import type { ObservationInputArray } from "@bellman/policies";
+import type { StateTree, VecStep } from "@bellman/types";
+import { NUMBER, rowsOf } from "./_tensor_types.ts";
+import type {
+  AgentRuntime,
+  Arrays,
+  Decision,
+  Experience,
+  Moment,
+} from "./definition.ts";
+import { nextObservations } from "./observations.ts";
+import { allocated } from "./replay.ts";
+
+/** Options of {@link segments}. */
+export interface SegmentsOptions {
+  /** Steps of each environment between two new segments. */
+  readonly numSteps: number;
+  /** Steps of each environment that are kept, in whole segments. */
+  readonly bufferSize: number;
+  /** Steps of each environment that are collected before any are replayed. */
+  readonly replayStart: number;
+  /**
+   * Mean number of updates from replayed segments after each from new ones; the
+   * number is drawn from a Poisson distribution. 0 keeps no segments.
+   */
+  readonly replayRatio: number;
+  /**
+   * True where the value of the last observation counts where a time limit cut
+   * an episode; false takes the cut for an end.
+   *
+   * @default true
+   */
+  readonly bootstrapTruncated?: boolean;
+  /**
+   * Recurrent state that segments start from: the one when acting, or zeros.
+   *
+   * @default "stored"
+   */
+  readonly initialState?: "stored" | "zeros";
+  /**
+   * First rows of replayed segments that only bring the recurrent state up to
+   * date and are not learned from.
+   *
+   * @default 0
+   */
+  readonly burnIn?: number;
+  /**
+   * True where the segments are saved with the agent.
+   *
+   * @default true
+   */
+  readonly saveReplay?: boolean;
+}
+
+/**
+ * Makes an experience of segments, `numSteps` steps of each environment: each is
+ * learned from once when it is new, and then replayed with others, each drawn
+ * uniformly for its environment.
+ *
+ * A batch has rows, `numSteps + 2` for each environment, env-major: `observations`
+ * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
+ * (parameters of the distribution that the action came from), `taken` (1 where an
+ * action was taken) and, of recurrent policies, `masks` (1 where an episode
+ * starts) and `state` before the first row. No action was taken in the row after
+ * the last step, nor in a row between a step that a time limit cut and the next
+ * episode: its observation is the last one of the episode. There is room for one
+ * such row; the last step of another episode that is cut in the same segment is
+ * its own last observation, and no step.
+ *
+ * @param options Sizes, and the rhythm of replay.
+ * @returns The `experience` of an algorithm's parts.
+ *
+ * @example
+ * ```ts
+ * import { segments } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const experience = segments({
+ *   numSteps: 20,
+ *   bufferSize: 1000,
+ *   replayStart: 100,
+ *   replayRatio: 4,
+ * });
+ * assertEquals(typeof experience, "function"); // of what the agent brings
+ * ```
+ */
+export function segments(
+  options: SegmentsOptions,
+): (runtime: AgentRuntime) => Experience {
+  return (runtime) => new Segments(options, runtime);
+}
+
+/** Rows beside those of steps: the last one, and the end of an episode cut short. */
+const EXTRA_ROWS = 2;
+
+class Segments implements Experience {
+  readonly batch: Readonly<Record<string, TensorType>>;
+  readonly record: Experience["record"];
+  readonly #options: SegmentsOptions;
+  readonly #runtime: AgentRuntime;
+  /** Rows of each environment. */
+  readonly #size: number;
+  readonly #buffer: SequenceReplayBuffer | undefined;
+  /** Rows that are being collected, or new. */
+  readonly #rows: Readonly<Record<string, TensorData>>;
+  readonly #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
+  readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
+  readonly #next: ObservationInputArray;
+  readonly #scaledRewards: Float32Array;
+  /** Rows of each environment so far. */
+  readonly #filled: Int32Array;
+  #length = 0;
+
+  constructor(options: SegmentsOptions, runtime: AgentRuntime) {
+    const { numSteps, bufferSize, replayRatio } = options;
+    const { numEnvs, observations, policy } = runtime;
+    const { distribution, stateSize, observationInput } = policy;
+    const isRecurrent = stateSize > 0;
+    const { actionShape, actionDtype, parameterSize } = distribution;
+    const fields: Record<string, TensorType> = {
+      observations: observations.encoder.input,
+      actions: { shape: actionShape, dtype: actionDtype },
+      rewards: NUMBER,
+      terminated: NUMBER,
+      taken: NUMBER,
+      behaviour: { ...NUMBER, shape: [parameterSize] },
+      ...(isRecurrent && { masks: NUMBER }),
+    };
+    const states: Record<string, TensorType> = isRecurrent
+      ? { state: { ...NUMBER, shape: [stateSize] } }
+      : {};
+    this.#options = options;
+    this.#runtime = runtime;
+    this.#size = numSteps + EXTRA_ROWS;
+    const keep = (capacity: number) =>
+      new SequenceReplayBuffer({
+        capacity,
+        numSteps,
+        numEnvs,
+        fields: fields as never,
+        states: states as never,
+        extraSteps: Object.fromEntries(
+          Object.keys(fields).map((name) => [name, EXTRA_ROWS]),
+        ),
+      });
+    if (replayRatio > 0) {
+      this.#buffer = allocated(bufferSize * numEnvs, () => keep(bufferSize));
+      this.#replayed = this.#buffer.batch();
+    }
+    const { segments: _, ...empty } = keep(numSteps).batch();
+    this.#rows = empty as Record<string, TensorData>;
+    const rows = numEnvs * this.#size;
+    this.batch = Object.fromEntries([
+      ...Object.entries({ ...fields, observations: observationInput })
+        .map(([name, type]) => [name, rowsOf(rows, type)]),
+      ...Object.entries(states)
+        .map(([name, type]) => [name, rowsOf(numEnvs, type)]),
+    ]);
+    this.record = (output) => ({ behaviour: output.policy });
+    this.#view = observations.view(rows);
+    this.#next = observations.buffer(numEnvs);
+    this.#scaledRewards = new Float32Array(rows);
+    this.#filled = new Int32Array(numEnvs);
+  }
+
+  get length(): number {
+    const { numSteps } = this.#options;
+    const { numEnvs } = this.#runtime;
+    return (this.#buffer?.length ?? 0) * numSteps * numEnvs;
+  }
+
+  get full(): boolean {
+    return this.#length === this.#options.numSteps;
+  }
+
+  add(decision: Decision, step: VecStep): void {
+    const { bootstrapTruncated = true, initialState } = this.#options;
+    const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
+    const { terminated, truncated } = step;
+    if (this.#length === 0) this.#begin(decision, initialState === "zeros");
+    rewards?.see(step.rewards, step);
+    const last = encoder.copy(nextObservations(step, encoder.size), this.#next);
+    const data = this.#rows as Record<string, Float32Array>;
+    for (let env = 0; env < numEnvs; env++) {
+      const isCut = truncated[env] > terminated[env];
+      const row = this.#append(decision.observations, env);
+      this.#copy("actions", decision.actions, { env, row });
+      this.#copy("behaviour", decision.recorded.behaviour!, { env, row });
+      data.rewards[row] = step.rewards[env];
+      data.terminated[row] = terminated[env] ||
+        +(isCut && !bootstrapTruncated);
+      data.taken[row] = 1;
+      if (decision.starts[env]) data.masks?.fill(1, row, row + 1);
+      if (!isCut || !bootstrapTruncated) continue;
+      const isRoom = this.#filled[env] <= this.#length + 1;
+      if (isRoom) this.#append(last, env);
+      else data.taken[row] = 0;
+    }
+    this.#length++;
+    if (this.full) this.#end(step);
+  }
+
+  #begin({ state }: Decision, isZero: boolean): void {
+    for (const name in this.#rows) this.#rows[name].fill(0);
+    if (!isZero && state.length > 0) {
+      (this.#rows.state as Float32Array).set(state);
+    }
+    this.#filled.fill(0);
+  }
+
+  /** Writes a row with an observation of an environment, and returns its number. */
+  #append(observations: TensorData, env: number): number {
+    const row = env * this.#size + this.#filled[env]++;
+    this.#copy("observations", observations, { env, row });
+    return row;
+  }
+
+  #copy(
+    name: string,
+    from: TensorData,
+    { env, row }: { env: number; row: number },
+  ): void {
+    const size = from.length / this.#runtime.numEnvs;
+    const target = this.#rows[name] as Float32Array;
+    target.set(from.subarray(env * size, (env + 1) * size), row * size);
+  }
+
+  /** Ends a segment with the observations after it, and keeps it. */
+  #end({ observations, terminated, truncated }: VecStep): void {
+    const { encoder } = this.#runtime.observations;
+    const last = encoder.copy(
+      observations as ObservationInputArray,
+      this.#next,
+    );
+    const { masks } = this.#rows;
+    for (let env = 0; env < this.#filled.length; env++) {
+      const row = this.#append(last, env);
+      masks?.fill(terminated[env] | truncated[env], row, row + 1);
+    }
+    this.#buffer?.add(this.#rows);
+  }
+
+  due(_: Moment, random: RandomStream): number {
+    if (!this.full) return 0;
+    const { replayStart, replayRatio } = this.#options;
+    return this.#buffer?.hasAtLeast(replayStart)
+      ? 1 + poisson(random, replayRatio)
+      : 1;
+  }
+
+  draw(_: Moment, random: RandomStream): Arrays {
+    const isNew = this.full;
+    const drawn = isNew
+      ? this.#rows
+      : this.#buffer!.sample(random, { into: this.#replayed! });
+    const batch: Record<string, TensorData> = {};
+    for (const name in this.#rows) {
+      batch[name] = (drawn as Record<string, TensorData>)[name];
+    }
+    if (!isNew) this.#warmUp(batch.taken);
+    const { rewards } = this.#runtime;
+    if (rewards !== undefined) {
+      rewards.scale(batch.rewards, this.#scaledRewards);
+      batch.rewards = this.#scaledRewards;
+    }
+    batch.observations = this.#view(
+      batch.observations as ObservationInputArray,
+    );
+    return batch;
+  }
+
+  /** Leaves the first rows of each segment to the recurrent state. */
+  #warmUp(taken: TensorData): void {
+    const { burnIn = 0 } = this.#options;
+    for (let row = 0; row < taken.length; row += this.#size) {
+      taken.fill(0, row, row + burnIn);
+    }
+  }
+
+  learned(): void {
+    if (this.full) this.#length = 0;
+  }
+
+  save(): StateTree {
+    const { saveReplay = true } = this.#options;
+    const replay = saveReplay ? this.#buffer?.save() ?? null : null;
+    return {
+      rows: Object.fromEntries(
+        Object.entries(this.#rows)
+          .map(([name, array]) => [name, array.slice()]),
+      ),
+      filled: this.#filled.slice(),
+      length: this.#length,
+      replay: replay as unknown as StateTree,
+    };
+  }
+
+  /** Restores what `save` gave; without segments, it replays none of before. */
+  load(state: StateTree): void {
+    const saved = state as Record<string, StateTree>;
+    for (const [name, array] of Object.entries(saved.rows as Arrays)) {
+      (this.#rows[name] as Float32Array).set(array);
+    }
+    this.#filled.set(saved.filled as Int32Array);
+    this.#length = saved.length as number;
+    if (saved.replay === null) this.#buffer?.clear();
+    else this.#buffer?.load(saved.replay as never);
+  }
+}
+
+/** Draws from a Poisson distribution: events before waiting times add up to 1. */
+function poisson(random: RandomStream, mean: number): number {
+  const limit = Math.exp(-mean);
+  let count = 0;
+  for (let left = random.uniform(); left > limit; left *= random.uniform()) {
+    count++;
+  }
+  return count;
+}

@@ -1,0 +1,248 @@
+import { RandomStream } from "@bellman/compute";
+import { actorCritic } from "@bellman/policies";
+import type { StateTree } from "@bellman/types";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import type { AgentRuntime, Decision, Experience, Moment } from "./mod.ts";
+import { Observations, segments, type SegmentsOptions } from "./mod.ts";
+
+const NUM_ENVS = 2;
+const OPTIONS: SegmentsOptions = {
+  numSteps: 3,
+  bufferSize: 9,
+  replayStart: 3,
+  replayRatio: 2,
+};
+const MOMENT: Moment = { steps: 0, updates: 0, progress: 0 };
+
+type Rows = Record<string, ArrayLike<number>>;
+type Cuts = readonly (readonly [terminated: number, truncated: number])[];
+
+/** An experience of two environments, and all that it was told. */
+class Collected {
+  readonly experience: Experience;
+  time = 0;
+  starts = Float32Array.of(1, 1);
+
+  constructor(
+    options: Partial<SegmentsOptions> = {},
+    readonly network: "mlp" | "lstm" = "mlp",
+  ) {
+    const observationSpace = {
+      type: "box",
+      shape: [1],
+      low: -1e9,
+      high: 1e9,
+      dtype: "float32",
+    } as const;
+    const policy = actorCritic({
+      observationSpace,
+      actionSpace: { type: "discrete", n: 2 },
+      network,
+      networkOptions: { lstmSize: 1 },
+    });
+    this.experience = segments({ ...OPTIONS, ...options })(
+      {
+        numEnvs: NUM_ENVS,
+        policy,
+        observations: new Observations(observationSpace),
+      } as unknown as AgentRuntime,
+    );
+  }
+
+  /** Takes a step: observation t of environment 1 is 100 + t, the last one t + 0.5. */
+  step(cuts: Cuts): void {
+    const at = (time: number) => Float32Array.of(time, 100 + time);
+    const time = this.time++;
+    const ends = (kind: 0 | 1) => Uint8Array.from(cuts, (it) => it[kind]);
+    const [terminated, truncated] = [ends(0), ends(1)];
+    const memory = Float32Array.from(
+      this.network === "lstm" ? [time, time, -time, -time] : [],
+    );
+    this.experience.add(
+      {
+        observations: at(time),
+        inputs: at(time),
+        actions: Int32Array.of(time % 2, 1),
+        recorded: { behaviour: Float32Array.of(time, 0, 0, time) },
+        state: memory,
+        starts: this.starts,
+        nextState: memory,
+      } as Decision,
+      {
+        observations: at(time + 1),
+        finalObservations: at(time + 0.5),
+        rewards: Float64Array.of(10 + time, 20 + time),
+        terminated,
+        truncated,
+      },
+    );
+    this.starts = Float32Array.from(terminated, (it, i) => it | truncated[i]);
+  }
+
+  steps(...cuts: Cuts[]): void {
+    for (const it of cuts) this.step(it);
+  }
+
+  draw(random = new RandomStream(1)): Rows {
+    return this.experience.draw(MOMENT, random) as Rows;
+  }
+}
+
+const ON: Cuts = [[0, 0], [0, 0]];
+const CUT: Cuts = [[0, 1], [0, 0]];
+
+Deno.test("a new segment has a row for each step and the one after", () => {
+  const it = new Collected({}, "lstm");
+  it.steps(ON, [[1, 0], [0, 0]], ON);
+  const { observations, actions, rewards, terminated, taken, ...rest } = it
+    .draw();
+  assertEquals([...observations as Float32Array], [
+    ...[0, 1, 2, 3, 0],
+    ...[100, 101, 102, 103, 0],
+  ]);
+  assertEquals([...actions as Int32Array], [0, 1, 0, 0, 0, 1, 1, 1, 0, 0]);
+  assertEquals([...rewards as Float32Array].slice(0, 3), [10, 11, 12]);
+  assertEquals([...terminated as Float32Array].slice(0, 5), [0, 1, 0, 0, 0]);
+  assertEquals([...taken as Float32Array].slice(5), [1, 1, 1, 0, 0]);
+  assertEquals([...rest.masks as Float32Array].slice(0, 5), [1, 0, 1, 0, 0]);
+  assertEquals([...rest.behaviour as Float32Array].slice(0, 6), [
+    ...[0, 0, 1, 0, 2, 0],
+  ]);
+});
+
+Deno.test("an episode that is cut short has a row with its last observation", () => {
+  const it = new Collected({}, "lstm");
+  it.steps(ON, CUT, ON);
+  const { observations, terminated, taken, masks } = it.draw();
+  assertEquals([...observations as Float32Array].slice(0, 5), [
+    0,
+    1,
+    1.5,
+    2,
+    3,
+  ]);
+  assertEquals([...taken as Float32Array].slice(0, 5), [1, 1, 0, 1, 0]);
+  assertEquals([...masks as Float32Array].slice(0, 5), [1, 0, 0, 1, 0]);
+  assertEquals([...terminated as Float32Array].slice(0, 5), [0, 0, 0, 0, 0]);
+});
+
+Deno.test("the last step of another episode that is cut is its last observation", () => {
+  const it = new Collected();
+  it.steps(CUT, ON, CUT);
+  const { observations, taken } = it.draw();
+  assertEquals([...observations as Float32Array].slice(0, 5), [
+    0,
+    0.5,
+    1,
+    2,
+    3,
+  ]);
+  assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 1, 0, 0]);
+});
+
+Deno.test("bootstrapTruncated: false takes a cut for an end", () => {
+  const it = new Collected({ bootstrapTruncated: false });
+  it.steps(ON, CUT, ON);
+  const { observations, terminated, taken } = it.draw();
+  assertEquals([...observations as Float32Array].slice(0, 4), [0, 1, 2, 3]);
+  assertEquals([...taken as Float32Array].slice(0, 5), [1, 1, 1, 0, 0]);
+  assertEquals([...terminated as Float32Array].slice(0, 5), [0, 1, 0, 0, 0]);
+});
+
+Deno.test("segments start from the state when acting, or from zeros", () => {
+  const states = (["stored", "zeros"] as const).map((initialState) => {
+    const it = new Collected({ initialState }, "lstm");
+    it.steps(ON, ON, ON);
+    it.draw();
+    it.experience.learned!({});
+    it.steps(ON, ON, ON);
+    return [...it.draw().state as Float32Array];
+  });
+  assertEquals(states, [[3, 3, -3, -3], [0, 0, -0, -0]]);
+});
+
+Deno.test("new segments come first, then those of each environment by chance", () => {
+  const it = new Collected();
+  const random = new RandomStream(3);
+  const firsts = new Set<string>();
+  let replays = 0;
+  for (let round = 0; round < 200; round++) {
+    it.steps(ON, ON, ON);
+    assert(it.experience.full);
+    const due = it.experience.due(MOMENT, random);
+    assert(due >= 1);
+    replays += due - 1;
+    for (let update = 0; update < due; update++) {
+      const { observations } = it.draw(random);
+      const [first, other] = [observations[0], observations[5] - 100];
+      if (update === 0) assertEquals(first, 3 * round);
+      // The newest three segments are kept, and environments stay apart.
+      assert(first >= 3 * (round - 2) && first <= 3 * round);
+      if (update > 0) firsts.add(`${first / 3 - round},${other / 3 - round}`);
+      it.experience.learned!({});
+    }
+    assertEquals(it.experience.due(MOMENT, random), 0);
+  }
+  assertAlmostEquals(replays / 200, OPTIONS.replayRatio, 0.3);
+  assertEquals(firsts.size, 9);
+  assertEquals(it.experience.length, 9 * NUM_ENVS);
+});
+
+Deno.test("nothing is replayed before replayStart, nor without replay", () => {
+  const random = new RandomStream(1);
+  const early = new Collected({ replayStart: 9, replayRatio: 50 });
+  const without = new Collected({ replayRatio: 0 });
+  for (let round = 0; round < 3; round++) {
+    for (const it of [early, without]) {
+      it.steps(ON, ON, ON);
+      const due = it.experience.due(MOMENT, random);
+      assertEquals(due === 1, it === without || round < 2);
+      it.draw();
+      it.experience.learned!({});
+    }
+  }
+  assertEquals(without.experience.length, 0);
+});
+
+Deno.test("the first rows of replayed segments only warm up", () => {
+  const it = new Collected({ burnIn: 2 }, "lstm");
+  it.steps(ON, ON, ON);
+  const taken = () => [...it.draw().taken as Float32Array].slice(0, 5);
+  assertEquals(taken(), [1, 1, 1, 0, 0]);
+  it.experience.learned!({});
+  assertEquals(taken(), [0, 0, 1, 0, 0]);
+});
+
+Deno.test("a saved experience goes on in the middle of a segment", () => {
+  const [original, other] = [
+    new Collected({}, "lstm"),
+    new Collected({}, "lstm"),
+  ];
+  original.steps(CUT, ON, ON);
+  original.draw();
+  original.experience.learned!({});
+  original.steps(ON, CUT);
+  other.steps(ON, ON);
+  other.experience.load(original.experience.save());
+  Object.assign(other, { time: original.time, starts: original.starts });
+  for (const it of [original, other]) it.step(ON);
+  assertEquals(
+    other.experience.save() as StateTree,
+    original.experience.save(),
+  );
+  for (let update = 0; update < 3; update++) {
+    assertEquals(
+      structuredClone(other.draw()),
+      structuredClone(original.draw()),
+    );
+    original.experience.learned!({});
+    other.experience.learned!({});
+  }
+});
+
+Deno.test("without its segments an agent collects new ones first", () => {
+  const it = new Collected({ saveReplay: false });
+  it.steps(ON, ON, ON);
+  it.experience.load(it.experience.save());
+  assertEquals(it.experience.length, 0);
+});
