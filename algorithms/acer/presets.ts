@@ -1,3 +1,4 @@
+import acrobotV1 from "./presets/acrobot_v1.yaml" with { type: "text" };
 import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
 
 /**
@@ -7,4 +8,5 @@ import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
  */
 export const acerPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": cartpoleV1,
+  "Acrobot-v1": acrobotV1,
 };

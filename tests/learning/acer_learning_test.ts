@@ -1,0 +1,147 @@
+import { ACER, type AcerConfig } from "@bellman/acer";
+import { paramsFromArrays, selectBackend } from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { evaluate, train } from "@bellman/training";
+import { assert, assertAlmostEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+
+const NUM_ENVS = 8;
+const SMALL: Partial<AcerConfig> = {
+  learningRateSchedule: "constant",
+  optimizer: "adam",
+  numSteps: 6,
+  bufferSize: 600,
+  replayStart: 12,
+};
+
+/** Trains on a task for so many segments. */
+async function learn(
+  task: ToyTask,
+  { segments, config }: { segments: number; config: Partial<AcerConfig> },
+): Promise<{ agent: ACER; env: ToyVecEnv }> {
+  await selectBackend("wasm");
+  const env = new ToyVecEnv(task, NUM_ENVS);
+  const agent = new ACER(env, { seed: 5, config: { ...SMALL, ...config } });
+  let observations = env.reset();
+  for (let done = 0; done < segments;) {
+    const step = env.step(agent.act(observations));
+    agent.observe(step);
+    observations = step.observations;
+    if (agent.update() !== undefined) done++;
+  }
+  return { agent, env };
+}
+
+Deno.test("acer learns to say what it sees", async () => {
+  const { agent, env } = await learn({
+    length: 8,
+    ends: "terminated",
+    observation: (time, row) => (time + row) % 4,
+    observationSpace: { type: "discrete", n: 4 },
+    actionSpace: { type: "discrete", n: 4 },
+    reward: (seen, action) => +(action[0] === seen),
+  }, {
+    segments: 80,
+    config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
+  });
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+  agent.close();
+  assert(reward > 0.99, `mean reward ${reward}`);
+});
+
+/** Q-values of the only action of observations 0 to n - 1. */
+function values(agent: ACER, n: number): Float32Array {
+  return tf.tidy(() => {
+    const seen = Int32Array.from({ length: n }, (_, i) => i);
+    const encoded = agent.model.observationTensor(seen, n);
+    return agent.model.apply(paramsFromArrays(agent.params), encoded).q
+      .dataSync().slice();
+  }) as unknown as Float32Array;
+}
+
+const GAMMA = 0.8;
+/** A reward of 1 in each step: the values are those of a chain. */
+const CHAIN = {
+  actionSpace: { type: "discrete", n: 1 },
+  reward: () => 1,
+} as const;
+const TABLE: Partial<AcerConfig> = {
+  gamma: GAMMA,
+  learningRate: 0.02,
+  hiddenSizes: [],
+  maxGradNorm: null,
+};
+
+Deno.test("a chain cut by a time limit is worth 1 / (1 - gamma) to acer", async () => {
+  const { agent } = await learn({
+    ...CHAIN,
+    observationSpace: { type: "discrete", n: 1 },
+    length: 7,
+    ends: "truncated",
+    observation: () => 0,
+  }, { segments: 300, config: TABLE });
+  assertAlmostEquals(values(agent, 1)[0], 1 / (1 - GAMMA), 0.05);
+  agent.close();
+});
+
+Deno.test("a chain that ends is worth to acer the rewards that are left", async () => {
+  const length = 7;
+  const { agent } = await learn({
+    ...CHAIN,
+    observationSpace: { type: "discrete", n: length + 1 },
+    length,
+    ends: "terminated",
+    observation: (time) => time,
+  }, { segments: 300, config: TABLE });
+  const found = values(agent, length);
+  for (let t = 0; t < length; t++) {
+    const expected = (1 - GAMMA ** (length - t)) / (1 - GAMMA);
+    assertAlmostEquals(found[t], expected, 0.1);
+  }
+  agent.close();
+});
+
+for (const network of ["lstm", "lnlstm"] as const) {
+  Deno.test(`acer with ${network} remembers what it saw two steps ago`, async () => {
+    // Each row has a cue, shown in the first step and asked for in the third.
+    const cue = (row: number) => row % 2;
+    const { agent, env } = await learn({
+      observationSpace: { type: "discrete", n: 3 },
+      actionSpace: { type: "discrete", n: 2 },
+      length: 3,
+      ends: "terminated",
+      observation: (time, row) => time % 3 === 0 ? cue(row) : 2,
+      reward: (_, action, { time, row }) =>
+        +(time === 2 && action[0] === cue(row)),
+    }, {
+      segments: 100,
+      config: { network, lstmSize: 8, learningRate: 0.01 },
+    });
+    const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+    agent.close();
+    // One step in three pays, and 16 steps hold five of those.
+    assertAlmostEquals(reward, 5 / 16, 1e-6);
+  });
+}
+
+Deno.test("acer learns to balance a pole for a while", async () => {
+  await selectBackend("wasm");
+  const env = makeVec("CartPole-v1", { numEnvs: 4 });
+  const agent = new ACER(env, {
+    seed: 1,
+    totalTimesteps: 40_000,
+    config: {
+      learningRate: 0.006,
+      entropyCoefficient: 0.03,
+      qNetwork: "separate",
+      bufferSize: 20_000,
+      replayStart: 200,
+    },
+  });
+  await train(agent, env, { totalTimesteps: 40_000, seed: 1 });
+  const actor = agent.policy({ deterministic: true });
+  const { meanReturn } = await evaluate(actor, env, { episodes: 16, seed: 2 });
+  agent.close();
+  assert(meanReturn > 300, `mean return ${meanReturn}`);
+});
