@@ -385,7 +385,7 @@ interface Transition {
 }
 
 /** The last frame of observations that are stacks of frames. */
-class NewestFrames {
+export class NewestFrames {
   /** Shape and type of one frame. */
   readonly frame: ObservationInput;
   readonly #count: number;

@@ -2,7 +2,7 @@ import { SequenceReplayBuffer } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import type { ObservationInputArray } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
-import { NUMBER, rowsOf } from "./_tensor_types.ts";
+import { FLAG, NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
   AgentRuntime,
   Arrays,
@@ -11,7 +11,7 @@ import type {
   Moment,
 } from "./definition.ts";
 import { nextObservations } from "./observations.ts";
-import { allocated } from "./replay.ts";
+import { allocated, NewestFrames } from "./replay.ts";
 
 /** Options of {@link segments}. */
 export interface SegmentsOptions {
@@ -109,18 +109,24 @@ class Segments implements Experience {
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
+  /** Where observations are stacks of frames. */
+  readonly #newest: NewestFrames | undefined;
   /** Rows of each environment so far. */
   readonly #filled: Int32Array;
   #length = 0;
 
   constructor(options: SegmentsOptions, runtime: AgentRuntime) {
     const { numSteps, bufferSize, replayRatio } = options;
-    const { numEnvs, observations, policy } = runtime;
+    const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
     const { distribution, stateSize, observationInput } = policy;
+    const { input } = observations.encoder;
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
+    this.#newest = stackedFrames > 1
+      ? new NewestFrames(input, { numEnvs, frames: stackedFrames })
+      : undefined;
     const fields: Record<string, TensorType> = {
-      observations: observations.encoder.input,
+      observations: input,
       actions: { shape: actionShape, dtype: actionDtype },
       rewards: NUMBER,
       terminated: NUMBER,
@@ -134,16 +140,25 @@ class Segments implements Experience {
     this.#options = options;
     this.#runtime = runtime;
     this.#size = numSteps + EXTRA_ROWS;
+    // Frames are kept once each; where episodes end tells how they are stacked.
+    const kept = this.#newest
+      ? { ...fields, observations: this.#newest.frame, ends: FLAG }
+      : fields;
     const keep = (capacity: number) =>
       new SequenceReplayBuffer({
         capacity,
         numSteps,
         numEnvs,
-        fields: fields as never,
+        fields: kept as never,
         states: states as never,
         extraSteps: Object.fromEntries(
-          Object.keys(fields).map((name) => [name, EXTRA_ROWS]),
+          Object.keys(kept).map((name) => [name, EXTRA_ROWS]),
         ),
+        ...(this.#newest && {
+          stack: { observations: stackedFrames },
+          padding: "reset",
+          ends: ["ends"],
+        }),
       });
     if (replayRatio > 0) {
       this.#buffer = allocated(bufferSize * numEnvs, () => keep(bufferSize));
@@ -182,20 +197,28 @@ class Segments implements Experience {
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
     const last = encoder.copy(nextObservations(step, encoder.size), this.#next);
+    this.#newest?.take({
+      observation: decision.observations,
+      nextObservation: last,
+      terminated,
+      truncated,
+    });
     const data = this.#rows as Record<string, Float32Array>;
     for (let env = 0; env < numEnvs; env++) {
       const isCut = truncated[env] > terminated[env];
-      const row = this.#append(decision.observations, env);
+      const row = this.#append(decision.observations, {
+        env,
+        start: decision.starts[env],
+      });
       this.#copy("actions", decision.actions, { env, row });
       this.#copy("behaviour", decision.recorded.behaviour!, { env, row });
       data.rewards[row] = step.rewards[env];
       data.terminated[row] = terminated[env] ||
         +(isCut && !bootstrapTruncated);
       data.taken[row] = 1;
-      if (decision.starts[env]) data.masks?.fill(1, row, row + 1);
       if (!isCut || !bootstrapTruncated) continue;
       const isRoom = this.#filled[env] <= this.#length + 1;
-      if (isRoom) this.#append(last, env);
+      if (isRoom) this.#append(last, { env, start: 0 });
       else data.taken[row] = 0;
     }
     this.#length++;
@@ -211,9 +234,16 @@ class Segments implements Experience {
   }
 
   /** Writes a row with an observation of an environment, and returns its number. */
-  #append(observations: TensorData, env: number): number {
-    const row = env * this.#size + this.#filled[env]++;
+  #append(
+    observations: TensorData,
+    { env, start }: { env: number; start: number },
+  ): number {
+    const before = this.#filled[env]++;
+    const row = env * this.#size + before;
     this.#copy("observations", observations, { env, row });
+    const { masks, ends } = this.#rows;
+    if (start > 0) masks?.fill(1, row, row + 1);
+    if (start > 0 && before > 0) ends?.fill(1, row - 1, row);
     return row;
   }
 
@@ -234,12 +264,34 @@ class Segments implements Experience {
       observations as ObservationInputArray,
       this.#next,
     );
-    const { masks } = this.#rows;
     for (let env = 0; env < this.#filled.length; env++) {
-      const row = this.#append(last, env);
-      masks?.fill(terminated[env] | truncated[env], row, row + 1);
+      this.#append(last, { env, start: terminated[env] | truncated[env] });
     }
-    this.#buffer?.add(this.#rows);
+    this.#buffer?.add({
+      ...this.#rows,
+      ...(this.#newest && { observations: this.#frames() }),
+    });
+  }
+
+  /** Takes the frames of all rows, after those that the first row saw before. */
+  #frames(): ObservationInputArray {
+    const { stackedFrames: count = 1, numEnvs, observations } = this.#runtime;
+    const stacked = observations.encoder.input.shape.at(-1)!;
+    const channels = stacked / count, size = observations.encoder.size;
+    const perEnv = this.#size + count - 1;
+    const stacks = this.#rows.observations as Float32Array;
+    const frames = stacks.slice(0, numEnvs * perEnv * size / count);
+    let into = 0;
+    for (let env = 0; env < numEnvs; env++) {
+      for (let i = 0; i < perEnv; i++) {
+        const row = env * this.#size + Math.max(0, i - count + 1);
+        const first = row * size + Math.min(i, count - 1) * channels;
+        for (let at = first; at < (row + 1) * size; at += stacked) {
+          for (let c = 0; c < channels; c++) frames[into++] = stacks[at + c];
+        }
+      }
+    }
+    return frames;
   }
 
   due(_: Moment, random: RandomStream): number {
@@ -256,7 +308,7 @@ class Segments implements Experience {
       ? this.#rows
       : this.#buffer!.sample(random, { into: this.#replayed! });
     const batch: Record<string, TensorData> = {};
-    for (const name in this.#rows) {
+    for (const name in this.batch) {
       batch[name] = (drawn as Record<string, TensorData>)[name];
     }
     if (!isNew) this.#warmUp(batch.taken);
@@ -307,6 +359,7 @@ class Segments implements Experience {
     this.#length = saved.length as number;
     if (saved.replay === null) this.#buffer?.clear();
     else this.#buffer?.load(saved.replay as never);
+    this.#newest?.forget();
   }
 }
 

@@ -246,3 +246,92 @@ Deno.test("without its segments an agent collects new ones first", () => {
   it.experience.load(it.experience.save());
   assertEquals(it.experience.length, 0);
 });
+
+Deno.test("frames are kept once each, and drawn as the stacks that were seen", () => {
+  const stackedFrames = 3, numSteps = 4, numEnvs = 2;
+  const observationSpace = {
+    type: "box",
+    shape: [2, stackedFrames],
+    low: 0,
+    high: 255,
+    dtype: "uint8",
+  } as const;
+  const policy = actorCritic({
+    observationSpace,
+    actionSpace: { type: "discrete", n: 2 },
+    network: "mlp",
+  });
+  const experience = segments({
+    ...OPTIONS,
+    numSteps,
+    bufferSize: 3 * numSteps,
+  })(
+    {
+      numEnvs,
+      policy,
+      stackedFrames,
+      observations: new Observations(observationSpace),
+    } as unknown as AgentRuntime,
+  );
+  const random = new RandomStream(7);
+  const frame = () => [random.integer(256), random.integer(256)];
+  /** Frames of each environment, oldest first. */
+  const seen = Array.from({ length: numEnvs }, () => {
+    const first = frame();
+    return [first, first, first];
+  });
+  const encode = (stacks: number[][][]) =>
+    Uint8Array.from(
+      stacks.flatMap((it) =>
+        [0, 1].flatMap((pixel) => it.map((f) => f[pixel]))
+      ),
+    );
+  const rowsOf = (batch: Rows) =>
+    Array.from({ length: numEnvs }, (_, env) => {
+      const size = 6 * (numSteps + 2);
+      const observations = batch.observations as Uint8Array;
+      // The last row has no observation where no episode was cut.
+      return String(observations.slice(env * size, (env + 1) * size - 6));
+    });
+  let starts = Float32Array.of(1, 1);
+  const known: string[][] = [];
+  for (let round = 0; round < 40; round++) {
+    for (let step = 0; step < numSteps; step++) {
+      const observations = encode(seen);
+      const draw = (chance: number) =>
+        Uint8Array.from(seen, () => +(random.uniform() < chance));
+      const [terminated, truncated] = [draw(0.2), draw(0.1)];
+      seen.forEach((it) => it.push(frame()) && it.shift());
+      const finalObservations = encode(seen);
+      seen.forEach((it, env) => {
+        if (terminated[env] || truncated[env]) it.fill(frame());
+      });
+      experience.add(
+        {
+          observations,
+          inputs: observations,
+          actions: new Int32Array(numEnvs),
+          recorded: { behaviour: new Float32Array(2 * numEnvs) },
+          state: new Float32Array(0),
+          starts,
+        } as Decision,
+        {
+          observations: encode(seen),
+          finalObservations,
+          rewards: new Float64Array(numEnvs),
+          terminated,
+          truncated,
+        },
+      );
+      starts = Float32Array.from(terminated, (it, i) => it | truncated[i]);
+    }
+    known.push(rowsOf(experience.draw(MOMENT, random) as Rows));
+    experience.learned!({});
+    for (let update = 0; update < 4; update++) {
+      const drawn = rowsOf(experience.draw(MOMENT, random) as Rows);
+      drawn.forEach((it, env) =>
+        assert(known.slice(-3).some((kept) => kept[env] === it))
+      );
+    }
+  }
+});

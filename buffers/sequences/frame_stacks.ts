@@ -93,6 +93,12 @@ interface SegmentFramesOptions {
   readonly stack: number;
   /** Stacks of a segment; it has `stack - 1` frames more. */
   readonly steps: number;
+  /**
+   * Frames from before an episode's first: zeros, or the first one again.
+   *
+   * @default "zero"
+   */
+  readonly padding?: "zero" | "reset";
 }
 
 /** Stacks the frames of segments that lie one after the other in an array. */
@@ -111,14 +117,14 @@ export class SegmentFrames {
 
   /**
    * Writes the stacks of segments. The frames before a segment's first step all
-   * count; from the end of an episode on the frames before it are zeros.
+   * count; from the end of an episode on the frames before it do not.
    */
   read(
     segments: ArrayLike<number>,
     array: FieldArray,
     isEnd: (segment: number, step: number) => boolean,
   ): void {
-    const { stack, steps } = this.#options;
+    const { stack, steps, padding } = this.#options;
     const size = steps * stack;
     if (this.#stacks.length !== segments.length * size) {
       this.#stacks = new Int32Array(segments.length * size);
@@ -132,9 +138,12 @@ export class SegmentFrames {
           known = isEnd(segments[i], step - 1) ? 1 : Math.min(stack, known + 1);
         }
         const at = i * size + step * stack;
+        const oldest = stack - known;
         for (let frame = 0; frame < stack; frame++) {
-          const isKnown = frame >= stack - known;
-          stacks[at + frame] = isKnown ? first + step + frame : ZEROS;
+          const isKnown = frame >= oldest || padding === "reset";
+          stacks[at + frame] = isKnown
+            ? first + step + Math.max(frame, oldest)
+            : ZEROS;
         }
       }
     }

@@ -58,6 +58,13 @@ export interface SequenceReplayBufferOptions {
    */
   readonly stack?: Readonly<Record<string, number>>;
   /**
+   * Frames of stacks from before their episode's first: zeros, or the first one
+   * again, as `FrameStack` of `@bellman/envs` makes them.
+   *
+   * @default "zero"
+   */
+  readonly padding?: "zero" | "reset";
+  /**
    * Fields, a single number for each step, that are above 0 where an episode
    * ended with a step. Only stacks need them.
    *
@@ -148,7 +155,7 @@ export class SequenceReplayBuffer {
    * lack the fields that tell where episodes ended.
    */
   constructor(options: SequenceReplayBufferOptions) {
-    const { capacity, numSteps, numEnvs = 1 } = options;
+    const { capacity, numSteps, numEnvs = 1, padding } = options;
     checkCount("numSteps", numSteps);
     checkCount("numEnvs", numEnvs);
     if (!(Number.isSafeInteger(capacity) && capacity >= numSteps)) {
@@ -165,7 +172,9 @@ export class SequenceReplayBuffer {
       this.capacity * numEnvs,
     );
     this.#frames = this.#schema.leaves.map((it, i) =>
-      it.stack > 0 ? new SegmentFrames(this.#arrays[i], it) : undefined
+      it.stack > 0
+        ? new SegmentFrames(this.#arrays[i], { ...it, padding })
+        : undefined
     );
   }
 

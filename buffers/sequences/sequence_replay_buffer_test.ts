@@ -275,3 +275,22 @@ Deno.test("options that do not go together are refused", () => {
     assertThrows(make, Error, message);
   }
 });
+
+Deno.test("stacks repeat an episode's first frame on request", () => {
+  const buffer = new SequenceReplayBuffer({
+    capacity: 3,
+    numSteps: 3,
+    fields: {
+      frame: { shape: [1], dtype: "uint8" },
+      end: { shape: [], dtype: "uint8" },
+    },
+    extraSteps: { frame: 1 },
+    stack: { frame: 3 },
+    padding: "reset",
+    ends: ["end"],
+  });
+  buffer.add({ frame: [1, 2, 3, 4, 5, 6], end: [1, 0, 0] });
+  const { frame } = buffer.sample({ integer: () => 0 });
+  const stacks = [[1, 2, 3], [4, 4, 4], [4, 4, 5], [4, 5, 6]];
+  assertEquals(frame as unknown, Uint8Array.from(stacks.flat()));
+});
