@@ -12,32 +12,33 @@ const SMALLEST_VARIANCE = 1e-12;
  * and after a step that a time limit cut) only has a value, which the row before
  * it bootstraps from; its numbers are not learned from.
  */
-export interface AcerRows {
-  /** Actions, as counted from 0 `[rows]`. */
-  readonly actions: tf.Tensor1D;
+export interface SegmentRows {
   /** Rewards of the actions `[rows]`. */
   readonly rewards: tf.Tensor1D;
   /** 1 where the action ended its episode, not by a time limit `[rows]`. */
   readonly terminated: tf.Tensor1D;
   /** 1 where an action was taken, else 0 `[rows]`. */
   readonly taken: tf.Tensor1D;
+}
+
+/** Rows of discrete actions. */
+export interface AcerRows extends SegmentRows {
+  /** Actions, as counted from 0 `[rows]`. */
+  readonly actions: tf.Tensor1D;
   /** Probabilities by which actions were drawn, `mu` `[rows, n]`. */
   readonly mu: tf.Tensor2D;
 }
 
-/** Numbers that the networks give for rows, each `[rows, n]`. */
+/** Numbers that the network gives for rows, each `[rows, n]`. */
 export interface AcerOutputs {
   /** Probabilities of the policy, `f`. */
   readonly f: tf.Tensor2D;
-  /** Probabilities of the average policy, `f_pol`. */
-  readonly fAverage: tf.Tensor2D;
   /** Values of all actions. */
   readonly q: tf.Tensor2D;
 }
 
 /** Inputs of {@link retraceTargets}, each `[rows]`. */
-export interface RetraceInputs
-  extends Pick<AcerRows, "rewards" | "terminated" | "taken"> {
+export interface RetraceInputs extends SegmentRows {
   /** Values of the taken actions. */
   readonly qTaken: tf.Tensor1D;
   /** Values of the observations. */
@@ -207,7 +208,7 @@ export interface AcerLoss {
  * ```
  */
 export function acerLoss(
-  { f, q }: Pick<AcerOutputs, "f" | "q">,
+  { f, q }: AcerOutputs,
   rows: AcerRows,
   options: AcerLossOptions,
 ): AcerLoss {
@@ -261,13 +262,7 @@ export function acerLoss(
     loss_policy: lossPolicy,
     loss_f: lossF,
     loss_bc: lossBc,
-    explained_variance: tf.sub(
-      1,
-      tf.div(
-        varianceOf(errors, mean),
-        tf.maximum(varianceOf(targets, mean), SMALLEST_VARIANCE),
-      ),
-    ),
+    explained_variance: explainedVarianceOf(targets, errors, mean),
   };
   return { losses: losses as AcerLosses, targets, gradient };
 }
@@ -286,13 +281,15 @@ export type TrustRegionStatistics = Record<
  * Projects the gradient of each row's gain so that the divergence from the
  * average policy does not grow by more than `delta` along it:
  *
- * `z = g - max(0, (k g - delta) / |k|^2) k` with `k = -f_pol / f`, the gradient
- * of `KL(f_pol || f)` with respect to `f`.
+ * `z = g - max(0, (k g - delta) / |k|^2) k`
+ *
+ * where `k` is the gradient of `KL(f_pol, f)` with respect to the same numbers, as
+ * {@link divergenceGradient} gives it for probabilities.
  *
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), equation 12.
  *
- * @param gradient Gradient of the gains with respect to `f`, `g` `[rows, n]`.
- * @param outputs Probabilities of the policy and of the average policy.
+ * @param gradient Gradient of the gains, `g` `[rows, n]`.
+ * @param k Gradient of the divergence `[rows, n]`.
  * @param options Limit, and rows that count for the statistics.
  * @returns The projected gradient, and statistics.
  *
@@ -303,13 +300,12 @@ export type TrustRegionStatistics = Record<
  * import * as tf from "@tensorflow/tfjs";
  *
  * await tf.setBackend("cpu");
- * const f = tf.tensor2d([[0.5, 0.5]]);
  * const { gradient } = trustRegion(
  *   tf.tensor2d([[-4, 0]]),
- *   { f, fAverage: f },
+ *   tf.tensor2d([[-1, -1]]),
  *   { delta: 1, taken: tf.tensor1d([1]) },
  * );
- * // k is [-1, -1]: k g = 4 is 3 too much, which a step of 3 / 2 along k takes.
+ * // k g = 4 is 3 too much, which a step of 3 / 2 along k takes.
  * const [first, second] = gradient.dataSync();
  * assertAlmostEquals(first, -2.5, 1e-4);
  * assertAlmostEquals(second, 1.5, 1e-4);
@@ -317,12 +313,11 @@ export type TrustRegionStatistics = Record<
  */
 export function trustRegion(
   gradient: tf.Tensor2D,
-  { f, fAverage }: Pick<AcerOutputs, "f" | "fAverage">,
+  k: tf.Tensor2D,
   { delta, taken }: { readonly delta: number; readonly taken: tf.Tensor1D },
 ): { gradient: tf.Tensor2D; statistics: TrustRegionStatistics } {
   const mean = meanOver(taken);
   const norm = (x: tf.Tensor) => mean(tf.sqrt(tf.sum(tf.square(x), 1)));
-  const k = tf.neg(tf.div(fAverage, tf.add(f, EPSILON)));
   const dot = tf.sum(tf.mul(k, gradient), 1);
   const square = tf.add(tf.sum(tf.square(k), 1), EPSILON);
   const excess = tf.relu(tf.div(tf.sub(dot, delta), square));
@@ -343,6 +338,32 @@ export function trustRegion(
   };
 }
 
+/**
+ * Computes the gradient of `KL(f_pol, f)` with respect to the probabilities `f`:
+ * `-f_pol / f`.
+ *
+ * @param f Probabilities of the policy `[rows, n]`.
+ * @param fAverage Probabilities of the average policy `[rows, n]`.
+ * @returns `k` `[rows, n]`.
+ *
+ * @example
+ * ```ts
+ * import { divergenceGradient } from "@bellman/acer";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const k = divergenceGradient(tf.tensor2d([[0.5]]), tf.tensor2d([[1]]));
+ * assertAlmostEquals(k.dataSync()[0], -2, 1e-5);
+ * ```
+ */
+export function divergenceGradient(
+  f: tf.Tensor2D,
+  fAverage: tf.Tensor2D,
+): tf.Tensor2D {
+  return tf.tidy(() => tf.neg(tf.div(fAverage, tf.add(f, EPSILON))));
+}
+
 /** Marks the taken action of each row by 1 `[rows, n]`. */
 export function oneHot(actions: tf.Tensor1D, n: number): tf.Tensor2D {
   const all = tf.range(0, n, 1, "int32");
@@ -357,11 +378,19 @@ export function countOf(taken: tf.Tensor1D): tf.Scalar {
 type Mean = (x: tf.Tensor) => tf.Scalar;
 
 /** Makes the mean over the rows that count. */
-function meanOver(taken: tf.Tensor1D): Mean {
+export function meanOver(taken: tf.Tensor1D): Mean {
   const count = countOf(taken);
   return (x) => tf.div(tf.sum(tf.mul(x, taken)), count);
 }
 
-function varianceOf(x: tf.Tensor, mean: Mean): tf.Scalar {
-  return mean(tf.square(tf.sub(x, mean(x))));
+/** Computes the share of the targets' variance that errors do not have. */
+export function explainedVarianceOf(
+  targets: tf.Tensor,
+  errors: tf.Tensor,
+  mean: Mean,
+): tf.Scalar {
+  const [left, all] = [errors, targets].map((x) =>
+    mean(tf.square(tf.sub(x, mean(x))))
+  );
+  return tf.sub(1, tf.div(left, tf.maximum(all, SMALLEST_VARIANCE)));
 }

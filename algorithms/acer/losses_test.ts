@@ -7,6 +7,7 @@ import {
   acerLoss,
   type AcerLossOptions,
   type AcerRows,
+  divergenceGradient,
   oneHot,
   retraceTargets,
   trustRegion,
@@ -35,8 +36,9 @@ function setup(seed = 1) {
     mu: tf.softmax(numbers(3)),
   };
   const f = tf.softmax(numbers(0));
-  const outputs = { f, fAverage: tf.softmax(numbers(1)), q: numbers(2, 3) };
-  return { rows, outputs };
+  const outputs = { f, q: numbers(2, 3) };
+  const k = divergenceGradient(f, tf.softmax(numbers(1)));
+  return { rows, outputs, k };
 }
 
 function gradientOf(
@@ -142,12 +144,12 @@ Deno.test("the closed form is the gradient of the losses", () => {
 });
 
 Deno.test("on-policy without limits it is the Retrace policy gradient", () => {
-  const { rows, outputs } = setup();
+  const { rows, outputs, k } = setup();
   const { f, q } = outputs;
   const onPolicy = { ...rows, mu: f };
   const options = { numEnvs: 1, importanceClip: 1e30, entropyCoefficient: 0 };
   const { gradient } = acerLoss(outputs, onPolicy, options);
-  const { gradient: projected } = trustRegion(gradient, outputs, {
+  const { gradient: projected } = trustRegion(gradient, k, {
     delta: 1e30,
     taken: rows.taken,
   });
@@ -215,12 +217,11 @@ Deno.test("a row without an action has no gradient and no weight", () => {
 });
 
 Deno.test("the projected gradient is the nearest one in the trust region", () => {
-  const { rows, outputs } = setup();
+  const { rows, outputs, k } = setup();
   const { gradient } = acerLoss(outputs, rows, { numEnvs: 1 });
   const delta = 0.1;
   const { taken } = rows;
-  const projected = trustRegion(gradient, outputs, { delta, taken });
-  const k = tf.neg(tf.div(outputs.fAverage, tf.add(outputs.f, 1e-6)));
+  const projected = trustRegion(gradient, k, { delta, taken });
   const dots = (g: tf.Tensor) => tf.sum(tf.mul(g, k), 1).dataSync();
   const [before, after] = [dots(gradient), dots(projected.gradient)];
   let active = 0;
@@ -230,7 +231,7 @@ Deno.test("the projected gradient is the nearest one in the trust region", () =>
   }
   assert(active > 0 && active < ROWS - 1);
   assertClose(
-    trustRegion(gradient, outputs, { delta: 1e30, taken }).gradient.dataSync(),
+    trustRegion(gradient, k, { delta: 1e30, taken }).gradient.dataSync(),
     gradient.dataSync(),
   );
 });

@@ -54,10 +54,24 @@ export {
   type AcerLossOptions,
   type AcerOutputs,
   type AcerRows,
+  divergenceGradient,
   type RetraceInputs,
   retraceTargets,
+  type SegmentRows,
   trustRegion,
   type TrustRegionStatistics,
 } from "./losses.ts";
 export * from "./presets.ts";
-export * from "./update.ts";
+export {
+  type AcerBatch,
+  type AcerGradients,
+  acerGradients,
+  type AcerGradientsOptions,
+  type AcerState,
+  type AcerStatistics,
+  type AcerUpdate,
+  acerUpdate,
+  type AcerUpdateOptions,
+  type AcerUpdateResult,
+  initAcerState,
+} from "./update.ts";

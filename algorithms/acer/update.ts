@@ -10,7 +10,7 @@ import {
   tidy,
   valueAndGradients,
 } from "@bellman/compute";
-import type { QActorCritic, Recurrence } from "@bellman/policies";
+import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
   acerLoss,
@@ -18,6 +18,8 @@ import {
   type AcerLossOptions,
   type AcerRows,
   countOf,
+  divergenceGradient,
+  meanOver,
   oneHot,
   trustRegion,
   type TrustRegionStatistics,
@@ -161,40 +163,65 @@ export function acerGradients(
   batch: AcerBatch,
   options: AcerGradientsOptions,
 ): AcerGradients {
-  const { qCoefficient = 0.5, trustRegion: isProjected = true } = options;
   const { state, masks, taken } = batch;
   const recurrence = state && masks && { state, masks };
-  const outputs = {
-    ...evaluate(model, policy, { batch, recurrence }),
-    fAverage: evaluate(model, average, { batch, recurrence }).f,
+  const run = (params: Params) => {
+    const out = model.apply(params, batch.observations, recurrence);
+    return { f: tf.softmax(out.policy), q: out.q };
   };
+  const outputs = run(policy);
   const { losses, targets, gradient } = acerLoss(outputs, batch, options);
   const chosen = oneHot(batch.actions, outputs.q.shape[1]);
+  const mean = meanOver(taken);
+  return throughNetwork(policy, {
+    losses,
+    gradient,
+    k: () => divergenceGradient(outputs.f, run(average).f),
+    statistics: (params) => run(params).f,
+    qLoss(params) {
+      const q = tf.sum(tf.mul(run(params).q, chosen), 1);
+      return tf.mul(mean(tf.squaredDifference(targets, q)), 0.5);
+    },
+  }, { ...options, taken });
+}
+
+/** An update as functions of the parameters. */
+export interface NetworkGradients {
+  /** Losses, for the log. */
+  readonly losses: AcerLosses;
+  /** Gradient of each row's gain with respect to the policy's statistics, `g`. */
+  readonly gradient: tf.Tensor2D;
+  /** Gradient of the divergence from the average policy with respect to them. */
+  k(): tf.Tensor2D;
+  /** Computes these statistics `[rows, n]`. */
+  statistics(params: Params): tf.Tensor2D;
+  /** Computes the loss of the Q function. */
+  qLoss(params: Params): tf.Tensor;
+}
+
+/** Projects the policy's gradient, and takes both gradients to the parameters. */
+export function throughNetwork(
+  params: Params,
+  { losses, gradient, k, statistics, qLoss }: NetworkGradients,
+  options: AcerGradientsOptions & { readonly taken: tf.Tensor1D },
+): AcerGradients {
+  const { qCoefficient = 0.5, delta = 1, taken } = options;
   const count = countOf(taken);
-  const policyLoss = (f: tf.Tensor2D, towards: tf.Tensor2D) =>
-    tf.neg(tf.div(tf.sum(tf.mul(f, towards)), count)) as tf.Scalar;
-  const qLoss = (q: tf.Tensor2D) => {
-    const errors = tf.sub(tf.sum(tf.mul(q, chosen), 1), targets);
-    const squares = tf.mul(tf.square(errors), taken);
-    return tf.mul(tf.div(tf.sum(squares), count), 0.5 * qCoefficient);
-  };
-  const gradientsOf = (
-    loss: (outputs: { f: tf.Tensor2D; q: tf.Tensor2D }) => tf.Tensor,
-  ) =>
-    valueAndGradients((params) => {
-      const found = evaluate(model, params, { batch, recurrence });
-      return { loss: loss(found) as tf.Scalar };
-    }, policy).gradients;
-  if (!isProjected) {
-    const gradients = gradientsOf(({ f, q }) =>
-      tf.add(policyLoss(f, gradient), qLoss(q))
+  const gain = (params: Params, towards: tf.Tensor2D) =>
+    tf.div(tf.sum(tf.mul(statistics(params), towards)), count);
+  const critic = (params: Params) => tf.mul(qLoss(params), qCoefficient);
+  const gradientsOf = (loss: (params: Params) => tf.Tensor) =>
+    valueAndGradients((it) => ({ loss: loss(it) as tf.Scalar }), params)
+      .gradients;
+  if (options.trustRegion === false) {
+    const gradients = gradientsOf((it) =>
+      tf.sub(critic(it), gain(it, gradient))
     );
     return { gradients, statistics: losses };
   }
-  const { delta = 1 } = options;
-  const projected = trustRegion(gradient, outputs, { delta, taken });
-  const ofPolicy = gradientsOf(({ f }) => policyLoss(f, projected.gradient));
-  const ofQ = gradientsOf(({ q }) => qLoss(q));
+  const projected = trustRegion(gradient, k(), { delta, taken });
+  const ofPolicy = gradientsOf((it) => tf.neg(gain(it, projected.gradient)));
+  const ofQ = gradientsOf(critic);
   return {
     gradients: mapParams(ofPolicy, (it, path) => tf.add(it, ofQ[path])),
     statistics: {
@@ -204,16 +231,6 @@ export function acerGradients(
       ...projected.statistics,
     },
   };
-}
-
-/** Computes probabilities and values of all actions. */
-function evaluate(
-  model: QActorCritic,
-  params: Params,
-  { batch, recurrence }: { batch: AcerBatch; recurrence?: Recurrence },
-): { f: tf.Tensor2D; q: tf.Tensor2D } {
-  const { policy, q } = model.apply(params, batch.observations, recurrence);
-  return { f: tf.softmax(policy), q };
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   type AcerLossOptions,
   type AcerOutputs,
   type AcerRows,
+  divergenceGradient,
   trustRegion,
 } from "@bellman/acer";
 import {
@@ -80,14 +81,12 @@ function forwardPass(
   },
   { delta, ...options }: AcerLossOptions & { delta: number },
 ) {
-  const outputs: AcerOutputs = {
-    f: tf.softmax(logits),
-    fAverage: tf.softmax(logitsAverage),
-    q,
-  };
+  const outputs: AcerOutputs = { f: tf.softmax(logits), q };
+  const fAverage = tf.softmax(logitsAverage);
+  const k = divergenceGradient(outputs.f, fAverage);
   const { losses, targets, gradient } = acerLoss(outputs, rows, options);
   const { taken } = rows;
-  const projected = trustRegion(gradient, outputs, { delta, taken });
+  const projected = trustRegion(gradient, k, { delta, taken });
   const count = tf.sum(taken);
   const throughSoftmax = (towards: tf.Tensor2D) =>
     valueAndGradients(({ logits }) => ({
@@ -113,7 +112,8 @@ function forwardPass(
     steps: { qret: targets },
     actions: {
       f: outputs.f,
-      f_pol: outputs.fAverage,
+      f_pol: fAverage,
+      k,
       g: gradient,
       g_adjusted: projected.gradient,
     },
