@@ -5,19 +5,32 @@ import {
   type AgentParts,
   type AgentSpaces,
   type AlgorithmDefinition,
+  segmentRows,
   segments,
   type Tensors,
 } from "@bellman/agent";
-import { createOptimizer } from "@bellman/compute";
-import { type QActorCritic, qActorCritic } from "@bellman/policies";
+import {
+  createOptimizer,
+  type Params,
+  type RandomStream,
+} from "@bellman/compute";
+import { actorCritic, qActorCritic, qFunction, scope } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
+import type { BoxSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { type AcerConfig, acerConfigSchema } from "./config.ts";
+import {
+  type ContinuousAcerBatch,
+  continuousAcerUpdate,
+  initDuelingModel,
+} from "./continuous.ts";
 import { acerPresets } from "./presets.ts";
 import {
   type AcerBatch,
   type AcerState,
+  type AcerUpdate,
   acerUpdate,
+  type AcerUpdateOptions,
   initAcerState,
 } from "./update.ts";
 
@@ -27,7 +40,7 @@ import {
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), as in
  * baselines/acer.
  */
-export const acer: AlgorithmDefinition<AcerConfig, QActorCritic> = {
+export const acer: AlgorithmDefinition<AcerConfig> = {
   name: "acer",
   title: "ACER",
   summary: "Actor-critic with experience replay (Wang et al. 2017)",
@@ -38,50 +51,75 @@ export const acer: AlgorithmDefinition<AcerConfig, QActorCritic> = {
   build: partsOf,
 };
 
-function partsOf(
-  config: AcerConfig,
-  context: AgentContext,
-): AgentParts<QActorCritic> {
-  const { hiddenSizes, activation, lstmSize, learningRate } = config;
-  const policy = qActorCritic({
-    ...context,
-    network: config.network,
-    networkOptions: { hiddenSizes, activation, lstmSize },
-    valueNetwork: config.qNetwork,
-    orthogonalInit: config.orthogonalInit,
-  });
+function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
+  const { actionSpace, numEnvs, totalTimesteps } = context;
+  const { numSteps, learningRate } = config;
   const optimizer = createOptimizer(config.optimizer, {
     decay: config.rmspropDecay,
     epsilon: config.rmspropEpsilon,
   });
-  const update = acerUpdate(policy, {
-    ...config,
-    optimizer,
-    numEnvs: context.numEnvs,
-  });
+  const options = { ...config, optimizer, numEnvs };
+  const { init, update, ...parts } = actionSpace.type === "box"
+    ? continuousParts(options, { ...context, actionSpace })
+    : discreteParts(options, context);
   const rate = new Scheduler({
     value: learningRate,
-    numValues: context.totalTimesteps,
+    numValues: totalTimesteps,
     schedule: schedule(config.learningRateSchedule),
   });
-  const { actionSpace, numEnvs } = context;
-  const start = actionSpace.type === "discrete" ? actionSpace.start ?? 0 : 0;
   /** Steps of the environments in one segment. */
-  const collected = numEnvs * config.numSteps;
+  const collected = numEnvs * numSteps;
   return {
-    policy,
+    ...parts,
     experience: segments(config),
-    init: (random) => initAcerState(policy.init(random), optimizer),
+    init: (random) => initAcerState(init(random), optimizer),
     update: (state, batch, { learningRate }) =>
-      update(
-        state as AcerState,
-        encoded(batch, policy, start),
-        { learningRate },
-      ),
+      update(state as AcerState, {
+        ...batch,
+        observations: parts.policy.encode(batch.observations),
+      }, { learningRate }),
     // The original counts the steps before those of the segment.
     numbers: ({ steps }) => ({
       learningRate: rate.valueAt(Math.max(0, steps - collected)),
     }),
+  };
+}
+
+/** The parts of an agent that depend on its actions. */
+interface ActionParts
+  extends Pick<AgentParts, "policy" | "updateNoise" | "actionValues"> {
+  readonly init: (random: RandomStream) => Params;
+  readonly update: AcerUpdate<Tensors>;
+}
+
+type Options = Omit<AcerConfig, "optimizer"> & AcerUpdateOptions;
+
+/** Options of the networks between observations and heads. */
+function networkOf(config: Options) {
+  const { hiddenSizes, activation, lstmSize } = config;
+  return {
+    network: config.network,
+    networkOptions: { hiddenSizes, activation, lstmSize },
+    valueNetwork: config.qNetwork,
+    orthogonalInit: config.orthogonalInit,
+  };
+}
+
+/** One network for the policy and the values of all actions. */
+function discreteParts(options: Options, context: AgentContext): ActionParts {
+  const { actionSpace } = context;
+  const policy = qActorCritic({ ...context, ...networkOf(options) });
+  const update = acerUpdate(policy, options);
+  const start = actionSpace.type === "discrete" ? actionSpace.start ?? 0 : 0;
+  return {
+    policy,
+    init: (random) => policy.init(random),
+    update: (state, { behaviour, actions, ...rows }, numbers) =>
+      update(state, {
+        ...rows as unknown as AcerBatch,
+        actions: tf.sub(actions, tf.scalar(start, "int32")),
+        mu: tf.softmax(behaviour as tf.Tensor2D),
+      }, numbers),
     actionValues: {
       part: "policy",
       estimate: (params, observations) => policy.apply(params, observations).q,
@@ -89,18 +127,43 @@ function partsOf(
   };
 }
 
-/** Makes the batch of an update: actions counted from 0, and probabilities. */
-function encoded(
-  { behaviour, ...batch }: Tensors,
-  policy: QActorCritic,
-  start: number,
-): AcerBatch {
-  const rows = batch as unknown as AcerBatch;
+/** A stochastic dueling network. */
+function continuousParts(
+  options: Options,
+  context: AgentContext & { readonly actionSpace: BoxSpace },
+): ActionParts {
+  const { hiddenSizes, activation, initialLogStd, network } = options;
+  const model = {
+    policy: actorCritic({ ...context, ...networkOf(options), initialLogStd }),
+    advantage: qFunction({
+      ...context,
+      network: network as "mlp",
+      networkOptions: { hiddenSizes, activation },
+    }),
+  };
+  const update = continuousAcerUpdate(model, options);
+  const rows = context.numEnvs * segmentRows(options.numSteps);
+  const { noise } = model.policy;
   return {
-    ...rows,
-    observations: policy.encode(rows.observations),
-    actions: tf.sub(rows.actions, tf.scalar(start, "int32")),
-    mu: tf.softmax(behaviour as tf.Tensor2D),
+    policy: model.policy,
+    init: (random) => initDuelingModel(model, random),
+    update: (state, batch, numbers) =>
+      update(state, batch as unknown as ContinuousAcerBatch, numbers),
+    updateNoise: {
+      noise: { ...noise, rows },
+      sampleNoise: { ...noise, rows: options.advantageSamples * rows },
+    },
+    actionValues: {
+      part: "policy",
+      estimate(params, observations, actions) {
+        const { value } = model.policy.apply(params, observations);
+        const own = scope(params, "advantage");
+        return tf.add(
+          value,
+          model.advantage.apply(own, observations, actions!),
+        );
+      },
+    },
   };
 }
 
@@ -110,9 +173,16 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
   const refuse = (setting: string, wanted: string): never => {
     throw new RangeError(`Cannot run ACER with ${setting}: expected ${wanted}`);
   };
-  if (actionSpace.type !== "discrete") {
+  const { type } = actionSpace;
+  if (type !== "discrete" && type !== "box") {
     throw new TypeError(
-      `Cannot run ACER with ${actionSpace.type} actions: expected discrete actions`,
+      `Cannot run ACER with ${type} actions: expected discrete or box actions`,
+    );
+  }
+  if (type === "box" && config.network.includes("lstm")) {
+    refuse(
+      `network: ${config.network} and box actions`,
+      "a network without a state, as mlp",
     );
   }
   if (burnIn >= numSteps) {
@@ -176,13 +246,14 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  * agent.close();
  * ```
  */
-export class ACER extends Agent<AcerConfig, QActorCritic> {
+export class ACER extends Agent<AcerConfig> {
   /**
-   * Estimates values of all actions in one state.
+   * Estimates values of actions in one state: of all discrete ones, or of box
+   * actions up to a number that is the same for all.
    *
    * @param observation One observation, as the environment gives it.
-   * @param actions Not used.
-   * @returns Values `[n]`, a new array.
+   * @param actions Box actions `[count, ...]`; not used for discrete ones.
+   * @returns Values, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;
 
@@ -193,7 +264,7 @@ export class ACER extends Agent<AcerConfig, QActorCritic> {
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or does not go
    * together with another one.
-   * @throws {TypeError} If the actions are not discrete.
+   * @throws {TypeError} If the actions are neither discrete nor box.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<AcerConfig> = {}) {
     super(acer, spaces, options);

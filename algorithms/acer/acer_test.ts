@@ -7,6 +7,7 @@ import {
   assertEquals,
   assertThrows,
 } from "@std/assert";
+import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { ACER } from "./acer.ts";
 import type { AcerConfig } from "./config.ts";
@@ -94,6 +95,7 @@ const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
     { trustRegion: false, maxGradNorm: null, optimizer: "adam" },
   ],
   "no replay": [{ replayRatio: 0 }],
+  "box actions": [{ advantageSamples: 3 }, OBSERVATION],
 };
 
 for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
@@ -155,7 +157,7 @@ Deno.test("a cut episode is worth its last observation's value, with the state o
       const config = { network, bootstrapTruncated, numSteps: 1, gamma: 0.5 };
       const agent = agentOf({ ...config, replayRatio: 0 }, { numEnvs: 1 });
       const [first, last] = [observations(1, 1), observations(2, 1)];
-      const { policy, q } = agent.model.apply(
+      const { policy, q } = (agent.model as QActorCritic).apply(
         paramsFromArrays(agent.params),
         tf.tensor2d([...first, ...last], [2, 3]),
         agent.model.stateSize > 0
@@ -185,7 +187,7 @@ Deno.test("a cut episode is worth its last observation's value, with the state o
 Deno.test("values of all actions are those of the network", () => {
   const agent = agentOf();
   const seen = observations(1, 1);
-  const { q } = agent.model.apply(
+  const { q } = (agent.model as QActorCritic).apply(
     paramsFromArrays(agent.params),
     tf.tensor2d(seen, [1, 3]),
   );
@@ -236,6 +238,15 @@ Deno.test("impossible settings are one clear line", () => {
   );
   refused({ importanceClip: 0 }, "importanceClip = 0: expected a number above");
   refused({ delta: -1 }, "delta = -1: expected a number of at least 0");
-  refused({}, "box actions: expected discrete actions", OBSERVATION);
+  refused(
+    { network: "lstm" },
+    "network: lstm and box actions: expected a network without a state, as mlp",
+    OBSERVATION,
+  );
+  refused(
+    {},
+    "multiBinary actions: expected discrete or box actions",
+    { type: "multiBinary", n: 2 },
+  );
   agentOf({ replayRatio: 0, bufferSize: 3 }).close(); // nothing is kept
 });

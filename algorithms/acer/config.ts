@@ -239,6 +239,24 @@ export interface AcerConfig {
    */
   qNetwork: "shared" | "separate";
   /**
+   * Actions of the policy that an action's advantage is compared with, for box actions.
+   *
+   * @default 5
+   * @minimum 1
+   * @maximum 1000
+   * @asType integer
+   */
+  advantageSamples: number;
+  /**
+   * Initial log standard deviation of box actions.
+   *
+   * @default 0
+   * @minimum -80
+   * @maximum 80
+   * @alias log_std_init
+   */
+  initialLogStd: number;
+  /**
    * Recurrent state that segments start from: the one that the policy had when it acted (stored), or zeros, as in the original.
    *
    * @default "stored"

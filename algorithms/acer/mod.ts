@@ -47,6 +47,7 @@
  */
 export * from "./acer.ts";
 export * from "./config.ts";
+export * from "./continuous.ts";
 export {
   type AcerLoss,
   acerLoss,

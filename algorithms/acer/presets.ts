@@ -1,5 +1,4 @@
-import acrobotV1 from "./presets/acrobot_v1.yaml" with { type: "text" };
-import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
+import texts from "./presets/texts.json" with { type: "json" };
 
 /**
  * Settings that are known to work, as YAML texts by environment id. Each holds
@@ -7,6 +6,7 @@ import cartpoleV1 from "./presets/cartpole_v1.yaml" with { type: "text" };
  * `numEnvs` and others.
  */
 export const acerPresets: Readonly<Record<string, string>> = {
-  "CartPole-v1": cartpoleV1,
-  "Acrobot-v1": acrobotV1,
+  "CartPole-v1": texts["cartpole_v1.yaml"],
+  "Acrobot-v1": texts["acrobot_v1.yaml"],
+  "Pendulum-v1": texts["pendulum_v1.yaml"],
 };

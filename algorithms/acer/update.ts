@@ -66,9 +66,9 @@ export interface AcerUpdateResult {
 }
 
 /** A pure function from one state to the next. */
-export type AcerUpdate = (
+export type AcerUpdate<B = AcerBatch> = (
   state: AcerState,
-  batch: AcerBatch,
+  batch: B,
   hyperparameters: { readonly learningRate: tf.Scalar },
 ) => AcerUpdateResult;
 
@@ -277,16 +277,22 @@ export function acerUpdate(
   model: QActorCritic,
   options: AcerUpdateOptions,
 ): AcerUpdate {
+  return updateBy(
+    (state, batch) => acerGradients(model, state, batch, options),
+    options,
+  );
+}
+
+/** Makes an update by its gradients: clipping, step and average. */
+export function updateBy<B>(
+  gradientsOf: (state: AcerState, batch: B) => AcerGradients,
+  options: AcerUpdateOptions,
+): AcerUpdate<B> {
   const { optimizer, maxGradNorm = 10, averageDecay = 0.99 } = options;
   return (state, batch, { learningRate }) =>
     tidy(() => {
       const { policy, average } = state;
-      const { gradients, statistics } = acerGradients(
-        model,
-        state,
-        batch,
-        options,
-      );
+      const { gradients, statistics } = gradientsOf(state, batch);
       const clipped = clipByGlobalNorm(gradients, maxGradNorm);
       const step = optimizer.apply(policy, clipped.gradients, {
         state: state.slots,

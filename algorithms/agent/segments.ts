@@ -95,6 +95,24 @@ export function segments(
 /** Rows beside those of steps: the last one, and the end of an episode cut short. */
 const EXTRA_ROWS = 2;
 
+/**
+ * Counts the rows of an environment in a batch of {@link segments}.
+ *
+ * @param numSteps Steps of a segment.
+ * @returns Rows.
+ *
+ * @example
+ * ```ts
+ * import { segmentRows } from "@bellman/agent";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(segmentRows(20), 22);
+ * ```
+ */
+export function segmentRows(numSteps: number): number {
+  return numSteps + EXTRA_ROWS;
+}
+
 class Segments implements Experience {
   readonly batch: Readonly<Record<string, TensorType>>;
   readonly record: Experience["record"];
@@ -139,7 +157,7 @@ class Segments implements Experience {
       : {};
     this.#options = options;
     this.#runtime = runtime;
-    this.#size = numSteps + EXTRA_ROWS;
+    this.#size = segmentRows(numSteps);
     // Frames are kept once each; where episodes end tells how they are stacked.
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }

@@ -56,5 +56,10 @@ Deno.test("a name is registered once", () => {
     TypeError,
     "Cannot register the algorithm 'dummy': there is one of that name",
   );
-  assertEquals(ALGORITHMS.map(({ name }) => name), ["a2c", "acer", "sac", "dummy"]);
+  assertEquals(ALGORITHMS.map(({ name }) => name), [
+    "a2c",
+    "acer",
+    "sac",
+    "dummy",
+  ]);
 });

@@ -3,6 +3,7 @@ import { paramsFromArrays, selectBackend } from "@bellman/compute";
 import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import { assert, assertAlmostEquals } from "@std/assert";
+import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
 
@@ -55,7 +56,10 @@ function values(agent: ACER, n: number): Float32Array {
   return tf.tidy(() => {
     const seen = Int32Array.from({ length: n }, (_, i) => i);
     const encoded = agent.model.observationTensor(seen, n);
-    return agent.model.apply(paramsFromArrays(agent.params), encoded).q
+    return (agent.model as QActorCritic).apply(
+      paramsFromArrays(agent.params),
+      encoded,
+    ).q
       .dataSync().slice();
   }) as unknown as Float32Array;
 }
@@ -144,4 +148,27 @@ Deno.test("acer learns to balance a pole for a while", async () => {
   const { meanReturn } = await evaluate(actor, env, { episodes: 16, seed: 2 });
   agent.close();
   assert(meanReturn > 300, `mean return ${meanReturn}`);
+});
+
+Deno.test("acer learns which box action the observation asks for", async () => {
+  const { agent, env } = await learn({
+    length: 8,
+    ends: "terminated",
+    observation: (time, row) => (time + row) % 4,
+    observationSpace: { type: "discrete", n: 4 },
+    actionSpace: {
+      type: "box",
+      shape: [1],
+      low: -2,
+      high: 2,
+      dtype: "float32",
+    },
+    reward: (seen, action) => 1 - Math.abs(action[0] - (seen - 1.5)),
+  }, {
+    segments: 200,
+    config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
+  });
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+  agent.close();
+  assert(reward > 0.8, `mean reward ${reward}`);
 });

@@ -1,0 +1,306 @@
+import { type Params, valueAndGradients } from "@bellman/compute";
+import {
+  type ActorCritic,
+  nest,
+  type QFunction,
+  scope,
+} from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import {
+  explainedVarianceOf,
+  meanOver,
+  retraceTargets,
+  type SegmentRows,
+} from "./losses.ts";
+import {
+  type AcerGradients,
+  type AcerGradientsOptions,
+  type AcerState,
+  type AcerUpdate,
+  type AcerUpdateOptions,
+  throughNetwork,
+  updateBy,
+} from "./update.ts";
+
+/** Largest logarithm of an importance weight: keeps its exponential finite. */
+const LARGEST_LOG_RATIO = 20;
+
+/** Policy, V function and advantages of box actions. */
+export interface DuelingModel {
+  /** Policy and V function; its parameters are those of the model as they are. */
+  readonly policy: ActorCritic;
+  /** Advantages of actions; its parameters are under `advantage/`. */
+  readonly advantage: QFunction;
+}
+
+/** Segments of box actions as the update takes them. */
+export interface ContinuousAcerBatch extends SegmentRows {
+  /** Encoded observations `[rows, ...observationShape]`. */
+  readonly observations: tf.Tensor;
+  /** Actions as sampled `[rows, ...actionShape]`. */
+  readonly actions: tf.Tensor;
+  /** Parameters of the distributions that actions came from `[rows, size]`. */
+  readonly behaviour: tf.Tensor2D;
+  /** Noise of one action for each row `[rows, noise.size]`. */
+  readonly noise: tf.Tensor2D;
+  /** Noise of the actions that advantages are compared with `[n * rows, noise.size]`. */
+  readonly sampleNoise: tf.Tensor2D;
+}
+
+/**
+ * Makes parameters of a model.
+ *
+ * @param model Policy, V function and advantages.
+ * @param random Random stream.
+ * @returns Parameters by path.
+ *
+ * @example
+ * ```ts
+ * import { initDuelingModel } from "@bellman/acer";
+ * import { RandomStream } from "@bellman/compute";
+ * import { actorCritic, qFunction } from "@bellman/policies";
+ * import type { BoxSpace } from "@bellman/types";
+ * import { assert } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const space = { type: "box", shape: [2], low: -1, high: 1, dtype: "float32" };
+ * const spaces = {
+ *   observationSpace: space as BoxSpace,
+ *   actionSpace: space as BoxSpace,
+ * };
+ * const policy = actorCritic({ ...spaces, network: "mlp" });
+ * const advantage = qFunction(spaces);
+ * const params = initDuelingModel({ policy, advantage }, new RandomStream(1));
+ * assert("advantage/head/kernel" in params);
+ * ```
+ */
+export function initDuelingModel(
+  { policy, advantage }: DuelingModel,
+  random: Parameters<ActorCritic["init"]>[0],
+): Params {
+  return {
+    ...policy.init(random),
+    ...nest(advantage.init(random), "advantage"),
+  };
+}
+
+/**
+ * Computes the gradients of ACER for box actions, with a stochastic dueling
+ * network: `Q(a) = V + A(a) - mean(A(u_i))` with actions `u_i` of the policy, which
+ * agrees with `V` in expectation.
+ *
+ * - Retrace with `min(1, rho^(1/d))` for `Q`, and with 1 in its place, `Qopc`, for
+ *   the policy; `d` numbers are in an action
+ * - gain of a row: `min(c, rho) (Qopc - V) log f(a) + max(0, 1 - c / rho(a'))
+ *   (Q(a') - V) log f(a') + ent_coef H(f)` with an action `a'` of the policy
+ * - `loss_q = mean((Qret - Q(a))^2 + (V + min(1, rho) (Qret - Q(a)) - V)^2) / 2`,
+ *   where the last `V` alone has a gradient
+ *
+ * The trust region is on the statistics of the distribution: means and logarithms
+ * of standard deviations.
+ *
+ * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), section 5 and
+ * algorithm 3.
+ *
+ * @param model Policy, V function and advantages.
+ * @param state Parameters and their average.
+ * @param batch Segments.
+ * @param options Weights and limits.
+ * @returns Gradients and statistics.
+ *
+ * @example
+ * ```ts
+ * import { continuousAcerGradients, initDuelingModel } from "@bellman/acer";
+ * import { RandomStream } from "@bellman/compute";
+ * import { actorCritic, qFunction } from "@bellman/policies";
+ * import type { BoxSpace } from "@bellman/types";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const space = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };
+ * const spaces = {
+ *   observationSpace: space as BoxSpace,
+ *   actionSpace: space as BoxSpace,
+ * };
+ * const model = {
+ *   policy: actorCritic({ ...spaces, network: "mlp" }),
+ *   advantage: qFunction(spaces),
+ * };
+ * const policy = initDuelingModel(model, new RandomStream(1));
+ * const { gradients } = continuousAcerGradients(
+ *   model,
+ *   { policy, average: policy },
+ *   {
+ *     observations: tf.zeros([2, 1]),
+ *     actions: tf.zeros([2, 1]),
+ *     rewards: tf.tensor1d([1, 0]),
+ *     terminated: tf.tensor1d([0, 0]),
+ *     taken: tf.tensor1d([1, 0]),
+ *     behaviour: tf.zeros([2, 2]),
+ *     noise: tf.zeros([2, 1]),
+ *     sampleNoise: tf.zeros([4, 1]),
+ *   },
+ *   { numEnvs: 1 },
+ * );
+ * assertEquals(Object.keys(gradients), Object.keys(policy));
+ * ```
+ */
+export function continuousAcerGradients(
+  model: DuelingModel,
+  { policy, average }: Pick<AcerState, "policy" | "average">,
+  batch: ContinuousAcerBatch,
+  options: AcerGradientsOptions,
+): AcerGradients {
+  const { numEnvs, gamma = 0.99, importanceClip: c = 10 } = options;
+  const { qCoefficient = 0.5, entropyCoefficient = 0.01 } = options;
+  const { observations, actions, behaviour, taken } = batch;
+  const { distribution } = model.policy;
+  const size = distribution.noise.size;
+  const rows = behaviour.shape[0], samples = batch.sampleNoise.shape[0] / rows;
+  const mean = meanOver(taken);
+  const run = (params: Params) => model.policy.apply(params, observations);
+  const { policy: statistics, value: values } = run(policy);
+
+  // Actions are numbers: no gradient flows through their samples.
+  const tiled = <T extends tf.Tensor>(x: T): T =>
+    tf.tile(x, [samples, ...x.shape.slice(1).map(() => 1)]);
+  const others = distribution.sample(tiled(statistics), batch.sampleNoise);
+  const own = distribution.sample(statistics, batch.noise);
+  const advantage = (params: Params, x: tf.Tensor, actions: tf.Tensor) =>
+    model.advantage.apply(scope(params, "advantage"), x, actions);
+  const allObservations = tiled(observations);
+  const baseline = (params: Params) =>
+    tf.mean(
+      tf.reshape(advantage(params, allObservations, others), [samples, rows]),
+      0,
+    );
+  const aboveBaseline = (params: Params, actions: tf.Tensor) =>
+    tf.sub(advantage(params, observations, actions), baseline(params));
+  const ratioOf = (actions: tf.Tensor) => {
+    const log = tf.sub(
+      distribution.logProb(statistics, actions),
+      distribution.logProb(behaviour, actions),
+    );
+    const inside = tf.minimum(log, LARGEST_LOG_RATIO);
+    return { ratio: tf.exp(inside), trace: tf.exp(tf.div(inside, size)) };
+  };
+  const taking = ratioOf(actions);
+  const qTaken = tf.add<tf.Tensor1D>(values, aboveBaseline(policy, actions));
+  const given = { ...batch, qTaken, values };
+  const [targets, uncorrected] = [taking.trace, tf.onesLike(values)].map(
+    (ratios) =>
+      retraceTargets({ ...given, ratios: ratios as tf.Tensor1D }, {
+        numEnvs,
+        gamma,
+      }),
+  );
+
+  const factors = tf.mul(
+    tf.minimum(c, taking.ratio),
+    tf.sub(uncorrected, values),
+  );
+  const left = tf.relu(tf.sub(1, tf.div(c, ratioOf(own).ratio)));
+  const corrections = options.biasCorrection === false
+    ? tf.zerosLike(factors)
+    : tf.mul(left, aboveBaseline(policy, own));
+  const gainOf = (statistics: tf.Tensor2D) => {
+    const gainF = tf.mul(distribution.logProb(statistics, actions), factors);
+    const gainBc = tf.mul(distribution.logProb(statistics, own), corrections);
+    const entropy = distribution.entropy(statistics);
+    return { gainF, gainBc, entropy };
+  };
+  const { gradients: { statistics: gradient } } = valueAndGradients((it) => {
+    const { gainF, gainBc, entropy } = gainOf(it.statistics as tf.Tensor2D);
+    const gains = tf.add(
+      tf.add(gainF, gainBc),
+      tf.mul(entropy, entropyCoefficient),
+    );
+    return { loss: tf.sum(tf.mul(gains, taken)) as tf.Scalar };
+  }, { statistics });
+
+  const errors = tf.sub(targets, qTaken);
+  const valueTargets = tf.add(
+    values,
+    tf.mul(tf.minimum(1, taking.ratio), errors),
+  );
+  const qLoss = (params: Params) => {
+    const { value } = run(params);
+    const q = tf.add(value, aboveBaseline(params, actions));
+    const squares = tf.add(
+      tf.squaredDifference(targets, q),
+      tf.squaredDifference(valueTargets, value),
+    );
+    return tf.mul(mean(squares), 0.5);
+  };
+  const parts = gainOf(statistics);
+  const lossF = tf.neg(mean(parts.gainF)), lossBc = tf.neg(mean(parts.gainBc));
+  const lossPolicy = tf.add<tf.Scalar>(lossF, lossBc);
+  const lossQ = qLoss(policy), entropy = mean(parts.entropy);
+  return throughNetwork(policy, {
+    losses: {
+      loss: tf.sub(
+        tf.add(lossPolicy, tf.mul(lossQ, qCoefficient)),
+        tf.mul(entropy, entropyCoefficient),
+      ),
+      loss_q: lossQ as tf.Scalar,
+      entropy,
+      loss_policy: lossPolicy,
+      loss_f: lossF,
+      loss_bc: lossBc,
+      explained_variance: explainedVarianceOf(targets, errors, mean),
+    },
+    gradient: gradient as tf.Tensor2D,
+    k: () => {
+      const centre = run(average).policy;
+      return valueAndGradients((it) => {
+        const now = it.statistics as tf.Tensor2D;
+        const divergence = distribution.klDivergence(centre, now);
+        return { loss: tf.sum(divergence) as tf.Scalar };
+      }, { statistics }).gradients.statistics as tf.Tensor2D;
+    },
+    statistics: (params) => run(params).policy,
+    qLoss,
+  }, { ...options, taken });
+}
+
+/**
+ * Makes ACER's update for box actions: {@link continuousAcerGradients}, clipping,
+ * step and average, as one pure function of tensors.
+ *
+ * @param model Policy, V function and advantages.
+ * @param options Optimizer, weights and limits.
+ * @returns The update.
+ *
+ * @example
+ * ```ts
+ * import { continuousAcerUpdate } from "@bellman/acer";
+ * import { rmspropTf1 } from "@bellman/compute";
+ * import { actorCritic, qFunction } from "@bellman/policies";
+ * import type { BoxSpace } from "@bellman/types";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const space = { type: "box", shape: [1], low: -1, high: 1, dtype: "float32" };
+ * const spaces = {
+ *   observationSpace: space as BoxSpace,
+ *   actionSpace: space as BoxSpace,
+ * };
+ * const model = {
+ *   policy: actorCritic({ ...spaces, network: "mlp" }),
+ *   advantage: qFunction(spaces),
+ * };
+ * const optimizer = rmspropTf1();
+ * const update = continuousAcerUpdate(model, { optimizer, numEnvs: 1 });
+ * assertEquals(typeof update, "function"); // of state, batch and learning rate
+ * ```
+ */
+export function continuousAcerUpdate(
+  model: DuelingModel,
+  options: AcerUpdateOptions,
+): AcerUpdate<ContinuousAcerBatch> {
+  return updateBy(
+    (state, batch) => continuousAcerGradients(model, state, batch, options),
+    options,
+  );
+}
