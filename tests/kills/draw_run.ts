@@ -88,9 +88,34 @@ function drawSac(
   return settings;
 }
 
+function drawAcer(
+  random: SeededRandom,
+  isDiscrete: boolean,
+): Record<string, unknown> {
+  const numSteps = between(random, 3, 16);
+  const settings: Record<string, unknown> = {
+    totalTimesteps: between(random, 1_000, 4_000),
+    numEnvs: between(random, 1, 6),
+    numSteps,
+    bufferSize: numSteps * pick(random, [2, 20]),
+    replayStart: numSteps,
+    replayRatio: pick(random, [0, 1, 4]),
+    trustRegion: chance(random, 0.8),
+    qNetwork: pick(random, ["shared", "separate"]),
+    hiddenSizes: [16],
+  };
+  if (isDiscrete && chance(random, 0.4)) {
+    settings.network = pick(random, ["lstm", "lnlstm"]);
+    settings.lstmSize = 8;
+    settings.burnIn = pick(random, [0, 2]);
+  }
+  return settings;
+}
+
 /** Draws of an algorithm's own settings, by its name. */
 const ALGORITHMS: Readonly<Record<string, typeof drawA2C>> = {
   a2c: drawA2C,
+  acer: drawAcer,
   sac: drawSac,
 };
 
