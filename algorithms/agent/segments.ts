@@ -127,7 +127,7 @@ class Segments implements Experience {
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
-  /** Where observations are stacks of frames. */
+  /** Newest frames of observations that are stacks. */
   readonly #newest: NewestFrames | undefined;
   /** Rows of each environment so far. */
   readonly #filled: Int32Array;
