@@ -489,8 +489,8 @@ export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
 export type OptimizerName =
   | "rmsprop_tf1"
   | "rmsprop"
-  | "adam_tf1"
   | "adam"
+  | "adam_tf1"
   | "sgd";
 
 /** Settings of any optimizer; each takes those that are its own. */

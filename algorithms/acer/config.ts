@@ -1,4 +1,7 @@
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import type { OptimizerName } from "@bellman/compute";
+import type { ActivationName, NetworkName } from "@bellman/policies";
+import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
@@ -66,20 +69,13 @@ export interface AcerConfig {
    * @default "linear"
    * @alias lrschedule, lr_schedule
    */
-  learningRateSchedule:
-    | "constant"
-    | "linear"
-    | "double_linear_con"
-    | "middle_drop"
-    | "double_middle_drop"
-    | "cosine"
-    | "exponential";
+  learningRateSchedule: ScheduleName;
   /**
    * Optimizer; the tf1 ones are those of TensorFlow 1.
    *
    * @default "rmsprop_tf1"
    */
-  optimizer: "rmsprop_tf1" | "rmsprop" | "adam" | "adam_tf1" | "sgd";
+  optimizer: OptimizerName;
   /**
    * Decay of RMSProp's mean square.
    *
@@ -189,15 +185,7 @@ export interface AcerConfig {
    *
    * @default "mlp"
    */
-  network:
-    | "mlp"
-    | "cnn"
-    | "cnn_small"
-    | "conv_only"
-    | "lstm"
-    | "lnlstm"
-    | "cnn_lstm"
-    | "cnn_lnlstm";
+  network: NetworkName;
   /**
    * Units of each hidden layer of the mlp network.
    *
@@ -211,16 +199,7 @@ export interface AcerConfig {
    *
    * @default "tanh"
    */
-  activation:
-    | "tanh"
-    | "relu"
-    | "elu"
-    | "selu"
-    | "leaky_relu"
-    | "sigmoid"
-    | "softplus"
-    | "silu"
-    | "linear";
+  activation: ActivationName;
   /**
    * Units of the recurrent networks.
    *

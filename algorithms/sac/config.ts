@@ -1,4 +1,6 @@
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import type { ActivationName } from "@bellman/policies";
+import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
@@ -71,14 +73,7 @@ export interface SacConfig {
    * @default "constant"
    * @alias lrschedule, lr_schedule
    */
-  learningRateSchedule:
-    | "constant"
-    | "linear"
-    | "double_linear_con"
-    | "middle_drop"
-    | "double_middle_drop"
-    | "cosine"
-    | "exponential";
+  learningRateSchedule: ScheduleName;
   /**
    * Fixed weight of the entropy; null learns it.
    *
@@ -260,16 +255,7 @@ export interface SacConfig {
    *
    * @default "relu"
    */
-  activation:
-    | "tanh"
-    | "relu"
-    | "elu"
-    | "selu"
-    | "leaky_relu"
-    | "sigmoid"
-    | "softplus"
-    | "silu"
-    | "linear";
+  activation: ActivationName;
   /**
    * Initial weights: uniform on +-1/sqrt(inputs), biases too (torch), or Glorot uniform with zero biases (glorot).
    *

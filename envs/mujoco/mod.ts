@@ -36,6 +36,7 @@ export type {
   HopperOptions,
   SwimmerOptions,
   Walker2dOptions,
+  WalkerOptions,
 } from "./tasks/runners.ts";
 export type { PusherOptions, ReacherOptions } from "./tasks/arms.ts";
 export type {

@@ -7,9 +7,11 @@
 import { createGenerator } from "ts-json-schema-generator";
 import { packages, ROOT } from "./packages.ts";
 
+const PACKAGES = await packages();
+
 const SOURCES = [
   "cli/config/run_config.ts",
-  ...(await packages()).filter(({ isAlgorithm }) => isAlgorithm)
+  ...PACKAGES.filter(({ isAlgorithm }) => isAlgorithm)
     .map(({ folder }) => `${folder}/config.ts`),
 ];
 
@@ -23,11 +25,34 @@ function configTypeOf(source: string): string {
   );
 }
 
+/** Tells TypeScript where the packages lie that a configuration takes types of. */
+const TSCONFIG = await Deno.makeTempFile({ suffix: ".json" });
+addEventListener("unload", () => Deno.removeSync(TSCONFIG));
+await Deno.writeTextFile(
+  TSCONFIG,
+  JSON.stringify({
+    compilerOptions: {
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      target: "ESNext",
+      module: "ESNext",
+      moduleResolution: "bundler",
+      paths: Object.fromEntries(
+        PACKAGES.map(({ name, folder }) => [name, [`${ROOT}${folder}/mod.ts`]]),
+      ),
+    },
+    files: SOURCES.map((source) => ROOT + source),
+  }),
+);
+
 function generate(source: string): string {
   const type = configTypeOf(source);
   const generator = createGenerator({
     path: ROOT + source,
+    tsconfig: TSCONFIG,
     type,
+    expose: "none",
     topRef: false,
     additionalProperties: false,
     skipTypeCheck: true,

@@ -158,7 +158,7 @@ export const SWIMMER: MujocoTask<SwimmerOptions> = {
 type Range = readonly [low: number, high: number];
 
 /** Options of both, of which Hopper has one more. */
-type WalkerOptions =
+type AnyWalkerOptions =
   & Resolved<Walker2dOptions>
   & Pick<HopperOptions, "healthyStateRange">;
 
@@ -176,12 +176,12 @@ function areWithin(values: Float64Array, from: number, range: Range): boolean {
   return true;
 }
 
-class WalkerRules extends StateRules<WalkerOptions> {
+class WalkerRules extends StateRules<AnyWalkerOptions> {
   #forward = 0;
   #cost = 0;
   #survival = 0;
 
-  constructor(model: PhysicsModel, options: WalkerOptions) {
+  constructor(model: PhysicsModel, options: AnyWalkerOptions) {
     super(model, options, { axes: 1 });
   }
 
@@ -231,8 +231,8 @@ class WalkerRules extends StateRules<WalkerOptions> {
   }
 }
 
-/** Options of Hopper. */
-export interface HopperOptions extends MujocoOptions {
+/** Options that Hopper and Walker2d share. */
+export interface WalkerOptions extends MujocoOptions {
   /**
    * Weight of the speed along `x`, in metres a second.
    *
@@ -257,6 +257,32 @@ export interface HopperOptions extends MujocoOptions {
    * @default true
    */
   terminateWhenUnhealthy?: boolean;
+  /**
+   * Largest distance of initial positions and velocities from the model's.
+   *
+   * @default 0.005
+   */
+  resetNoiseScale?: number;
+  /**
+   * True where observations leave out the position along `x`.
+   *
+   * @default true
+   */
+  excludeCurrentPositionsFromObservation?: boolean;
+}
+
+/** Defaults of {@linkcode WalkerOptions}. */
+const WALKER_DEFAULTS = {
+  forwardRewardWeight: 1,
+  ctrlCostWeight: 0.001,
+  healthyReward: 1,
+  terminateWhenUnhealthy: true,
+  resetNoiseScale: 0.005,
+  excludeCurrentPositionsFromObservation: true,
+};
+
+/** Options of Hopper. */
+export interface HopperOptions extends WalkerOptions {
   /**
    * Range of all positions and velocities but `x` and `z` at which the body is
    * healthy.
@@ -276,18 +302,6 @@ export interface HopperOptions extends MujocoOptions {
    * @default [-0.2, 0.2]
    */
   healthyAngleRange?: readonly [low: number, high: number];
-  /**
-   * Largest distance of initial positions and velocities from the model's.
-   *
-   * @default 0.005
-   */
-  resetNoiseScale?: number;
-  /**
-   * True where observations leave out the position along `x`.
-   *
-   * @default true
-   */
-  excludeCurrentPositionsFromObservation?: boolean;
 }
 
 /** A planar leg on one foot that is to hop forward. */
@@ -296,45 +310,16 @@ export const HOPPER: MujocoTask<HopperOptions> = {
     xmlFile: "hopper.xml",
     frameSkip: 4,
     defaultCameraConfig: { trackBodyId: 2, distance: 3, lookAt: [0, 0, 1.15] },
-    forwardRewardWeight: 1,
-    ctrlCostWeight: 0.001,
-    healthyReward: 1,
-    terminateWhenUnhealthy: true,
+    ...WALKER_DEFAULTS,
     healthyStateRange: [-100, 100],
     healthyZRange: [0.7, Infinity],
     healthyAngleRange: [-0.2, 0.2],
-    resetNoiseScale: 0.005,
-    excludeCurrentPositionsFromObservation: true,
   },
   rules: (model, options) => new WalkerRules(model, options),
 };
 
 /** Options of Walker2d. */
-export interface Walker2dOptions extends MujocoOptions {
-  /**
-   * Weight of the speed along `x`, in metres a second.
-   *
-   * @default 1
-   */
-  forwardRewardWeight?: number;
-  /**
-   * Weight of the control cost, the sum of squared actions.
-   *
-   * @default 0.001
-   */
-  ctrlCostWeight?: number;
-  /**
-   * Reward of each step that ends healthy.
-   *
-   * @default 1
-   */
-  healthyReward?: number;
-  /**
-   * True where an episode ends when the body is unhealthy.
-   *
-   * @default true
-   */
-  terminateWhenUnhealthy?: boolean;
+export interface Walker2dOptions extends WalkerOptions {
   /**
    * Heights of the body in metres at which it is healthy.
    *
@@ -347,18 +332,6 @@ export interface Walker2dOptions extends MujocoOptions {
    * @default [-1, 1]
    */
   healthyAngleRange?: readonly [low: number, high: number];
-  /**
-   * Largest distance of initial positions and velocities from the model's.
-   *
-   * @default 0.005
-   */
-  resetNoiseScale?: number;
-  /**
-   * True where observations leave out the position along `x`.
-   *
-   * @default true
-   */
-  excludeCurrentPositionsFromObservation?: boolean;
 }
 
 /** A planar body on two legs that is to walk forward. */
@@ -367,14 +340,9 @@ export const WALKER_2D: MujocoTask<Walker2dOptions> = {
     xmlFile: "walker2d_v5.xml",
     frameSkip: 4,
     defaultCameraConfig: { trackBodyId: 2, distance: 4, lookAt: [0, 0, 1.15] },
-    forwardRewardWeight: 1,
-    ctrlCostWeight: 0.001,
-    healthyReward: 1,
-    terminateWhenUnhealthy: true,
+    ...WALKER_DEFAULTS,
     healthyZRange: [0.8, 2],
     healthyAngleRange: [-1, 1],
-    resetNoiseScale: 0.005,
-    excludeCurrentPositionsFromObservation: true,
   },
   rules: (model, options) => new WalkerRules(model, options),
 };
