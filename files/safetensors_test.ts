@@ -5,7 +5,7 @@ import {
   encodeSafetensors,
   type SafeTensor,
 } from "./safetensors.ts";
-import { preparePython, runPython } from "./testdata/python.ts";
+import { preparePython, runPython } from "../tests/testdata/python.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 

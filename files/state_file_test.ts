@@ -17,7 +17,7 @@ import {
   saveStateSync,
   writeState,
 } from "./state_file.ts";
-import { preparePython, runPython } from "./testdata/python.ts";
+import { preparePython, runPython } from "../tests/testdata/python.ts";
 import { withFolder } from "./testdata/with_folder.ts";
 
 const MIB = 1 << 20;

@@ -4,7 +4,18 @@ import { makeVec } from "@bellman/envs";
 import { evaluate, train } from "@bellman/training";
 import { assert, assertAlmostEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+import {
+  CUES,
+  CUT_CHAIN,
+  ENDING_CHAIN,
+  endingValue,
+  evaluatePolicy,
+  GAMMA,
+  IDENTITY,
+  learnOn,
+  type ToyTask,
+  ToyVecEnv,
+} from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 
@@ -19,14 +30,7 @@ async function learn(
     seed: 5,
     config: { learningRateSchedule: "constant", optimizer: "adam", ...config },
   });
-  let observations = env.reset();
-  for (let done = 0; done < updates;) {
-    const step = env.step(agent.act(observations));
-    agent.observe(step);
-    observations = step.observations;
-    if (agent.update() !== undefined) done++;
-  }
-  return { agent, env };
+  return { agent: await learnOn(agent, env, updates), env };
 }
 
 /** Mean reward of the deterministic policy over some steps. */
@@ -35,14 +39,6 @@ function evaluated({ agent, env }: { agent: A2C; env: ToyVecEnv }): number {
   agent.close();
   return reward;
 }
-
-/** Say what was seen: the observations go through all values by turns. */
-const IDENTITY = {
-  length: 8,
-  ends: "terminated",
-  observation: (time: number, row: number) => (time + row) % 4,
-  observationSpace: { type: "discrete", n: 4 },
-} as const;
 
 const bits = (seen: number) => [seen >> 1, seen & 1];
 
@@ -106,12 +102,6 @@ function values(agent: A2C, n: number): Float32Array {
   }) as unknown as Float32Array;
 }
 
-/** A reward of 1 in each step: the values are those of a chain. */
-const CHAIN = {
-  actionSpace: { type: "discrete", n: 1 },
-  reward: () => 1,
-} as const;
-const GAMMA = 0.8;
 const TABLE: Partial<A2CConfig> = {
   gamma: GAMMA,
   learningRate: 0.02,
@@ -121,59 +111,32 @@ const TABLE: Partial<A2CConfig> = {
 };
 
 Deno.test("a chain cut by a time limit is worth 1 / (1 - gamma)", async () => {
-  const { agent } = await learn({
-    ...CHAIN,
-    observationSpace: { type: "discrete", n: 1 },
-    length: 7,
-    ends: "truncated",
-    observation: () => 0,
-  }, { updates: 1200, config: TABLE });
+  const { agent } = await learn(CUT_CHAIN, { updates: 1200, config: TABLE });
   assertAlmostEquals(values(agent, 1)[0], 1 / (1 - GAMMA), 0.05);
   agent.close();
 });
 
 Deno.test("a chain that ends is worth the rewards that are left", async () => {
-  const length = 7;
-  const { agent } = await learn({
-    ...CHAIN,
-    observationSpace: { type: "discrete", n: length + 1 },
-    length,
-    ends: "terminated",
-    observation: (time) => time,
-  }, { updates: 1200, config: TABLE });
-  const found = values(agent, length);
-  for (let t = 0; t < length; t++) {
-    const expected = (1 - GAMMA ** (length - t)) / (1 - GAMMA);
-    assertAlmostEquals(found[t], expected, 0.1);
+  const { agent } = await learn(ENDING_CHAIN, { updates: 1200, config: TABLE });
+  const found = values(agent, ENDING_CHAIN.length);
+  for (let time = 0; time < ENDING_CHAIN.length; time++) {
+    assertAlmostEquals(found[time], endingValue(time), 0.1);
   }
   agent.close();
 });
 
 Deno.test("with the original's bootstrap a time limit counts as an end", async () => {
-  const { agent } = await learn({
-    ...CHAIN,
-    observationSpace: { type: "discrete", n: 1 },
-    length: 1,
-    ends: "truncated",
-    observation: () => 0,
-  }, { updates: 600, config: { ...TABLE, bootstrapTruncated: false } });
+  const { agent } = await learn({ ...CUT_CHAIN, length: 1 }, {
+    updates: 600,
+    config: { ...TABLE, bootstrapTruncated: false },
+  });
   assertAlmostEquals(values(agent, 1)[0], 1, 0.05);
   agent.close();
 });
 
 for (const network of ["lstm", "lnlstm"] as const) {
   Deno.test(`a2c with ${network} remembers what it saw two steps ago`, async () => {
-    // Each row has a cue, shown in the first step and asked for in the third.
-    const cue = (row: number) => row % 2;
-    const learned = await learn({
-      observationSpace: { type: "discrete", n: 3 },
-      actionSpace: { type: "discrete", n: 2 },
-      length: 3,
-      ends: "terminated",
-      observation: (time, row) => time % 3 === 0 ? cue(row) : 2,
-      reward: (_, action, { time, row }) =>
-        +(time === 2 && action[0] === cue(row)),
-    }, {
+    const learned = await learn(CUES, {
       updates: 300,
       config: { network, lstmSize: 8, learningRate: 0.02, numSteps: 6 },
     });

@@ -5,7 +5,18 @@ import { evaluate, train } from "@bellman/training";
 import { assert, assertAlmostEquals } from "@std/assert";
 import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
-import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+import {
+  CUES,
+  CUT_CHAIN,
+  ENDING_CHAIN,
+  endingValue,
+  evaluatePolicy,
+  GAMMA,
+  IDENTITY,
+  learnOn,
+  type ToyTask,
+  ToyVecEnv,
+} from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 const SMALL: Partial<AcerConfig> = {
@@ -24,22 +35,12 @@ async function learn(
   await selectBackend("wasm");
   const env = new ToyVecEnv(task, NUM_ENVS);
   const agent = new ACER(env, { seed: 5, config: { ...SMALL, ...config } });
-  let observations = env.reset();
-  for (let done = 0; done < segments;) {
-    const step = env.step(agent.act(observations));
-    agent.observe(step);
-    observations = step.observations;
-    if (agent.update() !== undefined) done++;
-  }
-  return { agent, env };
+  return { agent: await learnOn(agent, env, segments), env };
 }
 
 Deno.test("acer learns to say what it sees", async () => {
   const { agent, env } = await learn({
-    length: 8,
-    ends: "terminated",
-    observation: (time, row) => (time + row) % 4,
-    observationSpace: { type: "discrete", n: 4 },
+    ...IDENTITY,
     actionSpace: { type: "discrete", n: 4 },
     reward: (seen, action) => +(action[0] === seen),
   }, {
@@ -64,12 +65,6 @@ function values(agent: ACER, n: number): Float32Array {
   }) as unknown as Float32Array;
 }
 
-const GAMMA = 0.8;
-/** A reward of 1 in each step: the values are those of a chain. */
-const CHAIN = {
-  actionSpace: { type: "discrete", n: 1 },
-  reward: () => 1,
-} as const;
 const TABLE: Partial<AcerConfig> = {
   gamma: GAMMA,
   learningRate: 0.02,
@@ -78,47 +73,23 @@ const TABLE: Partial<AcerConfig> = {
 };
 
 Deno.test("a chain cut by a time limit is worth 1 / (1 - gamma) to acer", async () => {
-  const { agent } = await learn({
-    ...CHAIN,
-    observationSpace: { type: "discrete", n: 1 },
-    length: 7,
-    ends: "truncated",
-    observation: () => 0,
-  }, { segments: 300, config: TABLE });
+  const { agent } = await learn(CUT_CHAIN, { segments: 300, config: TABLE });
   assertAlmostEquals(values(agent, 1)[0], 1 / (1 - GAMMA), 0.05);
   agent.close();
 });
 
 Deno.test("a chain that ends is worth to acer the rewards that are left", async () => {
-  const length = 7;
-  const { agent } = await learn({
-    ...CHAIN,
-    observationSpace: { type: "discrete", n: length + 1 },
-    length,
-    ends: "terminated",
-    observation: (time) => time,
-  }, { segments: 300, config: TABLE });
-  const found = values(agent, length);
-  for (let t = 0; t < length; t++) {
-    const expected = (1 - GAMMA ** (length - t)) / (1 - GAMMA);
-    assertAlmostEquals(found[t], expected, 0.1);
+  const { agent } = await learn(ENDING_CHAIN, { segments: 300, config: TABLE });
+  const found = values(agent, ENDING_CHAIN.length);
+  for (let time = 0; time < ENDING_CHAIN.length; time++) {
+    assertAlmostEquals(found[time], endingValue(time), 0.1);
   }
   agent.close();
 });
 
 for (const network of ["lstm", "lnlstm"] as const) {
   Deno.test(`acer with ${network} remembers what it saw two steps ago`, async () => {
-    // Each row has a cue, shown in the first step and asked for in the third.
-    const cue = (row: number) => row % 2;
-    const { agent, env } = await learn({
-      observationSpace: { type: "discrete", n: 3 },
-      actionSpace: { type: "discrete", n: 2 },
-      length: 3,
-      ends: "terminated",
-      observation: (time, row) => time % 3 === 0 ? cue(row) : 2,
-      reward: (_, action, { time, row }) =>
-        +(time === 2 && action[0] === cue(row)),
-    }, {
+    const { agent, env } = await learn(CUES, {
       segments: 100,
       config: { network, lstmSize: 8, learningRate: 0.01 },
     });
@@ -152,10 +123,7 @@ Deno.test("acer learns to balance a pole for a while", async () => {
 
 Deno.test("acer learns which box action the observation asks for", async () => {
   const { agent, env } = await learn({
-    length: 8,
-    ends: "terminated",
-    observation: (time, row) => (time + row) % 4,
-    observationSpace: { type: "discrete", n: 4 },
+    ...IDENTITY,
     actionSpace: {
       type: "box",
       shape: [1],

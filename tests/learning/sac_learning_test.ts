@@ -1,7 +1,12 @@
 import { selectBackend } from "@bellman/compute";
 import { SAC, type SacConfig } from "@bellman/sac";
 import { assert, assertAlmostEquals } from "@std/assert";
-import { evaluatePolicy, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
+import {
+  evaluatePolicy,
+  IDENTITY,
+  type ToyTask,
+  ToyVecEnv,
+} from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 
@@ -41,22 +46,14 @@ function evaluated({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
   return reward;
 }
 
-/** Say what was seen: the observations go through all values by turns. */
-const SEEN = {
-  length: 8,
-  ends: "terminated",
-  observation: (time: number, row: number) => (time + row) % 4,
-  observationSpace: { type: "discrete", n: 4 },
-} as const;
-
 const BOX: ToyTask = {
-  ...SEEN,
+  ...IDENTITY,
   actionSpace: { type: "box", shape: [1], low: -2, high: 2, dtype: "float32" },
   reward: (seen, action) => 1 - Math.abs(action[0] - (seen - 1.5)),
 };
 
 const DISCRETE: ToyTask = {
-  ...SEEN,
+  ...IDENTITY,
   actionSpace: { type: "discrete", n: 4 },
   reward: (seen, action) => +(action[0] === seen),
 };

@@ -1,3 +1,5 @@
+import type { Algorithm } from "@bellman/types";
+
 /** Behaviour of a row of a {@link ToyVecEnv}. */
 export interface ToyTask {
   observationSpace: { type: "discrete"; n: number };
@@ -115,3 +117,69 @@ export function evaluatePolicy(
   }
   return sum / (steps * env.numEnvs);
 }
+
+/** Trains an agent for so many updates. */
+export async function learnOn<A extends Algorithm>(
+  agent: A,
+  env: ToyVecEnv,
+  updates: number,
+): Promise<A> {
+  let observations = env.reset();
+  for (let done = 0; done < updates;) {
+    const step = env.step(await agent.act(observations));
+    agent.observe(step);
+    observations = step.observations;
+    if (await agent.update() !== undefined) done++;
+  }
+  return agent;
+}
+
+/** Say what was seen: the observations go through all values by turns. */
+export const IDENTITY = {
+  length: 8,
+  ends: "terminated",
+  observation: (time: number, row: number) => (time + row) % 4,
+  observationSpace: { type: "discrete", n: 4 },
+} as const;
+
+/** Discount of the chains' values. */
+export const GAMMA = 0.8;
+
+/** A reward of 1 in each step. */
+const CHAIN = {
+  actionSpace: { type: "discrete", n: 1 },
+  reward: () => 1,
+} as const;
+
+/** Chain whose only state is worth 1 / (1 - gamma): time limits cut it. */
+export const CUT_CHAIN: ToyTask = {
+  ...CHAIN,
+  observationSpace: { type: "discrete", n: 1 },
+  length: 7,
+  ends: "truncated",
+  observation: () => 0,
+};
+
+/** Chain of states that are worth the rewards that are left. */
+export const ENDING_CHAIN: ToyTask = {
+  ...CHAIN,
+  observationSpace: { type: "discrete", n: 8 },
+  length: 7,
+  ends: "terminated",
+  observation: (time) => time,
+};
+
+/** Value of a state of {@link ENDING_CHAIN}. */
+export function endingValue(time: number): number {
+  return (1 - GAMMA ** (ENDING_CHAIN.length - time)) / (1 - GAMMA);
+}
+
+/** Each row has a cue, shown in the first step and asked for in the third. */
+export const CUES: ToyTask = {
+  observationSpace: { type: "discrete", n: 3 },
+  actionSpace: { type: "discrete", n: 2 },
+  length: 3,
+  ends: "terminated",
+  observation: (time, row) => time % 3 === 0 ? row % 2 : 2,
+  reward: (_, action, { time, row }) => +(time === 2 && action[0] === row % 2),
+};

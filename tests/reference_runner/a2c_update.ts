@@ -12,11 +12,16 @@ import {
 import { type ActorCritic, actorCritic } from "@bellman/policies";
 import { schedule, type ScheduleName, Scheduler } from "@bellman/schedulers";
 import * as tf from "@tensorflow/tfjs";
+import {
+  type Arch,
+  type Arrays,
+  compareParams,
+  dataOf,
+  modelOptions,
+  pathOf,
+  TOLERANCE,
+} from "./baselines_model.ts";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-5;
-
-type Arrays = Record<string, number[] | number[][]>;
 
 interface Batch {
   obs: number[][];
@@ -31,7 +36,7 @@ interface Batch {
 interface Case {
   name: string;
   inputs: {
-    arch: { kind: string; no: number; nh: number; na: number; nlayers: number };
+    arch: Arch;
     hparams: {
       nenvs: number;
       nsteps: number;
@@ -50,35 +55,9 @@ interface Case {
   expected: { after: Record<string, Expected | Arrays>[] };
 }
 
-/** Names of the original's variables, and of ours, by path. */
-function ourPath(name: string, separate: boolean): string {
-  const head = name.match(/^(pi|vf)\/(w|b)$/);
-  if (head) return `${head[1]}/head/${head[2] === "w" ? "kernel" : "bias"}`;
-  const [tower, ...rest] = name.split("/");
-  const trunk = separate ? tower : "shared";
-  const inside = rest.join("/")
-    .replace(/^lnlstm\//, "lstm/")
-    .replace(/^mlp_fc(\d+)\/w$/, "dense$1/kernel")
-    .replace(/^mlp_fc(\d+)\/b$/, "dense$1/bias");
-  return `${trunk}/${inside}`;
-}
-
 function modelOf({ arch, params }: Case["inputs"]): ActorCritic {
-  const { kind, no, nh, na, nlayers } = arch;
   return actorCritic({
-    observationSpace: {
-      type: "box",
-      shape: [no],
-      low: -Infinity,
-      high: Infinity,
-      dtype: "float32",
-    },
-    actionSpace: { type: "discrete", n: na },
-    network: kind as "mlp" | "lstm" | "lnlstm",
-    networkOptions: {
-      hiddenSizes: new Array(nlayers ?? 0).fill(nh),
-      lstmSize: nh,
-    },
+    ...modelOptions(arch),
     valueNetwork: isSeparate(params) ? "separate" : "shared",
   });
 }
@@ -151,9 +130,9 @@ function forwardPass(
 function compareForward(
   comparison: Comparison,
   { gradients, ...numbers }: ArraysOf<ReturnType<typeof forwardPass>>,
-  { expected, pathOf }: {
+  { expected, path }: {
     expected: Record<string, Expected | Arrays>;
-    pathOf: (name: string) => string;
+    path: (name: string) => string;
   },
 ): void {
   for (const [name, values] of Object.entries(numbers)) {
@@ -165,28 +144,8 @@ function compareForward(
   compareParams(comparison, "gradient of", {
     actual: gradients,
     expected: expected.grads_before_clip as Arrays,
-    pathOf,
+    path,
   });
-}
-
-function compareParams(
-  comparison: Comparison,
-  what: string,
-  { actual, expected, pathOf }: {
-    actual: Readonly<Record<string, TensorData>>;
-    expected: Arrays;
-    pathOf: (name: string) => string;
-  },
-): void {
-  for (const [name, values] of Object.entries(expected)) {
-    const numbers = actual[pathOf(name)];
-    comparison.that(`${what} ${name} exists`, numbers !== undefined);
-    if (numbers === undefined) continue;
-    comparison.numbers(`${what} ${name}`, numbers, {
-      expected: values,
-      tolerance: TOLERANCE,
-    });
-  }
 }
 
 /** The forward pass and the update of a case, compiled. */
@@ -205,7 +164,7 @@ function compileCase(it: Case, engine: Engine) {
   });
   const params: Params = {};
   for (const [name, values] of Object.entries(it.inputs.params)) {
-    params[ourPath(name, separate)] = tensorOf(values);
+    params[pathOf(name, separate)] = tensorOf(values);
   }
   const batch = tensorsOf(batches[0]);
   const state = { params, slots: initOptimizerState(params, { optimizer }) };
@@ -237,7 +196,7 @@ async function runCase(
 ): Promise<void> {
   const { hparams, batches } = it.inputs;
   const separate = isSeparate(it.inputs.params);
-  const pathOf = (name: string) => ourPath(name, separate);
+  const path = (name: string) => pathOf(name, separate);
   const scheduler = new Scheduler({
     value: hparams.lr,
     numValues: hparams.total_timesteps,
@@ -256,7 +215,7 @@ async function runCase(
       const batch = tensorsOf(numbers);
       const { params } = learner.state;
       const given = forward.run({ params, batch });
-      compareForward(comparison, given, { expected, pathOf });
+      compareForward(comparison, given, { expected, path });
       const { grad_norm: [norm] } = learner.run(
         { batch, learningRate: rate },
       );
@@ -273,24 +232,16 @@ async function runCase(
       compareParams(comparison, "parameter", {
         actual: dataOf(after.params),
         expected: expected.params as Arrays,
-        pathOf,
+        path,
       });
       compareParams(comparison, "mean square of", {
         actual: dataOf(after.slots),
         expected: expected.rms as Arrays,
-        pathOf: (name) => `rms/${pathOf(name)}`,
+        path: (name) => `rms/${path(name)}`,
       });
     });
   }
   learner.close();
-}
-
-function dataOf(
-  arrays: Readonly<Record<string, { data: TensorData }>>,
-): Record<string, TensorData> {
-  return Object.fromEntries(
-    Object.entries(arrays).map(([path, { data }]) => [path, data]),
-  );
 }
 
 /** baselines/a2c: forward pass, losses, gradients, clipping and RMSProp. */

@@ -16,11 +16,16 @@ import { type QActorCritic, qActorCritic } from "@bellman/policies";
 import { schedule, type ScheduleName, Scheduler } from "@bellman/schedulers";
 import * as tf from "@tensorflow/tfjs";
 import { rowsOf } from "./acer_loss.ts";
+import {
+  type Arch,
+  type Arrays,
+  compareParams,
+  dataOf,
+  modelOptions,
+  pathOf,
+  TOLERANCE,
+} from "./baselines_model.ts";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
-
-const TOLERANCE = 1e-5;
-
-type Arrays = Record<string, number[] | number[][]>;
 
 interface Batch {
   obs: number[][];
@@ -36,7 +41,7 @@ interface Batch {
 interface Case {
   name: string;
   inputs: {
-    arch: { kind: string; no: number; nh: number; na: number; nlayers: number };
+    arch: Arch;
     hparams: {
       nenvs: number;
       gamma: number;
@@ -67,34 +72,6 @@ interface Case {
     }[];
     after_if_ema_runs_before_step: { polyak: Arrays; params?: Arrays }[];
   };
-}
-
-/** Our path of the original's variable. */
-function pathOf(name: string): string {
-  const head = name.match(/^(pi|q)\/(w|b)$/);
-  if (head) return `${head[1]}/head/${head[2] === "w" ? "kernel" : "bias"}`;
-  return name.replace(/^pi\//, "shared/")
-    .replace(/\/lnlstm\//, "/lstm/")
-    .replace(/mlp_fc(\d+)\/w$/, "dense$1/kernel")
-    .replace(/mlp_fc(\d+)\/b$/, "dense$1/bias");
-}
-
-function modelOf({ kind, no, nh, na, nlayers }: Case["inputs"]["arch"]) {
-  return qActorCritic({
-    observationSpace: {
-      type: "box",
-      shape: [no],
-      low: -Infinity,
-      high: Infinity,
-      dtype: "float32",
-    },
-    actionSpace: { type: "discrete", n: na },
-    network: kind as "mlp" | "lstm" | "lnlstm",
-    networkOptions: {
-      hiddenSizes: new Array(nlayers ?? 0).fill(nh),
-      lstmSize: nh,
-    },
-  });
 }
 
 function paramsOf(arrays: Arrays): Params {
@@ -179,34 +156,13 @@ function compileCase(
   return { read, gradients, learner };
 }
 
-function compareParams(
-  comparison: Comparison,
-  expected: Arrays,
-  { what, actual, prefix = "" }: {
-    what: string;
-    actual: Readonly<Record<string, unknown>>;
-    prefix?: string;
-  },
-): void {
-  for (const [name, values] of Object.entries(expected)) {
-    const found = actual[prefix + pathOf(name)];
-    comparison.that(`${what} of ${name} exists`, found !== undefined);
-    if (found === undefined) continue;
-    const data = (found as { data?: TensorData }).data ?? found;
-    comparison.numbers(`${what} of ${name}`, data as TensorData, {
-      expected: values,
-      tolerance: TOLERANCE,
-    });
-  }
-}
-
 async function runCase(
   it: Case,
   comparison: Comparison,
   engine: Engine,
 ): Promise<void> {
   const { hparams, batches, arch } = it.inputs;
-  const model = modelOf(arch);
+  const model = qActorCritic(modelOptions(arch));
   const rate = new Scheduler({
     value: hparams.lr,
     numValues: hparams.total_timesteps,
@@ -232,9 +188,9 @@ async function runCase(
         if (isAfter) {
           const { state } = learner;
           const actual = gradients.run({ state, batch } as never);
-          compareParams(comparison, expected.grads_before_clip, {
-            what: "gradient",
-            actual: actual as never,
+          compareParams(comparison, "gradient of", {
+            actual: actual as Record<string, TensorData>,
+            expected: expected.grads_before_clip,
           });
         }
         const run = learner.run({ batch, learningRate } as never);
@@ -257,24 +213,24 @@ async function runCase(
         }
         const after = learner.read() as unknown as Record<
           "policy" | "average" | "slots",
-          Record<string, unknown>
+          Record<string, { data: TensorData }>
         >;
         const { polyak, params } = isAfter
           ? expected
           : it.expected.after_if_ema_runs_before_step[k];
-        compareParams(comparison, params ?? {}, {
-          what: "value",
-          actual: after.policy,
+        compareParams(comparison, "value of", {
+          actual: dataOf(after.policy),
+          expected: params ?? {},
         });
-        compareParams(comparison, polyak, {
-          what: "average",
-          actual: after.average,
+        compareParams(comparison, "average of", {
+          actual: dataOf(after.average),
+          expected: polyak,
         });
         if (!isAfter) return;
-        compareParams(comparison, expected.rms, {
-          what: "mean square",
-          actual: after.slots,
-          prefix: "rms/",
+        compareParams(comparison, "mean square of", {
+          actual: dataOf(after.slots),
+          expected: expected.rms,
+          path: (name) => `rms/${pathOf(name)}`,
         });
       });
     }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { preparePython, runPython } from "../testdata/python.ts";
+import { preparePython, runPython } from "../../../tests/testdata/python.ts";
 import {
   encodeRecord,
   maskedCrc,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const packages = ["numpy", "safetensors"];
+const packages = ["numpy", "safetensors", "tensorboard", "setuptools<81"];
 
 export interface Python {
   /** Path of the interpreter; empty where there is none. */
@@ -35,7 +35,7 @@ export async function runPython(
 }
 
 async function prepare(): Promise<Python> {
-  const dir = join(tmpdir(), "bellman-files-python-1");
+  const dir = join(tmpdir(), "bellman-tests-python-1");
   const path = join(dir, "bin", "python3");
   const ready = join(dir, "ready");
   if (existsSync(ready)) return { path };
