@@ -41,3 +41,31 @@ Deno.test("Options that there are not are refused", () => {
     ]
   ) assertThrows(attempt, TypeError, "with 'gravity': it has no options");
 });
+
+Deno.test("A cart pole without velocities is a cart pole, seen in part", () => {
+  const id = "PositionOnlyCartPole-v1";
+  assertEquals(envSpec(id), {
+    id,
+    maxEpisodeSteps: 500,
+    rewardThreshold: 475,
+  });
+  const part = make(id), whole = make("CartPole-v1");
+  const parts = makeVec(id, { numEnvs: 2 });
+  const wholes = makeVec("CartPole-v1", { numEnvs: 2 });
+  const first = whole.reset({ seed: 3 }) as Float32Array;
+  assertEquals(part.reset({ seed: 3 }), Float32Array.of(first[0], first[2]));
+  wholes.reset({ seed: 3 });
+  parts.reset({ seed: 3 });
+  for (let i = 0; i < 60; i++) {
+    const [seen, all] = [parts, wholes].map((env) =>
+      env.step(Int32Array.of(i % 2, 1))
+    );
+    const of = all.observations as Float32Array;
+    assertEquals(
+      seen.observations,
+      Float32Array.of(of[0], of[2], of[4], of[6]),
+    );
+    assertEquals(seen.terminated, all.terminated);
+    assertEquals(seen.episodes, all.episodes);
+  }
+});
