@@ -82,6 +82,13 @@ function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
     numbers: ({ steps }) => ({
       learningRate: rate.valueAt(Math.max(0, steps - collected)),
     }),
+    stateDependentNoise: {
+      renews(step) {
+        const every = config.sdeSampleFrequency;
+        return step % numSteps % (every === -1 ? numSteps : every) === 0;
+      },
+      sampleFrequency: config.sdeSampleFrequency,
+    },
   };
 }
 
@@ -132,9 +139,10 @@ function continuousParts(
   options: Options,
   context: AgentContext & { readonly actionSpace: BoxSpace },
 ): ActionParts {
-  const { hiddenSizes, activation, initialLogStd, network } = options;
+  const { hiddenSizes, activation, network, useSde, initialLogStd } = options;
+  const exploration = { useSde, initialLogStd };
   const model = {
-    policy: actorCritic({ ...context, ...networkOf(options), initialLogStd }),
+    policy: actorCritic({ ...context, ...networkOf(options), ...exploration }),
     advantage: qFunction({
       ...context,
       network: network as "mlp",
@@ -143,7 +151,7 @@ function continuousParts(
   };
   const update = continuousAcerUpdate(model, options);
   const rows = context.numEnvs * segmentRows(options.numSteps);
-  const { noise } = model.policy;
+  const { noise } = model.policy.distribution;
   return {
     policy: model.policy,
     init: (random) => initDuelingModel(model, random),
@@ -184,6 +192,9 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
       `network: ${config.network} and box actions`,
       "a network without a state, as mlp",
     );
+  }
+  if (type !== "box" && config.useSde) {
+    refuse(`useSde and ${type} actions`, "box actions");
   }
   if (burnIn >= numSteps) {
     refuse(`burnIn = ${burnIn}`, `less than numSteps, ${numSteps}`);

@@ -96,6 +96,10 @@ const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
   ],
   "no replay": [{ replayRatio: 0 }],
   "box actions": [{ advantageSamples: 3 }, OBSERVATION],
+  "state-dependent noise": [
+    { useSde: true, sdeSampleFrequency: 3 },
+    OBSERVATION,
+  ],
 };
 
 for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
@@ -235,6 +239,10 @@ Deno.test("impossible settings are one clear line", () => {
   refused(
     { burnIn: 2 },
     "burnIn = 2 and network: mlp: expected a recurrent network, as lstm",
+  );
+  refused(
+    { useSde: true },
+    "useSde and discrete actions: expected box actions",
   );
   refused({ importanceClip: 0 }, "importanceClip = 0: expected a number above");
   refused({ delta: -1 }, "delta = -1: expected a number of at least 0");

@@ -236,6 +236,23 @@ export interface AcerConfig {
    */
   initialLogStd: number;
   /**
+   * Explore box actions with state-dependent noise (gSDE).
+   *
+   * @default false
+   * @alias use_sde
+   */
+  useSde: boolean;
+  /**
+   * Steps between two draws of the gSDE noise; -1 draws once per segment.
+   *
+   * @default -1
+   * @minimum -1
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias sde_sample_freq
+   */
+  sdeSampleFrequency: number;
+  /**
    * Recurrent state that segments start from: the one that the policy had when it acted (stored), or zeros, as in the original.
    *
    * @default "stored"
