@@ -1,6 +1,5 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import opencvCases from "./testdata/opencv_area.json" with { type: "json" };
 import { AreaResizer, type ImageSize } from "./area_resizer.ts";
 
 /** The average of each new pixel, from the definition, with whole numbers. */
@@ -92,29 +91,6 @@ Deno.test("channels are averaged each by itself", () => {
   ));
 });
 
-/** Bytes of a linear congruential generator. */
-function noise(length: number, seed: number): Uint8Array {
-  let state = seed;
-  return new Uint8Array(length).map(() => {
-    state = (Math.imul(1664525, state) + 1013904223) >>> 0;
-    return state >>> 24;
-  });
-}
-
-Deno.test("ties are rounded as OpenCV's float32 sums fall, where that is asked for", () => {
-  let different = 0;
-  for (const { seed, from, to, channels, pixels } of opencvCases) {
-    const picture = noise(from.width * from.height * channels, seed);
-    const resize = (ties: "even" | "opencv") =>
-      new AreaResizer(from, to, { channels, ties }).resize(picture);
-    const opencv = resize("opencv"), even = resize("even");
-    assertEquals(opencv.toHex(), pixels, `seed ${seed}`);
-    different += opencv.filter((it, i) => it !== even[i]).length;
-    assert(opencv.every((it, i) => Math.abs(it - even[i]) <= 1));
-  }
-  assert(different > 0);
-});
-
 Deno.test("sizes that cannot be are refused", () => {
   const fine = { width: 2, height: 2 };
   assertThrows(
@@ -126,11 +102,6 @@ Deno.test("sizes that cannot be are refused", () => {
     () => new AreaResizer(fine, { width: 2, height: 1.5 }),
     RangeError,
     "Cannot resize to 2 by 1.5 pixels",
-  );
-  assertThrows(
-    () => new AreaResizer(fine, { width: 3, height: 2 }, { ties: "opencv" }),
-    RangeError,
-    "Cannot resize 2 by 2 pixels to 3 by 2 as OpenCV does",
   );
   assertThrows(
     () => new AreaResizer(fine, fine, { channels: 0 }),
