@@ -1,78 +1,36 @@
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { Node, Value } from "../graph/graph.ts";
 
 /** Types of values in the WebAssembly binary format. */
-const I32 = 0x7f, F32 = 0x7d, V128 = 0x7b;
+const I32 = 0x7f, V128 = 0x7b;
 
 /** Instructions without operands of their own. */
 const OP = {
   end: [0x0b],
   i32Add: [0x6a],
-  i32Mul: [0x6c],
-  i32And: [0x71],
+  i32ShiftLeft: [0x74],
+  i32ShiftRight: [0x76],
   i32GreaterEqual: [0x4f],
-  f32Load: [0x2a, 2, 0],
-  f32Store: [0x38, 2, 0],
-  v128Load: [0xfd, 0, 2, 0],
   v128LoadSplat: [0xfd, 9, 2, 0],
-  v128Store: [0xfd, 11, 2, 0],
   f32x4Splat: [0xfd, 19],
-  f32x4FirstLane: [0xfd, 31, 0],
 } as const;
 
 const SECTIONS = { type: 1, import: 2, function: 3, export: 7, code: 10 };
 const FUNCTION_TYPE = 0x60, MEMORY = 2, FUNCTION = 0, VOID = 0x40;
 
-/** Encodes an unsigned number, seven bits in each byte. */
-function unsigned(value: number): number[] {
-  const bytes: number[] = [];
-  do {
-    const rest = value >>> 7;
-    bytes.push((value & 0x7f) | (rest === 0 ? 0 : 0x80));
-    value = rest;
-  } while (value !== 0);
-  return bytes;
-}
-
-/** Encodes a signed number, seven bits in each byte. */
-function signed(value: number): number[] {
-  const bytes: number[] = [];
-  for (;;) {
-    const byte = value & 0x7f;
-    value >>= 7;
-    const last = (value === 0 && byte < 0x40) || (value === -1 && byte >= 0x40);
-    bytes.push(last ? byte : byte | 0x80);
-    if (last) return bytes;
-  }
-}
+/** Encodes an unsigned number, as Protocol Buffers do. */
+const unsigned = (value: number): number[] => [
+  ...new BinaryWriter().uint32(value).finish(),
+];
 
 const localGet = (index: number): number[] => [0x20, ...unsigned(index)];
 const localSet = (index: number): number[] => [0x21, ...unsigned(index)];
-const i32Const = (value: number): number[] => [0x41, ...signed(value)];
+
+/** Encodes a constant from 0 to 63, which one byte holds. */
+const i32Const = (value: number): number[] => [0x41, value];
 
 function f32Const(value: number): number[] {
   return [0x43, ...new Uint8Array(Float32Array.of(value).buffer)];
-}
-
-/** Repeats a body for as long as `offset < end`. */
-function whileBelow(
-  { offset, end, step }: { offset: number; end: number; step: number },
-  body: readonly number[],
-): number[] {
-  return [
-    ...[0x02, VOID, 0x03, VOID],
-    ...localGet(offset),
-    ...localGet(end),
-    ...OP.i32GreaterEqual,
-    ...[0x0d, 1],
-    ...body,
-    ...localGet(offset),
-    ...i32Const(step),
-    ...OP.i32Add,
-    ...localSet(offset),
-    ...[0x0c, 0],
-    ...OP.end,
-    ...OP.end,
-  ];
 }
 
 const list = (items: readonly (readonly number[])[]): number[] => [
@@ -86,49 +44,33 @@ const sized = (bytes: readonly number[]): number[] => [
 ];
 
 const name = (text: string): number[] =>
-  sized([
-    ...new TextEncoder().encode(text),
-  ]);
-
-/** A function of a module. */
-interface WasmFunction {
-  /** Parameters, all of type i32. */
-  readonly parameters: number;
-  /** Types of the locals after them. */
-  readonly locals: readonly number[];
-  readonly body: readonly number[];
-}
+  sized([...new TextEncoder().encode(text)]);
 
 /**
  * Encodes a module that imports `env.memory` and exports one function `run`.
+ *
+ * @param parameters Number of its parameters, all of type i32.
+ * @param code Types of the locals after them, and instructions.
  */
 function wasmModule(
-  { parameters, locals, body }: WasmFunction,
+  parameters: number,
+  { locals, body }: { locals: readonly number[]; body: readonly number[] },
 ): Uint8Array<ArrayBuffer> {
-  const section = (id: number, items: readonly (readonly number[])[]) => [
+  const section = (id: number, item: readonly number[]) => [
     id,
-    ...sized(list(items)),
+    ...sized(list([item])),
   ];
-  const code = [
-    ...list(locals.map((type) => [1, type])),
-    ...body,
-    ...OP.end,
-  ];
+  const types = list(new Array(parameters).fill([I32]));
+  const code = [...list(locals.map((type) => [1, type])), ...body, ...OP.end];
   return Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(SECTIONS.type, [
-      [
-        FUNCTION_TYPE,
-        ...list(Array.from({ length: parameters }, () => [I32])),
-        0,
-      ],
-    ]),
+    ...section(SECTIONS.type, [FUNCTION_TYPE, ...types, 0]),
     ...section(SECTIONS.import, [
-      [...name("env"), ...name("memory"), MEMORY, 0, 1],
+      ...[...name("env"), ...name("memory"), MEMORY, 0, 1],
     ]),
-    ...section(SECTIONS.function, [[0]]),
-    ...section(SECTIONS.export, [[...name("run"), FUNCTION, 0]]),
-    ...section(SECTIONS.code, [sized(code)]),
+    ...section(SECTIONS.function, [0]),
+    ...section(SECTIONS.export, [...name("run"), FUNCTION, 0]),
+    ...section(SECTIONS.code, sized(code)),
   ]);
 }
 
@@ -147,18 +89,15 @@ export interface Loop {
   readonly outputs: readonly Value[];
 }
 
-/** Instructions on one number (`f32`) or on four (`f32x4`). */
-type Lane = "f32" | "f32x4";
-
-/** Instructions by name, for one number and for four. */
+/** Instructions on four numbers at once, by name. */
 const INSTRUCTIONS = {
-  abs: { f32: [0x8b], f32x4: [0xfd, 0xe0, 1] },
-  neg: { f32: [0x8c], f32x4: [0xfd, 0xe1, 1] },
-  sqrt: { f32: [0x91], f32x4: [0xfd, 0xe3, 1] },
-  add: { f32: [0x92], f32x4: [0xfd, 0xe4, 1] },
-  sub: { f32: [0x93], f32x4: [0xfd, 0xe5, 1] },
-  mul: { f32: [0x94], f32x4: [0xfd, 0xe6, 1] },
-  div: { f32: [0x95], f32x4: [0xfd, 0xe7, 1] },
+  abs: [0xfd, 0xe0, 1],
+  neg: [0xfd, 0xe1, 1],
+  sqrt: [0xfd, 0xe3, 1],
+  add: [0xfd, 0xe4, 1],
+  sub: [0xfd, 0xe5, 1],
+  mul: [0xfd, 0xe6, 1],
+  div: [0xfd, 0xe7, 1],
 } as const;
 
 type Instruction = keyof typeof INSTRUCTIONS;
@@ -187,37 +126,35 @@ export function isElementwise({ op }: Node): boolean {
   return Object.hasOwn(FORMS, op);
 }
 
-/**
- * Returns the instructions of an operation.
- *
- * @param op Its name.
- * @param operands For each operand, the instructions that put it on the stack.
- */
-function instructionsOf(
-  op: string,
-  { operands, lane }: { operands: readonly number[][]; lane: Lane },
-): number[] {
-  return FORMS[op](operands).flatMap((it) =>
-    typeof it === "string" ? INSTRUCTIONS[it][lane] : it
-  );
+/** A pass over memory: numbers at a time, and how they are loaded and stored. */
+interface Pass {
+  /** Logarithm of the numbers, to base 2. */
+  readonly shift: number;
+  readonly load: readonly number[];
+  readonly store: readonly number[];
 }
+
+/** Four numbers at a time, then one: that stands beside three zeros. */
+const PASSES: readonly Pass[] = [
+  { shift: 2, load: [0xfd, 0, 2, 0], store: [0xfd, 11, 2, 0] },
+  { shift: 0, load: [0xfd, 92, 2, 0], store: [0xfd, 90, 2, 0, 0] },
+];
+
+/** Logarithm of a number's bytes, to base 2. */
+const BYTES_SHIFT = 2;
 
 /** Numbers of a loop's locals. */
 interface Layout {
   readonly loop: Loop;
-  /** Address of each vector and scalar, by value. */
+  /** Address of each vector and scalar that is read. */
   readonly pointers: ReadonlyMap<Value, number>;
+  /** Address of each vector that is written: it may be read elsewhere. */
   readonly addresses: ReadonlyMap<Value, number>;
   readonly offset: number;
   readonly end: number;
   /** Four numbers of each value. */
-  readonly wide: ReadonlyMap<Value, number>;
-  /** One number of each value. */
-  readonly narrow: ReadonlyMap<Value, number>;
+  readonly locals: ReadonlyMap<Value, number>;
 }
-
-const LANES = 4;
-const BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * Compiles a loop to a WebAssembly module: one pass over memory, four numbers
@@ -226,39 +163,12 @@ const BYTES = Float32Array.BYTES_PER_ELEMENT;
  */
 export function compileLoop(loop: Loop): Uint8Array<ArrayBuffer> {
   const layout = layOut(loop);
-  const { offset, end } = layout;
-  const locals = [
-    I32,
-    I32,
-    ...[...layout.wide].map(() => V128),
-    ...[...layout.narrow].map(() => F32),
-  ];
-  const wideEnd = [
-    ...localGet(0),
-    ...i32Const(-LANES),
-    ...OP.i32And,
-    ...i32Const(BYTES),
-    ...OP.i32Mul,
-    ...localSet(end),
-  ];
-  const wholeEnd = [
-    ...localGet(0),
-    ...i32Const(BYTES),
-    ...OP.i32Mul,
-    ...localSet(end),
-  ];
-  return wasmModule({
-    parameters: 1 + layout.pointers.size + loop.outputs.length,
-    locals,
+  const { pointers, addresses, locals } = layout;
+  return wasmModule(1 + pointers.size + addresses.size, {
+    locals: [I32, I32, ...[...locals].map(() => V128)],
     body: [
-      ...prologue(layout),
-      ...wideEnd,
-      ...whileBelow(
-        { offset, end, step: LANES * BYTES },
-        pass(layout, "f32x4"),
-      ),
-      ...wholeEnd,
-      ...whileBelow({ offset, end, step: BYTES }, pass(layout, "f32")),
+      ...loadNumbers(layout),
+      ...PASSES.flatMap((pass) => encodePass(layout, pass)),
     ],
   });
 }
@@ -266,50 +176,42 @@ export function compileLoop(loop: Loop): Uint8Array<ArrayBuffer> {
 function layOut(loop: Loop): Layout {
   const { inputs, scalars, constants, outputs, nodes } = loop;
   let next = 1;
-  const pointers = new Map<Value, number>();
-  for (const value of [...inputs, ...scalars]) pointers.set(value, next++);
-  // An output may be an input of the loop too: its address is another one.
-  const addresses = new Map<Value, number>();
-  for (const value of outputs) addresses.set(value, next++);
-  const offset = next++, end = next++;
-  const held = [
-    ...inputs,
-    ...scalars,
-    ...constants.keys(),
-    ...nodes.map((node) => node.outputs[0]),
-  ];
-  const wide = new Map(held.map((value) => [value, next++]));
-  const narrow = new Map(held.map((value) => [value, next++]));
-  return { loop, pointers, addresses, offset, end, wide, narrow };
+  const number = (values: Iterable<Value>) =>
+    new Map(Array.from(values, (value) => [value, next++]));
+  return {
+    loop,
+    pointers: number([...inputs, ...scalars]),
+    addresses: number(outputs),
+    offset: next++,
+    end: next++,
+    locals: number([
+      ...inputs,
+      ...scalars,
+      ...constants.keys(),
+      ...nodes.map((node) => node.outputs[0]),
+    ]),
+  };
 }
 
 /** Loads scalars and constants, which stay the same. */
-function prologue({ loop, pointers, wide, narrow }: Layout): number[] {
-  const first = (value: Value) => [
-    ...localGet(wide.get(value)!),
-    ...OP.f32x4FirstLane,
-    ...localSet(narrow.get(value)!),
-  ];
+function loadNumbers({ loop, pointers, locals }: Layout): number[] {
   return [
     ...loop.scalars.flatMap((value) => [
       ...localGet(pointers.get(value)!),
       ...OP.v128LoadSplat,
-      ...localSet(wide.get(value)!),
-      ...first(value),
+      ...localSet(locals.get(value)!),
     ]),
     ...[...loop.constants].flatMap(([value, number]) => [
       ...f32Const(number),
       ...OP.f32x4Splat,
-      ...localSet(wide.get(value)!),
-      ...first(value),
+      ...localSet(locals.get(value)!),
     ]),
   ];
 }
 
-/** Encodes the instructions at one place: loads, operations, stores. */
-function pass(layout: Layout, lane: Lane): number[] {
-  const { loop, pointers, addresses, offset } = layout;
-  const locals = lane === "f32" ? layout.narrow : layout.wide;
+/** Repeats loads, operations and stores for as long as there are numbers. */
+function encodePass(layout: Layout, { shift, load, store }: Pass): number[] {
+  const { loop, pointers, addresses, offset, end, locals } = layout;
   const at = (pointer: number) => [
     ...localGet(pointer),
     ...localGet(offset),
@@ -317,20 +219,31 @@ function pass(layout: Layout, lane: Lane): number[] {
   ];
   const loads = loop.inputs.flatMap((value) => [
     ...at(pointers.get(value)!),
-    ...(lane === "f32" ? OP.f32Load : OP.v128Load),
+    ...load,
     ...localSet(locals.get(value)!),
   ]);
-  const operations = loop.nodes.flatMap((node) => [
-    ...instructionsOf(node.op, {
-      operands: node.inputs.map((value) => localGet(locals.get(value)!)),
-      lane,
-    }),
-    ...localSet(locals.get(node.outputs[0])!),
+  const operations = loop.nodes.flatMap(({ op, inputs, outputs }) => [
+    ...FORMS[op](inputs.map((value) => localGet(locals.get(value)!)))
+      .flatMap((it) => typeof it === "string" ? INSTRUCTIONS[it] : it),
+    ...localSet(locals.get(outputs[0])!),
   ]);
   const stores = loop.outputs.flatMap((value) => [
     ...at(addresses.get(value)!),
     ...localGet(locals.get(value)!),
-    ...(lane === "f32" ? OP.f32Store : OP.v128Store),
+    ...store,
   ]);
-  return [...loads, ...operations, ...stores];
+  return [
+    // The end is at the last whole step.
+    ...[...localGet(0), ...i32Const(shift), ...OP.i32ShiftRight],
+    ...[...i32Const(shift + BYTES_SHIFT), ...OP.i32ShiftLeft],
+    ...localSet(end),
+    ...[0x02, VOID, 0x03, VOID],
+    ...[...localGet(offset), ...localGet(end), ...OP.i32GreaterEqual],
+    ...[0x0d, 1],
+    ...[...loads, ...operations, ...stores],
+    ...[...localGet(offset), ...i32Const(1 << (shift + BYTES_SHIFT))],
+    ...[...OP.i32Add, ...localSet(offset)],
+    ...[0x0c, 0],
+    ...[...OP.end, ...OP.end],
+  ];
 }
