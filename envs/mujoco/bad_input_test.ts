@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { make } from "../registry/registry.ts";
 import { findLibrary, findModel } from "./install/installed.ts";
 import { openNativeLibrary } from "./physics/_native_library.ts";
-import { AntEnv, HopperEnv, isMujocoInstalled, PusherEnv } from "./mod.ts";
+import { isMujocoInstalled, MujocoEnv } from "./mod.ts";
 
 const hasNative = isMujocoInstalled() && findLibrary() !== undefined;
 /** Versions before 4 cannot compute a state without risking the process. */
@@ -46,7 +46,7 @@ Deno.test("without library and models the command that helps is named", () =>
   }), async () => {
     assertEquals(isMujocoInstalled(), false);
     oneLine(
-      () => new HopperEnv({ engine: "native" }),
+      () => new MujocoEnv("Hopper", { engine: "native" }),
       "Cannot make Hopper as no MuJoCo library was found",
       "deno task install-mujoco",
       "BELLMAN_MUJOCO_LIBRARY",
@@ -59,7 +59,7 @@ Deno.test("without library and models the command that helps is named", () =>
     );
     await import("./wasm.ts");
     oneLine(
-      () => new HopperEnv(),
+      () => new MujocoEnv("Hopper"),
       "Cannot find the model 'hopper.xml'",
       "deno task install-mujoco",
       "BELLMAN_MUJOCO_MODELS",
@@ -73,11 +73,11 @@ Deno.test("a variable that leads nowhere is named", () =>
   }), (folder) => {
     assertEquals(isMujocoInstalled(), false);
     oneLine(
-      () => new HopperEnv(),
+      () => new MujocoEnv("Hopper"),
       `Cannot find the MuJoCo library '${folder}/libmujoco.so' that BELLMAN_MUJOCO_LIBRARY names`,
     );
     oneLine(
-      () => new HopperEnv({ engine: "wasm" }),
+      () => new MujocoEnv("Hopper", { engine: "wasm" }),
       `Cannot find the model 'hopper.xml' in '${folder}'`,
     );
   }));
@@ -138,20 +138,23 @@ Deno.test({
       ];
       for (const engine of engines) {
         oneLine(
-          () => new AntEnv({ engine, xmlFile }),
+          () => new MujocoEnv("Ant", { engine, xmlFile }),
           `Cannot find the model '${xmlFile}'`,
         );
         for (const [xml, words] of models) {
           await Deno.writeTextFile(xmlFile, xml);
           oneLine(
-            () => new AntEnv({ engine, xmlFile }),
+            () => new MujocoEnv("Ant", { engine, xmlFile }),
             `Cannot load the model '${xmlFile}': `,
             words,
           );
         }
         await Deno.remove(xmlFile);
       }
-      oneLine(() => new AntEnv({ xmlFile: "ants.xml" }), "'ants.xml'");
+      oneLine(
+        () => new MujocoEnv("Ant", { xmlFile: "ants.xml" }),
+        "'ants.xml'",
+      );
     }),
 });
 
@@ -170,13 +173,13 @@ Deno.test({
       );
       // The process would end otherwise, and this test with it.
       oneLine(
-        () => new AntEnv({ engine: "native", xmlFile }),
+        () => new MujocoEnv("Ant", { engine: "native", xmlFile }),
         `Cannot load the model '${xmlFile}': `,
         "out of memory",
       );
       await import("./wasm.ts");
       oneLine(
-        () => new AntEnv({ engine: "wasm", xmlFile }).reset(),
+        () => new MujocoEnv("Ant", { engine: "wasm", xmlFile }).reset(),
         `Cannot load the model '${xmlFile}': `,
         "out of memory",
       );
@@ -188,12 +191,12 @@ Deno.test({
   ignore: !isMujocoInstalled(),
   fn() {
     oneLine(
-      () => new PusherEnv({ xmlFile: "hopper.xml" }),
+      () => new MujocoEnv("Pusher", { xmlFile: "hopper.xml" }),
       "Cannot make Pusher of a model without a body named 'tips_arm'",
     );
     for (const mainBody of ["tors", 99, -1]) {
       oneLine(
-        () => new AntEnv({ mainBody }),
+        () => new MujocoEnv("Ant", { mainBody }),
         `Cannot make Ant with mainBody ${JSON.stringify(mainBody)}`,
       );
     }
@@ -228,7 +231,7 @@ Deno.test({
   permissions: { env: false, read: true },
   fn() {
     oneLine(
-      () => new HopperEnv(),
+      () => new MujocoEnv("Hopper"),
       "it needs the permission --allow-env=BELLMAN_MUJOCO_LIBRARY",
     );
     assertEquals(isMujocoInstalled(), false);

@@ -23,7 +23,8 @@
  *
  * @module
  */
-export * from "./environments.ts";
+import "./register.ts";
+
 export {
   MujocoEnv,
   MujocoVecEnv,

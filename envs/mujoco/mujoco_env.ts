@@ -33,7 +33,6 @@ import {
 } from "./_simulation.ts";
 import { drawScene } from "./render/_draw_scene.ts";
 import type { ActionRow, ObservationRow } from "./tasks/_rules.ts";
-import type { MujocoOptions } from "./tasks/mujoco_options.ts";
 import type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
 
 /** Stages of an episode; what is closed has no snapshot. */
@@ -54,17 +53,20 @@ const WHY: Readonly<Record<Exclude<Status, "running">, string>> = {
  *
  * @example
  * ```ts
- * import { HalfCheetahEnv, isMujocoInstalled, MujocoEnv } from "@bellman/envs/mujoco";
- * import { assert } from "@std/assert";
+ * import { isMujocoInstalled, MujocoEnv } from "@bellman/envs/mujoco";
+ * import { assertEquals } from "@std/assert";
  *
  * if (isMujocoInstalled()) {
- *   const env = new HalfCheetahEnv();
- *   assert(env instanceof MujocoEnv);
+ *   const env = new MujocoEnv("HalfCheetah", { ctrlCostWeight: 0 });
+ *   env.reset({ seed: 0 });
+ *   const { observation } = env.step(new Float32Array(6));
+ *   assertEquals(observation.length, 17);
  *   env.close();
  * }
  * ```
  */
-export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
+export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
+  implements Env<Float64Array, Float32Array> {
   /** Space of observations. */
   readonly observationSpace: BoxSpace;
   /** Space of actions. */
@@ -83,15 +85,15 @@ export abstract class MujocoEnv implements Env<Float64Array, Float32Array> {
   #status: Status = "new";
 
   /**
-   * Loads a kind of environment.
+   * Loads the model.
    *
-   * @param name The kind.
-   * @param options Its options.
+   * @param name The kind of environment.
+   * @param options Options that differ from Gymnasium's.
    * @throws {TypeError} If an option is unknown, with the nearest one.
    * @throws {RangeError} If an option cannot be.
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
-  constructor(name: MujocoTaskName, options: MujocoOptions) {
+  constructor(name: N, options: MujocoTaskOptions[N] = {}) {
     this.#name = name;
     this.#task = openTask(name, options);
     const { model, options: { frameSkip } } = this.#task;

@@ -7,14 +7,10 @@ import { cloneBatch } from "../spaces/batch.ts";
 import { sample } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import {
-  AntEnv,
-  HopperEnv,
-  InvertedPendulumEnv,
   isMujocoInstalled,
-  type MujocoEnv,
+  MujocoEnv,
   type MujocoTaskName,
   MujocoVecEnv,
-  ReacherEnv,
 } from "./mod.ts";
 import { TASKS } from "./tasks/tasks.ts";
 import { makeTask } from "./testdata/make_task.ts";
@@ -69,7 +65,8 @@ Deno.test({
   name: "a snapshot of another environment is refused and changes nothing",
   ignore,
   fn() {
-    const env = new HopperEnv(), other = new HopperEnv({ frameSkip: 2 });
+    const env = new MujocoEnv("Hopper"),
+      other = new MujocoEnv("Hopper", { frameSkip: 2 });
     env.reset({ seed: 0 });
     other.reset({ seed: 1 });
     const snapshot = env.save() as Record<string, StateTree>;
@@ -115,7 +112,7 @@ Deno.test({
   name: "sizes of pictures that are undefined are as left out",
   ignore,
   fn() {
-    const env = new HopperEnv({ width: 40, height: 30 });
+    const env = new MujocoEnv("Hopper", { width: 40, height: 30 });
     const { width, height } = env.render({ width: undefined, height: 20 });
     assertEquals([width, height], [40, 20]);
     env.close();
@@ -127,7 +124,7 @@ Deno.test({
   ignore,
   async fn() {
     await import("./wasm.ts");
-    const env = new AntEnv({ engine: "wasm" });
+    const env = new MujocoEnv("Ant", { engine: "wasm" });
     assertEquals(env.engine, "wasm");
     env.reset({ seed: 5 });
     course(env, 1, 20);
@@ -136,7 +133,7 @@ Deno.test({
     // Others make the engine's memory grow, which ends views of it.
     const others = Array.from(
       { length: 8 },
-      () => new AntEnv({ engine: "wasm" }),
+      () => new MujocoEnv("Ant", { engine: "wasm" }),
     );
     env.load(snapshot);
     assertEquals(course(env, 2, 20), expected);
@@ -148,7 +145,7 @@ Deno.test({
   name: "an episode begins from given positions and velocities",
   ignore,
   fn() {
-    const env = new ReacherEnv();
+    const env = new MujocoEnv("Reacher");
     const { length } = env.qpos;
     const qpos = Float64Array.from({ length }, (_, i) => 0.1 * i);
     const qvel = Float64Array.from({ length }, (_, i) => -0.1 * i);
@@ -170,7 +167,7 @@ Deno.test({
   name: "first states are noise of the model's around its start",
   ignore,
   fn() {
-    const env = new HopperEnv({ resetNoiseScale: 0.01 });
+    const env = new MujocoEnv("Hopper", { resetNoiseScale: 0.01 });
     const values: number[] = [];
     for (let seed = 0; seed < 300; seed++) {
       env.reset({ seed });
@@ -192,7 +189,7 @@ Deno.test({
   name: "steps and actions that cannot be are refused",
   ignore,
   fn() {
-    const env = new InvertedPendulumEnv();
+    const env = new MujocoEnv("InvertedPendulum");
     const push = Float32Array.of(3);
     assertThrows(() => env.step(push), Error, "as its episode has not begun");
     env.reset({ seed: 0 });
@@ -230,7 +227,7 @@ Deno.test({
     const before = Deno.cwd(), folder = await Deno.makeTempDir();
     Deno.chdir(folder);
     try {
-      const env = new HopperEnv({ terminateWhenUnhealthy: false });
+      const env = new MujocoEnv("Hopper", { terminateWhenUnhealthy: false });
       env.reset({ seed: 0 });
       env.setState(env.qpos, env.qvel.fill(1e12));
       env.step(new Float32Array(3));

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import {
-  InvertedPendulumEnv,
   isMujocoInstalled,
+  MujocoEnv,
   type MujocoTaskName,
 } from "@bellman/envs/mujoco";
 import {
@@ -17,7 +17,7 @@ import {
 function nativeVersion(): string | undefined {
   if (!isMujocoInstalled()) return undefined;
   try {
-    const env = new InvertedPendulumEnv({ engine: "native" });
+    const env = new MujocoEnv("InvertedPendulum", { engine: "native" });
     env.close();
     return env.mujocoVersion;
   } catch {

@@ -46,11 +46,11 @@ export function openModel(
  * @returns True where they are.
  * @example
  * ```ts
- * import { isMujocoInstalled, SwimmerEnv } from "@bellman/envs/mujoco";
+ * import { isMujocoInstalled, MujocoEnv } from "@bellman/envs/mujoco";
  * import { assertEquals } from "@std/assert";
  *
  * if (isMujocoInstalled()) {
- *   const env = new SwimmerEnv();
+ *   const env = new MujocoEnv("Swimmer");
  *   assertEquals(env.reset({ seed: 1 }).length, 8);
  *   env.close();
  * }

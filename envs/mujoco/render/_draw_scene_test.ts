@@ -1,10 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import {
-  HalfCheetahEnv,
-  isMujocoInstalled,
-  type MujocoEnv,
-  ReacherEnv,
-} from "../mod.ts";
+import { isMujocoInstalled, MujocoEnv } from "../mod.ts";
 
 const ignore = !isMujocoInstalled();
 const size = { width: 60, height: 40 };
@@ -37,7 +32,7 @@ Deno.test({
   name: "a picture shows sky, floor and body, and draws nothing anew",
   ignore,
   fn() {
-    const env = new HalfCheetahEnv(size);
+    const env = new MujocoEnv("HalfCheetah", size);
     env.reset({ seed: 1 });
     const { width, height, data } = env.render();
     assertEquals([width, height, data.length], [60, 40, 60 * 40 * 3]);
@@ -54,7 +49,7 @@ Deno.test({
   name: "the camera follows the body, others of the model stand elsewhere",
   ignore,
   fn() {
-    const env = new HalfCheetahEnv();
+    const env = new MujocoEnv("HalfCheetah");
     env.reset({ seed: 1 });
     const { qpos, qvel } = env;
     const before = env.render(size).data;
@@ -66,8 +61,13 @@ Deno.test({
     env.setState(qpos, qvel);
     assert(difference(env.render(size).data, before) > 300);
     env.close();
-    const tracked = picture(new HalfCheetahEnv({ cameraName: "track" }));
-    assertEquals(picture(new HalfCheetahEnv({ cameraId: 0 })), tracked);
+    const tracked = picture(
+      new MujocoEnv("HalfCheetah", { cameraName: "track" }),
+    );
+    assertEquals(
+      picture(new MujocoEnv("HalfCheetah", { cameraId: 0 })),
+      tracked,
+    );
     assert(difference(tracked, before) > 300);
     const above = {
       elevation: -89,
@@ -75,7 +75,9 @@ Deno.test({
       azimuth: 0,
       lookAt: [0, 0, 1],
     };
-    const down = picture(new HalfCheetahEnv({ defaultCameraConfig: above }));
+    const down = picture(
+      new MujocoEnv("HalfCheetah", { defaultCameraConfig: above }),
+    );
     assertEquals(count(down, (r, _, b) => b > r + 20), 0);
   },
 });
@@ -86,7 +88,7 @@ Deno.test({
   async fn() {
     await import("../wasm.ts");
     const [native, wasm] = (["auto", "wasm"] as const).map((engine) =>
-      picture(new ReacherEnv({ engine }))
+      picture(new MujocoEnv("Reacher", { engine }))
     );
     assert(difference(native, wasm) < 5);
   },
@@ -114,7 +116,7 @@ Deno.test({
         `<mujoco><asset>${mesh}</asset><worldbody><body><freejoint/>
         <geom ${geom} rgba="1 0 0 1"/></body></worldbody></mujoco>`,
       );
-      const env = new HalfCheetahEnv({
+      const env = new MujocoEnv("HalfCheetah", {
         xmlFile: path,
         defaultCameraConfig: camera,
       });
@@ -131,7 +133,7 @@ Deno.test({
   name: "sizes and cameras that cannot be are refused",
   ignore,
   fn() {
-    const env = new HalfCheetahEnv({ cameraName: "tracks" });
+    const env = new MujocoEnv("HalfCheetah", { cameraName: "tracks" });
     env.reset({ seed: 0 });
     assertThrows(
       () => env.render(),
@@ -139,7 +141,7 @@ Deno.test({
       'Cannot look through the camera "tracks"',
     );
     env.close();
-    const other = new HalfCheetahEnv({ cameraId: 1 });
+    const other = new MujocoEnv("HalfCheetah", { cameraId: 1 });
     assertThrows(() => other.render(), RangeError, "camera 1: the model has 1");
     for (const width of [0, 1.5, 1e6]) {
       assertThrows(() => other.render({ width }), RangeError, "Cannot draw");

@@ -6,27 +6,75 @@ import * as runners from "./runners.ts";
 
 /** The options of each kind of environment, by its name. */
 export interface MujocoTaskOptions {
-  /** A planar runner of two legs. */
+  /**
+   * A planar runner of two legs that is to run forward. The reward is its speed along
+   * `x` in metres a second less 0.1 times the sum of squared actions; no episode ends.
+   * Six actions from -1 to 1 are torques on the joints; observations are the eight
+   * positions without `x` and the nine velocities.
+   */
   HalfCheetah: runners.HalfCheetahOptions;
-  /** A planar leg. */
+  /**
+   * A planar leg that is to hop forward. The reward is 1 for each step that ends
+   * healthy, and its speed along `x` less 0.001 times the sum of squared actions. An
+   * episode ends when it falls. Three torques from -1 to 1; eleven observations.
+   */
   Hopper: runners.HopperOptions;
-  /** A planar body on two legs. */
+  /**
+   * A planar body on two legs that is to walk forward. The reward is 1 for each step
+   * that ends healthy, and its speed along `x` less 0.001 times the sum of squared
+   * actions. An episode ends when it falls. Six torques from -1 to 1; 17
+   * observations.
+   */
   Walker2d: runners.Walker2dOptions;
-  /** A body on four legs. */
+  /**
+   * A body on four legs that is to run along `x`. The reward is 1 for each step that
+   * ends healthy, and its speed less the costs of actions and contacts. An episode
+   * ends when it jumps or falls. Eight torques from -1 to 1; 105 observations:
+   * positions, velocities and contact forces.
+   */
   Ant: runners.AntOptions;
-  /** A human figure that walks. */
+  /**
+   * A human figure that is to walk along `x`. The reward is 5 for each step that ends
+   * healthy, and 1.25 times its speed less the costs of controls and contacts. An
+   * episode ends when it falls. 17 torques from -0.4 to 0.4; 348 observations:
+   * positions, velocities, inertias, the bodies' velocities, and forces.
+   */
   Humanoid: humanoids.HumanoidOptions;
-  /** A human figure that stands up. */
+  /**
+   * A human figure on its back that is to stand up. The reward is its height over the
+   * seconds of a step of the simulation, less the costs of controls and contacts, and
+   * 1; no episode ends. 17 torques from -0.4 to 0.4; 348 observations.
+   */
   HumanoidStandup: humanoids.HumanoidStandupOptions;
-  /** A chain in a fluid. */
+  /**
+   * A chain of three links in a fluid that is to swim along `x`. The reward is its
+   * speed less 0.0001 times the sum of squared actions; no episode ends. Two torques
+   * from -1 to 1; eight observations.
+   */
   Swimmer: runners.SwimmerOptions;
-  /** An arm that reaches a goal. */
+  /**
+   * An arm of two joints whose fingertip is to reach a goal. The reward is minus the
+   * distance in metres and the sum of squared actions; no episode ends. Two torques
+   * from -1 to 1; ten observations.
+   */
   Reacher: arms.ReacherOptions;
-  /** An arm that pushes an object. */
+  /**
+   * An arm of seven joints that is to push an object to a goal. The reward is minus
+   * the distances of the fingertip from the object and of the object from the goal,
+   * and the cost of actions; no episode ends. Seven torques from -2 to 2; 23
+   * observations.
+   */
   Pusher: arms.PusherOptions;
-  /** A cart with a pole. */
+  /**
+   * A cart that is to keep a pole upright. The reward is 1 for each step until the
+   * pole leans by more than 0.2 radians. One force from -3 to 3; four observations.
+   */
   InvertedPendulum: pendulums.InvertedPendulumOptions;
-  /** A cart with a pole of two links. */
+  /**
+   * A cart that is to keep a pole of two links upright. The reward is 10 for each step
+   * until the tip falls below a metre, less what it is away from the top and its
+   * speeds. One force from -1 to 1; nine observations.
+   */
   InvertedDoublePendulum: pendulums.InvertedDoublePendulumOptions;
 }
 
