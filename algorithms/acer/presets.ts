@@ -9,5 +9,6 @@ export const acerPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "Acrobot-v1": texts["acrobot_v1.yaml"],
   "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
+  "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "Pendulum-v1": texts["pendulum_v1.yaml"],
 };

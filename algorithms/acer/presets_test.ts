@@ -7,6 +7,7 @@ const RUN_KEYS = [
   "env",
   "totalTimesteps",
   "numEnvs",
+  "normalizeObservation",
   "normalizeReward",
   "evaluationDeterministic",
 ];
