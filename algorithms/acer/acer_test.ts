@@ -100,6 +100,8 @@ const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
     { useSde: true, sdeSampleFrequency: 3 },
     OBSERVATION,
   ],
+  "by priorities": [{ replay: "proportional", replayRatio: 3 }],
+  "by ranks, box actions": [{ replay: "rank", replayRatio: 3 }, OBSERVATION],
 };
 
 for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {

@@ -124,6 +124,36 @@ export interface AcerConfig {
    */
   replayStart: number;
   /**
+   * Sampling of segments: uniform, in proportion to the mean error of their Q values, or by the rank of that error.
+   *
+   * @default "uniform"
+   */
+  replay: "uniform" | "proportional" | "rank";
+  /**
+   * Exponent of the priorities; 0 samples uniformly.
+   *
+   * @default 0.6
+   * @minimum 0
+   * @maximum 1
+   */
+  priorityAlpha: number;
+  /**
+   * Initial exponent of the importance weights; it rises to 1 over the run.
+   *
+   * @default 0.4
+   * @minimum 0
+   * @maximum 1
+   */
+  priorityBeta: number;
+  /**
+   * Term added to each error, so that every segment can be drawn.
+   *
+   * @default 0.000001
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   */
+  priorityEpsilon: number;
+  /**
    * Save the replay buffer in checkpoints, so that a resumed run continues bit for bit.
    *
    * @default true

@@ -8,9 +8,10 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import {
   explainedVarianceOf,
-  meanOver,
+  lossesOf,
   retraceTargets,
   type SegmentRows,
+  weightedMean,
 } from "./losses.ts";
 import {
   type AcerGradients,
@@ -154,12 +155,12 @@ export function continuousAcerGradients(
   options: AcerGradientsOptions,
 ): AcerGradients {
   const { numEnvs, gamma = 0.99, importanceClip: c = 10 } = options;
-  const { qCoefficient = 0.5, entropyCoefficient = 0.01 } = options;
+  const { entropyCoefficient = 0.01 } = options;
   const { observations, actions, behaviour, taken } = batch;
   const { distribution } = model.policy;
   const size = distribution.noise.size;
   const rows = behaviour.shape[0], samples = batch.sampleNoise.shape[0] / rows;
-  const mean = meanOver(taken);
+  const mean = weightedMean(batch);
   const run = (params: Params) => model.policy.apply(params, observations);
   const { policy: statistics, value: values } = run(policy);
 
@@ -220,7 +221,7 @@ export function continuousAcerGradients(
     return { loss: tf.sum(tf.mul(gains, taken)) as tf.Scalar };
   }, { statistics });
 
-  const errors = tf.sub(targets, qTaken);
+  const errors = tf.sub<tf.Tensor1D>(targets, qTaken);
   const valueTargets = tf.add(
     values,
     tf.mul(tf.minimum(1, taking.ratio), errors),
@@ -235,22 +236,18 @@ export function continuousAcerGradients(
     return tf.mul(mean(squares), 0.5);
   };
   const parts = gainOf(statistics);
-  const lossF = tf.neg(mean(parts.gainF)), lossBc = tf.neg(mean(parts.gainBc));
-  const lossPolicy = tf.add<tf.Scalar>(lossF, lossBc);
-  const lossQ = qLoss(policy), entropy = mean(parts.entropy);
+  const losses = lossesOf({
+    loss_f: tf.neg(mean(parts.gainF)),
+    loss_bc: tf.neg(mean(parts.gainBc)),
+    loss_q: qLoss(policy),
+    entropy: mean(parts.entropy),
+  }, options);
   return throughNetwork(policy, {
     losses: {
-      loss: tf.sub(
-        tf.add(lossPolicy, tf.mul(lossQ, qCoefficient)),
-        tf.mul(entropy, entropyCoefficient),
-      ),
-      loss_q: lossQ as tf.Scalar,
-      entropy,
-      loss_policy: lossPolicy,
-      loss_f: lossF,
-      loss_bc: lossBc,
+      ...losses,
       explained_variance: explainedVarianceOf(targets, errors, mean),
     },
+    errors,
     gradient: gradient as tf.Tensor2D,
     k: () => {
       const centre = run(average).policy;
@@ -262,7 +259,7 @@ export function continuousAcerGradients(
     },
     statistics: (params) => run(params).policy,
     qLoss,
-  }, { ...options, taken });
+  }, { ...options, rows: batch });
 }
 
 /**

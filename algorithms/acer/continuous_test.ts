@@ -193,6 +193,26 @@ Deno.test("the bias correction moves the policy's gradient only, and off-policy 
   }
 });
 
+Deno.test("every loss counts a segment by its importance weight", () => {
+  const it = setup();
+  const weighted = (weight: number) =>
+    gradientsOf({
+      ...it,
+      batch: { ...it.batch, weights: tf.tensor1d([weight]) },
+    });
+  const [plain, one, half] = [gradientsOf(it), weighted(1), weighted(0.5)];
+  assert(distance(plain.gradients, one.gradients) < 1e-9);
+  const twice = Object.fromEntries(
+    Object.entries(half.gradients).map(([path, x]) => [path, tf.mul(x, 2)]),
+  );
+  assert(distance(plain.gradients, twice) < 1e-8);
+  assertAlmostEquals(
+    half.statistics.loss.dataSync()[0],
+    plain.statistics.loss.dataSync()[0] / 2,
+    1e-5,
+  );
+});
+
 Deno.test("a row without an action has no weight", () => {
   const it = setup();
   const changed = {

@@ -19,6 +19,13 @@ export interface SegmentRows {
   readonly terminated: tf.Tensor1D;
   /** 1 where an action was taken, else 0 `[rows]`. */
   readonly taken: tf.Tensor1D;
+  /**
+   * Importance weights of segments that were drawn by priorities, which every
+   * loss counts `[numEnvs]`.
+   *
+   * @default 1 for each
+   */
+  readonly weights?: tf.Tensor1D;
 }
 
 /** Rows of discrete actions. */
@@ -162,6 +169,8 @@ export interface AcerLoss {
   readonly losses: AcerLosses;
   /** Targets of the taken actions' values `[rows]`, `qret`. */
   readonly targets: tf.Tensor1D;
+  /** Their distances from these values, `qret - q` `[rows]`. */
+  readonly errors: tf.Tensor1D;
   /**
    * Gradient of each row's gain `-(loss_policy - ent_coef entropy)` with respect
    * to `f`, `g` `[rows, n]`; 0 in rows without an action.
@@ -213,11 +222,11 @@ export function acerLoss(
   options: AcerLossOptions,
 ): AcerLoss {
   const { numEnvs, gamma = 0.99, importanceClip: c = 10 } = options;
-  const { qCoefficient = 0.5, entropyCoefficient = 0.01 } = options;
+  const { entropyCoefficient = 0.01 } = options;
   const { taken, mu } = rows;
   const chosen = oneHot(rows.actions, f.shape[1]);
   const valueOf = (x: tf.Tensor) => tf.sum<tf.Tensor1D>(tf.mul(x, chosen), 1);
-  const mean = meanOver(taken);
+  const mean = weightedMean(rows);
   const rho = tf.div(f, tf.add(mu, EPSILON));
   const ratios = valueOf(rho), qTaken = valueOf(q);
   const values = tf.sum<tf.Tensor1D>(tf.mul(f, q), 1);
@@ -237,8 +246,7 @@ export function acerLoss(
   const logF = tf.log(raised);
   const lossF = tf.neg(mean(tf.mul(valueOf(logF), factors)));
   const lossBc = tf.neg(mean(tf.sum(tf.mul(logF, corrections), 1)));
-  const lossPolicy = tf.add(lossF, lossBc);
-  const errors = tf.sub(targets, qTaken);
+  const errors = tf.sub<tf.Tensor1D>(targets, qTaken);
   const lossQ = tf.mul(mean(tf.square(errors)), 0.5);
   const entropy = mean(catEntropySoftmax(f));
 
@@ -251,20 +259,28 @@ export function acerLoss(
     tf.add(tf.div(ofGains, raised), tf.mul(ofEntropy, entropyCoefficient)),
     tf.expandDims(taken, 1),
   );
-  const loss = tf.sub(
-    tf.add(lossPolicy, tf.mul(lossQ, qCoefficient)),
-    tf.mul(entropy, entropyCoefficient),
-  );
+  const parts = { loss_f: lossF, loss_bc: lossBc, loss_q: lossQ, entropy };
   const losses = {
-    loss,
-    loss_q: lossQ,
-    entropy,
-    loss_policy: lossPolicy,
-    loss_f: lossF,
-    loss_bc: lossBc,
+    ...lossesOf(parts, options),
     explained_variance: explainedVarianceOf(targets, errors, mean),
   };
-  return { losses: losses as AcerLosses, targets, gradient };
+  return { losses, targets, errors, gradient };
+}
+
+/** Adds up the losses by their weights. */
+export function lossesOf(
+  parts: Readonly<
+    Record<"loss_f" | "loss_bc" | "loss_q" | "entropy", tf.Tensor>
+  >,
+  { qCoefficient = 0.5, entropyCoefficient = 0.01 }: AcerLossOptions,
+): Omit<AcerLosses, "explained_variance"> {
+  const { loss_f, loss_bc, loss_q, entropy } = parts;
+  const loss_policy = tf.add(loss_f, loss_bc);
+  const loss = tf.sub(
+    tf.add(loss_policy, tf.mul(loss_q, qCoefficient)),
+    tf.mul(entropy, entropyCoefficient),
+  );
+  return { loss, loss_q, entropy, loss_policy, loss_f, loss_bc } as AcerLosses;
 }
 
 /** Statistics of the trust region, all scalars, by the names of baselines/acer. */
@@ -378,9 +394,32 @@ export function countOf(taken: tf.Tensor1D): tf.Scalar {
 type Mean = (x: tf.Tensor) => tf.Scalar;
 
 /** Makes the mean over the rows that count. */
-export function meanOver(taken: tf.Tensor1D): Mean {
+function meanOver(taken: tf.Tensor1D, shares: tf.Tensor = taken): Mean {
   const count = countOf(taken);
-  return (x) => tf.div(tf.sum(tf.mul(x, taken)), count);
+  return (x) => tf.div(tf.sum(tf.mul(x, shares)), count);
+}
+
+/** Makes the mean over the rows with an action, by their segments' weights. */
+export function weightedMean(rows: SegmentRows): Mean {
+  return meanOver(rows.taken, sharesOf(rows));
+}
+
+/** Gives each row with an action its segment's weight `[rows]`. */
+export function sharesOf({ taken, weights }: SegmentRows): tf.Tensor {
+  if (weights === undefined) return taken;
+  const perSegment = tf.reshape(taken, [weights.shape[0], -1]);
+  return tf.reshape(tf.mul(perSegment, tf.expandDims(weights, 1)), [-1]);
+}
+
+/** Computes the mean distance from the targets in each segment `[numEnvs]`. */
+export function segmentErrors(
+  errors: tf.Tensor1D,
+  { taken, weights }: SegmentRows,
+): tf.Tensor1D {
+  const sums = [tf.mul(tf.abs(errors), taken), taken].map((it) =>
+    tf.sum(tf.reshape(it, [weights!.shape[0], -1]), 1)
+  );
+  return tf.div(sums[0], tf.maximum(1, sums[1]));
 }
 
 /** Computes the share of the targets' variance that errors do not have. */

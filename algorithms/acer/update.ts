@@ -19,10 +19,13 @@ import {
   type AcerRows,
   countOf,
   divergenceGradient,
-  meanOver,
   oneHot,
+  segmentErrors,
+  type SegmentRows,
+  sharesOf,
   trustRegion,
   type TrustRegionStatistics,
+  weightedMean,
 } from "./losses.ts";
 
 /** Segments as the update takes them; rows are `env * rowsOfAnEnv + row`. */
@@ -63,6 +66,8 @@ export interface AcerUpdateResult {
   state: AcerState;
   /** Losses and norms of the parameters before it. */
   stats: AcerStatistics;
+  /** Mean `|qret - q|` of each segment, where segments have weights. */
+  results?: { readonly tdErrors: tf.Tensor1D };
 }
 
 /** A pure function from one state to the next. */
@@ -119,6 +124,8 @@ export interface AcerGradients {
   readonly gradients: Params;
   /** Losses, and norms of parts of the gradient. */
   readonly statistics: Omit<AcerStatistics, "norm_grads">;
+  /** Distances of the taken actions' values from their targets `[rows]`. */
+  readonly errors: tf.Tensor1D;
 }
 
 /**
@@ -163,32 +170,33 @@ export function acerGradients(
   batch: AcerBatch,
   options: AcerGradientsOptions,
 ): AcerGradients {
-  const { state, masks, taken } = batch;
+  const { state, masks } = batch;
   const recurrence = state && masks && { state, masks };
   const run = (params: Params) => {
     const out = model.apply(params, batch.observations, recurrence);
     return { f: tf.softmax(out.policy), q: out.q };
   };
   const outputs = run(policy);
-  const { losses, targets, gradient } = acerLoss(outputs, batch, options);
+  const { targets, ...loss } = acerLoss(outputs, batch, options);
   const chosen = oneHot(batch.actions, outputs.q.shape[1]);
-  const mean = meanOver(taken);
+  const mean = weightedMean(batch);
   return throughNetwork(policy, {
-    losses,
-    gradient,
+    ...loss,
     k: () => divergenceGradient(outputs.f, run(average).f),
     statistics: (params) => run(params).f,
     qLoss(params) {
       const q = tf.sum(tf.mul(run(params).q, chosen), 1);
       return tf.mul(mean(tf.squaredDifference(targets, q)), 0.5);
     },
-  }, { ...options, taken });
+  }, { ...options, rows: batch });
 }
 
 /** An update as functions of the parameters. */
 export interface NetworkGradients {
   /** Losses, for the log. */
   readonly losses: AcerLosses;
+  /** Distances of the taken actions' values from their targets `[rows]`. */
+  readonly errors: tf.Tensor1D;
   /** Gradient of each row's gain with respect to the policy's statistics, `g`. */
   readonly gradient: tf.Tensor2D;
   /** Gradient of the divergence from the average policy with respect to them. */
@@ -202,13 +210,18 @@ export interface NetworkGradients {
 /** Projects the policy's gradient, and takes both gradients to the parameters. */
 export function throughNetwork(
   params: Params,
-  { losses, gradient, k, statistics, qLoss }: NetworkGradients,
-  options: AcerGradientsOptions & { readonly taken: tf.Tensor1D },
+  { losses, errors, gradient, k, statistics, qLoss }: NetworkGradients,
+  options: AcerGradientsOptions & { readonly rows: SegmentRows },
 ): AcerGradients {
-  const { qCoefficient = 0.5, delta = 1, taken } = options;
+  const { qCoefficient = 0.5, delta = 1, rows } = options;
+  const { taken, weights } = rows;
   const count = countOf(taken);
-  const gain = (params: Params, towards: tf.Tensor2D) =>
-    tf.div(tf.sum(tf.mul(statistics(params), towards)), count);
+  const gain = (params: Params, gradient: tf.Tensor2D) => {
+    const towards = weights
+      ? tf.mul(gradient, tf.expandDims(sharesOf(rows), 1))
+      : gradient;
+    return tf.div(tf.sum(tf.mul(statistics(params), towards)), count);
+  };
   const critic = (params: Params) => tf.mul(qLoss(params), qCoefficient);
   const gradientsOf = (loss: (params: Params) => tf.Tensor) =>
     valueAndGradients((it) => ({ loss: loss(it) as tf.Scalar }), params)
@@ -217,13 +230,14 @@ export function throughNetwork(
     const gradients = gradientsOf((it) =>
       tf.sub(critic(it), gain(it, gradient))
     );
-    return { gradients, statistics: losses };
+    return { gradients, errors, statistics: losses };
   }
   const projected = trustRegion(gradient, k(), { delta, taken });
   const ofPolicy = gradientsOf((it) => tf.neg(gain(it, projected.gradient)));
   const ofQ = gradientsOf(critic);
   return {
     gradients: mapParams(ofPolicy, (it, path) => tf.add(it, ofQ[path])),
+    errors,
     statistics: {
       ...losses,
       norm_grads_q: globalNorm(ofQ),
@@ -284,7 +298,7 @@ export function acerUpdate(
 }
 
 /** Makes an update by its gradients: clipping, step and average. */
-export function updateBy<B>(
+export function updateBy<B extends SegmentRows>(
   gradientsOf: (state: AcerState, batch: B) => AcerGradients,
   options: AcerUpdateOptions,
 ): AcerUpdate<B> {
@@ -292,7 +306,7 @@ export function updateBy<B>(
   return (state, batch, { learningRate }) =>
     tidy(() => {
       const { policy, average } = state;
-      const { gradients, statistics } = gradientsOf(state, batch);
+      const { gradients, statistics, errors } = gradientsOf(state, batch);
       const clipped = clipByGlobalNorm(gradients, maxGradNorm);
       const step = optimizer.apply(policy, clipped.gradients, {
         state: state.slots,
@@ -308,6 +322,9 @@ export function updateBy<B>(
           slots: step.state,
         },
         stats: { ...statistics, norm_grads: clipped.norm } as AcerStatistics,
+        ...(batch.weights && {
+          results: { tdErrors: segmentErrors(errors, batch) },
+        }),
       };
     });
 }

@@ -170,6 +170,44 @@ Deno.test("the bias correction moves the policy's gradient only, and off-policy 
   assert(differences(setup("own")).all < 1e-9);
 });
 
+Deno.test("every loss counts a segment by its importance weight", () => {
+  const it = setup();
+  const average = otherAverage(it.params);
+  const weighted = (...weights: number[]) =>
+    gradientsOf(
+      { ...it, batch: { ...it.batch, weights: tf.tensor1d(weights) } },
+      { delta: 0.01, importanceClip: 1 },
+      average,
+    );
+  const plain = gradientsOf(it, { delta: 0.01, importanceClip: 1 }, average);
+  assert(distance(weighted(1, 1), plain) < 1e-9);
+  const [first, second] = [weighted(1, 0), weighted(0, 1)];
+  assert(distance(first, second) > 1e-3);
+  const sum = Object.fromEntries(
+    Object.keys(plain).map((path) => [
+      path,
+      tf.add(tf.mul(first[path], 0.3), tf.mul(second[path], 0.8)),
+    ]),
+  );
+  assert(distance(weighted(0.3, 0.8), sum) < 1e-8);
+});
+
+Deno.test("errors of segments are means over steps, for segments with weights", () => {
+  const it = setup();
+  assertEquals(step(it, {}).results, undefined);
+  const batch = { ...it.batch, weights: tf.tensor1d([1, 0.5]) };
+  const { results } = step({ ...it, batch }, { gamma: 0 });
+  const q = it.model.apply(it.params, batch.observations).q.arraySync();
+  const [actions, rewards] = [batch.actions, batch.rewards].map((x) =>
+    x.arraySync()
+  );
+  const errors = rewards.map((r, i) => Math.abs(r - q[i][actions[i]]));
+  results!.tdErrors.dataSync().forEach((found, env) => {
+    const own = errors.slice(5 * env, 5 * env + 4); // the fifth has no action
+    assertAlmostEquals(found, own.reduce((a, b) => a + b) / 4, 1e-5);
+  });
+});
+
 Deno.test("statistics have the original's names", () => {
   const base = [
     ...["loss", "loss_q", "entropy", "loss_policy", "loss_f", "loss_bc"],

@@ -30,7 +30,12 @@
 export * from "./agent.ts";
 export * from "./definition.ts";
 export * from "./observations.ts";
-export { checkReplay, replay, type ReplayOptions } from "./replay.ts";
+export {
+  checkReplay,
+  type PriorityOptions,
+  replay,
+  type ReplayOptions,
+} from "./replay.ts";
 export * from "./rollout.ts";
 export * from "./schema.ts";
 export * from "./segments.ts";

@@ -22,8 +22,36 @@ import type {
 } from "./definition.ts";
 import { nextObservations } from "./observations.ts";
 
+/** Options of drawing by priorities. */
+export interface PriorityOptions {
+  /**
+   * Chances of transitions or segments: equal, in proportion to their error, or by its rank.
+   *
+   * @default "uniform"
+   */
+  readonly replay?: "uniform" | "proportional" | "rank";
+  /**
+   * Exponent of priorities: 0 draws uniformly.
+   *
+   * @default 0.6
+   */
+  readonly priorityAlpha?: number;
+  /**
+   * Exponent of importance weights at first; it rises to 1 over the run.
+   *
+   * @default 0.4
+   */
+  readonly priorityBeta?: number;
+  /**
+   * Added to each error.
+   *
+   * @default 1e-6
+   */
+  readonly priorityEpsilon?: number;
+}
+
 /** Options of {@link replay}. */
-export interface ReplayOptions {
+export interface ReplayOptions extends PriorityOptions {
   /** Transitions that are kept. */
   readonly bufferSize: number;
   /** Transitions of one update. */
@@ -74,30 +102,6 @@ export interface ReplayOptions {
    * @default true
    */
   readonly saveReplay?: boolean;
-  /**
-   * Chances of transitions: equal, in proportion to their error, or by its rank.
-   *
-   * @default "uniform"
-   */
-  readonly replay?: "uniform" | "proportional" | "rank";
-  /**
-   * Exponent of priorities: 0 draws uniformly.
-   *
-   * @default 0.6
-   */
-  readonly priorityAlpha?: number;
-  /**
-   * Exponent of importance weights at first; it rises to 1 over the run.
-   *
-   * @default 0.4
-   */
-  readonly priorityBeta?: number;
-  /**
-   * Added to each error.
-   *
-   * @default 1e-6
-   */
-  readonly priorityEpsilon?: number;
 }
 
 /**
@@ -367,8 +371,9 @@ export function allocated<T>(capacity: number, create: () => T): T {
   }
 }
 
-function samplerOf(
-  { replay, priorityAlpha: alpha, priorityBeta: beta }: ReplayOptions,
+/** Creates the sampler of settings with priorities. */
+export function samplerOf(
+  { replay, priorityAlpha: alpha, priorityBeta: beta }: PriorityOptions,
 ): PrioritySampler | undefined {
   if (replay === "rank") return new RankBasedSampler({ alpha, beta });
   if (replay === "proportional") {

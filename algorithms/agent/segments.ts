@@ -1,4 +1,4 @@
-import { SequenceReplayBuffer } from "@bellman/buffers";
+import { type PrioritySampler, SequenceReplayBuffer } from "@bellman/buffers";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import type { ObservationInputArray } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
@@ -11,10 +11,15 @@ import type {
   Moment,
 } from "./definition.ts";
 import { nextObservations } from "./observations.ts";
-import { allocated, NewestFrames } from "./replay.ts";
+import {
+  allocated,
+  NewestFrames,
+  type PriorityOptions,
+  samplerOf,
+} from "./replay.ts";
 
 /** Options of {@link segments}. */
-export interface SegmentsOptions {
+export interface SegmentsOptions extends PriorityOptions {
   /** Steps of each environment between two new segments. */
   readonly numSteps: number;
   /** Steps of each environment that are kept, in whole segments. */
@@ -57,7 +62,7 @@ export interface SegmentsOptions {
 /**
  * Makes an experience of segments, `numSteps` steps of each environment: each is
  * learned from once when it is new, and then replayed with others, each drawn
- * uniformly for its environment.
+ * uniformly for its environment, or all of them by priorities.
  *
  * A batch has rows, `numSteps + 2` for each environment, env-major: `observations`
  * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
@@ -68,6 +73,9 @@ export interface SegmentsOptions {
  * episode: its observation is the last one of the episode. There is room for one
  * such row; the last step of another episode that is cut in the same segment is
  * its own last observation, and no step.
+ *
+ * With priorities a batch also has `weights`, one for each segment, 1 for new
+ * ones, and an update returns `tdErrors` of the segments among its results.
  *
  * @param options Sizes, and the rhythm of replay.
  * @returns The `experience` of an algorithm's parts.
@@ -121,12 +129,15 @@ class Segments implements Experience {
   /** Rows of each environment. */
   readonly #size: number;
   readonly #buffer: SequenceReplayBuffer | undefined;
+  readonly #sampler: PrioritySampler | undefined;
   /** Rows that are being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
   readonly #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
+  /** Weights of new segments. */
+  readonly #equalWeights: Float32Array;
   /** Newest frames of observations that are stacks. */
   readonly #newest: NewestFrames | undefined;
   /** Rows of each environment so far. */
@@ -162,13 +173,14 @@ class Segments implements Experience {
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }
       : fields;
-    const keep = (capacity: number) =>
+    const keep = (capacity: number, sampler?: PrioritySampler) =>
       new SequenceReplayBuffer({
         capacity,
         numSteps,
         numEnvs,
         fields: kept as never,
         states: states as never,
+        ...(sampler && { sampler }),
         extraSteps: Object.fromEntries(
           Object.keys(kept).map((name) => [name, EXTRA_ROWS]),
         ),
@@ -179,7 +191,11 @@ class Segments implements Experience {
         }),
       });
     if (replayRatio > 0) {
-      this.#buffer = allocated(bufferSize * numEnvs, () => keep(bufferSize));
+      const sampler = this.#sampler = samplerOf(options);
+      this.#buffer = allocated(
+        bufferSize * numEnvs,
+        () => keep(bufferSize, sampler),
+      );
       this.#replayed = this.#buffer.batch();
     }
     const { segments: _, ...empty } = keep(numSteps).batch();
@@ -190,11 +206,13 @@ class Segments implements Experience {
         .map(([name, type]) => [name, rowsOf(rows, type)]),
       ...Object.entries(states)
         .map(([name, type]) => [name, rowsOf(numEnvs, type)]),
+      ...(this.#sampler ? [["weights", rowsOf(numEnvs, NUMBER)]] : []),
     ]);
     this.record = (output) => ({ behaviour: output.policy });
     this.#view = observations.view(rows);
     this.#next = observations.buffer(numEnvs);
     this.#scaledRewards = new Float32Array(rows);
+    this.#equalWeights = new Float32Array(numEnvs).fill(1);
     this.#filled = new Int32Array(numEnvs);
   }
 
@@ -320,8 +338,12 @@ class Segments implements Experience {
       : 1;
   }
 
-  draw(_: Moment, random: RandomStream): Arrays {
+  draw({ progress }: Moment, random: RandomStream): Arrays {
     const isNew = this.full;
+    if (this.#sampler !== undefined) {
+      const { priorityBeta = 0.4 } = this.#options;
+      this.#sampler.beta = priorityBeta + (1 - priorityBeta) * progress;
+    }
     const drawn = isNew
       ? this.#rows
       : this.#buffer!.sample(random, { into: this.#replayed! });
@@ -330,6 +352,7 @@ class Segments implements Experience {
       batch[name] = (drawn as Record<string, TensorData>)[name];
     }
     if (!isNew) this.#warmUp(batch.taken);
+    else if (this.#sampler) batch.weights = this.#equalWeights;
     const { rewards } = this.#runtime;
     if (rewards !== undefined) {
       rewards.scale(batch.rewards, this.#scaledRewards);
@@ -349,8 +372,17 @@ class Segments implements Experience {
     }
   }
 
-  learned(): void {
-    if (this.full) this.#length = 0;
+  /** Takes over the errors of segments as their priorities. */
+  learned({ tdErrors }: Arrays): void {
+    const isNew = this.full;
+    if (isNew) this.#length = 0;
+    if (this.#sampler === undefined) return;
+    const { priorityEpsilon = 1e-6 } = this.#options;
+    const segments = isNew ? this.#buffer!.newest : this.#replayed!.segments;
+    this.#sampler.updatePriorities(
+      segments,
+      Float64Array.from(segments, (_, i) => tdErrors[i] + priorityEpsilon),
+    );
   }
 
   save(): StateTree {

@@ -213,6 +213,60 @@ Deno.test("the first rows of replayed segments only warm up", () => {
   assertEquals(taken(), [0, 0, 1, 0, 0]);
 });
 
+Deno.test("by priorities, segments with large errors come more often and weigh less", () => {
+  for (const replay of ["proportional", "rank"] as const) {
+    const options = { replay, priorityAlpha: 1, priorityBeta: 1 };
+    const it = new Collected({ ...options, replayRatio: 40 });
+    assertEquals(it.experience.batch.weights, {
+      shape: [NUM_ENVS],
+      dtype: "float32",
+    });
+    const random = new RandomStream(3);
+    /** Errors of the segments of a batch: that of observation 0 is large. */
+    const learn = () => {
+      const { observations, weights } = it.draw(random);
+      const errors = [0, 5].map((row) => observations[row] === 0 ? 3 : 0.5);
+      it.experience.learned!({ tdErrors: Float32Array.from(errors) });
+      return { errors, weights: [...weights as Float32Array] };
+    };
+    it.steps(ON, ON, ON);
+    assertEquals(learn(), { errors: [3, 0.5], weights: [1, 1] });
+    let large = 0;
+    for (let i = 0; i < 400; i++) {
+      const { errors, weights } = learn();
+      large += errors.filter((error) => error === 3).length;
+      errors.forEach((error, k) =>
+        assertAlmostEquals(
+          weights[k],
+          error === 0.5 ? 1 : replay === "rank" ? 1 / 2 : 0.5 / 3,
+          1e-5,
+        )
+      );
+    }
+    assertAlmostEquals(large / 800, replay === "rank" ? 2 / 3 : 6 / 7, 0.03);
+  }
+});
+
+Deno.test("the weights' exponent rises to 1, and priorities are saved", () => {
+  const options = { replay: "proportional", priorityAlpha: 1 } as const;
+  const make = () => new Collected({ ...options, priorityBeta: 0.5 });
+  const [it, other] = [make(), make()];
+  it.steps(ON, ON, ON);
+  it.draw();
+  it.experience.learned!({ tdErrors: Float32Array.of(1, 0.25) });
+  other.experience.load(it.experience.save());
+  for (const [progress, beta] of [[0, 0.5], [0.5, 0.75], [1, 1]]) {
+    const draw = ({ experience }: Collected) =>
+      experience.draw({ ...MOMENT, progress }, new RandomStream(8)) as Rows;
+    const { weights, observations } = draw(it);
+    assertEquals(draw(other).weights, weights);
+    [0, 5].forEach((row, k) => {
+      const ratio = observations[row] === 0 ? 0.25 : 1;
+      assertAlmostEquals(weights[k], ratio ** beta, 1e-5);
+    });
+  }
+});
+
 Deno.test("a saved experience goes on in the middle of a segment", () => {
   const [original, other] = [
     new Collected({}, "lstm"),

@@ -1,4 +1,4 @@
-import type { RandomSource } from "@bellman/types";
+import type { RandomSource, StateTree } from "@bellman/types";
 import {
   allocateRows,
   ARRAYS,
@@ -17,6 +17,7 @@ import {
   type Schema,
   unknownField,
 } from "../fields.ts";
+import type { Random, RowRange, Sampler } from "../samplers/sampler.ts";
 import { SegmentFrames } from "./frame_stacks.ts";
 
 /** Options of a {@linkcode SequenceReplayBuffer}. */
@@ -71,6 +72,13 @@ export interface SequenceReplayBufferOptions {
    * @default ["terminated", "truncated"]
    */
   readonly ends?: readonly string[];
+  /**
+   * Choice of the segments of a batch, of all environments together, such as one
+   * by priorities. Batches then have `weights`, a number for each segment.
+   *
+   * @default each environment's own, with equal probability
+   */
+  readonly sampler?: Sampler;
 }
 
 /**
@@ -91,6 +99,8 @@ export type SequenceReplayBufferState = {
   next: number;
   /** The arrays of all fields, as far as they are filled. */
   fields: { [name: string]: FieldData };
+  /** State of the sampler that was given, if one was. */
+  sampler?: StateTree;
 };
 
 /**
@@ -142,6 +152,7 @@ export class SequenceReplayBuffer {
   readonly #values: ArrayLike<number>[] = [];
   /** Of array fields that are drawn as stacks. */
   readonly #frames: readonly (SegmentFrames | undefined)[];
+  readonly #sampler: Sampler | undefined;
   #length = 0;
   #next = 0;
 
@@ -155,7 +166,7 @@ export class SequenceReplayBuffer {
    * lack the fields that tell where episodes ended.
    */
   constructor(options: SequenceReplayBufferOptions) {
-    const { capacity, numSteps, numEnvs = 1, padding } = options;
+    const { capacity, numSteps, numEnvs = 1, padding, sampler } = options;
     checkCount("numSteps", numSteps);
     checkCount("numEnvs", numEnvs);
     if (!(Number.isSafeInteger(capacity) && capacity >= numSteps)) {
@@ -176,11 +187,23 @@ export class SequenceReplayBuffer {
         ? new SegmentFrames(this.#arrays[i], { ...it, padding })
         : undefined
     );
+    this.#sampler = sampler;
+    sampler?.resize?.(this.capacity * numEnvs);
   }
 
   /** Segments of each environment that it holds. */
   get length(): number {
     return this.#length;
+  }
+
+  /** Numbers of the newest segments, of each environment; none where it is empty. */
+  get newest(): Int32Array {
+    const place = (this.#next + this.capacity - 1) % this.capacity;
+    const count = Math.min(1, this.#length) * this.numEnvs;
+    return Int32Array.from(
+      { length: count },
+      (_, env) => place * this.numEnvs + env,
+    );
   }
 
   /** Bytes of all its arrays. */
@@ -215,6 +238,9 @@ export class SequenceReplayBuffer {
     for (const { index, size } of leaves) {
       this.#arrays[index].set(this.#values[index], this.#next * rows * size);
     }
+    const first = this.#next * rows;
+    if (this.#length === this.capacity) this.#sampler?.removed(first, rows);
+    this.#sampler?.added(first, rows);
     this.#next = (this.#next + 1) % this.capacity;
     this.#length = Math.min(this.#length + 1, this.capacity);
   }
@@ -231,13 +257,17 @@ export class SequenceReplayBuffer {
       this.#schema.drawn,
       (leaf) => new ARRAYS[leaf.dtype](size * leaf.size),
     );
-    return { ...fields, segments: new Int32Array(size) };
+    return {
+      ...fields,
+      segments: new Int32Array(size),
+      ...(this.#sampler && { weights: new Float32Array(size) }),
+    };
   }
 
   /**
    * Draws segments with replacement, the first of environment 0, the next of
    * environment 1, and so on in turn: each is any one of its environment's, with
-   * equal probability.
+   * equal probability. A sampler chooses among all segments instead.
    *
    * @param random Random stream.
    * @param options Number of segments, one of each environment by default, or
@@ -246,7 +276,7 @@ export class SequenceReplayBuffer {
    * @throws {RangeError} If it holds no segment, or arrays do not fit.
    */
   sample(
-    random: Pick<RandomSource, "integer">,
+    random: Pick<RandomSource, "integer"> & Partial<Random>,
     { size = this.numEnvs, into = this.batch(size) }: {
       readonly size?: number;
       readonly into?: SequenceBatch;
@@ -258,11 +288,29 @@ export class SequenceReplayBuffer {
         `Cannot sample ${segments.length} segments as the buffer holds none`,
       );
     }
+    if (this.#sampler !== undefined) {
+      const weights = into.weights as Float32Array;
+      this.#sampler.draw({ slots: segments, weights }, {
+        rows: this.#rows,
+        random: random as Random,
+      });
+      return this.#fill(segments, into);
+    }
     for (let i = 0; i < segments.length; i++) {
       const env = i % this.numEnvs;
       segments[i] = random.integer(this.#length) * this.numEnvs + env;
     }
     return this.gather(segments, into);
+  }
+
+  /** All segments that it holds, as a sampler counts them. */
+  get #rows(): RowRange {
+    const isFull = this.#length === this.capacity;
+    return {
+      first: isFull ? this.#next * this.numEnvs : 0,
+      length: this.#length * this.numEnvs,
+      capacity: this.capacity * this.numEnvs,
+    };
   }
 
   /**
@@ -278,8 +326,14 @@ export class SequenceReplayBuffer {
     segments: ArrayLike<number>,
     into: SequenceBatch = this.batch(segments.length),
   ): SequenceBatch {
+    this.#checkSegments(segments, into.segments);
+    (this.#sampler && into.weights as Float32Array)?.fill(1);
+    return this.#fill(segments, into);
+  }
+
+  #fill(segments: ArrayLike<number>, into: SequenceBatch): SequenceBatch {
     const { segments: numbers, ...fields } = into;
-    this.#checkSegments(segments, numbers);
+    if (this.#sampler !== undefined) delete fields.weights;
     const arrays: ArrayLike<number>[] = [];
     const rows = segments.length;
     collect(this.#schema.drawn.root, fields, { action: "read", rows }, arrays);
@@ -332,6 +386,7 @@ export class SequenceReplayBuffer {
 
   /** Forgets all segments. */
   clear(): void {
+    this.#sampler?.removed(0, this.#length * this.numEnvs);
     this.#length = 0;
     this.#next = 0;
   }
@@ -351,6 +406,7 @@ export class SequenceReplayBuffer {
       length: this.#length,
       next: this.#next,
       fields,
+      ...(this.#sampler && { sampler: this.#sampler.save() }),
     };
   }
 
@@ -366,6 +422,7 @@ export class SequenceReplayBuffer {
     const values: ArrayLike<number>[] = [];
     const check = { action: "load", rows: state.length * this.numEnvs };
     collect(this.#schema.kept.root, state.fields, check, values);
+    this.#sampler?.load(state.sampler ?? null);
     this.#arrays.forEach((array, i) => array.set(values[i]));
     this.#length = state.length;
     this.#next = state.next;
@@ -420,7 +477,15 @@ function segmentSchema(
       `Cannot record '${twice}' in each step and once: expected another name`,
     );
   }
-  const schema = makeSchema({ ...fields, ...states });
+  const all = { ...fields, ...states };
+  const reserved = ["segments", ...options.sampler ? ["weights"] : []]
+    .find((name) => Object.hasOwn(all, name));
+  if (reserved !== undefined) {
+    throw new TypeError(
+      `Cannot record a field as '${reserved}', which batches have: expected another name`,
+    );
+  }
+  const schema = makeSchema(all);
   checkNames(schema, options);
   const leaves = schema.leaves.map((leaf): SegmentLeaf => {
     const name = leaf.path[0];

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import type { FieldValues } from "../fields.ts";
 import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
+import { ProportionalSampler } from "../samplers/proportional.ts";
+import type { Sampler } from "../samplers/sampler.ts";
 import { decodeFrameStacks } from "./frame_stacks.ts";
 import {
   SequenceReplayBuffer,
@@ -13,8 +15,12 @@ const numSteps = 3;
 const numEnvs = 2;
 const stack = 2;
 
-function makeBuffer(capacity = 3 * numSteps): SequenceReplayBuffer {
+function makeBuffer(
+  capacity = 3 * numSteps,
+  options: { sampler?: Sampler } = {},
+): SequenceReplayBuffer {
   return new SequenceReplayBuffer({
+    ...options,
     capacity,
     numSteps,
     numEnvs,
@@ -134,6 +140,57 @@ Deno.test("each environment draws any of its own segments, as likely", () => {
   }
   const deviation = chiSquaredDeviation(counts, Array(14).fill(1 / 14));
   assertEquals(Math.abs(deviation) < 4, true, `${deviation}`);
+});
+
+Deno.test("a sampler draws segments of all environments by their priorities", () => {
+  const make = () => {
+    const sampler = new ProportionalSampler({ alpha: 1, beta: 1 });
+    return { sampler, buffer: makeBuffer(undefined, { sampler }) };
+  };
+  const { sampler, buffer } = make();
+  assertEquals(buffer.newest.length, 0);
+  for (let i = 0; i < 4; i++) buffer.add(makeSegment(i));
+  assertEquals([...buffer.newest], [0, 1]); // the place of the oldest
+  const priorities = [1, 2, 3, 4, 5, 6];
+  sampler.updatePriorities([0, 1, 2, 3, 4, 5], priorities);
+  const counts = new Int32Array(6), random = testRandom(1);
+  const batch = buffer.batch(1);
+  for (let i = 0; i < 3000; i++) {
+    buffer.sample(random, { into: batch });
+    const [segment] = batch.segments;
+    counts[segment]++;
+    assertEquals(batch.weights, Float32Array.of(1 / priorities[segment]));
+    const of = [3, 1, 2][Math.floor(segment / numEnvs)];
+    const { action } = expected(of, segment % numEnvs);
+    assertEquals(batch.action as unknown, action);
+  }
+  const chances = priorities.map((it) => it / 21);
+  const deviation = chiSquaredDeviation(counts, chances);
+  assertEquals(Math.abs(deviation) < 4, true, `${deviation}`);
+
+  const other = make();
+  other.buffer.add(makeSegment(9));
+  other.buffer.load(buffer.save());
+  const [first, second] = [buffer, other.buffer].map((it) =>
+    it.sample(testRandom(5), { size: 8 })
+  );
+  assertEquals(second, first);
+  assertThrows(
+    () => buffer.load({ ...buffer.save(), sampler: undefined }),
+    TypeError,
+    "a sampler with alpha undefined",
+  );
+
+  // Segments that were replaced have the largest priority, none after a clear.
+  buffer.add(makeSegment(4));
+  assertEquals(buffer.newest, Int32Array.of(2, 3));
+  assertEquals(sampler.maxPriority, 6);
+  assertEquals(buffer.gather([2]).weights, Float32Array.of(1));
+  buffer.clear();
+  buffer.add(makeSegment(5));
+  for (let i = 0; i < 50; i++) {
+    assertEquals(buffer.sample(random, { into: batch }).segments[0] < 2, true);
+  }
 });
 
 Deno.test("a batch is what its segments hold, row by row", () => {
@@ -269,6 +326,11 @@ Deno.test("options that do not go together are refused", () => {
       "for each of 3 steps as 'done'",
     ],
     [{ stack: { frame: 0 }, ends: ["done"] }, "Cannot stack 0 frames"],
+    [{ states: { segments: flag } }, "Cannot record a field as 'segments'"],
+    [
+      { states: { weights: flag }, sampler: new ProportionalSampler() },
+      "Cannot record a field as 'weights', which batches have",
+    ],
   ];
   for (const [change, message] of wrong) {
     const make = () => new SequenceReplayBuffer({ ...options, ...change });
