@@ -1,6 +1,12 @@
 import type { StateTree } from "@bellman/types";
 import { foreignState } from "../fields.ts";
-import type { DrawContext, Drawn, Random, Sampler } from "./sampler.ts";
+import type {
+  DrawContext,
+  Drawn,
+  Random,
+  RowRange,
+  Sampler,
+} from "./sampler.ts";
 
 /** Options of drawing by priorities. */
 export interface PrioritizationOptions {
@@ -50,8 +56,7 @@ export interface PrioritizationOptions {
 export abstract class PrioritySampler implements Sampler {
   /** Rows whose largest weight is made 1. */
   protected readonly weightsRelativeTo: "buffer" | "batch";
-  /** The largest priority so far. */
-  protected max = 1;
+  #max = 1;
   readonly #generations = new Generations();
   readonly #stratified: boolean;
   #masses = new Float64Array(0);
@@ -65,7 +70,7 @@ export abstract class PrioritySampler implements Sampler {
    * @throws {RangeError} If an exponent is below 0 or not finite.
    * @throws {TypeError} If weights are to be relative to something else.
    */
-  constructor(options: PrioritizationOptions) {
+  constructor(options: PrioritizationOptions = {}) {
     const { alpha = 0.6, beta = 0.4, stratified = true } = options;
     const { weightsRelativeTo = "buffer" } = options;
     checkExponent("alpha", alpha);
@@ -105,7 +110,7 @@ export abstract class PrioritySampler implements Sampler {
 
   /** The largest priority so far, that new rows get; 1 at first. */
   get maxPriority(): number {
-    return this.max;
+    return this.#max;
   }
 
   /**
@@ -114,7 +119,7 @@ export abstract class PrioritySampler implements Sampler {
    * @param capacity Slots from now on.
    */
   resize(capacity: number): void {
-    this.makeRoom(capacity);
+    this.rebuild(this.kept.subarray(0, capacity), capacity);
     this.#generations.resize(capacity);
   }
 
@@ -125,7 +130,7 @@ export abstract class PrioritySampler implements Sampler {
    * @param count Number of slots, side by side.
    */
   added(first: number, count: number): void {
-    this.fill(this.max, first, count);
+    this.fill(this.#max, first, count);
     this.#generations.replace(first, count);
   }
 
@@ -149,10 +154,21 @@ export abstract class PrioritySampler implements Sampler {
    * @throws {RangeError} If the lengths differ, there is no such slot, or a
    * priority is not finite and above 0; nothing is changed then.
    */
-  abstract updatePriorities(
+  updatePriorities(
     slots: ArrayLike<number>,
     priorities: ArrayLike<number>,
-  ): void;
+  ): void {
+    const { kept } = this;
+    checkPriorities(slots, priorities, kept.length);
+    const replaced = this.#generations.replaced(slots);
+    let max = this.#max;
+    for (let i = 0; i < slots.length; i++) {
+      if (kept[slots[i]] === 0 || replaced(i)) continue;
+      this.fill(priorities[i], slots[i], 1);
+      if (priorities[i] > max) max = priorities[i];
+    }
+    this.#max = max;
+  }
 
   /**
    * Draws rows by their priorities.
@@ -161,7 +177,16 @@ export abstract class PrioritySampler implements Sampler {
    * @param context The rows and the randomness.
    * @throws {RangeError} If there is no row that can be drawn.
    */
-  abstract draw(drawn: Drawn, context: DrawContext): void;
+  draw(drawn: Drawn, { rows, random }: DrawContext): void {
+    const total = this.massOf(rows), { slots } = drawn;
+    if (total === 0) {
+      throw new RangeError(
+        `Cannot sample ${slots.length} rows as there is none that can be drawn`,
+      );
+    }
+    this.choose(this.#drawMasses(slots.length, total, random), drawn);
+    this.#generations.remember(slots);
+  }
 
   /**
    * Saves priorities, alpha and the largest priority so far.
@@ -169,11 +194,10 @@ export abstract class PrioritySampler implements Sampler {
    * @returns Plain data, owned by the caller.
    */
   save(): Record<string, StateTree> {
-    const { name, values } = this.kept;
     return {
       alpha: this.#alpha,
-      maxPriority: this.max,
-      [name]: values.slice(),
+      maxPriority: this.#max,
+      [this.keptName]: this.kept.slice(),
     };
   }
 
@@ -187,47 +211,36 @@ export abstract class PrioritySampler implements Sampler {
   load(state: StateTree): void {
     const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
     const max = savedNumber(state, "maxPriority", (it) => it > 0);
-    const { name, values } = this.kept;
-    this.restore(savedNumbers(state, name, values.length), alpha);
+    const { length } = this.kept;
+    this.rebuild(savedNumbers(state, this.keptName, length), length);
     this.#alpha = alpha;
-    this.max = max;
+    this.#max = max;
     this.#generations.replaceAll();
   }
 
-  /** A number for each slot, and the name that it is saved under. */
-  protected abstract readonly kept: { name: string; values: Float64Array };
+  /** A number for each slot; 0 where it cannot be drawn. */
+  protected abstract readonly kept: Float64Array;
 
-  /** Takes over a checked state. */
-  protected abstract restore(values: Float64Array, alpha: number): void;
+  /** Name that these numbers are saved under. */
+  protected abstract readonly keptName: string;
 
   /** Makes ready for another exponent of the priorities. */
-  protected abstract changeAlpha(alpha: number): void;
+  protected changeAlpha(_alpha: number): void {}
 
-  /** Makes room for slots. */
-  protected abstract makeRoom(capacity: number): void;
+  /** Makes room for so many slots, and takes over checked numbers of the first. */
+  protected abstract rebuild(kept: Float64Array, capacity: number): void;
 
   /** Gives slots side by side a priority, or 0 where they cannot be drawn. */
   protected abstract fill(priority: number, first: number, count: number): void;
 
-  /** Remembers the rows of slots as those that were drawn into this array. */
-  protected remember(slots: Int32Array): void {
-    this.#generations.remember(slots);
-  }
+  /** Sums the probability of all rows, in any unit; 0 where there is none. */
+  protected abstract massOf(rows: RowRange): number;
 
-  /** Tells of places of `slots` whether their rows were replaced since then. */
-  protected replaced(slots: ArrayLike<number>): (i: number) => boolean {
-    return this.#generations.replaced(slots);
-  }
+  /** Finds and weighs the slot at each place in the summed probability. */
+  protected abstract choose(masses: Float64Array, drawn: Drawn): void;
 
-  /**
-   * Draws places in the summed probability of all rows.
-   *
-   * @returns `count` numbers from 0 on and below `total`, until the next call.
-   */
-  protected drawMasses(
-    count: number,
-    { total, random }: { total: number; random: Random },
-  ): Float64Array {
+  /** Draws places in the summed probability of all rows, valid until the next call. */
+  #drawMasses(count: number, total: number, random: Random): Float64Array {
     if (this.#masses.length !== count) this.#masses = new Float64Array(count);
     const masses = this.#masses;
     if (this.#stratified) {
@@ -250,7 +263,7 @@ function checkExponent(name: string, value: number): void {
 }
 
 /** Throws unless each slot exists and has a priority that is finite and above 0. */
-export function checkPriorities(
+function checkPriorities(
   slots: ArrayLike<number>,
   priorities: ArrayLike<number>,
   capacity: number,
@@ -277,14 +290,6 @@ export function checkPriorities(
       );
     }
   }
-}
-
-/** Throws if there is nothing to draw. */
-export function checkDrawable(wanted: number, drawable: boolean): void {
-  if (drawable) return;
-  throw new RangeError(
-    `Cannot sample ${wanted} rows as there is none that can be drawn`,
-  );
 }
 
 /** Returns the number that a saved state has under a name. */

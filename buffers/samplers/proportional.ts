@@ -1,11 +1,6 @@
-import {
-  checkDrawable,
-  checkPriorities,
-  type PrioritizationOptions,
-  PrioritySampler,
-} from "./priorities.ts";
-import type { DrawContext, Drawn, RowRange } from "./sampler.ts";
-import { SumTree } from "./sum_tree.ts";
+import { type PrioritizationOptions, PrioritySampler } from "./priorities.ts";
+import type { Drawn, RowRange } from "./sampler.ts";
+import { MAX_LEAF, SumTree } from "./sum_tree.ts";
 
 /** Options of a {@linkcode ProportionalSampler}. */
 export interface ProportionalSamplerOptions extends PrioritizationOptions {
@@ -51,9 +46,8 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
  */
 export class ProportionalSampler extends PrioritySampler {
   readonly #excludeLast: boolean;
-  /** Priorities to the power of alpha; 0 where a slot cannot be drawn. */
+  protected override readonly keptName = "leaves";
   #tree = new SumTree(1);
-  #changed = new Float64Array(0);
 
   /**
    * Makes a sampler without slots, which {@link resize} gives it.
@@ -85,10 +79,15 @@ export class ProportionalSampler extends PrioritySampler {
   }
 
   /** Sums the leaves that there is room for. */
-  protected override makeRoom(capacity: number): void {
+  protected override rebuild(leaves: Float64Array, capacity: number): void {
     const tree = new SumTree(capacity);
-    tree.load(this.#tree.leaves.subarray(0, capacity));
+    tree.load(leaves);
     this.#tree = tree;
+  }
+
+  /** Priorities to the power of alpha. */
+  protected override get kept(): Float64Array {
+    return this.#tree.leaves;
   }
 
   /** Sets the leaves of slots side by side. */
@@ -102,62 +101,19 @@ export class ProportionalSampler extends PrioritySampler {
     else this.#tree.fill(leaf, { first, end: first + count });
   }
 
-  /**
-   * Gives rows new priorities. Slots that cannot be drawn are passed over, and,
-   * where `slots` is the very array that a batch was drawn into, those whose rows
-   * were replaced since then.
-   *
-   * @param slots Slots; of one that comes twice the last priority stays.
-   * @param priorities A number above 0 for each.
-   * @throws {RangeError} If the lengths differ, there is no such slot, or a
-   * priority is not finite and above 0; nothing is changed then.
-   */
-  override updatePriorities(
-    slots: ArrayLike<number>,
-    priorities: ArrayLike<number>,
-  ): void {
-    const tree = this.#tree;
-    checkPriorities(slots, priorities, tree.capacity);
-    const { length } = slots;
-    if (this.#changed.length !== length) {
-      this.#changed = new Float64Array(length);
-    }
-    const { leaves } = tree;
-    const replaced = this.replaced(slots);
-    let max = this.max;
-    for (let i = 0; i < length; i++) {
-      const leaf = leaves[slots[i]];
-      const isKept = leaf === 0 || replaced(i);
-      this.#changed[i] = isKept ? leaf : power(priorities[i], this.alpha);
-      if (!isKept && priorities[i] > max) max = priorities[i];
-    }
-    tree.setMany(slots, this.#changed);
-    this.max = max;
+  /** Leaves out the last row's leaf where that is wanted. */
+  protected override massOf(rows: RowRange): number {
+    const { total, leaves } = this.#tree;
+    const last = this.#excludeLast && total > 0 ? lastLeaf(leaves, rows) : 0;
+    return total > last ? total - last : total;
   }
 
-  /**
-   * Draws rows by their priorities.
-   *
-   * @param drawn Takes slots and weights.
-   * @param context The rows and the randomness.
-   * @throws {RangeError} If there is no row that can be drawn.
-   */
-  override draw(
+  /** The number of rows and the sum of the leaves cancel out in weights. */
+  protected override choose(
+    masses: Float64Array,
     { slots, weights }: Drawn,
-    { rows, random }: DrawContext,
   ): void {
-    const tree = this.#tree;
-    checkDrawable(slots.length, tree.total > 0);
-    const total = this.#excludeLast
-      ? tree.total - lastLeaf(tree.leaves, rows)
-      : tree.total;
-    tree.findMany(this.drawMasses(slots.length, { total, random }), slots);
-    this.#weigh(slots, weights);
-    this.remember(slots);
-  }
-
-  /** The number of rows and the sum of the leaves cancel out. */
-  #weigh(slots: Int32Array, weights: Float32Array): void {
+    this.#tree.findMany(masses, slots);
     const { leaves } = this.#tree;
     let { min } = this.#tree;
     if (this.weightsRelativeTo === "batch") {
@@ -168,21 +124,14 @@ export class ProportionalSampler extends PrioritySampler {
       weights[i] = (min / leaves[slots[i]]) ** this.beta;
     }
   }
-
-  /** Leaves by slot. */
-  protected override get kept(): { name: string; values: Float64Array } {
-    return { name: "leaves", values: this.#tree.leaves };
-  }
-
-  /** Sums saved leaves. */
-  protected override restore(values: Float64Array): void {
-    this.#tree.load(values);
-  }
 }
 
-/** Never 0, which would be a slot that cannot be drawn. */
+/** Never 0, which would be a slot that cannot be drawn, nor more than a leaf may be. */
 function power(priority: number, exponent: number): number {
-  return Math.max(priority ** exponent, Number.MIN_VALUE);
+  return Math.min(
+    Math.max(priority ** exponent, Number.MIN_VALUE),
+    MAX_LEAF,
+  );
 }
 
 /** Returns the leaf of the drawable row in the highest slot. */

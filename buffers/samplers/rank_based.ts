@@ -1,10 +1,5 @@
-import {
-  checkDrawable,
-  checkPriorities,
-  type PrioritizationOptions,
-  PrioritySampler,
-} from "./priorities.ts";
-import type { DrawContext, Drawn } from "./sampler.ts";
+import { PrioritySampler } from "./priorities.ts";
+import type { Drawn } from "./sampler.ts";
 
 /**
  * Draws the row with the `r`-th largest priority with probability
@@ -39,31 +34,26 @@ import type { DrawContext, Drawn } from "./sampler.ts";
  * ```
  */
 export class RankBasedSampler extends PrioritySampler {
+  protected override readonly keptName = "priorities";
   #ranking = new Ranking(0);
-  #distribution: RankDistribution;
-
-  /**
-   * Makes a sampler without slots, which {@link resize} gives it.
-   *
-   * @param options Exponents, strata and weights.
-   * @throws {RangeError} If an exponent is below 0 or not finite.
-   * @throws {TypeError} If weights are to be relative to something else.
-   */
-  constructor(options: PrioritizationOptions = {}) {
-    super(options);
-    this.#distribution = new RankDistribution(this.alpha);
-  }
-
-  /** Tabulates the probabilities of ranks. */
-  protected override changeAlpha(alpha: number): void {
-    this.#distribution = new RankDistribution(alpha);
-  }
+  #distribution = new RankDistribution(0);
 
   /** Ranks the priorities that there is room for. */
-  protected override makeRoom(capacity: number): void {
+  protected override rebuild(priorities: Float64Array, capacity: number): void {
+    const wrong = priorities.find((it) => !(it >= 0 && it < Infinity));
+    if (wrong !== undefined) {
+      throw new RangeError(
+        `Cannot load a sampler with priority ${wrong}: expected finite numbers of at least 0`,
+      );
+    }
     const ranking = new Ranking(capacity);
-    ranking.load(this.#ranking.priorities.subarray(0, capacity));
+    ranking.load(priorities);
     this.#ranking = ranking;
+  }
+
+  /** Priorities by slot. */
+  protected override get kept(): Float64Array {
+    return this.#ranking.priorities;
   }
 
   /** Ranks slots side by side. */
@@ -77,42 +67,20 @@ export class RankBasedSampler extends PrioritySampler {
     }
   }
 
-  /**
-   * Gives rows new priorities. Slots that cannot be drawn are passed over, and,
-   * where `slots` is the very array that a batch was drawn into, those whose rows
-   * were replaced since then.
-   *
-   * @param slots Slots; of one that comes twice the last priority stays.
-   * @param priorities A number above 0 for each.
-   * @throws {RangeError} If the lengths differ, there is no such slot, or a
-   * priority is not finite and above 0; nothing is changed then.
-   */
-  override updatePriorities(
-    slots: ArrayLike<number>,
-    priorities: ArrayLike<number>,
-  ): void {
-    const ranking = this.#ranking;
-    checkPriorities(slots, priorities, ranking.priorities.length);
-    const replaced = this.replaced(slots);
-    for (let i = 0; i < slots.length; i++) {
-      if (ranking.priorities[slots[i]] === 0 || replaced(i)) continue;
-      ranking.set(slots[i], priorities[i]);
-      this.max = Math.max(this.max, priorities[i]);
+  /** Sums the masses of all ranks. */
+  protected override massOf(): number {
+    if (this.#distribution.alpha !== this.alpha) {
+      this.#distribution = new RankDistribution(this.alpha);
     }
+    return this.#distribution.total(this.#ranking.length);
   }
 
-  /**
-   * Draws rows by the ranks of their priorities.
-   *
-   * @param drawn Takes slots and weights.
-   * @param context The randomness.
-   * @throws {RangeError} If there is no row that can be drawn.
-   */
-  override draw({ slots, weights }: Drawn, { random }: DrawContext): void {
+  /** The lowest rank has the largest weight; numbers and sums cancel out. */
+  protected override choose(
+    masses: Float64Array,
+    { slots, weights }: Drawn,
+  ): void {
     const { length } = this.#ranking;
-    checkDrawable(slots.length, length > 0);
-    const total = this.#distribution.total(length);
-    const masses = this.drawMasses(slots.length, { total, random });
     let lowest = this.weightsRelativeTo === "buffer" ? length : 1;
     for (let i = 0; i < slots.length; i++) {
       const rank = this.#distribution.find(masses[i], length);
@@ -120,29 +88,10 @@ export class RankBasedSampler extends PrioritySampler {
       masses[i] = rank; // The mass itself has served.
       if (rank > lowest) lowest = rank;
     }
-    // The lowest rank has the largest weight; numbers and sums cancel out.
     const exponent = this.alpha * this.beta;
     for (let i = 0; i < slots.length; i++) {
       weights[i] = (masses[i] / lowest) ** exponent;
     }
-    this.remember(slots);
-  }
-
-  /** Priorities by slot. */
-  protected override get kept(): { name: string; values: Float64Array } {
-    return { name: "priorities", values: this.#ranking.priorities };
-  }
-
-  /** Ranks saved priorities. */
-  protected override restore(priorities: Float64Array, alpha: number): void {
-    const wrong = priorities.find((it) => !(it >= 0 && it < Infinity));
-    if (wrong !== undefined) {
-      throw new RangeError(
-        `Cannot load a sampler with priority ${wrong}: expected finite numbers of at least 0`,
-      );
-    }
-    this.#ranking.load(priorities);
-    this.changeAlpha(alpha);
   }
 }
 
@@ -162,50 +111,37 @@ interface Block {
  * blocks that are found by bisection.
  */
 export class Ranking {
-  /** 0 where a slot is not ranked. */
-  readonly #priorities: Float64Array;
+  /** The priority of each slot, to be read only; 0 where it is not ranked. */
+  readonly priorities: Float64Array;
+  /** Number of ranked slots. */
+  length = 0;
   #blocks: Block[] = [];
   /** The rank after the last one of each block, as of the last look-up. */
   #ends = new Int32Array(0);
   #endsAreStale = true;
-  #length = 0;
 
   /** Nothing is ranked at first. */
   constructor(capacity: number) {
-    this.#priorities = new Float64Array(capacity);
-  }
-
-  /** Number of ranked slots. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** The priority of each slot, to be read only; 0 where it is not ranked. */
-  get priorities(): Float64Array {
-    return this.#priorities;
+    this.priorities = new Float64Array(capacity);
   }
 
   /** Ranks slots anew by priorities; those of 0 are not ranked. */
   load(priorities: ArrayLike<number>): void {
-    this.#priorities.fill(0);
-    this.#priorities.set(priorities);
-    const ranked = this.#priorities
-      .reduce((count, priority) => priority > 0 ? count + 1 : count, 0);
-    const slots = new Int32Array(ranked);
-    for (let slot = 0, i = 0; i < ranked; slot++) {
-      if (this.#priorities[slot] > 0) slots[i++] = slot;
-    }
-    slots.sort((a, b) => this.#priorities[b] - this.#priorities[a] || a - b);
-    this.#length = ranked;
+    this.priorities.fill(0);
+    this.priorities.set(priorities);
+    const slots = Int32Array.from(this.priorities.keys())
+      .filter((slot) => this.priorities[slot] > 0)
+      .sort((a, b) => this.priorities[b] - this.priorities[a] || a - b);
+    this.length = slots.length;
     this.#blocks = blocksOf(slots);
     this.#endsAreStale = true;
   }
 
   /** Changes a slot's priority; with 0 it is not ranked any more. */
   set(slot: number, priority: number): void {
-    if (priority === this.#priorities[slot]) return;
-    if (this.#priorities[slot] > 0) this.#remove(slot);
-    this.#priorities[slot] = priority;
+    if (priority === this.priorities[slot]) return;
+    if (this.priorities[slot] > 0) this.#remove(slot);
+    this.priorities[slot] = priority;
     if (priority > 0) this.#insert(slot);
     this.#endsAreStale = true;
   }
@@ -234,7 +170,7 @@ export class Ranking {
   }
 
   #insert(slot: number): void {
-    this.#length++;
+    this.length++;
     const blocks = this.#blocks;
     if (blocks.length === 0) blocks.push(emptyBlock());
     const at = Math.min(this.#blockOf(slot), blocks.length - 1);
@@ -246,7 +182,7 @@ export class Ranking {
   }
 
   #remove(slot: number): void {
-    this.#length--;
+    this.length--;
     const at = this.#blockOf(slot);
     const block = this.#blocks[at];
     const place = this.#placeIn(block, slot);
@@ -294,7 +230,7 @@ export class Ranking {
   }
 
   #isBefore(a: number, b: number): boolean {
-    const difference = this.#priorities[a] - this.#priorities[b];
+    const difference = this.priorities[a] - this.priorities[b];
     return difference > 0 || (difference === 0 && a < b);
   }
 }
@@ -338,12 +274,13 @@ const EXACT = 1024;
  * terms by less than one part in a million.
  */
 export class RankDistribution {
-  readonly #alpha: number;
+  /** Exponent of the ranks. */
+  readonly alpha: number;
   /** The mass up to each of the first ranks. */
   readonly #sums = new Float64Array(EXACT + 1);
 
   constructor(alpha: number) {
-    this.#alpha = alpha;
+    this.alpha = alpha;
     for (let rank = 1; rank <= EXACT; rank++) {
       this.#sums[rank] = this.#sums[rank - 1] + rank ** -alpha;
     }
@@ -353,7 +290,7 @@ export class RankDistribution {
   total(n: number): number {
     if (n <= EXACT) return this.#sums[n];
     const start = EXACT + 0.5;
-    const power = 1 - this.#alpha;
+    const power = 1 - this.alpha;
     const logRatio = Math.log((n + 0.5) / start);
     const area = power === 0 ? logRatio : Math.expm1(power * logRatio) / power;
     return this.#sums[EXACT] + start ** power * area;
@@ -380,7 +317,7 @@ export class RankDistribution {
   /** Finds the edge of the area that is left of a mass: the inverse of the total. */
   #findEdge(mass: number): number {
     const start = EXACT + 0.5;
-    const power = 1 - this.#alpha;
+    const power = 1 - this.alpha;
     const area = (mass - this.#sums[EXACT]) / start ** power;
     const logRatio = power === 0 ? area : Math.log1p(power * area) / power;
     return start * Math.exp(logRatio);

@@ -1,5 +1,5 @@
-/** So that the sum of as many as 2^53 leaves is finite. */
-const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
+/** Largest leaf: the sum of as many as 2^53 of them is finite. */
+export const MAX_LEAF = Number.MAX_VALUE / 2 ** 53;
 
 /** Children of a node: as many as two cache lines hold. */
 const FAN_OUT_BITS = 4;
@@ -231,60 +231,43 @@ export class SumTree {
     if (count === 0) return;
     this.#staleCount = 0;
     const stale = this.#stale, isStale = this.#isStale, starts = this.#starts;
-    for (let i = 0; i < count; i++) {
-      this.#sumLeaves(stale[i]);
-      isStale[stale[i]] = 0;
-    }
-    for (let level = 2; level < starts.length; level++) {
+    for (let level = 1;; level++) {
       const flags = starts[level] - starts[1];
+      for (let i = 0; i < count; i++) {
+        this.#sumChildren(level, stale[i]);
+        isStale[flags + stale[i]] = 0;
+      }
+      if (level === starts.length - 1) return;
+      const above = starts[level + 1] - starts[1];
       let parents = 0;
       for (let i = 0; i < count; i++) {
         const parent = stale[i] >> FAN_OUT_BITS;
-        if (isStale[flags + parent] !== 0) continue;
-        isStale[flags + parent] = 1;
+        if (isStale[above + parent] !== 0) continue;
+        isStale[above + parent] = 1;
         stale[parents++] = parent;
       }
       count = parents;
-      for (let i = 0; i < count; i++) {
-        this.#sumNodes(level, stale[i]);
-        isStale[flags + stale[i]] = 0;
-      }
     }
   }
 
-  /** Computes a node above leaves. */
-  #sumLeaves(node: number): void {
-    const sums = this.#sums;
-    const first = node * FAN_OUT;
+  /** Computes a node, above leaves at level 1. */
+  #sumChildren(level: number, node: number): void {
+    const sums = this.#sums, mins = this.#mins, starts = this.#starts;
+    const first = starts[level - 1] + node * FAN_OUT, shift = starts[1];
     // Two of each, as one addition would wait for the one before.
     let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
     for (let i = first; i < first + FAN_OUT; i += 2) {
       const a = sums[i], b = sums[i + 1];
       even += a;
       odd += b;
-      if (a > 0 && a < min) min = a;
-      if (b > 0 && b < oddMin) oddMin = b;
+      const aMin = level === 1 ? a : mins[i - shift];
+      const bMin = level === 1 ? b : mins[i + 1 - shift];
+      if (a > 0 && aMin < min) min = aMin;
+      if (b > 0 && bMin < oddMin) oddMin = bMin;
     }
-    this.#sums[this.#starts[1] + node] = even + odd;
-    this.#mins[node] = min < oddMin ? min : oddMin;
-  }
-
-  /** Computes a node above nodes. */
-  #sumNodes(level: number, node: number): void {
-    const sums = this.#sums, mins = this.#mins;
-    const first = this.#starts[level - 1] + node * FAN_OUT;
-    const leaves = this.#starts[1];
-    let [even, odd, min, oddMin] = [0, 0, Infinity, Infinity];
-    for (let i = first; i < first + FAN_OUT; i += 2) {
-      even += sums[i];
-      odd += sums[i + 1];
-      const a = mins[i - leaves], b = mins[i + 1 - leaves];
-      if (a < min) min = a;
-      if (b < oddMin) oddMin = b;
-    }
-    const at = this.#starts[level] + node;
+    const at = starts[level] + node;
     sums[at] = even + odd;
-    mins[at - leaves] = min < oddMin ? min : oddMin;
+    mins[at - shift] = min < oddMin ? min : oddMin;
   }
 
   #checkIndex(index: number): void {
