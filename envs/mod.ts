@@ -68,16 +68,14 @@ export * from "./wrappers/time_limit.ts";
 export * from "./wrappers/transforms.ts";
 
 import "./classic_control/register.ts";
-export { AcrobotEnv, AcrobotVecEnv } from "./classic_control/acrobot.ts";
-export { CartPoleEnv, CartPoleVecEnv } from "./classic_control/cart_pole.ts";
+export { ACROBOT } from "./classic_control/acrobot.ts";
+export { CART_POLE } from "./classic_control/cart_pole.ts";
 export * from "./classic_control/dynamics.ts";
 export {
-  MountainCarContinuousEnv,
-  MountainCarContinuousVecEnv,
-  MountainCarEnv,
-  MountainCarVecEnv,
+  MOUNTAIN_CAR,
+  MOUNTAIN_CAR_CONTINUOUS,
 } from "./classic_control/mountain_car.ts";
-export { PendulumEnv, PendulumVecEnv } from "./classic_control/pendulum.ts";
+export { PENDULUM } from "./classic_control/pendulum.ts";
 
 export * from "./toy/environments.ts";
 

@@ -25,8 +25,8 @@ asUser("maker");
 const module = `${dir}/marked_env.ts`;
 await Deno.writeTextFile(
   module,
-  `import { CartPoleEnv, register } from "${ROOT}envs/mod.ts";
-register({ id: "Marked-v0", maxEpisodeSteps: 20, make: () => new CartPoleEnv() });
+  `import { CART_POLE, DynamicsEnv, register } from "${ROOT}envs/mod.ts";
+register({ id: "Marked-v0", maxEpisodeSteps: 20, make: () => new DynamicsEnv(CART_POLE) });
 `,
 );
 const TINY = ["--backend=cpu", "--steps=40", "--set=evaluationEpisodes=1"];

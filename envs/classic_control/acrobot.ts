@@ -1,11 +1,6 @@
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import {
-  type BatchedOptions,
-  type Dynamics,
-  DynamicsEnv,
-  DynamicsVecEnv,
-} from "./dynamics.ts";
+import type { Dynamics } from "./dynamics.ts";
 
 // Both links: mass, length and moment of inertia 1, centre of mass in the
 // middle.
@@ -105,9 +100,23 @@ const AXLE: Point = [VIEW[0] / 2, VIEW[1] / 2];
 const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
 
 /**
- * Two links that hang from an axle, with a motor between them of torque -1 (0),
- * none (1) or 1 (2). State: angle of the first link from hanging, of the second
- * from the first, and their speeds. Source: Sutton and Barto 2018.
+ * Two links that hang from an axle, with a motor at the joint between them:
+ * torque -1 (0), none (1) or 1 (2). Each step's reward is -1 until the free end
+ * swings a link's length above the axle, 0 then. State: angle of the first link
+ * from hanging, of the second from the first, in radians, and their speeds, at
+ * first each between -0.1 and 0.1. Observation: cosine and sine of both angles,
+ * the speeds. The dynamics are those of Gymnasium's Acrobot. Source: Sutton and
+ * Barto 2018.
+ *
+ * @example
+ * ```ts
+ * import { ACROBOT, DynamicsEnv } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new DynamicsEnv(ACROBOT);
+ * env.setState([Math.PI, 0, 0, 0]);
+ * assertAlmostEquals(env.step(1).observation[0], -1);
+ * ```
  */
 export const ACROBOT: Dynamics = {
   name: "Acrobot",
@@ -156,53 +165,3 @@ export const ACROBOT: Dynamics = {
     return canvas.image();
   },
 };
-
-/**
- * Two links that hang from an axle, with a motor at the joint between them:
- * torque -1 (0), none (1) or 1 (2). Each step's reward is -1 until the free end
- * swings a link's length above the axle, 0 then. State: angle of the first link
- * from hanging, of the second from the first, in radians, and their speeds, at
- * first each between -0.1 and 0.1. Observation: cosine and sine of both angles,
- * the speeds. The dynamics are those of Gymnasium's Acrobot.
- *
- * @example
- * ```ts
- * import { AcrobotEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new AcrobotEnv();
- * env.setState([Math.PI, 0, 0, 0]);
- * assertAlmostEquals(env.step(1).observation[0], -1);
- * ```
- */
-export class AcrobotEnv extends DynamicsEnv<number> {
-  /** Makes an environment that has not been reset. */
-  constructor() {
-    super(ACROBOT);
-  }
-}
-
-/**
- * Several {@linkcode AcrobotEnv} that step together; same numbers, bit for bit.
- *
- * @example
- * ```ts
- * import { AcrobotVecEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new AcrobotVecEnv({ numEnvs: 2, maxEpisodeSteps: 200 });
- * env.reset({ seed: 0 });
- * assertEquals([...env.step(Int32Array.of(1, 2)).rewards], [-1, -1]);
- * ```
- */
-export class AcrobotVecEnv extends DynamicsVecEnv {
-  /**
-   * Makes environments that have not been reset.
-   *
-   * @param options Number of environments and longest episode.
-   * @throws {RangeError} If a number is not a whole one of at least 1.
-   */
-  constructor(options: BatchedOptions) {
-    super(ACROBOT, options);
-  }
-}

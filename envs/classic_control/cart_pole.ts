@@ -1,11 +1,6 @@
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import {
-  type BatchedOptions,
-  type Dynamics,
-  DynamicsEnv,
-  DynamicsVecEnv,
-} from "./dynamics.ts";
+import type { Dynamics } from "./dynamics.ts";
 
 const GRAVITY = 9.8;
 const POLE_MASS = 0.1;
@@ -44,6 +39,11 @@ function hasEnded(state: Float64Array, at: number): boolean {
     angle < -ANGLE_LIMIT || angle > ANGLE_LIMIT;
 }
 
+const observePositions: Dynamics["observe"] = (state, at, values, to) => {
+  values[to] = state[at];
+  values[to + 1] = state[at + 2];
+};
+
 const BLACK: Color = [0, 0, 0];
 const POLE: Color = [202, 152, 101];
 const AXLE: Color = [129, 132, 203];
@@ -53,9 +53,24 @@ const SCALE = VIEW[0] / (POSITION_LIMIT * 2);
 const TRACK = 100;
 
 /**
- * A pole on a cart that is pushed left (0) or right (1). State: position,
- * velocity, angle, angular velocity. Source: Barto, Sutton and Anderson 1983,
- * with the equations of Florian 2007 and an Euler step of 0.02 s.
+ * A pole on a cart that is to be kept upright by pushing the cart left (0) or
+ * right (1); the reward is 1 for each step. An episode ends when the pole leans
+ * by more than 12 degrees or the cart is more than 2.4 off the middle. State and
+ * observation: position, velocity, angle (radians), angular velocity; at first
+ * each between -0.05 and 0.05. The dynamics are those of Gymnasium's CartPole.
+ * Source: Barto, Sutton and Anderson 1983, with the equations of Florian 2007 and
+ * an Euler step of 0.02 s.
+ *
+ * @example
+ * ```ts
+ * import { CART_POLE, DynamicsEnv } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new DynamicsEnv(CART_POLE);
+ * env.setState([0, 0, 0, 0]);
+ * const { observation } = env.step(1);
+ * assertAlmostEquals(observation[1], 0.195122, 1e-6);
+ * ```
  */
 export const CART_POLE: Dynamics = {
   name: "CartPole",
@@ -106,51 +121,20 @@ export const CART_POLE: Dynamics = {
 };
 
 /**
- * A pole on a cart that is to be kept upright by pushing the cart left (0) or
- * right (1); the reward is 1 for each step. An episode ends when the pole leans
- * by more than 12 degrees or the cart is more than 2.4 off the middle. State and
- * observation: position, velocity, angle (radians), angular velocity; at first
- * each between -0.05 and 0.05. The dynamics are those of Gymnasium's CartPole.
- *
- * @example
- * ```ts
- * import { CartPoleEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new CartPoleEnv();
- * env.setState([0, 0, 0, 0]);
- * const { observation } = env.step(1);
- * assertAlmostEquals(observation[1], 0.195122, 1e-6);
- * ```
+ * The pole on a cart with nothing seen but the cart's position and the pole's
+ * angle: the velocities must be remembered.
  */
-export class CartPoleEnv extends DynamicsEnv<number> {
-  /** Makes an environment that has not been reset. */
-  constructor() {
-    super(CART_POLE);
-  }
-}
-
-/**
- * Several {@linkcode CartPoleEnv} that step together; same numbers, bit for bit.
- *
- * @example
- * ```ts
- * import { CartPoleVecEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new CartPoleVecEnv({ numEnvs: 2, maxEpisodeSteps: 500 });
- * env.reset({ seed: 0 });
- * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
- * ```
- */
-export class CartPoleVecEnv extends DynamicsVecEnv {
-  /**
-   * Makes environments that have not been reset.
-   *
-   * @param options Number of environments and longest episode.
-   * @throws {RangeError} If a number is not a whole one of at least 1.
-   */
-  constructor(options: BatchedOptions) {
-    super(CART_POLE, options);
-  }
-}
+export const POSITION_ONLY_CART_POLE: Dynamics = {
+  ...CART_POLE,
+  name: "PositionOnlyCartPole",
+  observationSpace: box({
+    low: [-POSITION_LIMIT * 2, -ANGLE_LIMIT * 2].map(Math.fround),
+    high: [POSITION_LIMIT * 2, ANGLE_LIMIT * 2].map(Math.fround),
+  }),
+  observe: observePositions,
+  observeAll(state, observations) {
+    for (let i = 0, to = 0; i < state.length; i += 4, to += 2) {
+      observePositions(state, i, observations, to);
+    }
+  },
+};

@@ -1,7 +1,8 @@
 import type { VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
-import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
+import { CART_POLE } from "./cart_pole.ts";
+import { DynamicsEnv, DynamicsVecEnv } from "./dynamics.ts";
 
 const STEPS = 1000;
 const ENVS = 16;
@@ -15,9 +16,12 @@ function run(env: VecEnv, steps: number): void {
   for (let t = 0; t < steps; t++) env.step(actions[t & 63]);
 }
 
-const batched = new CartPoleVecEnv({ numEnvs: ENVS, maxEpisodeSteps: 500 });
+const batched = new DynamicsVecEnv(CART_POLE, {
+  numEnvs: ENVS,
+  maxEpisodeSteps: 500,
+});
 batched.reset({ seed: 0 });
-const single = () => new TimeLimit(new CartPoleEnv(), 500);
+const single = () => new TimeLimit(new DynamicsEnv(CART_POLE), 500);
 const sync = new SyncVecEnv(Array.from({ length: ENVS }, () => single));
 sync.reset({ seed: 0 });
 

@@ -72,10 +72,12 @@ export interface Dynamics {
  *
  * @example
  * ```ts
- * import { CartPoleEnv, DynamicsEnv } from "@bellman/envs";
- * import { assert } from "@std/assert";
+ * import { CART_POLE, DynamicsEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
  *
- * assert(new CartPoleEnv() instanceof DynamicsEnv);
+ * const env = new DynamicsEnv(CART_POLE);
+ * env.reset({ seed: 0 });
+ * assertEquals(env.step(1).reward, 1);
  * ```
  */
 export class DynamicsEnv<A extends SpaceValue = SpaceValue>
@@ -249,10 +251,12 @@ export interface BatchedOptions {
  *
  * @example
  * ```ts
- * import { CartPoleVecEnv, DynamicsVecEnv } from "@bellman/envs";
- * import { assert } from "@std/assert";
+ * import { CART_POLE, DynamicsVecEnv } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
  *
- * assert(new CartPoleVecEnv({ numEnvs: 2 }) instanceof DynamicsVecEnv);
+ * const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
+ * env.reset({ seed: 0 });
+ * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
  * ```
  */
 export class DynamicsVecEnv implements VecEnv {

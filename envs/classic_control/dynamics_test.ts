@@ -15,18 +15,17 @@ import { SeededRandom } from "../random.ts";
 import { contains } from "../spaces/values.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
-import { CartPoleEnv, CartPoleVecEnv } from "./cart_pole.ts";
-import { PendulumVecEnv } from "./pendulum.ts";
-import { FORMS, randomActions, type TestedForms } from "./testdata/forms.ts";
+import { CART_POLE } from "./cart_pole.ts";
+import { DynamicsEnv, DynamicsVecEnv } from "./dynamics.ts";
+import { PENDULUM } from "./pendulum.ts";
+import { DYNAMICS, randomActions } from "./testdata/dynamics.ts";
 
-type Single = InstanceType<TestedForms["single"]>;
-
-function actionFor(env: Single, random: SeededRandom): SpaceValue {
+function actionFor(env: DynamicsEnv, random: SeededRandom): SpaceValue {
   const actions = randomActions(env.actionSpace, random, 1);
   return env.actionSpace.type === "box" ? actions : actions[0];
 }
 
-function play(env: Single, steps: number): unknown[] {
+function play(env: DynamicsEnv, steps: number): unknown[] {
   const random = new SeededRandom(9);
   return Array.from({ length: steps }, () => {
     const result = env.step(actionFor(env, random));
@@ -45,9 +44,9 @@ const FIRST_STATES: Record<string, [number, number][]> = {
   "Pendulum-v1": [[-Math.PI, Math.PI], [-1, 1]],
 };
 
-for (const [name, { single }] of Object.entries(FORMS)) {
+for (const [name, dynamics] of Object.entries(DYNAMICS)) {
   Deno.test(`${name} starts within Gymnasium's bounds and fills them`, () => {
-    const env = new single();
+    const env = new DynamicsEnv(dynamics);
     const least = env.state.map(() => Infinity);
     const most = env.state.map(() => -Infinity);
     for (let i = 0; i < 2000; i++) {
@@ -65,7 +64,7 @@ for (const [name, { single }] of Object.entries(FORMS)) {
   });
 
   Deno.test(`${name} shows what its space holds`, () => {
-    const env = new single();
+    const env = new DynamicsEnv(dynamics);
     assert(contains(env.observationSpace, env.reset({ seed: 0 })));
     const random = new SeededRandom(1);
     for (let i = 0; i < 1000; i++) {
@@ -76,7 +75,7 @@ for (const [name, { single }] of Object.entries(FORMS)) {
   });
 
   Deno.test(`${name} repeats itself from a seed`, () => {
-    const env = new single(), other = new single();
+    const env = new DynamicsEnv(dynamics), other = new DynamicsEnv(dynamics);
     assertEquals(env.reset({ seed: 7 }), other.reset({ seed: 7 }));
     assertEquals(play(env, 300), play(other, 300));
     assertNotEquals(env.reset({ seed: 7 }), env.reset());
@@ -84,7 +83,7 @@ for (const [name, { single }] of Object.entries(FORMS)) {
   });
 
   Deno.test(`${name} goes on from a snapshot`, () => {
-    const env = new single(), other = new single();
+    const env = new DynamicsEnv(dynamics), other = new DynamicsEnv(dynamics);
     env.reset({ seed: 2 });
     play(env, 20);
     const snapshot = structuredClone(env.save());
@@ -96,15 +95,15 @@ for (const [name, { single }] of Object.entries(FORMS)) {
   });
 
   Deno.test(`${name} without a seed starts as with seed 0, then goes on`, () => {
-    const env = new single();
+    const env = new DynamicsEnv(dynamics);
     const first = env.reset();
-    assertEquals(first, new single().reset({ seed: 0 }));
+    assertEquals(first, new DynamicsEnv(dynamics).reset({ seed: 0 }));
     assertNotEquals(env.reset(), first);
   });
 }
 
 Deno.test("An observation belongs to the caller", () => {
-  const env = new CartPoleEnv();
+  const env = new DynamicsEnv(CART_POLE);
   const first = env.reset({ seed: 0 });
   const copy = first.slice();
   env.step(0);
@@ -112,12 +111,12 @@ Deno.test("An observation belongs to the caller", () => {
 });
 
 Deno.test("A step outside of an episode is refused", () => {
-  const env = new CartPoleEnv();
+  const env = new DynamicsEnv(CART_POLE);
   assertThrows(() => env.step(0), Error, "has not begun: call reset first");
   env.setState([2.39, 5, 0, 0]);
   assertEquals(env.step(1).terminated, true);
   assertThrows(() => env.step(0), Error, "ended in the step before: call");
-  const other = new CartPoleEnv();
+  const other = new DynamicsEnv(CART_POLE);
   other.load(env.save());
   assertThrows(() => other.step(0), Error, "ended in the step before");
   env.reset();
@@ -125,7 +124,7 @@ Deno.test("A step outside of an episode is refused", () => {
 });
 
 Deno.test("Actions, states and snapshots that do not fit are refused", () => {
-  const env = new CartPoleEnv();
+  const env = new DynamicsEnv(CART_POLE);
   env.reset({ seed: 0 });
   for (const action of [2, -1, 0.5, NaN]) {
     assertThrows(() => env.step(action), RangeError, `take action ${action}`);
@@ -134,15 +133,15 @@ Deno.test("Actions, states and snapshots that do not fit are refused", () => {
     assertThrows(() => env.setState(state), RangeError, "4 finite numbers");
   }
   assertThrows(() => env.load(null), TypeError, "no 'state'");
-  const pendulum = new FORMS["Pendulum-v1"].single();
+  const pendulum = new DynamicsEnv(PENDULUM);
   assertThrows(() => env.load(pendulum.save()), TypeError, "CartPole");
   assertThrows(() => env.reset({ seed: -1 }), RangeError, "seed");
 });
 
 Deno.test("A snapshot of an environment that was never reset is one too", () => {
-  const env = new CartPoleEnv();
+  const env = new DynamicsEnv(CART_POLE);
   env.reset({ seed: 0 });
-  env.load(new CartPoleEnv().save());
+  env.load(new DynamicsEnv(CART_POLE).save());
   assertThrows(() => env.step(0), Error, "has not begun");
 });
 
@@ -170,13 +169,16 @@ function playVec(env: VecEnv, steps: number, seed: number): unknown[] {
   });
 }
 
-for (const [name, { single, batched }] of Object.entries(FORMS)) {
+for (const [name, dynamics] of Object.entries(DYNAMICS)) {
   // CartPole's episodes end by themselves near this limit too.
   const limit = 23;
 
   Deno.test(`${name}: a batch has the numbers of single ones`, () => {
-    const many = new batched({ numEnvs: COPIES, maxEpisodeSteps: limit });
-    const factory = () => new TimeLimit(new single(), limit);
+    const many = new DynamicsVecEnv(dynamics, {
+      numEnvs: COPIES,
+      maxEpisodeSteps: limit,
+    });
+    const factory = () => new TimeLimit(new DynamicsEnv(dynamics), limit);
     const singles = new SyncVecEnv(Array(COPIES).fill(factory));
     for (const seed of [0, 1]) {
       assertEquals(many.reset({ seed }), singles.reset({ seed }));
@@ -188,20 +190,23 @@ for (const [name, { single, batched }] of Object.entries(FORMS)) {
 
   Deno.test(`${name}: a batch goes on from a snapshot`, () => {
     const options = { numEnvs: COPIES, maxEpisodeSteps: limit };
-    const env = new batched(options);
+    const env = new DynamicsVecEnv(dynamics, options);
     env.reset({ seed: 4 });
     playVec(env, 50, 0);
     const snapshot = structuredClone(env.save());
     const observations = env.observations().slice();
     const wanted = playVec(env, 200, 1);
-    const other = new batched(options);
+    const other = new DynamicsVecEnv(dynamics, options);
     other.load(snapshot);
     assertEquals(other.observations(), observations);
     assertEquals(playVec(other, 200, 1), wanted);
   });
 
   Deno.test(`${name}: a batch reuses what it returns`, () => {
-    const env = new batched({ numEnvs: COPIES, maxEpisodeSteps: limit });
+    const env = new DynamicsVecEnv(dynamics, {
+      numEnvs: COPIES,
+      maxEpisodeSteps: limit,
+    });
     const first = env.reset({ seed: 0 });
     const actions = randomActions(env.actionSpace, new SeededRandom(0), COPIES);
     const step = env.step(actions);
@@ -220,7 +225,7 @@ for (const [name, { single, batched }] of Object.entries(FORMS)) {
 }
 
 Deno.test("A batch tells of an end by rule and by limit at once", () => {
-  const env = new CartPoleVecEnv({ numEnvs: 1, maxEpisodeSteps: 2 });
+  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 1, maxEpisodeSteps: 2 });
   env.reset({ seed: 0 });
   env.states.set([2.37, 1, 0, 0]);
   const right = Int32Array.of(1);
@@ -231,7 +236,7 @@ Deno.test("A batch tells of an end by rule and by limit at once", () => {
 });
 
 Deno.test("A batch resets in the step that ends an episode", () => {
-  const env = new CartPoleVecEnv({ numEnvs: 2 });
+  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
   env.reset({ seed: 0 });
   env.states.set([2.39, 1, 0, 0], 4);
   const step = env.step(Int32Array.of(1, 1));
@@ -243,7 +248,7 @@ Deno.test("A batch resets in the step that ends an episode", () => {
 });
 
 Deno.test("A batch refuses actions that it cannot take", () => {
-  const env = new CartPoleVecEnv({ numEnvs: 2 });
+  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
   env.reset({ seed: 0 });
   const before = env.save();
   const cases: [ArrayLike<number>, string][] = [
@@ -260,7 +265,7 @@ Deno.test("A batch refuses actions that it cannot take", () => {
 });
 
 Deno.test("A batch of boxes refuses what is not finite or not float32", () => {
-  const env = new PendulumVecEnv({ numEnvs: 2 });
+  const env = new DynamicsVecEnv(PENDULUM, { numEnvs: 2 });
   env.reset({ seed: 0 });
   for (const bad of [NaN, Infinity]) {
     assertThrows(() => env.step(Float32Array.of(0, bad)), RangeError, `${bad}`);
@@ -269,17 +274,21 @@ Deno.test("A batch of boxes refuses what is not finite or not float32", () => {
 });
 
 Deno.test("A batch must be reset before it is stepped", () => {
-  const env = new CartPoleVecEnv({ numEnvs: 1 });
+  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 1 });
   assertThrows(() => env.step(Int32Array.of(0)), Error, "call reset first");
 });
 
 Deno.test("A batch refuses sizes and limits that make no sense", () => {
   for (const numEnvs of [0, -1, 1.5, NaN]) {
-    assertThrows(() => new CartPoleVecEnv({ numEnvs }), RangeError, "copies");
+    assertThrows(
+      () => new DynamicsVecEnv(CART_POLE, { numEnvs }),
+      RangeError,
+      "copies",
+    );
   }
   for (const maxEpisodeSteps of [0, 2.5, NaN]) {
     assertThrows(
-      () => new CartPoleVecEnv({ numEnvs: 1, maxEpisodeSteps }),
+      () => new DynamicsVecEnv(CART_POLE, { numEnvs: 1, maxEpisodeSteps }),
       RangeError,
       "Cannot limit",
     );
@@ -287,9 +296,9 @@ Deno.test("A batch refuses sizes and limits that make no sense", () => {
 });
 
 Deno.test("A batch refuses snapshots of others", () => {
-  const env = new CartPoleVecEnv({ numEnvs: 2 });
-  const three = new CartPoleVecEnv({ numEnvs: 3 });
-  const pendulum = new PendulumVecEnv({ numEnvs: 2 });
+  const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
+  const three = new DynamicsVecEnv(CART_POLE, { numEnvs: 3 });
+  const pendulum = new DynamicsVecEnv(PENDULUM, { numEnvs: 2 });
   const cases: [StateTree, string][] = [
     [three.save(), "2 copies from a snapshot of 3"],
     [pendulum.save(), "states of 4 numbers"],
@@ -302,5 +311,5 @@ Deno.test("A batch refuses snapshots of others", () => {
 
 Deno.test("A batch keeps what it is known as", () => {
   const spec: EnvSpec = { id: "Custom-v0" };
-  assertEquals(new CartPoleVecEnv({ numEnvs: 1, spec }).spec, spec);
+  assertEquals(new DynamicsVecEnv(CART_POLE, { numEnvs: 1, spec }).spec, spec);
 });

@@ -7,12 +7,7 @@ import {
   turned,
 } from "../render/canvas.ts";
 import { box, discrete } from "../spaces/constructors.ts";
-import {
-  type BatchedOptions,
-  type Dynamics,
-  DynamicsEnv,
-  DynamicsVecEnv,
-} from "./dynamics.ts";
+import type { Dynamics } from "./dynamics.ts";
 
 const GRAVITY = 0.0025;
 const FORCE = 0.001;
@@ -90,10 +85,23 @@ function renderMountainCar(
 }
 
 /**
- * A car too weak for the hill that it is to climb, driven left (0), not at all
- * (1) or right (2). State: position, velocity. Source: Moore 1990.
+ * A car in a valley, too weak to climb the hill on its right but by swinging:
+ * it is driven left (0), not at all (1) or right (2), and each step's reward is
+ * -1 until it reaches the flag at 0.5. State and observation: position from -1.2
+ * to 0.6 and velocity up to 0.07; at first it rests between -0.6 and -0.4. The
+ * dynamics are those of Gymnasium's MountainCar. Source: Moore 1990.
+ *
+ * @example
+ * ```ts
+ * import { DynamicsEnv, MOUNTAIN_CAR } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new DynamicsEnv(MOUNTAIN_CAR);
+ * env.setState([-0.5, 0]);
+ * assertAlmostEquals(env.step(2).observation[1], 0.000823157, 1e-8);
+ * ```
  */
-const MOUNTAIN_CAR: Dynamics = {
+export const MOUNTAIN_CAR: Dynamics = {
   name: "MountainCar",
   stateSize: 2,
   observationSpace: box({
@@ -123,55 +131,6 @@ const MOUNTAIN_CAR: Dynamics = {
   },
   render: (state, options) => renderMountainCar(state, options, GOAL_POSITION),
 };
-
-/**
- * A car in a valley, too weak to climb the hill on its right but by swinging:
- * it is driven left (0), not at all (1) or right (2), and each step's reward is
- * -1 until it reaches the flag at 0.5. State and observation: position from -1.2
- * to 0.6 and velocity up to 0.07; at first it rests between -0.6 and -0.4. The
- * dynamics are those of Gymnasium's MountainCar.
- *
- * @example
- * ```ts
- * import { MountainCarEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new MountainCarEnv();
- * env.setState([-0.5, 0]);
- * assertAlmostEquals(env.step(2).observation[1], 0.000823157, 1e-8);
- * ```
- */
-export class MountainCarEnv extends DynamicsEnv<number> {
-  /** Makes an environment that has not been reset. */
-  constructor() {
-    super(MOUNTAIN_CAR);
-  }
-}
-
-/**
- * Several {@linkcode MountainCarEnv} that step together; same numbers, bit for bit.
- *
- * @example
- * ```ts
- * import { MountainCarVecEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new MountainCarVecEnv({ numEnvs: 2, maxEpisodeSteps: 200 });
- * env.reset({ seed: 0 });
- * assertEquals([...env.step(Int32Array.of(0, 2)).rewards], [-1, -1]);
- * ```
- */
-export class MountainCarVecEnv extends DynamicsVecEnv {
-  /**
-   * Makes environments that have not been reset.
-   *
-   * @param options Number of environments and longest episode.
-   * @throws {RangeError} If a number is not a whole one of at least 1.
-   */
-  constructor(options: BatchedOptions) {
-    super(MOUNTAIN_CAR, options);
-  }
-}
 
 const { fround } = Math;
 
@@ -216,10 +175,23 @@ function hasReachedFlag(state: Float64Array, at: number): boolean {
 }
 
 /**
- * The mountain car with an engine of any force from -1 to 1; forces beyond are
- * clipped, though paid for in full. State: position, velocity.
+ * The mountain car with an engine of any force from -1 to 1; a force beyond is
+ * clipped. The reward is -0.1 times the square of the action as it was given,
+ * and 100 at the flag at 0.45. State and observation: position and velocity; at
+ * first it rests between -0.6 and -0.4. The dynamics are those of Gymnasium's
+ * MountainCarContinuous, which rounds the state to float32 in each step.
+ *
+ * @example
+ * ```ts
+ * import { DynamicsEnv, MOUNTAIN_CAR_CONTINUOUS } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new DynamicsEnv(MOUNTAIN_CAR_CONTINUOUS);
+ * env.setState([-0.5, 0]);
+ * assertAlmostEquals(env.step(Float32Array.of(2)).reward, -0.4);
+ * ```
  */
-const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
+export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
   ...MOUNTAIN_CAR,
   name: "MountainCarContinuous",
   actionSpace: box({ low: -1, high: 1, shape: [1] }),
@@ -233,52 +205,3 @@ const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
   },
   render: (state, options) => renderMountainCar(state, options, 0.45),
 };
-
-/**
- * The mountain car with an engine of any force from -1 to 1; a force beyond is
- * clipped. The reward is -0.1 times the square of the action as it was given,
- * and 100 at the flag at 0.45. State and observation: position and velocity; at
- * first it rests between -0.6 and -0.4. The dynamics are those of Gymnasium's
- * MountainCarContinuous, which rounds the state to float32 in each step.
- *
- * @example
- * ```ts
- * import { MountainCarContinuousEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new MountainCarContinuousEnv();
- * env.setState([-0.5, 0]);
- * assertAlmostEquals(env.step(Float32Array.of(2)).reward, -0.4);
- * ```
- */
-export class MountainCarContinuousEnv extends DynamicsEnv<Float32Array> {
-  /** Makes an environment that has not been reset. */
-  constructor() {
-    super(MOUNTAIN_CAR_CONTINUOUS);
-  }
-}
-
-/**
- * Several {@linkcode MountainCarContinuousEnv} that step together; same numbers, bit for bit.
- *
- * @example
- * ```ts
- * import { MountainCarContinuousVecEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new MountainCarContinuousVecEnv({ numEnvs: 2, maxEpisodeSteps: 200 });
- * env.reset({ seed: 0 });
- * assertEquals([...env.step(Float32Array.of(0, 0)).rewards], [0, 0]);
- * ```
- */
-export class MountainCarContinuousVecEnv extends DynamicsVecEnv {
-  /**
-   * Makes environments that have not been reset.
-   *
-   * @param options Number of environments and longest episode.
-   * @throws {RangeError} If a number is not a whole one of at least 1.
-   */
-  constructor(options: BatchedOptions) {
-    super(MOUNTAIN_CAR_CONTINUOUS, options);
-  }
-}

@@ -1,9 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { MountainCarContinuousEnv, MountainCarEnv } from "./mountain_car.ts";
+import { DynamicsEnv } from "./dynamics.ts";
+import { MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS } from "./mountain_car.ts";
 import { colorsOf, pixel } from "./testdata/pixels.ts";
 
 Deno.test("The car is black, its wheels gray, the flag yellow", () => {
-  const env = new MountainCarEnv();
+  const env = new DynamicsEnv(MOUNTAIN_CAR);
   // The bottom of the valley, where the car stands level.
   env.setState([-Math.PI / 6, 0]);
   const image = env.render();
@@ -20,7 +21,7 @@ Deno.test("The car is black, its wheels gray, the flag yellow", () => {
 });
 
 Deno.test("The continuous car's flag stands farther left", () => {
-  const env = new MountainCarContinuousEnv();
+  const env = new DynamicsEnv(MOUNTAIN_CAR_CONTINUOUS);
   env.setState([-Math.PI / 6, 0]);
   const image = env.render();
   assertEquals(pixel(image, 555, 25), [204, 204, 0]);

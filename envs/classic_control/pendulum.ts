@@ -6,12 +6,7 @@ import {
   turned,
 } from "../render/canvas.ts";
 import { box } from "../spaces/constructors.ts";
-import {
-  type BatchedOptions,
-  type Dynamics,
-  DynamicsEnv,
-  DynamicsVecEnv,
-} from "./dynamics.ts";
+import type { Dynamics } from "./dynamics.ts";
 
 const GRAVITY = 10.0;
 const SECONDS = 0.05;
@@ -82,8 +77,22 @@ function drawTorque(canvas: Canvas, torque: number): void {
 }
 
 /**
- * A rod on an axle that is to be swung upright by torques of up to 2; more is
- * clipped. State: angle from upright, angular speed.
+ * A rod on an axle that is to be swung upright and held there by torques from -2
+ * to 2; more is clipped. The reward is minus the cost: the squared angle from
+ * upright, 0.1 times the squared speed, 0.001 times the squared torque. No
+ * episode ends. State: angle from upright in radians, at first anywhere, and
+ * speed up to 8, at first between -1 and 1. Observation: cosine, sine, speed.
+ * The dynamics are those of Gymnasium's Pendulum.
+ *
+ * @example
+ * ```ts
+ * import { DynamicsEnv, PENDULUM } from "@bellman/envs";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const env = new DynamicsEnv(PENDULUM);
+ * env.setState([Math.PI, 0]);
+ * assertAlmostEquals(env.step(Float32Array.of(0)).reward, -(Math.PI ** 2));
+ * ```
  */
 export const PENDULUM: Dynamics = {
   name: "Pendulum",
@@ -128,53 +137,3 @@ export const PENDULUM: Dynamics = {
     return canvas.image();
   },
 };
-
-/**
- * A rod on an axle that is to be swung upright and held there by torques from -2
- * to 2; more is clipped. The reward is minus the cost: the squared angle from
- * upright, 0.1 times the squared speed, 0.001 times the squared torque. No
- * episode ends. State: angle from upright in radians, at first anywhere, and
- * speed up to 8, at first between -1 and 1. Observation: cosine, sine, speed.
- * The dynamics are those of Gymnasium's Pendulum.
- *
- * @example
- * ```ts
- * import { PendulumEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new PendulumEnv();
- * env.setState([Math.PI, 0]);
- * assertAlmostEquals(env.step(Float32Array.of(0)).reward, -(Math.PI ** 2));
- * ```
- */
-export class PendulumEnv extends DynamicsEnv<Float32Array> {
-  /** Makes an environment that has not been reset. */
-  constructor() {
-    super(PENDULUM);
-  }
-}
-
-/**
- * Several {@linkcode PendulumEnv} that step together; same numbers, bit for bit.
- *
- * @example
- * ```ts
- * import { PendulumVecEnv } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
- *
- * const env = new PendulumVecEnv({ numEnvs: 2, maxEpisodeSteps: 200 });
- * env.reset({ seed: 0 });
- * assertEquals(env.step(Float32Array.of(0, 0)).rewards.length, 2);
- * ```
- */
-export class PendulumVecEnv extends DynamicsVecEnv {
-  /**
-   * Makes environments that have not been reset.
-   *
-   * @param options Number of environments and longest episode.
-   * @throws {RangeError} If a number is not a whole one of at least 1.
-   */
-  constructor(options: BatchedOptions) {
-    super(PENDULUM, options);
-  }
-}

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { PENDULUM, PendulumEnv } from "./pendulum.ts";
+import { DynamicsEnv } from "./dynamics.ts";
+import { PENDULUM } from "./pendulum.ts";
 import { assertMirrored, colorsOf, pixel } from "./testdata/pixels.ts";
 
 function draw(angle: number, torque: number) {
@@ -26,7 +27,7 @@ Deno.test("Mirrored states have mirrored pictures with smooth edges", () => {
 });
 
 Deno.test("The torque of the last step is drawn", () => {
-  const env = new PendulumEnv();
+  const env = new DynamicsEnv(PENDULUM);
   env.reset({ seed: 0 });
   const still = env.render();
   const drawn = (torque: number) => PENDULUM.render(env.state, {}, torque);

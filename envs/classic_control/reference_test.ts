@@ -5,7 +5,8 @@ import reference from "../../tests/reference/env_dynamics.json" with {
 };
 import { make } from "../registry/registry.ts";
 import { TimeLimit } from "../wrappers/time_limit.ts";
-import { FORMS } from "./testdata/forms.ts";
+import { DynamicsEnv } from "./dynamics.ts";
+import { DYNAMICS } from "./testdata/dynamics.ts";
 import "./register.ts";
 
 function toAction(value: number | number[]): SpaceValue {
@@ -19,9 +20,9 @@ function assertClose(actual: ArrayLike<number>, wanted: number[], at: string) {
 }
 
 for (const { name, inputs, expected } of reference.cases) {
-  const forms = FORMS[inputs.env];
+  const dynamics = DYNAMICS[inputs.env];
   Deno.test(`${name} moves as in Gymnasium`, () => {
-    const env = new forms.single();
+    const env = new DynamicsEnv(dynamics);
     env.setState(inputs.initial_state);
     inputs.actions.forEach((action, t) => {
       const result = env.step(toAction(action));
@@ -48,7 +49,7 @@ for (const { name, inputs, expected } of reference.cases) {
 
 for (const { inputs, expected } of reference.time_limit) {
   Deno.test(`${inputs.env} is truncated as in Gymnasium`, () => {
-    const inner = new FORMS[inputs.env].single();
+    const inner = new DynamicsEnv(DYNAMICS[inputs.env]);
     const env = new TimeLimit(inner, inputs.max_episode_steps);
     env.reset({ seed: 0 });
     inner.setState(inputs.initial_state);

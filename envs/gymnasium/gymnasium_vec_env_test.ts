@@ -3,7 +3,8 @@ import {
   isProcess,
   openDescriptors,
 } from "../workers/processes/testdata/processes.ts";
-import { CartPoleEnv } from "../classic_control/cart_pole.ts";
+import { CART_POLE } from "../classic_control/cart_pole.ts";
+import { DynamicsEnv } from "../classic_control/dynamics.ts";
 import { deriveSeed, SeededRandom } from "../random.ts";
 import { sample, spacesEqual } from "../spaces/values.ts";
 import type { Batch, BoxArray, SpaceValue, VecStep } from "@bellman/types";
@@ -134,7 +135,7 @@ test("environments give the numbers that they give in Python", async () => {
 
 test("the bridged cart-pole moves as this package's own", () => {
   const env = open("CartPole-v1", { numEnvs: 1 });
-  const own = new CartPoleEnv();
+  const own = new DynamicsEnv(CART_POLE);
   assert(spacesEqual(env.observationSpace, own.observationSpace));
   assert(spacesEqual(env.actionSpace, own.actionSpace));
   assertEquals([env.spec?.maxEpisodeSteps, env.spec?.rewardThreshold], [

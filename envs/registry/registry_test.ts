@@ -4,7 +4,7 @@ import {
   assertInstanceOf,
   assertThrows,
 } from "@std/assert";
-import { CartPoleVecEnv } from "../classic_control/cart_pole.ts";
+import { DynamicsVecEnv } from "../classic_control/dynamics.ts";
 import { envSpec, make, makeVec, register, registeredIds } from "../mod.ts";
 import { SyncVecEnv } from "../sync_vec_env.ts";
 import { ChainEnv } from "../toy/environments.ts";
@@ -42,7 +42,7 @@ Deno.test("the limit can be changed and taken away, options passed on", () => {
 
 Deno.test("many copies: batched where there is a form, single where not", () => {
   const unrecorded = { numEnvs: 2, recordEpisodes: false };
-  assertInstanceOf(makeVec("CartPole-v1", unrecorded), CartPoleVecEnv);
+  assertInstanceOf(makeVec("CartPole-v1", unrecorded), DynamicsVecEnv);
   assertInstanceOf(makeVec("TestChain-v2", unrecorded), SyncVecEnv);
   const recorded = makeVec("TestChain-v2", { numEnvs: 2 });
   assertInstanceOf(recorded, VecRecordEpisodeStatistics);

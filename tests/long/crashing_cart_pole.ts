@@ -1,6 +1,7 @@
 /** CartPole that breaks at random moments, in every way there is. */
 import {
-  CartPoleEnv,
+  CART_POLE,
+  DynamicsEnv,
   EnvWrapper,
   SeededRandom,
   SyncVecEnv,
@@ -69,6 +70,6 @@ class Crashing extends EnvWrapper {
 
 export default function make({ numEnvs, chances }: GroupOptions): VecEnv {
   const one = () =>
-    new Crashing(new CartPoleEnv(), chances as Record<string, number>);
+    new Crashing(new DynamicsEnv(CART_POLE), chances as Record<string, number>);
   return new SyncVecEnv(Array.from({ length: numEnvs }, () => one));
 }

@@ -1,29 +1,25 @@
 import {
-  AcrobotEnv,
-  CartPoleEnv,
-  MountainCarContinuousEnv,
-  MountainCarEnv,
-  PendulumEnv,
+  ACROBOT,
+  CART_POLE,
+  type Dynamics,
+  DynamicsEnv,
+  MOUNTAIN_CAR,
+  MOUNTAIN_CAR_CONTINUOUS,
+  PENDULUM,
   TimeLimit,
 } from "@bellman/envs";
-import type { Env } from "@bellman/types";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
 /** The fixture's absolute tolerances, taken as ours: |b| only loosens them. */
 const TOLERANCE = 1e-6;
 const CHAOTIC_TOLERANCE = 1e-5;
 
-type ClassicEnv = Env & {
-  readonly state: ArrayLike<number>;
-  setState(values: ArrayLike<number>): void;
-};
-
-const ENVS: Readonly<Record<string, () => unknown>> = {
-  Acrobot: () => new AcrobotEnv(),
-  CartPole: () => new CartPoleEnv(),
-  MountainCar: () => new MountainCarEnv(),
-  MountainCarContinuous: () => new MountainCarContinuousEnv(),
-  Pendulum: () => new PendulumEnv(),
+const DYNAMICS: Readonly<Record<string, Dynamics>> = {
+  Acrobot: ACROBOT,
+  CartPole: CART_POLE,
+  MountainCar: MOUNTAIN_CAR,
+  MountainCarContinuous: MOUNTAIN_CAR_CONTINUOUS,
+  Pendulum: PENDULUM,
 };
 
 interface Inputs {
@@ -33,10 +29,10 @@ interface Inputs {
   max_episode_steps?: number;
 }
 
-function envAt({ env: id, initial_state }: Inputs): ClassicEnv {
-  const make = ENVS[id.replace(/-v\d+$/, "")];
-  if (make === undefined) throw new Error(`there is no environment ${id}`);
-  const env = make() as ClassicEnv;
+function envAt({ env: id, initial_state }: Inputs): DynamicsEnv {
+  const dynamics = DYNAMICS[id.replace(/-v\d+$/, "")];
+  if (dynamics === undefined) throw new Error(`there is no environment ${id}`);
+  const env = new DynamicsEnv(dynamics);
   env.reset({ seed: 0 });
   env.setState(initial_state);
   return env;

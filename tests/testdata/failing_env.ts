@@ -2,7 +2,7 @@
  * An environment that fails as its option says: `Failing-v0`. Tests train on
  * it.
  */
-import { CartPoleEnv, register } from "@bellman/envs";
+import { CART_POLE, DynamicsEnv, register } from "@bellman/envs";
 
 /** When and how it fails. */
 interface Failure {
@@ -13,11 +13,11 @@ interface Failure {
 
 let steps = 0;
 
-class FailingEnv extends CartPoleEnv {
+class FailingEnv extends DynamicsEnv<number> {
   readonly #failure: Failure;
 
   constructor(failure: Failure) {
-    super();
+    super(CART_POLE);
     this.#failure = failure;
     const { how } = failure;
     if (how === "throw on making") throw new Error("no luck\nat all");
@@ -27,7 +27,7 @@ class FailingEnv extends CartPoleEnv {
     }
   }
 
-  override step(action: number): ReturnType<CartPoleEnv["step"]> {
+  override step(action: number): ReturnType<DynamicsEnv["step"]> {
     const { how, after = 100 } = this.#failure;
     steps++;
     if (steps === after) {

@@ -1,5 +1,6 @@
 /** CartPole whose steps take a while, as those of an emulator do. */
-import { CartPoleEnv } from "../../classic_control/cart_pole.ts";
+import { CART_POLE } from "../../classic_control/cart_pole.ts";
+import { DynamicsEnv } from "../../classic_control/dynamics.ts";
 import type { SpaceValue, StepResult, VecEnv } from "@bellman/types";
 import { SyncVecEnv } from "../../sync_vec_env.ts";
 import { EnvWrapper } from "../../wrappers/env_wrapper.ts";
@@ -20,6 +21,9 @@ class Busy extends EnvWrapper {
 
 export default function makeBusy({ numEnvs }: GroupRange): VecEnv {
   return new SyncVecEnv(
-    Array.from({ length: numEnvs }, () => () => new Busy(new CartPoleEnv())),
+    Array.from(
+      { length: numEnvs },
+      () => () => new Busy(new DynamicsEnv(CART_POLE)),
+    ),
   );
 }

@@ -1,5 +1,5 @@
 /** Registers CartPole as it fails where it is told to. */
-import { CartPoleEnv, type EnvKwargs, register } from "../../mod.ts";
+import { CART_POLE, DynamicsEnv, type EnvKwargs, register } from "../../mod.ts";
 
 /** How an environment fails. */
 export interface Failing extends EnvKwargs {
@@ -26,12 +26,12 @@ export interface Failing extends EnvKwargs {
   once?: boolean;
 }
 
-class FailingEnv extends CartPoleEnv {
+class FailingEnv extends DynamicsEnv<number> {
   readonly #options: Failing;
   #passed = 0;
 
   constructor(options: Failing) {
-    super();
+    super(CART_POLE);
     this.#options = options;
     this.#pass("constructor");
   }
@@ -48,13 +48,13 @@ class FailingEnv extends CartPoleEnv {
   }
 
   override reset(
-    options?: Parameters<CartPoleEnv["reset"]>[0],
-  ): ReturnType<CartPoleEnv["reset"]> {
+    options?: Parameters<DynamicsEnv["reset"]>[0],
+  ): ReturnType<DynamicsEnv["reset"]> {
     this.#pass("reset");
     return super.reset(options);
   }
 
-  override step(action: number): ReturnType<CartPoleEnv["step"]> {
+  override step(action: number): ReturnType<DynamicsEnv["step"]> {
     this.#pass("step");
     return super.step(action);
   }
