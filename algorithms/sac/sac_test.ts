@@ -11,7 +11,7 @@ import {
   assertNotEquals,
   assertThrows,
 } from "@std/assert";
-import { QFPolicyPlotter } from "@bellman/training";
+import { QFPolicyPlotter } from "@bellman/training/plots";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { SacConfig } from "./config.ts";
@@ -551,10 +551,10 @@ for (const [name, [spaces, config]] of Object.entries(PLOTTED)) {
       const svg = plotter.draw();
       assertEquals(agent.save(), state);
       assertEquals(plotter.draw(), svg);
-      assertEquals(svg.match(/class="qp-panel"/g)?.length, 2);
+      assertEquals(svg.match(/class="bp-panel"/g)?.length, 2);
       if (actionSpace.type === "box") {
         // No sample is outside of the bounds; one more dot is in the legend.
-        assertEquals(svg.match(/class="qp-dot"/g)?.length, 21);
+        assertEquals(svg.match(/<circle/g)?.length, 21);
       }
       stage.play(agent, 5);
       assert(plotter.draw() !== svg);

@@ -1,7 +1,7 @@
 /**
  * Trains reinforcement-learning algorithms: one loop for all of them, with
- * evaluation, checkpoints that resume bit for bit, early stopping, logs, a
- * progress bar and curves.
+ * evaluation, checkpoints that resume bit for bit, early stopping, logs and a
+ * progress bar. Plots are in `@bellman/training/plots`.
  *
  * It knows neither tensors nor environments: what it needs of an algorithm and
  * of an environment is written down in {@link Algorithm} and
@@ -80,15 +80,6 @@ export {
   TensorBoardLogger,
   type TensorBoardLoggerOptions,
 } from "./logs/tensorboard_logger.ts";
-export {
-  type CurveRun,
-  type CurveSeries,
-  type CurvesOptions,
-  renderCurves,
-} from "./plots/curves.ts";
-export * from "./plots/qf_policy_plotter.ts";
-export * from "./plots/report.ts";
-export { escapeMarkup } from "./plots/svg.ts";
 export * from "./progress.ts";
 export * from "./run_folder.ts";
 export { train } from "./train.ts";

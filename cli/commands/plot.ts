@@ -1,9 +1,5 @@
-import {
-  type CurveSeries,
-  type LogRow,
-  readProgress,
-  renderCurves,
-} from "@bellman/training";
+import { type LogRow, readProgress } from "@bellman/training";
+import type { CurveSeries } from "@bellman/training/plots";
 import {
   checkWritable,
   nearest,
@@ -133,6 +129,7 @@ export const plotCommand: Command = {
         `Cannot plot to ${out}: expected a file that ends in .svg or .html`,
       );
     }
+    const { renderCurves } = await import("@bellman/training/plots");
     const svg = renderCurves(seriesOf(await loggedRuns(dirs, io), key), {
       title: key,
       xLabel: "environment steps",

@@ -2,10 +2,9 @@ import {
   evaluate,
   type EvaluationResult,
   evaluationSeeds,
-  type PlottedAgent,
-  QFPolicyPlotter,
   type RunFolder,
 } from "@bellman/training";
+import type { PlottedAgent } from "@bellman/training/plots";
 import type { Session } from "./session.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { mkdir } from "node:fs/promises";
@@ -109,6 +108,7 @@ export function policyPlotter(
     }
   };
   return async (step) => {
+    const { QFPolicyPlotter } = await import("@bellman/training/plots");
     const plotter = new QFPolicyPlotter(plottedAgent(session), {
       actionSpace: environments.training.actionSpace,
       observations: firstObservations(),

@@ -83,7 +83,7 @@ Deno.test("each evaluation leaves an image of the first states", () => {
   ]);
   const svg = plots["policy-000000100.svg"];
   assertStringIncludes(svg, "sac on Pendulum-v1, 100 steps");
-  assertEquals(svg.match(/class="qp-panel"/g)?.length, 3);
+  assertEquals(svg.match(/class="bp-panel"/g)?.length, 3);
   assert(
     svg !== plots["policy-000000050.svg"].replace("50 steps", "100 steps"),
   );

@@ -9,7 +9,6 @@ import {
   evaluationSeeds,
   readEpisodes,
   readProgress,
-  renderReport,
   type RunFolder,
   stopAfterSeconds,
   stopOnNoImprovement,
@@ -258,7 +257,7 @@ async function conclude(
     return 130;
   };
   if (result.stopReason === "interrupted") {
-    writeReport(run, result);
+    await writeReport(run, result);
     return interrupted();
   }
   let agents;
@@ -279,7 +278,7 @@ async function conclude(
     [`Best agent (step ${best.step})`, best],
   ];
   const evaluations = named.map(([name, it]) => [name, it.evaluation]);
-  writeReport(run, result, Object.fromEntries(evaluations));
+  await writeReport(run, result, Object.fromEntries(evaluations));
   const kind = session.config.evaluationDeterministic
     ? "deterministic"
     : "stochastic";
@@ -300,11 +299,12 @@ ${lines.join("")}Run folder: ${folder.dir}
  * Writes the run's `report.html`: curves, configuration, final evaluations. A
  * log that is missing or cannot be read is reported and left out.
  */
-function writeReport(
+async function writeReport(
   { folder, session: { config }, io }: TrainingRun,
   result: TrainResult,
   evaluations?: Readonly<Record<string, EvaluationResult>>,
-): void {
+): Promise<void> {
+  const { renderReport } = await import("@bellman/training/plots");
   const rowsOf = <Row extends { step: number }>(
     read: (path: string) => Row[],
     path: string,

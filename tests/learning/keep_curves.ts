@@ -8,12 +8,8 @@
  */
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
-import {
-  type CurveRun,
-  openRunFolder,
-  readProgress,
-  renderCurves,
-} from "@bellman/training";
+import { openRunFolder, readProgress } from "@bellman/training";
+import { type CurveRun, renderCurves } from "@bellman/training/plots";
 import { fileNameOf } from "./file_name_of.ts";
 
 /** One run: the mean and the standard deviation of the returns by step. */

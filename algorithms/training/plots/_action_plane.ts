@@ -9,6 +9,15 @@ export interface ActionAxis {
   readonly high: number;
 }
 
+/** Finds a point of those that are spaced evenly on an axis, its ends among them. */
+export function pointOn(
+  { low, high }: Pick<ActionAxis, "low" | "high">,
+  index: number,
+  count: number,
+): number {
+  return low + index / (count - 1) * (high - low);
+}
+
 /** Least and largest number. */
 type Bounds = readonly [number, number];
 
@@ -48,32 +57,28 @@ export class ActionPlane {
     return low === high ? 0 : 2 * (value - low) / (high - low) - 1;
   }
 
-  /** Spaces points evenly on an axis, its ends among them. */
-  points({ low, high }: ActionAxis, count: number): number[] {
-    return Array.from(
-      { length: count },
-      (_, i) => low + i / (count - 1) * (high - low),
-    );
-  }
-
   /**
    * Lays actions `[count^axes, size]` on a grid, in [-1, 1], one array for each
    * line along the first axis.
    */
   lines(count: number): Float32Array[] {
     const [first, second] = this.axes;
-    const across = this.points(first, count);
+    const move = (axis: ActionAxis, i: number) =>
+      this.#action[axis.index] = this.#toUnit(
+        pointOn(axis, i, count),
+        axis.index,
+      );
     const line = (): Float32Array => {
       const actions = new Float32Array(count * this.size);
-      across.forEach((value, i) => {
-        this.#action[first.index] = this.#toUnit(value, first.index);
+      for (let i = 0; i < count; i++) {
+        move(first, i);
         actions.set(this.#action, i * this.size);
-      });
+      }
       return actions;
     };
     if (second === undefined) return [line()];
-    return this.points(second, count).map((value) => {
-      this.#action[second.index] = this.#toUnit(value, second.index);
+    return Array.from({ length: count }, (_, i) => {
+      move(second, i);
       return line();
     });
   }

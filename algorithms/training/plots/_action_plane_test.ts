@@ -37,8 +37,8 @@ Deno.test("Q is asked for a grid in [-1, 1], the other numbers as they are given
   asked.length = 0;
   const svg = draw(agent, { ...options, defaultAction: [0.5, NaN, 1, NaN] });
   assertEquals(asked.slice(0, 2), [[0.5, -1, -0.5, -1], [0.5, 0, -0.5, -1]]);
-  const texts = textsOf(svg, "qp-text");
-  assert(texts.includes("action[0, 1]") && texts.includes("action[1, 1]"));
+  const [, , axes] = textsOf(svg, "bp-chart");
+  assert(axes.includes("action[0, 1]") && axes.includes("action[1, 1]"));
 });
 
 const BAD: readonly (readonly [Partial<QFPolicyPlotterOptions>, string])[] = [

@@ -5,10 +5,12 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import {
+  contoursOf,
   numbersOf,
   ofClass,
   pointsOf,
   textsOf,
+  within,
 } from "../testdata/parse_svg.ts";
 import {
   discreteAgent,
@@ -29,7 +31,7 @@ Deno.test("one number that varies is a curve, over a histogram of the samples", 
     samples: 4,
     gridSize: 41,
   });
-  const [curve] = ofClass(svg, "qp-line").slice(-1).flatMap(pointsOf);
+  const [curve] = within(svg, "bp-line", "path").flatMap(pointsOf);
   assertEquals(curve.length, 41);
   const values = curve.map((_, i) => q(-2 + i / 10));
   // Pixels are as far apart as values of Q are.
@@ -37,12 +39,12 @@ Deno.test("one number that varies is a curve, over a histogram of the samples", 
   const heights = curve.map(([, y]) => y);
   const [highest, lowest] = [Math.min(...heights), Math.max(...heights)];
   curve.forEach(([x, y], i) => {
-    assertAlmostEquals(x, curve[0][0] + i * 250 / 40, 0.11);
+    assertAlmostEquals(x, curve[0][0] + i * 252 / 40, 0.11);
     const wanted = lowest -
       (values[i] - bottom) / (top - bottom) * (lowest - highest);
     assertAlmostEquals(y, wanted, 0.11);
   });
-  const bars = ofClass(svg, "qp-share").slice(1);
+  const bars = sharesOf(svg);
   const sizes = bars.map((it) => numbersOf(it, "height")[0]);
   assertEquals(
     sizes.flatMap((size, i) => size > 0 ? [i] : []),
@@ -50,7 +52,7 @@ Deno.test("one number that varies is a curve, over a histogram of the samples", 
   );
   assertAlmostEquals(sizes[39], 2 * sizes[0], 0.11);
   assertStringIncludes(
-    ofClass(svg, "qp-panel")[0].firstChild!.textContent!,
+    ofClass(svg, "bp-panel")[0].firstChild!.textContent!,
     "Q from -3.25 to 3, highest at action[0] = 0.5; the samples' mean is 0.5025",
   );
 });
@@ -59,7 +61,7 @@ Deno.test("one axis of a larger action is a curve, too", () => {
   const agent = planeAgent((x, y) => x + 10 * y, [[0.9, 2]]);
   const svg = draw(agent, { defaultAction: [-1, NaN] });
   assertStringIncludes(
-    ofClass(svg, "qp-panel")[0].firstChild!.textContent!,
+    ofClass(svg, "bp-panel")[0].firstChild!.textContent!,
     "Q from -1 to 39, highest at action[1] = 4; the samples' mean is 2",
   );
 });
@@ -70,22 +72,18 @@ Deno.test("discrete actions are bars of Q and of their shares", () => {
     actionSpace: THREE,
     samples: 4,
   });
-  const [low, none, high] = ofClass(svg, "qp-bar").slice(1).map((it) =>
-    numbersOf(it, "y", "height")
-  );
+  const [low, none, high] = within(svg, "bp-color0", "rect").slice(1)
+    .map((it) => numbersOf(it, "y", "height"));
   // Bars begin at 0: upwards, downwards.
   assertAlmostEquals(low[0] + low[1], none[0], 0.2);
   assertAlmostEquals(none[1], 2 * low[1], 0.2);
   assertAlmostEquals(high[1], 4 * low[1], 0.4);
-  const shares = ofClass(svg, "qp-share").slice(1).map((it) =>
-    numbersOf(it, "height")[0]
-  );
+  const shares = sharesOf(svg).map((it) => numbersOf(it, "height")[0]);
   assertAlmostEquals(shares[0], 3 * shares[2], 0.3);
   assertEquals(shares[1], 0);
-  const ticks = textsOf(svg, "qp-tick");
-  assertEquals(ticks.slice(-3), ["5", "6", "7"]);
+  assertStringIncludes(textsOf(svg, "bp-chart")[1], "567action");
   assertStringIncludes(
-    ofClass(svg, "qp-panel")[0].firstChild!.textContent!,
+    ofClass(svg, "bp-panel")[0].firstChild!.textContent!,
     "Q from -2 to 4, highest at action = 7; 75% of the samples are action 5",
   );
 });
@@ -95,13 +93,11 @@ function unitsOf(
   svg: Drawn,
   [[left, right], [low, high]]: readonly (readonly [number, number])[],
 ): (point: Point) => Point {
-  const frame = ofClass(svg, "qp-axis").find((it) =>
-    it.tagName === "rect" && numbersOf(it, "width")[0] > 100
-  )!;
-  const [x, y, width, height] = numbersOf(frame, "x", "y", "width", "height");
+  const [field] = ofClass(svg, "bp-chart");
+  const [width, height] = numbersOf(field, "width", "height");
   return ([px, py]) => [
-    left + (px - x) / width * (right - left),
-    high - (py - y) / height * (high - low),
+    left + px / width * (right - left),
+    high - py / height * (high - low),
   ];
 }
 
@@ -118,10 +114,15 @@ function isInside(rings: readonly Point[][], [x, y]: Point): boolean {
   return inside;
 }
 
-/** Above which value of Q a contour is: `Q above −1,000`. */
+/** The value of Q that a contour is above. */
 function levelOf(contour: Drawn): number {
-  const text = contour.textContent!.replace("Q above ", "");
+  const text = contour.textContent!;
   return Number(text.replace("−", "-").replaceAll(",", ""));
+}
+
+/** The bars that show shares of the samples. */
+function sharesOf(svg: Drawn): Drawn[] {
+  return within(svg, "bp-color1", "rect").slice(1);
 }
 
 const PLANE_LIMITS = [[-2, 1], [0, 4]] as const;
@@ -139,7 +140,7 @@ Deno.test("the best action lies inside all contours, each at its value of Q", ()
         7 - scale * ((x - best[0]) ** 2 + (y - best[1]) ** 2);
       const svg = draw(planeAgent(q));
       const toUnits = unitsOf(svg, PLANE_LIMITS);
-      const contours = ofClass(svg, "qp-contour");
+      const contours = contoursOf(svg);
       assert(contours.length >= 12 && contours.length <= 33);
       let last = -Infinity;
       for (const contour of contours) {
@@ -170,7 +171,7 @@ Deno.test("what is above a level is inside of its contour, and nothing else", ()
     Math.sin(2 * x) * Math.cos(1.5 * y) + x / 3;
   const svg = draw(planeAgent(q), { levels: 5 });
   const toUnits = unitsOf(svg, PLANE_LIMITS);
-  for (const contour of ofClass(svg, "qp-contour")) {
+  for (const contour of contoursOf(svg)) {
     const level = levelOf(contour);
     const rings = pointsOf(contour).map((ring) => ring.map(toUnits));
     for (let x = -1.99; x < 1; x += 0.11) {
@@ -186,10 +187,14 @@ Deno.test("a dot lies where a sample is", () => {
   const samples: Point[] = [[-2, 0], [1, 4], [0.3, 1.7], [-1.2, 3]];
   const svg = draw(planeAgent((x) => x, samples), { samples: 4 });
   const toUnits = unitsOf(svg, PLANE_LIMITS);
-  const [group] = ofClass(svg, "qp-dots");
-  const dots = ofClass(group, "qp-dot").map((it) =>
-    toUnits(numbersOf(it, "cx", "cy") as Point)
+  // Axes stand left of the field and the colours above it.
+  const [field, , chart] = ofClass(svg, "bp-chart").map((it) =>
+    numbersOf(it, "x", "y")
   );
+  const dots = within(svg, "bp-samples", "circle").map((it) => {
+    const [x, y] = numbersOf(it, "cx", "cy");
+    return toUnits([x + chart[0] - field[0], y + chart[1] - field[1]]);
+  });
   assertEquals(dots.length, samples.length);
   dots.forEach(([x, y], i) => {
     assertAlmostEquals(x, samples[i][0], 1e-3);
@@ -204,9 +209,9 @@ Deno.test("limits show a part of the actions, and the samples in it", () => {
     samples: 3,
     limits,
   });
-  assertEquals(ofClass(ofClass(svg, "qp-dots")[0], "qp-dot").length, 1);
+  assertEquals(within(svg, "bp-samples", "circle").length, 1);
   const toUnits = unitsOf(svg, limits);
-  for (const contour of ofClass(svg, "qp-contour")) {
+  for (const contour of contoursOf(svg)) {
     const level = levelOf(contour);
     for (const [x, y] of pointsOf(contour).flat().map(toUnits)) {
       const isEdge = Math.min(x, 1 - x, (y - 1) / 2, (3 - y) / 2) < 1e-3;

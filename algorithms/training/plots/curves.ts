@@ -1,22 +1,14 @@
-// @ts-types="@types/d3-shape"
-import { area, line } from "d3-shape";
+import * as Plot from "@observablehq/plot";
 import { mean } from "../episodes.ts";
 import {
-  acrossScale,
-  curveStyle,
-  element,
+  axis,
+  chart,
+  classes,
   finiteExtent,
-  formatOf,
-  type Frame,
+  heading,
   image,
-  label,
-  paletteSize,
-  path,
-  pixels,
-  type Scale,
-  ticksOf,
-  upScale,
-} from "./svg.ts";
+  type LegendEntry,
+} from "./image.ts";
 
 /** Points of one run; those that are not finite are left out. */
 export interface CurveRun {
@@ -61,7 +53,7 @@ export interface CurvesOptions {
    */
   xLabel?: string;
   /**
-   * Text above the vertical axis.
+   * Text along the vertical axis.
    *
    * @default ""
    */
@@ -96,13 +88,13 @@ export interface CurvesOptions {
 const linePoints = 300;
 const dotPoints = 1500;
 
+/** Points of a series as they are drawn. */
 interface Drawing {
-  name: string;
-  style: "line" | "dots";
-  points: BandedLine;
+  readonly color: number;
+  readonly isDots: boolean;
+  readonly points: BandedLine;
   /** The line before it was smoothed. */
-  raw?: BandedLine;
-  color: number;
+  readonly raw?: BandedLine;
 }
 
 /**
@@ -116,7 +108,7 @@ interface Drawing {
  *
  * @example
  * ```ts
- * import { renderCurves } from "@bellman/training";
+ * import { renderCurves } from "@bellman/training/plots";
  * import { assert, assertStringIncludes } from "@std/assert";
  *
  * const svg = renderCurves([{
@@ -139,153 +131,107 @@ export function renderCurves(
   const drawings = series.map((one, i) => prepare(one, i, options))
     .filter(({ points }) => points.x.length > 0)
     // Dots lie under the lines.
-    .sort((a, b) => Number(b.style === "dots") - Number(a.style === "dots"));
-  const legend = layLegend(series, width);
-  const top = 16 + (title ? 30 : 0) + legend.height + (yLabel ? 22 : 4);
-  const frame = { left: 60, top, width: width - 80, height: height - 46 - top };
-  const middle = frame.left + frame.width / 2;
-  const { x, y } = scales(drawings, frame);
+    .sort((a, b) => Number(b.isDots) - Number(a.isDots));
+  // A single curve under a title needs no name.
+  const legend = series.every(({ name }) => name === "")
+    ? []
+    : series.map(legendEntry);
+  const head = heading({ title, legend, width });
+  const frame = { left: 0, top: head.height, width };
   return image(
     { width, height, title: title || yLabel || "curves" },
-    element("style", {}, curveStyle),
-    element("rect", { class: "bc-ground", width, height, rx: 8 }),
-    title ? label(title, { x: 20, y: 30, style: "bc-title" }) : "",
-    element(
-      "g",
-      { transform: `translate(0 ${title ? 36 : 8})` },
-      legend.markup,
-    ),
-    yLabel ? label(yLabel, { x: 20, y: top - 12, style: "bc-label" }) : "",
-    drawAxes(x, y, frame),
-    label(xLabel, { x: middle, y: height - 10, style: "bc-label bc-middle" }),
-    ...drawings.map((drawing) => draw(drawing, x, y)),
-    drawings.length > 0 ? "" : label("no data", {
-      x: middle,
-      y: top + frame.height / 2,
-      style: "bc-label bc-middle",
+    head.markup,
+    chart({ ...frame, height: height - head.height }, {
+      marginLeft: 60,
+      marginTop: 14,
+      marginBottom: 46,
+      x: xScale(drawings, xLabel),
+      y: yScale(drawings, yLabel),
+      marks: [
+        ...drawings.flatMap(marksOf),
+        drawings.length > 0
+          ? null
+          : Plot.text(["no data"], { frameAnchor: "middle" }),
+      ],
     }),
   );
 }
 
+function legendEntry(
+  { name, runs, style }: CurveSeries,
+  color: number,
+): LegendEntry {
+  if (style === "dots") return { text: name, sign: "dot", color };
+  const text = runs.length > 1 ? `${name} (${runs.length} runs)` : name;
+  return { text, sign: "line", color };
+}
+
 function prepare(
-  { name, runs, style = "line" }: CurveSeries,
-  index: number,
+  { runs, style }: CurveSeries,
+  color: number,
   { band = "std", smoothing = 0 }: CurvesOptions,
 ): Drawing {
-  const drawing = { name, style, color: index % paletteSize };
+  const isDots = style === "dots";
   const lines = runs.map(finitePoints).filter(({ x }) => x.length > 0);
-  if (style === "dots") {
+  if (isDots) {
     const x = lines.flatMap((line) => line.x);
     const y = lines.flatMap((line) => line.y);
-    return { ...drawing, points: sampleEvenly({ x, y }, dotPoints) };
+    return { color, isDots, points: sampleEvenly({ x, y }, dotPoints) };
   }
   if (lines.length > 1) {
-    return { ...drawing, points: averageRuns(lines, band, linePoints) };
+    return { color, isDots, points: averageRuns(lines, band, linePoints) };
   }
   const points = thin(lines[0] ?? { x: [], y: [] }, linePoints);
   const reach = Math.round(points.x.length * smoothing / 2);
   return reach > 0
-    ? { ...drawing, points: smooth(points, reach), raw: points }
-    : { ...drawing, points };
+    ? { color, isDots, points: smooth(points, reach), raw: points }
+    : { color, isDots, points };
 }
 
-function scales(
+function xScale(
   drawings: readonly Drawing[],
-  frame: Frame,
-): { x: Scale; y: Scale } {
+  label: string,
+): Plot.ScaleOptions {
   const xs = drawings.flatMap(({ points }) => points.x);
-  const [fromX, toX] = finiteExtent(xs) ?? [0, 1];
-  const [fromY, toY] = finiteExtent(
-    drawings.flatMap(({ points: { y, low = [], high = [] }, raw }) => [
-      ...(raw?.y ?? y),
-      ...low,
-      ...high,
-    ]),
-  ) ?? [0, 1];
+  const [from, to] = finiteExtent(xs) ?? [0, 1];
   // Runs begin at 0, even where their first point comes a little later.
-  const startX = fromX > 0 && fromX < 0.2 * toX ? 0 : fromX;
-  const padding = fromY === toY ? Math.abs(fromY) * 0.1 || 1 : 0;
-  return {
-    x: acrossScale(frame, [startX, toX === startX ? startX + 1 : toX]),
-    y: upScale(frame, [fromY - padding, toY + padding]).nice(5),
-  };
+  const start = from > 0 && from < 0.2 * to ? 0 : from;
+  const domain = [start, to === start ? start + 1 : to];
+  return { ...axis(label, domain), labelOffset: 40, domain };
 }
 
-function drawAxes(x: Scale, y: Scale, frame: Frame): string {
-  const { left, top, width, height } = frame;
-  const [right, bottom] = [left + width, top + height];
-  const yCount = Math.max(2, Math.round(height / 55));
-  const yFormat = formatOf(y, y.ticks(yCount).length);
-  const xCount = Math.max(2, Math.round(width / 110));
+function yScale(
+  drawings: readonly Drawing[],
+  label: string,
+): Plot.ScaleOptions {
+  const ys = drawings.flatMap(({ points: { y, low = [], high = [] }, raw }) => [
+    ...(raw?.y ?? y),
+    ...low,
+    ...high,
+  ]);
+  const [low, high] = finiteExtent(ys) ?? [0, 1];
+  const padding = low === high ? Math.abs(low) * 0.1 || 1 : 0;
+  const domain = [low - padding, high + padding];
+  return { ...axis(label, domain), domain, nice: 5, grid: true };
+}
+
+function marksOf(
+  { points, raw, isDots, color }: Drawing,
+): (Plot.Markish | null)[] {
+  const { x, y, low, high } = points;
+  const line = (name: string, { x, y }: BandedLine) =>
+    Plot.lineY(y, { x, className: classes(color, name), strokeWidth: 2 });
+  if (isDots || x.length === 1) {
+    const className = classes(color, "bp-fill", isDots ? "bp-dots" : "");
+    const r = isDots ? 1.5 : 3.5;
+    return [Plot.dot(y, { x, y, r, stroke: "none", className })];
+  }
+  const className = classes(color, "bp-fill", "bp-band");
   return [
-    ...ticksOf(y, yCount, yFormat).map(({ at, text }) =>
-      path("bc-grid", `M${left} ${pixels(at)}H${right}`) +
-      label(text, { x: left - 8, y: at + 4, style: "bc-tick bc-end" })
-    ),
-    path("bc-axis", `M${left} ${bottom}H${right}`),
-    ...ticksOf(x, xCount, x.tickFormat(6, "~s")).map(({ at, text }) =>
-      path("bc-axis", `M${pixels(at)} ${bottom}v5`) +
-      label(text, { x: at, y: bottom + 19, style: "bc-tick bc-middle" })
-    ),
-  ].join("");
-}
-
-function draw(drawing: Drawing, x: Scale, y: Scale): string {
-  const { points, raw, style, color } = drawing;
-  if (style === "dots") {
-    const dots = points.x.map((at, i) =>
-      `M${pixels(x(at))} ${pixels(y(points.y[i]))}h0`
-    );
-    return path(`bc-dots bc-line${color}`, dots.join(""));
-  }
-  if (points.x.length === 1) {
-    const [cx, cy] = [x(points.x[0]), y(points.y[0])];
-    return element("circle", { class: `bc-fill${color}`, cx, cy, r: 3.5 });
-  }
-  const { low, high } = points;
-  const band = low && high
-    ? area<number>().digits(1).x((i) => x(points.x[i]))
-      .y0((i) => y(low[i])).y1((i) => y(high[i]))(points.x.map((_, i) => i))
-    : null;
-  const curve = (classes: string, { x: along, y: up }: BandedLine) =>
-    path(
-      `${classes} bc-line${color}`,
-      line().digits(1)(along.map((at, i) => [x(at), y(up[i])])) ?? "",
-    );
-  return (band ? path(`bc-band bc-fill${color}`, band) : "") +
-    (raw ? curve("bc-line bc-raw", raw) : "") + curve("bc-line", points);
-}
-
-/** Lays the names of the series in rows, as many as the width needs. */
-function layLegend(
-  series: readonly CurveSeries[],
-  width: number,
-): { markup: string; height: number } {
-  let [left, row] = [20, 0];
-  const entries = series.map(({ name, runs, style }, i) => {
-    const text = runs.length > 1 && style !== "dots"
-      ? `${name} (${runs.length} runs)`
-      : name;
-    const size = 24 + text.length * 6.7 + 18;
-    if (left > 20 && left + size > width - 10) [left, row] = [20, row + 1];
-    const [at, cy] = [left, row * 20 + 10];
-    left += size;
-    const color = i % paletteSize;
-    const swatch = style === "dots"
-      ? element("circle", {
-        class: `bc-fill${color}`,
-        opacity: 0.6,
-        cx: at + 8,
-        cy,
-        r: 3,
-      })
-      : path(`bc-line bc-line${color}`, `M${at} ${cy}h16`);
-    return swatch + label(text, { x: at + 24, y: cy + 4, style: "bc-legend" });
-  });
-  // A single curve under a title needs no name.
-  return series.length === 0 || series.every(({ name }) => name === "")
-    ? { markup: "", height: 0 }
-    : { markup: entries.join(""), height: (row + 1) * 20 };
+    low && high ? Plot.areaY(y, { x, y1: low, y2: high, className }) : null,
+    raw ? line("bp-raw", raw) : null,
+    line("bp-line", points),
+  ];
 }
 
 /** One line: heights at places, and how far its band reaches. */
@@ -378,17 +324,12 @@ export function averageRuns(
 
 /** Reads the height of a line at a place; nothing beyond its ends. */
 export function valueAt({ x, y }: CurveRun, at: number): number | undefined {
+  const last = x.length - 1;
   // Rounding must not lose the ends.
   const slack = 1e-9 * Math.abs(at);
-  if (at < x[0] - slack || at > x[x.length - 1] + slack) return undefined;
-  let [left, right] = [0, x.length - 1];
-  while (right - left > 1) {
-    const middle = (left + right) >> 1;
-    if (x[middle] <= at) left = middle;
-    else right = middle;
-  }
-  if (x[right] === x[left]) return y[right];
-  const fraction = (at - x[left]) / (x[right] - x[left]);
-  const weight = Math.min(1, Math.max(0, fraction));
-  return y[left] * (1 - weight) + y[right] * weight;
+  if (at < x[0] - slack || at > x[last] + slack) return undefined;
+  const next = x.findIndex((it) => it > at);
+  if (next <= 0) return y[next === 0 ? 0 : last];
+  const weight = (at - x[next - 1]) / (x[next] - x[next - 1]);
+  return y[next - 1] * (1 - weight) + y[next] * weight;
 }

@@ -4,18 +4,10 @@ import {
   barPlot,
   contourPlot,
   curvePlot,
-  type LegendEntry,
   type PlotForm,
   type StateValues,
 } from "./_q_plots.ts";
-import {
-  element,
-  escapeMarkup,
-  image,
-  inWords,
-  label,
-  plotStyle,
-} from "./svg.ts";
+import { escapeMarkup, heading, image, inWords } from "./image.ts";
 
 /** One observation, as the environment gives it. */
 export type PlottedObservation = BoxArray | readonly number[];
@@ -113,7 +105,7 @@ export interface QFPolicyPlotterOptions {
  *
  * @example
  * ```ts
- * import { QFPolicyPlotter } from "@bellman/training";
+ * import { QFPolicyPlotter } from "@bellman/training/plots";
  * import { assert, assertEquals } from "@std/assert";
  *
  * // An agent that values actions near its observation, and always takes it.
@@ -273,11 +265,9 @@ interface Panel {
   readonly state: StateValues;
 }
 
-const frameSize = 250;
-const panelsInRow = 3;
-/** Pixels around a frame, for axes and names. */
-const room = { left: 62, top: 50, bottom: 52 };
-const headHeight = 66;
+const PANELS_IN_ROW = 3;
+/** Pixels of a panel, and of the name above it. */
+const CELL = { width: 330, height: 360, name: 30 };
 
 /** Draws panels side by side under a heading and a legend, as one image. */
 function drawSheet(
@@ -285,54 +275,22 @@ function drawSheet(
   form: PlotForm,
   title: string,
 ): string {
-  const columns = Math.min(panels.length, panelsInRow);
-  const rows = Math.ceil(panels.length / panelsInRow);
-  const cell = {
-    width: room.left + frameSize + form.margin,
-    height: room.top + frameSize + room.bottom,
-  };
-  const width = Math.max(columns * cell.width, 420);
-  const height = headHeight + rows * cell.height;
-  const drawn = panels.map((panel, i) => {
-    const left = (i % panelsInRow) * cell.width + room.left;
-    const top = headHeight + Math.floor(i / panelsInRow) * cell.height +
-      room.top;
-    return element(
-      "g",
-      { class: "qp-panel" },
-      element("title", {}, escapeMarkup(panel.description)),
-      label(panel.name, { x: left, y: top - 28, style: "qp-text qp-name" }),
-      form.draw(
-        { left, top, width: frameSize, height: frameSize },
-        panel.state,
-      ),
-    );
+  const width = Math.max(2, Math.min(panels.length, PANELS_IN_ROW)) *
+    CELL.width;
+  const head = heading({ title, legend: form.legend, width });
+  const rows = Math.ceil(panels.length / PANELS_IN_ROW);
+  const drawn = panels.map(({ name, description, state }, i) => {
+    const left = (i % PANELS_IN_ROW) * CELL.width;
+    const row = Math.floor(i / PANELS_IN_ROW);
+    const top = head.height + row * CELL.height + CELL.name;
+    const frame = { left, top, width: CELL.width, height: CELL.height - 40 };
+    return `<g class="bp-panel"><title>${escapeMarkup(description)}</title>
+<text class="bp-text bp-name" x="${left + 62}" y="${top - 8}">${
+      escapeMarkup(name)
+    }</text>${form.draw(frame, state)}</g>`;
   });
-  const descriptions = panels.map((it) => `${it.name}: ${it.description}.`);
-  return image(
-    { width, height, title },
-    element("title", {}, escapeMarkup(title)),
-    element("desc", {}, escapeMarkup(descriptions.join("\n"))),
-    element("style", {}, plotStyle),
-    element("rect", { class: "qp-ground", width, height, rx: 8 }),
-    label(title, { x: 20, y: 30, style: "qp-text qp-title" }),
-    drawLegend(form.legend, { left: 20, top: 44 }),
-    ...drawn,
-  );
-}
-
-/** Draws signs and their texts in one line. */
-function drawLegend(
-  entries: readonly LegendEntry[],
-  { left, top }: { left: number; top: number },
-): string {
-  const sign = { top, width: 20, height: 10 };
-  let at = left;
-  return entries.map(({ text, draw }) => {
-    const place = { x: at + sign.width + 6, y: top + 9, style: "qp-text" };
-    const drawn = draw({ ...sign, left: at }) + label(text, place);
-    // About as wide as letters are on average.
-    at = place.x + text.length * 6.5 + 20;
-    return drawn;
-  }).join("");
+  const description = panels
+    .map((it) => `${it.name}: ${it.description}.`).join("\n");
+  const height = head.height + rows * CELL.height;
+  return image({ width, height, title, description }, head.markup, ...drawn);
 }

@@ -2,7 +2,7 @@ import { type CurveRun, renderCurves } from "./curves.ts";
 import type { EvaluationResult } from "../evaluate.ts";
 import type { LoggedEpisode, LogRow } from "../logs/logger.ts";
 import texts from "./texts.json" with { type: "json" };
-import { escapeMarkup } from "./svg.ts";
+import { escapeMarkup } from "./image.ts";
 
 /** Content of a report. */
 export interface Report {
@@ -62,7 +62,7 @@ const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
  *
  * @example
  * ```ts
- * import { renderReport } from "@bellman/training";
+ * import { renderReport } from "@bellman/training/plots";
  * import { assert, assertStringIncludes } from "@std/assert";
  *
  * const html = renderReport({

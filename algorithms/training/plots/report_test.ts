@@ -18,7 +18,7 @@ const progress = Array.from({ length: 30 }, (_, i) => ({
 
 Deno.test("a report has a curve for each statistic, well-known ones first", () => {
   const html = renderReport({ title: "A2C", progress });
-  const titles = [...html.matchAll(/class="bc-title"[^>]*>([^<]*)</g)]
+  const titles = [...html.matchAll(/bp-title"[^>]*>([^<]*)</g)]
     .map(([, title]) => title);
   assertEquals(titles, [
     "Return",
@@ -32,7 +32,7 @@ Deno.test("a report has a curve for each statistic, well-known ones first", () =
 
 Deno.test("evaluations and episodes are drawn where there are some", () => {
   const legend = (html: string) =>
-    [...html.matchAll(/class="bc-legend"[^>]*>([^<]*)</g)].map(([, name]) =>
+    [...html.matchAll(/class="bp-text" x="24">([^<]*)</g)].map(([, name]) =>
       name
     );
   assertEquals(legend(renderReport({ title: "A2C", progress })), [

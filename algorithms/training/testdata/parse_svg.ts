@@ -12,6 +12,19 @@ export function ofClass(root: Element, name: string): Element[] {
     .filter((it) => (it.getAttribute("class") ?? "").split(" ").includes(name));
 }
 
+/** The elements of a name within those of a class, in order. */
+export function within(root: Element, name: string, tag: string): Element[] {
+  return ofClass(root, name)
+    .flatMap((it) => Array.from(it.getElementsByTagName(tag)));
+}
+
+/** The contours of an image, from low to high. */
+export function contoursOf(root: Element): Element[] {
+  return Array.from(root.getElementsByTagName("g"))
+    .filter((it) => it.getAttribute("aria-label") === "contour")
+    .flatMap((it) => Array.from(it.getElementsByTagName("path")));
+}
+
 /** Attributes as numbers. */
 export function numbersOf(element: Element, ...names: string[]): number[] {
   return names.map((name) => Number(element.getAttribute(name)));

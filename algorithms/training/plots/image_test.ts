@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { escapeMarkup } from "./svg.ts";
+import { escapeMarkup } from "./image.ts";
 
 Deno.test("what has a meaning in markup is escaped", () => {
   assertEquals(

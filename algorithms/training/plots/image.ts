@@ -1,0 +1,180 @@
+import * as Plot from "@observablehq/plot";
+import { DOMImplementation } from "@xmldom/xmldom";
+import texts from "./texts.json" with { type: "json" };
+
+/** Code points that XML does not allow: control characters and halves of pairs. */
+const FORBIDDEN =
+  /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+/**
+ * Escapes text for use in HTML and SVG, also within attributes. Characters that XML
+ * does not allow are left out.
+ *
+ * @param text Any text.
+ * @returns Markup that shows it.
+ *
+ * @example
+ * ```ts
+ * import { escapeMarkup } from "@bellman/training/plots";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(escapeMarkup('a < "b"\0'), "a &lt; &quot;b&quot;");
+ * ```
+ */
+export function escapeMarkup(text: string): string {
+  return text.replace(FORBIDDEN, "")
+    .replace(/[&<>"]/g, (character) => ESCAPES[character]);
+}
+
+/** Colours of a palette. */
+const paletteSize = 6;
+
+/** Names the classes of marks in the colour of a series, which is the current one within them. */
+export function classes(color: number, ...names: readonly string[]): string {
+  return [`bp-color${color % paletteSize}`, ...names].join(" ");
+}
+
+/** Part of an image, in pixels. */
+export interface Frame {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Makes the elements of charts, as there is no page. */
+const document = new DOMImplementation().createDocument(null, "images");
+
+/** Draws a chart into a frame of an image. */
+export function chart(
+  { left, top, width, height }: Frame,
+  options: Plot.PlotOptions,
+): string {
+  const svg = Plot.plot({
+    ...options,
+    width,
+    height,
+    className: "bp-chart",
+    document: document as never,
+  });
+  // Its style is for pages alone.
+  svg.removeChild(svg.getElementsByTagName("style")[0]);
+  svg.setAttribute("x", String(left));
+  svg.setAttribute("y", String(top));
+  // Nobody sees less than a hundredth of a pixel.
+  return String(svg).replace(/(="-?\d+\.\d\d)\d{3,}(?=")/g, "$1");
+}
+
+/** Entry of a legend: a sign in the colour of a series, and its meaning. */
+export interface LegendEntry {
+  readonly text: string;
+  readonly sign: keyof typeof SIGNS;
+  /** Index of the colour. */
+  readonly color: number;
+}
+
+const SIGNS = {
+  line: '<path d="M0 -4h16" stroke="currentColor" stroke-width="2"/>',
+  dot: '<circle cx="8" cy="-4" r="3" fill="currentColor"/>',
+  box: '<rect y="-9" width="16" height="10" fill="currentColor"/>',
+};
+
+/** Lays a title and the entries of a legend in rows, as many as the width needs. */
+export function heading(
+  { title, legend, width }: {
+    title: string;
+    legend: readonly LegendEntry[];
+    width: number;
+  },
+): { markup: string; height: number } {
+  const top = title ? 36 : 8;
+  let [left, row] = [20, 0];
+  const entries = legend.map(({ text, sign, color }) => {
+    // About as wide as letters are on average.
+    const size = 42 + text.length * 6.7;
+    if (left > 20 && left + size > width - 10) [left, row] = [20, row + 1];
+    const place = `translate(${left} ${top + 20 * row + 14})`;
+    left += size;
+    return `<g class="${classes(color)}" transform="${place}">${
+      SIGNS[sign]
+    }<text class="bp-text" x="24">${escapeMarkup(text)}</text></g>`;
+  });
+  const heading = title
+    ? `<text class="bp-text bp-title" x="20" y="30">${
+      escapeMarkup(title)
+    }</text>`
+    : "";
+  return {
+    markup: heading + entries.join(""),
+    height: top + (entries.length > 0 ? 20 * (row + 1) : 0),
+  };
+}
+
+/** Joins parts to an image that carries its style, and says in words what it shows. */
+export function image(
+  { width, height, title, description = "" }: {
+    width: number;
+    height: number;
+    title: string;
+    description?: string;
+  },
+  ...content: readonly string[]
+): string {
+  const name = escapeMarkup(title);
+  const style = texts["plots.css"].replace(/\/\*.*?\*\/|\s+/gs, " ").trim();
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">
+<title>${name}</title>
+<desc>${escapeMarkup(description)}</desc>
+<style>${style}</style>
+<rect class="bp-ground" width="100%" height="100%" rx="8"/>
+${content.join("\n")}
+</svg>
+`;
+}
+
+/**
+ * Chooses the text along an axis and how its numbers are written: in thousands
+ * where they are large, with an exponent where they are small.
+ */
+export function axis(
+  label: string,
+  extent: readonly number[],
+): Plot.ScaleOptions {
+  const size = Math.max(...extent.map(Math.abs));
+  const { format } = new Intl.NumberFormat("en-US", {
+    notation: size < 1 ? "scientific" : "compact",
+    maximumSignificantDigits: 4,
+  });
+  return {
+    label: label || null,
+    labelAnchor: "center",
+    labelArrow: "none",
+    ticks: 5,
+    ...((size >= 1e5 || size < 1e-3 && size > 0) && { tickFormat: format }),
+  };
+}
+
+/** A number in few digits. */
+export function inWords(value: number, digits = 4): string {
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** Finds the lowest and the highest finite number, if there is any. */
+export function finiteExtent(
+  values: ArrayLike<number>,
+): [number, number] | undefined {
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i])) continue;
+    low = Math.min(low, values[i]);
+    high = Math.max(high, values[i]);
+  }
+  return low <= high ? [low, high] : undefined;
+}

@@ -1,0 +1,25 @@
+/**
+ * Plots of the training loop, without a page or a script: curves over runs, a
+ * report of a run, and Q values over actions. Loads Observable Plot, which the
+ * loop itself does without.
+ *
+ * @example
+ * ```ts
+ * import { renderCurves } from "@bellman/training/plots";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * const runs = [{ x: [0, 100], y: [1, 5] }];
+ * assertStringIncludes(renderCurves([{ name: "a", runs }]), "<svg");
+ * ```
+ *
+ * @module
+ */
+export {
+  type CurveRun,
+  type CurveSeries,
+  type CurvesOptions,
+  renderCurves,
+} from "./curves.ts";
+export { escapeMarkup } from "./image.ts";
+export * from "./qf_policy_plotter.ts";
+export * from "./report.ts";
