@@ -19,6 +19,9 @@ const USAGE = `usage: deno task bench:peers [${
 }]... [--repeats N] [--core N] [--json]`;
 const ROOT = new URL("../../", import.meta.url).pathname;
 
+/** Path of the peers' Python; undefined where there is none. */
+type Python = string | undefined;
+
 /** Figures of every program, round by round. */
 type Rounds = Record<string, Figures[]>;
 
@@ -35,13 +38,13 @@ async function hasTaskset(): Promise<boolean> {
 /** The command of a program, pinned to its cores where that can be done. */
 async function commandOf(
   { language, file, task = {} }: Program,
-  { python, core, cores }: { python: string; core: number; cores: number },
+  { python, core, cores }: { python: Python; core: number; cores: number },
 ): Promise<string[]> {
   const text = typeof task === "string" ? task : JSON.stringify(task);
   const path = `tests/peers/${file}`;
   const command = language === "deno"
     ? [Deno.execPath(), "run", "--no-check", "-P=bench", path, text]
-    : [python, path, text];
+    : [python!, path, text];
   if (Deno.build.os !== "linux" || !await hasTaskset()) return command;
   return ["taskset", "-c", `${core}-${core + cores - 1}`, ...command];
 }
@@ -49,7 +52,7 @@ async function commandOf(
 /** Runs a program; what it prints last are its figures. */
 async function measure(
   [program, ...args]: string[],
-  python: string,
+  python: Python,
 ): Promise<Figures> {
   const { success, stdout, stderr } = await new Deno.Command(program, {
     args,
@@ -57,7 +60,7 @@ async function measure(
     env: {
       OMP_NUM_THREADS: "1",
       MKL_NUM_THREADS: "1",
-      BELLMAN_PYTHON: python,
+      ...python !== undefined && { BELLMAN_PYTHON: python },
     },
   }).output();
   const decoder = new TextDecoder();
@@ -139,7 +142,7 @@ function print(suite: Suite, rounds: Rounds): void {
 async function runSuite(
   suite: Suite,
   { python, core, repeats, quiet }: {
-    python: string;
+    python: Python;
     core: number;
     repeats: number;
     quiet: boolean;
@@ -154,6 +157,22 @@ async function runSuite(
     if (!quiet) console.error(`  round ${round + 1} of ${repeats}`);
   }
   return rounds;
+}
+
+/** Leaves out what needs a Python. */
+function withoutPython(suite: Suite): Suite {
+  const programs = Object.fromEntries(
+    Object.entries(suite.programs)
+      .filter(([, { language }]) => language === "deno"),
+  );
+  const isThere = ([program]: readonly [string, string]) =>
+    Object.hasOwn(programs, program);
+  return {
+    ...suite,
+    programs,
+    comparisons: suite.comparisons.filter(({ theirs }) => isThere(theirs)),
+    bounds: suite.bounds?.filter(({ figure }) => isThere(figure)),
+  };
 }
 
 function wholeNumber(name: string, text: unknown, minimum: number): number {
@@ -180,9 +199,11 @@ async function main(): Promise<void> {
   const repeats = wholeNumber("repeats", options.repeats, 1);
   const core = wholeNumber("core", options.core, 0);
   for (const name of names) {
-    const suite = SUITES[name];
-    const python = await peersPython(ROOT, suite.peers);
-    if (!options.json) console.log(`${name}: ${suite.about}`);
+    if (!options.json) console.log(`${name}: ${SUITES[name].about}`);
+    const python = await peersPython(ROOT, SUITES[name].peers);
+    const suite = python === undefined
+      ? withoutPython(SUITES[name])
+      : SUITES[name];
     const rounds = await runSuite(suite, {
       python,
       core,

@@ -2,6 +2,9 @@
 /** A Python environment with peers. */
 export type PeersName = keyof typeof STEPS;
 
+/** Version of Python that an environment needs; others take any. */
+const PYTHONS: Partial<Record<PeersName, string>> = { "tensorflow": "3.11" };
+
 /**
  * Packages that the peers need, one step of pip after the other: torch comes
  * first, as newer ones bring CUDA. Environments have a Python of their own, so
@@ -42,6 +45,7 @@ const STEPS = {
     "opencv-python-headless==5.0.0.93",
     "envpool==1.2.5",
   ]],
+  "tensorflow": [["tensorflow-cpu==2.15.1", "numpy==1.26.4"]],
 } as const;
 
 async function run(command: string, args: string[]): Promise<void> {
@@ -66,23 +70,56 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
+/** Finds a Python of some version; undefined where there is none. */
+async function findPython(version: string): Promise<string | undefined> {
+  const print = "import sys; print('%d.%d' % sys.version_info[:2])";
+  for (const command of [`python${version}`, "python3"]) {
+    const found = await new Deno.Command(command, { args: ["-c", print] })
+      .output()
+      .then(({ stdout }) => new TextDecoder().decode(stdout).trim())
+      .catch(() => "");
+    if (found === version) return command;
+  }
+}
+
 /**
- * A Python with some peers in a virtual environment under `.venv`, made when it
- * is not there and brought up to date when the list above has changed.
+ * Finds or makes a Python with some peers in a virtual environment under `.venv`,
+ * brought up to date when the list above has changed.
+ *
+ * @returns Its path; undefined where the version of Python that the peers need is
+ * missing or has no such packages, after a line that says what to install.
  */
 export async function peersPython(
   root: string,
   name: PeersName = "peers",
-): Promise<string> {
+): Promise<string | undefined> {
   const folder = `${root}.venv/${name}`, steps = STEPS[name];
   const python = `${folder}/bin/python`;
   const ready = `${folder}/.ready`;
   const wanted = `${steps.flat().join("\n")}\n`;
   if (await textOf(ready) === wanted) return python;
+  const version = PYTHONS[name];
+  const base = version === undefined ? "python3" : await findPython(version);
+  const skip = (reason: string) =>
+    console.error(
+      `  without its peers: ${reason}; install Python ${version} as python${version} (uv python install ${version}, or pyenv), and ${
+        steps.flat()[0]
+      } comes from PyPI`,
+    );
+  if (base === undefined) {
+    skip(`no Python ${version} here`);
+    return undefined;
+  }
   console.error(`setting up the Python peers in ${folder}`);
-  await run("python3", ["-m", "venv", folder]);
-  for (const packages of steps) {
-    await run(python, ["-m", "pip", "install", "-q", ...packages]);
+  try {
+    await run(base, ["-m", "venv", folder]);
+    for (const packages of steps) {
+      await run(python, ["-m", "pip", "install", "-q", ...packages]);
+    }
+  } catch (error) {
+    if (version === undefined) throw error;
+    skip((error as Error).message);
+    return undefined;
   }
   await Deno.writeTextFile(ready, wanted);
   return python;

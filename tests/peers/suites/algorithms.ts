@@ -2,6 +2,8 @@ import { rateOf, ratesOf, timeOf } from "./comparison.ts";
 import type { Suite } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
+/** Folder of the updates that ours records, for the peer to repeat. */
+const ACER_UPDATES = { folder: ".venv/tensorflow/updates" };
 const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
 
 /** Algorithms and what they are made of, beside other libraries. */
@@ -35,6 +37,39 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       ],
       ["JAX, jitted whole with the environment", "value", "whole", 0.4],
     ),
+  },
+  acer: {
+    about: "ACER's update with a trust region, 16 environments by 20 steps: " +
+      "64-64 tanh, and the Nature CNN on bytes 84x84x4; one thread",
+    peers: "tensorflow",
+    programs: {
+      ours: {
+        language: "deno",
+        file: "bellman_acer.ts",
+        task: ACER_UPDATES,
+      },
+      tf1: { language: "python", file: "tf1_acer.py", task: ACER_UPDATES },
+    },
+    comparisons: [
+      timeOf(["tf1", "mlp_ms"], {
+        what: "the original graph under TensorFlow 2.15, mlp",
+        wanted: 5,
+      }),
+      timeOf(["tf1", "cnn_ms"], {
+        what: "the original graph under TensorFlow 2.15, Nature CNN",
+        wanted: 1.2,
+      }),
+    ],
+    bounds: [
+      ["mlp", 1e-5],
+      // Float32 sums of 134,400 products each differ by their order.
+      ["cnn", 1e-4],
+    ].map(([network, atMost]) => ({
+      what: `largest difference of the original's numbers, ${network}`,
+      figure: ["tf1", `${network}_difference`],
+      unit: "(relative)",
+      atMost: atMost as number,
+    })),
   },
   engines: {
     about: "A2C's update of 80 rows, compiled beside eager WebAssembly, " +

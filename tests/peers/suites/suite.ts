@@ -35,7 +35,8 @@ export interface Bound {
 export interface Suite {
   readonly about: string;
   /**
-   * The Python environment of the peers.
+   * The Python environment of the peers; where it cannot be had, only our own
+   * programs run.
    *
    * @default "peers"
    */

@@ -1,0 +1,254 @@
+// deno-lint-ignore-file no-console -- a program that prints
+/**
+ * Milliseconds of ACER's compiled update, 16 environments by 20 steps, with an
+ * MLP and with the Nature CNN. With a `folder` it writes there what tf1_acer.py
+ * is to repeat: parameters, segments, and all numbers after some updates.
+ */
+import { acerUpdate, initAcerState } from "@bellman/acer";
+import { segmentRows } from "@bellman/agent";
+import {
+  compileStep,
+  mapParams,
+  RandomStream,
+  rmspropTf1,
+  selectBackend,
+  type TensorData,
+} from "@bellman/compute";
+import { type NpyArray, saveNpz } from "@bellman/files/npz";
+import { type QActorCritic, qActorCritic } from "@bellman/policies";
+import type { Space } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { medianMs } from "./median_ms.ts";
+
+const ENVS = 16, STEPS = 20;
+/** Rows of an environment as the original has them: steps and what follows. */
+const LEAST_ROWS = STEPS + 1;
+const LEARNING_RATE = 7e-4;
+/** Updates that are compared. */
+const COMPARED = 2;
+
+interface Setup {
+  readonly network: "mlp" | "cnn";
+  readonly observationSpace: Space & { readonly shape: readonly number[] };
+  readonly actions: number;
+  readonly runs: number;
+  readonly calls: number;
+}
+
+const SETUPS: Readonly<Record<string, Setup>> = {
+  mlp: {
+    network: "mlp",
+    observationSpace: {
+      type: "box",
+      shape: [4],
+      low: -1,
+      high: 1,
+      dtype: "float32",
+    },
+    actions: 2,
+    runs: 15,
+    calls: 40,
+  },
+  cnn: {
+    network: "cnn",
+    observationSpace: {
+      type: "box",
+      shape: [84, 84, 4],
+      low: 0,
+      high: 255,
+      dtype: "uint8",
+    },
+    actions: 6,
+    runs: 11,
+    calls: 1,
+  },
+};
+
+/** Numbers of steps, env-major, and the observations of one row more. */
+interface Steps {
+  readonly observations: Float32Array | Uint8Array;
+  readonly actions: Int32Array;
+  readonly rewards: Float32Array;
+  readonly terminated: Float32Array;
+  readonly mu: Float32Array;
+}
+
+function drawSteps({ observationSpace, actions }: Setup, random: RandomStream) {
+  const steps = ENVS * STEPS;
+  const size = observationSpace.shape.reduce((a, b) => a * b);
+  const count = ENVS * LEAST_ROWS * size;
+  const mu = new Float32Array(steps * actions);
+  for (let step = 0; step < steps; step++) {
+    const row = mu.subarray(step * actions, (step + 1) * actions);
+    random.fillUniform(row);
+    // Some actions are rare, so that importance weights are cut.
+    row.set(row.map((it) => it ** 4 + 0.001));
+    const sum = row.reduce((a, b) => a + b);
+    row.set(row.map((it) => it / sum));
+  }
+  return {
+    observations: observationSpace.shape.length === 1
+      ? random.fillNormal(new Float32Array(count))
+      : Uint8Array.from({ length: count }, () => random.integer(256)),
+    actions: Int32Array.from({ length: steps }, () => random.integer(actions)),
+    rewards: random.fillNormal(new Float32Array(steps)),
+    terminated: random.fillUniform(new Float32Array(steps))
+      .map((it) => Number(it < 0.05)),
+    mu,
+  };
+}
+
+/** Puts the `from` rows of each environment into `to`, the rest being 0. */
+function padded<T extends TensorData>(data: T, from: number, to: number): T {
+  const size = data.length / (ENVS * from);
+  const all = new (data.constructor as new (length: number) => T)(
+    ENVS * to * size,
+  );
+  for (let env = 0; env < ENVS; env++) {
+    const rows = data.subarray(env * from * size, (env + 1) * from * size);
+    all.set(rows as never, env * to * size);
+  }
+  return all;
+}
+
+/** The update's inputs: `rows` of each environment, the last ones empty. */
+function inputsOf(steps: Steps, rows: number) {
+  const of = <T extends TensorData>(data: T) => padded(data, STEPS, rows);
+  return {
+    observations: padded(steps.observations, LEAST_ROWS, rows),
+    actions: of(steps.actions),
+    rewards: of(steps.rewards),
+    terminated: of(steps.terminated),
+    mu: of(steps.mu),
+    taken: of(new Float32Array(ENVS * STEPS).fill(1)),
+    learningRate: LEARNING_RATE,
+  };
+}
+
+/** Compiles the update as an agent does. */
+function compileUpdate(
+  model: QActorCritic,
+  { state, rows, actions }: {
+    state: ReturnType<typeof initAcerState>;
+    rows: number;
+    actions: number;
+  },
+) {
+  const update = acerUpdate(model, { optimizer: rmspropTf1(), numEnvs: ENVS });
+  const all = ENVS * rows, { shape, dtype } = model.observationInput;
+  const column = { shape: [all], dtype: "float32" } as const;
+  return compileStep((held: typeof state, inputs) => {
+    const { learningRate, observations, ...batch } = inputs;
+    return update(held, {
+      ...batch,
+      observations: model.encode(observations),
+    } as never, { learningRate: learningRate as tf.Scalar });
+  }, {
+    state,
+    inputs: {
+      observations: { shape: [all, ...shape], dtype },
+      actions: { shape: [all], dtype: "int32" },
+      rewards: column,
+      terminated: column,
+      taken: column,
+      mu: { shape: [all, actions], dtype: "float32" },
+      learningRate: { shape: [], dtype: "float32" },
+    },
+    engine: "onnx",
+    threads: 1,
+  });
+}
+
+type Learner = ReturnType<typeof compileUpdate>;
+
+/** Arrays of a state or of statistics by `prefix/path`. */
+function named(
+  prefix: string,
+  arrays: Readonly<Record<string, NpyArray>>,
+): Record<string, NpyArray> {
+  return Object.fromEntries(
+    Object.entries(arrays).map(([path, it]) => [`${prefix}:${path}`, it]),
+  );
+}
+
+/** Runs some updates, and keeps what went into them and what came out. */
+function record(learner: Learner, setup: Setup, batches: readonly Steps[]) {
+  const steps = ENVS * STEPS, { shape } = setup.observationSpace;
+  const arrays: Record<string, NpyArray> = {};
+  const keep = (when: string) => {
+    const held = learner.read() as Record<string, Record<string, NpyArray>>;
+    for (const part of ["policy", "average", "slots"]) {
+      Object.assign(arrays, named(`${when}:${part}`, held[part]));
+    }
+  };
+  keep("before");
+  for (const [i, batch] of batches.entries()) {
+    Object.assign(
+      arrays,
+      named(`batch${i}`, {
+        observations: {
+          data: batch.observations,
+          shape: [ENVS * LEAST_ROWS, ...shape],
+        },
+        actions: { data: batch.actions, shape: [steps] },
+        rewards: { data: batch.rewards, shape: [steps] },
+        terminated: { data: batch.terminated, shape: [steps] },
+        mu: { data: batch.mu, shape: [steps, setup.actions] },
+      }),
+    );
+    const { stats } = learner.run(inputsOf(batch, LEAST_ROWS)) as unknown as {
+      stats: Record<string, Float32Array>;
+    };
+    for (const [name, data] of Object.entries(stats)) {
+      arrays[`stats${i}:${name}`] = { data: data.slice(), shape: [] };
+    }
+  }
+  keep("after");
+  return arrays;
+}
+
+async function measure(name: string, folder?: string) {
+  const setup = SETUPS[name], { actions, runs, calls } = setup;
+  const random = new RandomStream(1);
+  const model = qActorCritic({
+    observationSpace: setup.observationSpace,
+    actionSpace: { type: "discrete", n: actions },
+    network: setup.network,
+  });
+  const policy = model.init(random);
+  const state = {
+    ...initAcerState(policy, rmspropTf1()),
+    // An average that lags behind, so that the trust region takes effect.
+    average: mapParams(policy, (it) => {
+      const noise = random.fillNormal(new Float32Array(it.size));
+      return tf.add(it, tf.mul(tf.tensor(noise, it.shape), 0.05));
+    }),
+  };
+  const batches = Array.from(
+    { length: COMPARED },
+    () => drawSteps(setup, random),
+  );
+  const learnerOf = (rows: number) =>
+    compileUpdate(model, { state, rows, actions });
+  if (folder !== undefined) {
+    await Deno.mkdir(folder, { recursive: true });
+    const arrays = record(learnerOf(LEAST_ROWS), setup, batches);
+    await saveNpz(arrays, `${folder}/${name}.npz`);
+  }
+  const time = (rows: number) => {
+    const learner = learnerOf(rows), given = inputsOf(batches[0], rows);
+    return medianMs(() => learner.run(given), { runs, calls });
+  };
+  return {
+    [`${name}_ms`]: time(LEAST_ROWS),
+    [`${name}_agent_ms`]: time(segmentRows(STEPS)),
+  };
+}
+
+const { folder } = JSON.parse(Deno.args[0]) as { folder?: string };
+await selectBackend("cpu");
+const figures: Record<string, number> = {};
+for (const name of Object.keys(SETUPS)) {
+  Object.assign(figures, await measure(name, folder));
+}
+console.log(JSON.stringify(figures));
