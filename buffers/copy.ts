@@ -15,6 +15,8 @@ const BLOCK_UNITS = 128;
 export function unitsOf(array: FieldArray): Units {
   if (array instanceof Uint8Array) return array;
   const { buffer, byteOffset, byteLength } = array;
+  // A view of a whole piece of memory grows with it.
+  if (byteLength === buffer.byteLength) return new Int32Array(buffer);
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 

@@ -121,13 +121,7 @@ function addLeaf(
   leaves: Leaf[],
 ): Leaf {
   const name = path.join(".");
-  if (!DTYPES.includes(dtype)) {
-    throw new TypeError(
-      `Cannot store '${name}' as '${dtype}': did you mean '${
-        closest(dtype, DTYPES)
-      }'?`,
-    );
-  }
+  checkChoice(dtype, DTYPES, `store '${name}' as`);
   const size = shape.reduce((product, length) => product * length, 1);
   if (!Number.isSafeInteger(size) || size < 1 || shape.some((it) => it < 1)) {
     throw new RangeError(
@@ -305,23 +299,26 @@ function checkIntegers(
   }
 }
 
-/** Makes an array for each leaf, nested as the fields are. */
-export function nest(
+/** Something for each array field, nested as the fields are. */
+type Nested<T> = T | { [name: string]: Nested<T> } | Nested<T>[];
+
+/** Makes something for each leaf, nested as the fields are. */
+export function nest<T>(
   { root }: Schema,
-  make: (leaf: Leaf) => FieldArray,
-): { [name: string]: FieldData } {
-  return nestGroup(root, make) as { [name: string]: FieldData };
+  make: (leaf: Leaf) => T,
+): { [name: string]: Nested<T> } {
+  return nestNode(root, make) as { [name: string]: Nested<T> };
 }
 
-function nestGroup(
-  group: Group,
-  make: (leaf: Leaf) => FieldArray,
-): { [name: string]: FieldData } | FieldData[] {
-  const data = group.children.map((child) =>
-    isLeaf(child) ? make(child) : nestGroup(child, make)
-  );
-  if (group.isList) return data;
-  return Object.fromEntries(group.keys.map((key, i) => [key, data[i]]));
+/** Makes something for each leaf of a field. */
+export function nestNode<T>(
+  node: Leaf | Group,
+  make: (leaf: Leaf) => T,
+): Nested<T> {
+  if (isLeaf(node)) return make(node);
+  const data = node.children.map((child) => nestNode(child, make));
+  if (node.isList) return data;
+  return Object.fromEntries(node.keys.map((key, i) => [key, data[i]]));
 }
 
 /** Makes arrays of zeros for rows of each leaf. */
@@ -356,6 +353,18 @@ export function checkWhole(value: number, action: string): void {
   throw new RangeError(`Cannot ${action}: expected a whole number above 0`);
 }
 
+/** Throws unless a value is one of those that there are. */
+export function checkChoice(
+  value: string,
+  choices: readonly string[],
+  action: string,
+): void {
+  if (choices.includes(value)) return;
+  throw new TypeError(
+    `Cannot ${action} '${value}': did you mean '${closest(value, choices)}'?`,
+  );
+}
+
 /** Returns an error about a state that no `save` returned. */
 export function foreignState(what: string): TypeError {
   return new TypeError(`Cannot load ${what}: expected what save() gave`);
@@ -379,19 +388,4 @@ export function editDistance(a: string, b: string): number {
 export function closest(name: string, names: readonly string[]): string {
   const distances = names.map((it) => editDistance(name, it));
   return names[distances.indexOf(Math.min(...distances))];
-}
-
-/** Changes the array fields of a field, each by its path. */
-export function mapArrays(
-  field: Field,
-  path: string,
-  change: (field: ArrayField, path: string) => ArrayField,
-): Field {
-  if (isArrayField(field)) return change(field, path);
-  const children = Object.entries(field).map(([key, child]) =>
-    [key, mapArrays(child, `${path}.${key}`, change)] as const
-  );
-  return Array.isArray(field)
-    ? children.map(([, child]) => child)
-    : Object.fromEntries(children);
 }

@@ -1,22 +1,13 @@
-import { copyNumbers, type Units } from "../copy.ts";
-import {
-  allocateRows,
-  ARRAYS,
-  type FieldArray,
-  type Leaf,
-  viewBuffer,
-} from "../fields.ts";
+import { type Units, unitsOf } from "../copy.ts";
+import { allocateRows, type FieldArray, type Leaf } from "../fields.ts";
+import { allocateMemory, MemoryColumn } from "../storage/memory_storage.ts";
+import type { ColumnSpec } from "../storage/storage.ts";
+import { FieldRows } from "./columns.ts";
 import type { SharedReplay } from "./options.ts";
 import type { Ring } from "./ring.ts";
 
 /** Memory of {@linkcode FinalValues} that workers share. */
 type SharedFinals = SharedReplay["finals"][number];
-
-/** Memory of {@linkcode FinalValues}, shared or not. */
-interface Memory {
-  readonly slots: ArrayBufferLike;
-  readonly arrays: readonly ArrayBufferLike[];
-}
 
 /** Copies of {@linkcode FinalValues}. */
 export interface SavedFinals {
@@ -27,6 +18,9 @@ export interface SavedFinals {
   /** Values after the newest step of each environment. */
   readonly newest: readonly FieldArray[];
 }
+
+/** Column of the slots of entries. */
+const SLOT: ColumnSpec = { name: "slot", dtype: "int32", size: 1 };
 
 /** Ended rows that there is room for at first. */
 const FIRST_ROOM = 8;
@@ -39,12 +33,12 @@ const FIRST_ROOM = 8;
  * `[numEnvs + room, ...shape]`.
  */
 export class FinalValues {
-  readonly #leaves: readonly Leaf[];
   readonly #ring: Ring;
-  readonly #isShared: boolean;
-  #slots!: Int32Array;
-  #arrays!: FieldArray[];
-  #units!: Units[];
+  readonly #slotColumn: MemoryColumn;
+  /** The slot of each entry. */
+  #slots: Int32Array;
+  readonly #rows: readonly FieldRows[];
+  readonly #place = { from: 0, count: 0 };
   /** Entries that there is room for. */
   room: number;
   /** Entries that were ever made. */
@@ -57,89 +51,86 @@ export class FinalValues {
     ring: Ring,
     shared: SharedFinals | boolean,
   ) {
-    this.#leaves = leaves;
+    const { numEnvs, capacity } = ring;
+    const memory = typeof shared === "object" ? shared : undefined;
+    const room = Math.min(FIRST_ROOM, capacity);
+    const allocate = (spec: ColumnSpec, newest: number) =>
+      allocateMemory(spec, newest + room, {
+        shared: shared !== false,
+        maxRows: newest + capacity,
+      });
     this.#ring = ring;
-    this.#isShared = shared !== false;
-    this.room = Math.min(FIRST_ROOM, ring.capacity);
-    this.#view(typeof shared === "object" ? shared : this.#allocate());
-  }
-
-  /** Allocates memory; shared memory grows in place, so that others see it grow. */
-  #allocate(): Memory {
-    const { numEnvs, capacity } = this.#ring;
-    const allocate = (bytes: number, rows: number) =>
-      this.#isShared
-        ? new SharedArrayBuffer(rows * bytes, {
-          maxByteLength: (rows - this.room + capacity) * bytes,
-        })
-        : new ArrayBuffer(rows * bytes);
-    return {
-      slots: allocate(4, this.room),
-      arrays: this.#leaves.map(({ dtype, size }) =>
-        allocate(size * ARRAYS[dtype].BYTES_PER_ELEMENT, numEnvs + this.room)
-      ),
-    };
-  }
-
-  /** Views memory; the views grow with it. */
-  #view({ slots, arrays }: Memory): void {
-    this.#slots = new Int32Array(slots);
-    this.#arrays = this.#leaves.map(({ dtype }, i) =>
-      viewBuffer(dtype, arrays[i])
+    this.room = room;
+    this.#slotColumn = new MemoryColumn(
+      SLOT,
+      memory?.slots ?? allocate(SLOT, 0),
     );
-    this.#units = this.#leaves.map(({ dtype }, i) =>
-      dtype === "uint8" ? new Uint8Array(arrays[i]) : new Int32Array(arrays[i])
-    );
+    this.#slots = this.#slotColumn.data as Int32Array;
+    this.#rows = leaves.map((leaf, i) => {
+      const array = memory?.arrays[i] ?? allocate(leaf, numEnvs);
+      return new FieldRows(leaf, new MemoryColumn(leaf, array));
+    });
   }
 
-  /** Its memory, which is shared. */
+  /** The memory that other workers read, if it is shared. */
   get memory(): SharedFinals {
     const memoryOf = ({ buffer }: FieldArray) => buffer as SharedArrayBuffer;
     return {
       slots: memoryOf(this.#slots),
-      arrays: this.#arrays.map(memoryOf),
+      arrays: this.#rows.map(({ data }) => memoryOf(data!)),
     };
   }
 
-  /** Bytes of all arrays. */
+  /** Bytes that it takes up. */
   get byteLength(): number {
-    return this.#arrays.reduce(
-      (sum, { byteLength }) => sum + byteLength,
+    return this.#rows.reduce(
+      (sum, { column }) => sum + column.byteLength,
       this.#slots.byteLength,
     );
   }
 
-  /** True where the next entry does not fit in. */
+  /** True where no further entry fits in. */
   get full(): boolean {
     return this.pushed - this.popped === this.room;
   }
 
-  /** Returns the rows of a leaf as units. */
+  /** Returns all rows of a leaf as units, those of the newest step first. */
   units(index: number): Units {
-    return this.#units[index];
+    return this.#rows[index].units;
   }
 
-  /** Takes over the values after the newest step, which begin at a row. */
+  /** Keeps the values after the newest step, from a row of each array on. */
   setNewest(values: readonly ArrayLike<number>[], row: number): void {
-    this.#copyIn(values, row, { to: 0, count: this.#ring.numEnvs });
+    this.#write(0, values, row, this.#ring.numEnvs);
   }
 
-  /** Takes over the values after a slot's step, which are at a row; needs room. */
+  /** Makes an entry for a slot of a row of each array. */
   push(
     slot: number,
     values: readonly ArrayLike<number>[],
     row: number,
   ): void {
-    const to = this.#append(slot);
-    this.#copyIn(values, row, { to, count: 1 });
+    this.#write(this.#append(slot), values, row, 1);
+  }
+
+  #write(
+    to: number,
+    values: readonly ArrayLike<number>[],
+    from: number,
+    count: number,
+  ): void {
+    this.#place.from = from;
+    this.#place.count = count;
+    for (const rows of this.#rows) {
+      rows.write(to, values[rows.leaf.index], this.#place);
+    }
   }
 
   /** Keeps the values after one environment's newest step; needs room. */
   pushNewest(slot: number, env: number): void {
     const to = this.#append(slot);
-    for (let i = 0; i < this.#arrays.length; i++) {
-      const { size } = this.#leaves[i];
-      this.#arrays[i].copyWithin(to * size, env * size, (env + 1) * size);
+    for (const { data, leaf: { size } } of this.#rows) {
+      data!.copyWithin(to * size, env * size, (env + 1) * size);
     }
   }
 
@@ -148,21 +139,6 @@ export class FinalValues {
     const place = this.pushed++ % this.room;
     this.#slots[place] = slot;
     return this.#ring.numEnvs + place;
-  }
-
-  #copyIn(
-    values: readonly ArrayLike<number>[],
-    row: number,
-    { to, count }: { to: number; count: number },
-  ): void {
-    for (let i = 0; i < this.#arrays.length; i++) {
-      const { size, index } = this.#leaves[i];
-      copyNumbers(values[index], this.#arrays[i], {
-        from: row * size,
-        to: to * size,
-        count: count * size,
-      });
-    }
   }
 
   /** Gives up the entries of slots that are about to be written. */
@@ -199,62 +175,45 @@ export class FinalValues {
 
   /** Makes room for twice as many entries. */
   grow(): void {
-    const saved = this.save();
-    this.room = Math.min(2 * this.room, this.#ring.capacity);
-    if (this.#isShared) this.#growShared();
-    else this.#view(this.#allocate());
-    this.#restore(saved, this.popped);
-  }
-
-  #growShared(): void {
-    const { slots, arrays } = this.memory;
-    const rows = this.#ring.numEnvs + this.room;
-    slots.grow(this.room * 4);
-    this.#leaves.forEach(({ dtype, size }, i) =>
-      arrays[i].grow(rows * size * ARRAYS[dtype].BYTES_PER_ELEMENT)
-    );
+    const saved = this.save(), { numEnvs, capacity } = this.#ring;
+    this.room = Math.min(2 * this.room, capacity);
+    this.#slotColumn.resize(this.room);
+    this.#slots = this.#slotColumn.data as Int32Array;
+    for (const rows of this.#rows) rows.resize(numEnvs + this.room);
+    this.#restore(saved);
   }
 
   /** Copies all entries, and the values after the newest step. */
   save(): SavedFinals {
     const { numEnvs } = this.#ring, count = this.pushed - this.popped;
-    const slots = new Int32Array(count);
-    const ended = allocateRows(this.#leaves, count);
-    for (let n = 0; n < count; n++) {
-      const place = (this.popped + n) % this.room;
-      slots[n] = this.#slots[place];
-      this.#arrays.forEach((array, i) => {
-        const { size } = this.#leaves[i];
-        const from = (numEnvs + place) * size;
-        copyNumbers(array, ended[i], { from, to: n * size, count: size });
-      });
-    }
-    const newest = this.#arrays.map((array, i) =>
-      array.slice(0, numEnvs * this.#leaves[i].size)
+    const places = Int32Array.from(
+      { length: count },
+      (_, n) => (this.popped + n) % this.room,
     );
-    return { slots, ended, newest };
+    const ended = allocateRows(this.#rows.map(({ leaf }) => leaf), count);
+    const rows = places.map((place) => numEnvs + place);
+    this.#rows.forEach((it, i) => it.gather(rows, ended[i], unitsOf(ended[i])));
+    return {
+      slots: places.map((place) => this.#slots[place]),
+      ended,
+      newest: this.#rows.map((it) => it.slice(0, numEnvs, true)),
+    };
   }
 
   /** Takes over copies. */
   load(saved: SavedFinals): void {
     while (this.room < saved.slots.length) this.grow();
-    this.#restore(saved, 0);
+    this.#restore(saved);
   }
 
-  #restore({ slots, ended, newest }: SavedFinals, popped: number): void {
-    this.popped = this.pushed = popped;
-    this.#arrays.forEach((array, i) => array.set(newest[i]));
-    for (let n = 0; n < slots.length; n++) {
-      const to = this.#append(slots[n]);
-      this.#arrays.forEach((array, i) => {
-        const { size } = this.#leaves[i];
-        copyNumbers(ended[i], array, {
-          from: n * size,
-          to: to * size,
-          count: size,
-        });
-      });
-    }
+  #restore({ slots, ended, newest }: SavedFinals): void {
+    this.popped = 0;
+    this.pushed = slots.length;
+    this.#slots.set(slots);
+    this.#rows.forEach(({ data }, i) => {
+      data!.set(newest[i]);
+      data!.set(ended[i], newest[i].length);
+    });
   }
 }
 

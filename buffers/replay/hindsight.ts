@@ -1,6 +1,6 @@
 import {
   ARRAYS,
-  closest,
+  checkChoice,
   type FieldArray,
   findLeaf,
   type Leaf,
@@ -260,13 +260,7 @@ export class Hindsight {
 }
 
 function checkStrategy(strategy: HindsightStrategy, k: number): void {
-  if (!STRATEGIES.includes(strategy)) {
-    throw new TypeError(
-      `Cannot relabel by '${strategy}': did you mean '${
-        closest(strategy, STRATEGIES)
-      }'?`,
-    );
-  }
+  checkChoice(strategy, STRATEGIES, "relabel by");
   if (k >= 0) return;
   throw new RangeError(
     `Cannot relabel ${k} rows for each other one: expected a number of at least 0`,

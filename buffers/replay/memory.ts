@@ -1,5 +1,4 @@
 import { MemoryColumn, MemoryStorage } from "../storage/memory_storage.ts";
-import type { Storage } from "../storage/storage.ts";
 import { FieldRows } from "./columns.ts";
 import { Episodes } from "./episodes.ts";
 import {
@@ -9,12 +8,13 @@ import {
   SharedRing,
 } from "./final_values.ts";
 import type {
+  ReplayBufferOptions,
   ReplayBufferState,
   ReplayRingState,
   SharedReplay,
 } from "./options.ts";
-import type { ReplayLayout, ReplaySchema } from "./plan.ts";
-import { Ring } from "./ring.ts";
+import { makeRings, type ReplaySchema } from "./plan.ts";
+import type { Ring } from "./ring.ts";
 import {
   ARRAYS,
   collect,
@@ -52,19 +52,15 @@ export class ReplayMemory {
   readonly #versions: number[];
 
   /** Allocates memory, or takes that of another buffer. */
-  constructor(
-    schema: ReplaySchema,
-    layout: ReplayLayout,
-    storage: Storage | undefined,
-  ) {
-    const { shared } = layout;
+  constructor(schema: ReplaySchema, options: ReplayBufferOptions) {
+    const { capacity, initialCapacity = capacity, shared = false } = options;
     const message = typeof shared === "object" ? shared : undefined;
     this.schema = schema;
-    this.capacity = layout.capacity;
-    this.numEnvs = layout.numEnvs;
-    this.allocated = layout.initialCapacity;
-    this.rows = makeColumns(schema, layout, storage);
-    this.rings = layout.rings.map((ring) => new Ring(ring));
+    this.rings = makeRings(options, schema);
+    this.capacity = capacity;
+    this.numEnvs = options.numEnvs ?? 1;
+    this.allocated = Math.min(capacity, initialCapacity);
+    this.rows = makeColumns(schema, this.allocated, options);
     const { finalLeaves, episodes } = schema;
     this.finals = finalLeaves.length === 0
       ? []
@@ -165,8 +161,8 @@ export class ReplayMemory {
 /** Makes the columns of all fields; numbers that are looked along stay in memory. */
 function makeColumns(
   { stored, episodes }: ReplaySchema,
-  { shared, initialCapacity }: ReplayLayout,
-  storage: Storage | undefined,
+  allocated: number,
+  { shared = false, storage }: ReplayBufferOptions,
 ): FieldRows[] {
   const memory = new MemoryStorage({ shared: shared !== false });
   const { terminated, truncated, nStep } = episodes ?? {};
@@ -179,7 +175,7 @@ function makeColumns(
       leaf,
       typeof shared === "object"
         ? new MemoryColumn(spec, shared.columns[index])
-        : from.allocate(spec, initialCapacity),
+        : from.allocate(spec, allocated),
     );
   });
 }

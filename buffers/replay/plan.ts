@@ -1,23 +1,23 @@
 import {
   type ArrayField,
+  checkChoice,
   checkCount,
   checkNames,
   checkWhole,
-  closest,
   type Field,
   findLeaf,
+  type Group,
   type Leaf,
   makeSchema,
-  mapArrays,
+  nestNode,
   type Schema,
 } from "../fields.ts";
 import type {
   EpisodeOptions,
   NStepOptions,
   ReplayBufferOptions,
-  SharedReplay,
 } from "./options.ts";
-import type { RingOptions } from "./ring.ts";
+import { Ring } from "./ring.ts";
 
 /** Origin of a drawn array. */
 export type Source =
@@ -101,7 +101,7 @@ export function makeReplaySchema(
   const { next = {} } = episodes ?? {};
   const stored = makeSchema(fields);
   checkNames(Object.values(next), stored, "follow");
-  const after = stackFields(fields, next, new Map());
+  const after = stackFields(stored.root, next, new Map());
   const added = makeSchema(join(fields, after));
   const ends = episodes && episodeSchema(stored, episodes);
   const stack = stackOf(episodes?.stack ?? {}, stored);
@@ -114,11 +114,11 @@ export function makeReplaySchema(
   if (later !== undefined) checkBetween(between, stored, later);
   const drawn = makeSchema(
     join(
-      stackFields(fields, ownNames(fields), stack),
-      stackFields(fields, next, stack),
+      stackFields(stored.root, ownNames(fields), stack),
+      stackFields(stored.root, next, stack),
       ends?.nStep ? { [discount]: SCALAR } : {},
       later === undefined ? {} : {
-        ...stackFields(fields, between, stack, later),
+        ...stackFields(stored.root, between, stack, later),
         [betweenDiscount]: { ...SCALAR, shape: [later] },
       },
     ),
@@ -193,13 +193,13 @@ function stackOf(
 
 /** Makes fields by other names, with the shapes of their stacks, each several `times`. */
 function stackFields(
-  fields: Fields,
+  { keys, children }: Group,
   sources: Sources,
   stack: Stack,
   times?: number,
 ): Fields {
-  const stacked = ({ shape, dtype }: ArrayField, path: string): ArrayField => {
-    const frames = stack.get(path);
+  const stacked = ({ name, shape, dtype }: Leaf): ArrayField => {
+    const frames = stack.get(name);
     const one = frames === undefined
       ? shape
       : [...shape.slice(0, -1), (shape.at(-1) ?? 1) * frames];
@@ -208,7 +208,7 @@ function stackFields(
   return Object.fromEntries(
     Object.entries(sources).map(([name, source]) => [
       name,
-      mapArrays(fields[source], source, stacked),
+      nestNode(children[keys.indexOf(source)], stacked),
     ]),
   );
 }
@@ -225,15 +225,9 @@ function checkBetween(between: Sources, stored: Schema, later: number): void {
 
 function episodeSchema(
   stored: Schema,
-  { terminated, truncated, padding, nStep }: EpisodeOptions,
+  { terminated, truncated, padding = "repeat", nStep }: EpisodeOptions,
 ): EpisodeSchema {
-  if (padding !== undefined && padding !== "repeat" && padding !== "zero") {
-    throw new TypeError(
-      `Cannot pad stacks by '${padding}': did you mean '${
-        closest(padding, ["repeat", "zero"])
-      }'?`,
-    );
-  }
+  checkChoice(padding, ["repeat", "zero"], "pad stacks by");
   return {
     terminated: findFlag(terminated ?? "terminated", stored),
     truncated: findFlag(truncated ?? "truncated", stored),
@@ -270,22 +264,14 @@ function findFlag(path: string, stored: Schema): number {
   );
 }
 
-/** Place of the rows of a replay buffer. */
-export interface ReplayLayout {
-  readonly capacity: number;
-  readonly numEnvs: number;
-  /** Rows that there is room for at first. */
-  readonly initialCapacity: number;
-  /** One for each writer. */
-  readonly rings: readonly RingOptions[];
-  readonly shared: boolean | SharedReplay;
-}
-
-/** Throws unless sizes and kinds of storage fit each other. */
-export function makeLayout(
+/**
+ * Divides the slots among writers; throws unless sizes and kinds of storage fit
+ * each other.
+ */
+export function makeRings(
   options: ReplayBufferOptions,
   { episodes, finalLeaves, maxFrames }: ReplaySchema,
-): ReplayLayout {
+): Ring[] {
   const { capacity, numEnvs = 1, writers = 1, shared = false } = options;
   const { initialCapacity = capacity } = options;
   checkCount("capacity", capacity);
@@ -304,21 +290,15 @@ export function makeLayout(
       } or more`,
     );
   }
-  const rings = Array.from({ length: writers }, (_, writer): RingOptions => ({
-    base: writer * steps * width,
-    numEnvs: width,
-    steps,
-    margin: maxFrames - 1,
-    // The values after a step are then always in a row of their own.
-    lag: shared !== false && finalLeaves.length > 0 ? 1 : 0,
-  }));
-  return {
-    capacity,
-    numEnvs,
-    initialCapacity: Math.min(capacity, initialCapacity),
-    rings,
-    shared,
-  };
+  return Array.from({ length: writers }, (_, writer) =>
+    new Ring({
+      base: writer * steps * width,
+      numEnvs: width,
+      steps,
+      margin: maxFrames - 1,
+      // The values after a step are then always in a row of their own.
+      lag: shared !== false && finalLeaves.length > 0 ? 1 : 0,
+    }));
 }
 
 function checkMultiple(capacity: number, width: number): void {
@@ -336,13 +316,7 @@ function checkMultiple(capacity: number, width: number): void {
 
 function checkKinds(options: ReplayBufferOptions): void {
   const { eviction = "oldest", random, shared } = options;
-  if (eviction !== "oldest" && eviction !== "reservoir") {
-    throw new TypeError(
-      `Cannot evict rows by '${eviction}': did you mean '${
-        closest(eviction, ["oldest", "reservoir"])
-      }'?`,
-    );
-  }
+  checkChoice(eviction, ["oldest", "reservoir"], "evict rows by");
   if (eviction === "reservoir") {
     if (random === undefined) {
       throw new TypeError(

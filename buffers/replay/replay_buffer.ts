@@ -21,7 +21,7 @@ import type {
   ReplayBufferState,
   SharedReplay,
 } from "./options.ts";
-import { makeLayout, makeReplaySchema } from "./plan.ts";
+import { makeReplaySchema } from "./plan.ts";
 import { type Ring, SamplerFeed } from "./ring.ts";
 import { RowWriter } from "./write.ts";
 
@@ -95,10 +95,9 @@ export class ReplayBuffer {
    * @throws {TypeError} If a dtype is unknown or options exclude each other.
    */
   constructor(options: ReplayBufferOptions) {
-    const { storage, sampler = new UniformSampler(), eviction } = options;
+    const { sampler = new UniformSampler(), eviction } = options;
     const schema = makeReplaySchema(options);
-    const layout = makeLayout(options, schema);
-    const memory = new ReplayMemory(schema, layout, storage);
+    const memory = new ReplayMemory(schema, options);
     const { rings, allocated, numEnvs } = memory;
     const random = eviction === "reservoir" ? options.random : undefined;
     this.#options = options;

@@ -51,19 +51,31 @@ export class MemoryStorage implements Storage {
     spec: ColumnSpec,
     rows: number,
   ): Column & { readonly data: FieldArray } {
-    return new MemoryColumn(spec, allocateMemory(spec, rows, this.#shared));
+    return new MemoryColumn(
+      spec,
+      allocateMemory(spec, rows, { shared: this.#shared }),
+    );
   }
 }
 
 /** Allocates zeros for the rows of an array field. */
-function allocateMemory(
+export function allocateMemory(
   { name, dtype, size }: ColumnSpec,
   rows: number,
-  shared: boolean,
+  { shared, maxRows }: {
+    readonly shared: boolean;
+    /** Rows that shared memory may grow to; without it, it stays as it is. */
+    readonly maxRows?: number;
+  },
 ): ArrayBufferLike {
-  const bytes = rows * size * ARRAYS[dtype].BYTES_PER_ELEMENT;
+  const rowBytes = size * ARRAYS[dtype].BYTES_PER_ELEMENT;
+  const bytes = rows * rowBytes;
   try {
-    return shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes);
+    return shared
+      ? new SharedArrayBuffer(bytes, {
+        maxByteLength: maxRows && maxRows * rowBytes,
+      })
+      : new ArrayBuffer(bytes);
   } catch { // The engine's own message says only that it failed.
     throw new RangeError(
       `Cannot allocate ${bytes} bytes for ${rows} rows of '${name}': expected fewer rows or a storage on disk`,
@@ -74,36 +86,37 @@ function allocateMemory(
 /** Rows in one typed array. */
 export class MemoryColumn implements Column {
   readonly #spec: ColumnSpec;
-  #data: FieldArray;
+  data: FieldArray;
 
   constructor(spec: ColumnSpec, memory: ArrayBufferLike) {
     this.#spec = spec;
-    this.#data = viewBuffer(spec.dtype, memory);
-  }
-
-  get data(): FieldArray {
-    return this.#data;
+    this.data = viewBuffer(spec.dtype, memory);
   }
 
   get byteLength(): number {
-    return this.#data.byteLength;
+    return this.data.byteLength;
   }
 
   write(row: number, values: ArrayLike<number>): void {
-    this.#data.set(values, row * this.#spec.size);
+    this.data.set(values, row * this.#spec.size);
   }
 
   read(row: number, into: FieldArray, at: number): void {
     const { size } = this.#spec;
     const count = size, from = row * size;
-    copyNumbers(this.#data, into, { from, to: at, count });
+    copyNumbers(this.data, into, { from, to: at, count });
   }
 
   resize(rows: number): void {
-    const shared = this.#data.buffer instanceof SharedArrayBuffer;
-    const memory = allocateMemory(this.#spec, rows, shared);
+    const { buffer } = this.data;
+    const shared = buffer instanceof SharedArrayBuffer;
+    if (shared && buffer.growable) { // Views, here and in workers, grow with it.
+      buffer.grow(rows * this.#spec.size * this.data.BYTES_PER_ELEMENT);
+      return;
+    }
+    const memory = allocateMemory(this.#spec, rows, { shared });
     const data = viewBuffer(this.#spec.dtype, memory);
-    data.set(this.#data.subarray(0, data.length));
-    this.#data = data;
+    data.set(this.data.subarray(0, data.length));
+    this.data = data;
   }
 }
