@@ -115,10 +115,9 @@ interface Folded {
  * are any; returns nothing where sizes do not fit.
  */
 export function blockedConvolution(
-  { model, inputs: [x, filter, ...bias], node }: Lowering<unknown>,
-  { info, relu = false }: { info: ConvInfo; relu?: boolean },
+  { model, inputs: [x, filter, ...bias], node }: Lowering<{ relu?: boolean }>,
+  info: ConvInfo,
 ): string | undefined {
-  if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
   if (!fillsBlocks(model, info.outChannels) || leavesOut(info)) {
     return undefined;
   }
@@ -128,7 +127,10 @@ export function blockedConvolution(
     imagesOf(model, x, folded),
     filterOf(model, filter, folded),
     ...bias,
-  ], { ...attributesOf(folded), ...relu ? { activation: "Relu" } : {} });
+  ], {
+    ...attributesOf(folded),
+    ...node.attributes.relu ? { activation: "Relu" } : {},
+  });
   return fromBlocked(model, made, info.outChannels);
 }
 
@@ -216,10 +218,9 @@ function attributesOf({ info, columns }: Folded): OnnxAttributes {
  * columns, channels.
  */
 export function blockedFilterGradient(
-  { model, inputs: [x, dy], node }: Lowering<unknown>,
+  { model, inputs: [x, dy] }: Lowering<unknown>,
   info: ConvInfo,
 ): string | undefined {
-  if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
   const { batchSize, inChannels, outChannels } = info;
   const fits = [batchSize, outChannels].every((it) => fillsBlocks(model, it));
   if (!fits || dilates(info)) return undefined;
@@ -349,10 +350,9 @@ interface Axis {
  * its own, and all are then laid side by side.
  */
 export function blockedInputGradient(
-  { model, inputs: [dy, filter], node }: Lowering<unknown>,
+  { model, inputs: [dy, filter] }: Lowering<unknown>,
   info: ConvInfo,
 ): string | undefined {
-  if (!node.inputs.every(({ dtype }) => dtype === "float32")) return undefined;
   const { inChannels, outChannels } = info;
   const fits = [inChannels, outChannels].every((it) => fillsBlocks(model, it));
   if (!fits || dilates(info)) return undefined;

@@ -1,71 +1,36 @@
-import type { DType } from "../graph/graph.ts";
-import type { ConstantKernel, Kernels } from "./kernel.ts";
+import { withBackend } from "../backends/select_backend.ts";
+import { CONSTANT, type DType } from "../graph/graph.ts";
+import { type CompositeKernel, type Kernels, run } from "./kernel.ts";
 
-function like(fill: number): ConstantKernel {
+function like(fill: number): CompositeKernel {
   return {
     inputs: ["x"],
-    constant: ([x]) => ({ shape: x.shape, dtype: x.dtype, data: { fill } }),
+    compose: ([{ shape, dtype }]) => run(CONSTANT, {}, { fill, shape, dtype }),
   };
 }
 
-const FILL: ConstantKernel<
+const FILL: CompositeKernel<
   { shape: number[]; value: number; dtype?: DType }
 > = {
   inputs: [],
-  constant: (_, { shape, value, dtype = "float32" }) => ({
-    shape,
-    dtype,
-    data: { fill: value },
-  }),
+  compose: (_, { shape, value, dtype = "float32" }) =>
+    run(CONSTANT, {}, { fill: value, shape, dtype }),
 };
 
-/** Counts from a start by equal steps, each rounded as it is in the array. */
-function steps(
-  length: number,
-  { start, step, dtype }: {
-    start: number;
-    step: number;
-    dtype: "float32" | "int32";
-  },
-): ReturnType<ConstantKernel["constant"]> {
-  const values = dtype === "int32"
-    ? new Int32Array(length)
-    : new Float32Array(length);
-  values[0] = start;
-  for (let i = 1; i < length; i++) values[i] = values[i - 1] + step;
-  return { shape: [length], dtype, data: { values } };
+/** Takes the numbers that TensorFlow.js computes, in plain JavaScript. */
+function computed(op: string): CompositeKernel {
+  return {
+    inputs: [],
+    compose: (_, attributes) =>
+      withBackend("cpu", () => run(op, {}, attributes)),
+  };
 }
-
-const RANGE: ConstantKernel<
-  & Record<"start" | "stop" | "step", number>
-  & { dtype?: "float32" | "int32" }
-> = {
-  inputs: [],
-  constant: (_, { start, stop, step: given, dtype = "float32" }) => {
-    // A step of 1 that was not asked for goes down where the stop is below.
-    const turned = stop < start && given === 1;
-    const count = Math.ceil((stop - start) / given);
-    return steps(Math.max(0, turned ? -count : count), {
-      start,
-      step: turned ? -1 : given,
-      dtype,
-    });
-  },
-};
-
-const LIN_SPACE: ConstantKernel<Record<"start" | "stop" | "num", number>> = {
-  inputs: [],
-  constant: (_, { start, stop, num }) => {
-    const step = (stop - start) / (num - 1);
-    return steps(num, { start, step, dtype: "float32" });
-  },
-};
 
 /** Kernels whose numbers follow from shapes and settings. */
 export const CONSTANTS: Kernels = {
   Fill: FILL,
   OnesLike: like(1),
   ZerosLike: like(0),
-  Range: RANGE,
-  LinSpace: LIN_SPACE,
+  Range: computed("Range"),
+  LinSpace: computed("LinSpace"),
 };

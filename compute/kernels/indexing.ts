@@ -1,15 +1,11 @@
-import {
-  type DType,
-  sizeOf,
-  type TensorType,
-  type Value,
-} from "../graph/graph.ts";
+import * as tf from "@tensorflow/tfjs";
+import { type DType, sizeOf, type TensorType } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
   type CompositeKernel,
   type Kernels,
-  only,
   type PrimitiveKernel,
+  run,
 } from "./kernel.ts";
 
 /** Counts from 0. */
@@ -30,36 +26,30 @@ const GATHER: PrimitiveKernel<{ axis: number }> = {
 /** Rows of each batch of their own: the batches are laid end to end. */
 const GATHER_V2: CompositeKernel<{ axis: number; batchDims?: number }> = {
   inputs: ["x", "indices"],
-  expand: (record, [x, indices], { axis: given, batchDims = 0 }) => {
-    const axis = given < 0 ? given + x!.shape.length : given;
-    if (batchDims === 0) return record("Gather", [x!, indices!], { axis });
-    const batch = x!.shape.slice(0, batchDims);
-    const outer = x!.shape.slice(batchDims, axis);
-    const inner = x!.shape.slice(axis + 1);
-    const length = x!.shape[axis];
+  compose: ([x, indices], { axis: given, batchDims = 0 }) => {
+    const axis = given < 0 ? given + x.rank : given;
+    if (batchDims === 0) return run("Gather", { x, indices }, { axis });
+    const batch = x.shape.slice(0, batchDims);
+    const outer = x.shape.slice(batchDims, axis);
+    const inner = x.shape.slice(axis + 1);
+    const length = x.shape[axis];
     const batches = sizeOf(batch);
-    const rows = sizeOf(indices!.shape.slice(batchDims));
-    const apart = record("Reshape", [x!], {
-      shape: [batches, sizeOf(outer), length, sizeOf(inner)],
-    });
-    const turned = record("Transpose", apart, { perm: [0, 2, 1, 3] });
-    const flat = record("Reshape", turned, {
-      shape: [batches * length, sizeOf(outer) * sizeOf(inner)],
-    });
-    const starts = record("Constant", [], {
-      values: range(batches).map((i) => i * length),
-      type: { shape: [batches, 1], dtype: "int32" },
-    });
-    const byBatch = record("Reshape", [indices!], { shape: [batches, rows] });
-    const at = record("Add", [...byBatch, ...starts]);
-    const taken = record("Gather", [flat[0], at[0]], { axis: 0 });
-    const again = record("Reshape", taken, {
-      shape: [batches, rows, sizeOf(outer), sizeOf(inner)],
-    });
-    const back = record("Transpose", again, { perm: [0, 2, 1, 3] });
-    return record("Reshape", back, {
-      shape: [...batch, ...outer, ...indices!.shape.slice(batchDims), ...inner],
-    });
+    const rows = sizeOf(indices.shape.slice(batchDims));
+    const apart = [batches, sizeOf(outer), length, sizeOf(inner)];
+    const turned = tf.transpose(tf.reshape(x, apart), [0, 2, 1, 3]);
+    const flat = tf.reshape(turned, [batches * length, -1]);
+    const starts = tf.tensor2d(
+      range(batches).map((i) => i * length),
+      [batches, 1],
+      "int32",
+    );
+    const at = tf.add(tf.reshape(indices, [batches, rows]), starts);
+    const taken = run("Gather", { x: flat, indices: at }, { axis: 0 });
+    const again = tf.reshape(taken, [batches, rows, apart[1], apart[3]]);
+    return tf.reshape(
+      tf.transpose(again, [0, 2, 1, 3]),
+      [...batch, ...outer, ...indices.shape.slice(batchDims), ...inner],
+    );
   },
 };
 
@@ -106,16 +96,15 @@ const SCATTER_UPDATE: PrimitiveKernel = {
 
 const SPARSE_TO_DENSE: CompositeKernel<{ outputShape: number[] }> = {
   inputs: ["sparseIndices", "sparseValues", "defaultValue"],
-  expand: (record, [indices, values, otherwise], { outputShape: shape }) => {
-    const base = record("BroadcastTo", [otherwise!], { shape });
-    const rank = indices!.shape.length;
-    const rows = rank === 0 ? 1 : indices!.shape[0];
-    const depth = rank < 2 ? 1 : indices!.shape[1];
-    const at = record("Reshape", [indices!], { shape: [rows, depth] });
-    const updates = sizeOf(values!.shape) === rows && values!.shape.length > 0
-      ? [values!]
-      : record("BroadcastTo", [values!], { shape: [rows] });
-    return record("TensorScatterUpdate", [base[0], at[0], updates[0]]);
+  compose: ([indices, values, otherwise], { outputShape: shape }) => {
+    const base = run("BroadcastTo", { x: otherwise }, { shape });
+    const rows = indices.rank === 0 ? 1 : indices.shape[0];
+    const depth = indices.rank < 2 ? 1 : indices.shape[1]!;
+    const at = tf.reshape(indices, [rows, depth]);
+    const updates = values.size === rows && values.rank > 0
+      ? values
+      : run("BroadcastTo", { x: values }, { shape: [rows] });
+    return tf.tensorScatterUpdate(base, at, updates);
   },
 };
 
@@ -226,27 +215,22 @@ const CUMSUM: PrimitiveKernel<ScanAttributes> = {
 /** Products of ever longer runs: each round doubles the length. */
 const CUMPROD: CompositeKernel<ScanAttributes> = {
   inputs: ["x"],
-  expand: (record, [x], { axis, exclusive, reverse }) => {
-    const { shape } = x!;
-    const at = axis < 0 ? axis + shape.length : axis;
+  compose: ([x], { axis, exclusive, reverse }) => {
+    const { shape } = x;
+    const at = axis < 0 ? axis + x.rank : axis;
     const length = shape[at];
     /** Moves the numbers along the axis, with ones behind them. */
-    const moved = (of: Value, by: number): Value => {
+    const moved = (of: tf.Tensor, by: number): tf.Tensor => {
       const distance = Math.min(by, length);
-      const kept = only(record("Slice", [of], {
-        begin: shape.map((_, i) => i === at && reverse ? distance : 0),
-        size: shape.with(at, length - distance),
-      }));
+      const begin = shape.map((_, i) => i === at && reverse ? distance : 0);
+      const kept = tf.slice(of, begin, shape.with(at, length - distance));
       const padding: [number, number] = reverse ? [0, distance] : [distance, 0];
-      const paddings = shape.map((_, i) => i === at ? padding : [0, 0]);
-      return only(record("PadV2", [kept], { paddings, constantValue: 1 }));
+      return tf.pad(kept, shape.map((_, i) => i === at ? padding : [0, 0]), 1);
     };
-    const numbers = x!.dtype === "bool"
-      ? only(record("Cast", [x!], { dtype: "int32" }))
-      : x!;
+    const numbers = x.dtype === "bool" ? tf.cast(x, "int32") : x;
     let product = exclusive ? moved(numbers, 1) : numbers;
     for (let by = 1; by < length; by *= 2) {
-      product = only(record("Multiply", [product, moved(product, by)]));
+      product = tf.mul(product, moved(product, by));
     }
     return product;
   },

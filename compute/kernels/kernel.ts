@@ -1,3 +1,4 @@
+import * as tf from "@tensorflow/tfjs";
 import type {
   Attributes,
   DType,
@@ -32,45 +33,33 @@ export interface PrimitiveKernel<A = Attributes> {
   lower(lowering: Lowering<A>): string | readonly string[];
 }
 
-/** Records a kernel in the graph that is being traced. */
-export type RecordKernel = (
-  op: string,
-  inputs: readonly Value[],
-  attributes?: Attributes,
-) => readonly Value[];
-
-/** A kernel of TensorFlow.js that is recorded as several others. */
+/** A kernel of TensorFlow.js that is traced as other operations. */
 export interface CompositeKernel<A = Attributes> {
   readonly inputs: InputNames;
-  /** Records the others; inputs that were not given are undefined. */
-  expand(
-    record: RecordKernel,
-    inputs: readonly (Value | undefined)[],
+  /** Computes it by the others; inputs that were not given are undefined. */
+  compose(
+    inputs: readonly tf.Tensor[],
     attributes: A,
-  ): Value | readonly Value[];
+  ): tf.Tensor | tf.Tensor[];
 }
 
-/** A kernel whose numbers are known while tracing. */
-export interface ConstantKernel<A = Attributes> {
-  readonly inputs: InputNames;
-  /** Returns the constant. */
-  constant(
-    inputs: readonly Value[],
-    attributes: A,
-  ): TensorType & {
-    readonly data: { fill: number } | { values: Float32Array | Int32Array };
-  };
-}
-
-/** Shapes, types and lowering of a kernel. */
-export type Kernel = PrimitiveKernel | CompositeKernel | ConstantKernel;
+/** A kernel, as it is traced. */
+export type Kernel = PrimitiveKernel | CompositeKernel;
 
 /** Kernels by their names in TensorFlow.js. */
 export type Kernels = Readonly<Record<string, Kernel>>;
 
-/** Returns the one output of a record. */
-export function only(values: readonly Value[]): Value {
-  return values[0];
+/** Runs a kernel on the present backend, which traces it. */
+export function run(
+  op: string,
+  inputs: tf.NamedTensorMap,
+  attributes: Attributes,
+): tf.Tensor {
+  return tf.engine().runKernel(
+    op,
+    inputs,
+    { ...attributes } as tf.NamedAttrMap,
+  );
 }
 
 /**

@@ -5,9 +5,8 @@ import {
   type CompositeKernel,
   type Kernels,
   type Lowering,
-  only,
   type PrimitiveKernel,
-  type RecordKernel,
+  run,
 } from "./kernel.ts";
 
 type MatMulAttributes = {
@@ -92,50 +91,28 @@ const GEMM: PrimitiveKernel<MatMulAttributes> = {
     model.op("Gemm", inputs, gemmFlags(node.attributes)),
 };
 
-/** Kernels of the activations of fused kernels. */
-const ACTIVATIONS: Readonly<Record<string, string>> = {
-  relu: "Relu",
-  relu6: "Relu6",
-  elu: "Elu",
-  sigmoid: "Sigmoid",
-  prelu: "Prelu",
-  leakyrelu: "LeakyRelu",
-};
-
-/** Settings of a fused kernel. */
-export type FusedAttributes = Attributes & {
-  readonly activation?: string;
+/** Settings of a fused kernel, beside those of the kernel before it. */
+type FusedAttributes = Attributes & {
+  readonly activation?: tf.backend_util.Activation;
   readonly leakyreluAlpha?: number;
 };
 
-/** Records the bias and the activation that a fused kernel ends with. */
-export function finishFused(
-  record: RecordKernel,
-  [bias, slopes]: readonly (Value | undefined)[],
-  { of, attributes: { activation, leakyreluAlpha } }: {
-    of: Value;
-    attributes: FusedAttributes;
-  },
-): Value {
-  const shifted = bias === undefined ? of : only(record("Add", [of, bias]));
-  if (activation === undefined || activation === "linear") return shifted;
-  const kernel = ACTIVATIONS[activation];
-  if (kernel === undefined) {
-    throw new TypeError(`Cannot trace the fused activation '${activation}'`);
-  }
-  const inputs = kernel === "Prelu" ? [shifted, slopes!] : [shifted];
-  return only(record(kernel, inputs, { alpha: leakyreluAlpha }));
+/** Makes a kernel of two inputs with a bias and an activation behind it. */
+export function fused(
+  op: string,
+  [first, second]: readonly [string, string],
+): CompositeKernel<FusedAttributes> {
+  return {
+    inputs: [first, second, "bias", "preluActivationWeights"],
+    compose: ([x, y, bias, slopes], all) => {
+      const { activation = "linear", leakyreluAlpha, ...attributes } = all;
+      const made = run(op, { [first]: x, [second]: y }, attributes);
+      const shifted = bias ? tf.add(made, bias) : made;
+      return tf.backend_util
+        .applyActivation(shifted, activation, slopes, leakyreluAlpha);
+    },
+  };
 }
-
-const FUSED_MAT_MUL: CompositeKernel<FusedAttributes> = {
-  inputs: ["a", "b", "bias", "preluActivationWeights"],
-  expand: (record, [a, b, bias, slopes], attributes) => {
-    const { transposeA, transposeB } = attributes;
-    const flags = { transposeA, transposeB };
-    const of = only(record("BatchMatMul", [a!, b!], flags));
-    return finishFused(record, [bias, slopes], { of, attributes });
-  },
-};
 
 /** Returns the lengths of an equation's letters. */
 function lengthsOf(
@@ -169,6 +146,6 @@ const EINSUM: PrimitiveKernel<{ equation: string }> = {
 export const MAT_MUL: Kernels = {
   BatchMatMul: BATCH_MAT_MUL,
   Gemm: GEMM,
-  _FusedMatMul: FUSED_MAT_MUL,
+  _FusedMatMul: fused("BatchMatMul", ["a", "b"]),
   Einsum: EINSUM,
 };

@@ -29,6 +29,9 @@ export const FAMILIES: Readonly<Record<string, Kernels>> = {
 
 const ALL: Kernels = Object.assign({}, ...Object.values(FAMILIES));
 
+/** Names of all kernels. */
+export const KERNEL_NAMES: readonly string[] = Object.keys(ALL);
+
 /** Finds a kernel by its name in TensorFlow.js. */
 export function findKernel(name: string): Kernel | undefined {
   return Object.hasOwn(ALL, name) ? ALL[name] : undefined;

@@ -1,12 +1,11 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType, Value } from "../graph/graph.ts";
 import { blockedSum } from "./blocked.ts";
-import {
-  type CompositeKernel,
-  type Kernels,
-  type Lowering,
-  only,
-  type PrimitiveKernel,
+import type {
+  CompositeKernel,
+  Kernels,
+  Lowering,
+  PrimitiveKernel,
 } from "./kernel.ts";
 
 type ReductionAttributes = {
@@ -147,21 +146,11 @@ function alongLast(op: string): PrimitiveKernel {
 
 const BATCH_NORM: CompositeKernel<{ varianceEpsilon: number }> = {
   inputs: ["x", "mean", "variance", "offset", "scale"],
-  expand: (record, [x, mean, variance, offset, scale], settings) => {
-    const epsilon = record("Constant", [], {
-      fill: settings.varianceEpsilon,
-      type: { shape: [], dtype: "float32" },
-    });
-    const spread = record("Add", [variance!, ...epsilon]);
-    const inverse = record("Rsqrt", spread);
-    const factor = scale === undefined
-      ? inverse
-      : record("Multiply", [...inverse, scale]);
-    const centred = record("Sub", [x!, mean!]);
-    const normal = record("Multiply", [...centred, ...factor]);
-    return offset === undefined
-      ? normal
-      : only(record("Add", [...normal, offset]));
+  compose: ([x, mean, variance, offset, scale], { varianceEpsilon }) => {
+    const inverse = tf.rsqrt(tf.add(variance, varianceEpsilon));
+    const factor = scale ? tf.mul(inverse, scale) : inverse;
+    const normal = tf.mul(tf.sub(x, mean), factor);
+    return offset ? tf.add(normal, offset) : normal;
   },
 };
 

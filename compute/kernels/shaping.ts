@@ -3,9 +3,8 @@ import { sizeOf, type TensorType, type Value } from "../graph/graph.ts";
 import {
   type CompositeKernel,
   type Kernels,
-  only,
   type PrimitiveKernel,
-  type RecordKernel,
+  run,
 } from "./kernel.ts";
 
 const RESHAPE: PrimitiveKernel<{ shape: number[] }> = {
@@ -24,10 +23,9 @@ const RESHAPE: PrimitiveKernel<{ shape: number[] }> = {
 
 const EXPAND_DIMS: CompositeKernel<{ dim: number }> = {
   inputs: ["input"],
-  expand: (record, [input], { dim }) => {
-    const { shape } = input!;
-    const axis = dim < 0 ? shape.length + dim + 1 : dim;
-    return record("Reshape", [input!], { shape: shape.toSpliced(axis, 0, 1) });
+  compose: ([input], { dim }) => {
+    const axis = dim < 0 ? input.rank + dim + 1 : dim;
+    return tf.reshape(input, input.shape.toSpliced(axis, 0, 1));
   },
 };
 
@@ -78,12 +76,12 @@ const CONCAT: PrimitiveKernel<{ axis: number }> = {
 
 const PACK: CompositeKernel<{ axis: number }> = {
   inputs: "list",
-  expand: (record, inputs, { axis }) => {
-    const dim = axis < 0 ? inputs[0]!.shape.length + axis + 1 : axis;
+  compose: (inputs, { axis }) => {
+    const dim = axis < 0 ? inputs[0].rank + axis + 1 : axis;
     const parts = inputs.map((it) =>
-      only(record("Reshape", [it!], { shape: it!.shape.toSpliced(dim, 0, 1) }))
+      tf.reshape(it, it.shape.toSpliced(dim, 0, 1))
     );
-    return record("Concat", parts, { axis: dim });
+    return tf.concat(parts, dim);
   },
 };
 
@@ -100,29 +98,29 @@ const SPLIT: PrimitiveKernel<{ axis: number; sizes: number[] }> = {
   },
 };
 
+function split(x: tf.Tensor, axis: number, sizes: number[]): tf.Tensor[] {
+  return run("Split", { x }, { axis, sizes }) as unknown as tf.Tensor[];
+}
+
 const SPLIT_V: CompositeKernel<{ axis: number; numOrSizeSplits: number[] }> = {
   inputs: ["x"],
-  expand: (record, [x], attributes) => {
-    const shape = [...x!.shape];
-    const [axis] = tf.util.parseAxisParam(attributes.axis, shape);
-    const sizes = tf.backend_util.prepareSplitSize(
-      { shape } as tf.Tensor,
-      attributes.numOrSizeSplits,
+  compose: ([x], { axis: given, numOrSizeSplits }) => {
+    const [axis] = tf.util.parseAxisParam(given, x.shape);
+    return split(
+      x,
       axis,
+      tf.backend_util.prepareSplitSize(x, numOrSizeSplits, axis),
     );
-    return record("Split", [x!], { axis, sizes });
   },
 };
 
 const UNPACK: CompositeKernel<{ axis: number }> = {
   inputs: ["value"],
-  expand: (record, [value], { axis: given }) => {
-    const { shape } = value!;
+  compose: ([value], { axis: given }) => {
+    const { shape } = value;
     const axis = given < 0 ? given + shape.length : given;
-    const sizes = new Array(shape[axis]).fill(1);
-    return record("Split", [value!], { axis, sizes }).map((part) =>
-      only(record("Reshape", [part], { shape: shape.toSpliced(axis, 1) }))
-    );
+    return split(value, axis, new Array(shape[axis]).fill(1))
+      .map((part) => tf.reshape(part, shape.toSpliced(axis, 1)));
   },
 };
 
@@ -186,26 +184,20 @@ const MIRROR_PAD: PrimitiveKernel<{ paddings: Padding[]; mode: string }> = {
 /** Numbers on the diagonal of a square, 0 elsewhere. */
 const DIAG: CompositeKernel = {
   inputs: ["x"],
-  expand: (record, [x]) => {
-    const { shape, dtype } = x!;
-    const size = sizeOf(shape);
-    const square = [size, size];
+  compose: ([x]) => {
+    const { shape, size, dtype } = x;
+    const square: [number, number] = [size, size];
     const on = Uint8Array.from(
       { length: size * size },
       (_, i) => i % (size + 1) === 0 ? 1 : 0,
     );
-    const column = record("Reshape", [x!], { shape: [size, 1] });
-    const rows = record("BroadcastTo", column, { shape: square });
-    const diagonal = record("Constant", [], {
-      values: on,
-      type: { shape: square, dtype: "bool" },
+    const rows = run("BroadcastTo", { x: tf.reshape(x, [size, 1]) }, {
+      shape: square,
     });
-    const none = record("Constant", [], {
-      fill: 0,
-      type: { shape: square, dtype },
-    });
-    const chosen = record("Select", [...diagonal, ...rows, ...none]);
-    return record("Reshape", chosen, { shape: [...shape, ...shape] });
+    const none = tf.fill(square, 0, dtype as "float32");
+    const condition = tf.tensor2d(on, square, "bool");
+    const diagonal = run("Select", { condition, t: rows, e: none }, {});
+    return tf.reshape(diagonal, [...shape, ...shape]);
   },
 };
 
@@ -228,31 +220,28 @@ export const SHAPING: Kernels = {
 
 /** Moves blocks from the batch to the other axes, or back. */
 function moveBlocks(
-  record: RecordKernel,
-  x: Value,
+  x: tf.Tensor,
   { blockShape, fromBatch }: { blockShape: number[]; fromBatch: boolean },
-): readonly Value[] {
-  const shape = [...x.shape];
+): tf.Tensor {
+  const { shape } = x;
   const size = sizeOf(blockShape);
   const { getReshaped, getPermuted, getReshapedPermuted } = tf.backend_util;
   const split = getReshaped(shape, blockShape, size, fromBatch);
   const perm = getPermuted(split.length, blockShape.length, fromBatch);
   const joined = getReshapedPermuted(shape, blockShape, size, fromBatch);
-  const apart = record("Reshape", [x], { shape: split });
-  const turned = record("Transpose", apart, { perm });
-  return record("Reshape", turned, { shape: joined });
+  return tf.reshape(tf.transpose(tf.reshape(x, split), perm), joined);
 }
 
 const BATCH_TO_SPACE: CompositeKernel<
   { blockShape: number[]; crops: number[][] }
 > = {
   inputs: ["x"],
-  expand: (record, [x], { blockShape, crops }) => {
-    const moved = moveBlocks(record, x!, { blockShape, fromBatch: true });
+  compose: ([x], { blockShape, crops }) => {
+    const moved = moveBlocks(x, { blockShape, fromBatch: true });
     const { getSliceBeginCoords, getSliceSize } = tf.backend_util;
     const begin = getSliceBeginCoords(crops, blockShape.length);
-    const size = getSliceSize([...moved[0].shape], crops, blockShape.length);
-    return record("Slice", moved, { begin, size });
+    const size = getSliceSize(moved.shape, crops, blockShape.length);
+    return tf.slice(moved, begin, size);
   },
 };
 
@@ -260,11 +249,10 @@ const SPACE_TO_BATCH: CompositeKernel<
   { blockShape: number[]; paddings: Padding[] }
 > = {
   inputs: ["x"],
-  expand: (record, [x], { blockShape, paddings }) => {
-    const all: Padding[] = x!.shape.map(() => [0, 0]);
+  compose: ([x], { blockShape, paddings }) => {
+    const all: Padding[] = x.shape.map(() => [0, 0]);
     paddings.forEach((it, i) => all[i + 1] = it);
-    const padded = record("PadV2", [x!], { paddings: all, constantValue: 0 });
-    return moveBlocks(record, padded[0], { blockShape, fromBatch: false });
+    return moveBlocks(tf.pad(x, all), { blockShape, fromBatch: false });
   },
 };
 
@@ -272,21 +260,17 @@ const DEPTH_TO_SPACE: CompositeKernel<
   { blockSize: number; dataFormat: string }
 > = {
   inputs: ["x"],
-  expand: (record, [x], { blockSize, dataFormat }) => {
+  compose: ([x], { blockSize: size, dataFormat }) => {
     if (dataFormat !== "NHWC") {
       throw new TypeError(
         `Cannot trace depthToSpace of ${dataFormat} data: expected NHWC`,
       );
     }
-    const [batch, height, width, depth] = x!.shape;
-    const rest = depth / (blockSize * blockSize);
-    const apart = record("Reshape", [x!], {
-      shape: [batch, height, width, blockSize, blockSize, rest],
-    });
-    const turned = record("Transpose", apart, { perm: [0, 1, 3, 2, 4, 5] });
-    return record("Reshape", turned, {
-      shape: [batch, height * blockSize, width * blockSize, rest],
-    });
+    const [batch, height, width, depth] = x.shape;
+    const rest = depth / (size * size);
+    const apart = tf.reshape(x, [batch, height, width, size, size, rest]);
+    const turned = tf.transpose(apart, [0, 1, 3, 2, 4, 5]);
+    return tf.reshape(turned, [batch, height * size, width * size, rest]);
   },
 };
 
@@ -299,15 +283,15 @@ export const BLOCKS: Kernels = {
 
 const REVERSE: CompositeKernel<{ dims: number[] }> = {
   inputs: ["x"],
-  expand: (record, [x], { dims }) => {
-    const axes = tf.util.parseAxisParam(dims, [...x!.shape]);
-    if (axes.length === 0) return record("Identity", [x!]);
-    return record("Strided", [x!], {
-      begin: axes.map((axis) => x!.shape[axis] - 1),
+  compose: ([x], { dims }) => {
+    const axes = tf.util.parseAxisParam(dims, x.shape);
+    if (axes.length === 0) return tf.clone(x);
+    return run("Strided", { x }, {
+      begin: axes.map((axis) => x.shape[axis] - 1),
       end: axes.map(() => BEFORE_START),
       strides: axes.map(() => -1),
       axes,
-      shape: x!.shape,
+      shape: x.shape,
     });
   },
 };
@@ -330,37 +314,29 @@ const STRIDED: PrimitiveKernel<
 
 const SLICE: CompositeKernel<{ begin: number; size: number }> = {
   inputs: ["x"],
-  expand: (record, [x], { begin, size }) => {
-    const [from, lengths] = tf.slice_util.parseSliceParams(
-      { shape: [...x!.shape] } as tf.Tensor,
-      begin,
-      size,
-    );
-    return record("Strided", [x!], stridedOf(x!, from, lengths));
+  compose: ([x], { begin, size }) => {
+    const [from, lengths] = tf.slice_util.parseSliceParams(x, begin, size);
+    // The axes that become shorter.
+    const axes = x.shape.map((_, axis) => axis)
+      .filter((axis) => lengths[axis] !== x.shape[axis]);
+    return run("Strided", { x }, {
+      begin: axes.map((axis) => from[axis]),
+      end: axes.map((axis) => from[axis] + lengths[axis]),
+      strides: axes.map(() => 1),
+      axes,
+      shape: lengths,
+    });
   },
 };
-
-/** Returns the axes that a slice with steps of 1 makes shorter. */
-function stridedOf(x: Value, from: number[], lengths: number[]) {
-  const axes = x.shape.map((_, axis) => axis)
-    .filter((axis) => lengths[axis] !== x.shape[axis]);
-  return {
-    begin: axes.map((axis) => from[axis]),
-    end: axes.map((axis) => from[axis] + lengths[axis]),
-    strides: axes.map(() => 1),
-    axes,
-    shape: lengths,
-  };
-}
 
 const STRIDED_SLICE: CompositeKernel<
   & Record<"begin" | "end" | "strides", number[]>
   & { [mask in `${string}Mask`]: number }
 > = {
   inputs: ["x"],
-  expand: (record, [x], it) => {
+  compose: ([x], it) => {
     const info = tf.slice_util.sliceInfo(
-      [...x!.shape],
+      x.shape,
       it.begin,
       it.end,
       it.strides,
@@ -371,7 +347,7 @@ const STRIDED_SLICE: CompositeKernel<
       it.shrinkAxisMask,
     );
     const { begin, end, strides } = info;
-    const taken = record("Strided", [x!], {
+    const taken = run("Strided", { x }, {
       begin,
       end: end.map((at, axis) =>
         strides[axis] < 0 && at < 0 ? BEFORE_START : at
@@ -382,13 +358,13 @@ const STRIDED_SLICE: CompositeKernel<
         Math.max(0, Math.ceil((end[axis] - from) / strides[axis]))
       ),
     });
-    return record("Reshape", taken, { shape: info.finalShape });
+    return tf.reshape(taken, info.finalShape);
   },
 };
 
 const FLIP: CompositeKernel = {
   inputs: ["image"],
-  expand: (record, [image]) => record("Reverse", [image!], { dims: [2] }),
+  compose: ([image]) => tf.reverse(image, 2),
 };
 
 /** Kernels that take a part of a tensor, or turn it round. */

@@ -6,7 +6,12 @@ import type { Kernels, PrimitiveKernel } from "./kernel.ts";
 type Shape4D = [number, number, number, number];
 
 /** Sizes that TensorFlow.js works out of a convolution's shapes and settings. */
-export type ConvInfo = ReturnType<typeof tf.backend_util.computeConv2DInfo>;
+export type ConvInfo =
+  & ReturnType<typeof tf.backend_util.computeConv2DInfo>
+  & {
+    /** Groups of channels that have filters of their own. */
+    readonly groups: number;
+  };
 
 /** Settings of a convolution. */
 export type ConvAttributes = {
@@ -45,8 +50,7 @@ export function convInfo(
     it.dimRoundingMode,
     depthwise,
   );
-  if (dy !== undefined) [info.outHeight, info.outWidth] = dy.slice(1, 3);
-  return checkFits(info);
+  return completed(info, { depthwise, dy });
 }
 
 /** Settings of pooling. */
@@ -68,14 +72,22 @@ function poolInfo(
     pad,
     dimRoundingMode,
   );
-  if (dy !== undefined) [info.outHeight, info.outWidth] = dy.slice(1, 3);
-  return checkFits(info);
+  return completed(info, { depthwise: true, dy });
 }
 
-/** Refuses windows longer than the image: ONNX Runtime ends the process there. */
-function checkFits(info: ConvInfo): ConvInfo {
+/**
+ * Completes sizes by those of a gradient. Refuses windows longer than the
+ * image: ONNX Runtime ends the process there.
+ */
+function completed(
+  info: tf.backend_util.Conv2DInfo,
+  { depthwise, dy }: Pick<Windows, "depthwise" | "dy">,
+): ConvInfo {
+  if (dy !== undefined) [info.outHeight, info.outWidth] = dy.slice(1, 3);
   const { outHeight, outWidth, inHeight, inWidth } = info;
-  if (outHeight > 0 && outWidth > 0) return info;
+  if (outHeight > 0 && outWidth > 0) {
+    return { ...info, groups: depthwise ? info.inChannels : 1 };
+  }
   const { effectiveFilterHeight, effectiveFilterWidth } = info;
   throw new RangeError(
     `Cannot trace windows of ${effectiveFilterHeight}x${effectiveFilterWidth} over images of ${inHeight}x${inWidth}: none fits`,
@@ -140,13 +152,13 @@ export function cutImage(
 export function convolve(
   model: ModelBuilder,
   inputs: readonly string[],
-  { info, group }: { info: ConvInfo; group: number },
+  info: ConvInfo,
 ): string {
   const made = model.op("Conv", inputs, {
     strides: stridesOf(info),
     pads: padsOf(info),
     dilations: dilationsOf(info),
-    group,
+    group: info.groups,
   });
   return cutWindows(model, made, info);
 }
@@ -158,7 +170,7 @@ export function convolve(
 export function convTranspose(
   model: ModelBuilder,
   inputs: readonly [images: string, filter: string],
-  { info, group }: { info: ConvInfo; group: number },
+  info: ConvInfo,
 ): string {
   const strides = stridesOf(info);
   const rest = outputPadding(info);
@@ -168,7 +180,7 @@ export function convTranspose(
     pads: padsOf(info),
     dilations: dilationsOf(info),
     output_padding: within,
-    group,
+    group: info.groups,
   });
   const beyond = rest.map((it, i) => it - within[i]);
   if (beyond.every((it) => it === 0)) return made;
@@ -249,10 +261,7 @@ const AVG_POOL_GRADIENT: PrimitiveKernel<PoolAttributes> = {
       { shape: [inChannels, 1, filterHeight, filterWidth], dtype: "float32" },
     );
     const images = model.transpose(inputs[0], TO_NCHW);
-    const made = convTranspose(model, [images, filter], {
-      info,
-      group: inChannels,
-    });
+    const made = convTranspose(model, [images, filter], info);
     return model.transpose(made, TO_NHWC);
   },
 };

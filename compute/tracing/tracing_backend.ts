@@ -10,7 +10,8 @@ import {
   type TensorType,
   type Value,
 } from "../graph/graph.ts";
-import { findKernel, inferOutputs } from "../kernels/mod.ts";
+import type { Kernel } from "../kernels/kernel.ts";
+import { findKernel, inferOutputs, KERNEL_NAMES } from "../kernels/mod.ts";
 
 /** Frames of TensorFlow.js, of this package's tracing and of the runtime. */
 const INSIDE = [
@@ -60,9 +61,6 @@ function lastPart(url: string): string {
   return decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
 }
 
-/** Attributes of a constant that is recorded. */
-type ConstantRecord = ConstantData & { readonly type: TensorType };
-
 /** Collects the operations of one traced function. */
 export class Recorder {
   readonly nodes: Node[] = [];
@@ -70,32 +68,17 @@ export class Recorder {
   refused: TypeError | undefined;
   readonly #known = new WeakMap<TensorData, Value[]>();
 
-  /** Records a kernel, or those that it is made of. */
-  record = (
+  /** Records a kernel. */
+  record(
     op: string,
-    inputs: readonly (Value | undefined)[],
-    attributes: Attributes = {},
-  ): readonly Value[] => {
-    if (op === CONSTANT) {
-      const { type, ...data } = attributes as unknown as ConstantRecord;
-      return [this.constant(data as ConstantData, type)];
-    }
-    const kernel = findKernel(op);
-    if (kernel === undefined) throw notSupported(op, new SourceLine());
-    if ("expand" in kernel) {
-      const made = kernel.expand(this.record, inputs, attributes);
-      return Array.isArray(made) ? made : [made as Value];
-    }
-    const given = inputs.filter((it) => it !== undefined);
-    if ("constant" in kernel) {
-      const { data, ...type } = kernel.constant(given, attributes);
-      return [this.constant(data as ConstantData, type)];
-    }
-    const outputs = inferOutputs(op, given, attributes);
+    inputs: readonly Value[],
+    attributes: Attributes,
+  ): readonly Value[] {
+    const outputs = inferOutputs(op, inputs, attributes);
     const source = new SourceLine();
-    this.nodes.push({ op, inputs: given, attributes, outputs, source });
+    this.nodes.push({ op, inputs, attributes, outputs, source });
     return outputs;
-  };
+  }
 
   /** Returns the constant of a tensor's numbers, recorded at its first use. */
   known(numbers: TensorData, type: TensorType): Value {
@@ -326,32 +309,46 @@ export function tracingBackend(): TracingBackend {
   return tf.findBackend(TRACE) as TracingBackend;
 }
 
+/** A constant of one number. */
+type Filled = TensorType & { readonly fill: number };
+
 /** Registers every kernel; those without a lowering throw when called. */
 function registerKernels(): void {
-  for (const { kernelName } of tf.getKernelsForBackend("cpu")) {
-    const known = findKernel(kernelName);
-    tf.registerKernel({
-      kernelName,
-      backendName: TRACE,
-      kernelFunc: ({ inputs, attrs, backend }) => {
-        if (known === undefined) {
-          throw notSupported(kernelName, new SourceLine());
-        }
-        const tracing = backend as TracingBackend;
-        const names = known.inputs === "list"
-          ? Object.keys(inputs)
-          : known.inputs;
-        const values = names.map((name) => {
-          const tensor = inputs[name] as tf.TensorInfo | undefined | null;
-          return tensor ? tracing.graphValue(tensor) : undefined;
-        });
-        const made = tracing.recorder!.record(kernelName, values, { ...attrs });
-        const tensors = made.map((value) => tracing.tensorOf(value));
-        return RETURNS_LIST.has(kernelName) ? tensors : tensors[0];
-      },
-    });
+  const ofCpu = tf.getKernelsForBackend("cpu").map((it) => it.kernelName);
+  for (const name of new Set([...KERNEL_NAMES, ...ofCpu])) {
+    registerKernel(name, kernelFunction(name, findKernel(name)));
   }
+  registerKernel(CONSTANT, ({ attrs, backend }) => {
+    const { fill, ...type } = attrs as unknown as Filled;
+    const tracing = backend as TracingBackend;
+    return tracing.tensorOf(tracing.recorder!.constant({ fill }, type));
+  });
+}
+
+function registerKernel(kernelName: string, kernelFunc: tf.KernelFunc): void {
+  tf.registerKernel({ kernelName, backendName: TRACE, kernelFunc });
+}
+
+function kernelFunction(name: string, kernel?: Kernel): tf.KernelFunc {
+  if (kernel === undefined) {
+    return () => {
+      throw notSupported(name, new SourceLine());
+    };
+  }
+  return ({ inputs, attrs, backend }) => {
+    const tracing = backend as TracingBackend;
+    const names = kernel.inputs === "list"
+      ? Object.keys(inputs)
+      : kernel.inputs;
+    const given = names.map((name) => inputs[name] as tf.Tensor);
+    if ("compose" in kernel) return kernel.compose(given, { ...attrs });
+    const values = given.filter((it) => it)
+      .map((tensor) => tracing.graphValue(tensor));
+    const made = tracing.recorder!.record(name, values, { ...attrs })
+      .map((value) => tracing.tensorOf(value));
+    return RETURNS_LIST.has(name) ? made : made[0];
+  };
 }
 
 /** Kernels whose result is a list of tensors. */
-const RETURNS_LIST = new Set(["SplitV", "Unpack", "TopK"]);
+const RETURNS_LIST = new Set(["Split", "TopK"]);

@@ -2,30 +2,34 @@
  * The table of kernels and lowerings in the package's README, made from the
  * code: `deno task kernels` writes it.
  */
-import { makeGraph } from "../../compute/graph/graph.ts";
-import { lowerGraph } from "../../compute/lowering/lower.ts";
-import { Recorder } from "../../compute/tracing/tracing_backend.ts";
+import * as tf from "@tensorflow/tfjs";
+import { CONSTANT } from "../../compute/graph/graph.ts";
 import type { Kernel } from "../../compute/kernels/kernel.ts";
-import { sampleOf } from "./kernel_samples.ts";
 import { FAMILIES } from "../../compute/kernels/mod.ts";
+import { lowerGraph } from "../../compute/lowering/lower.ts";
+import { trace } from "../../compute/tracing/trace.ts";
+import { sampleOf } from "./kernel_samples.ts";
 
 const BEGIN = "<!-- kernels -->";
 const END = "<!-- /kernels -->";
 
 /** ONNX operators that a kernel becomes, in order, each once. */
 function operatorsOf(name: string, kernel: Kernel): string[] {
-  if ("constant" in kernel) return ["a constant"];
   const count = kernel.inputs === "list" ? 2 : kernel.inputs.length;
   const { inputs, attributes } = sampleOf(name, count);
-  const values = inputs.map((type) => ({ ...type }));
-  const recorder = new Recorder();
-  const made = recorder.record(name, values, attributes);
-  const { nodes } = lowerGraph(makeGraph({
-    inputs: values.map((value, i) => ({ name: `input${i}`, value })),
-    nodes: recorder.nodes,
-    outputs: made.map((value, i) => ({ name: `output${i}`, value })),
-  }));
-  return [...new Set(nodes.map(({ op }) => op))];
+  const names = kernel.inputs === "list" ? Object.keys(inputs) : kernel.inputs;
+  const types = inputs.map((type, i) => [names[i], type]);
+  const graph = trace((given) => {
+    const tensors = kernel.inputs === "list" ? Object.values(given) : given;
+    const made = tf.engine().runKernel<tf.Tensor | tf.Tensor[]>(
+      name,
+      tensors as unknown as tf.NamedTensorMap,
+      attributes as tf.NamedAttrMap,
+    );
+    return { ...[made].flat() };
+  }, Object.fromEntries(types));
+  if (graph.nodes.every(({ op }) => op === CONSTANT)) return ["a constant"];
+  return [...new Set(lowerGraph(graph).nodes.map(({ op }) => op))];
 }
 
 /** The table in Markdown, a row for each kernel. */
