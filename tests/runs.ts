@@ -78,11 +78,17 @@ export interface Remains {
   progress: string;
 }
 
-/** The state of a checkpoint without the time that it took. */
+/** The state of a checkpoint without the time that it took, and places in a file. */
 export function stateOf(dir: string, which: "latest" | "best"): StateTree {
   const { state } = new CheckpointStore(`${dir}/checkpoints`).load(which);
-  const { loop } = state as Record<string, Record<string, StateTree>>;
+  const { loop, algorithm } = state as Record<
+    string,
+    Record<string, StateTree>
+  >;
   delete loop.elapsedSeconds;
+  type Replay = { replay?: { file?: { places?: StateTree } } } | null;
+  // Segments lie in a file as it has room.
+  delete (algorithm.experience as Replay)?.replay?.file?.places;
   return state;
 }
 

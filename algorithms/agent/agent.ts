@@ -23,6 +23,7 @@ import {
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
+import type { Storage } from "@bellman/buffers/storage";
 import { isStateRecord } from "@bellman/files";
 import { checkStep } from "@bellman/training";
 import type {
@@ -521,6 +522,23 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       }
       return scale === undefined ? [] : [[scale, state]];
     });
+  }
+
+  /**
+   * Keeps the replay buffer in a storage, such as a file that is larger than
+   * memory, where the settings say so: before the first step, and before `load`.
+   * Each save brings the rows to the disk; the storage is the caller's to close.
+   *
+   * @param storage The storage, used by this agent alone.
+   * @throws {TypeError} If the replay buffer is in memory, or there is none.
+   */
+  keepReplayIn(storage: Storage): void {
+    if (this.experience.keepIn === undefined) {
+      throw new TypeError(
+        `Cannot keep the steps of ${this.#title} in a storage: expected replayStorage: file`,
+      );
+    }
+    this.experience.keepIn(storage);
   }
 
   /** Frees the tensors; the agent cannot be used afterwards. */

@@ -14,6 +14,7 @@ import type {
   PolicyOutput,
 } from "@bellman/policies";
 import type { Space, StateTree, VecStep } from "@bellman/types";
+import type { Storage } from "@bellman/buffers/storage";
 import type * as tf from "@tensorflow/tfjs";
 import type { Observations, RewardScale } from "./observations.ts";
 import type { ConfigSchema } from "./schema.ts";
@@ -348,6 +349,12 @@ export interface Experience {
    * @param results Arrays of `UpdateResult.results`.
    */
   learned?(results: Arrays): void;
+  /**
+   * Keeps what it replays in a storage, before the first step.
+   *
+   * @param storage Place of the replay buffer's rows.
+   */
+  keepIn?(storage: Storage): void;
   /** Saves everything that it holds, as plain data. */
   save(): StateTree;
   /** Restores what `save` gave. */

@@ -1,4 +1,5 @@
 import { type PrioritySampler, SequenceReplayBuffer } from "@bellman/buffers";
+import type { Storage } from "@bellman/buffers/storage";
 import type { RandomStream, TensorData, TensorType } from "@bellman/compute";
 import type { ObservationInputArray } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
@@ -51,6 +52,12 @@ export interface SegmentsOptions extends PriorityOptions {
    * @default 0
    */
   readonly burnIn?: number;
+  /**
+   * Place of the segments: memory, or the file of `Agent.keepReplayIn`.
+   *
+   * @default "memory"
+   */
+  readonly replayStorage?: "memory" | "file";
   /**
    * True where the segments are saved with the agent.
    *
@@ -128,11 +135,14 @@ class Segments implements Experience {
   readonly #runtime: AgentRuntime;
   /** Rows of each environment. */
   readonly #size: number;
-  readonly #buffer: SequenceReplayBuffer | undefined;
+  readonly keepIn: Experience["keepIn"];
+  #buffer: SequenceReplayBuffer | undefined;
   readonly #sampler: PrioritySampler | undefined;
   /** Rows that are being collected, or new. */
   readonly #rows: Readonly<Record<string, TensorData>>;
-  readonly #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
+  #replayed: ReturnType<SequenceReplayBuffer["batch"]> | undefined;
+  /** Reason why nothing can be kept. */
+  #problem: Error | undefined;
   readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
   readonly #next: ObservationInputArray;
   readonly #scaledRewards: Float32Array;
@@ -145,7 +155,7 @@ class Segments implements Experience {
   #length = 0;
 
   constructor(options: SegmentsOptions, runtime: AgentRuntime) {
-    const { numSteps, bufferSize, replayRatio } = options;
+    const { numSteps, bufferSize, replayRatio, replayStorage } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
     const { distribution, stateSize, observationInput } = policy;
     const { input } = observations.encoder;
@@ -173,14 +183,17 @@ class Segments implements Experience {
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }
       : fields;
-    const keep = (capacity: number, sampler?: PrioritySampler) =>
+    const keep = (
+      capacity: number,
+      given: { sampler?: PrioritySampler; storage?: Storage } = {},
+    ) =>
       new SequenceReplayBuffer({
+        ...given,
         capacity,
         numSteps,
         numEnvs,
         fields: kept as never,
         states: states as never,
-        ...(sampler && { sampler }),
         extraSteps: Object.fromEntries(
           Object.keys(kept).map((name) => [name, EXTRA_ROWS]),
         ),
@@ -192,12 +205,21 @@ class Segments implements Experience {
       });
     if (replayRatio > 0) {
       const sampler = this.#sampler = samplerOf(options);
-      this.#buffer = allocated(
-        bufferSize * numEnvs,
-        () => keep(bufferSize, sampler),
-      );
-      this.#replayed = this.#buffer.batch();
-    }
+      const keepIn = (storage?: Storage) => {
+        this.#buffer = allocated(
+          bufferSize * numEnvs,
+          () => keep(bufferSize, { sampler, storage }),
+        );
+        this.#replayed = this.#buffer.batch();
+        this.#problem = undefined;
+      };
+      if (replayStorage === "file") {
+        this.keepIn = keepIn;
+        this.#problem = new TypeError(
+          "Cannot keep segments in a file: expected keepReplayIn() with one before",
+        );
+      } else keepIn();
+    } else if (replayStorage === "file") this.keepIn = () => {};
     const { segments: _, ...empty } = keep(numSteps).batch();
     this.#rows = empty as Record<string, TensorData>;
     const rows = numEnvs * this.#size;
@@ -230,6 +252,7 @@ class Segments implements Experience {
     const { bootstrapTruncated = true, initialState } = this.#options;
     const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
     const { terminated, truncated } = step;
+    this.#checkKept();
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
     const last = encoder.copy(nextObservations(step, encoder.size), this.#next);
@@ -259,6 +282,11 @@ class Segments implements Experience {
     }
     this.#length++;
     if (this.full) this.#end(step);
+  }
+
+  /** Throws where new segments could not be kept beside the old ones. */
+  #checkKept(): void {
+    if (this.#problem !== undefined) throw this.#problem;
   }
 
   #begin({ state }: Decision, isZero: boolean): void {
@@ -386,6 +414,7 @@ class Segments implements Experience {
   }
 
   save(): StateTree {
+    this.#checkKept();
     const { saveReplay = true } = this.#options;
     const replay = saveReplay ? this.#buffer?.save() ?? null : null;
     return {
@@ -399,7 +428,10 @@ class Segments implements Experience {
     };
   }
 
-  /** Restores what `save` gave; without segments, it replays none of before. */
+  /**
+   * Restores what `save` gave; without segments, it replays none of before. Where
+   * a file no longer has them, the agent can act, but not learn.
+   */
   load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
     for (const [name, array] of Object.entries(saved.rows as Arrays)) {
@@ -407,9 +439,22 @@ class Segments implements Experience {
     }
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
-    if (saved.replay === null) this.#buffer?.clear();
-    else this.#buffer?.load(saved.replay as never);
+    if (this.keepIn === undefined || saved.replay === null) {
+      this.#loadReplay(saved.replay);
+    } else if (this.#buffer !== undefined) {
+      try {
+        this.#loadReplay(saved.replay);
+        this.#problem = undefined;
+      } catch (error) {
+        this.#problem = error as Error;
+      }
+    }
     this.#newest?.forget();
+  }
+
+  #loadReplay(state: StateTree): void {
+    if (state === null) this.#buffer?.clear();
+    else this.#buffer?.load(state as never);
   }
 }
 

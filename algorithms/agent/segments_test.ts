@@ -1,7 +1,13 @@
+import { FileStorage } from "@bellman/buffers/storage";
 import { RandomStream } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import type { StateTree } from "@bellman/types";
-import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import type { AgentRuntime, Decision, Experience, Moment } from "./mod.ts";
 import { Observations, segments, type SegmentsOptions } from "./mod.ts";
 
@@ -292,6 +298,62 @@ Deno.test("a saved experience goes on in the middle of a segment", () => {
     original.experience.learned!({});
     other.experience.learned!({});
   }
+});
+
+Deno.test("segments in a file are drawn as those in memory", async () => {
+  const path = await Deno.makeTempFile({ prefix: "bellman-segments-" });
+  await Deno.remove(path);
+  const inFile = { replayStorage: "file", replay: "rank" } as const;
+  const memory = new Collected({ replay: "rank" }, "lstm");
+  let storage = await FileStorage.open(path);
+  let file = new Collected(inFile, "lstm");
+  file.experience.keepIn!(storage);
+  const random = new RandomStream(2);
+  const states: StateTree[] = [];
+  for (let round = 0; round < 8; round++) {
+    [memory, file].forEach((it) => it.steps(ON, CUT, ON));
+    for (let update = 0; update < 3; update++) {
+      const seed = random.integer(1000);
+      const [wanted, found] = [memory, file].map((it) => {
+        const batch = structuredClone(it.draw(new RandomStream(seed)));
+        const errors = Float32Array.of(1 + round, 1 / (1 + update));
+        it.experience.learned!({ tdErrors: errors });
+        return batch;
+      });
+      assertEquals(found, wanted);
+    }
+    states.push(file.experience.save());
+    if (round !== 5) continue;
+    // A process that died: others open the file.
+    storage.close();
+    storage = await FileStorage.open(path);
+    const { time, starts } = file;
+    file = new Collected(inFile, "lstm");
+    file.experience.keepIn!(storage);
+    file.experience.load(states[round]);
+    Object.assign(file, { time, starts });
+  }
+  // An older agent can act, but its segments are lost.
+  file.experience.load(states[1]);
+  const lost = "expected a save that it has, of 8 or 7";
+  assertThrows(() => file.experience.save(), RangeError, lost);
+  assertThrows(() => file.step(ON), RangeError, lost);
+  file.experience.load(states[7]);
+  file.step(ON);
+  storage.close();
+  await Promise.all(
+    [path, `${path}.undo`, `${path}.${states.length}.state`]
+      .map((it) => Deno.remove(it).catch(() => {})),
+  );
+});
+
+Deno.test("without its file an agent acts, but collects nothing", () => {
+  const it = new Collected({ replayStorage: "file" });
+  const message = "Cannot keep segments in a file: expected keepReplayIn()";
+  assertThrows(() => it.step(ON), TypeError, message);
+  it.experience.load(new Collected().experience.save());
+  const without = new Collected({ replayStorage: "file", replayRatio: 0 });
+  without.step(ON); // nothing is kept
 });
 
 Deno.test("without its segments an agent collects new ones first", () => {

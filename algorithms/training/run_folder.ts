@@ -52,6 +52,8 @@ export class RunFolder {
   readonly episodesPath: string;
   /** Path of the report with curves. */
   readonly reportPath: string;
+  /** Path of the replay buffer, of runs that keep it in a file. */
+  readonly replayPath: string;
   /** Path of the trained policy, as an ONNX file. */
   readonly policyPath: string;
   /** Folder of the checkpoints. */
@@ -73,6 +75,7 @@ export class RunFolder {
     this.progressPath = join(dir, "progress.csv");
     this.episodesPath = join(dir, "episodes.csv");
     this.reportPath = join(dir, "report.html");
+    this.replayPath = join(dir, "replay.rows");
     this.policyPath = join(dir, "policy.onnx");
     this.checkpointsDir = join(dir, "checkpoints");
     this.plotsDir = join(dir, "plots");

@@ -117,12 +117,13 @@ export class SegmentFrames {
 
   /**
    * Writes the stacks of segments. The frames before a segment's first step all
-   * count; from the end of an episode on the frames before it do not.
+   * count; from the end of an episode on the frames before it do not: those of
+   * row `i`, of segment `segments[i]`, are told by `isEnd(i, step)`.
    */
   read(
     segments: ArrayLike<number>,
     array: FieldArray,
-    isEnd: (segment: number, step: number) => boolean,
+    isEnd: (row: number, step: number) => boolean,
   ): void {
     const { stack, steps, padding } = this.#options;
     const size = steps * stack;
@@ -135,7 +136,7 @@ export class SegmentFrames {
       let known = stack;
       for (let step = 0; step < steps; step++) {
         if (step > 0) {
-          known = isEnd(segments[i], step - 1) ? 1 : Math.min(stack, known + 1);
+          known = isEnd(i, step - 1) ? 1 : Math.min(stack, known + 1);
         }
         const at = i * size + step * stack;
         const oldest = stack - known;

@@ -1,85 +1,28 @@
 import type { RandomSource, StateTree } from "@bellman/types";
+import { unitsOf } from "../copy.ts";
 import {
-  allocateRows,
   ARRAYS,
   checkCount,
   checkWhole,
   collect,
-  type Field,
   type FieldArray,
   type FieldData,
   type FieldValues,
   foreignState,
-  type Group,
-  type Leaf,
-  makeSchema,
   nest,
-  type Schema,
-  unknownField,
 } from "../fields.ts";
+import { FieldRows } from "../replay/columns.ts";
 import type { Random, RowRange, Sampler } from "../samplers/sampler.ts";
+import { MemoryStorage } from "../storage/memory_storage.ts";
+import type { Storage } from "../storage/storage.ts";
+import {
+  type SegmentSchema,
+  segmentSchema,
+  type SequenceReplayBufferOptions,
+} from "./_segment_schema.ts";
 import { SegmentFrames } from "./frame_stacks.ts";
 
-/** Options of a {@linkcode SequenceReplayBuffer}. */
-export interface SequenceReplayBufferOptions {
-  /** Steps of each environment that fit in, in whole segments. */
-  readonly capacity: number;
-  /** Steps of a segment. */
-  readonly numSteps: number;
-  /**
-   * Environments whose segments are added side by side.
-   *
-   * @default 1
-   */
-  readonly numEnvs?: number;
-  /** Fields of each step, by name. */
-  readonly fields: Readonly<Record<string, Field>>;
-  /**
-   * Steps that fields have more than `numSteps`, by name: 1 for observations with
-   * the one after the last step.
-   *
-   * @default {}
-   */
-  readonly extraSteps?: Readonly<Record<string, number>>;
-  /**
-   * Fields that are recorded once for each segment, by name: the state of a
-   * recurrent network before the first step.
-   *
-   * @default {}
-   */
-  readonly states?: Readonly<Record<string, Field>>;
-  /**
-   * Array fields that are drawn as stacks of frames, by path, with the frames of
-   * a stack. They are added as single frames, `stack - 1` more than steps: those
-   * before the first step come first. Drawn are stacks along the last axis,
-   * oldest frame first, with zeros for frames of earlier episodes, as
-   * {@linkcode decodeFrameStacks} gives.
-   *
-   * @default {}
-   */
-  readonly stack?: Readonly<Record<string, number>>;
-  /**
-   * Frames of stacks from before their episode's first: zeros, or the first one
-   * again, as `FrameStack` of `@bellman/envs` makes them.
-   *
-   * @default "zero"
-   */
-  readonly padding?: "zero" | "reset";
-  /**
-   * Fields, a single number for each step, that are above 0 where an episode
-   * ended with a step. Only stacks need them.
-   *
-   * @default ["terminated", "truncated"]
-   */
-  readonly ends?: readonly string[];
-  /**
-   * Choice of the segments of a batch, of all environments together, such as one
-   * by priorities. Batches then have `weights`, a number for each segment.
-   *
-   * @default each environment's own, with equal probability
-   */
-  readonly sampler?: Sampler;
-}
+export type { SequenceReplayBufferOptions };
 
 /**
  * Segments that a {@linkcode SequenceReplayBuffer} drew, by field: arrays
@@ -97,8 +40,10 @@ export type SequenceReplayBufferState = {
   length: number;
   /** The place that comes next. */
   next: number;
-  /** The arrays of all fields, as far as they are filled. */
+  /** The arrays of all fields, as far as they are filled; none that are in a file. */
   fields: { [name: string]: FieldData };
+  /** Rows of the segments in a file, if they are in one. */
+  file?: FileSave;
   /** State of the sampler that was given, if one was. */
   sampler?: StateTree;
 };
@@ -148,10 +93,14 @@ export class SequenceReplayBuffer {
   readonly capacity: number;
   readonly #schema: SegmentSchema;
   /** `[place, env, ...]` of each array field. */
-  readonly #arrays: readonly FieldArray[];
+  readonly #columns: readonly FieldRows[];
   readonly #values: ArrayLike<number>[] = [];
   /** Of array fields that are drawn as stacks. */
   readonly #frames: readonly (SegmentFrames | undefined)[];
+  /** Segments of a batch as a file holds them, by array field. */
+  readonly #read: FieldArray[] = [];
+  readonly #padding: "zero" | "reset" | undefined;
+  readonly #file: FilePlaces | undefined;
   readonly #sampler: Sampler | undefined;
   #length = 0;
   #next = 0;
@@ -167,6 +116,7 @@ export class SequenceReplayBuffer {
    */
   constructor(options: SequenceReplayBufferOptions) {
     const { capacity, numSteps, numEnvs = 1, padding, sampler } = options;
+    const { storage = new MemoryStorage() } = options;
     checkCount("numSteps", numSteps);
     checkCount("numEnvs", numEnvs);
     if (!(Number.isSafeInteger(capacity) && capacity >= numSteps)) {
@@ -178,17 +128,27 @@ export class SequenceReplayBuffer {
     this.numEnvs = numEnvs;
     this.capacity = Math.floor(capacity / numSteps);
     this.#schema = segmentSchema(options);
-    this.#arrays = allocateRows(
-      this.#schema.kept.leaves,
-      this.capacity * numEnvs,
+    this.#columns = this.#schema.kept.leaves.map((leaf) => {
+      const rows = this.capacity * numEnvs;
+      return new FieldRows(leaf, storage.allocate(leaf, rows));
+    });
+    this.#padding = padding;
+    this.#frames = this.#columns.map(({ data }, i) =>
+      data && this.#stackerOf(i, data)
     );
-    this.#frames = this.#schema.leaves.map((it, i) =>
-      it.stack > 0
-        ? new SegmentFrames(this.#arrays[i], { ...it, padding })
-        : undefined
-    );
+    this.#file = this.#columns.some(({ column }) => column.persistent)
+      ? new FilePlaces(storage, this.capacity)
+      : undefined;
     this.#sampler = sampler;
     sampler?.resize?.(this.capacity * numEnvs);
+  }
+
+  /** Returns what stacks the frames of a field in segments one after the other. */
+  #stackerOf(index: number, data: FieldArray): SegmentFrames | undefined {
+    const leaf = this.#schema.leaves[index], padding = this.#padding;
+    return leaf.stack > 0
+      ? new SegmentFrames(data, { ...leaf, padding })
+      : undefined;
   }
 
   /** Segments of each environment that it holds. */
@@ -206,9 +166,12 @@ export class SequenceReplayBuffer {
     );
   }
 
-  /** Bytes of all its arrays. */
+  /** Bytes of memory of all its arrays. */
   get byteLength(): number {
-    return this.#arrays.reduce((sum, array) => sum + array.byteLength, 0);
+    return this.#columns.reduce(
+      (sum, { column }) => sum + column.byteLength,
+      0,
+    );
   }
 
   /**
@@ -232,17 +195,28 @@ export class SequenceReplayBuffer {
    * @throws {TypeError} If a field is missing or nested otherwise.
    */
   add(segment: { readonly [field: string]: FieldValues }): void {
-    const { root, leaves } = this.#schema.kept;
-    const rows = this.numEnvs;
-    collect(root, segment, { action: "add", rows }, this.#values);
-    for (const { index, size } of leaves) {
-      this.#arrays[index].set(this.#values[index], this.#next * rows * size);
+    const rows = this.numEnvs, values = this.#values;
+    const isFull = this.#length === this.capacity;
+    collect(this.#schema.kept.root, segment, { action: "add", rows }, values);
+    if (this.#file === undefined) this.#write(this.#next, 0, rows);
+    else {
+      const place = this.#file.take(this.#next, isFull);
+      // All fields of a row together, as files keep them.
+      for (let env = 0; env < rows; env++) this.#write(place, env, 1);
     }
     const first = this.#next * rows;
-    if (this.#length === this.capacity) this.#sampler?.removed(first, rows);
+    if (isFull) this.#sampler?.removed(first, rows);
     this.#sampler?.added(first, rows);
     this.#next = (this.#next + 1) % this.capacity;
     this.#length = Math.min(this.#length + 1, this.capacity);
+  }
+
+  /** Writes the segments of some environments to a place. */
+  #write(place: number, from: number, count: number): void {
+    const row = place * this.numEnvs + from;
+    for (let i = 0; i < this.#columns.length; i++) {
+      this.#columns[i].write(row, this.#values[i], { from, count });
+    }
   }
 
   /**
@@ -338,14 +312,55 @@ export class SequenceReplayBuffer {
     const rows = segments.length;
     collect(this.#schema.drawn.root, fields, { action: "read", rows }, arrays);
     numbers.set(segments);
-    const isEnd = this.#isEnd.bind(this);
+    const inMemory = this.#file === undefined;
+    const sources = inMemory ? arrays : this.#sourcesOf(arrays, rows);
+    this.#gather(numbers, sources as FieldArray[]);
+    /** Ends lie in the batch itself. */
+    const isEnd = (row: number, step: number) =>
+      this.#schema.ends.some((index) => {
+        const { size } = this.#schema.drawn.leaves[index];
+        return arrays[index][row * size + step] > 0;
+      });
     for (let i = 0; i < arrays.length; i++) {
       const array = arrays[i] as FieldArray;
-      const frames = this.#frames[i];
-      if (frames) frames.read(segments, array, isEnd);
-      else this.#read(i, segments, array);
+      if (inMemory) this.#frames[i]?.read(numbers, array, isEnd);
+      else if (this.#schema.leaves[i].stack > 0) {
+        const own = Int32Array.from(numbers, (_, row) => row);
+        this.#stackerOf(i, this.#read[i])!.read(own, array, isEnd);
+      }
     }
     return into;
+  }
+
+  /** Returns arrays that take what a file holds: those of the batch, but for frames. */
+  #sourcesOf(arrays: ArrayLike<number>[], rows: number): ArrayLike<number>[] {
+    return arrays.map((array, i) => {
+      if (this.#schema.leaves[i].stack === 0) return array;
+      const { dtype, size } = this.#schema.kept.leaves[i];
+      if (this.#read[i]?.length !== rows * size) {
+        this.#read[i] = new ARRAYS[dtype](rows * size);
+      }
+      return this.#read[i];
+    });
+  }
+
+  /** Copies segments to arrays; from memory all but frames. */
+  #gather(segments: Int32Array, arrays: readonly FieldArray[]): void {
+    const { numEnvs } = this, file = this.#file;
+    if (file === undefined) {
+      this.#columns.forEach((rows, i) => {
+        if (this.#frames[i] !== undefined) return;
+        rows.gather(segments, arrays[i], unitsOf(arrays[i]));
+      });
+      return;
+    }
+    for (let i = 0; i < segments.length; i++) {
+      const env = segments[i] % numEnvs;
+      const row = file.places[(segments[i] - env) / numEnvs] * numEnvs + env;
+      this.#columns.forEach(({ column, leaf }, k) =>
+        column.read(row, arrays[k], i * leaf.size)
+      );
+    }
   }
 
   #checkSegments(segments: ArrayLike<number>, numbers: Int32Array): void {
@@ -364,48 +379,32 @@ export class SequenceReplayBuffer {
     }
   }
 
-  #read(
-    index: number,
-    segments: ArrayLike<number>,
-    array: FieldArray,
-  ): void {
-    const data = this.#arrays[index];
-    const { size } = this.#schema.kept.leaves[index];
-    for (let row = 0; row < segments.length; row++) {
-      const from = segments[row] * size;
-      array.set(data.subarray(from, from + size), row * size);
-    }
-  }
-
-  #isEnd(segment: number, step: number): boolean {
-    const { ends, kept } = this.#schema;
-    return ends.some((index) =>
-      this.#arrays[index][segment * kept.leaves[index].size + step] > 0
-    );
-  }
-
   /** Forgets all segments. */
   clear(): void {
     this.#sampler?.removed(0, this.#length * this.numEnvs);
+    this.#file?.clear();
     this.#length = 0;
     this.#next = 0;
   }
 
   /**
-   * Saves all segments.
+   * Saves all segments. Those in a file are brought to the disk instead: the file
+   * keeps those of this save and of the one before, whatever is added later, so
+   * that a process that dies meanwhile can resume from either.
    *
    * @returns Plain data, owned by the caller.
    */
   save(): SequenceReplayBufferState {
     const rows = this.#length * this.numEnvs;
-    const fields = nest(
+    const fields = this.#file ? {} : nest(
       this.#schema.kept,
-      ({ index, size }) => this.#arrays[index].slice(0, rows * size),
+      ({ index, size }) => this.#columns[index].data!.slice(0, rows * size),
     );
     return {
       length: this.#length,
       next: this.#next,
       fields,
+      ...(this.#file && { file: this.#file.save(this.#length) }),
       ...(this.#sampler && { sampler: this.#sampler.save() }),
     };
   }
@@ -414,16 +413,21 @@ export class SequenceReplayBuffer {
    * Restores what {@link save} returned, bit for bit.
    *
    * @param state The state of a buffer with the same options; copied.
-   * @throws {RangeError} If sizes or names differ.
+   * @throws {RangeError} If sizes or names differ, or the file has no longer
+   * the segments of that save.
    * @throws {TypeError} If it is not such a state.
    */
   load(state: SequenceReplayBufferState): void {
     checkPlaces(state, this.capacity);
     const values: ArrayLike<number>[] = [];
     const check = { action: "load", rows: state.length * this.numEnvs };
-    collect(this.#schema.kept.root, state.fields, check, values);
+    if (this.#file === undefined) {
+      collect(this.#schema.kept.root, state.fields, check, values);
+    } else this.#file.check(state.file);
     this.#sampler?.load(state.sampler ?? null);
-    this.#arrays.forEach((array, i) => array.set(values[i]));
+    if (this.#file === undefined) {
+      this.#columns.forEach(({ data }, i) => data!.set(values[i]));
+    } else this.#file.load(state.file!);
     this.#length = state.length;
     this.#next = state.next;
   }
@@ -448,128 +452,93 @@ function checkPlaces(state: SequenceReplayBufferState, capacity: number): void {
   }
 }
 
-/** One array field of a segment. */
-interface SegmentLeaf {
-  readonly leaf: Leaf;
-  /** Steps that are drawn; 0 where it is recorded once. */
-  readonly steps: number;
-  /** Frames of a stack; 0 where there are no stacks. */
-  readonly stack: number;
-}
+/** Segments in a file at a save. */
+type FileSave = {
+  /** Segments that were ever added, of each environment; clearing counts as one. */
+  added: number;
+  /** Place in the file of each place of the buffer. */
+  places: Int32Array;
+};
 
-/** Fields of segments, as they are kept and as they are drawn. */
-interface SegmentSchema {
-  readonly kept: Schema;
-  readonly drawn: Schema;
-  readonly leaves: readonly SegmentLeaf[];
-  /** Arrays by index that say where episodes ended; none without stacks. */
-  readonly ends: readonly number[];
-}
+/** Saves that a file has the segments of: the newest, and the one before. */
+const SAVES = 2;
 
-/** Throws where names or sizes do not go together. */
-function segmentSchema(
-  options: SequenceReplayBufferOptions,
-): SegmentSchema {
-  const { fields, states = {}, stack = {} } = options;
-  const twice = Object.keys(states).find((name) => Object.hasOwn(fields, name));
-  if (twice !== undefined) {
-    throw new TypeError(
-      `Cannot record '${twice}' in each step and once: expected another name`,
+/**
+ * Places of segments in a file. One that a save knows is not written to before
+ * two later saves: the file grows by what is added meanwhile.
+ */
+class FilePlaces {
+  /** Place in the file of each place of the buffer. */
+  readonly places: Int32Array;
+  readonly #storage: Storage;
+  #added = 0;
+  /** The newest comes first. */
+  #saves: FileSave[];
+  /** Places of these saves. */
+  #saved = new Set<number>();
+  #free: number[] = [];
+  /** Places that were used so far. */
+  #used = 0;
+
+  constructor(storage: Storage, capacity: number) {
+    this.places = new Int32Array(capacity);
+    this.#storage = storage;
+    this.#saves = (storage.state ?? []) as FileSave[];
+    this.#release(0);
+  }
+
+  /** Finds what no save needs, nor the first places of the buffer. */
+  #release(length: number): void {
+    this.#saved = new Set(this.#saves.flatMap(({ places }) => [...places]));
+    const held = new Set(this.places.subarray(0, length));
+    for (const place of this.#saved) {
+      this.#used = Math.max(this.#used, place + 1);
+    }
+    this.#free = Array.from({ length: this.#used }, (_, place) => place)
+      .filter((place) => !held.has(place) && !this.#saved.has(place));
+  }
+
+  /** Chooses the place of the next segment; it may replace another one. */
+  take(next: number, replaces: boolean): number {
+    const old = this.places[next];
+    if (replaces && !this.#saved.has(old)) this.#free.push(old);
+    this.#added++;
+    return this.places[next] = this.#free.pop() ?? this.#used++;
+  }
+
+  /** Makes a save of nothing another one than that before. */
+  clear(): void {
+    this.#added++;
+  }
+
+  save(length: number): FileSave {
+    const places = this.places.slice(0, length);
+    const save = { added: this.#added, places };
+    this.#keep(save, length);
+    this.#storage.flush!(this.#saves);
+    return { ...save, places: places.slice() };
+  }
+
+  #keep(save: FileSave, length: number): void {
+    const others = this.#saves.filter(({ added }) => added !== save.added);
+    this.#saves = [save, ...others].slice(0, SAVES);
+    this.#release(length);
+  }
+
+  /** Throws unless the file has the segments of a save. */
+  check(save: FileSave | undefined): void {
+    if (save === undefined) throw foreignState("segments that no file has");
+    const { added } = save;
+    if (this.#saves.some((it) => it.added === added)) return;
+    const held = this.#saves.map((it) => it.added).join(" or ") || "none";
+    throw new RangeError(
+      `Cannot load ${added} segments from a file: expected a save that it has, of ${held}`,
     );
   }
-  const all = { ...fields, ...states };
-  const reserved = ["segments", ...options.sampler ? ["weights"] : []]
-    .find((name) => Object.hasOwn(all, name));
-  if (reserved !== undefined) {
-    throw new TypeError(
-      `Cannot record a field as '${reserved}', which batches have: expected another name`,
-    );
+
+  load({ added, places }: FileSave): void {
+    this.places.set(places);
+    this.#added = added;
+    this.#keep({ added, places: places.slice() }, places.length);
   }
-  const schema = makeSchema(all);
-  checkNames(schema, options);
-  const leaves = schema.leaves.map((leaf): SegmentLeaf => {
-    const name = leaf.path[0];
-    if (Object.hasOwn(states, name)) return { leaf, steps: 0, stack: 0 };
-    const steps = options.numSteps + extraSteps(options, name);
-    if (!Object.hasOwn(stack, leaf.name)) return { leaf, steps, stack: 0 };
-    checkWhole(stack[leaf.name], `stack ${stack[leaf.name]} frames`);
-    return { leaf, steps, stack: stack[leaf.name] };
-  });
-  return {
-    kept: withSizes(schema, leaves.map(keptSize)),
-    drawn: withSizes(schema, leaves.map(drawnSize)),
-    leaves,
-    ends: leaves.some(({ stack }) => stack > 0)
-      ? findEnds(leaves, options)
-      : [],
-  };
-}
-
-function checkNames(
-  { root, leaves }: Schema,
-  { extraSteps = {}, states = {}, stack = {} }: SequenceReplayBufferOptions,
-): void {
-  const perStep = (name: string) => !Object.hasOwn(states, name);
-  const names = root.keys.filter(perStep);
-  const paths = leaves.filter((leaf) => perStep(leaf.path[0]))
-    .map(({ name }) => name);
-  for (const name of Object.keys(extraSteps)) {
-    if (names.includes(name)) continue;
-    throw unknownField("lengthen", { ...root, keys: names }, name);
-  }
-  for (const path of Object.keys(stack)) {
-    if (paths.includes(path)) continue;
-    throw unknownField("stack", { ...root, keys: paths }, path);
-  }
-}
-
-function extraSteps(
-  { extraSteps = {} }: SequenceReplayBufferOptions,
-  name: string,
-): number {
-  const extra = Object.hasOwn(extraSteps, name) ? extraSteps[name] : 0;
-  if (Number.isSafeInteger(extra) && extra >= 0) return extra;
-  throw new RangeError(
-    `Cannot record ${extra} extra steps of '${name}': expected a whole number of at least 0`,
-  );
-}
-
-function keptSize({ leaf, steps, stack }: SegmentLeaf): number {
-  if (steps === 0) return leaf.size;
-  return leaf.size * (stack === 0 ? steps : steps + stack - 1);
-}
-
-function drawnSize({ leaf, steps, stack }: SegmentLeaf): number {
-  return leaf.size * Math.max(1, steps) * Math.max(1, stack);
-}
-
-function withSizes({ root, leaves }: Schema, sizes: number[]): Schema {
-  const resized = leaves.map((leaf, i) => ({ ...leaf, size: sizes[i] }));
-  return { root: withLeaves(root, resized), leaves: resized };
-}
-
-function withLeaves(group: Group, leaves: readonly Leaf[]): Group {
-  const children = group.children.map((child) =>
-    "dtype" in child ? leaves[child.index] : withLeaves(child, leaves)
-  );
-  return { ...group, children };
-}
-
-/** Throws unless episodes' ends are known between all frames of a stack. */
-function findEnds(
-  leaves: readonly SegmentLeaf[],
-  { ends = ["terminated", "truncated"] }: SequenceReplayBufferOptions,
-): number[] {
-  const steps = leaves.map(({ stack, steps }) => stack > 0 ? steps - 1 : 0)
-    .reduce((most, steps) => Math.max(most, steps));
-  return ends.map((name) => {
-    const found = leaves.find(({ leaf }) => leaf.name === name);
-    if (
-      found && found.steps >= steps && found.leaf.size === 1 &&
-      found.stack === 0
-    ) return found.leaf.index;
-    throw new TypeError(
-      `Cannot stack frames without a number for each of ${steps} steps as '${name}': expected such a field, or other names as 'ends'`,
-    );
-  });
 }

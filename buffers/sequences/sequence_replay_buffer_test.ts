@@ -5,6 +5,9 @@ import { chiSquaredDeviation } from "../testdata/chi_squared.ts";
 import { testRandom } from "../testdata/random.ts";
 import { ProportionalSampler } from "../samplers/proportional.ts";
 import type { Sampler } from "../samplers/sampler.ts";
+import { FileStorage } from "../storage/file_storage.ts";
+import type { Storage } from "../storage/storage.ts";
+import { withFolder } from "../testdata/with_folder.ts";
 import { decodeFrameStacks } from "./frame_stacks.ts";
 import {
   SequenceReplayBuffer,
@@ -17,7 +20,7 @@ const stack = 2;
 
 function makeBuffer(
   capacity = 3 * numSteps,
-  options: { sampler?: Sampler } = {},
+  options: { sampler?: Sampler; storage?: Storage } = {},
 ): SequenceReplayBuffer {
   return new SequenceReplayBuffer({
     ...options,
@@ -192,6 +195,92 @@ Deno.test("a sampler draws segments of all environments by their priorities", ()
     assertEquals(buffer.sample(random, { into: batch }).segments[0] < 2, true);
   }
 });
+
+/** A buffer of three places in a file, which is opened or made. */
+async function openBuffer(path: string) {
+  // Memory for two segments: others come from the file.
+  const sizes = { cacheBytes: 300, blockBytes: 300, readRows: 1 };
+  const storage = await FileStorage.open(path, sizes);
+  const sampler = new ProportionalSampler();
+  return { storage, buffer: makeBuffer(undefined, { storage, sampler }) };
+}
+
+/** What a buffer draws, weights included. */
+function drawn(buffer: SequenceReplayBuffer) {
+  return buffer.sample(testRandom(2), { size: 9 });
+}
+
+Deno.test("segments in a file are drawn as those in memory, and resume after any save", () =>
+  withFolder(async (folder) => {
+    const random = testRandom(11);
+    for (let run = 0; run < 12; run++) {
+      const path = `${folder}/segments${run}`;
+      const memory = makeBuffer(undefined, {
+        sampler: new ProportionalSampler(),
+      });
+      let { storage, buffer } = await openBuffer(path);
+      /** States of both at the newest save and the one before. */
+      const saves: SequenceReplayBufferState[][] = [];
+      for (let act = 0; act < 40; act++) {
+        const choice = random.integer(8);
+        if (choice === 0) {
+          saves.unshift([memory.save(), structuredClone(buffer.save())]);
+        } else if (choice === 1 && saves.length > 0) {
+          // As good as a crash: what was added since then is lost.
+          storage.close();
+          ({ storage, buffer } = await openBuffer(path));
+          const back = random.integer(Math.min(2, saves.length));
+          const [own, inFile] = saves[back];
+          saves.splice(0, saves.length, saves[back]);
+          memory.load(own);
+          buffer.load(inFile);
+        } else if (choice === 2 && act % 3 === 0) {
+          [memory, buffer].forEach((it) => it.clear());
+        } else {
+          const segment = makeSegment(act);
+          [memory, buffer].forEach((it) => it.add(segment));
+        }
+        if (memory.length > 0) assertEquals(drawn(buffer), drawn(memory));
+        for (let i = 0; i < memory.length * numEnvs; i++) {
+          assertEquals(buffer.gather([i]), memory.gather([i]));
+        }
+      }
+      storage.close();
+    }
+  }));
+
+Deno.test("a file keeps the segments of two saves, and no others for long", () =>
+  withFolder(async (folder) => {
+    const { storage, buffer } = await openBuffer(`${folder}/segments`);
+    const states = [0, 1, 2].map((i) => {
+      buffer.add(makeSegment(i));
+      const state = buffer.save();
+      assertEquals(state.fields, {});
+      return state;
+    });
+    assertThrows(
+      () => buffer.load(states[0]),
+      RangeError,
+      "Cannot load 1 segments from a file: expected a save that it has, of 3 or 2",
+    );
+    assertThrows(
+      () => buffer.load({ ...states[0], file: undefined }),
+      TypeError,
+      "segments that no file has",
+    );
+    buffer.load(states[1]);
+    assertEquals(buffer.length, 2);
+    let most = 0;
+    for (let i = 0; i < 60; i++) {
+      buffer.add(makeSegment(i));
+      const { places } = buffer.save().file!;
+      most = Math.max(most, ...places);
+    }
+    // Three in use and one that each of two saves knows besides.
+    assertEquals(most < 6, true, `${most}`);
+    assertEquals(buffer.byteLength < 4000, true);
+    storage.close();
+  }));
 
 Deno.test("a batch is what its segments hold, row by row", () => {
   const buffer = makeBuffer();

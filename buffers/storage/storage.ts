@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import type { FieldArray, FieldDtype } from "../fields.ts";
 
 /** Array field of a {@linkcode Column}. */
@@ -61,4 +62,12 @@ export interface Storage {
    * @param rows Number of rows.
    */
   allocate(spec: ColumnSpec, rows: number): Column;
+  /** State that came with the rows that it holds, where they outlive the process. */
+  readonly state?: StateTree;
+  /**
+   * Brings rows that outlive the process to the disk, together with a state.
+   *
+   * @param state Plain data.
+   */
+  flush?(state?: StateTree): void;
 }

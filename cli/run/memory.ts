@@ -25,6 +25,11 @@ const PER_ACTIVATION = 8;
 /** Bytes of a step beside its observations: reward, ends, value, advantage. */
 const PER_STEP = 48;
 
+/** Rows of a segment beside those of its steps: the ends, and the frames before. */
+const SEGMENT_ROWS = 5;
+/** Bytes of a replay buffer in a file: what was read and is to be written. */
+const FILE_BYTES = 2 ** 25;
+
 function layersOf(sizes: readonly number[]): number {
   return sizes.slice(1).reduce((sum, n, i) => sum + n * (sizes[i] + 1), 0);
 }
@@ -70,11 +75,17 @@ export function estimateMemory(
   const head = (hidden.at(-1) ?? features) * outputs;
   const transition = observation.bytes / (spaces.stackedFrames ?? 1) +
     4 * action.numbers + 8 + (config.replay === "uniform" ? 0 : 24);
+  // Segments are counted in steps of one environment, and have rows between them.
+  const steps = typeof config.numSteps === "number"
+    ? numEnvs * (1 + SEGMENT_ROWS / config.numSteps)
+    : 1;
   return {
     ...environments,
     hiddenSizes: PER_PARAMETER / 2 * (critics + body),
     components: PER_PARAMETER / 2 * head,
-    bufferSize: numberOf("bufferSize", 0) * transition,
+    bufferSize: config.replayStorage === "file"
+      ? FILE_BYTES
+      : numberOf("bufferSize", 0) * steps * transition,
     batchSize: numberOf("batchSize", 0) *
       (2 * observation.bytes * numberOf("nSteps", 1) +
         5 * units * PER_ACTIVATION),

@@ -1,4 +1,9 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
 import { box, discrete } from "@bellman/envs";
 import { resolveConfig } from "../config/resolve.ts";
 import type { Entry } from "../config/schema.ts";
@@ -44,6 +49,29 @@ Deno.test("what a machine has not is refused with the key that takes it", () => 
       error.message,
     );
   }
+});
+
+Deno.test("segments of frames take memory, or a file", () => {
+  const frames = {
+    observationSpace: box({
+      low: 0,
+      high: 255,
+      shape: [84, 84, 4],
+      dtype: "uint8",
+    }),
+    actionSpace: discrete(6),
+    stackedFrames: 4,
+  };
+  const acer = (...entries: Entry[]) =>
+    estimateMemory(
+      resolveConfig("acer", {
+        entries: [["env", "ALE/Pong-v5"], ["numEnvs", 16], ...entries],
+      }),
+      frames,
+    ).bufferSize;
+  // 2,500 segments of 25 frames of 7,056 bytes, of 16 environments.
+  assertAlmostEquals(acer() / (2500 * 25 * 7056 * 16), 1, 0.01);
+  assert(acer(["replayStorage", "file"]) < 2 ** 26);
 });
 
 Deno.test("much memory is said, the presets' is not", () => {

@@ -1,4 +1,6 @@
 import { stringify } from "@std/yaml";
+import type { Agent } from "@bellman/agent";
+import { FileStorage } from "@bellman/buffers/storage";
 import {
   type Callback,
   CheckpointStore,
@@ -29,6 +31,7 @@ import {
   messageOf,
   RestoreFailure,
   RunFailure,
+  UsageError,
   writeWhole,
 } from "../terminal/errors.ts";
 import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
@@ -68,12 +71,33 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   const plot = session.config.policyPlots
     ? policyPlotter(session, folder)
     : undefined;
-  const result = await trained(run, plot);
+  const storage = await openReplay(run);
   try {
-    await hearStrayErrors(run);
-    return await conclude(run, { result, plot });
+    const result = await trained(run, plot);
+    try {
+      await hearStrayErrors(run);
+      return await conclude(run, { result, plot });
+    } catch (error) {
+      throw failureOf(run, error, result.step);
+    }
+  } finally {
+    storage?.close();
+  }
+}
+
+/** Opens the replay buffer of a run that keeps it in a file. */
+async function openReplay(
+  { session: { config, algorithm }, folder }: TrainingRun,
+): Promise<FileStorage | undefined> {
+  if (config.replayStorage !== "file") return undefined;
+  let storage: FileStorage | undefined;
+  try {
+    storage = await FileStorage.open(folder.replayPath, { readRows: 1 });
+    (algorithm as Agent).keepReplayIn(storage);
+    return storage;
   } catch (error) {
-    throw failureOf(run, error, result.step);
+    storage?.close();
+    throw new UsageError(messageOf(error), { cause: error });
   }
 }
 

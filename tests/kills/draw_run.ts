@@ -102,6 +102,8 @@ function drawAcer(
     replayRatio: pick(random, [0, 1, 4]),
     trustRegion: chance(random, 0.8),
     qNetwork: pick(random, ["shared", "separate"]),
+    replay: pick(random, ["uniform", "proportional", "rank"]),
+    replayStorage: pick(random, ["memory", "file"]),
     hiddenSizes: [16],
   };
   if (isDiscrete && chance(random, 0.4)) {

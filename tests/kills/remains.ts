@@ -21,8 +21,9 @@ function namesIn(folder: string, inside = ""): string[] {
 export function remainsOf(folder: string): Remains {
   const names = namesIn(folder)
     // Each process writes events into a file of its own, and one that was
-    // killed after its report leaves its lock.
-    .filter((it) => !/^events\.|^run\.lock$/.test(it)).sort();
+    // killed after its report leaves its lock. What segments a file has is in
+    // what is learned from them, where it has them is by chance.
+    .filter((it) => !/^(events|replay)\.|^run\.lock$/.test(it)).sort();
   const remains: Remains = {
     "names of files": names,
     "config.yaml": Deno.readTextFileSync(`${folder}/config.yaml`),

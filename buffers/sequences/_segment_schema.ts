@@ -1,0 +1,205 @@
+import {
+  checkWhole,
+  type Field,
+  type Group,
+  type Leaf,
+  makeSchema,
+  type Schema,
+  unknownField,
+} from "../fields.ts";
+import type { Sampler } from "../samplers/sampler.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** Options of a {@linkcode SequenceReplayBuffer}. */
+export interface SequenceReplayBufferOptions {
+  /** Steps of each environment that fit in, in whole segments. */
+  readonly capacity: number;
+  /** Steps of a segment. */
+  readonly numSteps: number;
+  /**
+   * Environments whose segments are added side by side.
+   *
+   * @default 1
+   */
+  readonly numEnvs?: number;
+  /** Fields of each step, by name. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /**
+   * Steps that fields have more than `numSteps`, by name: 1 for observations with
+   * the one after the last step.
+   *
+   * @default {}
+   */
+  readonly extraSteps?: Readonly<Record<string, number>>;
+  /**
+   * Fields that are recorded once for each segment, by name: the state of a
+   * recurrent network before the first step.
+   *
+   * @default {}
+   */
+  readonly states?: Readonly<Record<string, Field>>;
+  /**
+   * Array fields that are drawn as stacks of frames, by path, with the frames of
+   * a stack. They are added as single frames, `stack - 1` more than steps: those
+   * before the first step come first. Drawn are stacks along the last axis,
+   * oldest frame first, with zeros for frames of earlier episodes, as
+   * {@linkcode decodeFrameStacks} gives.
+   *
+   * @default {}
+   */
+  readonly stack?: Readonly<Record<string, number>>;
+  /**
+   * Frames of stacks from before their episode's first: zeros, or the first one
+   * again, as `FrameStack` of `@bellman/envs` makes them.
+   *
+   * @default "zero"
+   */
+  readonly padding?: "zero" | "reset";
+  /**
+   * Fields, a single number for each step, that are above 0 where an episode
+   * ended with a step. Only stacks need them.
+   *
+   * @default ["terminated", "truncated"]
+   */
+  readonly ends?: readonly string[];
+  /**
+   * Choice of the segments of a batch, of all environments together, such as one
+   * by priorities. Batches then have `weights`, a number for each segment.
+   *
+   * @default each environment's own, with equal probability
+   */
+  readonly sampler?: Sampler;
+  /**
+   * Place of the segments: memory, or a file that may be larger than memory, such
+   * as `FileStorage` of `@bellman/buffers/storage`, which no other buffer uses.
+   *
+   * @default memory of its own
+   */
+  readonly storage?: Storage;
+}
+
+/** One array field of a segment. */
+export interface SegmentLeaf {
+  readonly leaf: Leaf;
+  /** Steps that are drawn; 0 where it is recorded once. */
+  readonly steps: number;
+  /** Frames of a stack; 0 where there are no stacks. */
+  readonly stack: number;
+}
+
+/** Fields of segments, as they are kept and as they are drawn. */
+export interface SegmentSchema {
+  readonly kept: Schema;
+  readonly drawn: Schema;
+  readonly leaves: readonly SegmentLeaf[];
+  /** Arrays by index that say where episodes ended; none without stacks. */
+  readonly ends: readonly number[];
+}
+
+/** Throws where names or sizes do not go together. */
+export function segmentSchema(
+  options: SequenceReplayBufferOptions,
+): SegmentSchema {
+  const { fields, states = {}, stack = {} } = options;
+  const twice = Object.keys(states).find((name) => Object.hasOwn(fields, name));
+  if (twice !== undefined) {
+    throw new TypeError(
+      `Cannot record '${twice}' in each step and once: expected another name`,
+    );
+  }
+  const all = { ...fields, ...states };
+  const reserved = ["segments", ...options.sampler ? ["weights"] : []]
+    .find((name) => Object.hasOwn(all, name));
+  if (reserved !== undefined) {
+    throw new TypeError(
+      `Cannot record a field as '${reserved}', which batches have: expected another name`,
+    );
+  }
+  const schema = makeSchema(all);
+  checkNames(schema, options);
+  const leaves = schema.leaves.map((leaf): SegmentLeaf => {
+    const name = leaf.path[0];
+    if (Object.hasOwn(states, name)) return { leaf, steps: 0, stack: 0 };
+    const steps = options.numSteps + extraSteps(options, name);
+    if (!Object.hasOwn(stack, leaf.name)) return { leaf, steps, stack: 0 };
+    checkWhole(stack[leaf.name], `stack ${stack[leaf.name]} frames`);
+    return { leaf, steps, stack: stack[leaf.name] };
+  });
+  return {
+    kept: withSizes(schema, leaves.map(keptSize)),
+    drawn: withSizes(schema, leaves.map(drawnSize)),
+    leaves,
+    ends: leaves.some(({ stack }) => stack > 0)
+      ? findEnds(leaves, options)
+      : [],
+  };
+}
+
+function checkNames(
+  { root, leaves }: Schema,
+  { extraSteps = {}, states = {}, stack = {} }: SequenceReplayBufferOptions,
+): void {
+  const perStep = (name: string) => !Object.hasOwn(states, name);
+  const names = root.keys.filter(perStep);
+  const paths = leaves.filter((leaf) => perStep(leaf.path[0]))
+    .map(({ name }) => name);
+  for (const name of Object.keys(extraSteps)) {
+    if (names.includes(name)) continue;
+    throw unknownField("lengthen", { ...root, keys: names }, name);
+  }
+  for (const path of Object.keys(stack)) {
+    if (paths.includes(path)) continue;
+    throw unknownField("stack", { ...root, keys: paths }, path);
+  }
+}
+
+function extraSteps(
+  { extraSteps = {} }: SequenceReplayBufferOptions,
+  name: string,
+): number {
+  const extra = Object.hasOwn(extraSteps, name) ? extraSteps[name] : 0;
+  if (Number.isSafeInteger(extra) && extra >= 0) return extra;
+  throw new RangeError(
+    `Cannot record ${extra} extra steps of '${name}': expected a whole number of at least 0`,
+  );
+}
+
+function keptSize({ leaf, steps, stack }: SegmentLeaf): number {
+  if (steps === 0) return leaf.size;
+  return leaf.size * (stack === 0 ? steps : steps + stack - 1);
+}
+
+function drawnSize({ leaf, steps, stack }: SegmentLeaf): number {
+  return leaf.size * Math.max(1, steps) * Math.max(1, stack);
+}
+
+function withSizes({ root, leaves }: Schema, sizes: number[]): Schema {
+  const resized = leaves.map((leaf, i) => ({ ...leaf, size: sizes[i] }));
+  return { root: withLeaves(root, resized), leaves: resized };
+}
+
+function withLeaves(group: Group, leaves: readonly Leaf[]): Group {
+  const children = group.children.map((child) =>
+    "dtype" in child ? leaves[child.index] : withLeaves(child, leaves)
+  );
+  return { ...group, children };
+}
+
+/** Throws unless episodes' ends are known between all frames of a stack. */
+function findEnds(
+  leaves: readonly SegmentLeaf[],
+  { ends = ["terminated", "truncated"] }: SequenceReplayBufferOptions,
+): number[] {
+  const steps = leaves.map(({ stack, steps }) => stack > 0 ? steps - 1 : 0)
+    .reduce((most, steps) => Math.max(most, steps));
+  return ends.map((name) => {
+    const found = leaves.find(({ leaf }) => leaf.name === name);
+    if (
+      found && found.steps >= steps && found.leaf.size === 1 &&
+      found.stack === 0
+    ) return found.leaf.index;
+    throw new TypeError(
+      `Cannot stack frames without a number for each of ${steps} steps as '${name}': expected such a field, or other names as 'ends'`,
+    );
+  });
+}
