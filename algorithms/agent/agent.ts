@@ -9,6 +9,7 @@ import {
   paramTypes,
   RandomStream,
   type ResidentState,
+  type TensorData,
   type TensorInput,
   type TensorType,
 } from "@bellman/compute";
@@ -20,6 +21,7 @@ import {
   exportPolicy,
   type ExportPolicyOptions,
   type ObservationArray,
+  type ObservationInputArray,
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
@@ -35,7 +37,6 @@ import type {
   VecStep,
 } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
-import { Acting } from "./_acting.ts";
 import { NUMBER, rowsOf } from "./_tensor_types.ts";
 import type {
   ActionValues,
@@ -47,6 +48,7 @@ import type {
   Arrays,
   Decision,
   Experience,
+  Exploration,
   SavedState,
   Tensors,
 } from "./definition.ts";
@@ -109,6 +111,9 @@ const RUN: ConfigSchema = {
   },
 };
 
+/** Results of the policy where it did not act. */
+const NOTHING: Decision["recorded"] = {};
+
 type Learner = CompiledStep<
   AgentState,
   Readonly<Record<string, TensorType>>,
@@ -164,7 +169,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
-  readonly #acting: Acting;
+  readonly #actor: PolicyActor;
+  readonly #exploration: Exploration;
+  /** Present observations as they are kept, and as the policy sees them. */
+  readonly #seen: ObservationInputArray;
+  readonly #view: (kept: ObservationInputArray) => ObservationInputArray;
+  #inputs: ObservationInputArray;
+  #acted = NOTHING;
   readonly #random: RandomStream;
   /** Random numbers that an update takes. */
   readonly #noises: Readonly<Record<string, Float32Array>>;
@@ -233,12 +244,21 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (q !== undefined) this.qValues = this.#qValuesOf(q, state[q.part]);
     disposeParams(...Object.values(state));
     this.#random = random.split("learning");
-    this.#acting = new Acting(parts, {
-      runtime: this.#runtime,
-      experience: this.experience,
-      moment: this.#moment,
-      random: random.split("policy"),
+    const acting = random.split("policy");
+    const moment = this.#moment, { stateDependentNoise: noise } = parts;
+    this.#actor = new PolicyActor(policy, {
+      ...this.#runtime,
+      random: acting,
+      renewsNoise: () => noise?.renews(moment.steps / numEnvs) ?? true,
+      record: this.experience.record?.bind(this.experience),
     });
+    this.#exploration = {
+      moment,
+      random: acting,
+      sample: () => this.#sample(),
+    };
+    this.#seen = this.#inputs = observations.buffer(numEnvs);
+    this.#view = observations.view(numEnvs);
     this.#toEnv = envActions(actionSpace, { squashed: policy.squashesActions });
   }
 
@@ -336,8 +356,32 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         "Cannot act after a full rollout: call update() to learn from it first",
       );
     }
-    this.#decision = this.#acting.act(observations as ObservationArray);
+    this.#decision = this.#decide(observations as ObservationArray);
     return this.#toEnv(this.#decision.actions);
+  }
+
+  #decide(given: ObservationArray): Decision {
+    const { observations } = this.#runtime;
+    observations.encoder.copy(given, this.#seen);
+    observations.see(given);
+    this.#inputs = this.#view(this.#seen);
+    this.#acted = NOTHING;
+    const actions = this.#parts.explore?.(this.#exploration) ??
+      this.#sample();
+    return {
+      observations: this.#seen,
+      inputs: this.#inputs,
+      actions,
+      recorded: this.#acted,
+      state: this.#actor.state,
+      starts: this.#actor.starts,
+      nextState: this.#acted.state as Float32Array | undefined,
+    };
+  }
+
+  #sample(): TensorData {
+    this.#acted = this.#actor.ask(this.#inputs);
+    return this.#acted.actions!;
   }
 
   /**
@@ -356,7 +400,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       throw new Error("Cannot observe a step before act() chose its actions");
     }
     this.experience.add(decision, step);
-    this.#acting.observe(decision, step);
+    if (decision.nextState) this.#actor.state.set(decision.nextState);
+    this.#actor.observe(step);
     this.#decision = undefined;
     this.#moment.steps = steps;
     this.#moment.progress = Math.min(1, steps / totalTimesteps);
@@ -409,15 +454,15 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
-    const { params, compilation, actionSpace, observations } = this.#runtime;
+    const { observations } = this.#runtime;
     const { numEnvs = this.#runtime.numEnvs } = options;
+    const { sampleFrequency = -1 } = this.#parts.stateDependentNoise ?? {};
     const actor = new PolicyActor(this.model, {
+      ...this.#runtime,
       ...options,
       numEnvs,
-      params,
-      compilation,
-      actionSpace,
-      sdeSampleFrequency: this.#parts.stateDependentNoise?.sampleFrequency,
+      renewsNoise: (step) =>
+        sampleFrequency !== -1 && step % sampleFrequency === 0,
     });
     if (this.#normalization.observations === undefined) return actor;
     const read = observations.reader(numEnvs);
@@ -463,7 +508,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return {
       learned: this.#learner.read() as unknown as StateTree,
       experience: this.experience.save(),
-      acting: this.#acting.save(),
+      acting: this.#actor.save(),
       random: this.#random.save() as unknown as StateTree,
       normalization: {
         observations: observations?.save() ?? null,
@@ -493,7 +538,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const scales = this.#scalesWith(saved.normalization);
     this.#learner.write(learned as unknown as SavedState);
     this.experience.load(saved.experience);
-    this.#acting.load(acting);
+    this.#actor.load(acting);
     this.#random.load(saved.random);
     this.#decision = undefined;
     this.#moment.steps = saved.steps as number;

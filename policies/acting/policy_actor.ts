@@ -12,7 +12,7 @@ import type {
   ObservationArray,
   ObservationInputArray,
 } from "../networks/observation_encoder.ts";
-import type { BoxSpace, PolicyOptions, Space } from "@bellman/types";
+import type { BoxSpace, PolicyOptions, Space, StateTree } from "@bellman/types";
 import { sizeOf } from "../networks/_layers.ts";
 
 /** Inputs of a compiled policy. */
@@ -273,11 +273,23 @@ export interface PolicyActorOptions extends PolicyOptions {
   /** Compilation of acting. */
   readonly compilation: PolicyCompilation;
   /**
-   * Steps between two draws of state-dependent noise; -1 draws once.
+   * Random numbers of the actions.
    *
-   * @default -1
+   * @default a stream of `seed` for evaluations
    */
-  readonly sdeSampleFrequency?: number;
+  readonly random?: RandomStream;
+  /**
+   * Tells at each step but the first, counted from 0, whether state-dependent
+   * noise is drawn anew.
+   *
+   * @default () => false
+   */
+  readonly renewsNoise?: (step: number) => boolean;
+  /** Further results of the policy, by name; those that are undefined are left out. */
+  record?(
+    output: PolicyOutput,
+    given: PolicyGiven,
+  ): Readonly<Record<string, tf.Tensor | undefined>>;
 }
 
 /**
@@ -307,29 +319,29 @@ export interface PolicyActorOptions extends PolicyOptions {
  * assertEquals(actor.act([0, 1, 2]).length, 3);
  * ```
  */
-export class PolicyActor implements Actor {
+export class PolicyActor implements Actor, PolicyMemory {
+  /** Recurrent states `[numEnvs, stateSize]`. */
+  readonly state: Float32Array;
+  /** 1 where an episode starts `[numEnvs]`. */
+  readonly starts: Float32Array;
   readonly #policy: Policy;
   readonly #options: PolicyActorOptions;
-  readonly #run: (
-    inputs: PolicyInputs,
-  ) => { actions: ArrayLike<number>; state?: Float32Array };
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   readonly #observations: ObservationInputArray;
   readonly #random: RandomStream;
   readonly #noise: Float32Array;
-  readonly #starts: Float32Array;
-  readonly #state: Float32Array;
+  #run: ReturnType<typeof compilePolicy> | undefined;
   #steps = 0;
 
   /**
-   * Compiles the policy for so many copies.
+   * Creates an actor for so many copies; it is compiled when it first acts.
    *
    * @param policy The policy.
    * @param options Copies, parameters, deterministic or not.
    * @throws {RangeError} If the number of copies is no whole number above 0.
    */
   constructor(policy: Policy, options: PolicyActorOptions) {
-    const { numEnvs, actionSpace, seed = 0, deterministic = false } = options;
+    const { numEnvs, actionSpace, seed = 0, random } = options;
     if (!Number.isInteger(numEnvs) || numEnvs < 1) {
       throw new RangeError(
         `Cannot act in ${numEnvs} environments: expected a whole number of at least 1`,
@@ -337,25 +349,14 @@ export class PolicyActor implements Actor {
     }
     this.#policy = policy;
     this.#options = options;
-    this.#run = compilePolicy(policy, (output, { params, noise }) => ({
-      actions: deterministic
-        ? policy.mode(output)
-        : policy.sample(params, output, { noise }),
-      state: output.state,
-    }), {
-      ...options.compilation,
-      name: "acting",
-      numEnvs,
-      sampled: !deterministic,
-    }) as never;
     this.#toEnv = envActions(actionSpace, {
       squashed: policy.squashesActions,
     });
     this.#observations = observationBuffer(policy, numEnvs);
-    this.#random = new RandomStream(seed).split("evaluation");
+    this.#random = random ?? new RandomStream(seed).split("evaluation");
     this.#noise = new Float32Array(numEnvs * policy.noise.size);
-    this.#starts = new Float32Array(numEnvs).fill(1);
-    this.#state = new Float32Array(numEnvs * policy.stateSize);
+    this.starts = new Float32Array(numEnvs).fill(1);
+    this.state = new Float32Array(numEnvs * policy.stateSize);
   }
 
   /**
@@ -365,28 +366,56 @@ export class PolicyActor implements Actor {
    * @returns Actions `[numEnvs, ...]` as the environment takes them.
    */
   act(observations: unknown): ActionArray {
-    const { deterministic, params } = this.#options;
-    if (!deterministic) this.#renewNoise();
-    const { actions, state } = this.#run({
-      params: params(),
-      observations: this.#policy.observationArray(
+    const { actions, state } = this.ask(
+      this.#policy.observationArray(
         observations as ObservationArray,
         this.#observations,
       ),
-      memory: { state: this.#state, starts: this.#starts },
-      noise: this.#noise,
-    });
-    if (state !== undefined) this.#state.set(state);
-    this.#starts.fill(0);
-    this.#steps++;
+    );
+    if (state !== undefined) this.state.set(state);
+    this.starts.fill(0);
     return this.#toEnv(actions);
   }
 
+  /**
+   * Asks the policy about its inputs; recurrent states stay as they are.
+   *
+   * @param observations Observations as the policy takes them.
+   * @returns Actions of the policy's distribution, the next recurrent states
+   * where there are some, and what is recorded; written anew by the next call.
+   */
+  ask(
+    observations: ObservationInputArray,
+  ): Readonly<Record<string, Float32Array | Int32Array>> {
+    const { deterministic, params } = this.#options;
+    if (!deterministic) this.#renewNoise();
+    this.#steps++;
+    this.#run ??= this.#compile();
+    return this.#run({
+      params: params(),
+      observations,
+      memory: this,
+      noise: this.#noise,
+    });
+  }
+
+  #compile(): ReturnType<typeof compilePolicy> {
+    const policy = this.#policy, options = this.#options;
+    const { deterministic = false, numEnvs, compilation } = options;
+    return compilePolicy(policy, (output, given) => ({
+      ...options.record?.(output, given),
+      actions: deterministic
+        ? policy.mode(output)
+        : policy.sample(given.params, output, { noise: given.noise }),
+      state: output.state,
+    }), { ...compilation, name: "acting", numEnvs, sampled: !deterministic });
+  }
+
   #renewNoise(): void {
-    const { sdeSampleFrequency = -1 } = this.#options;
+    const { renewsNoise = () => false } = this.#options;
     if (this.#policy.usesStateDependentExploration) {
-      const every = sdeSampleFrequency === -1 ? Infinity : sdeSampleFrequency;
-      if (this.#steps % every !== 0) return;
+      const isFirst = this.#noise.every((it) => it === 0);
+      if (!isFirst && !renewsNoise(this.#steps)) return;
     }
     drawNoise(this.#policy, this.#random, this.#noise);
   }
@@ -397,9 +426,32 @@ export class PolicyActor implements Actor {
    * @param step Where episodes ended `[numEnvs]`.
    */
   observe(step: { terminated: Uint8Array; truncated: Uint8Array }): void {
-    for (let i = 0; i < this.#starts.length; i++) {
-      this.#starts[i] = step.terminated[i] | step.truncated[i];
+    for (let i = 0; i < this.starts.length; i++) {
+      this.starts[i] = step.terminated[i] | step.truncated[i];
     }
+  }
+
+  /** Saves the random numbers, the noise and the recurrent states. */
+  save(): StateTree {
+    return {
+      random: this.#random.save() as unknown as StateTree,
+      noise: this.#noise.slice(),
+      state: this.state.slice(),
+      starts: this.starts.slice(),
+    };
+  }
+
+  /**
+   * Restores what {@link save} gave.
+   *
+   * @param state The saved state.
+   */
+  load(state: StateTree): void {
+    const saved = state as Record<string, StateTree>;
+    this.#random.load(saved.random);
+    this.#noise.set(saved.noise as Float32Array);
+    this.state.set(saved.state as Float32Array);
+    this.starts.set(saved.starts as Float32Array);
   }
 }
 

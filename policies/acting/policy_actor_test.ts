@@ -183,7 +183,7 @@ Deno.test("state-dependent noise is kept for as many steps as are wanted", () =>
   const actor = actorOf(policy, {
     actionSpace: BOX,
     numEnvs: 1,
-    sdeSampleFrequency: 2,
+    renewsNoise: (step) => step % 2 === 0,
   });
   const [a, b, c] = [0, 0, 0].map((seen) => actor.act([seen]));
   assertEquals(a, b);
