@@ -2,8 +2,10 @@ import * as tf from "@tensorflow/tfjs";
 import {
   cloneParams,
   disposeParams,
+  flattenParams,
   mapParams,
   type Params,
+  unflattenParams,
 } from "./params.ts";
 
 /** The loss, and further results of a loss function. */
@@ -97,8 +99,8 @@ export function valueAndGradients<A extends Params = Params>(
  */
 export function globalNorm(gradients: Params): tf.Scalar {
   return tf.tidy(() => {
-    const flat = Object.values(gradients).map((it) => it.flatten());
-    return tf.sqrt(tf.sum(tf.square(tf.concat(flat))));
+    const flat = flattenParams(gradients, Object.keys(gradients));
+    return tf.sqrt(tf.sum(tf.square(flat)));
   });
 }
 
@@ -144,6 +146,8 @@ export function clipByGlobalNorm(
       return { gradients: mapParams(gradients, (it) => it.clone()), norm };
     }
     const scale = tf.div(maxNorm, tf.maximum(norm, maxNorm));
-    return { gradients: mapParams(gradients, (it) => it.mul(scale)), norm };
+    const flat = flattenParams(gradients, Object.keys(gradients));
+    const scaled = tf.mul(flat, scale) as tf.Tensor1D;
+    return { gradients: unflattenParams(scaled, gradients), norm };
   });
 }

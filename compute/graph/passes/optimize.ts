@@ -1,10 +1,5 @@
 import type { Graph } from "../graph.ts";
-import {
-  convolveBeforeScaling,
-  hoistFromConcat,
-  joinSplits,
-  sliceProducts,
-} from "./reorder.ts";
+import { convolveBeforeScaling, joinSplits, sliceProducts } from "./reorder.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
@@ -28,7 +23,6 @@ const PASSES = [
   simplify,
   recognizeLogSoftmax,
   joinSplits,
-  hoistFromConcat,
   collectFactors,
   eliminateDeadCode,
 ];
