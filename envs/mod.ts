@@ -44,6 +44,7 @@ export {
 } from "./spaces/flatten.ts";
 export * from "./spaces/values.ts";
 
+export * from "./batched_vec_env.ts";
 export { checkEnv, type CheckEnvOptions } from "./check_env.ts";
 export {
   EnvDataError,

@@ -1,4 +1,4 @@
-import type { Env, StateTree } from "@bellman/types";
+import type { BoxArray, Env, StateTree } from "@bellman/types";
 import {
   EnvDataError,
   type EnvDataFault,
@@ -37,6 +37,35 @@ export function snapshotRecord(
     );
   }
   return snapshot as Record<string, StateTree>;
+}
+
+/** Returns the error of a snapshot's entry that an environment cannot have. */
+export function wrongEntry(
+  name: string,
+  [entry, value]: readonly [entry: string, value: unknown],
+  expected: string,
+): TypeError {
+  const { got } = faultOf(entry, value, expected);
+  return new TypeError(
+    `Cannot restore ${name} from a snapshot with ${entry} ${got}: expected ${expected}`,
+  );
+}
+
+/**
+ * Returns an array of a snapshot, which must be of the same type and length as
+ * another.
+ *
+ * @throws {TypeError} If it is not.
+ */
+export function savedArray<T extends BoxArray>(
+  name: string,
+  [entry, value]: readonly [entry: string, value: StateTree],
+  like: T,
+): T {
+  const isLike = ArrayBuffer.isView(value) && value.length === like.length &&
+    value.constructor === like.constructor;
+  if (isLike) return value as T;
+  throw wrongEntry(name, [entry, value], faultOf("", like, "").got);
 }
 
 /** Arrays that a snapshot may hold; subclasses would lose their class. */

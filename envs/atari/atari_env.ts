@@ -7,7 +7,8 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { checkSeed, DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { Episodes } from "../_episodes.ts";
+import { checkSeed, DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
@@ -132,8 +133,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
   #obsType: AtariEnvOptions["obsType"];
   /** From this many frames a step, up to and without as many. */
   #frameskip: readonly [number, number];
-  #random: SeededRandom;
-  #status: "new" | "running" | "ended" = "new";
+  #episodes: Episodes;
 
   /**
    * Loads a game.
@@ -156,7 +156,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
     } = checkOptions(game, options, ATARI_OPTIONS);
     const [frameSeed, seed] = seedSequence(DEFAULT_SEED, 2);
     this.ale = new Ale(game, { ...ale, repeatActionProbability, seed });
-    this.#random = new SeededRandom(frameSeed);
+    this.#episodes = new Episodes(game, frameSeed);
     this.#frameskip = typeof frameskip === "number"
       ? [frameskip, frameskip + 1]
       : frameskip;
@@ -189,14 +189,15 @@ export class AtariEnv implements Env<Uint8Array, number> {
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): Uint8Array {
+    let frameSeed: number | undefined;
     if (options.seed !== undefined) {
       checkSeed(options.seed);
-      const [frameSeed, seed] = seedSequence(options.seed, 2);
+      const [first, seed] = seedSequence(options.seed, 2);
       this.ale.reload(seed);
-      this.#random = new SeededRandom(frameSeed);
+      frameSeed = first;
     }
     this.ale.reset();
-    this.#status = "running";
+    this.#episodes.begin(frameSeed);
     return this.#observation();
   }
 
@@ -211,7 +212,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
    */
   step(action: number): StepResult<Uint8Array> {
     checkAction(this.actionSpace, action);
-    this.#checkRunning();
+    this.#episodes.checkRunning();
     const { ale } = this;
     const pressed = this.#actions[action];
     let reward = 0;
@@ -220,25 +221,17 @@ export class AtariEnv implements Env<Uint8Array, number> {
     }
     const { lives, episodeFrameNumber, frameNumber, truncated } = ale;
     const terminated = ale.gameOver;
-    if (terminated || truncated) this.#status = "ended";
+    if (terminated || truncated) this.#episodes.stage = "ended";
     const info = { lives, episodeFrameNumber, frameNumber };
     const observation = this.#observation();
     return { observation, reward, terminated, truncated, info };
   }
 
-  #checkRunning(): void {
-    if (this.#status === "running") return;
-    const why = this.#status === "new"
-      ? "has not begun"
-      : "ended in the step before";
-    throw new Error(
-      `Cannot step ${this.ale.game.id} as its episode ${why}: call reset first`,
-    );
-  }
-
   #drawFrames(): number {
     const [low, high] = this.#frameskip;
-    return high - low === 1 ? low : low + this.#random.integer(high - low);
+    return high - low === 1
+      ? low
+      : low + this.#episodes.random.integer(high - low);
   }
 
   #observation(): Uint8Array {
@@ -252,11 +245,7 @@ export class AtariEnv implements Env<Uint8Array, number> {
    * @returns Plain data that later steps do not change.
    */
   save(): StateTree {
-    return {
-      ale: this.ale.save(),
-      random: this.#random.save(),
-      status: this.#status,
-    };
+    return { ale: this.ale.save(), ...this.#episodes.save() };
   }
 
   /**
@@ -268,10 +257,9 @@ export class AtariEnv implements Env<Uint8Array, number> {
    */
   load(snapshot: StateTree): void {
     const keys = ["ale", "random", "status"];
-    const { ale, random, status } = snapshotRecord(snapshot, keys);
+    const { ale, ...episodes } = snapshotRecord(snapshot, keys);
     this.ale.load(ale);
-    this.#random.load(random);
-    this.#status = status as "new" | "running" | "ended";
+    this.#episodes.load(episodes);
   }
 
   /**

@@ -1,10 +1,8 @@
 import type {
-  Batch,
   BoxArray,
   BoxSpace,
   DiscreteSpace,
   Env,
-  EnvSpec,
   RandomSource,
   RenderOptions,
   RgbImage,
@@ -12,16 +10,13 @@ import type {
   SpaceValue,
   StateTree,
   StepResult,
-  VecEnv,
-  VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
-import { allocateStep } from "../_steps.ts";
-import { DEFAULT_SEED, EnvStreams, SeededRandom } from "../random.ts";
-import { snapshotRecord } from "../snapshot.ts";
-import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
-import { areFinite } from "../spaces/arrays.ts";
+import { Episodes } from "../_episodes.ts";
+import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
+import type { SeededRandom } from "../random.ts";
+import { savedArray, snapshotRecord } from "../snapshot.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
 
 /**
  * Rules of an environment whose state is a few float64 numbers, whose
@@ -92,8 +87,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   #dynamics: Dynamics;
   /** Last action of the episode; NaN before the first one. */
   #lastAction = NaN;
-  #random: SeededRandom | undefined;
-  #status: "new" | "running" | "ended" = "new";
+  #episodes: Episodes;
 
   /**
    * Makes an environment that has not been reset.
@@ -102,6 +96,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
    */
   constructor(dynamics: Dynamics) {
     this.#dynamics = dynamics;
+    this.#episodes = new Episodes(dynamics.name);
     this.observationSpace = dynamics.observationSpace;
     this.actionSpace = dynamics.actionSpace;
     this.state = new Float64Array(dynamics.stateSize);
@@ -115,12 +110,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): Float32Array {
-    if (options.seed !== undefined) {
-      this.#random = new SeededRandom(options.seed);
-    }
-    this.#random ??= new SeededRandom(DEFAULT_SEED);
-    this.#dynamics.reset(this.state, 0, this.#random);
-    this.#status = "running";
+    this.#dynamics.reset(this.state, 0, this.#episodes.begin(options.seed));
     this.#lastAction = NaN;
     return this.#observation();
   }
@@ -139,7 +129,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
       );
     }
     this.state.set(given);
-    this.#status = "running";
+    this.#episodes.stage = "running";
     this.#lastAction = NaN;
   }
 
@@ -153,21 +143,14 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
    */
   step(action: A): StepResult<Float32Array> {
     checkAction(this.actionSpace, action);
-    if (this.#status !== "running") {
-      const why = this.#status === "new"
-        ? "has not begun"
-        : "ended in the step before";
-      throw new Error(
-        `Cannot step ${this.#dynamics.name} as its episode ${why}: call reset first`,
-      );
-    }
+    this.#episodes.checkRunning();
     const value = typeof action === "number"
       ? action
       : (action as Float32Array)[0];
     const reward = this.#dynamics.step(this.state, 0, value);
     const terminated = this.#dynamics.hasEnded(this.state, 0);
     this.#lastAction = value;
-    if (terminated) this.#status = "ended";
+    if (terminated) this.#episodes.stage = "ended";
     const observation = this.#observation();
     return { observation, reward, terminated, truncated: false };
   }
@@ -187,10 +170,9 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   save(): StateTree {
     return {
       state: this.state.slice(),
-      status: this.#status,
       // NaN has no place in JSON.
       lastAction: Number.isNaN(this.#lastAction) ? null : this.#lastAction,
-      random: this.#random?.save() ?? null,
+      ...this.#episodes.save(),
     };
   }
 
@@ -203,17 +185,11 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   load(snapshot: StateTree): void {
     const keys = ["state", "status", "lastAction", "random"];
     const saved = snapshotRecord(snapshot, keys);
-    const { state, lastAction, random } = saved, { length } = this.state;
-    if (!(state instanceof Float64Array) || state.length !== length) {
-      throw new TypeError(
-        `Cannot restore ${this.#dynamics.name}: expected a state of ${length} numbers`,
-      );
-    }
+    const entry = ["state", saved.state] as const;
+    const state = savedArray(this.#dynamics.name, entry, this.state);
+    this.#episodes.load(saved);
     this.state.set(state);
-    this.#status = saved.status as "new" | "running" | "ended";
-    this.#lastAction = lastAction === null ? NaN : lastAction as number;
-    this.#random = random === null ? undefined : new SeededRandom(0);
-    this.#random?.load(random);
+    this.#lastAction = saved.lastAction as number | null ?? NaN;
   }
 
   /**
@@ -230,24 +206,9 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   close(): void {}
 }
 
-/** Settings of the batched environments. */
-export interface BatchedOptions {
-  /** Number of environments. */
-  numEnvs: number;
-  /**
-   * Steps after which an episode is truncated.
-   *
-   * @default Infinity
-   */
-  maxEpisodeSteps?: number;
-  /** Facts about the environment, if it is made by name. */
-  spec?: EnvSpec;
-}
-
 /**
- * Many environments with the rules of a {@linkcode Dynamics} that step together
- * over shared arrays: the numbers of single ones, bit for bit, without anything
- * allocated in a step. Environment `i` is seeded with `deriveSeed(seed, i)`.
+ * Many environments with the rules of a {@linkcode Dynamics}: the numbers of
+ * single ones, bit for bit.
  *
  * @example
  * ```ts
@@ -259,26 +220,10 @@ export interface BatchedOptions {
  * assertEquals([...env.step(Int32Array.of(0, 1)).rewards], [1, 1]);
  * ```
  */
-export class DynamicsVecEnv implements VecEnv {
-  /** Number of environments. */
-  readonly numEnvs: number;
-  /** Space of one environment's observations. */
-  readonly observationSpace: Space;
-  /** Space of one environment's actions. */
-  readonly actionSpace: Space;
-  /** Facts about the environment, if it was made by name. */
-  readonly spec?: EnvSpec;
-  /** Steps after which an episode is truncated. */
-  readonly maxEpisodeSteps: number;
+export class DynamicsVecEnv extends BatchedVecEnv<Float32Array> {
   /** States of all environments, row by row, changed in place by each step. */
   readonly states: Float64Array;
-
   #dynamics: Dynamics;
-  #streams = new EnvStreams();
-  #steps: Int32Array;
-  #observations: Float32Array;
-  #finalObservations: Float32Array;
-  #step: VecStep;
 
   /**
    * Makes environments that have not been reset.
@@ -288,150 +233,65 @@ export class DynamicsVecEnv implements VecEnv {
    * @throws {RangeError} If a number is not a whole one of at least 1.
    */
   constructor(dynamics: Dynamics, options: BatchedOptions) {
-    const { numEnvs, maxEpisodeSteps = Infinity } = options;
-    checkNumEnvs(dynamics.name, numEnvs);
-    checkStepLimit(maxEpisodeSteps);
+    super(dynamics, options);
     this.#dynamics = dynamics;
-    this.numEnvs = numEnvs;
-    this.maxEpisodeSteps = maxEpisodeSteps;
-    this.observationSpace = dynamics.observationSpace;
-    this.actionSpace = dynamics.actionSpace;
-    this.spec = options.spec;
-    this.states = new Float64Array(numEnvs * dynamics.stateSize);
-    this.#steps = new Int32Array(numEnvs);
-    this.#step = allocateStep(dynamics.observationSpace, numEnvs);
-    this.#observations = this.#step.observations as Float32Array;
-    this.#finalObservations = this.#step.finalObservations as Float32Array;
+    this.states = new Float64Array(options.numEnvs * dynamics.stateSize);
   }
 
   /**
-   * Starts an episode in every environment.
+   * Draws the first state of an episode.
    *
-   * @param options Seed that restarts the random streams, or one for each.
-   * @returns The first observations; reused by the next step.
-   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
-   * are too few or too many.
+   * @param row Index of the environment.
+   * @param random Its random stream.
    */
-  reset(options: VecResetOptions = {}): Float32Array {
-    this.#streams.seed(this.numEnvs, options.seed);
-    for (let i = 0; i < this.numEnvs; i++) this.#resetRow(i);
-    return this.#observations;
+  protected override beginRow(row: number, random: SeededRandom): void {
+    const { stateSize } = this.#dynamics;
+    this.#dynamics.reset(this.states, row * stateSize, random);
   }
 
-  #resetRow(i: number): void {
-    const at = i * this.#dynamics.stateSize;
-    this.#dynamics.reset(this.states, at, this.#streams.of(i));
-    this.#steps[i] = 0;
-    const to = i * this.#dynamics.observationSpace.shape[0];
-    this.#dynamics.observe(this.states, at, this.#observations, to);
+  /**
+   * Writes the present observation of an environment.
+   *
+   * @param row Index of the environment.
+   * @param observations Observations of all environments.
+   */
+  protected override observeRow(row: number, observations: Float32Array): void {
+    const { stateSize, observationSpace: { shape: [size] } } = this.#dynamics;
+    const at = row * stateSize, to = row * size;
+    this.#dynamics.observe(this.states, at, observations, to);
   }
 
   /**
    * Takes one step in every environment.
    *
-   * @param actions One action for each: `Int32Array` for discrete ones,
-   * `Float32Array` for boxes.
-   * @returns The step's result; the same object and arrays each time.
-   * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space.
-   * @throws {Error} If `reset` has not been called.
+   * @param actions One action for each.
+   * @param step Result to write into.
    */
-  step(actions: Batch): VecStep {
-    this.#checkActions(actions as BoxArray);
+  protected override stepRows(actions: BoxArray, step: VecStep): void {
     const taken = actions as Int32Array | Float32Array;
-    this.#dynamics.stepAll(this.states, taken, this.#step);
-    this.#dynamics.observeAll(this.states, this.#observations);
-    const steps = this.#steps, limit = this.maxEpisodeSteps;
-    const { terminated, truncated } = this.#step;
-    for (let i = 0; i < steps.length; i++) {
-      truncated[i] = ++steps[i] >= limit ? 1 : 0;
-      if ((terminated[i] | truncated[i]) !== 0) this.#endRow(i);
-    }
-    return this.#step;
-  }
-
-  #endRow(i: number): void {
-    const [size] = this.#dynamics.observationSpace.shape;
-    const at = i * size;
-    for (let j = at; j < at + size; j++) {
-      this.#finalObservations[j] = this.#observations[j];
-    }
-    this.#resetRow(i);
-  }
-
-  #checkActions(actions: BoxArray): void {
-    if (!this.#streams.areSeeded) {
-      throw new Error(
-        `Cannot step ${this.#dynamics.name} as its episodes have not begun: call reset first`,
-      );
-    }
-    checkActionCount(this.numEnvs, actions, this.numEnvs);
-    const space = this.#dynamics.actionSpace;
-    const isFine = space.type === "discrete"
-      ? areWithin(actions, space.n)
-      : actions instanceof Float32Array && areFinite(actions);
-    if (isFine) return;
-    for (let i = 0; i < actions.length; i++) {
-      const isDiscrete = space.type === "discrete";
-      checkAction(space, isDiscrete ? actions[i] : actions.slice(i, i + 1));
-    }
+    this.#dynamics.stepAll(this.states, taken, step);
+    this.#dynamics.observeAll(this.states, step.observations as Float32Array);
   }
 
   /**
-   * Saves all states and random streams.
+   * Saves the states.
    *
-   * @returns Plain data that later steps do not change.
+   * @returns The entry `states`.
    */
-  save(): StateTree {
-    return {
-      states: this.states.slice(),
-      steps: this.#steps.slice(),
-      observations: this.#observations.slice(),
-      randoms: this.#streams.save(),
-    };
+  protected override saveRows(): Record<string, StateTree> {
+    return { states: this.states.slice() };
   }
 
   /**
-   * Restores a snapshot.
+   * Reads saved states.
    *
-   * @param snapshot Snapshot that `save` returned.
-   * @throws {TypeError} If it is no snapshot of such an environment.
-   * @throws {RangeError} If it is of another number of environments.
+   * @param snapshot The whole snapshot.
+   * @returns Function that restores them.
    */
-  load(snapshot: StateTree): void {
-    const keys = ["states", "steps", "observations", "randoms"];
-    const saved = snapshotRecord(snapshot, keys);
-    const states = saved.states as Float64Array;
-    const steps = saved.steps as Int32Array;
-    checkSavedEnvs(this.numEnvs, steps.length);
-    if (states.length !== this.states.length) {
-      throw new TypeError(
-        `Cannot restore ${this.#dynamics.name}: expected states of ${this.#dynamics.stateSize} numbers`,
-      );
-    }
-    this.states.set(states);
-    this.#steps.set(steps);
-    this.#observations.set(saved.observations as Float32Array);
-    this.#streams.load(saved.randoms);
+  protected override readRows(snapshot: StateTree): () => void {
+    const { states } = snapshotRecord(snapshot, ["states"]);
+    const { name } = this.#dynamics;
+    const saved = savedArray(name, ["states", states], this.states);
+    return () => this.states.set(saved);
   }
-
-  /**
-   * Returns the latest observations.
-   *
-   * @returns The batch; reused by the next step.
-   */
-  observations(): Float32Array {
-    return this.#observations;
-  }
-
-  /** Does nothing, as there is nothing to free. */
-  close(): void {}
-}
-
-function areWithin(actions: BoxArray, n: number): boolean {
-  for (let i = 0; i < actions.length; i++) {
-    const action = actions[i];
-    if (!(action >= 0 && action < n && action === (action | 0))) return false;
-  }
-  return true;
 }

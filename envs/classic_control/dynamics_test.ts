@@ -301,8 +301,11 @@ Deno.test("A batch refuses snapshots of others", () => {
   const pendulum = new DynamicsVecEnv(PENDULUM, { numEnvs: 2 });
   const cases: [StateTree, string][] = [
     [three.save(), "2 copies from a snapshot of 3"],
-    [pendulum.save(), "states of 4 numbers"],
-    [null, "no 'states'"],
+    [
+      pendulum.save(),
+      "states a Float64Array of 4: expected a Float64Array of 8",
+    ],
+    [null, "no 'steps'"],
   ];
   for (const [snapshot, message] of cases) {
     assertThrows(() => env.load(snapshot), Error, message);

@@ -13,11 +13,13 @@ import type {
   Resolved,
 } from "./tasks/_rules.ts";
 import { type MujocoTaskName, TASKS } from "./tasks/tasks.ts";
-import { snapshotRecord } from "../snapshot.ts";
+import { savedArray, snapshotRecord, wrongEntry } from "../snapshot.ts";
 import type { SeededRandom } from "../random.ts";
 
 /** A kind of environment with its model loaded. */
 export interface OpenTask {
+  /** The kind. */
+  readonly name: MujocoTaskName;
   /** The options with all defaults. */
   readonly options: Resolved<MujocoOptions> & MujocoOptions;
   readonly model: PhysicsModel;
@@ -61,6 +63,7 @@ export function openTask(name: MujocoTaskName, given: MujocoOptions): OpenTask {
   try {
     const rules = task.rules(model, options);
     return {
+      name,
       options,
       model,
       rules,
@@ -82,59 +85,20 @@ export function openTask(name: MujocoTaskName, given: MujocoOptions): OpenTask {
 }
 
 /**
- * Reads the entries of a snapshot.
+ * Checks that a snapshot is of such an environment.
  *
- * @param snapshot The snapshot.
- * @param origin The origin that it must have.
- * @param keys Its other entries.
- * @throws {TypeError} If it is of another origin or lacks an entry.
+ * @throws {TypeError} If it is of another origin.
  */
-export function originalRecord(
+export function checkOrigin(
   snapshot: StateTree,
   origin: SnapshotOrigin,
-  keys: readonly string[],
-): Record<string, StateTree> {
+): void {
   const wanted = Object.entries(origin);
-  const names = [...wanted.map(([name]) => name), ...keys];
-  const record = snapshotRecord(snapshot, names);
-  for (const [name, value] of wanted) {
-    if (record[name] === value) continue;
-    throw wrongEntry(origin, [name, record[name]], String(value));
+  const saved = snapshotRecord(snapshot, wanted.map(([entry]) => entry));
+  for (const [entry, value] of wanted) {
+    if (saved[entry] === value) continue;
+    throw wrongEntry(origin.task, [entry, saved[entry]], String(value));
   }
-  return record;
-}
-
-/** Describes a value in one line, however much it holds. */
-function shortText(value: unknown): string {
-  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
-    const { length, constructor } = value as Float64Array;
-    return `of ${length} numbers (${constructor.name})`;
-  }
-  const isRecord = typeof value === "object" && value !== null;
-  return isRecord ? "a record" : JSON.stringify(value);
-}
-
-/** Returns the error of a snapshot's entry that cannot be. */
-export function wrongEntry(
-  { task }: SnapshotOrigin,
-  [name, value]: readonly [name: string, value: unknown],
-  expected: string,
-): TypeError {
-  return new TypeError(
-    `Cannot restore ${task} from a snapshot with ${name} ${
-      shortText(value)
-    }: expected ${expected}`,
-  );
-}
-
-/** Returns an array of a snapshot, which must be of its kind and length. */
-export function arrayEntry<T extends Float64Array | Int32Array>(
-  origin: SnapshotOrigin,
-  [name, value]: readonly [name: string, value: unknown],
-  [kind, length]: readonly [kind: { new (length: number): T }, length: number],
-): T {
-  if (value instanceof kind && value.length === length) return value;
-  throw wrongEntry(origin, [name, value], `${length} numbers (${kind.name})`);
 }
 
 /** The state of a simulation. */
@@ -247,14 +211,12 @@ export class Simulation {
    *
    * @throws {TypeError} If it is no state of such a simulation.
    */
-  read(snapshot: StateTree, origin: SnapshotOrigin): SimulationState {
+  read(snapshot: StateTree, task: string): SimulationState {
     const { physics, place } = snapshotRecord(snapshot, ["physics", "place"]);
-    const { stateSize } = this.data, { length } = this.#place;
-    const numbers = (name: string, value: StateTree, count: number) =>
-      arrayEntry(origin, [name, value], [Float64Array, count]);
+    const whole = new Float64Array(this.data.stateSize);
     return {
-      physics: numbers("physics", physics, stateSize),
-      place: numbers("place", place, length),
+      physics: savedArray(task, ["physics", physics], whole),
+      place: savedArray(task, ["place", place], this.#place),
     };
   }
 

@@ -1,50 +1,29 @@
 import type {
-  Batch,
+  BoxArray,
   BoxSpace,
   Env,
-  EnvSpec,
   RenderOptions,
   RgbImage,
   StateTree,
   StepResult,
-  VecEnv,
-  VecResetOptions,
   VecStep,
 } from "@bellman/types";
+import { checkSavedEnvs, givenOptions } from "../_checks.ts";
+import { Episodes } from "../_episodes.ts";
+import { type BatchedOptions, BatchedVecEnv } from "../batched_vec_env.ts";
+import type { SeededRandom } from "../random.ts";
+import { snapshotRecord, wrongEntry } from "../snapshot.ts";
+import { checkAction } from "../spaces/_action_rows.ts";
 import {
-  checkNumEnvs,
-  checkSavedEnvs,
-  checkStepLimit,
-  givenOptions,
-} from "../_checks.ts";
-import { allocateStep, type MutableStep } from "../_steps.ts";
-import { DEFAULT_SEED, EnvStreams, SeededRandom } from "../random.ts";
-import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
-import { areFinite } from "../spaces/arrays.ts";
-import {
-  arrayEntry,
+  checkOrigin,
   openSimulations,
   type OpenTask,
   openTask,
-  originalRecord,
   type Simulation,
-  type SnapshotOrigin,
-  wrongEntry,
 } from "./_simulation.ts";
 import { drawScene } from "./render/_draw_scene.ts";
 import type { ActionRow, ObservationRow } from "./tasks/_rules.ts";
 import type { MujocoTaskName, MujocoTaskOptions } from "./tasks/tasks.ts";
-
-/** Stages of an episode; what is closed has no snapshot. */
-const SAVED = ["new", "running", "ended"] as const;
-
-type Status = typeof SAVED[number] | "closed";
-
-const WHY: Readonly<Record<Exclude<Status, "running">, string>> = {
-  new: "its episode has not begun: call reset first",
-  ended: "its episode ended in the step before: call reset first",
-  closed: "it is closed",
-};
 
 /**
  * One environment on MuJoCo, without a time limit. Rewards, terminations,
@@ -78,11 +57,10 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
   /** Seconds that one step takes in the simulation. */
   readonly dt: number;
 
-  #name: string;
   #task: OpenTask;
   #simulation: Simulation;
-  #random: SeededRandom | undefined;
-  #status: Status = "new";
+  #episodes: Episodes;
+  #isOpen = true;
 
   /**
    * Loads the model.
@@ -94,8 +72,8 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
   constructor(name: N, options: MujocoTaskOptions[N] = {}) {
-    this.#name = name;
     this.#task = openTask(name, options);
+    this.#episodes = new Episodes(name);
     const { model, options: { frameSkip } } = this.#task;
     [this.#simulation] = openSimulations(this.#task, 1);
     this.observationSpace = this.#task.observationSpace;
@@ -118,8 +96,7 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
   }
 
   #checkOpen(action: string): void {
-    if (this.#status !== "closed") return;
-    throw new Error(`Cannot ${action} ${this.#name} as ${WHY.closed}`);
+    if (!this.#isOpen) throw closedError(this.#task.name, action);
   }
 
   /**
@@ -131,12 +108,7 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
    */
   reset(options: { seed?: number } = {}): Float64Array {
     this.#checkOpen("reset");
-    if (options.seed !== undefined) {
-      this.#random = new SeededRandom(options.seed);
-    }
-    this.#random ??= new SeededRandom(DEFAULT_SEED);
-    this.#simulation.begin(this.#random);
-    this.#status = "running";
+    this.#simulation.begin(this.#episodes.begin(options.seed));
     return this.#observation();
   }
 
@@ -161,11 +133,11 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
       Array.from(qvel).every(Number.isFinite);
     if (!isFine) {
       throw new RangeError(
-        `Cannot set the state of ${this.#name} to ${qpos.length} positions and ${qvel.length} velocities: expected ${nq} and ${nv} finite numbers`,
+        `Cannot set the state of ${this.#task.name} to ${qpos.length} positions and ${qvel.length} velocities: expected ${nq} and ${nv} finite numbers`,
       );
     }
     this.#simulation.beginAt(qpos, qvel);
-    this.#status = "running";
+    this.#episodes.stage = "running";
     return this.#observation();
   }
 
@@ -180,15 +152,14 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
    * @throws {Error} If no episode is under way.
    */
   step(action: Float32Array): StepResult<Float64Array> {
+    this.#checkOpen("step");
     checkAction(this.actionSpace, action);
-    if (this.#status !== "running") {
-      throw new Error(`Cannot step ${this.#name} as ${WHY[this.#status]}`);
-    }
+    this.#episodes.checkRunning();
     const { reward, terminated } = this.#simulation.step({
       values: action,
       at: 0,
     });
-    if (terminated) this.#status = "ended";
+    if (terminated) this.#episodes.stage = "ended";
     return {
       observation: this.#observation(),
       reward,
@@ -211,13 +182,10 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
    */
   save(): StateTree {
     this.#checkOpen("take a snapshot of");
-    const { physics, place } = this.#simulation.save();
     return {
       ...this.#task.origin,
-      physics,
-      place,
-      status: this.#status,
-      random: this.#random?.save() ?? null,
+      ...this.#simulation.save(),
+      ...this.#episodes.save(),
     };
   }
 
@@ -230,20 +198,11 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
    */
   load(snapshot: StateTree): void {
     this.#checkOpen("restore");
-    const keys = ["physics", "place", "status", "random"];
-    const record = originalRecord(snapshot, this.#task.origin, keys);
-    const state = this.#simulation.read(record, this.#task.origin);
-    const status = SAVED.find((it) => it === record.status);
-    if (status === undefined) {
-      const entry = ["status", record.status] as const;
-      throw wrongEntry(this.#task.origin, entry, SAVED.join(", "));
-    }
-    const { random } = record;
-    const stream = random === null ? undefined : new SeededRandom(DEFAULT_SEED);
-    stream?.load(random);
+    const { name, origin } = this.#task;
+    checkOrigin(snapshot, origin);
+    const state = this.#simulation.read(snapshot, name);
+    this.#episodes.load(snapshotRecord(snapshot, ["status", "random"]));
     this.#simulation.load(state);
-    this.#status = status;
-    this.#random = stream;
   }
 
   /**
@@ -257,7 +216,7 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
     this.#checkOpen("draw");
     const { model, options: own } = this.#task;
     // Before the first reset, nothing has been computed of the bodies' places.
-    if (this.#status === "new") this.#simulation.data.forward();
+    if (this.#episodes.stage === "new") this.#simulation.data.forward();
     return drawScene(model, this.#simulation.data, {
       ...own,
       ...givenOptions(options),
@@ -266,52 +225,31 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
 
   /** Frees the simulation and its model. */
   close(): void {
-    if (this.#status === "closed") return;
-    this.#status = "closed";
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#simulation.close();
     this.#task.model.close();
   }
 }
 
+function closedError(name: string, action: string): Error {
+  return new Error(`Cannot ${action} ${name} as it is closed`);
+}
+
 /** Settings of {@linkcode MujocoVecEnv}. */
-export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName> {
-  /** Number of environments. */
-  numEnvs: number;
-  /**
-   * Steps after which an episode is truncated.
-   *
-   * @default Infinity
-   */
-  maxEpisodeSteps?: number;
+export interface MujocoVecOptions<N extends MujocoTaskName = MujocoTaskName>
+  extends BatchedOptions {
   /**
    * The environment's own options.
    *
    * @default {}
    */
   kwargs?: MujocoTaskOptions[N];
-  /** The registered specification. */
-  spec?: EnvSpec;
-}
-
-type Step = MutableStep & {
-  observations: Float64Array;
-  finalObservations: Float64Array;
-};
-
-/** Returns a list of a snapshot, or throws. */
-function listOf(
-  origin: SnapshotOrigin,
-  entry: readonly [name: string, value: StateTree],
-): StateTree[] {
-  if (Array.isArray(entry[1])) return entry[1];
-  throw wrongEntry(origin, entry, "a list");
 }
 
 /**
  * Many environments of a kind that step together on one thread: one model, a
- * simulation for each environment, and the numbers of single ones, bit for bit,
- * without anything allocated in a step. Environment `i` is seeded with
- * `deriveSeed(seed, i)`.
+ * simulation for each environment, and the numbers of single ones, bit for bit.
  *
  * @example
  * ```ts
@@ -326,27 +264,15 @@ function listOf(
  * }
  * ```
  */
-export class MujocoVecEnv implements VecEnv {
-  /** Number of environments. */
-  readonly numEnvs: number;
-  /** Space of one environment's observations. */
-  readonly observationSpace: BoxSpace;
+export class MujocoVecEnv extends BatchedVecEnv<Float64Array> {
   /** Space of one environment's actions. */
-  readonly actionSpace: BoxSpace;
-  /** The registered specification, where it was made by name. */
-  readonly spec?: EnvSpec;
-  /** Steps after which an episode is truncated. */
-  readonly maxEpisodeSteps: number;
+  declare readonly actionSpace: BoxSpace;
 
-  #name: string;
   #task: OpenTask;
   #simulations: Simulation[];
-  #streams = new EnvStreams();
-  #steps: Int32Array;
   #isOpen = true;
   #action: ActionRow = { values: new Float32Array(0), at: 0 };
-  #row: ObservationRow;
-  #step: Step;
+  #row: ObservationRow = { values: new Float64Array(0), at: 0 };
 
   /**
    * Loads the model and makes the simulations.
@@ -358,166 +284,93 @@ export class MujocoVecEnv implements VecEnv {
    * @throws {Error} If there is no engine or no model, or it cannot be loaded.
    */
   constructor(name: MujocoTaskName, options: MujocoVecOptions) {
-    const { numEnvs, maxEpisodeSteps = Infinity, kwargs = {} } = options;
-    checkNumEnvs(name, numEnvs);
-    checkStepLimit(maxEpisodeSteps);
-    this.#name = name;
-    this.#task = openTask(name, kwargs);
-    this.numEnvs = numEnvs;
-    this.maxEpisodeSteps = maxEpisodeSteps;
-    this.spec = options.spec;
-    this.observationSpace = this.#task.observationSpace;
-    this.actionSpace = this.#task.actionSpace;
-    this.#simulations = openSimulations(this.#task, numEnvs);
-    this.#steps = new Int32Array(numEnvs);
-    this.#step = allocateStep(this.observationSpace, numEnvs) as Step;
-    this.#row = { values: this.#step.observations, at: 0 };
-  }
-
-  #checkOpen(action: string): void {
-    if (this.#isOpen) return;
-    throw new Error(`Cannot ${action} ${this.#name} as it is closed`);
+    const task = openTask(name, options.kwargs ?? {});
+    super(task, options);
+    this.#task = task;
+    this.#simulations = openSimulations(task, options.numEnvs);
   }
 
   /**
-   * Starts an episode in every environment.
+   * Throws where the environments were closed.
    *
-   * @param options A seed, or one for each environment, starts the random streams anew.
-   * @returns The first observations; reused by the next step.
-   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
-   * are too few or too many.
+   * @param action The use, such as `reset`.
    */
-  reset(options: VecResetOptions = {}): Float64Array {
-    this.#checkOpen("reset");
-    this.#streams.seed(this.numEnvs, options.seed);
-    for (let i = 0; i < this.numEnvs; i++) this.#beginRow(i);
-    return this.#step.observations;
+  protected override checkUsable(action: string): void {
+    if (!this.#isOpen) throw closedError(this.#task.name, action);
   }
 
-  #beginRow(i: number): void {
-    this.#simulations[i].begin(this.#streams.of(i));
-    this.#steps[i] = 0;
-    this.#observeRow(i);
+  /**
+   * Draws the first state of an episode.
+   *
+   * @param row Index of the environment.
+   * @param random Its random stream.
+   */
+  protected override beginRow(row: number, random: SeededRandom): void {
+    this.#simulations[row].begin(random);
   }
 
-  #observeRow(i: number): void {
-    this.#row.at = i * this.#task.rules.observationSize;
-    this.#simulations[i].observe(this.#row);
+  /**
+   * Writes the present observation of an environment.
+   *
+   * @param row Index of the environment.
+   * @param observations Observations of all environments.
+   */
+  protected override observeRow(row: number, observations: Float64Array): void {
+    this.#row.values = observations;
+    this.#row.at = row * this.#task.rules.observationSize;
+    this.#simulations[row].observe(this.#row);
   }
 
   /**
    * Takes one step in every environment.
    *
    * @param actions The controls of each environment, `[numEnvs, nu]`.
-   * @returns The step's result; the same object and arrays each time.
-   * @throws {RangeError} If there are too few or too many actions, or one is not
-   * of the action space; none is stepped then.
-   * @throws {Error} If `reset` has not been called.
+   * @param step Result to write into.
    */
-  step(actions: Batch): VecStep {
-    this.#checkActions(actions as Float32Array);
+  protected override stepRows(actions: BoxArray, step: VecStep): void {
     this.#action.values = actions as Float32Array;
-    const { rewards, terminated, truncated } = this.#step;
-    for (let i = 0; i < this.numEnvs; i++) {
-      this.#action.at = i * this.actionSpace.shape[0];
-      const outcome = this.#simulations[i].step(this.#action);
-      rewards[i] = outcome.reward;
-      terminated[i] = outcome.terminated ? 1 : 0;
-      truncated[i] = ++this.#steps[i] >= this.maxEpisodeSteps ? 1 : 0;
-      this.#observeRow(i);
-      if ((terminated[i] | truncated[i]) !== 0) this.#endRow(i);
-    }
-    return this.#step;
-  }
-
-  #endRow(i: number): void {
-    const size = this.#task.rules.observationSize;
-    const { observations, finalObservations } = this.#step;
-    for (let j = i * size; j < (i + 1) * size; j++) {
-      finalObservations[j] = observations[j];
-    }
-    this.#beginRow(i);
-  }
-
-  #checkActions(actions: Float32Array): void {
-    this.#checkOpen("step");
-    if (!this.#streams.areSeeded) {
-      throw new Error(
-        `Cannot step ${this.#name} as its episodes have not begun: call reset first`,
-      );
-    }
-    const [size] = this.actionSpace.shape, wanted = this.numEnvs * size;
-    checkActionCount(this.numEnvs, actions, wanted);
-    if (actions instanceof Float32Array && areFinite(actions)) return;
-    for (let i = 0; i < wanted; i += size) {
-      checkAction(this.actionSpace, actions.slice(i, i + size));
+    for (let row = 0; row < this.numEnvs; row++) {
+      this.#action.at = row * this.#task.model.sizes.nu;
+      const outcome = this.#simulations[row].step(this.#action);
+      step.rewards[row] = outcome.reward;
+      step.terminated[row] = outcome.terminated ? 1 : 0;
+      this.observeRow(row, step.observations as Float64Array);
     }
   }
 
   /**
-   * Saves the states and random streams of all simulations.
+   * Saves the states of all simulations.
    *
-   * @returns Plain data that later steps do not change.
+   * @returns Their origin and the entry `simulations`.
    */
-  save(): StateTree {
-    this.#checkOpen("take a snapshot of");
-    return {
-      ...this.#task.origin,
-      simulations: this.#simulations.map((it) => ({ ...it.save() })),
-      steps: this.#steps.slice(),
-      observations: this.#step.observations.slice(),
-      randoms: this.#streams.save(),
-    };
+  protected override saveRows(): Record<string, StateTree> {
+    const simulations = this.#simulations.map((it) => ({ ...it.save() }));
+    return { ...this.#task.origin, simulations };
   }
 
   /**
-   * Restores a snapshot.
+   * Reads saved states of the same kind of environment on the same version of
+   * MuJoCo with the same `frameSkip`.
    *
-   * @param snapshot The state that `save` returned.
-   * @throws {TypeError} If it is no snapshot of such an environment on the same
-   * version of MuJoCo with the same `frameSkip`.
-   * @throws {RangeError} If it is of another number of environments.
+   * @param snapshot The whole snapshot.
+   * @returns Function that restores them.
    */
-  load(snapshot: StateTree): void {
-    this.#checkOpen("restore");
-    const origin = this.#task.origin;
-    const keys = ["simulations", "steps", "observations", "randoms"];
-    const record = originalRecord(snapshot, origin, keys);
-    const simulations = listOf(origin, ["simulations", record.simulations]);
+  protected override readRows(snapshot: StateTree): () => void {
+    const { name, origin } = this.#task;
+    checkOrigin(snapshot, origin);
+    const { simulations } = snapshotRecord(snapshot, ["simulations"]);
+    if (!Array.isArray(simulations)) {
+      throw wrongEntry(name, ["simulations", simulations], "a list");
+    }
     checkSavedEnvs(this.numEnvs, simulations.length);
     const states = simulations.map((it, i) =>
-      this.#simulations[i].read(it, origin)
+      this.#simulations[i].read(it, name)
     );
-    const steps = arrayEntry(origin, ["steps", record.steps], [
-      Int32Array,
-      this.numEnvs,
-    ]);
-    const observations = arrayEntry(
-      origin,
-      ["observations", record.observations],
-      [Float64Array, this.#step.observations.length],
-    );
-    const randoms = listOf(origin, ["randoms", record.randoms]);
-    // There are none before the first reset.
-    if (randoms.length > 0) checkSavedEnvs(this.numEnvs, randoms.length);
-    // The last that can refuse, which leaves its streams as they were then.
-    this.#streams.load(randoms);
-    states.forEach((state, i) => this.#simulations[i].load(state));
-    this.#steps.set(steps);
-    this.#step.observations.set(observations);
-  }
-
-  /**
-   * Returns the present observations.
-   *
-   * @returns The batch; reused by the next step.
-   */
-  observations(): Float64Array {
-    return this.#step.observations;
+    return () => states.forEach((it, i) => this.#simulations[i].load(it));
   }
 
   /** Frees the simulations and their model. */
-  close(): void {
+  override close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     for (const simulation of this.#simulations) simulation.close();

@@ -78,18 +78,21 @@ Deno.test({
       // Native code would read beyond its end.
       [
         { ...snapshot, physics: new Float32Array(length) },
-        `with physics of ${length} numbers (Float32Array): expected ${length} numbers (Float64Array)`,
+        `with physics a Float32Array of ${length}: expected a Float64Array of ${length}`,
       ],
       [
         { ...snapshot, physics: new Float64Array(3) },
-        `physics of 3 numbers (Float64Array): expected ${length} numbers`,
+        `physics a Float64Array of 3: expected a Float64Array of ${length}`,
       ],
       [
         { ...snapshot, physics: Array(length).fill(0) },
-        `physics of ${length} numbers (Array): expected ${length} numbers`,
+        `physics a list of ${length}: expected a Float64Array of ${length}`,
       ],
-      [{ ...snapshot, physics: {} }, "physics a record: expected"],
-      [{ ...snapshot, place: null }, "place null: expected 2 numbers"],
+      [{ ...snapshot, physics: {} }, "physics a record of : expected"],
+      [
+        { ...snapshot, place: null },
+        "place null: expected a Float64Array of 2",
+      ],
       [
         { ...snapshot, status: "closed" },
         'Cannot restore Hopper from a snapshot with status "closed": expected new, running, ended',
@@ -339,15 +342,18 @@ Deno.test({
     const refused: [StateTree, message: string][] = [
       [{ ...snapshot, task: "Ant" }, 'with task "Ant": expected Hopper'],
       [{ ...snapshot, frameSkip: 1 }, "with frameSkip 1: expected 4"],
-      [{ ...snapshot, simulations: [first, short] }, "physics of 3 numbers"],
+      [
+        { ...snapshot, simulations: [first, short] },
+        "physics a Float64Array of 3",
+      ],
       [{ ...snapshot, simulations: 2 }, "simulations 2: expected a list"],
       [
-        { ...snapshot, steps: new Int32Array(5) },
-        "steps of 5 numbers (Int32Array): expected 2 numbers (Int32Array)",
+        { ...snapshot, steps: new Float64Array(2) },
+        "steps a Float64Array of 2: expected an Int32Array of 2",
       ],
       [
         { ...snapshot, observations: new Float64Array(3) },
-        "observations of 3 numbers",
+        "observations a Float64Array of 3",
       ],
       [{ ...snapshot, randoms: null }, "randoms null: expected a list"],
       [{ ...snapshot, randoms: [stream, 1] }, "'generator'"],

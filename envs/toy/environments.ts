@@ -10,7 +10,8 @@ import type {
 } from "@bellman/types";
 import { checkWhole } from "../_checks.ts";
 import { checkSpace } from "../_env_data.ts";
-import { DEFAULT_SEED, SeededRandom } from "../random.ts";
+import { Episodes } from "../_episodes.ts";
+import type { SeededRandom } from "../random.ts";
 import { type EnvKwargs, register } from "../registry/registry.ts";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { snapshotRecord } from "../snapshot.ts";
@@ -62,8 +63,7 @@ export class ToyEnv<
   readonly actionSpace: Space;
 
   #rules: ToyRules<O, A>;
-  #random: SeededRandom | undefined;
-  #isRunning = false;
+  #episodes = new Episodes(this.constructor.name);
 
   /**
    * Makes an environment that has not been reset.
@@ -84,12 +84,7 @@ export class ToyEnv<
    * @throws {RangeError} If the seed is not a whole number of at least 0.
    */
   reset(options: { seed?: number } = {}): O {
-    if (options.seed !== undefined) {
-      this.#random = new SeededRandom(options.seed);
-    }
-    this.#random ??= new SeededRandom(DEFAULT_SEED);
-    this.#isRunning = true;
-    return this.#rules.begin(this.#random);
+    return this.#rules.begin(this.#episodes.begin(options.seed));
   }
 
   /**
@@ -102,13 +97,9 @@ export class ToyEnv<
    */
   step(action: A): StepResult<O> {
     checkAction(this.actionSpace, action);
-    if (!this.#isRunning) {
-      throw new Error(
-        `Cannot step ${this.constructor.name} as no episode is under way: call reset first`,
-      );
-    }
-    const result = this.#rules.advance(action, this.#random!);
-    this.#isRunning = !result.terminated;
+    this.#episodes.checkRunning();
+    const result = this.#rules.advance(action, this.#episodes.random);
+    if (result.terminated) this.#episodes.stage = "ended";
     return result;
   }
 
@@ -118,11 +109,9 @@ export class ToyEnv<
    * @returns Plain data that later steps do not change.
    */
   save(): StateTree {
-    return {
-      own: this.#rules.saveRules(),
-      isRunning: this.#isRunning,
-      random: this.#random?.save() ?? null,
-    };
+    const { status, random } = this.#episodes.save();
+    const isRunning = status === "running";
+    return { own: this.#rules.saveRules(), isRunning, random };
   }
 
   /**
@@ -135,9 +124,7 @@ export class ToyEnv<
     const keys = ["own", "isRunning", "random"];
     const { own, isRunning, random } = snapshotRecord(snapshot, keys);
     this.#rules.loadRules(own);
-    this.#isRunning = isRunning as boolean;
-    this.#random = random === null ? undefined : new SeededRandom(0);
-    this.#random?.load(random);
+    this.#episodes.load({ status: isRunning ? "running" : "new", random });
   }
 
   /**

@@ -10,7 +10,7 @@ export interface ActionRow {
 
 /** Observations of all environments of a batch; the present one is written at `at`. */
 export interface ObservationRow {
-  readonly values: Float64Array;
+  values: Float64Array;
   at: number;
 }
 

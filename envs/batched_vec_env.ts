@@ -1,0 +1,280 @@
+import type {
+  Batch,
+  BoxArray,
+  BoxSpace,
+  DiscreteSpace,
+  EnvSpec,
+  StateTree,
+  VecEnv,
+  VecResetOptions,
+  VecStep,
+} from "@bellman/types";
+import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "./_checks.ts";
+import { allocateStep, type MutableStep } from "./_steps.ts";
+import { EnvStreams, type SeededRandom } from "./random.ts";
+import { savedArray, snapshotRecord, wrongEntry } from "./snapshot.ts";
+import { checkAction, checkActionCount } from "./spaces/_action_rows.ts";
+import { areFinite, elementCount } from "./spaces/arrays.ts";
+
+/** Settings of the batched environments. */
+export interface BatchedOptions {
+  /** Number of environments. */
+  numEnvs: number;
+  /**
+   * Steps after which an episode is truncated.
+   *
+   * @default Infinity
+   */
+  maxEpisodeSteps?: number;
+  /** Facts about the environment, if it is made by name. */
+  spec?: EnvSpec;
+}
+
+/** Facts about each environment of a batch. */
+export interface BatchedRow {
+  /** Name in error messages. */
+  readonly name: string;
+  /** Space of observations. */
+  readonly observationSpace: BoxSpace;
+  /** Space of actions. */
+  readonly actionSpace: DiscreteSpace | BoxSpace;
+}
+
+/**
+ * Many environments in the rows of shared arrays, which step together without
+ * anything allocated in a step. Subclasses keep the states and move them; random
+ * streams, time limits and ends of episodes are kept here. Environment `i` is
+ * seeded with `deriveSeed(seed, i)`.
+ *
+ * @example
+ * ```ts
+ * import { BatchedVecEnv, CART_POLE, DynamicsVecEnv } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * const env = new DynamicsVecEnv(CART_POLE, { numEnvs: 2 });
+ * assert(env instanceof BatchedVecEnv);
+ * ```
+ */
+export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
+  implements VecEnv {
+  /** Number of environments. */
+  readonly numEnvs: number;
+  /** Space of one environment's observations. */
+  readonly observationSpace: BoxSpace;
+  /** Space of one environment's actions. */
+  readonly actionSpace: DiscreteSpace | BoxSpace;
+  /** Facts about the environment, if it was made by name. */
+  readonly spec?: EnvSpec;
+  /** Steps after which an episode is truncated. */
+  readonly maxEpisodeSteps: number;
+
+  #name: string;
+  #streams = new EnvStreams();
+  #steps: Int32Array;
+  #step: MutableStep;
+  #observations: T;
+  #finalObservations: T;
+
+  /**
+   * Allocates the step's arrays.
+   *
+   * @param row Facts about each environment.
+   * @param options Number of environments and longest episode.
+   * @throws {RangeError} If a number is not a whole one of at least 1.
+   */
+  constructor(row: BatchedRow, options: BatchedOptions) {
+    const { numEnvs, maxEpisodeSteps = Infinity } = options;
+    checkNumEnvs(row.name, numEnvs);
+    checkStepLimit(maxEpisodeSteps);
+    this.#name = row.name;
+    this.numEnvs = numEnvs;
+    this.maxEpisodeSteps = maxEpisodeSteps;
+    this.observationSpace = row.observationSpace;
+    this.actionSpace = row.actionSpace;
+    this.spec = options.spec;
+    this.#steps = new Int32Array(numEnvs);
+    this.#step = allocateStep(row.observationSpace, numEnvs);
+    this.#observations = this.#step.observations as T;
+    this.#finalObservations = this.#step.finalObservations as T;
+  }
+
+  /**
+   * Draws the first state of an episode.
+   *
+   * @param row Index of the environment.
+   * @param random Its random stream.
+   */
+  protected abstract beginRow(row: number, random: SeededRandom): void;
+
+  /**
+   * Writes the present observation of an environment.
+   *
+   * @param row Index of the environment.
+   * @param observations Observations of all environments.
+   */
+  protected abstract observeRow(row: number, observations: T): void;
+
+  /**
+   * Takes one step in every environment, whose actions have been checked.
+   *
+   * @param actions One action for each.
+   * @param step Result to write rewards, terminations and observations into.
+   */
+  protected abstract stepRows(actions: BoxArray, step: VecStep): void;
+
+  /**
+   * Saves the states of all environments.
+   *
+   * @returns Entries of the snapshot, beside `steps`, `observations` and `randoms`.
+   */
+  protected abstract saveRows(): Record<string, StateTree>;
+
+  /**
+   * Reads saved states and checks them, before anything is restored.
+   *
+   * @param snapshot The whole snapshot.
+   * @returns Function that restores them.
+   */
+  protected abstract readRows(snapshot: StateTree): () => void;
+
+  /**
+   * Throws where the environments cannot be used.
+   *
+   * @param _action The use, such as `reset`.
+   */
+  protected checkUsable(_action: string): void {}
+
+  /**
+   * Starts an episode in every environment.
+   *
+   * @param options Seed that restarts the random streams, or one for each.
+   * @returns The first observations; reused by the next step.
+   * @throws {RangeError} If a seed is not a whole number of at least 0, or there
+   * are too few or too many.
+   */
+  reset(options: VecResetOptions = {}): T {
+    this.checkUsable("reset");
+    this.#streams.seed(this.numEnvs, options.seed);
+    for (let row = 0; row < this.numEnvs; row++) this.#begin(row);
+    return this.#observations;
+  }
+
+  #begin(row: number): void {
+    this.beginRow(row, this.#streams.of(row));
+    this.#steps[row] = 0;
+    this.observeRow(row, this.#observations);
+  }
+
+  /**
+   * Takes one step in every environment.
+   *
+   * @param actions One action for each: `Int32Array` for discrete ones,
+   * `Float32Array` for boxes.
+   * @returns The step's result; the same object and arrays each time.
+   * @throws {RangeError} If there are too few or too many actions, or one is not
+   * of the action space; none is stepped then.
+   * @throws {Error} If `reset` has not been called.
+   */
+  step(actions: Batch): VecStep {
+    this.checkUsable("step");
+    this.#checkActions(actions as BoxArray);
+    this.stepRows(actions as BoxArray, this.#step);
+    const steps = this.#steps, limit = this.maxEpisodeSteps;
+    const { terminated, truncated } = this.#step;
+    for (let row = 0; row < steps.length; row++) {
+      truncated[row] = ++steps[row] >= limit ? 1 : 0;
+      if ((terminated[row] | truncated[row]) !== 0) this.#end(row);
+    }
+    return this.#step;
+  }
+
+  #end(row: number): void {
+    const [size] = this.observationSpace.shape;
+    for (let i = row * size; i < (row + 1) * size; i++) {
+      this.#finalObservations[i] = this.#observations[i];
+    }
+    this.#begin(row);
+  }
+
+  #checkActions(actions: BoxArray): void {
+    if (!this.#streams.areSeeded) {
+      throw new Error(
+        `Cannot step ${this.#name} as its episodes have not begun: call reset first`,
+      );
+    }
+    const space = this.actionSpace, isBox = space.type === "box";
+    const size = isBox ? elementCount(space) : 1;
+    checkActionCount(this.numEnvs, actions, this.numEnvs * size);
+    const areFine = isBox
+      ? actions instanceof Float32Array && areFinite(actions)
+      : areWithin(actions, space.n);
+    if (areFine) return;
+    for (let at = 0; at < actions.length; at += size) {
+      checkAction(space, isBox ? actions.slice(at, at + size) : actions[at]);
+    }
+  }
+
+  /**
+   * Saves all states and random streams.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  save(): StateTree {
+    this.checkUsable("take a snapshot of");
+    return {
+      ...this.saveRows(),
+      steps: this.#steps.slice(),
+      observations: this.#observations.slice(),
+      randoms: this.#streams.save(),
+    };
+  }
+
+  /**
+   * Restores a snapshot.
+   *
+   * @param snapshot Snapshot that `save` returned.
+   * @throws {TypeError} If it is no snapshot of such environments.
+   * @throws {RangeError} If it is of another number of environments.
+   */
+  load(snapshot: StateTree): void {
+    this.checkUsable("restore");
+    const keys = ["steps", "observations", "randoms"];
+    const { randoms, ...saved } = snapshotRecord(snapshot, keys);
+    checkSavedEnvs(this.numEnvs, (saved.steps as Int32Array).length);
+    const restoreRows = this.readRows(snapshot);
+    const array = (entry: string, like: BoxArray) =>
+      savedArray(this.#name, [entry, saved[entry]], like);
+    const steps = array("steps", this.#steps);
+    const observations = array("observations", this.#observations);
+    if (!Array.isArray(randoms)) {
+      throw wrongEntry(this.#name, ["randoms", randoms], "a list");
+    }
+    // There are none before the first reset.
+    if (randoms.length > 0) checkSavedEnvs(this.numEnvs, randoms.length);
+    // The last that can refuse, which leaves its streams as they were then.
+    this.#streams.load(randoms);
+    restoreRows();
+    this.#steps.set(steps);
+    this.#observations.set(observations);
+  }
+
+  /**
+   * Returns the latest observations.
+   *
+   * @returns The batch; reused by the next step.
+   */
+  observations(): T {
+    return this.#observations;
+  }
+
+  /** Frees nothing here, as there is nothing to free. */
+  close(): void {}
+}
+
+function areWithin(actions: BoxArray, n: number): boolean {
+  for (let i = 0; i < actions.length; i++) {
+    const action = actions[i];
+    if (!(action >= 0 && action < n && action === (action | 0))) return false;
+  }
+  return true;
+}
