@@ -27,14 +27,4 @@
  * @module
  */
 export * from "./explained_variance.ts";
-export * from "./generalized_advantage_estimation.ts";
-export * from "./n_step_returns.ts";
-export * from "./off_policy.ts";
-export type {
-  ActionValuedTrajectory,
-  FloatArray,
-  OffPolicyTrajectory,
-  ReturnsOptions,
-  Trajectory,
-  ValuedTrajectory,
-} from "./trajectory.ts";
+export * from "./returns.ts";

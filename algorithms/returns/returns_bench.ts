@@ -1,6 +1,9 @@
-import { generalizedAdvantageEstimation } from "./generalized_advantage_estimation.ts";
-import { nStepReturns } from "./n_step_returns.ts";
-import { retrace, vtrace } from "./off_policy.ts";
+import {
+  generalizedAdvantageEstimation,
+  nStepReturns,
+  retrace,
+  vtrace,
+} from "./returns.ts";
 
 const [numEnvs, numSteps] = [16, 128];
 const size = numEnvs * numSteps;
