@@ -150,7 +150,8 @@ function continuousParts(
     }),
   };
   const update = continuousAcerUpdate(model, options);
-  const rows = context.numEnvs * segmentRows(options.numSteps);
+  const { numSteps, truncationsPerSegment } = options;
+  const rows = context.numEnvs * segmentRows(numSteps, truncationsPerSegment);
   const { noise } = model.policy.distribution;
   return {
     policy: model.policy,

@@ -100,6 +100,7 @@ const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
     { useSde: true, sdeSampleFrequency: 3 },
     OBSERVATION,
   ],
+  "rows for three cuts": [{ truncationsPerSegment: 3 }, OBSERVATION],
   "by priorities": [{ replay: "proportional", replayRatio: 3 }],
   "by ranks, box actions": [{ replay: "rank", replayRatio: 3 }, OBSERVATION],
 };

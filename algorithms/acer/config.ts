@@ -217,6 +217,15 @@ export interface AcerConfig {
    */
   bootstrapTruncated: boolean;
   /**
+   * Truncated episodes that a segment has room for in each environment: as many as time limits shorter than numSteps cut.
+   *
+   * @default 1
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   */
+  truncationsPerSegment: number;
+  /**
    * Network between the observations and the heads.
    *
    * @default "mlp"

@@ -40,6 +40,13 @@ export interface SegmentsOptions extends PriorityOptions {
    */
   readonly bootstrapTruncated?: boolean;
   /**
+   * Truncated episodes of an environment that a segment has a row for, each with
+   * its last observation. Of one more the last step is not learned from.
+   *
+   * @default 1
+   */
+  readonly truncationsPerSegment?: number;
+  /**
    * Recurrent state that segments start from: the one when acting, or zeros.
    *
    * @default "stored"
@@ -71,15 +78,16 @@ export interface SegmentsOptions extends PriorityOptions {
  * learned from once when it is new, and then replayed with others, each drawn
  * uniformly for its environment, or all of them by priorities.
  *
- * A batch has rows, `numSteps + 2` for each environment, env-major: `observations`
+ * A batch has rows, by default `numSteps + 2` for each environment, env-major: `observations`
  * as the policy sees them now, `actions`, `rewards`, `terminated`, `behaviour`
  * (parameters of the distribution that the action came from), `taken` (1 where an
  * action was taken) and, of recurrent policies, `masks` (1 where an episode
  * starts) and `state` before the first row. No action was taken in the row after
  * the last step, nor in a row between a step that a time limit cut and the next
- * episode: its observation is the last one of the episode. There is room for one
- * such row; the last step of another episode that is cut in the same segment is
- * its own last observation, and no step.
+ * episode: its observation is the last one of the episode. There is room for
+ * `truncationsPerSegment` such rows, and one more after the last step; the last step
+ * of yet another episode that is cut in the same segment is its own last observation,
+ * and no step. The statistic `steps_dropped` counts these, where there are any.
  *
  * With priorities a batch also has `weights`, one for each segment, 1 for new
  * ones, and an update returns `tdErrors` of the segments among its results.
@@ -107,14 +115,12 @@ export function segments(
   return (runtime) => new Segments(options, runtime);
 }
 
-/** Rows beside those of steps: the last one, and the end of an episode cut short. */
-const EXTRA_ROWS = 2;
-
 /**
  * Counts the rows of an environment in a batch of {@link segments}.
  *
  * @param numSteps Steps of a segment.
- * @returns Rows.
+ * @param truncations Truncated episodes that it has rows for.
+ * @returns Rows: those of the steps, the last one, and ends of episodes cut short.
  *
  * @example
  * ```ts
@@ -124,8 +130,8 @@ const EXTRA_ROWS = 2;
  * assertEquals(segmentRows(20), 22);
  * ```
  */
-export function segmentRows(numSteps: number): number {
-  return numSteps + EXTRA_ROWS;
+export function segmentRows(numSteps: number, truncations = 1): number {
+  return numSteps + 1 + truncations;
 }
 
 class Segments implements Experience {
@@ -153,6 +159,8 @@ class Segments implements Experience {
   /** Rows of each environment so far. */
   readonly #filled: Int32Array;
   #length = 0;
+  /** Steps that were left out for want of a row. */
+  #dropped = 0;
 
   constructor(options: SegmentsOptions, runtime: AgentRuntime) {
     const { numSteps, bufferSize, replayRatio, replayStorage } = options;
@@ -178,7 +186,7 @@ class Segments implements Experience {
       : {};
     this.#options = options;
     this.#runtime = runtime;
-    this.#size = segmentRows(numSteps);
+    this.#size = segmentRows(numSteps, options.truncationsPerSegment);
     // Frames are kept once each; where episodes end tells how they are stacked.
     const kept = this.#newest
       ? { ...fields, observations: this.#newest.frame, ends: FLAG }
@@ -195,7 +203,7 @@ class Segments implements Experience {
         fields: kept as never,
         states: states as never,
         extraSteps: Object.fromEntries(
-          Object.keys(kept).map((name) => [name, EXTRA_ROWS]),
+          Object.keys(kept).map((name) => [name, this.#size - numSteps]),
         ),
         ...(this.#newest && {
           stack: { observations: stackedFrames },
@@ -249,7 +257,7 @@ class Segments implements Experience {
   }
 
   add(decision: Decision, step: VecStep): void {
-    const { bootstrapTruncated = true, initialState } = this.#options;
+    const { bootstrapTruncated = true, initialState, numSteps } = this.#options;
     const { observations: { encoder }, rewards, numEnvs } = this.#runtime;
     const { terminated, truncated } = step;
     this.#checkKept();
@@ -263,6 +271,9 @@ class Segments implements Experience {
       truncated,
     });
     const data = this.#rows as Record<string, Float32Array>;
+    /** Rows that are still needed: of steps, and the last one. */
+    const left = numSteps - this.#length - 1;
+    const needed = left === 0 ? 0 : left + 1;
     for (let env = 0; env < numEnvs; env++) {
       const isCut = truncated[env] > terminated[env];
       const row = this.#append(decision.observations, {
@@ -276,9 +287,12 @@ class Segments implements Experience {
         +(isCut && !bootstrapTruncated);
       data.taken[row] = 1;
       if (!isCut || !bootstrapTruncated) continue;
-      const isRoom = this.#filled[env] <= this.#length + 1;
-      if (isRoom) this.#append(last, { env, start: 0 });
-      else data.taken[row] = 0;
+      if (this.#filled[env] + needed < this.#size) {
+        this.#append(last, { env, start: 0 });
+      } else {
+        data.taken[row] = 0;
+        this.#dropped++;
+      }
     }
     this.#length++;
     if (this.full) this.#end(step);
@@ -329,6 +343,8 @@ class Segments implements Experience {
       this.#next,
     );
     for (let env = 0; env < this.#filled.length; env++) {
+      // Full where the last step was cut, so that nothing follows it.
+      if (this.#filled[env] === this.#size) continue;
       this.#append(last, { env, start: terminated[env] | truncated[env] });
     }
     this.#buffer?.add({
@@ -400,6 +416,10 @@ class Segments implements Experience {
     }
   }
 
+  get stats(): Readonly<Record<string, number>> {
+    return this.#dropped > 0 ? { steps_dropped: this.#dropped } : {};
+  }
+
   /** Takes over the errors of segments as their priorities. */
   learned({ tdErrors }: Arrays): void {
     const isNew = this.full;
@@ -424,6 +444,7 @@ class Segments implements Experience {
       ),
       filled: this.#filled.slice(),
       length: this.#length,
+      dropped: this.#dropped,
       replay: replay as unknown as StateTree,
     };
   }
@@ -439,6 +460,7 @@ class Segments implements Experience {
     }
     this.#filled.set(saved.filled as Int32Array);
     this.#length = saved.length as number;
+    this.#dropped = saved.dropped as number;
     if (this.keepIn === undefined || saved.replay === null) {
       this.#loadReplay(saved.replay);
     } else if (this.#buffer !== undefined) {

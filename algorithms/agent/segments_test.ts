@@ -134,16 +134,50 @@ Deno.test("an episode that is cut short has a row with its last observation", ()
 
 Deno.test("the last step of another episode that is cut is its last observation", () => {
   const it = new Collected();
+  it.steps(CUT, CUT, ON);
+  const { observations, taken } = it.draw();
+  assertEquals([...observations as Float32Array].slice(0, 5), [
+    ...[0, 0.5, 1, 2, 3],
+  ]);
+  assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 0, 1, 0]);
+  assertEquals(it.experience.stats, { steps_dropped: 1 });
+  const other = new Collected();
+  assertEquals(other.experience.stats, {});
+  other.experience.load(it.experience.save());
+  assertEquals(other.experience.stats, { steps_dropped: 1 });
+});
+
+Deno.test("nothing follows a cut in the last step, so that it needs no other row", () => {
+  const it = new Collected();
   it.steps(CUT, ON, CUT);
   const { observations, taken } = it.draw();
   assertEquals([...observations as Float32Array].slice(0, 5), [
-    0,
-    0.5,
-    1,
-    2,
-    3,
+    ...[0, 0.5, 1, 2, 2.5],
   ]);
-  assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 1, 0, 0]);
+  assertEquals([...taken as Float32Array].slice(0, 5), [1, 0, 1, 1, 0]);
+  assertEquals(it.experience.stats, {});
+});
+
+Deno.test("any cuts that a segment has rows for are exact", () => {
+  for (let cuts = 0; cuts < 8; cuts++) {
+    const it = new Collected({ truncationsPerSegment: 3 }, "lstm");
+    const steps = [0, 1, 2].map((step) => cuts >> step & 1);
+    it.steps(...steps.map((cut) => cut ? CUT : ON));
+    const { observations, taken, masks } = it.draw();
+    const rows = steps.flatMap((cut, time) =>
+      cut ? [[time, 1], [time + 0.5, 0]] : [[time, 1]]
+    ).concat([[3, 0]]);
+    const starts = steps.flatMap((cut, time) => {
+      const start = time === 0 || steps[time - 1] ? 1 : 0;
+      return cut ? [start, 0] : [start];
+    }).concat(steps[2]);
+    assertEquals(
+      rows.map((_, i) => [observations[i], taken[i]]),
+      rows,
+    );
+    assertEquals([...masks as Float32Array].slice(0, rows.length), starts);
+    assertEquals(it.experience.stats, {});
+  }
 });
 
 Deno.test("bootstrapTruncated: false takes a cut for an end", () => {
