@@ -1,17 +1,15 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
-import { isTensor, traceFunction } from "../tracing/trace.ts";
+import { isTensor } from "../tracing/trace.ts";
 import { leavesOf, mapLeaves, type Tree, treeOf } from "../tracing/tree.ts";
 import { InputReader } from "./_inputs.ts";
 import type { Settings } from "./options.ts";
 import {
-  checkNewState,
   checkSaved,
   type SavedState,
+  type Source,
   stateLeaves,
-  type StepFunction,
-  traceStep,
 } from "./_state.ts";
 
 /**
@@ -66,38 +64,12 @@ function toArrays(tree: unknown): Tree<TensorData> {
   return mapLeaves(tree, isTensor, numbersOf);
 }
 
-/** Makes a function on the present backend of TensorFlow.js. */
-export function eagerFunction(
-  fn: (inputs: unknown) => unknown,
-  types: Tree<TensorType>,
-  settings: Settings,
-) {
-  const tensorsOf = eagerInputs(types, settings);
-  let graph: Graph | undefined;
-  return {
-    engine: "eager",
-    get graph(): Graph {
-      return graph ??= optimize(traceFunction(fn, types).graph);
-    },
-    run(inputs: unknown): Tree<TensorData> {
-      let results: Tree<TensorData> | undefined;
-      tf.tidy(() => {
-        results = toArrays(fn(tensorsOf(inputs)));
-      });
-      return results!;
-    },
-  };
-}
-
-/** Makes a step on the present backend of TensorFlow.js, over tensors that it holds. */
-export function eagerStep(
-  fn: StepFunction,
-  { state: initial, types, settings }: {
-    state: unknown;
-    types: Tree<TensorType>;
-    settings: Settings;
-  },
-) {
+/**
+ * Makes a function on the present backend of TensorFlow.js, over tensors of a
+ * state that it holds.
+ */
+export function eagerFunction(source: Source, settings: Settings) {
+  const { state: initial, types } = source;
   const tensorsOf = eagerInputs(types, settings);
   const leaves = stateLeaves(initial);
   let state = kept(initial);
@@ -105,7 +77,7 @@ export function eagerStep(
   return {
     engine: "eager",
     get graph(): Graph {
-      return graph ??= optimize(traceStep(fn, { inputs: types, state }).graph);
+      return graph ??= optimize(source.trace(types).graph);
     },
     get state(): Tree<tf.Tensor> {
       return state;
@@ -114,12 +86,9 @@ export function eagerStep(
       let results: Tree<TensorData> | undefined;
       let next: Tree<tf.Tensor> | undefined;
       tf.tidy(() => {
-        const { state: made, ...rest } = fn(state, tensorsOf(given));
-        const types = stateLeaves(made)
-          .map(({ name, leaf }) => [name, leaf] as const);
-        checkNewState(new Map(types), leaves, `run ${settings.name}`);
-        results = toArrays(rest);
-        next = kept(made);
+        const made = source.call(state, tensorsOf(given));
+        results = toArrays(made.results);
+        next = kept(made.state);
       });
       disposeAll(state);
       state = next!;

@@ -8,14 +8,30 @@ import {
 import type { StateRun } from "../graph/passes/pack_state.ts";
 import type { Unit } from "../loops/stages.ts";
 import { isTensor, type Traced, traceFunction } from "../tracing/trace.ts";
-import { leavesOf, type Tree } from "../tracing/tree.ts";
+import {
+  leavesOf,
+  type NamedLeaf,
+  recordsOf,
+  type Tree,
+  treeOf,
+} from "../tracing/tree.ts";
 import { allocate } from "./_program.ts";
 
-/** A tensor of a state. */
-export interface StateLeaf {
-  readonly name: string;
-  readonly path: readonly string[];
-  readonly leaf: TensorType;
+/** A tensor of a state, by the name that it has in a graph. */
+export type StateLeaf = NamedLeaf<TensorType>;
+
+/** A function to be compiled, from inputs and a state to results and the next. */
+export interface Source {
+  /** Declarations of the inputs. */
+  readonly types: Tree<TensorType>;
+  /** The state at the start: an empty record where there is none. */
+  readonly state: unknown;
+  /**
+   * Traces it for inputs of some shapes: first they come in, then the state.
+   * Outputs that have the names of the state are the next one.
+   */
+  trace(inputs: Tree<TensorType>): Traced;
+  call(state: unknown, inputs: unknown): { state: unknown; results: unknown };
 }
 
 /** Lists the tensors of a state, by the names that they have in a graph. */
@@ -107,7 +123,7 @@ export interface SavedState {
  * @param leaves The old state.
  * @param action Action that fails otherwise, for the message.
  */
-export function checkNewState(
+function checkNewState(
   made: ReadonlyMap<string, TensorType>,
   leaves: readonly StateLeaf[],
   action: string,
@@ -198,13 +214,35 @@ export type StepFunction = (
   inputs: unknown,
 ) => { state: unknown };
 
-/** Traces a step: its inputs are named `inputs.x`, its state `state.y`. */
-export function traceStep(
+/** Makes the source of a step, which keeps the names and types of its state. */
+export function stepSource(
   fn: StepFunction,
-  types: { inputs: Tree<TensorType>; state: unknown },
-): Traced {
-  return traceFunction((all) => {
-    const { state, inputs } = all as Record<string, unknown>;
-    return fn(state ?? {}, inputs ?? {});
-  }, types);
+  { types, state, name }: Pick<Source, "types" | "state"> & { name: string },
+): Source {
+  const leaves = stateLeaves(state);
+  const declared = treeOf(leaves, recordsOf(state));
+  return {
+    types,
+    state,
+    trace: (inputs) => {
+      const { graph, outputPaths, outputRecords } = traceFunction((all) => {
+        const { state, inputs } = all as Record<string, unknown>;
+        return fn(state ?? {}, inputs ?? {});
+      }, { inputs, state: declared });
+      const made = graph.outputs.map(({ name, value }) =>
+        [name, value] as const
+      );
+      checkNewState(new Map(made), leaves, `compile ${name}`);
+      const { state: _, ...records } = outputRecords;
+      return { graph, outputPaths, outputRecords: records };
+    },
+    call: (before, inputs) => {
+      const { state, ...results } = fn(before, inputs);
+      const made = stateLeaves(state).map(({ name, leaf }) =>
+        [name, leaf] as const
+      );
+      checkNewState(new Map(made), leaves, `run ${name}`);
+      return { state, results };
+    },
+  };
 }

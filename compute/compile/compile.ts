@@ -1,17 +1,14 @@
 import type * as tf from "@tensorflow/tfjs";
 import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
-import { optimize } from "../graph/passes/optimize.ts";
 import {
   type TensorsOf,
   traceFunction,
   type TypeTree,
 } from "../tracing/trace.ts";
-import { type Tree, treeOf } from "../tracing/tree.ts";
-import { eagerFunction, eagerStep } from "./_eager.ts";
-import { InputReader, variants, withShapes } from "./_inputs.ts";
-import { OnnxStep } from "./_onnx_step.ts";
-import { allocate, Program } from "./_program.ts";
-import type { StepFunction } from "./_state.ts";
+import type { Tree } from "../tracing/tree.ts";
+import { eagerFunction } from "./_eager.ts";
+import { OnnxFunction } from "./_onnx_function.ts";
+import { type Source, type StepFunction, stepSource } from "./_state.ts";
 import {
   type ArraysOf,
   type CompileOptions,
@@ -87,50 +84,19 @@ export function compile<
 ): Compiled<Types, Outputs> {
   const settings = settingsOf(fn, options);
   const call = fn as (inputs: unknown) => unknown;
-  const types = options.inputs as Tree<TensorType>;
-  const made = settings.engine === "onnx"
-    ? onnxFunction(call, types, settings)
-    : eagerFunction(call, types, settings);
+  const made = onEngine({
+    types: options.inputs as Tree<TensorType>,
+    state: {},
+    trace: (inputs) => traceFunction(call, inputs),
+    call: (state, inputs) => ({ state, results: call(inputs) }),
+  }, settings);
   return made as unknown as Compiled<Types, Outputs>;
 }
 
-/** A program, where its results are put and how they are nested. */
-interface Variant {
-  readonly program: Program;
-  readonly arrays: readonly TensorData[];
-  readonly results: Tree<TensorData>;
-}
-
-function onnxFunction(
-  fn: (inputs: unknown) => unknown,
-  types: Tree<TensorType>,
-  settings: Settings,
-) {
-  const variantFor = variants((others): Variant => {
-    const traced = traceFunction(fn, withShapes(types, others));
-    const program = new Program(optimize(traced.graph), settings.threads);
-    const arrays = program.outputs.map(allocate);
-    const results = treeOf(
-      traced.outputPaths.map((path, i) => ({ path, leaf: arrays[i] })),
-      traced.outputRecords,
-    );
-    return { program, arrays, results };
-  }, settings);
-  const reader = new InputReader(types, settings);
-  // Compiled now: what cannot be is an error here and not at the first call.
-  variantFor(undefined);
-  return {
-    engine: "onnx",
-    get graph(): Graph {
-      return variantFor(undefined).program.graph;
-    },
-    run(inputs: unknown): Tree<TensorData> {
-      const given = reader.read(inputs);
-      const variant = variantFor(reader.otherShapes);
-      variant.program.run(given, variant.arrays);
-      return variant.results;
-    },
-  };
+function onEngine(source: Source, settings: Settings) {
+  return settings.engine === "onnx"
+    ? new OnnxFunction(source, settings)
+    : eagerFunction(source, settings);
 }
 
 /** Options of {@linkcode compileStep}. */
@@ -250,11 +216,11 @@ export function compileStep<
   options: CompileStepOptions<State, Types>,
 ): CompiledStep<State, Types, Omit<Result, "state">> {
   const settings = settingsOf(fn, options);
-  const { state } = options;
-  const types = options.inputs as Tree<TensorType>;
-  const call = fn as unknown as StepFunction;
-  const made = settings.engine === "onnx"
-    ? new OnnxStep(call, { state, types, settings })
-    : eagerStep(call, { state, types, settings });
+  const source = stepSource(fn as unknown as StepFunction, {
+    types: options.inputs as Tree<TensorType>,
+    state: options.state,
+    name: settings.name,
+  });
+  const made = onEngine(source, settings);
   return made as unknown as CompiledStep<State, Types, Omit<Result, "state">>;
 }

@@ -1,4 +1,4 @@
-import type { Graph, TensorData, TensorType } from "../graph/graph.ts";
+import type { Graph, TensorData } from "../graph/graph.ts";
 import { optimize } from "../graph/passes/optimize.ts";
 import { packState, type StateRun } from "../graph/passes/pack_state.ts";
 import {
@@ -24,19 +24,17 @@ import {
   StagedProgram,
 } from "./_staged_program.ts";
 import {
-  checkNewState,
   checkSaved,
   type SavedState,
+  type Source,
   type StateLeaf,
   stateLeaves,
   type StateMemory,
   stateMemory,
-  type StepFunction,
-  traceStep,
   unitsOf,
 } from "./_state.ts";
 
-/** The step, compiled for inputs of one set of shapes. */
+/** The function, compiled for inputs of one set of shapes. */
 interface Variant {
   readonly graph: Graph;
   readonly results: Tree<TensorData>;
@@ -51,8 +49,8 @@ function sameMemory(a: TensorData, b: TensorData): boolean {
   return a.buffer === b.buffer && a.byteOffset === b.byteOffset;
 }
 
-/** A step that ONNX Runtime takes, over a state in two places. */
-export class OnnxStep {
+/** A function that ONNX Runtime runs, over a state in two places. */
+export class OnnxFunction {
   readonly engine = "onnx";
   readonly #leaves: readonly StateLeaf[];
   /** The records of the state, of which some may be empty. */
@@ -69,41 +67,23 @@ export class OnnxStep {
   #trees!: readonly [Tree<TensorData>, Tree<TensorData>];
   #present: 0 | 1 = 0;
 
-  constructor(
-    fn: StepFunction,
-    { state, types, settings }: {
-      state: unknown;
-      types: Tree<TensorType>;
-      settings: Settings;
-    },
-  ) {
+  constructor(source: Source, settings: Settings) {
+    const { types, state } = source;
     this.#leaves = stateLeaves(state);
     this.#records = recordsOf(state);
-    this.#variantFor = variants(
-      (others) => this.#compile(fn, { types, others, settings }),
-      settings,
-    );
+    this.#variantFor = variants((others) => {
+      const traced = source.trace(withShapes(types, others));
+      return this.#compile(traced, settings.threads);
+    }, settings);
     this.#reader = new InputReader(types, settings);
+    // Compiled now: what cannot be is an error here and not at the first run.
     this.#variantFor(undefined);
     leavesOf(state, isTensor).forEach(({ leaf }, i) =>
       this.#array(this.#leaves[i].name).set(leaf.dataSync())
     );
   }
 
-  #compile(
-    fn: StepFunction,
-    { types, others, settings }: {
-      types: Tree<TensorType>;
-      others: OtherShapes | undefined;
-      settings: Settings;
-    },
-  ): Variant {
-    const state = treeOf(this.#leaves, this.#records);
-    const inputs = withShapes(types, others);
-    const traced = traceStep(fn, { inputs, state });
-    const { outputs } = traced.graph;
-    const made = new Map(outputs.map(({ name, value }) => [name, value]));
-    checkNewState(made, this.#leaves, `compile ${settings.name}`);
+  #compile(traced: Traced, threads: Settings["threads"]): Variant {
     const names = new Set(this.#leaves.map(({ name }) => name));
     const optimized = optimize(traced.graph);
     const packed = packState(optimized, names);
@@ -112,10 +92,10 @@ export class OnnxStep {
       JSON.stringify(packed.runs) === JSON.stringify(this.#runs);
     const graph = fits ? packed.graph : optimized;
     const runs = fits ? packed.runs : [];
-    const staged = findStages(
-      graph,
-      new Set([...names, ...runs.map(({ name }) => name)]),
-    );
+    const resident = new Set([...names, ...runs.map(({ name }) => name)]);
+    const staged = resident.size === 0
+      ? unstaged(graph)
+      : findStages(graph, resident);
     const units = unitsOf(this.#leaves, runs);
     const inPlace = findInPlace(graph, { staged, units });
     if (this.#memory === undefined) {
@@ -129,7 +109,7 @@ export class OnnxStep {
       isStaged: fitsMemory,
       program: new StagedProgram(graph, {
         staged: fitsMemory ? staged : unstaged(graph),
-        threads: threadsFor(graph, settings.threads),
+        threads: threadsFor(graph, threads),
         arena: this.#arena,
       }),
     });
@@ -193,7 +173,6 @@ export class OnnxStep {
     const results = outputPaths
       .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
       .filter(({ leaf }) => leaf !== undefined);
-    const { state: _, ...records } = outputRecords;
     const aside = isStaged ? [] : ports
       .filter(({ name }) => one.has(name))
       .filter(({ name }) => sameMemory(one.get(name)!, other.get(name)!)).map((
@@ -212,7 +191,7 @@ export class OnnxStep {
     };
     return {
       graph,
-      results: treeOf(results, records),
+      results: treeOf(results, outputRecords),
       steps: [step(one, other), step(other, one)],
     };
   }
