@@ -18,7 +18,7 @@ interface Gifenc {
       height: number,
       options: {
         first: boolean;
-        palette: Color[] | null;
+        palette: Color[];
         delay: number;
         transparent: boolean;
         transparentIndex: number;
@@ -51,141 +51,52 @@ function delayOf(index: number, framesPerSecond: number): number {
   return 10 * (hundredths(index + 1) - hundredths(index));
 }
 
-/** Returns the colours of a table, by index. */
-function paletteOf(indices: ReadonlyMap<number, number>): Color[] {
+/** Indices of an image's pixels in its palette, and the palette. */
+interface Indexed {
+  pixels: Uint8Array;
+  palette: Color[];
+}
+
+/** Gives each pixel its colour, or `UNCHANGED` where it is as in the image before. */
+function indexColors({ data }: RgbImage, before?: Uint8Array): Indexed {
+  const pixels = new Uint8Array(data.length / 3);
+  const indices = new Map<number, number>();
+  for (let i = 0; i < pixels.length; i++) {
+    if (isUnchanged(i, data, before)) continue;
+    const color = data[3 * i] << 16 | data[3 * i + 1] << 8 | data[3 * i + 2];
+    let index = indices.get(color);
+    if (index === undefined) {
+      if (indices.size === MOST_COLORS) return nearestColors(data, before);
+      index = indices.size + 1;
+      indices.set(color, index);
+    }
+    pixels[i] = index;
+  }
   const colors = [...indices.keys()]
     .map((it): Color => [it >> 16, it >> 8 & 255, it & 255]);
-  return [[0, 0, 0], ...colors];
+  return { pixels, palette: [[0, 0, 0], ...colors] };
 }
 
-/** Part of an image. */
-interface Part {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
+/** The same with the colours that suit an image of many. */
+function nearestColors(data: Uint8Array, before?: Uint8Array): Indexed {
+  const rgba = new Uint8Array(data.length / 3 * 4).fill(255);
+  for (let i = 0; 4 * i < rgba.length; i++) {
+    for (let c = 0; c < 3; c++) rgba[4 * i + c] = data[3 * i + c];
+  }
+  const palette = quantize(rgba, MOST_COLORS);
+  const pixels = applyPalette(rgba, palette)
+    .map((it, i) => isUnchanged(i, data, before) ? UNCHANGED : it + 1);
+  return { pixels, palette: [[0, 0, 0], ...palette] };
 }
 
-/** Returns the smallest part with all changed pixels; one pixel if none changed. */
-function changedPart(
-  pixels: Uint8Array,
-  { width, height }: RgbImage,
-): Part {
-  const isSame = (it: number) => it === UNCHANGED;
-  const isRowSame = (y: number) =>
-    pixels.subarray(y * width, (y + 1) * width).every(isSame);
-  let top = 0, bottom = height - 1;
-  while (top < bottom && isRowSame(top)) top++;
-  while (bottom > top && isRowSame(bottom)) bottom--;
-  let left = width - 1, right = 0;
-  for (let y = top; y <= bottom; y++) {
-    const row = pixels.subarray(y * width, (y + 1) * width);
-    const first = row.findIndex((it) => it !== UNCHANGED);
-    if (first < 0) continue;
-    left = Math.min(left, first);
-    right = Math.max(right, row.findLastIndex((it) => it !== UNCHANGED));
-  }
-  if (right < left) [left, right] = [0, 0];
-  return { left, top, width: right - left + 1, height: bottom - top + 1 };
-}
-
-/** Moves the pixels of a part to the front. */
-function cut(pixels: Uint8Array, part: Part, rowPixels: number): Uint8Array {
-  const { left, top, width, height } = part;
-  for (let y = 0; y < height; y++) {
-    const from = (top + y) * rowPixels + left;
-    pixels.copyWithin(y * width, from, from + width);
-  }
-  return pixels.subarray(0, width * height);
-}
-
-/** Offset of an image's position, in the bytes of a later image. */
-const PLACE_OFFSET = 9;
-
-/** Converts the pixels that differ from the last image to indices. */
-class Indexer {
-  /** Indices of the first image's colours, which the whole file shares. */
-  readonly #shared = new Map<number, number>();
-  /** Last image. */
-  #before: Uint8Array | undefined;
-  #pixels = new Uint8Array(0);
-  /** Image with a fourth byte per pixel, where it has too many colours. */
-  #rgba = new Uint8Array(0);
-
-  /** Returns indices of an image's pixels, and its colours where they are its own. */
-  index({ data }: RgbImage): { pixels: Uint8Array; palette: Color[] | null } {
-    const isFirst = this.#before === undefined;
-    if (isFirst) this.#pixels = new Uint8Array(data.length / 3);
-    const palette = isFirst || !this.#fill(data, this.#shared, 0)
-      ? this.#ownColors(data, isFirst)
-      : null;
-    if (isFirst) this.#before = data.slice();
-    else this.#before!.set(data);
-    return { pixels: this.#pixels, palette };
-  }
-
-  #ownColors(data: Uint8Array, isFirst: boolean): Color[] {
-    const own = isFirst ? this.#shared : new Map<number, number>();
-    if (this.#fill(data, own, MOST_COLORS)) return paletteOf(own);
-    own.clear();
-    return this.#nearestColors(data);
-  }
-
-  /**
-   * Looks up the colours of all changed pixels; adds missing ones while the table
-   * has less than `most`. Returns false if it lacks some.
-   */
-  #fill(
-    data: Uint8Array,
-    indices: Map<number, number>,
-    most: number,
-  ): boolean {
-    const pixels = this.#pixels, before = this.#before;
-    let last = -1, lastIndex = 0;
-    for (let i = 0, at = 0; i < pixels.length; i++, at += 3) {
-      const red = data[at], green = data[at + 1], blue = data[at + 2];
-      if (
-        before !== undefined && before[at] === red &&
-        before[at + 1] === green && before[at + 2] === blue
-      ) {
-        pixels[i] = UNCHANGED;
-        continue;
-      }
-      const color = red << 16 | green << 8 | blue;
-      if (color !== last) {
-        let index = indices.get(color);
-        if (index === undefined) {
-          if (indices.size >= most) return false;
-          index = indices.size + 1;
-          indices.set(color, index);
-        }
-        [last, lastIndex] = [color, index];
-      }
-      pixels[i] = lastIndex;
-    }
-    return true;
-  }
-
-  /** Sets the pixels to the nearest of a few colours that suit the image. */
-  #nearestColors(data: Uint8Array): Color[] {
-    const pixels = this.#pixels, before = this.#before;
-    if (this.#rgba.length === 0) {
-      this.#rgba = new Uint8Array(4 * pixels.length).fill(255);
-    }
-    const rgba = this.#rgba;
-    for (let i = 0; i < pixels.length; i++) {
-      for (let c = 0; c < 3; c++) rgba[4 * i + c] = data[3 * i + c];
-    }
-    const palette = quantize(rgba, MOST_COLORS);
-    const nearest = applyPalette(rgba, palette);
-    for (let i = 0; i < pixels.length; i++) {
-      const at = 3 * i;
-      const isSame = before !== undefined && before[at] === data[at] &&
-        before[at + 1] === data[at + 1] && before[at + 2] === data[at + 2];
-      pixels[i] = isSame ? UNCHANGED : nearest[i] + 1;
-    }
-    return [[0, 0, 0], ...palette];
-  }
+function isUnchanged(
+  pixel: number,
+  data: Uint8Array,
+  before: Uint8Array | undefined,
+): boolean {
+  const at = 3 * pixel;
+  return before !== undefined && before[at] === data[at] &&
+    before[at + 1] === data[at + 1] && before[at + 2] === data[at + 2];
 }
 
 /**
@@ -196,7 +107,7 @@ export class GifWriter implements PictureSink {
   readonly #path: string;
   readonly #framesPerSecond: number;
   readonly #encoder = GIFEncoder({ auto: false });
-  readonly #indexer = new Indexer();
+  #before: Uint8Array | undefined;
   #file: Deno.FsFile | undefined;
   #count = 0;
 
@@ -215,14 +126,11 @@ export class GifWriter implements PictureSink {
    * @throws {UsageError} If it cannot be written; no file is left then.
    */
   async show(image: RgbImage): Promise<void> {
-    const first = this.#count === 0;
-    const { pixels, palette } = this.#indexer.index(image);
-    const part = first
-      ? { left: 0, top: 0, width: image.width, height: image.height }
-      : changedPart(pixels, image);
-    const indices = cut(pixels, part, image.width);
+    const first = this.#before === undefined;
+    const { pixels, palette } = indexColors(image, this.#before);
+    this.#before = image.data.slice();
     if (first) this.#encoder.writeHeader();
-    this.#encoder.writeFrame(indices, part.width, part.height, {
+    this.#encoder.writeFrame(pixels, image.width, image.height, {
       first,
       palette,
       delay: delayOf(this.#count++, this.#framesPerSecond),
@@ -230,12 +138,6 @@ export class GifWriter implements PictureSink {
       transparentIndex: UNCHANGED,
       dispose: KEEP,
     });
-    if (!first) { // The encoder puts all images into the upper left corner.
-      const bytes = this.#encoder.bytesView();
-      const view = new DataView(bytes.buffer, bytes.byteOffset);
-      view.setUint16(PLACE_OFFSET, part.left, true);
-      view.setUint16(PLACE_OFFSET + 2, part.top, true);
-    }
     await this.#write();
   }
 
