@@ -1,4 +1,4 @@
-import { parseArgs } from "@std/cli";
+import { parseArgs } from "node:util";
 import { isLikelyTypo, nearest, UsageError } from "./errors.ts";
 import type { CommandIo } from "./process.ts";
 
@@ -68,77 +68,60 @@ function unknownOption(arg: string, specs: readonly OptionSpec[]): UsageError {
   return new UsageError(`Unknown option '${given}': ${hint}`);
 }
 
-/** Joins a negative number to its option, so that it is not read as an option. */
-function tieNegativeNumbers(
-  args: readonly string[],
-  valued: readonly OptionSpec[],
-): string[] {
-  const names = new Set(valued.map((spec) => `--${spec.name}`));
-  const tied: string[] = [];
-  for (const arg of args) {
-    const before = tied.at(-1) ?? "";
-    if (/^-[\d.]/.test(arg) && names.has(before)) {
-      tied[tied.length - 1] = `${before}=${arg}`;
-    } else {
-      tied.push(arg);
-    }
-  }
-  return tied;
-}
-
 /** Parses `args` against the options of a command. */
 export function parseOptions(
   args: readonly string[],
   commandSpecs: readonly OptionSpec[],
 ): ParsedOptions {
   const specs = [...commandSpecs, ...COMMON_OPTIONS];
-  const valued = specs.filter((spec) => spec.value !== undefined);
-  const plain = specs.filter((spec) => spec.value === undefined);
-  const parsed = parseArgs(tieNegativeNumbers(args, valued), {
-    string: ["_", ...valued.map((spec) => spec.name)],
-    boolean: plain.map((spec) => spec.name),
-    alias: { help: "h" },
-    collect: valued.map((spec) => spec.name),
-    unknown: (arg: string) => {
-      if (!arg.startsWith("-") || arg === "-") return true;
-      throw unknownOption(arg, specs);
-    },
-  }) as Record<string, unknown> & { _: (string | number)[] };
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    strict: false,
+    tokens: true,
+    options: Object.fromEntries(specs.map(({ name, value }) => [name, {
+      type: value === undefined ? "boolean" : "string",
+      ...(name === "help" && { short: "h" }),
+    }])),
+  });
+  const switches = new Set<string>();
   const values = new Map<string, string[]>();
-  for (const spec of valued) {
-    const given = (parsed[spec.name] as string[] | undefined) ?? [];
-    if (given.length === 0) continue;
-    if (given.some((value) => value === "")) {
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const spec = specs.find(({ name }) => name === token.name);
+    if (spec === undefined) throw unknownOption(args[token.index], specs);
+    const { name, value: wanted } = spec;
+    if (wanted === undefined) {
+      checkPlain(name, args.slice(token.index));
+      switches.add(name);
+      continue;
+    }
+    // A negative number is a value, another option is none.
+    const isOption = !token.inlineValue && /^-[^\d.]/.test(token.value ?? "");
+    if (!token.value || isOption) {
       throw new UsageError(
-        `Cannot read '--${spec.name}': expected a value, as in '--${spec.name} ${spec.value}'`,
+        `Cannot read '--${name}': expected a value, as in '--${name} ${wanted}'`,
       );
     }
-    if (given.length > 1 && !spec.repeat) {
-      throw new UsageError(
-        `Cannot use '--${spec.name}' ${given.length} times: give it once`,
-      );
-    }
-    values.set(spec.name, given);
+    values.set(name, [...values.get(name) ?? [], token.value]);
   }
-  for (const { name } of plain) {
-    const given = args.find((arg) => arg.startsWith(`--${name}=`)) ??
-      // Such a word would be taken for the value.
-      ["true", "false"].map((value) => `--${name} ${value}`)
-        .find((pair) =>
-          args.some((arg, i) => `${arg} ${args[i + 1]}` === pair)
-        );
-    if (given === undefined) continue;
+  for (const { name, repeat } of specs) {
+    const { length } = values.get(name) ?? [];
+    if (length <= 1 || repeat) continue;
     throw new UsageError(
-      `Cannot use '${given}': '--${name}' takes no value, leave it out`,
+      `Cannot use '--${name}' ${length} times: give it once`,
     );
   }
-  const switches = plain.filter((spec) => parsed[spec.name] === true)
-    .map((spec) => spec.name);
-  return {
-    positionals: parsed._.map(String),
-    switches: new Set(switches),
-    values,
-  };
+  return { positionals, switches, values };
+}
+
+/** Checks that a switch is given without a value, with or without `=`. */
+function checkPlain(name: string, [arg, next]: readonly string[]): void {
+  const isValue = next === "true" || next === "false";
+  if (!arg.includes("=") && !isValue) return;
+  const given = arg.includes("=") ? arg : `${arg} ${next}`;
+  throw new UsageError(
+    `Cannot use '${given}': '--${name}' takes no value, leave it out`,
+  );
 }
 
 /** Returns the value of an option, if it was given. */
