@@ -286,10 +286,8 @@ class TrainingRun implements TrainContext, ProgressState {
       episodes = 10,
       deterministic = true,
       seed = evaluationSeeds(this.#options.seed ?? 0).during,
-      prepare,
     } = this.#options.evaluation!;
     const { signal } = this.#options;
-    prepare?.();
     const { numEnvs } = env;
     const actor = this.algorithm.policy({ deterministic, numEnvs, seed });
     let result: EvaluationResult;

@@ -33,8 +33,6 @@ export interface EvaluationOptions {
    * @default evaluationSeeds(seed of training).during, which is 10000
    */
   seed?: number;
-  /** Called before each evaluation, for example to copy the observation statistics of the training environment. */
-  prepare?: () => void;
 }
 
 /** Checkpoints during training. */

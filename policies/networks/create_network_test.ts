@@ -5,7 +5,7 @@ import {
   type NetworkName,
   networkNames,
 } from "./create_network.ts";
-import { heNormal } from "./initializers.ts";
+import { glorotUniform } from "./initializers.ts";
 import { assertGradientsFlow, assertNoLeaks } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { seededRandom } from "../testdata/random.ts";
@@ -39,7 +39,7 @@ for (const name of networkNames) {
     assertEquals(network.outputSize, OUTPUT_SIZES[name]);
     assertEquals(network.stateSize, recurrent ? 8 : 0);
 
-    const data = heNormal()([ROWS, 12, 12, 2], random).map((x) => 10 * x);
+    const data = glorotUniform()([ROWS, 12, 12, 2], random).map((x) => 10 * x);
     const x = tf.tensor4d(data, [ROWS, 12, 12, 2]);
     const state = tf.fill([ENVS, 8], 0.5) as tf.Tensor2D;
     const masks = tf.tensor1d([0, 1, 0, 0, 0, 0]);

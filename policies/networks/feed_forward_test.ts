@@ -14,7 +14,7 @@ import {
 } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
 import { seededRandom } from "../testdata/random.ts";
-import { heNormal } from "./initializers.ts";
+import { glorotUniform } from "./initializers.ts";
 
 /** Rows of a matrix in and out of one layer, computed one by one. */
 function layer(x: number[], kernel: number[][], bias: number[]): number[] {
@@ -94,7 +94,7 @@ Deno.test("the named networks have the layers of baselines", async () => {
         Object.entries(params).map(([path, { shape }]) => [path, shape]),
       );
     const random = seededRandom(1);
-    const kernelInitializer = heNormal(); // orthogonal takes seconds here
+    const kernelInitializer = glorotUniform(); // orthogonal takes seconds here
     assertEquals(
       shapes(cnn({ inputShape: [84, 84, 4], kernelInitializer }).init(random)),
       {
@@ -127,8 +127,8 @@ Deno.test("the named networks have the layers of baselines", async () => {
 
 testOnBackends("a convolution is the sum over its windows", () => {
   const random = seededRandom(2);
-  const image = heNormal()([5, 4, 2], random);
-  const kernel = heNormal()([3, 2, 2, 3], random).slice(0, 2 * 2 * 2 * 3);
+  const image = glorotUniform()([5, 4, 2], random);
+  const kernel = glorotUniform()([3, 2, 2, 3], random).slice(0, 2 * 2 * 2 * 3);
   const expected: number[] = [];
   for (let row = 0; row + 2 <= 5; row += 2) {
     for (let column = 0; column + 2 <= 4; column += 2) {
@@ -170,7 +170,7 @@ for (const padding of ["valid", "same"] as const) {
     });
     const random = seededRandom(1);
     const params = network.init(random);
-    const x = tf.tensor4d(heNormal()([2, 9, 8, 2], random), [2, 9, 8, 2]);
+    const x = tf.tensor4d(glorotUniform()([2, 9, 8, 2], random), [2, 9, 8, 2]);
     assertEquals(network.apply(params, { x }).output.shape, [2, 6]);
     assertGradientsFlow(
       (inputs) => tf.sum(tf.square(network.apply(inputs, { x }).output)),

@@ -66,19 +66,12 @@ function orthogonalMatrix(
   return matrix;
 }
 
-/** Inputs and outputs that one unit of a kernel has. */
-interface Fans {
-  readonly fanIn: number;
-  readonly fanOut: number;
-}
-
-function fans(shape: readonly number[]): Fans {
-  if (shape.length < 2) return { fanIn: sizeOf(shape), fanOut: sizeOf(shape) };
+/** Counts the inputs and the outputs of one unit. */
+function fans(shape: readonly number[]): [fanIn: number, fanOut: number] {
+  if (shape.length < 2) return [sizeOf(shape), sizeOf(shape)];
   const receptiveField = sizeOf(shape.slice(0, -2));
-  return {
-    fanIn: receptiveField * shape[shape.length - 2],
-    fanOut: receptiveField * shape[shape.length - 1],
-  };
+  const [inputs, outputs] = shape.slice(-2);
+  return [receptiveField * inputs, receptiveField * outputs];
 }
 
 /**
@@ -169,19 +162,6 @@ export function uniform(limit: number): Initializer {
       .map(() => limit * (2 * random.uniform() - 1));
 }
 
-function scaledUniform(variance: (fans: Fans) => number): Initializer {
-  return (shape, random) =>
-    uniform(Math.sqrt(3 * variance(fans(shape))))(shape, random);
-}
-
-function scaledNormal(variance: (fans: Fans) => number): Initializer {
-  return (shape, random) => {
-    const deviation = Math.sqrt(variance(fans(shape)));
-    return new Float32Array(sizeOf(shape))
-      .map(() => deviation * random.normal());
-  };
-}
-
 /**
  * Draws uniformly with variance `2 / (fanIn + fanOut)` (Glorot and Bengio
  * 2010), for tanh layers.
@@ -199,84 +179,10 @@ function scaledNormal(variance: (fans: Fans) => number): Initializer {
  * ```
  */
 export function glorotUniform(): Initializer {
-  return scaledUniform(({ fanIn, fanOut }) => 2 / (fanIn + fanOut));
-}
-
-/**
- * Draws normally with variance `2 / (fanIn + fanOut)` (Glorot and Bengio 2010),
- * for tanh layers.
- *
- * @returns The initialiser.
- *
- * @example
- * ```ts
- * import { glorotNormal } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(glorotNormal()([3, 4], new RandomStream(1)).length, 12);
- * ```
- */
-export function glorotNormal(): Initializer {
-  return scaledNormal(({ fanIn, fanOut }) => 2 / (fanIn + fanOut));
-}
-
-/**
- * Draws uniformly with variance `2 / fanIn` (He et al. 2015,
- * https://arxiv.org/abs/1502.01852), for relu layers.
- *
- * @returns The initialiser.
- *
- * @example
- * ```ts
- * import { heUniform } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assert } from "@std/assert";
- *
- * const values = heUniform()([6, 2], new RandomStream(1));
- * assert(values.every((value) => Math.abs(value) <= 1));
- * ```
- */
-export function heUniform(): Initializer {
-  return scaledUniform(({ fanIn }) => 2 / fanIn);
-}
-
-/**
- * Draws normally with variance `2 / fanIn` (He et al. 2015,
- * https://arxiv.org/abs/1502.01852), for relu layers.
- *
- * @returns The initialiser.
- *
- * @example
- * ```ts
- * import { heNormal } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(heNormal()([3, 4], new RandomStream(1)).length, 12);
- * ```
- */
-export function heNormal(): Initializer {
-  return scaledNormal(({ fanIn }) => 2 / fanIn);
-}
-
-/**
- * Draws normally with variance `1 / fanIn` (LeCun et al. 1998), for linear and
- * selu layers.
- *
- * @returns The initialiser.
- *
- * @example
- * ```ts
- * import { lecunNormal } from "@bellman/policies";
- * import { RandomStream } from "@bellman/compute";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(lecunNormal()([3, 4], new RandomStream(1)).length, 12);
- * ```
- */
-export function lecunNormal(): Initializer {
-  return scaledNormal(({ fanIn }) => 1 / fanIn);
+  return (shape, random) => {
+    const [fanIn, fanOut] = fans(shape);
+    return uniform(Math.sqrt(3 * (2 / (fanIn + fanOut))))(shape, random);
+  };
 }
 
 /** Draws from `-1 / sqrt(fanIn)` to `1 / sqrt(fanIn)` of a kernel's shape. */

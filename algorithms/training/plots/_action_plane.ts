@@ -31,22 +31,15 @@ export class ActionPlane {
   /** The action that varies, in [-1, 1]. */
   readonly #action: Float64Array;
 
-  constructor(
-    space: BoxSpace,
-    { defaultAction, limits }: {
-      defaultAction?: readonly number[];
-      limits?: readonly Bounds[];
-    },
-  ) {
+  constructor(space: BoxSpace, defaultAction?: readonly number[]) {
     this.#bounds = boundsOf(space);
     this.size = this.#bounds.length;
     const action = defaultAction ??
       this.#bounds.map(([low, high], i) => i < 2 ? NaN : (low + high) / 2);
     checkAction(action, this.#bounds);
     const varied = [...action.keys()].filter((i) => Number.isNaN(action[i]));
-    checkLimits(limits, varied.map((i) => this.#bounds[i]));
-    this.axes = varied.map((index, i) => {
-      const [low, high] = limits?.[i] ?? this.#bounds[index];
+    this.axes = varied.map((index) => {
+      const [low, high] = this.#bounds[index];
       return { index, name: nameOf(index, space.shape), low, high };
     });
     this.#action = Float64Array.from(action, (it, i) => this.#toUnit(it, i));
@@ -128,24 +121,6 @@ function checkAction(
       `Cannot plot with defaultAction[${i}] = ${
         action[i]
       }: expected NaN, or a number from ${low} to ${high}`,
-    );
-  });
-}
-
-function checkLimits(
-  limits: readonly Bounds[] | undefined,
-  bounds: readonly Bounds[],
-): void {
-  if (limits !== undefined && limits.length !== bounds.length) {
-    throw new RangeError(
-      `Cannot plot with limits of ${limits.length} axes: expected ${bounds.length}`,
-    );
-  }
-  bounds.forEach(([least, most], i) => {
-    const [low, high] = limits?.[i] ?? [least, most];
-    if (low >= least && low < high && high <= most) return;
-    throw new RangeError(
-      `Cannot plot actions from ${low} to ${high}: expected two numbers, the lower one first, from ${least} to ${most}`,
     );
   });
 }

@@ -83,7 +83,6 @@ function profilePlot(
   function sharesOf(samples: readonly number[]): number[] {
     const shares = Array<number>(count ?? BINS).fill(0);
     for (let i = row.index; i < samples.length; i += row.size) {
-      if (!isWithin(along, samples[i])) continue;
       const bin = Math.floor((samples[i] - low) / (high - low) * shares.length);
       shares[Math.min(Math.max(bin, 0), shares.length - 1)] += row.size /
         samples.length;
@@ -272,18 +271,13 @@ export function contourPlot(
         y,
         marks: [
           ...notFinite(values),
-          Plot.dot(
-            rows.filter(([first, second]) =>
-              isWithin(across, first) && isWithin(up, second)
-            ),
-            {
-              x: "0",
-              y: "1",
-              r: 2.6,
-              stroke: "white",
-              className: classes(POLICY, "bp-fill", "bp-samples"),
-            },
-          ),
+          Plot.dot(rows, {
+            x: "0",
+            y: "1",
+            r: 2.6,
+            stroke: "white",
+            className: classes(POLICY, "bp-fill", "bp-samples"),
+          }),
           Plot.frame(),
         ],
       });
@@ -300,15 +294,6 @@ export function contourPlot(
       return `${found}; the samples' mean is ${means.join(", ")}`;
     },
   };
-}
-
-/** Tells whether a number is within bounds, but for its rounding. */
-function isWithin(
-  { low, high }: { low: number; high: number },
-  value: number,
-): boolean {
-  const slack = 1e-6 * (high - low);
-  return value >= low - slack && value <= high + slack;
 }
 
 /** Finds the largest value's place; NaN is the least. */

@@ -201,21 +201,3 @@ Deno.test("a dot lies where a sample is", () => {
     assertAlmostEquals(y, samples[i][1], 1e-3);
   });
 });
-
-Deno.test("limits show a part of the actions, and the samples in it", () => {
-  const samples: Point[] = [[0.5, 2], [-1.5, 2], [0.5, 3.5]];
-  const limits = [[0, 1], [1, 3]] as const;
-  const svg = draw(planeAgent((x, y) => x - y, samples), {
-    samples: 3,
-    limits,
-  });
-  assertEquals(within(svg, "bp-samples", "circle").length, 1);
-  const toUnits = unitsOf(svg, limits);
-  for (const contour of contoursOf(svg)) {
-    const level = levelOf(contour);
-    for (const [x, y] of pointsOf(contour).flat().map(toUnits)) {
-      const isEdge = Math.min(x, 1 - x, (y - 1) / 2, (3 - y) / 2) < 1e-3;
-      if (!isEdge) assertAlmostEquals(x - y, level, 0.01);
-    }
-  }
-});

@@ -52,13 +52,6 @@ export interface QFPolicyPlotterOptions {
    */
   readonly defaultAction?: readonly number[];
   /**
-   * Box actions: lowest and highest number of each axis, in the environment's
-   * units and within the bounds of the action space.
-   *
-   * @default the bounds of the action space
-   */
-  readonly limits?: readonly (readonly [number, number])[];
-  /**
    * Actions that are sampled of the policy for each observation.
    *
    * @default 100
@@ -211,11 +204,11 @@ function namesOf(observations: readonly PlottedObservation[]): string[] {
 }
 
 function formOf(space: Space, options: QFPolicyPlotterOptions): PlotForm {
-  const { gridSize = 50, levels = 20, defaultAction, limits } = options;
+  const { gridSize = 50, levels = 20, defaultAction } = options;
   checkCount("gridSize", gridSize, 2);
   checkCount("levels", levels, 1);
   if (space.type === "box") {
-    const plane = new ActionPlane(space, { defaultAction, limits });
+    const plane = new ActionPlane(space, defaultAction);
     return plane.axes.length === 1
       ? curvePlot(plane, gridSize)
       : contourPlot(plane, { gridSize, levels });
@@ -225,10 +218,9 @@ function formOf(space: Space, options: QFPolicyPlotterOptions): PlotForm {
       `Cannot plot Q values of actions of type ${space.type}: expected box or discrete`,
     );
   }
-  for (const [name, given] of Object.entries({ defaultAction, limits })) {
-    if (given === undefined) continue;
+  if (defaultAction !== undefined) {
     throw new TypeError(
-      `Cannot plot discrete actions with ${name}: expected none, as all actions are drawn`,
+      "Cannot plot discrete actions with defaultAction: expected none, as all actions are drawn",
     );
   }
   return barPlot(space);

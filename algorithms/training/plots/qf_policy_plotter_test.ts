@@ -204,11 +204,6 @@ const BAD: readonly (readonly [
     "actions of type multiDiscrete: expected box or discrete",
   ],
   [
-    { actionSpace: THREE, limits: [[0, 1]] },
-    TypeError,
-    "discrete actions with limits: expected none",
-  ],
-  [
     { actionSpace: THREE, defaultAction: [NaN] },
     TypeError,
     "discrete actions with defaultAction: expected none",
