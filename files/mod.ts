@@ -17,13 +17,7 @@
  *
  * @module
  */
-export {
-  type FileContent,
-  replaceFile,
-  replaceFileSync,
-  syncFolder,
-  TEMPORARY_SUFFIX,
-} from "./atomic_file.ts";
+export * from "./atomic_file.ts";
 export {
   decodeNpy,
   encodeNpy,
@@ -31,30 +25,12 @@ export {
   type NpyData,
   type NpyDtype,
 } from "./npy.ts";
-export {
-  builtin,
-  type Builtins,
-  type InputFile,
-  rewordError,
-  toPath,
-  withFile,
-} from "./runtime.ts";
+export { builtin, type Builtins, rewordError, toPath } from "./runtime.ts";
 export {
   decodeSafetensors,
   encodeSafetensors,
   type SafeTensor,
   type SafeTensors,
 } from "./safetensors.ts";
-export {
-  loadNotesSync,
-  loadState,
-  loadStateSync,
-  readState,
-  type ReadStateOptions,
-  type SavedState,
-  saveState,
-  type SaveStateOptions,
-  saveStateSync,
-  writeState,
-} from "./state_file.ts";
+export * from "./state_file.ts";
 export { isStateRecord, isTypedArray, type StateRecord } from "./state_tree.ts";

@@ -1,4 +1,4 @@
-import { bytesOf, rewordError } from "./runtime.ts";
+import { bytesOf, fillSync, type Reading, rewordError } from "./runtime.ts";
 
 /** Kinds of numbers of an {@linkcode NpyArray}, by numpy's names. */
 export type NpyDtype =
@@ -95,16 +95,36 @@ export function encodeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
  */
 export function decodeNpy(bytes: Uint8Array): NpyArray {
   try {
-    const { start, end } = headerSpan(bytes.subarray(0, PREFIX_BYTES));
-    checkLength(bytes.length, Math.max(end, bytes.length));
-    const header = parseHeader(bytes.subarray(start, end));
-    checkLength(bytes.length, end + bodyBytes(header));
-    const unread = allocateBody(header);
-    unread.bytes.set(bytes.subarray(end));
-    return unread.finish();
+    let position = 0;
+    return fillSync(readNpy(bytes.length), (target) => {
+      const part = bytes.subarray(position, position += target.length);
+      target.set(part);
+      return part.length;
+    });
   } catch (error) {
     throw rewordError(error, (reason) => `Cannot read an npy file: ${reason}`);
   }
+}
+
+/**
+ * Reads an npy file of so many bytes. Throws an error with the reason alone where
+ * it is damaged or holds something else.
+ */
+export function* readNpy(size: number): Reading<NpyArray> {
+  const prefix = new Uint8Array(PREFIX_BYTES);
+  const length = yield prefix;
+  const { start, end } = headerSpan(prefix.subarray(0, length));
+  checkLength(size, Math.max(end, size));
+  const text = new Uint8Array(end - start);
+  text.set(prefix.subarray(start, end));
+  yield text.subarray(PREFIX_BYTES - start);
+  const { dtype, shape, itemBytes, bigEndian } = parseHeader(text);
+  const bodyBytes = shape.reduce((product, it) => product * it, itemBytes);
+  checkLength(size, end + bodyBytes);
+  const bytes = new Uint8Array(bodyBytes);
+  yield bytes;
+  if (bigEndian) swapBytes(bytes, itemBytes);
+  return { data: toNumbers(bytes, dtype), shape, dtype };
 }
 
 function checkLength(length: number, wanted: number): void {
@@ -127,20 +147,17 @@ const NUMBER_ARRAYS = {
 /** Whole numbers that a typed array of numbers holds only as float64. */
 const BIG_ARRAYS = { int64: BigInt64Array, uint64: BigUint64Array } as const;
 
-/** Kinds of numbers that are read and written, by numpy's letters. */
-const DTYPES: Readonly<Record<string, NpyDtype>> = {
-  f4: "float32",
-  f8: "float64",
-  i1: "int8",
-  i2: "int16",
-  i4: "int32",
-  i8: "int64",
-  u1: "uint8",
-  u2: "uint16",
-  u4: "uint32",
-  u8: "uint64",
-  b1: "bool",
-};
+/**
+ * Kinds of numbers that are read and written, by numpy's letters: the first one
+ * of the kind, and the bytes of a number.
+ */
+const DTYPES: Readonly<Record<string, NpyDtype>> = Object.fromEntries([
+  ...Object.entries({ ...NUMBER_ARRAYS, ...BIG_ARRAYS })
+    .map((
+      [kind, { BYTES_PER_ELEMENT }],
+    ) => [kind[0] + BYTES_PER_ELEMENT, kind]),
+  ["b1", "bool"],
+]);
 
 /** Layout of the bytes after a header. */
 interface NpyHeader {
@@ -152,7 +169,7 @@ interface NpyHeader {
 }
 
 /** Bytes that say how long the header is, in any version. */
-export const PREFIX_BYTES = 12;
+const PREFIX_BYTES = 12;
 
 const MAGIC = [0x93, ...new TextEncoder().encode("NUMPY")];
 
@@ -186,7 +203,7 @@ export function encodeHeader(
  * Finds the header's text by the first bytes of a file. Throws a SyntaxError
  * with the reason alone where they are no npy file's.
  */
-export function headerSpan(prefix: Uint8Array): { start: number; end: number } {
+function headerSpan(prefix: Uint8Array): { start: number; end: number } {
   if (
     prefix.length < PREFIX_BYTES || MAGIC.some((byte, i) => prefix[i] !== byte)
   ) throw new SyntaxError("it does not start as an npy file does");
@@ -204,7 +221,7 @@ export function headerSpan(prefix: Uint8Array): { start: number; end: number } {
  * Reads a header's text. Throws a SyntaxError or TypeError with the reason
  * alone.
  */
-export function parseHeader(bytes: Uint8Array): NpyHeader {
+function parseHeader(bytes: Uint8Array): NpyHeader {
   const text = new TextDecoder().decode(bytes).trim();
   const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1];
   const fortran = /'fortran_order':\s*(True|False)/.exec(text)?.[1];
@@ -310,34 +327,6 @@ export function toBody(data: NpyData, dtype: NpyDtype): Uint8Array {
     big[i] = BigInt(data[i]);
   }
   return bytesOf(big);
-}
-
-/** An array whose bytes are still to be read. */
-interface UnreadArray {
-  /** Memory for the bytes. */
-  readonly bytes: Uint8Array;
-  /**
-   * The array, when they are there. Throws a RangeError with the reason alone.
-   */
-  finish(): NpyArray;
-}
-
-/** Bytes of the numbers that a header announces. */
-export function bodyBytes({ shape, itemBytes }: NpyHeader): number {
-  return shape.reduce((product, length) => product * length, itemBytes);
-}
-
-/** Makes room for the numbers that a header announces. */
-export function allocateBody(header: NpyHeader): UnreadArray {
-  const { dtype, shape, itemBytes, bigEndian } = header;
-  const bytes = new Uint8Array(bodyBytes(header));
-  return {
-    bytes,
-    finish() {
-      if (bigEndian) swapBytes(bytes, itemBytes);
-      return { data: toNumbers(bytes, dtype), shape, dtype };
-    },
-  };
 }
 
 function toNumbers(bytes: Uint8Array, dtype: NpyDtype): NpyData {

@@ -24,18 +24,15 @@ import {
 import { closest } from "fastest-levenshtein";
 import { replaceFile } from "./atomic_file.ts";
 import {
-  allocateBody,
-  bodyBytes,
   dtypeOf,
   encodeHeader,
-  headerSpan,
   type NpyArray,
   type NpyDtype,
-  parseHeader,
-  PREFIX_BYTES,
+  readNpy,
   toBody,
 } from "./npy.ts";
 import {
+  fillAsync,
   inPieces,
   type InputFile,
   rewordError,
@@ -264,7 +261,7 @@ class FileReader extends Reader<InputFile> {
     length: number,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(Math.min(length, this.size - position));
-    await this.#file.read(position, bytes);
+    await this.#file.fill(bytes, position);
     return bytes;
   }
 }
@@ -330,9 +327,14 @@ async function readMember(member: FileEntry): Promise<NpyArray> {
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const source = new StreamSource(readable);
+  const readAll = async () => {
+    const array = await fillAsync(readNpy(uncompressedSize), source.fill);
+    await source.fill(new Uint8Array(1)); // Its end.
+    return array;
+  };
   // Damage that the zip library finds fails both sides of the stream.
   const [array] = await Promise.all([
-    readArray(source, uncompressedSize).catch((error) => {
+    readAll().catch((error) => {
       source.cancel(error);
       throw error;
     }),
@@ -363,26 +365,4 @@ function find(
     ? "it has none"
     : `did you mean '${closest(name, names)}'?`;
   throw new RangeError(`Cannot read array '${name}' of ${what}: ${hint}`);
-}
-
-async function readArray(
-  source: StreamSource,
-  size: number,
-): Promise<NpyArray> {
-  const prefix = new Uint8Array(PREFIX_BYTES);
-  const length = await source.fill(prefix);
-  const { start, end } = headerSpan(prefix.subarray(0, length));
-  if (end > size) throw new SyntaxError(`its header ends at ${end} of ${size}`);
-  const text = new Uint8Array(end - start);
-  text.set(prefix.subarray(start));
-  await source.fill(text.subarray(PREFIX_BYTES - start));
-  const header = parseHeader(text);
-  const wanted = end + bodyBytes(header);
-  if (wanted !== size) {
-    throw new SyntaxError(`it has ${size} bytes, expected ${wanted}`);
-  }
-  const unread = allocateBody(header);
-  await source.fill(unread.bytes);
-  await source.fill(new Uint8Array(1)); // Its end.
-  return unread.finish();
 }

@@ -1,21 +1,15 @@
-import type * as NodeCrypto from "node:crypto";
-import type * as NodeFs from "node:fs";
-import type * as NodePath from "node:path";
-import type * as NodeUrl from "node:url";
-import type * as NodeZlib from "node:zlib";
-
 /** Node's built-in modules that work with files. */
 export interface Builtins {
   /** Hashes. */
-  "node:crypto": typeof NodeCrypto;
+  "node:crypto": typeof import("node:crypto");
   /** File system. */
-  "node:fs": typeof NodeFs;
+  "node:fs": typeof import("node:fs");
   /** Paths. */
-  "node:path": typeof NodePath;
+  "node:path": typeof import("node:path");
   /** File URLs. */
-  "node:url": typeof NodeUrl;
+  "node:url": typeof import("node:url");
   /** Checksums. */
-  "node:zlib": typeof NodeZlib;
+  "node:zlib": typeof import("node:zlib");
 }
 
 /** File that is open for reading. */
@@ -23,11 +17,10 @@ export interface InputFile {
   /** Length in bytes. */
   readonly size: number;
   /**
-   * Fills an array with the bytes from a position on.
-   *
-   * @returns Number of bytes: fewer than asked for only at the end.
+   * Fills an array with the bytes from a position on, or with those that follow
+   * the last ones; returns their number, fewer than asked for only at the end.
    */
-  read(position: number, target: Uint8Array): Promise<number>;
+  fill(target: Uint8Array, position?: number): Promise<number>;
 }
 
 /** Bytes read or written at once: runtimes copy them on the side. */
@@ -82,25 +75,7 @@ export function toPath(path: string | URL): string {
   return path instanceof URL ? builtin("node:url").fileURLToPath(path) : path;
 }
 
-/**
- * Opens a file for reading until `use` has ended.
- *
- * @param path Path of the file.
- * @param use Function that reads it.
- * @returns The result of `use`.
- * @throws {Error} The system's error where the file cannot be read.
- *
- * @example
- * ```ts
- * import { withFile } from "@bellman/files";
- * import { assertEquals } from "@std/assert";
- *
- * const path = await Deno.makeTempFile();
- * await Deno.writeTextFile(path, "text");
- * assertEquals(await withFile(path, ({ size }) => Promise.resolve(size)), 4);
- * await Deno.remove(path);
- * ```
- */
+/** Opens a file for reading until `use` has ended. */
 export async function withFile<Result>(
   path: string,
   use: (file: InputFile) => Promise<Result>,
@@ -110,14 +85,14 @@ export async function withFile<Result>(
     const { size } = await file.stat();
     return await use({
       size,
-      async read(position, target) {
+      async fill(target, position) {
         let filled = 0;
         while (filled < target.length) {
           const { bytesRead } = await file.read(
             target,
             filled,
             Math.min(target.length - filled, PIECE_BYTES),
-            position + filled,
+            position === undefined ? null : position + filled,
           );
           if (bytesRead === 0) break;
           filled += bytesRead;
@@ -128,6 +103,32 @@ export async function withFile<Result>(
   } finally {
     await file.close();
   }
+}
+
+/**
+ * Reading of something: yields arrays to be filled in order, and is sent the
+ * number of bytes that were filled, fewer than asked for only at the end.
+ */
+export type Reading<Result> = Generator<Uint8Array, Result, number>;
+
+/** Reads from a source that fills arrays. */
+export function fillSync<Result>(
+  reading: Reading<Result>,
+  fill: (target: Uint8Array) => number,
+): Result {
+  let step = reading.next();
+  while (!step.done) step = reading.next(fill(step.value));
+  return step.value;
+}
+
+/** Reads from a source that fills arrays in time. */
+export async function fillAsync<Result>(
+  reading: Reading<Result>,
+  fill: (target: Uint8Array) => Promise<number>,
+): Promise<Result> {
+  let step = reading.next();
+  while (!step.done) step = reading.next(await fill(step.value));
+  return step.value;
 }
 
 /** Bytes of a stream, in order. */

@@ -18,7 +18,10 @@ import { replaceFile, replaceFileSync } from "./atomic_file.ts";
 import {
   builtin,
   bytesOf,
+  fillAsync,
+  fillSync,
   inPieces,
+  type Reading,
   rewordError,
   StreamSource,
   toPath,
@@ -198,13 +201,7 @@ export async function saveState(
  */
 export async function loadState(path: string | URL): Promise<StateTree> {
   const file = toPath(path);
-  return await withFile(file, async ({ size, read }) => {
-    let position = 0;
-    const fill = async (target: Uint8Array) => {
-      const length = await read(position, target);
-      position += length;
-      return length;
-    };
+  return await withFile(file, async ({ size, fill }) => {
     return (await fillAsync(readAll(`'${file}'`, size), fill)).state;
   });
 }
@@ -336,18 +333,6 @@ function* hashedPieces(
   yield new Uint8Array(hash.digest());
 }
 
-/** Reading of a state: yields arrays to be filled, and is sent the number of bytes that were filled. */
-type Reading<Result> = Generator<Uint8Array, Result, number>;
-
-async function fillAsync<Result>(
-  reading: Reading<Result>,
-  fill: (target: Uint8Array) => Promise<number>,
-): Promise<Result> {
-  let step = reading.next();
-  while (!step.done) step = reading.next(await fill(step.value));
-  return step.value;
-}
-
 function readFileWith<Result>(
   path: string,
   begin: (size: number) => Reading<Result>,
@@ -355,24 +340,14 @@ function readFileWith<Result>(
   const fs = builtin("node:fs");
   const file = fs.openSync(path, "r");
   try {
-    const reading = begin(fs.fstatSync(file).size);
-    let step = reading.next();
-    while (!step.done) {
-      const target = step.value;
+    return fillSync(begin(fs.fstatSync(file).size), (target) => {
       let filled = 0;
       for (let length = -1; length !== 0 && filled < target.length;) {
-        length = fs.readSync(
-          file,
-          target,
-          filled,
-          target.length - filled,
-          null,
-        );
+        length = fs.readSync(file, target.subarray(filled));
         filled += length;
       }
-      step = reading.next(filled);
-    }
-    return step.value;
+      return filled;
+    });
   } finally {
     fs.closeSync(file);
   }
