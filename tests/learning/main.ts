@@ -4,6 +4,8 @@
  * checkpoints:
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
  * `--write` keeps the results beside the algorithm, after each seed anew.
+ * `--until 475` ends each run at the first evaluation with that mean return, of
+ * those that `--every` so many steps bring, and tells how many steps it took.
  */
 import { ALGORITHMS } from "@bellman/cli";
 import { parseArgs } from "@std/cli";
@@ -14,16 +16,18 @@ import {
   BARS_FILE,
   countReached,
   describeSeeds,
+  describeSteps,
   type LearningResults,
   nameOf,
   returnsOf,
   type SeedResult,
   summarizeSeeds,
+  UNTIL_FOLDER,
 } from "./results.ts";
 import type { SeedTask, TrainedSeed } from "./train_seed.ts";
 
 const USAGE =
-  "usage: deno task bench:learning ALGORITHM [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--set KEY=VALUE] [--json] [--write]";
+  "usage: deno task bench:learning ALGORITHM [--env ID] [--preset NAME] [--seeds N] [--first-seed N] [--steps N] [--episodes N] [--jobs N] [--until RETURN [--every N]] [--set KEY=VALUE] [--json] [--write]";
 const ROOT = new URL("../../", import.meta.url).pathname;
 const decoder = new TextDecoder();
 
@@ -49,6 +53,12 @@ function wholeNumber(name: string, text: unknown, least = 1): number {
   );
 }
 
+function number(name: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value)) return value;
+  return fail(`Cannot use --${name} ${text}: expected a number`);
+}
+
 function options(args: string[]): Bench {
   const parsed = parseArgs(args, {
     string: [
@@ -59,6 +69,8 @@ function options(args: string[]): Bench {
       "steps",
       "episodes",
       "jobs",
+      "until",
+      "every",
       "set",
     ],
     boolean: ["json", "write"],
@@ -69,6 +81,7 @@ function options(args: string[]): Bench {
       "first-seed": "0",
       episodes: "100",
       jobs: "2",
+      every: "1000",
     },
     unknown: (name: string) =>
       name.startsWith("-") ? fail(`Unknown option '${name}': ${USAGE}`) : true,
@@ -97,6 +110,10 @@ function options(args: string[]): Bench {
     episodes: wholeNumber("episodes", parsed.episodes),
     jobs: wholeNumber("jobs", parsed.jobs),
     set: parsed.set as string[],
+    until: parsed.until === undefined ? null : {
+      meanReturn: number("until", String(parsed.until)),
+      every: wholeNumber("every", parsed.every),
+    },
     json: parsed.json === true,
     write: parsed.write === true,
     command: `deno task bench:learning ${
@@ -114,7 +131,7 @@ function barOf(bench: Bench): number | null {
 }
 
 /** The folder of an algorithm's results. */
-function resultsOf({ algorithm }: Pick<Bench, "algorithm">): string {
+function resultsOf({ algorithm }: Bench): string {
   return `${ROOT}algorithms/${algorithm}/results`;
 }
 
@@ -144,7 +161,7 @@ async function trainSeed(task: SeedTask): Promise<TrainedSeed> {
 
 /** Runs all seeds, `jobs` at a time, and tells of each as it ends. */
 async function trainSeeds(bench: Bench): Promise<LearningResults> {
-  const { algorithm, env, preset, steps, episodes, set } = bench;
+  const { algorithm, env, preset, steps, episodes, set, until } = bench;
   const results: LearningResults = {
     env,
     preset,
@@ -152,14 +169,24 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
     commit: await commit(),
     steps: 0,
     episodes,
-    bar: barOf(bench),
+    bar: until?.meanReturn ?? barOf(bench),
+    ...(until !== null && { every: until.every }),
     seeds: [],
   };
   let next = 0;
   const worker = async () => {
     while (next < bench.seeds) {
       const seed = bench.firstSeed + next++;
-      const task = { algorithm, env, preset, steps, episodes, set, seed };
+      const task = {
+        algorithm,
+        env,
+        preset,
+        steps,
+        episodes,
+        set,
+        until,
+        seed,
+      };
       const trained = await trainSeed(task);
       results.steps = trained.steps;
       results.seeds.push(trained.result);
@@ -172,7 +199,14 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
   return results;
 }
 
-function describeSeed({ seed, seconds, last, best }: SeedResult): string {
+function describeSeed(
+  { seed, seconds, last, best, reached }: SeedResult,
+): string {
+  if (reached !== undefined) {
+    return `seed ${seed}: ${
+      reached === null ? "not reached" : `reached at step ${reached}`
+    } in ${seconds.toFixed(1)} s`;
+  }
   const [end, chosen] = [last, best].map((it) =>
     `${it!.meanReturn.toFixed(1)} (step ${it!.step})`
   );
@@ -188,7 +222,9 @@ async function commit(): Promise<string> {
 }
 
 function writeResults(bench: Bench, results: LearningResults): void {
-  const folder = resultsOf(bench);
+  const folder = bench.until === null
+    ? resultsOf(bench)
+    : `${resultsOf(bench)}/${UNTIL_FOLDER}`;
   Deno.mkdirSync(folder, { recursive: true });
   Deno.writeTextFileSync(
     `${folder}/${fileNameOf(nameOf(results))}.json`,
@@ -231,10 +267,30 @@ function printSummary(
   }));
 }
 
+/** Prints after how many steps the seeds reached the return. */
+function printSteps({ algorithm, json }: Bench, results: LearningResults) {
+  const { bar, seeds } = results;
+  const steps = describeSteps(seeds);
+  const reached = seeds.filter((it) => it.reached !== null).length;
+  const name = nameOf(results);
+  console.log(
+    json
+      ? JSON.stringify({
+        bench: `steps ${algorithm} ${name}`,
+        bar,
+        steps,
+        reached,
+        seeds: seeds.length,
+      })
+      : `${name}: a mean return of ${bar} after a median of ${steps} steps, ${reached} of ${seeds.length} seeds`,
+  );
+}
+
 if (import.meta.main) {
   const bench = options(Deno.args);
   const results = await trainSeeds(bench);
-  for (const which of ["last", "best"] as const) {
-    printSummary(bench, results, which);
-  }
+  if (bench.until !== null) printSteps(bench, results);
+  else {for (const which of ["last", "best"] as const) {
+      printSummary(bench, results, which);
+    }}
 }

@@ -20,6 +20,8 @@ export interface SeedResult {
   last: EvaluatedPolicy | null;
   /** The checkpoint with the highest of the evaluations during training; null where it was not evaluated. */
   best: EvaluatedPolicy | null;
+  /** Of runs until a return: steps of the first evaluation that reached it; null where none did. */
+  reached?: number | null;
 }
 
 /** A file of `algorithms/NAME/results`. */
@@ -35,6 +37,8 @@ export interface LearningResults {
   episodes: number;
   /** Mean return that counts as learned. */
   bar: number | null;
+  /** Of runs until a return: environment steps between two evaluations. */
+  every?: number;
   seeds: SeedResult[];
 }
 
@@ -52,6 +56,9 @@ export interface SeedSummary {
  * over deterministic episodes, by the name of the results.
  */
 export const BARS_FILE = "bars.json";
+
+/** Folder in an algorithm's results with those of runs until a return. */
+export const UNTIL_FOLDER = "until";
 
 /** Name of the results: the preset's, or the environment's. */
 export function nameOf(
@@ -96,4 +103,16 @@ export function describeSeeds(values: readonly number[]): string {
   if (deviation === null) return mean.toFixed(1);
   const [low, high] = interval!.map((it) => it.toFixed(1));
   return `${mean.toFixed(1)} ± ${deviation.toFixed(1)} [${low}, ${high}]`;
+}
+
+/** Tells after how many steps seeds reached a return: `10,500 [8,000, 13,000]`. */
+export function describeSteps(seeds: readonly SeedResult[]): string {
+  const steps = seeds.map(({ reached }) => reached ?? Infinity)
+    .sort((a, b) => a - b);
+  const middle = (steps.length - 1) / 2;
+  const median = (steps[Math.floor(middle)] + steps[Math.ceil(middle)]) / 2;
+  const [low, high] = [steps[0], steps.at(-1)!];
+  const text = (it: number) =>
+    it === Infinity ? "never" : it.toLocaleString("en-US");
+  return `${text(median)} [${text(low)}, ${text(high)}]`;
 }

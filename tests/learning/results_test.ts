@@ -1,6 +1,7 @@
 import { assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
 import {
   describeSeeds,
+  describeSteps,
   returnsOf,
   type SeedResult,
   summarizeSeeds,
@@ -46,13 +47,27 @@ Deno.test("a column is there where every seed was evaluated", () => {
   assertEquals(returnsOf(seeds, "best"), null);
 });
 
+Deno.test("a seed that never reached the return is the slowest of all", () => {
+  const of = (...steps: (number | null)[]) =>
+    describeSteps(steps.map((reached, seed) => ({
+      seed,
+      seconds: 1,
+      last: null,
+      best: null,
+      reached,
+    })));
+  assertEquals(of(9000, 2000, 4000), "4,000 [2,000, 9,000]");
+  assertEquals(of(9000, null, 4000, 5000), "7,000 [4,000, never]");
+  assertEquals(of(null, null, 4000), "never [4,000, never]");
+});
+
 /** Runs the bench of a small training. */
 async function bench(...args: string[]) {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "-q", "--no-check", "-P=bench"],
       new URL("main.ts", import.meta.url).pathname,
-      ...["a2c", "--steps", "480", "--set", "evaluationInterval=160"],
+      ...["a2c", "--steps", "480"],
       ...["--seeds", "1", "--jobs", "1", "--episodes", "3", ...args],
     ],
     cwd: new URL("../../", import.meta.url).pathname,
@@ -63,7 +78,7 @@ async function bench(...args: string[]) {
 }
 
 Deno.test("bench:learning evaluates the last policy and the best checkpoint", async () => {
-  const { code, out, err } = await bench();
+  const { code, out, err } = await bench("--set", "evaluationInterval=160");
   assertEquals(code, 0, err);
   const mean = "(\\d+\\.\\d)";
   assertMatch(
@@ -77,4 +92,20 @@ Deno.test("bench:learning evaluates the last policy and the best checkpoint", as
   const unknown = await bench("--final");
   assertEquals(unknown.code, 2);
   assertMatch(unknown.err, /^Unknown option '--final': /);
+});
+
+Deno.test("bench:learning --until ends at the first evaluation that reaches a return", async () => {
+  const until = ["--until", "5", "--every", "160"];
+  const { code, out, err } = await bench(...until);
+  assertEquals(code, 0, err);
+  assertMatch(
+    out,
+    new RegExp(
+      "^seed 0: reached at step 160 in .* s\n" +
+        "CartPole-v1: a mean return of 5 after a median of 160 \\[160, 160\\] steps, 1 of 1 seeds\n$",
+    ),
+  );
+  const bad = await bench("--until", "soon");
+  assertEquals(bad.code, 2);
+  assertMatch(bad.err, /^Cannot use --until soon: expected a number/);
 });

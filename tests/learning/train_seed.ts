@@ -5,6 +5,7 @@
  * runs it in processes of their own.
  */
 import { run } from "@bellman/cli";
+import { openRunFolder, readProgress } from "@bellman/training";
 import { parse } from "@std/yaml";
 import type { EvaluatedPolicy, SeedResult } from "./results.ts";
 
@@ -21,6 +22,8 @@ export interface SeedTask {
   episodes: number;
   /** Settings instead of the preset's, as `--set` takes them. */
   set: string[];
+  /** The return at which the run stops, and steps between evaluations; null trains to the end. */
+  until: { meanReturn: number; every: number } | null;
 }
 
 /** Result of a seed, and the environment steps that it was trained for. */
@@ -49,6 +52,11 @@ function trainArgs(task: SeedTask, dir: string): string[] {
     `--env=${task.env}`,
     ...(task.preset === "" ? [] : [`--preset=${task.preset}`]),
     ...(task.steps === null ? [] : [`--steps=${task.steps}`]),
+    ...(task.until === null ? [] : [
+      `--set=stopReward=${task.until.meanReturn}`,
+      `--set=evaluationInterval=${task.until.every}`,
+      `--set=evaluationEpisodes=${task.episodes}`,
+    ]),
     ...task.set.map((it) => `--set=${it}`),
     `--seed=${task.seed}`,
     "--quiet",
@@ -79,6 +87,15 @@ async function evaluatePolicy(
   return { step, meanReturn, stdReturn };
 }
 
+/** Returns the steps of a run's first evaluation that reached a return. */
+function stepsTo(meanReturn: number, dir: string): number | null {
+  const rows = readProgress(openRunFolder(dir).progressPath);
+  const first = rows.find(({ statistics }) =>
+    statistics.eval_return_mean >= meanReturn
+  );
+  return first?.step ?? null;
+}
+
 async function runTask(task: SeedTask): Promise<TrainedSeed> {
   const root = await Deno.makeTempDir({ prefix: "bellman-learning-" });
   const dir = `${root}/run`;
@@ -91,7 +108,15 @@ async function runTask(task: SeedTask): Promise<TrainedSeed> {
     const config = parse(await Deno.readTextFile(`${dir}/config.yaml`));
     return {
       steps: (config as { totalTimesteps: number }).totalTimesteps,
-      result: { seed: task.seed, seconds, last, best },
+      result: {
+        seed: task.seed,
+        seconds,
+        last,
+        best,
+        ...(task.until !== null && {
+          reached: stepsTo(task.until.meanReturn, dir),
+        }),
+      },
     };
   } finally {
     await Deno.remove(root, { recursive: true });

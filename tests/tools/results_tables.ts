@@ -3,16 +3,20 @@
  * algorithm: `algorithms/NAME/results/*.json` and, in the algorithm's README,
  * other libraries' `results/peers/*.json` between the marks `<!-- results -->`
  * and `<!-- /results -->`; the long runs of `results/curves` between
- * `<!-- curves -->` and `<!-- /curves -->`. `--check` only compares.
+ * `<!-- curves -->` and `<!-- /curves -->`; the steps that all algorithms took to a
+ * return, `results/until/*.json`, between `<!-- until -->` and `<!-- /until -->` in
+ * the README of each that has such data. `--check` only compares.
  */
 import type { Program } from "../learning/keep_curves.ts";
 import {
   BARS_FILE,
   countReached,
   describeSeeds,
+  describeSteps,
   type LearningResults,
   nameOf,
   returnsOf,
+  UNTIL_FOLDER,
 } from "../learning/results.ts";
 import { ROOT } from "./packages.ts";
 
@@ -34,6 +38,9 @@ const SUMMARY = "mean ± sample deviation [95 % interval]";
 
 const RESULTS_NOTE =
   "**last** is the policy at the end of training, **best** the checkpoint with the highest evaluation during training (the last policy is a candidate). Both play the same episodes, deterministically; they are none of those that chose the best one, and a seed's figure is their mean return. Mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds; the interval is symmetric and may pass the highest possible return. A dash: not measured, or none.";
+
+const UNTIL_NOTE =
+  "Environment steps until the first evaluation whose mean return is at the bar: median over seeds, fewest and most. The evaluations' episodes are played deterministically. Each algorithm has its preset for the environment.";
 
 const CURVES_NOTE =
   "Evaluations during the runs: **last** is the one at the end, **best** the highest one, which the same episodes chose, so that it is a little too high. A seed's figure is the mean return of the evaluation's episodes; mean, sample standard deviation (n - 1) and Student's 95 % interval of the mean are over seeds.";
@@ -93,6 +100,29 @@ export function curvesTable(rows: readonly CurvesRow[]): string {
   return `${markdownTable([header, ...cells])}\n\n${wrap(CURVES_NOTE)}`;
 }
 
+/** The table of steps to a return, with what its columns mean. */
+export function untilTable(rows: readonly ResultsRow[]): string {
+  const header = [
+    ...["environment", "bar", "program", "steps: median [fewest, most]"],
+    ...["seeds at the bar", "evaluated every", "episodes", "commit"],
+  ];
+  const order = (it: ResultsRow) => `${nameOf(it)} ${it.program}`;
+  const sorted = [...rows].sort((a, b) => order(a) < order(b) ? -1 : 1);
+  const cells = sorted.map((row) => [
+    nameOf(row),
+    String(row.bar),
+    row.program,
+    describeSteps(row.seeds),
+    `${
+      row.seeds.filter(({ reached }) => reached !== null).length
+    } of ${row.seeds.length}`,
+    `${row.every!.toLocaleString("en-US")} steps`,
+    String(row.episodes),
+    commitCell(row.commit),
+  ]);
+  return `${markdownTable([header, ...cells])}\n\n${wrap(UNTIL_NOTE)}`;
+}
+
 function commitCell(commit: string | undefined): string {
   return commit === undefined ? "-" : `\`${commit}\``;
 }
@@ -133,7 +163,7 @@ async function readData<T>(folder: string): Promise<T[]> {
 /** Puts a text between the marks of a README, or compares it with what is there. */
 async function refresh(
   readme: string,
-  mark: "results" | "curves",
+  mark: "results" | "curves" | "until",
   content: string,
 ): Promise<void> {
   const path = `${ROOT}${readme}`;
@@ -160,7 +190,8 @@ async function refresh(
 }
 
 if (import.meta.main) {
-  const all: ResultsRow[] = [];
+  const all: ResultsRow[] = [], until: ResultsRow[] = [];
+  const untilReadmes: string[] = [];
   for await (const { name, isDirectory } of Deno.readDir(`${ROOT}algorithms`)) {
     if (!isDirectory) continue;
     const folder = `${ROOT}algorithms/${name}/results`;
@@ -174,6 +205,12 @@ if (import.meta.main) {
     const curves = await readData<CurvesRow>(`${folder}/curves`);
     if (curves.length > 0) await refresh(readme, "curves", curvesTable(curves));
     all.push(...rows);
+    const steps = await readData<LearningResults>(`${folder}/${UNTIL_FOLDER}`);
+    if (steps.length > 0) untilReadmes.push(readme);
+    until.push(...steps.map((it) => ({ program: `@bellman/${name}`, ...it })));
+  }
+  for (const readme of untilReadmes) {
+    await refresh(readme, "until", untilTable(until));
   }
   await refresh("README.md", "results", resultsTable(all));
 }

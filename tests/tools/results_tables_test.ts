@@ -3,6 +3,7 @@ import {
   curvesTable,
   type ResultsRow,
   resultsTable,
+  untilTable,
 } from "./results_tables.ts";
 
 const judged = (meanReturn: number) => ({ step: 9, meanReturn, stdReturn: 0 });
@@ -80,4 +81,15 @@ Deno.test("of long runs the last and the highest evaluation are shown", () => {
     "| ALE/Pong-v5 | ours | 3,000 | 1 | 10 | 5.0 | 9.0 | `3277311` |",
     "| ALE/Pong-v5 | theirs | 3,000 | 2 | 10 | 4.0 ± 1.4 [-8.7, 16.7] | 5.5 ± 3.5 [-26.3, 37.3] | - |",
   ]);
+});
+
+Deno.test("steps to a return are those of the median, fastest and slowest seed", () => {
+  const seeds = ROW.seeds.map((it, i) => ({ ...it, reached: 4000 * (i + 1) }));
+  const { rows, note } = parts(untilTable([{ ...ROW, every: 1000, seeds }]));
+  assertEquals(rows, [
+    "| environment | bar | program | steps: median [fewest, most] | seeds at the bar | evaluated every | episodes | commit |",
+    rows[1],
+    "| CartPole-v1 | 2 | @bellman/a2c | 6,000 [4,000, 8,000] | 2 of 2 | 1,000 steps | 100 | `3cecaa3` |",
+  ]);
+  assertEquals(note.split("\n").every((it) => it.length <= 80), true);
 });
