@@ -7,6 +7,7 @@ import texts from "./presets/texts.json" with { type: "json" };
  */
 export const acerPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],
+  "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
   "Acrobot-v1": texts["acrobot_v1.yaml"],
   "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
