@@ -16,7 +16,7 @@ import {
 } from "@bellman/compute";
 import { actorCritic, qActorCritic, qFunction, scope } from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
-import type { BoxSpace } from "@bellman/types";
+import type { BoxSpace, DiscreteSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { type AcerConfig, acerConfigSchema } from "./config.ts";
 import {
@@ -59,9 +59,9 @@ function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
     epsilon: config.rmspropEpsilon,
   });
   const options = { ...config, optimizer, numEnvs };
-  const { init, update, ...parts } = actionSpace.type === "box"
-    ? continuousParts(options, { ...context, actionSpace })
-    : discreteParts(options, context);
+  const { init, update, ...parts } = actionSpace.type === "discrete"
+    ? discreteParts(options, { ...context, actionSpace })
+    : duelingParts(options, context);
   const rate = new Scheduler({
     value: learningRate,
     numValues: totalTimesteps,
@@ -113,11 +113,13 @@ function networkOf(config: Options) {
 }
 
 /** One network for the policy and the values of all actions. */
-function discreteParts(options: Options, context: AgentContext): ActionParts {
-  const { actionSpace } = context;
+function discreteParts(
+  options: Options,
+  context: AgentContext & { readonly actionSpace: DiscreteSpace },
+): ActionParts {
   const policy = qActorCritic({ ...context, ...networkOf(options) });
   const update = acerUpdate(policy, options);
-  const start = actionSpace.type === "discrete" ? actionSpace.start ?? 0 : 0;
+  const { start = 0 } = context.actionSpace;
   return {
     policy,
     init: (random) => policy.init(random),
@@ -134,17 +136,15 @@ function discreteParts(options: Options, context: AgentContext): ActionParts {
   };
 }
 
-/** A stochastic dueling network. */
-function continuousParts(
-  options: Options,
-  context: AgentContext & { readonly actionSpace: BoxSpace },
-): ActionParts {
+/** A stochastic dueling network, for actions of any distribution. */
+function duelingParts(options: Options, context: AgentContext): ActionParts {
   const { hiddenSizes, activation, network, useSde, initialLogStd } = options;
   const exploration = { useSde, initialLogStd };
   const model = {
     policy: actorCritic({ ...context, ...networkOf(options), ...exploration }),
     advantage: qFunction({
       ...context,
+      actionSpace: context.actionSpace as BoxSpace,
       network: network as "mlp",
       networkOptions: { hiddenSizes, activation },
     }),
@@ -166,11 +166,8 @@ function continuousParts(
       part: "policy",
       estimate(params, observations, actions) {
         const { value } = model.policy.apply(params, observations);
-        const own = scope(params, "advantage");
-        return tf.add(
-          value,
-          model.advantage.apply(own, observations, actions!),
-        );
+        const own = scope(params, "advantage"), { advantage } = model;
+        return tf.add(value, advantage.apply(own, observations, actions!));
       },
     },
   };
@@ -179,46 +176,44 @@ function continuousParts(
 /** Refuses settings that exclude each other. */
 function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
   const { numSteps, bufferSize, replayRatio, replayStart, burnIn } = config;
-  const refuse = (setting: string, wanted: string): never => {
-    throw new RangeError(`Cannot run ACER with ${setting}: expected ${wanted}`);
-  };
   const { type } = actionSpace;
-  if (type !== "discrete" && type !== "box") {
-    throw new TypeError(
-      `Cannot run ACER with ${type} actions: expected discrete or box actions`,
-    );
-  }
-  if (type === "box" && config.network.includes("lstm")) {
-    refuse(
-      `network: ${config.network} and box actions`,
+  const isRecurrent = config.network.includes("lstm"), isKept = replayRatio > 0;
+  const rules: [isBroken: boolean, setting: string, wanted: string][] = [
+    [
+      type !== "discrete" && isRecurrent,
+      `network: ${config.network} and ${type} actions`,
       "a network without a state, as mlp",
-    );
-  }
-  if (type !== "box" && config.useSde) {
-    refuse(`useSde and ${type} actions`, "box actions");
-  }
-  if (burnIn >= numSteps) {
-    refuse(`burnIn = ${burnIn}`, `less than numSteps, ${numSteps}`);
-  }
-  if (burnIn > 0 && !config.network.includes("lstm")) {
-    refuse(
+    ],
+    [
+      type !== "box" && config.useSde,
+      `useSde and ${type} actions`,
+      "box actions",
+    ],
+    [
+      burnIn >= numSteps,
+      `burnIn = ${burnIn}`,
+      `less than numSteps, ${numSteps}`,
+    ],
+    [
+      burnIn > 0 && !isRecurrent,
       `burnIn = ${burnIn} and network: ${config.network}`,
       "a recurrent network, as lstm",
-    );
-  }
-  if (replayRatio === 0) return;
-  if (bufferSize % numSteps !== 0) {
-    refuse(
+    ],
+    [
+      isKept && bufferSize % numSteps !== 0,
       `bufferSize = ${bufferSize}`,
       `a multiple of numSteps, ${numSteps}`,
-    );
-  }
-  if (replayStart > bufferSize) {
-    refuse(
+    ],
+    [
+      isKept && replayStart > bufferSize,
       `replayStart = ${replayStart}`,
       `at most bufferSize, ${bufferSize}`,
-    );
-  }
+    ],
+  ];
+  const broken = rules.find(([isBroken]) => isBroken);
+  if (broken === undefined) return;
+  const [, setting, wanted] = broken;
+  throw new RangeError(`Cannot run ACER with ${setting}: expected ${wanted}`);
 }
 
 /**
@@ -260,11 +255,11 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  */
 export class ACER extends Agent<AcerConfig> {
   /**
-   * Estimates values of actions in one state: of all discrete ones, or of box
-   * actions up to a number that is the same for all.
+   * Estimates values of actions in one state: of all discrete ones, or of given
+   * ones up to a number that is the same for all.
    *
    * @param observation One observation, as the environment gives it.
-   * @param actions Box actions `[count, ...]`; not used for discrete ones.
+   * @param actions Actions `[count, ...]`; not used for discrete ones.
    * @returns Values, a new array.
    */
   declare readonly qValues: NonNullable<Agent["qValues"]>;
@@ -276,7 +271,7 @@ export class ACER extends Agent<AcerConfig> {
    * @param options Settings, seed, length of the run.
    * @throws {RangeError} If a setting is out of its range, or does not go
    * together with another one.
-   * @throws {TypeError} If the actions are neither discrete nor box.
+   * @throws {TypeError} If the actions are of a dict or tuple space.
    */
   constructor(spaces: AgentSpaces, options: AgentOptions<AcerConfig> = {}) {
     super(acer, spaces, options);

@@ -96,6 +96,8 @@ const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
   ],
   "no replay": [{ replayRatio: 0 }],
   "box actions": [{ advantageSamples: 3 }, OBSERVATION],
+  "several discrete actions": [{}, { type: "multiDiscrete", nvec: [2, 3] }],
+  "flags": [{ replay: "rank" }, { type: "multiBinary", n: 2 }],
   "state-dependent noise": [
     { useSde: true, sdeSampleFrequency: 3 },
     OBSERVATION,
@@ -203,6 +205,24 @@ Deno.test("values of all actions are those of the network", () => {
   agent.close();
 });
 
+Deno.test("values of given actions are V and their advantages", () => {
+  const cases: [Space, number[][]][] = [
+    [OBSERVATION, [[0.5, -0.5, 1], [0, 0.25, -1]]],
+    [{ type: "multiDiscrete", nvec: [2, 3] }, [[0, 2], [1, 0], [1, 1]]],
+  ];
+  for (const [actionSpace, actions] of cases) {
+    const agent = agentOf({}, { actionSpace });
+    const seen = observations(1, 1);
+    const found = agent.qValues(seen, actions.flat());
+    assertEquals(found.length, actions.length);
+    assertEquals(new Set(found).size, actions.length);
+    actions.forEach((action, i) =>
+      assertAlmostEquals(agent.qValues(seen, action)[0], found[i], 1e-5)
+    );
+    agent.close();
+  }
+});
+
 for (const engine of ["onnx", "eager"] as const) {
   Deno.test(`updates keep the number of tensors, ${engine}`, () => {
     const first = tf.memory().numTensors;
@@ -254,10 +274,10 @@ Deno.test("impossible settings are one clear line", () => {
     "network: lstm and box actions: expected a network without a state, as mlp",
     OBSERVATION,
   );
-  refused(
-    {},
-    "multiBinary actions: expected discrete or box actions",
-    { type: "multiBinary", n: 2 },
+  assertThrows(
+    () => agentOf({}, { actionSpace: { type: "tuple", spaces: [DISCRETE] } }),
+    TypeError,
+    "Cannot choose a distribution for tuple actions",
   );
   agentOf({ replayRatio: 0, bufferSize: 3 }).close(); // nothing is kept
 });

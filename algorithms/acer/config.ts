@@ -263,7 +263,7 @@ export interface AcerConfig {
    */
   qNetwork: "shared" | "separate";
   /**
-   * Actions of the policy that an action's advantage is compared with, for box actions.
+   * Actions of the policy that the advantage of a box or multi-discrete action is compared with.
    *
    * @default 5
    * @minimum 1

@@ -26,7 +26,7 @@ import {
 /** Largest logarithm of an importance weight: keeps its exponential finite. */
 const LARGEST_LOG_RATIO = 20;
 
-/** Policy, V function and advantages of box actions. */
+/** Policy, V function and advantages of actions. */
 export interface DuelingModel {
   /** Policy and V function; its parameters are those of the model as they are. */
   readonly policy: ActorCritic;
@@ -34,7 +34,7 @@ export interface DuelingModel {
   readonly advantage: QFunction;
 }
 
-/** Segments of box actions as the update takes them. */
+/** Segments of actions of one or several numbers as the update takes them. */
 export interface ContinuousAcerBatch extends SegmentRows {
   /** Encoded observations `[rows, ...observationShape]`. */
   readonly observations: tf.Tensor;
@@ -87,19 +87,20 @@ export function initDuelingModel(
 }
 
 /**
- * Computes the gradients of ACER for box actions, with a stochastic dueling
+ * Computes the gradients of ACER for actions of any distribution, such as box and
+ * multi-discrete ones, with a stochastic dueling
  * network: `Q(a) = V + A(a) - mean(A(u_i))` with actions `u_i` of the policy, which
  * agrees with `V` in expectation.
  *
  * - Retrace with `min(1, rho^(1/d))` for `Q`, and with 1 in its place, `Qopc`, for
- *   the policy; `d` numbers are in an action
+ *   the policy; `d` numbers are in a box action, and it is 1 for others
  * - gain of a row: `min(c, rho) (Qopc - V) log f(a) + max(0, 1 - c / rho(a'))
  *   (Q(a') - V) log f(a') + ent_coef H(f)` with an action `a'` of the policy
  * - `loss_q = mean((Qret - Q(a))^2 + (V + min(1, rho) (Qret - Q(a)) - V)^2) / 2`,
  *   where the last `V` alone has a gradient
  *
  * The trust region is on the statistics of the distribution: means and logarithms
- * of standard deviations.
+ * of standard deviations, or logits.
  *
  * Source: Wang et al. 2017 (https://arxiv.org/abs/1611.01224), section 5 and
  * algorithm 3.
@@ -158,7 +159,8 @@ export function continuousAcerGradients(
   const { entropyCoefficient = 0.01 } = options;
   const { observations, actions, behaviour, taken } = batch;
   const { distribution } = model.policy;
-  const size = distribution.noise.size;
+  const isBox = distribution.actionDtype === "float32";
+  const size = isBox ? distribution.noise.size : 1;
   const rows = behaviour.shape[0], samples = batch.sampleNoise.shape[0] / rows;
   const mean = weightedMean(batch);
   const run = (params: Params) => model.policy.apply(params, observations);
@@ -263,7 +265,7 @@ export function continuousAcerGradients(
 }
 
 /**
- * Makes ACER's update for box actions: {@link continuousAcerGradients}, clipping,
+ * Makes ACER's update for actions of any distribution: {@link continuousAcerGradients}, clipping,
  * step and average, as one pure function of tensors.
  *
  * @param model Policy, V function and advantages.

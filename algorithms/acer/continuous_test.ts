@@ -1,7 +1,7 @@
 import { type Params, RandomStream } from "@bellman/compute";
 import { actorCritic, qFunction } from "@bellman/policies";
 import { retrace } from "@bellman/returns";
-import type { BoxSpace } from "@bellman/types";
+import type { BoxSpace, MultiDiscreteSpace } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -24,11 +24,16 @@ const SPACE: BoxSpace = {
   dtype: "float32",
 };
 
+const SEVERAL: MultiDiscreteSpace = { type: "multiDiscrete", nvec: [2, 3] };
+
 /** Five steps of one environment and the observation after them. */
-function setup(behaviour: "own" | "another" = "another") {
+function setup(
+  behaviour: "own" | "another" = "another",
+  actionSpace: BoxSpace | MultiDiscreteSpace = SPACE,
+) {
   const options = {
     observationSpace: SPACE,
-    actionSpace: SPACE,
+    actionSpace,
     networkOptions: { hiddenSizes: [5], activation: "tanh" } as const,
   };
   const model = {
@@ -46,17 +51,28 @@ function setup(behaviour: "own" | "another" = "another") {
     tf.tensor2d(random.fillNormal(new Float32Array(size * rows)), [rows, size]);
   const observations = normal(ROWS);
   const { policy } = model.policy.apply(params, observations);
+  const { noise, parameterSize } = model.policy.distribution;
+  const isBox = actionSpace === SPACE;
+  const noises = (rows: number) =>
+    isBox ? normal(rows) : tf.tensor2d(
+      random.fillUniform(new Float32Array(rows * noise.size)),
+      [rows, noise.size],
+    );
   const batch: ContinuousAcerBatch = {
     observations,
-    actions: normal(ROWS),
+    actions: isBox ? normal(ROWS) : tf.tensor2d(
+      [0, 2, 1, 0, 1, 1, 0, 1, 1, 2, 0, 0],
+      [ROWS, 2],
+      "int32",
+    ),
     rewards: tf.tensor1d([1, -1, 2, 0.5, -2, 0]),
     terminated: tf.tensor1d([0, 0, 1, 0, 0, 0]),
     taken: tf.tensor1d([1, 1, 1, 1, 1, 0]),
     behaviour: behaviour === "own"
       ? policy
-      : tf.add(policy, tf.mul(0.5, normal(ROWS, 4))),
-    noise: normal(ROWS),
-    sampleNoise: normal(SAMPLES * ROWS),
+      : tf.add(policy, tf.mul(0.5, normal(ROWS, parameterSize))),
+    noise: noises(ROWS),
+    sampleNoise: noises(SAMPLES * ROWS),
   };
   return { model, params, batch };
 }
@@ -107,8 +123,13 @@ Deno.test("values of actions agree with V in the mean of the sampled ones", () =
   assertAlmostEquals(found, loss / 5, 1e-4);
 });
 
-Deno.test("on-policy without limits the policy's gradient is that of the corrected returns", () => {
-  const it = setup("own");
+for (const space of [SPACE, SEVERAL]) {
+  Deno.test(`on-policy without limits the policy's gradient is that of the corrected returns, ${space.type}`, () => {
+    isThatOfReturns(setup("own", space));
+  });
+}
+
+function isThatOfReturns(it: ReturnType<typeof setup>): void {
   const { model, params, batch } = it;
   const found = gradientsOf(it, {
     importanceClip: 1e30,
@@ -144,6 +165,35 @@ Deno.test("on-policy without limits the policy's gradient is that of the correct
   found[KERNEL].dataSync().forEach((number, i) =>
     assertAlmostEquals(number, wanted[i], 1e-4)
   );
+}
+
+Deno.test("several discrete actions are traced by the ratio of all of them", () => {
+  const it = setup("another", SEVERAL);
+  const { model, params, batch } = it;
+  const { distribution } = model.policy;
+  const { policy, value } = model.policy.apply(params, batch.observations);
+  const ratios = tf.exp(tf.sub(
+    distribution.logProb(policy, batch.actions),
+    distribution.logProb(batch.behaviour, batch.actions),
+  )).arraySync() as number[];
+  const v = value.arraySync(), q = qValues(it);
+  const [rewards, terminated] = [batch.rewards, batch.terminated]
+    .map((x) => Array.from(x.dataSync()).slice(0, 5));
+  const targets = retrace({
+    rewards,
+    terminated,
+    truncated: [0, 0, 0, 0, 0],
+    values: v.slice(0, 5),
+    qValues: q.slice(0, 5),
+    ratios: ratios.slice(0, 5),
+    lastValues: [v[5]],
+  }, { numEnvs: 1, numSteps: 5, gamma: 0.99 });
+  const loss = [...targets].reduce((sum, target, t) => {
+    const error = target - q[t];
+    return sum + (error ** 2 + (Math.min(1, ratios[t]) * error) ** 2) / 2;
+  }, 0);
+  const { statistics } = gradientsOf(it);
+  assertAlmostEquals(statistics.loss_q.dataSync()[0], loss / 5, 1e-4);
 });
 
 /** Values of the taken actions, written out sample by sample. */
@@ -168,8 +218,16 @@ function qValues({ model, params, batch }: ReturnType<typeof setup>): number[] {
 }
 
 Deno.test("the trust region moves the policy's gradient only", () => {
-  const it = setup();
-  const average = { ...it.params, "pi/head/bias": tf.tensor1d([1, -1]) };
+  for (const space of [SPACE, SEVERAL]) {
+    moved(setup("another", space), space === SPACE ? 2 : 5);
+  }
+});
+
+function moved(it: ReturnType<typeof setup>, size: number): void {
+  const average = {
+    ...it.params,
+    "pi/head/bias": tf.range(0, size),
+  };
   const free = gradientsOf(it, { trustRegion: false }, average).gradients;
   const bound = gradientsOf(it, { delta: 1e-4 }, average).gradients;
   assert(distance(free, bound, "pi/") > 1e-4);
@@ -178,7 +236,7 @@ Deno.test("the trust region moves the policy's gradient only", () => {
   }
   const wide = gradientsOf(it, { delta: 1e30 }, average).gradients;
   assert(distance(free, wide) < 1e-9);
-});
+}
 
 Deno.test("the bias correction moves the policy's gradient only, and off-policy only", () => {
   for (const behaviour of ["another", "own"] as const) {

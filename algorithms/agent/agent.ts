@@ -154,8 +154,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * Estimates values of actions in one state, of algorithms with a Q function.
    *
    * @param observation One observation, as the environment gives it.
-   * @param actions Box actions `[count, ...]` as the policy samples them; not
-   * used for discrete actions, whose values are all returned.
+   * @param actions Actions `[count, ...]` as the policy samples them; not used
+   * for discrete actions, whose values are all returned.
    * @returns Values `[count]`, a new array.
    */
   readonly qValues?: (
@@ -291,8 +291,9 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     params: Params,
   ): Agent["qValues"] {
     const { policy, observations, compilation } = this.#runtime;
-    const { observationInput, squashesActions: isBox } = policy;
-    const { actionShape } = policy.distribution;
+    const { observationInput, distribution } = policy;
+    const { actionShape, actionDtype } = distribution;
+    const isDiscrete = this.#runtime.actionSpace.type === "discrete";
     const size = actionShape.reduce((product, it) => product * it, 1);
     const read = observations.reader(1);
     const compileFor = (count: number) =>
@@ -309,20 +310,22 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         inputs: {
           params: paramTypes(params),
           observation: rowsOf(1, observationInput),
-          ...(isBox && {
-            actions: rowsOf(count, { ...NUMBER, shape: actionShape }),
+          ...(!isDiscrete && {
+            actions: rowsOf(count, { shape: actionShape, dtype: actionDtype }),
           }),
         },
       });
     const made = new Map<number, ReturnType<typeof compileFor>>();
     return (observation, actions) => {
-      const count = isBox ? actions.length / size : 1;
+      const count = isDiscrete ? 1 : actions.length / size;
       const compiled = made.get(count) ?? compileFor(count);
       made.set(count, compiled);
       const { values } = compiled.run({
         params: this.#learner.state[part],
         observation: read(observation),
-        actions: Float32Array.from(actions),
+        actions: actionDtype === "int32"
+          ? Int32Array.from(actions)
+          : Float32Array.from(actions),
       } as never);
       return Float32Array.from(values as Float32Array);
     };

@@ -182,8 +182,8 @@ export interface ActionValues {
    *
    * @param params The part.
    * @param observations Encoded observations `[count, ...]`.
-   * @param actions Box actions `[count, ...]` as the policy samples them; left
-   * out where actions are discrete.
+   * @param actions Actions `[count, ...]` as the policy samples them; left out
+   * where actions are discrete.
    * @returns Values `[count]`, or of all discrete actions `[1, actions]`.
    */
   estimate(

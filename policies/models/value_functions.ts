@@ -1,13 +1,20 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
-import type { BoxSpace, DiscreteSpace, RandomSource } from "@bellman/types";
+import type {
+  BoxSpace,
+  DiscreteSpace,
+  MultiBinarySpace,
+  MultiDiscreteSpace,
+  RandomSource,
+} from "@bellman/types";
 import { bodyWithHead, type FunctionOptions } from "./_body.ts";
 import { flattenRows, sizeOf } from "../networks/_layers.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /** Options of {@link qFunction}. */
 export interface QFunctionOptions extends FunctionOptions {
-  /** Space of one action. */
-  readonly actionSpace: BoxSpace;
+  /** Space of one action; several discrete numbers go in as one-hot vectors. */
+  readonly actionSpace: BoxSpace | MultiDiscreteSpace | MultiBinarySpace;
 }
 
 /** Values of pairs of an observation and an action. */
@@ -30,8 +37,8 @@ export interface QFunction {
 }
 
 /**
- * Makes a function of an observation and a box action: the critic of soft
- * actor-critic. For twins, make two sets of parameters with one function, and
+ * Makes a function of an observation and an action of one or several numbers: the
+ * critic of soft actor-critic. For twins, make two sets of parameters with one function, and
  * keep them under names of their own by {@link nest} and {@link scope}.
  *
  * @param options Spaces and layers.
@@ -63,13 +70,18 @@ export interface QFunction {
  * ```
  */
 export function qFunction(options: QFunctionOptions): QFunction {
-  const actionSize = sizeOf(options.actionSpace.shape);
+  const { actionSpace } = options;
+  const encoder = observationEncoder(actionSpace);
+  const encode = actionSpace.type === "box"
+    ? flattenRows
+    : (actions: tf.Tensor) => encoder.encodeTensor(actions) as tf.Tensor2D;
+  const actionSize = sizeOf(encoder.shape);
   const { init, apply } = bodyWithHead(options, { actionSize });
   return {
     init,
     apply: (params, observations, actions) =>
       tf.tidy(() =>
-        tf.reshape(apply(params, observations, flattenRows(actions)), [-1])
+        tf.reshape(apply(params, observations, encode(actions)), [-1])
       ),
   };
 }

@@ -198,6 +198,32 @@ const imageQ = () =>
     networkOptions: LAYERS,
   });
 
+Deno.test("a Q function tells several discrete actions apart", () => {
+  const q = qFunction({
+    observationSpace: BOX,
+    actionSpace: { type: "multiDiscrete", nvec: [2, 3] },
+    networkOptions: LAYERS,
+  });
+  const flags = qFunction({
+    observationSpace: BOX,
+    actionSpace: { type: "multiBinary", n: 2 },
+    networkOptions: LAYERS,
+  });
+  const params = q.init(seededRandom(1));
+  assertEquals(params["dense0/kernel"].shape, [3 + 2 + 3, 7]);
+  const six = tf.tensor2d(
+    [0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2],
+    [6, 2],
+    "int32",
+  );
+  assertEquals(new Set(values(q.apply(params, tf.ones([6, 3]), six))).size, 6);
+  const own = flags.init(seededRandom(1));
+  assertEquals(own["dense0/kernel"].shape, [3 + 2, 7]);
+  const four = tf.tensor2d([0, 0, 0, 1, 1, 0, 1, 1], [4, 2], "int32");
+  const found = values(flags.apply(own, tf.ones([4, 3]), four));
+  assertEquals(new Set(found).size, 4);
+});
+
 Deno.test("what does not fit is refused", () => {
   assertThrows(
     () => valueFunction({ observationSpace: BOX, network: "lstm" }),

@@ -121,6 +121,23 @@ Deno.test("acer learns to balance a pole for a while", async () => {
   assert(meanReturn > 300, `mean return ${meanReturn}`);
 });
 
+Deno.test("acer learns several discrete actions of which each depends on the others", async () => {
+  // All three are right or none is: no part of the action has a value of its own.
+  const { agent, env } = await learn({
+    ...IDENTITY,
+    actionSpace: { type: "multiDiscrete", nvec: [2, 2, 3] },
+    reward: (seen, action) =>
+      +(action[0] === seen % 2 && action[1] === +(seen > 1) &&
+        action[2] === seen % 3),
+  }, {
+    segments: 200,
+    config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
+  });
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+  agent.close();
+  assert(reward > 0.99, `mean reward ${reward}`);
+});
+
 Deno.test("acer learns which box action the observation asks for", async () => {
   const { agent, env } = await learn({
     ...IDENTITY,
