@@ -1,6 +1,6 @@
 import { loadState, rewordError, toPath } from "@bellman/files";
 import type { StateTree } from "@bellman/types";
-import { ARRAYS, checkWhole, type FieldArray, viewBuffer } from "../fields.ts";
+import { checkWhole, type FieldArray, viewBuffer } from "../fields.ts";
 import { type RecordLayout, RowFile } from "./row_file.ts";
 import type { Column, ColumnSpec, Storage } from "./storage.ts";
 import { copyNumbers } from "../copy.ts";
@@ -70,10 +70,14 @@ export interface FileStorageOptions {
  * ```
  */
 export class FileStorage implements Storage {
+  /**
+   * The state that the last flush before it was opened took along; nothing
+   * without one.
+   */
+  readonly state: StateTree | undefined;
   readonly #file: RowFile;
   readonly #sizes: Required<FileStorageOptions>;
   readonly #columns: ColumnSpec[] = [];
-  readonly #state: StateTree | undefined;
   #store: RecordStore | undefined;
   #closed = false;
 
@@ -83,7 +87,7 @@ export class FileStorage implements Storage {
     sizes: Required<FileStorageOptions>,
   ) {
     this.#file = file;
-    this.#state = state;
+    this.state = state;
     this.#sizes = sizes;
   }
 
@@ -112,7 +116,7 @@ export class FileStorage implements Storage {
     const name = toPath(path);
     const file = openRows(name);
     try {
-      const state = file.flushed?.hasState
+      const state = file.header?.flush.hasState
         ? await loadState(file.statePath)
         : undefined;
       return new FileStorage(file, state, sizes);
@@ -122,17 +126,9 @@ export class FileStorage implements Storage {
     }
   }
 
-  /**
-   * The state that the last flush before it was opened took along; nothing
-   * without one.
-   */
-  get state(): StateTree | undefined {
-    return this.#state;
-  }
-
   /** Rows up to the last one that was flushed. */
   get rows(): number {
-    return this.#file.flushed?.rows ?? 0;
+    return this.#file.header?.flush.rows ?? 0;
   }
 
   /**
@@ -155,7 +151,8 @@ export class FileStorage implements Storage {
     }
     this.#checkColumn(spec, index);
     this.#columns.push(spec);
-    const shareOfMemory = () => this.#shareOf(spec);
+    const shareOfMemory = () =>
+      (this.#store?.byteLength ?? 0) / this.#columns.length;
     return {
       persistent: true,
       get byteLength(): number {
@@ -177,7 +174,8 @@ export class FileStorage implements Storage {
       );
     }
     const count = this.#columns.length;
-    const wanted = this.#file.columns?.length ?? Math.max(1, count);
+    const wanted = this.#file.header?.layout.columns.length ??
+      Math.max(1, count);
     if (count !== wanted) {
       throw new TypeError(
         `Cannot use '${this.#file.path}' for ${count} columns: expected ${wanted}`,
@@ -188,7 +186,7 @@ export class FileStorage implements Storage {
   }
 
   #checkColumn(spec: ColumnSpec, index: number): void {
-    const { columns } = this.#file;
+    const columns = this.#file.header?.layout.columns;
     if (columns === undefined) return;
     const own = columns[index];
     const { name, dtype, size } = spec;
@@ -200,14 +198,6 @@ export class FileStorage implements Storage {
         own ? say(own) : `only ${columns.length} columns`
       } there`,
     );
-  }
-
-  #shareOf(column: ColumnSpec): number {
-    const widthOf = ({ dtype, size }: ColumnSpec) =>
-      size * ARRAYS[dtype].BYTES_PER_ELEMENT;
-    const all = this.#columns.reduce((sum, it) => sum + widthOf(it), 0);
-    const bytes = this.#store?.byteLength ?? 0;
-    return Math.round(bytes * widthOf(column) / all);
   }
 
   /**
@@ -244,7 +234,6 @@ function openRows(path: string): RowFile {
   }
 }
 
-/** Memory that a {@linkcode RecordStore} may take. */
 /** Records that follow each other, in memory. */
 interface Records {
   readonly bytes: Uint8Array;
@@ -254,8 +243,7 @@ interface Records {
 
 /** Records that are written together. */
 interface Block extends Records {
-  index: number;
-  changed: boolean;
+  readonly index: number;
 }
 
 /**
@@ -272,16 +260,13 @@ const MAX_BLOCKS = 4;
 class RecordStore {
   readonly #file: RowFile;
   readonly #layout: RecordLayout;
-  /** Numbers from the start of one record to that of the next, for each column. */
-  readonly #strides: readonly number[];
-  /** The number in a record that each column begins with. */
-  readonly #starts: readonly number[];
   readonly #readRows: number;
   readonly #blockRows: number;
   /** The one that was used last comes last. */
   readonly #blocks = new Map<number, Block>();
   #last: Block | undefined;
-  #rows = 0;
+  /** Rows up to the last one that was written. */
+  rows = 0;
   readonly #cache: Records;
   /** The row of each record in the cache; -1 for none. */
   readonly #cached: Float64Array;
@@ -293,17 +278,12 @@ class RecordStore {
   ) {
     this.#file = file;
     this.#layout = layout;
-    const { columns, offsets, bytes } = layout;
+    const { bytes } = layout;
     this.#readRows = sizes.readRows;
     this.#blockRows = Math.max(1, Math.floor(sizes.blockBytes / bytes));
     const cached = Math.max(1, Math.floor(sizes.cacheBytes / bytes));
     this.#cache = this.#allocate(cached);
     this.#cached = new Float64Array(cached).fill(-1);
-    const widths = columns.map((_, i) =>
-      this.#cache.views[i].BYTES_PER_ELEMENT
-    );
-    this.#strides = widths.map((width) => bytes / width);
-    this.#starts = widths.map((width, i) => offsets[i] / width);
   }
 
   #allocate(rows: number): Records {
@@ -312,11 +292,6 @@ class RecordStore {
       viewBuffer(dtype, bytes.buffer)
     );
     return { bytes, views };
-  }
-
-  /** Rows up to the last one that was written. */
-  get rows(): number {
-    return this.#rows;
   }
 
   /** Bytes of memory that it takes at most. */
@@ -328,36 +303,32 @@ class RecordStore {
 
   /** Writes rows of one column that follow each other. */
   write(column: number, row: number, values: ArrayLike<number>): void {
-    const { size } = this.#layout.columns[column];
-    const stride = this.#strides[column], start = this.#starts[column];
+    const { size, start, stride } = this.#layout.columns[column];
     const rows = values.length / size;
     for (let i = 0; i < rows; i++) {
       const block = this.#blockOf(row + i);
-      const place = (row + i) % this.#blockRows;
+      const from = i * size, place = (row + i) % this.#blockRows;
       const to = place * stride + start;
-      copyNumbers(values, block.views[column], {
-        from: i * size,
-        to,
-        count: size,
-      });
+      copyNumbers(values, block.views[column], { from, to, count: size });
       this.#forget(row + i);
     }
-    this.#rows = Math.max(this.#rows, row + rows);
+    this.rows = Math.max(this.rows, row + rows);
   }
 
   /** Reads a row of one column. */
   read(column: number, row: number, into: FieldArray, at: number): void {
-    const { size } = this.#layout.columns[column];
+    const { size, start, stride } = this.#layout.columns[column];
     const block = this.#blocks.get(Math.floor(row / this.#blockRows));
     const place = block ? row % this.#blockRows : this.#fetch(row);
     const { views } = block ?? this.#cache;
-    const from = place * this.#strides[column] + this.#starts[column];
+    const from = place * stride + start;
     copyNumbers(views[column], into, { from, to: at, count: size });
   }
 
   /** Brings all writes to the file. */
   flush(): void {
-    for (const block of this.#blocks.values()) this.#writeBack(block);
+    for (const index of this.#blocks.keys()) this.#writeBack(index);
+    this.#last = undefined;
   }
 
   /** Returns the place of a row's record in the cache. */
@@ -390,38 +361,28 @@ class RecordStore {
   /** Returns the block that a row is to be written in. */
   #blockOf(row: number): Block {
     const index = Math.floor(row / this.#blockRows);
-    if (this.#last?.index === index) {
-      this.#last.changed = true;
-      return this.#last;
-    }
-    let block = this.#blocks.get(index);
-    if (block === undefined) {
-      block = this.#newBlock();
-      block.index = index;
-      block.changed = false;
-      this.#file.read(index * this.#blockRows, block.bytes);
-    } else this.#blocks.delete(index);
+    if (this.#last?.index === index) return this.#last;
+    const block = this.#blocks.get(index) ?? this.#readBlock(index);
+    this.#blocks.delete(index);
     this.#blocks.set(index, block);
-    block.changed = true;
-    this.#last = block;
-    return block;
+    return this.#last = block;
   }
 
-  /** Returns memory for a block: that of the one that was not used for longest. */
-  #newBlock(): Block {
-    if (this.#blocks.size < MAX_BLOCKS) {
-      const records = this.#allocate(this.#blockRows);
-      return { ...records, index: 0, changed: false };
-    }
-    const [[index, block]] = this.#blocks;
-    this.#writeBack(block);
+  /** Reads a block, to the memory of the one that was not used for longest. */
+  #readBlock(index: number): Block {
+    const [oldest] = this.#blocks.keys();
+    const { bytes, views } = this.#blocks.size < MAX_BLOCKS
+      ? this.#allocate(this.#blockRows)
+      : this.#writeBack(oldest);
+    this.#file.read(index * this.#blockRows, bytes);
+    return { bytes, views, index };
+  }
+
+  /** Writes a block to the file, and gives it up. */
+  #writeBack(index: number): Block {
+    const block = this.#blocks.get(index)!;
+    this.#file.write(index * this.#blockRows, block.bytes);
     this.#blocks.delete(index);
     return block;
-  }
-
-  #writeBack(block: Block): void {
-    if (!block.changed) return;
-    this.#file.write(block.index * this.#blockRows, block.bytes);
-    block.changed = false;
   }
 }

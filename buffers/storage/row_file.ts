@@ -27,8 +27,8 @@ export class RowFile {
   readonly path: string;
   readonly #file: SyncFile;
   readonly #undo: UndoLog;
-  #header: RowFileHeader | undefined;
-  #layout: RecordLayout | undefined;
+  /** Places of its columns, and last flush; nothing while it is new. */
+  header: RowFileHeader | undefined;
   /** Places whose old bytes the log has. */
   readonly #kept = new Set<number>();
 
@@ -38,19 +38,18 @@ export class RowFile {
     this.#undo = new UndoLog(`${path}.undo`);
     this.#file = new SyncFile(path);
     try {
-      this.#header = readHeader(this.#file);
-      if (this.#header !== undefined) this.#goBack(this.#header);
+      this.header = readHeader(this.#file);
+      if (this.header !== undefined) this.#goBack(this.header);
     } catch (error) {
       this.#file.close();
       throw error;
     }
   }
 
-  #goBack({ columns, flush, dataStart }: RowFileHeader): void {
-    this.#layout = layOut(columns);
+  #goBack({ layout, flush, dataStart }: RowFileHeader): void {
     this.#undo.undo(flush.number, this.#file);
     this.#undo.clear();
-    this.#file.truncate(dataStart + flush.rows * this.#layout.bytes);
+    this.#file.truncate(dataStart + flush.rows * layout.bytes);
     // A flush that was interrupted leaves the state before it, or after it.
     const { rmSync } = builtin("node:fs");
     for (const number of [flush.number - 1, flush.number + 1]) {
@@ -60,25 +59,15 @@ export class RowFile {
     }
   }
 
-  /** Columns of its rows; nothing while it is new. */
-  get columns(): readonly ColumnSpec[] | undefined {
-    return this.#header?.columns;
-  }
-
-  /** The last flush; nothing while it is new. */
-  get flushed(): Flush | undefined {
-    return this.#header?.flush;
-  }
-
   /** Path of the state of the last flush. */
   get statePath(): string {
-    return this.#stateOf(this.#header?.flush.number ?? 0);
+    return this.#stateOf(this.header?.flush.number ?? 0);
   }
 
   /** Begins it, where it is new. */
   begin(columns: readonly ColumnSpec[]): RecordLayout {
-    this.#header ??= writeHeader(this.#file, columns);
-    return this.#layout ??= layOut(this.#header.columns);
+    this.header ??= writeHeader(this.#file, columns);
+    return this.header.layout;
   }
 
   /** Fills an array with the records from a row on; those that were never written are zeros. */
@@ -88,7 +77,7 @@ export class RowFile {
 
   /** Writes the records from a row on. */
   write(row: number, bytes: Uint8Array): void {
-    const { number, rows } = this.#header!.flush;
+    const { number, rows } = this.header!.flush;
     const position = this.#positionOf(row);
     if (row < rows && !this.#kept.has(position)) {
       const old = new Uint8Array(bytes.length);
@@ -100,12 +89,13 @@ export class RowFile {
   }
 
   #positionOf(row: number): number {
-    return this.#header!.dataStart + row * this.#layout!.bytes;
+    const { dataStart, layout } = this.header!;
+    return dataStart + row * layout.bytes;
   }
 
   /** Brings everything to the disk, so many rows at least, and then into force all at once. */
   flush(rows: number, state: StateTree | undefined): void {
-    const header = this.#header!;
+    const header = this.header!;
     const old = this.statePath;
     const flush: Flush = {
       number: header.flush.number + 1,
@@ -116,7 +106,7 @@ export class RowFile {
     if (state !== undefined) saveStateSync(state, this.#stateOf(flush.number));
     writeFlush(this.#file, flush);
     this.#file.sync();
-    this.#header = { ...header, flush };
+    this.header = { ...header, flush };
     this.#kept.clear();
     this.#undo.clear();
     builtin("node:fs").rmSync(old, { force: true });
@@ -157,7 +147,7 @@ interface Flush {
 
 /** Description of a file at its start. */
 interface RowFileHeader {
-  readonly columns: readonly ColumnSpec[];
+  readonly layout: RecordLayout;
   readonly flush: Flush;
   /** Position of the first record. */
   readonly dataStart: number;
@@ -181,7 +171,7 @@ function writeHeader(
   header.set(description, PAGE_BYTES);
   file.write(0, header);
   file.sync();
-  return { columns: list, flush, dataStart: header.length };
+  return { layout: layOut(list), flush, dataStart: header.length };
 }
 
 /** Brings a flush into force. */
@@ -226,7 +216,7 @@ function readHeader(file: SyncFile): RowFileHeader | undefined {
     throw new SyntaxError("the description of its columns is damaged");
   }
   return {
-    columns: JSON.parse(new TextDecoder().decode(description)),
+    layout: layOut(JSON.parse(new TextDecoder().decode(description))),
     flush: readFlush(file),
     dataStart: dataStart(length),
   };
@@ -257,11 +247,17 @@ function dataStart(descriptionBytes: number): number {
   return PAGE_BYTES + Math.ceil(descriptionBytes / PAGE_BYTES) * PAGE_BYTES;
 }
 
+/** Place of a column in the records of rows, in numbers of its own kind. */
+export interface RecordColumn extends ColumnSpec {
+  /** The number in a record that it begins with. */
+  readonly start: number;
+  /** Numbers from the start of one record to that of the next. */
+  readonly stride: number;
+}
+
 /** Places of the columns in the record of a row. */
 export interface RecordLayout {
-  readonly columns: readonly ColumnSpec[];
-  /** First byte of each column in the record. */
-  readonly offsets: readonly number[];
+  readonly columns: readonly RecordColumn[];
   /** Bytes of a record. */
   readonly bytes: number;
 }
@@ -274,14 +270,20 @@ function layOut(columns: readonly ColumnSpec[]): RecordLayout {
   const widths = columns.map(({ dtype }) => ARRAYS[dtype].BYTES_PER_ELEMENT);
   const order = columns.map((_, i) => i)
     .sort((a, b) => widths[b] - widths[a] || a - b);
-  const offsets: number[] = [];
+  const starts: number[] = [];
   let at = 0;
   for (const i of order) {
-    offsets[i] = at;
+    starts[i] = at / widths[i];
     at += columns[i].size * widths[i];
   }
   const widest = Math.max(1, ...widths);
-  return { columns, offsets, bytes: Math.ceil(at / widest) * widest };
+  const bytes = Math.ceil(at / widest) * widest;
+  return {
+    columns: columns.map((column, i) => (
+      { ...column, start: starts[i], stride: bytes / widths[i] }
+    )),
+    bytes,
+  };
 }
 
 const PIECE_BYTES = 16;
