@@ -10,27 +10,6 @@ export interface DataSetArray {
   readonly shape: readonly number[];
 }
 
-/** Names of an array, the first of which is D4RL's. */
-const NAMES = {
-  observations: ["observations"],
-  actions: ["actions"],
-  rewards: ["rewards"],
-  terminations: ["terminals", "terminations"],
-  truncations: ["timeouts", "truncations"],
-  next: ["next_observations"],
-} as const;
-
-/** The arrays of all steps. */
-interface Steps {
-  readonly count: number;
-  readonly observations: ArrayLike<number>;
-  readonly next: ArrayLike<number> | undefined;
-  readonly actions: ArrayLike<number>;
-  readonly rewards: ArrayLike<number>;
-  readonly terminations: ArrayLike<number>;
-  readonly truncations: ArrayLike<number>;
-}
-
 /**
  * Cuts the arrays of a data set in D4RL's form, all steps of all episodes one
  * after the other, into episodes: `observations`, `actions`, `rewards`,
@@ -75,51 +54,41 @@ export function episodesFromArrays(
   return cut(readSteps(arrays));
 }
 
-function readSteps(arrays: Readonly<Record<string, DataSetArray>>): Steps {
-  const rewards = take(arrays, NAMES.rewards);
-  const count = rewards.shape[0] ?? 1;
-  const read = (names: readonly string[]) => {
-    const { data, shape } = take(arrays, names);
-    if (shape[0] === count) return data;
+/** Arrays of all steps. */
+type Steps = ReturnType<typeof readSteps>;
+
+function readSteps(arrays: Readonly<Record<string, DataSetArray>>) {
+  const count = arrays.rewards?.shape[0] ?? 1;
+  /** Reads the array of the first of some names that there is. */
+  const read = (...names: string[]): ArrayLike<number> | undefined => {
+    const name = names.find((it) => Object.hasOwn(arrays, it));
+    if (name === undefined) return undefined;
+    const { data, shape: [rows = 1] } = arrays[name];
+    if (rows === count) return data;
     throw new RangeError(
-      `Cannot read episodes with ${shape[0]} rows of '${
-        nameIn(arrays, names)
-      }': expected ${count} as there are rewards`,
+      `Cannot read episodes with ${rows} rows of '${name}': expected ${count} as there are rewards`,
     );
   };
-  const orNothing = (names: readonly string[]) =>
-    nameIn(arrays, names) === undefined ? undefined : read(names);
+  const need = (...names: string[]) => {
+    const array = read(...names);
+    if (array !== undefined) return array;
+    const known = Object.keys(arrays);
+    const hint = known.length === 0
+      ? "there is no array"
+      : `did you mean '${closest(names[0], known)}'?`;
+    throw new RangeError(
+      `Cannot read episodes without '${names[0]}': ${hint}`,
+    );
+  };
   return {
     count,
-    observations: read(NAMES.observations),
-    next: orNothing(NAMES.next),
-    actions: read(NAMES.actions),
-    rewards: rewards.data,
-    terminations: read(NAMES.terminations),
-    truncations: orNothing(NAMES.truncations) ?? new Uint8Array(count),
+    rewards: need("rewards"),
+    observations: need("observations"),
+    next: read("next_observations"),
+    actions: need("actions"),
+    terminations: need("terminals", "terminations"),
+    truncations: read("timeouts", "truncations") ?? new Uint8Array(count),
   };
-}
-
-function nameIn(
-  arrays: Readonly<Record<string, DataSetArray>>,
-  names: readonly string[],
-): string | undefined {
-  return names.find((name) => Object.hasOwn(arrays, name));
-}
-
-function take(
-  arrays: Readonly<Record<string, DataSetArray>>,
-  names: readonly string[],
-): DataSetArray {
-  const name = nameIn(arrays, names);
-  if (name !== undefined) return arrays[name];
-  const known = Object.keys(arrays);
-  const hint = known.length === 0
-    ? "there is no array"
-    : `did you mean '${closest(names[0], known)}'?`;
-  throw new RangeError(
-    `Cannot read episodes without '${names[0]}': ${hint}`,
-  );
 }
 
 function* cut(steps: Steps): Generator<Episode> {
@@ -164,21 +133,16 @@ function observationsOf(
   end: number,
 ): ArrayLike<number> {
   const size = observations.length / count;
-  if (last < end) return sliceNumbers(observations, start * size, end * size);
   const before = sliceNumbers(observations, start * size, end * size);
-  const after = sliceNumbers(
-    next ?? observations,
-    (end - 1) * size,
-    end * size,
-  );
+  if (last < end) return before;
+  const from = next ?? observations;
+  const after = sliceNumbers(from, (end - 1) * size, end * size);
   if (!ArrayBuffer.isView(before)) {
     return [...Array.from(before), ...Array.from(after)];
   }
-  const from = before as Float32Array;
-  const all = new (from.constructor as typeof Float32Array)(
-    from.length + size,
-  );
-  all.set(from);
-  all.set(after, from.length);
+  const ArrayType = before.constructor as Float32ArrayConstructor;
+  const all = new ArrayType(before.length + size);
+  all.set(before);
+  all.set(after, before.length);
   return all;
 }

@@ -155,53 +155,48 @@ export function importRows(
 ): number {
   const entries = Object.entries(arrays);
   const count = entries[0]?.[1].shape[0] ?? 0;
-  const root: Tree = new Map();
-  for (const [path, { data, shape }] of entries) {
-    if (shape[0] !== count) {
-      throw new RangeError(
-        `Cannot import ${
-          shape[0] ?? "no"
-        } rows of '${path}': expected ${count} as of '${entries[0][0]}'`,
-      );
-    }
-    insert(root, path, data);
-  }
-  buffer.addBatch(
-    Object.fromEntries([...root].map(([key, node]) => [key, nested(node)])),
-    count,
-  );
+  const rows = entries.map(([path, { data, shape }]): Entry => {
+    if (shape[0] === count) return { path, keys: path.split("."), data };
+    throw new RangeError(
+      `Cannot import ${
+        shape[0] ?? "no"
+      } rows of '${path}': expected ${count} as of '${entries[0][0]}'`,
+    );
+  });
+  buffer.addBatch(Object.fromEntries(children(rows)), count);
   return count;
 }
 
-/** Values by the parts of their paths. */
-type Tree = Map<string, NpyData | Tree>;
+/** Array by the rest of its path. */
+interface Entry {
+  readonly path: string;
+  readonly keys: readonly string[];
+  readonly data: NpyData;
+}
 
-function insert(root: Tree, path: string, data: NpyData): void {
-  const keys = path.split(".");
-  const last = keys.pop()!;
-  let tree = root;
-  for (const key of keys) {
-    const child = tree.get(key) ?? new Map();
-    if (!(child instanceof Map)) throw taken(path);
-    tree.set(key, child);
-    tree = child;
+/** Nests arrays by the first key of each path. */
+function children(entries: readonly Entry[]): [string, FieldValues][] {
+  const groups = Map.groupBy(entries, ({ keys }) => keys[0]);
+  return [...groups].map(([key, group]) => [
+    key,
+    nested(group.map((it) => ({ ...it, keys: it.keys.slice(1) }))),
+  ]);
+}
+
+/** Nests arrays: keys that count from 0 are places of a list. */
+function nested(entries: readonly Entry[]): FieldValues {
+  const whole = entries.find(({ keys }) => keys.length === 0);
+  if (whole !== undefined && entries.length === 1) return whole.data;
+  if (whole !== undefined) {
+    throw new RangeError(
+      `Cannot import '${
+        entries.at(-1)!.path
+      }': another array has a part of its path as its name`,
+    );
   }
-  if (tree.has(last)) throw taken(path);
-  tree.set(last, data);
-}
-
-function taken(path: string): RangeError {
-  return new RangeError(
-    `Cannot import '${path}': another array has a part of its path as its name`,
-  );
-}
-
-function nested(node: NpyData | Tree): FieldValues {
-  if (!(node instanceof Map)) return node;
-  const isList = [...node.keys()].every((key) =>
-    /^\d+$/.test(key) && Number(key) < node.size
-  );
-  return isList
-    ? Array.from({ length: node.size }, (_, i) => nested(node.get(`${i}`)!))
-    : Object.fromEntries([...node].map(([key, child]) => [key, nested(child)]));
+  const fields = Object.fromEntries(children(entries));
+  const keys = Object.keys(fields);
+  return keys.every((_, i) => Object.hasOwn(fields, i))
+    ? keys.map((_, i) => fields[i])
+    : fields;
 }
