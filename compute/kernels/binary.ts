@@ -2,59 +2,25 @@ import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
 import { fromBlocked, knownBlocked } from "./blocked.ts";
 import {
-  type InputNames,
+  type Compute,
+  direct,
+  elementwise,
   type Kernels,
   type Lowering,
   type PrimitiveKernel,
   truncated,
 } from "./kernel.ts";
 
-type Compute = (a: string, b: string, lowering: Lowering) => string;
-
-/** Makes an elementwise kernel of two inputs, with broadcasting. */
-function binary(
-  compute: Compute,
-  dtype?: DType,
-  inputs: InputNames = ["a", "b"],
-): PrimitiveKernel {
-  return {
-    inputs,
-    infer: ([a, b]) => ({
-      shape: tf.backend_util
-        .assertAndGetBroadcastShape([...a.shape], [...b.shape]),
-      dtype: dtype ?? a.dtype,
-    }),
-    lower: (lowering) => {
-      const [a, b] = lowering.inputs;
-      return compute(a, b, lowering);
-    },
-  };
-}
+const inputs = ["a", "b"];
 
 /** Makes numbers of numbers; booleans are computed with as whole numbers. */
 function arithmetic(compute: Compute): PrimitiveKernel {
-  return binary((a, b, lowering) => {
-    const { model, node } = lowering;
-    if (node.inputs[0].dtype !== "bool") return compute(a, b, lowering);
-    const [x, y] = [a, b].map((it) => model.cast(it, "int32"));
-    return model.cast(compute(x, y, lowering), "bool");
-  });
+  return elementwise(compute, { inputs, by: "numbers" });
 }
 
-/**
- * Computes a formula in floating-point numbers, turned into the inputs' type.
- */
+/** Computes in floating-point numbers, turned into the inputs' type. */
 function formula(compute: Compute): PrimitiveKernel {
-  return binary((a, b, lowering) => {
-    if (isFloat(lowering)) return compute(a, b, lowering);
-    const { model, node } = lowering;
-    const [x, y] = [a, b].map((it) => model.cast(it, "float32"));
-    return truncated(model, compute(x, y, lowering), node.inputs[0].dtype);
-  });
-}
-
-function direct(op: string): Compute {
-  return (a, b, { model }) => model.op(op, [a, b]);
+  return elementwise(compute, { inputs, by: "float32" });
 }
 
 const isFloat = ({ node }: Lowering): boolean =>
@@ -67,8 +33,8 @@ const DOUBLE = { to: 11 };
  * numbers are divided as doubles, which hold them: ONNX rounds towards 0, and
  * ONNX Runtime ends the process at -(2 ** 31) / -1.
  */
-function floorDiv(a: string, b: string, lowering: Lowering): string {
-  const { model } = lowering;
+function floorDiv(lowering: Lowering): string {
+  const { model, inputs: [a, b] } = lowering;
   if (isFloat(lowering)) {
     const quotient = model.op("Floor", [model.op("Div", [a, b])]);
     return truncated(model, quotient, "int32");
@@ -84,9 +50,9 @@ function floorDiv(a: string, b: string, lowering: Lowering): string {
 }
 
 /** Computes the rest of {@link floorDiv}, which has the divisor's sign. */
-function floorMod(a: string, b: string, lowering: Lowering): string {
-  const { model } = lowering;
-  if (!isFloat(lowering)) return wholeMod(a, b, lowering);
+function floorMod(lowering: Lowering): string {
+  const { model, inputs: [a, b] } = lowering;
+  if (!isFloat(lowering)) return wholeMod(lowering);
   const zero = model.scalar(0);
   const rest = model.op("Mod", [a, b], { fmod: 1 });
   const signs = [rest, b].map((it) => model.op("Less", [it, zero]));
@@ -97,7 +63,7 @@ function floorMod(a: string, b: string, lowering: Lowering): string {
 }
 
 /** Divides by 1 in place of -1 and 0, where ONNX Runtime fails. */
-function wholeMod(a: string, b: string, { model }: Lowering): string {
+function wholeMod({ model, inputs: [a, b] }: Lowering): string {
   const one = model.scalar(1, "int32");
   const tiny = model.op("And", [
     model.op("Less", [b, model.scalar(2, "int32")]),
@@ -107,8 +73,8 @@ function wholeMod(a: string, b: string, { model }: Lowering): string {
 }
 
 /** Computes a power; for whole numbers, 0 where it would be infinite. */
-function pow(a: string, b: string, lowering: Lowering): string {
-  const { model } = lowering;
+function pow(lowering: Lowering): string {
+  const { model, inputs: [a, b] } = lowering;
   const power = model.op("Pow", [a, b]);
   if (isFloat(lowering)) return power;
   const zero = model.scalar(0, "int32");
@@ -124,13 +90,13 @@ function equals(model: Lowering["model"], x: string, number: number): string {
   return model.op("Equal", [x, model.scalar(number, "int32")]);
 }
 
-function squaredDifference(a: string, b: string, { model }: Lowering): string {
-  const difference = model.op("Sub", [a, b]);
+function squaredDifference({ model, inputs }: Lowering): string {
+  const difference = model.op("Sub", inputs);
   return model.op("Mul", [difference, difference]);
 }
 
 /** Computes the angle of a point, from the half plane that `atan` knows. */
-function atan2(y: string, x: string, { model }: Lowering): string {
+function atan2({ model, inputs: [y, x] }: Lowering): string {
   const zero = model.scalar(0);
   const right = model.op("Atan", [model.op("Div", [y, x])]);
   const half = model.op("Where", [
@@ -146,19 +112,14 @@ function atan2(y: string, x: string, { model }: Lowering): string {
 }
 
 /** Multiplies numbers below 0 by their slope. */
-function prelu(x: string, alpha: string, { model, node }: Lowering): string {
-  const [of, slope] = [x, alpha]
-    .map((it, i) => model.cast(it, "float32", node.inputs[i].dtype));
-  const below = model.op("Less", [of, model.scalar(0)]);
-  return model.op("Where", [below, model.op("Mul", [of, slope]), of]);
+function prelu({ model, inputs: [x, slope] }: Lowering): string {
+  const below = model.op("Less", [x, model.scalar(0)]);
+  return model.op("Where", [below, model.op("Mul", [x, slope]), x]);
 }
 
 /** Compares; booleans as whole numbers, as ONNX compares none by size. */
 function comparison(op: string): PrimitiveKernel {
-  return binary((a, b, { model, node }) => {
-    if (node.inputs[0].dtype !== "bool") return model.op(op, [a, b]);
-    return model.op(op, [a, b].map((it) => model.cast(it, "int32")));
-  }, "bool");
+  return elementwise(direct(op), { inputs, by: "numbers", dtype: "bool" });
 }
 
 const SELECT: PrimitiveKernel = {
@@ -182,20 +143,7 @@ const SELECT: PrimitiveKernel = {
     const column = [by.shape[0], ...shape.slice(1).map(() => 1)];
     const chosen = rows ? model.reshape(condition, column) : condition;
     const made = model.op("Where", [chosen, t, e]);
-    return dtype === between ? made : model.cast(made, dtype);
-  },
-};
-
-const ADD_N: PrimitiveKernel = {
-  inputs: "list",
-  infer: ([first]) => first,
-  lower: ({ model, inputs, node }) => {
-    const { dtype } = node.outputs[0];
-    const [first, ...others] = dtype === "bool"
-      ? inputs.map((it) => model.cast(it, "int32"))
-      : inputs;
-    const sum = others.reduce((sum, it) => model.op("Add", [sum, it]), first);
-    return dtype === "bool" ? model.cast(sum, "bool") : sum;
+    return model.cast(made, dtype, between);
   },
 };
 
@@ -229,36 +177,40 @@ export const BINARY: Kernels = {
   Sub: arithmetic(direct("Sub")),
   Multiply: arithmetic(direct("Mul")),
   RealDiv: formula(direct("Div")),
-  FloorDiv: binary(floorDiv, "int32"),
+  FloorDiv: elementwise(floorDiv, { inputs, dtype: "int32" }),
   Mod: arithmetic(floorMod),
   Pow: arithmetic(pow),
   Maximum: arithmetic(direct("Max")),
   Minimum: arithmetic(direct("Min")),
   SquaredDifference: arithmetic(squaredDifference),
   Atan2: formula(atan2),
-  BitwiseAnd: binary(direct("BitwiseAnd")),
+  BitwiseAnd: elementwise(direct("BitwiseAnd"), { inputs }),
   Equal: comparison("Equal"),
-  NotEqual: binary(
-    (a, b, { model }) => model.op("Not", [model.op("Equal", [a, b])]),
-    "bool",
+  NotEqual: elementwise(
+    ({ model, inputs }) => model.op("Not", [model.op("Equal", inputs)]),
+    { inputs, dtype: "bool" },
   ),
   Less: comparison("Less"),
   LessEqual: comparison("LessOrEqual"),
   Greater: comparison("Greater"),
   GreaterEqual: comparison("GreaterOrEqual"),
-  LogicalAnd: binary(direct("And"), "bool"),
-  LogicalOr: binary(direct("Or"), "bool"),
-  Prelu: binary(prelu, "float32", ["x", "alpha"]),
-  EluGrad: {
-    inputs: ["dy", "y"],
-    infer: ([, y]) => y,
-    lower: ({ model, inputs: [dy, y] }) => {
-      const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);
-      const slope = model.op("Add", [y, model.scalar(1)]);
-      return model.op("Where", [above, dy, model.op("Mul", [dy, slope])]);
-    },
-  },
+  LogicalAnd: elementwise(direct("And"), { inputs, dtype: "bool" }),
+  LogicalOr: elementwise(direct("Or"), { inputs, dtype: "bool" }),
+  Prelu: elementwise(prelu, {
+    inputs: ["x", "alpha"],
+    by: "float32",
+    dtype: "float32",
+  }),
+  EluGrad: elementwise(({ model, inputs: [dy, y] }) => {
+    const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);
+    const slope = model.op("Add", [y, model.scalar(1)]);
+    return model.op("Where", [above, dy, model.op("Mul", [dy, slope])]);
+  }, { inputs: ["dy", "y"] }),
   Select: SELECT,
-  AddN: ADD_N,
+  AddN: elementwise(
+    ({ model, inputs }) =>
+      inputs.reduce((sum, it) => model.op("Add", [sum, it])),
+    { inputs: "list", by: "numbers" },
+  ),
   ReluGrad: RELU_GRADIENT,
 };

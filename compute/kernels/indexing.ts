@@ -139,7 +139,7 @@ const ONE_HOT: PrimitiveKernel<{
       model.scalar(it, between)
     );
     const chosen = model.op("Where", [on, yes, no]);
-    return dtype === between ? chosen : model.cast(chosen, dtype);
+    return model.cast(chosen, dtype, between);
   },
 };
 

@@ -72,3 +72,56 @@ export function truncated(model: ModelBuilder, x: string, to: DType): string {
   const whole = model.cast(finite, "int32");
   return to === "bool" ? model.cast(whole, "bool") : whole;
 }
+
+/** Adds the operations of a kernel; returns the name of what they make. */
+export type Compute = (lowering: Lowering) => string;
+
+/** Takes the operation of ONNX of that name. */
+export function direct(op: string): Compute {
+  return ({ model, inputs }) => model.op(op, inputs);
+}
+
+/** Numbers that an elementwise kernel computes with, and of what it makes. */
+interface Elementwise {
+  readonly inputs: InputNames;
+  /**
+   * Type that inputs are cast to before: that of floating-point numbers, or for
+   * `numbers` that of whole ones, if they are booleans.
+   */
+  readonly by?: "float32" | "numbers";
+  /**
+   * Type of what the operations make.
+   *
+   * @default the first input's, to which it is cast
+   */
+  readonly dtype?: DType;
+}
+
+/** Makes a kernel that computes number by number, with broadcasting. */
+export function elementwise(
+  compute: Compute,
+  { inputs, by, dtype }: Elementwise,
+): PrimitiveKernel {
+  return {
+    inputs,
+    infer: (values) => ({
+      shape: values.map(({ shape }) => [...shape])
+        .reduce(tf.backend_util.assertAndGetBroadcastShape),
+      dtype: dtype ?? values[0].dtype,
+    }),
+    lower: (lowering) => {
+      const { model, node } = lowering;
+      const [{ dtype: of }] = node.inputs;
+      if (by === undefined) return compute(lowering);
+      const whole = of === "bool" ? "int32" : of;
+      const to = by === "numbers" ? whole : by;
+      const operands = lowering.inputs
+        .map((it, i) => model.cast(it, to, node.inputs[i].dtype));
+      const made = compute({ ...lowering, inputs: operands });
+      if (dtype !== undefined || to === of) return made;
+      return by === "float32"
+        ? truncated(model, made, of)
+        : model.cast(made, of);
+    },
+  };
+}

@@ -64,9 +64,8 @@ function reduction(
       const { node, inputs: [x], model } = lowering;
       const to = node.outputs[0].dtype;
       const numeric = to === "bool" ? "int32" : to;
-      const same = node.inputs[0].dtype === numeric;
-      const made = reduce(lowering, op, same ? x : model.cast(x, numeric));
-      return to === numeric ? made : model.cast(made, to);
+      const numbers = model.cast(x, numeric, node.inputs[0].dtype);
+      return model.cast(reduce(lowering, op, numbers), to, numeric);
     },
   };
 }

@@ -1,71 +1,40 @@
 import type { DType } from "../graph/graph.ts";
 import {
+  type Compute,
+  direct,
+  elementwise,
   type Kernels,
   type Lowering,
   type PrimitiveKernel,
-  truncated,
 } from "./kernel.ts";
 
-/** Makes an elementwise kernel of one input, whose numbers have its type. */
-function unary(lower: PrimitiveKernel["lower"]): PrimitiveKernel {
-  return {
-    inputs: ["x"],
-    infer: ([x]) => x,
-    lower,
-  };
-}
+const inputs = ["x"];
 
-type Compute = (x: string, lowering: Lowering) => string;
-
-/** Computes a formula in any numbers; those of booleans are whole ones. */
+/** Computes in any numbers; those of booleans are whole ones. */
 function numeric(compute: Compute): PrimitiveKernel {
-  return unary((lowering) => {
-    const { model, inputs: [x], node } = lowering;
-    if (node.inputs[0].dtype !== "bool") return compute(x, lowering);
-    return model.cast(compute(model.cast(x, "int32"), lowering), "bool");
-  });
+  return elementwise(compute, { inputs, by: "numbers" });
 }
 
-/** Takes the operation of ONNX of that name, which takes any numbers. */
-function direct(op: string): PrimitiveKernel {
-  return numeric((x, { model }) => model.op(op, [x]));
-}
-
-/**
- * Computes a formula in floating-point numbers, turned into the input's type.
- */
+/** Computes in floating-point numbers, turned into the input's type. */
 function formula(compute: Compute): PrimitiveKernel {
-  return unary((lowering) => {
-    const { node: { inputs: [{ dtype }] }, model } = lowering;
-    const result = compute(toFloat(lowering), lowering);
-    return dtype === "float32" ? result : truncated(model, result, dtype);
-  });
+  return elementwise(compute, { inputs, by: "float32" });
 }
 
 /** Takes the operation of ONNX of that name, in floating-point numbers. */
 function floating(op: string): PrimitiveKernel {
-  return formula((x, { model }) => model.op(op, [x]));
+  return formula(direct(op));
 }
 
-/** Computes a formula in floating-point numbers, of a type of its own. */
+/** Computes in floating-point numbers, of a type of its own. */
 function typed(dtype: "float32" | "bool", compute: Compute): PrimitiveKernel {
-  return {
-    inputs: ["x"],
-    infer: ([x]) => ({ shape: x.shape, dtype }),
-    lower: (lowering) => compute(toFloat(lowering), lowering),
-  };
-}
-
-/** Casts the input to float32. */
-function toFloat({ node, inputs: [x], model }: Lowering): string {
-  return node.inputs[0].dtype === "float32" ? x : model.cast(x, "float32");
+  return elementwise(compute, { inputs, by: "float32", dtype });
 }
 
 /**
  * Computes `exp(x) - 1` as `tanh(x / 2) * (exp(x) + 1)`, which keeps the digits
  * of numbers near 0.
  */
-function expm1(x: string, { model }: Lowering): string {
+function expm1({ model, inputs: [x] }: Lowering): string {
   const half = model.op("Mul", [x, model.scalar(0.5)]);
   const above = model.op("Add", [model.op("Exp", [x]), model.scalar(1)]);
   return model.op("Mul", [model.op("Tanh", [half]), above]);
@@ -75,7 +44,7 @@ function expm1(x: string, { model }: Lowering): string {
  * Computes `log(1 + x)` with the rounding of `1 + x` made good (Kahan): where
  * `1 + x` is `u`, it is `log(u) * x / (u - 1)`.
  */
-function log1p(x: string, { model }: Lowering): string {
+function log1p({ model, inputs: [x] }: Lowering): string {
   const one = model.scalar(1);
   const u = model.op("Add", [x, one]);
   const log = model.op("Log", [u]);
@@ -89,13 +58,13 @@ function log1p(x: string, { model }: Lowering): string {
  * Computes the logistic function by its formula. ONNX Runtime's own is 0 from
  * -18 down, and the logarithm of that is no number.
  */
-function sigmoid(x: string, { model }: Lowering): string {
+function sigmoid({ model, inputs: [x] }: Lowering): string {
   const inverse = model.op("Exp", [model.op("Neg", [x])]);
   return model.op("Reciprocal", [model.op("Add", [inverse, model.scalar(1)])]);
 }
 
 /** Returns 1 above 0, `alpha` elsewhere; NaN stays. */
-function step(x: string, { model, node }: Lowering): string {
+function step({ model, inputs: [x], node }: Lowering): string {
   const { alpha = 0 } = node.attributes as { alpha?: number };
   const above = model.op("Greater", [x, model.scalar(0)]);
   const sides = [model.scalar(1), model.scalar(alpha)];
@@ -107,8 +76,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 
 /** Clips to bounds, which may be infinite for whole numbers too. */
 function clip(
-  x: string,
-  { model, node }: Lowering,
+  { model, inputs: [x], node }: Lowering,
   bounds: readonly number[],
 ): string {
   const isFloat = node.inputs[0].dtype === "float32";
@@ -127,7 +95,7 @@ const SELU = {
 
 /** Elementwise kernels of one input. */
 export const UNARY: Kernels = {
-  Abs: direct("Abs"),
+  Abs: numeric(direct("Abs")),
   Acos: floating("Acos"),
   Acosh: floating("Acosh"),
   Asin: floating("Asin"),
@@ -139,39 +107,39 @@ export const UNARY: Kernels = {
   Cosh: floating("Cosh"),
   Elu: floating("Elu"),
   Erf: floating("Erf"),
-  Exp: typed("float32", (x, { model }) => model.op("Exp", [x])),
+  Exp: typed("float32", direct("Exp")),
   Expm1: formula(expm1),
   Floor: floating("Floor"),
-  Identity: unary(({ model, inputs }) => model.op("Identity", inputs)),
-  IsFinite: typed("bool", (x, { model }) => {
+  Identity: elementwise(direct("Identity"), { inputs }),
+  IsFinite: typed("bool", ({ model, inputs: [x] }) => {
     const bad = [model.op("IsNaN", [x]), model.op("IsInf", [x])];
     return model.op("Not", [model.op("Or", bad)]);
   }),
-  IsInf: typed("bool", (x, { model }) => model.op("IsInf", [x])),
-  IsNan: typed("bool", (x, { model }) => model.op("IsNaN", [x])),
-  LeakyRelu: typed("float32", (x, { model, node }) => {
+  IsInf: typed("bool", direct("IsInf")),
+  IsNan: typed("bool", direct("IsNaN")),
+  LeakyRelu: typed("float32", ({ model, inputs: [x], node }) => {
     const { alpha } = node.attributes as { alpha: number };
     return model.op("LeakyRelu", [x], { alpha: { float: alpha } });
   }),
   Log: floating("Log"),
   Log1p: formula(log1p),
-  LogicalNot: unary(({ model, inputs }) => model.op("Not", inputs)),
-  Neg: direct("Neg"),
+  LogicalNot: elementwise(direct("Not"), { inputs }),
+  Neg: numeric(direct("Neg")),
   Reciprocal: floating("Reciprocal"),
-  Relu: direct("Relu"),
-  Relu6: numeric((x, lowering) => clip(x, lowering, [0, 6])),
+  Relu: numeric(direct("Relu")),
+  Relu6: numeric((lowering) => clip(lowering, [0, 6])),
   Round: floating("Round"),
-  Rsqrt: formula((x, { model }) =>
+  Rsqrt: formula(({ model, inputs: [x] }) =>
     model.op("Reciprocal", [model.op("Sqrt", [x])])
   ),
-  Selu: formula((x, { model }) => model.op("Selu", [x], SELU)),
+  Selu: formula(({ model, inputs: [x] }) => model.op("Selu", [x], SELU)),
   Sigmoid: formula(sigmoid),
-  Sign: direct("Sign"),
+  Sign: numeric(direct("Sign")),
   Sin: floating("Sin"),
   Sinh: floating("Sinh"),
   Softplus: floating("Softplus"),
   Sqrt: floating("Sqrt"),
-  Square: numeric((x, { model }) => model.op("Mul", [x, x])),
+  Square: numeric(({ model, inputs: [x] }) => model.op("Mul", [x, x])),
   Step: formula(step),
   Tan: floating("Tan"),
   Tanh: floating("Tanh"),
@@ -184,11 +152,11 @@ export const UNARY: Kernels = {
     lower: ({ model, inputs: [x], node }) =>
       model.cast(x, node.outputs[0].dtype),
   },
-  ClipByValue: numeric((x, lowering) => {
+  ClipByValue: numeric((lowering) => {
     const { clipValueMin, clipValueMax } = lowering.node.attributes as Record<
       "clipValueMin" | "clipValueMax",
       number
     >;
-    return clip(x, lowering, [clipValueMin, clipValueMax]);
+    return clip(lowering, [clipValueMin, clipValueMax]);
   }),
 };
