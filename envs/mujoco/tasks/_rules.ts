@@ -88,10 +88,13 @@ export abstract class StateRules<
   readonly observationSize: number;
   /** Number of positions that come first and are not observed. */
   protected readonly skipped: number;
+  /** Number of axes along which the body moves freely. */
+  protected readonly axes: number;
   #draw: typeof drawUniformState;
 
   /**
-   * @param form.axes Number of positions that the options may exclude.
+   * @param form.axes Number of axes along which the body moves freely: options
+   * may exclude these positions.
    * @param form.extra Number of observed values beside the state.
    * @param form.draw Draw of the first state.
    */
@@ -104,6 +107,7 @@ export abstract class StateRules<
     const { nq, nv } = model.sizes;
     this.skipped = options.excludeCurrentPositionsFromObservation ? axes : 0;
     this.observationSize = nq + nv - this.skipped + extra;
+    this.axes = axes;
     this.#draw = draw;
   }
 

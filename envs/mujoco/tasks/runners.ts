@@ -7,7 +7,6 @@ import {
   append,
   appendClipped,
   drawNormalState,
-  drawUniformState,
   type MujocoInfo,
   type MujocoTask,
   type ObservationRow,
@@ -75,46 +74,53 @@ export interface SwimmerOptions extends MujocoOptions {
   excludeCurrentPositionsFromObservation?: boolean;
 }
 
-/** Differences between runners. */
-interface Gait {
-  /** Number of axes along which they move freely: `x`, or `x` and `y`. */
-  readonly axes: 1 | 2;
-  /** Draws the initial state. */
-  readonly draw: typeof drawUniformState;
-}
+/** Options that all runners have, and those of health that some have. */
+type RunnerOptions =
+  & Resolved<HalfCheetahOptions>
+  & Pick<WalkerOptions, "healthyReward" | "terminateWhenUnhealthy">;
 
-class RunnerRules extends StateRules<Resolved<HalfCheetahOptions>> {
-  #axes: 1 | 2;
+/**
+ * Rules of a body that is rewarded for its speed along `x` and for its health,
+ * less the costs of actions and of contacts.
+ */
+class RunnerRules<O extends RunnerOptions> extends StateRules<O> {
+  protected survival = 0;
+  protected contact = 0;
   #forward = 0;
   #cost = 0;
 
-  constructor(
-    model: PhysicsModel,
-    options: Resolved<HalfCheetahOptions>,
-    gait: Gait,
-  ) {
-    super(model, options, gait);
-    this.#axes = gait.axes;
+  override locate({ qpos }: PhysicsData, place: Float64Array): void {
+    for (let axis = 0; axis < this.axes; axis++) place[axis] = qpos[axis];
   }
 
-  override locate({ qpos }: PhysicsData, place: Float64Array): void {
-    for (let axis = 0; axis < this.#axes; axis++) place[axis] = qpos[axis];
+  protected isHealthy(_data: PhysicsData): boolean {
+    return true;
+  }
+
+  protected contactCost(_data: PhysicsData): number {
+    return 0;
   }
 
   evaluate(
-    _data: PhysicsData,
+    data: PhysicsData,
     velocity: Float64Array,
     action: ActionRow,
   ): Outcome {
-    const { forwardRewardWeight, ctrlCostWeight } = this.options;
-    this.#forward = forwardRewardWeight * velocity[0];
-    this.#cost = actionCost(ctrlCostWeight, action, this.model.sizes.nu);
-    this.outcome.reward = this.#forward - this.#cost;
-    return this.outcome;
+    const options = this.options, outcome = this.outcome;
+    const { healthyReward = 0, terminateWhenUnhealthy = false } = options;
+    const isHealthy = this.isHealthy(data), { nu } = this.model.sizes;
+    this.#forward = options.forwardRewardWeight * velocity[0];
+    this.survival = isHealthy ? healthyReward : 0;
+    this.#cost = actionCost(options.ctrlCostWeight, action, nu);
+    this.contact = this.contactCost(data);
+    outcome.reward = this.#forward + this.survival -
+      (this.#cost + this.contact);
+    outcome.terminated = !isHealthy && terminateWhenUnhealthy;
+    return outcome;
   }
 
   info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
-    const position = this.#axes === 2
+    const position = this.axes === 2
       ? planarPosition(qpos, velocity)
       : { x_position: qpos[0], x_velocity: velocity[0] };
     return {
@@ -151,8 +157,7 @@ export const SWIMMER: MujocoTask<SwimmerOptions> = {
     resetNoiseScale: 0.1,
     excludeCurrentPositionsFromObservation: true,
   },
-  rules: (model, options) =>
-    new RunnerRules(model, options, { axes: 2, draw: drawUniformState }),
+  rules: (model, options) => new RunnerRules(model, options, { axes: 2 }),
 };
 
 type Range = readonly [low: number, high: number];
@@ -176,17 +181,9 @@ function areWithin(values: Float64Array, from: number, range: Range): boolean {
   return true;
 }
 
-class WalkerRules extends StateRules<AnyWalkerOptions> {
-  #forward = 0;
-  #cost = 0;
-  #survival = 0;
-
+class WalkerRules extends RunnerRules<AnyWalkerOptions> {
   constructor(model: PhysicsModel, options: AnyWalkerOptions) {
     super(model, options, { axes: 1 });
-  }
-
-  override locate({ qpos }: PhysicsData, place: Float64Array): void {
-    place[0] = qpos[0];
   }
 
   override observe({ qpos, qvel }: PhysicsData, row: ObservationRow): void {
@@ -194,7 +191,7 @@ class WalkerRules extends StateRules<AnyWalkerOptions> {
     appendClipped(row, qvel, SEEN_SPEEDS);
   }
 
-  #isHealthy({ qpos, qvel }: PhysicsData): boolean {
+  protected override isHealthy({ qpos, qvel }: PhysicsData): boolean {
     const { healthyZRange, healthyAngleRange, healthyStateRange } =
       this.options;
     return isWithin(qpos[1], healthyZRange) &&
@@ -204,29 +201,13 @@ class WalkerRules extends StateRules<AnyWalkerOptions> {
           areWithin(qvel, 0, healthyStateRange));
   }
 
-  evaluate(
-    data: PhysicsData,
-    velocity: Float64Array,
-    action: ActionRow,
-  ): Outcome {
-    const options = this.options, outcome = this.outcome;
-    const isHealthy = this.#isHealthy(data), { nu } = this.model.sizes;
-    this.#forward = options.forwardRewardWeight * velocity[0];
-    this.#survival = isHealthy ? options.healthyReward : 0;
-    this.#cost = actionCost(options.ctrlCostWeight, action, nu);
-    outcome.reward = this.#forward + this.#survival - this.#cost;
-    outcome.terminated = !isHealthy && options.terminateWhenUnhealthy;
-    return outcome;
-  }
-
-  info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
+  override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
+    const { x_position, ...others } = super.info(data, velocity);
     return {
-      x_position: qpos[0],
-      z_distance_from_origin: qpos[1] - this.model.qpos0[1],
-      x_velocity: velocity[0],
-      reward_forward: this.#forward,
-      reward_ctrl: -this.#cost,
-      reward_survive: this.#survival,
+      x_position,
+      z_distance_from_origin: data.qpos[1] - this.model.qpos0[1],
+      ...others,
+      reward_survive: this.survival,
     };
   }
 }
@@ -434,14 +415,9 @@ function bodyOf(model: PhysicsModel, body: number | string): number {
   );
 }
 
-class AntRules extends StateRules<Resolved<AntOptions>> {
+class AntRules extends RunnerRules<Resolved<AntOptions>> {
   override readonly usesContactForces: boolean;
-
   #body: number;
-  #forward = 0;
-  #cost = 0;
-  #contact = 0;
-  #survival = 0;
 
   constructor(model: PhysicsModel, options: Resolved<AntOptions>) {
     const { includeCfrcExtInObservation } = options;
@@ -464,38 +440,22 @@ class AntRules extends StateRules<Resolved<AntOptions>> {
     appendClipped(row, data.cfrcExt, contactForceRange, WORLD_FORCES);
   }
 
-  #isHealthy({ qpos, qvel }: PhysicsData): boolean {
+  protected override isHealthy({ qpos, qvel }: PhysicsData): boolean {
     const [low, high] = this.options.healthyZRange;
     return areFinite(qpos) && areFinite(qvel) && low <= qpos[2] &&
       qpos[2] <= high;
   }
 
-  evaluate(
-    data: PhysicsData,
-    velocity: Float64Array,
-    action: ActionRow,
-  ): Outcome {
-    const options = this.options, outcome = this.outcome;
-    const [low, high] = options.contactForceRange;
-    const isHealthy = this.#isHealthy(data), { nu } = this.model.sizes;
-    this.#forward = velocity[0] * options.forwardRewardWeight;
-    this.#survival = isHealthy ? options.healthyReward : 0;
-    this.#cost = actionCost(options.ctrlCostWeight, action, nu);
-    this.#contact = options.contactCostWeight *
-      sumOfSquares(data.cfrcExt, low, high);
-    outcome.reward = this.#forward + this.#survival -
-      (this.#cost + this.#contact);
-    outcome.terminated = !isHealthy && options.terminateWhenUnhealthy;
-    return outcome;
+  protected override contactCost({ cfrcExt }: PhysicsData): number {
+    const { contactCostWeight, contactForceRange: [low, high] } = this.options;
+    return contactCostWeight * sumOfSquares(cfrcExt, low, high);
   }
 
-  info({ qpos }: PhysicsData, velocity: Float64Array): MujocoInfo {
+  override info(data: PhysicsData, velocity: Float64Array): MujocoInfo {
     return {
-      ...planarPosition(qpos, velocity),
-      reward_forward: this.#forward,
-      reward_ctrl: -this.#cost,
-      reward_contact: -this.#contact,
-      reward_survive: this.#survival,
+      ...super.info(data, velocity),
+      reward_contact: -this.contact,
+      reward_survive: this.survival,
     };
   }
 }
