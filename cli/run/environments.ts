@@ -122,16 +122,16 @@ export async function makeEnvironments(
   if (config.normalizeReward && !hasReplay) {
     training = new VecNormalizeReward(training, { gamma });
   }
-  const normalizer = config.normalizeObservation && !hasReplay
+  const normalized = config.normalizeObservation && !hasReplay
     ? new VecNormalizeObservation(training)
     : undefined;
-  training = stacked(normalizer ?? training);
+  training = stacked(normalized ?? training);
 
   const wrapped = (inner: VecEnv): VecEnv => {
     const env = flat(inner);
-    if (normalizer === undefined) return stacked(env);
+    if (normalized === undefined) return stacked(env);
     const frozen = new VecNormalizeObservation(env, {
-      statistics: normalizer.statistics,
+      statistics: normalized.normalizer.statistics,
       training: false,
     });
     return stacked(frozen);
@@ -151,14 +151,14 @@ export async function makeEnvironments(
     single: () => make(id, { maxEpisodeSteps, kwargs }),
     around: (env) =>
       wrapped(new VecRecordEpisodeStatistics(new SyncVecEnv([() => env]))),
-    scaling: () => normalizer && scalingOf(normalizer, frameStack),
+    scaling: () => normalized && scalingOf(normalized, frameStack),
     close: sets.close,
   };
 }
 
 /** Repeats the statistics of each row of the last axis for every stacked frame. */
 function scalingOf(
-  { statistics, observationSpace }: VecNormalizeObservation,
+  { normalizer, observationSpace }: VecNormalizeObservation,
   frames: number,
 ): ObservationScaling {
   const last = observationSpace.type === "box"
@@ -169,7 +169,7 @@ function scalingOf(
       const row = Math.floor(i / (last * frames));
       return values[row * last + i % last];
     });
-  const { mean, variance } = statistics;
+  const { mean, variance } = normalizer.statistics;
   return { mean: repeated(mean), variance: repeated(variance) };
 }
 

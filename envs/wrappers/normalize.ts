@@ -17,7 +17,7 @@ import { elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
 import { EnvWrapper, VecEnvWrapper } from "./env_wrapper.ts";
 import { checkScale, RunningMeanStd } from "./running_mean_std.ts";
-import { TransformObservation } from "./transforms.ts";
+import { TransformObservation, VecObservationWrapper } from "./transforms.ts";
 
 /** Settings of the observation normalizers. */
 export interface NormalizeObservationOptions {
@@ -194,16 +194,17 @@ function scaledCopy(
  * training.reset({ seed: 0 });
  * // An environment for evaluation uses the same statistics, frozen.
  * const evaluation = new NormalizeObservation(make("CartPole-v1"), {
- *   statistics: training.statistics,
+ *   statistics: training.normalizer.statistics,
  *   training: false,
  * });
- * const { count } = training.statistics;
+ * const { statistics } = training.normalizer, { count } = statistics;
  * evaluation.reset({ seed: 1 });
- * assertEquals(training.statistics.count, count);
+ * assertEquals(statistics.count, count);
  * ```
  */
 export class NormalizeObservation extends TransformObservation {
-  #normalizer: ObservationNormalizer;
+  /** Running scale, whose statistics other environments can share. */
+  readonly normalizer: ObservationNormalizer;
 
   /**
    * Wraps an environment.
@@ -215,21 +216,7 @@ export class NormalizeObservation extends TransformObservation {
   constructor(env: Env, options: NormalizeObservationOptions = {}) {
     const normalizer = new ObservationNormalizer(env.observationSpace, options);
     super(env, (it) => scaledCopy(normalizer, it as BoxArray), normalizer);
-    this.#normalizer = normalizer;
-  }
-
-  /** Running statistics, to share with other environments. */
-  get statistics(): RunningMeanStd {
-    return this.#normalizer.statistics;
-  }
-
-  /** True where new observations change the statistics. */
-  get training(): boolean {
-    return this.#normalizer.training;
-  }
-
-  set training(value: boolean) {
-    this.#normalizer.training = value;
+    this.normalizer = normalizer;
   }
 
   /**
@@ -238,7 +225,7 @@ export class NormalizeObservation extends TransformObservation {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
-    return this.statistics.save();
+    return this.normalizer.save();
   }
 
   /**
@@ -247,7 +234,7 @@ export class NormalizeObservation extends TransformObservation {
    * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
-    this.#normalizer.load(state);
+    this.normalizer.load(state);
   }
 }
 
@@ -265,19 +252,17 @@ export class NormalizeObservation extends TransformObservation {
  * training.reset({ seed: 0 });
  * // An environment for evaluation uses the same statistics, frozen.
  * const evaluation = new VecNormalizeObservation(make(), {
- *   statistics: training.statistics,
+ *   statistics: training.normalizer.statistics,
  *   training: false,
  * });
- * const { count } = training.statistics;
+ * const { statistics } = training.normalizer, { count } = statistics;
  * evaluation.reset({ seed: 1 });
- * assertEquals(training.statistics.count, count);
+ * assertEquals(statistics.count, count);
  * ```
  */
-export class VecNormalizeObservation extends VecEnvWrapper {
-  #normalizer: ObservationNormalizer;
-  #observations: Float32Array;
-  #finalObservations: Float32Array;
-  #out = {} as MutableStep;
+export class VecNormalizeObservation extends VecObservationWrapper {
+  /** Running scale, whose statistics other environments can share. */
+  readonly normalizer: ObservationNormalizer;
 
   /**
    * Wraps a vector environment.
@@ -287,77 +272,26 @@ export class VecNormalizeObservation extends VecEnvWrapper {
    * @throws {TypeError} If the observations are not boxes.
    */
   constructor(env: VecEnv, options: NormalizeObservationOptions = {}) {
-    super(env);
-    this.#normalizer = new ObservationNormalizer(env.observationSpace, options);
-    const length = env.numEnvs * elementCount(env.observationSpace);
-    this.#observations = new Float32Array(length);
-    this.#finalObservations = new Float32Array(length);
-  }
-
-  /** Space of scaled observations. */
-  override get observationSpace(): Space {
-    return this.#normalizer.space;
-  }
-
-  /** Running statistics, to share with other environments. */
-  get statistics(): RunningMeanStd {
-    return this.#normalizer.statistics;
-  }
-
-  /** True where new observations change the statistics. */
-  get training(): boolean {
-    return this.#normalizer.training;
-  }
-
-  set training(value: boolean) {
-    this.#normalizer.training = value;
-  }
-
-  /** None: stacks inside cannot be shared, as their scale changes from step to step. */
-  override get stackedFrames(): undefined {
-    return undefined;
+    const normalizer = new ObservationNormalizer(env.observationSpace, options);
+    super(env, normalizer);
+    this.normalizer = normalizer;
   }
 
   /**
-   * Starts an episode in every environment.
+   * Learns from observations, except final ones, and scales them.
    *
-   * @param options Seed that restarts the random streams, or one for each.
-   * @returns The first observations, scaled.
+   * @param source Observations of the environments inside.
+   * @param target Array for the scaled ones.
+   * @param ends The step, where they are the final ones of episodes.
    */
-  override reset(options?: VecResetOptions): Batch {
-    const observations = super.reset(options) as BoxArray;
-    this.#normalizer.see(observations);
-    this.#normalizer.apply(observations, this.#observations);
-    return this.#observations;
-  }
-
-  /**
-   * Takes one step in every environment.
-   *
-   * @param actions One action for each environment.
-   * @returns The step's result with the scaled observations.
-   */
-  override step(actions: Batch): VecStep {
-    const step = relay(super.step(actions), this.#out);
-    const observations = step.observations as BoxArray;
-    this.#normalizer.see(observations);
-    this.#normalizer.apply(observations, this.#observations);
-    if (anyEnded(step)) {
-      const last = step.finalObservations as BoxArray;
-      this.#normalizer.apply(last, this.#finalObservations);
-    }
-    step.observations = this.#observations;
-    step.finalObservations = this.#finalObservations;
-    return step;
-  }
-
-  /**
-   * Returns the latest observations.
-   *
-   * @returns The batch.
-   */
-  override observations(): Batch {
-    return this.#observations;
+  protected override transformRows(
+    source: Batch,
+    target: Batch,
+    ends?: VecStep,
+  ): void {
+    if (ends === undefined) this.normalizer.see(source as BoxArray);
+    else if (!anyEnded(ends)) return;
+    this.normalizer.apply(source as BoxArray, target as Float32Array);
   }
 
   /**
@@ -367,8 +301,8 @@ export class VecNormalizeObservation extends VecEnvWrapper {
    */
   protected override ownState(): StateTree {
     return {
-      statistics: this.statistics.save(),
-      observations: this.#observations.slice(),
+      statistics: this.normalizer.save(),
+      observations: super.ownState(),
     };
   }
 
@@ -379,8 +313,8 @@ export class VecNormalizeObservation extends VecEnvWrapper {
    */
   protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["statistics", "observations"]);
-    this.#normalizer.load(own.statistics);
-    this.#observations.set(own.observations as Float32Array);
+    this.normalizer.load(own.statistics);
+    super.loadOwnState(own.observations);
   }
 }
 
@@ -589,7 +523,8 @@ export class RewardNormalizer {
  * ```
  */
 export class NormalizeReward extends EnvWrapper {
-  #normalizer: RewardNormalizer;
+  /** Running scale, whose statistics other environments can share. */
+  readonly normalizer: RewardNormalizer;
   #raw = new Float64Array(1);
   #scaled = new Float64Array(1);
 
@@ -601,21 +536,7 @@ export class NormalizeReward extends EnvWrapper {
    */
   constructor(env: Env, options: NormalizeRewardOptions = {}) {
     super(env);
-    this.#normalizer = new RewardNormalizer(1, options);
-  }
-
-  /** Running statistics of the discounted return. */
-  get statistics(): RunningMeanStd {
-    return this.#normalizer.statistics;
-  }
-
-  /** True where new rewards change the statistics. */
-  get training(): boolean {
-    return this.#normalizer.training;
-  }
-
-  set training(value: boolean) {
-    this.#normalizer.training = value;
+    this.normalizer = new RewardNormalizer(1, options);
   }
 
   /**
@@ -625,7 +546,7 @@ export class NormalizeReward extends EnvWrapper {
    * @returns The first observation.
    */
   override reset(options?: { seed?: number }): SpaceValue {
-    this.#normalizer.reset();
+    this.normalizer.reset();
     return super.reset(options);
   }
 
@@ -642,7 +563,7 @@ export class NormalizeReward extends EnvWrapper {
       terminated: [Number(result.terminated)],
       truncated: [Number(result.truncated)],
     };
-    this.#normalizer.apply(this.#raw, ends, this.#scaled);
+    this.normalizer.apply(this.#raw, ends, this.#scaled);
     return { ...result, reward: this.#scaled[0] };
   }
 
@@ -652,7 +573,7 @@ export class NormalizeReward extends EnvWrapper {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
-    return this.#normalizer.save();
+    return this.normalizer.save();
   }
 
   /**
@@ -661,7 +582,7 @@ export class NormalizeReward extends EnvWrapper {
    * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
-    this.#normalizer.load(state);
+    this.normalizer.load(state);
   }
 }
 
@@ -686,7 +607,8 @@ export class NormalizeReward extends EnvWrapper {
  * ```
  */
 export class VecNormalizeReward extends VecEnvWrapper {
-  #normalizer: RewardNormalizer;
+  /** Running scale, whose statistics other environments can share. */
+  readonly normalizer: RewardNormalizer;
   #rewards: Float64Array;
   #out = {} as MutableStep;
 
@@ -698,22 +620,8 @@ export class VecNormalizeReward extends VecEnvWrapper {
    */
   constructor(env: VecEnv, options: NormalizeRewardOptions = {}) {
     super(env);
-    this.#normalizer = new RewardNormalizer(env.numEnvs, options);
+    this.normalizer = new RewardNormalizer(env.numEnvs, options);
     this.#rewards = new Float64Array(env.numEnvs);
-  }
-
-  /** Running statistics of the discounted return. */
-  get statistics(): RunningMeanStd {
-    return this.#normalizer.statistics;
-  }
-
-  /** True where new rewards change the statistics. */
-  get training(): boolean {
-    return this.#normalizer.training;
-  }
-
-  set training(value: boolean) {
-    this.#normalizer.training = value;
   }
 
   /**
@@ -724,7 +632,7 @@ export class VecNormalizeReward extends VecEnvWrapper {
    */
   override reset(options?: VecResetOptions): Batch {
     const observations = super.reset(options);
-    this.#normalizer.reset();
+    this.normalizer.reset();
     return observations;
   }
 
@@ -736,7 +644,7 @@ export class VecNormalizeReward extends VecEnvWrapper {
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
-    this.#normalizer.apply(step.rewards, step, this.#rewards);
+    this.normalizer.apply(step.rewards, step, this.#rewards);
     step.rewards = this.#rewards;
     return step;
   }
@@ -747,7 +655,7 @@ export class VecNormalizeReward extends VecEnvWrapper {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
-    return this.#normalizer.save();
+    return this.normalizer.save();
   }
 
   /**
@@ -756,6 +664,6 @@ export class VecNormalizeReward extends VecEnvWrapper {
    * @param state State that `ownState` returned.
    */
   protected override loadOwnState(state: StateTree): void {
-    this.#normalizer.load(state);
+    this.normalizer.load(state);
   }
 }

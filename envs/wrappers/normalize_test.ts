@@ -27,8 +27,8 @@ Deno.test("scaled observations have mean 0 and deviation 1 in the long run", () 
   const env = cartPole();
   env.reset({ seed: 0 });
   playEnv(env, 3000, 0);
-  const { mean, variance } = env.statistics;
-  env.training = false;
+  const { mean, variance } = env.normalizer.statistics;
+  env.normalizer.training = false;
   const raw = make("CartPole-v1");
   const first = raw.reset({ seed: 7 }) as Float32Array;
   const scaled = env.reset({ seed: 7 }) as Float32Array;
@@ -42,13 +42,13 @@ Deno.test("frozen statistics do not change, shared ones are the same", () => {
   training.reset({ seed: 0 });
   playEnv(training, 100, 0);
   const evaluation = new NormalizeObservation(make("CartPole-v1"), {
-    statistics: training.statistics,
+    statistics: training.normalizer.statistics,
     training: false,
   });
-  const before = training.statistics.save();
+  const before = training.normalizer.statistics.save();
   evaluation.reset({ seed: 1 });
   playEnv(evaluation, 100, 0);
-  assertEquals(training.statistics.save(), before);
+  assertEquals(training.normalizer.statistics.save(), before);
 });
 
 Deno.test("scaled observations are clipped", () => {
@@ -117,7 +117,7 @@ Deno.test("evaluation shares the statistics and leaves them", () => {
   const training = scaledCartPoles();
   training.reset({ seed: 0 });
   playVec(training, 20);
-  const { statistics } = training;
+  const { statistics } = training.normalizer;
   const evaluation = new VecNormalizeObservation(cartPoles(2), {
     statistics,
     training: false,
@@ -147,7 +147,7 @@ testVecWrapper("VecNormalizeObservation", scaledCartPoles);
 Deno.test("an evaluation that is restored leaves the training's statistics", () => {
   const training = scaledCartPoles();
   training.reset({ seed: 1 });
-  const { statistics } = training;
+  const { statistics } = training.normalizer;
   const judged = new VecNormalizeObservation(cartPoles(), {
     statistics,
     training: false,
@@ -160,7 +160,7 @@ Deno.test("an evaluation that is restored leaves the training's statistics", () 
   const newest = statistics.save();
   judged.load(saved);
   assertEquals(statistics.save(), newest);
-  judged.training = true;
+  judged.normalizer.training = true;
   judged.load(saved);
   assertEquals(statistics.save(), before);
 });
@@ -170,7 +170,7 @@ Deno.test("rewards are divided by the deviation of the discounted return", () =>
     gamma: 0.5,
     clip: Infinity,
   });
-  env.statistics.count = 0;
+  env.normalizer.statistics.count = 0;
   env.reset({ seed: 0 });
   const returns: number[] = [];
   for (let i = 0, sum = 0; i < 20; i++) {
@@ -190,7 +190,7 @@ for (const kind of ["terminated", "truncated"]) {
       ? new ChainEnv({ length: 2 })
       : new TimeLimit(new ChainEnv({ length: 9 }), 2);
     const env = new NormalizeReward(chain, { gamma: 1 });
-    const { statistics } = env;
+    const { statistics } = env.normalizer;
     statistics.count = 0;
     // Returns of 1 and 2, episode after episode: mean 1.5, variance 0.25.
     for (let episode = 0; episode < 4; episode++) {
@@ -205,10 +205,10 @@ for (const kind of ["terminated", "truncated"]) {
 
 Deno.test("frozen statistics do not change", () => {
   const env = new NormalizeReward(make("Pendulum-v1"), { training: false });
-  const before = env.statistics.save();
+  const before = env.normalizer.statistics.save();
   env.reset({ seed: 0 });
   playEnv(env, 20);
-  assertEquals(env.statistics.save(), before);
+  assertEquals(env.normalizer.statistics.save(), before);
 });
 
 testSnapshot("NormalizeReward", () => new NormalizeReward(make("Pendulum-v1")));
@@ -240,7 +240,7 @@ Deno.test("returns start anew after ends of either kind, in each copy", () => {
     ]),
     { gamma: 1 },
   );
-  const { statistics } = env;
+  const { statistics } = env.normalizer;
   statistics.count = 0;
   env.reset({ seed: 0 });
   for (let i = 0; i < 8; i++) env.step(new Int32Array(2));
@@ -266,13 +266,13 @@ Deno.test("a reset in mid-episode starts the returns anew", () => {
     new SyncVecEnv([() => chainOf(9), () => chainOf(9)]),
     { gamma: 1 },
   );
-  env.statistics.count = 0;
+  env.normalizer.statistics.count = 0;
   for (let i = 0; i < 4; i++) {
     env.reset({ seed: 0 });
     env.step(new Int32Array(2));
     env.step(new Int32Array(2));
   }
-  assertAlmostEquals(env.statistics.mean[0], 1.5, 1e-9);
+  assertAlmostEquals(env.normalizer.statistics.mean[0], 1.5, 1e-9);
 });
 
 Deno.test("scaled rewards are clipped, in each copy", () => {
@@ -293,10 +293,10 @@ Deno.test("statistics of other vectors are refused", () => {
 
 Deno.test("frozen statistics do not change", () => {
   const env = new VecNormalizeReward(pendulums(), { training: false });
-  const before = env.statistics.save();
+  const before = env.normalizer.statistics.save();
   env.reset({ seed: 0 });
   playVec(env, 20);
-  assertEquals(env.statistics.save(), before);
+  assertEquals(env.normalizer.statistics.save(), before);
 });
 
 testVecWrapper(

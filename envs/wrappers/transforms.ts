@@ -106,25 +106,20 @@ export class TransformObservation extends EnvWrapper {
 }
 
 /**
- * Replaces the observation of each environment by a function of it.
+ * Replaces the observations of a vector environment, in arrays of its own.
+ * Subclasses compute the new ones.
  *
  * @example
  * ```ts
- * import { box, makeVec, VecTransformObservation } from "@bellman/envs";
- * import { assertEquals } from "@std/assert";
+ * import { makeVec, VecFlattenObservation, VecObservationWrapper } from "@bellman/envs";
+ * import { assert } from "@std/assert";
  *
- * const env = new VecTransformObservation(
- *   makeVec("Chain-v0", { numEnvs: 2 }),
- *   (position) => Float32Array.of(Number(position)),
- *   { space: box({ low: 0, shape: [1] }) },
- * );
- * assertEquals(env.reset({ seed: 0 }), Float32Array.of(0, 0));
+ * const env = new VecFlattenObservation(makeVec("Chain-v0", { numEnvs: 1 }));
+ * assert(env instanceof VecObservationWrapper);
  * ```
  */
-export class VecTransformObservation extends VecEnvWrapper {
-  #transform: (observation: SpaceValue) => SpaceValue;
+export abstract class VecObservationWrapper extends VecEnvWrapper {
   #space: Space;
-  #value: SpaceValue;
   #observations: Batch;
   #finalObservations: Batch;
   #out = {} as MutableStep;
@@ -133,20 +128,11 @@ export class VecTransformObservation extends VecEnvWrapper {
    * Wraps a vector environment.
    *
    * @param env Vector environment inside.
-   * @param transform Function from the old observation to the new one, whose arrays
-   * are reused by the next call; what it returns is copied.
    * @param options Space of the new observations.
    */
-  constructor(
-    env: VecEnv,
-    transform: (observation: SpaceValue) => SpaceValue,
-    options: TransformObservationOptions,
-  ) {
+  constructor(env: VecEnv, options: TransformObservationOptions) {
     super(env);
-    this.#transform = transform;
     this.#space = options.space;
-    const inner = env.observationSpace;
-    this.#value = readRow(inner, { batch: allocateBatch(inner, 1), row: 0 });
     this.#observations = allocateBatch(options.space, env.numEnvs);
     this.#finalObservations = allocateBatch(options.space, env.numEnvs);
   }
@@ -156,16 +142,24 @@ export class VecTransformObservation extends VecEnvWrapper {
     return this.#space;
   }
 
-  #write(source: Batch, target: Batch, row: number): void {
-    const inner = this.env.observationSpace;
-    this.#value = readRowInto(inner, this.#value, source, row);
-    writeRowAt(this.#space, this.#transform(this.#value), target, row);
-  }
-
   /** None: stacks inside cannot be shared, as they are other observations. */
   override get stackedFrames(): undefined {
     return undefined;
   }
+
+  /**
+   * Computes new observations.
+   *
+   * @param source Observations of the environments inside.
+   * @param target Array for the new ones.
+   * @param ends The step, where they are the final ones of episodes: only those of
+   * rows that ended in it count. They follow the others.
+   */
+  protected abstract transformRows(
+    source: Batch,
+    target: Batch,
+    ends?: VecStep,
+  ): void;
 
   /**
    * Starts an episode in every environment.
@@ -174,10 +168,7 @@ export class VecTransformObservation extends VecEnvWrapper {
    * @returns The first observations, transformed.
    */
   override reset(options?: VecResetOptions): Batch {
-    const observations = super.reset(options);
-    for (let row = 0; row < this.numEnvs; row++) {
-      this.#write(observations, this.#observations, row);
-    }
+    this.transformRows(super.reset(options), this.#observations);
     return this.#observations;
   }
 
@@ -189,12 +180,8 @@ export class VecTransformObservation extends VecEnvWrapper {
    */
   override step(actions: Batch): VecStep {
     const step = relay(super.step(actions), this.#out);
-    for (let row = 0; row < this.numEnvs; row++) {
-      if (ended(step, row)) {
-        this.#write(step.finalObservations, this.#finalObservations, row);
-      }
-      this.#write(step.observations, this.#observations, row);
-    }
+    this.transformRows(step.observations, this.#observations);
+    this.transformRows(step.finalObservations, this.#finalObservations, step);
     step.observations = this.#observations;
     step.finalObservations = this.#finalObservations;
     return step;
@@ -225,6 +212,67 @@ export class VecTransformObservation extends VecEnvWrapper {
    */
   protected override loadOwnState(state: StateTree): void {
     copyBatch(state as Batch, this.#observations);
+  }
+}
+
+/**
+ * Replaces the observation of each environment by a function of it.
+ *
+ * @example
+ * ```ts
+ * import { box, makeVec, VecTransformObservation } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = new VecTransformObservation(
+ *   makeVec("Chain-v0", { numEnvs: 2 }),
+ *   (position) => Float32Array.of(Number(position)),
+ *   { space: box({ low: 0, shape: [1] }) },
+ * );
+ * assertEquals(env.reset({ seed: 0 }), Float32Array.of(0, 0));
+ * ```
+ */
+export class VecTransformObservation extends VecObservationWrapper {
+  #transform: (observation: SpaceValue) => SpaceValue;
+  #value: SpaceValue;
+
+  /**
+   * Wraps a vector environment.
+   *
+   * @param env Vector environment inside.
+   * @param transform Function from the old observation to the new one, whose arrays
+   * are reused by the next call; what it returns is copied.
+   * @param options Space of the new observations.
+   */
+  constructor(
+    env: VecEnv,
+    transform: (observation: SpaceValue) => SpaceValue,
+    options: TransformObservationOptions,
+  ) {
+    super(env, options);
+    this.#transform = transform;
+    const inner = env.observationSpace;
+    this.#value = readRow(inner, { batch: allocateBatch(inner, 1), row: 0 });
+  }
+
+  /**
+   * Applies the function to each observation that counts.
+   *
+   * @param source Observations of the environments inside.
+   * @param target Array for the new ones.
+   * @param ends The step, where they are the final ones of episodes.
+   */
+  protected override transformRows(
+    source: Batch,
+    target: Batch,
+    ends?: VecStep,
+  ): void {
+    const inner = this.env.observationSpace;
+    for (let row = 0; row < this.numEnvs; row++) {
+      if (ends !== undefined && !ended(ends, row)) continue;
+      this.#value = readRowInto(inner, this.#value, source, row);
+      const observation = this.#transform(this.#value);
+      writeRowAt(this.observationSpace, observation, target, row);
+    }
   }
 }
 
