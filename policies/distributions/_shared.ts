@@ -19,8 +19,7 @@ export function tidied<D extends Distribution>(distribution: D): D {
 export function checkSize(what: string, size: number, parts = "numbers"): void {
   if (Number.isInteger(size) && size >= 1) return;
   throw new RangeError(
-    `Cannot make a ${what} distribution over ${size} ${parts}: ` +
-      `the number must be a positive integer`,
+    `Cannot make a ${what} distribution over ${size} ${parts}: the number must be a positive integer`,
   );
 }
 
@@ -52,8 +51,7 @@ export function clipLogStd(
 ): <T extends tf.Tensor>(logStd: T) => T {
   if (!(low <= high)) {
     throw new RangeError(
-      `Cannot clip the logarithm of a deviation to [${low}, ${high}]: ` +
-        `the bounds must be in order`,
+      `Cannot clip the logarithm of a deviation to [${low}, ${high}]: the bounds must be in order`,
     );
   }
   if (low === -Infinity && high === Infinity) return (logStd) => logStd;

@@ -313,8 +313,7 @@ export function uniformDistribution(
   checkSize("uniform", size);
   if (!(Number.isFinite(high - low) && low < high)) {
     throw new RangeError(
-      `Cannot make a uniform distribution from ${low} to ${high}: ` +
-        `the bounds must be finite and in order`,
+      `Cannot make a uniform distribution from ${low} to ${high}: the bounds must be finite and in order`,
     );
   }
   const nats = size * Math.log(high - low);

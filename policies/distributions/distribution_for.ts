@@ -33,8 +33,7 @@ export function distributionFor(actionSpace: Space): Distribution {
     case "box": {
       if (actionSpace.dtype === "int32" || actionSpace.dtype === "uint8") {
         throw new TypeError(
-          `Cannot choose a distribution for box actions of ` +
-            `${actionSpace.dtype}: use multiDiscrete for whole numbers`,
+          `Cannot choose a distribution for box actions of ${actionSpace.dtype}: use multiDiscrete for whole numbers`,
         );
       }
       const { shape } = actionSpace;
@@ -42,9 +41,7 @@ export function distributionFor(actionSpace: Space): Distribution {
     }
     default:
       throw new TypeError(
-        `Cannot choose a distribution for ${actionSpace.type} actions: ` +
-          `wrap the environment so that it takes discrete, multiDiscrete, ` +
-          `multiBinary or box actions`,
+        `Cannot choose a distribution for ${actionSpace.type} actions: wrap the environment so that it takes discrete, multiDiscrete, multiBinary or box actions`,
       );
   }
 }

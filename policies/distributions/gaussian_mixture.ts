@@ -345,8 +345,7 @@ function asConstant<T extends tf.Tensor>(compute: () => T): T {
 
 function noClosedForm(what: string): never {
   throw new TypeError(
-    `Cannot compute ${what} of a Gaussian mixture: it has no closed form, ` +
-      `so take the mean of log-probabilities over samples`,
+    `Cannot compute ${what} of a Gaussian mixture: it has no closed form, so take the mean of log-probabilities over samples`,
   );
 }
 
@@ -354,7 +353,6 @@ function checkSizes(size: number, components: number): void {
   const positive = (it: number) => Number.isInteger(it) && it >= 1;
   if (positive(size) && positive(components)) return;
   throw new RangeError(
-    `Cannot make a mixture of ${components} Gaussians over ${size} numbers: ` +
-      `both must be positive integers`,
+    `Cannot make a mixture of ${components} Gaussians over ${size} numbers: both must be positive integers`,
   );
 }

@@ -171,8 +171,7 @@ function flatObservations(inputShape: readonly number[]): Network {
 function checkFeedForward({ stateSize }: Network): void {
   if (stateSize === 0) return;
   throw new RangeError(
-    `Cannot use a recurrent network with a state of ${stateSize} numbers here: ` +
-      `choose one without a state, as mlp or cnn`,
+    `Cannot use a recurrent network with a state of ${stateSize} numbers here: choose one without a state, as mlp or cnn`,
   );
 }
 
@@ -190,8 +189,7 @@ export function resolveNetwork(
   const { inputShape } = options;
   if (String(network.inputShape) === String(inputShape)) return network;
   throw new RangeError(
-    `Cannot apply a network for inputs [${network.inputShape}] to ` +
-      `observations [${inputShape}]: the shapes must be the same`,
+    `Cannot apply a network for inputs [${network.inputShape}] to observations [${inputShape}]: the shapes must be the same`,
   );
 }
 

@@ -320,8 +320,7 @@ function withHeads<V extends object>(
   const gaussian = actionSpace.type === "box";
   if (useSde && !gaussian) {
     throw new TypeError(
-      `Cannot use state-dependent exploration for ${actionSpace.type} ` +
-        `actions: it is for box actions`,
+      `Cannot use state-dependent exploration for ${actionSpace.type} actions: it is for box actions`,
     );
   }
   const network = resolveNetwork(options.network, {
@@ -416,7 +415,6 @@ function checkPathsDiffer(trunks: Params, heads: Params): void {
   const path = Object.keys(trunks).find((it) => Object.hasOwn(heads, it));
   if (path === undefined) return;
   throw new RangeError(
-    `Cannot name a parameter of the network '${path}': ` +
-      `the name is taken by a head`,
+    `Cannot name a parameter of the network '${path}': the name is taken by a head`,
   );
 }

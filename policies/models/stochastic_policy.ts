@@ -199,14 +199,12 @@ function policyDistribution(
   if (actionSpace.type === "box") return boxDistribution(options, actionSpace);
   if (useSde) {
     throw new TypeError(
-      `Cannot use state-dependent exploration for ${actionSpace.type} ` +
-        `actions: it is for box actions`,
+      `Cannot use state-dependent exploration for ${actionSpace.type} actions: it is for box actions`,
     );
   }
   if (kind !== "gaussian") {
     throw new TypeError(
-      `Cannot use a ${kind} for ${actionSpace.type} actions: ` +
-        `it is for box actions`,
+      `Cannot use a ${kind} for ${actionSpace.type} actions: it is for box actions`,
     );
   }
   return distributionFor(actionSpace);
@@ -231,8 +229,7 @@ function boxDistribution(
     case "mixture":
       if (!useSde) return gaussianMixture(size, { ...common, components });
       throw new TypeError(
-        "Cannot use state-dependent exploration with a mixture: " +
-          "it is for the Gaussian",
+        "Cannot use state-dependent exploration with a mixture: it is for the Gaussian",
       );
     default:
       throw new RangeError(
@@ -245,8 +242,7 @@ function boxDistribution(
 function checkBox({ low, high, dtype }: BoxSpace): void {
   if (dtype === "int32" || dtype === "uint8") {
     throw new TypeError(
-      `Cannot squash box actions of ${dtype}: ` +
-        `use multiDiscrete for whole numbers`,
+      `Cannot squash box actions of ${dtype}: use multiDiscrete for whole numbers`,
     );
   }
   const unbounded = [low, high].flat().find((it) => !Number.isFinite(it));

@@ -314,8 +314,7 @@ function flatFeatures(
 ): number {
   if (inputShape.length !== 3) {
     throw new RangeError(
-      `Cannot convolve inputs of shape [${inputShape}]: ` +
-        `images must be [height, width, channels]`,
+      `Cannot convolve inputs of shape [${inputShape}]: images must be [height, width, channels]`,
     );
   }
   const after = (length: number) =>

@@ -129,8 +129,7 @@ export function lstmSequence(
   const numSteps = rows / numEnvs;
   if (!Number.isInteger(numSteps)) {
     throw new RangeError(
-      `Cannot run an LSTM over ${rows} rows of ${numEnvs} environments: ` +
-        `the rows must be a multiple of the environments`,
+      `Cannot run an LSTM over ${rows} rows of ${numEnvs} environments: the rows must be a multiple of the environments`,
     );
   }
   return tidy(() => {

@@ -97,8 +97,7 @@ export function observationEncoder(space: Space): ObservationEncoder {
       return numberEncoder({ shape: [space.n], dtype: "uint8" }, 1);
     default:
       throw new TypeError(
-        `Cannot use ${space.type} observations as inputs: ` +
-          `wrap the environment in FlattenObservation`,
+        `Cannot use ${space.type} observations as inputs: wrap the environment in FlattenObservation`,
       );
   }
 }
@@ -195,8 +194,7 @@ function oneHotEncoder(
 function checkLength(batch: ObservationArray, wanted: number): void {
   if (batch.length !== wanted) {
     throw new RangeError(
-      `Cannot encode ${batch.length} numbers as observations: ` +
-        `the batch must have ${wanted}`,
+      `Cannot encode ${batch.length} numbers as observations: the batch must have ${wanted}`,
     );
   }
 }
