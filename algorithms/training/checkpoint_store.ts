@@ -34,16 +34,6 @@ export interface SaveOptions {
 /** Plain values beside the state of a checkpoint: what JSON holds as it is. */
 export type CheckpointNotes = Readonly<Record<string, StateTree>>;
 
-/** Options of {@link CheckpointStore.load}. */
-export interface LoadOptions {
-  /**
-   * With `"latest"`: only checkpoints of earlier steps, such as those before one that could not be restored.
-   *
-   * @default Infinity
-   */
-  before?: number;
-}
-
 /** Checkpoint on the disk. */
 export interface CheckpointInfo {
   /** Environment steps at which it was made. */
@@ -156,16 +146,12 @@ export class CheckpointStore {
    *
    * @param which A step, the latest one that can be read, or the best one. Where no numbered one can be read,
    *   the best one is the latest, too.
-   * @param options A step that the latest one must be before.
    * @returns The checkpoint, with a warning for each newer one that is broken.
    * @throws {SyntaxError} When the wanted checkpoint is broken.
    * @throws {RangeError} When there is none.
    */
-  load(
-    which: number | "latest" | "best" = "latest",
-    options: LoadOptions = {},
-  ): Checkpoint {
-    if (which === "latest") return this.#loadLatest(options);
+  load(which: number | "latest" | "best" = "latest"): Checkpoint {
+    if (which === "latest") return this.newest().next().value as Checkpoint;
     const path = which === "best"
       ? join(this.dir, BEST)
       : this.#numbered().find(({ step }) => step === which)?.path;
@@ -180,6 +166,49 @@ export class CheckpointStore {
       );
     }
     return { ...readCheckpoint(path), warnings: [] };
+  }
+
+  /**
+   * Loads the checkpoints that can be read, newest first, and the best one after
+   * those where it is older.
+   *
+   * @param check Throws over a checkpoint that is to be passed over.
+   * @yields The checkpoints, each with a warning for those passed over before it.
+   * @throws {SyntaxError} Where all of them are broken.
+   * @throws {RangeError} Where there is none.
+   */
+  *newest(
+    check: (checkpoint: Omit<Checkpoint, "warnings">) => void = () => {},
+  ): Generator<Checkpoint, void> {
+    const warnings: string[] = [];
+    let last = Infinity;
+    for (const { path } of this.#numbered().reverse()) {
+      let checkpoint: Omit<Checkpoint, "warnings">;
+      try {
+        checkpoint = readCheckpoint(path);
+        check(checkpoint);
+      } catch (error) {
+        warnings.push((error as Error).message);
+        continue;
+      }
+      yield { ...checkpoint, warnings: warnings.splice(0) };
+      last = checkpoint.step;
+    }
+    let best: Checkpoint | undefined;
+    try {
+      best = this.load("best");
+      check(best);
+    } catch {
+      // What is wrong with the others is what matters.
+      best = undefined;
+    }
+    if (best !== undefined && best.step < last) {
+      const line = `${this.dir} has no other checkpoint than the best`;
+      yield { ...best, warnings: warnings.length > 0 ? warnings : [line] };
+    } else if (last === Infinity) {
+      if (warnings.length > 0) throw new SyntaxError(warnings[0]);
+      throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
+    }
   }
 
   /**
@@ -233,29 +262,6 @@ export class CheckpointStore {
     const { checkpoints, best } = this.list();
     const found = [...checkpoints, best].find((info) => info?.step === step);
     return found === undefined ? {} : readLabel(found.path).notes;
-  }
-
-  #loadLatest({ before = Infinity }: LoadOptions): Checkpoint {
-    const warnings: string[] = [];
-    for (const { path, step } of this.#numbered().reverse()) {
-      if (step >= before) continue;
-      try {
-        return { ...readCheckpoint(path), warnings };
-      } catch (error) {
-        warnings.push((error as Error).message);
-      }
-    }
-    try {
-      const best = this.load("best");
-      if (best.step < before) {
-        const line = `${this.dir} has no other checkpoint than the best`;
-        return { ...best, warnings: warnings.length > 0 ? warnings : [line] };
-      }
-    } catch {
-      // What is wrong with the others is what matters.
-    }
-    if (warnings.length > 0) throw new SyntaxError(warnings[0]);
-    throw new RangeError(`Cannot load a checkpoint: ${this.dir} has none`);
   }
 
   #names(): string[] {

@@ -63,7 +63,8 @@ Deno.test(
     assertEquals(warnings, []);
     assertEquals(store.load("best").state, state(10));
     assertEquals(store.load().step, 1_000_000_000);
-    assertEquals(store.load("latest", { before: 30 }).step, 10);
+    const newest = [...store.newest()].map(({ step }) => step);
+    assertEquals(newest, [1_000_000_000, 30, 10]);
     store.save(30, state(30), { best: true });
     store.save(1_000_000_001, state(1), { keepLast: 2 });
     assertEquals(store.load("best").step, 30);
@@ -102,7 +103,12 @@ Deno.test(
     Deno.truncateSync(`${dir}/step_000000005.safetensors`, 9);
     assertEquals(store.load().step, 10);
     assertEquals(store.load().warnings.length, 1);
-    assertThrows(() => store.load("latest", { before: 10 }), SyntaxError);
+    const refuse = () => {
+      throw new RangeError("it is of another run");
+    };
+    assertThrows(() => store.newest(refuse).next(), SyntaxError, "step_000000");
+    store.save(5, state(5));
+    assertThrows(() => store.newest(refuse).next(), SyntaxError, "another run");
   }),
 );
 

@@ -254,7 +254,7 @@ export function loadCheckpoint(
 
 /** Checks that a checkpoint was made with the run's configuration. */
 function checkOwn(
-  { notes, path }: Checkpoint,
+  { notes, path }: Omit<Checkpoint, "warnings">,
   { folder, configText }: Pick<SavedRun, "folder" | "configText">,
 ): void {
   const config = savedConfig(folder, configText);
@@ -276,38 +276,16 @@ function loadCopy(
 }
 
 /**
- * Yields the readable checkpoints of a run, newest first, each with a warning for
+ * Loads the readable checkpoints of a run, newest first, each with a warning for
  * every newer one that cannot be read or is of another run.
  *
  * @throws {SyntaxError | RangeError} If there is none.
  */
-export function* checkpointsOf(
+export function checkpointsOf(
   run: Pick<SavedRun, "folder" | "configText">,
-): Generator<Checkpoint, undefined> {
-  const store = new CheckpointStore(run.folder.checkpointsDir);
-  let before = Infinity, isFirst = true;
-  const foreign: string[] = [];
-  for (;;) {
-    let checkpoint: Checkpoint;
-    try {
-      checkpoint = store.load("latest", { before });
-    } catch (error) {
-      if (!isFirst) return;
-      throw foreign.length > 0 ? new SyntaxError(foreign[0]) : error;
-    }
-    before = checkpoint.step;
-    try {
-      checkOwn(checkpoint, run);
-    } catch (error) {
-      foreign.push(...checkpoint.warnings, (error as Error).message);
-      continue;
-    }
-    yield {
-      ...checkpoint,
-      warnings: [...foreign.splice(0), ...checkpoint.warnings],
-    };
-    isFirst = false;
-  }
+): Generator<Checkpoint, void> {
+  return new CheckpointStore(run.folder.checkpointsDir)
+    .newest((checkpoint) => checkOwn(checkpoint, run));
 }
 
 /** Restores the agent and the environments of a session from a checkpoint. */
