@@ -46,27 +46,34 @@ export interface TrainContext {
   readonly meanLength: number;
 }
 
-/** Result of a run. */
-export interface TrainResult {
+/** Result of a run: its last numbers, and how it ended. */
+export interface TrainResult extends
+  Pick<
+    TrainContext,
+    | "step"
+    | "updates"
+    | "episodes"
+    | "elapsedSeconds"
+    | "meanReturn"
+    | "meanLength"
+  > {
   /** `"completed"`, `"interrupted"`, or the reason that a callback gave. */
   readonly stopReason: string;
-  /** Environment steps of all environments, those before a resume included. */
-  readonly step: number;
-  /** Updates made. */
-  readonly updates: number;
-  /** Episodes ended. */
-  readonly episodes: number;
-  /** Mean return of the last episodes, NaN when there was none. */
-  readonly meanReturn: number;
-  /** Mean length of the last episodes, NaN when there was none. */
-  readonly meanLength: number;
-  /** Seconds spent, those before a resume included. */
-  readonly elapsedSeconds: number;
   /** The last evaluation: of the policy at the end, unless the run was interrupted. */
   readonly lastEvaluation?: EvaluationResult;
   /** The evaluation with the highest mean return. */
   readonly bestEvaluation?: EvaluationResult;
 }
+
+/**
+ * Listener to one kind of event, that may ask for the end of the run.
+ *
+ * @typeParam Event What came of the event.
+ */
+export type Listener<Event> = (
+  context: TrainContext,
+  event: Event,
+) => Awaitable<CallbackResult>;
 
 /**
  * Listener to a training run. Each method is optional, may return a promise, and
@@ -76,32 +83,17 @@ export interface Callback {
   /** Names the callback in checkpoints and stop reasons. */
   readonly name?: string;
   /** Before the first step, or the first one after a resume: everything is restored, nothing on the disk has changed. */
-  onStart?(context: TrainContext): Awaitable<CallbackResult>;
+  onStart?: Listener<void>;
   /** After each step of all environments. */
-  onStep?(
-    context: TrainContext,
-    step: VecStep,
-  ): Awaitable<CallbackResult>;
+  onStep?: Listener<VecStep>;
   /** After each ended episode. */
-  onEpisode?(
-    context: TrainContext,
-    episode: LoggedEpisode,
-  ): Awaitable<CallbackResult>;
+  onEpisode?: Listener<LoggedEpisode>;
   /** After each update, with its statistics. */
-  onUpdate?(
-    context: TrainContext,
-    statistics: Statistics,
-  ): Awaitable<CallbackResult>;
+  onUpdate?: Listener<Statistics>;
   /** After each evaluation. */
-  onEvaluation?(
-    context: TrainContext,
-    evaluation: EvaluationResult,
-  ): Awaitable<CallbackResult>;
+  onEvaluation?: Listener<EvaluationResult>;
   /** After each checkpoint that was written. */
-  onCheckpoint?(
-    context: TrainContext,
-    checkpoint: CheckpointInfo,
-  ): Awaitable<CallbackResult>;
+  onCheckpoint?: Listener<CheckpointInfo>;
   /** After the last step and the last checkpoint. */
   onEnd?(context: TrainContext, result: TrainResult): Awaitable<void>;
   /** State to keep in checkpoints. */

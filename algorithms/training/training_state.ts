@@ -1,6 +1,6 @@
 import { isStateRecord, isTypedArray } from "@bellman/files";
 import type { StateTree, Statistics } from "@bellman/types";
-import type { Callback, CallbackResult, TrainContext } from "./callbacks.ts";
+import type { Callback, Listener, TrainContext } from "./callbacks.ts";
 import type { Divergence } from "./checks.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
@@ -205,11 +205,6 @@ export function runStatus(state: StateTree): RunStatus {
 /** Hooks whose result may ask for the end. */
 type Hook = Exclude<keyof Callback, "name" | "onEnd" | "save" | "load">;
 
-type Listener = (
-  context: TrainContext,
-  event: unknown,
-) => CallbackResult | Promise<CallbackResult>;
-
 /** Tells callbacks what happens, and remembers the first wish to stop. */
 export class CallbackList {
   /** The first reason given. */
@@ -234,7 +229,7 @@ export class CallbackList {
   ): Promise<void> {
     for (let i = 0; i < this.#callbacks.length; i++) {
       const callback = this.#callbacks[i];
-      const listener = callback[hook] as Listener | undefined;
+      const listener = callback[hook] as Listener<unknown> | undefined;
       if (listener === undefined) continue;
       const called = listener.call(callback, context, event);
       const result = called instanceof Promise ? await called : called;

@@ -167,11 +167,10 @@ export function compilePolicy<
  *
  * @typeParam O What the policy makes of observations.
  */
-export interface CompilablePolicy<O extends PolicyOutput = PolicyOutput>
-  extends Pick<Policy, "observationInput" | "stateSize" | "noise" | "encode"> {
-  /** Computes action distributions, as {@link Policy} does. */
-  apply(...inputs: Parameters<Policy["apply"]>): O;
-}
+export type CompilablePolicy<O extends PolicyOutput = PolicyOutput> = Pick<
+  Policy<O>,
+  "observationInput" | "stateSize" | "noise" | "encode" | "apply"
+>;
 
 /** Arrays that environments take actions in. */
 export type ActionArray = Float32Array | Float64Array | Int32Array | Uint8Array;

@@ -29,22 +29,7 @@ export interface ActorCriticOutput extends PolicyOutput {
 }
 
 /** Policy and value function over one or two trunks; all of it is pure. */
-export interface ActorCritic extends Policy {
-  /**
-   * Computes action distributions and values.
-   *
-   * @param params Parameters as `init` makes them.
-   * @param observations Encoded observations `[batch, ...observationShape]`,
-   * env-major.
-   * @param recurrence State and episode starts, of recurrent models. Without
-   * it each row starts from a state of zeros.
-   */
-  apply(
-    params: Params,
-    observations: tf.Tensor,
-    recurrence?: Recurrence,
-  ): ActorCriticOutput;
-}
+export type ActorCritic = Policy<ActorCriticOutput>;
 
 /** Result of a {@link QActorCritic} for observations. */
 export interface QActorCriticOutput extends PolicyOutput {
@@ -53,22 +38,7 @@ export interface QActorCriticOutput extends PolicyOutput {
 }
 
 /** Policy and Q function over one or two trunks; all of it is pure. */
-export interface QActorCritic extends Policy {
-  /**
-   * Computes action distributions and values of all actions.
-   *
-   * @param params Parameters as `init` makes them.
-   * @param observations Encoded observations `[batch, ...observationShape]`,
-   * env-major.
-   * @param recurrence State and episode starts, of recurrent models. Without
-   * it each row starts from a state of zeros.
-   */
-  apply(
-    params: Params,
-    observations: tf.Tensor,
-    recurrence?: Recurrence,
-  ): QActorCriticOutput;
-}
+export type QActorCritic = Policy<QActorCriticOutput>;
 
 /** Outputs of the trunks, for the two heads. */
 interface Latent {
@@ -303,9 +273,7 @@ interface ValueHead<V> {
 function withHeads<V extends object>(
   options: ActorCriticOptions,
   head: ValueHead<V>,
-): Omit<Policy, "apply"> & {
-  apply(...inputs: Parameters<Policy["apply"]>): PolicyOutput & V;
-} {
+): Policy<PolicyOutput & V> {
   const {
     actionSpace,
     valueNetwork = "shared",

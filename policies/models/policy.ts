@@ -35,8 +35,10 @@ export interface SampleOptions {
 /**
  * Policy as pure functions: observations go in, actions come out. An
  * {@link ActorCritic} is one, as is the result of {@link stochasticPolicy}.
+ *
+ * @typeParam O What the policy makes of observations.
  */
-export interface Policy {
+export interface Policy<O extends PolicyOutput = PolicyOutput> {
   /** Shape of one encoded observation, as {@link apply} takes it. */
   readonly observationShape: readonly number[];
   /** Numbers in one observation, as the environment gives it. */
@@ -71,7 +73,7 @@ export interface Policy {
     params: Params,
     observations: tf.Tensor,
     recurrence?: Recurrence,
-  ): PolicyOutput;
+  ): O;
   /**
    * Draws one action for each row.
    *
