@@ -138,23 +138,29 @@ function discreteParts(
 
 /** A stochastic dueling network, for actions of any distribution. */
 function duelingParts(options: Options, context: AgentContext): ActionParts {
-  const { hiddenSizes, activation, network, useSde, initialLogStd } = options;
+  const { hiddenSizes, activation, useSde, initialLogStd } = options;
   const exploration = { useSde, initialLogStd };
-  const model = {
-    policy: actorCritic({ ...context, ...networkOf(options), ...exploration }),
-    advantage: qFunction({
-      ...context,
-      actionSpace: context.actionSpace as BoxSpace,
-      network: network as "mlp",
-      networkOptions: { hiddenSizes, activation },
-    }),
-  };
+  const policy = actorCritic({
+    ...context,
+    ...networkOf(options),
+    ...exploration,
+  });
+  const isRecurrent = policy.stateSize > 0;
+  const advantage = qFunction({
+    observationSpace: isRecurrent
+      ? hiddenSpace(options.lstmSize)
+      : context.observationSpace,
+    actionSpace: context.actionSpace as BoxSpace,
+    network: isRecurrent ? "mlp" : options.network,
+    networkOptions: { hiddenSizes, activation },
+  });
+  const model = { policy, advantage };
   const update = continuousAcerUpdate(model, options);
   const { numSteps, truncationsPerSegment } = options;
   const rows = context.numEnvs * segmentRows(numSteps, truncationsPerSegment);
-  const { noise } = model.policy.distribution;
+  const { noise } = policy.distribution;
   return {
-    policy: model.policy,
+    policy,
     init: (random) => initDuelingModel(model, random),
     update: (state, batch, numbers) =>
       update(state, batch as unknown as ContinuousAcerBatch, numbers),
@@ -165,12 +171,17 @@ function duelingParts(options: Options, context: AgentContext): ActionParts {
     actionValues: {
       part: "policy",
       estimate(params, observations, actions) {
-        const { value } = model.policy.apply(params, observations);
-        const own = scope(params, "advantage"), { advantage } = model;
-        return tf.add(value, advantage.apply(own, observations, actions!));
+        const { value, features } = policy.apply(params, observations);
+        const own = scope(params, "advantage"), x = features ?? observations;
+        return tf.add(value, advantage.apply(own, x, actions!));
       },
     },
   };
+}
+
+/** Space of the hidden values of a recurrent network. */
+function hiddenSpace(size: number): BoxSpace {
+  return { type: "box", shape: [size], low: -1, high: 1, dtype: "float32" };
 }
 
 /** Refuses settings that exclude each other. */
@@ -179,11 +190,6 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
   const { type } = actionSpace;
   const isRecurrent = config.network.includes("lstm"), isKept = replayRatio > 0;
   const rules: [isBroken: boolean, setting: string, wanted: string][] = [
-    [
-      type !== "discrete" && isRecurrent,
-      `network: ${config.network} and ${type} actions`,
-      "a network without a state, as mlp",
-    ],
     [
       type !== "box" && config.useSde,
       `useSde and ${type} actions`,

@@ -96,6 +96,11 @@ const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
   ],
   "no replay": [{ replayRatio: 0 }],
   "box actions": [{ advantageSamples: 3 }, OBSERVATION],
+  "box actions with lstm": [{ network: "lstm", burnIn: 1 }, OBSERVATION],
+  "several discrete actions with lnlstm and two trunks": [
+    { network: "lnlstm", qNetwork: "separate", replay: "proportional" },
+    { type: "multiDiscrete", nvec: [2, 3] },
+  ],
   "several discrete actions": [{}, { type: "multiDiscrete", nvec: [2, 3] }],
   "flags": [{ replay: "rank" }, { type: "multiBinary", n: 2 }],
   "state-dependent noise": [
@@ -210,8 +215,11 @@ Deno.test("values of given actions are V and their advantages", () => {
     [OBSERVATION, [[0.5, -0.5, 1], [0, 0.25, -1]]],
     [{ type: "multiDiscrete", nvec: [2, 3] }, [[0, 2], [1, 0], [1, 1]]],
   ];
-  for (const [actionSpace, actions] of cases) {
-    const agent = agentOf({}, { actionSpace });
+  const all = (["mlp", "lstm"] as const).flatMap((network) =>
+    cases.map((it) => [network, ...it] as const)
+  );
+  for (const [network, actionSpace, actions] of all) {
+    const agent = agentOf({ network }, { actionSpace });
     const seen = observations(1, 1);
     const found = agent.qValues(seen, actions.flat());
     assertEquals(found.length, actions.length);
@@ -269,11 +277,6 @@ Deno.test("impossible settings are one clear line", () => {
   );
   refused({ importanceClip: 0 }, "importanceClip = 0: expected a number above");
   refused({ delta: -1 }, "delta = -1: expected a number of at least 0");
-  refused(
-    { network: "lstm" },
-    "network: lstm and box actions: expected a network without a state, as mlp",
-    OBSERVATION,
-  );
   assertThrows(
     () => agentOf({}, { actionSpace: { type: "tuple", spaces: [DISCRETE] } }),
     TypeError,

@@ -10,7 +10,6 @@ import {
   explainedVarianceOf,
   lossesOf,
   retraceTargets,
-  type SegmentRows,
   weightedMean,
 } from "./losses.ts";
 import {
@@ -19,6 +18,8 @@ import {
   type AcerState,
   type AcerUpdate,
   type AcerUpdateOptions,
+  recurrenceOf,
+  type SegmentBatch,
   throughNetwork,
   updateBy,
 } from "./update.ts";
@@ -30,14 +31,15 @@ const LARGEST_LOG_RATIO = 20;
 export interface DuelingModel {
   /** Policy and V function; its parameters are those of the model as they are. */
   readonly policy: ActorCritic;
-  /** Advantages of actions; its parameters are under `advantage/`. */
+  /**
+   * Advantages of actions, in observations or, with a recurrent policy, in the
+   * features of its V function; its parameters are under `advantage/`.
+   */
   readonly advantage: QFunction;
 }
 
 /** Segments of actions of one or several numbers as the update takes them. */
-export interface ContinuousAcerBatch extends SegmentRows {
-  /** Encoded observations `[rows, ...observationShape]`. */
-  readonly observations: tf.Tensor;
+export interface ContinuousAcerBatch extends SegmentBatch {
   /** Actions as sampled `[rows, ...actionShape]`. */
   readonly actions: tf.Tensor;
   /** Parameters of the distributions that actions came from `[rows, size]`. */
@@ -163,8 +165,12 @@ export function continuousAcerGradients(
   const size = isBox ? distribution.noise.size : 1;
   const rows = behaviour.shape[0], samples = batch.sampleNoise.shape[0] / rows;
   const mean = weightedMean(batch);
-  const run = (params: Params) => model.policy.apply(params, observations);
-  const { policy: statistics, value: values } = run(policy);
+  const run = (params: Params) => {
+    const recurrence = recurrenceOf(batch);
+    const out = model.policy.apply(params, observations, recurrence);
+    return { ...out, x: out.features ?? observations };
+  };
+  const { policy: statistics, value: values, x } = run(policy);
 
   // Actions are numbers: no gradient flows through their samples.
   const tiled = <T extends tf.Tensor>(x: T): T =>
@@ -173,14 +179,11 @@ export function continuousAcerGradients(
   const own = distribution.sample(statistics, batch.noise);
   const advantage = (params: Params, x: tf.Tensor, actions: tf.Tensor) =>
     model.advantage.apply(scope(params, "advantage"), x, actions);
-  const allObservations = tiled(observations);
-  const baseline = (params: Params) =>
-    tf.mean(
-      tf.reshape(advantage(params, allObservations, others), [samples, rows]),
-      0,
-    );
-  const aboveBaseline = (params: Params, actions: tf.Tensor) =>
-    tf.sub(advantage(params, observations, actions), baseline(params));
+  const aboveBaseline = (params: Params, x: tf.Tensor, actions: tf.Tensor) => {
+    const all = advantage(params, tiled(x), others);
+    const baseline = tf.mean(tf.reshape(all, [samples, rows]), 0);
+    return tf.sub(advantage(params, x, actions), baseline);
+  };
   const ratioOf = (actions: tf.Tensor) => {
     const log = tf.sub(
       distribution.logProb(statistics, actions),
@@ -190,7 +193,7 @@ export function continuousAcerGradients(
     return { ratio: tf.exp(inside), trace: tf.exp(tf.div(inside, size)) };
   };
   const taking = ratioOf(actions);
-  const qTaken = tf.add<tf.Tensor1D>(values, aboveBaseline(policy, actions));
+  const qTaken = tf.add<tf.Tensor1D>(values, aboveBaseline(policy, x, actions));
   const given = { ...batch, qTaken, values };
   const [targets, uncorrected] = [taking.trace, tf.onesLike(values)].map(
     (ratios) =>
@@ -207,7 +210,7 @@ export function continuousAcerGradients(
   const left = tf.relu(tf.sub(1, tf.div(c, ratioOf(own).ratio)));
   const corrections = options.biasCorrection === false
     ? tf.zerosLike(factors)
-    : tf.mul(left, aboveBaseline(policy, own));
+    : tf.mul(left, aboveBaseline(policy, x, own));
   const gainOf = (statistics: tf.Tensor2D) => {
     const gainF = tf.mul(distribution.logProb(statistics, actions), factors);
     const gainBc = tf.mul(distribution.logProb(statistics, own), corrections);
@@ -229,8 +232,8 @@ export function continuousAcerGradients(
     tf.mul(tf.minimum(1, taking.ratio), errors),
   );
   const qLoss = (params: Params) => {
-    const { value } = run(params);
-    const q = tf.add(value, aboveBaseline(params, actions));
+    const { value, x } = run(params);
+    const q = tf.add(value, aboveBaseline(params, x, actions));
     const squares = tf.add(
       tf.squaredDifference(targets, q),
       tf.squaredDifference(valueTargets, value),

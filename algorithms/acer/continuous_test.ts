@@ -271,6 +271,44 @@ Deno.test("every loss counts a segment by its importance weight", () => {
   );
 });
 
+Deno.test("with a recurrent policy values are those of its state", () => {
+  const box = { ...SPACE, shape: [4] };
+  const model = {
+    policy: actorCritic({
+      observationSpace: SPACE,
+      actionSpace: SPACE,
+      network: "lstm",
+      networkOptions: { lstmSize: 4 },
+    }),
+    advantage: qFunction({
+      observationSpace: box,
+      actionSpace: SPACE,
+      networkOptions: { hiddenSizes: [5] },
+    }),
+  };
+  const { batch } = setup();
+  const params = initDuelingModel(model, new RandomStream(2));
+  const masks = tf.tensor1d([1, 0, 0, 1, 0, 0]);
+  const gradientsFrom = (state: number, masks: tf.Tensor1D) =>
+    gradientsOf({
+      model,
+      params,
+      batch: { ...batch, masks, state: tf.fill([1, 8], state) },
+    });
+  const first = gradientsFrom(0.1, masks);
+  for (const path in params) {
+    if (path === "pi/logStd") continue;
+    const numbers = first.gradients[path].dataSync();
+    assert(numbers.some((number) => number !== 0), path);
+  }
+  // An episode that starts with the segment has nothing of the state before.
+  assert(distance(first.gradients, gradientsFrom(5, masks).gradients) < 1e-9);
+  const without = tf.zeros<tf.Rank.R1>([ROWS]);
+  const [a, b] = [0.1, 5].map((it) => gradientsFrom(it, without).gradients);
+  assert(distance(a, b, "advantage/") > 1e-4);
+  assert(distance(a, b, "vf/") > 1e-4);
+});
+
 Deno.test("a row without an action has no weight", () => {
   const it = setup();
   const changed = {

@@ -75,4 +75,5 @@ export {
   type AcerUpdateOptions,
   type AcerUpdateResult,
   initAcerState,
+  type SegmentBatch,
 } from "./update.ts";

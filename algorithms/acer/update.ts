@@ -10,7 +10,7 @@ import {
   tidy,
   valueAndGradients,
 } from "@bellman/compute";
-import type { QActorCritic } from "@bellman/policies";
+import type { QActorCritic, Recurrence } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import {
   acerLoss,
@@ -28,8 +28,8 @@ import {
   weightedMean,
 } from "./losses.ts";
 
-/** Segments as the update takes them; rows are `env * rowsOfAnEnv + row`. */
-export interface AcerBatch extends AcerRows {
+/** Segments as any update takes them; rows are `env * rowsOfAnEnv + row`. */
+export interface SegmentBatch extends SegmentRows {
   /** Encoded observations `[rows, ...observationShape]`. */
   readonly observations: tf.Tensor;
   /** Recurrent models only: state before the first row `[numEnvs, stateSize]`. */
@@ -37,6 +37,9 @@ export interface AcerBatch extends AcerRows {
   /** Recurrent models only: 1 where an episode starts at the row `[rows]`. */
   readonly masks?: tf.Tensor1D;
 }
+
+/** Segments of discrete actions. */
+export interface AcerBatch extends AcerRows, SegmentBatch {}
 
 /** Everything that an update moves. */
 export type AcerState = {
@@ -170,10 +173,8 @@ export function acerGradients(
   batch: AcerBatch,
   options: AcerGradientsOptions,
 ): AcerGradients {
-  const { state, masks } = batch;
-  const recurrence = state && masks && { state, masks };
   const run = (params: Params) => {
-    const out = model.apply(params, batch.observations, recurrence);
+    const out = model.apply(params, batch.observations, recurrenceOf(batch));
     return { f: tf.softmax(out.policy), q: out.q };
   };
   const outputs = run(policy);
@@ -189,6 +190,13 @@ export function acerGradients(
       return tf.mul(mean(tf.squaredDifference(targets, q)), 0.5);
     },
   }, { ...options, rows: batch });
+}
+
+/** Returns the inputs of recurrent models, if the batch has them. */
+export function recurrenceOf(
+  { state, masks }: SegmentBatch,
+): Recurrence | undefined {
+  return state && masks && { state, masks };
 }
 
 /** An update as functions of the parameters. */

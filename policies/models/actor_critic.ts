@@ -26,6 +26,8 @@ import { observationEncoder } from "../networks/observation_encoder.ts";
 export interface ActorCriticOutput extends PolicyOutput {
   /** Estimated returns `[batch]`. */
   readonly value: tf.Tensor1D;
+  /** Features that they are estimated from `[batch, size]`; recurrent only. */
+  readonly features?: tf.Tensor2D;
 }
 
 /** Policy and value function over one or two trunks; all of it is pure. */
@@ -340,7 +342,7 @@ function withHeads<V extends object>(
       return {
         policy,
         ...head.read(denseLayer(params, head.name, latent.vf)),
-        ...(latent.state && { state: latent.state }),
+        ...(latent.state && { state: latent.state, features: latent.vf }),
         ...(useSde && { latent: latent.pi }),
       };
     });

@@ -203,7 +203,7 @@ for (const valueNetwork of ["shared", "separate"] as const) {
         masks,
       })
     );
-    for (const key of ["policy", "value", "state"] as const) {
+    for (const key of ["policy", "value", "state", "features"] as const) {
       assertEquals(values(used[key]!), values(fresh[key]!));
     }
   });

@@ -106,7 +106,8 @@ function drawAcer(
     replayStorage: pick(random, ["memory", "file"]),
     hiddenSizes: [16],
   };
-  if (isDiscrete && chance(random, 0.4)) {
+  if (!isDiscrete && chance(random, 0.3)) settings.useSde = true;
+  if (chance(random, 0.4)) {
     settings.network = pick(random, ["lstm", "lnlstm"]);
     settings.lstmSize = 8;
     settings.burnIn = pick(random, [0, 2]);

@@ -100,6 +100,28 @@ for (const network of ["lstm", "lnlstm"] as const) {
   });
 }
 
+Deno.test("acer with lstm remembers which box action it is asked for later", async () => {
+  const { agent, env } = await learn({
+    ...CUES,
+    actionSpace: {
+      type: "box",
+      shape: [1],
+      low: -2,
+      high: 2,
+      dtype: "float32",
+    },
+    reward: (_, action, { time, row }) =>
+      time === 2 ? 1 - Math.abs(action[0] - (row % 2 ? 1 : -1)) : 0,
+  }, {
+    segments: 250,
+    config: { network: "lstm", lstmSize: 8, learningRate: 0.01 },
+  });
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+  agent.close();
+  // One step in three pays at most 1, and nothing in the mean to who forgets.
+  assert(reward > 0.75 * 5 / 16, `mean reward ${reward}`);
+});
+
 Deno.test("acer learns to balance a pole for a while", async () => {
   await selectBackend("wasm");
   const env = makeVec("CartPole-v1", { numEnvs: 4 });
