@@ -1,13 +1,15 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
- * Settings that are known to work, as YAML texts by environment id. Each holds
+ * Settings that are known to work, as YAML texts by environment id, some of which
+ * are followed by a variant. Each holds
  * keys of {@linkcode AcerConfig} beside those of a run: `env`, `totalTimesteps`,
  * `numEnvs` and others.
  */
 export const acerPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "PositionOnlyCartPole-v1": texts["position_only_cart_pole_v1.yaml"],
+  "PositionOnlyCartPole-v1-mlp": texts["position_only_cart_pole_v1_mlp.yaml"],
   "Acrobot-v1": texts["acrobot_v1.yaml"],
   "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],

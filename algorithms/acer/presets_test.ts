@@ -15,7 +15,7 @@ const RUN_KEYS = [
 for (const [name, text] of Object.entries(acerPresets)) {
   Deno.test(`the preset ${name} is for its environment and has known keys`, () => {
     const preset = parse(text) as Record<string, unknown>;
-    assert(preset.env === name);
+    assert(name.startsWith(String(preset.env)));
     for (const key of Object.keys(preset)) {
       assert(RUN_KEYS.includes(key) || key in defaultAcerConfig, key);
     }
