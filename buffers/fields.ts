@@ -276,6 +276,18 @@ function checkLeaf(
   checkIntegers(leaf, values as ArrayLike<number>, action, wanted);
 }
 
+/** Throws unless an array, such as one that is to be sampled into, is of its field's kind. */
+export function checkKind(
+  { name, dtype }: Leaf,
+  array: unknown,
+  [action, preposition]: readonly [string, string],
+): asserts array is FieldArray {
+  if (array instanceof ARRAYS[dtype]) return;
+  throw new TypeError(
+    `Cannot ${action} '${name}' ${preposition} another kind of array: expected one of ${dtype}`,
+  );
+}
+
 /** Throws where an integer field would hold another number than it is given. */
 function checkIntegers(
   { name, dtype }: Leaf,

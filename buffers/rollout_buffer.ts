@@ -77,7 +77,6 @@ export class RolloutBuffer {
   readonly #data: Record<string, FieldData>;
   /** The arrays of the step that is added. */
   readonly #values: ArrayLike<number>[] = [];
-  readonly #place: { numEnvs: number; stride: number; offset: number };
   readonly #adding: ArrayCheck;
   #length = 0;
 
@@ -98,10 +97,9 @@ export class RolloutBuffer {
     const rows = numEnvs * numSteps;
     this.#arrays = allocateRows(this.#schema.leaves, rows);
     this.#writers = this.#schema.leaves.map(({ size }, i) =>
-      new StepWriter(this.#arrays[i], size)
+      new StepWriter(this.#arrays[i], size, numSteps)
     );
     this.#data = nest(this.#schema, ({ index }) => this.#arrays[index]);
-    this.#place = { numEnvs, stride: numSteps, offset: 0 };
     this.#adding = { action: "add", rows: numEnvs };
   }
 
@@ -132,9 +130,8 @@ export class RolloutBuffer {
       );
     }
     collect(this.#schema.root, step, this.#adding, this.#values);
-    this.#place.offset = this.#length;
     for (let i = 0; i < this.#writers.length; i++) {
-      this.#writers[i].write(this.#values[i], this.#place);
+      this.#writers[i].write(this.#values[i], this.#length);
     }
     this.#length++;
   }
@@ -244,14 +241,6 @@ function* slices(order: Int32Array, size: number): Generator<Int32Array> {
   }
 }
 
-/** Rows of a step: `env * stride + offset` for each environment. */
-interface Place {
-  readonly numEnvs: number;
-  readonly stride: number;
-  /** The step. */
-  readonly offset: number;
-}
-
 /** Numbers of a row from which on a copy as a block is faster. */
 const BLOCK_SIZE = 128;
 
@@ -259,23 +248,27 @@ const BLOCK_SIZE = 128;
 export class StepWriter {
   readonly #data: FieldArray;
   readonly #size: number;
+  readonly #numSteps: number;
+  readonly #numEnvs: number;
   /** The array that `#rows` are views of. */
   #source?: ArrayLike<number>;
   /** Rows of the last step that was written in blocks, `[env]`. */
   #rows: readonly FieldArray[] = [];
 
-  constructor(data: FieldArray, size: number) {
+  constructor(data: FieldArray, size: number, numSteps: number) {
     this.#data = data;
     this.#size = size;
+    this.#numSteps = numSteps;
+    this.#numEnvs = data.length / (size * numSteps);
   }
 
-  write(values: ArrayLike<number>, { numEnvs, stride, offset }: Place): void {
+  write(values: ArrayLike<number>, step: number): void {
     const data = this.#data, size = this.#size;
     const isBlock = size >= BLOCK_SIZE && ArrayBuffer.isView(values);
     if (isBlock) this.#viewRows(values as FieldArray);
-    for (let env = 0; env < numEnvs; env++) {
+    for (let env = 0; env < this.#numEnvs; env++) {
       const from = env * size;
-      const to = (env * stride + offset) * size;
+      const to = (env * this.#numSteps + step) * size;
       if (isBlock) data.set(this.#rows[env], to);
       else for (let i = 0; i < size; i++) data[to + i] = values[from + i];
     }

@@ -87,9 +87,16 @@ export interface ReadNpzOptions {
  */
 export function writeNpz(
   arrays: Readonly<Record<string, NpyArray>>,
-  options: WriteNpzOptions = {},
+  { compress = false }: WriteNpzOptions = {},
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return npzStream(arrays, options);
+  const members = Object.entries(arrays)
+    .map(([name, array]) => ({ name, array, dtype: dtypeOf(array) }));
+  let fail: (error: unknown) => void;
+  const { readable, writable } = new TransformStream({
+    start: (controller) => void (fail = (error) => controller.error(error)),
+  });
+  writeMembers(writable, members, compress ? 6 : 0).catch((it) => fail(it));
+  return readable;
 }
 
 /**
@@ -123,7 +130,7 @@ export async function saveNpz(
   path: string | URL,
   options: WriteNpzOptions = {},
 ): Promise<void> {
-  await replaceFile(toPath(path), npzStream(arrays, options));
+  await replaceFile(toPath(path), writeNpz(arrays, options));
 }
 
 /**
@@ -212,19 +219,6 @@ const METHODS = [0, 8];
  * Checks at the call that the arrays can be written, whatever their numbers
  * are.
  */
-function npzStream(
-  arrays: Readonly<Record<string, NpyArray>>,
-  { compress = false }: WriteNpzOptions,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const members = Object.entries(arrays)
-    .map(([name, array]) => ({ name, array, dtype: dtypeOf(array) }));
-  let fail: (error: unknown) => void;
-  const { readable, writable } = new TransformStream({
-    start: (controller) => void (fail = (error) => controller.error(error)),
-  });
-  writeMembers(writable, members, compress ? 6 : 0).catch((it) => fail(it));
-  return readable;
-}
 
 async function writeMembers(
   writable: WritableStream,

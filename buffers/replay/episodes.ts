@@ -95,27 +95,17 @@ export class Episodes {
     return slot;
   }
 
-  /** Counts the steps of an episode that are held from before a row. */
-  stepsBefore(slot: number): number {
+  /** Counts the steps of a row's episode that are held after it, or before it. */
+  countSteps(slot: number, isForward: boolean): number {
     const { terminated, truncated } = this, ring = this.ringOf(slot);
-    const most = Math.floor(ring.rowOf(slot) / ring.numEnvs);
+    const row = Math.floor(ring.rowOf(slot) / ring.numEnvs);
+    const most = isForward ? ring.length / ring.numEnvs - 1 - row : row;
     let count = 0;
     for (; count < most; count++) {
-      slot = ring.before(slot);
-      if ((terminated[slot] | truncated[slot]) !== 0) break;
-    }
-    return count;
-  }
-
-  /** Counts the steps of an episode that are held from after a row. */
-  stepsAfter(slot: number): number {
-    const { terminated, truncated } = this, ring = this.ringOf(slot);
-    const { length, numEnvs } = ring;
-    const most = length / numEnvs - 1 - Math.floor(ring.rowOf(slot) / numEnvs);
-    let count = 0;
-    for (; count < most; count++) {
-      if ((terminated[slot] | truncated[slot]) !== 0) break;
-      slot = ring.after(slot);
+      const other = isForward ? ring.after(slot) : ring.before(slot);
+      const earlier = isForward ? slot : other;
+      if ((terminated[earlier] | truncated[earlier]) !== 0) break;
+      slot = other;
     }
     return count;
   }

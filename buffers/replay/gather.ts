@@ -1,9 +1,9 @@
 import { unitsOf } from "../copy.ts";
 import {
   ARRAYS,
+  checkKind,
   checkWhole,
   collect,
-  type FieldArray,
   type FieldData,
   type FieldValues,
   type Leaf,
@@ -260,13 +260,9 @@ function checkDrawn(slots: unknown, weights: unknown): void {
   );
 }
 
-function targetOf({ name, dtype }: Leaf, array: unknown): Target {
-  if (array instanceof ARRAYS[dtype]) {
-    return { array, units: unitsOf(array as FieldArray) };
-  }
-  throw new TypeError(
-    `Cannot sample '${name}' into another kind of array: expected one of ${dtype}`,
-  );
+function targetOf(leaf: Leaf, array: unknown): Target {
+  checkKind(leaf, array, ["sample", "into"]);
+  return { array, units: unitsOf(array) };
 }
 
 /** Makes batches, and remembers those that were checked. */

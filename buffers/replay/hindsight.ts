@@ -231,10 +231,10 @@ export class Hindsight {
     if (this.#strategy === "random") {
       return ring.slotAt(random.integer(ring.length));
     }
-    const after = episodes.stepsAfter(slot);
+    const after = episodes.countSteps(slot, true);
     if (this.#strategy === "final") return ring.move(slot, after);
     const before = this.#strategy === "episode"
-      ? episodes.stepsBefore(slot)
+      ? episodes.countSteps(slot, false)
       : 0;
     return ring.move(slot, random.integer(before + after + 1) - before);
   }

@@ -14,9 +14,10 @@ import type {
   SharedReplay,
 } from "./options.ts";
 import { makeRings, type ReplaySchema } from "./plan.ts";
-import type { Ring } from "./ring.ts";
+import { Ring } from "./ring.ts";
 import {
   ARRAYS,
+  checkKind,
   collect,
   type FieldArray,
   type FieldValues,
@@ -250,9 +251,7 @@ function checkRing(
   ring: Ring,
 ): CheckedRing {
   const total = state?.total;
-  if (!Number.isSafeInteger(total) || total < 0) {
-    throw foreignState(`a buffer of ${total} steps`);
-  }
+  checkCounter("total", total);
   const count = Math.min(total, ring.steps) * ring.numEnvs;
   const values = checkArrays(stored, state.fields, { count, rows });
   if (after === undefined) return { total, values, finals: undefined };
@@ -260,7 +259,9 @@ function checkRing(
   const flags = [episodes!.terminated, episodes!.truncated]
     .map((index) => values[index] as Uint8Array);
   const ends = flags[0].map((flag, row) => flag | flags[1][row]);
-  if (!areEnds(finals.slots, ends, { ring, total })) {
+  const saved = new Ring(ring);
+  saved.setTotal(total);
+  if (!areEnds(finals.slots, ends, saved)) {
     throw foreignState(
       "next values of other rows than those that ended an episode",
     );
@@ -276,19 +277,14 @@ function checkArrays(
   const arrays: ArrayLike<number>[] = [];
   const any = { action: "load", rows: 0, atLeast: true };
   collect(root, values, any, arrays);
-  return leaves.map(({ dtype, name, size }, i) => {
+  return leaves.map((leaf, i) => {
     const array: unknown = arrays[i];
-    if (!(array instanceof ARRAYS[dtype])) {
-      throw new TypeError(
-        `Cannot load '${name}' from another kind of array: expected one of ${dtype}`,
-      );
-    }
+    checkKind(leaf, array, ["load", "from"]);
+    const wanted = count * leaf.size;
     const isLeftOut = array.length === 0 && rows?.[i].column.persistent;
-    if (array.length === count * size || isLeftOut) return array;
+    if (array.length === wanted || isLeftOut) return array;
     throw new RangeError(
-      `Cannot load ${array.length} numbers as '${name}': expected ${
-        count * size
-      }`,
+      `Cannot load ${array.length} numbers as '${leaf.name}': expected ${wanted}`,
     );
   });
 }
@@ -308,24 +304,13 @@ function checkFinals(
 }
 
 /** Tells whether slots are those of all ended rows, older steps first. */
-function areEnds(
-  slots: Int32Array,
-  ends: Uint8Array,
-  { ring, total }: { ring: Ring; total: number },
-): boolean {
+function areEnds(slots: Int32Array, ends: Uint8Array, ring: Ring): boolean {
   const count = ends.reduce((sum, it) => sum + (it === 0 ? 0 : 1), 0);
-  if (slots.length !== count || new Set(slots).size !== count) return false;
-  const oldest = Math.max(0, total - ring.steps) % ring.steps;
-  let last = 0;
-  for (const slot of slots) {
-    const row = slot - ring.base;
-    const step = Math.floor(row / ring.numEnvs) - oldest;
-    const age = step < 0 ? step + ring.steps : step;
-    if (row < 0 || row >= ends.length || ends[row] === 0) return false;
-    if (age < last) return false;
-    last = age;
-  }
-  return true;
+  const ages = slots.map((slot) => ring.stepAge(slot));
+  return slots.length === count && new Set(slots).size === count &&
+    slots.every((slot, i) =>
+      ends[slot - ring.base] > 0 && (i === 0 || ages[i - 1] <= ages[i])
+    );
 }
 
 /** Takes over the checked state of a ring. */

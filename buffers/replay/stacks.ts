@@ -1,3 +1,4 @@
+import kernelBytes from "./_stack_kernel.json" with { type: "json" };
 import { type Units, unitsOf } from "../copy.ts";
 import { ARRAYS, type FieldArray } from "../fields.ts";
 import type { FieldRows } from "./columns.ts";
@@ -262,16 +263,6 @@ const SPARE_BYTES = 64;
 
 const PAGE_BYTES = 65536;
 
-/** `testdata/stack_kernel.wat`, assembled: printed by `testdata/stack_kernel.ts`. */
-export const KERNEL_BYTES: string =
-  "AGFzbQEAAAABCgFgBn9/f39/fwACDwEDZW52Bm1lbW9yeQIAAQMCAQAHDgEKaW50ZXJsZWF2" +
-  "ZQAACq4CAasCAgF/BnsgACAFaiEGA0AgAP0ABAAhByAB/QAEACEIIAL9AAQAIQkgA/0ABAAh" +
-  "CiAHIAj9DQAQARECEgMTBBQFFQYWBxchCyAJIAr9DQAQARECEgMTBBQFFQYWBxchDCAEIAsg" +
-  "DP0NAAEQEQIDEhMEBRQVBgcWF/0LBAAgBCALIAz9DQgJGBkKCxobDA0cHQ4PHh/9CwQQIAcg" +
-  "CP0NCBgJGQoaCxsMHA0dDh4PHyELIAkgCv0NCBgJGQoaCxsMHA0dDh4PHyEMIAQgCyAM/Q0A" +
-  "ARARAgMSEwQFFBUGBxYX/QsEICAEIAsgDP0NCAkYGQoLGhsMDRwdDg8eH/0LBDAgAEEQaiEA" +
-  "IAFBEGohASACQRBqIQIgA0EQaiEDIARBwABqIQQgACAGSQ0ACws=";
-
 interface KernelExports {
   interleave(
     a: number,
@@ -301,7 +292,7 @@ class StackKernel {
 
   constructor() {
     const bytes = Uint8Array.from(
-      atob(KERNEL_BYTES),
+      atob(kernelBytes.wasm),
       (character) => character.charCodeAt(0),
     );
     const module = new WebAssembly.Module(bytes);

@@ -1,7 +1,6 @@
-// deno-lint-ignore-file no-console -- a program that prints
 /**
- * Assembles `stack_kernel.wat` and prints its bytes as they stand in
- * `replay/stacks.ts`: `deno run -A buffers/testdata/stack_kernel.ts`.
+ * Assembles `stack_kernel.wat` and writes its bytes to
+ * `replay/_stack_kernel.json`: `deno run -A buffers/testdata/stack_kernel.ts`.
  */
 import wabt from "wabt";
 
@@ -19,6 +18,8 @@ export async function assembled(): Promise<string> {
 }
 
 if (import.meta.main) {
-  const lines = (await assembled()).match(/.{1,72}/g)!;
-  console.log(lines.map((line) => `  "${line}"`).join(" +\n"));
+  await Deno.writeTextFile(
+    new URL("../replay/_stack_kernel.json", import.meta.url),
+    `{ "wasm": "${await assembled()}" }\n`,
+  );
 }
