@@ -1,11 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import {
-  callKernel,
-  floatsOf,
-  mendKernel,
-  registerKernel,
-  type WasmKernel,
-} from "./kernel.ts";
+import { callKernel, floatsOf, type WasmKernel } from "./kernel.ts";
 
 type Conv2DInfo = tf.backend_util.Conv2DInfo;
 type Shape4D = [number, number, number, number];
@@ -59,7 +53,9 @@ function checkDataFormat(dataFormat: unknown): void {
 }
 
 /** Computes the gradient of a convolution's filter, by one product. */
-const conv2DBackpropFilter: WasmKernel = ({ inputs, backend, attrs }) => {
+export const conv2DBackpropFilter: WasmKernel = (
+  { inputs, backend, attrs },
+) => {
   const { x, dy } = inputs;
   checkDataFormat(attrs.dataFormat);
   const filterShape = attrs.filterShape as Shape4D;
@@ -116,7 +112,7 @@ function stridesPastFilter(
  * Makes convolutions with `same` padding right where the stride is longer than
  * the filter: there, the stock kernels return zeros.
  */
-const samePadding = (stock: WasmKernel): WasmKernel => (call) => {
+export const samePadding = (stock: WasmKernel): WasmKernel => (call) => {
   const { inputs: { x, filter }, attrs } = call;
   const wrong = attrs.pad === "same" &&
     stridesPastFilter(filter, attrs.strides as [number, number]);
@@ -176,7 +172,7 @@ function scatter(
  * Computes the gradient of max pooling. The stock kernel is wrong as soon as
  * there is more than one channel, or padding.
  */
-const maxPoolGrad: WasmKernel = ({ inputs, backend, attrs }) => {
+export const maxPoolGrad: WasmKernel = ({ inputs, backend, attrs }) => {
   const { dy, input } = inputs;
   const info = tf.backend_util.computePool2DInfo(
     input.shape as Shape4D,
@@ -194,17 +190,3 @@ const maxPoolGrad: WasmKernel = ({ inputs, backend, attrs }) => {
   }, info);
   return out;
 };
-
-/** Registers the kernels of convolutions and pooling. */
-export function registerConvolutions(): void {
-  for (
-    const name of [
-      "Conv2D",
-      "FusedConv2D",
-      "DepthwiseConv2dNative",
-      "FusedDepthwiseConv2D",
-    ]
-  ) mendKernel(name, samePadding);
-  registerKernel("Conv2DBackpropFilter", conv2DBackpropFilter);
-  registerKernel("MaxPoolGrad", maxPoolGrad);
-}

@@ -43,27 +43,3 @@ export function floatsOf(
 ): Float32Array {
   return numbersOf(backend, tensor) as Float32Array;
 }
-
-/** Registers a kernel in place of the backend's own, if it has one. */
-export function registerKernel(
-  name: string,
-  kernel: WasmKernel,
-  setup?: tf.KernelConfig["setupFunc"],
-): void {
-  if (tf.getKernel(name, WASM) !== undefined) tf.unregisterKernel(name, WASM);
-  tf.registerKernel({
-    kernelName: name,
-    backendName: WASM,
-    setupFunc: setup,
-    kernelFunc: kernel as unknown as tf.KernelConfig["kernelFunc"],
-  });
-}
-
-/** Replaces a stock kernel by one that calls it. */
-export function mendKernel(
-  name: string,
-  mend: (stock: WasmKernel) => WasmKernel,
-): void {
-  const { kernelFunc, setupFunc } = tf.getKernel(name, WASM);
-  registerKernel(name, mend(kernelFunc as unknown as WasmKernel), setupFunc);
-}

@@ -1,12 +1,14 @@
 import * as tf from "@tensorflow/tfjs";
-import { registerConvolutions } from "./convolutions.ts";
+import {
+  conv2DBackpropFilter,
+  maxPoolGrad,
+  samePadding,
+} from "./convolutions.ts";
 import {
   callKernel,
   floatsOf,
   type KernelCall,
-  mendKernel,
   numbersOf,
-  registerKernel,
   WASM,
   type WasmKernel,
 } from "./kernel.ts";
@@ -90,15 +92,6 @@ const tanh: WasmKernel = ({ inputs: { x }, backend }) => {
   return out;
 };
 
-/** Registers the kernels that work number by number. */
-export function registerElementwise(): void {
-  mendKernel("Cast", cast);
-  mendKernel("OneHot", oneHot);
-  registerKernel("ClipByValue", clipByValue);
-  registerKernel("Log1p", log1p);
-  registerKernel("Tanh", tanh);
-}
-
 /** Swaps the last two axes. */
 function transposed(
   x: tf.TensorInfo,
@@ -159,14 +152,32 @@ const unsortedSegmentSum: WasmKernel = ({ inputs, backend, attrs }) => {
   return out;
 };
 
-/** Registers the kernels that add up products and rows. */
-export function registerSums(): void {
-  mendKernel("BatchMatMul", batchMatMul);
-  mendKernel("Sum", sum);
-  registerKernel("UnsortedSegmentSum", unsortedSegmentSum);
-}
+/** Kernels in the place of the backend's own, or that it lacks. */
+const KERNELS: Readonly<Record<string, WasmKernel>> = {
+  ClipByValue: clipByValue,
+  Log1p: log1p,
+  Tanh: tanh,
+  UnsortedSegmentSum: unsortedSegmentSum,
+  Conv2DBackpropFilter: conv2DBackpropFilter,
+  MaxPoolGrad: maxPoolGrad,
+};
 
-/** Stock kernels that return wrong numbers, and that no network here needs. */
+/** Kernels that call the backend's own. */
+const MENDED: Readonly<Record<string, (stock: WasmKernel) => WasmKernel>> = {
+  Cast: cast,
+  OneHot: oneHot,
+  BatchMatMul: batchMatMul,
+  Sum: sum,
+  Conv2D: samePadding,
+  FusedConv2D: samePadding,
+  DepthwiseConv2dNative: samePadding,
+  FusedDepthwiseConv2D: samePadding,
+};
+
+/**
+ * Stock kernels that return wrong numbers, and that no network here needs. They
+ * are taken away: a caller gets an error that names the kernel.
+ */
 const BROKEN_KERNELS = [
   "Conv3DBackpropInputV2",
   "Dilation2D",
@@ -174,14 +185,19 @@ const BROKEN_KERNELS = [
   "Dilation2DBackpropInput",
 ] as const;
 
-/**
- * Takes broken kernels away, so that a caller gets an error that names the
- * kernel in place of wrong numbers.
- */
-function removeBrokenKernels(): void {
-  for (const name of BROKEN_KERNELS) {
-    if (tf.getKernel(name, WASM)) tf.unregisterKernel(name, WASM);
-  }
+function unregister(name: string): void {
+  if (tf.getKernel(name, WASM) !== undefined) tf.unregisterKernel(name, WASM);
+}
+
+/** Registers a kernel in place of the backend's own, if it has one. */
+function registerKernel(
+  kernelName: string,
+  kernel: WasmKernel,
+  setupFunc?: tf.KernelConfig["setupFunc"],
+): void {
+  unregister(kernelName);
+  const kernelFunc = kernel as unknown as tf.KernelFunc;
+  tf.registerKernel({ kernelName, backendName: WASM, setupFunc, kernelFunc });
 }
 
 let registered = false;
@@ -192,9 +208,12 @@ let registered = false;
  */
 export function registerWasmKernels(): void {
   if (registered) return;
-  registerElementwise();
-  registerSums();
-  registerConvolutions();
-  removeBrokenKernels();
+  for (const [name, mend] of Object.entries(MENDED)) {
+    const { kernelFunc, setupFunc } = tf.getKernel(name, WASM);
+    const stock = kernelFunc as unknown as WasmKernel;
+    registerKernel(name, mend(stock), setupFunc);
+  }
+  for (const name in KERNELS) registerKernel(name, KERNELS[name]);
+  for (const name of BROKEN_KERNELS) unregister(name);
   registered = true;
 }

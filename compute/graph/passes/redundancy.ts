@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   CONSTANT,
   type ConstantData,
   type Graph,
@@ -7,7 +8,7 @@ import {
   sameShape,
   type Value,
 } from "../graph.ts";
-import { rewrite, type Rewriter } from "./rewrite.ts";
+import { rewrite } from "./rewrite.ts";
 
 /**
  * Drops operations that give back what they take, and joins chains of those
@@ -16,8 +17,12 @@ import { rewrite, type Rewriter } from "./rewrite.ts";
 export function removeAliases(graph: Graph): Graph {
   return rewrite(graph, (node, rewriter) => {
     if (isAlias(node)) return node.inputs[0];
-    const chain = CHAINS[node.op];
-    return chain?.(node, rewriter);
+    const before = rewriter.producerOf(node.inputs[0], node.op);
+    const attributes = before && CHAINS[node.op]?.(node, before);
+    if (attributes === undefined) return undefined;
+    const { inputs } = before!;
+    if (isAlias({ ...node, inputs, attributes })) return inputs[0];
+    return rewriter.add(node.op, inputs, { attributes, from: node });
   });
 }
 
@@ -55,37 +60,24 @@ function reverses({ strides }: Node["attributes"]): boolean {
   return Array.isArray(strides) && strides.some((it) => it < 0);
 }
 
-type Chain = (node: Node, rewriter: Rewriter) => Value | undefined;
+type Chain = (node: Node, before: Node) => Attributes | undefined;
 
-/** Rules that join an operation with the same one before it. */
+/**
+ * Settings that join an operation with the same one before it, if they can be
+ * joined.
+ */
 const CHAINS: Readonly<Record<string, Chain>> = {
-  Reshape: (node, rewriter) => {
-    const before = rewriter.producerOf(node.inputs[0], "Reshape");
-    if (before === undefined) return undefined;
-    const { shape } = node.outputs[0];
-    if (sameShape(before.inputs[0].shape, shape)) return before.inputs[0];
-    const attributes = { shape };
-    return rewriter.add("Reshape", before.inputs, { attributes, from: node });
-  },
-  Transpose: (node, rewriter) => {
-    const before = rewriter.producerOf(node.inputs[0], "Transpose");
-    if (before === undefined) return undefined;
+  Reshape: ({ outputs: [{ shape }] }) => ({ shape }),
+  Transpose: (node, before) => {
     const first = before.attributes.perm as number[];
-    const perm = (node.attributes.perm as number[]).map((axis) => first[axis]);
-    if (perm.every(inOrder)) return before.inputs[0];
-    const attributes = { perm };
-    return rewriter.add("Transpose", before.inputs, { attributes, from: node });
+    const perm = node.attributes.perm as number[];
+    return { perm: perm.map((axis) => first[axis]) };
   },
-  Cast: (node, rewriter) => {
-    const before = rewriter.producerOf(node.inputs[0], "Cast");
-    if (before === undefined) return undefined;
+  Cast: ({ attributes, outputs: [made] }, { inputs: [x], outputs: [cast] }) => {
     // Only a first step that loses nothing can be left out.
-    const [{ dtype }] = before.inputs;
-    const lossless = dtype === "uint8" || dtype === "bool";
-    if (!lossless || node.outputs[0].dtype === "bool") return undefined;
-    if (before.outputs[0].dtype === "bool") return undefined;
-    const { attributes } = node;
-    return rewriter.add("Cast", before.inputs, { attributes, from: node });
+    const isLossless = x.dtype === "uint8" || x.dtype === "bool";
+    const fits = isLossless && made.dtype !== "bool" && cast.dtype !== "bool";
+    return fits ? attributes : undefined;
   },
 };
 
