@@ -100,21 +100,17 @@ export function copySymmetric(
   const { numbers, stride } = target;
   const tolerance = SYMMETRY_TOLERANCE * largest;
   const half = scale / 2;
-  for (let i0 = 0; i0 < size; i0 += TILE) {
-    const iEnd = Math.min(size, i0 + TILE);
-    for (let j0 = i0; j0 < size; j0 += TILE) {
-      const jEnd = Math.min(size, j0 + TILE);
-      for (let i = i0; i < iEnd; i++) {
-        for (let j = Math.max(i, j0); j < jEnd; j++) {
-          const upper = matrix[i * size + j], lower = matrix[j * size + i];
-          // Halves first, as the sum or difference of large numbers overflows.
-          const gap = Math.abs(upper / 2 - lower / 2);
-          if (gap > tolerance / 2) throw asymmetry(action, i, j, upper, lower);
-          numbers[i * stride + j] = upper * half + lower * half;
-        }
+  eachTile(size, (i0, i1, j0, j1) => {
+    for (let i = i0; i < i1; i++) {
+      for (let j = Math.max(i, j0); j < j1; j++) {
+        const upper = matrix[i * size + j], lower = matrix[j * size + i];
+        // Halves first, as the sum or difference of large numbers overflows.
+        const gap = Math.abs(upper / 2 - lower / 2);
+        if (gap > tolerance / 2) throw asymmetry(action, i, j, upper, lower);
+        numbers[i * stride + j] = upper * half + lower * half;
       }
     }
-  }
+  });
 }
 
 function asymmetry(
@@ -174,7 +170,6 @@ export function copyMirrored(
   { both }: { both: boolean },
 ): void {
   eachTile(size, (i0, i1, j0, j1) => {
-    if (j1 <= i0) return;
     for (let i = i0; i < i1; i++) {
       for (let j = Math.max(i, j0); j < j1; j++) {
         const value = numbers[i * stride + j];

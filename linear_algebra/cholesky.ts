@@ -37,7 +37,7 @@ function factor(tools: Tools, size: number, a: Place): number {
   const failed = factor(tools, half, a);
   if (failed >= 0) return failed;
   const right = part(a, 0, half), below = part(a, half, half);
-  solveTransposed(tools, half, rest, a, right);
+  solve(tools, [half, rest], { r: a, b: right, transposed: true });
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
     rest, rest, half,
@@ -50,65 +50,41 @@ function factor(tools: Tools, size: number, a: Place): number {
   return failedBelow < 0 ? -1 : half + failedBelow;
 }
 
-/** Solves R^T X = B in place of B, for an upper triangular R. */
-function solveTransposed(
-  tools: Tools,
-  size: number,
-  columns: number,
-  r: Place,
-  b: Place,
-): void {
-  const { kernels, work } = tools;
-  if (size <= BLOCK) {
-    kernels.solveTransposedBlock(
-      size,
-      columns,
-      r.at,
-      r.stride,
-      b.at,
-      b.stride,
-    );
-    return;
-  }
-  const half = halfOf(size), rest = size - half;
-  const right = part(r, 0, half), below = part(b, half, 0);
-  solveTransposed(tools, half, columns, r, b);
-  // deno-fmt-ignore -- an operand a line
-  kernels.multiply(
-    rest, columns, half,
-    right.at, 1, right.stride,
-    b.at, b.stride, 1,
-    below.at, below.stride,
-    -1, 1, 0, work,
-  );
-  solveTransposed(tools, rest, columns, part(r, half, half), below);
-}
-
-/** Solves R X = B in place of B, for an upper triangular R. */
+/**
+ * Solves R X = B, or R^T X = B, in place of B, for an upper triangular R of some
+ * size and a B of some columns.
+ */
 function solve(
   tools: Tools,
-  size: number,
-  columns: number,
-  r: Place,
-  b: Place,
+  [size, columns]: readonly [number, number],
+  { r, b, transposed }: { r: Place; b: Place; transposed: boolean },
 ): void {
   const { kernels, work } = tools;
   if (size <= BLOCK) {
-    kernels.solveBlock(size, columns, r.at, r.stride, b.at, b.stride);
-    return;
+    const block = transposed
+      ? kernels.solveTransposedBlock
+      : kernels.solveBlock;
+    return block(size, columns, r.at, r.stride, b.at, b.stride);
   }
-  const half = halfOf(size), rest = size - half;
-  const right = part(r, 0, half), below = part(b, half, 0);
-  solve(tools, rest, columns, part(r, half, half), below);
+  const half = halfOf(size);
+  const top = { rows: half, r, b };
+  const bottom = {
+    rows: size - half,
+    r: part(r, half, half),
+    b: part(b, half, 0),
+  };
+  const [first, second] = transposed ? [top, bottom] : [bottom, top];
+  const right = part(r, 0, half);
+  solve(tools, [first.rows, columns], { ...first, transposed });
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
-    half, columns, rest,
-    right.at, right.stride, 1,
-    below.at, below.stride, 1,
-    b.at, b.stride,
+    second.rows, columns, first.rows,
+    right.at, transposed ? 1 : right.stride, transposed ? right.stride : 1,
+    first.b.at, b.stride, 1,
+    second.b.at, b.stride,
     -1, 1, 0, work,
   );
-  solve(tools, half, columns, r, b);
+  solve(tools, [second.rows, columns], { ...second, transposed });
 }
 
 /**
@@ -142,7 +118,7 @@ function invertTriangle(
   // A solve and not a product with the inverse above: that keeps the residual
   // R X - I small (Du Croz and Higham, Stability of methods for matrix
   // inversion, IMA J. Numer. Anal. 12, 1992).
-  solve(tools, half, rest, r, xRight);
+  solve(tools, [half, rest], { r, b: xRight, transposed: false });
 }
 
 /**
@@ -285,8 +261,9 @@ export function choleskySolve<T extends MatrixArray>(
     const row = rightHandSides.subarray(i * columns, (i + 1) * columns);
     b.numbers.set(row, i * bStride);
   }
-  solveTransposed(tools, size, columns, r, b);
-  solve(tools, size, columns, r, b);
+  for (const transposed of [true, false]) {
+    solve(tools, [size, columns], { r, b, transposed });
+  }
   const result = sameKind(rightHandSides, size * columns);
   for (let i = 0; i < size; i++) {
     const from = i * bStride;

@@ -26,10 +26,10 @@ input at: int32[5]
 %0: float32[2,4] = BatchMatMul(x, w, transposeA=false, transposeB=true)
 %1: float32[2,4] = Tanh(%0)
 %2: float32[2,2], %3: float32[2,2] = Split(%1, axis=1, sizes=[2,2])
-%4: float32[9] = constant [0, 1, 2, 3, 4, 5, 6, 7, ...]
-%5: float32[2,2] = Add(%2, %3)
-%6: float32[5] = Gather(%4, at, axis=0)
-output sum = %5
+%4: float32[2,2] = Add(%2, %3)
+%5: float32[9] = constant [0, 1, 2, 3, 4, 5, 6, 7, ...]
+%6: float32[5] = Gather(%5, at, axis=0)
+output sum = %4
 output more.x = x
 output more.rows = %6`.trim(),
   );

@@ -293,46 +293,39 @@ export function findInPlace(
   const outputs = new Map(
     graph.outputs.map(({ name, value }) => [name, value]),
   );
+  const { stages } = staged;
   const fit = units.filter(({ name, members }) => {
     const made = outputs.get(name);
-    if (made === undefined) return false;
-    const at = staged.stages.findIndex((stage) =>
-      stage.kind === "loop" && stage.loop.outputs.includes(made)
+    const at = stages.findIndex((stage) =>
+      stage.kind === "loop" && stage.loop.outputs.some((it) => it === made)
     );
     if (at === -1) return false;
     const whole = inputs.get(name);
-    const parts = members.flatMap((member) => inputs.get(member) ?? []);
-    return staged.stages.every((stage, i) => {
-      if (i < at) return true;
-      if (stage.kind === "loop") {
-        return !readsLate(stage.loop, { whole, parts, isMaker: i === at });
-      }
-      return !readBy(stage).some((value) =>
-        value === whole || parts.includes(value)
+    const parts = members.map((member) => inputs.get(member));
+    return stages.slice(at).every((stage, i) => {
+      const isMaker = i === 0;
+      return readBy(stage, { isMaker }).every((value) =>
+        // The loop that writes reads each number before it writes it.
+        value === whole ? isMaker : !parts.includes(value)
       );
     });
   });
   return new Set(fit.map(({ name }) => name));
 }
 
-/** Returns the values that a stage other than a loop reads. */
-function readBy(stage: Exclude<Stage, { kind: "loop" }>): readonly Value[] {
-  return stage.kind === "graph"
-    ? stage.graph.inputs.map(({ value }) => value)
-    : stage.nodes.flatMap(({ inputs }) => inputs);
-}
-
-/** True where a loop reads numbers that may have been written over by then. */
-function readsLate(
-  { inputs, scalars }: Loop,
-  { whole, parts, isMaker }: {
-    whole: Value | undefined;
-    parts: readonly Value[];
-    /** The loop that writes: it reads each number before it writes it. */
-    isMaker: boolean;
-  },
-): boolean {
-  const isOld = (value: Value) => value === whole || parts.includes(value);
-  if (!isMaker) return inputs.some(isOld) || scalars.some(isOld);
-  return inputs.some((value) => value !== whole && parts.includes(value));
+/** Returns the values that a stage reads; a maker's scalars it reads before. */
+function readBy(
+  stage: Stage,
+  { isMaker }: { isMaker: boolean },
+): readonly Value[] {
+  switch (stage.kind) {
+    case "graph":
+      return stage.graph.inputs.map(({ value }) => value);
+    case "scalars":
+      return stage.nodes.flatMap(({ inputs }) => inputs);
+    case "loop": {
+      const { inputs, scalars } = stage.loop;
+      return isMaker ? inputs : [...inputs, ...scalars];
+    }
+  }
 }

@@ -2,7 +2,6 @@ import * as tf from "@tensorflow/tfjs";
 import { withBackend } from "../../backends/select_backend.ts";
 import { primitive } from "../../kernels/mod.ts";
 import {
-  type Attributes,
   CONSTANT,
   type ConstantData,
   type DType,
@@ -23,58 +22,43 @@ export function foldConstants(graph: Graph): Graph {
   return withBackend("cpu", () => rewrite(graph, fold));
 }
 
+/** Kernels of TensorFlow.js that operations are, by another name. */
+const NAMES: Readonly<Record<string, string>> = {
+  Gather: "GatherV2",
+  Split: "SplitV",
+};
+
 function fold(node: Node, rewriter: Rewriter): readonly Value[] | undefined {
-  if (node.op === CONSTANT || node.inputs.length === 0) return undefined;
-  const call = kernelCall(node);
-  if (call === undefined) return undefined;
-  if (!node.outputs.every(({ shape }) => sizeOf(shape) <= MAX_FOLDED)) {
+  const { op, inputs, outputs } = node;
+  const name = NAMES[op] ?? op;
+  if (inputs.length === 0 || !tf.getKernel(name, "cpu")) return undefined;
+  if (!outputs.every(({ shape }) => sizeOf(shape) <= MAX_FOLDED)) {
     return undefined;
   }
-  const data = node.inputs.map((input) => rewriter.constantOf(input));
+  const data = inputs.map((input) => rewriter.constantOf(input));
   if (data.some((it) => it === undefined)) return undefined;
-  const results = run(node, call, data as ConstantData[]);
-  return node.outputs.map((output, i) =>
+  const results = run(name, node, data as ConstantData[]);
+  return outputs.map((output, i) =>
     rewriter.constant({ values: results[i] }, output)
   );
 }
 
-/** A kernel of TensorFlow.js, as it is called. */
-interface KernelCall {
-  readonly name: string;
-  readonly attributes: Attributes;
-}
-
-/**
- * Returns the kernel of TensorFlow.js that an operation is, if there is one.
- */
-function kernelCall({ op, attributes }: Node): KernelCall | undefined {
-  switch (op) {
-    case "Gather":
-      return { name: "GatherV2", attributes: { ...attributes, batchDims: 0 } };
-    case "Split":
-      return {
-        name: "SplitV",
-        attributes: { ...attributes, numOrSizeSplits: attributes.sizes },
-      };
-    default:
-      return tf.getKernel(op, "cpu") ? { name: op, attributes } : undefined;
-  }
-}
-
 function run(
-  node: Node,
-  { name, attributes }: KernelCall,
+  name: string,
+  { op, inputs, attributes }: Node,
   data: readonly ConstantData[],
 ): TensorData[] {
+  // What the kernels of another name want besides; others look at neither.
+  const also = { batchDims: 0, numOrSizeSplits: attributes.sizes };
   const results: TensorData[] = [];
   tf.tidy(() => {
-    const tensors = node.inputs.map((input, i) => tensorOf(input, data[i]));
+    const tensors = inputs.map((input, i) => tensorOf(input, data[i]));
     const made = tf.engine().runKernel<tf.Tensor | tf.Tensor[]>(
       name,
-      namedInputs(node.op, tensors),
-      { ...attributes } as tf.NamedAttrMap,
+      namedInputs(op, tensors),
+      { ...attributes, ...also } as tf.NamedAttrMap,
     );
-    for (const it of Array.isArray(made) ? made : [made]) {
+    for (const it of [made].flat()) {
       results.push(it.dataSync().slice() as TensorData);
     }
   });

@@ -41,12 +41,12 @@ export function packState(
   const found = findRuns(graph, names);
   const splits = findSplits(graph, found);
   const inputs: NamedValue[] = [];
-  const byConcat = new Map<Node, Value>();
+  const byConcat = new Map<Value, Value>();
   const flat = freeName(graph);
   const runs = found.map(({ concat, members }, i): StateRun => {
     const name = `${flat}.${i}`;
     const value = { ...concat.outputs[0] };
-    byConcat.set(concat, value);
+    byConcat.set(concat.outputs[0], value);
     inputs.push({ name, value });
     return { name, members, output: splits.has(i) };
   });
@@ -64,16 +64,11 @@ export function packState(
       ...outputs,
     ],
   });
-  const replaced = rewrite(joined, (node) => byConcat.get(originalOf(node)));
+  const replaced = rewrite(
+    joined,
+    ({ outputs: [made] }) => byConcat.get(made),
+  );
   return { graph: eliminateDeadCode(replaced), runs };
-
-  /** Finds a node that rewriting may have copied, by its outputs. */
-  function originalOf(node: Node): Node {
-    for (const concat of byConcat.keys()) {
-      if (concat.outputs[0] === node.outputs[0]) return concat;
-    }
-    return node;
-  }
 }
 
 /** Finds a start of names that no input and no output has. */
