@@ -1,3 +1,4 @@
+import mujoco from "./presets/mujoco.json" with { type: "json" };
 import texts from "./presets/texts.json" with { type: "json" };
 
 /**
@@ -5,19 +6,8 @@ import texts from "./presets/texts.json" with { type: "json" };
  * place of them. Both are rl-baselines3-zoo's as far as it trains SAC on them;
  * it does not on the last five, which take what is shared.
  */
-const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  "HalfCheetah-v5": {},
-  "Hopper-v5": {},
-  "Walker2d-v5": {},
-  "Ant-v5": {},
-  "Humanoid-v5": { totalTimesteps: 2_000_000 },
-  "Swimmer-v5": { gamma: 0.9999 },
-  "HumanoidStandup-v5": {},
-  "Reacher-v5": {},
-  "Pusher-v5": {},
-  "InvertedPendulum-v5": {},
-  "InvertedDoublePendulum-v5": {},
-};
+const MUJOCO: Readonly<Record<string, Readonly<Record<string, number>>>> =
+  mujoco;
 
 /** Joins the shared settings with an environment's own in place of them. */
 function mujocoPreset(

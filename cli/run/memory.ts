@@ -1,3 +1,4 @@
+import process from "node:process";
 import { elementCount, flattenedSize } from "@bellman/envs";
 import type { Space } from "@bellman/types";
 import type { ResolvedConfig } from "../config/resolve.ts";
@@ -95,17 +96,9 @@ export function estimateMemory(
 /** Returns the bytes that this machine lets a process have, if that is known. */
 function machineMemory(): number | undefined {
   try {
-    const { total } = Deno.systemMemoryInfo();
-    // A container's limit, where there is one: "max" is none.
-    let limit = NaN;
-    if (Deno.build.os === "linux") {
-      try {
-        limit = Number(Deno.readTextFileSync("/sys/fs/cgroup/memory.max"));
-      } catch {
-        // No such limits here.
-      }
-    }
-    return limit > 0 ? Math.min(total, limit) : total;
+    // A container's limit, where there is one.
+    const limit = process.constrainedMemory() || Infinity;
+    return Math.min(Deno.systemMemoryInfo().total, limit);
   } catch {
     // Not permitted, which is no reason not to train.
     return undefined;

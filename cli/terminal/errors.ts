@@ -1,6 +1,7 @@
 import { replaceFileSync } from "@bellman/files";
 import { closest, distance } from "fastest-levenshtein";
 import { dirname, sep } from "node:path";
+import fileProblems from "./file_problems.json" with { type: "json" };
 
 /**
  * Bad input of a person: the message is one line that says what was wrong and
@@ -40,27 +41,7 @@ export class RunFailure extends Error {
 export class RestoreFailure extends UsageError {}
 
 /** Errors of the file system in words. */
-const FILE_PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  EACCES: "it may not be read or written",
-  EPERM: "it may not be changed",
-  EEXIST: "it exists already",
-  ENOTDIR: "a part of its path is not a folder",
-  EISDIR: "it is a folder",
-  ENOTEMPTY: "the folder is not empty",
-  ENAMETOOLONG: "its name is too long",
-  ELOOP: "its links lead in a circle",
-  EINVAL: "it cannot be used so",
-  EROFS: "it is on a disk that may only be read",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the user's share of the disk is full",
-  EFBIG: "it would be too large",
-  EBUSY: "something else uses it",
-  ETXTBSY: "it is a program that runs",
-  EMFILE: "too many files are open",
-  ENFILE: "too many files are open",
-  EIO: "the disk does not answer",
-};
+const FILE_PROBLEMS: Readonly<Record<string, string>> = fileProblems;
 
 /**
  * Describes in one line what was thrown: the user's own environments may throw
