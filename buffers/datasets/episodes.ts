@@ -188,10 +188,10 @@ function rowsOf(
 ): { [field: string]: FieldValues } {
   const steps = rewards.length;
   const seen = (start: number) =>
-    slice(observations, {
+    slice(observations, `episode ${number}: 'observations`, {
       rows: steps + 1,
-      range: [start, start + steps],
-      name: `episode ${number}: 'observations'`,
+      start,
+      end: start + steps,
     });
   const ended = Uint8Array.from(terminations, (flag) => flag ? 1 : 0);
   const cutOff = Uint8Array.from(truncations, (flag) => flag ? 1 : 0);
@@ -207,29 +207,24 @@ function rowsOf(
   return Object.fromEntries(rows.filter(([name]) => name !== null));
 }
 
-/** Takes rows of nested values; views of typed arrays. */
+/** Takes rows `start` to `end - 1` of nested values that have so many; views of typed arrays. */
 function slice(
   values: FieldValues,
-  part: {
-    readonly rows: number;
-    readonly range: readonly [number, number];
-    readonly name: string;
-  },
+  name: string,
+  part: { readonly rows: number; readonly start: number; readonly end: number },
 ): FieldValues {
-  const { rows, range: [start, end], name } = part;
   if (isNumbers(values)) {
-    const size = values.length / rows;
-    if (!Number.isInteger(size)) {
-      throw new RangeError(
-        `Cannot load ${name} of ${values.length} numbers: expected ${rows} equal rows`,
-      );
+    const size = values.length / part.rows;
+    if (Number.isInteger(size)) {
+      return sliceNumbers(values, part.start * size, part.end * size);
     }
-    return sliceNumbers(values, start * size, end * size);
+    throw new RangeError(
+      `Cannot load ${name}' of ${values.length} numbers: expected ${part.rows} equal rows`,
+    );
   }
-  const parts = Object.entries(values).map(([key, value]) => {
-    const inner = { ...part, name: `${name.slice(0, -1)}.${key}'` };
-    return [key, slice(value as FieldValues, inner)] as const;
-  });
+  const parts = Object.entries(values).map(([key, value]) =>
+    [key, slice(value as FieldValues, `${name}.${key}`, part)] as const
+  );
   return Array.isArray(values)
     ? parts.map(([, value]) => value)
     : Object.fromEntries(parts);

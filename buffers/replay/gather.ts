@@ -269,7 +269,6 @@ function targetOf(leaf: Leaf, array: unknown): Target {
 export class BatchCache {
   readonly #schema: ReplaySchema;
   readonly #checked = new WeakMap<Batch, CheckedBatch>();
-  #last: CheckedBatch | undefined;
 
   constructor(schema: ReplaySchema) {
     this.#schema = schema;
@@ -288,14 +287,12 @@ export class BatchCache {
 
   /** Checks that a batch's arrays fit, unless they were checked before. */
   check(batch: Batch): CheckedBatch {
-    const last = this.#last;
-    if (last?.batch === batch && last.isCurrent) return last;
     let checked = this.#checked.get(batch);
     if (checked === undefined || !checked.isCurrent) {
       checked = new CheckedBatch(batch, this.#schema);
       this.#checked.set(batch, checked);
     }
-    return this.#last = checked;
+    return checked;
   }
 }
 

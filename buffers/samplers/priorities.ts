@@ -30,13 +30,6 @@ export interface PrioritizationOptions {
    * @default true
    */
   readonly stratified?: boolean;
-  /**
-   * Rows whose largest weight is made 1: all that can be drawn, or those of the
-   * batch.
-   *
-   * @default "buffer"
-   */
-  readonly weightsRelativeTo?: "buffer" | "batch";
 }
 
 /**
@@ -54,8 +47,6 @@ export interface PrioritizationOptions {
  * ```
  */
 export abstract class PrioritySampler implements Sampler {
-  /** Rows whose largest weight is made 1. */
-  protected readonly weightsRelativeTo: "buffer" | "batch";
   #max = 1;
   readonly #generations = new Generations();
   readonly #stratified: boolean;
@@ -68,22 +59,14 @@ export abstract class PrioritySampler implements Sampler {
    *
    * @param options Exponents, strata and weights.
    * @throws {RangeError} If an exponent is below 0 or not finite.
-   * @throws {TypeError} If weights are to be relative to something else.
    */
   constructor(options: PrioritizationOptions = {}) {
     const { alpha = 0.6, beta = 0.4, stratified = true } = options;
-    const { weightsRelativeTo = "buffer" } = options;
     checkExponent("alpha", alpha);
     checkExponent("beta", beta);
-    if (weightsRelativeTo !== "buffer" && weightsRelativeTo !== "batch") {
-      throw new TypeError(
-        `Cannot make weights relative to '${weightsRelativeTo}': expected 'buffer' or 'batch'`,
-      );
-    }
     this.#alpha = alpha;
     this.#beta = beta;
     this.#stratified = stratified;
-    this.weightsRelativeTo = weightsRelativeTo;
   }
 
   /** Exponent of the importance weights; each draw may have another. */
@@ -209,12 +192,26 @@ export abstract class PrioritySampler implements Sampler {
    * @throws {RangeError} If it has more slots, or other numbers than priorities.
    */
   load(state: StateTree): void {
-    const alpha = savedNumber(state, "alpha", (it) => it >= 0 && it < Infinity);
-    const max = savedNumber(state, "maxPriority", (it) => it > 0);
+    const saved = (state ?? {}) as Record<string, unknown>;
+    const { alpha, maxPriority, [this.keptName]: kept } = saved;
+    if (!(typeof alpha === "number" && alpha >= 0 && alpha < Infinity)) {
+      throw foreignState(`a sampler with alpha ${alpha}`);
+    }
+    if (!(typeof maxPriority === "number" && maxPriority > 0)) {
+      throw foreignState(`a sampler with maxPriority ${maxPriority}`);
+    }
+    if (!(kept instanceof Float64Array)) {
+      throw foreignState(`a sampler without '${this.keptName}'`);
+    }
     const { length } = this.kept;
-    this.rebuild(savedNumbers(state, this.keptName, length), length);
+    if (kept.length > length) {
+      throw new RangeError(
+        `Cannot load a sampler of ${kept.length} slots into one of ${length}`,
+      );
+    }
+    this.rebuild(kept, length);
     this.#alpha = alpha;
-    this.#max = max;
+    this.#max = maxPriority;
     this.#generations.replaceAll();
   }
 
@@ -290,35 +287,6 @@ function checkPriorities(
       );
     }
   }
-}
-
-/** Returns the number that a saved state has under a name. */
-function savedNumber(
-  state: StateTree,
-  name: string,
-  isValid: (value: number) => boolean,
-): number {
-  const value = (state as Record<string, unknown> | null)?.[name];
-  if (typeof value === "number" && isValid(value)) return value;
-  throw foreignState(`a sampler with ${name} ${value}`);
-}
-
-/** Returns the numbers that a saved state has under a name. */
-function savedNumbers(
-  state: StateTree,
-  name: string,
-  capacity: number,
-): Float64Array {
-  const values = (state as Record<string, unknown> | null)?.[name];
-  if (!(values instanceof Float64Array)) {
-    throw foreignState(`a sampler without '${name}'`);
-  }
-  if (values.length > capacity) {
-    throw new RangeError(
-      `Cannot load a sampler of ${values.length} slots into one of ${capacity}`,
-    );
-  }
-  return values;
 }
 
 /** Slots of a batch, and their generations at the draw. */

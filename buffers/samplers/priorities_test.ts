@@ -108,19 +108,15 @@ testKinds("weights are (N P)^-beta over the largest one", (kind) => {
     { minLength: 1, maxLength: 60, size: "max" },
   ).filter((it) => it.some((priority) => priority > 0));
   const exponent = fc.double({ min: 0, max: 1.5, noNaN: true });
-  const relativeTo = fc.constantFrom("buffer", "batch");
   fc.assert(fc.property(
-    fc.tuple(priorities, exponent, exponent, relativeTo),
-    ([priorities, alpha, beta, weightsRelativeTo]) => {
-      const options = { alpha, beta, weightsRelativeTo } as const;
-      const { slots, weights } = draw(holding(kind, priorities, options), 20);
+    fc.tuple(priorities, exponent, exponent),
+    ([priorities, alpha, beta]) => {
+      const sampler = holding(kind, priorities, { alpha, beta });
+      const { slots, weights } = draw(sampler, 20);
       const probabilities = kind.probabilities(priorities, alpha);
       const held = probabilities.filter((it) => it > 0);
       const all = probabilities.map((it) => (held.length * it) ** -beta);
-      const compared = weightsRelativeTo === "batch"
-        ? [...slots].map((slot) => all[slot])
-        : all.filter((_, slot) => priorities[slot] > 0);
-      const max = Math.max(...compared);
+      const max = Math.max(...all.filter((_, slot) => priorities[slot] > 0));
       slots.forEach((slot, i) => {
         assertAlmostEquals(weights[i], all[slot] / max, 1e-6);
       });
@@ -322,12 +318,6 @@ testKinds("states of other samplers are not loaded", (kind) => {
 testKinds("options are checked", ({ make }) => {
   assertThrows(() => make({ alpha: -1 }), RangeError, "alpha -1");
   assertThrows(() => make({ beta: Infinity }), RangeError, "beta Infinity");
-  const options = { weightsRelativeTo: "all" } as unknown;
-  assertThrows(
-    () => make(options as PrioritizationOptions),
-    TypeError,
-    "Cannot make weights relative to 'all': expected 'buffer' or 'batch'",
-  );
 });
 
 Deno.test("with an alpha of 0 priorities are lost to a proportional sampler", () => {

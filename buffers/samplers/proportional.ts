@@ -54,7 +54,6 @@ export class ProportionalSampler extends PrioritySampler {
    *
    * @param options Exponents, strata and weights.
    * @throws {RangeError} If an exponent is below 0 or not finite.
-   * @throws {TypeError} If weights are to be relative to something else.
    */
   constructor(options: ProportionalSamplerOptions = {}) {
     super(options);
@@ -114,12 +113,7 @@ export class ProportionalSampler extends PrioritySampler {
     { slots, weights }: Drawn,
   ): void {
     this.#tree.findMany(masses, slots);
-    const { leaves } = this.#tree;
-    let { min } = this.#tree;
-    if (this.weightsRelativeTo === "batch") {
-      min = Infinity;
-      for (const slot of slots) min = Math.min(min, leaves[slot]);
-    }
+    const { leaves, min } = this.#tree;
     for (let i = 0; i < slots.length; i++) {
       weights[i] = (min / leaves[slots[i]]) ** this.beta;
     }

@@ -81,16 +81,14 @@ export class RankBasedSampler extends PrioritySampler {
     { slots, weights }: Drawn,
   ): void {
     const { length } = this.#ranking;
-    let lowest = this.weightsRelativeTo === "buffer" ? length : 1;
     for (let i = 0; i < slots.length; i++) {
       const rank = this.#distribution.find(masses[i], length);
       slots[i] = this.#ranking.at(rank - 1);
       masses[i] = rank; // The mass itself has served.
-      if (rank > lowest) lowest = rank;
     }
     const exponent = this.alpha * this.beta;
     for (let i = 0; i < slots.length; i++) {
-      weights[i] = (masses[i] / lowest) ** exponent;
+      weights[i] = (masses[i] / length) ** exponent;
     }
   }
 }

@@ -21,7 +21,7 @@ const FAN_OUT = 1 << FAN_OUT_BITS;
  * import { assertEquals } from "@std/assert";
  *
  * const tree = new SumTree(1000);
- * tree.setMany([3, 5, 8], [0.5, 2, 1]);
+ * for (const [leaf, value] of [[3, 0.5], [5, 2], [8, 1]]) tree.set(leaf, value);
  * assertEquals([tree.total, tree.min], [3.5, 0.5]);
  * assertEquals([tree.find(0.4), tree.find(0.5), tree.find(2.6)], [3, 5, 8]);
  * ```
@@ -94,31 +94,6 @@ export class SumTree {
     checkValue(value);
     this.leaves[index] = value;
     this.#changed(index);
-  }
-
-  /**
-   * Changes many leaves.
-   *
-   * @param indices Indices; of one that comes twice the last number stays.
-   * @param values A number for each, finite and not below 0.
-   * @throws {RangeError} If the lengths differ, there is no such leaf, or a number
-   * is another; no leaf is changed then.
-   */
-  setMany(indices: ArrayLike<number>, values: ArrayLike<number>): void {
-    const { length } = indices;
-    if (values.length !== length) {
-      throw new RangeError(
-        `Cannot set ${length} leaves to ${values.length} numbers: expected as many`,
-      );
-    }
-    for (let i = 0; i < length; i++) {
-      this.#checkIndex(indices[i]);
-      checkValue(values[i]);
-    }
-    for (let i = 0; i < length; i++) {
-      this.leaves[indices[i]] = values[i];
-      this.#changed(indices[i]);
-    }
   }
 
   /**

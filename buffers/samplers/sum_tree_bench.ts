@@ -20,13 +20,13 @@ Deno.bench(`find ${batch} of ${leaves} leaves`, () => {
 });
 
 Deno.bench(`set ${batch} of ${leaves} leaves, in order, and sum`, () => {
-  tree.setMany(indices, values);
+  indices.forEach((index, i) => tree.set(index, values[i]));
   tree.total;
 });
 
 Deno.bench(`set ${batch} of ${leaves} leaves, at random, and sum`, () => {
   for (let i = 0; i < batch; i++) indices[i] = random.integer(leaves);
-  tree.setMany(indices, values);
+  indices.forEach((index, i) => tree.set(index, values[i]));
   tree.total;
 });
 

@@ -32,7 +32,6 @@ Deno.test("any changes give the tree of the leaves that there are", () => {
   const index = fc.nat(10_000);
   const change = fc.oneof(
     fc.record({ set: fc.tuple(index, fc.nat(9)) }),
-    fc.record({ many: fc.array(fc.tuple(index, fc.nat(9))) }),
     fc.record({ fill: fc.tuple(index, index, fc.nat(9)) }),
   );
   fc.assert(
@@ -45,10 +44,6 @@ Deno.test("any changes give the tree of the leaves that there are", () => {
         if ("set" in it) {
           tree.set(it.set[0] % n, it.set[1]);
           leaves[it.set[0] % n] = it.set[1];
-        } else if ("many" in it) {
-          const indices = it.many.map(([index]) => index % n);
-          tree.setMany(indices, it.many.map(([, value]) => value));
-          it.many.forEach(([, value], i) => leaves[indices[i]] = value);
         } else {
           const [a, b, value] = it.fill;
           const range = { first: a % n, end: Math.max(a, b % (n + 1)) };
@@ -138,9 +133,8 @@ Deno.test("what cannot be set changes nothing", () => {
     [() => tree.set(3, 1), "Cannot set leaf 3 of a tree with leaves 0 to 2"],
     [() => tree.set(0.5, 1), "Cannot set leaf 0.5 of"],
     [() => tree.set(0, -1), "Cannot set a leaf to -1: expected a number of 0"],
-    [() => tree.setMany([0, 1], [7, NaN]), "Cannot set a leaf to NaN"],
-    [() => tree.setMany([0, -1], [7, 7]), "Cannot set leaf -1"],
-    [() => tree.setMany([0], []), "Cannot set 1 leaves to 0 numbers"],
+    [() => tree.set(1, NaN), "Cannot set a leaf to NaN"],
+    [() => tree.set(-1, 7), "Cannot set leaf -1"],
     [() => tree.fill(1, { first: 1, end: 4 }), "Cannot set leaf 3"],
     [() => tree.fill(Infinity, { first: 0, end: 1 }), "a leaf to Infinity"],
     [() => tree.load([1, 1, 1, 1]), "Cannot load 4 leaves into a tree of 3"],
