@@ -16,10 +16,10 @@ import { seedSequence } from "./emulator/_ale_random.ts";
 import {
   checkOptions,
   FLAG,
-  FRAME_RANGE,
+  isWhole,
   oneOf,
   type OptionKinds,
-} from "./emulator/_check_options.ts";
+} from "../_options.ts";
 import { Ale, ALE_OPTIONS, type AleOptions } from "./emulator/ale.ts";
 import { gameActions } from "./emulator/roms.ts";
 
@@ -58,11 +58,22 @@ export interface AtariEnvOptions
 
 const { seed: _, ...EMULATOR } = ALE_OPTIONS;
 
+/** Finds out if frames of a step, or two between which they are drawn, can be. */
+function isFrameRange(value: number | object): boolean {
+  if (!Array.isArray(value)) return isWhole(value, 1);
+  const [low, high] = value;
+  return value.length === 2 && isWhole(low, 1) && isWhole(high, low + 1);
+}
+
 /** Kind of each setting. */
 export const ATARI_OPTIONS: OptionKinds<AtariEnvOptions> = {
   ...EMULATOR,
   obsType: oneOf("rgb", "grayscale", "ram"),
-  frameskip: FRAME_RANGE,
+  frameskip: [
+    ["number", "object"],
+    "a whole number of at least 1, or two that rise",
+    isFrameRange,
+  ],
   fullActionSpace: FLAG,
 };
 

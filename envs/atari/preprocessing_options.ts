@@ -3,11 +3,11 @@ import { closest } from "fastest-levenshtein";
 import {
   checkOptions,
   FLAG,
+  isWhole,
   oneOf,
   type OptionKinds,
-  SIZE,
   whole,
-} from "./emulator/_check_options.ts";
+} from "../_options.ts";
 import { ALE_OPTIONS } from "./emulator/ale.ts";
 import type { ImageSize } from "./preprocess/area_resizer.ts";
 
@@ -192,7 +192,11 @@ export const PREPROCESSING_OPTIONS: OptionKinds<
   terminalOnLifeLoss: FLAG,
   fireReset: FLAG,
   clipReward: FLAG,
-  size: SIZE,
+  size: [
+    "object",
+    "width and height of at least 1, both whole numbers",
+    (it: ImageSize) => isWhole(it.width, 1) && isWhole(it.height, 1),
+  ],
   frameStack: whole(1),
   stackAxis: oneOf("first", "last"),
   repeatActionProbability,

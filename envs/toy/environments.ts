@@ -11,8 +11,14 @@ import type {
 import { checkWhole } from "../_checks.ts";
 import { checkSpace } from "../_env_data.ts";
 import { Episodes } from "../_episodes.ts";
+import {
+  checkOptions,
+  FLAG,
+  type OptionKind,
+  type OptionKinds,
+} from "../_options.ts";
 import type { SeededRandom } from "../random.ts";
-import { type EnvKwargs, register } from "../registry/registry.ts";
+import { register } from "../registry/registry.ts";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
@@ -486,48 +492,34 @@ function rewardOf(
   return space.type === "box" ? -distance : Number(distance === 0);
 }
 
-/** Kind of an option's values: a check and its words. */
-type Kind = [check: (value: unknown) => boolean, wanted: string];
-
-const NUMBER: Kind = [(it) => typeof it === "number", "a number"];
-const BOOLEAN: Kind = [(it) => typeof it === "boolean", "true or false"];
-const NUMBERS: Kind = [
-  (it) => Array.isArray(it) && it.every((each) => typeof each === "number"),
-  "a list of numbers",
-];
-const SPACE: Kind = [
-  (it) => typeof it === "object" && it !== null && "type" in it,
-  "a space",
-];
-
-/** Throws unless every option is known and of the right kind. */
-function checkKwargs(
-  id: string,
-  kwargs: EnvKwargs,
-  kinds: Record<string, Kind>,
-): void {
-  for (const [key, value] of Object.entries(kwargs)) {
-    if (!Object.hasOwn(kinds, key)) {
-      const known = Object.keys(kinds).join(", ");
-      throw new TypeError(
-        `Cannot make ${id} with '${key}': its options are ${known}`,
-      );
-    }
-    const [check, wanted] = kinds[key];
-    if (value === undefined || check(value)) continue;
-    const shown = JSON.stringify(value);
-    throw new TypeError(
-      `Cannot make ${id} with ${key} ${shown}: expected ${wanted}`,
-    );
-  }
-}
+const NUMBER: OptionKind = ["number", "a number"];
+const BANDIT_OPTIONS: OptionKinds<BanditOptions> = {
+  means: [
+    "object",
+    "a list of numbers",
+    (it: unknown) =>
+      Array.isArray(it) && it.every((each) => typeof each === "number"),
+  ],
+  deviation: NUMBER,
+};
+const CHAIN_OPTIONS: OptionKinds<ChainOptions> = {
+  length: NUMBER,
+  endless: FLAG,
+};
+const IDENTITY_OPTIONS: OptionKinds<IdentityOptions> = {
+  actionSpace: ["object", "a space", (it: object) => "type" in it],
+};
 
 register({
   id: "Identity-v0",
   maxEpisodeSteps: 100,
   make(kwargs) {
-    checkKwargs("Identity-v0", kwargs, { actionSpace: SPACE });
-    const given = kwargs.actionSpace as Space | undefined;
+    const options: IdentityOptions = kwargs;
+    const { actionSpace: given } = checkOptions(
+      "Identity-v0",
+      options,
+      IDENTITY_OPTIONS,
+    );
     // A box from a file may lack parts that have defaults.
     const actionSpace = given?.type === "box" ? box(given) : given;
     if (actionSpace !== undefined) checkSpace(actionSpace);
@@ -536,16 +528,12 @@ register({
 });
 register({
   id: "Bandit-v0",
-  make(kwargs) {
-    checkKwargs("Bandit-v0", kwargs, { means: NUMBERS, deviation: NUMBER });
-    return new BanditEnv(kwargs);
-  },
+  make: (kwargs) =>
+    new BanditEnv(checkOptions("Bandit-v0", kwargs, BANDIT_OPTIONS)),
 });
 register({
   id: "Chain-v0",
   maxEpisodeSteps: 100,
-  make(kwargs) {
-    checkKwargs("Chain-v0", kwargs, { length: NUMBER, endless: BOOLEAN });
-    return new ChainEnv(kwargs);
-  },
+  make: (kwargs) =>
+    new ChainEnv(checkOptions("Chain-v0", kwargs, CHAIN_OPTIONS)),
 });

@@ -233,7 +233,7 @@ Deno.test("Toy environments are made by name with their options", () => {
 
 Deno.test("Options that make no sense are refused", () => {
   const cases: [string, Record<string, unknown>, string][] = [
-    ["Chain-v0", { size: 3 }, "with 'size': its options are length, endless"],
+    ["Chain-v0", { lenght: 3 }, "with 'lenght': did you mean 'length'?"],
     ["Chain-v0", { length: "3" }, 'with length "3": expected a number'],
     ["Chain-v0", { length: -3 }, "chain of -3 steps"],
     ["Chain-v0", { endless: 1 }, "with endless 1: expected true or false"],

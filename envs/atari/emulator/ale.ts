@@ -1,10 +1,9 @@
 import {
-  CHANCE,
   checkOptions,
-  FRAME_LIMIT,
+  isWhole,
   type OptionKinds,
   whole,
-} from "./_check_options.ts";
+} from "../../_options.ts";
 import { ATARI_ACTIONS, type AtariGame, atariGame, romFile } from "./roms.ts";
 import { crc32 } from "node:zlib";
 import { checkSeed } from "../../random.ts";
@@ -61,8 +60,16 @@ export interface AleOptions {
 export const ALE_OPTIONS: OptionKinds<AleOptions> = {
   mode: whole(0),
   difficulty: whole(0),
-  repeatActionProbability: CHANCE,
-  maxNumFramesPerEpisode: FRAME_LIMIT,
+  repeatActionProbability: [
+    "number",
+    "0 to 1",
+    (it: number) => it >= 0 && it <= 1,
+  ],
+  maxNumFramesPerEpisode: [
+    "number",
+    "a whole number of at least 1, or Infinity",
+    (it: number) => it === Infinity || isWhole(it, 1),
+  ],
   seed: whole(0),
   systemSeed: whole(0),
 };

@@ -1,4 +1,11 @@
-import { givenOptions, unknownOption, wrongOption } from "../../_checks.ts";
+import {
+  checkOptions,
+  FLAG,
+  oneOf,
+  type OptionKind,
+  type OptionKinds,
+  whole,
+} from "../../_options.ts";
 
 /**
  * Camera of a picture where no camera of the model is asked for: at a distance,
@@ -97,112 +104,74 @@ export interface MujocoOptions {
   engine?: "auto" | "native" | "wasm";
 }
 
-const CAMERA = {
-  trackBodyId: 1,
-  distance: 4,
-  lookAt: [0, 0, 0],
-  elevation: -20,
-  azimuth: 90,
-};
-const COMMON = {
-  cameraId: 0,
-  cameraName: "",
-  width: 480,
-  height: 480,
-  engine: "auto",
-};
-/** Options without a default. */
-const WITHOUT_DEFAULT = ["cameraId", "cameraName"];
-const ENGINES = ["auto", "native", "wasm"];
-/** Least values of options that are whole numbers. */
-const WHOLE: Readonly<Record<string, number>> = {
-  frameSkip: 1,
-  width: 1,
-  height: 1,
-  cameraId: 0,
-  trackBodyId: -1,
+const FINITE: OptionKind = ["number", "a finite number", Number.isFinite];
+const TEXT: OptionKind = ["string", "a string"];
+
+/** Kinds of the options of the camera. */
+const CAMERA: OptionKinds<CameraConfig> = {
+  trackBodyId: whole(-1),
+  distance: FINITE,
+  lookAt: ["object", "three numbers", (it: object) => isList(it, 3)],
+  elevation: FINITE,
+  azimuth: FINITE,
 };
 
-type Named = Readonly<Record<string, unknown>>;
+/** Kinds of the options that all environments have. */
+const COMMON: OptionKinds<MujocoOptions> = {
+  xmlFile: TEXT,
+  frameSkip: whole(1),
+  defaultCameraConfig: ["object", "a plain object", isPlainObject],
+  cameraId: whole(0),
+  cameraName: TEXT,
+  width: whole(1),
+  height: whole(1),
+  engine: oneOf("auto", "native", "wasm"),
+};
 
-function isNumber(value: unknown): value is number {
-  return typeof value === "number" && !Number.isNaN(value);
-}
-
-function isList(value: unknown, length: number): value is number[] {
+function isList(value: object, length: number): value is number[] {
   return Array.isArray(value) && value.length === length &&
-    value.every(isNumber);
+    value.every((it) => typeof it === "number" && !Number.isNaN(it));
 }
 
-function isPlainObject(value: unknown): value is Named {
-  if (typeof value !== "object" || value === null) return false;
+function isPlainObject(value: object): boolean {
   return [Object.prototype, null].includes(Object.getPrototypeOf(value));
 }
 
-/** Returns what a value must be, by its name and a default; null if it is. */
-function wanted(name: string, value: unknown, like: unknown): string | null {
-  if (name in WHOLE) {
-    const least = WHOLE[name];
-    const isFine = Number.isInteger(value) && (value as number) >= least;
-    return isFine ? null : `a whole number of at least ${least}`;
-  }
-  if (name === "engine") {
-    const isFine = ENGINES.includes(value as string);
-    return isFine ? null : ENGINES.join(", ");
-  }
+/** Returns the kind of an environment's own option, of which there is a default. */
+function kindOf(name: string, like: unknown): OptionKind {
   if (name === "mainBody") {
-    const isFine = typeof value === "string" || Number.isInteger(value);
-    return isFine ? null : "a body's name or number";
+    const isFine = (it: unknown) =>
+      typeof it === "string" || Number.isInteger(it);
+    return [["string", "number"], "a body's name or number", isFine];
   }
-  if (Array.isArray(like)) {
-    if (like.length !== 2) return isList(value, 3) ? null : "three numbers";
-    const isFine = isList(value, 2) && value[0] <= value[1];
-    return isFine ? null : "a lower and an upper number";
-  }
-  if (typeof like === "number") {
-    return isNumber(value) && Number.isFinite(value) ? null : "a finite number";
-  }
-  if (isPlainObject(like)) {
-    return isPlainObject(value) ? null : "a plain object";
-  }
-  return typeof value === typeof like ? null : `a ${typeof like}`;
-}
-
-/** Checks that options are known and of their kind. */
-function check(what: string, given: Named, known: Named): void {
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(known, name)) {
-      throw unknownOption(what, name, Object.keys(known));
-    }
-    if (value === undefined) continue;
-    const problem = wanted(name, value, known[name]);
-    if (problem === null) continue;
-    throw new RangeError(wrongOption(what, [name, value], problem));
-  }
+  if (!Array.isArray(like)) return typeof like === "number" ? FINITE : FLAG;
+  const isRange = (it: object) => isList(it, 2) && it[0] <= it[1];
+  return ["object", "a lower and an upper number", isRange];
 }
 
 /**
  * Checks the options that were given to an environment and fills in the others.
  *
- * @throws {TypeError} If there is none of a name, with the nearest one.
+ * @throws {TypeError} If there is none of a name, with the nearest one, or it is of
+ * another type.
  * @throws {RangeError} If one cannot be.
  */
-export function resolveOptions<D extends object>(
+export function resolveOptions<D extends MujocoOptions>(
   name: string,
   defaults: D,
-  options: object,
+  options: MujocoOptions,
 ): D & MujocoOptions {
-  const given = givenOptions(options as Named);
-  check(name, given, { ...COMMON, ...defaults });
-  const { defaultCameraConfig: camera } = given;
-  if (isPlainObject(camera)) check(`${name}'s camera`, camera, CAMERA);
+  const own = Object.entries(defaults).map(([key, like]) =>
+    [key, kindOf(key, like)] as const
+  );
+  const kinds = { ...Object.fromEntries(own), ...COMMON };
+  const given = checkOptions(name, options, kinds);
+  const { defaultCameraConfig: camera = {} } = given;
+  checkOptions(`${name}'s camera`, camera, CAMERA);
   if (given.cameraId !== undefined && given.cameraName !== undefined) {
     throw new TypeError(
       `Cannot make ${name} with both a cameraId and a cameraName: give one of them`,
     );
   }
-  const common = Object.fromEntries(
-    Object.entries(COMMON).filter(([key]) => !WITHOUT_DEFAULT.includes(key)),
-  );
-  return { ...common, ...defaults, ...given } as D & MujocoOptions;
+  return { width: 480, height: 480, engine: "auto", ...defaults, ...given };
 }
