@@ -129,6 +129,15 @@ function slotOptimizer(rule: SlotRule): Optimizer {
   };
 }
 
+/** Moves a mean to the next value, of which it keeps a share. */
+function movingMean(
+  mean: tf.Tensor,
+  value: tf.Tensor,
+  kept: number,
+): tf.Tensor {
+  return tf.add(tf.mul(mean, kept), tf.mul(value, 1 - kept));
+}
+
 /** Checks an optimizer's settings: an epsilon is at least 0, a share below 1 too. */
 function checkSettings(settings: Record<string, number>): void {
   for (const [name, value] of Object.entries(settings)) {
@@ -252,11 +261,8 @@ function adamWith(options: AdamOptions, correct: Correction): Optimizer {
     slots: { m: 0, v: 0 },
     countsSteps: true,
     step: (gradient, { m, v }, { learningRate, step }) => {
-      const mean = tf.add(tf.mul(m, beta1), tf.mul(gradient, 1 - beta1));
-      const square = tf.add(
-        tf.mul(v, beta2),
-        tf.mul(tf.square(gradient), 1 - beta2),
-      );
+      const mean = movingMean(m, gradient, beta1);
+      const square = movingMean(v, tf.square(gradient), beta2);
       const { rate, root } = correct(learningRate, tf.sqrt(square), [
         oneMinusPower(beta1, step),
         oneMinusPower(beta2, step),
@@ -391,8 +397,6 @@ export function rmsprop(options: RmspropOptions = {}): Optimizer {
   const { decay = 0.99, epsilon = 1e-8, momentum = 0, centered = false } =
     options;
   checkSettings({ decay, epsilon, momentum });
-  const moving = (mean: tf.Tensor, value: tf.Tensor): tf.Tensor =>
-    tf.add(tf.mul(mean, decay), tf.mul(value, 1 - decay));
   return slotOptimizer({
     slots: {
       rms: 0,
@@ -400,11 +404,11 @@ export function rmsprop(options: RmspropOptions = {}): Optimizer {
       ...(momentum > 0 ? { momentum: 0 } : {}),
     },
     step: (gradient, before, { learningRate }): SlotStep => {
-      const rms = moving(before.rms, tf.square(gradient));
+      const rms = movingMean(before.rms, tf.square(gradient), decay);
       const slots: SlotStep["slots"] = { rms };
       let variance = rms;
       if (centered) {
-        slots.mean = moving(before.mean, gradient);
+        slots.mean = movingMean(before.mean, gradient, decay);
         variance = tf.relu(tf.sub(rms, tf.square(slots.mean)));
       }
       let direction = tf.div(gradient, tf.add(tf.sqrt(variance), epsilon));
@@ -472,10 +476,7 @@ export function rmspropTf1(options: RmspropTf1Options = {}): Optimizer {
   return slotOptimizer({
     slots: { rms: 1, ...(momentum > 0 ? { momentum: 0 } : {}) },
     step: (gradient, before, { learningRate }): SlotStep => {
-      const rms = tf.add(
-        tf.mul(before.rms, decay),
-        tf.mul(tf.square(gradient), 1 - decay),
-      );
+      const rms = movingMean(before.rms, tf.square(gradient), decay);
       const rate = tf.div(learningRate, tf.sqrt(tf.add(rms, epsilon)));
       const scaled = tf.mul(gradient, rate);
       if (momentum === 0) return { change: scaled, slots: { rms } };

@@ -250,12 +250,8 @@ function deflate(tools: Tools, task: MergeTask): Deflated | null {
   }
   const tolerance = 8 * ROUNDING * Math.max(largestZ, largestValue);
   if (rho * largestZ <= tolerance) return null;
-  return arrange(values, {
-    from,
-    rho,
-    z,
-    ...split(tools, { ...task, z, rho, tolerance }),
-  });
+  const weighted = { ...task, z, rho, tolerance };
+  return arrange(weighted, split(tools, weighted));
 }
 
 /** Joins rows of the halves' eigenvectors to one vector of norm 1. */
@@ -273,6 +269,13 @@ function weights(task: MergeTask): Float64Array {
   return z;
 }
 
+interface Weighted extends MergeTask {
+  /** Weight of each row, from the first on. */
+  z: Float64Array;
+  rho: number;
+  tolerance: number;
+}
+
 interface Split {
   kept: number[];
   dropped: number[];
@@ -281,10 +284,7 @@ interface Split {
 }
 
 /** Sorts the rows into those that take part and those that do not. */
-function split(
-  tools: Tools,
-  task: MergeTask & { z: Float64Array; rho: number; tolerance: number },
-): Split {
+function split(tools: Tools, task: Weighted): Split {
   const { problem, sorted, from, middle, z, rho, tolerance } = task;
   const types = new Uint8Array(z.length).fill(BOTTOM);
   types.fill(TOP, 0, middle - from);
@@ -296,7 +296,7 @@ function split(
       continue;
     }
     if (before >= 0) {
-      const turned = rotateAway(tools, { ...task, before, row });
+      const turned = rotateAway(tools, task, [before, row]);
       (turned ? dropped : kept).push(before);
       if (turned && types[row - from] !== types[before - from]) {
         types[row - from] = BOTH;
@@ -312,14 +312,9 @@ function split(
 /** Rotates two rows so that the first has no weight, where that is exact. */
 function rotateAway(
   { kernels }: Tools,
-  task: MergeTask & {
-    z: Float64Array;
-    tolerance: number;
-    before: number;
-    row: number;
-  },
+  { problem, from, to, z, tolerance }: Weighted,
+  [before, row]: readonly [number, number],
 ): boolean {
-  const { problem, from, to, z, tolerance, before, row } = task;
   const { values, rows } = problem;
   const zRow = z[row - from], zBefore = z[before - from];
   const norm = Math.sqrt(zRow * zRow + zBefore * zBefore);
@@ -337,10 +332,9 @@ function rotateAway(
 
 /** Puts the rows that take part next to others of their type. */
 function arrange(
-  values: Float64Array,
-  parts: Split & { from: number; rho: number; z: Float64Array },
+  { problem: { values }, from, rho, z }: Weighted,
+  { kept, dropped, types }: Split,
 ): Deflated {
-  const { kept, dropped, types, from, rho, z } = parts;
   const starts = [0, 0, 0, 0, 0];
   for (const row of kept) starts[types[row - from] + 1]++;
   for (let type = 1; type < 5; type++) starts[type] += starts[type - 1];

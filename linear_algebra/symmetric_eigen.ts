@@ -57,12 +57,11 @@ function tridiagonalize(
     beside: new Float64Array(size),
     factors: new Float64Array(size),
   };
+  const task = { size, a, scratch, result };
   for (let start = 0; start < size; start += PANEL) {
     const count = Math.min(PANEL, size - start);
-    for (let j = 0; j < count; j++) {
-      reduceRow(tools, { size, a, scratch, start, j, result });
-    }
-    updateRest(tools, { size, a, scratch, from: start + count });
+    for (let j = 0; j < count; j++) reduceRow(tools, task, start, j);
+    updateRest(tools, task, start + count);
   }
   return result;
 }
@@ -75,19 +74,20 @@ function panels(a: MatrixBlock, scratch: Block): Place[] {
   return [0, PANEL, 2 * PANEL].map((row) => part(all, row, 0));
 }
 
-interface RowTask {
+interface Task {
   size: number;
   a: MatrixBlock;
   scratch: Block;
-  start: number;
-  j: number;
   result: Tridiagonal;
 }
 
 /** Reduces one row and finds its v and w, with A - v w^T - w v^T next. */
-function reduceRow(tools: Tools, task: RowTask): void {
-  const { size, a, scratch, start, j, result } = task;
-  const { kernels } = tools;
+function reduceRow(
+  { kernels }: Tools,
+  { size, a, scratch, result }: Task,
+  start: number,
+  j: number,
+): void {
   const { stride } = a;
   const i = start + j, next = i + 1, length = size - next;
   const [v, w, vAgain] = panels(a, scratch);
@@ -161,9 +161,9 @@ function reflector(
 /** Computes A -= V^T W + W^T V in the rows and columns after a panel. */
 function updateRest(
   { kernels, work }: Tools,
-  task: { size: number; a: MatrixBlock; scratch: Block; from: number },
+  { size, a, scratch }: Task,
+  from: number,
 ): void {
-  const { size, a, scratch, from } = task;
   const { stride } = a;
   const rest = size - from;
   if (rest === 0) return;

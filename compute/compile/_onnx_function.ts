@@ -31,6 +31,7 @@ import {
   stateLeaves,
   type StateMemory,
   stateMemory,
+  type StateUnit,
   unitsOf,
 } from "./_state.ts";
 
@@ -124,23 +125,23 @@ export class OnnxFunction {
   }
 
   #layOut(
-    units: ReturnType<typeof unitsOf>,
+    units: readonly StateUnit[],
     { staged, inPlace }: { staged: Staged; inPlace: ReadonlySet<string> },
   ): void {
     const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
     const space = units.reduce((sum, { size }) => sum + 2 * spaceFor(size), 0);
     this.#arena = hasLoops ? Arena.of(space + scratchSpace(staged)) : undefined;
     if (this.#arena !== undefined) this.#inPlace = inPlace;
-    const take = ({ size }: { size: number }) =>
-      this.#arena?.take(size) ?? new Float32Array(size);
+    const take = (unit: StateUnit) =>
+      unit.dtype === "float32" && this.#arena !== undefined
+        ? this.#arena.take(unit.size)
+        : allocate(unit);
     const leaves = this.#leaves;
     const one = stateMemory(leaves, { units, arrayOf: take });
     const other = stateMemory(leaves, {
       units,
       arrayOf: (unit) =>
-        this.#inPlace.has(unit.name)
-          ? one.get(unit.name) as Float32Array
-          : take(unit),
+        this.#inPlace.has(unit.name) ? one.get(unit.name)! : take(unit),
     });
     this.#memory = [one, other];
     this.#stateEnd = this.#arena?.used ?? 0;

@@ -8,7 +8,7 @@ import {
   type TensorData,
 } from "../graph/graph.ts";
 import { lowerGraph } from "../lowering/lower.ts";
-import { encodeModel, type OnnxPort } from "../onnx/model_builder.ts";
+import { encodeModel } from "../onnx/model_builder.ts";
 import { type Binding, blockSize, Session } from "../runtime/session.ts";
 import { threadsFor } from "./options.ts";
 
@@ -52,7 +52,8 @@ export class Program {
   readonly #used: readonly number[];
   readonly #usedPorts: readonly Port[];
   readonly #given: TensorData[];
-  readonly #outputPorts: readonly OnnxPort[];
+  /** The outputs by their names in the model. */
+  readonly #outputPorts: readonly Port[];
   #bindings: Binding[] = [];
   /** Number of arrays that were bound for each input. */
   readonly #counts: number[];
@@ -76,7 +77,8 @@ export class Program {
     this.threads = threadsFor(graph, threads);
     this.inputs = graph.inputs.map(toPort);
     this.outputs = graph.outputs.map(toPort);
-    this.#outputPorts = model.outputs;
+    this.#outputPorts = this.outputs
+      .map((port, i) => ({ ...port, name: model.outputs[i].name }));
     this.#counts = used.map(() => 0);
     this.#session = sessionFor(encodeModel(model), this.threads);
   }
@@ -180,13 +182,8 @@ function holds(
   return true;
 }
 
-function withArrays(ports: readonly OnnxPort[], arrays: readonly TensorData[]) {
-  return ports.map(({ name, shape, dtype }, i) => ({
-    name,
-    shape,
-    dtype: dtype as DType,
-    data: arrays[i],
-  }));
+function withArrays(ports: readonly Port[], arrays: readonly TensorData[]) {
+  return ports.map((port, i) => ({ ...port, data: arrays[i] }));
 }
 
 /** Makes the port of a named tensor. */

@@ -81,12 +81,6 @@ type Step = (given: readonly TensorData[]) => void;
 /** Source of a number: an array, or the place of an input of the caller. */
 type Source = TensorData | number;
 
-/** A stage, ready to be given arrays. */
-type Made = { readonly program: Program } | {
-  readonly loop: Loop;
-  readonly run: (...addresses: number[]) => void;
-} | { readonly nodes: readonly Node[] };
-
 /** Arrays and places that stages are bound to. */
 interface Places {
   readonly arrays: Map<Value, TensorData>;
@@ -117,7 +111,7 @@ export class StagedProgram {
   readonly #graph: Graph;
   readonly #producers: ReadonlyMap<Value, Node>;
   readonly #staged: Staged;
-  readonly #made: readonly Made[];
+  readonly #stages: readonly ((places: Places) => Step)[];
   readonly #arena: Arena | undefined;
   readonly #scratch = new Map<Value, TensorData>();
 
@@ -134,7 +128,7 @@ export class StagedProgram {
     this.#producers = producersOf(graph);
     this.#staged = staged;
     this.#arena = arena;
-    this.#made = staged.stages.map((stage) => make(stage, { threads, arena }));
+    this.#stages = staged.stages.map((stage) => this.#make(stage, threads));
     const outputs = new Set(graph.outputs.map(({ value }) => value));
     for (const value of placed(staged)) {
       if (!outputs.has(value)) this.#place(value);
@@ -182,20 +176,30 @@ export class StagedProgram {
       this.#graph.inputs.map(({ value }, i) => [value, i] as const),
     );
     const places = { arrays, given, outputs };
-    const steps = this.#made.map((made) => {
-      if ("nodes" in made) return this.#scalarStep(made, places);
-      if ("loop" in made) return this.#loopStep(made, places);
-      return graphStep(made.program, places);
-    });
+    const steps = this.#stages.map((bindTo) => bindTo(places));
     return (caller) => {
       for (let i = 0; i < steps.length; i++) steps[i](caller);
     };
   }
 
-  #scalarStep(
-    { nodes }: Extract<Made, { nodes: unknown }>,
-    { arrays, given }: Places,
-  ): Step {
+  /** Makes a function that binds a stage to arrays. */
+  #make(stage: Stage, threads: number): (places: Places) => Step {
+    if (stage.kind === "scalars") {
+      return (places) => this.#scalarStep(stage.nodes, places);
+    }
+    if (stage.kind === "graph") {
+      const program = new Program(stage.graph, threads);
+      return (places) => graphStep(program, places);
+    }
+    const module = new WebAssembly.Module(compileLoop(stage.loop));
+    const { exports } = new WebAssembly.Instance(module, {
+      env: { memory: this.#arena!.memory },
+    });
+    const run = exports.run as (...addresses: number[]) => void;
+    return (places) => this.#loopStep(stage.loop, places, run);
+  }
+
+  #scalarStep(nodes: readonly Node[], { arrays, given }: Places): Step {
     const made = new Set(nodes.map(({ outputs: [output] }) => output));
     const copies: { to: Float32Array; from: number }[] = [];
     const callers = new Map<Value, Float32Array>();
@@ -220,8 +224,9 @@ export class StagedProgram {
   }
 
   #loopStep(
-    { loop, run }: Extract<Made, { loop: Loop }>,
+    loop: Loop,
     { arrays, given }: Places,
+    run: (...addresses: number[]) => void,
   ): Step {
     // A number that lies elsewhere is copied to where the loop can read it.
     const copies: { to: Float32Array; from: Source }[] = [];
@@ -246,22 +251,6 @@ export class StagedProgram {
       run(loop.size, ...addresses);
     };
   }
-}
-
-function make(
-  stage: Stage,
-  { threads, arena }: { threads: number; arena: Arena | undefined },
-): Made {
-  if (stage.kind === "scalars") return stage;
-  if (stage.kind === "graph") {
-    return { program: new Program(stage.graph, threads) };
-  }
-  const { loop } = stage;
-  const module = new WebAssembly.Module(compileLoop(loop));
-  const { exports } = new WebAssembly.Instance(module, {
-    env: { memory: arena!.memory },
-  });
-  return { loop, run: exports.run as (...addresses: number[]) => void };
 }
 
 function graphStep(

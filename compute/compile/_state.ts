@@ -1,4 +1,5 @@
 import {
+  type DType,
   sameShape,
   sizeOf,
   type TensorData,
@@ -43,29 +44,26 @@ export function stateLeaves(state: unknown): StateLeaf[] {
   }));
 }
 
-/** Returns the units of a state, each in one array: runs, and other tensors. */
+/** A vector of a state in one array: a run of tensors, or a tensor alone. */
+export interface StateUnit extends Unit {
+  readonly size: number;
+  readonly dtype: DType;
+}
+
+/** Returns the units of a state. */
 export function unitsOf(
   leaves: readonly StateLeaf[],
   runs: readonly StateRun[],
-): (Unit & { size: number })[] {
-  const floats = new Map(
-    leaves.filter(({ leaf }) => leaf.dtype === "float32")
-      .map(({ name, leaf }) => [name, sizeOf(leaf.shape)]),
-  );
-  const units = runs.map(({ name, members }) => ({
-    name,
-    members,
-    size: members.reduce((sum, member) => sum + floats.get(member)!, 0),
-  }));
-  for (const { members } of runs) {
-    for (const member of members) floats.delete(member);
-  }
-  const alone = [...floats].map(([name, size]) => ({
-    name,
-    members: [name],
-    size,
-  }));
-  return [...units, ...alone];
+): StateUnit[] {
+  const inRuns = new Set(runs.flatMap(({ members }) => members));
+  const alone = leaves.filter(({ name }) => !inRuns.has(name))
+    .map(({ name }) => ({ name, members: [name] }));
+  const byName = new Map(leaves.map(({ name, leaf }) => [name, leaf]));
+  return [...runs, ...alone].map(({ name, members }) => {
+    const tensors = members.map((member) => byName.get(member)!);
+    const size = tensors.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+    return { name, members, size, dtype: tensors[0].dtype };
+  });
 }
 
 /**
@@ -86,8 +84,8 @@ export type StateMemory = ReadonlyMap<string, TensorData>;
 export function stateMemory(
   leaves: readonly StateLeaf[],
   { units, arrayOf }: {
-    units: readonly (Unit & { size: number })[];
-    arrayOf: (unit: Unit & { size: number }) => Float32Array;
+    units: readonly StateUnit[];
+    arrayOf: (unit: StateUnit) => TensorData;
   },
 ): StateMemory {
   const arrays = new Map<string, TensorData>();
@@ -102,10 +100,6 @@ export function stateMemory(
       const size = sizes.get(member)!;
       arrays.set(member, whole.subarray(offset, offset += size));
     }
-  }
-  for (const { name, leaf: { shape, dtype } } of leaves) {
-    if (dtype === "float32") continue;
-    arrays.set(name, allocate({ size: sizeOf(shape), dtype }));
   }
   return arrays;
 }

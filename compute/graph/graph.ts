@@ -124,6 +124,19 @@ export function consumersOf(
   return consumers;
 }
 
+/** Returns the operations that results depend on. */
+export function neededNodes<
+  Item,
+  Operation extends Record<"inputs" | "outputs", readonly Item[]>,
+>(nodes: readonly Operation[], results: Iterable<Item>): Operation[] {
+  const needed = new Set(results);
+  return nodes.toReversed().filter(({ inputs, outputs }) => {
+    if (!outputs.some((output) => needed.has(output))) return false;
+    for (const input of inputs) needed.add(input);
+    return true;
+  }).reverse();
+}
+
 /** Returns a value before a reshape, if it is reshaped. */
 export function beforeReshape(
   value: Value,

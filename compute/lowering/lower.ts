@@ -4,6 +4,7 @@ import {
   GATHER_ROWS,
   gatherRowsOf,
   type Graph,
+  neededNodes,
   type Node,
   sizeOf,
   type Value,
@@ -45,7 +46,8 @@ export function lowerGraph(
   const outputs = makeOutputs(graph, { model, names })
     .map((it, i) => ({ ...it, name: outputNames[i] }));
   const renamed = new Map(outputs.map(({ made, name }) => [made, name]));
-  const nodes = withoutUnused(model.nodes, new Set(renamed.keys()));
+  // A form of a tensor may be made in vain.
+  const nodes = neededNodes(model.nodes, renamed.keys());
   const used = new Set(nodes.flatMap(({ inputs }) => inputs));
   return {
     inputs: graph.inputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
@@ -84,18 +86,6 @@ function makeOutputs(
     taken.add(made);
     return { made, value };
   });
-}
-
-/** Drops operations that nothing depends on: a form may be made in vain. */
-function withoutUnused(
-  nodes: readonly OnnxNode[],
-  needed: Set<string>,
-): OnnxNode[] {
-  return nodes.toReversed().filter(({ inputs, outputs }) => {
-    if (!outputs.some((output) => needed.has(output))) return false;
-    for (const input of inputs) needed.add(input);
-    return true;
-  }).reverse();
 }
 
 function typeOf({ shape, dtype }: Value) {

@@ -10,14 +10,6 @@ export interface BoundTensor {
   readonly dtype: DType;
 }
 
-/** Objects that all sessions of the process share. */
-interface Shared {
-  readonly api: Api;
-  readonly env: Deno.PointerObject;
-  readonly memory: Deno.PointerObject;
-  readonly runOptions: Deno.PointerObject;
-}
-
 /** Level of errors that are logged: those of calls are thrown instead. */
 const FATAL = 4;
 const ALL_OPTIMIZATIONS = 99;
@@ -25,12 +17,12 @@ const SPINNING = cString("session.intra_op.allow_spinning");
 const DEVICE_ALLOCATOR = 0;
 const DEFAULT_MEMORY = 0;
 
-let shared: Shared | undefined;
+let shared: ReturnType<typeof makeShared> | undefined;
 
-function sharedParts(): Shared {
-  if (shared !== undefined) return shared;
+/** Makes the objects that all sessions of the process share. */
+function makeShared() {
   const api = loadApi();
-  return shared = {
+  return {
     api,
     env: create((slot) => api.CreateEnv(FATAL, cString("bellman"), slot)),
     memory: create((slot) =>
@@ -39,6 +31,8 @@ function sharedParts(): Shared {
     runOptions: create((slot) => api.CreateRunOptions(slot)),
   };
 }
+
+const sharedParts = () => shared ??= makeShared();
 
 /** A native session, freed after the last that uses it. */
 class SessionHandle {

@@ -1,14 +1,12 @@
 import {
   beforeReshape,
   type Graph,
-  makeGraph,
   type NamedValue,
   type Node,
   producersOf,
   sameShape,
-  type Value,
 } from "../graph.ts";
-import { eliminateDeadCode, rewrite } from "./rewrite.ts";
+import { eliminateDeadCode } from "./rewrite.ts";
 
 /** Tensors of a state that lie in memory one after the other. */
 export interface StateRun {
@@ -38,37 +36,35 @@ export function packState(
   graph: Graph,
   names: ReadonlySet<string>,
 ): PackedGraph {
-  const found = findRuns(graph, names);
-  const splits = findSplits(graph, found);
-  const inputs: NamedValue[] = [];
-  const byConcat = new Map<Value, Value>();
   const flat = freeName(graph);
-  const runs = found.map(({ concat, members }, i): StateRun => {
-    const name = `${flat}.${i}`;
-    const value = { ...concat.outputs[0] };
-    byConcat.set(concat.outputs[0], value);
-    inputs.push({ name, value });
-    return { name, members, output: splits.has(i) };
-  });
-  const packed = new Set<string>();
-  const outputs: NamedValue[] = [];
-  for (const [i, { inputs: [value] }] of splits) {
-    outputs.push({ name: runs[i].name, value });
-    for (const member of runs[i].members) packed.add(member);
+  const packed = findRuns(graph, names).map((run, i) => ({
+    ...run,
+    name: `${flat}.${i}`,
+    split: findSplit(graph, run),
+  }));
+  const nodes = new Set(graph.nodes);
+  const inputs = [...graph.inputs], outputs: NamedValue[] = [];
+  const inVectors = new Set<string>();
+  for (const { concat, members, name, split } of packed) {
+    nodes.delete(concat);
+    inputs.push({ name, value: concat.outputs[0] });
+    if (split === undefined) continue;
+    outputs.push({ name, value: split.inputs[0] });
+    for (const member of members) inVectors.add(member);
   }
-  const joined = makeGraph({
-    ...graph,
-    inputs: [...graph.inputs, ...inputs],
-    outputs: [
-      ...graph.outputs.filter(({ name }) => !packed.has(name)),
-      ...outputs,
-    ],
-  });
-  const replaced = rewrite(
-    joined,
-    ({ outputs: [made] }) => byConcat.get(made),
-  );
-  return { graph: eliminateDeadCode(replaced), runs };
+  const alone = graph.outputs.filter(({ name }) => !inVectors.has(name));
+  return {
+    graph: eliminateDeadCode({
+      inputs,
+      nodes: [...nodes],
+      outputs: [...alone, ...outputs],
+    }),
+    runs: packed.map(({ name, members, split }) => ({
+      name,
+      members,
+      output: split !== undefined,
+    })),
+  };
 }
 
 /** Finds a start of names that no input and no output has. */
@@ -113,27 +109,24 @@ function isFlat({ op, outputs }: Node): boolean {
     outputs[0].dtype === "float32";
 }
 
-/** Finds the splits that make all new tensors of a run, by the run's number. */
-function findSplits(
+/** Finds the split that makes all new tensors of a run. */
+function findSplit(
   graph: Graph,
-  runs: readonly FoundRun[],
-): Map<number, Node> {
+  { members, concat }: FoundRun,
+): Node | undefined {
   const producers = producersOf(graph);
   const outputs = new Map(
     graph.outputs.map(({ name, value }) => [name, value]),
   );
-  const splits = new Map<number, Node>();
-  runs.forEach(({ members, concat }, i) => {
-    const parts = members.map((name) =>
-      beforeReshape(outputs.get(name)!, producers)
-    );
-    const split = producers.get(parts[0]);
-    if (split?.op !== "Split" || split.outputs.length !== parts.length) return;
-    // The parts of a matrix would not lie one after the other.
-    if (!sameShape(split.inputs[0].shape, concat.outputs[0].shape)) return;
-    if (parts.every((part, k) => part === split.outputs[k])) {
-      splits.set(i, split);
-    }
-  });
-  return splits;
+  const parts = members.map((name) =>
+    beforeReshape(outputs.get(name)!, producers)
+  );
+  const split = producers.get(parts[0]);
+  if (split?.op !== "Split" || split.outputs.length !== parts.length) {
+    return undefined;
+  }
+  // The parts of a matrix would not lie one after the other.
+  const fits = sameShape(split.inputs[0].shape, concat.outputs[0].shape) &&
+    parts.every((part, k) => part === split.outputs[k]);
+  return fits ? split : undefined;
 }

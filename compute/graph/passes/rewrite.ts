@@ -7,6 +7,7 @@ import {
   countUses,
   type Graph,
   makeGraph,
+  neededNodes,
   type Node,
   type TensorType,
   type Value,
@@ -142,12 +143,9 @@ export function bothWays({ inputs: [a, b] }: Node): [Value, Value][] {
 }
 
 /** Drops operations that no output depends on. */
-export function eliminateDeadCode(graph: Graph): Graph {
-  const needed = new Set<Value>(graph.outputs.map(({ value }) => value));
-  const nodes = graph.nodes.toReversed().filter((node) => {
-    if (!node.outputs.some((output) => needed.has(output))) return false;
-    for (const input of node.inputs) needed.add(input);
-    return true;
-  });
-  return makeGraph({ ...graph, nodes: nodes.reverse() });
+export function eliminateDeadCode(
+  { inputs, nodes, outputs }: Omit<Graph, "toString">,
+): Graph {
+  const results = outputs.map(({ value }) => value);
+  return makeGraph({ inputs, nodes: neededNodes(nodes, results), outputs });
 }

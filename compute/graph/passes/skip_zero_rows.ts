@@ -16,15 +16,6 @@ import {
 /** Multiplications from which rows are worth to be taken out and put back. */
 const WORTHWHILE = 1 << 20;
 
-/** Operations that keep rows of 0, from a value that has some. */
-interface Chain {
-  /** Mask of the value's rows that are not 0. */
-  readonly mask: Value;
-  readonly nodes: readonly Node[];
-  /** Inputs of the operations that have a row for each of the mask's. */
-  readonly byRow: readonly Value[];
-}
-
 /**
  * Computes products only for the rows that a mask left over. The gradient of
  * the smaller of two values goes to either the one or the other: the rows of
@@ -32,46 +23,40 @@ interface Chain {
  * Numbers that are no longer multiplied by 0 may be infinite or NaN.
  */
 export function skipZeroRows(graph: Graph): Graph {
-  const chains = findChains(graph);
-  if (chains.length === 0) return graph;
-  const inside = new Set(chains.flatMap(({ nodes }) => nodes));
-  const ends = new Map(
-    chains.map((chain) => [chain.nodes[chain.nodes.length - 1], chain]),
-  );
-  const nodes = graph.nodes.flatMap((node) => {
-    const chain = ends.get(node);
-    if (chain !== undefined) {
-      const { mask, nodes, byRow } = chain;
-      return [gatherRows(mask, { chain: nodes, byRow })];
-    }
-    return inside.has(node) ? [] : [node];
-  });
+  const replaced = findChains(graph);
+  if (replaced.size === 0) return graph;
+  const nodes = graph.nodes.flatMap((node) => replaced.get(node) ?? [node]);
   return makeGraph({ inputs: graph.inputs, nodes, outputs: graph.outputs });
 }
 
-function findChains(graph: Graph): Chain[] {
+/**
+ * Finds chains of operations that keep rows of 0. Returns what replaces each
+ * operation: nothing, or for a chain's last the whole of it on some rows.
+ */
+function findChains(graph: Graph): Map<Node, readonly Node[]> {
   const producers = producersOf(graph);
   const consumers = consumersOf(graph);
   const uses = countUses(graph);
-  const taken = new Set<Node>();
-  return graph.nodes.flatMap((node) => {
+  const replaced = new Map<Node, readonly Node[]>();
+  for (const node of graph.nodes) {
     const mask = maskOf(node, producers);
-    if (mask === undefined || taken.has(node)) return [];
-    const nodes: Node[] = [];
+    if (mask === undefined || replaced.has(node)) continue;
+    const chain: Node[] = [];
     const byRow: Value[] = [node.outputs[0]];
     for (let at = node.outputs[0]; uses.get(at) === 1;) {
       const next = consumers.get(at)?.[0];
       const rows = next && rowsBeside(next, at);
       // What another mask's chain has stays there.
-      if (rows === undefined || taken.has(next!)) break;
-      nodes.push(next!);
+      if (rows === undefined || replaced.has(next!)) break;
+      chain.push(next!);
       byRow.push(...rows);
       at = next!.outputs[0];
     }
-    if (multiplications({ nodes }) < WORTHWHILE) return [];
-    for (const it of nodes) taken.add(it);
-    return [{ mask, nodes, byRow }];
-  });
+    if (multiplications({ nodes: chain }) < WORTHWHILE) continue;
+    for (const it of chain) replaced.set(it, []);
+    replaced.set(chain[chain.length - 1], [gatherRows(mask, { chain, byRow })]);
+  }
+  return replaced;
 }
 
 /** Finds the mask of the rows of a result that may be other than 0. */
