@@ -1,4 +1,10 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { readEpisodes, readProgress } from "@bellman/training";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertStringIncludes,
+} from "@std/assert";
 import { isAtariInstalled } from "@bellman/envs/atari";
 import { hasGymnasium } from "@bellman/envs/gymnasium";
 import { isMujocoInstalled } from "@bellman/envs/mujoco";
@@ -125,6 +131,34 @@ Deno.test({
     assertEquals(played.code, 0, played.err);
     assertStringIncludes(played.out, "wrote");
     assert((await Deno.stat(gif)).size > 1000);
+  },
+});
+
+Deno.test({
+  name: "ACER learns from lives of an Atari game, and logs whole games",
+  ignore: !isAtariInstalled(),
+  fn: async () => {
+    const run = await train(
+      "acer-atari",
+      ...["acer", "--env=ALE/Breakout-v5", "--steps=1600"],
+      "--set=envKwargs={preprocessing: baselines, size: {width: 36, height: 36}}",
+      ...["--set=numEnvs=4", "--set=network=cnn_small", "--set=replayRatio=1"],
+      ...["--set=bufferSize=200", "--set=replayStart=40"],
+      ...["--set=replayStorage=file", "--set=logInterval=1"],
+      "--set=evaluationEnvKwargs={maxNumFramesPerEpisode: 200}",
+    );
+    const games = readEpisodes(`${run}/episodes.csv`);
+    assert(games.length > 3);
+    for (const game of games) {
+      // Five lives, each an episode of what is learned from.
+      assertEquals(game.lifeReturns!.length, 5);
+      const sum = game.lifeReturns!.reduce((total, it) => total + it, 0);
+      assertEquals(game.return, sum);
+    }
+    const mean = games.reduce((sum, it) => sum + it.return, 0) / games.length;
+    const logged = readProgress(`${run}/progress.csv`)
+      .map(({ statistics }) => statistics.eprewmean).filter(Number.isFinite);
+    assertAlmostEquals(logged.at(-1)!, mean, 0.5);
   },
 });
 

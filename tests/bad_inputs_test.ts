@@ -118,6 +118,21 @@ const CASES: [args: string[], says: string][] = [
   [["train", "--engine", "onxx"], "did you mean 'onnx'?"],
   [["train", "--set", "threads=0"], "Cannot use threads = 0"],
   [["train", "--set", "network=cnn"], "images must be"],
+  [
+    ["train", "acer", "--set", "replayStart=30000"],
+    "replayStart = 30000: expected at most bufferSize, 20000",
+  ],
+  [
+    ["train", "acer", "--set", "numSteps=7"],
+    "bufferSize = 20000: expected a multiple of numSteps, 7",
+  ],
+  [
+    ["train", "acer", "--set", "network=lstm", "--set", "burnIn=20"],
+    "burnIn = 20: expected less than numSteps, 20",
+  ],
+  [["train", "acer", "--set", "burnIn=2"], "expected a recurrent network"],
+  [["train", "acer", "--set", "useSde=true"], "expected box actions"],
+  [["train", "acer", "--set", "replayStorage=disk"], "expected memory or file"],
   [["train", ...SMALL, "--out", trained], "already holds a run"],
   [["train", "--resume", `${dir}/none`], "none"],
   [["train", "--resume", trained, "--seed", "1"], "Cannot use '--seed'"],

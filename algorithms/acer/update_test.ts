@@ -4,8 +4,10 @@ import {
   paramsToArrays,
   RandomStream,
   sgd,
+  valueAndGradients,
 } from "@bellman/compute";
 import { type QActorCritic, qActorCritic } from "@bellman/policies";
+import { retrace } from "@bellman/returns";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import {
@@ -131,6 +133,50 @@ Deno.test("the average takes up the parameters after the step, or before it", ()
         assertAlmostEquals(found[i], number, 1e-6)
       );
     }
+  }
+});
+
+Deno.test("on-policy without limits the policy moves by the Retrace policy gradient", () => {
+  const it = setup("own");
+  const { model, params, batch } = it;
+  const found = gradientsOf(it, {
+    importanceClip: 1e30,
+    delta: 1e30,
+    entropyCoefficient: 0,
+    gamma: 0.9,
+  }, otherAverage(params));
+  const { policy, q } = model.apply(params, batch.observations);
+  const f = tf.softmax(policy), values = tf.sum(tf.mul(f, q), 1);
+  const chosen = tf.oneHot(batch.actions, 3);
+  const [v, qTaken, rewards, terminated] = [
+    values,
+    tf.sum(tf.mul(q, chosen), 1),
+    batch.rewards,
+    batch.terminated,
+  ].map((x) => x.arraySync() as number[]);
+  const advantages = [0, 5].flatMap((first) => {
+    const rows = [first, first + 4] as const;
+    const targets = retrace({
+      rewards: rewards.slice(...rows),
+      terminated: terminated.slice(...rows),
+      truncated: [0, 0, 0, 0],
+      values: v.slice(...rows),
+      qValues: qTaken.slice(...rows),
+      ratios: [1, 1, 1, 1],
+      lastValues: [v[first + 4]],
+    }, { numEnvs: 1, numSteps: 4, gamma: 0.9 });
+    return [...[...targets].map((target, t) => target - v[first + t]), 0];
+  });
+  const wanted = valueAndGradients((params: Params) => {
+    const { policy } = model.apply(params, batch.observations);
+    const logs = tf.sum(tf.mul(tf.logSoftmax(policy), chosen), 1);
+    return { loss: tf.neg(tf.div(tf.sum(tf.mul(logs, advantages)), 8)) };
+  }, params).gradients;
+  for (const path of ["pi/head/kernel", "pi/head/bias"]) {
+    const numbers = wanted[path].dataSync();
+    found[path].dataSync().forEach((number, i) =>
+      assertAlmostEquals(number, numbers[i], 1e-4)
+    );
   }
 });
 

@@ -92,6 +92,11 @@ Deno.test("what is no such file, or a damaged one, is refused and stays", () =>
       SyntaxError,
       `${start}it is cut off after 3000 bytes`,
     );
+    await refused(
+      (bytes) => bytes.slice(0, -1),
+      SyntaxError,
+      `${start}it is cut off after `,
+    );
     for (const place of [12, 16, 4096, 4130]) {
       await refused(at(place), SyntaxError, start);
     }

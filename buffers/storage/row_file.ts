@@ -47,9 +47,13 @@ export class RowFile {
   }
 
   #goBack({ layout, flush, dataStart }: RowFileHeader): void {
+    const size = dataStart + flush.rows * layout.bytes;
+    if (this.#file.size < size) {
+      throw new SyntaxError(`it is cut off after ${this.#file.size} bytes`);
+    }
     this.#undo.undo(flush.number, this.#file);
     this.#undo.clear();
-    this.#file.truncate(dataStart + flush.rows * layout.bytes);
+    this.#file.truncate(size);
     // A flush that was interrupted leaves the state before it, or after it.
     const { rmSync } = builtin("node:fs");
     for (const number of [flush.number - 1, flush.number + 1]) {

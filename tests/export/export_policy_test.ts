@@ -3,6 +3,7 @@
  * knows nothing of this project.
  */
 import { A2C, type A2CConfig } from "@bellman/a2c";
+import { ACER, type AcerConfig } from "@bellman/acer";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
 import {
   envActions,
@@ -30,6 +31,8 @@ interface Case {
   observationSpace: Space & { shape?: readonly number[] };
   actionSpace: Space;
   config?: Partial<A2CConfig>;
+  /** Settings of ACER in place of A2C. */
+  acer?: Partial<AcerConfig>;
   /** A policy without a value in place of an agent. */
   policy?: Partial<StochasticPolicyOptions>;
   /** Whether such a policy samples, by noise that the file is given. */
@@ -81,6 +84,22 @@ const CASES: Record<string, Case> = {
     observationSpace: box([3]),
     actionSpace: { type: "discrete", n: 2 },
     config: { network: "lstm", lstmSize: 16 },
+  },
+  "a policy beside Q values": {
+    observationSpace: box([3]),
+    actionSpace: { type: "discrete", n: 3 },
+    acer: { qNetwork: "separate" },
+  },
+  "a dueling network": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    acer: {},
+    batchSize: 10,
+  },
+  "a recurrent dueling network, several discrete actions": {
+    observationSpace: box([3]),
+    actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
+    acer: { network: "lnlstm", lstmSize: 16 },
   },
   "a squashed Gaussian, stretched to the bounds": {
     observationSpace: box([3]),
@@ -179,10 +198,14 @@ interface Subject {
 
 function agentSubject(it: Case): Subject {
   const { observationSpace, actionSpace, scaling, batchSize = 1 } = it;
-  const agent = new A2C(
-    { observationSpace, actionSpace, numEnvs: batchSize },
-    { config: { orthogonalInit: false, ...it.config }, seed: 7 },
-  );
+  const spaces = { observationSpace, actionSpace, numEnvs: batchSize };
+  const common = { orthogonalInit: false };
+  const agent = it.acer
+    ? new ACER(spaces, {
+      config: { ...common, replayRatio: 0, ...it.acer },
+      seed: 7,
+    })
+    : new A2C(spaces, { config: { ...common, ...it.config }, seed: 7 });
   const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
   return {
     input: agent.model.observationInput,
