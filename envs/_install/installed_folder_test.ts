@@ -21,7 +21,7 @@ Deno.test("runInstall takes the folder that it is run in", () =>
         for (let times = 0; times < 2; times++) {
           const { code, output } = await install(...args);
           assertEquals([code, output.errors], [0, []]);
-          assertEquals(output.lines.at(-1), `toys ${folder}/${name}`);
+          assertEquals(output.lines.at(-2), `toys ${folder}/${name}/lib.so`);
           // It is still the folder that the process is in.
           assertEquals(await Deno.readTextFile("lib.so"), CODE);
         }
@@ -75,7 +75,8 @@ Deno.test("runInstall fills the folder that a link leads to", () =>
     await Deno.mkdir(disk);
     await Deno.symlink(disk, link);
     const args = ["--wheel", wheel, "--accept-license", "--dir", link];
-    assertEquals((await install(...args)).output.lines.at(-1), `toys ${link}`);
+    const { output: { lines } } = await install(...args);
+    assertEquals(lines.at(-2), `toys ${link}/lib.so`);
     assertEquals(await Deno.readTextFile(`${disk}/lib.so`), CODE);
     assertEquals((await Deno.lstat(link)).isSymlink, true);
     await Deno.remove(disk, { recursive: true });
@@ -99,19 +100,12 @@ Deno.test("runInstall takes what lacks bytes for missing", () =>
 Deno.test("runInstall keeps what is there of other packages", () =>
   withToys(async ({ folder, dir, wheel }) => {
     const toys = toyInstallation(WHEEL, dir);
-    // None can be downloaded.
-    const [toyBox] = toys.packages.map((it) => ({
-      ...it,
-      wheelFor: () => undefined,
-    }));
+    const [toyBox] = toys.packages;
     const place = (entry: string) =>
       entry === "toy_box/lib.so" ? "balls/lib.so" : undefined;
-    const balls = { ...toyBox, name: "balls", place };
-    const both = {
-      ...toys,
-      packages: [toyBox, balls],
-      required: { ...toys.required, balls: ["balls/lib.so"] },
-    };
+    const files = ["balls/lib.so"];
+    const balls = { ...toyBox, name: "balls", place, files };
+    const both = { ...toys, packages: [toyBox, balls] };
     const second = `${folder}/balls-1.0-py3-none-any.whl`;
     await Deno.writeFile(second, WHEEL);
     const install = async (...wheels: string[]) => {

@@ -13,8 +13,6 @@ export interface PinnedPackage {
   licence: string;
   /** SHA-256 of its wheels by file name. */
   wheels: Readonly<Record<string, string>>;
-  /** Returns the wheel to take on a platform such as `linux-x86_64`. */
-  wheelFor(platform: string): string | undefined;
   /**
    * True where machine code is taken, so that only wheels for the machine's own
    * platform will do.
@@ -27,6 +25,12 @@ export interface PinnedPackage {
    * entries that are left out. Licence files are kept anyway.
    */
   place(entry: string): string | undefined;
+  /** Files that must be in the installed folder. */
+  files: readonly string[];
+  /** Name of what it brings, such as `library`. */
+  what: string;
+  /** File or folder of that in the installed folder. */
+  at: string;
   /**
    * The variable of the environment that points to one's own copy: where it is
    * set and no wheel fits the platform, the package is left out.
@@ -34,10 +38,7 @@ export interface PinnedPackage {
   variable: string;
 }
 
-/**
- * Names the machine's platform, as the keys of
- * {@linkcode PinnedPackage.wheelFor}.
- */
+/** Names the machine's platform, such as `linux-x86_64`. */
 export function platform(): string {
   return `${Deno.build.os}-${Deno.build.arch}`;
 }
@@ -77,6 +78,18 @@ export function wheelPlatform(file: string): string | undefined {
   const [tag] = file.replace(/\.whl$/, "").split("-").at(-1)!.split(".");
   const system = nameOf(tag, SYSTEMS), machine = nameOf(tag, MACHINES);
   return system && machine && `${system}-${machine}`;
+}
+
+/**
+ * Returns the wheel of a package to take: of machine code, the first for a
+ * platform, whatever Python the machine has.
+ */
+export function wheelFor(
+  { wheels, isNative }: PinnedPackage,
+  on: string = platform(),
+): string | undefined {
+  const files = Object.keys(wheels);
+  return isNative ? files.find((it) => wheelPlatform(it) === on) : files[0];
 }
 
 /**

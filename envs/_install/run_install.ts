@@ -2,8 +2,9 @@ import {
   foreignPlatform,
   InstallError,
   type PinnedPackage,
-  platform,
+  wheelFor,
 } from "./pinned_package.ts";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { neededVariable } from "./cache_folder.ts";
 import {
@@ -132,13 +133,21 @@ export interface Installation {
   packages: readonly PinnedPackage[];
   /** Lines about licences, printed before anything is fetched. */
   notice: readonly string[];
-  /** Files of each package that must be there, by the package's name. */
-  required: Readonly<Record<string, readonly string[]>>;
-  /**
-   * Returns the lines that say where in a folder things are, of those that are
-   * there.
-   */
-  told(dir: string): string[];
+}
+
+/**
+ * Returns the lines that say where in a folder things are, of those that are
+ * there, and how to use them from one that is not looked into by itself.
+ */
+export function told(installation: Installation, dir: string): string[] {
+  const there = installation.packages.filter(({ at }) =>
+    existsSync(`${dir}/${at}`)
+  );
+  const lines = there.map(({ what, at }) => `${what} ${dir}/${at}`);
+  const isUsual = dir === resolve(installation.dir());
+  if (there.length === 0 || isUsual) return lines;
+  const settings = there.map(({ variable, at }) => `${variable}=${dir}/${at}`);
+  return [...lines, `To use them, set ${settings.join(" and ")}`];
 }
 
 /** Output of an install task: lines for its result and for its failure. */
@@ -173,7 +182,7 @@ function wantedPackages(
   given: ReadonlyMap<PinnedPackage, string>,
 ): PinnedPackage[] {
   return packages.filter((it) =>
-    given.has(it) || it.wheelFor(platform()) !== undefined ||
+    given.has(it) || wheelFor(it) !== undefined ||
     neededVariable(it.variable) === undefined
   );
 }
@@ -192,14 +201,13 @@ function isPinned(of: PinnedPackage, sha256: string): boolean {
 function wholePackage(
   { packages = [], files }: FoundFolder,
   of: PinnedPackage,
-  required: Installation["required"],
 ): InstalledPackage | undefined {
   // Another version that was let through is not the pinned one.
   const found = packages.find(({ name, version, sha256 }) =>
     name === of.name && version === of.version && isPinned(of, sha256)
   );
   if (found === undefined) return undefined;
-  const isThere = (required[of.name] ?? []).every((it) => files.get(it)) &&
+  const isThere = of.files.every((it) => files.get(it)) &&
     Object.entries(found.files).every(([it, size]) => files.get(it) === size);
   return isThere ? found : undefined;
 }
@@ -208,13 +216,11 @@ function wholePackage(
 async function readComplete(
   path: string,
   of: PinnedPackage,
-  { required, allowOtherVersion }: Pick<Installation, "required"> & {
-    allowOtherVersion?: boolean;
-  },
+  allowOtherVersion?: boolean,
 ): Promise<WheelContent> {
   const content = await readWheel(path, of, allowOtherVersion);
   const { file, files } = content;
-  const missing = required[of.name]?.find((it) => !files.has(it));
+  const missing = of.files.find((it) => !files.has(it));
   if (missing === undefined) return content;
   throw new InstallError(`the wheel '${file}' holds no ${missing}`);
 }
@@ -249,13 +255,13 @@ interface Order {
  * Reads the contents of the folder that stay, as they are pinned and not given.
  */
 async function keptContents(
-  { packages, required }: Installation,
+  { packages }: Installation,
   found: FoundFolder,
   given: ReadonlyMap<PinnedPackage, string>,
 ): Promise<WheelContent[]> {
   const kept: WheelContent[] = [];
   for (const it of packages) {
-    const whole = wholePackage(found, it, required);
+    const whole = wholePackage(found, it);
     if (given.has(it) || whole === undefined) continue;
     kept.push(await installedContent(found, it, whole));
   }
@@ -268,17 +274,15 @@ async function takeOrder(
   args: readonly string[],
   output: InstallOutput,
 ): Promise<Order> {
-  const { task, packages, required } = installation;
+  const { task, packages } = installation;
   const options = parseInstallOptions(args, task);
-  const { allowOtherVersion } = options;
   // It stays the same wherever the process goes.
   const dir = resolve(options.dir ?? installation.dir());
   const target = await realFolder(dir);
   const paths = givenWheels(options.wheels, packages);
   const wanted = wantedPackages(packages, paths);
   const found = await findFolder(target);
-  const isWhole = (it: PinnedPackage) =>
-    wholePackage(found, it, required) !== undefined;
+  const isWhole = (it: PinnedPackage) => wholePackage(found, it) !== undefined;
   if (paths.size === 0 && wanted.every(isWhole)) {
     return { dir, target, ready: [], missing: [] };
   }
@@ -286,7 +290,7 @@ async function takeOrder(
   checkReplaceable(found, packages);
   const ready = await keptContents(installation, found, paths);
   for (const [of, path] of paths) {
-    ready.push(await readComplete(path, of, { required, allowOtherVersion }));
+    ready.push(await readComplete(path, of, options.allowOtherVersion));
   }
   const missing = wanted.filter((it) =>
     !ready.some((content) => content.package === it)
@@ -294,17 +298,14 @@ async function takeOrder(
   return { dir, target, ready, missing };
 }
 
-async function carryOut(
-  { target, ready, missing }: Order,
-  { required }: Installation,
-): Promise<void> {
+async function carryOut({ target, ready, missing }: Order): Promise<void> {
   if (ready.length + missing.length === 0) return;
   await interruptibly((signal) =>
     withFolderBeside(target, async (folder) => {
       const wheels = [...ready];
       for (const it of missing) {
         const path = await downloadWheel(it, folder, signal);
-        wheels.push(await readComplete(path, it, { required }));
+        wheels.push(await readComplete(path, it));
       }
       signal.throwIfAborted();
       await replaceFolder(target, wheels, folder);
@@ -339,8 +340,8 @@ export async function runInstall(
   try {
     const order = await takeOrder(installation, args, output);
     failure = FAILED;
-    await carryOut(order, installation);
-    for (const line of installation.told(order.dir)) output.out(line);
+    await carryOut(order);
+    for (const line of told(installation, order.dir)) output.out(line);
     return 0;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -13,6 +13,7 @@ import {
   toyPackage,
   WHEEL,
   wheelOf,
+  withoutWheel,
   withToys,
 } from "./testdata/toys.ts";
 
@@ -74,7 +75,7 @@ Deno.test("runInstall takes the wanted files and the licence", () =>
       "--accept-license",
     );
     assertEquals([code, output.errors], [0, []]);
-    assertEquals(output.lines.at(-1), `toys ${dir}`);
+    assertEquals(output.lines.at(-1), `toys ${dir}/lib.so`);
     assertEquals(await entries(dir), ["installed.json", "lib.so", "licenses"]);
     assertEquals(await Deno.readTextFile(`${dir}/lib.so`), "machine code");
     assertEquals(
@@ -89,7 +90,7 @@ Deno.test("runInstall does nothing the second time", () =>
     await install("--wheel", wheel, "--accept-license");
     await Deno.writeTextFile(`${dir}/kept`, "");
     const { code, output } = await install();
-    assertEquals([code, output.lines], [0, [`toys ${dir}`]]);
+    assertEquals([code, output.lines], [0, [`toys ${dir}/lib.so`]]);
     assertEquals((await entries(dir)).includes("kept"), true);
   }));
 
@@ -107,7 +108,10 @@ Deno.test("runInstall installs into the folder that is asked for", () =>
     const there = `${folder}/there`;
     await Deno.mkdir(there);
     const args = ["--wheel", wheel, "--accept-license", "--dir", there];
-    assertEquals((await install(...args)).output.lines.at(-1), `toys ${there}`);
+    assertEquals((await install(...args)).output.lines.slice(-2), [
+      `toys ${there}/lib.so`,
+      `To use them, set BELLMAN_TOYS=${there}/lib.so`,
+    ]);
     assertEquals((await entries(there)).includes("lib.so"), true);
   }));
 
@@ -269,7 +273,7 @@ Deno.test("runInstall leaves no folder that it made where it fails", () =>
   withToys(async ({ folder, dir }) => {
     const toys = toyInstallation(WHEEL, dir);
     const [toyBox] = toys.packages;
-    const packages = [{ ...toyBox, wheelFor: () => undefined }];
+    const packages = [withoutWheel(toyBox)];
     const output = new RecordedOutput();
     await Deno.mkdir(`${folder}/mine`);
     for (const parent of ["mine/a/b", "c", "mine"]) {

@@ -4,6 +4,7 @@ import {
   InstallError,
   type PinnedPackage,
   platform,
+  wheelFor,
 } from "./pinned_package.ts";
 import { createHash } from "node:crypto";
 import { unzipSync } from "fflate";
@@ -45,7 +46,7 @@ export async function downloadWheel(
   signal?: AbortSignal,
 ): Promise<string> {
   const { name, version } = wanted;
-  const file = wanted.wheelFor(platform());
+  const file = wheelFor(wanted);
   if (file === undefined) {
     throw new InstallError(
       `there is no wheel of ${name} ${version} for ${platform()}: set ${wanted.variable} to your own copy`,

@@ -1,7 +1,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { downloadWheel } from "./wheels.ts";
 import { InstallError } from "./pinned_package.ts";
-import { inFolder, TOY_WHEEL, toyPackage, wheelOf } from "./testdata/toys.ts";
+import {
+  inFolder,
+  TOY_WHEEL,
+  toyPackage,
+  wheelOf,
+  withoutWheel,
+} from "./testdata/toys.ts";
 
 const TOY = toyPackage(wheelOf({}));
 
@@ -78,7 +84,7 @@ Deno.test({
 });
 
 Deno.test("downloadWheel says what to do where no wheel fits", async () => {
-  const none = { ...TOY, wheelFor: () => undefined };
+  const none = withoutWheel(TOY);
   await assertRejects(
     () => downloadWheel(none, "/nowhere"),
     InstallError,

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
-import { runInstall } from "../_install/run_install.ts";
+import { runInstall, told } from "../_install/run_install.ts";
 import { inFolder, RecordedOutput } from "../_install/testdata/toys.ts";
 import {
   ATARI_INSTALLATION,
@@ -61,9 +61,9 @@ Deno.test({
 
 Deno.test("install-atari tells only what is there", () =>
   inFolder(async (dir) => {
-    assertEquals(ATARI_INSTALLATION.told(dir), []);
+    assertEquals(told(ATARI_INSTALLATION, dir), []);
     await Deno.mkdir(`${dir}/roms`);
-    assertEquals(ATARI_INSTALLATION.told(dir), [
+    assertEquals(told(ATARI_INSTALLATION, dir), [
       `ROMs ${dir}/roms`,
       `To use them, set BELLMAN_ROMS=${dir}/roms`,
     ]);

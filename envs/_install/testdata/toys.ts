@@ -31,10 +31,17 @@ export function toyPackage(wheel: Uint8Array): PinnedPackage {
     version: "1.0",
     licence: "toys, under no licence",
     wheels: { [TOY_WHEEL]: sha256 },
-    wheelFor: () => TOY_WHEEL,
     place: (entry) => entry === "toy_box/lib.so" ? "lib.so" : undefined,
+    files: ["lib.so"],
+    what: "toys",
+    at: "lib.so",
     variable: "BELLMAN_TOYS",
   };
+}
+
+/** A package of machine code that no platform has a wheel of. */
+export function withoutWheel(of: PinnedPackage): PinnedPackage {
+  return { ...of, isNative: true, wheels: { "toy_box-1.0-x-y-z.whl": "" } };
 }
 
 /** An installation of it. */
@@ -48,8 +55,6 @@ export function toyInstallation(
     dir: () => dir,
     packages: [toyPackage(wheel)],
     notice: ["Toys are for playing."],
-    required: { "toy-box": ["lib.so"] },
-    told: (folder) => [`toys ${folder}`],
   };
 }
 

@@ -1,14 +1,7 @@
 import { resolve } from "node:path";
 import { isFile } from "../../_files.ts";
-import {
-  cacheFolder,
-  neededVariable,
-  tellThings,
-} from "../../_install/cache_folder.ts";
-import {
-  type PinnedPackage,
-  wheelPlatform,
-} from "../../_install/pinned_package.ts";
+import { cacheFolder, neededVariable } from "../../_install/cache_folder.ts";
+import type { PinnedPackage } from "../../_install/pinned_package.ts";
 import type { Installation } from "../../_install/run_install.ts";
 import roms from "./roms.json" with { type: "json" };
 import wheels from "./wheels.json" with { type: "json" };
@@ -63,14 +56,12 @@ const ALE: PinnedPackage = {
   licence:
     "the Arcade Learning Environment as a C library, under the GNU General Public License, version 2",
   wheels: wheels["multi-agent-ale-py"],
-  // The first of a platform, whatever Python the machine has.
-  wheelFor: (platform) =>
-    Object.keys(wheels["multi-agent-ale-py"]).find((it) =>
-      wheelPlatform(it) === platform
-    ),
   isNative: true,
   place: (entry) =>
     entry === `multi_agent_ale_py/${LIBRARY_FILE}` ? LIBRARY_FILE : undefined,
+  files: [LIBRARY_FILE],
+  what: "library",
+  at: LIBRARY_FILE,
   variable: "BELLMAN_ALE_LIBRARY",
 };
 
@@ -81,16 +72,12 @@ const ROMS: PinnedPackage = {
   licence:
     "ROMs of Atari 2600 games, in a package under the GNU General Public License, version 2",
   wheels: wheels["ale-py"],
-  wheelFor: () => Object.keys(wheels["ale-py"])[0],
   place: (entry) => entry.match(/^ale_py\/(roms\/\w+\.bin)$/)?.[1],
+  files: Object.keys(roms.games).map((id) => `roms/${id}.bin`),
+  what: "ROMs",
+  at: "roms",
   variable: "BELLMAN_ROMS",
 };
-
-/** Contents of the folder, and the variables that lead to them elsewhere. */
-const THINGS = [
-  { what: "library", file: LIBRARY_FILE, variable: ALE.variable },
-  { what: "ROMs", file: "roms", variable: ROMS.variable },
-];
 
 /** The installation that `install-atari` sets up. */
 export const ATARI_INSTALLATION: Installation = {
@@ -101,9 +88,4 @@ export const ATARI_INSTALLATION: Installation = {
   notice: [
     "The games are their makers' property: the licence of the package covers the emulator, and whether you may use a ROM is for you to know.",
   ],
-  required: {
-    [ALE.name]: [LIBRARY_FILE],
-    [ROMS.name]: Object.keys(roms.games).map((id) => `roms/${id}.bin`),
-  },
-  told: (dir) => tellThings(THINGS, dir, atariFolder()),
 };

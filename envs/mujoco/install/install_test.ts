@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { strToU8, zipSync } from "fflate";
-import { runInstall } from "../../_install/run_install.ts";
-import { wheelPlatform } from "../../_install/pinned_package.ts";
+import { runInstall, told } from "../../_install/run_install.ts";
+import { wheelFor, wheelPlatform } from "../../_install/pinned_package.ts";
 import { libraryName, MUJOCO_CORE, MUJOCO_INSTALLATION } from "./installed.ts";
 
 /** What an install says, with its exit code. */
@@ -133,9 +133,9 @@ Deno.test("the library of another machine is refused", async () => {
 
 Deno.test("only what is there is told", async () => {
   const dir = await Deno.makeTempDir();
-  assertEquals(MUJOCO_INSTALLATION.told(dir), []);
+  assertEquals(told(MUJOCO_INSTALLATION, dir), []);
   await Deno.mkdir(`${dir}/models`);
-  assertEquals(MUJOCO_INSTALLATION.told(dir), [
+  assertEquals(told(MUJOCO_INSTALLATION, dir), [
     `models ${dir}/models`,
     `To use them, set BELLMAN_MUJOCO_MODELS=${dir}/models`,
   ]);
@@ -151,9 +151,9 @@ Deno.test("each platform has a wheel whose hash is known", () => {
       "windows-x86_64",
     ]
   ) {
-    const file = MUJOCO_CORE.wheelFor(platform)!;
+    const file = wheelFor(MUJOCO_CORE, platform)!;
     assertEquals(wheelPlatform(file), platform);
     assertEquals(MUJOCO_CORE.wheels[file].length, 64);
   }
-  assertEquals(MUJOCO_CORE.wheelFor("darwin-x86_64"), undefined);
+  assertEquals(wheelFor(MUJOCO_CORE, "darwin-x86_64"), undefined);
 });

@@ -3,12 +3,8 @@ import {
   cacheFolder,
   installCommand,
   neededVariable,
-  tellThings,
 } from "../../_install/cache_folder.ts";
-import {
-  type PinnedPackage,
-  wheelPlatform,
-} from "../../_install/pinned_package.ts";
+import type { PinnedPackage } from "../../_install/pinned_package.ts";
 import type { Installation } from "../../_install/run_install.ts";
 import { isFile } from "../../_files.ts";
 import wheels from "./wheels.json" with { type: "json" };
@@ -110,15 +106,14 @@ export const MUJOCO_CORE: PinnedPackage = {
   version: MUJOCO_VERSION,
   licence: "the simulation's library, Apache License 2.0",
   wheels: wheels["mujoco-core"],
-  wheelFor: (platform) =>
-    Object.keys(wheels["mujoco-core"]).find((it) =>
-      wheelPlatform(it) === platform
-    ),
   isNative: true,
   place(entry) {
     if (LIBRARY.test(entry)) return libraryName();
     return entry.match(HEADER)?.[1];
   },
+  files: [libraryName(), "include/mujoco/mjmodel.h"],
+  what: "library",
+  at: libraryName(),
   variable: "BELLMAN_MUJOCO_LIBRARY",
 };
 
@@ -128,19 +123,15 @@ const GYMNASIUM: PinnedPackage = {
   version: "1.4.0",
   licence: "the environments' models, MIT License",
   wheels: wheels.gymnasium,
-  wheelFor: () => Object.keys(wheels.gymnasium)[0],
   place(entry) {
     const model = entry.match(MODEL)?.[1];
     return model && `models/${model}`;
   },
+  files: ["models/half_cheetah.xml"],
+  what: "models",
+  at: "models",
   variable: "BELLMAN_MUJOCO_MODELS",
 };
-
-/** Contents of the folder, and the variables that lead to them elsewhere. */
-const THINGS = [
-  { what: "library", file: libraryName(), variable: MUJOCO_CORE.variable },
-  { what: "models", file: "models", variable: GYMNASIUM.variable },
-];
 
 /** The installation that `install-mujoco` sets up. */
 export const MUJOCO_INSTALLATION: Installation = {
@@ -151,9 +142,4 @@ export const MUJOCO_INSTALLATION: Installation = {
   notice: [
     "Their licences come with them and are kept beside them.",
   ],
-  required: {
-    [MUJOCO_CORE.name]: [libraryName(), "include/mujoco/mjmodel.h"],
-    [GYMNASIUM.name]: ["models/half_cheetah.xml"],
-  },
-  told: (dir) => tellThings(THINGS, dir, installedFolder()),
 };
