@@ -1,6 +1,20 @@
 /**
  * Lets the event loop turn now and then. Awaiting promises that are already
  * resolved does not, and signals (Ctrl-C) and timers would wait for ever.
+ *
+ * @example
+ * ```ts
+ * import { EventLoopBreak } from "@bellman/training";
+ * import { assert } from "@std/assert";
+ *
+ * let isHeard = false;
+ * setTimeout(() => isHeard = true);
+ * const turn = new EventLoopBreak();
+ * while (!isHeard) {
+ *   if (turn.due()) await turn.take();
+ * }
+ * assert(isHeard);
+ * ```
  */
 export class EventLoopBreak {
   #last = performance.now();

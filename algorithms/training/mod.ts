@@ -74,6 +74,7 @@ export * from "./callbacks.ts";
 export * from "./checks.ts";
 export * from "./checkpoint_store.ts";
 export * from "./evaluate.ts";
+export { EventLoopBreak } from "./event_loop.ts";
 export * from "./logs/line_loggers.ts";
 export * from "./logs/logger.ts";
 export {

@@ -1,3 +1,4 @@
+import { EventLoopBreak } from "@bellman/training";
 import type {
   Batch,
   Env,
@@ -15,11 +16,7 @@ import {
   valueOf,
 } from "../terminal/command.ts";
 import { round } from "../run/agent.ts";
-import {
-  type CommandIo,
-  eventLoopBreak,
-  interruptSignal,
-} from "../terminal/process.ts";
+import { type CommandIo, interruptSignal } from "../terminal/process.ts";
 import { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
 import { hasFfmpeg, Mp4Writer } from "../play/mp4.ts";
 import { type PictureSink, pngSink, terminalSink } from "../play/pictures.ts";
@@ -170,7 +167,7 @@ export const playCommand: Command = {
     const { signal, release } = await interruptSignal(() =>
       io.err("\nInterrupted\n")
     );
-    const takeBreak = eventLoopBreak();
+    const turn = new EventLoopBreak();
     const sizeFor = (env: Env) => {
       const own = env.render();
       return {
@@ -187,7 +184,7 @@ export const playCommand: Command = {
         deterministic,
         seed,
         show: async (episode, step) => {
-          await takeBreak();
+          if (turn.due()) await turn.take();
           signal.throwIfAborted();
           size ??= sizeFor(env);
           if (step % every !== 0) return;

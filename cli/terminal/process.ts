@@ -129,22 +129,6 @@ export async function interruptSignal(onRaise: () => void): Promise<Interrupt> {
   return { signal: controller.signal, release };
 }
 
-/** Longest time that a signal waits, in ms. */
-const LONGEST_WAIT = 250;
-
-/**
- * Returns a pause to await in a long loop, which lets signals in: awaiting a
- * settled promise does not. Most of its calls return at once.
- */
-export function eventLoopBreak(): () => Promise<void> {
-  let last = performance.now();
-  return async () => {
-    if (performance.now() - last < LONGEST_WAIT) return;
-    await new Promise((resolve) => setTimeout(resolve));
-    last = performance.now();
-  };
-}
-
 /** Takes an error that nothing could catch. */
 type StrayErrorHandler = (thrown: unknown) => void;
 
