@@ -365,7 +365,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   #decide(given: ObservationArray): Decision {
     const { observations } = this.#runtime;
-    observations.encoder.copy(given, this.#seen);
+    observations.encoder.observationArray(given, this.#seen);
     observations.see(given);
     this.#inputs = this.#view(this.#seen);
     this.#acted = NOTHING;

@@ -98,8 +98,8 @@ export class Observations {
     this.encoder = observationEncoder(space);
     this.space = scale?.space ?? space;
     this.#scale = scale;
-    const { size } = this.encoder;
-    const scaled = observationEncoder(this.space).size;
+    const { observationSize: size } = this.encoder;
+    const scaled = observationEncoder(this.space).observationSize;
     if (scaled !== size) {
       throw new RangeError(
         `Cannot normalize observations of ${size} numbers by statistics of ${scaled}: expected those of the same space`,
@@ -114,8 +114,7 @@ export class Observations {
    * @returns A new array, all 0.
    */
   buffer(rows: number): ObservationInputArray {
-    const { input: observationInput, size: observationSize } = this.encoder;
-    return observationBuffer({ observationInput, observationSize }, rows);
+    return observationBuffer(this.encoder, rows);
   }
 
   /**
@@ -139,7 +138,7 @@ export class Observations {
   ): (kept: ObservationInputArray) => ObservationInputArray {
     const scale = this.#scale;
     if (scale === undefined) return (kept) => kept;
-    const scaled = new Float32Array(rows * this.encoder.size);
+    const scaled = new Float32Array(rows * this.encoder.observationSize);
     return (kept) => {
       scale.apply(kept, scaled);
       return scaled;
@@ -155,7 +154,7 @@ export class Observations {
    */
   reader(rows: number): (given: ObservationArray) => ObservationInputArray {
     const kept = this.buffer(rows), view = this.view(rows);
-    return (given) => view(this.encoder.copy(given, kept));
+    return (given) => view(this.encoder.observationArray(given, kept));
   }
 }
 

@@ -200,7 +200,7 @@ class Replay implements Experience {
   constructor(options: ReplayOptions, runtime: AgentRuntime) {
     const { batchSize, nSteps = 1, gamma = 0.99 } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
-    const { input } = observations.encoder;
+    const { observationInput: input } = observations.encoder;
     const action = {
       shape: policy.distribution.actionShape,
       dtype: policy.distribution.actionDtype,
@@ -285,8 +285,8 @@ class Replay implements Experience {
     const { bootstrapTruncated = true } = this.#options;
     const { rewards, observations: { encoder } } = this.#runtime;
     const { terminated, truncated } = step;
-    const next = encoder.copy(
-      nextObservations(step, encoder.size),
+    const next = encoder.observationArray(
+      nextObservations(step, encoder.observationSize),
       this.#next,
     );
     this.#rewards.set(step.rewards);

@@ -134,7 +134,7 @@ class Rollout implements Experience {
     const rows = numEnvs * numSteps;
     const isRecurrent = stateSize > 0;
     this.#options = { ...options, bootstrapTruncated };
-    this.#size = observations.encoder.size;
+    this.#size = observations.encoder.observationSize;
     this.#values = values && valuesOf(runtime);
     this.#read = observations.reader(numEnvs);
     this.#all = values === "end"

@@ -166,7 +166,7 @@ class Segments implements Experience {
     const { numSteps, bufferSize, replayRatio, replayStorage } = options;
     const { numEnvs, stackedFrames = 1, observations, policy } = runtime;
     const { distribution, stateSize, observationInput } = policy;
-    const { input } = observations.encoder;
+    const { observationInput: input } = observations.encoder;
     const isRecurrent = stateSize > 0;
     const { actionShape, actionDtype, parameterSize } = distribution;
     this.#newest = stackedFrames > 1
@@ -263,7 +263,10 @@ class Segments implements Experience {
     this.#checkKept();
     if (this.#length === 0) this.#begin(decision, initialState === "zeros");
     rewards?.see(step.rewards, step);
-    const last = encoder.copy(nextObservations(step, encoder.size), this.#next);
+    const last = encoder.observationArray(
+      nextObservations(step, encoder.observationSize),
+      this.#next,
+    );
     this.#newest?.take({
       observation: decision.observations,
       nextObservation: last,
@@ -338,7 +341,7 @@ class Segments implements Experience {
   /** Ends a segment with the observations after it, and keeps it. */
   #end({ observations, terminated, truncated }: VecStep): void {
     const { encoder } = this.#runtime.observations;
-    const last = encoder.copy(
+    const last = encoder.observationArray(
       observations as ObservationInputArray,
       this.#next,
     );
@@ -356,8 +359,9 @@ class Segments implements Experience {
   /** Takes the frames of all rows, after those that the first row saw before. */
   #frames(): ObservationInputArray {
     const { stackedFrames: count = 1, numEnvs, observations } = this.#runtime;
-    const stacked = observations.encoder.input.shape.at(-1)!;
-    const channels = stacked / count, size = observations.encoder.size;
+    const stacked = observations.encoder.observationInput.shape.at(-1)!;
+    const channels = stacked / count,
+      size = observations.encoder.observationSize;
     const perEnv = this.#size + count - 1;
     const stacks = this.#rows.observations as Float32Array;
     const frames = stacks.slice(0, numEnvs * perEnv * size / count);

@@ -21,10 +21,7 @@ import {
 } from "../networks/initializers.ts";
 import { mlp } from "../networks/feed_forward.ts";
 import { nest, type Network, scope } from "../networks/network.ts";
-import {
-  type ObservationEncoder,
-  observationEncoder,
-} from "../networks/observation_encoder.ts";
+import { observationEncoder } from "../networks/observation_encoder.ts";
 
 /**
  * Layers of {@link qFunction}, {@link discreteQFunction},
@@ -141,8 +138,8 @@ export function bodyWithHead(
   { actionSize = 0, outputs = 1 }: { actionSize?: number; outputs?: number } =
     {},
 ): Pick<Body, "init" | "apply"> {
-  const { shape: inputShape } = observationEncoder(options.observationSpace);
-  const layers = body(inputShape, actionSize, options);
+  const encoder = observationEncoder(options.observationSpace);
+  const layers = body(encoder.observationShape, actionSize, options);
   const initializers = layerInitializers(options.initializer);
   const shape = [layers.outputSize, outputs];
   return {
@@ -191,16 +188,4 @@ export function resolveNetwork(
   throw new RangeError(
     `Cannot apply a network for inputs [${network.inputShape}] to observations [${inputShape}]: the shapes must be the same`,
   );
-}
-
-/** Returns the part of a policy that is about its observations. */
-export function observing(encoder: ObservationEncoder) {
-  return {
-    observationShape: encoder.shape,
-    observationSize: encoder.size,
-    observationInput: encoder.input,
-    observationArray: encoder.copy,
-    encode: encoder.encodeTensor,
-    observationTensor: encoder.encode,
-  };
 }

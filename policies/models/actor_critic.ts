@@ -6,7 +6,7 @@ import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
-import { observing, resolveNetwork } from "./_body.ts";
+import { resolveNetwork } from "./_body.ts";
 import type {
   Policy,
   PolicyOutput,
@@ -294,7 +294,7 @@ function withHeads<V extends object>(
     );
   }
   const network = resolveNetwork(options.network, {
-    inputShape: encoder.shape,
+    inputShape: encoder.observationShape,
     ...(!orthogonalInit && { kernelInitializer: glorotUniform() }),
     ...options.networkOptions,
   });
@@ -365,7 +365,7 @@ function withHeads<V extends object>(
   }
 
   return {
-    ...observing(encoder),
+    ...encoder,
     stateSize: base.stateSize,
     distribution,
     noise: useSde

@@ -2,11 +2,7 @@ import type * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
 import type { Distribution, NoiseSpec } from "../distributions/distribution.ts";
-import type {
-  ObservationArray,
-  ObservationInput,
-  ObservationInputArray,
-} from "../networks/observation_encoder.ts";
+import type { ObservationEncoder } from "../networks/observation_encoder.ts";
 
 /** Result of a {@link Policy} for observations. */
 export interface PolicyOutput {
@@ -38,13 +34,8 @@ export interface SampleOptions {
  *
  * @typeParam O What the policy makes of observations.
  */
-export interface Policy<O extends PolicyOutput = PolicyOutput> {
-  /** Shape of one encoded observation, as {@link apply} takes it. */
-  readonly observationShape: readonly number[];
-  /** Numbers in one observation, as the environment gives it. */
-  readonly observationSize: number;
-  /** Shape and type of one observation before encoding. */
-  readonly observationInput: ObservationInput;
+export interface Policy<O extends PolicyOutput = PolicyOutput>
+  extends ObservationEncoder {
   /** Numbers of recurrent state for one environment, 0 if there is none. */
   readonly stateSize: number;
   /** Family of the action distributions: what losses are made from. */
@@ -95,32 +86,4 @@ export interface Policy<O extends PolicyOutput = PolicyOutput> {
    * @returns Actions `[batch, ...actionShape]`.
    */
   mode(output: PolicyOutput): tf.Tensor;
-  /**
-   * Copies observations into an array of {@link observationInput}'s type.
-   *
-   * @param batch Observations, row-major.
-   * @param into Where to; a new array if none is given.
-   * @throws {RangeError} If the lengths differ, or a number is not in a
-   * discrete space.
-   */
-  observationArray(
-    batch: ObservationArray,
-    into?: ObservationInputArray,
-  ): ObservationInputArray;
-  /**
-   * Encodes observations for {@link apply}, as a pure function of tensors.
-   *
-   * @param batch Observations `[batch, ...observationInput.shape]`.
-   * @returns Float32 `[batch, ...observationShape]`.
-   */
-  encode(batch: tf.Tensor): tf.Tensor;
-  /**
-   * Encodes observations for {@link apply}: box as float32 (images from 0 to
-   * 1), discrete ones one-hot, multi-binary as float32.
-   *
-   * @param batch Observations `[batchSize, ...]`, row-major; copied.
-   * @param batchSize Number of rows.
-   * @returns Float32 `[batchSize, ...observationShape]`.
-   */
-  observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
 }

@@ -13,12 +13,7 @@ import {
   sampleStateDependent,
   stateDependentLogStd,
 } from "../distributions/state_dependent_exploration.ts";
-import {
-  body,
-  type FunctionOptions,
-  layerInitializers,
-  observing,
-} from "./_body.ts";
+import { body, type FunctionOptions, layerInitializers } from "./_body.ts";
 import type { Policy, PolicyOutput } from "./policy.ts";
 import { denseLayer, initLayer, sizeOf } from "../networks/_layers.ts";
 import { parameter } from "../networks/network.ts";
@@ -320,11 +315,11 @@ export function stochasticPolicy(
   const { actionSpace, useSde = false } = options;
   const encoder = observationEncoder(options.observationSpace);
   const distribution = policyDistribution(options);
-  const layers = body(encoder.shape, 0, options);
+  const layers = body(encoder.observationShape, 0, options);
   const makeHead = useSde ? stateDependentHead : denseHead;
   const head = makeHead(distribution, layers.outputSize, options);
   return {
-    ...observing(encoder),
+    ...encoder,
     stateSize: 0,
     distribution,
     noise: head.noise,

@@ -74,8 +74,8 @@ export function qFunction(options: QFunctionOptions): QFunction {
   const encoder = observationEncoder(actionSpace);
   const encode = actionSpace.type === "box"
     ? flattenRows
-    : (actions: tf.Tensor) => encoder.encodeTensor(actions) as tf.Tensor2D;
-  const actionSize = sizeOf(encoder.shape);
+    : (actions: tf.Tensor) => encoder.encode(actions) as tf.Tensor2D;
+  const actionSize = sizeOf(encoder.observationShape);
   const { init, apply } = bodyWithHead(options, { actionSize });
   return {
     init,

@@ -56,7 +56,7 @@ const CASES: Record<string, FunctionOptions> = {
 
 /** Encoded observations of a space, in no pattern. */
 function observationsOf(space: Space): tf.Tensor {
-  const { shape } = observationEncoder(space);
+  const { observationShape: shape } = observationEncoder(space);
   const random = seededRandom(4);
   const size = shape.reduce((a, b) => a * b, ROWS);
   const numbers = Float32Array.from({ length: size }, () => random.normal());

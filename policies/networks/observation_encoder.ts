@@ -24,13 +24,13 @@ export interface ObservationInput {
 /** Turns observations, as environments give them, into inputs of networks. */
 export interface ObservationEncoder {
   /** Shape of one encoded observation. */
-  readonly shape: readonly number[];
-  /** Numbers in one observation before it is encoded. */
-  readonly size: number;
-  /** Form in which {@linkcode encodeTensor} takes one observation. */
-  readonly input: ObservationInput;
+  readonly observationShape: readonly number[];
+  /** Numbers in one observation, as the environment gives it. */
+  readonly observationSize: number;
+  /** Shape and type of one observation before {@linkcode encode}. */
+  readonly observationInput: ObservationInput;
   /**
-   * Copies a batch into an array of the input's type.
+   * Copies observations into an array of {@linkcode observationInput}'s type.
    *
    * @param batch Observations `[batchSize, ...]`, row-major.
    * @param into Where to; a new array if none is given.
@@ -38,27 +38,29 @@ export interface ObservationEncoder {
    * @throws {RangeError} If the batch has another length than the array, or
    * holds a number that is not in a discrete space or not finite in 32 bits.
    */
-  copy(
+  observationArray(
     batch: ObservationArray,
     into?: ObservationInputArray,
   ): ObservationInputArray;
   /**
-   * Encodes a batch of numbers, as a pure function of tensors.
+   * Encodes observations, as a pure function of tensors.
    *
-   * @param batch Observations `[batchSize, ...input.shape]`.
-   * @returns Encoded observations, float32 `[batchSize, ...shape]`.
+   * @param batch Observations `[batchSize, ...observationInput.shape]`.
+   * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
    */
-  encodeTensor(batch: tf.Tensor): tf.Tensor;
+  encode(batch: tf.Tensor): tf.Tensor;
   /**
-   * Encodes a batch. The array is copied, so it may be used again.
+   * Encodes observations: box as float32 (images from 0 to 1), discrete ones
+   * one-hot, multi-binary as float32. The array is copied, so it may be used
+   * again.
    *
    * @param batch Observations `[batchSize, ...]`, row-major.
    * @param batchSize Number of rows.
-   * @returns Encoded observations, float32 `[batchSize, ...shape]`.
+   * @returns Encoded observations, float32 `[batchSize, ...observationShape]`.
    * @throws {RangeError} If the array has another length, or holds a number
    * that is not in a discrete space or not finite in 32 bits.
    */
-  encode(batch: ObservationArray, batchSize: number): tf.Tensor;
+  observationTensor(batch: ObservationArray, batchSize: number): tf.Tensor;
 }
 
 /** Arrays that observations are given to networks in. */
@@ -81,7 +83,7 @@ export type ObservationInputArray = Float32Array | Int32Array | Uint8Array;
  *
  * await tf.setBackend("cpu");
  * const encoder = observationEncoder({ type: "discrete", n: 3 });
- * const inputs = encoder.encode(new Int32Array([2, 0]), 2);
+ * const inputs = encoder.observationTensor(new Int32Array([2, 0]), 2);
  * assertEquals(inputs.arraySync(), [[0, 0, 1], [1, 0, 0]]);
  * ```
  */
@@ -119,11 +121,11 @@ function boxEncoder(space: BoxSpace): ObservationEncoder {
 /** Makes an encoder from the parts that are its own. */
 function encoderOf(
   { check, ...parts }:
-    & Pick<ObservationEncoder, "shape" | "size" | "input" | "encodeTensor">
+    & Omit<ObservationEncoder, "observationArray" | "observationTensor">
     & { check?: (batch: ObservationArray) => void },
 ): ObservationEncoder {
-  const { input, size } = parts;
-  const copy = (
+  const { observationInput: input, observationSize: size } = parts;
+  const observationArray = (
     batch: ObservationArray,
     into: ObservationInputArray = new ARRAYS[input.dtype](batch.length),
   ) => {
@@ -135,12 +137,12 @@ function encoderOf(
   };
   return {
     ...parts,
-    copy,
-    encode: (batch, batchSize) => {
+    observationArray,
+    observationTensor: (batch, batchSize) => {
       checkLength(batch, batchSize * size);
-      const numbers = copy(batch);
+      const numbers = observationArray(batch);
       return tf.tidy(() =>
-        parts.encodeTensor(tf.tensor(
+        parts.encode(tf.tensor(
           numbers instanceof Uint8Array ? Int32Array.from(numbers) : numbers,
           [batchSize, ...input.shape],
           input.dtype === "float32" ? "float32" : "int32",
@@ -155,10 +157,10 @@ function numberEncoder(
   divisor: number,
 ): ObservationEncoder {
   return encoderOf({
-    shape: input.shape,
-    size: sizeOf(input.shape),
-    input,
-    encodeTensor: (batch) => {
+    observationShape: input.shape,
+    observationSize: sizeOf(input.shape),
+    observationInput: input,
+    encode: (batch) => {
       const numbers = tf.cast(batch, "float32");
       return divisor === 1 ? numbers : tf.div(numbers, divisor);
     },
@@ -171,10 +173,10 @@ function oneHotEncoder(
 ): ObservationEncoder {
   const size = nvec.length;
   return encoderOf({
-    shape: [nvec.reduce((sum, n) => sum + n, 0)],
-    size,
-    input: { shape: [size], dtype: "int32" },
-    encodeTensor: (batch) =>
+    observationShape: [nvec.reduce((sum, n) => sum + n, 0)],
+    observationSize: size,
+    observationInput: { shape: [size], dtype: "int32" },
+    encode: (batch) =>
       tf.tidy(() => {
         const parts = nvec.map((n, i) => {
           const column = tf.slice(batch, [0, i], [-1, 1]);

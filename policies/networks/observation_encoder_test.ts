@@ -21,7 +21,7 @@ testOnBackends("numbers of any type become float32", () => {
     ] as const
   ) {
     const encoder = observationEncoder({ ...BOX, dtype });
-    const encoded = encoder.encode(make.from([1, -2, 3, 4]), 2);
+    const encoded = encoder.observationTensor(make.from([1, -2, 3, 4]), 2);
     assertEquals(encoded.shape, [2, 2]);
     assertEquals(encoded.dtype, "float32");
     assertEquals(values(encoded), [1, -2, 3, 4]);
@@ -30,7 +30,7 @@ testOnBackends("numbers of any type become float32", () => {
 
 testOnBackends("a tensor does not change with the array it came from", () => {
   const batch = new Float32Array([1, 2]);
-  const encoded = observationEncoder(BOX).encode(batch, 1);
+  const encoded = observationEncoder(BOX).observationTensor(batch, 1);
   batch.fill(7);
   assertEquals(values(encoded), [1, 2]);
 });
@@ -39,33 +39,39 @@ testOnBackends("bytes up to 255 are scaled to 1, others are not", () => {
   const image = { ...BOX, shape: [1, 2, 1], low: 0, dtype: "uint8" } as const;
   const bytes = new Uint8Array([0, 255, 51, 102]);
   for (const high of [255, [255, 255]]) {
-    const encoded = observationEncoder({ ...image, high }).encode(bytes, 2);
+    const encoded = observationEncoder({ ...image, high }).observationTensor(
+      bytes,
+      2,
+    );
     assertEquals(encoded.shape, [2, 1, 2, 1]);
     assertClose(encoded, [0, 1, 0.2, 0.4], 1e-7);
   }
-  const encoded = observationEncoder({ ...image, high: 200 }).encode(bytes, 2);
+  const encoded = observationEncoder({ ...image, high: 200 }).observationTensor(
+    bytes,
+    2,
+  );
   assertEquals(values(encoded), [0, 255, 51, 102]);
 });
 
 testOnBackends("discrete observations are one-hot from their start on", () => {
   const encoder = observationEncoder({ type: "discrete", n: 3, start: -1 });
-  assertEquals(encoder.shape, [3]);
-  assertEquals(encoder.size, 1);
-  const encoded = encoder.encode(new Int32Array([1, -1]), 2);
+  assertEquals(encoder.observationShape, [3]);
+  assertEquals(encoder.observationSize, 1);
+  const encoded = encoder.observationTensor(new Int32Array([1, -1]), 2);
   assertEquals(values(encoded), [0, 0, 1, 1, 0, 0]);
 });
 
 testOnBackends("multi-discrete observations are one-hot side by side", () => {
   const encoder = observationEncoder({ type: "multiDiscrete", nvec: [2, 3] });
-  assertEquals(encoder.shape, [5]);
-  assertEquals(encoder.size, 2);
-  const encoded = encoder.encode(new Int32Array([1, 0, 0, 2]), 2);
+  assertEquals(encoder.observationShape, [5]);
+  assertEquals(encoder.observationSize, 2);
+  const encoded = encoder.observationTensor(new Int32Array([1, 0, 0, 2]), 2);
   assertEquals(values(encoded), [0, 1, 1, 0, 0, 1, 0, 0, 0, 1]);
 });
 
 testOnBackends("multi-binary observations are numbers", () => {
   const encoder = observationEncoder({ type: "multiBinary", n: 3 });
-  const encoded = encoder.encode(new Uint8Array([1, 0, 1]), 1);
+  const encoded = encoder.observationTensor(new Uint8Array([1, 0, 1]), 1);
   assertEquals(values(encoded), [1, 0, 1]);
 });
 
@@ -73,13 +79,13 @@ Deno.test("observations that do not fit are refused", () => {
   const discrete = observationEncoder({ type: "discrete", n: 3, start: 1 });
   for (const wrong of [0, 4]) {
     assertThrows(
-      () => discrete.encode(new Int32Array([wrong]), 1),
+      () => discrete.observationTensor(new Int32Array([wrong]), 1),
       RangeError,
       `Cannot encode the observation ${wrong}: the space has 1 to 3`,
     );
   }
   assertThrows(
-    () => observationEncoder(BOX).encode(new Float32Array(3), 2),
+    () => observationEncoder(BOX).observationTensor(new Float32Array(3), 2),
     RangeError,
     "Cannot encode 3 numbers as observations: the batch must have 4",
   );
@@ -107,10 +113,10 @@ Deno.test("numbers that are not finite in 32 bits reach no network", () => {
       high: Infinity,
       dtype,
     });
-    encoder.copy([1, 3e38, -3e38, 0]);
+    encoder.observationArray([1, 3e38, -3e38, 0]);
     for (const value of [NaN, Infinity, -Infinity, 1e300]) {
       assertThrows(
-        () => encoder.copy([0, 1, value, 3]),
+        () => encoder.observationArray([0, 1, value, 3]),
         RangeError,
         "number 2 of the batch is",
       );
