@@ -93,9 +93,9 @@ Deno.test("what is no such file, or a damaged one, is refused and stays", () =>
       `${start}it is cut off after 3000 bytes`,
     );
     await refused(
-      (bytes) => bytes.slice(0, -1),
+      (bytes) => bytes.slice(0, 8193), // in its first record
       SyntaxError,
-      `${start}it is cut off after `,
+      `${start}it is cut off after 8193 bytes`,
     );
     for (const place of [12, 16, 4096, 4130]) {
       await refused(at(place), SyntaxError, start);
