@@ -1,52 +1,36 @@
 import { type Graph, type Node, sameShape, type Value } from "../graph.ts";
 import { bothWays, rewrite, type Rewriter } from "./rewrite.ts";
 
-/** Joins a product of matrices and the bias added to it. */
+/** Operations that become others with a bias of each column or channel. */
+const BIASED: Readonly<Record<string, string>> = {
+  BatchMatMul: "Gemm",
+  Conv2D: "BiasedConv2D",
+};
+
+/**
+ * Joins a product of matrices and the bias added to it, and a convolution, its
+ * bias and `Relu`.
+ */
 export function fuseBias(graph: Graph): Graph {
-  return rewrite(graph, (node, rewriter) =>
-    withBias(node, rewriter, {
-      from: "BatchMatMul",
-      to: "Gemm",
-      fits: (product) =>
-        product.inputs.every(({ shape, dtype }) =>
-          shape.length === 2 && dtype === "float32"
-        ),
-    }));
+  return rewrite(graph, (node, rewriter) => {
+    if (node.op === "Add") return withBias(node, rewriter);
+    if (node.op === "Relu") return convolutionWithRelu(node, rewriter);
+    return undefined;
+  });
 }
 
-/** Joins a convolution, the bias added to it, and `Relu`. */
-export function fuseConvolution(graph: Graph): Graph {
-  return rewrite(
-    graph,
-    (node, rewriter) =>
-      node.op === "Relu"
-        ? convolutionWithRelu(node, rewriter)
-        : withBias(node, rewriter, {
-          from: "Conv2D",
-          to: "BiasedConv2D",
-          fits: ({ outputs: [made] }) => made.dtype === "float32",
-        }),
-  );
-}
-
-/** Joins an operation and one number added to each column or channel. */
-function withBias(
-  node: Node,
-  rewriter: Rewriter,
-  { from, to, fits }: {
-    from: string;
-    to: string;
-    fits: (producer: Node) => boolean;
-  },
-): Value | undefined {
-  if (node.op !== "Add") return undefined;
+function withBias(node: Node, rewriter: Rewriter): Value | undefined {
   for (const [made, bias] of bothWays(node)) {
-    const producer = rewriter.producerOf(made, from);
-    if (producer === undefined || !rewriter.isUsedOnce(made)) continue;
-    if (!fits(producer) || bias.shape.length !== 1) continue;
-    if (bias.shape[0] !== made.shape.at(-1)) continue;
-    const { attributes, inputs } = producer;
-    return rewriter.add(to, [...inputs, bias], { attributes, from: producer });
+    const from = rewriter.producer(made);
+    if (from === undefined || !Object.hasOwn(BIASED, from.op)) continue;
+    const { op, inputs, attributes } = from;
+    const isMatrix = inputs.every(({ shape }) => shape.length === 2);
+    if (made.dtype !== "float32" || !(isMatrix || op === "Conv2D")) continue;
+    if (bias.shape.length !== 1 || bias.shape[0] !== made.shape.at(-1)) {
+      continue;
+    }
+    if (!rewriter.isUsedOnce(made)) continue;
+    return rewriter.add(BIASED[op], [...inputs, bias], { attributes, from });
   }
   return undefined;
 }

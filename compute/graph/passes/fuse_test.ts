@@ -6,7 +6,6 @@ import { trace } from "../../tracing/trace.ts";
 import type { TensorType } from "../graph.ts";
 import {
   fuseBias,
-  fuseConvolution,
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
@@ -80,7 +79,7 @@ function fusedConvolution(
     b: float(...bias),
   };
   const graph = trace((given) => fn(given), types);
-  return eliminateDeadCode(fuseConvolution(graph));
+  return eliminateDeadCode(fuseBias(graph));
 }
 
 const convolve = ({ x, w }: Given) =>

@@ -3,7 +3,6 @@ import { convolveBeforeScaling, joinSplits, sliceProducts } from "./reorder.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
   fuseBias,
-  fuseConvolution,
   recognizeLogSoftmax,
   recognizeReluGradient,
 } from "./fuse.ts";
@@ -33,7 +32,6 @@ const FUSIONS = [
   convolveBeforeScaling,
   recognizeReluGradient,
   fuseBias,
-  fuseConvolution,
   skipZeroRows,
 ];
 
