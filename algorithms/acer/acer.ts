@@ -58,10 +58,20 @@ function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
     decay: config.rmspropDecay,
     epsilon: config.rmspropEpsilon,
   });
-  const options = { ...config, optimizer, numEnvs };
-  const { init, update, ...parts } = actionSpace.type === "discrete"
-    ? discreteParts(options, { ...context, actionSpace })
-    : duelingParts(options, context);
+  const partsWith = (partNorms: boolean) => {
+    const options = { ...config, optimizer, numEnvs, partNorms };
+    return actionSpace.type === "discrete"
+      ? discreteParts(options, { ...context, actionSpace })
+      : duelingParts(options, context);
+  };
+  const { init, update, ...parts } = partsWith(true);
+  const encoding =
+    (update: AcerUpdate<Tensors>): AgentParts["update"] =>
+    (state, batch, { learningRate }) =>
+      update(state as AcerState, {
+        ...batch,
+        observations: parts.policy.encode(batch.observations),
+      }, { learningRate });
   const rate = new Scheduler({
     value: learningRate,
     numValues: totalTimesteps,
@@ -73,11 +83,8 @@ function partsOf(config: AcerConfig, context: AgentContext): AgentParts {
     ...parts,
     experience: segments(config),
     init: (random) => initAcerState(init(random), optimizer),
-    update: (state, batch, { learningRate }) =>
-      update(state as AcerState, {
-        ...batch,
-        observations: parts.policy.encode(batch.observations),
-      }, { learningRate }),
+    update: encoding(update),
+    quietUpdate: encoding(partsWith(false).update),
     // The original counts the steps before those of the segment.
     numbers: ({ steps }) => ({
       learningRate: rate.valueAt(Math.max(0, steps - collected)),

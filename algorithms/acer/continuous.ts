@@ -231,21 +231,21 @@ export function continuousAcerGradients(
     values,
     tf.mul(tf.minimum(1, taking.ratio), errors),
   );
-  const qLoss = (params: Params) => {
-    const { value, x } = run(params);
+  const parts = (params: Params) => {
+    const { policy: statistics, value, x } = run(params);
     const q = tf.add(value, aboveBaseline(params, x, actions));
     const squares = tf.add(
       tf.squaredDifference(targets, q),
       tf.squaredDifference(valueTargets, value),
     );
-    return tf.mul(mean(squares), 0.5);
+    return { statistics, qLoss: tf.mul(mean(squares), 0.5) };
   };
-  const parts = gainOf(statistics);
+  const gains = gainOf(statistics);
   const losses = lossesOf({
-    loss_f: tf.neg(mean(parts.gainF)),
-    loss_bc: tf.neg(mean(parts.gainBc)),
-    loss_q: qLoss(policy),
-    entropy: mean(parts.entropy),
+    loss_f: tf.neg(mean(gains.gainF)),
+    loss_bc: tf.neg(mean(gains.gainBc)),
+    loss_q: parts(policy).qLoss,
+    entropy: mean(gains.entropy),
   }, options);
   return throughNetwork(policy, {
     losses: {
@@ -262,8 +262,7 @@ export function continuousAcerGradients(
         return { loss: tf.sum(divergence) as tf.Scalar };
       }, { statistics }).gradients.statistics as tf.Tensor2D;
     },
-    statistics: (params) => run(params).policy,
-    qLoss,
+    parts,
   }, { ...options, rows: batch });
 }
 

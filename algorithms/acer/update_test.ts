@@ -193,6 +193,17 @@ Deno.test("the trust region moves the policy's gradient only", () => {
   assert(distance(free, wide) < 1e-9);
 });
 
+Deno.test("without norms of its parts the gradient is the same", () => {
+  const { model, params, batch } = setup();
+  const state = { policy: params, average: otherAverage(params) };
+  const [whole, parts] = [false, true].map((partNorms) =>
+    acerGradients(model, state, batch, { numEnvs: 2, delta: 0.01, partNorms })
+  );
+  assert(distance(whole.gradients, parts.gradients) < 1e-12);
+  assertEquals("norm_grads_q" in whole.statistics, false);
+  assert("norm_grads_q" in parts.statistics);
+});
+
 Deno.test("without a trust region the average policy is of no concern", () => {
   const it = setup();
   const options = { trustRegion: false };

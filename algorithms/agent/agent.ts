@@ -169,6 +169,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
+  /** Step of the updates without statistics, compiled when one is due. */
+  #quietLearner: Pick<Learner, "run"> | undefined;
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Present observations as they are kept, and as the policy sees them. */
@@ -265,11 +267,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   #compileUpdate(state: AgentState): Learner {
     const parts = this.#parts;
     const { engine, threads } = this.#runtime.compilation;
-    const update = (held: AgentState, given: Record<string, tf.Scalar>) => {
-      const { results = {}, ...rest } = parts.update(held, given, given);
-      return { ...rest, results };
-    };
-    return compileStep(update as never, {
+    return compileStep(stepOf(parts.update), {
       state,
       inputs: {
         ...this.experience.batch,
@@ -419,8 +417,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   update(): Statistics | undefined {
     const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
-    for (let i = 1; i < due; i++) this.#learn();
-    const { stats, learningRate } = this.#learn();
+    for (let i = 1; i < due; i++) this.#learn(this.#quiet());
+    const { stats, learningRate } = this.#learn(this.#learner);
     const statistics: Statistics = {};
     for (const name in stats) statistics[name] = stats[name][0];
     Object.assign(statistics, this.experience.stats);
@@ -428,7 +426,16 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return statistics;
   }
 
-  #learn(): { stats: Arrays; learningRate?: number } {
+  #quiet(): Pick<Learner, "run"> {
+    const { quietUpdate } = this.#parts;
+    return this.#quietLearner ??= quietUpdate === undefined
+      ? this.#learner
+      : this.#learner.also(stepOf(quietUpdate, { isQuiet: true }));
+  }
+
+  #learn(
+    learner: Pick<Learner, "run">,
+  ): { stats: Arrays; learningRate?: number } {
     const inputs: Record<string, TensorInput> = {};
     for (const name in this.#noises) {
       const noise = this.#parts.updateNoise![name];
@@ -437,7 +444,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     }
     const numbers = this.#parts.numbers(this.#moment);
     const batch = this.experience.draw(this.#moment, this.#random);
-    const result = this.#learner.run(Object.assign(inputs, batch, numbers));
+    const result = learner.run(Object.assign(inputs, batch, numbers));
     const { stats, results } = result as Record<string, Arrays>;
     this.#moment.updates++;
     this.experience.learned?.(results);
@@ -602,4 +609,17 @@ function mapValues<T, U>(
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [key, transform(value)]),
   );
+}
+
+/** Makes a step of an update, with its statistics or without. */
+function stepOf(
+  update: AgentParts["update"],
+  { isQuiet = false }: { isQuiet?: boolean } = {},
+) {
+  return ((held: AgentState, given: Record<string, tf.Scalar>) => {
+    const { state, stats, results = {} } = update(held, given, given);
+    return { state, stats: isQuiet ? {} : stats, results };
+  }) as unknown as (
+    state: AgentState,
+  ) => { state: AgentState; stats: Tensors; results: Tensors };
 }

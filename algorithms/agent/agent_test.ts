@@ -6,6 +6,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import type { StateTree } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
 import {
   Agent,
   type AgentOptions,
@@ -91,6 +92,34 @@ Deno.test("replay learns in its rhythm, and tells of the last update", () => {
   assertEquals(updates({}), [2, 2]);
   assertEquals(updates({ gradientSteps: 3 }), [2, 6]);
   assertEquals(updates({ gradientSteps: -1 }), [2, 8]);
+});
+
+Deno.test("of the updates that are due at once the last alone has statistics", () => {
+  const definition = counting();
+  const agent = new Agent<CountingConfig>(
+    {
+      ...definition,
+      build(config, context) {
+        const parts = definition.build(config, context);
+        return {
+          ...parts,
+          quietUpdate(...given) {
+            const { state, results } = parts.update(...given);
+            const sum = tf.add(state.count.sum, 1000);
+            const count = { ...state.count, sum };
+            return { state: { ...state, count }, stats: {}, results };
+          },
+        };
+      },
+    },
+    SPACES,
+    { config: { memory: "replay", gradientSteps: 3 } },
+  );
+  const told = play(agent, 1, 6)
+    .filter((it) => it && !Array.isArray(it)) as { sum: number }[];
+  assertEquals(told.map(({ sum }) => Math.round(sum / 1000)), [2, 4]);
+  assertEquals(agent.updates, 6);
+  agent.close();
 });
 
 const KINDS: Readonly<Record<string, Partial<CountingConfig>>> = {

@@ -129,6 +129,13 @@ export interface AgentParts<P extends Policy = Policy> {
     numbers: Readonly<Record<string, tf.Scalar>>,
   ): UpdateResult;
   /**
+   * Computes the same update where nobody reads its statistics, so that what they
+   * alone need is left out: of the updates that are due at once, all but the last.
+   *
+   * @default update
+   */
+  readonly quietUpdate?: AgentParts["update"];
+  /**
    * Gives the numbers of the next update, always of the same names;
    * `learningRate` is logged.
    *

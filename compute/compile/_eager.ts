@@ -74,6 +74,18 @@ export function eagerFunction(source: Source, settings: Settings) {
   const leaves = stateLeaves(initial);
   let state = kept(initial);
   let graph: Graph | undefined;
+  const run = ({ call }: Source, given: unknown): Tree<TensorData> => {
+    let results: Tree<TensorData> | undefined;
+    let next: Tree<tf.Tensor> | undefined;
+    tf.tidy(() => {
+      const made = call(state, tensorsOf(given));
+      results = toArrays(made.results);
+      next = kept(made.state);
+    });
+    disposeAll(state);
+    state = next!;
+    return results!;
+  };
   return {
     engine: "eager",
     get graph(): Graph {
@@ -82,18 +94,9 @@ export function eagerFunction(source: Source, settings: Settings) {
     get state(): Tree<tf.Tensor> {
       return state;
     },
-    run(given: unknown): Tree<TensorData> {
-      let results: Tree<TensorData> | undefined;
-      let next: Tree<tf.Tensor> | undefined;
-      tf.tidy(() => {
-        const made = source.call(state, tensorsOf(given));
-        results = toArrays(made.results);
-        next = kept(made.state);
-      });
-      disposeAll(state);
-      state = next!;
-      return results!;
-    },
+    run: (given: unknown) => run(source, given),
+    /** Takes another function of the same state and inputs. */
+    beside: (other: Source) => ({ run: (given: unknown) => run(other, given) }),
     read: (): Tree<SavedState> =>
       mapLeaves(state, isTensor, (tensor) => ({
         data: numbersOf(tensor),

@@ -57,6 +57,7 @@ export class OnnxFunction {
   /** The records of the state, of which some may be empty. */
   readonly #records: Tree<never>;
   readonly #reader: InputReader;
+  readonly #settings: Settings;
   readonly #variantFor: (others: OtherShapes | undefined) => Variant;
   #runs: readonly StateRun[] = [];
   /** Units of the state that are in one place alone. */
@@ -70,18 +71,24 @@ export class OnnxFunction {
 
   constructor(source: Source, settings: Settings) {
     const { types, state } = source;
+    this.#settings = settings;
     this.#leaves = stateLeaves(state);
     this.#records = recordsOf(state);
-    this.#variantFor = variants((others) => {
-      const traced = source.trace(withShapes(types, others));
-      return this.#compile(traced, settings.threads);
-    }, settings);
+    this.#variantFor = this.#variantsOf(source);
     this.#reader = new InputReader(types, settings);
-    // Compiled now: what cannot be is an error here and not at the first run.
-    this.#variantFor(undefined);
     leavesOf(state, isTensor).forEach(({ leaf }, i) =>
       this.#array(this.#leaves[i].name).set(leaf.dataSync())
     );
+  }
+
+  #variantsOf(source: Source): (others: OtherShapes | undefined) => Variant {
+    const variantFor = variants((others) => {
+      const traced = source.trace(withShapes(source.types, others));
+      return this.#compile(traced, this.#settings.threads);
+    }, this.#settings);
+    // Compiled now: what cannot be is an error here and not at the first run.
+    variantFor(undefined);
+    return variantFor;
   }
 
   #compile(traced: Traced, threads: Settings["threads"]): Variant {
@@ -206,8 +213,21 @@ export class OnnxFunction {
   }
 
   run(given: unknown): Tree<TensorData> {
+    return this.#run(this.#variantFor, given);
+  }
+
+  /** Compiles another function of the same state and inputs. */
+  beside(source: Source): { run(given: unknown): Tree<TensorData> } {
+    const variantFor = this.#variantsOf(source);
+    return { run: (given) => this.#run(variantFor, given) };
+  }
+
+  #run(
+    variantFor: (others: OtherShapes | undefined) => Variant,
+    given: unknown,
+  ): Tree<TensorData> {
     const arrays = this.#reader.read(given);
-    const variant = this.#variantFor(this.#reader.otherShapes);
+    const variant = variantFor(this.#reader.otherShapes);
     variant.steps[this.#present](arrays);
     this.#present = this.#present === 0 ? 1 : 0;
     return variant.results;

@@ -151,6 +151,18 @@ export interface CompiledStep<State, Types, Outputs> {
    * @throws {RangeError} If an array has another size.
    */
   run(inputs: InputsOf<Types>): ArraysOf<Outputs>;
+  /**
+   * Compiles another step of the same state and inputs, such as one with fewer
+   * results: either goes on from where the other left the state.
+   *
+   * @param fn A function as that of {@linkcode compileStep}.
+   * @returns The step; it has the state of this one.
+   * @throws {TypeError} If the function cannot be traced, or the new state has
+   * not the names and shapes of the old one.
+   */
+  also<Result extends { state: NextState<State> }>(
+    fn: (state: State, inputs: TensorsOf<Types>) => Result,
+  ): Pick<CompiledStep<State, Types, Omit<Result, "state">>, "run">;
   /** Copies the state out. */
   read(): StateArrays<State>;
   /**
@@ -216,11 +228,14 @@ export function compileStep<
   options: CompileStepOptions<State, Types>,
 ): CompiledStep<State, Types, Omit<Result, "state">> {
   const settings = settingsOf(fn, options);
-  const source = stepSource(fn as unknown as StepFunction, {
-    types: options.inputs as Tree<TensorType>,
-    state: options.state,
-    name: settings.name,
-  });
-  const made = onEngine(source, settings);
+  const sourceOf = (fn: unknown) =>
+    stepSource(fn as StepFunction, {
+      types: options.inputs as Tree<TensorType>,
+      state: options.state,
+      name: settings.name,
+    });
+  const step = onEngine(sourceOf(fn), settings);
+  const also = (fn: unknown) => step.beside(sourceOf(fn));
+  const made = Object.assign(step, { also });
   return made as unknown as CompiledStep<State, Types, Omit<Result, "state">>;
 }

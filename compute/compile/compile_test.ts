@@ -380,6 +380,36 @@ Deno.test("the state of onnx lies in two places, in turns", () => {
   assertStrictEquals(step.state.w, first);
 });
 
+testEngines("another step goes on from where the state is", (engine) => {
+  // Long enough for loops, which write some of the state where they read it.
+  const size = 2048;
+  type State = { w: tf.Tensor; v: tf.Tensor };
+  const move = ({ w, v }: State, rate: tf.Tensor) => {
+    const gradient = tf.sin(w);
+    const next = tf.add(tf.mul(v, 0.9), tf.mul(tf.square(gradient), 0.1));
+    const change = tf.div(tf.mul(gradient, rate), tf.sqrt(tf.add(next, 1e-3)));
+    return { w: tf.sub(w, change), v: next };
+  };
+  const make = () =>
+    compileStep((state: State, { rate }) => ({
+      state: move(state, rate),
+      sum: tf.sum(state.w),
+    }), {
+      state: { w: tf.range(0, size), v: tf.ones([size]) },
+      inputs: { rate: float() },
+      engine,
+    });
+  const [step, plain] = [make(), make()];
+  const quiet = step.also((state, { rate }) => ({ state: move(state, rate) }));
+  for (const [i, rate] of [0.1, 0.2, 0.3, 0.2, 0.1].entries()) {
+    const wanted = plain.run({ rate });
+    if (i % 3 === 1) assertEquals(step.run({ rate }), wanted);
+    else assertEquals(quiet.run({ rate }), {});
+  }
+  assertEquals(step.read(), plain.read());
+  for (const it of [step, plain]) it.close();
+});
+
 testEngines("records without tensors stay", (engine) => {
   const step = compileStep(
     ({ w, slots }) => ({

@@ -1,8 +1,10 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Milliseconds of ACER's compiled update, 16 environments by 20 steps, with an
- * MLP and with the Nature CNN. With a `folder` it writes there what tf1_acer.py
- * is to repeat: parameters, segments, and all numbers after some updates.
+ * MLP and with the Nature CNN: with all statistics, and in rounds as an agent has
+ * them, whose last update alone has some. With a `folder` it writes there what
+ * tf1_acer.py is to repeat: parameters, segments, and all numbers after some
+ * updates.
  */
 import { acerUpdate, initAcerState } from "@bellman/acer";
 import { segmentRows } from "@bellman/agent";
@@ -24,8 +26,10 @@ const ENVS = 16, STEPS = 20;
 /** Rows of an environment as the original has them: steps and what follows. */
 const LEAST_ROWS = STEPS + 1;
 const LEARNING_RATE = 7e-4;
-/** Updates that are compared. */
-const COMPARED = 2;
+/** Updates that are compared: with statistics or without. */
+const COMPARED = ["all", "quiet", "all"] as const;
+/** Updates of a round: one from new steps, and as many replayed as by default. */
+const ROUND = 5;
 
 interface Setup {
   readonly network: "mlp" | "cnn";
@@ -125,8 +129,8 @@ function inputsOf(steps: Steps, rows: number) {
   };
 }
 
-/** Compiles the update as an agent does. */
-function compileUpdate(
+/** Compiles the update as an agent does: with statistics and without. */
+function compileUpdates(
   model: QActorCritic,
   { state, rows, actions }: {
     state: ReturnType<typeof initAcerState>;
@@ -134,32 +138,50 @@ function compileUpdate(
     actions: number;
   },
 ) {
-  const update = acerUpdate(model, { optimizer: rmspropTf1(), numEnvs: ENVS });
-  const all = ENVS * rows, { shape, dtype } = model.observationInput;
-  const column = { shape: [all], dtype: "float32" } as const;
-  return compileStep((held: typeof state, inputs) => {
-    const { learningRate, observations, ...batch } = inputs;
-    return update(held, {
+  const optimizer = rmspropTf1();
+  const update = acerUpdate(model, { optimizer, numEnvs: ENVS });
+  const quiet = acerUpdate(model, {
+    optimizer,
+    numEnvs: ENVS,
+    partNorms: false,
+  });
+  const step = (
+    of: typeof update,
+    held: typeof state,
+    { learningRate, observations, ...batch }: Record<string, tf.Tensor>,
+  ) =>
+    of(held, {
       ...batch,
       observations: model.encode(observations),
     } as never, { learningRate: learningRate as tf.Scalar });
+  const count = ENVS * rows, { shape, dtype } = model.observationInput;
+  const column = { shape: [count], dtype: "float32" } as const;
+  const all = compileStep((held: typeof state, given) => {
+    const { state, stats } = step(update, held, given);
+    return { state, stats };
   }, {
     state,
     inputs: {
-      observations: { shape: [all, ...shape], dtype },
-      actions: { shape: [all], dtype: "int32" },
+      observations: { shape: [count, ...shape], dtype },
+      actions: { shape: [count], dtype: "int32" },
       rewards: column,
       terminated: column,
       taken: column,
-      mu: { shape: [all, actions], dtype: "float32" },
+      mu: { shape: [count, actions], dtype: "float32" },
       learningRate: { shape: [], dtype: "float32" },
     },
     engine: "onnx",
     threads: 1,
   });
+  return {
+    all,
+    quiet: all.also((held, given) => ({
+      state: step(quiet, held, given).state,
+    })),
+  };
 }
 
-type Learner = ReturnType<typeof compileUpdate>;
+type Learners = ReturnType<typeof compileUpdates>;
 
 /** Arrays of a state or of statistics by `prefix/path`. */
 function named(
@@ -172,11 +194,14 @@ function named(
 }
 
 /** Runs some updates, and keeps what went into them and what came out. */
-function record(learner: Learner, setup: Setup, batches: readonly Steps[]) {
+function record(learners: Learners, setup: Setup, batches: readonly Steps[]) {
   const steps = ENVS * STEPS, { shape } = setup.observationSpace;
   const arrays: Record<string, NpyArray> = {};
   const keep = (when: string) => {
-    const held = learner.read() as Record<string, Record<string, NpyArray>>;
+    const held = learners.all.read() as unknown as Record<
+      string,
+      Record<string, NpyArray>
+    >;
     for (const part of ["policy", "average", "slots"]) {
       Object.assign(arrays, named(`${when}:${part}`, held[part]));
     }
@@ -196,9 +221,8 @@ function record(learner: Learner, setup: Setup, batches: readonly Steps[]) {
         mu: { data: batch.mu, shape: [steps, setup.actions] },
       }),
     );
-    const { stats } = learner.run(inputsOf(batch, LEAST_ROWS)) as unknown as {
-      stats: Record<string, Float32Array>;
-    };
+    const result = learners[COMPARED[i]].run(inputsOf(batch, LEAST_ROWS));
+    const { stats = {} } = result as { stats?: Record<string, Float32Array> };
     for (const [name, data] of Object.entries(stats)) {
       arrays[`stats${i}:${name}`] = { data: data.slice(), shape: [] };
     }
@@ -224,24 +248,25 @@ async function measure(name: string, folder?: string) {
       return tf.add(it, tf.mul(tf.tensor(noise, it.shape), 0.05));
     }),
   };
-  const batches = Array.from(
-    { length: COMPARED },
-    () => drawSteps(setup, random),
-  );
-  const learnerOf = (rows: number) =>
-    compileUpdate(model, { state, rows, actions });
+  const batches = COMPARED.map(() => drawSteps(setup, random));
+  const learnersOf = (rows: number) =>
+    compileUpdates(model, { state, rows, actions });
   if (folder !== undefined) {
     await Deno.mkdir(folder, { recursive: true });
-    const arrays = record(learnerOf(LEAST_ROWS), setup, batches);
+    const arrays = record(learnersOf(LEAST_ROWS), setup, batches);
     await saveNpz(arrays, `${folder}/${name}.npz`);
   }
-  const time = (rows: number) => {
-    const learner = learnerOf(rows), given = inputsOf(batches[0], rows);
-    return medianMs(() => learner.run(given), { runs, calls });
+  const { all } = learnersOf(LEAST_ROWS);
+  const given = inputsOf(batches[0], LEAST_ROWS);
+  const own = learnersOf(segmentRows(STEPS));
+  const segments = inputsOf(batches[0], segmentRows(STEPS));
+  const round = () => {
+    for (let i = 1; i < ROUND; i++) own.quiet.run(segments);
+    own.all.run(segments);
   };
   return {
-    [`${name}_ms`]: time(LEAST_ROWS),
-    [`${name}_agent_ms`]: time(segmentRows(STEPS)),
+    [`${name}_ms`]: medianMs(() => all.run(given), { runs, calls }),
+    [`${name}_round_ms`]: medianMs(round, { runs, calls }) / ROUND,
   };
 }
 

@@ -28,7 +28,7 @@ Q_WEIGHT, ENTROPY_WEIGHT, MAX_NORM = 0.5, 0.01, 10.0
 LEARNING_RATE, DECAY, EPSILON = 7e-4, 0.99, 1e-5
 AVERAGE_DECAY, SMALL = 0.99, 1e-6
 SCOPE = "acer_model"
-UPDATES = 2  # that are compared
+UPDATES = 3  # that are compared
 REPEATS = {"mlp": (15, 40), "cnn": (11, 1)}
 
 
@@ -250,7 +250,13 @@ class Program:
         pairs = []
         for i in range(UPDATES):
             names = [f"stats{i}:{it}" for it in self.model.statistics]
-            pairs += zip(map(self.recorded.get, names), self.update(self.batch(i)))
+            found = zip(names, self.update(self.batch(i)))
+            # Some updates are recorded without statistics.
+            pairs += [
+                (self.recorded[name], value)
+                for name, value in found
+                if name in self.recorded
+            ]
         variables, values = self.state("after")
         pairs += zip(values, self.session.run(list(variables)))
         return max(deviation(*both) for both in pairs)
