@@ -1,6 +1,5 @@
 import {
   type ArrayWithShape,
-  compile,
   type CompiledStep,
   compileStep,
   disposeParams,
@@ -36,10 +35,9 @@ import type {
   Statistics,
   VecStep,
 } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
-import { NUMBER, rowsOf } from "./_tensor_types.ts";
+import type * as tf from "@tensorflow/tfjs";
+import { NUMBER } from "./_tensor_types.ts";
 import type {
-  ActionValues,
   AgentParts,
   AgentRuntime,
   AgentSpaces,
@@ -52,7 +50,12 @@ import type {
   SavedState,
   Tensors,
 } from "./definition.ts";
-import { type Normalization, Observations } from "./observations.ts";
+import {
+  type Normalization,
+  Observations,
+  scalesWith,
+} from "./observations.ts";
+import { type QValues, qValuesOf } from "./q_values.ts";
 import { checkRanges, type ConfigSchema, defaultsOf } from "./schema.ts";
 
 /**
@@ -158,10 +161,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * for discrete actions, whose values are all returned.
    * @returns Values `[count]`, a new array.
    */
-  readonly qValues?: (
-    observation: ObservationArray,
-    actions: ArrayLike<number>,
-  ) => Float32Array;
+  readonly qValues?: QValues;
   /** Source of batches. */
   protected readonly experience: Experience;
   readonly #title: string;
@@ -242,8 +242,13 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       ({ rows, size }) => new Float32Array(rows * size),
     );
     this.#learner = this.#compileUpdate(state);
-    const { actionValues: q } = parts;
-    if (q !== undefined) this.qValues = this.#qValuesOf(q, state[q.part]);
+    if (parts.actionValues !== undefined) {
+      this.qValues = qValuesOf(parts.actionValues, {
+        runtime: this.#runtime,
+        start: state,
+        present: () => this.#learner.state,
+      });
+    }
     disposeParams(...Object.values(state));
     this.#random = random.split("learning");
     const acting = random.split("policy");
@@ -281,52 +286,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       engine,
       threads,
     }) as unknown as Learner;
-  }
-
-  /** Makes {@link qValues}, compiled for each number of actions. */
-  #qValuesOf(
-    { part, estimate }: ActionValues,
-    params: Params,
-  ): Agent["qValues"] {
-    const { policy, observations, compilation } = this.#runtime;
-    const { observationInput, distribution } = policy;
-    const { actionShape, actionDtype } = distribution;
-    const isDiscrete = this.#runtime.actionSpace.type === "discrete";
-    const size = actionShape.reduce((product, it) => product * it, 1);
-    const read = observations.reader(1);
-    const compileFor = (count: number) =>
-      compile((given) => {
-        const { params, observation, actions } = given as unknown as
-          & { readonly params: Params }
-          & Tensors;
-        const one = policy.encode(observation);
-        const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
-        return { values: estimate(params, all, actions) };
-      }, {
-        ...compilation,
-        name: "values of actions",
-        inputs: {
-          params: paramTypes(params),
-          observation: rowsOf(1, observationInput),
-          ...(!isDiscrete && {
-            actions: rowsOf(count, { shape: actionShape, dtype: actionDtype }),
-          }),
-        },
-      });
-    const made = new Map<number, ReturnType<typeof compileFor>>();
-    return (observation, actions) => {
-      const count = isDiscrete ? 1 : actions.length / size;
-      const compiled = made.get(count) ?? compileFor(count);
-      made.set(count, compiled);
-      const { values } = compiled.run({
-        params: this.#learner.state[part],
-        observation: read(observation),
-        actions: actionDtype === "int32"
-          ? Int32Array.from(actions)
-          : Float32Array.from(actions),
-      } as never);
-      return Float32Array.from(values as Float32Array);
-    };
   }
 
   /** Engine that computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
@@ -545,7 +504,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         `Cannot restore an agent of ${this.#title} from something else: expected what save() gave`,
       );
     }
-    const scales = this.#scalesWith(saved.normalization);
+    const scales = scalesWith(this.#normalization, {
+      saved: saved.normalization,
+      agent: this.#title,
+    });
     this.#learner.write(learned as unknown as SavedState);
     this.experience.load(saved.experience);
     this.#actor.load(acting);
@@ -558,25 +520,6 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
       this.#moment.steps / this.#runtime.totalTimesteps,
     );
     for (const [scale, statistics] of scales) scale.load(statistics);
-  }
-
-  /** Pairs every scale with its saved statistics. */
-  #scalesWith(
-    saved: StateTree,
-  ): [{ load(state: StateTree): void }, StateTree][] {
-    const held = isStateRecord(saved) ? saved : {};
-    return (["observations", "rewards"] as const).flatMap((name) => {
-      const scale = this.#normalization[name], state = held[name] ?? null;
-      if ((scale === undefined) !== (state === null)) {
-        const [own, other] = scale === undefined
-          ? ["does not scale", "does"]
-          : ["scales", "does not"];
-        throw new TypeError(
-          `Cannot restore an agent of ${this.#title} that ${own} ${name} from one that ${other}: expected the same normalization`,
-        );
-      }
-      return scale === undefined ? [] : [[scale, state]];
-    });
   }
 
   /**

@@ -29,7 +29,14 @@
  */
 export * from "./agent.ts";
 export * from "./definition.ts";
-export * from "./observations.ts";
+export {
+  nextObservations,
+  type Normalization,
+  Observations,
+  type ObservationScale,
+  type RewardScale,
+} from "./observations.ts";
+export type { QValues } from "./q_values.ts";
 export {
   checkReplay,
   type PriorityOptions,

@@ -1,3 +1,4 @@
+import { isStateRecord } from "@bellman/files";
 import {
   type ExportPolicyOptions,
   type ObservationArray,
@@ -65,6 +66,26 @@ export interface Normalization {
    * @default as the environment gives them
    */
   readonly rewards?: RewardScale;
+}
+
+/** Pairs every scale of an agent with its saved statistics. */
+export function scalesWith(
+  normalization: Normalization,
+  { saved, agent }: { readonly saved: StateTree; readonly agent: string },
+): [ObservationScale | RewardScale, StateTree][] {
+  const held = isStateRecord(saved) ? saved : {};
+  return (["observations", "rewards"] as const).flatMap((name) => {
+    const scale = normalization[name], state = held[name] ?? null;
+    if ((scale === undefined) !== (state === null)) {
+      const [own, other] = scale === undefined
+        ? ["does not scale", "does"]
+        : ["scales", "does not"];
+      throw new TypeError(
+        `Cannot restore an agent of ${agent} that ${own} ${name} from one that ${other}: expected the same normalization`,
+      );
+    }
+    return scale === undefined ? [] : [[scale, state]];
+  });
 }
 
 /**

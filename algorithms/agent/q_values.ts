@@ -1,0 +1,80 @@
+import {
+  compile,
+  type Params,
+  paramTypes,
+  type ResidentState,
+} from "@bellman/compute";
+import type { ObservationArray } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import { rowsOf } from "./_tensor_types.ts";
+import type {
+  ActionValues,
+  AgentRuntime,
+  AgentState,
+  Tensors,
+} from "./definition.ts";
+
+/**
+ * Estimates values of actions in one state.
+ *
+ * @param observation One observation, as the environment gives it.
+ * @param actions Actions `[count, ...]` as the policy samples them; not used for
+ * discrete actions, whose values are all returned.
+ * @returns Values `[count]`, a new array.
+ */
+export type QValues = (
+  observation: ObservationArray,
+  actions: ArrayLike<number>,
+) => Float32Array;
+
+/** Makes estimates of an agent's Q function, compiled for each number of actions. */
+export function qValuesOf(
+  { part, estimate }: ActionValues,
+  { runtime, start, present }: {
+    readonly runtime: AgentRuntime;
+    /** State at the start, whose shapes the present one has. */
+    readonly start: AgentState;
+    readonly present: () => ResidentState<AgentState>;
+  },
+): QValues {
+  const { policy, observations, compilation, actionSpace } = runtime;
+  const { observationInput, distribution } = policy;
+  const { actionShape, actionDtype } = distribution;
+  const types = paramTypes(start[part]);
+  const isDiscrete = actionSpace.type === "discrete";
+  const size = actionShape.reduce((product, it) => product * it, 1);
+  const read = observations.reader(1);
+  const compileFor = (count: number) =>
+    compile((given) => {
+      const { params, observation, actions } = given as unknown as
+        & { readonly params: Params }
+        & Tensors;
+      const one = policy.encode(observation);
+      const all = tf.tile(one, [count, ...one.shape.slice(1).map(() => 1)]);
+      return { values: estimate(params, all, actions) };
+    }, {
+      ...compilation,
+      name: "values of actions",
+      inputs: {
+        params: types,
+        observation: rowsOf(1, observationInput),
+        ...(!isDiscrete && {
+          actions: rowsOf(count, { shape: actionShape, dtype: actionDtype }),
+        }),
+      },
+    });
+  const made = new Map<number, ReturnType<typeof compileFor>>();
+  return (observation, actions) => {
+    const count = isDiscrete ? 1 : actions.length / size;
+    const compiled = made.get(count) ?? compileFor(count);
+    made.set(count, compiled);
+    const { values } = compiled.run({
+      params: present()[part],
+      observation: read(observation),
+      actions: actionDtype === "int32"
+        ? Int32Array.from(actions)
+        : Float32Array.from(actions),
+    } as never);
+    return Float32Array.from(values as Float32Array);
+  };
+}
