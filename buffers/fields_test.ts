@@ -1,13 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import fc from "fast-check";
-import {
-  ARRAYS,
-  closest,
-  collect,
-  editDistance,
-  makeSchema,
-  nest,
-} from "./fields.ts";
+import { ARRAYS, collect, makeSchema, nest } from "./fields.ts";
 
 const fields = {
   image: { shape: [2, 1], dtype: "uint8" },
@@ -134,25 +126,4 @@ Deno.test("fields need known kinds of numbers and real shapes", () => {
     RangeError,
     "Cannot store two fields as 'a.b': expected another name for one",
   );
-});
-
-Deno.test("edits between words that are known", () => {
-  assertEquals(editDistance("kitten", "sitting"), 3);
-  assertEquals(editDistance("", "abc"), 3);
-  assertEquals(editDistance("reward", "reward"), 0);
-});
-
-Deno.test("the distance of words is a metric", () => {
-  const word = fc.string({ maxLength: 6 });
-  fc.assert(fc.property(word, word, word, (a, b, c) => {
-    assertEquals(editDistance(a, b), editDistance(b, a));
-    assertEquals(editDistance(a, b) === 0, a === b);
-    const detour = editDistance(a, b) + editDistance(b, c);
-    assertEquals(editDistance(a, c) <= detour, true);
-  }));
-});
-
-Deno.test("the closest name is found, the first of several", () => {
-  assertEquals(closest("rewrad", ["observation", "reward"]), "reward");
-  assertEquals(closest("b", ["a", "c"]), "a");
 });

@@ -1,5 +1,5 @@
+import { closest } from "fastest-levenshtein";
 import { sliceNumbers } from "../copy.ts";
-import { closest } from "../fields.ts";
 import type { Episode } from "./episodes.ts";
 
 /** An array of a data set; an `NpyArray` is one. */
