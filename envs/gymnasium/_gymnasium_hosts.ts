@@ -1,28 +1,15 @@
-import { ChildGroup } from "../workers/processes/child_group.ts";
-import { AnswerPipe, NamedPipe } from "../workers/processes/named_pipes.ts";
-import {
-  AnswerReader,
-  checkAnswer,
-  type Handshake,
-  HEAD,
-  type HostSettings,
-  ORDERS,
-  PROTOCOL,
-  readJson,
-  readSpace,
-  Refusal,
-  seedBytes,
-} from "./_messages.ts";
-import type { RgbImage, StateTree, StepResult } from "@bellman/types";
+import type { RgbImage, Space, StateTree, StepResult } from "@bellman/types";
+import { unknownEnvironment } from "../_checks.ts";
+import { checkSpace } from "../_env_data.ts";
 import { snapshotRecord } from "../snapshot.ts";
 import type {
   GroupAnswer,
-  GroupArrays,
   GroupCommand,
-  GroupHosts,
   GroupRange,
 } from "../workers/group_hosts.ts";
-import { bytesOf } from "../workers/_group_arrays.ts";
+import { HostFailure } from "../workers/host_failure.ts";
+import { ChildHosts } from "../workers/processes/_child_hosts.ts";
+import { HEAD, REQUEST } from "../workers/processes/host_messages.ts";
 import {
   checkPlain,
   defaultPython,
@@ -31,12 +18,65 @@ import {
   otherPython,
 } from "./python.ts";
 
-/** Requests to a host. */
-type Order = keyof typeof ORDERS;
-
-/** Time for a host to change over to another pipe. */
+/** Time for a host to change over to other pipes. */
 const SWITCH_MS = 10_000;
-const NOTHING: readonly Uint8Array[] = [];
+
+/** Version of the messages that this side speaks. */
+const PROTOCOL = 1;
+
+/** Description that a host gives of its environments. */
+interface Handshake {
+  readonly protocol: number;
+  /** The folder of the named pipes, which the host removes once they are open. */
+  readonly pipes: string | null;
+  readonly observationSpace: Space;
+  readonly actionSpace: Space;
+  readonly maxEpisodeSteps: number | null;
+  readonly rewardThreshold: number | null;
+}
+
+/** Error that a host sends. */
+interface HostError {
+  readonly name: string;
+  readonly message: string;
+  readonly traceback: string;
+  /** True where the message says all: the caller asked for what cannot be. */
+  readonly isRefusal: boolean;
+  /** Ids that there are, where an unknown one was asked for. */
+  readonly known: string[] | null;
+}
+
+/** Infinite bounds, which JSON has as texts. */
+const INFINITIES = new Map<unknown, number>([
+  ["inf", Infinity],
+  ["-inf", -Infinity],
+]);
+
+function readJson<T>(
+  bytes: Uint8Array,
+  revive?: (key: string, value: unknown) => unknown,
+): T {
+  return JSON.parse(new TextDecoder().decode(bytes), revive);
+}
+
+/** A failure whose message is a whole sentence, of one of this side's classes. */
+export class Refusal extends HostFailure {
+  constructor(message: string, thrown: { name: string; stack?: string }) {
+    super("error", message, thrown);
+  }
+}
+
+/** Number of seeds of NumPy's old generator. */
+const SEEDS = 2 ** 32;
+
+/**
+ * Seeds as a host reads them, eight bytes each: their lowest 32 bits, as many
+ * environments seed that generator.
+ */
+export function seedBytes(seeds: readonly number[]): Uint8Array {
+  const words = BigUint64Array.from(seeds, (seed) => BigInt(seed % SEEDS));
+  return new Uint8Array(words.buffer);
+}
 
 /**
  * True where a named pipe can be made: not on Windows, nor without permission.
@@ -47,152 +87,28 @@ function mayMakePipe(): boolean {
   return Deno.build.os !== "windows" && isGranted("read") && isGranted("write");
 }
 
-/**
- * The way to and from one host: by the pipes of a child, and, where that can be
- * had, by named pipes, which are faster for short messages. From the host there
- * is one only where this thread has no other host to wait for.
- */
-export class HostLine {
-  /** The last request. */
-  asked: Order = "open";
-  #children: ChildGroup;
-  #group: number;
-  #id: string;
-  #isAlone: boolean;
-  #pipe: NamedPipe | undefined;
-  #answers: AnswerPipe | undefined;
-  /** Answer that came through the pipe of answers; `null`: look elsewhere. */
-  #answer: Uint8Array | null | undefined;
-
-  constructor(
-    children: ChildGroup,
-    { group, id, isAlone }: { group: number; id: string; isAlone: boolean },
-  ) {
-    this.#children = children;
-    this.#group = group;
-    this.#id = id;
-    this.#isAlone = isAlone;
-  }
-
-  /**
-   * Returns the named pipes that the host is to make, for this process of its
-   * alone.
-   */
-  offerPipes(): string[] {
-    this.dropPipes();
-    if (!mayMakePipe()) return [];
-    return this.#isAlone ? ["input", "output"] : ["input"];
-  }
-
-  /** Takes named pipes into use, if the host has made them. */
-  takePipes(folder: string | null): void {
-    if (folder === null) return;
-    const input = `${folder}/input`, output = `${folder}/output`;
-    this.#pipe = new NamedPipe(input);
-    const answers = this.#isAlone ? new AnswerPipe(output) : undefined;
-    const paths = answers && this.#children.openWakePipe(this.#group, output)
-      ? [input, output]
-      : [input];
-    try {
-      this.#switch(paths);
-    } catch (error) {
-      answers?.close();
-      this.dropPipes();
-      throw error;
-    }
-    if (paths.length === 2) this.#answers = answers;
-    else answers?.close();
-  }
-
-  /** Has the host change over to the pipes; it answers by the way before. */
-  #switch(paths: readonly string[]): void {
-    this.asked = "switch";
-    const text = new TextEncoder().encode(JSON.stringify(paths));
-    this.#children.send(this.#group, Uint8Array.of(ORDERS.switch), text);
-    const timeoutMs = SWITCH_MS;
-    this.#children.waitFor([this.#group], { count: 1, timeoutMs });
-    this.receive();
-  }
-
-  /**
-   * Waits for the answer in the pipe of answers, if there is one.
-   *
-   * @returns True if there is nothing to wait for any more; nothing if the
-   * answer comes the other way.
-   */
-  await(timeoutMs: number): boolean | undefined {
-    const answers = this.#answers;
-    if (answers === undefined || this.#answer === null) return undefined;
-    if (this.#answer !== undefined) return true;
-    const deadline = performance.now() + timeoutMs;
-    const answer = this.#children.sleep(
-      this.#group,
-      (hasEnded) =>
-        timeoutMs <= 0
-          ? answers.look()
-          : answers.receive(() => hasEnded() || performance.now() > deadline),
-    );
-    this.#answer = answer;
-    if (answer === null) return undefined;
-    return answer !== undefined ||
-      this.#children.end(this.#group) !== undefined;
-  }
-
-  /** Asks for something; a host that has died is told of by `receive`. */
-  ask(order: Order, ...parts: readonly Uint8Array[]): void {
-    this.asked = order;
-    this.#answer = undefined;
-    const message = [Uint8Array.of(ORDERS[order]), ...parts];
-    if (this.#pipe === undefined) {
-      this.#children.send(this.#group, ...message);
-      return;
-    }
-    this.#children.release(this.#group);
-    if (this.#pipe.send(message)) return;
-    // Nothing in the one pipe means: look into the other.
-    this.#pipe.send(NOTHING);
-    this.#children.send(this.#group, ...message);
-  }
-
-  /**
-   * Returns the answer, as far as there is one; throws what the host says
-   * instead.
-   */
-  receive(): Uint8Array {
-    const answer = this.#answer ??
-      this.#children.receive(this.#group, { timeoutMs: 0 });
-    this.#answer = undefined;
-    checkAnswer(answer, this.#id);
-    return answer;
-  }
-
-  /** Closes the named pipes, on which the host ends. */
-  dropPipes(): void {
-    this.#pipe?.close();
-    this.#answers?.close();
-    this.#pipe = this.#answers = this.#answer = undefined;
-  }
-}
-
 /** Environments and number of the hosts. */
 interface GymnasiumHostsOptions extends GymnasiumOptions {
   readonly groups: readonly GroupRange[];
+  /**
+   * True where an environment whose episode ended is reset in the same step. A
+   * single environment is not; its steps tell their `info` instead.
+   */
   readonly resets: boolean;
+  /** True where pictures are wanted if there are some. */
   readonly draws: boolean;
 }
 
-/** Environments of Gymnasium, one Python process for each group. */
-export class GymnasiumHosts implements GroupHosts {
-  readonly groups: readonly GroupRange[];
+/**
+ * Environments of Gymnasium, one Python process for each group; `host/main.py` is
+ * the other side.
+ */
+export class GymnasiumHosts extends ChildHosts {
+  /** The `info` of the last step of a single environment. */
+  info: StepResult["info"];
   #id: string;
   #python: string;
-  #settings: Omit<HostSettings, "first" | "numEnvs" | "pipes">;
-  #children: ChildGroup;
-  #isStarted: boolean[] = [];
-  #lines: HostLine[];
-  #actions: Uint8Array[][] = [];
-  #readers: AnswerReader[] = [];
-  #info: StepResult["info"];
+  #settings: object;
 
   constructor(
     id: string,
@@ -204,13 +120,13 @@ export class GymnasiumHosts implements GroupHosts {
       kwargs = {},
       modules = [],
       wrappers = [],
-      showOutput = false,
+      showOutput: showPrints = false,
     }: GymnasiumHostsOptions,
   ) {
     checkPlain(kwargs, "kwargs");
     const wrapped = wrappers.map(({ name, kwargs = {} }) => ({ name, kwargs }));
     checkPlain(wrapped, "wrappers");
-    this.groups = groups;
+    super(groups, { command: hostCommand(python), showPrints, resets });
     this.#id = id;
     this.#python = python;
     this.#settings = {
@@ -222,50 +138,57 @@ export class GymnasiumHosts implements GroupHosts {
       resets,
       draws,
       otherPython: otherPython(),
+      pipes: this.#pipes(),
     };
-    const command = hostCommand(python);
-    this.#children = new ChildGroup(groups.map(() => command), {
-      showPrints: showOutput,
-    });
-    this.#lines = groups.map((_, group) =>
-      new HostLine(this.#children, { group, id, isAlone: groups.length === 1 })
-    );
   }
 
-  /** Returns the process of a group; 0 while it is being started. */
-  pid(group: number): number {
-    return this.#children.pid(group);
+  /**
+   * Names the pipes that a host is to make, which are faster for short messages:
+   * one for its answers only where this thread has no other host to wait for.
+   */
+  #pipes(): string[] {
+    if (!mayMakePipe()) return [];
+    return this.groups.length === 1 ? ["input", "output"] : ["input"];
   }
 
-  start(group: number): void {
-    this.#lines[group].dropPipes();
-    // All were started with the group of them.
-    if (this.#isStarted[group]) this.#children.restart(group);
-    this.#isStarted[group] = true;
-  }
-
-  attach(arrays: readonly GroupArrays[]): void {
-    this.#actions = arrays.map((it) => bytesOf(it.actions));
-    this.#readers = arrays.map((it) => new AnswerReader(it, this.#settings));
-  }
-
-  begin(group: number, command: GroupCommand): void {
-    const line = this.#lines[group];
+  override encode(group: number, command: GroupCommand): Uint8Array[] {
     switch (command.type) {
-      case "open": {
-        const pipes = line.offerPipes(), range = this.groups[group];
-        const settings = JSON.stringify({ ...this.#settings, ...range, pipes });
-        return line.ask("open", new TextEncoder().encode(settings));
-      }
+      case "open":
+        return [textBytes({ ...this.#settings, ...this.groups[group] })];
       case "reset":
-        return line.ask("reset", seedBytes(command.seeds ?? []));
-      case "step":
-        return line.ask("step", ...this.#actions[group]);
-      case "save":
-        return line.ask("snapshot");
+        return [seedBytes(command.seeds ?? [])];
       case "load":
-        return line.ask("restore", ...statePieces(command.snapshot));
+        return statePieces(command.snapshot);
+      default:
+        return [];
     }
+  }
+
+  override decode(
+    group: number,
+    data: Uint8Array,
+    type: GroupCommand["type"],
+  ): GroupAnswer {
+    if (type === "open") return { opened: this.#opened(group, data) };
+    return type === "save" ? { snapshot: readState(data) } : {};
+  }
+
+  override readRest(info: Uint8Array): GroupAnswer {
+    this.info = info.length > 0 ? readJson(info) : undefined;
+    return {};
+  }
+
+  override readFailure(data: Uint8Array): HostFailure {
+    const told = readJson<HostError>(data);
+    const { name, message, traceback: stack, known } = told;
+    if (!told.isRefusal) {
+      return new HostFailure("error", message, { name, stack });
+    }
+    // Ids as one asks for them with the module that this one names, if it does.
+    const id = this.#id, prefix = id.slice(0, id.lastIndexOf(":") + 1);
+    const unknown = known?.map((it) => prefix + it);
+    const error = unknown && unknownEnvironment(id, unknown);
+    return new Refusal(error?.message ?? message, { name, stack });
   }
 
   /**
@@ -276,100 +199,56 @@ export class GymnasiumHosts implements GroupHosts {
     if (command.type !== "load") return 1;
     const { actions } = snapshotRecord(command.snapshot, ["actions"]);
     const { numEnvs } = this.groups[group];
-    const all = this.#actions[group].reduce((sum, it) => sum + it.length, 0);
+    const all = this.actions[group].reduce((sum, it) => sum + it.length, 0);
     return 1 + (actions as Uint8Array).length / (all / numEnvs);
   }
 
-  waitFor(
-    groups: readonly number[],
-    options: { count: number; timeoutMs: number },
-  ): readonly number[] {
-    const isDone = this.groups.length === 1 && groups.length === 1
-      ? this.#lines[groups[0]].await(options.count > 0 ? options.timeoutMs : 0)
-      : undefined;
-    if (isDone !== undefined) return isDone ? groups : [];
-    return this.#children.waitFor(groups, options);
+  override finish(group: number): GroupAnswer {
+    if (this.asked[group] === "open") this.#checkPython(group);
+    return super.finish(group);
   }
 
-  finish(group: number): GroupAnswer {
-    const line = this.#lines[group];
-    if (line.asked === "open") return { opened: this.#finishOpen(group) };
-    const answer = line.receive();
-    switch (line.asked) {
-      case "reset":
-        this.#readers[group].readObservations(answer);
-        return {};
-      case "step":
-        this.#readStep(group, answer);
-        return {};
-      case "snapshot":
-        return { snapshot: readState(answer) };
-      default:
-        return {};
-    }
-  }
-
-  /** The `info` of the last step of a single environment. */
-  get info(): StepResult["info"] {
-    return this.#info;
-  }
-
-  #readStep(group: number, answer: Uint8Array): void {
-    const at = this.#readers[group].readStep(answer);
-    this.#info = at < answer.length
-      ? readJson<NonNullable<StepResult["info"]>>(answer.subarray(at))
-      : undefined;
+  /** Throws where what was started has ended and is no Python for this. */
+  #checkPython(group: number): void {
+    const end = this.children.end(group);
+    if (end?.failure === undefined && end?.code !== 0) return;
+    const message = end.failure === undefined
+      ? `Cannot host environments in '${this.#python}': it ended before it answered`
+      : `Cannot start Python '${this.#python}': ${end.failure}`;
+    throw new Refusal(`${message}; ${otherPython()}`, { name: "TypeError" });
   }
 
   /** Asks for a picture of an environment. */
   beginRender(group: number, copy: number): void {
     const which = new Uint8Array(Uint32Array.of(copy).buffer);
-    this.#lines[group].ask("render", which);
+    this.children.send(group, Uint8Array.of(REQUEST.render), which);
   }
 
   /** Returns the picture that was asked for. */
   finishRender(group: number): RgbImage {
-    const answer = this.#lines[group].receive();
-    const [width, height] = new Uint32Array(
-      answer.slice(HEAD, HEAD + 8).buffer,
+    const [[width, height], data] = readSizes(
+      this.receive(group).subarray(HEAD),
     );
-    return { width, height, data: answer.slice(HEAD + 8) };
-  }
-
-  output(group: number): string {
-    return this.#children.prints(group);
+    return { width, height, data: data.slice() };
   }
 
   /** Ends a host that is of no use any more. */
   kill(group: number): void {
-    this.#children.kill(group);
+    this.children.kill(group);
   }
 
-  close(): void {
-    for (const line of this.#lines) line.dropPipes();
-    this.#children.close();
-  }
-
-  #finishOpen(group: number): NonNullable<GroupAnswer["opened"]> {
-    const end = this.#children.end(group);
-    if (end?.failure !== undefined) {
-      throw new Refusal(
-        `Cannot start Python '${this.#python}': ${end.failure}; ${otherPython()}`,
-        { name: "TypeError" },
-      );
+  #opened(group: number, data: Uint8Array): GroupAnswer["opened"] {
+    const { observationSpace, actionSpace, pipes, ...told } = this
+      .#readHandshake(data);
+    checkSpace(observationSpace);
+    checkSpace(actionSpace);
+    if (pipes !== null) {
+      const paths = this.#pipes().map((name) => `${pipes}/${name}`);
+      this.children.usePipes(group, paths, (used) => this.#switch(group, used));
     }
-    if (end?.code === 0) {
-      throw new Refusal(
-        `Cannot host environments in '${this.#python}': it ended before it answered; ${otherPython()}`,
-        { name: "TypeError" },
-      );
-    }
-    const line = this.#lines[group];
-    const told = this.#parseHandshake(line.receive());
-    line.takePipes(told.pipes);
     return {
-      observationSpace: readSpace(told.observationSpace),
-      actionSpace: readSpace(told.actionSpace),
+      observationSpace,
+      actionSpace,
       spec: {
         id: `gym:${this.#id}`,
         maxEpisodeSteps: told.maxEpisodeSteps ?? undefined,
@@ -379,9 +258,12 @@ export class GymnasiumHosts implements GroupHosts {
     };
   }
 
-  #parseHandshake(answer: Uint8Array): Handshake {
+  #readHandshake(data: Uint8Array): Handshake {
     try {
-      const told = readJson<Handshake>(answer.subarray(HEAD));
+      const told = readJson<Handshake>(
+        data,
+        (_, it) => INFINITIES.get(it) ?? it,
+      );
       if (told.protocol === PROTOCOL) return told;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
@@ -391,16 +273,34 @@ export class GymnasiumHosts implements GroupHosts {
       { name: "TypeError" },
     );
   }
+
+  /** Has a host change over to named pipes; it answers by the way before. */
+  #switch(group: number, paths: readonly string[]): void {
+    this.children.send(group, Uint8Array.of(REQUEST.switch), textBytes(paths));
+    this.children.waitFor([group], { timeoutMs: SWITCH_MS });
+    this.receive(group);
+  }
+}
+
+/** Writes a value as JSON. */
+function textBytes(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** Reads two sizes and returns what follows them. */
+function readSizes(
+  bytes: Uint8Array,
+): [sizes: Uint32Array, rest: Uint8Array] {
+  return [new Uint32Array(bytes.slice(0, 8).buffer), bytes.subarray(8)];
 }
 
 /** Reads the state of a group as plain data. */
-function readState(answer: Uint8Array): StateTree {
-  const sizes = new Uint32Array(answer.slice(HEAD, HEAD + 8).buffer);
-  const first = HEAD + 8, second = first + sizes[0], third = second + sizes[1];
+function readState(data: Uint8Array): StateTree {
+  const [[first, second], rest] = readSizes(data);
   return {
-    episodes: new TextDecoder().decode(answer.slice(first, second)),
-    actions: answer.slice(second, third),
-    observations: answer.slice(third),
+    episodes: new TextDecoder().decode(rest.subarray(0, first)),
+    actions: rest.slice(first, first + second),
+    observations: rest.slice(first + second),
   };
 }
 

@@ -22,9 +22,8 @@ import type {
 } from "../workers/group_hosts.ts";
 import { checkCount, waitForAll } from "../workers/_timeouts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
-import { GymnasiumHosts } from "./_gymnasium_hosts.ts";
+import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
-import { Refusal } from "./_messages.ts";
 
 type Status = "new" | "running" | "ended";
 

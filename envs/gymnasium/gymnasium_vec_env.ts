@@ -82,6 +82,6 @@ export class GymnasiumVecEnv extends HostedVecEnv {
    * @returns Their ids, of those that run.
    */
   pids(): number[] {
-    return this.#hosts.groups.map((_, group) => this.#hosts.pid(group));
+    return this.#hosts.pids();
   }
 }

@@ -6,7 +6,7 @@ import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 type Spaces = { observationSpace: Space; actionSpace: Space };
 
 /** Applies a function to each array of a batch. */
-function mapBatch(
+export function mapBatch(
   batch: Batch,
   change: (array: BoxArray) => BoxArray,
 ): Batch {
@@ -74,67 +74,6 @@ export function cutOff(rows: GroupArrays): void {
   rows.rewards.fill(0);
   rows.terminated.fill(0);
   rows.truncated.fill(1);
-}
-
-/** Bytes of an answer before its arrays: kind, flags, and room. */
-export const HEAD = 8;
-
-/**
- * The numbers of a group's step as one message between processes of the same
- * machine.
- */
-export interface WireArrays {
-  readonly message: Uint8Array;
-  /** Views of it; actions have memory of their own. */
-  readonly arrays: GroupArrays;
-  /** Place of the final observations, which most messages leave out. */
-  readonly shown: number;
-}
-
-/** Returns the number of bytes up to the next multiple of eight. */
-export function padded(bytes: number): number {
-  return Math.ceil(bytes / 8) * 8;
-}
-
-/**
- * Allocates arrays for `numEnvs` environments in one message, one after the other,
- * each at a multiple of eight bytes, behind `before` bytes that are not part of it.
- */
-export function wireArrays(
-  { observationSpace, actionSpace }: Spaces,
-  { numEnvs, before = 0 }: { numEnvs: number; before?: number },
-): WireArrays {
-  const step = allocateStep(observationSpace, numEnvs);
-  const { rewards, terminated, truncated, observations } = step;
-  const start = padded(before);
-  const sizes = Object.values(step).flatMap((it) => bytesOf(it as Batch))
-    .map((it) => padded(it.length));
-  const memory = new ArrayBuffer(
-    sizes.reduce((sum, it) => sum + it, start + HEAD),
-  );
-  let at = start + HEAD;
-  const place = (like: BoxArray): BoxArray => {
-    const Type = like.constructor as new (
-      memory: ArrayBuffer,
-      from: number,
-      length: number,
-    ) => BoxArray;
-    const array = new Type(memory, at, like.length);
-    at += padded(like.byteLength);
-    return array;
-  };
-  const most = { rewards, terminated, truncated, observations };
-  const placed = mapBatch(most, place) as unknown as typeof most;
-  const shown = at - start;
-  return {
-    message: new Uint8Array(memory, start),
-    shown,
-    arrays: {
-      actions: allocateBatch(actionSpace, numEnvs),
-      ...placed,
-      finalObservations: mapBatch(step.finalObservations, place),
-    },
-  };
 }
 
 /** Lists the bytes of each array of a batch. */

@@ -188,9 +188,11 @@ def leaves_of(space):
         return [leaf], leaf.description
     inner = [leaves_of(part) for _, part in parts]
     leaves = [leaf for group, _ in inner for leaf in group]
-    kind = "dict" if isinstance(space, gym.spaces.Dict) else "tuple"
-    described = [[str(name), it] for (name, _), (_, it) in zip(parts, inner)]
-    return leaves, {"type": kind, "spaces": described}
+    described = [it for _, it in inner]
+    if isinstance(space, gym.spaces.Tuple):
+        return leaves, {"type": "tuple", "spaces": described}
+    names = [str(name) for name, _ in parts]
+    return leaves, {"type": "dict", "spaces": dict(zip(names, described))}
 
 
 def map_space(space, what, name):

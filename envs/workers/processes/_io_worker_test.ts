@@ -1,13 +1,7 @@
-import { assert, assertEquals } from "@std/assert";
-import { ChildView, startIoWorker } from "./child_group.ts";
-import {
-  buffersOf,
-  GROUP,
-  shareWords,
-  STATE,
-  STATUS,
-  type WorkerOrder,
-} from "./_child_words.ts";
+import { assertEquals } from "@std/assert";
+import { MessageChannel } from "node:worker_threads";
+import { startIoWorker } from "./child_group.ts";
+import { IoLine, lineMemory, type News, type Order } from "./_io_messages.ts";
 import { isProcess } from "./testdata/processes.ts";
 
 const COMMAND = {
@@ -16,44 +10,32 @@ const COMMAND = {
 };
 
 Deno.test("the late end of a process is not that of its successor", () => {
-  const words = shareWords(GROUP.length);
-  const worker = startIoWorker(words);
-  const order = (it: WorkerOrder): void => worker.postMessage(it);
-  const start = (): ChildView => {
-    const view = new ChildView();
-    order({
-      type: "start",
-      child: 0,
-      command: COMMAND,
-      words: view.words.buffer,
-      memory: buffersOf(view.memory),
-    });
-    return view;
-  };
+  const orders = lineMemory(), news = lineMemory();
+  const { port1, port2: port } = new MessageChannel();
+  const worker = startIoWorker({ port, orders, news, showPrints: false });
+  const order = new IoLine<Order>(port1, orders);
+  const line = new IoLine<News>(port1, news);
+  const pids: number[] = [], ended: number[] = [];
+  let isClosed = false;
   const awaitThat = (isSo: () => boolean): void => {
-    for (;;) {
-      const seen = Atomics.load(words, GROUP.events);
-      if (isSo()) return;
-      assert(Atomics.wait(words, GROUP.events, seen, 20_000) !== "timed-out");
+    while (!isSo()) {
+      line.wait(20_000);
+      const told = line.receive()!;
+      if (told.isClosed) isClosed = true;
+      if (told.end) ended.push(told.process);
+      if (told.pid) pids[told.process] = told.pid;
     }
   };
-  order({
-    type: "open",
-    words: words.buffer,
-    graceMs: 1_000,
-    showPrints: false,
-  });
-  const before = start();
-  awaitThat(() => before.state === STATE.running);
+  const start = { type: "start", child: 0, command: COMMAND } as const;
+  order.send({ ...start, process: 0 });
+  awaitThat(() => pids[0] !== undefined);
   // Nobody has waited until the first one was gone.
-  const after = start();
-  awaitThat(() => before.hasEnded && after.state !== STATE.starting);
-  assertEquals([before.state, after.state], [STATE.ended, STATE.running]);
-  assertEquals([before.pid, after.pid].map(isProcess), [false, true]);
-  Atomics.store(words, GROUP.status, STATUS.closing);
-  Atomics.add(words, GROUP.commands, 1);
-  Atomics.notify(words, GROUP.commands);
-  awaitThat(() => Atomics.load(words, GROUP.status) === STATUS.closed);
-  assertEquals([before.pid, after.pid].map(isProcess), [false, false]);
+  order.send({ ...start, process: 1 });
+  awaitThat(() => ended.includes(0) && pids[1] !== undefined);
+  assertEquals([ended, pids.map(isProcess)], [[0], [false, true]]);
+  order.send({ type: "close", child: -1, process: -1, graceMs: 1_000 });
+  awaitThat(() => isClosed);
+  assertEquals(pids.map(isProcess), [false, false]);
   worker.terminate();
+  port1.close();
 });

@@ -1,22 +1,21 @@
 /** Program of a process of a {@linkcode SubprocessVecEnv}. */
-import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
-import { anyEnded } from "../../_steps.ts";
+import { deserialize, serialize } from "node:v8";
+import { bytesOf } from "../_group_arrays.ts";
 import { GroupRunner } from "../_group_runner.ts";
-import type { GroupAnswer, GroupCommand } from "../group_hosts.ts";
-import { makeGroup } from "../group_source.ts";
-import { bytesOf, type WireArrays, wireArrays } from "../_group_arrays.ts";
-import {
-  ANSWER,
-  EPISODES,
-  FLAG,
-  pack,
-  REQUEST,
-  type Request,
-  unpack,
-} from "./_wire_messages.ts";
+import type { GroupAnswer, GroupCommand, GroupRange } from "../group_hosts.ts";
+import { type CheckedSource, makeGroup } from "../group_source.ts";
 import { sendableError, type SentError } from "../host_failure.ts";
+import { frameOf, FrameReader } from "./frames.ts";
+import { AnswerWriter, FAILED, HEAD, REQUEST } from "./host_messages.ts";
 
-const STEP: GroupCommand = { type: "step" };
+/** A request but `step`, whose actions follow as they are. */
+type Request =
+  | Exclude<GroupCommand, { type: "open" | "step" }>
+  | {
+    readonly type: "open";
+    readonly source: CheckedSource;
+    readonly range: GroupRange;
+  };
 
 function write(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) {
@@ -24,22 +23,27 @@ function write(bytes: Uint8Array): void {
   }
 }
 
-/** Copies, and the message that their numbers are sent in. */
+/** Sends data. */
+function tell(data: GroupAnswer | SentError): void {
+  const head = new Uint8Array(HEAD);
+  if ("message" in data) head[0] = FAILED;
+  write(frameOf(head, serialize(data)));
+}
+
+/** Follows the arrays of a step in which no episode has ended. */
+const NONE_ENDED = new Uint8Array(1);
+
+/** Environments, and the memory of their answers. */
 class Host {
-  #runner: GroupRunner;
-  #wire: WireArrays;
+  readonly runner: GroupRunner;
+  #answers: AnswerWriter;
   #actions: Uint8Array[];
-  /** The frame around the message. */
-  #frame: Uint8Array;
 
   constructor(runner: GroupRunner) {
-    const { env } = this.#runner = runner;
-    const { numEnvs } = env;
-    this.#wire = wireArrays(env, { numEnvs, before: FRAME_HEADER });
-    const { arrays, message: { buffer, byteOffset } } = this.#wire;
-    runner.attach(arrays);
-    this.#actions = bytesOf(arrays.actions);
-    this.#frame = new Uint8Array(buffer, byteOffset - FRAME_HEADER);
+    this.runner = runner;
+    this.#answers = new AnswerWriter(runner.env, runner.env.numEnvs);
+    this.#actions = bytesOf(this.#answers.arrays.actions);
+    runner.attach(this.#answers.arrays);
   }
 
   step(actions: Uint8Array): void {
@@ -47,64 +51,34 @@ class Host {
     for (const bytes of this.#actions) {
       bytes.set(actions.subarray(at, at += bytes.length));
     }
-    const { episodes } = this.#runner.run(STEP);
-    this.#runner.write();
-    const { message, arrays, shown } = this.#wire;
-    const hasEnded = anyEnded(arrays);
-    message[FLAG.hasEnded] = hasEnded ? 1 : 0;
-    const some = episodes?.length ? pack(episodes) : undefined;
-    message[FLAG.episodes] = some
-      ? EPISODES.some
-      : episodes
-      ? EPISODES.none
-      : EPISODES.unrecorded;
-    this.#send(ANSWER.stepped, hasEnded ? message.length : shown, some);
+    const { episodes } = this.runner.run({ type: "step" });
+    this.runner.write();
+    const more = episodes?.length ? serialize(episodes) : NONE_ENDED;
+    write(this.#answers.stepped(episodes ? more.length : 0));
+    if (episodes) write(more);
   }
 
   run(command: GroupCommand): void {
-    const answer = this.#runner.run(command);
+    const answer = this.runner.run(command);
     if (command.type !== "reset") return tell(answer);
-    this.#runner.write();
-    this.#send(ANSWER.begun, this.#wire.shown);
-  }
-
-  /** Sends the arrays up to `length`, and what follows them. */
-  #send(kind: number, length: number, rest?: Uint8Array): void {
-    this.#wire.message[0] = kind;
-    writeFrameHeader(this.#frame, length + (rest?.length ?? 0));
-    write(this.#frame.subarray(0, FRAME_HEADER + length));
-    if (rest !== undefined) write(rest);
+    this.runner.write();
+    write(this.#answers.begun());
   }
 }
 
-/** Sends data. */
-function tell(data: GroupAnswer | SentError): void {
-  const kind = "message" in data ? ANSWER.thrown : ANSWER.data,
-    bytes = pack(data);
-  const frame = new Uint8Array(FRAME_HEADER + 1 + bytes.length);
-  writeFrameHeader(frame, 1 + bytes.length);
-  frame[FRAME_HEADER] = kind;
-  frame.set(bytes, FRAME_HEADER + 1);
-  write(frame);
-}
-
-let runner: GroupRunner | undefined;
-let host: Host;
-
-async function make(request: Request & { type: "make" }): Promise<void> {
-  const { source, range } = request;
-  runner = new GroupRunner(await makeGroup(source, range), range.first);
-  host = new Host(runner);
-  tell(runner.run({ type: "open" }));
-}
+let host: Host | undefined;
 
 async function obey(message: Uint8Array): Promise<void> {
   try {
     const data = message.subarray(1);
-    if (message[0] === REQUEST.step) return host.step(data);
-    const request = unpack<Request>(data);
-    if (request.type === "make") await make(request);
-    else host.run(request);
+    if (message[0] === REQUEST.step) return host!.step(data);
+    const request = deserialize(data) as Request;
+    if (request.type === "open") {
+      const { source, range } = request;
+      const env = await makeGroup(source, range);
+      host = new Host(new GroupRunner(env, range.first));
+    }
+    host!.run(request);
   } catch (error) {
     tell(sendableError(error));
   }
@@ -145,16 +119,14 @@ function die(error: unknown): never {
 addEventListener("unhandledrejection", ({ reason }) => die(reason));
 addEventListener("error", ({ error }) => die(error));
 
-let inbox = new Uint8Array(0);
 const frames = new FrameReader({
-  begin: (length) => {
-    if (inbox.length < length) inbox = new Uint8Array(length);
-  },
-  part: (bytes, at) => inbox.set(bytes, at),
   // One request at a time: the next one comes after the answer.
-  end: (length) => void obey(inbox.subarray(0, length)),
+  message: (bytes) => void obey(bytes),
   stray: () => {},
 });
-for await (const piece of Deno.stdin.readable) await frames.read(piece);
-runner?.env.close();
+const piece = new Uint8Array(65_536);
+for (let length; (length = await Deno.stdin.read(piece)) !== null;) {
+  frames.read(piece.subarray(0, length));
+}
+host?.runner.env.close();
 Deno.exit();

@@ -1,25 +1,8 @@
 import { HostFailure } from "../host_failure.ts";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { GROUP, shareWords, STATUS } from "./_child_words.ts";
-import {
-  ChildGroup,
-  type ChildGroupOptions,
-  startIoWorker,
-} from "./child_group.ts";
-import { Worker } from "node:worker_threads";
+import { ChildGroup, type ChildGroupOptions } from "./child_group.ts";
+import { MessagePort, Worker } from "node:worker_threads";
 import { isGone, isProcess, openDescriptors } from "./testdata/processes.ts";
-
-Deno.test("nothing is waited for once the worker has failed", async () => {
-  const words = shareWords(GROUP.length);
-  const worker = startIoWorker(words);
-  const failed = new Promise((resolve) => worker.on("error", resolve));
-  worker.ref();
-  assertEquals(Atomics.load(words, GROUP.status), STATUS.open);
-  // It was not told of any child before.
-  worker.postMessage({ type: "start", child: 0, command: { program: "none" } });
-  await failed;
-  assertEquals(Atomics.load(words, GROUP.status), STATUS.closed);
-});
 
 const CHILD = {
   program: Deno.execPath(),
@@ -37,7 +20,8 @@ function withGroup(
   use: (group: ChildGroup) => void,
   options?: ChildGroupOptions,
 ): void {
-  const group = new ChildGroup(new Array(size).fill(CHILD), options);
+  const group = new ChildGroup(options);
+  for (let child = 0; child < size; child++) group.start(child, CHILD);
   try {
     use(group);
   } finally {
@@ -82,12 +66,13 @@ function holdsView(value: unknown): boolean {
   return ArrayBuffer.isView(value) || Object.values(value).some(holdsView);
 }
 
+const { postMessage } = MessagePort.prototype;
+
 Deno.test("memory is posted as buffers, of which no number is copied", () => {
-  const posted: { type: string }[] = [];
-  const post = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (message, ...rest): void {
+  const posted: { type?: string; memory?: ArrayBuffer }[] = [];
+  MessagePort.prototype.postMessage = function (message, ...rest): void {
+    postMessage.call(this, message, ...rest);
     posted.push(message);
-    return post.call(this, message, ...rest);
   };
   try {
     withGroup(1, (group) => {
@@ -95,11 +80,35 @@ Deno.test("memory is posted as buffers, of which no number is copied", () => {
       assertEquals(ask(group, 0, "a".repeat(length)).length, length);
     });
   } finally {
-    Worker.prototype.postMessage = post;
+    MessagePort.prototype.postMessage = postMessage;
   }
-  const types = posted.map((it) => it.type);
-  assertEquals(types, ["open", "start", "grow", "grow"]);
+  assertEquals(posted.map((it) => it.type), ["start", undefined, "close"]);
+  assertEquals(posted[1].memory!.detached, true);
   assert(!posted.some(holdsView));
+});
+
+Deno.test("nothing is waited for once the worker has failed", async () => {
+  const { on } = Worker.prototype,
+    { promise, resolve } = Promise
+      .withResolvers<void>();
+  Worker.prototype.on = function (event, listener): Worker {
+    on.call(this, "error", () => resolve());
+    this.ref();
+    return on.call(this, event, listener) as Worker;
+  };
+  // No worker can read that.
+  MessagePort.prototype.postMessage = function (): void {
+    postMessage.call(this, null);
+  };
+  const group = new ChildGroup({ graceMs: 1e9 });
+  try {
+    group.start(0, CHILD);
+  } finally {
+    Worker.prototype.on = on;
+    MessagePort.prototype.postMessage = postMessage;
+  }
+  await promise;
+  group.close();
 });
 
 Deno.test("a message is sent in parts as one", () => {
@@ -195,7 +204,7 @@ Deno.test("a silent child is told after the time-out and can be replaced", () =>
     assertEquals(error.reason, "timeout");
     assert(error.stack!.includes("stderr says before"));
     const pid = group.pid(0);
-    group.restart(0);
+    group.start(0, CHILD);
     assertEquals(ask(group, 0, "echo"), "echo");
     assertEquals(group.prints(0), "");
     assert(group.pid(0) !== pid);
@@ -209,25 +218,27 @@ Deno.test("a child can be replaced after its end, many times", () => {
       assertEquals(ask(group, 0, `round ${round}`), `round ${round}`);
       send(group, 0, "exit 0");
       assertThrows(() => receive(group, 0), HostFailure, "with code 0");
-      group.restart(0);
+      group.start(0, CHILD);
     }
   });
 });
 
 Deno.test("a program that is not there is told", () => {
-  const group = new ChildGroup([{ program: "no-such-program-anywhere" }]);
+  const group = new ChildGroup();
+  group.start(0, { program: "no-such-program-anywhere" });
   const error = assertThrows(() => group.receive(0), HostFailure);
   assert(error.message.includes("could not be started"));
   assertEquals(group.end(0)?.code, undefined);
-  group.restart(0, CHILD);
+  group.start(0, CHILD);
   assertEquals(ask(group, 0, "echo"), "echo");
   group.close();
 });
 
 Deno.test("closing leaves no process, not even a stubborn one", () => {
   const stubborn = { ...CHILD, args: [...CHILD.args, "stubborn"] };
-  const group = new ChildGroup([CHILD, stubborn, CHILD], { graceMs: 100 });
-  const pids = [0, 1, 2].map((child) => {
+  const group = new ChildGroup({ graceMs: 100 });
+  const pids = [CHILD, stubborn, CHILD].map((command, child) => {
+    group.start(child, command);
     ask(group, child, "hello");
     return group.pid(child);
   });
@@ -241,7 +252,7 @@ Deno.test("closing leaves no process, not even a stubborn one", () => {
 
 Deno.test("a group that is closed while it starts leaves nothing", () => {
   for (let round = 0; round < 5; round++) {
-    new ChildGroup([CHILD, CHILD], { graceMs: 0 }).close();
+    withGroup(2, () => {}, { graceMs: 0 });
   }
 });
 
@@ -263,9 +274,8 @@ function runProgram(
   const module = new URL("./child_group.ts", import.meta.url).href;
   const program = `
     import { ChildGroup } from "${module}";
-    const group = new ChildGroup([${JSON.stringify(CHILD)}], {
-      showPrints: true,
-    });
+    const group = new ChildGroup({ showPrints: true });
+    group.start(0, ${JSON.stringify(CHILD)});
     ${source}`;
   const code = `data:application/typescript,${encodeURIComponent(program)}`;
   return new Deno.Command(Deno.execPath(), {
@@ -330,7 +340,7 @@ Deno.test({
   permissions: { run: true },
   fn: () => {
     assertThrows(
-      () => new ChildGroup([CHILD]),
+      () => new ChildGroup(),
       Deno.errors.NotCapable,
       "Cannot start workers without the permission to read",
     );

@@ -16,14 +16,25 @@ export function writeFrameHeader(target: Uint8Array, length: number): void {
   for (let i = 0; i < 4; i++) target[8 + i] = length >>> 8 * i;
 }
 
-/** Receiver of the parts of a stream. */
+/** Joins parts of a message behind its mark and length. */
+export function frameOf(
+  ...parts: readonly Uint8Array[]
+): Uint8Array<ArrayBuffer> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const frame = new Uint8Array(FRAME_HEADER + length);
+  writeFrameHeader(frame, length);
+  let at = FRAME_HEADER;
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
+  }
+  return frame;
+}
+
+/** Receiver of what a stream holds. */
 export interface FrameSink {
-  /** Begins a message of this length; nothing is read until this is done. */
-  begin(length: number): void | Promise<void>;
-  /** Takes the next part of the message, and its place in it. */
-  part(bytes: Uint8Array, at: number): void;
-  /** Ends the message. */
-  end(length: number): void;
+  /** Takes a message, in memory of its own. */
+  message(bytes: Uint8Array<ArrayBuffer>): void;
   /** Takes something that is no message. */
   stray(bytes: Uint8Array): void;
 }
@@ -34,7 +45,7 @@ export class FrameReader {
   #header = new Uint8Array(FRAME_HEADER);
   /** Bytes of the header so far. */
   #headed = 0;
-  #length = 0;
+  #message = new Uint8Array(0);
   /** Bytes of the message so far. */
   #filled = 0;
 
@@ -42,31 +53,18 @@ export class FrameReader {
     this.#sink = sink;
   }
 
-  /**
-   * Reads a piece, which may be overwritten once that is done: at once, but where
-   * a message has to wait for room.
-   */
-  read(piece: Uint8Array, from = 0): void | Promise<void> {
-    let at = from;
-    while (at < piece.length) {
+  /** Reads a piece, which may be overwritten afterwards. */
+  read(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length;) {
       if (this.#headed < FRAME_HEADER) {
         at = this.#readHeader(piece, at);
         if (this.#headed < FRAME_HEADER) continue;
-        this.#length = new DataView(this.#header.buffer).getUint32(8, true);
-        const room = this.#sink.begin(this.#length);
-        if (room !== undefined) return this.#readLater(piece, at, room);
+        const { buffer } = this.#header;
+        const length = new DataView(buffer).getUint32(8, true);
+        this.#message = new Uint8Array(length);
       }
       at = this.#readPart(piece, at);
     }
-  }
-
-  async #readLater(
-    piece: Uint8Array,
-    at: number,
-    room: Promise<void>,
-  ): Promise<void> {
-    await room;
-    await this.read(piece, this.#readPart(piece, at));
   }
 
   /** Reads towards a whole header; stops after one byte that belongs to none. */
@@ -100,12 +98,13 @@ export class FrameReader {
   }
 
   #readPart(piece: Uint8Array, at: number): number {
-    const end = Math.min(piece.length, at + this.#length - this.#filled);
-    this.#sink.part(piece.subarray(at, end), this.#filled);
+    const message = this.#message;
+    const end = Math.min(piece.length, at + message.length - this.#filled);
+    message.set(piece.subarray(at, end), this.#filled);
     this.#filled += end - at;
-    if (this.#filled === this.#length) {
+    if (this.#filled === message.length) {
       this.#headed = this.#filled = 0;
-      this.#sink.end(this.#length);
+      this.#sink.message(message);
     }
     return end;
   }

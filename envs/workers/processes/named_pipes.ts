@@ -1,10 +1,7 @@
-import { FRAME_HEADER, FRAME_MARK, writeFrameHeader } from "./frames.ts";
+import { FRAME_HEADER, FRAME_MARK } from "./frames.ts";
 
-/**
- * The longest message that goes through a named pipe: one that fits into an
- * empty pipe is written without waiting for a reader.
- */
-const LONGEST = 4096 - FRAME_HEADER;
+/** Bytes that a write into a pipe puts there as a whole. */
+export const WHOLE_WRITE = 4096;
 
 /**
  * Messages to a child through a named pipe, written by the calling thread
@@ -13,7 +10,6 @@ const LONGEST = 4096 - FRAME_HEADER;
  */
 export class NamedPipe {
   #file: Deno.FsFile;
-  #frame = new Uint8Array(FRAME_HEADER + LONGEST);
 
   /**
    * Opens a pipe. It is opened to be read as well, so that neither this nor a
@@ -28,20 +24,12 @@ export class NamedPipe {
   /**
    * Sends a message, which must be the only one that is not yet answered.
    *
-   * @param parts The message in parts.
-   * @returns True if it was sent: it is not where it is too long.
+   * @param frame The message with mark and length.
+   * @returns True if it was sent: not where it is too long for an empty pipe, as
+   * it would wait for a reader then.
    */
-  send(parts: readonly Uint8Array[]): boolean {
-    let at = FRAME_HEADER;
-    for (const part of parts) at += part.length;
-    if (at > this.#frame.length) return false;
-    writeFrameHeader(this.#frame, at - FRAME_HEADER);
-    const frame = this.#frame.subarray(0, at);
-    at = FRAME_HEADER;
-    for (const part of parts) {
-      frame.set(part, at);
-      at += part.length;
-    }
+  send(frame: Uint8Array): boolean {
+    if (frame.length > WHOLE_WRITE) return false;
     for (let sent = 0; sent < frame.length;) {
       sent += this.#file.writeSync(frame.subarray(sent));
     }
@@ -53,9 +41,6 @@ export class NamedPipe {
     this.#file.close();
   }
 }
-
-/** Bytes that a write into a pipe puts there as a whole. */
-export const WHOLE_WRITE = 4096;
 
 /** Byte that wakes a sleeper and begins no message. */
 export const WAKE: Uint8Array = new Uint8Array(1);

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { FRAME_HEADER, FrameReader, writeFrameHeader } from "./frames.ts";
+import { FRAME_HEADER, frameOf, FrameReader } from "./frames.ts";
 import { AnswerPipe, NamedPipe, WAKE, WHOLE_WRITE } from "./named_pipes.ts";
 import { ChildGroup } from "./child_group.ts";
 
@@ -13,25 +13,20 @@ Deno.test("short messages go through a named pipe, one after the other", {
   const reader = new Deno.Command("cat", { args: [path], stdout: "piped" })
     .spawn();
   const messages: number[][] = [];
-  let message = new Uint8Array(0);
   const frames = new FrameReader({
-    begin: (length) => {
-      message = new Uint8Array(length);
-    },
-    part: (bytes, at) => message.set(bytes, at),
-    end: () => messages.push([...message]),
+    message: (bytes) => messages.push([...bytes]),
     stray: () => messages.push([-1]),
   });
   const longest = new Uint8Array(4084).fill(7);
-  assert(pipe.send([Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(3)]));
-  assert(pipe.send([]));
-  assert(pipe.send([longest]));
-  assert(!pipe.send([longest, Uint8Array.of(8)]));
+  assert(pipe.send(frameOf(Uint8Array.of(1, 2, 3))));
+  assert(pipe.send(frameOf()));
+  assert(pipe.send(frameOf(longest)));
+  assert(!pipe.send(frameOf(longest, Uint8Array.of(8))));
   const output = reader.stdout.getReader();
   while (messages.length < 3) {
     const { value, done } = await output.read();
     if (done) break;
-    await frames.read(value);
+    frames.read(value);
   }
   assertEquals(messages, [[1, 2, 3], [], [...longest]]);
   pipe.close();
@@ -46,7 +41,7 @@ Deno.test("a named pipe that nobody reads does not block", {
   const folder = await Deno.makeTempDir(), path = `${folder}/pipe`;
   await new Deno.Command("mkfifo", { args: [path] }).output();
   const pipe = new NamedPipe(path);
-  assert(pipe.send([new Uint8Array(4000)]));
+  assert(pipe.send(frameOf(new Uint8Array(4000))));
   pipe.close();
   await Deno.remove(folder, { recursive: true });
 });
@@ -54,10 +49,7 @@ Deno.test("a named pipe that nobody reads does not block", {
 const ignore = Deno.build.os === "windows";
 
 function frame(...bytes: number[]): Uint8Array {
-  const whole = new Uint8Array(FRAME_HEADER + bytes.length);
-  writeFrameHeader(whole, bytes.length);
-  whole.set(bytes, FRAME_HEADER);
-  return whole;
+  return frameOf(Uint8Array.from(bytes));
 }
 
 async function withPipe(
@@ -132,22 +124,41 @@ for (
     { ignore },
     () =>
       withPipe((path) => {
-        const group = new ChildGroup(
-          [{ program: "sh", args: ["-c", script] }],
-          { graceMs: 0 },
-        );
-        const pipe = new AnswerPipe(path);
-        assertEquals(group.openWakePipe(0, path), true);
-        const deadline = performance.now() + (hasEnded ? 60_000 : 300);
-        const answer = group.sleep(
-          0,
-          (hasEnded) =>
-            pipe.receive(() => hasEnded() || performance.now() > deadline),
-        );
-        assertEquals(answer, undefined);
+        const group = new ChildGroup({ graceMs: 0 });
+        group.start(0, { program: "sh", args: ["-c", script] });
+        let used: string[] = [];
+        // The pipe to it leads nowhere.
+        group.usePipes(0, [path, path], (paths) => used = paths);
+        assertEquals(used, [path, path]);
+        const timeoutMs = hasEnded ? 60_000 : 300;
+        assertEquals(group.waitFor([0], { timeoutMs }), hasEnded ? [0] : []);
         assertEquals(group.end(0) !== undefined, hasEnded);
         group.close();
-        pipe.close();
       }),
   );
 }
+
+Deno.test("an answer that comes elsewhere is remembered until the next one", {
+  ignore,
+}, () =>
+  withPipe((input) =>
+    withPipe((output) => {
+      const group = new ChildGroup();
+      // What comes through the pipe goes back the other way.
+      group.start(0, { program: "cat", args: [input] });
+      group.usePipes(0, [input, output], () => {});
+      const host = Deno.openSync(output, { read: true, write: true });
+      for (let step = 0; step < 2; step++) {
+        group.send(0, Uint8Array.of(step));
+        // Nothing has said where it comes.
+        assertEquals(group.waitFor([0], { timeoutMs: 0 }), []);
+        host.writeSync(frameOf());
+        for (const timeoutMs of [20_000, 0, 1_000]) {
+          assertEquals(group.waitFor([0], { timeoutMs }), [0]);
+        }
+        assertEquals(group.receive(0), Uint8Array.of(step));
+      }
+      group.close();
+      host.close();
+    })
+  ));

@@ -1,11 +1,58 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { deserialize, serialize } from "node:v8";
 import { isFile } from "../../_files.ts";
-import type { ChildCommand } from "./child_group.ts";
-import { checkSource, type GroupSource } from "../group_source.ts";
-import { HostedVecEnv } from "../hosted_vec_env.ts";
 import type { HostedVecEnvOptions } from "../_host_fleet.ts";
-import { ProcessHosts } from "./_process_hosts.ts";
-import { splitCopies } from "../group_hosts.ts";
+import {
+  type GroupAnswer,
+  type GroupCommand,
+  type GroupRange,
+  splitCopies,
+} from "../group_hosts.ts";
+import {
+  type CheckedSource,
+  checkSource,
+  type GroupSource,
+} from "../group_source.ts";
+import { type HostFailure, thrownFailure } from "../host_failure.ts";
+import { HostedVecEnv } from "../hosted_vec_env.ts";
+import { ChildHosts, type ChildHostsOptions } from "./_child_hosts.ts";
+import type { ChildCommand } from "./child_group.ts";
+
+const UNRECORDED: GroupAnswer = {};
+const NONE_ENDED: GroupAnswer = { episodes: [] };
+
+/** Groups in Deno processes; `_process_main.ts` is the other side. */
+class ProcessHosts extends ChildHosts {
+  #source: CheckedSource;
+
+  constructor(
+    groups: readonly GroupRange[],
+    { source, ...options }: ChildHostsOptions & { source: CheckedSource },
+  ) {
+    super(groups, options);
+    this.#source = source;
+  }
+
+  override encode(group: number, command: GroupCommand): Uint8Array[] {
+    const made = { source: this.#source, range: this.groups[group] };
+    return [
+      serialize(command.type === "open" ? { ...command, ...made } : command),
+    ];
+  }
+
+  override decode(_group: number, data: Uint8Array): GroupAnswer {
+    return deserialize(data);
+  }
+
+  override readRest(episodes: Uint8Array): GroupAnswer {
+    if (episodes.length > 1) return { episodes: deserialize(episodes) };
+    return episodes.length === 0 ? UNRECORDED : NONE_ENDED;
+  }
+
+  override readFailure(data: Uint8Array): HostFailure {
+    return thrownFailure(deserialize(data));
+  }
+}
 
 /** A flag that says which configuration is used, or that none is. */
 const CONFIG = /^(--config|-c|--no-config)\b/;
@@ -155,11 +202,11 @@ export class SubprocessVecEnv extends HostedVecEnv {
     const checked = checkSource(source);
     const { numEnvs, processes = numEnvs, flags = [] } = options;
     const { permissions = ownPermissions(), showOutput = true } = options;
-    const hosts = new ProcessHosts({
+    const hosts = new ProcessHosts(splitCopies(numEnvs, processes), {
       source: checked,
-      groups: splitCopies(numEnvs, processes),
       command: hostCommand(permissions, flags),
-      showOutput,
+      showPrints: showOutput,
+      resets: true,
     });
     super(hosts, options);
     this.#processes = hosts;
@@ -173,7 +220,7 @@ export class SubprocessVecEnv extends HostedVecEnv {
    * @returns Their ids, of those that run.
    */
   pids(): number[] {
-    return this.#processes.groups.map((_, group) => this.#processes.pid(group));
+    return this.#processes.pids();
   }
 
   /** Ends all processes; what they were doing is lost. */

@@ -1,13 +1,9 @@
 // deno-lint-ignore-file no-console -- a child process that prints
 /** A child of the tests: does what the first byte of each message says. */
-import { FRAME_HEADER, FrameReader, writeFrameHeader } from "../frames.ts";
-
-let message = new Uint8Array(0);
+import { frameOf, FrameReader } from "../frames.ts";
 
 function answer(bytes: Uint8Array): void {
-  const frame = new Uint8Array(FRAME_HEADER + bytes.length);
-  writeFrameHeader(frame, bytes.length);
-  frame.set(bytes, FRAME_HEADER);
+  const frame = frameOf(bytes);
   for (let at = 0; at < frame.length;) {
     at += Deno.stdout.writeSync(frame.subarray(at));
   }
@@ -17,7 +13,7 @@ function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-function obey(): void {
+function obey(message: Uint8Array): void {
   const [order, ...rest] = new TextDecoder().decode(message).split(" ");
   const number = Number(rest[0]);
   switch (order) {
@@ -44,13 +40,6 @@ function obey(): void {
   answer(message);
 }
 
-const frames = new FrameReader({
-  begin: (length) => {
-    message = new Uint8Array(length);
-  },
-  part: (bytes, at) => message.set(bytes, at),
-  end: obey,
-  stray: () => Deno.exit(99),
-});
-for await (const piece of Deno.stdin.readable) await frames.read(piece);
+const frames = new FrameReader({ message: obey, stray: () => Deno.exit(99) });
+for await (const piece of Deno.stdin.readable) frames.read(piece);
 if (Deno.args[0] === "stubborn") sleep(60_000);
