@@ -13,8 +13,7 @@ import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "./_checks.ts";
 import { allocateStep, type MutableStep } from "./_steps.ts";
 import { EnvStreams, type SeededRandom } from "./random.ts";
 import { savedArray, snapshotRecord, wrongEntry } from "./snapshot.ts";
-import { checkAction, checkActionCount } from "./spaces/_action_rows.ts";
-import { areFinite, elementCount } from "./spaces/arrays.ts";
+import { checkActions } from "./spaces/_action_rows.ts";
 
 /** Settings of the batched environments. */
 export interface BatchedOptions {
@@ -202,16 +201,7 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
         `Cannot step ${this.#name} as its episodes have not begun: call reset first`,
       );
     }
-    const space = this.actionSpace, isBox = space.type === "box";
-    const size = isBox ? elementCount(space) : 1;
-    checkActionCount(this.numEnvs, actions, this.numEnvs * size);
-    const areFine = isBox
-      ? actions instanceof Float32Array && areFinite(actions)
-      : areWithin(actions, space.n);
-    if (areFine) return;
-    for (let at = 0; at < actions.length; at += size) {
-      checkAction(space, isBox ? actions.slice(at, at + size) : actions[at]);
-    }
+    checkActions(this.actionSpace, actions, this.numEnvs);
   }
 
   /**
@@ -269,12 +259,4 @@ export abstract class BatchedVecEnv<T extends BoxArray = BoxArray>
 
   /** Frees nothing here, as there is nothing to free. */
   close(): void {}
-}
-
-function areWithin(actions: BoxArray, n: number): boolean {
-  for (let i = 0; i < actions.length; i++) {
-    const action = actions[i];
-    if (!(action >= 0 && action < n && action === (action | 0))) return false;
-  }
-  return true;
 }

@@ -1,6 +1,7 @@
 import type {
   Batch,
   BoxArray,
+  DiscreteSpace,
   EnvSpec,
   EpisodeStatistics,
   Space,
@@ -13,7 +14,7 @@ import { checkNumEnvs, checkSavedEnvs, checkStepLimit } from "../_checks.ts";
 import type { MutableStep } from "../_steps.ts";
 import { copySeeds, DEFAULT_SEED } from "../random.ts";
 import { snapshotRecord } from "../snapshot.ts";
-import { checkAction, checkActionCount } from "../spaces/_action_rows.ts";
+import { checkActions } from "../spaces/_action_rows.ts";
 import { box, discrete } from "../spaces/constructors.ts";
 import { FrameStacker } from "../wrappers/frame_stack.ts";
 import { FusedGame } from "./_fused_game.ts";
@@ -69,7 +70,7 @@ export class AtariVecEnv implements VecEnv {
   /** Space of one environment's observations. */
   readonly observationSpace: Space;
   /** Space of one environment's actions. */
-  readonly actionSpace: Space;
+  readonly actionSpace: DiscreteSpace;
   /** Its specification. */
   readonly spec: EnvSpec;
   /** Frames of an observation; none where they are along a first axis. */
@@ -79,7 +80,6 @@ export class AtariVecEnv implements VecEnv {
   /** Settings that snapshots must have. */
   #settings: string;
   #stacker: FrameStacker;
-  #actions: number;
   #isSeeded = false;
   #step: MutableStep;
 
@@ -118,8 +118,7 @@ export class AtariVecEnv implements VecEnv {
     if (settings.noopMax > 0 || settings.terminalOnLifeLoss) {
       checkNoop(actions.meanings);
     }
-    this.#actions = actions.numbers.length;
-    this.actionSpace = discrete(this.#actions);
+    this.actionSpace = discrete(actions.numbers.length);
     const emulators: Ale[] = [];
     while (emulators.length < numEnvs) {
       emulators.push(new Ale(game.id, emulatorOptions(settings)));
@@ -210,13 +209,7 @@ export class AtariVecEnv implements VecEnv {
         `Cannot step ${this.spec.id} as its episodes have not begun: call reset first`,
       );
     }
-    checkActionCount(this.numEnvs, actions, this.numEnvs);
-    for (let row = 0; row < this.numEnvs; row++) {
-      const action = actions[row];
-      const isFine = action >= 0 && action < this.#actions &&
-        action === (action | 0);
-      if (!isFine) checkAction(this.actionSpace, action);
-    }
+    checkActions(this.actionSpace, actions, this.numEnvs);
   }
 
   /**

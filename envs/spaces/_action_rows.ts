@@ -1,5 +1,12 @@
-import type { Batch, BoxArray, Space, SpaceValue } from "@bellman/types";
-import { areFinite, isArrayOf } from "./arrays.ts";
+import type {
+  Batch,
+  BoxArray,
+  BoxSpace,
+  DiscreteSpace,
+  Space,
+  SpaceValue,
+} from "@bellman/types";
+import { areFinite, elementCount, isArrayOf } from "./arrays.ts";
 import { allocateBatch, readRow, readRowInto } from "./batch.ts";
 import { contains, describeSpace } from "./values.ts";
 
@@ -34,6 +41,31 @@ export function checkActionCount(
       given?.length ?? "no"
     } numbers of actions: expected ${expected}`,
   );
+}
+
+function areWithin(actions: BoxArray, n: number): boolean {
+  for (let i = 0; i < actions.length; i++) {
+    const action = actions[i];
+    if (!(action >= 0 && action < n && action === (action | 0))) return false;
+  }
+  return true;
+}
+
+/** Throws unless each environment can take its action of a batch. */
+export function checkActions(
+  space: DiscreteSpace | BoxSpace,
+  actions: BoxArray,
+  numEnvs: number,
+): void {
+  const isBox = space.type === "box", size = isBox ? elementCount(space) : 1;
+  checkActionCount(numEnvs, actions, numEnvs * size);
+  const areFine = isBox
+    ? actions instanceof Float32Array && areFinite(actions)
+    : areWithin(actions, space.n);
+  if (areFine) return;
+  for (let at = 0; at < actions.length; at += size) {
+    checkAction(space, isBox ? actions.slice(at, at + size) : actions[at]);
+  }
 }
 
 /** Throws unless a batch of actions has the arrays of another. */

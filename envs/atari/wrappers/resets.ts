@@ -11,32 +11,58 @@ import {
 } from "./_game.ts";
 
 /**
- * Steps that a wrapper takes by itself in `reset`. Episodes that end in them are
+ * A wrapper that takes steps by itself in `reset`. Episodes that end in them are
  * told with the next step that is seen.
+ *
+ * @example
+ * ```ts
+ * import { AtariEnv, FireReset, HiddenSteps, isAtariInstalled } from "@bellman/envs/atari";
+ * import { assert } from "@std/assert";
+ *
+ * if (isAtariInstalled()) {
+ *   const env = new FireReset(new AtariEnv("breakout"));
+ *   assert(env instanceof HiddenSteps);
+ *   env.close();
+ * }
+ * ```
  */
-class HiddenSteps {
-  #env: Env;
+export class HiddenSteps extends EnvWrapper {
   #untold: StateTree[] = [];
 
-  constructor(env: Env) {
-    this.#env = env;
-  }
-
   /**
-   * Takes a step that nobody sees and returns the present observation; an episode
-   * that ends in it is followed by a new one.
+   * Takes a step that nobody sees; an episode that ends in it is followed by a new
+   * one.
+   *
+   * @param action Number of the action.
+   * @returns The present observation.
    */
-  take(action: number): SpaceValue {
-    const { observation, terminated, truncated, info } = this.#env.step(action);
+  protected takeHidden(action: number): SpaceValue {
+    const { observation, terminated, truncated, info } = super.step(action);
     this.#untold.push(...(info?.episodes ?? []) as StateTree[]);
-    return terminated || truncated ? this.#env.reset() : observation;
+    return terminated || truncated ? super.reset() : observation;
   }
 
   /**
-   * Completes a step that is seen with the episodes that ended unseen before
-   * it.
+   * Starts an episode.
+   *
+   * @param options A seed starts the random streams anew: what was not told is
+   * forgotten.
+   * @returns The first observation.
    */
-  tell(result: StepResult): StepResult {
+  override reset(options: { seed?: number } = {}): SpaceValue {
+    const observation = super.reset(options);
+    if (options.seed !== undefined) this.#untold = [];
+    return observation;
+  }
+
+  /**
+   * Takes one step.
+   *
+   * @param action The action.
+   * @returns The step's result, with the games that ended unseen before it.
+   */
+  override step(action: SpaceValue): StepResult {
+    const result = super.step(action);
     if (this.#untold.length === 0) return result;
     const ended = (result.info?.episodes ?? []) as StateTree[];
     const episodes = [...this.#untold, ...ended];
@@ -44,16 +70,21 @@ class HiddenSteps {
     return { ...result, info: { ...result.info, episodes } };
   }
 
-  /** Forgets what was not told, as when the random streams start anew. */
-  forget(): void {
-    this.#untold = [];
-  }
-
-  save(): StateTree {
+  /**
+   * Saves the games that were not told.
+   *
+   * @returns Plain data.
+   */
+  protected override ownState(): StateTree {
     return structuredClone(this.#untold);
   }
 
-  load(state: StateTree): void {
+  /**
+   * Goes on with what was not told.
+   *
+   * @param state The state that `ownState` returned.
+   */
+  protected override loadOwnState(state: StateTree): void {
     this.#untold = structuredClone(state as StateTree[]);
   }
 }
@@ -92,8 +123,7 @@ export interface NoopResetOptions {
  * }
  * ```
  */
-export class NoopReset extends EnvWrapper {
-  #hidden: HiddenSteps;
+export class NoopReset extends HiddenSteps {
   #starts: NoopStarts;
 
   /**
@@ -108,7 +138,6 @@ export class NoopReset extends EnvWrapper {
   constructor(env: Env, options: NoopResetOptions = {}) {
     super(env);
     const { max = 30 } = options;
-    this.#hidden = new HiddenSteps(env);
     this.#starts = new NoopStarts(max);
     const { actionMeanings } = atariInside(env, "NoopReset");
     if (max > 0) checkNoop(actionMeanings);
@@ -122,23 +151,10 @@ export class NoopReset extends EnvWrapper {
    */
   override reset(options: { seed?: number } = {}): SpaceValue {
     let observation = super.reset(options);
-    if (options.seed !== undefined) {
-      this.#starts.seed(options.seed);
-      this.#hidden.forget();
-    }
+    if (options.seed !== undefined) this.#starts.seed(options.seed);
     const count = this.#starts.draw();
-    for (let i = 0; i < count; i++) observation = this.#hidden.take(NOOP);
+    for (let i = 0; i < count; i++) observation = this.takeHidden(NOOP);
     return observation;
-  }
-
-  /**
-   * Takes one step.
-   *
-   * @param action The action.
-   * @returns The step's result, with the games that ended unseen before it.
-   */
-  override step(action: SpaceValue): StepResult {
-    return this.#hidden.tell(super.step(action));
   }
 
   /**
@@ -147,7 +163,7 @@ export class NoopReset extends EnvWrapper {
    * @returns Plain data.
    */
   protected override ownState(): StateTree {
-    return { hidden: this.#hidden.save(), starts: this.#starts.save() };
+    return { hidden: super.ownState(), starts: this.#starts.save() };
   }
 
   /**
@@ -157,7 +173,7 @@ export class NoopReset extends EnvWrapper {
    */
   protected override loadOwnState(state: StateTree): void {
     const { hidden, starts } = snapshotRecord(state, ["hidden", "starts"]);
-    this.#hidden.load(hidden);
+    super.loadOwnState(hidden);
     this.#starts.load(starts);
   }
 }
@@ -184,8 +200,7 @@ export class NoopReset extends EnvWrapper {
  * }
  * ```
  */
-export class FireReset extends EnvWrapper {
-  #hidden: HiddenSteps;
+export class FireReset extends HiddenSteps {
   #actions: readonly number[];
 
   /**
@@ -196,7 +211,6 @@ export class FireReset extends EnvWrapper {
    */
   constructor(env: Env) {
     super(env);
-    this.#hidden = new HiddenSteps(env);
     this.#actions = fireActions(atariInside(env, "FireReset").actionMeanings);
   }
 
@@ -208,37 +222,8 @@ export class FireReset extends EnvWrapper {
    */
   override reset(options: { seed?: number } = {}): SpaceValue {
     let observation = super.reset(options);
-    if (options.seed !== undefined) this.#hidden.forget();
-    for (const action of this.#actions) observation = this.#hidden.take(action);
+    for (const action of this.#actions) observation = this.takeHidden(action);
     return observation;
-  }
-
-  /**
-   * Takes one step.
-   *
-   * @param action The action.
-   * @returns The step's result, with the games that ended unseen before it.
-   */
-  override step(action: SpaceValue): StepResult {
-    return this.#hidden.tell(super.step(action));
-  }
-
-  /**
-   * Returns the games that were not told.
-   *
-   * @returns Plain data.
-   */
-  protected override ownState(): StateTree {
-    return this.#hidden.save();
-  }
-
-  /**
-   * Goes on with what was not told.
-   *
-   * @param state The state that `ownState` returned.
-   */
-  protected override loadOwnState(state: StateTree): void {
-    this.#hidden.load(state);
   }
 }
 
@@ -270,8 +255,7 @@ export class FireReset extends EnvWrapper {
  * }
  * ```
  */
-export class EpisodicLife extends EnvWrapper {
-  #hidden: HiddenSteps;
+export class EpisodicLife extends HiddenSteps {
   #game: AtariInside;
   #lives = 0;
   #isBetweenLives = false;
@@ -285,7 +269,6 @@ export class EpisodicLife extends EnvWrapper {
    */
   constructor(env: Env) {
     super(env);
-    this.#hidden = new HiddenSteps(env);
     this.#game = atariInside(env, "EpisodicLife");
     checkNoop(this.#game.actionMeanings);
   }
@@ -298,8 +281,7 @@ export class EpisodicLife extends EnvWrapper {
    */
   override reset(options: { seed?: number } = {}): SpaceValue {
     const goesOn = this.#isBetweenLives && options.seed === undefined;
-    const observation = goesOn ? this.#hidden.take(NOOP) : super.reset(options);
-    if (options.seed !== undefined) this.#hidden.forget();
+    const observation = goesOn ? this.takeHidden(NOOP) : super.reset(options);
     this.#isBetweenLives = false;
     this.#lives = this.#game.lives;
     return observation;
@@ -318,7 +300,7 @@ export class EpisodicLife extends EnvWrapper {
         "Cannot step as a life was lost in the step before: call reset first",
       );
     }
-    const result = this.#hidden.tell(super.step(action));
+    const result = super.step(action);
     const { lives } = this.#game;
     const isLost = isLifeLost(this.#lives, lives);
     this.#lives = lives;
@@ -334,7 +316,7 @@ export class EpisodicLife extends EnvWrapper {
    */
   protected override ownState(): StateTree {
     return {
-      hidden: this.#hidden.save(),
+      hidden: super.ownState(),
       lives: this.#lives,
       isBetweenLives: this.#isBetweenLives,
     };
@@ -347,7 +329,7 @@ export class EpisodicLife extends EnvWrapper {
    */
   protected override loadOwnState(state: StateTree): void {
     const own = snapshotRecord(state, ["hidden", "lives", "isBetweenLives"]);
-    this.#hidden.load(own.hidden);
+    super.loadOwnState(own.hidden);
     this.#lives = own.lives as number;
     this.#isBetweenLives = own.isBetweenLives as boolean;
   }

@@ -8,14 +8,11 @@ import {
   type PhysicsModel,
   type PhysicsShapes,
   type PhysicsSizes,
+  readSizes,
   SHAPE_ARRAYS,
 } from "./_physics.ts";
 
 const ERROR_BYTES = 1024;
-const SIZES = [
-  ...["nq", "nv", "nu", "nbody", "ngeom", "nsite", "ntendon"],
-  "ncam",
-] as const;
 /** Signature of all that an integrator depends on. */
 const INTEGRATION = "mjSTATE_INTEGRATION";
 
@@ -236,9 +233,7 @@ class NativeModel implements PhysicsModel {
     this.pointer = pointer;
     this.version = library.version;
     this.struct = new NativeStruct(library.layout, "mjModel", pointer);
-    this.sizes = Object.fromEntries(
-      SIZES.map((name) => [name, this.struct.integer(name)]),
-    ) as unknown as PhysicsSizes;
+    this.sizes = readSizes((name) => this.struct.integer(name));
     const { nq, nu, nbody } = this.sizes;
     this.#checkLayout();
     this.timestep = this.struct.nested("mjOption", "opt").double("timestep");

@@ -33,16 +33,19 @@ export interface PhysicsModel {
 /** The two ways in which MuJoCo is run. */
 export type PhysicsEngine = "native" | "wasm";
 
+const SIZES = [
+  ...["nq", "nv", "nu", "nbody", "ngeom", "nsite", "ntendon", "ncam"] as const,
+];
+
 /** Numbers of a model's things. */
-export interface PhysicsSizes {
-  readonly nq: number;
-  readonly nv: number;
-  readonly nu: number;
-  readonly nbody: number;
-  readonly ngeom: number;
-  readonly nsite: number;
-  readonly ntendon: number;
-  readonly ncam: number;
+export type PhysicsSizes = Readonly<Record<typeof SIZES[number], number>>;
+
+/** Reads a model's sizes by their names. */
+export function readSizes(
+  read: (name: keyof PhysicsSizes) => number,
+): PhysicsSizes {
+  const sizes = SIZES.map((name) => [name, read(name)]);
+  return Object.fromEntries(sizes);
 }
 
 /** Shapes and colours of a model's bodies; rows by geom, camera or mesh. */

@@ -6,6 +6,7 @@ import {
   type PhysicsModel,
   type PhysicsShapes,
   type PhysicsSizes,
+  readSizes,
   SHAPE_ARRAYS,
 } from "./_physics.ts";
 
@@ -101,11 +102,10 @@ class WasmModel implements PhysicsModel {
   #shapes: PhysicsShapes | undefined;
 
   constructor(module: MainModule, model: MjModel) {
-    const { nq, nv, nu, nbody, ngeom, nsite, ntendon, ncam } = model;
     this.module = module;
     this.handle = model;
     this.version = module.mj_versionString();
-    this.sizes = { nq, nv, nu, nbody, ngeom, nsite, ntendon, ncam };
+    this.sizes = readSizes((name) => model[name]);
     this.timestep = model.opt.timestep;
     this.qpos0 = model.qpos0.slice();
     this.bodyMass = model.body_mass.slice();

@@ -27,34 +27,10 @@ export type MujocoInfo = Record<string, number | Float64Array>;
  * Initial states, observations and rewards of a kind of environment. One object
  * serves all environments of a batch in turn.
  */
-export interface MujocoRules {
+export abstract class MujocoRules<O = unknown> {
   /** Numbers of an observation. */
-  readonly observationSize: number;
-  /** True where anything depends on `cfrcExt`, which must be computed then. */
-  readonly usesContactForces: boolean;
-  /** Draws the positions and velocities of an episode's beginning. */
-  begin(data: PhysicsData, random: SeededRandom): void;
-  /** Writes the position of the body whose speed is measured: `x`, `y`. */
-  locate(data: PhysicsData, place: Float64Array): void;
-  /** Writes the observation. */
-  observe(data: PhysicsData, row: ObservationRow): void;
-  /**
-   * Computes reward and end of a step.
-   *
-   * @param velocity Mean velocity of the located body over the step, `x` and `y`.
-   */
-  evaluate(
-    data: PhysicsData,
-    velocity: Float64Array,
-    action: ActionRow,
-  ): Outcome;
-  /** Returns Gymnasium's `info` of the step that was evaluated last. */
-  info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
-}
-
-/** Rules of a model whose speed does not count and whose contacts are not felt. */
-export abstract class BaseRules<O> implements MujocoRules {
   abstract readonly observationSize: number;
+  /** True where anything depends on `cfrcExt`, which must be computed then. */
   readonly usesContactForces: boolean = false;
   protected readonly model: PhysicsModel;
   protected readonly options: O;
@@ -66,15 +42,27 @@ export abstract class BaseRules<O> implements MujocoRules {
     this.options = options;
   }
 
+  /** Draws the positions and velocities of an episode's beginning. */
+  abstract begin(data: PhysicsData, random: SeededRandom): void;
+
+  /** Writes the position of the body whose speed is measured, if any: `x`, `y`. */
   locate(_data: PhysicsData, _place: Float64Array): void {}
 
-  abstract begin(data: PhysicsData, random: SeededRandom): void;
+  /** Writes the observation. */
   abstract observe(data: PhysicsData, row: ObservationRow): void;
+
+  /**
+   * Computes reward and end of a step.
+   *
+   * @param velocity Mean velocity of the located body over the step, `x` and `y`.
+   */
   abstract evaluate(
     data: PhysicsData,
     velocity: Float64Array,
     action: ActionRow,
   ): Outcome;
+
+  /** Returns Gymnasium's `info` of the step that was evaluated last. */
   abstract info(data: PhysicsData, velocity: Float64Array): MujocoInfo;
 }
 
@@ -84,7 +72,7 @@ export abstract class StateRules<
     readonly resetNoiseScale: number;
     readonly excludeCurrentPositionsFromObservation?: boolean;
   },
-> extends BaseRules<O> {
+> extends MujocoRules<O> {
   readonly observationSize: number;
   /** Number of positions that come first and are not observed. */
   protected readonly skipped: number;

@@ -5,10 +5,10 @@ import { actionCost } from "./_numpy_sums.ts";
 import {
   type ActionRow,
   append,
-  BaseRules,
   drawPositions,
   drawVelocities,
   type MujocoInfo,
+  MujocoRules,
   type MujocoTask,
   type ObservationRow,
   type Outcome,
@@ -64,7 +64,7 @@ const REACH = 0.2;
 /** Joints of the arm; the others are those of the goal. */
 const REACHER_JOINTS = 2;
 
-class ReacherRules extends BaseRules<Resolved<ReacherOptions>> {
+class ReacherRules extends MujocoRules<Resolved<ReacherOptions>> {
   readonly observationSize: number;
 
   #fingertip: number;
@@ -166,7 +166,7 @@ const LEAST_DISTANCE = 0.17;
 /** Joints of the arm. */
 const PUSHER_JOINTS = 7;
 
-class PusherRules extends BaseRules<Resolved<PusherOptions>> {
+class PusherRules extends MujocoRules<Resolved<PusherOptions>> {
   readonly observationSize: number = 2 * PUSHER_JOINTS + 9;
 
   #tip: number;
