@@ -3,21 +3,16 @@ import { detach } from "./_shared.ts";
 
 /** Options of {@link stateDependentLogStd}. */
 export interface StateDependentLogStdOptions {
-  /** Numbers in one action. */
-  readonly actionSize: number;
   /**
    * True where gradients reach the features through the deviations.
    *
    * @default false
    */
   readonly learnFeatures?: boolean;
-  /**
-   * Added to the variances, so that none is 0.
-   *
-   * @default 1e-6
-   */
-  readonly epsilon?: number;
 }
+
+/** Added to the variances, so that none is 0. */
+const EPSILON = 1e-6;
 
 /**
  * Computes the logarithms of the standard deviations that actions have under
@@ -27,9 +22,8 @@ export interface StateDependentLogStdOptions {
  * normal with variance `latent^2 exp(logStd)^2`.
  *
  * @param latent Features `[batch, features]`.
- * @param logStd `[features, actionSize]`, or `[features, 1]` for the same
- * deviations in each part of an action.
- * @param options Sizes and what gradients reach.
+ * @param logStd `[features, actionSize]`.
+ * @param options What gradients reach.
  * @returns Nats `[batch, actionSize]`: with the means before it, the
  * parameters of a {@link diagonalGaussian}.
  *
@@ -41,27 +35,23 @@ export interface StateDependentLogStdOptions {
  *
  * await tf.setBackend("cpu");
  * const latent = tf.tensor2d([[3, 4]]);
- * const logStd = stateDependentLogStd(latent, tf.zeros([2, 1]), {
- *   actionSize: 1,
- * });
+ * const logStd = stateDependentLogStd(latent, tf.zeros([2, 1]));
  * assertAlmostEquals(Math.exp(logStd.arraySync()[0][0]), 5, 1e-5);
  * ```
  */
 export function stateDependentLogStd(
   latent: tf.Tensor2D,
   logStd: tf.Tensor2D,
-  options: StateDependentLogStdOptions,
+  options: StateDependentLogStdOptions = {},
 ): tf.Tensor2D {
-  const { actionSize, learnFeatures = false, epsilon = 1e-6 } = options;
+  const { learnFeatures = false } = options;
   return tf.tidy(() => {
     const features = learnFeatures ? latent : detach(latent);
     const squares = tf.matMul(
       tf.square(features) as tf.Tensor2D,
       tf.exp(tf.mul(logStd, 2)) as tf.Tensor2D,
     );
-    const result = tf.mul(tf.log(tf.add(squares, epsilon)), 0.5);
-    if (logStd.shape[1] === actionSize) return result as tf.Tensor2D;
-    return tf.add(tf.zeros([latent.shape[0], actionSize]), result);
+    return tf.mul(tf.log(tf.add(squares, EPSILON)), 0.5) as tf.Tensor2D;
   });
 }
 
@@ -81,8 +71,7 @@ export interface SampleStateDependentOptions {
  * `E` is `exp(logStd) noise` and each row has its own.
  *
  * @param mean Means `[batch, actionSize]`.
- * @param logStd `[features, actionSize]`, or `[features, 1]` for the same
- * deviations in each part of an action.
+ * @param logStd `[features, actionSize]`.
  * @param options Features and noise.
  * @returns Actions `[batch, actionSize]`.
  *

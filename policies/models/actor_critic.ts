@@ -134,20 +134,6 @@ export interface ActorCriticOptions {
    */
   readonly useSde?: boolean;
   /**
-   * True where that noise has one deviation for each pair of a feature and an
-   * action, false for one for each feature.
-   *
-   * @default true
-   */
-  readonly sdeFullStd?: boolean;
-  /**
-   * True where the deviations of that noise also train the features that it
-   * depends on.
-   *
-   * @default false
-   */
-  readonly sdeLearnFeatures?: boolean;
-  /**
    * Start kernels orthogonal (baselines: trunk sqrt 2, policy 0.01, value 1),
    * not Glorot uniform. Networks given as objects choose themselves.
    *
@@ -281,8 +267,6 @@ function withHeads<V extends object>(
     valueNetwork = "shared",
     initialLogStd = 0,
     useSde = false,
-    sdeFullStd = true,
-    sdeLearnFeatures = false,
     orthogonalInit = true,
   } = options;
   const encoder = observationEncoder(options.observationSpace);
@@ -303,7 +287,7 @@ function withHeads<V extends object>(
   const actions = gaussian
     ? distribution.parameterSize / 2
     : distribution.parameterSize;
-  const logStdShape = useSde ? [features, sdeFullStd ? actions : 1] : [actions];
+  const logStdShape = useSde ? [features, actions] : [actions];
 
   function init(random: RandomSource): Params {
     const [pi, vf] = [0.01, 1].map((scale) => ({
@@ -322,10 +306,7 @@ function withHeads<V extends object>(
   function logStdOf(params: Params, like: tf.Tensor2D, latent: tf.Tensor2D) {
     const logStd = parameter(params, "pi/logStd");
     if (!useSde) return tf.add(tf.zeros(like.shape), logStd) as tf.Tensor2D;
-    return stateDependentLogStd(latent, logStd as tf.Tensor2D, {
-      actionSize: actions,
-      learnFeatures: sdeLearnFeatures,
-    });
+    return stateDependentLogStd(latent, logStd as tf.Tensor2D);
   }
 
   function apply(

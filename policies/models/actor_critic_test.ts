@@ -111,16 +111,13 @@ for (const network of networkNames) {
   });
 }
 
-for (const sdeFullStd of [true, false]) {
-  testOnBackends(`state-dependent exploration, full ${sdeFullStd}`, () => {
-    for (const network of ["mlp", "lstm"] as const) {
-      const options = { network, actionSpace: BOX, useSde: true, sdeFullStd };
-      checkModel(options);
-      checkModel({ ...options, valueNetwork: "separate" });
-      checkModel({ ...options, sdeLearnFeatures: true });
-    }
-  });
-}
+testOnBackends("state-dependent exploration", () => {
+  for (const network of ["mlp", "lstm"] as const) {
+    const options = { network, actionSpace: BOX, useSde: true };
+    checkModel(options);
+    checkModel({ ...options, valueNetwork: "separate" });
+  }
+});
 
 testOnBackends("paths and first values of the parameters", () => {
   const box = model({ actionSpace: BOX, initialLogStd: -0.5 });

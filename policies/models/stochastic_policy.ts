@@ -57,38 +57,11 @@ export interface StochasticPolicyOptions extends FunctionOptions {
    */
   readonly useSde?: boolean;
   /**
-   * True where that noise has one deviation for each pair of a feature and an
-   * action, false for one for each feature.
-   *
-   * @default true
-   */
-  readonly sdeFullStd?: boolean;
-  /**
-   * True where the deviations of that noise also train the features that it
-   * depends on.
-   *
-   * @default true
-   */
-  readonly sdeLearnFeatures?: boolean;
-  /**
-   * True where its deviations are `exp(logStd)` only up to 1, and
-   * `1 + log(1 + logStd)` from there on.
-   *
-   * @default false
-   */
-  readonly sdeExpln?: boolean;
-  /**
    * Logarithm of its deviations at the start.
    *
    * @default -3
    */
   readonly sdeInitialLogStd?: number;
-  /**
-   * Largest size of a mean before the tanh, with that noise.
-   *
-   * @default 2
-   */
-  readonly sdeClipMean?: number;
 }
 
 /**
@@ -142,34 +115,27 @@ function stateDependentHead(
   features: number,
   options: StochasticPolicyOptions,
 ): PolicyHead {
-  const { sdeFullStd = true, sdeLearnFeatures = true, sdeClipMean = 2 } =
-    options;
-  const initializers = layerInitializers(options.initializer);
+  const { initializer, sdeInitialLogStd = -3 } = options;
+  const initializers = layerInitializers(initializer);
   const actionSize = distribution.parameterSize / 2;
   const shape = [features, actionSize];
-  const logStdShape = [features, sdeFullStd ? actionSize : 1];
-  const logStdOf = (params: Params): tf.Tensor2D => {
-    const logStd = parameter<tf.Tensor2D>(params, "logStd");
-    return options.sdeExpln ? explnLogStd(logStd) : logStd;
-  };
   return {
     noise: { kind: "normal", size: features * actionSize },
     init: (random) => ({
       ...initLayer("head", shape, initializers, random),
-      logStd: tf.fill(logStdShape, options.sdeInitialLogStd ?? -3),
+      logStd: tf.fill(shape, sdeInitialLogStd),
     }),
     apply(params, latent) {
       const mean = denseLayer(params, "head", latent);
-      const logStd = stateDependentLogStd(latent, logStdOf(params), {
-        actionSize,
-        learnFeatures: sdeLearnFeatures,
+      const logStd = stateDependentLogStd(latent, parameter(params, "logStd"), {
+        learnFeatures: true,
       });
-      const inside = tf.clipByValue(mean, -sdeClipMean, sdeClipMean);
+      const inside = tf.clipByValue(mean, -LARGEST_MEAN, LARGEST_MEAN);
       return { policy: tf.concat([inside, logStd], 1), latent };
     },
     sample(params, { policy, latent }, noise) {
       const mean = tf.slice(policy, [0, 0], [-1, actionSize]);
-      const raw = sampleStateDependent(mean, logStdOf(params), {
+      const raw = sampleStateDependent(mean, parameter(params, "logStd"), {
         latent: latent!,
         noise,
       });
@@ -178,13 +144,8 @@ function stateDependentHead(
   };
 }
 
-/**
- * Computes the logarithm of a deviation that is `exp(x)` up to 0 and grows as
- * `1 + log(1 + x)` from there on, so that it does not run away.
- */
-function explnLogStd(x: tf.Tensor2D): tf.Tensor2D {
-  return tf.add(tf.minimum(x, 0), tf.log1p(tf.log1p(tf.relu(x))));
-}
+/** Largest size of a mean before the tanh, with state-dependent exploration. */
+const LARGEST_MEAN = 2;
 
 /** Makes the distribution that the options of a policy ask for. */
 function policyDistribution(

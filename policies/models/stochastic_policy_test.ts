@@ -46,11 +46,6 @@ const CASES: Record<string, Partial<StochasticPolicyOptions>> = {
   },
   "a mixture": { distribution: "mixture", components: 3 },
   "state-dependent exploration": { useSde: true },
-  "state-dependent exploration, one deviation a feature": {
-    useSde: true,
-    sdeFullStd: false,
-    sdeExpln: true,
-  },
   "actions of two axes": { actionSpace: { ...BOX, shape: [2, 2] } },
   "discrete actions": { actionSpace: { type: "discrete", n: 3, start: 2 } },
   "binary actions": { actionSpace: { type: "multiBinary", n: 3 } },
@@ -121,8 +116,9 @@ testOnBackends("paths and first values of the parameters", () => {
   const sde = policy({ useSde: true }).init(seededRandom(1));
   assertEquals(sde["head/kernel"].shape, [5, 2]);
   assertEquals(values(sde.logStd), new Array(10).fill(-3));
-  const one = policy({ useSde: true, sdeFullStd: false, sdeInitialLogStd: -1 });
-  assertEquals(values(one.init(seededRandom(1)).logStd), [-1, -1, -1, -1, -1]);
+  const other = policy({ useSde: true, sdeInitialLogStd: -1 });
+  const { logStd } = other.init(seededRandom(1));
+  assertEquals(values(logStd), new Array(10).fill(-1));
 });
 
 testOnBackends(
@@ -136,50 +132,30 @@ testOnBackends(
   },
 );
 
-for (const sdeExpln of [false, true]) {
-  testOnBackends(
-    `samples by a noise matrix are from the distribution, expln ${sdeExpln}`,
-    () => {
-      const rows = 4000;
-      const m = policy({
-        useSde: true,
-        sdeInitialLogStd: 0.3,
-        sdeExpln,
-        networkOptions: { hiddenSizes: [8], activation: "tanh" },
-      });
-      const params = m.init(seededRandom(2));
-      const one = tf.tensor2d([[0.5, -1, 2]]);
-      const output = m.apply(params, tf.tile(one, [rows, 1]));
-      const actions = m.sample(params, output, { noise: noiseFor(m, rows) });
-      const logProb = m.distribution.logProb(output.policy, actions);
-      const [entropy] = values(m.distribution.entropy(output.policy));
-      const { mean, variance } = tf.moments(tf.neg(logProb));
-      const error = Math.sqrt(values(variance)[0] / rows);
-      const [measured] = values(mean);
-      assert(
-        Math.abs(measured - entropy) < 5 * error,
-        `${measured}, ${entropy}`,
-      );
-    },
-  );
-}
-
-testOnBackends("expln is exp up to 0 and a logarithm from there on", () => {
-  const deviations = [-2, 0, 3].map((logStd) => {
+testOnBackends(
+  "samples by a noise matrix are from the distribution",
+  () => {
+    const rows = 4000;
     const m = policy({
       useSde: true,
-      sdeExpln: true,
-      sdeInitialLogStd: logStd,
-      networkOptions: { hiddenSizes: [] },
+      sdeInitialLogStd: 0.3,
+      networkOptions: { hiddenSizes: [8], activation: "tanh" },
     });
-    const { policy: row } = m.apply(
-      m.init(seededRandom(1)),
-      tf.tensor2d([[1, 0, 0]]),
+    const params = m.init(seededRandom(2));
+    const one = tf.tensor2d([[0.5, -1, 2]]);
+    const output = m.apply(params, tf.tile(one, [rows, 1]));
+    const actions = m.sample(params, output, { noise: noiseFor(m, rows) });
+    const logProb = m.distribution.logProb(output.policy, actions);
+    const [entropy] = values(m.distribution.entropy(output.policy));
+    const { mean, variance } = tf.moments(tf.neg(logProb));
+    const error = Math.sqrt(values(variance)[0] / rows);
+    const [measured] = values(mean);
+    assert(
+      Math.abs(measured - entropy) < 5 * error,
+      `${measured}, ${entropy}`,
     );
-    return Math.exp(values(row)[2]);
-  });
-  assertClose(deviations, [Math.exp(-2), 1, 1 + Math.log(4)], 1e-4);
-});
+  },
+);
 
 testOnBackends("means are clipped with state-dependent exploration", () => {
   const m = policy({ useSde: true, networkOptions: { hiddenSizes: [] } });
@@ -190,26 +166,22 @@ testOnBackends("means are clipped with state-dependent exploration", () => {
   };
   const x = tf.tensor2d([[1, 0, 4]]);
   const { policy: row } = m.apply(params, x);
-  const logStd = stateDependentLogStd(x, params.logStd as tf.Tensor2D, {
-    actionSize: 2,
-  });
+  const logStd = stateDependentLogStd(x, params.logStd as tf.Tensor2D);
   assertClose(row, [2, -2, ...values(logStd)]);
 });
 
-testOnBackends("deviations train the features unless they should not", () => {
-  for (const sdeLearnFeatures of [true, false]) {
-    const m = policy({ useSde: true, sdeLearnFeatures });
-    const params = m.init(seededRandom(1));
-    const deviation = (kernel: tf.Tensor) => {
-      const { policy } = m.apply(
-        { ...params, "dense0/kernel": kernel },
-        tf.ones([1, 3]),
-      );
-      return tf.sum(tf.slice(policy, [0, 2], [-1, 2]));
-    };
-    const slope = values(tf.grad(deviation)(params["dense0/kernel"]));
-    assertEquals(slope.some((it) => it !== 0), sdeLearnFeatures);
-  }
+testOnBackends("deviations train the features", () => {
+  const m = policy({ useSde: true });
+  const params = m.init(seededRandom(1));
+  const deviation = (kernel: tf.Tensor) => {
+    const { policy } = m.apply(
+      { ...params, "dense0/kernel": kernel },
+      tf.ones([1, 3]),
+    );
+    return tf.sum(tf.slice(policy, [0, 2], [-1, 2]));
+  };
+  const slope = values(tf.grad(deviation)(params["dense0/kernel"]));
+  assert(slope.some((it) => it !== 0));
 });
 
 for (const name of ["a Gaussian", "a mixture", "state-dependent exploration"]) {
