@@ -43,9 +43,7 @@ export async function replaceFile(
     try {
       for await (const chunk of chunksOf(content)) {
         for (const piece of inPieces([chunk])) {
-          for (let start = 0; start < piece.length;) {
-            start += (await file.write(piece, start)).bytesWritten;
-          }
+          await file.writeFile(piece);
         }
       }
       await file.sync();

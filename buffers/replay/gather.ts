@@ -25,11 +25,6 @@ import {
   type Target,
 } from "./stacks.ts";
 
-/** An array of a batch, and the rows that it comes from. */
-interface Plan extends DrawnLeaf {
-  readonly rows: FieldRows | undefined;
-}
-
 /** Arrays of stacks of one field, of as many rows. */
 interface StackPlan {
   readonly stacker: Stacker;
@@ -45,7 +40,7 @@ export class Gatherer {
   readonly #schema: ReplaySchema;
   readonly #rows: readonly FieldRows[];
   readonly #episodes: Episodes | undefined;
-  readonly #plans: readonly Plan[];
+  readonly #plans: readonly DrawnLeaf[];
   readonly #stackPlans: readonly StackPlan[];
   /** Fetch the drawn rows that are copied, and those after them. */
   readonly #drawnFetcher: RowFetcher;
@@ -55,11 +50,8 @@ export class Gatherer {
     this.#schema = schema;
     this.#rows = rows;
     this.#episodes = episodes;
-    this.#plans = schema.drawnLeaves.map((drawn) => ({
-      ...drawn,
-      rows: rows[drawn.stored],
-    }));
-    this.#stackPlans = stackPlans(this.#plans);
+    this.#plans = schema.drawnLeaves;
+    this.#stackPlans = stackPlans(this.#plans, rows);
     this.#drawnFetcher = new RowFetcher(this.#copied("row"));
     this.#nextFetcher = new RowFetcher(this.#copied("next"));
   }
@@ -68,7 +60,7 @@ export class Gatherer {
   #copied(source: Source): FieldRows[] {
     return this.#plans.filter((plan) =>
       plan.source === source && plan.frames === 1
-    ).map(({ rows }) => rows!);
+    ).map(({ stored }) => this.#rows[stored]);
   }
 
   /** Fills all arrays; the slots are held. */
@@ -133,16 +125,17 @@ export class Gatherer {
   }
 
   /** Fills one array. */
-  #fill(plan: Plan, target: Target, batch: CheckedBatch): void {
-    const { source, rows, final } = plan, { array, units } = target;
+  #fill(plan: DrawnLeaf, target: Target, batch: CheckedBatch): void {
+    const { source, stored, final } = plan, { array, units } = target;
+    const rows = this.#rows[stored];
     const { drawn: { slots }, last, next } = batch;
     switch (source) {
       case "row":
-        return rows!.gather(slots, array, units);
+        return rows.gather(slots, array, units);
       case "last":
-        return rows!.gather(last, array, units);
+        return rows.gather(last, array, units);
       case "between":
-        return rows!.gather(batch.between, array, units);
+        return rows.gather(batch.between, array, units);
       case "return":
         return array.set(batch.sums);
       case "discount":
@@ -151,23 +144,26 @@ export class Gatherer {
         return array.set(batch.betweenDiscounts);
       case "next": {
         const finals = { episodes: this.#episodes!, final, last };
-        rows!.gather(next, array, units);
-        fillFinals(next, target, rows!.unitSize, finals);
+        rows.gather(next, array, units);
+        fillFinals(next, target, rows.unitSize, finals);
       }
     }
   }
 }
 
 /** Groups the arrays whose stacks share frames, row by row. */
-function stackPlans(plans: readonly Plan[]): StackPlan[] {
+function stackPlans(
+  plans: readonly DrawnLeaf[],
+  rows: readonly FieldRows[],
+): StackPlan[] {
   const indices = plans.map((_, i) => i).filter((i) => plans[i].frames > 1);
   const groups = Map.groupBy(indices, (i) => {
     const { stored, frames, source } = plans[i];
     return `${stored} ${frames} ${source === "between"}`;
   });
   return [...groups.values()].map((members) => {
-    const { rows, frames } = plans[members[0]];
-    return { stacker: new Stacker(rows!, frames), members };
+    const { stored, frames } = plans[members[0]];
+    return { stacker: new Stacker(rows[stored], frames), members };
   });
 }
 

@@ -129,7 +129,6 @@ const STRATEGIES: readonly HindsightStrategy[] = [
  */
 export class Hindsight {
   readonly #options: HindsightOptions;
-  readonly #strategy: HindsightStrategy;
   readonly #probability: number;
   readonly #leaves: GoalLeaves;
   readonly #ring: Ring;
@@ -162,7 +161,6 @@ export class Hindsight {
     const memory = internals.get(buffer)!;
     const { schema } = memory;
     this.#options = options;
-    this.#strategy = strategy;
     this.#probability = k === Infinity ? 1 : k / (k + 1);
     this.#episodes = checkEpisodes(memory);
     this.#ring = memory.rings[0];
@@ -191,8 +189,13 @@ export class Hindsight {
   relabel(batch: Batch, random: Random): Batch {
     const checked = this.#batches.check(batch);
     const { slots } = checked.drawn;
-    this.#checkHeld(slots);
     const goals = this.#goalsFor(slots.length);
+    for (const slot of slots) {
+      if (this.#ring.holds(slot)) continue;
+      throw new RangeError(
+        `Cannot relabel slot ${slot}: expected one of the ${this.#ring.length} rows that may be drawn`,
+      );
+    }
     for (let i = 0; i < slots.length; i++) {
       const isOther = random.uniform() < this.#probability;
       this.#isOther[i] = isOther ? 1 : 0;
@@ -208,15 +211,6 @@ export class Hindsight {
     return batch;
   }
 
-  #checkHeld(slots: Int32Array): void {
-    for (const slot of slots) {
-      if (this.#ring.holds(slot)) continue;
-      throw new RangeError(
-        `Cannot relabel slot ${slot}: expected one of the ${this.#ring.length} rows that may be drawn`,
-      );
-    }
-  }
-
   #goalsFor(size: number): CheckedBatch {
     if (this.#goals?.drawn.slots.length !== size) {
       this.#goals = this.#goalBatches.check(this.#goalBatches.make(size));
@@ -228,12 +222,13 @@ export class Hindsight {
   /** Returns the slot of the row whose goal another one gets. */
   #choose(slot: number, random: Random): number {
     const ring = this.#ring, episodes = this.#episodes;
-    if (this.#strategy === "random") {
+    const { strategy = "future" } = this.#options;
+    if (strategy === "random") {
       return ring.slotAt(random.integer(ring.length));
     }
     const after = episodes.countSteps(slot, true);
-    if (this.#strategy === "final") return ring.move(slot, after);
-    const before = this.#strategy === "episode"
+    if (strategy === "final") return ring.move(slot, after);
+    const before = strategy === "episode"
       ? episodes.countSteps(slot, false)
       : 0;
     return ring.move(slot, random.integer(before + after + 1) - before);
@@ -287,19 +282,10 @@ function checkEpisodes(
   );
 }
 
-/** Drawn leaves that have to do with goals. */
-interface GoalLeaves {
-  readonly achieved: number;
-  readonly desired: readonly number[];
-  readonly reward: number;
-  readonly terminated: number;
-}
+/** Indices of the drawn arrays that goals are read from and written to. */
+type GoalLeaves = ReturnType<typeof goalLeaves>;
 
-/** Finds them; throws where there is none, or they do not fit each other. */
-function goalLeaves(
-  schema: ReplaySchema,
-  options: HindsightOptions,
-): GoalLeaves {
+function goalLeaves(schema: ReplaySchema, options: HindsightOptions) {
   const { achieved = "nextAchievedGoal", desired = ["desiredGoal"] } = options;
   const { rewardField = "reward" } = options;
   const goal = findLeaf(achieved, schema.drawn, "relabel");

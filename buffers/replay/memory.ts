@@ -210,12 +210,7 @@ export function saveRing(
 }
 
 /** State of one ring, checked. */
-interface CheckedRing {
-  readonly total: number;
-  /** Rows of each stored leaf; none where its column has them already. */
-  readonly values: readonly FieldArray[];
-  readonly finals: SavedFinals | undefined;
-}
+type CheckedRing = ReturnType<typeof checkRing>;
 
 /** Throws unless a state fits; returns its rings. */
 export function checkState(
@@ -249,7 +244,7 @@ function checkRing(
   state: ReplayRingState,
   { schema: { stored, after, episodes }, rows }: ReplayMemory,
   ring: Ring,
-): CheckedRing {
+) {
   const total = state?.total;
   checkCounter("total", total);
   const count = Math.min(total, ring.steps) * ring.numEnvs;

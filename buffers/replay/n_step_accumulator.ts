@@ -3,7 +3,6 @@ import { copyNumbers } from "../copy.ts";
 import {
   allocateRows,
   type ArrayCheck,
-  ARRAYS,
   checkCount,
   checkNames,
   collect,
@@ -267,33 +266,21 @@ export class NStepAccumulator implements Accumulator {
    */
   load(state: StateTree): void {
     const { starts, counts, steps } = (state ?? {}) as Record<string, unknown>;
-    const most = this.#steps;
-    const windows = this.#schema.stored.leaves.map(({ name, dtype }, i) => {
-      const window = (steps as Record<string, unknown> | undefined)?.[name];
-      if (!(window instanceof ARRAYS[dtype])) throw foreignState();
-      if (window.length !== this.#windows[i].length) throw foreignState();
-      return window;
-    });
-    const envs = this.#counts.length;
-    checkPlaces(starts, { length: envs, most: most - 1 });
-    checkPlaces(counts, { length: envs, most: most - 1 });
-    this.#starts.set(starts);
-    this.#counts.set(counts);
-    windows.forEach((window, i) => this.#windows[i].set(window));
+    const windows = (steps ?? {}) as Record<string, unknown>;
+    const { leaves } = this.#schema.stored;
+    const own = [this.#starts, this.#counts, ...this.#windows];
+    const saved = [starts, counts, ...leaves.map(({ name }) => windows[name])];
+    const arrays = saved as (FieldArray | undefined)[];
+    const isPlace = (it: number) => it >= 0 && it < this.#steps;
+    const fits =
+      own.every(({ constructor, length }, i) =>
+        arrays[i]?.constructor === constructor && arrays[i].length === length
+      ) && arrays.slice(0, 2).every((places) => places!.every(isPlace));
+    if (!fits) {
+      throw new TypeError(
+        "Cannot load an accumulator: expected what save() gave for the same fields, streams and steps",
+      );
+    }
+    own.forEach((array, i) => array.set(arrays[i]!));
   }
-}
-
-function checkPlaces(
-  places: unknown,
-  { length, most }: { length: number; most: number },
-): asserts places is Int32Array {
-  const isPlace = (it: number) => it >= 0 && it <= most;
-  if (!(places instanceof Int32Array)) throw foreignState();
-  if (places.length !== length || !places.every(isPlace)) throw foreignState();
-}
-
-function foreignState(): TypeError {
-  return new TypeError(
-    "Cannot load an accumulator: expected what save() gave for the same fields, streams and steps",
-  );
 }

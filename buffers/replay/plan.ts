@@ -114,8 +114,7 @@ export function makeReplaySchema(
   if (later !== undefined) checkBetween(between, stored, later);
   const drawn = makeSchema(
     join(
-      stackFields(stored.root, ownNames(fields), stack),
-      stackFields(stored.root, next, stack),
+      stackFields(stored.root, { ...ownNames(fields), ...next }, stack),
       ends?.nStep ? { [discount]: SCALAR } : {},
       later === undefined ? {} : {
         ...stackFields(stored.root, between, stack, later),

@@ -189,10 +189,9 @@ export class FileStorage implements Storage {
     const columns = this.#file.header?.layout.columns;
     if (columns === undefined) return;
     const own = columns[index];
-    const { name, dtype, size } = spec;
-    if (own?.name === name && own.dtype === dtype && own.size === size) return;
     const say = ({ name, dtype, size }: ColumnSpec) =>
       `'${name}' of ${size} ${dtype}`;
+    if (own && say(own) === say(spec)) return;
     throw new TypeError(
       `Cannot store ${say(spec)} in '${this.#file.path}': it holds ${
         own ? say(own) : `only ${columns.length} columns`
