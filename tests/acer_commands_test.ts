@@ -5,7 +5,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import { copyRun, remainsOf, runCommand, trainWell } from "./runs.ts";
+import { copyRun, logsOf, remainsOf, runCommand, trainWell } from "./runs.ts";
 
 const KINDS: Record<string, string[]> = {
   "discrete": ["--env=CartPole-v1"],
@@ -74,6 +74,12 @@ Deno.test("a run with segments in a file resumes with them, and not without", as
       ...["--set=evaluationInterval=0", "--quiet"],
     ];
     await trainWell([...settings, `--out=${whole}`]);
+    const inMemory = `${root}/memory`;
+    await trainWell([
+      ...settings.map((it) => it.replace("Storage=file", "Storage=memory")),
+      `--out=${inMemory}`,
+    ]);
+    assertEquals(logsOf(inMemory), logsOf(whole));
     copyRun(whole, stopped);
     // Killed after the checkpoint at 900 steps.
     Deno.removeSync(`${stopped}/report.html`);

@@ -52,6 +52,22 @@ Deno.test("acer learns to say what it sees", async () => {
   assert(reward > 0.99, `mean reward ${reward}`);
 });
 
+for (const replay of ["proportional", "rank"] as const) {
+  Deno.test(`acer learns from segments by priorities, ${replay}`, async () => {
+    const { agent, env } = await learn({
+      ...IDENTITY,
+      actionSpace: { type: "discrete", n: 4 },
+      reward: (seen, action) => +(action[0] === seen),
+    }, {
+      segments: 80,
+      config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32], replay },
+    });
+    const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+    agent.close();
+    assert(reward > 0.99, `mean reward ${reward}`);
+  });
+}
+
 /** Q-values of the only action of observations 0 to n - 1. */
 function values(agent: ACER, n: number): Float32Array {
   return tf.tidy(() => {
