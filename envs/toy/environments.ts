@@ -8,15 +8,9 @@ import type {
   StateTree,
   StepResult,
 } from "@bellman/types";
-import { checkWhole } from "../_checks.ts";
 import { checkSpace } from "../_env_data.ts";
 import { Episodes } from "../_episodes.ts";
-import {
-  checkOptions,
-  FLAG,
-  type OptionKind,
-  type OptionKinds,
-} from "../_options.ts";
+import { checkOptions, FLAG, type OptionKinds, whole } from "../_options.ts";
 import type { SeededRandom } from "../random.ts";
 import { register } from "../registry/registry.ts";
 import { Canvas, type Color, type Point, rectangle } from "../render/canvas.ts";
@@ -190,21 +184,19 @@ export interface BanditOptions {
   deviation?: number;
 }
 
-function checkBandit(
-  { means = [0.1, 0.5, 0.9], deviation = 0 }: BanditOptions,
-): Required<BanditOptions> {
-  if (means.length === 0 || !means.every(Number.isFinite)) {
-    throw new RangeError(
-      `Cannot make a bandit of means [${means}]: expected at least one, all finite`,
-    );
-  }
-  if (!(deviation >= 0 && deviation < Infinity)) {
-    throw new RangeError(
-      `Cannot make a bandit of deviation ${deviation}: expected a number of at least 0`,
-    );
-  }
-  return { means: [...means], deviation };
-}
+const BANDIT_OPTIONS: OptionKinds<BanditOptions> = {
+  means: [
+    "object",
+    "a list of at least one number, all finite",
+    (it: readonly number[]) =>
+      Array.isArray(it) && it.length > 0 && it.every(Number.isFinite),
+  ],
+  deviation: [
+    "number",
+    "a number of at least 0",
+    (it: number) => it >= 0 && it < Infinity,
+  ],
+};
 
 function banditRules(
   { means, deviation }: Required<BanditOptions>,
@@ -258,12 +250,18 @@ export class BanditEnv extends ToyEnv<number, number> {
    * @param options Means and deviation.
    * @throws {RangeError} If there is no arm, a mean is not finite, or the
    * deviation is negative or not finite.
+   * @throws {TypeError} If an option is not known, or of another type.
    */
   constructor(options: BanditOptions = {}) {
-    const checked = checkBandit(options);
-    super(banditRules(checked));
-    this.means = checked.means;
-    this.deviation = checked.deviation;
+    const { means = [0.1, 0.5, 0.9], deviation = 0 } = checkOptions(
+      "a bandit",
+      options,
+      BANDIT_OPTIONS,
+    );
+    const own = { means: [...means], deviation };
+    super(banditRules(own));
+    this.means = own.means;
+    this.deviation = deviation;
   }
 }
 
@@ -281,6 +279,17 @@ export interface ChainOptions {
    * @default false
    */
   endless?: boolean;
+}
+
+const CHAIN_OPTIONS: OptionKinds<ChainOptions> = {
+  length: whole(1),
+  endless: FLAG,
+};
+
+/** Checks the options of a chain and fills in the others. */
+function chainOf(options: ChainOptions): Required<ChainOptions> {
+  const given = checkOptions("a chain", options, CHAIN_OPTIONS);
+  return { length: 10, endless: false, ...given };
 }
 
 function chainRules(
@@ -340,13 +349,13 @@ export class ChainEnv extends ToyEnv<number, number> {
    *
    * @param options Length and end of the chain.
    * @throws {RangeError} If the length is not a whole number of at least 1.
+   * @throws {TypeError} If an option is not known, or of another type.
    */
   constructor(options: ChainOptions = {}) {
-    const { length = 10, endless = false } = options;
-    checkWhole(length, 1, `make a chain of ${length} steps`);
-    super(chainRules({ length, endless }));
-    this.length = length;
-    this.endless = endless;
+    const own = chainOf(options);
+    super(chainRules(own));
+    this.length = own.length;
+    this.endless = own.endless;
   }
 }
 
@@ -370,10 +379,9 @@ export class ChainEnv extends ToyEnv<number, number> {
  */
 export function chainValue(
   position: number,
-  options: ChainOptions & { gamma: number },
+  { gamma, ...chain }: ChainOptions & { gamma: number },
 ): number {
-  const { length = 10, endless = false, gamma } = options;
-  checkWhole(length, 1, `make a chain of ${length} steps`);
+  const { length, endless } = chainOf(chain);
   if (endless) return 1 / (1 - gamma);
   const left = Math.max(0, length - position);
   return gamma === 1 ? left : (1 - gamma ** left) / (1 - gamma);
@@ -492,20 +500,6 @@ function rewardOf(
   return space.type === "box" ? -distance : Number(distance === 0);
 }
 
-const NUMBER: OptionKind = ["number", "a number"];
-const BANDIT_OPTIONS: OptionKinds<BanditOptions> = {
-  means: [
-    "object",
-    "a list of numbers",
-    (it: unknown) =>
-      Array.isArray(it) && it.every((each) => typeof each === "number"),
-  ],
-  deviation: NUMBER,
-};
-const CHAIN_OPTIONS: OptionKinds<ChainOptions> = {
-  length: NUMBER,
-  endless: FLAG,
-};
 const IDENTITY_OPTIONS: OptionKinds<IdentityOptions> = {
   actionSpace: ["object", "a space", (it: object) => "type" in it],
 };
@@ -528,12 +522,10 @@ register({
 });
 register({
   id: "Bandit-v0",
-  make: (kwargs) =>
-    new BanditEnv(checkOptions("Bandit-v0", kwargs, BANDIT_OPTIONS)),
+  make: (kwargs) => new BanditEnv(kwargs),
 });
 register({
   id: "Chain-v0",
   maxEpisodeSteps: 100,
-  make: (kwargs) =>
-    new ChainEnv(checkOptions("Chain-v0", kwargs, CHAIN_OPTIONS)),
+  make: (kwargs) => new ChainEnv(kwargs),
 });

@@ -118,7 +118,11 @@ Deno.test("An endless chain's value satisfies its own equation", () => {
 
 Deno.test("A chain of no length is refused", () => {
   for (const length of [0, 1.5, NaN]) {
-    assertThrows(() => new ChainEnv({ length }), RangeError, `of ${length}`);
+    assertThrows(
+      () => new ChainEnv({ length }),
+      RangeError,
+      `length ${length}`,
+    );
   }
 });
 
@@ -234,10 +238,14 @@ Deno.test("Toy environments are made by name with their options", () => {
 Deno.test("Options that make no sense are refused", () => {
   const cases: [string, Record<string, unknown>, string][] = [
     ["Chain-v0", { lenght: 3 }, "with 'lenght': did you mean 'length'?"],
-    ["Chain-v0", { length: "3" }, 'with length "3": expected a number'],
-    ["Chain-v0", { length: -3 }, "chain of -3 steps"],
+    ["Chain-v0", { length: "3" }, 'with length "3": expected a whole number'],
+    ["Chain-v0", { length: -3 }, "with length -3: expected a whole number"],
     ["Chain-v0", { endless: 1 }, "with endless 1: expected true or false"],
-    ["Bandit-v0", { means: 1 }, "with means 1: expected a list of numbers"],
+    [
+      "Bandit-v0",
+      { means: 1 },
+      "with means 1: expected a list of at least one number",
+    ],
     ["Identity-v0", { actionSpace: 4 }, "with actionSpace 4: expected a space"],
     ["Identity-v0", { actionSpace: { type: "discrete", n: 0 } }, "of 0"],
   ];

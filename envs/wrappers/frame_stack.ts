@@ -11,7 +11,7 @@ import type {
   VecResetOptions,
   VecStep,
 } from "@bellman/types";
-import { checkWhole } from "../_checks.ts";
+import { checkOptions, oneOf, type OptionKinds, whole } from "../_options.ts";
 import { ended, type MutableStep, relay } from "../_steps.ts";
 import { allocateArray, elementCount } from "../spaces/arrays.ts";
 import { box } from "../spaces/constructors.ts";
@@ -42,18 +42,11 @@ export interface FrameStackOptions {
   axis?: "first" | "last";
 }
 
-/** Throws unless an option is one of its words. */
-function checkChoice(
-  name: string,
-  value: string,
-  choices: readonly string[],
-): void {
-  if (choices.includes(value)) return;
-  const wanted = choices.map((it) => `'${it}'`).join(" or ");
-  throw new RangeError(
-    `Cannot stack observations with ${name} '${value}': expected ${wanted}`,
-  );
-}
+const OPTIONS: OptionKinds<FrameStackOptions> = {
+  size: whole(1),
+  padding: oneOf("reset", "zero"),
+  axis: oneOf("first", "last"),
+};
 
 /** Repeats the bounds of each run of `run` elements for every frame. */
 function repeatBound(
@@ -70,18 +63,17 @@ function repeatBound(
 }
 
 /** Checks the settings and lays out stacks in memory. */
-function stackLayout(
-  space: Space,
-  { size = 4, padding = "reset", axis = "last" }: FrameStackOptions,
-) {
+function stackLayout(space: Space, options: FrameStackOptions) {
   if (space.type !== "box") {
     throw new TypeError(
       `Cannot stack observations of a ${space.type} space: flatten them first`,
     );
   }
-  checkWhole(size, 1, `stack ${size} observations`);
-  checkChoice("padding", padding, ["reset", "zero"]);
-  checkChoice("axis", axis, ["first", "last"]);
+  const { size = 4, padding = "reset", axis = "last" } = checkOptions(
+    "a stack of observations",
+    options,
+    OPTIONS,
+  );
   const isZeroPadded = padding === "zero";
   const frame = elementCount(space);
   const shape = space.shape.length === 0 ? [1] : space.shape;

@@ -148,7 +148,7 @@ Deno.test("what cannot be stacked is refused", () => {
   assertThrows(
     () => new FrameStack(pictures(2), { size: 0 }),
     RangeError,
-    "Cannot stack 0 observations",
+    "Cannot make a stack of observations with size 0: expected a whole number",
   );
 });
 
@@ -177,14 +177,14 @@ Deno.test("stacks of another size are not gone on from", () => {
 
 Deno.test("words that mean nothing are refused", () => {
   const refused = [
-    [{ padding: "zeros" }, "with padding 'zeros': expected 'reset' or 'zero'"],
-    [{ axis: "frist" }, "with axis 'frist': expected 'first' or 'last'"],
+    [{ padding: "zeros" }, 'with padding "zeros": expected reset, zero'],
+    [{ axis: "frist" }, 'with axis "frist": expected first, last'],
   ] as const;
   for (const [options, message] of refused) {
     assertThrows(
       () => new FrameStack(pictures(9), options as never),
       RangeError,
-      `Cannot stack observations ${message}`,
+      `Cannot make a stack of observations ${message}`,
     );
   }
 });
