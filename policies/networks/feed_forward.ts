@@ -1,13 +1,7 @@
 import * as tf from "@tensorflow/tfjs";
 import type { Params } from "@bellman/compute";
 import type { RandomSource } from "@bellman/types";
-import {
-  denseLayer,
-  flattenRows,
-  initLayer,
-  normalizeRows,
-  sizeOf,
-} from "./_layers.ts";
+import { denseLayer, flattenRows, initLayer, sizeOf } from "./_layers.ts";
 import { orthogonal } from "./initializers.ts";
 import {
   type Activation,
@@ -37,12 +31,6 @@ export interface MlpOptions {
    */
   readonly activation?: Activation;
   /**
-   * Normalise each layer over its units before the activation.
-   *
-   * @default false
-   */
-  readonly layerNorm?: boolean;
-  /**
    * First values of the kernels.
    *
    * @default orthogonal(Math.SQRT2)
@@ -59,7 +47,7 @@ export interface MlpOptions {
 /**
  * Makes a network of fully connected layers, by default the two layers of 64
  * tanh units of baselines. Parameters: `dense0/kernel [in, out]`,
- * `dense0/bias`, and with layer normalisation `dense0/gain`, `dense0/shift`.
+ * `dense0/bias` and so on.
  *
  * @param options Sizes and functions.
  * @returns The network.
@@ -80,7 +68,6 @@ export function mlp(options: MlpOptions): Network {
     inputShape,
     hiddenSizes = [64, 64],
     activation = "tanh",
-    layerNorm = false,
     kernelInitializer = orthogonal(Math.SQRT2),
     biasInitializer,
   } = options;
@@ -93,9 +80,6 @@ export function mlp(options: MlpOptions): Network {
     for (let i = 0; i + 1 < sizes.length; i++) {
       const shape = [sizes[i], sizes[i + 1]], name = `dense${i}`;
       Object.assign(params, initLayer(name, shape, initializers, random));
-      if (!layerNorm) continue;
-      params[`${name}/gain`] = tf.ones([sizes[i + 1]]);
-      params[`${name}/shift`] = tf.zeros([sizes[i + 1]]);
     }
     return params;
   }
@@ -104,15 +88,7 @@ export function mlp(options: MlpOptions): Network {
     const output = tf.tidy(() => {
       let h = flattenRows(inputs.x);
       for (let i = 0; i < hiddenSizes.length; i++) {
-        h = denseLayer(params, `dense${i}`, h);
-        if (layerNorm) {
-          h = normalizeRows(
-            h,
-            parameter(params, `dense${i}/gain`),
-            parameter(params, `dense${i}/shift`),
-          );
-        }
-        h = activate(h) as tf.Tensor2D;
+        h = activate(denseLayer(params, `dense${i}`, h)) as tf.Tensor2D;
       }
       return h;
     });

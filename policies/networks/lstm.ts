@@ -221,12 +221,6 @@ export interface LstmOptions {
    * @default 128
    */
   readonly lstmSize?: number;
-  /**
-   * First values of `wx` and `wh`; biases start at 0.
-   *
-   * @default orthogonal(1)
-   */
-  readonly recurrentInitializer?: Initializer;
 }
 
 /** Options of {@link cnnLstm} and {@link cnnLnlstm}. */
@@ -341,18 +335,14 @@ function recurrentOnImages(
 }
 
 function recurrent(options: LstmOptions, layerNorm: boolean): Network {
-  const {
-    inputShape,
-    lstmSize = 128,
-    recurrentInitializer = orthogonal(1),
-  } = options;
+  const { inputShape, lstmSize = 128 } = options;
   const inputSize = sizeOf(inputShape);
   const gates = 4 * lstmSize;
 
   function init(random: RandomSource): Params {
     const shapes: Record<string, [number[], Initializer]> = {
-      wx: [[inputSize, gates], recurrentInitializer],
-      wh: [[lstmSize, gates], recurrentInitializer],
+      wx: [[inputSize, gates], orthogonal()],
+      wh: [[lstmSize, gates], orthogonal()],
       b: [[gates], zeros()],
     };
     if (layerNorm) {

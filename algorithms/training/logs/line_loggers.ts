@@ -16,15 +16,8 @@ import {
 import { basename, dirname } from "node:path";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
 
-/** Options of {@link CsvLogger}. */
-export interface CsvLoggerOptions {
-  /**
-   * The column that holds a row's step.
-   *
-   * @default "total_timesteps"
-   */
-  stepColumn?: string;
-}
+/** Column of a row's step. */
+const STEP_COLUMN = "total_timesteps";
 
 /**
  * Writes rows to a CSV file. The first row fixes the columns; when a later row
@@ -51,17 +44,14 @@ export class CsvLogger implements Logger {
   /** Name of the file, for checkpoints. */
   readonly name: string;
   #file: AppendFile;
-  #stepColumn: string;
   #columns: string[];
 
   /**
    * Opens a file, to begin or to continue it.
    *
    * @param path The file; its folder is made where it is missing.
-   * @param options Name of the step's column.
    */
-  constructor(path: string, options: CsvLoggerOptions = {}) {
-    this.#stepColumn = options.stepColumn ?? "total_timesteps";
+  constructor(path: string) {
     this.name = basename(path);
     this.#file = new AppendFile(path);
     this.#columns = csvParseRows(this.#file.text())[0] ?? [];
@@ -74,11 +64,11 @@ export class CsvLogger implements Logger {
    */
   write(row: LogRow): void {
     const values = { ...row.statistics };
-    if (!(this.#stepColumn in values)) {
+    if (!(STEP_COLUMN in values)) {
       // Alone in front, where the statistics do not place it themselves.
-      this.#addColumns([this.#stepColumn]);
+      this.#addColumns([STEP_COLUMN]);
     }
-    values[this.#stepColumn] = row.step;
+    values[STEP_COLUMN] = row.step;
     this.#addColumns(Object.keys(values));
     const cells = this.#columns.map((column) => String(values[column] ?? ""));
     this.#file.append(csvFormatRow(cells) + "\n");
@@ -104,7 +94,7 @@ export class CsvLogger implements Logger {
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
     const columns = csvParseRows(header)[0] ?? [];
-    const at = columns.indexOf(this.#stepColumn);
+    const at = columns.indexOf(STEP_COLUMN);
     const cellsOf = (line: string) => csvParseRows(line)[0] ?? [];
     const warning = this.#file.truncate(step, {
       saved,
@@ -255,7 +245,7 @@ export function readProgress(path: string): LogRow[] {
   const [header, ...rows] = readWholeRows(path);
   // A run that is shorter than its first update logs nothing.
   if (header === undefined) return [];
-  if (!header.includes("total_timesteps")) {
+  if (!header.includes(STEP_COLUMN)) {
     throw new SyntaxError(
       `Cannot read progress from ${path}: it has no column total_timesteps`,
     );
