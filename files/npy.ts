@@ -1,4 +1,10 @@
-import { bytesOf, fillSync, type Reading, rewordError } from "./runtime.ts";
+import {
+  bytesOf,
+  concat,
+  fillSync,
+  type Reading,
+  rewordError,
+} from "./runtime.ts";
 
 /** Kinds of numbers of an {@linkcode NpyArray}, by numpy's names. */
 export type NpyDtype =
@@ -63,12 +69,8 @@ export interface NpyArray {
  */
 export function encodeNpy(array: NpyArray): Uint8Array<ArrayBuffer> {
   const dtype = dtypeOf(array);
-  const header = encodeHeader(dtype, array.shape);
   const body = toBody(array.data, dtype);
-  const bytes = new Uint8Array(header.length + body.length);
-  bytes.set(header);
-  bytes.set(body, header.length);
-  return bytes;
+  return concat([encodeHeader(dtype, array.shape), body]);
 }
 
 /**
@@ -123,6 +125,7 @@ export function* readNpy(size: number): Reading<NpyArray> {
   checkLength(size, end + bodyBytes);
   const bytes = new Uint8Array(bodyBytes);
   yield bytes;
+  yield new Uint8Array(1); // Its end.
   if (bigEndian) swapBytes(bytes, itemBytes);
   return { data: toNumbers(bytes, dtype), shape, dtype };
 }

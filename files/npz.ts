@@ -32,11 +32,10 @@ import {
   toBody,
 } from "./npy.ts";
 import {
-  fillAsync,
   inPieces,
   type InputFile,
+  readStream,
   rewordError,
-  StreamSource,
   toPath,
   withFile,
 } from "./runtime.ts";
@@ -320,18 +319,9 @@ async function readMember(member: FileEntry): Promise<NpyArray> {
     );
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const source = new StreamSource(readable);
-  const readAll = async () => {
-    const array = await fillAsync(readNpy(uncompressedSize), source.fill);
-    await source.fill(new Uint8Array(1)); // Its end.
-    return array;
-  };
   // Damage that the zip library finds fails both sides of the stream.
   const [array] = await Promise.all([
-    readAll().catch((error) => {
-      source.cancel(error);
-      throw error;
-    }),
+    readStream(readable, readNpy(uncompressedSize)),
     member.getData(writable),
   ]).catch(refuse);
   return array;

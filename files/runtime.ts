@@ -131,45 +131,57 @@ export async function fillAsync<Result>(
   return step.value;
 }
 
-/** Bytes of a stream, in order. */
-export class StreamSource {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  #rest: Uint8Array = new Uint8Array();
-
-  constructor(stream: ReadableStream<Uint8Array>) {
-    this.#reader = stream.getReader();
-  }
-
-  /**
-   * Fills an array; returns the number of bytes, fewer than asked for only at
-   * the end.
-   */
-  fill = async (target: Uint8Array): Promise<number> => {
+/** Reads from a stream, which is cancelled where that fails, with the reason. */
+export async function readStream<Result>(
+  stream: ReadableStream<Uint8Array>,
+  reading: Reading<Result>,
+): Promise<Result> {
+  const reader = stream.getReader();
+  let rest: Uint8Array = new Uint8Array();
+  const fill = async (target: Uint8Array) => {
     let filled = 0;
     while (filled < target.length) {
-      if (this.#rest.length === 0) {
-        const { done, value } = await this.#reader.read();
+      if (rest.length === 0) {
+        const { done, value } = await reader.read();
         if (done) break;
         if (!(value instanceof Uint8Array)) {
           throw new TypeError(
             `Cannot load a stream of ${typeof value}: expected a stream of Uint8Array`,
           );
         }
-        this.#rest = value;
+        rest = value;
       }
-      const part = this.#rest.subarray(0, target.length - filled);
+      const part = rest.subarray(0, target.length - filled);
       target.set(part, filled);
       filled += part.length;
-      this.#rest = this.#rest.subarray(part.length);
+      rest = rest.subarray(part.length);
     }
     return filled;
   };
+  let failure: unknown;
+  try {
+    return await fillAsync(reading, fill);
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    reader.cancel(failure).catch(() => {}); // What is left is not wanted.
+    reader.releaseLock();
+  }
+}
 
-  /** Lets go of the stream; what is left of it is not wanted. */
-  cancel = async (reason?: unknown): Promise<void> => {
-    await this.#reader.cancel(reason).catch(() => {});
-    this.#reader.releaseLock();
-  };
+/** Puts pieces together. */
+export function concat(
+  pieces: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const bytes = new Uint8Array(length);
+  let position = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, position);
+    position += piece.length;
+  }
+  return bytes;
 }
 
 /** Returns a view of an array's bytes. */

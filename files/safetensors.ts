@@ -1,5 +1,5 @@
 import type { StateArray } from "@bellman/types";
-import { bytesOf, rewordError } from "./runtime.ts";
+import { bytesOf, concat, rewordError } from "./runtime.ts";
 
 /** Array with its shape, as a safetensors file holds it. */
 export interface SafeTensor {
@@ -75,15 +75,7 @@ export function encodeSafetensors(
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array<ArrayBuffer> {
   const { header, arrays } = layOut(tensors, metadata);
-  const pieces = [encodeHeader(header), ...arrays];
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const bytes = new Uint8Array(length);
-  let position = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, position);
-    position += piece.length;
-  }
-  return bytes;
+  return concat([encodeHeader(header), ...arrays]);
 }
 
 /**

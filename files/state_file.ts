@@ -22,8 +22,8 @@ import {
   fillSync,
   inPieces,
   type Reading,
+  readStream,
   rewordError,
-  StreamSource,
   toPath,
   withFile,
 } from "./runtime.ts";
@@ -139,16 +139,7 @@ export async function readState(
   stream: ReadableStream<Uint8Array>,
   { name = "the stream" }: ReadStateOptions = {},
 ): Promise<StateTree> {
-  const source = new StreamSource(stream);
-  let failure: unknown;
-  try {
-    return (await fillAsync(readAll(name), source.fill)).state;
-  } catch (error) {
-    failure = error;
-    throw error;
-  } finally {
-    await source.cancel(failure);
-  }
+  return (await readStream(stream, readAll(name))).state;
 }
 
 /**
