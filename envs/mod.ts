@@ -56,7 +56,11 @@ export * from "./registry/registry.ts";
 export { snapshotRecord } from "./snapshot.ts";
 export { SyncVecEnv } from "./sync_vec_env.ts";
 
-export { EnvWrapper, VecEnvWrapper } from "./wrappers/env_wrapper.ts";
+export {
+  EnvWrapper,
+  VecEnvWrapper,
+  WrapperBase,
+} from "./wrappers/env_wrapper.ts";
 export {
   FrameStack,
   type FrameStackOptions,

@@ -1,4 +1,4 @@
-import type { BoxArray, Env, StateTree } from "@bellman/types";
+import type { BoxArray, Env, StateTree, VecEnv } from "@bellman/types";
 import {
   EnvDataError,
   type EnvDataFault,
@@ -123,7 +123,7 @@ function isNest(value: unknown): value is object {
 
 /** Restores an environment; refuses one that does so later, in a promise. */
 export function restoreNow(
-  env: Env,
+  env: Env | VecEnv,
   state: StateTree,
   place: EnvDataPlace,
 ): void {

@@ -16,6 +16,94 @@ import { EnvData } from "../_env_data.ts";
 import { restoreNow, snapshotRecord } from "../snapshot.ts";
 
 /**
+ * Layer around a single or a vector environment that passes on what both have.
+ * Wrappers with a state of their own override {@linkcode WrapperBase.ownState} and
+ * {@linkcode WrapperBase.loadOwnState}.
+ *
+ * @example
+ * ```ts
+ * import { EnvWrapper, make, WrapperBase } from "@bellman/envs";
+ * import { assert } from "@std/assert";
+ *
+ * assert(new EnvWrapper(make("CartPole-v1")) instanceof WrapperBase);
+ * ```
+ */
+export abstract class WrapperBase<E extends Env | VecEnv> {
+  /** Environment inside. */
+  readonly env: E;
+
+  /**
+   * Wraps an environment.
+   *
+   * @param env Environment inside.
+   */
+  constructor(env: E) {
+    this.env = env;
+  }
+
+  /** Space of one environment's observations. */
+  get observationSpace(): Space {
+    return this.env.observationSpace;
+  }
+
+  /** Space of one environment's actions. */
+  get actionSpace(): Space {
+    return this.env.actionSpace;
+  }
+
+  /** Facts about the environment, if it was made by name. */
+  get spec(): EnvSpec | undefined {
+    return this.env.spec;
+  }
+
+  /** Frames that an observation stacks; none where they cannot be shared. */
+  get stackedFrames(): number | undefined {
+    return this.env.stackedFrames;
+  }
+
+  /**
+   * Saves the state of the wrapper itself; `null` without one.
+   *
+   * @returns Plain data.
+   */
+  protected ownState(): StateTree {
+    return null;
+  }
+
+  /**
+   * Restores the state of the wrapper itself.
+   *
+   * @param _state State that {@linkcode WrapperBase.ownState} returned.
+   */
+  protected loadOwnState(_state: StateTree): void {}
+
+  /**
+   * Saves the whole state, that of what is inside included.
+   *
+   * @returns Plain data that later steps do not change.
+   */
+  save(): StateTree {
+    return { own: this.ownState(), env: this.env.save() };
+  }
+
+  /**
+   * Restores a snapshot.
+   *
+   * @param snapshot Snapshot that `save` returned.
+   */
+  load(snapshot: StateTree): void {
+    const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
+    restoreNow(this.env, env, { id: this.env.spec?.id });
+    this.loadOwnState(own);
+  }
+
+  /** Frees the resources of what is inside. */
+  close(): void {
+    this.env.close();
+  }
+}
+
+/**
  * An environment around another that passes everything on. Wrappers override
  * what they change; those with a state of their own override
  * {@linkcode EnvWrapper.ownState} and {@linkcode EnvWrapper.loadOwnState}.
@@ -36,39 +124,8 @@ import { restoreNow, snapshotRecord } from "../snapshot.ts";
  * assertEquals(env.step(0).reward, 2);
  * ```
  */
-export class EnvWrapper implements Env {
-  /** Environment inside. */
-  readonly env: Env;
+export class EnvWrapper extends WrapperBase<Env> implements Env {
   #data: EnvData | undefined;
-
-  /**
-   * Wraps an environment.
-   *
-   * @param env Environment inside.
-   */
-  constructor(env: Env) {
-    this.env = env;
-  }
-
-  /** Space of observations. */
-  get observationSpace(): Space {
-    return this.env.observationSpace;
-  }
-
-  /** Space of actions. */
-  get actionSpace(): Space {
-    return this.env.actionSpace;
-  }
-
-  /** Facts about the environment, if it was made by name. */
-  get spec(): EnvSpec | undefined {
-    return this.env.spec;
-  }
-
-  /** Frames that an observation stacks; none where they cannot be shared. */
-  get stackedFrames(): number | undefined {
-    return this.env.stackedFrames;
-  }
 
   /**
    * Starts an episode.
@@ -106,42 +163,6 @@ export class EnvWrapper implements Env {
   }
 
   /**
-   * Saves the state of the wrapper itself; `null` without one.
-   *
-   * @returns Plain data.
-   */
-  protected ownState(): StateTree {
-    return null;
-  }
-
-  /**
-   * Restores the state of the wrapper itself.
-   *
-   * @param _state State that {@linkcode EnvWrapper.ownState} returned.
-   */
-  protected loadOwnState(_state: StateTree): void {}
-
-  /**
-   * Saves the whole state, that of the environment inside included.
-   *
-   * @returns Plain data that later steps do not change.
-   */
-  save(): StateTree {
-    return { own: this.ownState(), env: this.env.save() };
-  }
-
-  /**
-   * Restores a snapshot.
-   *
-   * @param snapshot Snapshot that `save` returned.
-   */
-  load(snapshot: StateTree): void {
-    const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
-    restoreNow(this.env, env, { id: this.env.spec?.id });
-    this.loadOwnState(own);
-  }
-
-  /**
    * Draws the present state.
    *
    * @param options Size of the picture.
@@ -149,11 +170,6 @@ export class EnvWrapper implements Env {
    */
   render(options?: RenderOptions): RgbImage {
     return this.env.render(options);
-  }
-
-  /** Frees the environment's resources. */
-  close(): void {
-    this.env.close();
   }
 }
 
@@ -170,42 +186,10 @@ export class EnvWrapper implements Env {
  * assertEquals(env.numEnvs, 2);
  * ```
  */
-export class VecEnvWrapper implements VecEnv {
-  /** Vector environment inside. */
-  readonly env: VecEnv;
-
-  /**
-   * Wraps a vector environment.
-   *
-   * @param env Vector environment inside.
-   */
-  constructor(env: VecEnv) {
-    this.env = env;
-  }
-
+export class VecEnvWrapper extends WrapperBase<VecEnv> implements VecEnv {
   /** Number of environments. */
   get numEnvs(): number {
     return this.env.numEnvs;
-  }
-
-  /** Space of one environment's observations. */
-  get observationSpace(): Space {
-    return this.env.observationSpace;
-  }
-
-  /** Space of one environment's actions. */
-  get actionSpace(): Space {
-    return this.env.actionSpace;
-  }
-
-  /** Facts about the environment, if it was made by name. */
-  get spec(): EnvSpec | undefined {
-    return this.env.spec;
-  }
-
-  /** Frames that an observation stacks; none where they cannot be shared. */
-  get stackedFrames(): number | undefined {
-    return this.env.stackedFrames;
   }
 
   /**
@@ -229,52 +213,11 @@ export class VecEnvWrapper implements VecEnv {
   }
 
   /**
-   * Saves the state of the wrapper itself; `null` without one.
-   *
-   * @returns Plain data.
-   */
-  protected ownState(): StateTree {
-    return null;
-  }
-
-  /**
-   * Restores the state of the wrapper itself.
-   *
-   * @param _state State that {@linkcode VecEnvWrapper.ownState} returned.
-   */
-  protected loadOwnState(_state: StateTree): void {}
-
-  /**
-   * Saves the whole state, that of the environments included.
-   *
-   * @returns Plain data that later steps do not change.
-   */
-  save(): StateTree {
-    return { own: this.ownState(), env: this.env.save() };
-  }
-
-  /**
-   * Restores a snapshot.
-   *
-   * @param snapshot Snapshot that `save` returned.
-   */
-  load(snapshot: StateTree): void {
-    const { own, env } = snapshotRecord(snapshot, ["own", "env"]);
-    this.env.load(env);
-    this.loadOwnState(own);
-  }
-
-  /**
    * Returns the latest observations, also after `load`.
    *
    * @returns The batch.
    */
   observations(): Batch {
     return this.env.observations();
-  }
-
-  /** Frees the environments' resources. */
-  close(): void {
-    this.env.close();
   }
 }
