@@ -162,15 +162,6 @@ const DTYPES: Readonly<Record<string, NpyDtype>> = Object.fromEntries([
   ["b1", "bool"],
 ]);
 
-/** Layout of the bytes after a header. */
-interface NpyHeader {
-  readonly dtype: NpyDtype;
-  readonly shape: readonly number[];
-  /** Bytes of a number. */
-  readonly itemBytes: number;
-  readonly bigEndian: boolean;
-}
-
 /** Bytes that say how long the header is, in any version. */
 const PREFIX_BYTES = 12;
 
@@ -224,7 +215,7 @@ function headerSpan(prefix: Uint8Array): { start: number; end: number } {
  * Reads a header's text. Throws a SyntaxError or TypeError with the reason
  * alone.
  */
-function parseHeader(bytes: Uint8Array): NpyHeader {
+function parseHeader(bytes: Uint8Array) {
   const text = new TextDecoder().decode(bytes).trim();
   const descr = /'descr':\s*'([^']*)'/.exec(text)?.[1];
   const fortran = /'fortran_order':\s*(True|False)/.exec(text)?.[1];
@@ -256,7 +247,7 @@ function parseShape(text: string): number[] {
   throw new SyntaxError(`its shape is (${text})`);
 }
 
-function parseDescr(descr: string): Omit<NpyHeader, "shape"> {
+function parseDescr(descr: string) {
   const letters = descr.slice(1);
   if (/^[<>|]/.test(descr) && Object.hasOwn(DTYPES, letters)) {
     return {

@@ -25,13 +25,6 @@ import {
   type Target,
 } from "./stacks.ts";
 
-/** Arrays of stacks of one field, of as many rows. */
-interface StackPlan {
-  readonly stacker: Stacker;
-  /** Indices of their plans. */
-  readonly members: readonly number[];
-}
-
 /**
  * Fills the arrays of a batch from the slots that were drawn, one array after
  * the other: the rows of one field lie close together.
@@ -41,7 +34,7 @@ export class Gatherer {
   readonly #rows: readonly FieldRows[];
   readonly #episodes: Episodes | undefined;
   readonly #plans: readonly DrawnLeaf[];
-  readonly #stackPlans: readonly StackPlan[];
+  readonly #stackPlans: ReturnType<typeof stackPlans>;
   /** Fetch the drawn rows that are copied, and those after them. */
   readonly #drawnFetcher: RowFetcher;
   readonly #nextFetcher: RowFetcher;
@@ -151,11 +144,14 @@ export class Gatherer {
   }
 }
 
-/** Groups the arrays whose stacks share frames, row by row. */
+/**
+ * Groups the arrays whose stacks share frames, row by row: the indices of their
+ * plans, and what stacks them.
+ */
 function stackPlans(
   plans: readonly DrawnLeaf[],
   rows: readonly FieldRows[],
-): StackPlan[] {
+) {
   const indices = plans.map((_, i) => i).filter((i) => plans[i].frames > 1);
   const groups = Map.groupBy(indices, (i) => {
     const { stored, frames, source } = plans[i];

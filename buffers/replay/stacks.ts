@@ -38,8 +38,7 @@ export class Stacker {
   /** Start of each frame of the present stack, in units. */
   readonly #starts: Float64Array;
   /** Frames of a stack that do not all lie in rows in memory. */
-  readonly #apart: FieldArray;
-  readonly #apartUnits: Units;
+  readonly #apart: Target;
   /** True where four frames of single bytes are interleaved, in WebAssembly. */
   readonly #isFourBytes: boolean;
 
@@ -52,8 +51,8 @@ export class Stacker {
     this.#starts = new Float64Array(frames);
     this.#isFourBytes = dtype === "uint8" && frames === FRAMES &&
       channels === 1 && size >= LEAST_PIXELS;
-    this.#apart = new ARRAYS[dtype](frames * size);
-    this.#apartUnits = unitsOf(this.#apart);
+    const array = new ARRAYS[dtype](frames * size);
+    this.#apart = { array, units: unitsOf(array) };
   }
 
   /**
@@ -92,12 +91,12 @@ export class Stacker {
     if (isApart) {
       for (let frame = 0; frame < frames; frame++) {
         const to = frame * this.#rows.leaf.size;
-        const place = { array: this.#apart, units: this.#apartUnits, to };
+        const place = { ...this.#apart, to };
         copyFrame(this.#rows, rows[first + frame], { place, finals, at });
         this.#starts[frame] = frame * unitSize;
       }
     }
-    const source = isApart ? this.#apartUnits : this.#rows.units;
+    const source = isApart ? this.#apart.units : this.#rows.units;
     const to = at * frames * unitSize;
     stackFrames(source, this.#starts, target.units, { to, shape: this.#shape });
   }
@@ -108,7 +107,7 @@ function copyFrame(
   { units, data, column, unitSize, leaf }: FieldRows,
   row: number,
   { place, finals, at }: {
-    place: { array: FieldArray; units: Units; to: number };
+    place: Target & { readonly to: number };
     finals: FinalRows | undefined;
     at: number;
   },
