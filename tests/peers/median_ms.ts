@@ -1,13 +1,28 @@
-/** Median milliseconds of a call, in runs of several. */
+import process from "node:process";
+
+/** Milliseconds of the processor that this process has had. */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+/**
+ * Measures the median milliseconds of a call, in runs of several: by the wall's
+ * clock, or by another one.
+ */
 export function medianMs(
   call: () => void,
-  { runs, calls = 1 }: { runs: number; calls?: number },
+  { runs, calls = 1, now = () => performance.now() }: {
+    runs: number;
+    calls?: number;
+    now?: () => number;
+  },
 ): number {
   const times: number[] = [];
   for (let run = -3; run < runs; run++) {
-    const started = performance.now();
+    const started = now();
     for (let i = 0; i < calls; i++) call();
-    if (run >= 0) times.push((performance.now() - started) / calls);
+    if (run >= 0) times.push((now() - started) / calls);
   }
   return times.sort((a, b) => a - b)[times.length >> 1];
 }

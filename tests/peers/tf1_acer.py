@@ -1,4 +1,4 @@
-"""Milliseconds of ACER's update as the graph of baselines' `Model`.
+"""Processor time in milliseconds of ACER's update as the graph of baselines' `Model`.
 
 The same operations in TensorFlow 1's graph mode: sequences are unrolled step by
 step, there is a copy of the network on the averaged parameters, and a gradient
@@ -264,10 +264,10 @@ class Program:
     def milliseconds(self, *, runs, calls):
         batch, times = self.batch(0), []
         for _ in range(3 + runs):
-            started = time.perf_counter()
+            started = time.process_time()
             for _ in range(calls):
                 self.update(batch)
-            times.append((time.perf_counter() - started) / calls * 1000)
+            times.append((time.process_time() - started) / calls * 1000)
         return median(times[3:])
 
 

@@ -40,7 +40,8 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
   },
   acer: {
     about: "ACER's update with a trust region, 16 environments by 20 steps: " +
-      "64-64 tanh, and the Nature CNN on bytes 84x84x4; one thread",
+      "64-64 tanh, and the Nature CNN on bytes 84x84x4; processor time of " +
+      "one thread, which other programs lengthen least",
     peers: "tensorflow",
     programs: {
       ours: {
