@@ -5,6 +5,7 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertRejects,
   assertThrows,
 } from "@std/assert";
 import type { QActorCritic } from "@bellman/policies";
@@ -129,6 +130,31 @@ for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
     other.close();
   });
 }
+
+Deno.test("an agent with segments in a file goes on from its last save", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "bellman-acer-" });
+  const open = async (options = {}) => {
+    const agent = agentOf({ replayStorage: "file" }, options);
+    await agent.openReplay(`${folder}/replay.rows`);
+    return agent;
+  };
+  const memory = agentOf(), agent = await open();
+  assertEquals(run(agent, 0, 22), run(memory, 0, 22));
+  const state = agent.save();
+  run(agent, 22, 9);
+  agent.close();
+  const other = await open({ seed: 99 });
+  other.load(state);
+  assertEquals(run(other, 22, 21), run(memory, 22, 21));
+  other.close();
+  await assertRejects(
+    () => memory.openReplay(`${folder}/other.rows`),
+    TypeError,
+    "Cannot keep the steps of ACER in a file: expected replayStorage: file",
+  );
+  memory.close();
+  await Deno.remove(folder, { recursive: true });
+});
 
 Deno.test("the same seed gives the same run, another seed another one", () => {
   const [first, same, other] = [1, 1, 2].map((seed) => {

@@ -24,7 +24,7 @@ import {
   type Policy,
   PolicyActor,
 } from "@bellman/policies";
-import type { Storage } from "@bellman/buffers/storage";
+import { FileStorage } from "@bellman/buffers/storage";
 import { isStateRecord } from "@bellman/files";
 import { checkStep } from "@bellman/training";
 import type {
@@ -184,6 +184,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #moment = { steps: 0, updates: 0, progress: 0 };
   readonly #toEnv: (sampled: ArrayLike<number>) => ActionArray;
   #decision: Decision | undefined;
+  /** File of the replay buffer. */
+  #replay: FileStorage | undefined;
 
   /**
    * Creates a new agent; the TensorFlow.js backend must have been chosen.
@@ -523,25 +525,28 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   }
 
   /**
-   * Keeps the replay buffer in a storage, such as a file that is larger than
-   * memory, where the settings say so: before the first step, and before `load`.
-   * Each save brings the rows to the disk; the storage is the caller's to close.
+   * Keeps the replay buffer in a file, which may be larger than memory, where the
+   * settings say so: before the first step, and before `load`. A file that is there
+   * is opened as it was when the agent was saved last.
    *
-   * @param storage The storage, used by this agent alone.
-   * @throws {TypeError} If the replay buffer is in memory, or there is none.
+   * @param path The file; its folder exists.
+   * @throws {TypeError} If the settings keep the replay buffer in memory.
+   * @throws {SyntaxError} If the file is damaged or something else.
    */
-  keepReplayIn(storage: Storage): void {
+  async openReplay(path: string | URL): Promise<void> {
     if (this.experience.keepIn === undefined) {
       throw new TypeError(
-        `Cannot keep the steps of ${this.#title} in a storage: expected replayStorage: file`,
+        `Cannot keep the steps of ${this.#title} in a file: expected replayStorage: file`,
       );
     }
-    this.experience.keepIn(storage);
+    this.#replay = await FileStorage.open(path, { readRows: 1 });
+    this.experience.keepIn(this.#replay);
   }
 
-  /** Frees the tensors; the agent cannot be used afterwards. */
+  /** Frees the tensors and closes the file of the replay buffer; the agent cannot be used afterwards. */
   close(): void {
     this.#learner.close();
+    this.#replay?.close();
   }
 }
 

@@ -60,7 +60,7 @@ export interface SegmentsOptions extends PriorityOptions {
    */
   readonly burnIn?: number;
   /**
-   * Place of the segments: memory, or the file of `Agent.keepReplayIn`.
+   * Place of the segments: memory, or the file of `Agent.openReplay`.
    *
    * @default "memory"
    */
@@ -224,7 +224,7 @@ class Segments implements Experience {
       if (replayStorage === "file") {
         this.keepIn = keepIn;
         this.#problem = new TypeError(
-          "Cannot keep segments in a file: expected keepReplayIn() with one before",
+          "Cannot keep segments in a file: expected openReplay() of one before",
         );
       } else keepIn();
     } else if (replayStorage === "file") this.keepIn = () => {};

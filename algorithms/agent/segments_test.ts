@@ -383,7 +383,7 @@ Deno.test("segments in a file are drawn as those in memory", async () => {
 
 Deno.test("without its file an agent acts, but collects nothing", () => {
   const it = new Collected({ replayStorage: "file" });
-  const message = "Cannot keep segments in a file: expected keepReplayIn()";
+  const message = "Cannot keep segments in a file: expected openReplay()";
   assertThrows(() => it.step(ON), TypeError, message);
   it.experience.load(new Collected().experience.save());
   const without = new Collected({ replayStorage: "file", replayRatio: 0 });

@@ -453,7 +453,7 @@ function checkPlaces(state: SequenceReplayBufferState, capacity: number): void {
 }
 
 /** Segments in a file at a save. */
-type FileSave = {
+export type FileSave = {
   /** Segments that were ever added, of each environment; clearing counts as one. */
   added: number;
   /** Place in the file of each place of the buffer. */

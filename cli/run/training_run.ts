@@ -1,6 +1,5 @@
 import { stringify } from "@std/yaml";
 import type { Agent } from "@bellman/agent";
-import { FileStorage } from "@bellman/buffers/storage";
 import {
   type Callback,
   CheckpointStore,
@@ -71,32 +70,24 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   const plot = session.config.policyPlots
     ? policyPlotter(session, folder)
     : undefined;
-  const storage = await openReplay(run);
+  await openReplay(run);
+  const result = await trained(run, plot);
   try {
-    const result = await trained(run, plot);
-    try {
-      await hearStrayErrors(run);
-      return await conclude(run, { result, plot });
-    } catch (error) {
-      throw failureOf(run, error, result.step);
-    }
-  } finally {
-    storage?.close();
+    await hearStrayErrors(run);
+    return await conclude(run, { result, plot });
+  } catch (error) {
+    throw failureOf(run, error, result.step);
   }
 }
 
 /** Opens the replay buffer of a run that keeps it in a file. */
 async function openReplay(
   { session: { config, algorithm }, folder }: TrainingRun,
-): Promise<FileStorage | undefined> {
-  if (config.replayStorage !== "file") return undefined;
-  let storage: FileStorage | undefined;
+): Promise<void> {
+  if (config.replayStorage !== "file") return;
   try {
-    storage = await FileStorage.open(folder.replayPath, { readRows: 1 });
-    (algorithm as Agent).keepReplayIn(storage);
-    return storage;
+    await (algorithm as Agent).openReplay(folder.replayPath);
   } catch (error) {
-    storage?.close();
     throw new UsageError(messageOf(error), { cause: error });
   }
 }
