@@ -46,6 +46,7 @@ export interface ProportionalSamplerOptions extends PrioritizationOptions {
  */
 export class ProportionalSampler extends PrioritySampler {
   readonly #excludeLast: boolean;
+  /** Name of the priorities in a saved state. */
   protected override readonly keptName = "leaves";
   #tree = new SumTree(1);
 

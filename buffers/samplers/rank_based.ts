@@ -34,6 +34,7 @@ import type { Drawn } from "./sampler.ts";
  * ```
  */
 export class RankBasedSampler extends PrioritySampler {
+  /** Name of the priorities in a saved state. */
   protected override readonly keptName = "priorities";
   #ranking = new Ranking(0);
   #distribution = new RankDistribution(0);
