@@ -10,6 +10,7 @@ export const runners: Readonly<Record<string, () => Promise<FixtureRunner>>> = {
   acer_retrace: async () =>
     (await import("./acer_retrace.ts")).acerRetraceRunner,
   acer_update: async () => (await import("./acer_update.ts")).acerUpdateRunner,
+  acktr_kfac: async () => (await import("./kfac.ts")).acktrKfacRunner,
   atari_preproc: async () =>
     (await import("./atari_preproc.ts")).atariPreprocRunner,
   buffers: async () => (await import("./buffers.ts")).buffersRunner,
@@ -24,4 +25,5 @@ export const runners: Readonly<Record<string, () => Promise<FixtureRunner>>> = {
     (await import("./sac_modern_update.ts")).sacModernUpdateRunner,
   sac_update: async () => (await import("./sac_update.ts")).sacUpdateRunner,
   schedules: async () => (await import("./schedules.ts")).schedulesRunner,
+  tf_kfac: async () => (await import("./kfac.ts")).tfKfacRunner,
 };

@@ -1,0 +1,192 @@
+import * as tf from "@tensorflow/tfjs";
+import type { LayerRows } from "./layers.ts";
+
+/** Kronecker factors of a layer's block of the Fisher matrix. */
+export interface KroneckerFactors {
+  /** Second moments of the inputs `[inputs, inputs]`. */
+  readonly input: tf.Tensor2D;
+  /** Second moments of the output gradients `[outputs, outputs]`. */
+  readonly output: tf.Tensor2D;
+}
+
+/**
+ * Computes the Kronecker factors `A` and `G` of one batch, with `F = A x G` for
+ * the layer's block of the Fisher matrix of one example.
+ *
+ * Dense layers: `A = E[a a']`, `G = E[g g']` (Martens & Grosse 2015, section 3).
+ * Convolutions: `A` is the expected sum over the places and `G` the mean over
+ * them (Grosse & Martens 2016, section 3.1), recurrent layers likewise over
+ * the steps of an example. Other scales of the two, such as those of baselines,
+ * have the same product, and the same step with either damping.
+ *
+ * @param rows Inputs and output gradients of the layer.
+ * @returns The factors.
+ *
+ * @example
+ * ```ts
+ * import { batchFactors } from "@bellman/kfac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { input, output } = batchFactors({
+ *   inputs: tf.tensor2d([[1, 1], [3, 1]]),
+ *   gradients: tf.tensor2d([[2], [4]]),
+ *   positions: 1,
+ *   examples: 2,
+ * });
+ * assertEquals(input.arraySync(), [[5, 2], [2, 1]]);
+ * assertEquals(output.arraySync(), [[10]]);
+ * ```
+ */
+export function batchFactors(rows: LayerRows): KroneckerFactors {
+  const { inputs, gradients, examples } = rows;
+  return tf.tidy(() => ({
+    input: tf.div(tf.matMul(inputs, inputs, true), examples) as tf.Tensor2D,
+    output: tf.div(
+      tf.matMul(gradients, gradients, true),
+      gradients.shape[0],
+    ) as tf.Tensor2D,
+  }));
+}
+
+/**
+ * Computes the second moments of the examples' gradients in the eigenbases of
+ * the factors, where the Fisher matrix is nearly diagonal (EK-FAC).
+ *
+ * Source: George et al. 2018 (https://arxiv.org/abs/1806.03884), equation 9.
+ *
+ * @param rows Inputs and output gradients of the layer.
+ * @param bases Eigenvectors of the factors, as columns.
+ * @returns Second moments `[inputs, outputs]`.
+ *
+ * @example
+ * ```ts
+ * import { eigenbasisMoments } from "@bellman/kfac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const moments = eigenbasisMoments({
+ *   inputs: tf.tensor2d([[1, 0], [0, 2]]),
+ *   gradients: tf.tensor2d([[3], [1]]),
+ *   positions: 1,
+ *   examples: 2,
+ * }, { input: tf.eye(2), output: tf.eye(1) });
+ * assertEquals(moments.arraySync(), [[4.5], [2]]);
+ * ```
+ */
+export function eigenbasisMoments(
+  rows: LayerRows,
+  bases: KroneckerFactors,
+): tf.Tensor2D {
+  const { examples, positions } = rows;
+  return tf.tidy(() => {
+    const inputs = tf.matMul(rows.inputs, bases.input);
+    const gradients = tf.matMul(rows.gradients, bases.output);
+    if (positions === 1) {
+      const squares = tf.matMul(tf.square(inputs), tf.square(gradients), true);
+      return tf.div(squares, examples);
+    }
+    // An example's gradient is a sum over its places.
+    const ofExample = tf.matMul(
+      tf.reshape(inputs, [examples, positions, -1]),
+      tf.reshape(gradients, [examples, positions, -1]),
+      true,
+    );
+    return tf.mean(tf.square(ofExample), 0);
+  });
+}
+
+/** Names of moving averages of {@link averageWeights}. */
+export type AverageKind =
+  | "zero_debiased"
+  | "zero_biased"
+  | "mean_first"
+  | "accumulated";
+
+/** Moving average of the factors. */
+export interface AverageOptions {
+  /**
+   * - `zero_debiased`: weights `decay^i`, divided by their sum (tensorflow/kfac);
+   * - `zero_biased`: starts at 0 and stays too small at first;
+   * - `mean_first`: the mean until `1 - 1/k` reaches `decay` (Martens & Grosse
+   *   2015, section 5);
+   * - `accumulated`: the mean of the first batches, then as `zero_biased`
+   *   (baselines' ACKTR).
+   *
+   * @default "zero_debiased"
+   */
+  readonly kind?: AverageKind;
+  /**
+   * Share of the average that each batch keeps, from 0 to below 1.
+   *
+   * @default 0.95
+   */
+  readonly decay?: number;
+  /**
+   * Batches whose mean an `accumulated` average starts with.
+   *
+   * @default 100
+   */
+  readonly accumulated?: number;
+}
+
+/** Weights of one step of a moving average: `keep * average + add * batch`. */
+export interface AverageWeights {
+  /** Weight of the average. */
+  readonly keep: tf.Scalar;
+  /** Weight of the batch. */
+  readonly add: tf.Scalar;
+}
+
+/**
+ * Computes the weights of one step of a moving average.
+ *
+ * @param count Batches that the average is of so far.
+ * @param options Kind and decay.
+ * @returns The weights.
+ *
+ * @example
+ * ```ts
+ * import { averageWeights } from "@bellman/kfac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const { keep, add } = averageWeights(tf.scalar(1), { decay: 0.5 });
+ * assertAlmostEquals(keep.arraySync(), 0.5 / 1.5, 1e-6);
+ * assertAlmostEquals(add.arraySync(), 1 / 1.5, 1e-6);
+ * ```
+ */
+export function averageWeights(
+  count: tf.Scalar,
+  options: AverageOptions = {},
+): AverageWeights {
+  const { kind = "zero_debiased", decay = 0.95, accumulated = 100 } = options;
+  const scalar = (value: tf.Tensor | number) =>
+    typeof value === "number" ? tf.scalar(value) : value as tf.Scalar;
+  switch (kind) {
+    case "zero_debiased": {
+      if (decay === 0) return { keep: scalar(0), add: scalar(1) };
+      // decay + ... + decay^count, without the cancellation of float32.
+      const powers = tf.neg(tf.expm1(tf.mul(count, Math.log(decay))));
+      const before = tf.mul(powers, decay / (1 - decay));
+      const add = scalar(tf.div(1, tf.add(before, 1)));
+      return { keep: scalar(tf.sub(1, add)), add };
+    }
+    case "mean_first": {
+      const add = scalar(tf.maximum(tf.div(1, tf.add(count, 1)), 1 - decay));
+      return { keep: scalar(tf.sub(1, add)), add };
+    }
+    case "accumulated": {
+      const starts = tf.less(count, accumulated);
+      return {
+        keep: scalar(tf.where(starts, 1, decay)),
+        add: scalar(tf.where(starts, 1 / accumulated, 1 - decay)),
+      };
+    }
+    default:
+      return { keep: scalar(decay), add: scalar(1 - decay) };
+  }
+}

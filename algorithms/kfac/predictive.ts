@@ -1,0 +1,228 @@
+import { tidy } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+
+/** Distribution that a network predicts for each example of a batch. */
+export interface PredictiveDistribution {
+  /** Random numbers that one sample of one example takes. */
+  readonly noise: {
+    /** Uniform on [0, 1), or of the standard normal distribution. */
+    readonly kind: "uniform" | "normal";
+    /** Count of numbers. */
+    readonly size: number;
+  };
+  /**
+   * Samples targets, through which no gradient flows.
+   *
+   * @param noise Random numbers `[batch, size]`.
+   * @returns Targets, as `logProb` takes them.
+   */
+  sample(noise: tf.Tensor2D): tf.Tensor;
+  /**
+   * Computes the logarithm of each example's likelihood `[batch]`.
+   *
+   * @param targets Targets, a row for each example.
+   */
+  logProb(targets: tf.Tensor): tf.Tensor1D;
+}
+
+/** Computes something of a tensor that no gradient flows through. */
+function withoutGradient(
+  input: tf.Tensor,
+  compute: (input: tf.Tensor) => tf.Tensor,
+): tf.Tensor {
+  return tf.customGrad((x) => ({
+    value: compute(x as tf.Tensor),
+    gradFunc: () => tf.zeros((x as tf.Tensor).shape),
+  }))(input);
+}
+
+/**
+ * Makes the distribution over classes of a softmax output.
+ *
+ * @param logits Unnormalized logarithms of probabilities `[batch, classes]`.
+ * @returns The distribution; targets are classes `[batch]`.
+ *
+ * @example
+ * ```ts
+ * import { categorical } from "@bellman/kfac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const logProb = categorical(tf.zeros([1, 4])).logProb(tf.tensor1d([2]));
+ * assertAlmostEquals(logProb.arraySync()[0], -Math.log(4), 1e-6);
+ * ```
+ */
+export function categorical(logits: tf.Tensor2D): PredictiveDistribution {
+  return multiCategorical(logits, [logits.shape[1]]);
+}
+
+/**
+ * Makes the distribution over several independent classes, whose logits lie
+ * beside each other.
+ *
+ * @param logits Logits of all choices `[batch, sum of sizes]`.
+ * @param sizes Number of classes of each choice.
+ * @returns The distribution; targets are classes `[batch, choices]`.
+ * @throws {RangeError} If there are not as many logits as classes.
+ *
+ * @example
+ * ```ts
+ * import { multiCategorical } from "@bellman/kfac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const targets = multiCategorical(tf.tensor2d([[9, -9, -9, -9, 9]]), [2, 3])
+ *   .sample(tf.tensor2d([[0.5, 0.5]]));
+ * assertEquals(targets.arraySync(), [[0, 2]]);
+ * ```
+ */
+export function multiCategorical(
+  logits: tf.Tensor2D,
+  sizes: readonly number[],
+): PredictiveDistribution {
+  const columns = sizes.reduce((sum, size) => sum + size, 0);
+  if (columns !== logits.shape[1]) {
+    throw new RangeError(
+      `Cannot split ${logits.shape[1]} logits into choices of ${
+        sizes.join(", ")
+      } classes: expected ${columns}`,
+    );
+  }
+  const batch = logits.shape[0];
+  // The gradient of a split into one part throws.
+  const split = (logits: tf.Tensor) =>
+    sizes.length === 1 ? [logits] : tf.split(logits, [...sizes], 1);
+  return {
+    noise: { kind: "uniform", size: sizes.length },
+    sample: (noise) =>
+      withoutGradient(logits, (logits) => {
+        const classes = split(logits).map((it, i) => {
+          const below = tf.cumsum(tf.softmax(it), 1);
+          const drawn = tf.slice(noise, [0, i], [batch, 1]);
+          const passed = tf.cast(tf.greaterEqual(drawn, below), "int32");
+          return tf.minimum(
+            tf.sum(passed, 1),
+            tf.scalar(sizes[i] - 1, "int32"),
+          );
+        });
+        return sizes.length === 1 ? classes[0] : tf.stack(classes, 1);
+      }),
+    logProb: (targets) =>
+      tidy(() => {
+        const rows = tf.reshape(tf.cast(targets, "int32"), [
+          batch,
+          sizes.length,
+        ]);
+        const terms = split(logits).map((it, i) => {
+          const chosen = tf.reshape(tf.slice(rows, [0, i], [batch, 1]), [
+            batch,
+          ]);
+          const mask = tf.oneHot(tf.cast(chosen, "int32"), sizes[i]);
+          return tf.sum(tf.mul(mask, tf.logSoftmax(it)), 1);
+        });
+        return tf.addN(terms) as tf.Tensor1D;
+      }),
+  };
+}
+
+/** Options of {@link gaussian}. */
+export interface GaussianOptions {
+  /**
+   * Variance of every number.
+   *
+   * @default 1
+   */
+  readonly variance?: number;
+  /**
+   * Logarithms of learned standard deviations, of a shape that broadcasts to
+   * the means; in the place of `variance`.
+   *
+   * @default none
+   */
+  readonly logStd?: tf.Tensor;
+}
+
+/**
+ * Makes independent normal distributions about the outputs. A value head is one
+ * of a fixed variance: its Fisher matrix is the Gauss-Newton matrix of the
+ * squared error.
+ *
+ * @param mean Means `[batch]` or `[batch, numbers]`.
+ * @param options Variance, or learned standard deviations.
+ * @returns The distribution; targets are of the means' shape.
+ *
+ * @example
+ * ```ts
+ * import { gaussian } from "@bellman/kfac";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const values = gaussian(tf.tensor1d([1, 2]), { variance: 4 });
+ * const targets = values.sample(tf.tensor2d([[0.5], [-1]]));
+ * assertEquals(targets.arraySync(), [2, 0]);
+ * ```
+ */
+export function gaussian(
+  mean: tf.Tensor,
+  options: GaussianOptions = {},
+): PredictiveDistribution {
+  const { variance = 1 } = options;
+  const logStd = options.logStd ?? tf.scalar(0.5 * Math.log(variance));
+  const [batch] = mean.shape;
+  return {
+    noise: { kind: "normal", size: mean.size / batch },
+    sample: (noise) =>
+      withoutGradient(mean, (mean) => {
+        const normal = tf.reshape(noise, mean.shape);
+        return tf.add(mean, tf.mul(normal, tf.exp(logStd)));
+      }),
+    logProb: (targets) =>
+      tidy(() => {
+        const scaled = tf.mul(tf.sub(targets, mean), tf.exp(tf.neg(logStd)));
+        const logs = tf.sub(
+          tf.mul(tf.square(scaled), -0.5),
+          tf.add(logStd, 0.5 * Math.log(2 * Math.PI)),
+        );
+        return tf.sum(tf.reshape(logs, [batch, -1]), 1);
+      }),
+  };
+}
+
+/**
+ * Computes the logarithm of each example's likelihood for targets that are
+ * sampled from the model, over all of its heads: what the Fisher matrix is of.
+ *
+ * @param heads Distributions that the model predicts.
+ * @param noise Random numbers of each head.
+ * @returns The logarithms `[batch]`.
+ * @throws {RangeError} If there is not one tensor of noise for each head.
+ *
+ * @example
+ * ```ts
+ * import { gaussian, sampledLogProb } from "@bellman/kfac";
+ * import { assertAlmostEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const head = gaussian(tf.tensor1d([7]));
+ * const logProb = sampledLogProb([head], [tf.tensor2d([[1]])]);
+ * const expected = -0.5 - 0.5 * Math.log(2 * Math.PI);
+ * assertAlmostEquals(logProb.arraySync()[0], expected, 1e-6);
+ * ```
+ */
+export function sampledLogProb(
+  heads: readonly PredictiveDistribution[],
+  noise: readonly tf.Tensor2D[],
+): tf.Tensor1D {
+  if (heads.length !== noise.length) {
+    throw new RangeError(
+      `Cannot sample ${heads.length} heads with ${noise.length} tensors of noise: expected one for each`,
+    );
+  }
+  return tidy(() =>
+    tf.addN(heads.map((head, i) => head.logProb(head.sample(noise[i]))))
+  ) as tf.Tensor1D;
+}
