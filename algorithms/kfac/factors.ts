@@ -1,5 +1,5 @@
 import * as tf from "@tensorflow/tfjs";
-import type { LayerRows } from "./layers.ts";
+import type { LayerRows } from "./rows.ts";
 
 /** Kronecker factors of a layer's block of the Fisher matrix. */
 export interface KroneckerFactors {

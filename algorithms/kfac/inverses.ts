@@ -1,69 +1,30 @@
-import type { ArrayWithShape } from "@bellman/compute";
+import type { ArrayWithShape, OptimizerState } from "@bellman/compute";
 import { inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
+import * as tf from "@tensorflow/tfjs";
+import { type FactorArrays, factoredDamping, splitDamping } from "./damping.ts";
+import { type KfacLayer, layerSlot } from "./layers.ts";
+import type { KfacForm } from "./options.ts";
 
-/**
- * Form in which the Fisher matrix is inverted:
- * - `inverse`: the inverses of the damped factors;
- * - `eigenbasis`: their eigenvectors and eigenvalues, damped at each step;
- * - `ekfac`: their eigenvectors, with second moments measured in that basis.
- */
-export type KfacForm = "inverse" | "eigenbasis" | "ekfac";
-
-/** Numbers of a layer's factors. */
-export interface FactorArrays {
-  /** Factor of the inputs, row-major. */
-  readonly input: Float32Array;
-  /** Factor of the output gradients, row-major. */
-  readonly output: Float32Array;
-}
-
-/** Damping of the two factors of a layer. */
-export interface FactoredDamping {
-  /** Number on the diagonal of the factor of the inputs. */
-  readonly input: number;
-  /** Number on the diagonal of the factor of the output gradients. */
-  readonly output: number;
-}
-
-/**
- * Splits a damping over two factors: `pi sqrt(damping)` for the inputs and
- * `sqrt(damping) / pi` for the output gradients, where `pi^2` is the ratio of
- * the factors' mean eigenvalues (factored Tikhonov damping).
- *
- * Source: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671), section 6.3.
- *
- * @param factors The factors.
- * @param damping Damping of their product, above 0.
- * @returns The damping of each; where a factor is 0, both are the root.
- *
- * @example
- * ```ts
- * import { factoredDamping } from "@bellman/kfac";
- * import { assertEquals } from "@std/assert";
- *
- * const damping = factoredDamping({
- *   input: Float32Array.of(8, 0, 0, 8),
- *   output: Float32Array.of(2),
- * }, 0.25);
- * assertEquals(damping, { input: 1, output: 0.25 });
- * ```
- */
-export function factoredDamping(
-  factors: FactorArrays,
-  damping: number,
-): FactoredDamping {
-  const ratio = meanOfDiagonal(factors.input) / meanOfDiagonal(factors.output);
-  const pi = ratio > 0 && Number.isFinite(ratio) ? Math.sqrt(ratio) : 1;
-  const root = Math.sqrt(damping);
-  return { input: pi * root, output: root / pi };
-}
-
-function meanOfDiagonal(matrix: Float32Array): number {
-  const size = Math.round(Math.sqrt(matrix.length));
-  let sum = 0;
-  for (let i = 0; i < size; i++) sum += matrix[i * (size + 1)];
-  return sum / size;
-}
+/** Slots of the inverse of each form, and their axes. */
+export const INVERSE_SLOTS: Readonly<
+  Record<KfacForm, Record<string, ("inputs" | "outputs")[]>>
+> = {
+  inverse: {
+    inverse_input: ["inputs", "inputs"],
+    inverse_output: ["outputs", "outputs"],
+  },
+  eigenbasis: {
+    basis_input: ["inputs", "inputs"],
+    basis_output: ["outputs", "outputs"],
+    values_input: ["inputs"],
+    values_output: ["outputs"],
+  },
+  ekfac: {
+    basis_input: ["inputs", "inputs"],
+    basis_output: ["outputs", "outputs"],
+    moments: ["inputs", "outputs"],
+  },
+};
 
 /** Options of {@link invertFactors}. */
 export interface InvertOptions {
@@ -147,4 +108,47 @@ function eigen(matrix: Float32Array) {
 function squareOf(matrix: Float64Array | Float32Array): ArrayWithShape {
   const size = Math.round(Math.sqrt(matrix.length));
   return { data: Float32Array.from(matrix), shape: [size, size] };
+}
+
+/**
+ * Multiplies a layer's gradient with the inverse of its damped block of the
+ * Fisher matrix.
+ */
+export function precondition(
+  layer: KfacLayer,
+  gradient: tf.Tensor2D,
+  { state, form, dampingKind }: {
+    state: OptimizerState;
+    form: KfacForm;
+    dampingKind: "factored" | "plain";
+  },
+): tf.Tensor2D {
+  const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
+  if (form === "inverse") {
+    const left = tf.matMul(of("inverse_input"), gradient);
+    return tf.matMul(left, of("inverse_output"));
+  }
+  const input = of("basis_input"), output = of("basis_output");
+  const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
+  const curvature = form === "ekfac"
+    ? tf.add(of("moments"), state.damping)
+    : dampedEigenvalues(of, { damping: state.damping, dampingKind });
+  const scaled = tf.div(inBasis, curvature) as tf.Tensor2D;
+  return tf.matMul(tf.matMul(input, scaled), output, false, true);
+}
+
+/** Computes the damped eigenvalues of a block, as the layer's matrix lies. */
+function dampedEigenvalues(
+  of: (name: string) => tf.Tensor,
+  { damping, dampingKind }: {
+    damping: tf.Tensor;
+    dampingKind: "factored" | "plain";
+  },
+): tf.Tensor {
+  const input = tf.reshape(of("values_input"), [-1, 1]);
+  const output = tf.reshape(of("values_output"), [1, -1]);
+  if (dampingKind === "plain") return tf.add(tf.mul(input, output), damping);
+  const means = { input: tf.mean(input), output: tf.mean(output) };
+  const added = splitDamping(damping, means);
+  return tf.mul(tf.add(input, added.input), tf.add(output, added.output));
 }

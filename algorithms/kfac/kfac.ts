@@ -1,7 +1,6 @@
 import {
   type ArrayWithShape,
   mapParams,
-  type Optimizer,
   type OptimizerState,
   type Params,
   sgd,
@@ -9,145 +8,26 @@ import {
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
+import { adaptedDamping, innerProduct, predictedChange } from "./damping.ts";
 import {
-  type AverageOptions,
   averageWeights,
   batchFactors,
   eigenbasisMoments,
   type KroneckerFactors,
 } from "./factors.ts";
-import { invertFactors, type KfacForm } from "./inverses.ts";
+import { INVERSE_SLOTS, invertFactors, precondition } from "./inverses.ts";
 import {
   checkLayers,
-  type FisherRows,
-  fisherRows,
   type KfacLayer,
   type KfacObjective,
   layerMatrix,
   layerSizes,
+  layerSlot,
   splitLayerMatrix,
 } from "./layers.ts";
-import {
-  checkSchedule,
-  kfacSchedule,
-  type KfacScheduleOptions,
-  scheduleFlags,
-} from "./schedule.ts";
-
-/** Bound of a step's length, measured by the Fisher matrix. */
-export interface TrustRegion {
-  /**
-   * - `kl`: `min(1, sqrt(2 limit / (lr^2 g'F^-1g)))`, the second-order KL
-   *   divergence of Wu et al. 2017;
-   * - `norm_constraint`: the same without the factor 2, as baselines' `kl_clip`
-   *   and tensorflow/kfac.
-   */
-  readonly kind: "kl" | "norm_constraint";
-  /** Bound, above 0. */
-  readonly limit: number;
-}
-
-/** Adaptation of the damping by how well the quadratic model predicts. */
-export interface DampingAdaptation {
-  /**
-   * Updates between two changes.
-   *
-   * @default 5
-   */
-  readonly every?: number;
-  /**
-   * Factor of a change for each update, below 1.
-   *
-   * @default 0.95
-   */
-  readonly rate?: number;
-  /**
-   * Smallest damping.
-   *
-   * @default 1e-8
-   */
-  readonly minimum?: number;
-}
-
-/** Settings of {@link Kfac}. */
-export interface KfacOptions extends KfacScheduleOptions {
-  /**
-   * Parameters in no layer: an error, or their plain gradient.
-   *
-   * @default "error"
-   */
-  readonly others?: "error" | "gradient";
-  /**
-   * Form of the inverse.
-   *
-   * @default "eigenbasis"
-   */
-  readonly form?: KfacForm;
-  /**
-   * Damping, added to the Fisher matrix, above 0.
-   *
-   * @default 0.01
-   */
-  readonly damping?: number;
-  /**
-   * - `factored`: over both factors, by their mean eigenvalues (Tikhonov with pi);
-   * - `plain`: to the product of the eigenvalues; `ekfac` takes no other.
-   *
-   * @default "factored", and "plain" for ekfac
-   */
-  readonly dampingKind?: "factored" | "plain";
-  /**
-   * Levenberg-Marquardt adaptation of the damping; `apply` needs the objective.
-   *
-   * @default none
-   */
-  readonly adaptDamping?: DampingAdaptation;
-  /**
-   * Moving average of the factors.
-   *
-   * @default { kind: "zero_debiased", decay: 0.95 }
-   */
-  readonly average?: AverageOptions;
-  /**
-   * Bound of a step; null for none.
-   *
-   * @default { kind: "kl", limit: 0.001 }
-   */
-  readonly trustRegion?: TrustRegion | null;
-  /**
-   * Share of the velocity that each step keeps, from 0 to below 1.
-   *
-   * @default 0.9
-   */
-  readonly momentum?: number;
-  /**
-   * - `regular`: `v = m v + step`, `w = w - lr v`;
-   * - `averaged`: the same with `lr (1 - m)`, as baselines' ACKTR;
-   * - `adam`: of the gradients, before they are made natural (tensorflow/kfac).
-   *
-   * @default "regular"
-   */
-  readonly momentumKind?: "regular" | "averaged" | "adam";
-  /**
-   * Optimizer of the cold updates.
-   *
-   * @default sgd()
-   */
-  readonly coldOptimizer?: Optimizer;
-  /**
-   * Steps before the first inversion: those of the cold optimizer, or none, as
-   * in the original.
-   *
-   * @default "cold"
-   */
-  readonly untilInverse?: "cold" | "wait";
-  /**
-   * Takes warnings: one line for each layer whose factors cannot be inverted.
-   *
-   * @default console.warn
-   */
-  readonly onWarning?: (line: string) => void;
-}
+import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
+import { type FisherRows, fisherRows } from "./rows.ts";
+import { checkSchedule, kfacSchedule, scheduleFlags } from "./schedule.ts";
 
 /** Loss, gradients and statistics of a batch. */
 export interface KfacGradients {
@@ -206,25 +86,6 @@ export interface KfacStep {
 export type KfacArrays = Readonly<
   Record<string, { data: ArrayLike<number>; shape: readonly number[] }>
 >;
-
-/** Slots of the inverse of each form, and their axes. */
-const SLOTS: Record<KfacForm, Record<string, ("inputs" | "outputs")[]>> = {
-  inverse: {
-    inverse_input: ["inputs", "inputs"],
-    inverse_output: ["outputs", "outputs"],
-  },
-  eigenbasis: {
-    basis_input: ["inputs", "inputs"],
-    basis_output: ["outputs", "outputs"],
-    values_input: ["inputs"],
-    values_output: ["outputs"],
-  },
-  ekfac: {
-    basis_input: ["inputs", "inputs"],
-    basis_output: ["outputs", "outputs"],
-    moments: ["inputs", "outputs"],
-  },
-};
 
 /**
  * Natural-gradient descent with Kronecker-factored curvature (K-FAC), for any
@@ -313,11 +174,11 @@ export class Kfac {
   /** Names of the statistics that each step checks, in the order of `finite`. */
   get statistics(): string[] {
     return [
-      "the gradient",
       ...this.layers.flatMap(({ kernel }) => [
         `the input factor of layer '${kernel}'`,
         `the output factor of layer '${kernel}'`,
       ]),
+      "the gradient",
     ];
   }
 
@@ -341,10 +202,12 @@ export class Kfac {
     for (const layer of this.layers) {
       const sizes = layerSizes(layer, params);
       const { inputs, outputs } = sizes;
-      state[slot("input", layer)] = tf.zeros([inputs, inputs]);
-      state[slot("output", layer)] = tf.zeros([outputs, outputs]);
-      for (const [name, axes] of Object.entries(SLOTS[form])) {
-        state[slot(name, layer)] = tf.zeros(axes.map((axis) => sizes[axis]));
+      state[layerSlot("input", layer)] = tf.zeros([inputs, inputs]);
+      state[layerSlot("output", layer)] = tf.zeros([outputs, outputs]);
+      for (const [name, axes] of Object.entries(INVERSE_SLOTS[form])) {
+        state[layerSlot(name, layer)] = tf.zeros(
+          axes.map((axis) => sizes[axis]),
+        );
       }
     }
     for (const path in params) {
@@ -387,11 +250,11 @@ export class Kfac {
     return tidy(() => {
       const natural = { ...gradients };
       for (const layer of this.layers) {
-        const matrix = this.#precondition(
-          layer,
-          layerMatrix(layer, gradients),
+        const gradient = layerMatrix(layer, gradients);
+        const matrix = precondition(layer, gradient, {
+          ...this.#options,
           state,
-        );
+        });
         Object.assign(natural, splitLayerMatrix(layer, matrix, gradients));
       }
       return mapParams(natural, (it) => it.clone());
@@ -465,15 +328,28 @@ export class Kfac {
         const name = `velocity/${path}`;
         next[name] = tf.where(isWarm, made.velocity[path], state[name]);
       }
-      if (this.#options.adaptDamping !== undefined) {
+      const { adaptDamping } = this.#options;
+      if (adaptDamping !== undefined) {
         if (objective === undefined) {
           throw new TypeError(
             "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
           );
         }
-        const predicted = this.#predicted(safe, made.change, next);
+        const predicted = predictedChange(safe, made.change, {
+          layers: this.layers,
+          state: next,
+        });
         const actual = tf.sub(objective.at(moved), objective.loss);
-        next.damping = this.#adapted(state, tf.div(actual, predicted), warm);
+        const isDue = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
+        next.damping = tf.where(
+          tf.logicalAnd(isDue, isWarm),
+          adaptedDamping(
+            state.damping,
+            tf.div(actual, predicted),
+            adaptDamping,
+          ),
+          state.damping,
+        );
       }
       const { coefficient, quadratic } = made;
       return {
@@ -509,10 +385,10 @@ export class Kfac {
     for (const layer of layers) {
       try {
         const made = invertFactors({
-          input: state[slot("input", layer)].data as Float32Array,
-          output: state[slot("output", layer)].data as Float32Array,
+          input: state[layerSlot("input", layer)].data as Float32Array,
+          output: state[layerSlot("output", layer)].data as Float32Array,
         }, { form: this.#options.form, damping: state.damping.data[0] });
-        for (const name in made) next[slot(name, layer)] = made[name];
+        for (const name in made) next[layerSlot(name, layer)] = made[name];
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         failed = true;
@@ -589,16 +465,16 @@ export class Kfac {
       next[name] = tf.add(kept, tf.mul(orZero(isFine, batch), add));
     };
     this.layers.forEach((layer, i) => {
-      move(slot("input", layer), factors[i].input, keep, add);
-      move(slot("output", layer), factors[i].output, keep, add);
+      move(layerSlot("input", layer), factors[i].input, keep, add);
+      move(layerSlot("output", layer), factors[i].output, keep, add);
       if (form !== "ekfac") return;
       const moments = eigenbasisMoments(rows[layer.kernel], {
-        input: state[slot("basis_input", layer)] as tf.Tensor2D,
-        output: state[slot("basis_output", layer)] as tf.Tensor2D,
+        input: state[layerSlot("basis_input", layer)] as tf.Tensor2D,
+        output: state[layerSlot("basis_output", layer)] as tf.Tensor2D,
       });
       const decay = average.decay ?? 0.95;
       const newest = tf.mul(due, 1 - decay);
-      move(slot("moments", layer), moments, tf.sub(1, newest), newest);
+      move(layerSlot("moments", layer), moments, tf.sub(1, newest), newest);
     });
     return next;
   }
@@ -645,87 +521,6 @@ export class Kfac {
     const length = tf.mul(tf.square(learningRate), tf.relu(quadratic));
     return tf.sqrt(tf.div(bound, tf.maximum(length, bound)));
   }
-
-  #precondition(
-    layer: KfacLayer,
-    matrix: tf.Tensor2D,
-    state: OptimizerState,
-  ): tf.Tensor2D {
-    const { form } = this.#options;
-    const of = (name: string) => state[slot(name, layer)] as tf.Tensor2D;
-    if (form === "inverse") {
-      const left = tf.matMul(of("inverse_input"), matrix);
-      return tf.matMul(left, of("inverse_output"));
-    }
-    const input = of("basis_input"), output = of("basis_output");
-    const inBasis = tf.matMul(tf.matMul(input, matrix, true), output);
-    const scaled = tf.div(inBasis, this.#curvature(layer, state));
-    return tf.matMul(tf.matMul(input, scaled), output, false, true);
-  }
-
-  /** Computes the damped eigenvalues of a layer's block, as its matrix lies. */
-  #curvature(layer: KfacLayer, state: OptimizerState): tf.Tensor {
-    const { form, dampingKind } = this.#options;
-    const { damping } = state;
-    if (form === "ekfac") return tf.add(state[slot("moments", layer)], damping);
-    const input = tf.reshape(state[slot("values_input", layer)], [-1, 1]);
-    const output = tf.reshape(state[slot("values_output", layer)], [1, -1]);
-    if (dampingKind === "plain") {
-      return tf.add(tf.mul(input, output), damping);
-    }
-    const ofInput = tf.mean(input), ofOutput = tf.mean(output);
-    const isZero = tf.equal(tf.mul(ofInput, ofOutput), 0);
-    const ratio = tf.div(ofInput, tf.where(isZero, 1, ofOutput));
-    const pi = tf.sqrt(tf.where(isZero, 1, ratio)), root = tf.sqrt(damping);
-    return tf.mul(
-      tf.add(input, tf.mul(pi, root)),
-      tf.add(output, tf.div(root, pi)),
-    );
-  }
-
-  /** Computes the quadratic model's change of the loss for a step. */
-  #predicted(
-    gradients: Params,
-    change: Params,
-    state: OptimizerState,
-  ): tf.Tensor {
-    const squares = [tf.mul(innerProduct(change, change), state.damping)];
-    for (const layer of this.layers) {
-      const matrix = layerMatrix(layer, change);
-      const input = state[slot("input", layer)] as tf.Tensor2D;
-      const output = state[slot("output", layer)] as tf.Tensor2D;
-      const product = tf.matMul(tf.matMul(input, matrix), output);
-      squares.push(tf.sum(tf.mul(matrix, product)));
-    }
-    const curved = tf.mul(tf.addN(squares), 0.5);
-    return tf.sub(curved, innerProduct(gradients, change));
-  }
-
-  /** Moves the damping by the ratio of actual and predicted change. */
-  #adapted(
-    state: OptimizerState,
-    ratio: tf.Tensor,
-    warm: tf.Tensor,
-  ): tf.Tensor {
-    const { every = 5, rate = 0.95, minimum = 1e-8 } = this.#options
-      .adaptDamping!;
-    const steps = tf.add(state.step, 1);
-    const due = tf.logicalAnd(
-      tf.equal(tf.mod(steps, every), 0),
-      tf.greater(warm, 0),
-    );
-    const power = rate ** every;
-    // A ratio that is no number is a bad step.
-    const isGood = tf.greater(ratio, 0.75),
-      isFair = tf.greaterEqual(ratio, 0.25);
-    const factor = tf.where(isGood, power, tf.where(isFair, 1, 1 / power));
-    const changed = tf.maximum(tf.mul(state.damping, factor), minimum);
-    return tf.where(due, changed, state.damping);
-  }
-}
-
-function slot(name: string, { kernel }: KfacLayer): string {
-  return `${name}/${kernel}`;
 }
 
 function slotsOf(state: OptimizerState, prefix: string): OptimizerState {
@@ -736,62 +531,18 @@ function slotsOf(state: OptimizerState, prefix: string): OptimizerState {
   );
 }
 
-function innerProduct(a: Params, b: Params): tf.Scalar {
-  const terms = Object.keys(a).map((path) => tf.sum(tf.mul(a[path], b[path])));
-  return tf.addN(terms) as tf.Scalar;
-}
-
 /** Tells for the gradient and for each factor where all numbers are finite. */
 function finiteFlags(
   gradients: Params,
   factors: readonly KroneckerFactors[],
 ): tf.Tensor1D {
   const sums = [
-    tf.addN(Object.values(gradients).map((it) => tf.sum(it))),
     ...factors.flatMap(({ input, output }) => [tf.sum(input), tf.sum(output)]),
+    tf.addN(Object.values(gradients).map((it) => tf.sum(it))),
   ];
   return tf.cast(tf.isFinite(tf.stack(sums)), "float32") as tf.Tensor1D;
 }
 
 function orZero(isFine: tf.Tensor, tensor: tf.Tensor): tf.Tensor {
   return tf.where(isFine, tensor, tf.zerosLike(tensor));
-}
-
-/** Checks the ranges of settings, and which exclude each other. */
-function checkOptions(
-  options: KfacOptions & { damping: number; momentum: number; form: string },
-): void {
-  const { damping, momentum, trustRegion, average, adaptDamping } = options;
-  const within = (
-    name: string,
-    value: number,
-    [low, high]: [number, number],
-  ) => {
-    if (value >= low && value < high) return;
-    const wanted = high === Infinity
-      ? "above 0"
-      : `at least 0 and below ${high}`;
-    throw new RangeError(
-      `Cannot make K-FAC with ${name} = ${value}: expected a number ${wanted}`,
-    );
-  };
-  within("damping", damping, [Number.MIN_VALUE, Infinity]);
-  within("momentum", momentum, [0, 1]);
-  within("average.decay", average?.decay ?? 0, [0, 1]);
-  within("adaptDamping.rate", adaptDamping?.rate ?? 0, [0, 1]);
-  if (trustRegion) {
-    const { limit } = trustRegion;
-    within("trustRegion.limit", limit, [Number.MIN_VALUE, Infinity]);
-  }
-  const { form, dampingKind } = options;
-  if (form === "inverse" && dampingKind === "plain") {
-    throw new TypeError(
-      "Cannot add plain damping to inverses of factors: expected form 'eigenbasis', or damping 'factored'",
-    );
-  }
-  if (form === "ekfac" && dampingKind === "factored") {
-    throw new TypeError(
-      "Cannot factor the damping of 'ekfac', whose moments are no product: expected damping 'plain'",
-    );
-  }
 }

@@ -1,6 +1,7 @@
-import { type Params, tidy, trace, type TypeTree } from "@bellman/compute";
+import { type Params, trace, type TypeTree } from "@bellman/compute";
 import { closest } from "fastest-levenshtein";
 import * as tf from "@tensorflow/tfjs";
+import { KernelObserver } from "./_kernel_observer.ts";
 
 /**
  * A layer `s = W' a + b` of a network, dense, convolutional or recurrent: its
@@ -17,21 +18,6 @@ export interface KfacLayer {
    */
   readonly bias?: string;
 }
-
-/** Inputs and output gradients of a layer for one batch. */
-export interface LayerRows {
-  /** Inputs `[rows, inputs]`, the last column 1 where there is a bias. */
-  readonly inputs: tf.Tensor2D;
-  /** Gradients of each example's log-likelihood by the outputs `[rows, outputs]`. */
-  readonly gradients: tf.Tensor2D;
-  /** Rows of one example that follow each other: places of a convolution. */
-  readonly positions: number;
-  /** Examples of the batch. */
-  readonly examples: number;
-}
-
-/** {@link LayerRows} of every layer, by the paths of the kernels. */
-export type FisherRows = Readonly<Record<string, LayerRows>>;
 
 /** Loss of a batch, and the likelihood whose Fisher matrix is used. */
 export interface KfacObjective {
@@ -66,6 +52,11 @@ export function layerSizes(layer: KfacLayer, params: Params): LayerSizes {
     inputs: size / outputs + (layer.bias === undefined ? 0 : 1),
     outputs,
   };
+}
+
+/** Names what the optimizer's state holds for a layer. */
+export function layerSlot(name: string, { kernel }: KfacLayer): string {
+  return `${name}/${kernel}`;
 }
 
 /** Joins maps of a layer's kernel and bias to one matrix `[inputs, outputs]`. */
@@ -147,10 +138,10 @@ export function findLayers<const Types extends TypeTree>(
 ): KfacLayer[] {
   const { params, inputs, others = "error" } = options;
   const paths = Object.keys(params);
-  let found: Observer | undefined;
+  let found: KernelObserver | undefined;
   trace((given) => {
     const { params, inputs } = given as unknown as Record<string, Params>;
-    const observer = found = new Observer(params);
+    const observer = found = new KernelObserver(params);
     // Where gradients are taken, TensorFlow.js runs other operations.
     tf.engine().gradients(
       () => {
@@ -177,7 +168,11 @@ export function findLayers<const Types extends TypeTree>(
   return layers;
 }
 
-function unknownLayer(path: string, ops?: ReadonlySet<string>): TypeError {
+/** Makes the error of a parameter that is used in another way than as a layer. */
+export function unknownLayer(
+  path: string,
+  ops?: ReadonlySet<string>,
+): TypeError {
   const use = ops === undefined
     ? "nothing uses it"
     : `${[...ops].join(", ")} uses it`;
@@ -231,373 +226,4 @@ export function checkLayers(
   throw new TypeError(
     `Cannot take natural gradients for '${missing}': it is in no layer; register it, or take its plain gradient with others: "gradient"`,
   );
-}
-
-/**
- * Computes the inputs of all layers and the gradients of the log-likelihood by
- * their outputs, in the same operations as the likelihood itself.
- *
- * @param logLikelihood Function of the parameters that gives one number for
- * each example.
- * @param params The parameters.
- * @param options The layers.
- * @returns New tensors by the paths of the kernels.
- * @throws {TypeError} If a layer's kernel is not used as one.
- *
- * @example
- * ```ts
- * import { fisherRows } from "@bellman/kfac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const x = tf.tensor2d([[1, 2], [3, 4]]);
- * const rows = fisherRows(
- *   ({ w }) => tf.mul(tf.matMul(x, w), tf.tensor2d([[5], [7]])),
- *   { w: tf.zeros([2, 1]) },
- *   { layers: [{ kernel: "w" }] },
- * );
- * assertEquals(rows.w.inputs.arraySync(), [[1, 2], [3, 4]]);
- * assertEquals(rows.w.gradients.arraySync(), [[5], [7]]);
- * ```
- */
-export function fisherRows(
-  logLikelihood: (params: Params) => tf.Tensor,
-  params: Params,
-  { layers }: { layers: readonly KfacLayer[] },
-): FisherRows {
-  return tidy(() => {
-    const observer = new Observer(params);
-    let examples = 0;
-    // The outputs are known once the function has run: the list is read then.
-    const outputs: tf.Tensor[] = [tf.scalar(0)];
-    const { grads } = tf.engine().gradients(
-      () => {
-        const likelihood = observer.observe(() => logLikelihood(params));
-        examples = likelihood.size;
-        outputs.push(...observer.uses.map(({ output }) => output));
-        return tf.sum(likelihood) as tf.Tensor;
-      },
-      outputs,
-      undefined,
-      true,
-    );
-    const rows: Record<string, LayerRows> = {};
-    for (const layer of layers) {
-      const { kernel } = layer;
-      const uses = observer.uses
-        .map((use, i) => ({ use, gradient: grads[i + 1] }))
-        .filter(({ use }) => use.kernel === kernel);
-      if (uses.length === 0) {
-        throw unknownLayer(kernel, observer.elsewhere.get(kernel));
-      }
-      const inputs = uses.map(({ use }) => inputRows(use));
-      const gradients = uses.map(({ use, gradient }) =>
-        tf.reshape(
-          gradient ?? tf.zeros(use.output.shape),
-          [-1, layerSizes(layer, params).outputs],
-        ) as tf.Tensor2D
-      );
-      rows[kernel] = rowsOf(layer, { inputs, gradients, examples });
-    }
-    observer.release();
-    return rows;
-  });
-}
-
-/** Joins the uses of a layer, and puts a 1 behind its inputs for the bias. */
-function rowsOf(
-  layer: KfacLayer,
-  { inputs, gradients, examples }: {
-    inputs: tf.Tensor2D[];
-    gradients: tf.Tensor2D[];
-    examples: number;
-  },
-): LayerRows {
-  const all = inputs.length === 1 ? inputs[0] : tf.concat(inputs, 0);
-  const [count] = all.shape;
-  const positions = count / examples;
-  return {
-    inputs: layer.bias === undefined
-      ? all
-      : tf.concat([all, tf.ones<tf.Rank.R2>([count, 1])], 1),
-    gradients: gradients.length === 1 ? gradients[0] : tf.concat(gradients, 0),
-    // Steps of a recurrent layer are taken for examples of their own.
-    positions: inputs.length === 1 && Number.isInteger(positions)
-      ? positions
-      : 1,
-    examples,
-  };
-}
-
-/** One use of a kernel. */
-interface Use {
-  readonly kernel: string;
-  readonly input: tf.Tensor;
-  readonly output: tf.Tensor;
-  /** Settings of a convolution; undefined for a product. */
-  readonly windows?: Windows;
-}
-
-/** Returns what a use multiplies its kernel with, a row for each output row. */
-function inputRows({ input, windows }: Use): tf.Tensor2D {
-  const rows = windows === undefined
-    ? input
-    : imagePatches(input as tf.Tensor4D, windows);
-  return tf.reshape(rows, [-1, rows.shape[rows.shape.length - 1]]);
-}
-
-/** Settings of {@link imagePatches}, as those of `tf.conv2d`. */
-export interface Windows {
-  /** Height and width of the filter. */
-  readonly filterSize: readonly [number, number];
-  /** Steps between two places. */
-  readonly strides: number | [number, number];
-  /** Padding. */
-  readonly pad: "valid" | "same" | number | tf.backend_util.ExplicitPadding;
-  /**
-   * Distance between the numbers that a filter takes.
-   *
-   * @default 1
-   */
-  readonly dilations?: number | [number, number];
-  /**
-   * Rounding of sizes, where the padding is a number.
-   *
-   * @default none
-   */
-  readonly dimRoundingMode?: "floor" | "round" | "ceil";
-}
-
-/**
- * Computes what a convolution multiplies its filters with at each place, in the
- * filters' order: height, width, channel.
- *
- * @param images Images `[batch, height, width, channels]`.
- * @param windows Settings of the convolution.
- * @returns Patches `[batch, outHeight, outWidth, filterHeight * filterWidth *
- * channels]`.
- *
- * @example
- * ```ts
- * import { imagePatches } from "@bellman/kfac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const images = tf.tensor4d([1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 3, 3, 1]);
- * const patches = imagePatches(images, {
- *   filterSize: [2, 2],
- *   strides: 1,
- *   pad: "valid",
- * });
- * assertEquals(patches.shape, [1, 2, 2, 4]);
- * assertEquals([...patches.dataSync()].slice(0, 4), [1, 2, 4, 5]);
- * ```
- */
-export function imagePatches(
-  images: tf.Tensor4D,
-  windows: Windows,
-): tf.Tensor4D {
-  const { filterSize: [height, width], strides, pad, dilations } = windows;
-  const channels = images.shape[3];
-  const info = tf.backend_util.computeConv2DInfo(
-    images.shape,
-    [height, width, channels, 1],
-    strides,
-    dilations ?? 1,
-    pad,
-    windows.dimRoundingMode,
-  );
-  const { strideHeight: down, strideWidth: across, padInfo } = info;
-  const { top, left } = padInfo;
-  // Padding behind is what the last place needs, as sizes may be rounded.
-  const [bottom, right] = [
-    (info.outHeight - 1) * down + info.effectiveFilterHeight - images.shape[1] -
-    top,
-    (info.outWidth - 1) * across + info.effectiveFilterWidth -
-    images.shape[2] - left,
-  ].map((it) => Math.max(0, it));
-  return tidy(() => {
-    const padded = top + bottom + left + right === 0
-      ? images
-      : tf.pad(images, [[0, 0], [top, bottom], [left, right], [0, 0]]);
-    const parts: tf.Tensor4D[] = [];
-    for (let i = 0; i < height; i++) {
-      for (let j = 0; j < width; j++) {
-        const y = i * info.dilationHeight, x = j * info.dilationWidth;
-        parts.push(tf.stridedSlice(
-          padded,
-          [0, y, x, 0],
-          [
-            images.shape[0],
-            y + (info.outHeight - 1) * down + 1,
-            x + (info.outWidth - 1) * across + 1,
-            channels,
-          ],
-          [1, down, across, 1],
-        ) as tf.Tensor4D);
-      }
-    }
-    return tf.concat(parts, 3);
-  });
-}
-
-/** Settings of kernels, by TensorFlow.js's names. */
-type Attributes = Readonly<Record<string, unknown>>;
-
-/** Kernels that only show a tensor in another form. */
-const SAME_NUMBERS = new Set(["Identity", "Reshape", "Cast"]);
-/** Kernels that give parts of the rows. */
-const PARTS = new Set(["Slice", "StridedSlice", "SplitV", "Split", "Unpack"]);
-
-/**
- * Watches the kernels that run, and remembers where parameters are used.
- * TensorFlow.js's engine runs each operation by one method, eagerly as well as
- * when a function is traced: it stands before that method for a while.
- */
-class Observer {
-  readonly uses: Use[] = [];
-  /** Bias of each kernel. */
-  readonly biases = new Map<string, string>();
-  /** Operations that use parameters in another way. */
-  readonly elsewhere = new Map<string, Set<string>>();
-  /** Paths of parameters by the ids of tensors, of other shapes included. */
-  readonly #parameters = new Map<number, string>();
-  /** Kernels by the ids of tensors that have the gradient of their outputs. */
-  readonly #outputs = new Map<number, string>();
-  #inside = false;
-
-  constructor(params: Params) {
-    for (const path in params) this.#parameters.set(params[path].id, path);
-  }
-
-  /** Runs a function and watches the operations that it calls. */
-  observe<T>(run: () => T): T {
-    const engine = tf.engine();
-    const own = Object.getOwnPropertyDescriptor(engine, "runKernel");
-    const runKernel = engine.runKernel;
-    const watched = (
-      op: string,
-      inputs: tf.NamedTensorMap,
-      attributes?: tf.NamedAttrMap,
-    ): tf.Tensor | tf.Tensor[] => {
-      // Kernels may be made of others, which are no layers of their own.
-      const outermost = !this.#inside;
-      this.#inside = true;
-      try {
-        const made = runKernel.call(engine, op, inputs, attributes) as
-          | tf.Tensor
-          | tf.Tensor[];
-        if (outermost) this.#note(op, inputs, attributes ?? {}, [made].flat());
-        return made;
-      } finally {
-        if (outermost) this.#inside = false;
-      }
-    };
-    engine.runKernel = watched as typeof runKernel;
-    try {
-      return run();
-    } finally {
-      if (own === undefined) Reflect.deleteProperty(engine, "runKernel");
-      else engine.runKernel = runKernel;
-    }
-  }
-
-  /** Frees the inputs that it kept. */
-  release(): void {
-    for (const { input } of this.uses) input.dispose();
-  }
-
-  #note(
-    op: string,
-    inputs: tf.NamedTensorMap,
-    attributes: Attributes,
-    made: readonly tf.Tensor[],
-  ): void {
-    const given = Object.values(inputs).filter((it) => it?.id !== undefined);
-    const parameter = given.find(({ id }) => this.#parameters.has(id));
-    const output = given.find(({ id }) => this.#outputs.has(id));
-    if (output !== undefined) this.#follow(op, { output, parameter, made });
-    if (parameter === undefined) return;
-    const path = this.#parameters.get(parameter.id)!;
-    const [result] = made;
-    if (this.#isBiasOf(result, path)) return;
-    if (SAME_NUMBERS.has(op) && lastAxis(result) === lastAxis(parameter)) {
-      this.#parameters.set(result.id, path);
-      return;
-    }
-    if (this.#use(op, inputs, attributes, result)) return;
-    for (const { id } of given) {
-      const path = this.#parameters.get(id);
-      if (path === undefined) continue;
-      this.elsewhere.set(path, (this.elsewhere.get(path) ?? new Set()).add(op));
-    }
-  }
-
-  #isBiasOf(made: tf.Tensor, path: string): boolean {
-    const kernel = this.#outputs.get(made.id);
-    return kernel !== undefined && this.biases.get(kernel) === path;
-  }
-
-  /** Follows outputs of layers to the operation that adds the bias. */
-  #follow(
-    op: string,
-    { output, parameter, made }: {
-      output: tf.Tensor;
-      parameter?: tf.Tensor;
-      made: readonly tf.Tensor[];
-    },
-  ): void {
-    const kernel = this.#outputs.get(output.id)!;
-    if (SAME_NUMBERS.has(op) || PARTS.has(op)) {
-      for (const { id } of made) this.#outputs.set(id, kernel);
-      return;
-    }
-    if (op !== "Add" || made[0].size !== output.size) return;
-    if (parameter !== undefined) {
-      const path = this.#parameters.get(parameter.id)!;
-      const fits = parameter.size === lastAxis(output) &&
-        parameter.size === lastAxis(parameter);
-      const known = this.biases.get(kernel);
-      const taken = [...this.biases.values()].includes(path);
-      if (!fits || (known === undefined ? taken : known !== path)) return;
-      this.biases.set(kernel, path);
-    }
-    this.#outputs.set(made[0].id, kernel);
-  }
-
-  /** Remembers the use of a kernel, if that is what an operation is. */
-  #use(
-    op: string,
-    inputs: tf.NamedTensorMap,
-    attributes: Attributes,
-    output: tf.Tensor,
-  ): boolean {
-    const isProduct = op === "BatchMatMul" || op === "_FusedMatMul";
-    if (!isProduct && op !== "Conv2D" && op !== "FusedConv2D") return false;
-    const { bias } = inputs;
-    const weights = isProduct ? inputs.b : inputs.filter;
-    const input = isProduct ? inputs.a : inputs.x;
-    const kernel = this.#parameters.get(weights.id);
-    if (kernel === undefined || this.#parameters.has(input.id)) return false;
-    if (isProduct) {
-      const { transposeA, transposeB } = attributes;
-      if (transposeA || transposeB || weights.rank !== 2) return false;
-    } else if ((attributes.dataFormat ?? "NHWC") !== "NHWC") return false;
-    if ((attributes.activation ?? "linear") !== "linear") return false;
-    const path = bias && this.#parameters.get(bias.id);
-    if (path !== undefined) this.biases.set(kernel, path);
-    const windows = isProduct ? undefined : {
-      filterSize: weights.shape.slice(0, 2) as [number, number],
-      ...attributes as unknown as Omit<Windows, "filterSize">,
-    };
-    this.uses.push({ kernel, input: tf.keep(input.clone()), output, windows });
-    this.#outputs.set(output.id, kernel);
-    return true;
-  }
-}
-
-function lastAxis({ shape }: tf.Tensor): number {
-  return shape[shape.length - 1];
 }

@@ -111,15 +111,14 @@ export function multiCategorical(
       }),
     logProb: (targets) =>
       tidy(() => {
-        const rows = tf.reshape(tf.cast(targets, "int32"), [
-          batch,
-          sizes.length,
-        ]);
+        const rows = tf.reshape(targets, [batch, sizes.length]);
         const terms = split(logits).map((it, i) => {
-          const chosen = tf.reshape(tf.slice(rows, [0, i], [batch, 1]), [
-            batch,
-          ]);
-          const mask = tf.oneHot(tf.cast(chosen, "int32"), sizes[i]);
+          const chosen = tf.slice(rows, [0, i], [batch, 1]);
+          const classes = tf.range(0, sizes[i]);
+          const mask = withoutGradient(
+            chosen,
+            (chosen) => tf.cast(tf.equal(chosen, classes), "float32"),
+          );
           return tf.sum(tf.mul(mask, tf.logSoftmax(it)), 1);
         });
         return tf.addN(terms) as tf.Tensor1D;

@@ -1,0 +1,200 @@
+import type { Params } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+
+/** Settings of {@link imagePatches}, as those of `tf.conv2d`. */
+export interface Windows {
+  /** Height and width of the filter. */
+  readonly filterSize: readonly [number, number];
+  /** Steps between two places. */
+  readonly strides: number | [number, number];
+  /** Padding. */
+  readonly pad: "valid" | "same" | number | tf.backend_util.ExplicitPadding;
+  /**
+   * Distance between the numbers that a filter takes.
+   *
+   * @default 1
+   */
+  readonly dilations?: number | [number, number];
+  /**
+   * Rounding of sizes, where the padding is a number.
+   *
+   * @default none
+   */
+  readonly dimRoundingMode?: "floor" | "round" | "ceil";
+}
+
+/** One use of a kernel. */
+export interface KernelUse {
+  readonly kernel: string;
+  readonly input: tf.Tensor;
+  /** What it makes, and the same numbers in other shapes. */
+  readonly outputs: tf.Tensor[];
+  /** Settings of a convolution; undefined for a product. */
+  readonly windows?: Windows;
+}
+
+/** Settings of kernels, by TensorFlow.js's names. */
+type Attributes = Readonly<Record<string, unknown>>;
+
+/** Kernels that only show a tensor in another form. */
+const SAME_NUMBERS = new Set(["Identity", "Reshape", "Cast"]);
+/** Kernels that give parts of the rows. */
+const PARTS = new Set(["Slice", "StridedSlice", "SplitV", "Split", "Unpack"]);
+
+/**
+ * Watches the kernels that run, and remembers where parameters are used.
+ * TensorFlow.js's engine runs each operation by one method, eagerly as well as
+ * when a function is traced: it stands before that method for a while.
+ */
+export class KernelObserver {
+  readonly uses: KernelUse[] = [];
+  /** Bias of each kernel. */
+  readonly biases = new Map<string, string>();
+  /** Operations that use parameters in another way. */
+  readonly elsewhere = new Map<string, Set<string>>();
+  /** Paths of parameters by the ids of tensors, of other shapes included. */
+  readonly #parameters = new Map<number, string>();
+  /** Kernels by the ids of tensors that have the gradient of their outputs. */
+  readonly #outputs = new Map<number, string>();
+  #inside = false;
+
+  constructor(params: Params) {
+    for (const path in params) this.#parameters.set(params[path].id, path);
+  }
+
+  /** Runs a function and watches the operations that it calls. */
+  observe<T>(run: () => T): T {
+    const engine = tf.engine();
+    const own = Object.getOwnPropertyDescriptor(engine, "runKernel");
+    const runKernel = engine.runKernel;
+    const watched = (
+      op: string,
+      inputs: tf.NamedTensorMap,
+      attributes?: tf.NamedAttrMap,
+    ): tf.Tensor | tf.Tensor[] => {
+      // Kernels may be made of others, which are no layers of their own.
+      const outermost = !this.#inside;
+      this.#inside = true;
+      try {
+        const made = runKernel.call(engine, op, inputs, attributes) as
+          | tf.Tensor
+          | tf.Tensor[];
+        if (outermost) this.#note(op, inputs, attributes ?? {}, [made].flat());
+        return made;
+      } finally {
+        if (outermost) this.#inside = false;
+      }
+    };
+    engine.runKernel = watched as typeof runKernel;
+    try {
+      return run();
+    } finally {
+      if (own === undefined) Reflect.deleteProperty(engine, "runKernel");
+      else engine.runKernel = runKernel;
+    }
+  }
+
+  /** Frees the inputs that it kept. */
+  release(): void {
+    for (const { input } of this.uses) input.dispose();
+  }
+
+  #note(
+    op: string,
+    inputs: tf.NamedTensorMap,
+    attributes: Attributes,
+    made: readonly tf.Tensor[],
+  ): void {
+    const given = Object.values(inputs).filter((it) => it?.id !== undefined);
+    const parameter = given.find(({ id }) => this.#parameters.has(id));
+    const output = given.find(({ id }) => this.#outputs.has(id));
+    if (output !== undefined) this.#follow(op, { output, parameter, made });
+    if (parameter === undefined) return;
+    const path = this.#parameters.get(parameter.id)!;
+    const [result] = made;
+    if (this.#isBiasOf(result, path)) return;
+    if (SAME_NUMBERS.has(op) && lastAxis(result) === lastAxis(parameter)) {
+      this.#parameters.set(result.id, path);
+      return;
+    }
+    if (this.#use(op, inputs, attributes, result)) return;
+    for (const { id } of given) {
+      const path = this.#parameters.get(id);
+      if (path === undefined) continue;
+      this.elsewhere.set(path, (this.elsewhere.get(path) ?? new Set()).add(op));
+    }
+  }
+
+  #isBiasOf(made: tf.Tensor, path: string): boolean {
+    const kernel = this.#outputs.get(made.id);
+    return kernel !== undefined && this.biases.get(kernel) === path;
+  }
+
+  /** Follows outputs of layers to the operation that adds the bias. */
+  #follow(
+    op: string,
+    { output, parameter, made }: {
+      output: tf.Tensor;
+      parameter?: tf.Tensor;
+      made: readonly tf.Tensor[];
+    },
+  ): void {
+    const kernel = this.#outputs.get(output.id)!;
+    if (SAME_NUMBERS.has(op)) {
+      // A fused operation is one to the gradients, with what it makes reshaped.
+      this.uses.find((it) => it.outputs.includes(output))
+        ?.outputs.push(made[0]);
+    }
+    if (SAME_NUMBERS.has(op) || PARTS.has(op)) {
+      for (const { id } of made) this.#outputs.set(id, kernel);
+      return;
+    }
+    if (op !== "Add" || made[0].size !== output.size) return;
+    if (parameter !== undefined) {
+      const path = this.#parameters.get(parameter.id)!;
+      const fits = parameter.size === lastAxis(output) &&
+        parameter.size === lastAxis(parameter);
+      const known = this.biases.get(kernel);
+      const taken = [...this.biases.values()].includes(path);
+      if (!fits || (known === undefined ? taken : known !== path)) return;
+      this.biases.set(kernel, path);
+    }
+    this.#outputs.set(made[0].id, kernel);
+  }
+
+  /** Remembers the use of a kernel, if that is what an operation is. */
+  #use(
+    op: string,
+    inputs: tf.NamedTensorMap,
+    attributes: Attributes,
+    output: tf.Tensor,
+  ): boolean {
+    const isProduct = op === "BatchMatMul" || op === "_FusedMatMul";
+    if (!isProduct && op !== "Conv2D" && op !== "FusedConv2D") return false;
+    const { bias } = inputs;
+    const weights = isProduct ? inputs.b : inputs.filter;
+    const input = isProduct ? inputs.a : inputs.x;
+    const kernel = this.#parameters.get(weights.id);
+    if (kernel === undefined || this.#parameters.has(input.id)) return false;
+    if (isProduct) {
+      const { transposeA, transposeB } = attributes;
+      const isMatrix = weights.shape.slice(0, -2).every((it) => it === 1);
+      if (transposeA || transposeB || !isMatrix) return false;
+    } else if ((attributes.dataFormat ?? "NHWC") !== "NHWC") return false;
+    if ((attributes.activation ?? "linear") !== "linear") return false;
+    const path = bias && this.#parameters.get(bias.id);
+    if (path !== undefined) this.biases.set(kernel, path);
+    const windows = isProduct ? undefined : {
+      filterSize: weights.shape.slice(0, 2) as [number, number],
+      ...attributes as unknown as Omit<Windows, "filterSize">,
+    };
+    const copy = tf.keep(input.clone());
+    this.uses.push({ kernel, input: copy, outputs: [output], windows });
+    this.#outputs.set(output.id, kernel);
+    return true;
+  }
+}
+
+function lastAxis({ shape }: tf.Tensor): number {
+  return shape[shape.length - 1];
+}

@@ -1,0 +1,118 @@
+import type { OptimizerState, Params } from "@bellman/compute";
+import * as tf from "@tensorflow/tfjs";
+import { type KfacLayer, layerMatrix, layerSlot } from "./layers.ts";
+import type { DampingAdaptation } from "./options.ts";
+
+/** Numbers of a layer's factors. */
+export interface FactorArrays {
+  /** Factor of the inputs, row-major. */
+  readonly input: Float32Array;
+  /** Factor of the output gradients, row-major. */
+  readonly output: Float32Array;
+}
+
+/** Damping of the two factors of a layer. */
+export interface FactoredDamping {
+  /** Number on the diagonal of the factor of the inputs. */
+  readonly input: number;
+  /** Number on the diagonal of the factor of the output gradients. */
+  readonly output: number;
+}
+
+/**
+ * Splits a damping over two factors: `pi sqrt(damping)` for the inputs and
+ * `sqrt(damping) / pi` for the output gradients, where `pi^2` is the ratio of
+ * the factors' mean eigenvalues (factored Tikhonov damping).
+ *
+ * Source: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671), section 6.3.
+ *
+ * @param factors The factors.
+ * @param damping Damping of their product, above 0.
+ * @returns The damping of each; where a factor is 0, both are the root.
+ *
+ * @example
+ * ```ts
+ * import { factoredDamping } from "@bellman/kfac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const damping = factoredDamping({
+ *   input: Float32Array.of(8, 0, 0, 8),
+ *   output: Float32Array.of(2),
+ * }, 0.25);
+ * assertEquals(damping, { input: 1, output: 0.25 });
+ * ```
+ */
+export function factoredDamping(
+  factors: FactorArrays,
+  damping: number,
+): FactoredDamping {
+  const ratio = meanOfDiagonal(factors.input) / meanOfDiagonal(factors.output);
+  const pi = ratio > 0 && Number.isFinite(ratio) ? Math.sqrt(ratio) : 1;
+  const root = Math.sqrt(damping);
+  return { input: pi * root, output: root / pi };
+}
+
+function meanOfDiagonal(matrix: Float32Array): number {
+  const size = Math.round(Math.sqrt(matrix.length));
+  let sum = 0;
+  for (let i = 0; i < size; i++) sum += matrix[i * (size + 1)];
+  return sum / size;
+}
+/**
+ * Splits a damping over two factors as {@link factoredDamping} does, in the
+ * graph: from the factors' mean eigenvalues.
+ */
+export function splitDamping(
+  damping: tf.Tensor,
+  { input, output }: { input: tf.Tensor; output: tf.Tensor },
+): { input: tf.Tensor; output: tf.Tensor } {
+  const isZero = tf.equal(tf.mul(input, output), 0);
+  const ratio = tf.div(input, tf.where(isZero, 1, output));
+  const pi = tf.sqrt(tf.where(isZero, 1, ratio)), root = tf.sqrt(damping);
+  return { input: tf.mul(pi, root), output: tf.div(root, pi) };
+}
+
+/** Sums the products of two maps' numbers. */
+export function innerProduct(a: Params, b: Params): tf.Scalar {
+  const terms = Object.keys(a).map((path) => tf.sum(tf.mul(a[path], b[path])));
+  return tf.addN(terms) as tf.Scalar;
+}
+
+/**
+ * Computes the change of the loss that the quadratic model predicts for a step,
+ * `-g'd + d'(F + damping) d / 2` for parameters that `d` is subtracted from.
+ *
+ * Source: Martens & Grosse 2015, section 6.5.
+ */
+export function predictedChange(
+  gradients: Params,
+  change: Params,
+  { layers, state }: { layers: readonly KfacLayer[]; state: OptimizerState },
+): tf.Tensor {
+  const squares = [tf.mul(innerProduct(change, change), state.damping)];
+  for (const layer of layers) {
+    const matrix = layerMatrix(layer, change);
+    const input = state[layerSlot("input", layer)] as tf.Tensor2D;
+    const output = state[layerSlot("output", layer)] as tf.Tensor2D;
+    const product = tf.matMul(tf.matMul(input, matrix), output);
+    squares.push(tf.sum(tf.mul(matrix, product)));
+  }
+  const curved = tf.mul(tf.addN(squares), 0.5);
+  return tf.sub(curved, innerProduct(gradients, change));
+}
+
+/**
+ * Moves the damping by the ratio of the actual and the predicted change of the
+ * loss: down above 3/4, up below 1/4 and where it is no number.
+ */
+export function adaptedDamping(
+  damping: tf.Tensor,
+  ratio: tf.Tensor,
+  { every = 5, rate = 0.95, minimum = 1e-8 }: DampingAdaptation,
+): tf.Tensor {
+  const power = rate ** every;
+  const isGood = tf.greater(ratio, 0.75);
+  const isFair = tf.greaterEqual(ratio, 0.25);
+  const factor = tf.where(isGood, power, tf.where(isFair, 1, 1 / power));
+  return tf.maximum(tf.mul(damping, factor), minimum);
+}

@@ -1,0 +1,607 @@
+import {
+  adam,
+  compileStep,
+  type OptimizerState,
+  type Params,
+  paramsFromArrays,
+  paramsToArrays,
+  RandomStream,
+  selectBackend,
+  sgd,
+} from "@bellman/compute";
+import { cholesky, choleskySolve } from "@bellman/linear-algebra";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import { Kfac } from "./kfac.ts";
+import type { KfacOptions } from "./options.ts";
+import type { KfacObjective } from "./layers.ts";
+import { gaussian, sampledLogProb } from "./predictive.ts";
+
+await selectBackend("cpu");
+
+const normal = (shape: number[], seed: number) =>
+  tf.tensor(
+    new RandomStream(seed).fillNormal(
+      new Float32Array(shape.reduce((a, b) => a * b, 1)),
+    ),
+    shape,
+  );
+
+/** Noise whose second moment is exactly the identity. */
+function balancedNoise(rows: number, columns: number): tf.Tensor2D {
+  const numbers = Float32Array.from(
+    { length: rows * columns },
+    (_, at) =>
+      Math.floor(at / columns) % columns === at % columns
+        ? Math.sqrt(columns)
+        : 0,
+  );
+  return tf.tensor2d(numbers, [rows, columns]);
+}
+
+/** Linear regression, with a normal distribution of variance 1. */
+function regression(x: tf.Tensor2D, y: tf.Tensor2D) {
+  const noise = balancedNoise(x.shape[0], y.shape[1]);
+  return ({ w, b }: Params): KfacObjective => {
+    const head = gaussian(tf.add(tf.matMul(x, w as tf.Tensor2D), b));
+    return {
+      loss: tf.neg(tf.mean(head.logProb(y))) as tf.Scalar,
+      logLikelihood: sampledLogProb([head], [noise]),
+    };
+  };
+}
+
+const LAYERS = [{ kernel: "w", bias: "b" }];
+
+interface Run {
+  params: Params;
+  state: OptimizerState;
+}
+
+/** Takes steps of an objective eagerly; inversions come when they are due. */
+function descend(
+  kfac: Kfac,
+  objective: (params: Params) => KfacObjective,
+  {
+    params,
+    steps,
+    rate = 1,
+    state = kfac.init(params),
+    from = 0,
+    coldRate = 0,
+  }: {
+    params: Params;
+    steps: number;
+    rate?: number;
+    coldRate?: number;
+    state?: OptimizerState;
+    from?: number;
+  },
+): Run {
+  const learningRate = tf.scalar(rate), coldLearningRate = tf.scalar(coldRate);
+  for (let update = from; update < from + steps; update++) {
+    const { loss, gradients, rows } = kfac.gradients(objective, params);
+    ({ params, state } = kfac.apply(params, gradients, {
+      state,
+      learningRate,
+      coldLearningRate,
+      rows,
+      objective: { loss, at: (params) => objective(params).loss },
+    }));
+    const inverted = kfac.refresh(update, () => paramsToArrays(state));
+    if (inverted) state = paramsFromArrays(inverted);
+  }
+  return { params, state };
+}
+
+const PLAIN: KfacOptions = { momentum: 0, trustRegion: null, invertEvery: 1 };
+
+function distance(a: tf.Tensor, b: tf.Tensor): number {
+  return tf.max(tf.abs(tf.sub(a, b))).arraySync() as number;
+}
+
+Deno.test("on a linear-Gaussian problem the step is the exact natural gradient", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 1000 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.constantFrom(0.01, 0.1, 1),
+      (seed, inputs, outputs, damping) => {
+        tf.tidy(() => {
+          const x = normal([12 * outputs, inputs], seed) as tf.Tensor2D;
+          const y = normal([12 * outputs, outputs], seed + 1) as tf.Tensor2D;
+          const objective = regression(x, y);
+          const params = {
+            w: normal([inputs, outputs], seed + 2),
+            b: tf.zeros([outputs]),
+          };
+          const options = { ...PLAIN, damping, dampingKind: "plain" } as const;
+          const kfac = new Kfac(LAYERS, options);
+          const { state } = descend(kfac, objective, {
+            params,
+            steps: 2,
+            rate: 0,
+          });
+          const { gradients } = kfac.gradients(objective, params);
+          const natural = kfac.naturalGradient(gradients, state);
+          // The Fisher matrix of a linear model is E[a a'] for each output.
+          const a = tf.concat([x, tf.ones([x.shape[0], 1])], 1);
+          const moments = tf.div(tf.matMul(a, a, true), x.shape[0]);
+          const fisher = tf.add(moments, tf.mul(tf.eye(inputs + 1), damping));
+          const gradient = tf.concat([
+            gradients.w,
+            tf.reshape(gradients.b, [1, -1]),
+          ], 0);
+          const wanted = choleskySolve(
+            cholesky(Float64Array.from(fisher.dataSync())),
+            Float64Array.from(gradient.dataSync()),
+          );
+          const made = [...natural.w.dataSync(), ...natural.b.dataSync()];
+          made.forEach((it, i) =>
+            assertAlmostEquals(
+              it,
+              wanted[i],
+              2e-4 * Math.max(1, Math.abs(wanted[i])),
+            )
+          );
+        });
+      },
+    ),
+    { seed: 1, numRuns: 30 },
+  );
+});
+
+/** A regression whose inputs have deviations from 1 to 0.01, turned. */
+function illConditioned() {
+  const size = 8;
+  const scales = tf.tensor1d(
+    Array.from({ length: size }, (_, i) => 100 ** (-i / (size - 1))),
+  );
+  const x = tf.tidy(() => {
+    const turned = normal([size, size], 3) as tf.Tensor2D;
+    return tf.matMul(
+      tf.mul(normal([64, size], 4), scales),
+      turned,
+    ) as tf.Tensor2D;
+  });
+  const w = normal([size, 1], 5) as tf.Tensor2D;
+  const y = tf.add(tf.matMul(x, w), 0.5) as tf.Tensor2D;
+  return {
+    objective: regression(x, y),
+    params: { w: tf.zeros([size, 1]), b: tf.zeros([1]) } as Params,
+  };
+}
+
+Deno.test("an ill-conditioned quadratic takes at most a tenth of Adam's steps", () => {
+  const { objective, params } = illConditioned();
+  const least = 0.5 * Math.log(2 * Math.PI);
+  const excess = ([loss]: ArrayLike<number> & Iterable<number>) => loss - least;
+  const stepsOf = (run: (update: number) => number, most: number) => {
+    for (let update = 0; update < most; update++) {
+      if (run(update) < 1e-4) return update;
+    }
+    return most;
+  };
+  const kfac = new Kfac(LAYERS, { ...PLAIN, damping: 1e-6 });
+  const natural = compileStep(({ params, slots }, { rate }) => {
+    const { loss, gradients, rows } = kfac.gradients(objective, params);
+    const step = kfac.apply(params, gradients, {
+      state: slots,
+      learningRate: rate,
+      rows,
+    });
+    return { state: { params: step.params, slots: step.state }, loss };
+  }, {
+    state: { params, slots: kfac.init(params) },
+    inputs: { rate: tf.scalar(0) },
+  });
+  const ours = stepsOf((update) => {
+    const { loss } = natural.run({ rate: update === 0 ? 0.01 : 1 });
+    const slots = kfac.refresh(update, () => natural.read().slots);
+    if (slots) natural.write({ params: natural.read().params, slots });
+    return excess(loss);
+  }, 1000);
+  const theirs = [0.3, 0.1, 0.03, 0.01, 0.003].map((rate) => {
+    const optimizer = adam();
+    const learner = compileStep(({ params, slots }, { rate }) => {
+      const { loss, gradients } = kfac.gradients(objective, params);
+      const step = optimizer.apply(params, gradients, {
+        state: slots,
+        learningRate: rate,
+      });
+      return { state: { params: step.params, slots: step.state }, loss };
+    }, {
+      state: { params, slots: optimizer.init(params) },
+      inputs: { rate: tf.scalar(0) },
+    });
+    return stepsOf(() => excess(learner.run({ rate }).loss), 20_000);
+  });
+  const best = Math.min(...theirs);
+  assert(ours * 10 <= best, `${ours} steps, Adam ${theirs}`);
+});
+
+/** A network of two layers, and targets. */
+function twoLayers() {
+  const x = normal([16, 3], 1),
+    y = normal([16, 2], 2),
+    noise = normal([16, 2], 3);
+  const params: Params = {
+    u: normal([3, 4], 4),
+    c: tf.zeros([4]),
+    v: normal([4, 2], 5),
+  };
+  const objective = ({ u, c, v }: Params): KfacObjective => {
+    const hidden = tf.tanh(
+      tf.add(tf.matMul(x as tf.Tensor2D, u as tf.Tensor2D), c),
+    );
+    const head = gaussian(tf.matMul(hidden as tf.Tensor2D, v as tf.Tensor2D));
+    return {
+      loss: tf.neg(tf.mean(head.logProb(y))) as tf.Scalar,
+      logLikelihood: sampledLogProb([head], [noise as tf.Tensor2D]),
+    };
+  };
+  return {
+    objective,
+    params,
+    layers: [{ kernel: "u", bias: "c" }, { kernel: "v" }],
+  };
+}
+
+Deno.test("inverses and eigenvectors make the same step, and so do moments at first", () => {
+  const { objective, params, layers } = twoLayers();
+  const naturalOf = (options: KfacOptions) => {
+    const kfac = new Kfac(layers, { ...PLAIN, damping: 0.1, ...options });
+    const { state } = descend(kfac, objective, { params, steps: 2, rate: 0 });
+    const { gradients } = kfac.gradients(objective, params);
+    return kfac.naturalGradient(gradients, state);
+  };
+  const pairs = [
+    [{ form: "inverse" }, { form: "eigenbasis" }],
+    [{ form: "ekfac" }, { form: "eigenbasis", dampingKind: "plain" }],
+  ] as const;
+  for (const [one, other] of pairs) {
+    const a = naturalOf(one), b = naturalOf(other);
+    for (const path in params) assert(distance(a[path], b[path]) < 1e-4, path);
+  }
+});
+
+Deno.test("moments are measured, and lower the loss as factors do", () => {
+  for (const form of ["ekfac", "eigenbasis", "inverse"] as const) {
+    const { objective, params, layers } = twoLayers();
+    const kfac = new Kfac(layers, {
+      form,
+      damping: 0.1,
+      momentum: 0,
+      invertEvery: 3,
+      trustRegion: null,
+    });
+    const { params: after } = descend(kfac, objective, {
+      params,
+      steps: 40,
+      rate: 0.3,
+    });
+    const before = objective(params).loss.arraySync();
+    const loss = objective(after).loss.arraySync();
+    assert(loss < before - 1.5, `${form}: from ${before} to ${loss}`);
+  }
+});
+
+Deno.test("the trust region bounds the KL divergence of a step", () => {
+  const { objective, params, layers } = twoLayers();
+  for (const kind of ["kl", "norm_constraint"] as const) {
+    const kfac = new Kfac(layers, {
+      ...PLAIN,
+      trustRegion: { kind, limit: 0.01 },
+    });
+    const { state } = descend(kfac, objective, { params, steps: 2, rate: 0 });
+    const { gradients, rows } = kfac.gradients(objective, params);
+    for (const rate of [1e-4, 10]) {
+      const learningRate = tf.scalar(rate);
+      const { coefficient, quadratic } = kfac.apply(params, gradients, {
+        state,
+        learningRate,
+        rows,
+      });
+      const [c] = coefficient.dataSync(), [q] = quadratic.dataSync();
+      const bound = kind === "kl" ? 0.02 : 0.01;
+      if (rate < 1) assertEquals(c, 1);
+      else assertAlmostEquals(rate ** 2 * c ** 2 * q, bound, 1e-5);
+    }
+  }
+});
+
+Deno.test("updates are cold until there are inverses, by the cold optimizer alone", () => {
+  const { objective, params, layers } = twoLayers();
+  const kfac = new Kfac(layers, {
+    coldUpdates: 2,
+    invertEvery: 2,
+    coldOptimizer: sgd({ momentum: 0.9 }),
+  });
+  const run = descend(kfac, objective, {
+    params,
+    steps: 4,
+    rate: 5,
+    coldRate: 0.01,
+  });
+  const optimizer = sgd({ momentum: 0.9 });
+  let expected: Params = params, state = optimizer.init(params);
+  for (let i = 0; i < 4; i++) {
+    const { gradients } = kfac.gradients(objective, expected);
+    ({ params: expected, state } = optimizer.apply(expected, gradients, {
+      state,
+      learningRate: tf.scalar(0.01),
+    }));
+  }
+  for (const path in params) {
+    assert(distance(run.params[path], expected[path]) < 1e-6);
+  }
+  assertEquals(run.state["velocity/u"].dataSync()[0], 0);
+  const waiting = new Kfac(layers, { untilInverse: "wait", invertEvery: 3 });
+  const still = descend(waiting, objective, { params, steps: 3, rate: 5 });
+  assertEquals(distance(still.params.u, params.u), 0);
+});
+
+Deno.test("inversions that are spread come once in each interval for every layer", () => {
+  const { params, layers } = twoLayers();
+  const kfac = new Kfac(layers, { invertEvery: 4, spreadInversion: true });
+  const arrays = paramsToArrays(kfac.init(params));
+  const inverted = Array.from({ length: 13 }, (_, update) => {
+    const after = kfac.refresh(update, () => arrays);
+    return layers.filter(({ kernel }) =>
+      after &&
+      after[`basis_input/${kernel}`] !== arrays[`basis_input/${kernel}`]
+    ).map(({ kernel }) => kernel).join("");
+  });
+  assertEquals(inverted, [
+    "",
+    "",
+    "",
+    "",
+    "uv",
+    "",
+    "v",
+    "",
+    "u",
+    "",
+    "v",
+    "",
+    "u",
+  ]);
+});
+
+Deno.test("a step with numbers that are not finite is skipped and named", () => {
+  const { objective, params, layers } = twoLayers();
+  const kfac = new Kfac(layers);
+  const { gradients, rows } = kfac.gradients(objective, params);
+  const state = kfac.init(params), learningRate = tf.scalar(0.1);
+  const spoilt = {
+    ...rows,
+    v: { ...rows.v, gradients: tf.mul(rows.v.gradients, NaN) as tf.Tensor2D },
+  };
+  const step = kfac.apply(params, gradients, {
+    state,
+    learningRate,
+    rows: spoilt,
+  });
+  const names = Object.keys(state).filter((it) => it !== "step");
+  for (const name of names) {
+    assertEquals(distance(step.state[name], state[name]), 0, name);
+  }
+  for (const path in params) {
+    assertEquals(distance(step.params[path], params[path]), 0);
+  }
+  const line =
+    "Skipped a step of K-FAC: the output factor of layer 'v' is not finite";
+  assertEquals(kfac.nonFinite(step.finite.dataSync()), line);
+  const u = tf.mul(gradients.u, Infinity);
+  const other = kfac.apply(params, { ...gradients, u }, {
+    state,
+    learningRate,
+    rows,
+  });
+  assertEquals(
+    kfac.nonFinite(other.finite.dataSync()),
+    "Skipped a step of K-FAC: the gradient is not finite",
+  );
+  const fine = kfac.apply(params, gradients, { state, learningRate, rows });
+  assertEquals(kfac.nonFinite(fine.finite.dataSync()), undefined);
+});
+
+Deno.test("a layer whose factor cannot be inverted keeps its inverse, with one warning", () => {
+  const { params, layers } = twoLayers();
+  const warnings: string[] = [];
+  const kfac = new Kfac(layers, {
+    ...PLAIN,
+    onWarning: (line) => warnings.push(line),
+  });
+  const arrays = paramsToArrays(kfac.init(params));
+  arrays["output/v"].data[0] = NaN;
+  for (let update = 1; update < 3; update++) {
+    const after = kfac.refresh(update, () => arrays)!;
+    assertEquals(after["basis_input/v"], arrays["basis_input/v"]);
+    assertEquals(after.inverted.data[0], 0);
+  }
+  assertEquals(warnings.length, 1);
+  assert(
+    warnings[0].startsWith(
+      "Layer 'v' keeps its old inverse: Cannot find the eigenvalues",
+    ),
+    warnings[0],
+  );
+});
+
+Deno.test("the damping falls where the quadratic model is right, and rises after bad steps", () => {
+  const x = normal([24, 3], 1) as tf.Tensor2D,
+    y = normal([24, 2], 2) as tf.Tensor2D;
+  const objective = regression(x, y);
+  const params: Params = { w: tf.zeros([3, 2]), b: tf.zeros([2]) };
+  const options = {
+    ...PLAIN,
+    adaptDamping: { every: 1, rate: 0.5 },
+    damping: 1,
+  };
+  const after = (rate: number) =>
+    descend(new Kfac(LAYERS, options), objective, { params, steps: 3, rate })
+      .state.damping.dataSync()[0];
+  assertEquals(after(0.1), 0.5);
+  assertEquals(after(10), 2);
+  const kfac = new Kfac(LAYERS, options);
+  const { gradients, rows } = kfac.gradients(objective, params);
+  assertThrows(
+    () =>
+      kfac.apply(params, gradients, {
+        state: kfac.init(params),
+        learningRate: tf.scalar(1),
+        rows,
+      }),
+    TypeError,
+    "Cannot adapt the damping without the objective",
+  );
+});
+
+Deno.test("compiled steps are the eager ones, go on exactly from a saved state, and leak nothing", () => {
+  for (const form of ["eigenbasis", "ekfac", "inverse"] as const) {
+    const { objective, params, layers } = twoLayers();
+    const options: KfacOptions = {
+      form,
+      damping: 0.1,
+      coldUpdates: 1,
+      invertEvery: 2,
+      covUpdateEvery: 2,
+    };
+    const kfac = new Kfac(layers, options);
+    const learnerOf = () =>
+      compileStep(({ params, slots }, { learningRate }) => {
+        const { loss, gradients, rows } = kfac.gradients(objective, params);
+        const step = kfac.apply(params, gradients, {
+          state: slots,
+          learningRate,
+          rows,
+        });
+        return {
+          state: { params: step.params, slots: step.state },
+          loss,
+          finite: step.finite,
+        };
+      }, {
+        state: { params, slots: kfac.init(params) },
+        inputs: { learningRate: tf.scalar(0) },
+        engine: "onnx",
+      });
+    const run = (
+      learner: ReturnType<typeof learnerOf>,
+      from: number,
+      to: number,
+    ) => {
+      for (let update = from; update < to; update++) {
+        learner.run({ learningRate: 0.1 });
+        const slots = kfac.refresh(update, () => learner.read().slots);
+        if (slots) learner.write({ params: learner.read().params, slots });
+      }
+      return learner.read();
+    };
+    const whole = run(learnerOf(), 0, 9);
+    const first = run(learnerOf(), 0, 6), second = learnerOf();
+    second.write(first);
+    assertEquals(run(second, 6, 9), whole);
+    const eager = descend(kfac, objective, {
+      params,
+      steps: 9,
+      rate: 0.1,
+      coldRate: 0.1,
+    });
+    for (const path in params) {
+      const made = tf.tensor(
+        whole.params[path].data as Float32Array,
+        whole.params[path].shape,
+      );
+      assert(distance(made, eager.params[path]) < 1e-3, `${form} ${path}`);
+    }
+    const { gradients, rows } = kfac.gradients(objective, params);
+    const state = kfac.init(params), before = tf.memory().numTensors;
+    const step = kfac.apply(params, gradients, {
+      state,
+      learningRate: tf.scalar(0.1),
+      rows,
+    });
+    const made = Object.keys(step.params).length +
+      Object.keys(step.state).length;
+    assertEquals(tf.memory().numTensors, before + made + 4);
+  }
+});
+
+for (
+  const [options, message] of [
+    [
+      { damping: 0 },
+      "Cannot make K-FAC with damping = 0: expected a number above 0",
+    ],
+    [
+      { momentum: 1 },
+      "Cannot make K-FAC with momentum = 1: expected a number at least 0 and below 1",
+    ],
+    [{ average: { decay: 1 } }, "Cannot make K-FAC with average.decay = 1"],
+    [
+      { trustRegion: { kind: "kl", limit: 0 } },
+      "Cannot make K-FAC with trustRegion.limit = 0: expected a number above 0",
+    ],
+    [
+      { invertEvery: 0 },
+      "Cannot schedule K-FAC with invertEvery = 0: expected a whole number of at least 1",
+    ],
+    [
+      { coldUpdates: -1 },
+      "Cannot schedule K-FAC with coldUpdates = -1: expected a whole number of at least 0",
+    ],
+    [
+      { form: "inverse", dampingKind: "plain" },
+      "Cannot add plain damping to inverses of factors",
+    ],
+    [
+      { form: "ekfac", dampingKind: "factored" },
+      "Cannot factor the damping of 'ekfac'",
+    ],
+  ] as const
+) {
+  Deno.test(`one line: ${message}`, () => {
+    assertThrows(() => new Kfac([], options as KfacOptions), Error, message);
+  });
+}
+
+for (
+  const [layers, message] of [
+    [
+      [{ kernel: "w" }],
+      "Cannot take natural gradients for 'b': it is in no layer",
+    ],
+    [
+      [{ kernel: "ww" }],
+      "Unknown parameter 'ww' of a layer: did you mean 'w'?",
+    ],
+    [[{ kernel: "w", bias: "w" }], "Cannot register the parameter 'w' twice"],
+    [
+      [{ kernel: "b", bias: "w" }],
+      "Cannot register the bias 'w' of 3 numbers with 'b': expected 2",
+    ],
+  ] as const
+) {
+  Deno.test(`one line: ${message}`, () => {
+    const params = { w: tf.zeros([3, 1]), b: tf.zeros([2]) };
+    assertThrows(() => new Kfac(layers).init(params), Error, message);
+  });
+}
+
+Deno.test("parameters in no layer take their plain gradient where that is asked for", () => {
+  const params = { w: tf.ones([2, 1]), gain: tf.ones([1]) };
+  const kfac = new Kfac([{ kernel: "w" }], { others: "gradient" });
+  const natural = kfac.naturalGradient(params, kfac.init(params));
+  assertEquals(natural.gain.dataSync()[0], 1);
+  assertEquals(natural.w.dataSync()[0], 0);
+});

@@ -1,0 +1,165 @@
+import type { Optimizer } from "@bellman/compute";
+import type { AverageOptions } from "./factors.ts";
+import type { KfacScheduleOptions } from "./schedule.ts";
+
+/**
+ * Form in which the Fisher matrix is inverted:
+ * - `inverse`: the inverses of the damped factors;
+ * - `eigenbasis`: their eigenvectors and eigenvalues, damped at each step;
+ * - `ekfac`: their eigenvectors, with second moments measured in that basis.
+ */
+export type KfacForm = "inverse" | "eigenbasis" | "ekfac";
+
+/** Bound of a step's length, measured by the Fisher matrix. */
+export interface TrustRegion {
+  /**
+   * - `kl`: `min(1, sqrt(2 limit / (lr^2 g'F^-1g)))`, the second-order KL
+   *   divergence of Wu et al. 2017;
+   * - `norm_constraint`: the same without the factor 2, as baselines' `kl_clip`
+   *   and tensorflow/kfac.
+   */
+  readonly kind: "kl" | "norm_constraint";
+  /** Bound, above 0. */
+  readonly limit: number;
+}
+
+/** Adaptation of the damping by how well the quadratic model predicts. */
+export interface DampingAdaptation {
+  /**
+   * Updates between two changes.
+   *
+   * @default 5
+   */
+  readonly every?: number;
+  /**
+   * Factor of a change for each update, below 1.
+   *
+   * @default 0.95
+   */
+  readonly rate?: number;
+  /**
+   * Smallest damping.
+   *
+   * @default 1e-8
+   */
+  readonly minimum?: number;
+}
+
+/** Settings of `Kfac`. */
+export interface KfacOptions extends KfacScheduleOptions {
+  /**
+   * Parameters in no layer: an error, or their plain gradient.
+   *
+   * @default "error"
+   */
+  readonly others?: "error" | "gradient";
+  /**
+   * Form of the inverse.
+   *
+   * @default "eigenbasis"
+   */
+  readonly form?: KfacForm;
+  /**
+   * Damping, added to the Fisher matrix, above 0.
+   *
+   * @default 0.01
+   */
+  readonly damping?: number;
+  /**
+   * - `factored`: over both factors, by their mean eigenvalues (Tikhonov with pi);
+   * - `plain`: to the product of the eigenvalues; `ekfac` takes no other.
+   *
+   * @default "factored", and "plain" for ekfac
+   */
+  readonly dampingKind?: "factored" | "plain";
+  /**
+   * Levenberg-Marquardt adaptation of the damping; `apply` needs the objective.
+   *
+   * @default none
+   */
+  readonly adaptDamping?: DampingAdaptation;
+  /**
+   * Moving average of the factors.
+   *
+   * @default { kind: "zero_debiased", decay: 0.95 }
+   */
+  readonly average?: AverageOptions;
+  /**
+   * Bound of a step; null for none.
+   *
+   * @default { kind: "kl", limit: 0.001 }
+   */
+  readonly trustRegion?: TrustRegion | null;
+  /**
+   * Share of the velocity that each step keeps, from 0 to below 1.
+   *
+   * @default 0.9
+   */
+  readonly momentum?: number;
+  /**
+   * - `regular`: `v = m v + step`, `w = w - lr v`;
+   * - `averaged`: the same with `lr (1 - m)`, as baselines' ACKTR;
+   * - `adam`: of the gradients, before they are made natural (tensorflow/kfac).
+   *
+   * @default "regular"
+   */
+  readonly momentumKind?: "regular" | "averaged" | "adam";
+  /**
+   * Optimizer of the cold updates.
+   *
+   * @default sgd()
+   */
+  readonly coldOptimizer?: Optimizer;
+  /**
+   * Steps before the first inversion: those of the cold optimizer, or none, as
+   * in the original.
+   *
+   * @default "cold"
+   */
+  readonly untilInverse?: "cold" | "wait";
+  /**
+   * Takes warnings: one line for each layer whose factors cannot be inverted.
+   *
+   * @default console.warn
+   */
+  readonly onWarning?: (line: string) => void;
+}
+
+/** Checks the ranges of settings, and which exclude each other. */
+export function checkOptions(
+  options: KfacOptions & { damping: number; momentum: number; form: string },
+): void {
+  const { damping, momentum, trustRegion, average, adaptDamping } = options;
+  const within = (
+    name: string,
+    value: number,
+    [low, high]: [number, number],
+  ) => {
+    if (value >= low && value < high) return;
+    const wanted = high === Infinity
+      ? "above 0"
+      : `at least 0 and below ${high}`;
+    throw new RangeError(
+      `Cannot make K-FAC with ${name} = ${value}: expected a number ${wanted}`,
+    );
+  };
+  within("damping", damping, [Number.MIN_VALUE, Infinity]);
+  within("momentum", momentum, [0, 1]);
+  within("average.decay", average?.decay ?? 0, [0, 1]);
+  within("adaptDamping.rate", adaptDamping?.rate ?? 0, [0, 1]);
+  if (trustRegion) {
+    const { limit } = trustRegion;
+    within("trustRegion.limit", limit, [Number.MIN_VALUE, Infinity]);
+  }
+  const { form, dampingKind } = options;
+  if (form === "inverse" && dampingKind === "plain") {
+    throw new TypeError(
+      "Cannot add plain damping to inverses of factors: expected form 'eigenbasis', or damping 'factored'",
+    );
+  }
+  if (form === "ekfac" && dampingKind === "factored") {
+    throw new TypeError(
+      "Cannot factor the damping of 'ekfac', whose moments are no product: expected damping 'plain'",
+    );
+  }
+}
