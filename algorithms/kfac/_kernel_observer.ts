@@ -27,7 +27,7 @@ export interface Windows {
 export interface KernelUse {
   readonly kernel: string;
   readonly input: tf.Tensor;
-  /** What it makes, and the same numbers in other shapes. */
+  /** Result, and the same numbers in other shapes. */
   readonly outputs: tf.Tensor[];
   /** Settings of a convolution; undefined for a product. */
   readonly windows?: Windows;

@@ -10,6 +10,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/buffers": ["@bellman/files"],
   "@bellman/training": ["@bellman/files"],
   "@bellman/policies": ["@bellman/compute"],
+  "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
   "@bellman/agent": [
     "@bellman/buffers",
     "@bellman/compute",

@@ -1,0 +1,258 @@
+import {
+  compile,
+  type Params,
+  RandomStream,
+  selectBackend,
+} from "@bellman/compute";
+import { actorCritic } from "@bellman/policies";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import { findLayers, fisherRows, imagePatches, type KfacLayer } from "./mod.ts";
+
+await selectBackend("cpu");
+
+const noise = (shape: number[], seed: number) =>
+  tf.randomNormal(shape, 0, 1, "float32", seed);
+
+function assertClose(
+  actual: tf.Tensor,
+  expected: tf.Tensor,
+  what = "it",
+): void {
+  assertEquals(actual.shape, expected.shape);
+  const worst = tf.max(tf.abs(tf.sub(actual, expected))).arraySync() as number;
+  const scale = tf.max(tf.abs(expected)).arraySync() as number;
+  assert(worst <= 1e-4 * Math.max(1, scale), `${what} differs by ${worst}`);
+}
+
+Deno.test("patches times the filter are the convolution, whatever its stride and padding", () => {
+  const length = fc.integer({ min: 3, max: 8 });
+  const filter = fc.integer({ min: 1, max: 3 });
+  fc.assert(
+    fc.property(
+      fc.record({
+        size: fc.tuple(length, length),
+        filterSize: fc.tuple(filter, filter),
+        channels: filter,
+        strides: filter,
+        pad: fc.constantFrom("same" as const, "valid" as const, 1),
+      }),
+      ({ size, filterSize, channels, strides, pad }) => {
+        tf.tidy(() => {
+          const x = noise([2, ...size, channels], 1) as tf.Tensor4D;
+          const filter = noise([...filterSize, channels, 4], 2) as tf.Tensor4D;
+          const dimRoundingMode = pad === 1 ? "floor" as const : undefined;
+          const expected = tf.conv2d(
+            x,
+            filter,
+            strides,
+            pad,
+            "NHWC",
+            1,
+            dimRoundingMode,
+          );
+          const windows = { filterSize, strides, pad, dimRoundingMode };
+          const patches = imagePatches(x, windows);
+          const rows = tf.reshape(patches, [-1, patches.shape[3]]);
+          const made = tf.matMul(rows, tf.reshape(filter, [-1, 4]));
+          assertClose(tf.reshape(made, expected.shape), expected);
+        });
+      },
+    ),
+    { seed: 1, numRuns: 40 },
+  );
+});
+
+/** Asserts that inputs times output gradients are the likelihood's gradient. */
+function assertRowsMakeGradients(
+  likelihood: (params: Params) => tf.Tensor,
+  params: Params,
+  layers: KfacLayer[],
+): void {
+  const rows = fisherRows(likelihood, params, { layers });
+  const paths = Object.keys(params);
+  const of = (list: tf.Tensor[]) =>
+    Object.fromEntries(paths.map((path, i) => [path, list[i]]));
+  const gradients = of(
+    tf.grads((...list) => tf.sum(likelihood(of(list))))(
+      paths.map((path) => params[path]),
+    ),
+  );
+  for (const { kernel, bias } of layers) {
+    const { inputs, gradients: outputs } = rows[kernel];
+    const columns = outputs.shape[1];
+    const wanted = [tf.reshape(gradients[kernel], [-1, columns])];
+    if (bias) wanted.push(tf.reshape(gradients[bias], [1, columns]));
+    assertClose(tf.matMul(inputs, outputs, true), tf.concat(wanted, 0), kernel);
+  }
+}
+
+for (const network of ["mlp", "lstm"] as const) {
+  Deno.test(`every parameter of the actor-critic '${network}' is of a layer, and its rows make its gradient`, () => {
+    tf.tidy(() => {
+      const model = actorCritic({
+        observationSpace: {
+          type: "box",
+          shape: [3],
+          low: -9,
+          high: 9,
+          dtype: "float32",
+        },
+        actionSpace: { type: "discrete", n: 3 },
+        network,
+        networkOptions: { hiddenSizes: [5, 4], lstmSize: 4 },
+      });
+      const params = model.init(new RandomStream(1));
+      const x = noise([6, 3], 3);
+      const recurrence = network === "lstm"
+        ? {
+          state: noise([2, 8], 4) as tf.Tensor2D,
+          masks: tf.tensor1d([0, 0, 1, 0, 0, 0]),
+        }
+        : undefined;
+      const layers = findLayers(
+        (params, { x }) => model.apply(params, x, recurrence),
+        { params, inputs: { x } },
+      );
+      const found = layers.flatMap(({ kernel, bias }) =>
+        bias ? [kernel, bias] : [kernel]
+      );
+      assertEquals(found.sort(), Object.keys(params).sort());
+      assertRowsMakeGradients(
+        (params) => {
+          const { policy, value } = model.apply(params, x, recurrence);
+          return tf.add(tf.sum(tf.sin(policy), 1), tf.square(value));
+        },
+        params,
+        layers,
+      );
+    });
+  });
+}
+
+/** A convolution, a dense layer on its places, and a fused one. */
+function mixed(params: Params, x: tf.Tensor): tf.Tensor {
+  const [filter, kernel] = [params.filter, params.kernel] as [
+    tf.Tensor4D,
+    tf.Tensor2D,
+  ];
+  const made = tf.add(
+    tf.conv2d(x as tf.Tensor4D, filter, 2, "same"),
+    params.shift,
+  );
+  const places = tf.reshape(tf.relu(made), [-1, 3]) as tf.Tensor2D;
+  const dense = tf.add(
+    tf.matMul(places, kernel),
+    tf.reshape(params.bias, [1, 2]),
+  );
+  const flat = tf.reshape(tf.tanh(dense), [x.shape[0], -1]) as tf.Tensor2D;
+  return tf.fused.matMul({
+    a: flat,
+    b: params.last as tf.Tensor2D,
+    bias: params.end,
+  });
+}
+
+const mixedParams = (): Params => ({
+  filter: noise([2, 3, 2, 3], 1),
+  shift: noise([3], 2),
+  kernel: noise([3, 2], 3),
+  bias: noise([2], 4),
+  last: noise([12, 1], 5),
+  end: noise([1], 6),
+});
+
+const MIXED: KfacLayer[] = [
+  { kernel: "filter", bias: "shift" },
+  { kernel: "kernel", bias: "bias" },
+  { kernel: "last", bias: "end" },
+];
+
+Deno.test("convolutions, layers on places and fused ones are found, and their rows make their gradients", () => {
+  tf.tidy(() => {
+    const params = mixedParams(), x = noise([5, 4, 5, 2], 7);
+    const layers = findLayers((params, { x }) => mixed(params, x), {
+      params,
+      inputs: { x },
+    });
+    assertEquals(layers, MIXED);
+    const likelihood = (params: Params) =>
+      tf.sum(tf.square(mixed(params, x)), 1);
+    assertRowsMakeGradients(likelihood, params, layers);
+    const { filter, kernel, last } = fisherRows(likelihood, params, { layers });
+    assertEquals([filter, kernel, last].map((it) => it.positions), [6, 6, 1]);
+  });
+});
+
+Deno.test("rows are the same compiled", () => {
+  const params = mixedParams(), x = noise([5, 4, 5, 2], 7);
+  const rowsOf = ({ params, x }: { params: Params; x: tf.Tensor }) => {
+    const rows = fisherRows(
+      (it) => tf.sum(tf.square(mixed(it, x)), 1),
+      params,
+      {
+        layers: MIXED,
+      },
+    );
+    return Object.fromEntries(
+      Object.entries(rows).map((
+        [path, { inputs, gradients }],
+      ) => [path, { inputs, gradients }]),
+    );
+  };
+  const compiled = compile(rowsOf, { inputs: { params, x }, engine: "onnx" })
+    .run({ params, x });
+  const eager = rowsOf({ params, x });
+  for (const path in eager) {
+    for (const part of ["inputs", "gradients"] as const) {
+      const { shape } = eager[path][part];
+      assertClose(tf.tensor(compiled[path][part], shape), eager[path][part]);
+    }
+  }
+});
+
+Deno.test("rows and searches leave nothing behind, and the engine as it was", () => {
+  const params = mixedParams(), x = noise([5, 4, 5, 2], 7);
+  const before = tf.memory().numTensors;
+  const rows = fisherRows((it) => tf.sum(mixed(it, x), 1), params, {
+    layers: MIXED,
+  });
+  assertEquals(tf.memory().numTensors, before + 6);
+  tf.dispose(
+    Object.values(rows).map(({ inputs, gradients }) => [inputs, gradients]),
+  );
+  findLayers((params, { x }) => mixed(params, x), { params, inputs: { x } });
+  assertThrows(
+    () =>
+      fisherRows(
+        () => {
+          throw new Error("own");
+        },
+        params,
+        { layers: MIXED },
+      ),
+    Error,
+    "own",
+  );
+  assertEquals(tf.memory().numTensors, before);
+  assert(!Object.hasOwn(tf.engine(), "runKernel"));
+});
+
+Deno.test("a layer that the likelihood does not depend on is named", () => {
+  const params = { w: tf.ones([3, 1]), v: tf.ones([3, 1]) };
+  const x = noise([4, 3], 1) as tf.Tensor2D;
+  assertThrows(
+    () =>
+      fisherRows(
+        ({ w, v }) => {
+          tf.matMul(x, v as tf.Tensor2D);
+          return tf.matMul(x, w as tf.Tensor2D);
+        },
+        params,
+        { layers: [{ kernel: "w" }, { kernel: "v" }] },
+      ),
+    TypeError,
+    "Cannot make factors for the layer 'v': the log-likelihood does not depend on it",
+  );
+});
