@@ -117,7 +117,8 @@ export type KfacArrays = Readonly<
  *   };
  * };
  * const kfac = new Kfac([{ kernel: "w" }], {
- *   damping: 1e-6, momentum: 0, trustRegion: null, invertEvery: 1,
+ *   damping: 1e-6, dampingKind: "plain", momentum: 0, trustRegion: null,
+ *   invertEvery: 1,
  * });
  * let params: Params = { w: tf.zeros([2, 1]) };
  * let state = kfac.init(params);
