@@ -8,7 +8,7 @@ export interface Windows {
   /** Steps between two places. */
   readonly strides: number | [number, number];
   /** Padding. */
-  readonly pad: "valid" | "same" | number | tf.backend_util.ExplicitPadding;
+  readonly pad: "valid" | "same" | number;
   /**
    * Distance between the numbers that a filter takes.
    *
