@@ -42,17 +42,6 @@ type Writer = (
   row: number,
 ) => EnvDataFault | undefined;
 
-function boundsOf(space: Space, i: number): [low: number, high: number] {
-  switch (space.type) {
-    case "box":
-      return [boundIn(space, "low", i), boundIn(space, "high", i)];
-    case "multiDiscrete":
-      return [0, space.nvec[i] - 1];
-    default:
-      return [0, 1];
-  }
-}
-
 /** Returns the least and the greatest allowed number of each element. */
 function allowedIn(
   space: Space,
@@ -67,7 +56,7 @@ function allowedIn(
   const slack = (bound: number) =>
     isFloat ? ROUNDING * Math.max(1, Math.abs(bound)) : 0;
   for (let i = 0; i < size; i++) {
-    const [least, most] = boundsOf(space, i);
+    const least = boundIn(space, "low", i), most = boundIn(space, "high", i);
     low[i] = Math.max(low[i], least - slack(least));
     high[i] = Math.min(high[i], most + slack(most));
   }
@@ -75,7 +64,7 @@ function allowedIn(
 }
 
 function outside(space: Space, number: number, i: number): EnvDataFault {
-  const [low, high] = boundsOf(space, i);
+  const low = boundIn(space, "low", i), high = boundIn(space, "high", i);
   const isBounded = Number.isFinite(number) &&
     (Number.isFinite(low) || Number.isFinite(high));
   const wanted = isBounded
@@ -190,19 +179,13 @@ export class EnvData {
 
   /** Checks a step's result apart from its observation. */
   result(given: unknown, copy?: number, step?: number): StepResult {
-    if (typeof given === "object" && given !== null) {
-      const { reward, terminated, truncated, info } = given as StepResult;
-      if (
-        Number.isFinite(reward) && typeof terminated === "boolean" &&
-        typeof truncated === "boolean"
-      ) {
-        if (Array.isArray(info?.episodes)) {
-          this.#checkEpisodes(info.episodes, { copy, step });
-        }
-        return given as StepResult;
-      }
+    const fault = resultFault(given);
+    if (fault) throw this.error(fault, { copy, step });
+    const { info } = given as StepResult;
+    if (Array.isArray(info?.episodes)) {
+      this.#checkEpisodes(info.episodes, { copy, step });
     }
-    throw this.error(resultFault(given), { copy, step });
+    return given as StepResult;
   }
 
   #checkEpisodes(episodes: readonly unknown[], place: EnvDataPlace): void {
@@ -221,22 +204,27 @@ export class EnvData {
 }
 
 /** Finds the fault of a step's result, apart from its observation. */
-function resultFault(given: unknown): EnvDataFault {
+function resultFault(given: unknown): EnvDataFault | undefined {
   const wanted = "a record of observation, reward, terminated, truncated";
-  if (isThenable(given)) {
-    const now = `${wanted}: step must not be async`;
-    return faultOf("the result of step", given, now);
-  }
   if (typeof given !== "object" || given === null) {
     return faultOf("the result of step", given, wanted);
   }
   const { reward, terminated, truncated } = given as StepResult;
   if (!Number.isFinite(reward)) {
-    return faultOf("the reward", reward, "a finite number");
+    return isThenable(given)
+      ? faultOf(
+        "the result of step",
+        given,
+        `${wanted}: step must not be async`,
+      )
+      : faultOf("the reward", reward, "a finite number");
   }
-  return typeof terminated === "boolean"
-    ? faultOf("'truncated'", truncated, "true or false")
-    : faultOf("'terminated'", terminated, "true or false");
+  if (typeof terminated !== "boolean") {
+    return faultOf("'terminated'", terminated, "true or false");
+  }
+  if (typeof truncated !== "boolean") {
+    return faultOf("'truncated'", truncated, "true or false");
+  }
 }
 
 /** Finds the fault of the statistics of an episode. */
@@ -352,12 +340,7 @@ function checkBox(space: Space & { type: "box" }): void {
 export function checkSpace(space: Space | undefined): void {
   switch (space?.type) {
     case "discrete":
-      if (!Number.isInteger(space.start ?? 0)) {
-        throw new RangeError(
-          `Cannot start a discrete space at ${space.start}: expected a whole number`,
-        );
-      }
-      discrete(space.n);
+      discrete(space.n, space);
       return;
     case "box":
       return checkBox(space);

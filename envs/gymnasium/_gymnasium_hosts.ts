@@ -8,8 +8,11 @@ import type {
   GroupRange,
 } from "../workers/group_hosts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
-import { ChildHosts } from "../workers/processes/_child_hosts.ts";
-import { HEAD, REQUEST } from "../workers/processes/host_messages.ts";
+import {
+  ChildHosts,
+  type HostCommand,
+} from "../workers/processes/_child_hosts.ts";
+import { REQUEST } from "../workers/processes/host_messages.ts";
 import {
   checkPlain,
   defaultPython,
@@ -106,6 +109,8 @@ interface GymnasiumHostsOptions extends GymnasiumOptions {
 export class GymnasiumHosts extends ChildHosts {
   /** The `info` of the last step of a single environment. */
   info: StepResult["info"];
+  /** The last picture. */
+  picture: RgbImage | undefined;
   #id: string;
   #python: string;
   #settings: object;
@@ -151,7 +156,7 @@ export class GymnasiumHosts extends ChildHosts {
     return this.groups.length === 1 ? ["input", "output"] : ["input"];
   }
 
-  override encode(group: number, command: GroupCommand): Uint8Array[] {
+  override encode(group: number, command: HostCommand): Uint8Array[] {
     switch (command.type) {
       case "open":
         return [textBytes({ ...this.#settings, ...this.groups[group] })];
@@ -159,6 +164,8 @@ export class GymnasiumHosts extends ChildHosts {
         return [seedBytes(command.seeds ?? [])];
       case "load":
         return statePieces(command.snapshot);
+      case "render":
+        return [new Uint8Array(4)];
       default:
         return [];
     }
@@ -167,10 +174,15 @@ export class GymnasiumHosts extends ChildHosts {
   override decode(
     group: number,
     data: Uint8Array,
-    type: GroupCommand["type"],
+    type: HostCommand["type"],
   ): GroupAnswer {
     if (type === "open") return { opened: this.#opened(group, data) };
-    return type === "save" ? { snapshot: readState(data) } : {};
+    if (type === "save") return { snapshot: readState(data) };
+    if (type === "render") {
+      const [[width, height], pixels] = readSizes(data);
+      this.picture = { width, height, data: pixels.slice() };
+    }
+    return {};
   }
 
   override readRest(info: Uint8Array): GroupAnswer {
@@ -216,20 +228,6 @@ export class GymnasiumHosts extends ChildHosts {
       ? `Cannot host environments in '${this.#python}': it ended before it answered`
       : `Cannot start Python '${this.#python}': ${end.failure}`;
     throw new Refusal(`${message}; ${otherPython()}`, { name: "TypeError" });
-  }
-
-  /** Asks for a picture of an environment. */
-  beginRender(group: number, copy: number): void {
-    const which = new Uint8Array(Uint32Array.of(copy).buffer);
-    this.children.send(group, Uint8Array.of(REQUEST.render), which);
-  }
-
-  /** Returns the picture that was asked for. */
-  finishRender(group: number): RgbImage {
-    const [[width, height], data] = readSizes(
-      this.receive(group).subarray(HEAD),
-    );
-    return { width, height, data: data.slice() };
   }
 
   /** Ends a host that is of no use any more. */

@@ -22,6 +22,7 @@ import type {
 } from "../workers/group_hosts.ts";
 import { checkCount, waitForAll } from "../workers/_timeouts.ts";
 import { HostFailure } from "../workers/host_failure.ts";
+import type { HostCommand } from "../workers/processes/_child_hosts.ts";
 import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
 
@@ -90,7 +91,13 @@ export class GymnasiumEnv implements Env {
       draws: true,
     });
     this.#hosts.start(0);
-    const { opened } = this.#open(startTimeoutMs);
+    let opened: GroupAnswer["opened"];
+    try {
+      ({ opened } = this.#ask("start", { type: "open" }, startTimeoutMs));
+    } catch (error) {
+      this.#hosts.close();
+      throw error;
+    }
     const { observationSpace, actionSpace, spec } = opened!;
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
@@ -202,10 +209,8 @@ export class GymnasiumEnv implements Env {
    * @throws {TypeError} If the environment cannot draw to an array.
    */
   render(options: RenderOptions = {}): RgbImage {
-    const picture = this.#do("render", this.#stepTimeoutMs, {
-      begin: () => this.#hosts.beginRender(0, 0),
-      finish: () => this.#hosts.finishRender(0),
-    });
+    this.#ask("render", { type: "render" });
+    const picture = this.#hosts.picture!;
     const { width = picture.width, height = picture.height } = options;
     if (width === picture.width && height === picture.height) return picture;
     const to = { width, height };
@@ -224,37 +229,17 @@ export class GymnasiumEnv implements Env {
     return readRow(this.observationSpace, { batch, row: 0 });
   }
 
-  #open(timeoutMs: number): GroupAnswer {
-    try {
-      return this.#ask("start", { type: "open" }, timeoutMs);
-    } catch (error) {
-      this.#hosts.close();
-      throw error;
-    }
-  }
-
+  /** Asks something, waits for the answer, and tells clearly what went wrong. */
   #ask(
     action: string,
-    command: GroupCommand,
+    command: HostCommand,
     timeoutMs: number = this.#stepTimeoutMs,
   ): GroupAnswer {
-    return this.#do(action, timeoutMs, {
-      begin: () => this.#hosts.begin(0, command),
-      finish: () => this.#hosts.finish(0),
-    });
-  }
-
-  /** Asks something, waits for the answer, and tells clearly what went wrong. */
-  #do<T>(
-    action: string,
-    timeoutMs: number,
-    { begin, finish }: { begin: () => void; finish: () => T },
-  ): T {
     if (this.#broken !== undefined) throw this.#broken;
-    begin();
+    this.#hosts.begin(0, command);
     waitForAll(this.#hosts, [0], timeoutMs);
     try {
-      return finish();
+      return this.#hosts.finish(0);
     } catch (error) {
       if (!(error instanceof HostFailure)) throw error;
       throw this.#explain(error, action, timeoutMs);

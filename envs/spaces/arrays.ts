@@ -1,10 +1,4 @@
-import type {
-  BoxArray,
-  BoxSpace,
-  DictSpace,
-  Space,
-  TupleSpace,
-} from "@bellman/types";
+import type { BoxArray, DictSpace, Space, TupleSpace } from "@bellman/types";
 
 /**
  * Returns the bound of one element of a box.
@@ -26,16 +20,21 @@ export function boundAt(bound: number | readonly number[], i: number): number {
 }
 
 /**
- * Returns the bound of one element as its box holds numbers: float32 has no 0.1,
- * and the nearest number it has lies above, which must not count as outside.
+ * Returns the bound of one element of a leaf space as its arrays hold numbers:
+ * float32 has no 0.1, and the nearest number it has lies above, which must not
+ * count as outside.
  */
 export function boundIn(
-  space: BoxSpace,
+  space: Space,
   end: "low" | "high",
   i: number,
 ): number {
-  const bound = boundAt(space[end], i);
-  return space.dtype === "float32" ? Math.fround(bound) : bound;
+  if (space.type === "box") {
+    const bound = boundAt(space[end], i);
+    return space.dtype === "float32" ? Math.fround(bound) : bound;
+  }
+  if (end === "low") return 0;
+  return space.type === "multiDiscrete" ? space.nvec[i] - 1 : 1;
 }
 
 /**

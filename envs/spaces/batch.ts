@@ -174,9 +174,17 @@ export function copyBatch(source: Batch, target: Batch): void {
  * ```
  */
 export function cloneBatch(batch: Batch): Batch {
-  if (ArrayBuffer.isView(batch)) return batch.slice() as BoxArray;
-  if (Array.isArray(batch)) return batch.map(cloneBatch);
+  return mapBatch(batch, (array) => array.slice() as BoxArray);
+}
+
+/** Applies a function to each array of a batch. */
+export function mapBatch(
+  batch: Batch,
+  change: (array: BoxArray) => BoxArray,
+): Batch {
+  if (ArrayBuffer.isView(batch)) return change(batch);
+  if (Array.isArray(batch)) return batch.map((it) => mapBatch(it, change));
   return Object.fromEntries(
-    Object.entries(batch).map(([key, inner]) => [key, cloneBatch(inner)]),
+    Object.entries(batch).map(([key, it]) => [key, mapBatch(it, change)]),
   );
 }

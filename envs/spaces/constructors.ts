@@ -23,7 +23,8 @@ function checkCount(what: string, n: number): void {
  * @param n Number of values.
  * @param options Smallest value.
  * @returns The space.
- * @throws {RangeError} If `n` is not a whole number of at least 1.
+ * @throws {RangeError} If `n` is not a whole number of at least 1, or the smallest
+ * value is no whole number.
  * @example
  * ```ts
  * import { contains, discrete } from "@bellman/envs";
@@ -39,6 +40,11 @@ export function discrete(
 ): DiscreteSpace {
   checkCount("discrete", n);
   const { start } = options;
+  if (!Number.isInteger(start ?? 0)) {
+    throw new RangeError(
+      `Cannot start a discrete space at ${start}: expected a whole number`,
+    );
+  }
   return { type: "discrete", n, ...(start === undefined ? {} : { start }) };
 }
 

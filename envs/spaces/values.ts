@@ -75,16 +75,12 @@ export function contains(space: Space, value: unknown): value is SpaceValue {
         index >= 0 && index < space.n;
     }
     case "box":
+    case "multiDiscrete":
+    case "multiBinary":
       return isArrayOf(space, value) &&
         value.every((it, i) =>
           it >= boundIn(space, "low", i) && it <= boundIn(space, "high", i)
         );
-    case "multiDiscrete":
-      return isArrayOf(space, value) &&
-        value.every((it, i) => it >= 0 && it < space.nvec[i]);
-    case "multiBinary":
-      return isArrayOf(space, value) &&
-        value.every((it) => it === 0 || it === 1);
     case "dict": {
       if (typeof value !== "object" || value === null) return false;
       const entries = Object.entries(space.spaces);

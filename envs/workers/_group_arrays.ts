@@ -1,21 +1,9 @@
 import type { Batch, BoxArray, Space } from "@bellman/types";
-import { allocateBatch, copyBatch } from "../spaces/batch.ts";
+import { allocateBatch, copyBatch, mapBatch } from "../spaces/batch.ts";
 import { allocateStep } from "../_steps.ts";
 import type { GroupArrays, GroupRange } from "./group_hosts.ts";
 
 type Spaces = { observationSpace: Space; actionSpace: Space };
-
-/** Applies a function to each array of a batch. */
-export function mapBatch(
-  batch: Batch,
-  change: (array: BoxArray) => BoxArray,
-): Batch {
-  if (ArrayBuffer.isView(batch)) return change(batch);
-  if (Array.isArray(batch)) return batch.map((it) => mapBatch(it, change));
-  return Object.fromEntries(
-    Object.entries(batch).map(([key, it]) => [key, mapBatch(it, change)]),
-  );
-}
 
 /** Allocates an array like another in shared memory. */
 function shareLike<T extends BoxArray>(array: T): T {

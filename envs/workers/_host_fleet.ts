@@ -51,31 +51,6 @@ export interface HostedVecEnvOptions {
   onRestart?: (event: RestartEvent) => void;
 }
 
-/** Bounds how often something may be restarted in a window of time. */
-export class RestartBudget {
-  readonly restarts: number;
-  readonly windowMs: number;
-  #times: number[] = [];
-
-  constructor(restarts: number, windowMs: number) {
-    this.restarts = restarts;
-    this.windowMs = windowMs;
-  }
-
-  /** Restarts within the window up to now. */
-  spent(now: number): number {
-    this.#times = this.#times.filter((time) => now - time < this.windowMs);
-    return this.#times.length;
-  }
-
-  /** Takes a restart now, if one is left. */
-  take(now: number): boolean {
-    if (this.spent(now) >= this.restarts) return false;
-    this.#times.push(now);
-    return true;
-  }
-}
-
 type Opened = NonNullable<GroupAnswer["opened"]>;
 
 /** Failures by the number of the group. */
@@ -109,7 +84,10 @@ export class HostFleet {
    * so.
    */
   #tellEpisodes = false;
-  #budgets: RestartBudget[];
+  /** Times of the restarts of each group within the window. */
+  #restarts: number[][];
+  #limit: number;
+  #windowMs: number;
   #onRestart: (event: RestartEvent) => void;
   #opened: Opened | undefined;
 
@@ -125,9 +103,9 @@ export class HostFleet {
     this.startTimeoutMs = startTimeoutMs;
     this.#onRestart = onRestart;
     this.#replaced = new Int32Array(hosts.groups.length);
-    this.#budgets = hosts.groups.map(() =>
-      new RestartBudget(restarts, windowMs)
-    );
+    this.#restarts = hosts.groups.map(() => []);
+    this.#limit = restarts;
+    this.#windowMs = windowMs;
   }
 
   /** Starts all hosts; where that fails they are still to be closed. */
@@ -296,11 +274,12 @@ export class HostFleet {
   #restart(group: number, error: HostFailure, times: number): void {
     // Another one would return the same again: the environment itself is wrong.
     if (error.thrown === EnvDataError.name) throw this.broken = error.toThrow();
-    const now = performance.now(), budget = this.#budgets[group];
-    const { restarts: limit, windowMs } = budget;
+    const now = performance.now(), windowMs = this.#windowMs;
+    const recent = this.#restarts[group].filter((it) => now - it < windowMs);
+    const limit = this.#limit;
     // Starts that take long may each be alone in their window.
     const isInRow = times === limit;
-    if (isInRow || !budget.take(now)) {
+    if (isInRow || recent.length >= limit) {
       throw this.broken = new Error(
         `Cannot go on with ${
           this.#name(group)
@@ -310,13 +289,14 @@ export class HostFleet {
         { cause: error },
       );
     }
+    this.#restarts[group] = [...recent, now];
     this.#replaced[group]++;
     this.#tell({
       group,
       copies: this.hosts.groups[group],
       error,
       output: this.hosts.output(group),
-      restarts: budget.spent(now),
+      restarts: recent.length + 1,
       limit,
       windowMs,
     });

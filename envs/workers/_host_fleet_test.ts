@@ -1,18 +1,39 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import * as fc from "fast-check";
-import { RestartBudget } from "./_host_fleet.ts";
+import { fragile, once } from "./testdata/scripted_hosts.ts";
 
 Deno.test("no window holds more restarts than allowed", () => {
-  const waits = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 60 });
-  fc.assert(fc.property(waits, fc.integer({ min: 0, max: 4 }), (all, most) => {
-    const budget = new RestartBudget(most, 100), taken: number[] = [];
-    let now = 0;
-    for (const wait of all) {
-      now += wait;
-      const recent = taken.filter((time) => now - time < 100).length;
-      assertEquals(budget.spent(now), recent);
-      assertEquals(budget.take(now), recent < most);
-      if (recent < most) taken.push(now);
-    }
-  }));
+  const waits = fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 30 });
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  try {
+    fc.assert(
+      fc.property(waits, fc.integer({ min: 1, max: 6 }), (all, most) => {
+        const taken: number[] = [], counts: number[] = [];
+        const { hosts, env } = fragile({
+          restarts: most,
+          windowMs: 100,
+          onRestart: ({ restarts }) => counts.push(restarts),
+        });
+        env.reset({ seed: 0 });
+        for (const wait of all) {
+          time += wait;
+          const recent = taken.filter((it) => time - it < 100).length;
+          hosts.script = once(0, "step");
+          const step = () => env.step(new Int32Array(5));
+          if (recent >= most) {
+            assertThrows(step, Error, `${most} times within 0.1 s`);
+            break;
+          }
+          step();
+          taken.push(time);
+          assertEquals(counts.at(-1), recent + 1);
+        }
+        env.close();
+      }),
+    );
+  } finally {
+    performance.now = now;
+  }
 });

@@ -106,19 +106,14 @@ function checkClonable(data: unknown, name: string): void {
   try {
     structuredClone(data);
   } catch (error) {
+    // What cannot be cloned may be shown over many lines.
+    const why = (error as Error).message.replaceAll(/\s+/g, " ");
     throw new TypeError(
       `Cannot send the ${name} to a host: ${
-        joinLines((error as Error).message)
+        why.replace(/\.$/, "")
       }; expected plain data, and functions in a module that the host imports`,
     );
   }
-}
-
-/**
- * Joins the lines of a text, as what cannot be cloned may be shown over many.
- */
-function joinLines(text: string): string {
-  return text.replaceAll(/\s+/g, " ").replace(/\.$/, "");
 }
 
 /** Makes the environments of a group in this thread. */
@@ -154,9 +149,9 @@ export function makeRegistered(
   { id, kwargs = {}, maxEpisodeSteps }: RegisteredSource,
   { numEnvs }: GroupRange,
 ): VecEnv {
-  const limit = maxEpisodeSteps === undefined ? {} : { maxEpisodeSteps };
   // Episodes are recorded around all groups, not in each.
-  return makeVec(id, { numEnvs, kwargs, recordEpisodes: false, ...limit });
+  const recordEpisodes = false;
+  return makeVec(id, { numEnvs, kwargs, maxEpisodeSteps, recordEpisodes });
 }
 
 async function makeFrom(

@@ -12,6 +12,9 @@ import { AnswerReader, FAILED, HEAD, REQUEST } from "./host_messages.ts";
 
 const NO_ANSWER: GroupAnswer = {};
 
+/** A command, or one for a picture of the first environment. */
+export type HostCommand = GroupCommand | { readonly type: "render" };
+
 /** Settings of {@linkcode ChildHosts}. */
 export interface ChildHostsOptions {
   readonly command: ChildCommand;
@@ -27,7 +30,7 @@ export abstract class ChildHosts implements GroupHosts {
   /** Bytes of the actions of each group. */
   protected actions: readonly (readonly Uint8Array[])[] = [];
   /** Type of the last command to each group. */
-  protected readonly asked: GroupCommand["type"][] = [];
+  protected readonly asked: HostCommand["type"][] = [];
   #options: ChildHostsOptions;
   #readers: readonly AnswerReader[] = [];
 
@@ -40,14 +43,14 @@ export abstract class ChildHosts implements GroupHosts {
   /** Writes what a command has beside the actions. */
   protected abstract encode(
     group: number,
-    command: GroupCommand,
+    command: HostCommand,
   ): readonly Uint8Array[];
 
   /** Reads the answer to a command but `reset` and `step`. */
   protected abstract decode(
     group: number,
     data: Uint8Array,
-    type: GroupCommand["type"],
+    type: HostCommand["type"],
   ): GroupAnswer;
 
   /** Reads what follows the arrays of a step. */
@@ -71,7 +74,7 @@ export abstract class ChildHosts implements GroupHosts {
     this.#readers = arrays.map((it) => new AnswerReader(it, resets));
   }
 
-  begin(group: number, command: GroupCommand): void {
+  begin(group: number, command: HostCommand): void {
     const { type } = command;
     const data = type === "step"
       ? this.actions[group]

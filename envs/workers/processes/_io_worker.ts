@@ -1,4 +1,5 @@
 /** Program of the thread that serves the pipes of a group of child processes. */
+import { Buffer } from "node:buffer";
 import { parentPort, workerData } from "node:worker_threads";
 import { printToStderr } from "../_print_to_stderr.ts";
 import { FrameReader } from "./frames.ts";
@@ -18,30 +19,6 @@ const told = new IoLine<News>(port, news);
 /** Bytes of a child's prints that are kept. */
 const KEPT = 65_536;
 
-/** The last bytes that a process printed. */
-class Prints {
-  #pieces: Uint8Array[] = [];
-  #length = 0;
-
-  add(bytes: Uint8Array): void {
-    this.#pieces.push(bytes.slice(-KEPT));
-    this.#length += this.#pieces.at(-1)!.length;
-    while (this.#length - this.#pieces[0].length >= KEPT) {
-      this.#length -= this.#pieces.shift()!.length;
-    }
-  }
-
-  text(): string {
-    const all = new Uint8Array(this.#length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      all.set(piece, at);
-      at += piece.length;
-    }
-    return new TextDecoder().decode(all.subarray(-KEPT));
-  }
-}
-
 /**
  * Time in which the pipes of a child that has ended are still read: processes
  * that it started may hold them open.
@@ -56,7 +33,7 @@ class Child {
   #names: { child: number; process: number };
   #process: Deno.ChildProcess;
   #writer: WritableStreamDefaultWriter<Uint8Array>;
-  #prints = new Prints();
+  #prints: Uint8Array = new Uint8Array(0);
   #readers: ReadableStreamBYOBReader[] = [];
   #wakePipe: Deno.FsFile | undefined;
   #hasEnded = false;
@@ -109,7 +86,7 @@ class Child {
   }
 
   tellPrints(): void {
-    this.#tell({ prints: this.#prints.text() });
+    this.#tell({ prints: new TextDecoder().decode(this.#prints) });
   }
 
   /** Opens the pipe that the caller sleeps in, to wake it. */
@@ -145,7 +122,7 @@ class Child {
     clearTimeout(timer);
     this.closeInput();
     for (const reader of this.#readers) reader.cancel().catch(() => {});
-    const prints = this.#prints.text();
+    const prints = new TextDecoder().decode(this.#prints);
     this.#tell({ end: { code, signal: signal ?? undefined, prints } });
     this.#hasEnded = true;
     this.wakeCaller();
@@ -170,7 +147,7 @@ class Child {
   }
 
   #print(bytes: Uint8Array): void {
-    this.#prints.add(bytes);
+    this.#prints = Buffer.concat([this.#prints, bytes]).subarray(-KEPT);
     if (showPrints) printToStderr(bytes);
   }
 }
@@ -241,6 +218,9 @@ async function close({ graceMs, child, process }: Order): Promise<void> {
   told.send({ child, process, isClosed: true });
 }
 
-// A thread that only waits for shared memory would end.
-parentPort!.on("message", () => {});
-await close(await serve());
+/** Serves the pipes of a group until it is closed. */
+export async function main(): Promise<void> {
+  // A thread that only waits for shared memory would end.
+  parentPort!.on("message", () => {});
+  await close(await serve());
+}

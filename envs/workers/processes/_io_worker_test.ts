@@ -1,7 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { MessageChannel } from "node:worker_threads";
-import { startIoWorker } from "./child_group.ts";
-import { IoLine, lineMemory, type News, type Order } from "./_io_messages.ts";
+import { startWorker } from "../_start_worker.ts";
+import { MAIN } from "./child_group.ts";
+import {
+  IoLine,
+  type IoWorkerData,
+  lineMemory,
+  type News,
+  type Order,
+} from "./_io_messages.ts";
 import { isProcess } from "./testdata/processes.ts";
 
 const COMMAND = {
@@ -12,7 +19,8 @@ const COMMAND = {
 Deno.test("the late end of a process is not that of its successor", () => {
   const orders = lineMemory(), news = lineMemory();
   const { port1, port2: port } = new MessageChannel();
-  const worker = startIoWorker({ port, orders, news, showPrints: false });
+  const data: IoWorkerData = { port, orders, news, showPrints: false };
+  const worker = startWorker(MAIN, data);
   const order = new IoLine<Order>(port1, orders);
   const line = new IoLine<News>(port1, news);
   const pids: number[] = [], ended: number[] = [];

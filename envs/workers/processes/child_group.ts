@@ -1,4 +1,4 @@
-import { checkStartable } from "../_check_startable.ts";
+import { startWorker } from "../_start_worker.ts";
 import { HostFailure } from "../host_failure.ts";
 import { frameOf } from "./frames.ts";
 import {
@@ -11,7 +11,11 @@ import {
   type Order,
 } from "./_io_messages.ts";
 import { AnswerPipe, NamedPipe } from "./named_pipes.ts";
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import {
+  MessageChannel,
+  type MessagePort,
+  type Worker,
+} from "node:worker_threads";
 
 export type { ChildCommand } from "./_io_messages.ts";
 
@@ -25,23 +29,8 @@ function describeEnd({ code, signal, failure, prints }: ChildEnd): string {
   return last === "" ? how : `${how}: its last line is '${last}'`;
 }
 
-const MAIN = import.meta.resolve("./_io_worker.ts");
-
-/**
- * Starts the thread that serves the pipes of a group. It alone keeps no process
- * alive, which only Node's kind of worker can do. That starts from a `data:`
- * address, as it takes none of `https:`.
- */
-export function startIoWorker(workerData: IoWorkerData): Worker {
-  checkStartable(MAIN);
-  const source = `import ${JSON.stringify(MAIN)};`;
-  const worker = new Worker(
-    new URL(`data:text/javascript,${encodeURIComponent(source)}`),
-    { workerData, transferList: [workerData.port] },
-  );
-  worker.unref();
-  return worker;
-}
+/** Program of the thread that serves the pipes of a group. */
+export const MAIN: string = import.meta.resolve("./_io_worker.ts");
 
 /** Settings of a {@linkcode ChildGroup}. */
 export interface ChildGroupOptions {
@@ -119,7 +108,8 @@ export class ChildGroup {
     this.#port = port1;
     this.#orders = new IoLine(port1, orders);
     this.#news = new IoLine(port1, news);
-    this.#worker = startIoWorker({ port, orders, news, showPrints });
+    const data: IoWorkerData = { port, orders, news, showPrints };
+    this.#worker = startWorker(MAIN, data);
     // Deno prints what it threw. Nothing is to be waited for any more.
     this.#worker.on("error", () => this.#isServed = false);
   }

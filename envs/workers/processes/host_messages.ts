@@ -1,8 +1,8 @@
 /** Messages between a caller and the host of a group in another process. */
 import type { BoxArray, Space } from "@bellman/types";
 import { allocateStep, ended } from "../../_steps.ts";
-import { allocateBatch } from "../../spaces/batch.ts";
-import { bytesOf, mapBatch } from "../_group_arrays.ts";
+import { allocateBatch, mapBatch } from "../../spaces/batch.ts";
+import { bytesOf } from "../_group_arrays.ts";
 import type { GroupArrays } from "../group_hosts.ts";
 import { FRAME_HEADER, writeFrameHeader } from "./frames.ts";
 

@@ -25,9 +25,8 @@ import {
   MessageChannel,
   type MessagePort,
   receiveMessageOnPort,
-  Worker,
 } from "node:worker_threads";
-import { checkStartable } from "../_check_startable.ts";
+import { startWorker } from "../_start_worker.ts";
 import type { CheckedSource } from "../group_source.ts";
 import "./_worker_main.ts";
 
@@ -35,6 +34,7 @@ import "./_worker_main.ts";
 class LocalSlot {
   /** The count of events when it last became ready. */
   readyAt = 0;
+  readonly hasEnded = true;
   #make: () => VecEnv;
   #first: number;
   #runner: GroupRunner | undefined;
@@ -54,11 +54,6 @@ class LocalSlot {
 
   get isReady(): boolean {
     return this.#asked === undefined;
-  }
-
-  start(): void {
-    this.#drop();
-    this.#runner = undefined;
   }
 
   attach(arrays: GroupArrays): void {
@@ -91,22 +86,20 @@ class LocalSlot {
     return this.#answer!;
   }
 
-  close(): void {
-    this.#drop();
-  }
-
   #open(): GroupRunner {
     const runner = new GroupRunner(this.#make(), this.#first);
     if (this.#arrays !== undefined) runner.attach(this.#arrays);
     return runner;
   }
 
-  #drop(): void {
+  /** Forgets the environments; those of the next command are new. */
+  drop(): void {
     try {
       this.#runner?.env.close();
     } catch {
       // It is broken; what it does at its end is of no interest.
     }
+    this.#runner = undefined;
   }
 }
 
@@ -115,16 +108,6 @@ const NONE_ENDED: GroupAnswer = { episodes: [] };
 
 /** Module that a worker runs. */
 const MAIN: string = import.meta.resolve("./_worker_main.ts");
-
-/**
- * Program that a worker starts with. `node:worker_threads` takes a file or a
- * text; this package may have come from elsewhere.
- */
-const ENTRY = new URL(
-  `data:text/javascript,${
-    encodeURIComponent(`import { hostGroup } from "${MAIN}"; hostGroup();`)
-  }`,
-);
 
 /** Environments of a worker. */
 interface SlotOptions {
@@ -147,14 +130,9 @@ class WorkerSlot {
     const workerData: WorkerData = { ...options, words, port: port2 };
     // It makes its copies without being asked again.
     Atomics.store(words, WORD.state, STATE.asked);
-    const worker = new Worker(ENTRY, {
-      workerData,
-      transferList: [port2],
-    });
+    const worker = startWorker(MAIN, workerData);
     // What it threw comes in a message; unheard events would end the program.
     worker.on("error", () => {});
-    // A program that forgets to close its environments ends all the same.
-    worker.unref();
   }
 
   /** True where it has answered or ended. */
@@ -262,7 +240,7 @@ export class WorkerHosts implements GroupHosts {
   #commands = 0;
   #options: WorkerHostsOptions;
   #events = new Int32Array(new SharedArrayBuffer(4));
-  #slots: WorkerSlot[] = [];
+  #slots: (WorkerSlot | LocalSlot)[] = [];
   #local: LocalSlot | undefined;
   #arrays: readonly GroupArrays[] | undefined;
   #spinner: Spinner;
@@ -271,21 +249,22 @@ export class WorkerHosts implements GroupHosts {
   #ready: number[] = [];
 
   constructor(options: WorkerHostsOptions) {
-    checkStartable(MAIN);
     this.groups = options.groups;
     this.#options = options;
     this.#spinner = new Spinner(options.spins);
     const { makeLocal } = options;
     if (makeLocal === undefined) return;
-    this.#local = new LocalSlot(makeLocal, options.groups.at(-1)!.first);
+    const last = options.groups.length - 1, { first } = options.groups[last];
+    this.#slots[last] = this.#local = new LocalSlot(makeLocal, first);
   }
 
   start(group: number): void {
     if (this.#isClosed) {
       throw new TypeError("Cannot start a worker as its copies were closed");
     }
-    if (this.#isLocal(group)) return this.#local!.start();
-    this.#slots[group]?.drop();
+    const before = this.#slots[group];
+    before?.drop();
+    if (before instanceof LocalSlot) return;
     const { source, spins } = this.#options;
     this.#slots[group] = new WorkerSlot({
       source,
@@ -298,12 +277,12 @@ export class WorkerHosts implements GroupHosts {
 
   attach(arrays: readonly GroupArrays[]): void {
     this.#arrays = arrays;
-    arrays.forEach((it, group) => this.#slotOf(group).attach(it));
+    arrays.forEach((it, group) => this.#slots[group].attach(it));
   }
 
   begin(group: number, command: GroupCommand): void {
     this.#begun[group] = this.#commands++;
-    this.#slotOf(group).begin(command);
+    this.#slots[group].begin(command);
   }
 
   waitFor(
@@ -328,7 +307,7 @@ export class WorkerHosts implements GroupHosts {
   }
 
   finish(group: number): GroupAnswer {
-    return this.#slotOf(group).finish();
+    return this.#slots[group].finish();
   }
 
   /** Workers print to where this thread does. */
@@ -338,8 +317,7 @@ export class WorkerHosts implements GroupHosts {
 
   close(): void {
     this.#isClosed = true;
-    for (const slot of this.#slots) slot.drop();
-    this.#local?.close();
+    this.#slots.forEach((slot) => slot.drop());
     const deadline = performance.now() + GRACE_MS;
     for (;;) {
       const seen = Atomics.load(this.#events, 0);
@@ -349,18 +327,10 @@ export class WorkerHosts implements GroupHosts {
     }
   }
 
-  #isLocal(group: number): boolean {
-    return this.#local !== undefined && group === this.groups.length - 1;
-  }
-
-  #slotOf(group: number): WorkerSlot | LocalSlot {
-    return this.#isLocal(group) ? this.#local! : this.#slots[group];
-  }
-
   #readyOf(groups: readonly number[]): number[] {
     this.#ready.length = 0;
     for (const group of groups) {
-      if (this.#slotOf(group).isReady) this.#ready.push(group);
+      if (this.#slots[group].isReady) this.#ready.push(group);
     }
     return this.#ready;
   }
@@ -383,7 +353,7 @@ export class WorkerHosts implements GroupHosts {
   #inOrder(ready: number[], count: number): readonly number[] {
     // Who waits for all takes them in any order.
     if (count === this.groups.length) return ready;
-    const at = (group: number): number => this.#slotOf(group).readyAt;
+    const at = (group: number): number => this.#slots[group].readyAt;
     // The counter may have gone over its end between two of them.
     return ready.sort((a, b) => (at(a) - at(b)) | 0);
   }

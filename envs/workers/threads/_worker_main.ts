@@ -154,7 +154,7 @@ class WorkerHost {
 }
 
 /** Runs the host that this worker was made for. */
-export function hostGroup(): void {
+export function main(): void {
   const host = new WorkerHost(workerData as WorkerData);
   // Either may come alone: the one from `Deno.exit`, the other where nothing is
   // left to do, as nothing settles a promise that copies are waited for with.
