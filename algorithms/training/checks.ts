@@ -9,12 +9,6 @@ export interface StepPlace {
   readonly step: number;
 }
 
-/** Rows of a batch: all from `first` on, up to `end`. */
-interface Rows extends StepPlace {
-  readonly first: number;
-  readonly end: number;
-}
-
 /**
  * True where numbers from `first` on, up to `end`, are finite once they are held in
  * 32 bits, as algorithms do: a product of 0 for each is not 0 in sum otherwise.
@@ -48,11 +42,17 @@ function refuse(
   );
 }
 
-function checkBatch(name: string, batch: unknown, rows: Rows): void {
-  const { numEnvs, first, end, step } = rows;
+/** Throws unless a batch is finite, in all environments or in one of them. */
+function checkBatch(
+  name: string,
+  batch: unknown,
+  place: StepPlace,
+  only?: number,
+): void {
+  const { numEnvs, step } = place;
   if (!isTypedArray(batch)) {
     for (const [key, inner] of partsOf(name, batch, step)) {
-      checkBatch(`${name}[${key}]`, inner, rows);
+      checkBatch(`${name}[${key}]`, inner, place, only);
     }
     return;
   }
@@ -64,9 +64,11 @@ function checkBatch(name: string, batch: unknown, rows: Rows): void {
   }
   // Whole numbers are finite.
   if (!(batch instanceof Float32Array || batch instanceof Float64Array)) return;
-  if (areFinite(batch, first * size, end * size)) return;
+  const first = (only ?? 0) * size;
+  const end = only === undefined ? batch.length : first + size;
+  if (areFinite(batch, first, end)) return;
   const at = batch.findIndex((it, i) =>
-    i >= first * size && !Number.isFinite(Math.fround(it))
+    i >= first && !Number.isFinite(Math.fround(it))
   );
   const copy = Math.floor(at / size);
   refuse(`${name}[${at - copy * size}]`, batch[at], copy, step);
@@ -110,10 +112,9 @@ function partsOf(
  */
 export function checkObservations(
   observations: unknown,
-  { numEnvs, step }: StepPlace,
+  place: StepPlace,
 ): void {
-  const rows = { numEnvs, step, first: 0, end: numEnvs };
-  checkBatch("observation", observations, rows);
+  checkBatch("observation", observations, place);
 }
 
 /**
@@ -151,9 +152,7 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
   checkRows("rewards", rewards, place);
   checkRows("terminated", terminated, place);
   checkRows("truncated", truncated, place);
-  let sum = 0;
-  for (let i = 0; i < numEnvs; i++) sum += Math.fround(rewards[i]) * 0;
-  if (sum !== 0) {
+  if (!areFinite(rewards, 0, numEnvs)) {
     const copy = Array.from(rewards).findIndex((it) =>
       !Number.isFinite(Math.fround(it))
     );
@@ -162,8 +161,7 @@ export function checkStep(observed: VecStep, place: StepPlace): void {
   checkObservations(observed.observations, place);
   for (let i = 0; i < numEnvs; i++) {
     if (terminated[i] === 0 && truncated[i] === 0) continue;
-    const rows = { numEnvs, step, first: i, end: i + 1 };
-    checkBatch("final observation", observed.finalObservations, rows);
+    checkBatch("final observation", observed.finalObservations, place, i);
   }
 }
 
