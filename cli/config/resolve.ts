@@ -248,14 +248,8 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
   ),
 ];
 
-/** Options for one configuration key each. */
-const SHORTHANDS: Readonly<Record<string, string>> = {
-  env: "env",
-  seed: "seed",
-  steps: "totalTimesteps",
-  engine: "engine",
-  backend: "backend",
-};
+/** Options for one configuration key each, most of them of the same name. */
+const SHORTHANDS = ["env", "seed", "steps", "engine", "backend"];
 
 /** Options with a name as their value, which is not parsed as YAML. */
 const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);
@@ -285,7 +279,8 @@ function parseAssignment(text: string): Entry {
 
 function commandLineEntries(options: ParsedOptions): Entry[] {
   const entries: Entry[] = [];
-  for (const [name, key] of Object.entries(SHORTHANDS)) {
+  for (const name of SHORTHANDS) {
+    const key = name === "steps" ? "totalTimesteps" : name;
     const text = valueOf(options, name);
     if (text === undefined) continue;
     const flag = `--${name}`;
