@@ -31,8 +31,12 @@ function fail(message: string): never {
 }
 
 async function hasTaskset(): Promise<boolean> {
-  return await new Deno.Command("taskset", { args: ["--version"] }).output()
-    .then(({ success }) => success, () => false);
+  try {
+    const command = new Deno.Command("taskset", { args: ["--version"] });
+    return (await command.output()).success;
+  } catch {
+    return false;
+  }
 }
 
 /** The command of a program, pinned to its cores where that can be done. */
@@ -159,7 +163,7 @@ async function runSuite(
   return rounds;
 }
 
-/** Leaves out what needs a Python. */
+/** Leaves out what needs a Python: of comparisons our figure remains. */
 function withoutPython(suite: Suite): Suite {
   const programs = Object.fromEntries(
     Object.entries(suite.programs)
@@ -171,7 +175,15 @@ function withoutPython(suite: Suite): Suite {
     ...suite,
     programs,
     comparisons: suite.comparisons.filter(({ theirs }) => isThere(theirs)),
-    bounds: suite.bounds?.filter(({ figure }) => isThere(figure)),
+    bounds: [
+      ...suite.comparisons.filter(({ theirs }) => !isThere(theirs))
+        .map(({ what, ours, unit }) => ({
+          what: `ours, without ${what}`,
+          figure: ours,
+          unit,
+        })),
+      ...(suite.bounds ?? []).filter(({ figure }) => isThere(figure)),
+    ],
   };
 }
 

@@ -74,11 +74,14 @@ async function textOf(path: string): Promise<string | null> {
 async function findPython(version: string): Promise<string | undefined> {
   const print = "import sys; print('%d.%d' % sys.version_info[:2])";
   for (const command of [`python${version}`, "python3"]) {
-    const found = await new Deno.Command(command, { args: ["-c", print] })
-      .output()
-      .then(({ stdout }) => new TextDecoder().decode(stdout).trim())
-      .catch(() => "");
-    if (found === version) return command;
+    try {
+      const { stdout } = await new Deno.Command(command, {
+        args: ["-c", print],
+      }).output();
+      if (new TextDecoder().decode(stdout).trim() === version) return command;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
 }
 
