@@ -1,4 +1,5 @@
 import { AreaResizer } from "../atari/preprocess/area_resizer.ts";
+import { Episodes } from "../_episodes.ts";
 import { allocateStep } from "../_steps.ts";
 import { allocateBatch, readRow, writeRow } from "../spaces/batch.ts";
 import { checkAction } from "../spaces/_action_rows.ts";
@@ -25,8 +26,6 @@ import { HostFailure } from "../workers/host_failure.ts";
 import type { HostCommand } from "../workers/processes/_child_hosts.ts";
 import { GymnasiumHosts, Refusal } from "./_gymnasium_hosts.ts";
 import type { GymnasiumOptions } from "./python.ts";
-
-type Status = "new" | "running" | "ended";
 
 /**
  * One environment of Python's Gymnasium, in a Python process of its own.
@@ -62,7 +61,7 @@ export class GymnasiumEnv implements Env {
   #hosts: GymnasiumHosts;
   #arrays: GroupArrays;
   #stepTimeoutMs: number;
-  #status: Status = "new";
+  #episodes: Episodes;
   #isSeeded = false;
   #broken: Error | undefined;
 
@@ -83,6 +82,7 @@ export class GymnasiumEnv implements Env {
     checkCount("stepTimeoutMs", stepTimeoutMs, 1);
     checkCount("startTimeoutMs", startTimeoutMs, 1);
     this.#id = id;
+    this.#episodes = new Episodes(id);
     this.#stepTimeoutMs = stepTimeoutMs;
     this.#hosts = new GymnasiumHosts(id, {
       ...options,
@@ -125,7 +125,7 @@ export class GymnasiumEnv implements Env {
       seeds: seed === undefined ? undefined : [seed],
     });
     this.#isSeeded = true;
-    this.#status = "running";
+    this.#episodes.stage = "running";
     return this.#observation();
   }
 
@@ -144,14 +144,7 @@ export class GymnasiumEnv implements Env {
    */
   step(action: SpaceValue): StepResult {
     checkAction(this.actionSpace, action);
-    if (this.#status !== "running") {
-      const why = this.#status === "new"
-        ? "has not begun"
-        : "ended in the step before";
-      throw new Error(
-        `Cannot step ${this.#id} as its episode ${why}: call reset first`,
-      );
-    }
+    this.#episodes.checkRunning();
     const { actions, rewards, terminated, truncated } = this.#arrays;
     writeRow(this.actionSpace, action, { batch: actions, row: 0 });
     this.#ask("step", { type: "step" });
@@ -163,7 +156,7 @@ export class GymnasiumEnv implements Env {
       truncated: truncated[0] !== 0,
       ...(info && { info }),
     };
-    if (result.terminated || result.truncated) this.#status = "ended";
+    if (result.terminated || result.truncated) this.#episodes.stage = "ended";
     return result;
   }
 
@@ -175,7 +168,7 @@ export class GymnasiumEnv implements Env {
    */
   save(): StateTree {
     return {
-      status: this.#status,
+      status: this.#episodes.stage,
       isSeeded: this.#isSeeded,
       host: this.#ask("take a snapshot of", { type: "save" }).snapshot!,
     };
@@ -197,7 +190,7 @@ export class GymnasiumEnv implements Env {
     const command: GroupCommand = { type: "load", snapshot: host };
     const patience = this.#hosts.patience(0, command);
     this.#ask("restore", command, patience * this.#stepTimeoutMs);
-    this.#status = status as Status;
+    this.#episodes.stage = status as Episodes["stage"];
     this.#isSeeded = isSeeded as boolean;
   }
 
