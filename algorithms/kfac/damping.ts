@@ -73,7 +73,7 @@ export function splitDamping(
 }
 
 /** Sums the products of two maps' numbers. */
-export function innerProduct(a: Params, b: Params): tf.Scalar {
+function innerProduct(a: Params, b: Params): tf.Scalar {
   const terms = Object.keys(a).map((path) => tf.sum(tf.mul(a[path], b[path])));
   return tf.addN(terms) as tf.Scalar;
 }

@@ -8,13 +8,8 @@ import {
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { adaptedDamping, innerProduct, predictedChange } from "./damping.ts";
-import {
-  averageWeights,
-  batchFactors,
-  eigenbasisMoments,
-  type KroneckerFactors,
-} from "./factors.ts";
+import { adaptedDamping, predictedChange } from "./damping.ts";
+import { averageWeights, batchFactors, eigenbasisMoments } from "./factors.ts";
 import { INVERSE_SLOTS, invertFactors, precondition } from "./inverses.ts";
 import {
   checkLayers,
@@ -117,8 +112,8 @@ export type KfacArrays = Readonly<
  *   };
  * };
  * const kfac = new Kfac([{ kernel: "w" }], {
- *   damping: 1e-6, dampingKind: "plain", momentum: 0, trustRegion: null,
- *   invertEvery: 1,
+ *   form: "eigenbasis", dampingKind: "plain", damping: 1e-6, momentum: 0,
+ *   trustRegion: null, invertEvery: 1,
  * });
  * let params: Params = { w: tf.zeros([2, 1]) };
  * let state = kfac.init(params);
@@ -152,7 +147,7 @@ export class Kfac {
    */
   constructor(layers: readonly KfacLayer[], options: KfacOptions = {}) {
     this.layers = layers;
-    const { form = "eigenbasis" } = options;
+    const { form = "inverse" } = options;
     this.#options = {
       others: "error" as const,
       damping: 0.01,
@@ -277,87 +272,63 @@ export class Kfac {
     options: KfacStepOptions,
   ): KfacStep {
     const { state, learningRate, rows, objective } = options;
+    const { layers } = this;
+    const { adaptDamping, coldOptimizer, untilInverse } = this.#options;
     return tidy(() => {
-      const factors = this.layers.map(({ kernel }) =>
-        batchFactors(rows[kernel])
-      );
-      const finite = finiteFlags(gradients, factors);
+      const factors = this.#factors(rows);
+      const finite = finiteFlags(factors, gradients);
       const isFine = tf.greater(tf.min(finite), 0);
-      const fine = tf.cast(isFine, "float32") as tf.Scalar;
-      const safe = mapParams(gradients, (it) => orZero(isFine, it));
+      const gradient = orZero(isFine, vectorOf(gradients, params));
+      const safe = mapOf(gradient, params);
       const flags = scheduleFlags(state.step as tf.Scalar, this.#options);
+      const due = tf.mul(flags.covariance, tf.cast(isFine, "float32"));
+      const { change, velocity, coefficient, quadratic } = this.#move(
+        safe,
+        { state, learningRate },
+      );
       const next: OptimizerState = {
         ...state,
+        ...this.#averages(factors, { state, rows, due, isFine }),
         step: tf.add(state.step, 1),
-        ...this.#averages(state, factors, {
-          rows,
-          due: tf.mul(flags.covariance, fine),
-          isFine,
-        }),
       };
-      const made = this.#move(safe, state, learningRate);
-      let moved = mapParams(
-        params,
-        (it, path) => tf.sub(it, made.change[path]),
-      );
-      let warm = fine;
+      let moved = tf.sub(vectorOf(params, params), change);
+      let isWarm = isFine;
       if (this.#hasCold) {
-        const isCold = tf.greater(
-          this.#options.untilInverse === "cold"
-            ? tf.maximum(flags.cold, tf.sub(1, state.inverted))
-            : flags.cold,
-          0,
-        );
-        const cold = this.#options.coldOptimizer.apply(params, safe, {
+        const coldest = untilInverse === "cold"
+          ? tf.maximum(flags.cold, tf.sub(1, state.inverted))
+          : flags.cold;
+        const isCold = tf.greater(coldest, 0);
+        const cold = coldOptimizer.apply(params, safe, {
           state: slotsOf(state, "cold/"),
           learningRate: options.coldLearningRate ?? learningRate,
         });
-        moved = mapParams(
-          moved,
-          (it, path) => tf.where(isCold, cold.params[path], it),
-        );
+        moved = tf.where(isCold, vectorOf(cold.params, params), moved);
         const takesCold = tf.logicalAnd(isCold, isFine);
-        for (const path in cold.state) {
-          const name = `cold/${path}`;
-          next[name] = tf.where(takesCold, cold.state[path], state[name]);
-        }
-        const isWarm = tf.cast(tf.logicalNot(isCold), "float32");
-        warm = tf.mul(fine, isWarm);
+        const slots = withPrefix(cold.state, "cold/");
+        Object.assign(next, choose(takesCold, slots, state));
+        isWarm = tf.logicalAnd(isFine, tf.logicalNot(isCold));
       }
-      const isWarm = tf.greater(warm, 0);
-      for (const path in made.velocity) {
-        const name = `velocity/${path}`;
-        next[name] = tf.where(isWarm, made.velocity[path], state[name]);
-      }
-      const { adaptDamping } = this.#options;
+      Object.assign(next, choose(isWarm, velocity, state));
+      const stepped = choose(isFine, mapOf(moved, params), params);
       if (adaptDamping !== undefined) {
         if (objective === undefined) {
           throw new TypeError(
             "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
           );
         }
-        const predicted = predictedChange(safe, made.change, {
-          layers: this.layers,
-          state: next,
-        });
-        const actual = tf.sub(objective.at(moved), objective.loss);
+        const steps = mapOf(change, params);
+        const predicted = predictedChange(safe, steps, { layers, state: next });
+        const actual = tf.sub(objective.at(stepped), objective.loss);
+        const ratio = tf.div(actual, predicted);
         const isDue = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
         next.damping = tf.where(
           tf.logicalAnd(isDue, isWarm),
-          adaptedDamping(
-            state.damping,
-            tf.div(actual, predicted),
-            adaptDamping,
-          ),
+          adaptedDamping(state.damping, ratio, adaptDamping),
           state.damping,
         );
       }
-      const { coefficient, quadratic } = made;
       return {
-        params: mapParams(
-          params,
-          (it, path) => tf.where(isFine, moved[path], it),
-        ),
+        params: stepped,
         state: mapParams(next, (it) => it.clone()),
         coefficient,
         quadratic,
@@ -441,74 +412,87 @@ export class Kfac {
     );
   }
 
+  /** Computes the factors of a batch by their slots. */
+  #factors(rows: FisherRows): Params {
+    const factors: Params = {};
+    for (const layer of this.layers) {
+      const { input, output } = batchFactors(rows[layer.kernel]);
+      factors[layerSlot("input", layer)] = input;
+      factors[layerSlot("output", layer)] = output;
+    }
+    return factors;
+  }
+
   /** Moves the averages of factors and moments. */
   #averages(
-    state: OptimizerState,
-    factors: readonly KroneckerFactors[],
-    { rows, due, isFine }: {
+    factors: Params,
+    { state, rows, due, isFine }: {
+      state: OptimizerState;
       rows: FisherRows;
       due: tf.Tensor;
       isFine: tf.Tensor;
     },
   ): OptimizerState {
     const { average, form } = this.#options;
-    const weights = averageWeights(state.count as tf.Scalar, average);
-    const add = tf.mul(weights.add, due);
-    const keep = tf.add(1, tf.mul(due, tf.sub(weights.keep, 1)));
-    const next: OptimizerState = { count: tf.add(state.count, due) };
-    const move = (
-      name: string,
-      batch: tf.Tensor,
-      keep: tf.Tensor,
-      add: tf.Tensor,
-    ) => {
-      const kept = tf.mul(state[name], keep);
-      next[name] = tf.add(kept, tf.mul(orZero(isFine, batch), add));
+    const move = (batch: Params, { keep, add }: Record<string, tf.Tensor>) => {
+      const newest = orZero(isFine, vectorOf(batch, batch));
+      const kept = tf.mul(vectorOf(state, batch), keep);
+      return mapOf(tf.add(kept, tf.mul(newest, add)), batch);
     };
-    this.layers.forEach((layer, i) => {
-      move(layerSlot("input", layer), factors[i].input, keep, add);
-      move(layerSlot("output", layer), factors[i].output, keep, add);
-      if (form !== "ekfac") return;
-      const moments = eigenbasisMoments(rows[layer.kernel], {
-        input: state[layerSlot("basis_input", layer)] as tf.Tensor2D,
-        output: state[layerSlot("basis_output", layer)] as tf.Tensor2D,
-      });
-      const decay = average.decay ?? 0.95;
-      const newest = tf.mul(due, 1 - decay);
-      move(layerSlot("moments", layer), moments, tf.sub(1, newest), newest);
+    const { keep, add } = averageWeights(state.count as tf.Scalar, average);
+    const moved = move(factors, {
+      keep: tf.add(1, tf.mul(due, tf.sub(keep, 1))),
+      add: tf.mul(add, due),
     });
-    return next;
+    const next = { ...moved, count: tf.add(state.count, due) };
+    if (form !== "ekfac") return next;
+    const moments: Params = {};
+    for (const layer of this.layers) {
+      moments[layerSlot("moments", layer)] = eigenbasisMoments(
+        rows[layer.kernel],
+        {
+          input: state[layerSlot("basis_input", layer)] as tf.Tensor2D,
+          output: state[layerSlot("basis_output", layer)] as tf.Tensor2D,
+        },
+      );
+    }
+    const share = tf.mul(due, 1 - (average.decay ?? 0.95));
+    return {
+      ...next,
+      ...move(moments, { keep: tf.sub(1, share), add: share }),
+    };
   }
 
-  /** Computes the natural step, its length and the velocity. */
-  #move(gradients: Params, state: OptimizerState, learningRate: tf.Scalar) {
+  /** Computes the natural step as a vector, its length and the velocity. */
+  #move(
+    gradients: Params,
+    { state, learningRate }: {
+      state: OptimizerState;
+      learningRate: tf.Scalar;
+    },
+  ) {
     const { momentum, momentumKind } = this.#options;
-    const accumulate = (values: Params) =>
-      mapParams(
-        values,
-        (it, path) => tf.add(tf.mul(state[`velocity/${path}`], momentum), it),
-      );
+    const slots = withPrefix(gradients, "velocity/");
+    const accumulate = (values: tf.Tensor) =>
+      tf.add(tf.mul(vectorOf(state, slots), momentum), values);
+    const gradient = vectorOf(gradients, gradients);
     const isAdam = momentum > 0 && momentumKind === "adam";
-    const direction = isAdam ? accumulate(gradients) : gradients;
-    const natural = this.naturalGradient(direction, state);
-    const quadratic = innerProduct(direction, natural);
+    const direction = isAdam ? accumulate(gradient) : gradient;
+    const natural = vectorOf(
+      this.naturalGradient(mapOf(direction, gradients), state),
+      gradients,
+    );
+    const quadratic = tf.sum(tf.mul(direction, natural)) as tf.Scalar;
     const coefficient = this.#coefficient(quadratic, learningRate);
-    const step = mapParams(natural, (it) => tf.mul(it, coefficient));
-    if (momentum === 0 || isAdam) {
-      return {
-        change: mapParams(step, (it) => tf.mul(it, learningRate)),
-        velocity: isAdam ? direction : {},
-        coefficient,
-        quadratic,
-      };
-    }
-    const velocity = accumulate(step);
+    const step = tf.mul(natural, coefficient);
+    const isRegular = momentum > 0 && !isAdam;
+    const velocity = isRegular ? accumulate(step) : direction;
     const rate = momentumKind === "averaged"
       ? tf.mul(learningRate, 1 - momentum)
       : learningRate;
     return {
-      change: mapParams(velocity, (it) => tf.mul(it, rate)),
-      velocity,
+      change: tf.mul(isRegular ? velocity : step, rate),
+      velocity: momentum > 0 ? mapOf(velocity, slots) : {},
       coefficient,
       quadratic,
     };
@@ -524,6 +508,39 @@ export class Kfac {
   }
 }
 
+/** Joins tensors to one vector: one operation moves all that it holds. */
+function vectorOf(values: Params, like: Params): tf.Tensor {
+  return tf.concat1d(
+    Object.keys(like).map((path) =>
+      tf.reshape(values[path], [-1]) as tf.Tensor1D
+    ),
+  );
+}
+
+/** Cuts a vector into tensors of the paths and shapes of others. */
+function mapOf(vector: tf.Tensor, like: Params): Params {
+  const parts = tf.split(vector, Object.values(like).map(({ size }) => size));
+  return Object.fromEntries(
+    Object.keys(like).map((path, i) => [
+      path,
+      tf.reshape(parts[i], like[path].shape),
+    ]),
+  );
+}
+
+/** Chooses all of some values, or all of those at the same paths of others. */
+function choose(isFirst: tf.Tensor, values: Params, others: Params): Params {
+  if (Object.keys(values).length === 0) return {};
+  const [first, second] = [values, others].map((it) => vectorOf(it, values));
+  return mapOf(tf.where(isFirst, first, second), values);
+}
+
+function withPrefix(values: Params, prefix: string): Params {
+  return Object.fromEntries(
+    Object.entries(values).map(([path, it]) => [prefix + path, it]),
+  );
+}
+
 function slotsOf(state: OptimizerState, prefix: string): OptimizerState {
   return Object.fromEntries(
     Object.entries(state)
@@ -532,16 +549,12 @@ function slotsOf(state: OptimizerState, prefix: string): OptimizerState {
   );
 }
 
-/** Tells for the gradient and for each factor where all numbers are finite. */
-function finiteFlags(
-  gradients: Params,
-  factors: readonly KroneckerFactors[],
-): tf.Tensor1D {
-  const sums = [
-    ...factors.flatMap(({ input, output }) => [tf.sum(input), tf.sum(output)]),
-    tf.addN(Object.values(gradients).map((it) => tf.sum(it))),
-  ];
-  return tf.cast(tf.isFinite(tf.stack(sums)), "float32") as tf.Tensor1D;
+/** Tells for each factor and for the gradient where all numbers are finite. */
+function finiteFlags(factors: Params, gradients: Params): tf.Tensor1D {
+  const sums = Object.values(factors).map((it) => tf.sum(it));
+  const gradient = tf.sum(vectorOf(gradients, gradients));
+  const isFinite = tf.isFinite(tf.stack([...sums, gradient]));
+  return tf.cast(isFinite, "float32") as tf.Tensor1D;
 }
 
 function orZero(isFine: tf.Tensor, tensor: tf.Tensor): tf.Tensor {

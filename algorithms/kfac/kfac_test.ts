@@ -100,7 +100,12 @@ function descend(
   return { params, state };
 }
 
-const PLAIN: KfacOptions = { momentum: 0, trustRegion: null, invertEvery: 1 };
+const PLAIN: KfacOptions = {
+  form: "eigenbasis",
+  momentum: 0,
+  trustRegion: null,
+  invertEvery: 1,
+};
 
 function distance(a: tf.Tensor, b: tf.Tensor): number {
   return tf.max(tf.abs(tf.sub(a, b))).arraySync() as number;
@@ -350,7 +355,11 @@ Deno.test("updates are cold until there are inverses, by the cold optimizer alon
 
 Deno.test("inversions that are spread come once in each interval for every layer", () => {
   const { params, layers } = twoLayers();
-  const kfac = new Kfac(layers, { invertEvery: 4, spreadInversion: true });
+  const kfac = new Kfac(layers, {
+    form: "eigenbasis",
+    invertEvery: 4,
+    spreadInversion: true,
+  });
   const arrays = paramsToArrays(kfac.init(params));
   const inverted = Array.from({ length: 13 }, (_, update) => {
     const after = kfac.refresh(update, () => arrays);

@@ -56,7 +56,7 @@ export interface KfacOptions extends KfacScheduleOptions {
   /**
    * Form of the inverse.
    *
-   * @default "eigenbasis"
+   * @default "inverse"
    */
   readonly form?: KfacForm;
   /**

@@ -266,6 +266,7 @@ async function runAcktr(
   for (const [kind, result] of Object.entries(expected.result)) {
     for (const clip of Object.values(result.kl_clip)) {
       const { layers, learner, gather, run } = compileCase(inputs, {
+        form: "eigenbasis",
         damping: hparams.epsilon,
         dampingKind: kind === "plain_damping" ? "plain" : "factored",
         average: {
