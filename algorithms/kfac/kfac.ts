@@ -152,6 +152,7 @@ export class Kfac {
       others: "error" as const,
       damping: 0.01,
       dampingKind: form === "ekfac" ? "plain" as const : "factored" as const,
+      exampleEvery: 1,
       momentum: 0.9,
       momentumKind: "regular" as const,
       coldOptimizer: sgd(),
@@ -228,10 +229,12 @@ export class Kfac {
     objective: (params: Params) => KfacObjective,
     params: Params,
   ): KfacGradients {
-    const { layers } = this;
     return tidy(() => ({
       ...valueAndGradients(objective, params),
-      rows: fisherRows((it) => objective(it).logLikelihood, params, { layers }),
+      rows: fisherRows((it) => objective(it).logLikelihood, params, {
+        layers: this.layers,
+        every: this.#options.exampleEvery,
+      }),
     }));
   }
 

@@ -85,6 +85,13 @@ export interface KfacOptions extends KfacScheduleOptions {
    */
   readonly average?: AverageOptions;
   /**
+   * Examples between two that the factors are made of: for large batches of
+   * images, whose factors cost more than the loss.
+   *
+   * @default 1
+   */
+  readonly exampleEvery?: number;
+  /**
    * Bound of a step; null for none.
    *
    * @default { kind: "kl", limit: 0.001 }

@@ -5,7 +5,7 @@ import {
   type KernelUse,
   type Windows,
 } from "./_kernel_observer.ts";
-import { type KfacLayer, layerSizes, unknownLayer } from "./layers.ts";
+import { type KfacLayer, unknownLayer } from "./layers.ts";
 
 export type { Windows };
 
@@ -24,6 +24,18 @@ export interface LayerRows {
 /** {@link LayerRows} of every layer, by the paths of the kernels. */
 export type FisherRows = Readonly<Record<string, LayerRows>>;
 
+/** Options of {@link fisherRows}. */
+export interface FisherRowsOptions {
+  /** Layers of the network. */
+  readonly layers: readonly KfacLayer[];
+  /**
+   * Examples between two that are taken, each `every`th of the first axis.
+   *
+   * @default 1
+   */
+  readonly every?: number;
+}
+
 /**
  * Computes the inputs of all layers and the gradients of the log-likelihood by
  * their outputs, in the same operations as the likelihood itself.
@@ -31,7 +43,7 @@ export type FisherRows = Readonly<Record<string, LayerRows>>;
  * @param logLikelihood Function of the parameters that gives one number for
  * each example.
  * @param params The parameters.
- * @param options The layers.
+ * @param options The layers, and which examples are taken.
  * @returns New tensors by the paths of the kernels.
  * @throws {TypeError} If a layer's kernel is not used as one.
  *
@@ -55,98 +67,95 @@ export type FisherRows = Readonly<Record<string, LayerRows>>;
 export function fisherRows(
   logLikelihood: (params: Params) => tf.Tensor,
   params: Params,
-  { layers }: { layers: readonly KfacLayer[] },
+  { layers, every = 1 }: FisherRowsOptions,
 ): FisherRows {
   const observer = new KernelObserver(params);
+  let batch = 0;
+  // The outputs are known once the function has run: the list is read then.
+  const outputs: tf.Tensor[] = [];
+  const forward = (): tf.Tensor => {
+    const likelihood = observer.observe(() => logLikelihood(params));
+    batch = likelihood.size;
+    outputs.push(...observer.uses.flatMap((use) => use.outputs));
+    return tf.sum(likelihood);
+  };
+  const gradientOf = (use: KernelUse, grads: tf.Tensor[]) =>
+    grads.find((it, i) => it && use.outputs.includes(outputs[i]));
   try {
-    return rowsOfLayers(logLikelihood, params, { layers, observer });
+    return tidy(() => {
+      outputs.push(tf.scalar(0));
+      const { grads } = tf.engine().gradients(
+        forward,
+        outputs,
+        undefined,
+        true,
+      );
+      const rows: Record<string, LayerRows> = {};
+      for (const layer of layers) {
+        const { kernel } = layer;
+        const uses = observer.uses.filter((it) => it.kernel === kernel);
+        if (uses.length === 0) {
+          throw unknownLayer(kernel, observer.elsewhere.get(kernel));
+        }
+        if (!uses.some((use) => gradientOf(use, grads))) {
+          throw new TypeError(
+            `Cannot make factors for the layer '${kernel}': the log-likelihood does not depend on it`,
+          );
+        }
+        const inputs = uses.map((use) => inputRows(use, every));
+        const gradients = uses.map((use) => {
+          const gradient = gradientOf(use, grads);
+          const given = gradient ?? tf.zeros(use.outputs[0].shape);
+          const rows = use.windows === undefined ? rowsOf(given) : given;
+          return rowsOf(everyNth(rows, every));
+        });
+        rows[kernel] = joined(layer, {
+          inputs: tf.concat(inputs, 0),
+          gradients: tf.concat(gradients, 0),
+          // Steps of a recurrent layer are taken for examples of their own.
+          positions: uses.length > 1 ? 1 : inputs[0].shape[0],
+          examples: Math.ceil(batch / every),
+        });
+      }
+      return rows;
+    });
   } finally {
     observer.release();
   }
 }
 
-function rowsOfLayers(
-  logLikelihood: (params: Params) => tf.Tensor,
-  params: Params,
-  { layers, observer }: {
-    layers: readonly KfacLayer[];
-    observer: KernelObserver;
-  },
-): FisherRows {
-  return tidy(() => {
-    let examples = 0;
-    // The outputs are known once the function has run: the list is read then.
-    const outputs: tf.Tensor[] = [tf.scalar(0)];
-    const { grads } = tf.engine().gradients(
-      () => {
-        const likelihood = observer.observe(() => logLikelihood(params));
-        examples = likelihood.size;
-        outputs.push(...observer.uses.flatMap(({ outputs }) => outputs));
-        return tf.sum(likelihood) as tf.Tensor;
-      },
-      outputs,
-      undefined,
-      true,
-    );
-    const gradientOf = ({ outputs: all }: KernelUse) =>
-      grads.find((it, i) => it && all.includes(outputs[i]));
-    const rows: Record<string, LayerRows> = {};
-    for (const layer of layers) {
-      const { kernel } = layer;
-      const uses = observer.uses.filter((it) => it.kernel === kernel);
-      if (uses.length === 0) {
-        throw unknownLayer(kernel, observer.elsewhere.get(kernel));
-      }
-      if (!uses.some(gradientOf)) {
-        throw new TypeError(
-          `Cannot make factors for the layer '${kernel}': the log-likelihood does not depend on it`,
-        );
-      }
-      const columns = layerSizes(layer, params).outputs;
-      rows[kernel] = rowsOf(layer, {
-        inputs: uses.map(inputRows),
-        gradients: uses.map((use) => {
-          const gradient = gradientOf(use) ?? tf.zeros(use.outputs[0].shape);
-          return tf.reshape(gradient, [-1, columns]) as tf.Tensor2D;
-        }),
-        examples,
-      });
-    }
-    return rows;
-  });
-}
-
-/** Joins the uses of a layer, and puts a 1 behind its inputs for the bias. */
-function rowsOf(
-  layer: KfacLayer,
-  { inputs, gradients, examples }: {
-    inputs: tf.Tensor2D[];
-    gradients: tf.Tensor2D[];
-    examples: number;
-  },
-): LayerRows {
-  const all = inputs.length === 1 ? inputs[0] : tf.concat(inputs, 0);
-  const [count] = all.shape;
-  const positions = count / examples;
+/** Counts an example's rows, and puts a 1 behind the inputs for the bias. */
+function joined({ bias }: KfacLayer, rows: LayerRows): LayerRows {
+  const positions = rows.positions / rows.examples;
+  const ones = tf.ones<tf.Rank.R2>([rows.inputs.shape[0], 1]);
   return {
-    inputs: layer.bias === undefined
-      ? all
-      : tf.concat([all, tf.ones<tf.Rank.R2>([count, 1])], 1),
-    gradients: gradients.length === 1 ? gradients[0] : tf.concat(gradients, 0),
-    // Steps of a recurrent layer are taken for examples of their own.
-    positions: inputs.length === 1 && Number.isInteger(positions)
-      ? positions
-      : 1,
-    examples,
+    ...rows,
+    inputs: bias === undefined
+      ? rows.inputs
+      : tf.concat([rows.inputs, ones], 1),
+    positions: Number.isInteger(positions) ? positions : 1,
   };
 }
 
+function rowsOf(tensor: tf.Tensor): tf.Tensor2D {
+  return tf.reshape(tensor, [-1, tensor.shape[tensor.rank - 1]]);
+}
+
+function everyNth(tensor: tf.Tensor, every: number): tf.Tensor {
+  const { shape, rank } = tensor;
+  if (every === 1) return tensor;
+  const steps = shape.map((_, axis) => axis === 0 ? every : 1);
+  return tf.stridedSlice(tensor, new Array(rank).fill(0), shape, steps);
+}
+
 /** Returns what a use multiplies its kernel with, a row for each output row. */
-function inputRows({ input, windows }: KernelUse): tf.Tensor2D {
-  const rows = windows === undefined
-    ? input
-    : imagePatches(input as tf.Tensor4D, windows);
-  return tf.reshape(rows, [-1, rows.shape[rows.shape.length - 1]]);
+function inputRows({ input, windows }: KernelUse, every: number): tf.Tensor2D {
+  if (windows === undefined) {
+    return everyNth(rowsOf(input), every) as tf.Tensor2D;
+  }
+  return rowsOf(
+    imagePatches(everyNth(input, every) as tf.Tensor4D, windows),
+  );
 }
 
 /**

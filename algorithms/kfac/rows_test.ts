@@ -185,6 +185,25 @@ Deno.test("convolutions, layers on places and fused ones are found, and their ro
   });
 });
 
+Deno.test("every third example has its own rows", () => {
+  tf.tidy(() => {
+    const params = mixedParams(), x = noise([7, 4, 5, 2], 7);
+    const likelihood = (params: Params) =>
+      tf.sum(tf.square(mixed(params, x)), 1);
+    const third = fisherRows(likelihood, params, { layers: MIXED, every: 3 });
+    const all = fisherRows(likelihood, params, { layers: MIXED });
+    for (const [kernel, places] of [["filter", 6], ["last", 1]] as const) {
+      assertEquals(third[kernel].examples, 3);
+      assertEquals(third[kernel].positions, places);
+      for (const part of ["inputs", "gradients"] as const) {
+        const rows = tf.reshape(all[kernel][part], [7, places, -1]);
+        const wanted = tf.gather(rows, [0, 3, 6]);
+        assertClose(tf.reshape(third[kernel][part], wanted.shape), wanted);
+      }
+    }
+  });
+});
+
 Deno.test("rows are the same compiled", () => {
   const params = mixedParams(), x = noise([5, 4, 5, 2], 7);
   const rowsOf = ({ params, x }: { params: Params; x: tf.Tensor }) => {
