@@ -67,11 +67,13 @@ export {
   type ArrayWithShape,
   cloneParams,
   disposeParams,
+  flattenParams,
   mapParams,
   type Params,
   paramsFromArrays,
   paramsToArrays,
   paramTypes,
+  unflattenParams,
 } from "./params.ts";
 export * from "./polyak.ts";
 export * from "./random_stream.ts";

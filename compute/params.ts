@@ -179,7 +179,23 @@ export function paramsFromArrays(
   return params;
 }
 
-/** Joins the tensors of some paths, one after the other, to one vector. */
+/**
+ * Joins the tensors of some paths, one after the other, to one vector: one
+ * operation on it does what one for each would.
+ *
+ * @param params The map.
+ * @param paths Paths of the tensors, in their order.
+ * @returns The vector.
+ * @example
+ * ```ts
+ * import { flattenParams } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const params = { b: tf.tensor1d([3]), w: tf.tensor2d([[1, 2]]) };
+ * assertEquals(flattenParams(params, ["w", "b"]).arraySync(), [1, 2, 3]);
+ * ```
+ */
 export function flattenParams(
   params: Params,
   paths: readonly string[],
@@ -189,7 +205,26 @@ export function flattenParams(
   );
 }
 
-/** Cuts a vector into tensors of the shapes and paths of others. */
+/**
+ * Cuts a vector into tensors of the shapes and paths of others, the other way
+ * round of {@linkcode flattenParams}.
+ *
+ * @param flat The vector.
+ * @param like Map of the wanted paths and shapes.
+ * @param prefix Beginning of the new paths.
+ * @returns The tensors.
+ * @example
+ * ```ts
+ * import { unflattenParams } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const like = { w: tf.zeros([1, 2]), b: tf.zeros([1]) };
+ * const { w, b } = unflattenParams(tf.tensor1d([1, 2, 3]), like);
+ * assertEquals(w.arraySync(), [[1, 2]]);
+ * assertEquals(b.arraySync(), [3]);
+ * ```
+ */
 export function unflattenParams(
   flat: tf.Tensor1D,
   like: Params,

@@ -108,13 +108,11 @@ export class KernelObserver {
     const given = Object.values(inputs).filter((it) => it?.id !== undefined);
     const parameter = given.find(({ id }) => this.#parameters.has(id));
     const output = given.find(({ id }) => this.#outputs.has(id));
-    if (output !== undefined) this.#follow(op, { output, parameter, made });
+    if (output && this.#follow(op, { output, parameter, made })) return;
     if (parameter === undefined) return;
-    const path = this.#parameters.get(parameter.id)!;
     const [result] = made;
-    if (this.#isBiasOf(result, path)) return;
     if (SAME_NUMBERS.has(op) && lastAxis(result) === lastAxis(parameter)) {
-      this.#parameters.set(result.id, path);
+      this.#parameters.set(result.id, this.#parameters.get(parameter.id)!);
       return;
     }
     if (this.#use(op, inputs, attributes, result)) return;
@@ -125,12 +123,7 @@ export class KernelObserver {
     }
   }
 
-  #isBiasOf(made: tf.Tensor, path: string): boolean {
-    const kernel = this.#outputs.get(made.id);
-    return kernel !== undefined && this.biases.get(kernel) === path;
-  }
-
-  /** Follows outputs of layers to the operation that adds the bias. */
+  /** Follows outputs of layers; true where an operation adds the bias. */
   #follow(
     op: string,
     { output, parameter, made }: {
@@ -138,28 +131,28 @@ export class KernelObserver {
       parameter?: tf.Tensor;
       made: readonly tf.Tensor[];
     },
-  ): void {
+  ): boolean {
     const kernel = this.#outputs.get(output.id)!;
     if (SAME_NUMBERS.has(op)) {
       // A fused operation is one to the gradients, with what it makes reshaped.
-      this.uses.find((it) => it.outputs.includes(output))
-        ?.outputs.push(made[0]);
+      const use = this.uses.find((it) => it.outputs.includes(output));
+      use?.outputs.push(made[0]);
     }
-    if (SAME_NUMBERS.has(op) || PARTS.has(op)) {
-      for (const { id } of made) this.#outputs.set(id, kernel);
-      return;
+    const isShown = SAME_NUMBERS.has(op) || PARTS.has(op);
+    if (!isShown && (op !== "Add" || made[0].size !== output.size)) {
+      return false;
     }
-    if (op !== "Add" || made[0].size !== output.size) return;
     if (parameter !== undefined) {
       const path = this.#parameters.get(parameter.id)!;
       const fits = parameter.size === lastAxis(output) &&
         parameter.size === lastAxis(parameter);
       const known = this.biases.get(kernel);
       const taken = [...this.biases.values()].includes(path);
-      if (!fits || (known === undefined ? taken : known !== path)) return;
+      if (!fits || (known === undefined ? taken : known !== path)) return false;
       this.biases.set(kernel, path);
     }
-    this.#outputs.set(made[0].id, kernel);
+    for (const { id } of made) this.#outputs.set(id, kernel);
+    return parameter !== undefined;
   }
 
   /** Remembers the use of a kernel, if that is what an operation is. */

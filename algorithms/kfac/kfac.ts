@@ -1,10 +1,12 @@
 import {
   type ArrayWithShape,
+  flattenParams,
   mapParams,
   type OptimizerState,
   type Params,
   sgd,
   tidy,
+  unflattenParams,
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
@@ -22,7 +24,7 @@ import {
 } from "./layers.ts";
 import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
-import { checkSchedule, kfacSchedule, scheduleFlags } from "./schedule.ts";
+import { kfacSchedule, scheduleFlags } from "./schedule.ts";
 
 /** Loss, gradients and statistics of a batch. */
 export interface KfacGradients {
@@ -165,7 +167,6 @@ export class Kfac {
       form,
     };
     checkOptions(this.#options);
-    checkSchedule(options);
   }
 
   /** Names of the statistics that each step checks, in the order of `finite`. */
@@ -282,7 +283,7 @@ export class Kfac {
       const finite = finiteFlags(factors, gradients);
       const isFine = tf.greater(tf.min(finite), 0);
       const gradient = orZero(isFine, vectorOf(gradients, params));
-      const safe = mapOf(gradient, params);
+      const safe = unflattenParams(gradient, params);
       const flags = scheduleFlags(state.step as tf.Scalar, this.#options);
       const due = tf.mul(flags.covariance, tf.cast(isFine, "float32"));
       const { change, velocity, coefficient, quadratic } = this.#move(
@@ -294,7 +295,7 @@ export class Kfac {
         ...this.#averages(factors, { state, rows, due, isFine }),
         step: tf.add(state.step, 1),
       };
-      let moved = tf.sub(vectorOf(params, params), change);
+      let moved = tf.sub<tf.Tensor1D>(vectorOf(params, params), change);
       let isWarm = isFine;
       if (this.#hasCold) {
         const coldest = untilInverse === "cold"
@@ -312,14 +313,14 @@ export class Kfac {
         isWarm = tf.logicalAnd(isFine, tf.logicalNot(isCold));
       }
       Object.assign(next, choose(isWarm, velocity, state));
-      const stepped = choose(isFine, mapOf(moved, params), params);
+      const stepped = choose(isFine, unflattenParams(moved, params), params);
       if (adaptDamping !== undefined) {
         if (objective === undefined) {
           throw new TypeError(
             "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
           );
         }
-        const steps = mapOf(change, params);
+        const steps = unflattenParams(change, params);
         const predicted = predictedChange(safe, steps, { layers, state: next });
         const actual = tf.sub(objective.at(stepped), objective.loss);
         const ratio = tf.div(actual, predicted);
@@ -440,7 +441,7 @@ export class Kfac {
     const move = (batch: Params, { keep, add }: Record<string, tf.Tensor>) => {
       const newest = orZero(isFine, vectorOf(batch, batch));
       const kept = tf.mul(vectorOf(state, batch), keep);
-      return mapOf(tf.add(kept, tf.mul(newest, add)), batch);
+      return unflattenParams(tf.add(kept, tf.mul(newest, add)), batch);
     };
     const { keep, add } = averageWeights(state.count as tf.Scalar, average);
     const moved = move(factors, {
@@ -476,26 +477,26 @@ export class Kfac {
   ) {
     const { momentum, momentumKind } = this.#options;
     const slots = withPrefix(gradients, "velocity/");
-    const accumulate = (values: tf.Tensor) =>
+    const accumulate = (values: tf.Tensor1D): tf.Tensor1D =>
       tf.add(tf.mul(vectorOf(state, slots), momentum), values);
     const gradient = vectorOf(gradients, gradients);
     const isAdam = momentum > 0 && momentumKind === "adam";
     const direction = isAdam ? accumulate(gradient) : gradient;
     const natural = vectorOf(
-      this.naturalGradient(mapOf(direction, gradients), state),
+      this.naturalGradient(unflattenParams(direction, gradients), state),
       gradients,
     );
     const quadratic = tf.sum(tf.mul(direction, natural)) as tf.Scalar;
     const coefficient = this.#coefficient(quadratic, learningRate);
-    const step = tf.mul(natural, coefficient);
+    const step = tf.mul<tf.Tensor1D>(natural, coefficient);
     const isRegular = momentum > 0 && !isAdam;
     const velocity = isRegular ? accumulate(step) : direction;
     const rate = momentumKind === "averaged"
       ? tf.mul(learningRate, 1 - momentum)
       : learningRate;
     return {
-      change: tf.mul(isRegular ? velocity : step, rate),
-      velocity: momentum > 0 ? mapOf(velocity, slots) : {},
+      change: tf.mul<tf.Tensor1D>(isRegular ? velocity : step, rate),
+      velocity: momentum > 0 ? unflattenParams(velocity, slots) : {},
       coefficient,
       quadratic,
     };
@@ -511,31 +512,16 @@ export class Kfac {
   }
 }
 
-/** Joins tensors to one vector: one operation moves all that it holds. */
-function vectorOf(values: Params, like: Params): tf.Tensor {
-  return tf.concat1d(
-    Object.keys(like).map((path) =>
-      tf.reshape(values[path], [-1]) as tf.Tensor1D
-    ),
-  );
-}
-
-/** Cuts a vector into tensors of the paths and shapes of others. */
-function mapOf(vector: tf.Tensor, like: Params): Params {
-  const parts = tf.split(vector, Object.values(like).map(({ size }) => size));
-  return Object.fromEntries(
-    Object.keys(like).map((path, i) => [
-      path,
-      tf.reshape(parts[i], like[path].shape),
-    ]),
-  );
+/** Joins the tensors at the paths of others to one vector. */
+function vectorOf(values: Params, like: Params): tf.Tensor1D {
+  return flattenParams(values, Object.keys(like));
 }
 
 /** Chooses all of some values, or all of those at the same paths of others. */
 function choose(isFirst: tf.Tensor, values: Params, others: Params): Params {
   if (Object.keys(values).length === 0) return {};
   const [first, second] = [values, others].map((it) => vectorOf(it, values));
-  return mapOf(tf.where(isFirst, first, second), values);
+  return unflattenParams(tf.where(isFirst, first, second), values);
 }
 
 function withPrefix(values: Params, prefix: string): Params {
@@ -560,6 +546,6 @@ function finiteFlags(factors: Params, gradients: Params): tf.Tensor1D {
   return tf.cast(isFinite, "float32") as tf.Tensor1D;
 }
 
-function orZero(isFine: tf.Tensor, tensor: tf.Tensor): tf.Tensor {
+function orZero(isFine: tf.Tensor, tensor: tf.Tensor1D): tf.Tensor1D {
   return tf.where(isFine, tensor, tf.zerosLike(tensor));
 }

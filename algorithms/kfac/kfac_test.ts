@@ -548,34 +548,34 @@ Deno.test("compiled steps are the eager ones, go on exactly from a saved state, 
 
 for (
   const [options, message] of [
-    [
-      { damping: 0 },
-      "Cannot make K-FAC with damping = 0: expected a number above 0",
-    ],
+    [{ damping: 0 }, "damping = 0: expected a number above 0"],
     [
       { momentum: 1 },
-      "Cannot make K-FAC with momentum = 1: expected a number at least 0 and below 1",
+      "momentum = 1: expected a number of at least 0 and below 1",
     ],
-    [{ average: { decay: 1 } }, "Cannot make K-FAC with average.decay = 1"],
+    [
+      { average: { decay: 1 } },
+      "decay = 1: expected a number of at least 0 and below 1",
+    ],
     [
       { trustRegion: { kind: "kl", limit: 0 } },
-      "Cannot make K-FAC with trustRegion.limit = 0: expected a number above 0",
+      "limit = 0: expected a number above 0",
     ],
     [
       { invertEvery: 0 },
-      "Cannot schedule K-FAC with invertEvery = 0: expected a whole number of at least 1",
+      "invertEvery = 0: expected a whole number of at least 1",
     ],
     [
       { coldUpdates: -1 },
-      "Cannot schedule K-FAC with coldUpdates = -1: expected a whole number of at least 0",
+      "coldUpdates = -1: expected a whole number of at least 0",
     ],
     [
       { form: "inverse", dampingKind: "plain" },
-      "Cannot add plain damping to inverses of factors",
+      "Cannot use damping 'plain' in the form 'inverse': expected 'factored', or form 'eigenbasis'",
     ],
     [
       { form: "ekfac", dampingKind: "factored" },
-      "Cannot factor the damping of 'ekfac'",
+      "Cannot use damping 'factored' in the form 'ekfac': expected 'plain', or form 'eigenbasis'",
     ],
   ] as const
 ) {

@@ -132,41 +132,53 @@ export interface KfacOptions extends KfacScheduleOptions {
   readonly onWarning?: (line: string) => void;
 }
 
-/** Checks the ranges of settings, and which exclude each other. */
-export function checkOptions(
-  options: KfacOptions & { damping: number; momentum: number; form: string },
-): void {
-  const { damping, momentum, trustRegion, average, adaptDamping } = options;
-  const within = (
-    name: string,
-    value: number,
-    [low, high]: [number, number],
+/**
+ * Checks the ranges of settings, and which exclude each other.
+ *
+ * @throws {RangeError} If a setting lies outside of its range.
+ * @throws {TypeError} If settings exclude each other.
+ */
+export function checkOptions(options: KfacOptions): void {
+  const check = (
+    wanted: string,
+    settings: Record<string, number | undefined>,
+    isRight: (value: number) => boolean,
   ) => {
-    if (value >= low && value < high) return;
-    const wanted = high === Infinity
-      ? "above 0"
-      : `at least 0 and below ${high}`;
-    throw new RangeError(
-      `Cannot make K-FAC with ${name} = ${value}: expected a number ${wanted}`,
-    );
+    for (const [name, value] of Object.entries(settings)) {
+      if (value === undefined || isRight(value)) continue;
+      throw new RangeError(
+        `Cannot make K-FAC with ${name} = ${value}: expected ${wanted}`,
+      );
+    }
   };
-  within("damping", damping, [Number.MIN_VALUE, Infinity]);
-  within("momentum", momentum, [0, 1]);
-  within("average.decay", average?.decay ?? 0, [0, 1]);
-  within("adaptDamping.rate", adaptDamping?.rate ?? 0, [0, 1]);
-  if (trustRegion) {
-    const { limit } = trustRegion;
-    within("trustRegion.limit", limit, [Number.MIN_VALUE, Infinity]);
-  }
-  const { form, dampingKind } = options;
-  if (form === "inverse" && dampingKind === "plain") {
-    throw new TypeError(
-      "Cannot add plain damping to inverses of factors: expected form 'eigenbasis', or damping 'factored'",
-    );
-  }
-  if (form === "ekfac" && dampingKind === "factored") {
-    throw new TypeError(
-      "Cannot factor the damping of 'ekfac', whose moments are no product: expected damping 'plain'",
-    );
-  }
+  const { damping, momentum, average, adaptDamping, trustRegion } = options;
+  const { exampleEvery, covUpdateEvery, invertEvery, coldUpdates } = options;
+  check(
+    "a number above 0",
+    { damping, limit: trustRegion?.limit },
+    (it) => it > 0,
+  );
+  check("a number of at least 0 and below 1", {
+    momentum,
+    decay: average?.decay,
+    rate: adaptDamping?.rate,
+  }, (it) => it >= 0 && it < 1);
+  check("a whole number of at least 1", {
+    exampleEvery,
+    covUpdateEvery,
+    invertEvery,
+    every: adaptDamping?.every,
+  }, (it) => Number.isInteger(it) && it >= 1);
+  check(
+    "a whole number of at least 0",
+    { coldUpdates },
+    (it) => Number.isInteger(it) && it >= 0,
+  );
+  const { form = "inverse", dampingKind } = options;
+  if (form === "eigenbasis" || dampingKind === undefined) return;
+  const wanted = form === "inverse" ? "factored" : "plain";
+  if (dampingKind === wanted) return;
+  throw new TypeError(
+    `Cannot use damping '${dampingKind}' in the form '${form}': expected '${wanted}', or form 'eigenbasis'`,
+  );
 }

@@ -55,19 +55,6 @@ export interface KfacScheduled {
   readonly age: number;
 }
 
-/** Checks the numbers of a schedule. */
-export function checkSchedule(options: KfacScheduleOptions): void {
-  const { covUpdateEvery = 1, invertEvery = 1, coldUpdates = 0 } = options;
-  const counts = { covUpdateEvery, invertEvery, coldUpdates };
-  for (const [name, value] of Object.entries(counts)) {
-    const least = name === "coldUpdates" ? 0 : 1;
-    if (Number.isInteger(value) && value >= least) continue;
-    throw new RangeError(
-      `Cannot schedule K-FAC with ${name} = ${value}: expected a whole number of at least ${least}`,
-    );
-  }
-}
-
 /** Counts the updates that are cold, and those that the counting skips. */
 function coldCounts(options: KfacScheduleOptions) {
   const { coldUpdates = 0, coldCounting = "documented" } = options;
