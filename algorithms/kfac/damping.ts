@@ -1,23 +1,12 @@
 import type { OptimizerState, Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { type KfacLayer, layerMatrix, layerSlot } from "./layers.ts";
+import {
+  type FactorPair,
+  type KfacLayer,
+  layerMatrix,
+  layerSlot,
+} from "./layers.ts";
 import type { DampingAdaptation } from "./options.ts";
-
-/** Numbers of a layer's factors. */
-export interface FactorArrays {
-  /** Factor of the inputs, row-major. */
-  readonly input: Float32Array;
-  /** Factor of the output gradients, row-major. */
-  readonly output: Float32Array;
-}
-
-/** Damping of the two factors of a layer. */
-export interface FactoredDamping {
-  /** Number on the diagonal of the factor of the inputs. */
-  readonly input: number;
-  /** Number on the diagonal of the factor of the output gradients. */
-  readonly output: number;
-}
 
 /**
  * Splits a damping over two factors: `pi sqrt(damping)` for the inputs and
@@ -43,9 +32,9 @@ export interface FactoredDamping {
  * ```
  */
 export function factoredDamping(
-  factors: FactorArrays,
+  factors: FactorPair<Float32Array>,
   damping: number,
-): FactoredDamping {
+): FactorPair<number> {
   const ratio = meanOfDiagonal(factors.input) / meanOfDiagonal(factors.output);
   const pi = ratio > 0 && Number.isFinite(ratio) ? Math.sqrt(ratio) : 1;
   const root = Math.sqrt(damping);
@@ -64,8 +53,8 @@ function meanOfDiagonal(matrix: Float32Array): number {
  */
 export function splitDamping(
   damping: tf.Tensor,
-  { input, output }: { input: tf.Tensor; output: tf.Tensor },
-): { input: tf.Tensor; output: tf.Tensor } {
+  { input, output }: FactorPair<tf.Tensor>,
+): FactorPair<tf.Tensor> {
   const isZero = tf.equal(tf.mul(input, output), 0);
   const ratio = tf.div(input, tf.where(isZero, 1, output));
   const pi = tf.sqrt(tf.where(isZero, 1, ratio)), root = tf.sqrt(damping);

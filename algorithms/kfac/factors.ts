@@ -1,13 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
+import type { FactorPair } from "./layers.ts";
 import type { LayerRows } from "./rows.ts";
-
-/** Kronecker factors of a layer's block of the Fisher matrix. */
-export interface KroneckerFactors {
-  /** Second moments of the inputs `[inputs, inputs]`. */
-  readonly input: tf.Tensor2D;
-  /** Second moments of the output gradients `[outputs, outputs]`. */
-  readonly output: tf.Tensor2D;
-}
 
 /**
  * Computes the Kronecker factors `A` and `G` of one batch, with `F = A x G` for
@@ -39,15 +32,14 @@ export interface KroneckerFactors {
  * assertEquals(output.arraySync(), [[10]]);
  * ```
  */
-export function batchFactors(rows: LayerRows): KroneckerFactors {
+export function batchFactors(rows: LayerRows): FactorPair<tf.Tensor2D> {
   const { inputs, gradients, examples } = rows;
-  return tf.tidy(() => ({
-    input: tf.div(tf.matMul(inputs, inputs, true), examples) as tf.Tensor2D,
-    output: tf.div(
-      tf.matMul(gradients, gradients, true),
-      gradients.shape[0],
-    ) as tf.Tensor2D,
-  }));
+  const squares = (rows: tf.Tensor2D, count: number): tf.Tensor2D =>
+    tf.tidy(() => tf.div(tf.matMul(rows, rows, true), count));
+  return {
+    input: squares(inputs, examples),
+    output: squares(gradients, gradients.shape[0]),
+  };
 }
 
 /**
@@ -78,7 +70,7 @@ export function batchFactors(rows: LayerRows): KroneckerFactors {
  */
 export function eigenbasisMoments(
   rows: LayerRows,
-  bases: KroneckerFactors,
+  bases: FactorPair<tf.Tensor2D>,
 ): tf.Tensor2D {
   const { examples, positions } = rows;
   return tf.tidy(() => {
@@ -135,9 +127,9 @@ export interface AverageOptions {
 /** Weights of one step of a moving average: `keep * average + add * batch`. */
 export interface AverageWeights {
   /** Weight of the average. */
-  readonly keep: tf.Scalar;
+  readonly keep: tf.Tensor;
   /** Weight of the batch. */
-  readonly add: tf.Scalar;
+  readonly add: tf.Tensor;
 }
 
 /**
@@ -155,8 +147,8 @@ export interface AverageWeights {
  *
  * await tf.setBackend("cpu");
  * const { keep, add } = averageWeights(tf.scalar(1), { decay: 0.5 });
- * assertAlmostEquals(keep.arraySync(), 0.5 / 1.5, 1e-6);
- * assertAlmostEquals(add.arraySync(), 1 / 1.5, 1e-6);
+ * assertAlmostEquals(keep.dataSync()[0], 0.5 / 1.5, 1e-6);
+ * assertAlmostEquals(add.dataSync()[0], 1 / 1.5, 1e-6);
  * ```
  */
 export function averageWeights(
@@ -164,29 +156,19 @@ export function averageWeights(
   options: AverageOptions = {},
 ): AverageWeights {
   const { kind = "zero_debiased", decay = 0.95, accumulated = 100 } = options;
-  const scalar = (value: tf.Tensor | number) =>
-    typeof value === "number" ? tf.scalar(value) : value as tf.Scalar;
-  switch (kind) {
-    case "zero_debiased": {
-      if (decay === 0) return { keep: scalar(0), add: scalar(1) };
-      // decay + ... + decay^count, without the cancellation of float32.
-      const powers = tf.neg(tf.expm1(tf.mul(count, Math.log(decay))));
-      const before = tf.mul(powers, decay / (1 - decay));
-      const add = scalar(tf.div(1, tf.add(before, 1)));
-      return { keep: scalar(tf.sub(1, add)), add };
-    }
-    case "mean_first": {
-      const add = scalar(tf.maximum(tf.div(1, tf.add(count, 1)), 1 - decay));
-      return { keep: scalar(tf.sub(1, add)), add };
-    }
-    case "accumulated": {
+  return tf.tidy(() => {
+    let add: tf.Tensor = tf.scalar(1 - decay);
+    if (kind === "mean_first") {
+      add = tf.maximum(tf.div(1, tf.add(count, 1)), add);
+    } else if (kind === "accumulated") {
       const starts = tf.less(count, accumulated);
-      return {
-        keep: scalar(tf.where(starts, 1, decay)),
-        add: scalar(tf.where(starts, 1 / accumulated, 1 - decay)),
-      };
+      const keep = tf.where(starts, 1, decay);
+      return { keep, add: tf.where(starts, 1 / accumulated, add) };
+    } else if (kind === "zero_debiased" && decay > 0) {
+      // 1 + decay + ... + decay^count, without the cancellation of float32.
+      const powers = tf.neg(tf.expm1(tf.mul(count, Math.log(decay))));
+      add = tf.div(1, tf.add(tf.mul(powers, decay / (1 - decay)), 1));
     }
-    default:
-      return { keep: scalar(decay), add: scalar(1 - decay) };
-  }
+    return { keep: tf.sub(1, add), add };
+  });
 }

@@ -69,7 +69,7 @@ function averageOf(numbers: number[], options: AverageOptions): number {
   return tf.tidy(() =>
     numbers.reduce((average, it, i) => {
       const { keep, add } = averageWeights(tf.scalar(i), options);
-      return average * keep.arraySync() + it * add.arraySync();
+      return average * keep.dataSync()[0] + it * add.dataSync()[0];
     }, 0)
   );
 }

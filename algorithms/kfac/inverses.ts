@@ -1,30 +1,29 @@
 import type { ArrayWithShape, OptimizerState } from "@bellman/compute";
 import { inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
 import * as tf from "@tensorflow/tfjs";
-import { type FactorArrays, factoredDamping, splitDamping } from "./damping.ts";
-import { type KfacLayer, layerSlot } from "./layers.ts";
+import { factoredDamping, splitDamping } from "./damping.ts";
+import {
+  type FactorPair,
+  type KfacLayer,
+  type LayerSizes,
+  layerSlot,
+} from "./layers.ts";
 import type { KfacForm } from "./options.ts";
 
-/** Slots of the inverse of each form, and their axes. */
-export const INVERSE_SLOTS: Readonly<
-  Record<KfacForm, Record<string, ("inputs" | "outputs")[]>>
-> = {
-  inverse: {
-    inverse_input: ["inputs", "inputs"],
-    inverse_output: ["outputs", "outputs"],
-  },
-  eigenbasis: {
-    basis_input: ["inputs", "inputs"],
-    basis_output: ["outputs", "outputs"],
-    values_input: ["inputs"],
-    values_output: ["outputs"],
-  },
-  ekfac: {
-    basis_input: ["inputs", "inputs"],
-    basis_output: ["outputs", "outputs"],
-    moments: ["inputs", "outputs"],
-  },
-};
+/** Returns the shapes of the slots that hold a layer's inverse. */
+export function inverseShapes(
+  { inputs, outputs }: LayerSizes,
+  form: KfacForm,
+): Record<string, number[]> {
+  const input = [inputs, inputs], output = [outputs, outputs];
+  if (form === "inverse") {
+    return { inverse_input: input, inverse_output: output };
+  }
+  const bases = { basis_input: input, basis_output: output };
+  return form === "ekfac"
+    ? { ...bases, moments: [inputs, outputs] }
+    : { ...bases, values_input: [inputs], values_output: [outputs] };
+}
 
 /** Options of {@link invertFactors}. */
 export interface InvertOptions {
@@ -57,16 +56,14 @@ export interface InvertOptions {
  * ```
  */
 export function invertFactors(
-  factors: FactorArrays,
+  factors: FactorPair<Float32Array>,
   { form, damping }: InvertOptions,
 ): Record<string, ArrayWithShape> {
   if (form === "inverse") {
     const added = factoredDamping(factors, damping);
     return {
-      inverse_input: squareOf(inverseSpd(damped(factors.input, added.input))),
-      inverse_output: squareOf(
-        inverseSpd(damped(factors.output, added.output)),
-      ),
+      inverse_input: dampedInverse(factors.input, added.input),
+      inverse_output: dampedInverse(factors.output, added.output),
     };
   }
   const input = eigen(factors.input), output = eigen(factors.output);
@@ -91,12 +88,12 @@ export function invertFactors(
   return { ...bases, moments: { data: moments, shape: [rows, columns] } };
 }
 
-/** Adds a number to the diagonal, in double precision. */
-function damped(matrix: Float32Array, damping: number): Float64Array {
+/** Inverts a matrix and a number on its diagonal, in double precision. */
+function dampedInverse(matrix: Float32Array, damping: number): ArrayWithShape {
   const sum = Float64Array.from(matrix);
   const size = Math.round(Math.sqrt(sum.length));
   for (let i = 0; i < size; i++) sum[i * (size + 1)] += damping;
-  return sum;
+  return squareOf(inverseSpd(sum));
 }
 
 /** Finds eigenvectors and eigenvalues; rounding makes none negative. */
@@ -130,24 +127,24 @@ export function precondition(
   }
   const input = of("basis_input"), output = of("basis_output");
   const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
-  const curvature = form === "ekfac"
-    ? tf.add(of("moments"), state.damping)
-    : dampedEigenvalues(of, { damping: state.damping, dampingKind });
-  const scaled = tf.div(inBasis, curvature) as tf.Tensor2D;
+  const scaled = tf.div<tf.Tensor2D>(
+    inBasis,
+    form === "ekfac"
+      ? tf.add(of("moments"), state.damping)
+      : dampedProduct(of, state.damping, dampingKind),
+  );
   return tf.matMul(tf.matMul(input, scaled), output, false, true);
 }
 
 /** Computes the damped eigenvalues of a block, as the layer's matrix lies. */
-function dampedEigenvalues(
+function dampedProduct(
   of: (name: string) => tf.Tensor,
-  { damping, dampingKind }: {
-    damping: tf.Tensor;
-    dampingKind: "factored" | "plain";
-  },
+  damping: tf.Tensor,
+  kind: "factored" | "plain",
 ): tf.Tensor {
   const input = tf.reshape(of("values_input"), [-1, 1]);
   const output = tf.reshape(of("values_output"), [1, -1]);
-  if (dampingKind === "plain") return tf.add(tf.mul(input, output), damping);
+  if (kind === "plain") return tf.add(tf.mul(input, output), damping);
   const means = { input: tf.mean(input), output: tf.mean(output) };
   const added = splitDamping(damping, means);
   return tf.mul(tf.add(input, added.input), tf.add(output, added.output));

@@ -12,7 +12,7 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { adaptedDamping, predictedChange } from "./damping.ts";
 import { averageWeights, batchFactors, eigenbasisMoments } from "./factors.ts";
-import { INVERSE_SLOTS, invertFactors, precondition } from "./inverses.ts";
+import { inverseShapes, invertFactors, precondition } from "./inverses.ts";
 import {
   checkLayers,
   type KfacLayer,
@@ -200,20 +200,20 @@ export class Kfac {
     for (const layer of this.layers) {
       const sizes = layerSizes(layer, params);
       const { inputs, outputs } = sizes;
-      state[layerSlot("input", layer)] = tf.zeros([inputs, inputs]);
-      state[layerSlot("output", layer)] = tf.zeros([outputs, outputs]);
-      for (const [name, axes] of Object.entries(INVERSE_SLOTS[form])) {
-        state[layerSlot(name, layer)] = tf.zeros(
-          axes.map((axis) => sizes[axis]),
-        );
+      const shapes: Record<string, number[]> = {
+        input: [inputs, inputs],
+        output: [outputs, outputs],
+        ...inverseShapes(sizes, form),
+      };
+      for (const name in shapes) {
+        state[layerSlot(name, layer)] = tf.zeros(shapes[name]);
       }
     }
     for (const path in params) {
       if (momentum > 0) state[`velocity/${path}`] = tf.zerosLike(params[path]);
     }
     if (this.#hasCold) {
-      const cold = coldOptimizer.init(params);
-      for (const path in cold) state[`cold/${path}`] = cold[path];
+      Object.assign(state, withPrefix(coldOptimizer.init(params), "cold/"));
     }
     return state;
   }
@@ -251,10 +251,8 @@ export class Kfac {
       const natural = { ...gradients };
       for (const layer of this.layers) {
         const gradient = layerMatrix(layer, gradients);
-        const matrix = precondition(layer, gradient, {
-          ...this.#options,
-          state,
-        });
+        const options = { ...this.#options, state };
+        const matrix = precondition(layer, gradient, options);
         Object.assign(natural, splitLayerMatrix(layer, matrix, gradients));
       }
       return mapParams(natural, (it) => it.clone());

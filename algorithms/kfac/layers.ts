@@ -44,6 +44,14 @@ export interface LayerSizes {
   readonly outputs: number;
 }
 
+/** Two things of a layer, for its inputs and for its output gradients. */
+export interface FactorPair<T> {
+  /** That of the inputs. */
+  readonly input: T;
+  /** That of the output gradients. */
+  readonly output: T;
+}
+
 /** Returns the sizes of a layer's weight matrix, bias included. */
 export function layerSizes(layer: KfacLayer, params: Params): LayerSizes {
   const { shape, size } = params[layer.kernel];
@@ -195,13 +203,12 @@ export function checkLayers(
   const paths = Object.keys(params);
   const known = new Set<string>();
   for (const layer of layers) {
-    for (const path of [layer.kernel, layer.bias]) {
-      if (path === undefined) continue;
+    const { kernel, bias } = layer;
+    for (const path of bias === undefined ? [kernel] : [kernel, bias]) {
       if (!Object.hasOwn(params, path)) {
+        const nearest = closest(path, paths);
         throw new RangeError(
-          `Unknown parameter '${path}' of a layer: did you mean '${
-            closest(path, paths)
-          }'?`,
+          `Unknown parameter '${path}' of a layer: did you mean '${nearest}'?`,
         );
       }
       if (known.has(path)) {
@@ -211,13 +218,11 @@ export function checkLayers(
       }
       known.add(path);
     }
-    const { kernel, bias } = layer;
     const { outputs } = layerSizes(layer, params);
-    if (bias !== undefined && params[bias].size !== outputs) {
+    const size = bias === undefined ? outputs : params[bias].size;
+    if (size !== outputs) {
       throw new RangeError(
-        `Cannot register the bias '${bias}' of ${
-          params[bias].size
-        } numbers with '${kernel}': expected ${outputs}`,
+        `Cannot register the bias '${bias}' of ${size} numbers with '${kernel}': expected ${outputs}`,
       );
     }
   }

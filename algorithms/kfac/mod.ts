@@ -30,15 +30,12 @@
  *
  * @module
  */
-export {
-  type FactorArrays,
-  type FactoredDamping,
-  factoredDamping,
-} from "./damping.ts";
+export { factoredDamping } from "./damping.ts";
 export * from "./factors.ts";
 export { invertFactors, type InvertOptions } from "./inverses.ts";
 export * from "./kfac.ts";
 export {
+  type FactorPair,
   findLayers,
   type FindLayersOptions,
   type KfacLayer,

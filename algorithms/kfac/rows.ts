@@ -84,12 +84,8 @@ export function fisherRows(
   try {
     return tidy(() => {
       outputs.push(tf.scalar(0));
-      const { grads } = tf.engine().gradients(
-        forward,
-        outputs,
-        undefined,
-        true,
-      );
+      const engine = tf.engine();
+      const { grads } = engine.gradients(forward, outputs, undefined, true);
       const rows: Record<string, LayerRows> = {};
       for (const layer of layers) {
         const { kernel } = layer;
@@ -200,32 +196,25 @@ export function imagePatches(
   );
   const { strideHeight: down, strideWidth: across, padInfo } = info;
   const { top, left } = padInfo;
+  const rows = (info.outHeight - 1) * down + 1;
+  const columns = (info.outWidth - 1) * across + 1;
   // Padding behind is what the last place needs, as sizes may be rounded.
-  const [bottom, right] = [
-    (info.outHeight - 1) * down + info.effectiveFilterHeight - images.shape[1] -
-    top,
-    (info.outWidth - 1) * across + info.effectiveFilterWidth -
-    images.shape[2] - left,
-  ].map((it) => Math.max(0, it));
+  const bottom = rows + info.effectiveFilterHeight - 1 - top - images.shape[1];
+  const right = columns + info.effectiveFilterWidth - 1 - left -
+    images.shape[2];
+  const behind = [bottom, right].map((it) => Math.max(0, it));
   return tidy(() => {
-    const padded = top + bottom + left + right === 0
-      ? images
-      : tf.pad(images, [[0, 0], [top, bottom], [left, right], [0, 0]]);
+    const pads = [[0, 0], [top, behind[0]], [left, behind[1]], [0, 0]];
+    const padded = tf.pad(images, pads as [number, number][]);
     const parts: tf.Tensor4D[] = [];
     for (let i = 0; i < height; i++) {
       for (let j = 0; j < width; j++) {
         const y = i * info.dilationHeight, x = j * info.dilationWidth;
-        parts.push(tf.stridedSlice(
-          padded,
-          [0, y, x, 0],
-          [
-            images.shape[0],
-            y + (info.outHeight - 1) * down + 1,
-            x + (info.outWidth - 1) * across + 1,
-            channels,
-          ],
-          [1, down, across, 1],
-        ) as tf.Tensor4D);
+        const end = [images.shape[0], y + rows, x + columns, channels];
+        const steps = [1, down, across, 1];
+        parts.push(
+          tf.stridedSlice(padded, [0, y, x, 0], end, steps) as tf.Tensor4D,
+        );
       }
     }
     return tf.concat(parts, 3);

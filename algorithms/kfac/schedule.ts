@@ -35,12 +35,6 @@ export interface KfacScheduleOptions {
    * @default "documented"
    */
   readonly coldCounting?: "documented" | "original";
-  /**
-   * True to gather statistics in the cold updates too.
-   *
-   * @default false
-   */
-  readonly coldStatistics?: boolean;
 }
 
 /** Parts of one update. */
@@ -55,14 +49,10 @@ export interface KfacScheduled {
   readonly age: number;
 }
 
-/** Counts the updates that are cold, and those that the counting skips. */
-function coldCounts(options: KfacScheduleOptions) {
-  const { coldUpdates = 0, coldCounting = "documented" } = options;
-  const calls = coldCounting === "original"
-    ? Math.ceil(coldUpdates / 2)
-    : coldUpdates;
-  const skipped = coldCounting === "original" ? calls : 0;
-  return { calls, start: coldUpdates - skipped };
+/** Counts the updates that are cold. */
+function coldCalls(options: KfacScheduleOptions): number {
+  const { coldUpdates = 0, coldCounting } = options;
+  return coldCounting === "original" ? Math.ceil(coldUpdates / 2) : coldUpdates;
 }
 
 /**
@@ -87,14 +77,14 @@ export function kfacSchedule(
   update: number,
   options: KfacScheduleOptions = {},
 ): KfacScheduled {
-  const { covUpdateEvery = 1, invertEvery = 10, coldStatistics } = options;
-  const { calls, start } = coldCounts(options);
-  const cold = update < calls, age = update - start;
+  const { covUpdateEvery = 1, invertEvery = 10, coldUpdates = 0 } = options;
+  const calls = coldCalls(options), cold = update < calls;
+  // The original counts each cold update twice.
+  const skipped = options.coldCounting === "original" ? calls : 0;
+  const age = update + skipped - coldUpdates;
   return {
     cold,
-    covariance: coldStatistics
-      ? update % covUpdateEvery === 0
-      : !cold && (update - calls) % covUpdateEvery === 0,
+    covariance: !cold && (update - calls) % covUpdateEvery === 0,
     inverse: !cold && age > 0 && age % invertEvery === 0,
     age,
   };
@@ -105,16 +95,11 @@ export function scheduleFlags(
   step: tf.Scalar,
   options: KfacScheduleOptions,
 ): { cold: tf.Scalar; covariance: tf.Scalar } {
-  const { covUpdateEvery = 1, coldStatistics } = options;
-  const { calls } = coldCounts(options);
-  const cold = tf.cast(tf.less(step, calls), "float32");
-  const since = tf.sub(step, coldStatistics ? 0 : calls);
-  const due = covUpdateEvery === 1
-    ? tf.onesLike(cold)
-    : tf.cast(tf.equal(tf.mod(since, covUpdateEvery), 0), "float32");
-  return {
-    cold: cold as tf.Scalar,
-    covariance:
-      (coldStatistics ? due : tf.mul(due, tf.sub(1, cold))) as tf.Scalar,
-  };
+  const { covUpdateEvery = 1 } = options;
+  const calls = coldCalls(options);
+  const cold: tf.Scalar = tf.cast(tf.less(step, calls), "float32");
+  const warm: tf.Scalar = tf.sub(1, cold);
+  if (covUpdateEvery === 1) return { cold, covariance: warm };
+  const isDue = tf.equal(tf.mod(tf.sub(step, calls), covUpdateEvery), 0);
+  return { cold, covariance: tf.mul(tf.cast(isDue, "float32"), warm) };
 }

@@ -17,7 +17,6 @@ Deno.test("tensors are scheduled as numbers are", () => {
           "documented" as const,
           "original" as const,
         ),
-        coldStatistics: fc.boolean(),
       }),
       (update, options) => {
         tf.tidy(() => {

@@ -34,6 +34,7 @@ const ALLOWED_TO_ALGORITHMS = [
   "@bellman/buffers",
   "@bellman/compute",
   "@bellman/files",
+  "@bellman/kfac",
   "@bellman/policies",
   "@bellman/returns",
   "@bellman/schedulers",
