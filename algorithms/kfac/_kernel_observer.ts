@@ -67,19 +67,14 @@ export class KernelObserver {
     const engine = tf.engine();
     const own = Object.getOwnPropertyDescriptor(engine, "runKernel");
     const runKernel = engine.runKernel;
-    const watched = (
-      op: string,
-      inputs: tf.NamedTensorMap,
-      attributes?: tf.NamedAttrMap,
-    ): tf.Tensor | tf.Tensor[] => {
+    const watched = (...given: Parameters<typeof runKernel>) => {
       // Kernels may be made of others, which are no layers of their own.
       const outermost = !this.#inside;
       this.#inside = true;
       try {
-        const made = runKernel.call(engine, op, inputs, attributes) as
-          | tf.Tensor
-          | tf.Tensor[];
-        if (outermost) this.#note(op, inputs, attributes ?? {}, [made].flat());
+        const made = runKernel.apply(engine, given);
+        const [op, inputs, attributes = {}] = given;
+        if (outermost) this.#note(op, inputs, attributes, [made].flat());
         return made;
       } finally {
         if (outermost) this.#inside = false;

@@ -75,7 +75,7 @@ export interface KfacStep {
   readonly coefficient: tf.Scalar;
   /** Product `g'F^-1g` of the gradient and the natural gradient. */
   readonly quadratic: tf.Scalar;
-  /** 1 for each of {@link Kfac.statistics} that is finite; the step is skipped where one is not. */
+  /** 1 for each statistic that is finite; where one is not the step is skipped. */
   readonly finite: tf.Tensor1D;
 }
 
@@ -167,17 +167,6 @@ export class Kfac {
       form,
     };
     checkOptions(this.#options);
-  }
-
-  /** Names of the statistics that each step checks, in the order of `finite`. */
-  get statistics(): string[] {
-    return [
-      ...this.layers.flatMap(({ kernel }) => [
-        `the input factor of layer '${kernel}'`,
-        `the output factor of layer '${kernel}'`,
-      ]),
-      "the gradient",
-    ];
   }
 
   /**
@@ -278,35 +267,32 @@ export class Kfac {
     const { adaptDamping, coldOptimizer, untilInverse } = this.#options;
     return tidy(() => {
       const factors = this.#factors(rows);
-      const finite = finiteFlags(factors, gradients);
-      const isFine = tf.greater(tf.min(finite), 0);
-      const gradient = orZero(isFine, vectorOf(gradients, params));
-      const safe = unflattenParams(gradient, params);
-      const flags = scheduleFlags(state.step as tf.Scalar, this.#options);
-      const due = tf.mul(flags.covariance, tf.cast(isFine, "float32"));
-      const { change, velocity, coefficient, quadratic } = this.#move(
-        safe,
-        { state, learningRate },
-      );
+      const made = this.#move(gradients, { state, learningRate });
+      const { change, velocity, coefficient, quadratic } = made;
+      const gradient = vectorOf(gradients, gradients);
+      const checked = [...Object.values(factors), gradient, change];
+      const finite = tf.isFinite(tf.stack(checked.map((it) => tf.sum(it))));
+      const isFine = tf.all(finite);
+      const { cold, covariance } = scheduleFlags(state.step, this.#options);
+      const isDue = tf.logicalAnd(isFine, covariance);
       const next: OptimizerState = {
         ...state,
-        ...this.#averages(factors, { state, rows, due, isFine }),
+        ...this.#averages(factors, { state, rows, isDue }),
         step: tf.add(state.step, 1),
       };
       let moved = tf.sub<tf.Tensor1D>(vectorOf(params, params), change);
       let isWarm = isFine;
       if (this.#hasCold) {
-        const coldest = untilInverse === "cold"
-          ? tf.maximum(flags.cold, tf.sub(1, state.inverted))
-          : flags.cold;
-        const isCold = tf.greater(coldest, 0);
-        const cold = coldOptimizer.apply(params, safe, {
+        const isCold = untilInverse === "cold"
+          ? tf.logicalOr(cold, tf.equal(state.inverted, 0))
+          : cold;
+        const step = coldOptimizer.apply(params, gradients, {
           state: slotsOf(state, "cold/"),
           learningRate: options.coldLearningRate ?? learningRate,
         });
-        moved = tf.where(isCold, vectorOf(cold.params, params), moved);
+        moved = tf.where(isCold, vectorOf(step.params, params), moved);
+        const slots = withPrefix(step.state, "cold/");
         const takesCold = tf.logicalAnd(isCold, isFine);
-        const slots = withPrefix(cold.state, "cold/");
         Object.assign(next, choose(takesCold, slots, state));
         isWarm = tf.logicalAnd(isFine, tf.logicalNot(isCold));
       }
@@ -319,12 +305,14 @@ export class Kfac {
           );
         }
         const steps = unflattenParams(change, params);
-        const predicted = predictedChange(safe, steps, { layers, state: next });
+        const model = { layers, state: next };
+        const predicted = predictedChange(gradients, steps, model);
         const actual = tf.sub(objective.at(stepped), objective.loss);
         const ratio = tf.div(actual, predicted);
-        const isDue = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
+        const every = adaptDamping.every ?? 5;
+        const isTime = tf.equal(tf.mod(next.step, every), 0);
         next.damping = tf.where(
-          tf.logicalAnd(isDue, isWarm),
+          tf.logicalAnd(isTime, isWarm),
           adaptedDamping(state.damping, ratio, adaptDamping),
           state.damping,
         );
@@ -334,7 +322,7 @@ export class Kfac {
         state: mapParams(next, (it) => it.clone()),
         coefficient,
         quadratic,
-        finite,
+        finite: tf.cast(finite, "float32") as tf.Tensor1D,
       };
     });
   }
@@ -382,10 +370,16 @@ export class Kfac {
    * @returns One line, or `undefined` where all are finite.
    */
   nonFinite(finite: ArrayLike<number>): string | undefined {
-    const at = Array.from(finite).findIndex((it) => it === 0);
-    return at < 0
-      ? undefined
-      : `Skipped a step of K-FAC: ${this.statistics[at]} is not finite`;
+    const names = [
+      ...this.layers.flatMap(({ kernel }) => [
+        `the input factor of layer '${kernel}'`,
+        `the output factor of layer '${kernel}'`,
+      ]),
+      "the gradient",
+      "the natural gradient",
+    ];
+    const name = names.find((_, i) => finite[i] === 0);
+    return name && `Skipped a step of K-FAC: ${name} is not finite`;
   }
 
   get #hasCold(): boolean {
@@ -425,44 +419,39 @@ export class Kfac {
     return factors;
   }
 
-  /** Moves the averages of factors and moments. */
+  /** Moves the averages of factors and moments, where that is due. */
   #averages(
     factors: Params,
-    { state, rows, due, isFine }: {
+    { state, rows, isDue }: {
       state: OptimizerState;
       rows: FisherRows;
-      due: tf.Tensor;
-      isFine: tf.Tensor;
+      isDue: tf.Tensor;
     },
   ): OptimizerState {
     const { average, form } = this.#options;
-    const move = (batch: Params, { keep, add }: Record<string, tf.Tensor>) => {
-      const newest = orZero(isFine, vectorOf(batch, batch));
-      const kept = tf.mul(vectorOf(state, batch), keep);
-      return unflattenParams(tf.add(kept, tf.mul(newest, add)), batch);
+    const move = (batch: Params, keep: tf.Tensor, add: tf.Tensor): Params => {
+      const old = vectorOf(state, batch), newest = vectorOf(batch, batch);
+      const moved = tf.add<tf.Tensor1D>(
+        tf.mul(old, keep),
+        tf.mul(newest, add),
+      );
+      return unflattenParams(tf.where(isDue, moved, old), batch);
     };
     const { keep, add } = averageWeights(state.count as tf.Scalar, average);
-    const moved = move(factors, {
-      keep: tf.add(1, tf.mul(due, tf.sub(keep, 1))),
-      add: tf.mul(add, due),
-    });
-    const next = { ...moved, count: tf.add(state.count, due) };
+    const count = tf.where(isDue, tf.add(state.count, 1), state.count);
+    const next = { ...move(factors, keep, add), count };
     if (form !== "ekfac") return next;
     const moments: Params = {};
     for (const layer of this.layers) {
+      const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
       moments[layerSlot("moments", layer)] = eigenbasisMoments(
         rows[layer.kernel],
-        {
-          input: state[layerSlot("basis_input", layer)] as tf.Tensor2D,
-          output: state[layerSlot("basis_output", layer)] as tf.Tensor2D,
-        },
+        { input: of("basis_input"), output: of("basis_output") },
       );
     }
-    const share = tf.mul(due, 1 - (average.decay ?? 0.95));
-    return {
-      ...next,
-      ...move(moments, { keep: tf.sub(1, share), add: share }),
-    };
+    const { decay = 0.95 } = average;
+    const weights = [decay, 1 - decay].map((it) => tf.scalar(it));
+    return { ...next, ...move(moments, weights[0], weights[1]) };
   }
 
   /** Computes the natural step as a vector, its length and the velocity. */
@@ -534,16 +523,4 @@ function slotsOf(state: OptimizerState, prefix: string): OptimizerState {
       .filter(([name]) => name.startsWith(prefix))
       .map(([name, tensor]) => [name.slice(prefix.length), tensor]),
   );
-}
-
-/** Tells for each factor and for the gradient where all numbers are finite. */
-function finiteFlags(factors: Params, gradients: Params): tf.Tensor1D {
-  const sums = Object.values(factors).map((it) => tf.sum(it));
-  const gradient = tf.sum(vectorOf(gradients, gradients));
-  const isFinite = tf.isFinite(tf.stack([...sums, gradient]));
-  return tf.cast(isFinite, "float32") as tf.Tensor1D;
-}
-
-function orZero(isFine: tf.Tensor, tensor: tf.Tensor1D): tf.Tensor1D {
-  return tf.where(isFine, tensor, tf.zerosLike(tensor));
 }

@@ -423,6 +423,27 @@ Deno.test("a step with numbers that are not finite is skipped and named", () => 
   assertEquals(kfac.nonFinite(fine.finite.dataSync()), undefined);
 });
 
+Deno.test("a natural gradient that is not finite moves nothing", () => {
+  const { objective, params, layers } = twoLayers();
+  const kfac = new Kfac(layers, { momentum: 0.5 });
+  const { gradients, rows } = kfac.gradients(objective, params);
+  const huge = tf.fill([4, 4], 3e38);
+  const state: OptimizerState = {
+    ...kfac.init(params),
+    inverted: tf.scalar(1),
+    "inverse_input/u": huge,
+    "inverse_output/u": huge,
+  };
+  const learningRate = tf.scalar(1);
+  const step = kfac.apply(params, gradients, { state, learningRate, rows });
+  assertEquals(
+    kfac.nonFinite(step.finite.dataSync()),
+    "Skipped a step of K-FAC: the natural gradient is not finite",
+  );
+  assertEquals(distance(step.params.u, params.u), 0);
+  assertEquals(distance(step.state["velocity/u"], state["velocity/u"]), 0);
+});
+
 Deno.test("a layer whose factor cannot be inverted keeps its inverse, with one warning", () => {
   const { params, layers } = twoLayers();
   const warnings: string[] = [];

@@ -83,16 +83,14 @@ export function splitLayerMatrix(
   matrix: tf.Tensor2D,
   like: Params,
 ): Params {
-  const { shape } = like[layer.kernel];
-  if (layer.bias === undefined) {
-    return { [layer.kernel]: tf.reshape(matrix, shape) };
-  }
-  const [rows, columns] = matrix.shape;
-  const [kernel, bias] = tf.split(matrix, [rows - 1, 1], 0);
-  return {
-    [layer.kernel]: tf.reshape(kernel, shape),
-    [layer.bias]: tf.reshape(bias, [columns]),
-  };
+  const { kernel, bias } = layer;
+  const { shape, size } = like[kernel];
+  const [rows, columns] = [size / matrix.shape[1], matrix.shape[1]];
+  const weights = tf.slice(matrix, [0, 0], [rows, columns]);
+  const split: Params = { [kernel]: tf.reshape(weights, shape) };
+  if (bias === undefined) return split;
+  const last = tf.slice(matrix, [rows, 0], [1, columns]);
+  return { ...split, [bias]: tf.reshape(last, like[bias].shape) };
 }
 
 /** Options of {@link findLayers}. */

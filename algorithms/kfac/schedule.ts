@@ -90,16 +90,15 @@ export function kfacSchedule(
   };
 }
 
-/** Computes the parts of an update from its number in the state, 0 or 1. */
+/** Computes the parts of an update from its number in the state, as booleans. */
 export function scheduleFlags(
-  step: tf.Scalar,
+  step: tf.Tensor,
   options: KfacScheduleOptions,
-): { cold: tf.Scalar; covariance: tf.Scalar } {
+): { cold: tf.Tensor; covariance: tf.Tensor } {
   const { covUpdateEvery = 1 } = options;
   const calls = coldCalls(options);
-  const cold: tf.Scalar = tf.cast(tf.less(step, calls), "float32");
-  const warm: tf.Scalar = tf.sub(1, cold);
+  const cold = tf.less(step, calls), warm = tf.logicalNot(cold);
   if (covUpdateEvery === 1) return { cold, covariance: warm };
   const isDue = tf.equal(tf.mod(tf.sub(step, calls), covUpdateEvery), 0);
-  return { cold, covariance: tf.mul(tf.cast(isDue, "float32"), warm) };
+  return { cold, covariance: tf.logicalAnd(isDue, warm) };
 }
