@@ -107,16 +107,6 @@ const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
  * first each between -0.1 and 0.1. Observation: cosine and sine of both angles,
  * the speeds. The dynamics are those of Gymnasium's Acrobot. Source: Sutton and
  * Barto 2018.
- *
- * @example
- * ```ts
- * import { ACROBOT, DynamicsEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new DynamicsEnv(ACROBOT);
- * env.setState([Math.PI, 0, 0, 0]);
- * assertAlmostEquals(env.step(1).observation[0], -1);
- * ```
  */
 export const ACROBOT: Dynamics = {
   name: "Acrobot",

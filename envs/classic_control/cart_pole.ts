@@ -60,17 +60,6 @@ const TRACK = 100;
  * each between -0.05 and 0.05. The dynamics are those of Gymnasium's CartPole.
  * Source: Barto, Sutton and Anderson 1983, with the equations of Florian 2007 and
  * an Euler step of 0.02 s.
- *
- * @example
- * ```ts
- * import { CART_POLE, DynamicsEnv } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new DynamicsEnv(CART_POLE);
- * env.setState([0, 0, 0, 0]);
- * const { observation } = env.step(1);
- * assertAlmostEquals(observation[1], 0.195122, 1e-6);
- * ```
  */
 export const CART_POLE: Dynamics = {
   name: "CartPole",

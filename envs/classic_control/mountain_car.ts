@@ -90,16 +90,6 @@ function renderMountainCar(
  * -1 until it reaches the flag at 0.5. State and observation: position from -1.2
  * to 0.6 and velocity up to 0.07; at first it rests between -0.6 and -0.4. The
  * dynamics are those of Gymnasium's MountainCar. Source: Moore 1990.
- *
- * @example
- * ```ts
- * import { DynamicsEnv, MOUNTAIN_CAR } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new DynamicsEnv(MOUNTAIN_CAR);
- * env.setState([-0.5, 0]);
- * assertAlmostEquals(env.step(2).observation[1], 0.000823157, 1e-8);
- * ```
  */
 export const MOUNTAIN_CAR: Dynamics = {
   name: "MountainCar",
@@ -180,16 +170,6 @@ function hasReachedFlag(state: Float64Array, at: number): boolean {
  * and 100 at the flag at 0.45. State and observation: position and velocity; at
  * first it rests between -0.6 and -0.4. The dynamics are those of Gymnasium's
  * MountainCarContinuous, which rounds the state to float32 in each step.
- *
- * @example
- * ```ts
- * import { DynamicsEnv, MOUNTAIN_CAR_CONTINUOUS } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new DynamicsEnv(MOUNTAIN_CAR_CONTINUOUS);
- * env.setState([-0.5, 0]);
- * assertAlmostEquals(env.step(Float32Array.of(2)).reward, -0.4);
- * ```
  */
 export const MOUNTAIN_CAR_CONTINUOUS: Dynamics = {
   ...MOUNTAIN_CAR,

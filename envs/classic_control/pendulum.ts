@@ -83,16 +83,6 @@ function drawTorque(canvas: Canvas, torque: number): void {
  * episode ends. State: angle from upright in radians, at first anywhere, and
  * speed up to 8, at first between -1 and 1. Observation: cosine, sine, speed.
  * The dynamics are those of Gymnasium's Pendulum.
- *
- * @example
- * ```ts
- * import { DynamicsEnv, PENDULUM } from "@bellman/envs";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const env = new DynamicsEnv(PENDULUM);
- * env.setState([Math.PI, 0]);
- * assertAlmostEquals(env.step(Float32Array.of(0)).reward, -(Math.PI ** 2));
- * ```
  */
 export const PENDULUM: Dynamics = {
   name: "Pendulum",
