@@ -567,67 +567,6 @@ Deno.test("compiled steps are the eager ones, go on exactly from a saved state, 
   }
 });
 
-for (
-  const [options, message] of [
-    [{ damping: 0 }, "damping = 0: expected a number above 0"],
-    [
-      { momentum: 1 },
-      "momentum = 1: expected a number of at least 0 and below 1",
-    ],
-    [
-      { average: { decay: 1 } },
-      "decay = 1: expected a number of at least 0 and below 1",
-    ],
-    [
-      { trustRegion: { kind: "kl", limit: 0 } },
-      "limit = 0: expected a number above 0",
-    ],
-    [
-      { invertEvery: 0 },
-      "invertEvery = 0: expected a whole number of at least 1",
-    ],
-    [
-      { coldUpdates: -1 },
-      "coldUpdates = -1: expected a whole number of at least 0",
-    ],
-    [
-      { form: "inverse", dampingKind: "plain" },
-      "Cannot use damping 'plain' in the form 'inverse': expected 'factored', or form 'eigenbasis'",
-    ],
-    [
-      { form: "ekfac", dampingKind: "factored" },
-      "Cannot use damping 'factored' in the form 'ekfac': expected 'plain', or form 'eigenbasis'",
-    ],
-  ] as const
-) {
-  Deno.test(`one line: ${message}`, () => {
-    assertThrows(() => new Kfac([], options as KfacOptions), Error, message);
-  });
-}
-
-for (
-  const [layers, message] of [
-    [
-      [{ kernel: "w" }],
-      "Cannot take natural gradients for 'b': it is in no layer",
-    ],
-    [
-      [{ kernel: "ww" }],
-      "Unknown parameter 'ww' of a layer: did you mean 'w'?",
-    ],
-    [[{ kernel: "w", bias: "w" }], "Cannot register the parameter 'w' twice"],
-    [
-      [{ kernel: "b", bias: "w" }],
-      "Cannot register the bias 'w' of 3 numbers with 'b': expected 2",
-    ],
-  ] as const
-) {
-  Deno.test(`one line: ${message}`, () => {
-    const params = { w: tf.zeros([3, 1]), b: tf.zeros([2]) };
-    assertThrows(() => new Kfac(layers).init(params), Error, message);
-  });
-}
-
 Deno.test("parameters in no layer take their plain gradient where that is asked for", () => {
   const params = { w: tf.ones([2, 1]), gain: tf.ones([1]) };
   const kfac = new Kfac([{ kernel: "w" }], { others: "gradient" });

@@ -1,7 +1,7 @@
 import { type Params, selectBackend } from "@bellman/compute";
 import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import { findLayers } from "./layers.ts";
+import { checkLayers, findLayers } from "./layers.ts";
 
 await selectBackend("cpu");
 
@@ -55,3 +55,30 @@ Deno.test("a transposed kernel, and a bias that is no bias of the layer, are no 
     "'b': Add uses it",
   );
 });
+
+for (
+  const [layers, message] of [
+    [
+      [{ kernel: "w" }],
+      "Cannot take natural gradients for 'b': it is in no layer",
+    ],
+    [
+      [{ kernel: "ww" }],
+      "Unknown parameter 'ww' of a layer: did you mean 'w'?",
+    ],
+    [[{ kernel: "w", bias: "w" }], "Cannot register the parameter 'w' twice"],
+    [
+      [{ kernel: "b", bias: "w" }],
+      "Cannot register the bias 'w' of 3 numbers with 'b': expected 2",
+    ],
+  ] as const
+) {
+  Deno.test(`one line: ${message}`, () => {
+    const params = { w: tf.zeros([3, 1]), b: tf.zeros([2]) };
+    assertThrows(
+      () => checkLayers(layers, { params, others: "error" }),
+      Error,
+      message,
+    );
+  });
+}

@@ -1,0 +1,66 @@
+import { selectBackend } from "@bellman/compute";
+import { assertAlmostEquals, assertEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
+import {
+  adaptedDamping,
+  factoredDamping,
+  predictedChange,
+  splitDamping,
+} from "./damping.ts";
+
+await selectBackend("cpu");
+
+Deno.test("damping is split by mean eigenvalues, on arrays and in the graph alike", () => {
+  const positive = fc.float({ min: Math.fround(0.01), max: 100, noNaN: true });
+  fc.assert(
+    fc.property(positive, positive, positive, (a, g, damping) => {
+      tf.tidy(() => {
+        const made = factoredDamping({
+          input: Float32Array.of(a, 0, 0, a),
+          output: Float32Array.of(g),
+        }, damping);
+        assertAlmostEquals(made.input * made.output, damping, 1e-6 * damping);
+        assertAlmostEquals(made.input / made.output, a / g, 1e-5 * a / g);
+        const means = { input: tf.scalar(a), output: tf.scalar(g) };
+        const split = splitDamping(tf.scalar(damping), means);
+        const [input] = split.input.dataSync();
+        assertAlmostEquals(input, made.input, 1e-4 * made.input);
+      });
+    }),
+    { seed: 1 },
+  );
+  const zero = { input: tf.scalar(0), output: tf.scalar(2) };
+  assertEquals(splitDamping(tf.scalar(4), zero).input.dataSync()[0], 2);
+});
+
+Deno.test("the predicted change is that of the damped quadratic", () => {
+  // One weight: loss g d + (a g2 + damping) d^2 / 2 for w + d, with d = -2.
+  const change = predictedChange({ w: tf.tensor2d([[3]]) }, {
+    w: tf.tensor2d([[2]]),
+  }, {
+    layers: [{ kernel: "w" }],
+    state: {
+      "input/w": tf.tensor2d([[5]]),
+      "output/w": tf.tensor2d([[0.5]]),
+      damping: tf.scalar(0.1),
+    },
+  });
+  assertAlmostEquals(change.dataSync()[0], -6 + 0.5 * 2.6 * 4, 1e-5);
+});
+
+Deno.test("the damping falls above 3/4, rises below 1/4, and keeps its minimum", () => {
+  const after = (ratio: number, minimum = 1e-8) =>
+    adaptedDamping(tf.scalar(1), tf.scalar(ratio), {
+      every: 2,
+      rate: 0.5,
+      minimum,
+    }).dataSync()[0];
+  assertEquals([after(0.8), after(0.5), after(0.2), after(NaN)], [
+    0.25,
+    1,
+    4,
+    4,
+  ]);
+  assertEquals(after(0.8, 0.5), 0.5);
+});
