@@ -33,8 +33,13 @@ export interface KernelUse {
   readonly windows?: Windows;
 }
 
-/** Settings of kernels, by TensorFlow.js's names. */
-type Attributes = Readonly<Record<string, unknown>>;
+/** One call of a kernel, by TensorFlow.js's names. */
+interface KernelCall {
+  readonly op: string;
+  readonly inputs: tf.NamedTensorMap;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly made: readonly tf.Tensor[];
+}
 
 /** Kernels that only show a tensor in another form. */
 const SAME_NUMBERS = new Set(["Identity", "Reshape", "Cast"]);
@@ -74,7 +79,8 @@ export class KernelObserver {
       try {
         const made = runKernel.apply(engine, given);
         const [op, inputs, attributes = {}] = given;
-        if (outermost) this.#note(op, inputs, attributes, [made].flat());
+        const call = { op, inputs, attributes, made: [made].flat() };
+        if (outermost) this.#note(call);
         return made;
       } finally {
         if (outermost) this.#inside = false;
@@ -94,23 +100,18 @@ export class KernelObserver {
     for (const { input } of this.uses) input.dispose();
   }
 
-  #note(
-    op: string,
-    inputs: tf.NamedTensorMap,
-    attributes: Attributes,
-    made: readonly tf.Tensor[],
-  ): void {
+  #note(call: KernelCall): void {
+    const { op, inputs, made: [result] } = call;
     const given = Object.values(inputs).filter((it) => it?.id !== undefined);
     const parameter = given.find(({ id }) => this.#parameters.has(id));
     const output = given.find(({ id }) => this.#outputs.has(id));
-    if (output && this.#follow(op, { output, parameter, made })) return;
+    if (output && this.#follow(call, output, parameter)) return;
     if (parameter === undefined) return;
-    const [result] = made;
     if (SAME_NUMBERS.has(op) && lastAxis(result) === lastAxis(parameter)) {
       this.#parameters.set(result.id, this.#parameters.get(parameter.id)!);
       return;
     }
-    if (this.#use(op, inputs, attributes, result)) return;
+    if (this.#use(call)) return;
     for (const { id } of given) {
       const path = this.#parameters.get(id);
       if (path === undefined) continue;
@@ -120,12 +121,9 @@ export class KernelObserver {
 
   /** Follows outputs of layers; true where an operation adds the bias. */
   #follow(
-    op: string,
-    { output, parameter, made }: {
-      output: tf.Tensor;
-      parameter?: tf.Tensor;
-      made: readonly tf.Tensor[];
-    },
+    { op, made }: KernelCall,
+    output: tf.Tensor,
+    parameter?: tf.Tensor,
   ): boolean {
     const kernel = this.#outputs.get(output.id)!;
     if (SAME_NUMBERS.has(op)) {
@@ -151,12 +149,7 @@ export class KernelObserver {
   }
 
   /** Remembers the use of a kernel, if that is what an operation is. */
-  #use(
-    op: string,
-    inputs: tf.NamedTensorMap,
-    attributes: Attributes,
-    output: tf.Tensor,
-  ): boolean {
+  #use({ op, inputs, attributes, made: [output] }: KernelCall): boolean {
     const isProduct = op === "BatchMatMul" || op === "_FusedMatMul";
     if (!isProduct && op !== "Conv2D" && op !== "FusedConv2D") return false;
     const { bias } = inputs;

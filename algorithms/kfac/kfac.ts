@@ -354,12 +354,14 @@ export class Kfac {
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         failed = true;
-        this.#warn(layer, error.message);
+        const { kernel } = layer;
+        if (this.#warned.has(kernel)) continue;
+        this.#warned.add(kernel);
+        const line = `Layer '${kernel}' keeps its old inverse`;
+        this.#options.onWarning(`${line}: ${error.message}`);
       }
     }
-    if (!failed) {
-      next.inverted = { data: Float32Array.of(1), shape: [] };
-    }
+    if (!failed) next.inverted = { data: Float32Array.of(1), shape: [] };
     return { ...state, ...next };
   }
 
@@ -397,14 +399,6 @@ export class Kfac {
     const share = invertEvery / this.layers.length;
     return this.layers.filter((_, i) =>
       Math.floor(i * share) === age % invertEvery
-    );
-  }
-
-  #warn({ kernel }: KfacLayer, reason: string): void {
-    if (this.#warned.has(kernel)) return;
-    this.#warned.add(kernel);
-    this.#options.onWarning(
-      `Layer '${kernel}' keeps its old inverse: ${reason}`,
     );
   }
 
