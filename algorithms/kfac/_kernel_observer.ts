@@ -131,10 +131,8 @@ export class KernelObserver {
       const use = this.uses.find((it) => it.outputs.includes(output));
       use?.outputs.push(made[0]);
     }
-    const isShown = SAME_NUMBERS.has(op) || PARTS.has(op);
-    if (!isShown && (op !== "Add" || made[0].size !== output.size)) {
-      return false;
-    }
+    const isSum = op === "Add" && made[0].size === output.size;
+    if (!SAME_NUMBERS.has(op) && !PARTS.has(op) && !isSum) return false;
     if (parameter !== undefined) {
       const path = this.#parameters.get(parameter.id)!;
       const fits = parameter.size === lastAxis(output) &&
@@ -152,7 +150,6 @@ export class KernelObserver {
   #use({ op, inputs, attributes, made: [output] }: KernelCall): boolean {
     const isProduct = op === "BatchMatMul" || op === "_FusedMatMul";
     if (!isProduct && op !== "Conv2D" && op !== "FusedConv2D") return false;
-    const { bias } = inputs;
     const weights = isProduct ? inputs.b : inputs.filter;
     const input = isProduct ? inputs.a : inputs.x;
     const kernel = this.#parameters.get(weights.id);
@@ -163,7 +160,7 @@ export class KernelObserver {
       if (transposeA || transposeB || !isMatrix) return false;
     } else if ((attributes.dataFormat ?? "NHWC") !== "NHWC") return false;
     if ((attributes.activation ?? "linear") !== "linear") return false;
-    const path = bias && this.#parameters.get(bias.id);
+    const path = inputs.bias && this.#parameters.get(inputs.bias.id);
     if (path !== undefined) this.biases.set(kernel, path);
     const windows = isProduct ? undefined : {
       filterSize: weights.shape.slice(0, 2) as [number, number],

@@ -10,16 +10,16 @@ import {
 } from "./layers.ts";
 import type { KfacForm } from "./options.ts";
 
-/** Returns the shapes of the slots that hold a layer's inverse. */
-export function inverseShapes(
+/** Returns the shapes of the slots that hold a layer's factors and inverse. */
+export function slotShapes(
   { inputs, outputs }: LayerSizes,
   form: KfacForm,
 ): Record<string, number[]> {
   const input = [inputs, inputs], output = [outputs, outputs];
   if (form === "inverse") {
-    return { inverse_input: input, inverse_output: output };
+    return { input, output, inverse_input: input, inverse_output: output };
   }
-  const bases = { basis_input: input, basis_output: output };
+  const bases = { input, output, basis_input: input, basis_output: output };
   return form === "ekfac"
     ? { ...bases, moments: [inputs, outputs] }
     : { ...bases, values_input: [inputs], values_output: [outputs] };
@@ -73,19 +73,15 @@ export function invertFactors(
   };
   const rows = input.values.length, columns = output.values.length;
   if (form === "eigenbasis") {
-    return {
-      ...bases,
-      values_input: { data: input.values, shape: [rows] },
-      values_output: { data: output.values, shape: [columns] },
-    };
+    const values_input = { data: input.values, shape: [rows] };
+    const values_output = { data: output.values, shape: [columns] };
+    return { ...bases, values_input, values_output };
   }
   // The moments are measured from now on, and start as those of K-FAC.
-  const moments = new Float32Array(rows * columns);
-  for (let i = 0; i < moments.length; i++) {
-    moments[i] = input.values[Math.floor(i / columns)] *
-      output.values[i % columns];
-  }
-  return { ...bases, moments: { data: moments, shape: [rows, columns] } };
+  const data = new Float32Array(rows * columns).map((_, at) =>
+    input.values[Math.floor(at / columns)] * output.values[at % columns]
+  );
+  return { ...bases, moments: { data, shape: [rows, columns] } };
 }
 
 /** Inverts a matrix and a number on its diagonal, in double precision. */

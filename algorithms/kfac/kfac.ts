@@ -12,7 +12,7 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { adaptedDamping, predictedChange } from "./damping.ts";
 import { averageWeights, batchFactors, eigenbasisMoments } from "./factors.ts";
-import { inverseShapes, invertFactors, precondition } from "./inverses.ts";
+import { invertFactors, precondition, slotShapes } from "./inverses.ts";
 import {
   checkLayers,
   type KfacLayer,
@@ -187,13 +187,7 @@ export class Kfac {
       damping: tf.scalar(damping),
     };
     for (const layer of this.layers) {
-      const sizes = layerSizes(layer, params);
-      const { inputs, outputs } = sizes;
-      const shapes: Record<string, number[]> = {
-        input: [inputs, inputs],
-        output: [outputs, outputs],
-        ...inverseShapes(sizes, form),
-      };
+      const shapes = slotShapes(layerSizes(layer, params), form);
       for (const name in shapes) {
         state[layerSlot(name, layer)] = tf.zeros(shapes[name]);
       }
@@ -266,9 +260,13 @@ export class Kfac {
     const { layers } = this;
     const { adaptDamping, coldOptimizer, untilInverse } = this.#options;
     return tidy(() => {
-      const factors = this.#factors(rows);
-      const made = this.#move(gradients, { state, learningRate });
-      const { change, velocity, coefficient, quadratic } = made;
+      const factors: Params = {};
+      for (const layer of layers) {
+        const { input, output } = batchFactors(rows[layer.kernel]);
+        factors[layerSlot("input", layer)] = input;
+        factors[layerSlot("output", layer)] = output;
+      }
+      const { change, velocity, ...lengths } = this.#move(gradients, options);
       const gradient = vectorOf(gradients, gradients);
       const checked = [...Object.values(factors), gradient, change];
       const finite = tf.isFinite(tf.stack(checked.map((it) => tf.sum(it))));
@@ -277,7 +275,7 @@ export class Kfac {
       const isDue = tf.logicalAnd(isFine, covariance);
       const next: OptimizerState = {
         ...state,
-        ...this.#averages(factors, { state, rows, isDue }),
+        ...this.#averages(factors, isDue, options),
         step: tf.add(state.step, 1),
       };
       let moved = tf.sub<tf.Tensor1D>(vectorOf(params, params), change);
@@ -309,19 +307,15 @@ export class Kfac {
         const predicted = predictedChange(gradients, steps, model);
         const actual = tf.sub(objective.at(stepped), objective.loss);
         const ratio = tf.div(actual, predicted);
-        const every = adaptDamping.every ?? 5;
-        const isTime = tf.equal(tf.mod(next.step, every), 0);
-        next.damping = tf.where(
-          tf.logicalAnd(isTime, isWarm),
-          adaptedDamping(state.damping, ratio, adaptDamping),
-          state.damping,
-        );
+        const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
+        const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
+        const adapts = tf.logicalAnd(isTime, isWarm);
+        next.damping = tf.where(adapts, adapted, state.damping);
       }
       return {
         params: stepped,
         state: mapParams(next, (it) => it.clone()),
-        coefficient,
-        quadratic,
+        ...lengths,
         finite: tf.cast(finite, "float32") as tf.Tensor1D,
       };
     });
@@ -354,10 +348,9 @@ export class Kfac {
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
         failed = true;
-        const { kernel } = layer;
-        if (this.#warned.has(kernel)) continue;
-        this.#warned.add(kernel);
-        const line = `Layer '${kernel}' keeps its old inverse`;
+        if (this.#warned.has(layer.kernel)) continue;
+        this.#warned.add(layer.kernel);
+        const line = `Layer '${layer.kernel}' keeps its old inverse`;
         this.#options.onWarning(`${line}: ${error.message}`);
       }
     }
@@ -402,25 +395,11 @@ export class Kfac {
     );
   }
 
-  /** Computes the factors of a batch by their slots. */
-  #factors(rows: FisherRows): Params {
-    const factors: Params = {};
-    for (const layer of this.layers) {
-      const { input, output } = batchFactors(rows[layer.kernel]);
-      factors[layerSlot("input", layer)] = input;
-      factors[layerSlot("output", layer)] = output;
-    }
-    return factors;
-  }
-
   /** Moves the averages of factors and moments, where that is due. */
   #averages(
     factors: Params,
-    { state, rows, isDue }: {
-      state: OptimizerState;
-      rows: FisherRows;
-      isDue: tf.Tensor;
-    },
+    isDue: tf.Tensor,
+    { state, rows }: KfacStepOptions,
   ): OptimizerState {
     const { average, form } = this.#options;
     const move = (batch: Params, keep: tf.Tensor, add: tf.Tensor): Params => {
@@ -449,13 +428,7 @@ export class Kfac {
   }
 
   /** Computes the natural step as a vector, its length and the velocity. */
-  #move(
-    gradients: Params,
-    { state, learningRate }: {
-      state: OptimizerState;
-      learningRate: tf.Scalar;
-    },
-  ) {
+  #move(gradients: Params, { state, learningRate }: KfacStepOptions) {
     const { momentum, momentumKind } = this.#options;
     const slots = withPrefix(gradients, "velocity/");
     const accumulate = (values: tf.Tensor1D): tf.Tensor1D =>

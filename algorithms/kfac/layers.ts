@@ -55,11 +55,8 @@ export interface FactorPair<T> {
 /** Returns the sizes of a layer's weight matrix, bias included. */
 export function layerSizes(layer: KfacLayer, params: Params): LayerSizes {
   const { shape, size } = params[layer.kernel];
-  const outputs = shape[shape.length - 1];
-  return {
-    inputs: size / outputs + (layer.bias === undefined ? 0 : 1),
-    outputs,
-  };
+  const outputs = shape[shape.length - 1], rows = size / outputs;
+  return { inputs: layer.bias === undefined ? rows : rows + 1, outputs };
 }
 
 /** Names what the optimizer's state holds for a layer. */
@@ -69,11 +66,10 @@ export function layerSlot(name: string, { kernel }: KfacLayer): string {
 
 /** Joins maps of a layer's kernel and bias to one matrix `[inputs, outputs]`. */
 export function layerMatrix(layer: KfacLayer, values: Params): tf.Tensor2D {
-  const kernel = values[layer.kernel];
-  const outputs = kernel.shape[kernel.shape.length - 1];
-  const weights = tf.reshape(kernel, [-1, outputs]) as tf.Tensor2D;
+  const { outputs } = layerSizes(layer, values);
+  const weights = tf.reshape<tf.Rank.R2>(values[layer.kernel], [-1, outputs]);
   if (layer.bias === undefined) return weights;
-  const bias = tf.reshape(values[layer.bias], [1, outputs]) as tf.Tensor2D;
+  const bias = tf.reshape<tf.Rank.R2>(values[layer.bias], [1, outputs]);
   return tf.concat([weights, bias], 0);
 }
 
@@ -148,14 +144,12 @@ export function findLayers<const Types extends TypeTree>(
   trace((given) => {
     const { params, inputs } = given as unknown as Record<string, Params>;
     const observer = found = new KernelObserver(params);
+    const [first] = Object.values(params);
     // Where gradients are taken, TensorFlow.js runs other operations.
-    tf.engine().gradients(
-      () => {
-        observer.observe(() => apply(params, inputs));
-        return tf.sum(params[paths[0]]);
-      },
-      [params[paths[0]]],
-    );
+    tf.engine().gradients(() => {
+      observer.observe(() => apply(params, inputs));
+      return tf.sum(first);
+    }, [first]);
     observer.release();
     return {};
   }, { params, inputs });
@@ -165,23 +159,17 @@ export function findLayers<const Types extends TypeTree>(
     const bias = biases.get(kernel);
     return bias === undefined ? { kernel } : { kernel, bias };
   });
-  if (others === "error") {
-    const known = new Set(layers.flatMap(({ kernel, bias }) => [kernel, bias]));
-    for (const path of paths) {
-      if (!known.has(path)) throw unknownLayer(path, elsewhere.get(path));
-    }
+  const known = new Set(layers.flatMap(({ kernel, bias }) => [kernel, bias]));
+  const missing = paths.find((path) => !known.has(path));
+  if (others === "error" && missing !== undefined) {
+    throw unknownLayer(missing, elsewhere.get(missing));
   }
   return layers;
 }
 
 /** Makes the error of a parameter that is used in another way than as a layer. */
-export function unknownLayer(
-  path: string,
-  ops?: ReadonlySet<string>,
-): TypeError {
-  const use = ops === undefined
-    ? "nothing uses it"
-    : `${[...ops].join(", ")} uses it`;
+export function unknownLayer(path: string, ops?: Set<string>): TypeError {
+  const use = `${ops ? [...ops].join(", ") : "nothing"} uses it`;
   return new TypeError(
     `Cannot make factors for the parameter '${path}': ${use}, expected tf.matMul(x, w), tf.conv2d(x, w) or a bias added to their results; others: "gradient" takes the plain gradient`,
   );

@@ -139,41 +139,22 @@ export interface KfacOptions extends KfacScheduleOptions {
  * @throws {TypeError} If settings exclude each other.
  */
 export function checkOptions(options: KfacOptions): void {
-  const check = (
-    wanted: string,
-    settings: Record<string, number | undefined>,
-    isRight: (value: number) => boolean,
-  ) => {
-    for (const [name, value] of Object.entries(settings)) {
-      if (value === undefined || isRight(value)) continue;
-      throw new RangeError(
-        `Cannot make K-FAC with ${name} = ${value}: expected ${wanted}`,
-      );
-    }
-  };
   const { damping, momentum, average, adaptDamping, trustRegion } = options;
   const { exampleEvery, covUpdateEvery, invertEvery, coldUpdates } = options;
+  const limit = trustRegion?.limit, decay = average?.decay;
+  const rate = adaptDamping?.rate, every = adaptDamping?.every;
+  const isCount = (least: number) => (value: number) =>
+    Number.isInteger(value) && value >= least;
+  const isShare = (value: number) => value >= 0 && value < 1;
+  const counts = { exampleEvery, covUpdateEvery, invertEvery, every };
+  check({ damping, limit }, "a number above 0", (value) => value > 0);
   check(
-    "a number above 0",
-    { damping, limit: trustRegion?.limit },
-    (it) => it > 0,
+    { momentum, decay, rate },
+    "a number of at least 0 and below 1",
+    isShare,
   );
-  check("a number of at least 0 and below 1", {
-    momentum,
-    decay: average?.decay,
-    rate: adaptDamping?.rate,
-  }, (it) => it >= 0 && it < 1);
-  check("a whole number of at least 1", {
-    exampleEvery,
-    covUpdateEvery,
-    invertEvery,
-    every: adaptDamping?.every,
-  }, (it) => Number.isInteger(it) && it >= 1);
-  check(
-    "a whole number of at least 0",
-    { coldUpdates },
-    (it) => Number.isInteger(it) && it >= 0,
-  );
+  check(counts, "a whole number of at least 1", isCount(1));
+  check({ coldUpdates }, "a whole number of at least 0", isCount(0));
   const { form = "inverse", dampingKind } = options;
   if (form === "eigenbasis" || dampingKind === undefined) return;
   const wanted = form === "inverse" ? "factored" : "plain";
@@ -181,4 +162,18 @@ export function checkOptions(options: KfacOptions): void {
   throw new TypeError(
     `Cannot use damping '${dampingKind}' in the form '${form}': expected '${wanted}', or form 'eigenbasis'`,
   );
+}
+
+/** Checks settings of one range by their names. */
+function check(
+  settings: Record<string, number | undefined>,
+  wanted: string,
+  isRight: (value: number) => boolean,
+): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === undefined || isRight(value)) continue;
+    throw new RangeError(
+      `Cannot make K-FAC with ${name} = ${value}: expected ${wanted}`,
+    );
+  }
 }

@@ -84,10 +84,11 @@ export function multiCategorical(
 ): PredictiveDistribution {
   const columns = sizes.reduce((sum, size) => sum + size, 0);
   if (columns !== logits.shape[1]) {
+    const choices = sizes.join(", ");
     throw new RangeError(
-      `Cannot split ${logits.shape[1]} logits into choices of ${
-        sizes.join(", ")
-      } classes: expected ${columns}`,
+      `Cannot split ${
+        logits.shape[1]
+      } logits into choices of ${choices} classes: expected ${columns}`,
     );
   }
   const batch = logits.shape[0];
@@ -102,10 +103,8 @@ export function multiCategorical(
           const below = tf.cumsum(tf.softmax(it), 1);
           const drawn = tf.slice(noise, [0, i], [batch, 1]);
           const passed = tf.cast(tf.greaterEqual(drawn, below), "int32");
-          return tf.minimum(
-            tf.sum(passed, 1),
-            tf.scalar(sizes[i] - 1, "int32"),
-          );
+          const last = tf.scalar(sizes[i] - 1, "int32");
+          return tf.minimum(tf.sum(passed, 1), last);
         });
         return sizes.length === 1 ? classes[0] : tf.stack(classes, 1);
       }),
@@ -115,10 +114,8 @@ export function multiCategorical(
         const terms = split(logits).map((it, i) => {
           const chosen = tf.slice(rows, [0, i], [batch, 1]);
           const classes = tf.range(0, sizes[i]);
-          const mask = withoutGradient(
-            chosen,
-            (chosen) => tf.cast(tf.equal(chosen, classes), "float32"),
-          );
+          const mask = withoutGradient(chosen, (it) =>
+            tf.cast(tf.equal(it, classes), "float32"));
           return tf.sum(tf.mul(mask, tf.logSoftmax(it)), 1);
         });
         return tf.addN(terms) as tf.Tensor1D;
@@ -181,10 +178,8 @@ export function gaussian(
     logProb: (targets) =>
       tidy(() => {
         const scaled = tf.mul(tf.sub(targets, mean), tf.exp(tf.neg(logStd)));
-        const logs = tf.sub(
-          tf.mul(tf.square(scaled), -0.5),
-          tf.add(logStd, 0.5 * Math.log(2 * Math.PI)),
-        );
+        const scale = tf.add(logStd, 0.5 * Math.log(2 * Math.PI));
+        const logs = tf.sub(tf.mul(tf.square(scaled), -0.5), scale);
         return tf.sum(tf.reshape(logs, [batch, -1]), 1);
       }),
   };

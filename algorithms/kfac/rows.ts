@@ -122,13 +122,11 @@ export function fisherRows(
 
 /** Counts an example's rows, and puts a 1 behind the inputs for the bias. */
 function joined({ bias }: KfacLayer, rows: LayerRows): LayerRows {
-  const positions = rows.positions / rows.examples;
-  const ones = tf.ones<tf.Rank.R2>([rows.inputs.shape[0], 1]);
+  const positions = rows.positions / rows.examples, { inputs } = rows;
+  const ones = tf.ones<tf.Rank.R2>([inputs.shape[0], 1]);
   return {
     ...rows,
-    inputs: bias === undefined
-      ? rows.inputs
-      : tf.concat([rows.inputs, ones], 1),
+    inputs: bias === undefined ? inputs : tf.concat([inputs, ones], 1),
     positions: Number.isInteger(positions) ? positions : 1,
   };
 }
@@ -137,21 +135,16 @@ function rowsOf(tensor: tf.Tensor): tf.Tensor2D {
   return tf.reshape(tensor, [-1, tensor.shape[tensor.rank - 1]]);
 }
 
-function everyNth(tensor: tf.Tensor, every: number): tf.Tensor {
-  const { shape, rank } = tensor;
+function everyNth<T extends tf.Tensor>(tensor: T, every: number): T {
   if (every === 1) return tensor;
-  const steps = shape.map((_, axis) => axis === 0 ? every : 1);
-  return tf.stridedSlice(tensor, new Array(rank).fill(0), shape, steps);
+  const steps = tensor.shape.map((_, axis) => axis === 0 ? every : 1);
+  return tf.stridedSlice(tensor, steps.map(() => 0), tensor.shape, steps) as T;
 }
 
 /** Returns what a use multiplies its kernel with, a row for each output row. */
 function inputRows({ input, windows }: KernelUse, every: number): tf.Tensor2D {
-  if (windows === undefined) {
-    return everyNth(rowsOf(input), every) as tf.Tensor2D;
-  }
-  return rowsOf(
-    imagePatches(everyNth(input, every) as tf.Tensor4D, windows),
-  );
+  if (windows === undefined) return everyNth(rowsOf(input), every);
+  return rowsOf(imagePatches(everyNth(input as tf.Tensor4D, every), windows));
 }
 
 /**
