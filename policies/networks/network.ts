@@ -75,7 +75,7 @@ export type BiasInitializer = (
  *
  * The tensors are shared, not copied.
  *
- * @param params Map from path to tensor.
+ * @param params Map from path to tensor, or to its numbers.
  * @param name First part of the wanted paths, without the slash.
  * @returns The entries whose path starts with `name/`, in their order.
  *
@@ -90,9 +90,12 @@ export type BiasInitializer = (
  * assertEquals(Object.keys(scope(params, "pi")), ["head/bias"]);
  * ```
  */
-export function scope(params: Params, name: string): Params {
+export function scope<T>(
+  params: Readonly<Record<string, T>>,
+  name: string,
+): Record<string, T> {
   const start = `${name}/`;
-  const inside: Params = {};
+  const inside: Record<string, T> = {};
   for (const path in params) {
     if (path.startsWith(start)) inside[path.slice(start.length)] = params[path];
   }
@@ -104,7 +107,7 @@ export function scope(params: Params, name: string): Params {
  *
  * The tensors are shared, not copied.
  *
- * @param params Map from path to tensor.
+ * @param params Map from path to tensor, or to its numbers.
  * @param name Name to put before each path, without the slash.
  * @returns The same entries, named `name/path`.
  *
@@ -118,8 +121,11 @@ export function scope(params: Params, name: string): Params {
  * assertEquals(Object.keys(params), ["pi/head/bias"]);
  * ```
  */
-export function nest(params: Params, name: string): Params {
-  const outside: Params = {};
+export function nest<T>(
+  params: Readonly<Record<string, T>>,
+  name: string,
+): Record<string, T> {
+  const outside: Record<string, T> = {};
   for (const path in params) outside[`${name}/${path}`] = params[path];
   return outside;
 }
