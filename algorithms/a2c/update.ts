@@ -239,16 +239,53 @@ function separateUpdate(
 
 type Losses = Omit<A2CStatistics, "grad_norm">;
 
-/** Evaluates the model on a batch, for the loss. */
-function evaluateBatch(
+/** Inputs of the loss, and the parameters of the actions' distribution. */
+export interface A2CEvaluation extends A2CLossInputs {
+  /** Parameters of the distribution `[batch, parameterSize]`. */
+  readonly policy: tf.Tensor2D;
+}
+
+/**
+ * Evaluates a model on a batch, for the loss.
+ *
+ * @param model The policy and the value function.
+ * @param params Its parameters.
+ * @param batch A rollout.
+ * @returns The inputs of `a2cLoss`, and the distribution's parameters.
+ *
+ * @example
+ * ```ts
+ * import { evaluateBatch } from "@bellman/a2c";
+ * import { RandomStream } from "@bellman/compute";
+ * import { actorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = actorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 3 },
+ *   network: "mlp",
+ * });
+ * const { policy, values } = evaluateBatch(model, model.init(new RandomStream(1)), {
+ *   observations: model.observationTensor(new Int32Array([0, 1]), 2),
+ *   actions: tf.tensor1d([0, 1], "int32"),
+ *   advantages: tf.tensor1d([1, -1]),
+ *   returns: tf.tensor1d([1, 0]),
+ * });
+ * assertEquals([policy.shape, values.shape], [[2, 3], [2]]);
+ * ```
+ */
+export function evaluateBatch(
   model: ActorCritic,
   params: Params,
   batch: A2CBatch,
-): A2CLossInputs {
+): A2CEvaluation {
   const { observations, actions, advantages, returns, state, masks } = batch;
   const recurrence = state && masks && { state, masks };
   const { policy, value } = model.apply(params, observations, recurrence);
   return {
+    policy,
     logProb: model.distribution.logProb(policy, actions),
     entropy: model.distribution.entropy(policy),
     values: value,
