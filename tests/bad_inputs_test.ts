@@ -133,6 +133,16 @@ const CASES: [args: string[], says: string][] = [
   [["train", "acer", "--set", "burnIn=2"], "expected a recurrent network"],
   [["train", "acer", "--set", "useSde=true"], "expected box actions"],
   [["train", "acer", "--set", "replayStorage=disk"], "expected memory or file"],
+  [
+    [
+      ...["train", "acktr", "--set", "objective=separate"],
+      ...["--set", "valueNetwork=shared"],
+    ],
+    "expected valueNetwork: separate",
+  ],
+  [["train", "acktr", "--set", "kfac_clip=0"], "expected a number above 0"],
+  [["train", "acktr", "--set", "invert_every=0"], "expected an integer"],
+  [["train", "acktr", "--set", "kfacForm=inverses"], "did you mean 'inverse'?"],
   [["train", ...SMALL, "--out", trained], "already holds a run"],
   [["train", "--resume", `${dir}/none`], "none"],
   [["train", "--resume", trained, "--seed", "1"], "Cannot use '--seed'"],

@@ -1,11 +1,13 @@
 import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
+import { acktr } from "@bellman/acktr";
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { sac } from "@bellman/sac";
 
 const algorithms: AlgorithmDefinition[] = [
   a2c,
   acer,
+  acktr,
   sac,
 ];
 

@@ -25,7 +25,7 @@ registerAlgorithm(dummy);
 
 Deno.test("an algorithm is known by its definition alone", async () => {
   const help = (await capture("train", "--help")).out;
-  assertStringIncludes(help, "a2c, acer, sac or dummy; default");
+  assertStringIncludes(help, "a2c, acer, acktr, sac or dummy; default");
   assertStringIncludes(help, "Keys of dummy; numEnvs is 2 by default:");
   assertStringIncludes(help, "Discount of a test.");
   const list = (await capture("list")).out;
@@ -59,6 +59,7 @@ Deno.test("a name is registered once", () => {
   assertEquals(ALGORITHMS.map(({ name }) => name), [
     "a2c",
     "acer",
+    "acktr",
     "sac",
     "dummy",
   ]);

@@ -115,10 +115,39 @@ function drawAcer(
   return settings;
 }
 
+function drawAcktr(
+  random: SeededRandom,
+  _isDiscrete: boolean,
+): Record<string, unknown> {
+  const settings: Record<string, unknown> = {
+    totalTimesteps: between(random, 1_000, 3_000),
+    numEnvs: between(random, 1, 6),
+    numSteps: between(random, 3, 16),
+    kfacForm: pick(random, ["eigenbasis", "inverse", "ekfac"]),
+    fisherActions: pick(random, ["sampled", "taken"]),
+    coldUpdates: pick(random, [0, 3]),
+    invertEvery: between(random, 1, 4),
+    covUpdateEvery: between(random, 1, 2),
+    normalizeAdvantage: chance(random, 0.3),
+    hiddenSizes: [16],
+    valueNetwork: pick(random, ["shared", "separate"]),
+    objective: "shared",
+  };
+  if (settings.valueNetwork === "separate") {
+    settings.objective = pick(random, ["shared", "separate"]);
+  }
+  if (chance(random, 0.3)) {
+    settings.network = pick(random, ["lstm", "lnlstm"]);
+    settings.lstmSize = 8;
+  }
+  return settings;
+}
+
 /** Draws of an algorithm's own settings, by its name. */
 const ALGORITHMS: Readonly<Record<string, typeof drawA2C>> = {
   a2c: drawA2C,
   acer: drawAcer,
+  acktr: drawAcktr,
   sac: drawSac,
 };
 

@@ -11,6 +11,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/training": ["@bellman/files"],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
+  "@bellman/acktr": ["@bellman/a2c"],
   "@bellman/agent": [
     "@bellman/buffers",
     "@bellman/compute",
@@ -68,8 +69,8 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
 }
 
 function allowedTo({ name, isAlgorithm }: Package): readonly string[] {
-  if (isAlgorithm) return ALLOWED_TO_ALGORITHMS;
   const allowed = ALLOWED[name] ?? [];
+  if (isAlgorithm) return [...ALLOWED_TO_ALGORITHMS, ...allowed];
   return name === REGISTRY ? [...allowed, ...ALGORITHMS] : allowed;
 }
 

@@ -1,0 +1,282 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import type { KfacForm } from "@bellman/kfac";
+import type { ActivationName, NetworkName } from "@bellman/policies";
+import type { ScheduleName } from "@bellman/schedulers";
+import schema from "./config.schema.json" with { type: "json" };
+
+/**
+ * Settings of ACKTR. The comments are the command line's `--help`; the tags are
+ * the defaults, ranges and other names, for YAML files and `--set` as well.
+ */
+export interface AcktrConfig {
+  /**
+   * Steps of each environment between two updates.
+   *
+   * @default 20
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   * @alias nsteps, n_steps, num_steps
+   */
+  numSteps: number;
+  /**
+   * Discount factor of one step.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias discount_factor
+   */
+  gamma: number;
+  /**
+   * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
+   *
+   * @default 1
+   * @minimum 0
+   * @maximum 1
+   * @alias gae_lambda
+   */
+  gaeLambda: number;
+  /**
+   * Weight of the value loss in the shared objective.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @maximum 1e30
+   * @alias vf_coef, baseline_loss_weight
+   */
+  valueCoefficient: number;
+  /**
+   * Weight of the policy's entropy, which keeps it exploring.
+   *
+   * @default 0.01
+   * @minimum 0
+   * @maximum 1e30
+   * @alias ent_coef, entropy_regularization_strength
+   */
+  entropyCoefficient: number;
+  /**
+   * Global norm that gradients of the cold updates are clipped to; null does not clip. Natural steps are bounded by klClip.
+   *
+   * @default 0.5
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias max_grad_norm
+   */
+  maxGradNorm: number | null;
+  /**
+   * Initial learning rate.
+   *
+   * @default 0.25
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias lr, learning_rate
+   */
+  learningRate: number;
+  /**
+   * Schedule of the learning rate over the run's totalTimesteps.
+   *
+   * @default "linear"
+   * @alias lrschedule, lr_schedule
+   */
+  learningRateSchedule: ScheduleName;
+  /**
+   * Initial learning rate of the value's own steps, for separate objectives; null uses learningRate.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias value_learning_rate
+   */
+  valueLearningRate: number | null;
+  /**
+   * Length of a step, measured by the Fisher matrix, that it is shortened to; null does not shorten it.
+   *
+   * @default 0.001
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias kfac_clip, clip_kl, kl_clip, norm_constraint
+   */
+  klClip: number | null;
+  /**
+   * Bound of a step s by klClip: s'Fs (norm_constraint, as the original) or the KL divergence s'Fs / 2 (kl, as the paper).
+   *
+   * @default "norm_constraint"
+   */
+  klClipKind: "norm_constraint" | "kl";
+  /**
+   * Weight of the values in the Fisher matrix: they are taken for means of normal distributions with the standard deviation 1 / (2 valueFisherCoefficient).
+   *
+   * @default 1
+   * @exclusiveMinimum 0
+   * @maximum 1e15
+   * @alias vf_fisher_coef
+   */
+  valueFisherCoefficient: number;
+  /**
+   * Actions whose likelihood gives the Fisher matrix: drawn anew from the policy (sampled), or those of the rollout, which the policy drew too (taken, as baselines).
+   *
+   * @default "sampled"
+   */
+  fisherActions: "sampled" | "taken";
+  /**
+   * Damping, added to the Fisher matrix.
+   *
+   * @default 0.01
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias epsilon
+   */
+  damping: number;
+  /**
+   * Form of the inverse Fisher matrix: eigenbasis (damped at each step, as baselines), inverse (damped when factors are inverted, as tensorflow/kfac) or ekfac.
+   *
+   * @default "eigenbasis"
+   */
+  kfacForm: KfacForm;
+  /**
+   * Share of the velocity that each step keeps.
+   *
+   * @default 0.9
+   * @minimum 0
+   * @maximum 0.999999
+   */
+  momentum: number;
+  /**
+   * Share of the factors' moving averages that each update keeps.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 0.999999
+   * @alias stats_decay, cov_ema_decay
+   */
+  statisticsDecay: number;
+  /**
+   * Updates between two that the factors take in.
+   *
+   * @default 1
+   * @minimum 1
+   * @maximum 1000000000
+   * @asType integer
+   * @alias cov_update_every
+   */
+  covUpdateEvery: number;
+  /**
+   * Updates between two inversions of the factors.
+   *
+   * @default 10
+   * @minimum 1
+   * @maximum 1000000000
+   * @asType integer
+   * @alias kfac_update, invert_every
+   */
+  invertEvery: number;
+  /**
+   * Examples between two that the factors are made of, for large batches of images.
+   *
+   * @default 1
+   * @minimum 1
+   * @maximum 1000000000
+   * @asType integer
+   */
+  exampleEvery: number;
+  /**
+   * Updates at first that plain gradient descent with the same momentum takes; it also takes those until the first inversion.
+   *
+   * @default 10
+   * @minimum 0
+   * @maximum 1000000000
+   * @asType integer
+   * @alias cold_iter, num_cold_updates
+   */
+  coldUpdates: number;
+  /**
+   * Initial learning rate of the cold updates; null uses learningRate, as the original does.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias cold_lr
+   */
+  coldLearningRate: number | null;
+  /**
+   * Normalize each batch's advantages to mean 0 and standard deviation 1.
+   *
+   * @default false
+   * @alias normalize_advantage
+   */
+  normalizeAdvantage: boolean;
+  /**
+   * Bootstrap from the last observation of a truncated episode; false treats truncation as termination, as the original does.
+   *
+   * @default true
+   */
+  bootstrapTruncated: boolean;
+  /**
+   * Network between the observations and the heads.
+   *
+   * @default "mlp"
+   */
+  network: NetworkName;
+  /**
+   * Units of each hidden layer of the mlp network.
+   *
+   * @default [64, 64]
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @alias hidden_sizes
+   */
+  hiddenSizes: number[];
+  /**
+   * Activation function of each layer of the mlp network.
+   *
+   * @default "tanh"
+   */
+  activation: ActivationName;
+  /**
+   * Units of the recurrent networks.
+   *
+   * @default 128
+   * @minimum 1
+   * @maximum 1000000
+   * @asType integer
+   * @alias nlstm, lstm_size
+   */
+  lstmSize: number;
+  /**
+   * Network of the value: separate, or shared with the policy, as the original's.
+   *
+   * @default "separate"
+   * @alias value_network
+   */
+  valueNetwork: "shared" | "separate";
+  /**
+   * Take one natural step on the weighted sum of the losses (shared), or one on each, of a length of its own (separate; with a separate valueNetwork).
+   *
+   * @default "shared"
+   */
+  objective: "shared" | "separate";
+  /**
+   * Initial log standard deviation of box actions.
+   *
+   * @default 0
+   * @minimum -80
+   * @maximum 80
+   * @alias log_std_init
+   */
+  initialLogStd: number;
+  /**
+   * Initialize kernels orthogonally instead of Glorot uniform.
+   *
+   * @default true
+   * @alias ortho_init
+   */
+  orthogonalInit: boolean;
+}
+
+/** JSON Schema of {@linkcode AcktrConfig}, made by `deno task schema`. */
+export const acktrConfigSchema: ConfigSchema = schema;
+
+/** Settings of the original `baselines/acktr`, but for the departures in the README. */
+export const defaultAcktrConfig: Readonly<AcktrConfig> = defaultsOf<
+  AcktrConfig
+>(acktrConfigSchema);

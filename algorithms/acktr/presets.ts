@@ -1,0 +1,12 @@
+import texts from "./presets/texts.json" with { type: "json" };
+
+/**
+ * Settings that are known to work, as YAML texts by environment id; `ALE` is for
+ * all ids that start with `ALE/`. Each holds keys of {@linkcode AcktrConfig}
+ * beside those of a run: `env`, `totalTimesteps`, `numEnvs` and others.
+ */
+export const acktrPresets: Readonly<Record<string, string>> = {
+  "CartPole-v1": texts["cartpole_v1.yaml"],
+  "Acrobot-v1": texts["acrobot_v1.yaml"],
+  "Pendulum-v1": texts["pendulum_v1.yaml"],
+};

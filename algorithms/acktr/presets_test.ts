@@ -1,0 +1,22 @@
+import { assert } from "@std/assert";
+import { parse } from "@std/yaml";
+import { defaultAcktrConfig } from "./config.ts";
+import { acktrPresets } from "./presets.ts";
+
+const RUN_KEYS = [
+  "env",
+  "totalTimesteps",
+  "numEnvs",
+  "normalizeObservation",
+  "normalizeReward",
+];
+
+for (const [name, text] of Object.entries(acktrPresets)) {
+  Deno.test(`the preset ${name} is for its environment and has known keys`, () => {
+    const preset = parse(text) as Record<string, unknown>;
+    assert(name === preset.env);
+    for (const key of Object.keys(preset)) {
+      assert(RUN_KEYS.includes(key) || key in defaultAcktrConfig, key);
+    }
+  });
+}

@@ -1,0 +1,327 @@
+import {
+  type A2CBatch,
+  a2cLoss,
+  type A2CStatistics,
+  evaluateBatch,
+} from "@bellman/a2c";
+import {
+  clipByGlobalNorm,
+  type Optimizer,
+  type OptimizerState,
+  type Params,
+  sgd,
+  tidy,
+} from "@bellman/compute";
+import {
+  findLayers,
+  gaussian,
+  Kfac,
+  type KfacLayer,
+  type KfacOptions,
+  sampledLogProb,
+} from "@bellman/kfac";
+import { type ActorCritic, nest, scope } from "@bellman/policies";
+import * as tf from "@tensorflow/tfjs";
+import type { AcktrConfig } from "./config.ts";
+
+/** One rollout, and the random numbers of the sampled targets. */
+export interface AcktrBatch extends A2CBatch {
+  /** Noise of the values' targets `[batch, 1]`. */
+  readonly valueNoise: tf.Tensor2D;
+  /** Noise of the sampled actions; only where they are sampled. */
+  readonly actionNoise?: tf.Tensor2D;
+}
+
+/** Numbers that change from update to update, as tensors. */
+export interface AcktrHyperparameters {
+  /** Learning rate of this update. */
+  readonly learningRate: tf.Scalar;
+  /** Learning rate of the value's own steps; separate objectives only. */
+  readonly valueLearningRate: tf.Scalar;
+  /** Share of the learning rate that cold updates take. */
+  readonly coldRatio: tf.Scalar;
+  /** Weight of the entropy. */
+  readonly entropyCoefficient: tf.Scalar;
+}
+
+/** Statistics of an update by name; all scalars. */
+export type AcktrStatistics =
+  & A2CStatistics
+  & Record<"trust_region" | "steps_skipped", tf.Scalar>;
+
+/** Result of an update: new tensors, those that it was given stay. */
+export interface AcktrUpdateResult {
+  /** Parameters after the update. */
+  params: Params;
+  /** State of K-FAC after the update. */
+  optimizerState: OptimizerState;
+  /** Losses, norm of the gradient, factor of the trust region. */
+  stats: AcktrStatistics;
+  /** 1 for each statistic that is finite, by the name of the step. */
+  finite: Record<string, tf.Tensor1D>;
+}
+
+/** One natural step of an update, on some of the parameters. */
+export interface AcktrStep {
+  /** Name in the state: `all`, `policy` or `value`. */
+  readonly name: string;
+  /** Its optimizer. */
+  readonly kfac: Kfac;
+  /** Tells which parameters it moves. */
+  has(path: string): boolean;
+}
+
+/** An update: its natural steps, and the pure function that takes them. */
+export interface AcktrUpdate {
+  /** Natural steps, in the order in which they are taken. */
+  readonly steps: readonly AcktrStep[];
+  /** Makes the state before the first update, in new tensors. */
+  init(params: Params): OptimizerState;
+  /** Takes one update. */
+  apply(
+    params: Params,
+    optimizerState: OptimizerState,
+    batch: AcktrBatch,
+    hyperparameters: AcktrHyperparameters,
+  ): AcktrUpdateResult;
+}
+
+/**
+ * Finds the layers of an actor-critic, in the order of its parameters.
+ *
+ * @param model The policy and the value function.
+ * @param params Its parameters, of any numbers.
+ * @returns The layers; logarithms of standard deviations and gains are in none.
+ *
+ * @example
+ * ```ts
+ * import { actorCriticLayers } from "@bellman/acktr";
+ * import { RandomStream } from "@bellman/compute";
+ * import { actorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = actorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ *   networkOptions: { hiddenSizes: [] },
+ * });
+ * const layers = actorCriticLayers(model, model.init(new RandomStream(1)));
+ * assertEquals(layers.map(({ kernel }) => kernel), [
+ *   "pi/head/kernel",
+ *   "vf/head/kernel",
+ * ]);
+ * ```
+ */
+export function actorCriticLayers(
+  model: ActorCritic,
+  params: Params,
+): KfacLayer[] {
+  const { stateSize, observationShape } = model;
+  const float = (...shape: number[]) => ({ shape, dtype: "float32" as const });
+  const inputs = {
+    x: float(2, ...observationShape),
+    state: float(1, stateSize),
+    masks: float(2),
+  };
+  return findLayers((params, { x, state, masks }) => {
+    const recurrence = stateSize > 0 ? { state, masks } : undefined;
+    return model.apply(params, x, recurrence);
+  }, { params, inputs, others: "gradient" });
+}
+
+/**
+ * Makes ACKTR's update for a model: the loss of A2C, and natural steps on it in
+ * the place of an optimizer's. It is a pure function of tensors that reads none
+ * of them, so that it can be traced.
+ *
+ * The Fisher matrix is that of the policy's actions and of values that are means
+ * of normal distributions. Shared objective: one step on the weighted sum.
+ * Separate objectives, which take networks without a common parameter: one step
+ * on each, with a trust region of its own.
+ *
+ * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144); baselines/acktr.
+ *
+ * @param model The policy and the value function.
+ * @param layers Layers of the model, as `actorCriticLayers` finds them.
+ * @param options Settings.
+ * @returns The update.
+ * @throws {RangeError} If a setting lies outside of its range.
+ *
+ * @example
+ * ```ts
+ * import { actorCriticLayers, acktrUpdate, defaultAcktrConfig } from "@bellman/acktr";
+ * import { RandomStream } from "@bellman/compute";
+ * import { actorCritic } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const model = actorCritic({
+ *   observationSpace: { type: "discrete", n: 2 },
+ *   actionSpace: { type: "discrete", n: 2 },
+ *   network: "mlp",
+ * });
+ * const params = model.init(new RandomStream(1));
+ * const layers = actorCriticLayers(model, params);
+ * const update = acktrUpdate(model, layers, defaultAcktrConfig);
+ * const { stats } = update.apply(params, update.init(params), {
+ *   observations: model.observationTensor(new Int32Array([0, 1]), 2),
+ *   actions: tf.tensor1d([0, 1], "int32"),
+ *   advantages: tf.tensor1d([1, -1]),
+ *   returns: tf.tensor1d([1, 0]),
+ *   actionNoise: tf.fill([2, 2], 0.5),
+ *   valueNoise: tf.ones([2, 1]),
+ * }, {
+ *   learningRate: tf.scalar(0.25),
+ *   valueLearningRate: tf.scalar(0.25),
+ *   coldRatio: tf.scalar(1),
+ *   entropyCoefficient: tf.scalar(0.01),
+ * });
+ * assertEquals(stats.steps_skipped.arraySync(), 0);
+ * ```
+ */
+export function acktrUpdate(
+  model: ActorCritic,
+  layers: readonly KfacLayer[],
+  options: AcktrConfig,
+): AcktrUpdate {
+  const { objective, valueFisherCoefficient, fisherActions } = options;
+  const settings = kfacOptions(options);
+  const all = new Kfac(layers, settings);
+  const isShared = objective === "shared";
+  const valueCoefficient = isShared ? options.valueCoefficient : 1;
+  const steps: AcktrStep[] = isShared
+    ? [{ name: "all", kfac: all, has: () => true }]
+    : [["policy", "vf/"], ["value", "pi/"]].map(([name, others]) => {
+      const has = (path: string) => !path.startsWith(others);
+      const own = layers.filter(({ kernel }) => has(kernel));
+      return { name, kfac: new Kfac(own, settings), has };
+    });
+  const of = ({ has }: AcktrStep, values: Params): Params =>
+    Object.fromEntries(Object.entries(values).filter(([path]) => has(path)));
+  // What is (v - sample)^2 to the original is half of that to a normal one.
+  const variance = 1 / (2 * valueFisherCoefficient) ** 2;
+
+  function gradientsOf(
+    params: Params,
+    batch: AcktrBatch,
+    entropyCoefficient: tf.Scalar,
+  ) {
+    const { actions, valueNoise } = batch;
+    const targets = fisherActions === "taken"
+      ? actions
+      : sampledActions(model, params, batch);
+    return all.gradients((params) => {
+      const { policy, ...inputs } = evaluateBatch(model, params, batch);
+      const weights = { entropyCoefficient, valueCoefficient };
+      const { loss, ...aux } = a2cLoss(inputs, weights);
+      const values = gaussian(inputs.values, { variance });
+      const logLikelihood = tf.add(
+        model.distribution.logProb(policy, targets),
+        sampledLogProb([values], [valueNoise]),
+      );
+      return { loss, aux: { ...aux }, logLikelihood };
+    }, params);
+  }
+
+  return {
+    steps,
+    init: (params) =>
+      steps.reduce((state, step) => {
+        const own = step.kfac.init(of(step, params));
+        return { ...state, ...nest(own, step.name) };
+      }, {}),
+    apply: (params, optimizerState, batch, numbers) =>
+      tidy(() => {
+        const { entropyCoefficient, coldRatio } = numbers;
+        const { loss, aux, gradients, rows } = gradientsOf(
+          params,
+          batch,
+          entropyCoefficient,
+        );
+        const [ofPolicy] = steps;
+        const next = { ...params }, state: OptimizerState = {};
+        const finite: Record<string, tf.Tensor1D> = {};
+        const coefficients: tf.Scalar[] = [];
+        for (const step of steps) {
+          const learningRate = step.name === "value"
+            ? numbers.valueLearningRate
+            : numbers.learningRate;
+          const made = step.kfac.apply(of(step, params), of(step, gradients), {
+            state: scope(optimizerState, step.name),
+            learningRate,
+            coldLearningRate: tf.mul(learningRate, coldRatio),
+            rows,
+          });
+          Object.assign(next, made.params);
+          Object.assign(state, nest(made.state, step.name));
+          finite[step.name] = made.finite;
+          coefficients.push(made.coefficient);
+        }
+        const fine = tf.concat(Object.values(finite), 0);
+        const { norm } = clipByGlobalNorm(of(ofPolicy, gradients), null);
+        return {
+          params: next,
+          optimizerState: state,
+          finite,
+          stats: {
+            loss,
+            policy_loss: aux.policyLoss as tf.Scalar,
+            value_loss: aux.valueLoss as tf.Scalar,
+            policy_entropy: aux.entropy as tf.Scalar,
+            grad_norm: norm,
+            trust_region: coefficients[0],
+            steps_skipped: tf.sub(1, tf.min(fine)) as tf.Scalar,
+          },
+        };
+      }),
+  };
+}
+
+/** Draws actions from the policy, outside of what is differentiated. */
+function sampledActions(
+  model: ActorCritic,
+  params: Params,
+  { observations, state, masks, actionNoise }: AcktrBatch,
+): tf.Tensor {
+  const recurrence = state && masks && { state, masks };
+  const { policy } = model.apply(params, observations, recurrence);
+  return model.distribution.sample(policy, actionNoise!);
+}
+
+/** Settings of K-FAC: those of baselines/acktr, but for the ones that are given. */
+function kfacOptions(options: AcktrConfig): KfacOptions {
+  const { klClip, klClipKind, maxGradNorm, momentum, kfacForm } = options;
+  const { damping, covUpdateEvery, invertEvery, coldUpdates } = options;
+  return {
+    others: "gradient",
+    form: kfacForm,
+    dampingKind: kfacForm === "inverse" ? "factored" : "plain",
+    damping,
+    average: { decay: options.statisticsDecay },
+    momentum,
+    momentumKind: "averaged",
+    trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
+    covUpdateEvery,
+    invertEvery,
+    exampleEvery: options.exampleEvery,
+    coldUpdates,
+    coldOptimizer: clipping(sgd({ momentum }), maxGradNorm),
+  };
+}
+
+/** Makes an optimizer that clips the gradients by their norm first. */
+function clipping(optimizer: Optimizer, maxNorm: number | null): Optimizer {
+  return {
+    ...optimizer,
+    apply: (params, gradients, options) =>
+      optimizer.apply(
+        params,
+        clipByGlobalNorm(gradients, maxNorm).gradients,
+        options,
+      ),
+  };
+}

@@ -1,0 +1,145 @@
+import { ACKTR, type AcktrConfig } from "@bellman/acktr";
+import { paramsFromArrays, selectBackend } from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { evaluate, train } from "@bellman/training";
+import { assert, assertAlmostEquals } from "@std/assert";
+import * as tf from "@tensorflow/tfjs";
+import {
+  CUES,
+  CUT_CHAIN,
+  evaluatePolicy,
+  GAMMA,
+  IDENTITY,
+  learnOn,
+  type ToyTask,
+  ToyVecEnv,
+} from "./toy_vec_env.ts";
+
+const NUM_ENVS = 8;
+const SMALL: Partial<AcktrConfig> = {
+  learningRateSchedule: "constant",
+  numSteps: 6,
+  klClip: 0.01,
+};
+
+/** Trains on a task for so many rollouts. */
+async function learn(
+  task: ToyTask,
+  { rollouts, config }: { rollouts: number; config: Partial<AcktrConfig> },
+): Promise<{ agent: ACKTR; env: ToyVecEnv }> {
+  await selectBackend("wasm");
+  const env = new ToyVecEnv(task, NUM_ENVS);
+  const agent = new ACKTR(env, { seed: 5, config: { ...SMALL, ...config } });
+  return { agent: await learnOn(agent, env, rollouts), env };
+}
+
+/** Mean reward of the deterministic policy that was learned; closes the agent. */
+function judge({ agent, env }: { agent: ACKTR; env: ToyVecEnv }): number {
+  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
+  agent.close();
+  return reward;
+}
+
+const CONFIG = { gamma: 0, hiddenSizes: [32] };
+
+for (const objective of ["shared", "separate"] as const) {
+  Deno.test(`acktr learns to say what it sees, ${objective}`, async () => {
+    const reward = judge(
+      await learn({
+        ...IDENTITY,
+        actionSpace: { type: "discrete", n: 4 },
+        reward: (seen, action) => +(action[0] === seen),
+      }, {
+        rollouts: 120,
+        config: { ...CONFIG, objective, valueNetwork: objective },
+      }),
+    );
+    assert(reward > 0.99, `mean reward ${reward}`);
+  });
+}
+
+Deno.test("acktr learns several discrete actions", async () => {
+  const reward = judge(
+    await learn({
+      ...IDENTITY,
+      actionSpace: { type: "multiDiscrete", nvec: [2, 3] },
+      reward: (seen, action) =>
+        (+(action[0] === seen % 2) + +(action[1] === seen % 3)) / 2,
+    }, { rollouts: 200, config: CONFIG }),
+  );
+  assert(reward > 0.99, `mean reward ${reward}`);
+});
+
+Deno.test("acktr learns flags", async () => {
+  const reward = judge(
+    await learn({
+      ...IDENTITY,
+      actionSpace: { type: "multiBinary", n: 2 },
+      reward: (seen, action) =>
+        (+(action[0] === seen % 2) + +(action[1] === +(seen > 1))) / 2,
+    }, { rollouts: 200, config: CONFIG }),
+  );
+  assert(reward > 0.99, `mean reward ${reward}`);
+});
+
+Deno.test("acktr learns which box action the observation asks for", async () => {
+  const reward = judge(
+    await learn({
+      ...IDENTITY,
+      actionSpace: {
+        type: "box",
+        shape: [1],
+        low: -2,
+        high: 2,
+        dtype: "float32",
+      },
+      reward: (seen, action) => 1 - Math.abs(action[0] - (seen - 1.5)),
+    }, {
+      rollouts: 600,
+      config: {
+        ...CONFIG,
+        klClip: 0.003,
+        entropyCoefficient: 0,
+        coldLearningRate: 0.01,
+      },
+    }),
+  );
+  assert(reward > 0.8, `mean reward ${reward}`);
+});
+
+Deno.test("acktr with lstm remembers what it saw two steps ago", async () => {
+  const reward = judge(
+    await learn(CUES, {
+      rollouts: 200,
+      config: { network: "lstm", lstmSize: 8 },
+    }),
+  );
+  // One step in three pays, and 16 steps hold five of those.
+  assertAlmostEquals(reward, 5 / 16, 1e-6);
+});
+
+Deno.test("a chain cut by a time limit is worth 1 / (1 - gamma) to acktr", async () => {
+  const { agent } = await learn(CUT_CHAIN, {
+    rollouts: 300,
+    config: { gamma: GAMMA, hiddenSizes: [], klClip: 0.1 },
+  });
+  const value = tf.tidy(() =>
+    agent.model.apply(
+      paramsFromArrays(agent.params),
+      agent.model.observationTensor(Int32Array.of(0), 1),
+    ).value.dataSync()[0]
+  );
+  agent.close();
+  assertAlmostEquals(value, 1 / (1 - GAMMA), 0.05);
+});
+
+Deno.test("acktr learns to balance a pole", async () => {
+  await selectBackend("wasm");
+  const env = makeVec("CartPole-v1", { numEnvs: 8 });
+  const agent = new ACKTR(env, { seed: 1, totalTimesteps: 150_000 });
+  await train(agent, env, { totalTimesteps: 150_000, seed: 1 });
+  const actor = agent.policy({ deterministic: true });
+  const { meanReturn } = await evaluate(actor, env, { episodes: 16, seed: 2 });
+  agent.close();
+  assert(meanReturn > 400, `mean return ${meanReturn}`);
+});
