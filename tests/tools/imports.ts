@@ -11,7 +11,6 @@ const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/training": ["@bellman/files"],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],
-  "@bellman/acktr": ["@bellman/a2c"],
   "@bellman/agent": [
     "@bellman/buffers",
     "@bellman/compute",
@@ -69,8 +68,9 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
 }
 
 function allowedTo({ name, isAlgorithm }: Package): readonly string[] {
+  // One may build on another, as long as there is no cycle.
+  if (isAlgorithm) return [...ALLOWED_TO_ALGORITHMS, ...ALGORITHMS];
   const allowed = ALLOWED[name] ?? [];
-  if (isAlgorithm) return [...ALLOWED_TO_ALGORITHMS, ...allowed];
   return name === REGISTRY ? [...allowed, ...ALGORITHMS] : allowed;
 }
 
