@@ -6,6 +6,7 @@ import {
 } from "@bellman/a2c";
 import {
   clipByGlobalNorm,
+  globalNorm,
   type Optimizer,
   type OptimizerState,
   type Params,
@@ -262,7 +263,6 @@ export function acktrUpdate(
           coefficients.push(made.coefficient);
         }
         const fine = tf.concat(Object.values(finite), 0);
-        const { norm } = clipByGlobalNorm(of(ofPolicy, gradients), null);
         return {
           params: next,
           optimizerState: state,
@@ -272,7 +272,7 @@ export function acktrUpdate(
             policy_loss: aux.policyLoss as tf.Scalar,
             value_loss: aux.valueLoss as tf.Scalar,
             policy_entropy: aux.entropy as tf.Scalar,
-            grad_norm: norm,
+            grad_norm: globalNorm(of(ofPolicy, gradients)),
             trust_region: coefficients[0],
             steps_skipped: tf.sub(1, tf.min(fine)) as tf.Scalar,
           },
