@@ -1,14 +1,29 @@
+import type { A2CConfig } from "@bellman/a2c";
 import { type ConfigSchema, defaultsOf } from "@bellman/agent";
 import type { KfacForm } from "@bellman/kfac";
-import type { ActivationName, NetworkName } from "@bellman/policies";
-import type { ScheduleName } from "@bellman/schedulers";
 import schema from "./config.schema.json" with { type: "json" };
 
 /**
  * Settings of ACKTR. The comments are the command line's `--help`; the tags are
  * the defaults, ranges and other names, for YAML files and `--set` as well.
  */
-export interface AcktrConfig {
+export interface AcktrConfig extends
+  Pick<
+    A2CConfig,
+    | "gamma"
+    | "gaeLambda"
+    | "valueCoefficient"
+    | "entropyCoefficient"
+    | "learningRateSchedule"
+    | "normalizeAdvantage"
+    | "bootstrapTruncated"
+    | "network"
+    | "hiddenSizes"
+    | "activation"
+    | "lstmSize"
+    | "initialLogStd"
+    | "orthogonalInit"
+  > {
   /**
    * Steps of each environment between two updates.
    *
@@ -19,42 +34,6 @@ export interface AcktrConfig {
    * @alias nsteps, n_steps, num_steps
    */
   numSteps: number;
-  /**
-   * Discount factor of one step.
-   *
-   * @default 0.99
-   * @minimum 0
-   * @maximum 1
-   * @alias discount_factor
-   */
-  gamma: number;
-  /**
-   * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
-   *
-   * @default 1
-   * @minimum 0
-   * @maximum 1
-   * @alias gae_lambda
-   */
-  gaeLambda: number;
-  /**
-   * Weight of the value loss in the shared objective.
-   *
-   * @default 0.5
-   * @minimum 0
-   * @maximum 1e30
-   * @alias vf_coef, baseline_loss_weight
-   */
-  valueCoefficient: number;
-  /**
-   * Weight of the policy's entropy, which keeps it exploring.
-   *
-   * @default 0.01
-   * @minimum 0
-   * @maximum 1e30
-   * @alias ent_coef, entropy_regularization_strength
-   */
-  entropyCoefficient: number;
   /**
    * Global norm that gradients of the cold updates are clipped to; null does not clip. Natural steps are bounded by klClip.
    *
@@ -73,13 +52,6 @@ export interface AcktrConfig {
    * @alias lr, learning_rate
    */
   learningRate: number;
-  /**
-   * Schedule of the learning rate over the run's totalTimesteps.
-   *
-   * @default "linear"
-   * @alias lrschedule, lr_schedule
-   */
-  learningRateSchedule: ScheduleName;
   /**
    * Initial learning rate of the value's own steps, for separate objectives; null uses learningRate.
    *
@@ -200,49 +172,6 @@ export interface AcktrConfig {
    */
   coldLearningRate: number | null;
   /**
-   * Normalize each batch's advantages to mean 0 and standard deviation 1.
-   *
-   * @default false
-   * @alias normalize_advantage
-   */
-  normalizeAdvantage: boolean;
-  /**
-   * Bootstrap from the last observation of a truncated episode; false treats truncation as termination, as the original does.
-   *
-   * @default true
-   */
-  bootstrapTruncated: boolean;
-  /**
-   * Network between the observations and the heads.
-   *
-   * @default "mlp"
-   */
-  network: NetworkName;
-  /**
-   * Units of each hidden layer of the mlp network.
-   *
-   * @default [64, 64]
-   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
-   * @alias hidden_sizes
-   */
-  hiddenSizes: number[];
-  /**
-   * Activation function of each layer of the mlp network.
-   *
-   * @default "tanh"
-   */
-  activation: ActivationName;
-  /**
-   * Units of the recurrent networks.
-   *
-   * @default 128
-   * @minimum 1
-   * @maximum 1000000
-   * @asType integer
-   * @alias nlstm, lstm_size
-   */
-  lstmSize: number;
-  /**
    * Network of the value: separate, or shared with the policy, as the original's.
    *
    * @default "separate"
@@ -255,22 +184,6 @@ export interface AcktrConfig {
    * @default "shared"
    */
   objective: "shared" | "separate";
-  /**
-   * Initial log standard deviation of box actions.
-   *
-   * @default 0
-   * @minimum -80
-   * @maximum 80
-   * @alias log_std_init
-   */
-  initialLogStd: number;
-  /**
-   * Initialize kernels orthogonally instead of Glorot uniform.
-   *
-   * @default true
-   * @alias ortho_init
-   */
-  orthogonalInit: boolean;
 }
 
 /** JSON Schema of {@linkcode AcktrConfig}, made by `deno task schema`. */
