@@ -9,7 +9,7 @@ import {
   CUT_CHAIN,
   ENDING_CHAIN,
   endingValue,
-  evaluatePolicy,
+  evaluated,
   GAMMA,
   IDENTITY,
   learnOn,
@@ -31,13 +31,6 @@ async function learn(
     config: { learningRateSchedule: "constant", optimizer: "adam", ...config },
   });
   return { agent: await learnOn(agent, env, updates), env };
-}
-
-/** Mean reward of the deterministic policy over some steps. */
-function evaluated({ agent, env }: { agent: A2C; env: ToyVecEnv }): number {
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
-  return reward;
 }
 
 const bits = (seen: number) => [seen >> 1, seen & 1];

@@ -10,7 +10,7 @@ import {
   CUT_CHAIN,
   ENDING_CHAIN,
   endingValue,
-  evaluatePolicy,
+  evaluated,
   GAMMA,
   IDENTITY,
   learnOn,
@@ -47,8 +47,7 @@ Deno.test("acer learns to say what it sees", async () => {
     segments: 80,
     config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
   });
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
+  const reward = evaluated({ agent, env });
   assert(reward > 0.99, `mean reward ${reward}`);
 });
 
@@ -62,8 +61,7 @@ for (const replay of ["proportional", "rank"] as const) {
       segments: 80,
       config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32], replay },
     });
-    const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-    agent.close();
+    const reward = evaluated({ agent, env });
     assert(reward > 0.99, `mean reward ${reward}`);
   });
 }
@@ -109,8 +107,7 @@ for (const network of ["lstm", "lnlstm"] as const) {
       segments: 100,
       config: { network, lstmSize: 8, learningRate: 0.01 },
     });
-    const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-    agent.close();
+    const reward = evaluated({ agent, env });
     // One step in three pays, and 16 steps hold five of those.
     assertAlmostEquals(reward, 5 / 16, 1e-6);
   });
@@ -132,8 +129,7 @@ Deno.test("acer with lstm remembers which box action it is asked for later", asy
     segments: 250,
     config: { network: "lstm", lstmSize: 8, learningRate: 0.01 },
   });
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
+  const reward = evaluated({ agent, env });
   // One step in three pays at most 1, and nothing in the mean to who forgets.
   assert(reward > 0.75 * 5 / 16, `mean reward ${reward}`);
 });
@@ -171,8 +167,7 @@ Deno.test("acer learns several discrete actions of which each depends on the oth
     segments: 200,
     config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
   });
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
+  const reward = evaluated({ agent, env });
   assert(reward > 0.99, `mean reward ${reward}`);
 });
 
@@ -191,7 +186,6 @@ Deno.test("acer learns which box action the observation asks for", async () => {
     segments: 200,
     config: { gamma: 0, learningRate: 0.01, hiddenSizes: [32] },
   });
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
+  const reward = evaluated({ agent, env });
   assert(reward > 0.8, `mean reward ${reward}`);
 });

@@ -7,7 +7,7 @@ import * as tf from "@tensorflow/tfjs";
 import {
   CUES,
   CUT_CHAIN,
-  evaluatePolicy,
+  evaluated,
   GAMMA,
   IDENTITY,
   learnOn,
@@ -33,18 +33,11 @@ async function learn(
   return { agent: await learnOn(agent, env, rollouts), env };
 }
 
-/** Mean reward of the deterministic policy that was learned; closes the agent. */
-function judge({ agent, env }: { agent: ACKTR; env: ToyVecEnv }): number {
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
-  return reward;
-}
-
 const CONFIG = { gamma: 0, hiddenSizes: [32] };
 
 for (const objective of ["shared", "separate"] as const) {
   Deno.test(`acktr learns to say what it sees, ${objective}`, async () => {
-    const reward = judge(
+    const reward = evaluated(
       await learn({
         ...IDENTITY,
         actionSpace: { type: "discrete", n: 4 },
@@ -59,7 +52,7 @@ for (const objective of ["shared", "separate"] as const) {
 }
 
 Deno.test("acktr learns several discrete actions", async () => {
-  const reward = judge(
+  const reward = evaluated(
     await learn({
       ...IDENTITY,
       actionSpace: { type: "multiDiscrete", nvec: [2, 3] },
@@ -71,7 +64,7 @@ Deno.test("acktr learns several discrete actions", async () => {
 });
 
 Deno.test("acktr learns flags", async () => {
-  const reward = judge(
+  const reward = evaluated(
     await learn({
       ...IDENTITY,
       actionSpace: { type: "multiBinary", n: 2 },
@@ -83,7 +76,7 @@ Deno.test("acktr learns flags", async () => {
 });
 
 Deno.test("acktr learns which box action the observation asks for", async () => {
-  const reward = judge(
+  const reward = evaluated(
     await learn({
       ...IDENTITY,
       actionSpace: {
@@ -108,7 +101,7 @@ Deno.test("acktr learns which box action the observation asks for", async () => 
 });
 
 Deno.test("acktr with lstm remembers what it saw two steps ago", async () => {
-  const reward = judge(
+  const reward = evaluated(
     await learn(CUES, {
       rollouts: 200,
       config: { network: "lstm", lstmSize: 8 },

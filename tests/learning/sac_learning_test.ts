@@ -1,12 +1,7 @@
 import { selectBackend } from "@bellman/compute";
 import { SAC, type SacConfig } from "@bellman/sac";
 import { assert, assertAlmostEquals } from "@std/assert";
-import {
-  evaluatePolicy,
-  IDENTITY,
-  type ToyTask,
-  ToyVecEnv,
-} from "./toy_vec_env.ts";
+import { evaluated, IDENTITY, type ToyTask, ToyVecEnv } from "./toy_vec_env.ts";
 
 const NUM_ENVS = 8;
 
@@ -37,13 +32,6 @@ function learn(
     agent.update();
   }
   return { agent, env };
-}
-
-/** Mean reward of the deterministic policy over some steps. */
-function evaluated({ agent, env }: { agent: SAC; env: ToyVecEnv }): number {
-  const reward = evaluatePolicy(agent.policy({ deterministic: true }), env);
-  agent.close();
-  return reward;
 }
 
 const BOX: ToyTask = {

@@ -95,18 +95,21 @@ export class ToyVecEnv {
   close(): void {}
 }
 
-/** Actor, as {@link evaluatePolicy} needs it. */
+/** Actor, as {@link evaluated} needs it. */
 interface Actor {
   act(observations: Int32Array): unknown;
   observe(step: ReturnType<ToyVecEnv["step"]>): void;
 }
 
-/** Mean reward of an actor over some steps of all rows. */
-export function evaluatePolicy(
-  actor: Actor,
-  env: ToyVecEnv,
-  steps = 16,
-): number {
+/** An agent that was trained, and where it was. */
+interface Trained {
+  agent: { policy(options: { deterministic: boolean }): Actor; close(): void };
+  env: ToyVecEnv;
+}
+
+/** Closes an agent and returns its mean reward over 16 deterministic steps of all rows. */
+export function evaluated({ agent, env }: Trained): number {
+  const actor = agent.policy({ deterministic: true }), steps = 16;
   let observations = env.reset();
   let sum = 0;
   for (let i = 0; i < steps; i++) {
@@ -115,6 +118,7 @@ export function evaluatePolicy(
     observations = step.observations;
     sum += step.rewards.reduce((a, b) => a + b, 0);
   }
+  agent.close();
   return sum / (steps * env.numEnvs);
 }
 
