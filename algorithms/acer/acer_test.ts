@@ -1,6 +1,6 @@
 import type { AgentOptions } from "@bellman/agent";
 import { paramsFromArrays } from "@bellman/compute";
-import type { Space, VecStep } from "@bellman/types";
+import type { Space } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
@@ -10,6 +10,10 @@ import {
 } from "@std/assert";
 import type { QActorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
+import {
+  observationsAt,
+  takeSteps,
+} from "../../tests/testdata/made_up_steps.ts";
 import { ACER } from "./acer.ts";
 import type { AcerConfig } from "./config.ts";
 
@@ -47,41 +51,9 @@ function agentOf(
   });
 }
 
-function observations(time: number, numEnvs = NUM_ENVS): Float32Array {
-  return Float32Array.from(
-    { length: 3 * numEnvs },
-    (_, i) => Math.sin(7 * time + 1.3 * i),
-  );
-}
-
-/** The step at a time, with ends of both kinds. */
-function stepAt(time: number): VecStep {
-  const ends = (every: number) =>
-    Uint8Array.from(
-      { length: NUM_ENVS },
-      (_, i) => +((time + i) % every === 0),
-    );
-  return {
-    observations: observations(time + 1),
-    finalObservations: observations(time + 0.5),
-    rewards: Float64Array.from(
-      { length: NUM_ENVS },
-      (_, i) => Math.cos(time + i),
-    ),
-    terminated: ends(5),
-    truncated: ends(3),
-  };
-}
-
 /** Takes steps and gives back all that was decided and learned. */
 function run(agent: ACER, from: number, count: number): unknown[] {
-  const seen: unknown[] = [];
-  for (let time = from; time < from + count; time++) {
-    seen.push(Array.from(agent.act(observations(time))));
-    agent.observe(stepAt(time));
-    seen.push(agent.update());
-  }
-  return seen;
+  return takeSteps(agent, { from, count, numEnvs: NUM_ENVS });
 }
 
 const KINDS: Record<string, [Partial<AcerConfig>, Space?]> = {
@@ -196,7 +168,7 @@ Deno.test("a cut episode is worth its last observation's value, with the state o
     for (const bootstrapTruncated of [true, false]) {
       const config = { network, bootstrapTruncated, numSteps: 1, gamma: 0.5 };
       const agent = agentOf({ ...config, replayRatio: 0 }, { numEnvs: 1 });
-      const [first, last] = [observations(1, 1), observations(2, 1)];
+      const [first, last] = [observationsAt(1, 1), observationsAt(2, 1)];
       const { policy, q } = (agent.model as QActorCritic).apply(
         paramsFromArrays(agent.params),
         tf.tensor2d([...first, ...last], [2, 3]),
@@ -210,7 +182,7 @@ Deno.test("a cut episode is worth its last observation's value, with the state o
       const values = tf.sum(tf.mul(tf.softmax(policy), q), 1).dataSync();
       const [action] = agent.act(first);
       agent.observe({
-        observations: observations(9, 1),
+        observations: observationsAt(9, 1),
         finalObservations: last,
         rewards: Float64Array.of(1),
         terminated: new Uint8Array(1),
@@ -226,7 +198,7 @@ Deno.test("a cut episode is worth its last observation's value, with the state o
 
 Deno.test("values of all actions are those of the network", () => {
   const agent = agentOf();
-  const seen = observations(1, 1);
+  const seen = observationsAt(1, 1);
   const { q } = (agent.model as QActorCritic).apply(
     paramsFromArrays(agent.params),
     tf.tensor2d(seen, [1, 3]),
@@ -246,7 +218,7 @@ Deno.test("values of given actions are V and their advantages", () => {
   );
   for (const [network, actionSpace, actions] of all) {
     const agent = agentOf({ network }, { actionSpace });
-    const seen = observations(1, 1);
+    const seen = observationsAt(1, 1);
     const found = agent.qValues(seen, actions.flat());
     assertEquals(found.length, actions.length);
     assertEquals(new Set(found).size, actions.length);

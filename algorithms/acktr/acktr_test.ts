@@ -1,6 +1,6 @@
 // deno-lint-ignore-file no-console -- warnings go there
 import type { AgentOptions } from "@bellman/agent";
-import type { Space, VecStep } from "@bellman/types";
+import type { Space } from "@bellman/types";
 import {
   assert,
   assertAlmostEquals,
@@ -8,6 +8,11 @@ import {
   assertThrows,
 } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import {
+  observationsAt,
+  stepAt,
+  takeSteps,
+} from "../../tests/testdata/made_up_steps.ts";
 import { ACKTR } from "./acktr.ts";
 import type { AcktrConfig } from "./config.ts";
 
@@ -46,41 +51,9 @@ function agentOf(
   });
 }
 
-function observations(time: number): Float32Array {
-  return Float32Array.from(
-    { length: 3 * NUM_ENVS },
-    (_, i) => Math.sin(7 * time + 1.3 * i),
-  );
-}
-
-/** The step at a time, with ends of both kinds. */
-function stepAt(time: number): VecStep {
-  const ends = (every: number) =>
-    Uint8Array.from(
-      { length: NUM_ENVS },
-      (_, i) => +((time + i) % every === 0),
-    );
-  return {
-    observations: observations(time + 1),
-    finalObservations: observations(time + 0.5),
-    rewards: Float64Array.from(
-      { length: NUM_ENVS },
-      (_, i) => Math.cos(time + i),
-    ),
-    terminated: ends(5),
-    truncated: ends(3),
-  };
-}
-
 /** Takes steps and gives back all that was decided and learned. */
 function run(agent: ACKTR, from: number, count: number): unknown[] {
-  const seen: unknown[] = [];
-  for (let time = from; time < from + count; time++) {
-    seen.push(Array.from(agent.act(observations(time))));
-    agent.observe(stepAt(time));
-    seen.push(agent.update());
-  }
-  return seen;
+  return takeSteps(agent, { from, count, numEnvs: NUM_ENVS });
 }
 
 /** The statistics of the updates alone. */
@@ -230,9 +203,9 @@ Deno.test("a number that is not finite skips the step, with one warning", () => 
     run(agent, 0, 8);
     const before = agent.params;
     for (let time = 8; time < 16; time++) {
-      agent.act(observations(time));
+      agent.act(observationsAt(time, NUM_ENVS));
       agent.observe({
-        ...stepAt(time),
+        ...stepAt(time, NUM_ENVS),
         rewards: new Float64Array(NUM_ENVS).fill(3e38),
       });
       const stats = agent.update();
