@@ -76,6 +76,10 @@ const KINDS: Record<string, [Partial<AcktrConfig>, Space?]> = {
   "two networks and objectives": [SEPARATE],
   "box actions": [{}, OBSERVATION],
   "box actions, two objectives": [SEPARATE, OBSERVATION],
+  "state-dependent noise": [
+    { useSde: true, sdeSampleFrequency: 3 },
+    OBSERVATION,
+  ],
   "several discrete actions": [{}, { type: "multiDiscrete", nvec: [2, 3] }],
   "flags": [{}, { type: "multiBinary", n: 2 }],
   "lstm": [{ network: "lstm" }],

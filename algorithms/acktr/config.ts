@@ -22,6 +22,8 @@ export interface AcktrConfig extends
     | "activation"
     | "lstmSize"
     | "initialLogStd"
+    | "useSde"
+    | "sdeSampleFrequency"
     | "orthogonalInit"
   > {
   /**

@@ -191,7 +191,8 @@ export function acktrUpdate(
 ): AcktrUpdate {
   const { objective, valueFisherCoefficient, fisherActions } = options;
   const settings = kfacOptions(options);
-  const all = new Kfac(layers, settings);
+  const ofPolicy = { ...settings, diagonal: deviations(model) };
+  const all = new Kfac(layers, ofPolicy);
   const isShared = objective === "shared";
   const valueCoefficient = isShared ? options.valueCoefficient : 1;
   const steps: AcktrStep[] = isShared
@@ -199,7 +200,8 @@ export function acktrUpdate(
     : [["policy", "vf/"], ["value", "pi/"]].map(([name, others]) => {
       const has = (path: string) => !path.startsWith(others);
       const own = layers.filter(({ kernel }) => has(kernel));
-      return { name, kfac: new Kfac(own, settings), has };
+      const kfac = new Kfac(own, name === "policy" ? ofPolicy : settings);
+      return { name, kfac, has };
     });
   const of = ({ has }: AcktrStep, values: Params): Params =>
     Object.fromEntries(Object.entries(values).filter(([path]) => has(path)));
@@ -243,7 +245,7 @@ export function acktrUpdate(
           batch,
           entropyCoefficient,
         );
-        const [ofPolicy] = steps;
+        const [first] = steps;
         const next = { ...params }, state: OptimizerState = {};
         const finite: Record<string, tf.Tensor1D> = {};
         const coefficients: tf.Scalar[] = [];
@@ -272,13 +274,24 @@ export function acktrUpdate(
             policy_loss: aux.policyLoss as tf.Scalar,
             value_loss: aux.valueLoss as tf.Scalar,
             policy_entropy: aux.entropy as tf.Scalar,
-            grad_norm: globalNorm(of(ofPolicy, gradients)),
+            grad_norm: globalNorm(of(first, gradients)),
             trust_region: coefficients[0],
             steps_skipped: tf.sub(1, tf.min(fine)) as tf.Scalar,
           },
         };
       }),
   };
+}
+
+/**
+ * The Fisher information of the logarithms of box actions' standard deviations:
+ * 2, which those of state-dependent noise share, as many as there are features.
+ */
+function deviations(
+  { distribution, noise }: ActorCritic,
+): Record<string, number> {
+  if (distribution.noise.kind !== "normal") return {};
+  return { "pi/logStd": 2 * distribution.noise.size / noise.size };
 }
 
 /** Draws actions from the policy, outside of what is differentiated. */

@@ -1,6 +1,6 @@
 import { a2cUpdate, initOptimizerState } from "@bellman/a2c";
 import { mapParams, type Params, RandomStream, sgd } from "@bellman/compute";
-import { type ActorCritic, actorCritic } from "@bellman/policies";
+import { type ActorCritic, actorCritic, scope } from "@bellman/policies";
 import type { Space } from "@bellman/types";
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
@@ -27,6 +27,7 @@ const normal = (...shape: number[]) =>
 function modelOf(
   actionSpace: Space = { type: "discrete", n: 3 },
   valueNetwork: "shared" | "separate" = "shared",
+  useSde = false,
 ): { model: ActorCritic; params: Params } {
   const model = actorCritic({
     observationSpace: OBSERVATION,
@@ -34,6 +35,7 @@ function modelOf(
     network: "mlp",
     networkOptions: { hiddenSizes: [4] },
     valueNetwork,
+    useSde,
   });
   return { model, params: model.init(new RandomStream(1)) };
 }
@@ -173,5 +175,24 @@ Deno.test("with two objectives the policy's step does not see the values", () =>
     const [a, b] = [first, second].map((it) => [...it[path].dataSync()]);
     if (path.startsWith("pi/")) assertEquals(a, b);
     else assert(String(a) !== String(b), path);
+  }
+});
+
+Deno.test("deviations take natural steps: they share an information of 2 for each action", () => {
+  for (const objective of ["shared", "separate"] as const) {
+    for (const useSde of [false, true]) {
+      const { model, params } = modelOf(OBSERVATION, "separate", useSde);
+      const layers = actorCriticLayers(model, params);
+      const config = { ...defaultAcktrConfig, objective, damping: 0.25 };
+      const update = acktrUpdate(model, layers, config);
+      const [{ name, kfac }] = update.steps;
+      const state = scope(update.init(params), name);
+      const gradients = mapParams(params, (it) => tf.onesLike(it));
+      const found = kfac.naturalGradient(gradients, state)["pi/logStd"];
+      const information = useSde ? 2 / 4 : 2; // of four features
+      found.dataSync().forEach((it) =>
+        assertAlmostEquals(it, 1 / (information + 0.25), 1e-6)
+      );
+    }
   }
 });

@@ -76,7 +76,11 @@ function innerProduct(a: Params, b: Params): tf.Scalar {
 export function predictedChange(
   gradients: Params,
   change: Params,
-  { layers, state }: { layers: readonly KfacLayer[]; state: OptimizerState },
+  { layers, diagonal, state }: {
+    layers: readonly KfacLayer[];
+    diagonal: Readonly<Record<string, number>>;
+    state: OptimizerState;
+  },
 ): tf.Tensor {
   const squares = [tf.mul(innerProduct(change, change), state.damping)];
   for (const layer of layers) {
@@ -85,6 +89,9 @@ export function predictedChange(
     const output = state[layerSlot("output", layer)] as tf.Tensor2D;
     const product = tf.matMul(tf.matMul(input, matrix), output);
     squares.push(tf.sum(tf.mul(matrix, product)));
+  }
+  for (const path in diagonal) {
+    squares.push(tf.mul(tf.sum(tf.square(change[path])), diagonal[path]));
   }
   const curved = tf.mul(tf.addN(squares), 0.5);
   return tf.sub(curved, innerProduct(gradients, change));

@@ -40,6 +40,7 @@ Deno.test("the predicted change is that of the damped quadratic", () => {
     w: tf.tensor2d([[2]]),
   }, {
     layers: [{ kernel: "w" }],
+    diagonal: {},
     state: {
       "input/w": tf.tensor2d([[5]]),
       "output/w": tf.tensor2d([[0.5]]),
@@ -47,6 +48,16 @@ Deno.test("the predicted change is that of the damped quadratic", () => {
     },
   });
   assertAlmostEquals(change.dataSync()[0], -6 + 0.5 * 2.6 * 4, 1e-5);
+});
+
+Deno.test("a known Fisher information curves the predicted change", () => {
+  const [gradient, step] = [3, 2].map((it) => ({ s: tf.scalar(it) }));
+  const change = predictedChange(gradient, step, {
+    layers: [],
+    diagonal: { s: 5 },
+    state: { damping: tf.scalar(0.1) },
+  });
+  assertAlmostEquals(change.dataSync()[0], -6 + 0.5 * 5.1 * 4, 1e-5);
 });
 
 Deno.test("the damping falls above 3/4, rises below 1/4, and keeps its minimum", () => {

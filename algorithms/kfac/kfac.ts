@@ -152,6 +152,7 @@ export class Kfac {
     const { form = "inverse" } = options;
     this.#options = {
       others: "error" as const,
+      diagonal: {},
       damping: 0.01,
       dampingKind: form === "ekfac" ? "plain" as const : "factored" as const,
       exampleEvery: 1,
@@ -178,8 +179,8 @@ export class Kfac {
    * @throws {TypeError} If a parameter is in no layer and `others` is "error".
    */
   init(params: Params): OptimizerState {
-    const { form, others, damping, momentum, coldOptimizer } = this.#options;
-    checkLayers(this.layers, { params, others });
+    const { form, damping, momentum, coldOptimizer } = this.#options;
+    checkLayers(this.layers, { ...this.#options, params });
     const state: OptimizerState = {
       step: tf.scalar(0),
       count: tf.scalar(0),
@@ -227,11 +228,17 @@ export class Kfac {
    *
    * @param gradients Gradients by path.
    * @param state State, whose inverses are used.
-   * @returns The natural gradient by path; parameters in no layer keep theirs.
+   * @returns The natural gradient by path; parameters in no layer and not of
+   * `diagonal` keep theirs.
    */
   naturalGradient(gradients: Params, state: OptimizerState): Params {
+    const { diagonal } = this.#options;
     return tidy(() => {
       const natural = { ...gradients };
+      for (const path in diagonal) {
+        const damped = tf.add(state.damping, diagonal[path]);
+        natural[path] = tf.div(gradients[path], damped);
+      }
       for (const layer of this.layers) {
         const gradient = layerMatrix(layer, gradients);
         const options = { ...this.#options, state };
@@ -258,7 +265,8 @@ export class Kfac {
   ): KfacStep {
     const { state, learningRate, rows, objective } = options;
     const { layers } = this;
-    const { adaptDamping, coldOptimizer, untilInverse } = this.#options;
+    const { adaptDamping, coldOptimizer, untilInverse, diagonal } =
+      this.#options;
     return tidy(() => {
       const factors: Params = {};
       for (const layer of layers) {
@@ -303,7 +311,7 @@ export class Kfac {
           );
         }
         const steps = unflattenParams(change, params);
-        const model = { layers, state: next };
+        const model = { layers, diagonal, state: next };
         const predicted = predictedChange(gradients, steps, model);
         const actual = tf.sub(objective.at(stepped), objective.loss);
         const ratio = tf.div(actual, predicted);

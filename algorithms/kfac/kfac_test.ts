@@ -663,3 +663,32 @@ Deno.test("parameters in no layer take their plain gradient where that is asked 
   assertEquals(natural.gain.dataSync()[0], 1);
   assertEquals(natural.w.dataSync()[0], 0);
 });
+
+Deno.test("parameters of known Fisher information take the natural step, damped and bounded", () => {
+  const params = { w: tf.ones([2, 1]), logStd: tf.tensor1d([1, -3]) };
+  const kfac = new Kfac([{ kernel: "w" }], {
+    diagonal: { logStd: 2 },
+    damping: 0.5,
+    momentum: 0,
+    untilInverse: "wait",
+    trustRegion: { kind: "norm_constraint", limit: 1 },
+  });
+  const state = kfac.init(params);
+  const natural = kfac.naturalGradient(params, state).logStd.dataSync();
+  assertAlmostEquals(natural[0], 1 / 2.5, 1e-6);
+  assertAlmostEquals(natural[1], -3 / 2.5, 1e-6);
+  const { quadratic, coefficient } = kfac.apply(params, params, {
+    state,
+    learningRate: tf.scalar(1),
+    rows: {
+      w: {
+        inputs: tf.ones([1, 2]),
+        gradients: tf.ones([1, 1]),
+        positions: 1,
+        examples: 1,
+      },
+    },
+  });
+  assertAlmostEquals(quadratic.dataSync()[0], 10 / 2.5, 1e-6);
+  assertAlmostEquals(coefficient.dataSync()[0], 0.5, 1e-6);
+});

@@ -176,34 +176,42 @@ export function unknownLayer(path: string, ops?: Set<string>): TypeError {
 }
 
 /**
- * Checks layers that are registered by the paths of their parameters.
+ * Checks layers, and parameters of known Fisher information, that are registered
+ * by the paths of their parameters.
  *
- * @throws {RangeError} If a path is unknown or in two layers, or a bias has not
- * one number for each output.
+ * @throws {RangeError} If a path is unknown or registered twice, or a bias has
+ * not one number for each output.
  * @throws {TypeError} If a parameter is in no layer and `others` is "error".
  */
 export function checkLayers(
   layers: readonly KfacLayer[],
-  { params, others }: { params: Params; others: "error" | "gradient" },
+  { params, others, diagonal = {} }: {
+    params: Params;
+    others: "error" | "gradient";
+    diagonal?: Readonly<Record<string, number>>;
+  },
 ): void {
   const paths = Object.keys(params);
   const known = new Set<string>();
+  const register = (path: string, where: string) => {
+    if (!Object.hasOwn(params, path)) {
+      const nearest = closest(path, paths);
+      throw new RangeError(
+        `Unknown parameter '${path}' of ${where}: did you mean '${nearest}'?`,
+      );
+    }
+    if (known.has(path)) {
+      throw new RangeError(
+        `Cannot register the parameter '${path}' twice: expected it in one layer`,
+      );
+    }
+    known.add(path);
+  };
+  for (const path in diagonal) register(path, "diagonal");
   for (const layer of layers) {
     const { kernel, bias } = layer;
-    for (const path of bias === undefined ? [kernel] : [kernel, bias]) {
-      if (!Object.hasOwn(params, path)) {
-        const nearest = closest(path, paths);
-        throw new RangeError(
-          `Unknown parameter '${path}' of a layer: did you mean '${nearest}'?`,
-        );
-      }
-      if (known.has(path)) {
-        throw new RangeError(
-          `Cannot register the parameter '${path}' twice: expected it in one layer`,
-        );
-      }
-      known.add(path);
-    }
+    register(kernel, "a layer");
+    if (bias !== undefined) register(bias, "a layer");
     const { outputs } = layerSizes(layer, params);
     const size = bias === undefined ? outputs : params[bias].size;
     if (size !== outputs) {

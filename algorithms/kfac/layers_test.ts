@@ -82,3 +82,16 @@ for (
     );
   });
 }
+
+Deno.test("parameters of known Fisher information are registered too", () => {
+  const params = { w: tf.zeros([3, 1]), gain: tf.zeros([2]) };
+  const check = (diagonal: Record<string, number>) =>
+    checkLayers([{ kernel: "w" }], { params, others: "error", diagonal });
+  check({ gain: 1 });
+  assertThrows(
+    () => check({ gian: 1 }),
+    RangeError,
+    "Unknown parameter 'gian' of diagonal: did you mean 'gain'?",
+  );
+  assertThrows(() => check({ w: 1 }), RangeError, "the parameter 'w' twice");
+});

@@ -54,6 +54,13 @@ export interface KfacOptions extends KfacScheduleOptions {
    */
   readonly others?: "error" | "gradient";
   /**
+   * Known Fisher information of each number of a parameter in no layer, by path:
+   * its block of the Fisher matrix is that times the identity.
+   *
+   * @default {}
+   */
+  readonly diagonal?: Readonly<Record<string, number>>;
+  /**
    * Form of the inverse.
    *
    * @default "inverse"
@@ -154,6 +161,7 @@ export function checkOptions(options: KfacOptions): void {
     isShare,
   );
   check(counts, "a whole number of at least 1", isCount(1));
+  check(options.diagonal ?? {}, "a Fisher information above 0", (it) => it > 0);
   check({ coldUpdates }, "a whole number of at least 0", isCount(0));
   const { form = "inverse", dampingKind } = options;
   if (form === "eigenbasis" || dampingKind === undefined) return;

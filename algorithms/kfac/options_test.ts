@@ -26,6 +26,10 @@ for (
       "coldUpdates = -1: expected a whole number of at least 0",
     ],
     [
+      { diagonal: { gain: 0 } },
+      "gain = 0: expected a Fisher information above 0",
+    ],
+    [
       { form: "inverse", dampingKind: "plain" },
       "Cannot use damping 'plain' in the form 'inverse': expected 'factored', or form 'eigenbasis'",
     ],
