@@ -14,4 +14,5 @@ export const acerPresets: Readonly<Record<string, string>> = {
   "gym:LunarLander-v3": texts["lunar_lander_v3.yaml"],
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "Pendulum-v1": texts["pendulum_v1.yaml"],
+  "ALE": texts["atari.yaml"],
 };

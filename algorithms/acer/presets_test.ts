@@ -7,6 +7,11 @@ const RUN_KEYS = [
   "env",
   "totalTimesteps",
   "numEnvs",
+  "envKwargs",
+  "vectorization",
+  "evaluationInterval",
+  "evaluationEpisodes",
+  "checkpointInterval",
   "normalizeObservation",
   "normalizeReward",
   "evaluationDeterministic",
@@ -15,7 +20,8 @@ const RUN_KEYS = [
 for (const [name, text] of Object.entries(acerPresets)) {
   Deno.test(`the preset ${name} is for its environment and has known keys`, () => {
     const preset = parse(text) as Record<string, unknown>;
-    assert(name.startsWith(String(preset.env)));
+    const id = String(preset.env);
+    assert(name.startsWith(id) || id.startsWith(`${name}/`));
     for (const key of Object.keys(preset)) {
       assert(RUN_KEYS.includes(key) || key in defaultAcerConfig, key);
     }

@@ -4,7 +4,8 @@
  * algorithm, in `results/curves`:
  * `deno task results:curves RUN... --command "deno task train ..." --commit ID`,
  * with `--peer NAME --peer-command TEXT --peer-log FILE...` for another library's
- * runs, whose logs end in a line of JSON with the seed and the curve.
+ * runs, whose logs end in a line of JSON with the seed and the curve, or with
+ * `--beside FILE` for those that are kept of another algorithm.
  */
 import { parseArgs } from "@std/cli";
 import { parse } from "@std/yaml";
@@ -30,7 +31,7 @@ export interface Program {
 }
 
 const USAGE =
-  "usage: deno task results:curves RUN... --command TEXT --commit ID [--peer NAME --peer-command TEXT --peer-log FILE...]";
+  "usage: deno task results:curves RUN... --command TEXT --commit ID [--beside FILE] [--peer NAME --peer-command TEXT --peer-log FILE...]";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 type Config = Readonly<Record<string, unknown>>;
@@ -80,10 +81,17 @@ function line({ steps, mean, std }: Curve): CurveRun {
   };
 }
 
-/** Reads the runs that the options name: our program first, then the other library's. */
+/** Reads the runs that the options name: our program first, then the others. */
 function readPrograms(args: string[]): { config: Config; programs: Program[] } {
   const { _: dirs, ...given } = parseArgs(args, {
-    string: ["command", "commit", "peer", "peer-command", "peer-log"],
+    string: [
+      "command",
+      "commit",
+      "beside",
+      "peer",
+      "peer-command",
+      "peer-log",
+    ],
     collect: ["peer-log"],
   });
   const runs = dirs.map((dir) => readRun(String(dir)));
@@ -99,6 +107,10 @@ function readPrograms(args: string[]): { config: Config; programs: Program[] } {
     commit: String(commit),
     runs: runs.map((it) => it.curve),
   }];
+  if (given.beside) {
+    const kept = JSON.parse(Deno.readTextFileSync(String(given.beside)));
+    programs.push(...kept.programs as Program[]);
+  }
   const logs = given["peer-log"] as string[];
   if (logs.length > 0) {
     programs.push({
