@@ -98,14 +98,17 @@ export class OnnxFunction {
     // The state lies as the first program has it: others may not know how.
     const fits = this.#memory === undefined ||
       JSON.stringify(packed.runs) === JSON.stringify(this.#runs);
-    const graph = fits ? packed.graph : optimized;
     const runs = fits ? packed.runs : [];
+    const { graph, passed } = this.#withoutPassed(
+      fits ? packed.graph : optimized,
+      runs,
+    );
     const resident = new Set([...names, ...runs.map(({ name }) => name)]);
     const staged = resident.size === 0
       ? unstaged(graph)
       : findStages(graph, resident);
     const units = unitsOf(this.#leaves, runs);
-    const inPlace = findInPlace(graph, { staged, units });
+    const inPlace = findInPlace(graph, { staged, units }).union(passed);
     if (this.#memory === undefined) {
       this.#runs = runs;
       this.#layOut(units, { staged, inPlace });
@@ -123,6 +126,28 @@ export class OnnxFunction {
     });
   }
 
+  /**
+   * Drops the outputs of tensors that stay as they are, where they lie in one
+   * place: large ones need not be copied at each run.
+   */
+  #withoutPassed(
+    graph: Graph,
+    runs: readonly StateRun[],
+  ): { graph: Graph; passed: ReadonlySet<string> } {
+    const inRuns = new Set(runs.flatMap(({ members }) => members));
+    const alone = new Set(
+      this.#leaves.map(({ name }) => name)
+        .filter((name) => !inRuns.has(name))
+        .filter((name) => !this.#memory || this.#inPlace.has(name)),
+    );
+    const passes = ({ name, value }: Graph["outputs"][number]) =>
+      alone.has(name) &&
+      graph.inputs.some((it) => it.name === name && it.value === value);
+    const outputs = graph.outputs.filter((it) => !passes(it));
+    const passed = graph.outputs.filter(passes).map(({ name }) => name);
+    return { graph: { ...graph, outputs }, passed: new Set(passed) };
+  }
+
   /** True where the arena has room for the loops, beside the state. */
   #hasRoomFor(staged: Staged): boolean {
     const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
@@ -138,7 +163,7 @@ export class OnnxFunction {
     const hasLoops = staged.stages.some(({ kind }) => kind === "loop");
     const space = units.reduce((sum, { size }) => sum + 2 * spaceFor(size), 0);
     this.#arena = hasLoops ? Arena.of(space + scratchSpace(staged)) : undefined;
-    if (this.#arena !== undefined) this.#inPlace = inPlace;
+    this.#inPlace = inPlace;
     const take = (unit: StateUnit) =>
       unit.dtype === "float32" && this.#arena !== undefined
         ? this.#arena.take(unit.size)

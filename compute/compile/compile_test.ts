@@ -410,6 +410,37 @@ testEngines("another step goes on from where the state is", (engine) => {
   for (const it of [step, plain]) it.close();
 });
 
+testEngines("what one step passes on, another may change", (engine) => {
+  // Long enough for loops.
+  const size = 2048;
+  type State = { w: tf.Tensor; kept: tf.Tensor };
+  const move = ({ w, kept }: State) =>
+    tf.sub(w, tf.mul(tf.sqrt(tf.square(tf.mul(w, 0.5))), tf.mul(kept, 0.125)));
+  const renew = ({ w, kept }: State) => tf.add(tf.mul(kept, 0.5), w);
+  const init = { w: tf.range(0, size), kept: tf.ones([size]) };
+  const step = compileStep(
+    (state: State) => ({ state: { w: move(state), kept: state.kept } }),
+    { state: init, inputs: {}, engine },
+  );
+  const other = step.also((state: State) => ({
+    state: { w: move(state), kept: renew(state) },
+  }));
+  let { w, kept }: State = init;
+  for (const renews of [false, true, false, false, true, true, false]) {
+    (renews ? other : step).run({});
+    [w, kept] = [move({ w, kept }), renews ? renew({ w, kept }) : kept];
+    const read = step.read();
+    assertEquals(read.w.data, w.dataSync());
+    assertEquals(read.kept.data, kept.dataSync());
+    step.write(read);
+  }
+  if (engine === "onnx") {
+    const made = step.graph.outputs.map(({ name }) => name);
+    assert(!made.includes("state.kept"), `${made}`);
+  }
+  step.close();
+});
+
 testEngines("records without tensors stay", (engine) => {
   const step = compileStep(
     ({ w, slots }) => ({

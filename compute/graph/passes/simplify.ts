@@ -150,6 +150,18 @@ const broadcastInside: Simplification = (node, rewriter) => {
   return undefined;
 };
 
+/** Takes one number that a choice broadcasts: its condition, or the last side. */
+const chooseInside: Simplification = (node, rewriter) => {
+  const [condition, t, e] = node.inputs;
+  const inputs = [
+    spreadNumber(condition, rewriter) ?? condition,
+    t,
+    rewriter.fillOf(e) === undefined ? e : narrower(e, rewriter) ?? e,
+  ];
+  if (inputs.every((it, i) => it === node.inputs[i])) return undefined;
+  return rewriter.add(node.op, inputs, { from: node });
+};
+
 /** Returns the number that a value has in all its many places. */
 function spreadNumber(value: Value, rewriter: Rewriter): Value | undefined {
   const node = rewriter.producerOf(value, "BroadcastTo");
@@ -206,6 +218,7 @@ const RULES: Readonly<Record<string, readonly Simplification[]>> = {
   Neg: [negation, computeBeforeSpreading],
   Exp: [computeBeforeSpreading],
   Square: [computeBeforeSpreading],
+  Select: [chooseInside],
   Reshape: [reshapeBeforeSpreading],
   BroadcastTo: [spreadAtOnce],
   Tile: [spreadAtOnce],
