@@ -18,9 +18,9 @@ import {
 } from "@bellman/compute";
 import { type NpyArray, saveNpz } from "@bellman/files/npz";
 import { type QActorCritic, qActorCritic } from "@bellman/policies";
-import type { Space } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import { medianMs, processorMs } from "./median_ms.ts";
+import { drawObservations, type Setup, SETUPS } from "./setups.ts";
 
 const ENVS = 16, STEPS = 20;
 /** Rows of an environment as the original has them: steps and what follows. */
@@ -31,41 +31,10 @@ const COMPARED = ["all", "quiet", "all"] as const;
 /** Updates of a round: one from new steps, and as many replayed as by default. */
 const ROUND = 5;
 
-interface Setup {
-  readonly network: "mlp" | "cnn";
-  readonly observationSpace: Space & { readonly shape: readonly number[] };
-  readonly actions: number;
-  readonly runs: number;
-  readonly calls: number;
-}
-
-const SETUPS: Readonly<Record<string, Setup>> = {
-  mlp: {
-    network: "mlp",
-    observationSpace: {
-      type: "box",
-      shape: [4],
-      low: -1,
-      high: 1,
-      dtype: "float32",
-    },
-    actions: 2,
-    runs: 15,
-    calls: 40,
-  },
-  cnn: {
-    network: "cnn",
-    observationSpace: {
-      type: "box",
-      shape: [84, 84, 4],
-      low: 0,
-      high: 255,
-      dtype: "uint8",
-    },
-    actions: 6,
-    runs: 11,
-    calls: 1,
-  },
+/** Runs that are timed, and calls in each. */
+const REPEATS = {
+  mlp: { runs: 15, calls: 40 },
+  cnn: { runs: 11, calls: 1 },
 };
 
 /** Numbers of steps, env-major, and the observations of one row more. */
@@ -77,10 +46,8 @@ interface Steps {
   readonly mu: Float32Array;
 }
 
-function drawSteps({ observationSpace, actions }: Setup, random: RandomStream) {
-  const steps = ENVS * STEPS;
-  const size = observationSpace.shape.reduce((a, b) => a * b);
-  const count = ENVS * LEAST_ROWS * size;
+function drawSteps(setup: Setup, random: RandomStream): Steps {
+  const steps = ENVS * STEPS, { actions } = setup;
   const mu = new Float32Array(steps * actions);
   for (let step = 0; step < steps; step++) {
     const row = mu.subarray(step * actions, (step + 1) * actions);
@@ -91,9 +58,7 @@ function drawSteps({ observationSpace, actions }: Setup, random: RandomStream) {
     row.set(row.map((it) => it / sum));
   }
   return {
-    observations: observationSpace.shape.length === 1
-      ? random.fillNormal(new Float32Array(count))
-      : Uint8Array.from({ length: count }, () => random.integer(256)),
+    observations: drawObservations(setup, { rows: ENVS * LEAST_ROWS, random }),
     actions: Int32Array.from({ length: steps }, () => random.integer(actions)),
     rewards: random.fillNormal(new Float32Array(steps)),
     terminated: random.fillUniform(new Float32Array(steps))
@@ -231,8 +196,8 @@ function record(learners: Learners, setup: Setup, batches: readonly Steps[]) {
   return arrays;
 }
 
-async function measure(name: string, folder?: string) {
-  const setup = SETUPS[name], { actions, runs, calls } = setup;
+async function measure(name: keyof typeof SETUPS, folder?: string) {
+  const setup = SETUPS[name], { actions } = setup;
   const random = new RandomStream(1);
   const model = qActorCritic({
     observationSpace: setup.observationSpace,
@@ -264,7 +229,7 @@ async function measure(name: string, folder?: string) {
     for (let i = 1; i < ROUND; i++) own.quiet.run(segments);
     own.all.run(segments);
   };
-  const measured = { runs, calls, now: processorMs };
+  const measured = { ...REPEATS[name], now: processorMs };
   return {
     [`${name}_ms`]: medianMs(() => all.run(given), measured),
     [`${name}_round_ms`]: medianMs(round, measured) / ROUND,
@@ -275,6 +240,6 @@ const { folder } = JSON.parse(Deno.args[0]) as { folder?: string };
 await selectBackend("cpu");
 const figures: Record<string, number> = {};
 for (const name of Object.keys(SETUPS)) {
-  Object.assign(figures, await measure(name, folder));
+  Object.assign(figures, await measure(name as keyof typeof SETUPS, folder));
 }
 console.log(JSON.stringify(figures));

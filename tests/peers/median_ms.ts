@@ -12,14 +12,15 @@ export function processorMs(): number {
  */
 export function medianMs(
   call: () => void,
-  { runs, calls = 1, now = () => performance.now() }: {
+  { runs, calls = 1, warmUp = 3, now = () => performance.now() }: {
     runs: number;
     calls?: number;
+    warmUp?: number;
     now?: () => number;
   },
 ): number {
   const times: number[] = [];
-  for (let run = -3; run < runs; run++) {
+  for (let run = -warmUp; run < runs; run++) {
     const started = now();
     for (let i = 0; i < calls; i++) call();
     if (run >= 0) times.push((now() - started) / calls);

@@ -45,7 +45,11 @@ const STEPS = {
     "opencv-python-headless==5.0.0.93",
     "envpool==1.2.5",
   ]],
-  "tensorflow": [["tensorflow-cpu==2.15.1", "numpy==1.26.4"]],
+  "tensorflow": [
+    ["tensorflow-cpu==2.15.1", "numpy==1.26.4"],
+    // One file of it is used, which needs none of the rest.
+    ["--no-deps", "baselines==0.1.5"],
+  ],
 } as const;
 
 async function run(command: string, args: string[]): Promise<void> {

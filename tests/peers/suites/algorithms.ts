@@ -3,7 +3,14 @@ import type { Suite } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
 /** Folder of the updates that ours records, for the peer to repeat. */
-const ACER_UPDATES = { folder: ".venv/tensorflow/updates" };
+const UPDATES = { folder: ".venv/tensorflow/updates" };
+/** Least ratios, largest costs, and differences that rounding makes. */
+const ACKTR_CASES = [
+  { name: "mlp_640", wanted: 1.5, cost: 2, difference: 2e-5 },
+  { name: "mlp_320", wanted: 1.5, cost: 2, difference: 2e-5 },
+  // The original takes eigenvalues up to 1e-6 for 0.
+  { name: "cnn_640", wanted: 1, cost: 1.5, difference: 1e-3 },
+];
 const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
 
 /** Algorithms and what they are made of, beside other libraries. */
@@ -47,9 +54,9 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       ours: {
         language: "deno",
         file: "bellman_acer.ts",
-        task: ACER_UPDATES,
+        task: UPDATES,
       },
-      tf1: { language: "python", file: "tf1_acer.py", task: ACER_UPDATES },
+      tf1: { language: "python", file: "tf1_acer.py", task: UPDATES },
     },
     comparisons: [["mlp", 5], ["cnn", 1.2]].flatMap(([network, wanted]) =>
       [
@@ -73,6 +80,36 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       unit: "(relative)",
       atMost: atMost as number,
     })),
+  },
+  acktr: {
+    about: "ACKTR's update, mean of the ten from one inversion to the next: " +
+      "64-64 tanh, rows of 32 and of 16 environments by 20 steps, and the " +
+      "Nature CNN on bytes 84x84x4, 640 rows; processor time of one thread",
+    peers: "tensorflow",
+    programs: {
+      ours: { language: "deno", file: "bellman_acktr.ts", task: UPDATES },
+      tf1: { language: "python", file: "tf1_acktr.py", task: UPDATES },
+    },
+    comparisons: ACKTR_CASES.map(({ name, wanted }) =>
+      timeOf(["tf1", `${name}_ms`], {
+        what: `baselines' optimizer under TensorFlow 2.15, ${name}`,
+        wanted,
+      })
+    ),
+    bounds: ACKTR_CASES.flatMap(({ name, cost, difference }) => [
+      {
+        what: `ACKTR's time in that of A2C's update, ${name}`,
+        figure: ["ours", `${name}_cost`],
+        unit: "times",
+        atMost: cost,
+      },
+      {
+        what: `largest difference of the original's numbers, ${name}`,
+        figure: ["tf1", `${name}_difference`],
+        unit: "(relative)",
+        atMost: difference,
+      },
+    ]),
   },
   engines: {
     about: "A2C's update of 80 rows, compiled beside eager WebAssembly, " +
