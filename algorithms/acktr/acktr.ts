@@ -1,4 +1,4 @@
-import { a2c, type A2CConfig, defaultA2CConfig } from "@bellman/a2c";
+import { a2c, defaultA2CConfig } from "@bellman/a2c";
 import {
   Agent,
   type AgentContext,
@@ -9,7 +9,6 @@ import {
   type Experience,
   type SavedState,
 } from "@bellman/agent";
-import { RandomStream, tidy } from "@bellman/compute";
 import type { KfacArrays } from "@bellman/kfac";
 import { type ActorCritic, nest, scope } from "@bellman/policies";
 import { type AcktrConfig, acktrConfigSchema } from "./config.ts";
@@ -18,6 +17,7 @@ import {
   type AcktrBatch,
   type AcktrHyperparameters,
   type AcktrStep,
+  type AcktrUpdate,
   acktrUpdate,
   actorCriticLayers,
 } from "./update.ts";
@@ -48,15 +48,11 @@ function partsOf(
   config: AcktrConfig,
   context: AgentContext,
 ): AgentParts<ActorCritic> {
-  const base = partsOfA2C(config, context);
+  // The optimizer of A2C's parts is not used.
+  const base = a2c.build({ ...defaultA2CConfig, ...config }, context);
   const { policy } = base;
-  const layers = tidy(() => {
-    // The numbers do not matter: those that are made fastest.
-    const quick = { ...config, orthogonalInit: false };
-    const { policy } = partsOfA2C(quick, context);
-    return actorCriticLayers(policy, policy.init(new RandomStream(0)));
-  });
-  const update = acktrUpdate(policy, layers, config);
+  // Layers are found in the first parameters, which an agent asks for first.
+  let update: AcktrUpdate;
   const rows = context.numEnvs * config.numSteps;
   const { coldLearningRate, learningRate, fisherActions } = config;
   const coldRatio = (coldLearningRate ?? learningRate) / learningRate;
@@ -65,6 +61,7 @@ function partsOf(
     experience: (runtime) => warning(base.experience(runtime), update.steps),
     init(random) {
       const params = policy.init(random);
+      update = acktrUpdate(policy, actorCriticLayers(policy, params), config);
       return { policy: params, optimizer: update.init(params) };
     },
     update(state, batch, numbers) {
@@ -104,15 +101,6 @@ function partsOf(
       return state;
     },
   };
-}
-
-/** The parts of A2C, whose optimizer is not used. */
-function partsOfA2C(
-  config: AcktrConfig,
-  context: AgentContext,
-): AgentParts<ActorCritic> {
-  const all: A2CConfig = { ...defaultA2CConfig, ...config };
-  return a2c.build(all, context);
 }
 
 /** Warns once where a step was skipped, as a number in it was not finite. */

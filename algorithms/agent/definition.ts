@@ -109,7 +109,8 @@ export interface AgentParts<P extends Policy = Policy> {
   /** Source of batches: `rollout(...)`, `replay(...)`, `segments(...)` or one of its own. */
   readonly experience: (runtime: AgentRuntime) => Experience;
   /**
-   * Initializes parameters, target networks and optimizer slots.
+   * Initializes parameters, target networks and optimizer slots; called once,
+   * before all else.
    *
    * @param random Stream of the first parameters.
    * @returns New tensors; the agent copies and frees them.
