@@ -164,6 +164,18 @@ Deno.test("steps are shortened to klClip once there is an inverse", () => {
   assert(last.trust_region < 0.1, `${last.trust_region}`);
 });
 
+Deno.test("the value's own steps have a bound of their own", () => {
+  const [base, own] = [null, 1e-9].map((valueKlClip) => {
+    const agent = agentOf({ ...SEPARATE, valueKlClip });
+    run(agent, 0, 20); // one step after the first inversion
+    const { params } = agent;
+    agent.close();
+    return params;
+  });
+  assertEquals(own["pi/head/bias"], base["pi/head/bias"]);
+  assert(own["vf/head/bias"].data[0] !== base["vf/head/bias"].data[0]);
+});
+
 Deno.test("the first steps are those of gradient descent, clipped", () => {
   const moved = [0.5, 1e-3].map((maxGradNorm) => {
     const agent = agentOf({

@@ -73,6 +73,15 @@ export interface AcktrConfig extends
    */
   klClip: number | null;
   /**
+   * The same for the value's own steps, for separate objectives; null uses klClip.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias value_kl_clip, vf_kfac_clip
+   */
+  valueKlClip: number | null;
+  /**
    * Bound of a step s by klClip: s'Fs (norm_constraint, as the original) or the KL divergence s'Fs / 2 (kl, as the paper).
    *
    * @default "norm_constraint"

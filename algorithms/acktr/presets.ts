@@ -6,6 +6,7 @@ import texts from "./presets/texts.json" with { type: "json" };
  * beside those of a run: `env`, `totalTimesteps`, `numEnvs` and others.
  */
 export const acktrPresets: Readonly<Record<string, string>> = {
+  "ALE": texts["atari.yaml"],
   "CartPole-v1": texts["cartpole_v1.yaml"],
   "Acrobot-v1": texts["acrobot_v1.yaml"],
   "Pendulum-v1": texts["pendulum_v1.yaml"],

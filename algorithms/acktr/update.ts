@@ -190,8 +190,9 @@ export function acktrUpdate(
   options: AcktrConfig,
 ): AcktrUpdate {
   const { objective, valueFisherCoefficient, fisherActions } = options;
-  const settings = kfacOptions(options);
-  const ofPolicy = { ...settings, diagonal: deviations(model) };
+  const { valueKlClip, klClip } = options;
+  const ofPolicy = kfacOptions(options, klClip, deviations(model));
+  const ofValue = kfacOptions(options, valueKlClip ?? klClip);
   const all = new Kfac(layers, ofPolicy);
   const isShared = objective === "shared";
   const valueCoefficient = isShared ? options.valueCoefficient : 1;
@@ -200,7 +201,7 @@ export function acktrUpdate(
     : [["policy", "vf/"], ["value", "pi/"]].map(([name, others]) => {
       const has = (path: string) => !path.startsWith(others);
       const own = layers.filter(({ kernel }) => has(kernel));
-      const kfac = new Kfac(own, name === "policy" ? ofPolicy : settings);
+      const kfac = new Kfac(own, name === "policy" ? ofPolicy : ofValue);
       return { name, kfac, has };
     });
   const of = ({ has }: AcktrStep, values: Params): Params =>
@@ -306,11 +307,16 @@ function sampledActions(
 }
 
 /** Settings of K-FAC: those of baselines/acktr, but for the ones that are given. */
-function kfacOptions(options: AcktrConfig): KfacOptions {
-  const { klClip, klClipKind, maxGradNorm, momentum, kfacForm } = options;
+function kfacOptions(
+  options: AcktrConfig,
+  klClip: number | null,
+  diagonal: Record<string, number> = {},
+): KfacOptions {
+  const { klClipKind, maxGradNorm, momentum, kfacForm } = options;
   const { damping, covUpdateEvery, invertEvery, coldUpdates } = options;
   return {
     others: "gradient",
+    diagonal,
     form: kfacForm,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
     damping,

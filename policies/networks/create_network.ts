@@ -39,6 +39,7 @@ export interface CreateNetworkOptions extends NetworkOptions {
 export type NetworkName =
   | "mlp"
   | "cnn"
+  | "cnn_32"
   | "cnn_small"
   | "conv_only"
   | "lstm"
@@ -46,11 +47,15 @@ export type NetworkName =
   | "cnn_lstm"
   | "cnn_lnlstm";
 
+/** Convolutions of baselines' ACKTR: the last has half as many filters. */
+const ACKTR_LAYERS: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [32, 3, 1]];
+
 const MAKERS: Readonly<
   Record<NetworkName, (options: CreateNetworkOptions) => Network>
 > = {
   mlp,
   cnn: (options) => cnn(forImages(options)),
+  cnn_32: (options) => cnn({ convLayers: ACKTR_LAYERS, ...forImages(options) }),
   cnn_small: (options) => cnnSmall(forImages(options)),
   conv_only: (options) => convOnly(forImages(options)),
   lstm,

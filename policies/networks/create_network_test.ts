@@ -22,6 +22,7 @@ const ROWS = ENVS * 3;
 const OUTPUT_SIZES: Record<NetworkName, number> = {
   mlp: 5,
   cnn: 512,
+  cnn_32: 512,
   cnn_small: 128,
   conv_only: 6 * 6 * 6,
   lstm: 4,
@@ -57,6 +58,16 @@ for (const name of networkNames) {
     assertNoLeaks(() => ({ ...apply(params) }));
   });
 }
+
+Deno.test("cnn_32 has half of the filters in its last convolution", async () => {
+  await tf.setBackend("cpu");
+  const kernelInitializer = glorotUniform(); // orthogonal takes seconds here
+  const inputShape = [84, 84, 4];
+  const network = createNetwork("cnn_32", { inputShape, kernelInitializer });
+  const params = network.init(seededRandom(1));
+  assertEquals(params["conv2/kernel"].shape, [3, 3, 64, 32]);
+  assertEquals(params["dense0/kernel"].shape, [7 * 7 * 32, 512]);
+});
 
 testOnBackends("the same seed gives the same parameters", () => {
   for (const name of networkNames) {
