@@ -318,6 +318,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         "Cannot act after a full rollout: call update() to learn from it first",
       );
     }
+    const renewed = this.#parts.renew?.();
+    if (renewed !== undefined) this.#learner.write(renewed);
     this.#decision = this.#decide(observations as ObservationArray);
     return this.#toEnv(this.#decision.actions);
   }

@@ -156,6 +156,12 @@ export interface AgentParts<P extends Policy = Policy> {
    */
   explore?(exploration: Exploration): TensorData;
   /**
+   * Gives a state that was learned elsewhere, before each decision.
+   *
+   * @returns The whole state, or `undefined` where the present one stays.
+   */
+  renew?(): SavedState | undefined;
+  /**
    * Renewal of state-dependent noise (gSDE).
    *
    * @default drawn anew at each step

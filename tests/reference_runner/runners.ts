@@ -11,6 +11,7 @@ export const runners: Readonly<Record<string, () => Promise<FixtureRunner>>> = {
     (await import("./acer_retrace.ts")).acerRetraceRunner,
   acer_update: async () => (await import("./acer_update.ts")).acerUpdateRunner,
   acktr_kfac: async () => (await import("./kfac.ts")).acktrKfacRunner,
+  async_q: async () => (await import("./async_q.ts")).asyncQRunner,
   atari_preproc: async () =>
     (await import("./atari_preproc.ts")).atariPreprocRunner,
   buffers: async () => (await import("./buffers.ts")).buffersRunner,

@@ -1,0 +1,349 @@
+import type {
+  AgentContext,
+  AgentParts,
+  AgentRuntime,
+  AgentState,
+  Arrays,
+  Decision,
+  Experience,
+  Exploration,
+  SavedState,
+} from "@bellman/agent";
+import {
+  clipByGlobalNorm,
+  flattenParams,
+  mapParams,
+  type Params,
+  type RandomStream,
+  tidy,
+} from "@bellman/compute";
+import type { Policy } from "@bellman/policies";
+import { clampedLinear, schedule } from "@bellman/schedulers";
+import type { StateTree, VecStep } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import type { AsyncConfig } from "./config.ts";
+import type { Learner } from "./learners.ts";
+import {
+  type ParameterServer,
+  type ParameterState,
+  SharedParameters,
+  type SharedParametersOptions,
+} from "./parameter_server.ts";
+import { Windows } from "./windows.ts";
+
+/** Form of a method: its windows and its pushes. */
+export interface MethodForm {
+  /**
+   * True for the one-step methods: parameters are pulled before each action, gradients
+   * accumulate over `updateInterval` steps, and the target network is updated first.
+   */
+  readonly isOneStep: boolean;
+  /** True for Sarsa, whose target takes the next action. */
+  readonly takesNextAction?: boolean;
+  /** True for methods with a target network, which explore by the epsilon-greedy policy. */
+  readonly learnsQ: boolean;
+}
+
+/** Options of {@link actorLearner}. */
+export interface ActorLearnerOptions {
+  /** All settings. */
+  readonly config: AsyncConfig;
+  /** Spaces and length of the run. */
+  readonly context: AgentContext;
+  /** Windows and pushes. */
+  readonly form: MethodForm;
+  /**
+   * Server that it learns with.
+   *
+   * @default one of its own: the sequential form
+   */
+  readonly server?: ParameterServer;
+}
+
+/**
+ * Returns the options of the shared parameters of a configuration.
+ *
+ * @param config All settings.
+ * @param workers Workers that learn.
+ * @returns The options.
+ *
+ * @example
+ * ```ts
+ * import { defaultAsyncConfig, sharedOptions } from "@bellman/async";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(sharedOptions(defaultAsyncConfig, 2).optimizer, "shared_rmsprop");
+ * ```
+ */
+export function sharedOptions(
+  { optimizer, decay, rmspropEpsilon, targetInterval }: AsyncConfig,
+  workers: number,
+): SharedParametersOptions {
+  return { optimizer, decay, rmspropEpsilon, targetInterval, workers };
+}
+
+/**
+ * Copies parameters into one array, in the order of their paths.
+ *
+ * @param params The parameters.
+ * @returns A new array.
+ *
+ * @example
+ * ```ts
+ * import { flatParams } from "@bellman/async";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * await tf.setBackend("cpu");
+ * const flat = flatParams({ w: tf.ones([1, 2]), b: tf.zeros([1]) });
+ * assertEquals(flat, Float32Array.of(1, 1, 0));
+ * ```
+ */
+export function flatParams(params: Params): Float32Array {
+  const flat = tidy(() => flattenParams(params, Object.keys(params)));
+  const numbers = Float32Array.from(flat.dataSync());
+  flat.dispose();
+  return numbers;
+}
+
+/**
+ * Makes the parts of one actor-learner: an agent that acts by a copy of the shared
+ * parameters, computes gradients of windows of its steps, and pushes them to the server.
+ *
+ * @param learner Policy and gradient.
+ * @param options Settings, form of the method, server.
+ * @returns The parts of an agent in one environment.
+ *
+ * @example
+ * ```ts
+ * import { Agent, type AlgorithmDefinition } from "@bellman/agent";
+ * import { actorLearner, type AsyncConfig, asyncQ, qLearner, qPolicy } from "@bellman/async";
+ * import { selectBackend } from "@bellman/compute";
+ * import { makeVec } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await selectBackend("cpu");
+ * // One-step Q-learning with a network of one's own.
+ * const mine: AlgorithmDefinition<AsyncConfig> = {
+ *   ...asyncQ,
+ *   build: (config, context) =>
+ *     actorLearner(qLearner(qPolicy({ ...context, hiddenSizes: [8] })), {
+ *       config,
+ *       context,
+ *       form: { isOneStep: true, learnsQ: true },
+ *     }),
+ * };
+ * const agent = new Agent(mine, makeVec("CartPole-v1", { numEnvs: 1 }));
+ * assertEquals(agent.params["dense0/kernel"].shape, [4, 8]);
+ * agent.close();
+ * ```
+ */
+export function actorLearner<P extends Policy>(
+  learner: Learner<P>,
+  { config, context, form, server }: ActorLearnerOptions,
+): AgentParts<P> {
+  const { policy } = learner;
+  const { learningRate, entropyCoefficient, maxGradNorm } = config;
+  const rate = schedule(config.learningRateSchedule);
+  const { totalTimesteps, actionSpace } = context;
+  let own: SharedParameters | undefined;
+  let connected = server;
+  let random: RandomStream;
+  let held: HeldParams;
+  let steps: ActorSteps;
+  const rateNow = () => learningRate * rate(connected!.steps / totalTimesteps);
+  return {
+    policy,
+    init(stream) {
+      random = stream;
+      const params = policy.init(stream);
+      if (connected === undefined) {
+        const options = sharedOptions(config, 1);
+        own = SharedParameters.from(flatParams(params), options);
+        connected = own.connect(0);
+      }
+      held = new HeldParams(params);
+      return { policy: params };
+    },
+    experience: (runtime) =>
+      steps = new ActorSteps(runtime, {
+        config,
+        form,
+        server: connected!,
+        own,
+        finalEpsilon: drawEpsilon(config, random),
+        rate: rateNow,
+      }),
+    renew() {
+      if (!form.isOneStep && steps.length > 0) return undefined;
+      return connected!.pull(held.flat, "params") ? held.state : undefined;
+    },
+    update: (state: AgentState, batch, numbers) =>
+      tidy(() => {
+        const params = state.policy;
+        const { gradients, stats } = learner.gradient(params, batch, numbers);
+        const clipped = clipByGlobalNorm(gradients, maxGradNorm);
+        const gradient = flattenParams(clipped.gradients, Object.keys(params));
+        return {
+          state: { policy: mapParams(params, (it) => tf.clone(it)) },
+          stats: { ...stats, grad_norm: clipped.norm },
+          results: { gradient },
+        };
+      }),
+    numbers: () => ({ learningRate: rateNow(), entropyCoefficient }),
+    ...(form.learnsQ && actionSpace.type === "discrete" && {
+      explore: ({ random, sample }: Exploration) => {
+        const { n, start = 0 } = actionSpace;
+        if (random.uniform() >= steps.epsilon) return sample();
+        return Int32Array.of(start + random.integer(n));
+      },
+    }),
+  };
+}
+
+/** Draws the final exploration rate of a worker. */
+function drawEpsilon(
+  { finalEpsilons, finalEpsilonProbabilities }: AsyncConfig,
+  random: RandomStream,
+): number {
+  let left = random.split("epsilon").uniform();
+  const at = finalEpsilonProbabilities.findIndex((p) => (left -= p) < 0);
+  return finalEpsilons.at(at)!;
+}
+
+/** Parameters that were pulled, in one array, and as a state of an agent. */
+class HeldParams {
+  readonly flat: Float32Array;
+  readonly state: SavedState;
+
+  constructor(params: Params) {
+    let offset = 0;
+    const sizes = Object.values(params).map(({ size }) => size);
+    this.flat = new Float32Array(sizes.reduce((sum, it) => sum + it, 0));
+    const parts = Object.entries(params).map(([path, { shape, size }]) => {
+      const data = this.flat.subarray(offset, offset += size);
+      return [path, { data, shape }];
+    });
+    this.state = { policy: Object.fromEntries(parts) };
+  }
+}
+
+/** Settings of {@link ActorSteps}. */
+interface ActorStepsOptions
+  extends Pick<ActorLearnerOptions, "config" | "form"> {
+  readonly server: ParameterServer;
+  /** Memory of the server, where it is this agent's alone. */
+  readonly own: SharedParameters | undefined;
+  readonly finalEpsilon: number;
+  /** Learning rate of the next push. */
+  readonly rate: () => number;
+}
+
+/** Steps of an actor-learner: windows that become gradients, which become pushes. */
+class ActorSteps implements Experience {
+  readonly batch: Experience["batch"];
+  readonly #windows: Windows;
+  readonly #options: ActorStepsOptions;
+  readonly #target: Float32Array;
+  /** Gradient since the last push. */
+  readonly #gradient: Float32Array;
+  #epsilonAt: (step: number) => number;
+  #finalEpsilon: number;
+  /** Gradients since the start. */
+  #count = 0;
+
+  constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
+    const { config: { gamma, maxSteps }, form, server } = options;
+    this.#options = options;
+    this.#windows = new Windows(runtime, {
+      maxSteps: form.isOneStep ? 1 : maxSteps,
+      gamma,
+      takesNextAction: form.takesNextAction,
+    });
+    const { size } = server;
+    this.#target = new Float32Array(form.learnsQ ? size : 0);
+    this.#gradient = new Float32Array(form.isOneStep ? size : 0);
+    this.#finalEpsilon = options.finalEpsilon;
+    this.#epsilonAt = this.#scheduleTo(options.finalEpsilon);
+    this.batch = {
+      ...this.#windows.batch,
+      ...(form.learnsQ && { target: { shape: [size], dtype: "float32" } }),
+    };
+  }
+
+  #scheduleTo(final: number): (step: number) => number {
+    const { epsilonSteps: numSteps = 1 } = this.#options.config;
+    return clampedLinear({ numSteps, final });
+  }
+
+  /** Present exploration rate. */
+  get epsilon(): number {
+    return this.#epsilonAt(this.#options.server.steps);
+  }
+
+  get stats(): Record<string, number> {
+    return this.#options.form.learnsQ ? { epsilon: this.epsilon } : {};
+  }
+
+  get length(): number {
+    return this.#windows.length;
+  }
+
+  add(decision: Decision, step: VecStep): void {
+    this.#windows.add(decision, step);
+    this.#options.server.step();
+  }
+
+  due(): number {
+    return this.#windows.due();
+  }
+
+  draw(): Arrays {
+    const { form, server } = this.#options;
+    const window = this.#windows.draw();
+    if (!form.learnsQ) return window;
+    server.pull(this.#target, "target");
+    return { ...window, target: this.#target };
+  }
+
+  learned({ gradient }: Arrays): void {
+    const { form, server, rate, config } = this.#options;
+    const { hasEnded } = this.#windows;
+    this.#windows.drop();
+    this.#count++;
+    if (!form.isOneStep) {
+      server.push(gradient as Float32Array, rate());
+      server.syncTarget();
+      return;
+    }
+    const sum = this.#gradient;
+    for (let i = 0; i < sum.length; i++) sum[i] += gradient[i];
+    server.syncTarget();
+    if (!hasEnded && this.#count % config.updateInterval !== 0) return;
+    server.push(sum, rate());
+    sum.fill(0);
+  }
+
+  save(): StateTree {
+    return {
+      window: this.#windows.save(),
+      gradient: this.#gradient.slice(),
+      finalEpsilon: this.#finalEpsilon,
+      count: this.#count,
+      own: this.#options.own?.save() ?? null,
+    };
+  }
+
+  load(state: StateTree): void {
+    const saved = state as Record<string, StateTree>;
+    this.#windows.load(saved.window);
+    this.#gradient.set(saved.gradient as Float32Array);
+    this.#finalEpsilon = saved.finalEpsilon as number;
+    this.#epsilonAt = this.#scheduleTo(this.#finalEpsilon);
+    this.#count = saved.count as number;
+    const { own, server } = this.#options;
+    own?.load(saved.own as ParameterState);
+    // Nothing pulled before holds any more.
+    server.forget();
+  }
+}

@@ -1,0 +1,189 @@
+import { type ConfigSchema, defaultsOf } from "@bellman/agent";
+import type { ActivationName, NetworkName } from "@bellman/policies";
+import schema from "./config.schema.json" with { type: "json" };
+
+/**
+ * Settings of the asynchronous methods. The comments are the command line's `--help`;
+ * the tags are the defaults, ranges and other names. Each method has those that it uses.
+ */
+export interface AsyncConfig {
+  /**
+   * Largest number of steps of a window (t_max), which ends with its episode, too.
+   *
+   * @default 5
+   * @minimum 1
+   * @maximum 100000
+   * @asType integer
+   * @alias t_max, nsteps, n_steps
+   */
+  maxSteps: number;
+  /**
+   * Steps of a worker between two updates of the shared parameters (I_AsyncUpdate); the end of an episode updates them, too.
+   *
+   * @default 5
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   * @alias i_async_update, async_update_interval
+   */
+  updateInterval: number;
+  /**
+   * Steps of all workers between two updates of the target network (I_target).
+   *
+   * @default 40000
+   * @minimum 1
+   * @maximum 1000000000
+   * @asType integer
+   * @alias i_target, target_update_interval
+   */
+  targetInterval: number;
+  /**
+   * Final exploration rates, of which each worker draws one.
+   *
+   * @default [0.1, 0.01, 0.5]
+   * @items {"type": "number", "minimum": 0, "maximum": 1}
+   * @minItems 1
+   * @alias final_epsilons
+   */
+  finalEpsilons: number[];
+  /**
+   * Probability of each final exploration rate.
+   *
+   * @default [0.4, 0.3, 0.3]
+   * @items {"type": "number", "minimum": 0, "maximum": 1}
+   * @minItems 1
+   * @alias final_epsilon_probabilities
+   */
+  finalEpsilonProbabilities: number[];
+  /**
+   * Steps of all workers over which the exploration rate goes from 1 to its final value.
+   *
+   * @default 4000000
+   * @minimum 1
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias exploration_steps
+   */
+  epsilonSteps: number;
+  /**
+   * Discount factor of one step.
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 1
+   * @alias discount_factor
+   */
+  gamma: number;
+  /**
+   * Weight of the squared error of the value in the loss.
+   *
+   * @default 0.5
+   * @minimum 0
+   * @maximum 1e30
+   * @alias vf_coef
+   */
+  valueCoefficient: number;
+  /**
+   * Weight of the policy's entropy (beta), which keeps it exploring.
+   *
+   * @default 0.01
+   * @minimum 0
+   * @maximum 1e30
+   * @alias ent_coef, beta
+   */
+  entropyCoefficient: number;
+  /**
+   * Global norm that the gradient of a window is clipped to; null does not clip.
+   *
+   * @default null
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias max_grad_norm
+   */
+  maxGradNorm: number | null;
+  /**
+   * Initial learning rate (eta).
+   *
+   * @default 0.0007
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias lr, learning_rate
+   */
+  learningRate: number;
+  /**
+   * Schedule of the learning rate over the steps of all workers.
+   *
+   * @default "linear"
+   * @alias lrschedule, lr_schedule
+   */
+  learningRateSchedule: "linear" | "constant";
+  /**
+   * Optimizer: RMSProp with statistics that the workers share, RMSProp with those of each worker, or SGD with the momentum of each worker.
+   *
+   * @default "shared_rmsprop"
+   */
+  optimizer: "shared_rmsprop" | "rmsprop" | "momentum_sgd";
+  /**
+   * Decay of RMSProp's mean square, or of the momentum (alpha).
+   *
+   * @default 0.99
+   * @minimum 0
+   * @maximum 0.999999
+   * @alias alpha
+   */
+  decay: number;
+  /**
+   * Term added to RMSProp's mean square, inside of the root.
+   *
+   * @default 0.1
+   * @exclusiveMinimum 0
+   * @maximum 1e30
+   * @alias epsilon
+   */
+  rmspropEpsilon: number;
+  /**
+   * Network between the observations and the heads.
+   *
+   * @default "mlp"
+   */
+  network: NetworkName;
+  /**
+   * Units of each hidden layer of the mlp network.
+   *
+   * @default [64, 64]
+   * @items {"type": "integer", "minimum": 1, "maximum": 1000000}
+   * @alias hidden_sizes
+   */
+  hiddenSizes: number[];
+  /**
+   * Activation function of each layer of the mlp network.
+   *
+   * @default "tanh"
+   */
+  activation: ActivationName;
+  /**
+   * Units of the recurrent networks.
+   *
+   * @default 128
+   * @minimum 1
+   * @maximum 1000000
+   * @asType integer
+   * @alias lstm_size
+   */
+  lstmSize: number;
+  /**
+   * Network of the value: shared with the policy, or separate.
+   *
+   * @default "shared"
+   * @alias value_network
+   */
+  valueNetwork: "shared" | "separate";
+}
+
+/** JSON Schema of {@linkcode AsyncConfig}, made by `deno task schema`. */
+export const asyncConfigSchema: ConfigSchema = schema;
+
+/** Defaults of all settings. */
+export const defaultAsyncConfig: Readonly<AsyncConfig> = defaultsOf<
+  AsyncConfig
+>(asyncConfigSchema);

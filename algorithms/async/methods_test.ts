@@ -1,0 +1,196 @@
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertThrows,
+} from "@std/assert";
+import { Agent } from "@bellman/agent";
+import {
+  type Engine,
+  type Params,
+  RandomStream,
+  selectBackend,
+} from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { discreteQFunction } from "@bellman/policies";
+import type { VecEnv } from "@bellman/types";
+import * as tf from "@tensorflow/tfjs";
+import { flatParams } from "./actor_learner.ts";
+import type { AsyncConfig } from "./config.ts";
+import { a3c, asyncNStepQ, asyncQ, asyncSarsa } from "./methods.ts";
+
+await selectBackend("cpu");
+
+const METHODS = { a3c, asyncQ, asyncNStepQ, asyncSarsa };
+const SMALL = {
+  hiddenSizes: [8],
+  lstmSize: 4,
+  learningRate: 0.01,
+  targetInterval: 7,
+  epsilonSteps: 50,
+};
+
+type Config = Partial<AsyncConfig>;
+
+function agentOf(
+  name: keyof typeof METHODS,
+  env: VecEnv,
+  { config = {}, engine = "eager" }: { config?: Config; engine?: Engine } = {},
+): Agent<AsyncConfig> {
+  return new Agent<AsyncConfig>(METHODS[name], env, {
+    config: { ...SMALL, ...config },
+    seed: 3,
+    engine,
+    totalTimesteps: 200,
+  });
+}
+
+/** Takes steps; returns the actions, rewards and statistics. */
+function run(agent: Agent<AsyncConfig>, env: VecEnv, steps: number): unknown[] {
+  let observations = env.observations();
+  return Array.from({ length: steps }, () => {
+    const actions = agent.act(observations);
+    const step = env.step(actions);
+    agent.observe(step);
+    observations = step.observations;
+    return [...actions, ...step.terminated, agent.update()];
+  });
+}
+
+for (const name of Object.keys(METHODS) as (keyof typeof METHODS)[]) {
+  for (
+    const network of name === "a3c"
+      ? ["mlp", "lstm"] as const
+      : ["mlp"] as const
+  ) {
+    Deno.test(`${name} with ${network} resumes bit for bit in the middle of a window`, () => {
+      const env = makeVec("CartPole-v1", { numEnvs: 1 });
+      env.reset({ seed: 1 });
+      const config = { network };
+      const agent = agentOf(name, env, { config });
+      run(agent, env, 33);
+      const saved = [agent.save(), env.save()];
+      const after = run(agent, env, 40);
+      const other = agentOf(name, env, { config });
+      other.load(saved[0]);
+      env.load(saved[1]);
+      assertEquals(run(other, env, 40), after);
+      agent.close();
+      other.close();
+    });
+
+    Deno.test(`${name} with ${network} has the same numbers compiled and eager`, () => {
+      const [eager, compiled] = (["eager", "onnx"] as const).map((engine) => {
+        const env = makeVec("CartPole-v1", { numEnvs: 1 });
+        env.reset({ seed: 1 });
+        const agent = agentOf(name, env, { config: { network }, engine });
+        const stats = run(agent, env, 60).map((it) => (it as unknown[])[2]);
+        agent.close();
+        return stats as (Record<string, number> | undefined)[];
+      });
+      assert(eager.some((it) => it !== undefined));
+      eager.forEach((stats, i) => {
+        for (const key in stats) {
+          assertAlmostEquals(compiled[i]![key], stats[key], 1e-3, key);
+        }
+      });
+    });
+  }
+}
+
+Deno.test("one worker is the pseudocode, step by step", () => {
+  const env = makeVec("CartPole-v1", { numEnvs: 1 });
+  const observations = env.reset({ seed: 5 }) as Float32Array;
+  const config = { updateInterval: 3, decay: 0.9, rmspropEpsilon: 0.01 };
+  const agent = agentOf("asyncQ", env, { config });
+  const rate = (T: number) => 0.01 * (1 - T / 200);
+  // The plain form: theta, theta minus, g, T and t as the pseudocode has them.
+  const network = discreteQFunction({
+    observationSpace: env.observationSpace,
+    actionSpace: { type: "discrete", n: 2 },
+    networkOptions: { hiddenSizes: [8], activation: "tanh" },
+  });
+  const theta = network.init(new RandomStream(3).split("init"));
+  assertEquals(flatParams(agentParams(agent)), flatParams(theta));
+  let thetaMinus = copyOf(theta);
+  const g = mapOf(theta, (it) => tf.zerosLike(it));
+  let d = mapOf(theta, (it) => tf.zerosLike(it));
+  let T = 0, t = 0;
+  let s = observations.slice();
+  while (T < 60) {
+    const action = agent.act(s)[0];
+    const step = env.step(Int32Array.of(action));
+    agent.observe(step);
+    const stats = agent.update()!;
+    const isTerminal = step.terminated[0] === 1;
+    const next = isTerminal || step.truncated[0]
+      ? step.finalObservations as Float32Array
+      : step.observations as Float32Array;
+    const best = Math.max(
+      ...network.apply(thetaMinus, tf.tensor2d(next.slice(), [1, 4]))
+        .dataSync(),
+    );
+    const y = step.rewards[0] + (isTerminal ? 0 : 0.99 * best);
+    const x = tf.tensor2d(s, [1, 4]);
+    const grads = tf.grads((...all: tf.Tensor[]) => {
+      const at = Object.fromEntries(
+        Object.keys(theta).map((k, i) => [k, all[i]]),
+      );
+      const q = tf.slice(network.apply(at, x), [0, action], [1, 1]);
+      return tf.square(tf.sub(y, q)).asScalar();
+    })(Object.values(theta));
+    Object.keys(d).forEach((k, i) => d[k] = tf.add(d[k], grads[i]));
+    s = (step.observations as Float32Array).slice();
+    T++, t++;
+    if (T % 7 === 0) thetaMinus = copyOf(theta);
+    if (t % 3 === 0 || isTerminal) {
+      for (const k in theta) {
+        g[k] = tf.add(tf.mul(g[k], 0.9), tf.mul(tf.square(d[k]), 0.1));
+        const change = tf.div(d[k], tf.sqrt(tf.add(g[k], 0.01)));
+        theta[k] = tf.sub(theta[k], tf.mul(change, rate(T)));
+      }
+      d = mapOf(theta, (it) => tf.zerosLike(it));
+    }
+    assertAlmostEquals(stats.target, y, 1e-4);
+  }
+  agent.act(s); // pulls
+  const [own, wanted] = [flatParams(agentParams(agent)), flatParams(theta)];
+  own.forEach((it, i) => assertAlmostEquals(it, wanted[i], 1e-4));
+  agent.close();
+});
+
+function agentParams(agent: Agent<AsyncConfig>): Params {
+  return Object.fromEntries(
+    Object.entries(agent.params)
+      .map(([path, { data, shape }]) => [path, tf.tensor(data, shape)]),
+  );
+}
+
+function mapOf(params: Params, map: (it: tf.Tensor) => tf.Tensor): Params {
+  return Object.fromEntries(
+    Object.entries(params).map(([k, it]) => [k, map(it)]),
+  );
+}
+
+function copyOf(params: Params): Params {
+  return mapOf(params, (it) => it.clone());
+}
+
+Deno.test("settings that cannot be are told in one line", () => {
+  const env = makeVec("CartPole-v1", { numEnvs: 1 });
+  assertThrows(
+    () => agentOf("asyncQ", env, { config: { finalEpsilons: [0.1] } }),
+    RangeError,
+    "Cannot run asynchronous Q-learning with finalEpsilonProbabilities of sum 1 for 1 finalEpsilons: expected one each, of sum 1",
+  );
+  assertThrows(
+    () => agentOf("asyncSarsa", makeVec("Pendulum-v1", { numEnvs: 1 })),
+    TypeError,
+    "Cannot learn values of box actions: expected discrete actions, or the algorithm a3c",
+  );
+  assertThrows(
+    () => agentOf("asyncNStepQ", env, { config: { maxSteps: 0 } }),
+    RangeError,
+    "Cannot run asynchronous n-step Q-learning with maxSteps = 0: expected a whole number of at least 1",
+  );
+});

@@ -1,0 +1,37 @@
+/**
+ * The asynchronous methods of Mnih et al. 2016: one-step Q-learning, one-step Sarsa,
+ * n-step Q-learning and A3C, whose workers update shared parameters without a lock.
+ *
+ * @example A worker's view of shared parameters
+ * ```ts
+ * import { Agent } from "@bellman/agent";
+ * import { asyncQ, flatParams, SharedParameters, sharedOptions, defaultAsyncConfig } from "@bellman/async";
+ * import { RandomStream, selectBackend } from "@bellman/compute";
+ * import { makeVec } from "@bellman/envs";
+ * import { assertEquals } from "@std/assert";
+ *
+ * await selectBackend("cpu");
+ * const env = makeVec("CartPole-v1", { numEnvs: 1 });
+ * const { model } = new Agent(asyncQ, env);
+ * const first = flatParams(model.init(new RandomStream(0)));
+ * const shared = SharedParameters.from(first, sharedOptions(defaultAsyncConfig, 2));
+ * const workers = [0, 1].map((i) =>
+ *   new Agent(asyncQ.with(shared.connect(i)), env, { seed: i })
+ * );
+ * for (const agent of workers) {
+ *   agent.act(env.reset({ seed: 1 }));
+ *   agent.observe(env.step(new Int32Array(1)));
+ *   agent.update();
+ * }
+ * assertEquals(shared.steps, 2);
+ * ```
+ *
+ * @module
+ */
+export * from "./actor_learner.ts";
+export * from "./config.ts";
+export * from "./learners.ts";
+export * from "./losses.ts";
+export * from "./methods.ts";
+export * from "./parameter_server.ts";
+export * from "./windows.ts";

@@ -1,0 +1,121 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { type AgentRuntime, Observations } from "@bellman/agent";
+import { qPolicy } from "./learners.ts";
+import { Windows, type WindowsOptions } from "./windows.ts";
+
+const SPACES = {
+  observationSpace: {
+    type: "box",
+    shape: [1],
+    low: -99,
+    high: 99,
+    dtype: "float32",
+  },
+  actionSpace: { type: "discrete", n: 3 },
+} as const;
+
+function windowsOf(options: WindowsOptions, numEnvs = 1): Windows {
+  return new Windows(
+    {
+      ...SPACES,
+      numEnvs,
+      policy: qPolicy(SPACES),
+      observations: new Observations(SPACES.observationSpace),
+    } as unknown as AgentRuntime,
+    options,
+  );
+}
+
+/** Adds a step of an action and a reward, from the observation `at` to the next number. */
+function add(
+  windows: Windows,
+  { at, action = 0, reward = 1, end }: {
+    at: number;
+    action?: number;
+    reward?: number;
+    end?: "terminated" | "truncated";
+  },
+): void {
+  const inputs = Float32Array.of(at), none = new Float32Array(1);
+  windows.add({
+    observations: inputs,
+    inputs,
+    actions: Int32Array.of(action),
+    recorded: {},
+    state: new Float32Array(0),
+    starts: none,
+  }, {
+    observations: Float32Array.of(end === undefined ? at + 1 : -1),
+    finalObservations: Float32Array.of(at + 1),
+    rewards: Float64Array.of(reward),
+    terminated: Uint8Array.of(Number(end === "terminated")),
+    truncated: Uint8Array.of(Number(end === "truncated")),
+  });
+}
+
+const list = (numbers: unknown) => Array.from(numbers as Float32Array);
+
+Deno.test("a window is complete after maxSteps, and its returns wait for the last value", () => {
+  const windows = windowsOf({ maxSteps: 2, gamma: 0.5 });
+  add(windows, { at: 1, reward: 4, action: 2 });
+  assertEquals([windows.due(), windows.length], [0, 1]);
+  add(windows, { at: 2, reward: 2, action: 1 });
+  assertEquals([windows.due(), windows.hasEnded], [1, false]);
+  const batch = windows.draw();
+  assertEquals(list(batch.observations), [1, 2, 3]);
+  assertEquals(list(batch.last), [3]);
+  assertEquals(list(batch.actions), [2, 1]);
+  assertEquals(list(batch.returns), [5, 2]);
+  assertEquals(list(batch.discounts), [0.25, 0.5]);
+  assertEquals(list(batch.weights), [1, 1]);
+  assertEquals(list(batch.isLast), [0, 0, 1]);
+  windows.drop();
+  assertEquals([windows.due(), windows.length], [0, 0]);
+});
+
+for (const end of ["terminated", "truncated"] as const) {
+  Deno.test(`a window ends with an episode that is ${end}`, () => {
+    const windows = windowsOf({ maxSteps: 3, gamma: 0.5 });
+    add(windows, { at: 1, end });
+    assertEquals([windows.due(), windows.hasEnded], [1, true]);
+    const batch = windows.draw();
+    // A cut is no end: the value of the episode's last observation counts.
+    const discount = end === "terminated" ? 0 : 0.5;
+    assertEquals(list(batch.discounts), [discount, 0, 0]);
+    assertEquals(list(batch.weights), [1, 0, 0]);
+    assertEquals(list(batch.observations).slice(0, 2), [1, 2]);
+    assertEquals(list(batch.isLast), [0, 1, 0, 0]);
+  });
+}
+
+Deno.test("Sarsa learns a step when the next action is known, and two at an end", () => {
+  const windows = windowsOf({ maxSteps: 1, gamma: 1, takesNextAction: true });
+  add(windows, { at: 1, action: 2 });
+  assertEquals(windows.due(), 0);
+  add(windows, { at: 2, action: 1, end: "truncated" });
+  assertEquals(windows.due(), 2);
+  const seen = [0, 1].map(() => {
+    const { last, nextAction, nextIsBest } = windows.draw();
+    const row = [last[0], nextAction[0], nextIsBest[0], windows.hasEnded];
+    windows.drop();
+    return row;
+  });
+  // Nobody chose an action after the cut: the best one stands for it.
+  assertEquals(seen, [[2, 1, 0, false], [3, 0, 1, true]]);
+});
+
+Deno.test("an open window is restored", () => {
+  const [one, other] = [0, 1].map(() => windowsOf({ maxSteps: 2, gamma: 0.9 }));
+  add(one, { at: 5, action: 1 });
+  other.load(one.save());
+  for (const windows of [one, other]) add(windows, { at: 6, action: 2 });
+  assertEquals(other.draw(), one.draw());
+});
+
+Deno.test("one environment is a worker's", () => {
+  assertThrows(
+    () => windowsOf({ maxSteps: 1, gamma: 1 }, 2),
+    RangeError,
+    "Cannot run a worker with numEnvs = 2: expected 1, and more workers",
+  );
+});
