@@ -14,7 +14,7 @@
  *
  * @module
  */
-import { runInstall } from "../_install/run_install.ts";
+import { runInstall } from "@bellman/files/install";
 import { ATARI_INSTALLATION } from "./emulator/installed.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { zipSync } from "fflate";
-import { runInstall, told } from "../_install/run_install.ts";
-import { inFolder, RecordedOutput } from "../_install/testdata/toys.ts";
+import { runInstall, told } from "@bellman/files/install";
+import { inFolder, RecordedOutput } from "../../files/install/testdata/toys.ts";
 import {
   ATARI_INSTALLATION,
   isAtariInstalled,

@@ -1,5 +1,5 @@
 import type { EnvKwargs } from "../registry/registry.ts";
-import { readVariable } from "../_install/cache_folder.ts";
+import { readVariable } from "@bellman/files/installed";
 import texts from "./host/texts.json" with { type: "json" };
 import type { ChildCommand } from "../workers/processes/child_group.ts";
 

@@ -8,6 +8,8 @@ import { type Package, packages, ROOT } from "./packages.ts";
 /** Packages that each may import beside the types; one missing here, none. */
 const ALLOWED: Record<string, readonly string[]> = {
   "@bellman/buffers": ["@bellman/files"],
+  "@bellman/compute": ["@bellman/files"],
+  "@bellman/envs": ["@bellman/files"],
   "@bellman/training": ["@bellman/files"],
   "@bellman/policies": ["@bellman/compute"],
   "@bellman/kfac": ["@bellman/compute", "@bellman/linear-algebra"],

@@ -1,7 +1,6 @@
-import { isFile } from "../../_files.ts";
 import { cString, foreign } from "../../_foreign.ts";
-import { installCommand } from "../../_install/cache_folder.ts";
-import { libraryPath } from "./installed.ts";
+import { installCommand, isFile } from "@bellman/files/installed";
+import { INSTALL_ATARI, libraryPath } from "./installed.ts";
 import type { AtariGame } from "./roms.ts";
 
 /** The functions that are called, as the library's C header declares them. */
@@ -56,7 +55,7 @@ function openLibrary(path: string): AleSymbols {
   if (!isFile(path)) {
     throw new Error(
       `Cannot find the Arcade Learning Environment at '${path}': run '${
-        installCommand("atari")
+        installCommand(INSTALL_ATARI)
       }', or set BELLMAN_ALE_LIBRARY to a libale_c`,
     );
   }

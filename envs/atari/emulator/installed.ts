@@ -1,10 +1,19 @@
 import { resolve } from "node:path";
-import { isFile } from "../../_files.ts";
-import { cacheFolder, neededVariable } from "../../_install/cache_folder.ts";
-import type { PinnedPackage } from "../../_install/pinned_package.ts";
-import type { Installation } from "../../_install/run_install.ts";
+import type { Installation, PinnedPackage } from "@bellman/files/install";
+import {
+  cacheFolder,
+  type InstallTask,
+  isFile,
+  neededVariable,
+} from "@bellman/files/installed";
 import roms from "./roms.json" with { type: "json" };
 import wheels from "./wheels.json" with { type: "json" };
+
+/** The task that installs. */
+export const INSTALL_ATARI: InstallTask = {
+  task: "install-atari",
+  module: "@bellman/envs/atari/install",
+};
 
 /** The library's file name on this platform. */
 export const LIBRARY_FILE: string = Deno.build.os === "darwin"
@@ -82,7 +91,7 @@ const ROMS: PinnedPackage = {
 /** The installation that `install-atari` sets up. */
 export const ATARI_INSTALLATION: Installation = {
   title: "Atari",
-  task: "install-atari",
+  task: INSTALL_ATARI.task,
   dir: atariFolder,
   packages: [ALE, ROMS],
   notice: [

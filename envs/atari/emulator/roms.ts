@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { closest } from "fastest-levenshtein";
-import { tellPermission } from "../../_files.ts";
-import { installCommand } from "../../_install/cache_folder.ts";
-import { romFolder } from "./installed.ts";
+import { installCommand, tellPermission } from "@bellman/files/installed";
+import { INSTALL_ATARI, romFolder } from "./installed.ts";
 import roms from "./roms.json" with { type: "json" };
 
 /** A game and its ROM. */
@@ -95,7 +94,7 @@ export function romFile(
     tellPermission(error, `read the ROM '${path}'`, `--allow-read=${path}`);
     throw new Error(
       `Cannot find the ROM '${path}': run '${
-        installCommand("atari")
+        installCommand(INSTALL_ATARI)
       }', or set BELLMAN_ROMS to the folder that holds it`,
     );
   }

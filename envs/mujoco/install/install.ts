@@ -13,7 +13,7 @@
  *
  * @module
  */
-import { runInstall } from "../../_install/run_install.ts";
+import { runInstall } from "@bellman/files/install";
 import { MUJOCO_INSTALLATION } from "./installed.ts";
 
 /**

@@ -1,7 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { strToU8, zipSync } from "fflate";
-import { runInstall, told } from "../../_install/run_install.ts";
-import { wheelFor, wheelPlatform } from "../../_install/pinned_package.ts";
+import {
+  runInstall,
+  told,
+  wheelFor,
+  wheelPlatform,
+} from "@bellman/files/install";
 import { libraryName, MUJOCO_CORE, MUJOCO_INSTALLATION } from "./installed.ts";
 
 /** What an install says, with its exit code. */

@@ -2,12 +2,18 @@ import { resolve } from "node:path";
 import {
   cacheFolder,
   installCommand,
+  type InstallTask,
+  isFile,
   neededVariable,
-} from "../../_install/cache_folder.ts";
-import type { PinnedPackage } from "../../_install/pinned_package.ts";
-import type { Installation } from "../../_install/run_install.ts";
-import { isFile } from "../../_files.ts";
+} from "@bellman/files/installed";
+import type { Installation, PinnedPackage } from "@bellman/files/install";
 import wheels from "./wheels.json" with { type: "json" };
+
+/** The task that installs. */
+export const INSTALL_MUJOCO: InstallTask = {
+  task: "install-mujoco",
+  module: "@bellman/envs/mujoco/install",
+};
 
 /** The version that is installed. */
 const MUJOCO_VERSION = "4.0.0";
@@ -55,7 +61,7 @@ export function findLibrary(): string | undefined {
 }
 
 const HELP = `run '${
-  installCommand("mujoco")
+  installCommand(INSTALL_MUJOCO)
 }', set BELLMAN_MUJOCO_MODELS to a folder of models, or give xmlFile a path`;
 
 /**
@@ -136,7 +142,7 @@ const GYMNASIUM: PinnedPackage = {
 /** The installation that `install-mujoco` sets up. */
 export const MUJOCO_INSTALLATION: Installation = {
   title: "MuJoCo",
-  task: "install-mujoco",
+  task: INSTALL_MUJOCO.task,
   dir: installedFolder,
   packages: [MUJOCO_CORE, GYMNASIUM],
   notice: [

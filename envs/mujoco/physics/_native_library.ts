@@ -1,5 +1,5 @@
 import { foreign, optional } from "../../_foreign.ts";
-import { tellPermission } from "../../_files.ts";
+import { tellPermission } from "@bellman/files/installed";
 import { type CLayout, readCLayout } from "./_c_layout.ts";
 
 /** The part of MuJoCo's C interface that the environments need. */

@@ -1,12 +1,17 @@
-import { installCommand } from "../../_install/cache_folder.ts";
-import { findLibrary, findModel, hasModels } from "../install/installed.ts";
+import { installCommand } from "@bellman/files/installed";
+import {
+  findLibrary,
+  findModel,
+  hasModels,
+  INSTALL_MUJOCO,
+} from "../install/installed.ts";
 import { openNativeLibrary } from "./_native_library.ts";
 import { loadNativeModel } from "./_native_model.ts";
 import type { PhysicsEngine, PhysicsModel } from "./_physics.ts";
 
 const WASM = "import '@bellman/envs/mujoco/wasm'";
 const HELP = `run '${
-  installCommand("mujoco")
+  installCommand(INSTALL_MUJOCO)
 }', set BELLMAN_MUJOCO_LIBRARY to its file`;
 
 let loadWasm: ((path: string) => PhysicsModel) | undefined;

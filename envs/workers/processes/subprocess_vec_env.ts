@@ -1,6 +1,6 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { deserialize, serialize } from "node:v8";
-import { isFile } from "../../_files.ts";
+import { isFile } from "@bellman/files/installed";
 import type { HostedVecEnvOptions } from "../_host_fleet.ts";
 import {
   type GroupAnswer,

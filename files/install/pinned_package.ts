@@ -1,5 +1,16 @@
-/** A failed installation, told to the user in one line. */
+/**
+ * A failed installation, told to the user in one line.
+ *
+ * @example
+ * ```ts
+ * import { InstallError } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(new InstallError("no wheel").message, "no wheel");
+ * ```
+ */
 export class InstallError extends Error {
+  /** Name of the class. */
   override name = "InstallError";
 }
 
@@ -38,7 +49,17 @@ export interface PinnedPackage {
   variable: string;
 }
 
-/** Names the machine's platform, such as `linux-x86_64`. */
+/**
+ * Names the machine's platform, such as `linux-x86_64`.
+ *
+ * @example
+ * ```ts
+ * import { platform } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(platform(), `${Deno.build.os}-${Deno.build.arch}`);
+ * ```
+ */
 export function platform(): string {
   return `${Deno.build.os}-${Deno.build.arch}`;
 }
@@ -72,6 +93,14 @@ function nameOf(tag: string, names: readonly [RegExp, string][]) {
  * @param file Such as `toy_box-1.0-cp312-cp312-win_amd64.whl`.
  * @returns Such as `windows-x86_64`; undefined if it names none that we know,
  * as a wheel for any platform does.
+ * @example
+ * ```ts
+ * import { wheelPlatform } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const file = "toy_box-1.0-cp312-cp312-win_amd64.whl";
+ * assertEquals(wheelPlatform(file), "windows-x86_64");
+ * ```
  */
 export function wheelPlatform(file: string): string | undefined {
   // A wheel for several versions of a system has a tag for each.
@@ -83,9 +112,21 @@ export function wheelPlatform(file: string): string | undefined {
 /**
  * Returns the wheel of a package to take: of machine code, the first for a
  * platform, whatever Python the machine has.
+ *
+ * @param of The package's wheels, and whether they are of machine code.
+ * @param on The platform.
+ * @example
+ * ```ts
+ * import { wheelFor } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const wheels = { "toy_box-1.0-cp312-cp312-win_amd64.whl": "" };
+ * const toys = { wheels, isNative: true };
+ * assertEquals(wheelFor(toys, "linux-x86_64"), undefined);
+ * ```
  */
 export function wheelFor(
-  { wheels, isNative }: PinnedPackage,
+  { wheels, isNative }: Pick<PinnedPackage, "wheels" | "isNative">,
   on: string = platform(),
 ): string | undefined {
   const files = Object.keys(wheels);

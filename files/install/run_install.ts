@@ -6,7 +6,7 @@ import {
 } from "./pinned_package.ts";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { neededVariable } from "./cache_folder.ts";
+import { neededVariable } from "./installed.ts";
 import {
   downloadWheel,
   packageOfWheel,
@@ -138,6 +138,20 @@ export interface Installation {
 /**
  * Returns the lines that say where in a folder things are, of those that are
  * there, and how to use them from one that is not looked into by itself.
+ *
+ * @param installation The installation.
+ * @param dir The folder.
+ * @example
+ * ```ts
+ * import { told } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const toys = {
+ *   ...{ title: "Toys", task: "install-toys", packages: [], notice: [] },
+ *   dir: () => "toys",
+ * };
+ * assertEquals(told(toys, "elsewhere"), []);
+ * ```
  */
 export function told(installation: Installation, dir: string): string[] {
   const there = installation.packages.filter(({ at }) =>
@@ -326,6 +340,21 @@ const BAD_INPUT = 2, FAILED = 1;
  * @returns The exit code: 0 if it is installed; 2 for licences that are yet to
  * be accepted, arguments, wheels or a folder that cannot be; 1 if it failed; 130
  * or 143 if it was interrupted.
+ * @example
+ * ```ts
+ * import { runInstall } from "@bellman/files/install";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const toys = {
+ *   ...{ title: "Toys", task: "install-toys", packages: [], notice: [] },
+ *   dir: () => "toys",
+ * };
+ * const said: string[] = [];
+ * const say = (line: string) => said.push(line);
+ * const code = await runInstall(toys, ["--all"], { out: say, error: say });
+ * assertEquals(code, 2);
+ * assertEquals(said[0].startsWith("Cannot install Toys: unknown argument"), true);
+ * ```
  */
 export async function runInstall(
   installation: Installation,

@@ -1,5 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { cacheFolder, installCommand, neededVariable } from "./cache_folder.ts";
+import {
+  cacheFolder,
+  installCommand,
+  isFile,
+  neededVariable,
+} from "./installed.ts";
 
 const folderOn = (os: string, variables: Record<string, string>): string =>
   cacheFolder(os, (name) => variables[name]);
@@ -49,19 +54,42 @@ Deno.test({
   },
 });
 
+const INSTALL_TOYS = {
+  task: "install-toys",
+  module: "@bellman/toys/install",
+};
+
 Deno.test("in the repository the command is its task", () => {
   assertEquals(
-    installCommand("atari"),
-    "deno task install-atari --accept-license",
+    installCommand(INSTALL_TOYS, "file:///toys"),
+    "deno task install-toys --accept-license",
   );
 });
 
 Deno.test("loaded from JSR the command is that of the package", () => {
   assertEquals(
     installCommand(
-      "mujoco",
-      "https://jsr.io/@bellman/envs/1.0.0/_install/cache_folder.ts",
+      INSTALL_TOYS,
+      "https://jsr.io/@bellman/files/1.0.0/install/installed.ts",
     ),
-    "deno run -A jsr:@bellman/envs/mujoco/install --accept-license",
+    "deno run -A jsr:@bellman/toys/install --accept-license",
   );
+});
+
+Deno.test("isFile tells files from folders and from what is not there", () => {
+  const file = new URL(import.meta.url).pathname;
+  const paths = [file, `${file}/..`, `${file}.gone`];
+  assertEquals(paths.map(isFile), [true, false, false]);
+});
+
+Deno.test({
+  name: "isFile says which permission it lacks",
+  permissions: { read: false },
+  fn: () => {
+    assertThrows(
+      () => isFile("/some/file"),
+      Deno.errors.NotCapable,
+      "Cannot look for '/some/file': it needs the permission --allow-read=/some/file",
+    );
+  },
 });

@@ -141,8 +141,9 @@ function checkPlatform({ package: of, file, sha256 }: WheelContent): void {
 function placeOf(entry: string, { name, place }: PinnedPackage) {
   // Some wheels list their folders too.
   if (entry.endsWith("/")) return undefined;
-  const isLicence = /\.dist-info\/(licenses\/)?(LICEN[CS]E|NOTICE|COPYING)/i
-    .test(entry);
+  const isLicence =
+    /\.dist-info\/(licenses\/)?[^/]*(LICEN[CS]E|NOTICE|COPYING)/i
+      .test(entry);
   return isLicence ? `licenses/${name}/${fileName(entry)}` : place(entry);
 }
 

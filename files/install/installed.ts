@@ -1,0 +1,196 @@
+/**
+ * Finds what install tasks have set up: the folder that holds it, the variables
+ * and files that take its place, and permissions that are missing.
+ *
+ * @example
+ * ```ts
+ * import { cacheFolder, isFile } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const folder = cacheFolder("linux", (name) =>
+ *   name === "BELLMAN_CACHE" ? "/mine" : undefined);
+ * assertEquals(isFile(`${folder}/no such library`), false);
+ * ```
+ *
+ * @module
+ */
+
+/**
+ * Returns the folder below which installed libraries, games and models are
+ * kept: `BELLMAN_CACHE`, or `bellman` in the platform's cache folder.
+ *
+ * @param os The platform.
+ * @param environment Its environment's variables by name.
+ * @throws {Error} If neither it nor a home folder is known.
+ * @throws {Deno.errors.NotCapable} If a variable is not permitted to be read.
+ * @example
+ * ```ts
+ * import { cacheFolder } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const variables = new Map([["HOME", "/home/ada"]]);
+ * assertEquals(
+ *   cacheFolder("linux", (name) => variables.get(name)),
+ *   "/home/ada/.cache/bellman",
+ * );
+ * ```
+ */
+export function cacheFolder(
+  os: string = Deno.build.os,
+  environment: (name: string) => string | undefined = neededVariable,
+): string {
+  const asked = environment("BELLMAN_CACHE");
+  if (asked) return asked;
+  const [variable, below] = CACHES[os] ?? CACHES.linux;
+  const platform = environment(variable);
+  if (platform) return `${platform}${below}/bellman`;
+  const home = os === "linux" ? environment("HOME") : undefined;
+  if (home) return `${home}/.cache/bellman`;
+  throw new Error(
+    `Cannot find the cache folder as ${variable} is not set: set BELLMAN_CACHE to a folder`,
+  );
+}
+
+/** The variable that leads to the platform's cache folder, and the way on. */
+const CACHES: Record<string, [variable: string, below: string]> = {
+  darwin: ["HOME", "/Library/Caches"],
+  linux: ["XDG_CACHE_HOME", ""],
+  windows: ["LOCALAPPDATA", ""],
+};
+
+/**
+ * Returns a variable of the environment that says where something is, or
+ * undefined where it is unset or empty.
+ *
+ * @param name Its name.
+ * @throws {Deno.errors.NotCapable} If it is not permitted to be read.
+ * @example
+ * ```ts
+ * import { neededVariable } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(neededVariable("BELLMAN_NO_SUCH_LIBRARY"), undefined);
+ * ```
+ */
+export function neededVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch (error) {
+    tellPermission(error, `read the variable ${name}`, `--allow-env=${name}`);
+    throw error;
+  }
+}
+
+/**
+ * Returns a variable of the environment, or undefined where it is unset, empty
+ * or not permitted to be read.
+ *
+ * @param name Its name.
+ * @example
+ * ```ts
+ * import { readVariable } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(readVariable("BELLMAN_NO_SUCH_LIBRARY"), undefined);
+ * ```
+ */
+export function readVariable(name: string): string | undefined {
+  try {
+    return Deno.env.get(name) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An install task. */
+export interface InstallTask {
+  /** Its name in the repository, such as `install-atari`. */
+  readonly task: string;
+  /** The published module that does the same. */
+  readonly module: string;
+}
+
+/**
+ * Returns the command that sets something up: the repository's task, or the
+ * published module where this code was itself loaded from there.
+ *
+ * @param install The task.
+ * @param loadedFrom The address of this code.
+ * @example
+ * ```ts
+ * import { installCommand } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const module = "@bellman/envs/mujoco/install";
+ * assertEquals(
+ *   installCommand({ task: "install-mujoco", module }, "file:///bellman"),
+ *   "deno task install-mujoco --accept-license",
+ * );
+ * ```
+ */
+export function installCommand(
+  { task, module }: InstallTask,
+  loadedFrom: string = import.meta.url,
+): string {
+  const program = loadedFrom.startsWith("file:")
+    ? `deno task ${task}`
+    : `deno run -A jsr:${module}`;
+  return `${program} --accept-license`;
+}
+
+/**
+ * Reports a missing permission, which otherwise reads as a missing file. Other
+ * errors are left to the caller.
+ *
+ * @param error Error that was thrown.
+ * @param action Action that failed, such as `read the file 'a'`.
+ * @param flag Flag that permits it.
+ * @throws {Deno.errors.NotCapable} If it is a missing permission.
+ * @example
+ * ```ts
+ * import { tellPermission } from "@bellman/files/installed";
+ * import { assertThrows } from "@std/assert";
+ *
+ * assertThrows(
+ *   () =>
+ *     tellPermission(
+ *       new Deno.errors.NotCapable(),
+ *       "read 'a'",
+ *       "--allow-read=a",
+ *     ),
+ *   Deno.errors.NotCapable,
+ *   "Cannot read 'a': it needs the permission --allow-read=a",
+ * );
+ * ```
+ */
+export function tellPermission(
+  error: unknown,
+  action: string,
+  flag: string,
+): void {
+  if (!(error instanceof Deno.errors.NotCapable)) return;
+  throw new Deno.errors.NotCapable(
+    `Cannot ${action}: it needs the permission ${flag}`,
+  );
+}
+
+/**
+ * Finds out if there is a file.
+ *
+ * @throws {Deno.errors.NotCapable} If it is not permitted to look.
+ * @example
+ * ```ts
+ * import { isFile } from "@bellman/files/installed";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(isFile("no/such/file"), false);
+ * ```
+ */
+export function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch (error) {
+    tellPermission(error, `look for '${path}'`, `--allow-read=${path}`);
+    return false;
+  }
+}
