@@ -1,0 +1,282 @@
+import { type CStruct, int64sAt, utf8 } from "./c_struct.ts";
+import { encodeCompileOptions, type XlaFlags } from "./compile_options.ts";
+import { type BufferOptions, DeviceBuffer } from "./device_buffer.ts";
+import { Executable, takeSerialized } from "./executable.ts";
+import { encodeNamedValues, type NamedValue } from "./named_values.ts";
+import type { PjrtFunction } from "./pjrt_api.ts";
+import { newArguments, XlaError, type XlaPlugin } from "./plugin.ts";
+import { type ProgramSignature, readSignature } from "./signature.ts";
+import { Session } from "./session.ts";
+import type { TensorArray } from "./tensors.ts";
+
+/** Bytes of a device's memory, of those that its plugin tells. */
+export interface DeviceMemory {
+  /** Bytes in use. */
+  readonly inUse: number;
+  /** Most bytes in use so far. */
+  readonly peak?: number;
+  /** Bytes that can be in use. */
+  readonly limit?: number;
+}
+
+/** A device of a client. */
+export interface XlaDevice {
+  /** Kind, such as `cpu` or `NVIDIA H100 80GB HBM3`. */
+  readonly kind: string;
+  /** Name, as the plugin prints it. */
+  readonly name: string;
+  /** Returns its memory; undefined where the plugin does not tell, as of a CPU. */
+  memory(): DeviceMemory | undefined;
+}
+
+/** Options of a client. */
+export interface ClientOptions {
+  /**
+   * Create options of the plugin, in place of the defaults: one synchronous
+   * device of a CPU; on a GPU, memory that is taken as it is needed.
+   */
+  readonly create?: Readonly<Record<string, NamedValue>>;
+}
+
+/** Options of a compilation. */
+export interface CompileOptions {
+  /** XLA's flags for this program alone. */
+  readonly flags?: XlaFlags;
+  /**
+   * Inputs and outputs.
+   *
+   * @default those of `@main`
+   */
+  readonly signature?: ProgramSignature;
+}
+
+/**
+ * One device: on more, a call is several times as slow, and with asynchronous
+ * calls, too. Plugins before API 0.115 ignore `asynchronous`.
+ */
+const CPU_OPTIONS = { cpu_device_count: 1, asynchronous: false } as const;
+/** By default a plugin takes three quarters of a GPU's memory at once. */
+const GPU_OPTIONS = { preallocate: false } as const;
+
+/** Types of options: older plugins end the process where one is of another. */
+const OPTION_TYPES: Readonly<Record<string, string>> = {
+  cpu_device_count: "number",
+  asynchronous: "boolean",
+  preallocate: "boolean",
+  memory_fraction: "number",
+  allocator: "string",
+};
+
+/** A device of a plugin, and what is compiled for it. */
+export class XlaClient {
+  /** File of the plugin. */
+  readonly pluginPath: string;
+  /** Version of the PJRT API of the plugin, such as `0.115`. */
+  readonly apiVersion: string;
+  /** Name of the platform: `cpu` or `cuda`. */
+  readonly platform: string;
+  /** Version of the platform, as the plugin tells it. */
+  readonly platformVersion: string;
+  /** The plugin's devices; programs run on the first. */
+  readonly devices: readonly XlaDevice[];
+  readonly #plugin: XlaPlugin;
+  readonly #session: Session;
+
+  /**
+   * Starts a client; `openXla` does it.
+   *
+   * @param plugin The plugin.
+   * @param options Create options of the plugin.
+   * @throws {XlaError} If the plugin has no device or refuses an option.
+   * @throws {TypeError} If an option has a type that could end the process.
+   */
+  constructor(plugin: XlaPlugin, options: ClientOptions = {}) {
+    this.#plugin = plugin;
+    this.pluginPath = plugin.path;
+    this.apiVersion = `${plugin.version.major}.${plugin.version.minor}`;
+    const handle = createClient(plugin, options.create);
+    const ask = (name: PjrtFunction): CStruct => {
+      const args = newArguments().set(16, handle);
+      plugin.call(name, args, "read the client");
+      return args;
+    };
+    this.platform = ask("PJRT_Client_PlatformName").text(24);
+    this.platformVersion = ask("PJRT_Client_PlatformVersion").text(24);
+    const found = ask("PJRT_Client_AddressableDevices");
+    const handles = int64sAt(found.get(24), found.get(32));
+    this.devices = handles.map((it) => deviceAt(plugin, it));
+    const isHost = this.platform === "cpu";
+    this.#session = new Session(plugin, handle, { device: handles[0], isHost });
+  }
+
+  /** True where buffers lie in this process's memory: on a CPU. */
+  get isHost(): boolean {
+    return this.#session.isHost;
+  }
+
+  /**
+   * Compiles a program.
+   *
+   * @param program StableHLO: text, or bytecode with its signature.
+   * @param options Flags and signature.
+   * @throws {XlaError} If it does not compile, with the plugin's words.
+   * @throws {SyntaxError} If the signature cannot be read.
+   */
+  compile(
+    program: string | Uint8Array<ArrayBuffer>,
+    options: CompileOptions = {},
+  ): Executable {
+    this.#session.checkOpen("compile a program");
+    const signature = signatureOf(program, options);
+    const code = typeof program === "string" ? utf8(program) : program;
+    const format = utf8("mlir");
+    const compileOptions = encodeCompileOptions(options.flags);
+    const struct = newArguments()
+      .point(16, code).set(24, code.length)
+      .point(32, format).set(40, format.length);
+    const args = newArguments().set(16, this.#session.handle)
+      .point(24, struct)
+      .point(32, compileOptions).set(40, compileOptions.length);
+    this.#plugin.call("PJRT_Client_Compile", args, "compile the program");
+    return new Executable(this.#session, args.get(48), signature);
+  }
+
+  /**
+   * Loads the machine code of a program. It must be of this very plugin on a
+   * machine of this kind: code of another plugin may load and compute wrong
+   * numbers.
+   *
+   * @param code What `executable.serialize` returned.
+   * @param signature Inputs and outputs of the program.
+   * @throws {XlaError} If it cannot be loaded.
+   */
+  load(
+    code: Uint8Array<ArrayBuffer>,
+    signature: ProgramSignature,
+  ): Executable {
+    this.#session.checkOpen("load a program");
+    const args = newArguments().set(16, this.#session.handle)
+      .point(24, code).set(32, code.length);
+    this.#plugin.call(
+      "PJRT_Executable_DeserializeAndLoad",
+      args,
+      "load the program",
+    );
+    return new Executable(this.#session, args.get(40), signature);
+  }
+
+  /**
+   * Makes a buffer on the device.
+   *
+   * @param data The numbers.
+   * @param options Shape, type and the relation to the array.
+   * @throws {TypeError} If array and tensor do not fit.
+   * @throws {XlaError} If the device has no memory left.
+   */
+  buffer(data: TensorArray, options: BufferOptions = {}): DeviceBuffer {
+    return DeviceBuffer.of(this.#session, data, options);
+  }
+
+  /**
+   * Describes the machine as a cache of machine code must tell it from others:
+   * of a CPU also the features that code is made for.
+   */
+  describeTarget(): Uint8Array<ArrayBuffer> {
+    const plugin = this.#plugin;
+    const args = newArguments().set(16, this.#session.handle);
+    plugin.call("PJRT_Client_TopologyDescription", args, "read the client");
+    const topology = newArguments().set(16, args.get(24));
+    plugin.call(
+      "PJRT_TopologyDescription_Serialize",
+      topology,
+      "read the client",
+    );
+    return takeSerialized(topology);
+  }
+
+  /** Frees the client with all its buffers, programs and calls. */
+  close(): void {
+    this.#session.close();
+  }
+
+  /** Frees it. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** Returns the signature of a program. */
+export function signatureOf(
+  program: string | Uint8Array,
+  { signature }: CompileOptions,
+): ProgramSignature {
+  if (signature !== undefined) return signature;
+  if (typeof program === "string") return readSignature(program);
+  throw new TypeError("Cannot compile bytecode without its signature");
+}
+
+/** Creates a `PJRT_Client`, by default with the options of its platform. */
+function createClient(
+  plugin: XlaPlugin,
+  options?: Readonly<Record<string, NamedValue>>,
+): number {
+  if (options !== undefined) return createWith(plugin, options);
+  try {
+    return createWith(plugin, CPU_OPTIONS);
+  } catch (error) {
+    // A plugin of a GPU refuses the options of a CPU by name.
+    const isOther = error instanceof XlaError &&
+      /cpu_device_count|asynchronous/.test(error.message);
+    if (isOther) return createWith(plugin, GPU_OPTIONS);
+    throw error;
+  }
+}
+
+function createWith(
+  plugin: XlaPlugin,
+  options: Readonly<Record<string, NamedValue>>,
+): number {
+  for (const [name, value] of Object.entries(options)) {
+    const wanted = OPTION_TYPES[name];
+    if (wanted === undefined || typeof value === wanted) continue;
+    throw new TypeError(
+      `Cannot start a client with the option ${name} = ${value}: expected a ${wanted}`,
+    );
+  }
+  const args = newArguments().point(16, encodeNamedValues(options))
+    .set(24, Object.keys(options).length);
+  plugin.call("PJRT_Client_Create", args, "start a client");
+  return args.get(64);
+}
+
+function deviceAt(plugin: XlaPlugin, handle: number): XlaDevice {
+  const ask = (name: PjrtFunction, of: number): CStruct => {
+    const args = newArguments().set(16, of);
+    plugin.call(name, args, "read the device");
+    return args;
+  };
+  const description = ask("PJRT_Device_GetDescription", handle).get(24);
+  return {
+    kind: ask("PJRT_DeviceDescription_Kind", description).text(24),
+    name: ask("PJRT_DeviceDescription_ToString", description).text(24),
+    memory() {
+      try {
+        return memoryIn(ask("PJRT_Device_MemoryStats", handle));
+      } catch (error) {
+        const isUntold = error instanceof XlaError &&
+          error.code === "UNIMPLEMENTED";
+        if (isUntold) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Reads `PJRT_Device_MemoryStats_Args`: numbers, each with "is set" behind. */
+function memoryIn(args: CStruct): DeviceMemory {
+  return {
+    inUse: args.int64(24),
+    ...args.bool(40) && { peak: args.int64(32) },
+    ...args.bool(88) && { limit: args.int64(80) },
+  };
+}

@@ -1,0 +1,107 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { openXla } from "./open_xla.ts";
+import { XlaError } from "./plugin.ts";
+import {
+  ADD_TO_STATE,
+  addAndMultiply,
+  NO_PLUGIN,
+} from "./testdata/programs.ts";
+import { alignedArray } from "./tensors.ts";
+
+const NUMBERS = Float32Array.of(1, 2, 3, 4);
+
+Deno.test({
+  name: "a client tells of its device",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    assertEquals([client.platform, client.isHost], ["cpu", true]);
+    assertEquals(client.devices.map((it) => it.kind), ["cpu"]);
+    assertEquals(client.devices[0].memory(), undefined);
+    assert(/^0\.\d+$/.test(client.apiVersion));
+  },
+});
+
+Deno.test({
+  name: "a program runs once",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const program = client.compile(addAndMultiply(4));
+    const inputs = [client.buffer(NUMBERS), client.buffer(NUMBERS)];
+    const outputs = program.execute(inputs);
+    assertEquals(outputs.map((it) => it.read()), [
+      Float32Array.of(2, 4, 6, 8),
+      Float32Array.of(1, 4, 9, 16),
+    ]);
+    assertEquals(inputs[0].read(), NUMBERS);
+  },
+});
+
+Deno.test({
+  name: "a program without outputs runs",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const text = `func.func @main(%a: tensor<f32>) {
+      return
+    }`;
+    const program = client.compile(text);
+    const scalar = client.buffer(Float32Array.of(1), { shape: [] });
+    assertEquals(program.execute([scalar]), []);
+  },
+});
+
+Deno.test({
+  name: "a program that does not compile is an error in one line",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const broken = ADD_TO_STATE.replace("stablehlo.add", "stablehlo.ad");
+    const error = assertThrows(() => client.compile(broken), XlaError);
+    assert(
+      error.message.startsWith(`Cannot compile the program: ${error.code}`),
+    );
+    assert(error.message.includes("stablehlo.ad"), error.message);
+    assert(!error.message.includes("\n"));
+  },
+});
+
+Deno.test({
+  name: "work after the client was closed is refused",
+  ignore: NO_PLUGIN,
+  fn() {
+    const client = openXla();
+    const program = client.compile(ADD_TO_STATE);
+    const [state, step] = [alignedArray("f32", 4), alignedArray("f32", 4)];
+    const buffer = client.buffer(step, { use: "borrow" });
+    const call = program.bind([client.buffer(state, { use: "share" }), buffer]);
+    client.close();
+    client.close();
+    for (
+      const work of [
+        () => client.compile(ADD_TO_STATE),
+        () => client.buffer(NUMBERS),
+        () => program.execute([]),
+        () => program.bind([]),
+        () => program.serialize(),
+        () => call.run(),
+        () => buffer.read(),
+      ]
+    ) assertThrows(work, TypeError, "Cannot ");
+    for (const it of [program, call, buffer]) it.close();
+  },
+});
+
+Deno.test({
+  name: "an option of a wrong type is refused before the plugin sees it",
+  ignore: NO_PLUGIN,
+  fn() {
+    // Plugins before API 0.115 end the process.
+    assertThrows(
+      () => openXla({ create: { cpu_device_count: "one" } }),
+      TypeError,
+      "Cannot start a client with the option cpu_device_count = one: expected a number",
+    );
+  },
+});

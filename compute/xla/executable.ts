@@ -1,0 +1,218 @@
+import { BoundCall } from "./bound_call.ts";
+import { type CStruct, int64sAt, memoryAt } from "./c_struct.ts";
+import { DeviceBuffer, lentTo, release } from "./device_buffer.ts";
+import { checkInputs, Launch, type LoadedProgram } from "./launch.ts";
+import type { PjrtFunction } from "./pjrt_api.ts";
+import { newArguments } from "./plugin.ts";
+import type { Resource, Session } from "./session.ts";
+import type { InputSpec, ProgramSignature } from "./signature.ts";
+import { elementTypeOf, formatSpec, type TensorSpec } from "./tensors.ts";
+
+/** Bytes that a program needs; plugins for CPUs tell none of its code. */
+export interface ProgramMemory {
+  /** Machine code. */
+  readonly code: number;
+  /** Inputs. */
+  readonly inputs: number;
+  /** Outputs. */
+  readonly outputs: number;
+  /** Outputs in the memory of donated inputs. */
+  readonly aliased: number;
+  /** Numbers between inputs and outputs. */
+  readonly temporary: number;
+}
+
+/** A loaded program, freed after the calls that are bound to it. */
+class Program implements LoadedProgram, Resource {
+  readonly session: Session;
+  readonly handle: number;
+  readonly inputs: readonly InputSpec[];
+  readonly outputs: readonly TensorSpec[];
+  readonly calls = new Set<Resource>();
+  isClosed = false;
+  /** The `PJRT_Executable` of the `PJRT_LoadedExecutable`. */
+  readonly #executable: number;
+
+  constructor(session: Session, handle: number, signature: ProgramSignature) {
+    this.session = session;
+    this.handle = handle;
+    this.inputs = signature.inputs;
+    this.outputs = signature.outputs;
+    const args = newArguments().set(16, handle);
+    session.plugin.call(
+      "PJRT_LoadedExecutable_GetExecutable",
+      args,
+      "read the program",
+    );
+    this.#executable = args.get(24);
+  }
+
+  checkOpen(action: string): void {
+    if (!this.isClosed) return;
+    throw new TypeError(`Cannot ${action} a program that was closed`);
+  }
+
+  ask(name: PjrtFunction): CStruct {
+    this.checkOpen("read");
+    const args = newArguments().set(16, this.#executable);
+    this.session.plugin.call(name, args, "read the program");
+    return args;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const { session, session: { plugin }, handle } = this;
+    session.disown(this);
+    for (const it of this.calls) it.close();
+    const free = "free the program";
+    const args = newArguments().set(16, this.#executable);
+    plugin.call("PJRT_Executable_Destroy", args, free);
+    plugin.call("PJRT_LoadedExecutable_Destroy", args.set(16, handle), free);
+  }
+}
+
+/** A compiled program on its device. */
+export class Executable {
+  readonly #program: Program;
+  #launch: Launch | undefined;
+
+  /**
+   * Takes over a `PJRT_LoadedExecutable`; `client.compile` makes them.
+   *
+   * @param session Its client.
+   * @param handle Its address.
+   * @param signature Its inputs and outputs.
+   * @throws {TypeError} If its outputs are others than the signature's.
+   */
+  constructor(session: Session, handle: number, signature: ProgramSignature) {
+    this.#program = new Program(session, handle, signature);
+    session.own(this, this.#program);
+    const found = this.#readOutputs().map(formatSpec).join(", ");
+    const told = signature.outputs.map(formatSpec).join(", ");
+    if (found === told) return;
+    this.close();
+    throw new TypeError(
+      `Cannot use the program: it has the outputs (${found}), expected (${told})`,
+    );
+  }
+
+  /** Inputs. */
+  get inputs(): readonly InputSpec[] {
+    return this.#program.inputs;
+  }
+
+  /** Outputs. */
+  get outputs(): readonly TensorSpec[] {
+    return this.#program.outputs;
+  }
+
+  /** Bytes that it needs. */
+  get memory(): ProgramMemory {
+    const args = this.#program.ask("PJRT_Executable_GetCompiledMemoryStats");
+    return {
+      code: args.int64(24),
+      inputs: args.int64(32),
+      outputs: args.int64(40),
+      aliased: args.int64(48),
+      temporary: args.int64(56),
+    };
+  }
+
+  /**
+   * Returns its machine code, to be loaded by the very same plugin on a machine
+   * of the same kind: another plugin may take it and compute wrong numbers.
+   */
+  serialize(): Uint8Array<ArrayBuffer> {
+    return takeSerialized(this.#program.ask("PJRT_Executable_Serialize"));
+  }
+
+  /**
+   * Runs it once and waits. Inputs that it donates are used up.
+   *
+   * @param given Its inputs.
+   * @returns Its outputs, to be freed by the caller.
+   * @throws {TypeError} If the inputs do not fit.
+   * @throws {XlaError} If it fails.
+   */
+  execute(given: readonly DeviceBuffer[]): DeviceBuffer[] {
+    const { session, inputs, outputs } = this.#program;
+    this.#program.checkOpen("run");
+    checkInputs(this.#program, given);
+    const launch = this.#launch ??= new Launch(this.#program);
+    given.forEach((it, i) => launch.inputs.set(8 * i, it.handle));
+    launch.start();
+    const donors = inputs.flatMap(({ aliases }, i) =>
+      aliases === undefined ? [] : [{ output: aliases, buffer: given[i] }]
+    );
+    const made = outputs.map((spec, i) => {
+      const donor = donors.find(({ output }) => output === i)?.buffer;
+      // An array that the memory lies in is let go of with the output.
+      const lent = donor && lentTo(donor);
+      return new DeviceBuffer(session, launch.outputs.get(8 * i), {
+        spec: { dtype: spec.dtype, shape: spec.shape },
+        lent,
+      });
+    });
+    for (const { buffer } of donors) {
+      session.destroyBuffer(release(buffer));
+    }
+    try {
+      launch.wait();
+    } catch (error) {
+      for (const it of made) it.close();
+      throw error;
+    }
+    return made;
+  }
+
+  /**
+   * Binds inputs for many runs: those that it donates become the state of the
+   * call.
+   *
+   * @param given Its inputs.
+   * @throws {TypeError} If they do not fit.
+   */
+  bind(given: readonly DeviceBuffer[]): BoundCall {
+    this.#program.checkOpen("bind");
+    return new BoundCall(this.#program, given);
+  }
+
+  /** Frees it and the calls that are bound to it. */
+  close(): void {
+    this.#program.close();
+  }
+
+  /** Frees it. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #readOutputs(): TensorSpec[] {
+    const types = this.#program.ask("PJRT_Executable_OutputElementTypes");
+    const count = types.get(32);
+    const codes = new Int32Array(memoryAt(types.get(24), 4 * count).slice(0));
+    const dims = this.#program.ask("PJRT_Executable_OutputDimensions");
+    const ranks = int64sAt(dims.get(40), count);
+    const all = int64sAt(dims.get(32), ranks.reduce((a, b) => a + b, 0));
+    return Array.from(codes, (code, i) => ({
+      dtype: elementTypeOf(code),
+      shape: all.splice(0, ranks[i]),
+    }));
+  }
+}
+
+/**
+ * Copies what a plugin serialized and frees it: address and size at 24, what
+ * backs them at 40 and its deleter behind.
+ */
+export function takeSerialized(args: CStruct): Uint8Array<ArrayBuffer> {
+  const bytes = memoryAt(args.get(24), args.get(32)).slice(0);
+  const definition = { parameters: ["pointer"], result: "void" } as const;
+  const deleter = Deno.UnsafePointer.create<typeof definition>(
+    BigInt(args.get(48)),
+  )!;
+  new Deno.UnsafeFnPointer(deleter, definition)
+    .call(Deno.UnsafePointer.create(BigInt(args.get(40))));
+  return new Uint8Array(bytes);
+}

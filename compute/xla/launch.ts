@@ -1,0 +1,93 @@
+import { CStruct } from "./c_struct.ts";
+import { type DeviceBuffer, lentTo } from "./device_buffer.ts";
+import { newArguments } from "./plugin.ts";
+import type { Resource, Session } from "./session.ts";
+import type { InputSpec } from "./signature.ts";
+import { formatSpec, type TensorSpec } from "./tensors.ts";
+
+/** A loaded program as its calls see it. */
+export interface LoadedProgram {
+  /** Its client. */
+  readonly session: Session;
+  /** Address of the `PJRT_LoadedExecutable`. */
+  readonly handle: number;
+  /** Inputs. */
+  readonly inputs: readonly InputSpec[];
+  /** Outputs. */
+  readonly outputs: readonly TensorSpec[];
+  /** Calls that are bound to it, to be freed before it. */
+  readonly calls: Set<Resource>;
+}
+
+/** The arguments of `PJRT_LoadedExecutable_Execute`, for one device. */
+export class Launch {
+  /** Addresses of the inputs. */
+  readonly inputs: CStruct;
+  /** Addresses of the outputs. */
+  readonly outputs: CStruct;
+  readonly #session: Session;
+  readonly #args: CStruct;
+  readonly #done = new CStruct(8);
+
+  /** @param program The program. */
+  constructor({ session, handle, inputs, outputs }: LoadedProgram) {
+    this.#session = session;
+    this.inputs = new CStruct(8 * inputs.length);
+    this.outputs = new CStruct(8 * outputs.length);
+    this.#args = newArguments().set(16, handle)
+      .point(24, newArguments())
+      .point(32, new CStruct(8).point(0, this.inputs)).set(40, 1)
+      .set(48, inputs.length)
+      .point(56, new CStruct(8).point(0, this.outputs))
+      .point(64, this.#done);
+  }
+
+  /**
+   * Starts the program; its outputs are there, their numbers not yet.
+   *
+   * @throws {XlaError} If the plugin refuses the inputs or has no memory.
+   */
+  start(): void {
+    this.#session.execute(this.#args);
+  }
+
+  /**
+   * Waits for the numbers.
+   *
+   * @throws {XlaError} If the program failed.
+   */
+  wait(): void {
+    this.#session.finish(this.#done.get(0));
+  }
+}
+
+/**
+ * Checks inputs, of which plugins only compare number and bytes: a shape or
+ * type of as many bytes would be read as if it were the right one.
+ *
+ * @throws {TypeError} If they do not fit.
+ */
+export function checkInputs(
+  { inputs }: LoadedProgram,
+  given: readonly DeviceBuffer[],
+): void {
+  if (given.length !== inputs.length) {
+    throw new TypeError(
+      `Cannot run the program with ${given.length} inputs: expected ${inputs.length}`,
+    );
+  }
+  inputs.forEach((input, i) => {
+    const found = formatSpec(given[i].spec), wanted = formatSpec(input);
+    if (found !== wanted) {
+      throw new TypeError(
+        `Cannot run the program with a ${found} as input ${i}: expected a ${wanted}`,
+      );
+    }
+    const isShared = lentTo(given[i])?.use === "share";
+    if (isShared && input.aliases === undefined) {
+      throw new TypeError(
+        `Cannot share the array of input ${i}: the program does not donate it`,
+      );
+    }
+  });
+}

@@ -1,0 +1,52 @@
+import { type ClientOptions, XlaClient } from "./client.ts";
+import { findPlugin, type XlaDeviceName } from "./install/installed.ts";
+import { XlaPlugin } from "./plugin.ts";
+
+/** Options of {@linkcode openXla}. */
+export interface XlaOptions extends ClientOptions {
+  /**
+   * Kind of device.
+   *
+   * @default "cpu"
+   */
+  readonly device?: XlaDeviceName;
+  /**
+   * File of a PJRT plugin.
+   *
+   * @default that of BELLMAN_XLA_PLUGIN, or the installed one of the device
+   */
+  readonly plugin?: string;
+}
+
+/**
+ * Opens XLA on a device. Needs `--allow-ffi` without a path, as the plugin's
+ * pointers are followed, and `--allow-env` and `--allow-read` to find it.
+ *
+ * @param options Device and plugin.
+ * @returns A client of the plugin; `close` frees it.
+ * @throws {Error} If there is no plugin, or it cannot be loaded, in one line.
+ * @throws {XlaError} If it has no device.
+ * @example
+ * ```ts
+ * import { isXlaInstalled, openXla } from "@bellman/compute/xla";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const program = `
+ *   func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
+ *     %sum = stablehlo.add %a, %b : tensor<2xf32>
+ *     return %sum : tensor<2xf32>
+ *   }
+ * `;
+ * if (isXlaInstalled()) {
+ *   using client = openXla();
+ *   const add = client.compile(program);
+ *   const inputs = [client.buffer(Float32Array.of(1, 2)), client.buffer(Float32Array.of(3, 4))];
+ *   const [sum] = add.execute(inputs);
+ *   assertEquals(sum.read(), Float32Array.of(4, 6));
+ * }
+ * ```
+ */
+export function openXla(options: XlaOptions = {}): XlaClient {
+  const { device = "cpu", plugin = findPlugin(device) } = options;
+  return new XlaClient(XlaPlugin.open(plugin), options);
+}

@@ -1,0 +1,274 @@
+import { CStruct, utf8 } from "./c_struct.ts";
+import { type NamedValue, readNamedValues } from "./named_values.ts";
+import {
+  API,
+  API_BYTES,
+  ARGS_BYTES,
+  ERROR_CODES,
+  FUNCTIONS,
+  OLDEST_MINOR,
+  type PjrtFunction,
+  VERSION_BYTES,
+} from "./pjrt_api.ts";
+
+/** An error of a plugin, in one line with the plugin's words. */
+export class XlaError extends Error {
+  /** Name of the class. */
+  override readonly name = "XlaError";
+  /** Its code, such as `RESOURCE_EXHAUSTED` or `INVALID_ARGUMENT`. */
+  readonly code: string;
+
+  /**
+   * Makes an error.
+   *
+   * @param action Action that failed, such as `compile the program`.
+   * @param code Code of the error.
+   * @param words The plugin's message.
+   */
+  constructor(action: string, code: string, words: string) {
+    super(`Cannot ${action}: ${code}: ${inOneLine(words)}`);
+    this.code = code;
+  }
+}
+
+const LONGEST_MESSAGE = 1000;
+
+function inOneLine(words: string): string {
+  const line = words.trim().replaceAll(/\s*\n\s*/g, " ");
+  return line.length > LONGEST_MESSAGE
+    ? `${line.slice(0, LONGEST_MESSAGE)} ...`
+    : line;
+}
+
+const LIBC = {
+  dlopen: { parameters: ["buffer", "i32"], result: "pointer" },
+  dlerror: { parameters: [], result: "pointer" },
+  setenv: { parameters: ["buffer", "buffer", "i32"], result: "i32" },
+  lfind: {
+    parameters: ["buffer", "buffer", "buffer", "u32", "pointer"],
+    result: "u8",
+  },
+  memcpy: { parameters: ["buffer", "pointer", "usize"], result: "void" },
+} as const;
+
+const RTLD_NOW = 2, RTLD_NODELETE = 0x1000;
+/** Level of the plugin's log that only tells why a process ends. */
+const ONLY_FATAL = "3";
+
+/** One byte for `lfind` to look at; its address does not end in a zero byte. */
+const ELEMENT = new Uint8Array(new ArrayBuffer(64), 1, 1);
+/** Number of elements that `lfind` looks at, a `size_t`. */
+const ONE = Uint32Array.from([1, 0]);
+
+/** Returns a struct of arguments with its size in the first field. */
+export function newArguments(): CStruct {
+  return new CStruct(ARGS_BYTES).set(0, ARGS_BYTES);
+}
+
+/** A function of a plugin that takes a struct of arguments. */
+export type PluginCall = (args: CStruct) => void;
+
+const opened = new Map<string, XlaPlugin>();
+
+/**
+ * A loaded PJRT plugin: a library with one function that returns a table of
+ * functions. Each takes a struct of arguments, writes its results into it, and
+ * returns an error or null.
+ */
+export class XlaPlugin {
+  /** File of the library. */
+  readonly path: string;
+  /** Version of the PJRT API that it was built with. */
+  readonly version: { readonly major: number; readonly minor: number };
+  readonly #libc: Deno.DynamicLibrary<typeof LIBC>["symbols"];
+  readonly #api: Deno.UnsafePointerView;
+  readonly #exact = new Map<
+    PjrtFunction,
+    (args: CStruct) => Deno.PointerValue
+  >();
+
+  private constructor(
+    path: string,
+    libc: Deno.DynamicLibrary<typeof LIBC>["symbols"],
+    api: Deno.PointerObject,
+  ) {
+    this.path = path;
+    this.#libc = libc;
+    this.#api = new Deno.UnsafePointerView(api);
+    this.version = {
+      major: this.#api.getInt32(API.major),
+      minor: this.#api.getInt32(API.minor),
+    };
+    const { major, minor } = this.version;
+    const bytes = [
+      this.#api.getBigUint64(API.structSize),
+      this.#api.getBigUint64(API.versionSize),
+    ].map(Number);
+    const problem = problemOfApi(major, minor, bytes);
+    if (problem === undefined) return;
+    throw new Error(`Cannot use the XLA plugin '${path}': ${problem}`);
+  }
+
+  /**
+   * Loads a plugin, once a process: it stays until the process ends.
+   *
+   * @param path File of the library.
+   * @throws {Error} If it cannot be loaded, is no plugin, or has an API that is
+   * too old, in one line.
+   * @throws {Deno.errors.NotCapable} If `--allow-ffi` is not given, or only for
+   * some paths: the library's pointers are followed.
+   */
+  static open(path: string): XlaPlugin {
+    const known = opened.get(path);
+    if (known !== undefined) return known;
+    checkPermission(path);
+    const libc = openLibc(path);
+    // Its log goes to stderr; errors come by the API.
+    libc.setenv(cString("TF_CPP_MIN_LOG_LEVEL"), cString(ONLY_FATAL), 0);
+    // Deno unloads libraries when it ends, and the plugin's threads and
+    // destructors would then run code that is gone: this reference stays.
+    if (libc.dlopen(cString(path), RTLD_NOW | RTLD_NODELETE) === null) {
+      const why = libc.dlerror();
+      fail(path, why === null ? "" : Deno.UnsafePointerView.getCString(why));
+    }
+    const plugin = new XlaPlugin(path, libc, tableOf(path));
+    plugin.call("PJRT_Plugin_Initialize", newArguments(), "start the plugin");
+    opened.set(path, plugin);
+    return plugin;
+  }
+
+  /** Attributes that the plugin tells of itself, as the StableHLO it reads. */
+  get attributes(): Record<string, NamedValue> {
+    const args = newArguments();
+    this.call("PJRT_Plugin_Attributes", args, "read the plugin's attributes");
+    return readNamedValues(args.get(16), args.get(24));
+  }
+
+  /**
+   * Calls a function, in some 0.8 us.
+   *
+   * @param name Name of the function.
+   * @param args Its arguments.
+   * @param action Words for the error: `Cannot ACTION: ...`.
+   * @throws {XlaError} If it fails.
+   */
+  call(name: PjrtFunction, args: CStruct, action: string): void {
+    let exact = this.#exact.get(name);
+    if (exact === undefined) {
+      const { call } = functionAt(this.#pointerTo(name));
+      this.#exact.set(name, exact = (args) => call(args.words));
+    }
+    const error = exact(args);
+    if (error !== null) throw this.#toError(action, error);
+  }
+
+  /**
+   * Returns a function for hot loops, of some 0.03 us a call. V8 calls symbols
+   * of `Deno.dlopen` without a detour but has no such way for pointers: `lfind`
+   * of libc calls one with its first two arguments and says if it returned 0.
+   *
+   * A failure's error is lost (it leaks some hundred bytes), so the function is
+   * called again for its words; where that succeeds, all is well. Failures are
+   * of arguments and memory, and happen before anything is donated.
+   *
+   * @param name Name of the function.
+   * @param action Words for the error: `Cannot ACTION: ...`.
+   */
+  fast(name: PjrtFunction, action: string): PluginCall {
+    const { lfind } = this.#libc;
+    const pointer = this.#pointerTo(name);
+    return (args) => {
+      if (lfind(args.words, ELEMENT, ONE, 1, pointer) === 0) {
+        this.call(name, args, action);
+      }
+    };
+  }
+
+  /** Copies from an address into an array. */
+  copy(from: number, to: ArrayBufferView<ArrayBuffer>): void {
+    const source = Deno.UnsafePointer.create(BigInt(from));
+    this.#libc.memcpy(to, source, BigInt(to.byteLength));
+  }
+
+  #pointerTo(name: PjrtFunction): Deno.PointerObject {
+    return this.#api.getPointer(API.functions + 8 * FUNCTIONS[name])!;
+  }
+
+  /** Reads an error and frees it. */
+  #toError(action: string, error: Deno.PointerObject): XlaError {
+    const address = Number(Deno.UnsafePointer.value(error));
+    const ask = (name: PjrtFunction): CStruct => {
+      const args = newArguments().set(16, address);
+      functionAt(this.#pointerTo(name)).call(args.words);
+      return args;
+    };
+    const words = ask("PJRT_Error_Message").text(24);
+    const code = ask("PJRT_Error_GetCode").int32(24);
+    ask("PJRT_Error_Destroy");
+    return new XlaError(action, ERROR_CODES[code] ?? `CODE ${code}`, words);
+  }
+}
+
+/** Returns a function that takes a struct; those without a result return junk. */
+function functionAt(pointer: Deno.PointerObject) {
+  const definition = { parameters: ["buffer"], result: "pointer" } as const;
+  const typed = pointer as Deno.PointerObject<typeof definition>;
+  const made = new Deno.UnsafeFnPointer(typed, definition);
+  return { call: (args: BufferSource) => made.call(args) };
+}
+
+/**
+ * Describes why an API cannot be used.
+ *
+ * @param major Its major version.
+ * @param minor Its minor version.
+ * @param bytes Sizes of its table and of the version inside, as it tells them.
+ * @returns The problem; undefined for none.
+ */
+export function problemOfApi(
+  major: number,
+  minor: number,
+  [bytes, versionBytes]: readonly number[],
+): string | undefined {
+  if (major !== 0 || minor < OLDEST_MINOR) {
+    return `it has PJRT API ${major}.${minor}, expected 0.${OLDEST_MINOR} or newer`;
+  }
+  if (bytes >= API_BYTES && versionBytes === VERSION_BYTES) return undefined;
+  return `its API's table has ${bytes} bytes (${versionBytes} of the version), expected ${API_BYTES} or more (${VERSION_BYTES})`;
+}
+
+function fail(path: string, why: string): never {
+  const [line] = why.replace(`${path}: `, "").split("\n");
+  throw new Error(`Cannot load the XLA plugin '${path}': ${line}`);
+}
+
+/** With a path the library opens, and the first pointer cannot be followed. */
+function checkPermission(path: string): void {
+  if (Deno.permissions.querySync({ name: "ffi" }).state === "granted") return;
+  throw new Deno.errors.NotCapable(
+    `Cannot load the XLA plugin '${path}': it needs the permission --allow-ffi, without a path`,
+  );
+}
+
+function openLibc(path: string) {
+  if (Deno.build.os === "linux") return Deno.dlopen("libc.so.6", LIBC).symbols;
+  fail(path, `expected Linux, not ${Deno.build.os}`);
+}
+
+/** Returns the table of functions. */
+function tableOf(path: string): Deno.PointerObject {
+  let table: Deno.PointerValue;
+  try {
+    const { symbols } = Deno.dlopen(path, {
+      GetPjrtApi: { parameters: [], result: "pointer" },
+    });
+    table = symbols.GetPjrtApi();
+  } catch {
+    fail(path, "expected a PJRT plugin, which has a function GetPjrtApi");
+  }
+  return table ?? fail(path, "its GetPjrtApi returns nothing");
+}
+
+function cString(text: string): Uint8Array<ArrayBuffer> {
+  return utf8(`${text}\0`);
+}

@@ -1,0 +1,26 @@
+import { isXlaInstalled } from "../install/installed.ts";
+
+/** True where tests that need a plugin are ignored: run `install-xla` for them. */
+export const NO_PLUGIN: boolean = !isXlaInstalled();
+
+/** Adds two vectors of four; the first one is the state. */
+export const ADD_TO_STATE = `module @add {
+  func.func public @main(%arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %arg1: tensor<4xf32>) -> (tensor<4xf32>) {
+    %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+`;
+
+/** Adds and multiplies vectors of a length. */
+export function addAndMultiply(length: number): string {
+  const type = `tensor<${length}xf32>`;
+  return `module @add_and_multiply {
+  func.func public @main(%a: ${type}, %b: ${type}) -> (${type}, ${type}) {
+    %sum = stablehlo.add %a, %b : ${type}
+    %product = stablehlo.multiply %a, %b : ${type}
+    return %sum, %product : ${type}, ${type}
+  }
+}
+`;
+}
