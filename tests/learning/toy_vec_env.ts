@@ -1,4 +1,5 @@
 import type { Algorithm } from "@bellman/types";
+import { assert } from "@std/assert";
 
 /** Behaviour of a row of a {@link ToyVecEnv}. */
 export interface ToyTask {
@@ -139,12 +140,60 @@ export async function learnOn<A extends Algorithm>(
 }
 
 /** Say what was seen: the observations go through all values by turns. */
-export const IDENTITY = {
+const IDENTITY = {
   length: 8,
   ends: "terminated",
   observation: (time: number, row: number) => (time + row) % 4,
   observationSpace: { type: "discrete", n: 4 },
 } as const;
+
+/** A reward where all parts of an action are right, which none is alone. */
+const allRight =
+  (...parts: ((seen: number) => number)[]): ToyTask["reward"] =>
+  (seen, action) => +parts.every((part, i) => action[i] === part(seen));
+
+/** Tasks of saying what was seen, by the kind of actions. */
+export const IDENTITIES = {
+  discrete: {
+    ...IDENTITY,
+    actionSpace: { type: "discrete", n: 4 },
+    reward: allRight((seen) => seen),
+  },
+  multiDiscrete: {
+    ...IDENTITY,
+    actionSpace: { type: "multiDiscrete", nvec: [2, 2, 3] },
+    reward: allRight(
+      (seen) => seen & 1,
+      (seen) => seen >> 1,
+      (seen) => seen % 3,
+    ),
+  },
+  multiBinary: {
+    ...IDENTITY,
+    actionSpace: { type: "multiBinary", n: 2 },
+    reward: allRight((seen) => seen & 1, (seen) => seen >> 1),
+  },
+  box: {
+    ...IDENTITY,
+    actionSpace: {
+      type: "box",
+      shape: [1],
+      low: -2,
+      high: 2,
+      dtype: "float32",
+    },
+    reward: (seen, action) => 1 - Math.abs(action[0] - (seen - 1.5)),
+  },
+} satisfies Record<string, ToyTask>;
+
+/** Kinds of actions that {@link IDENTITIES} has. */
+export type IdentityKind = keyof typeof IDENTITIES;
+
+/** Asserts that an agent has learned to say what it sees, and closes it. */
+export function assertIdentity(kind: IdentityKind, learned: Trained): void {
+  const reward = evaluated(learned);
+  assert(reward > (kind === "box" ? 0.8 : 0.99), `mean reward ${reward}`);
+}
 
 /** Discount of the chains' values. */
 export const GAMMA = 0.8;
