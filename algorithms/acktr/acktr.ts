@@ -87,6 +87,7 @@ function partsOf(
         actionNoise: { ...policy.distribution.noise, rows },
       }),
     },
+    close: () => update.steps.forEach(({ kfac }) => kfac.close()),
     refresh({ updates }, read) {
       let state: SavedState | undefined;
       for (const { name, kfac } of update.steps) {

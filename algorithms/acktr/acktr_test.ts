@@ -88,6 +88,10 @@ const KINDS: Record<string, [Partial<AcktrConfig>, Space?]> = {
   "ekfac, no clip, no momentum": [
     { kfacForm: "ekfac", klClip: null, momentum: 0, learningRate: 0.01 },
   ],
+  "inversions used later": [{ inversionDelay: 2 }],
+  "inversions used later, in a worker": [
+    { inversionDelay: 2, invertIn: "worker" },
+  ],
   "rare statistics of some examples": [
     { covUpdateEvery: 2, exampleEvery: 2, coldUpdates: 0, maxGradNorm: null },
   ],
@@ -113,6 +117,22 @@ for (const [name, [config, actionSpace]] of Object.entries(KINDS)) {
     other.close();
   });
 }
+
+Deno.test("a worker inverts to the same run, which a delay alone changes", () => {
+  const delayed: Partial<AcktrConfig> = { ...SEPARATE, inversionDelay: 1 };
+  const [place, worker, prompt] = [
+    delayed,
+    { ...delayed, invertIn: "worker" as const },
+    SEPARATE,
+  ].map((config) => {
+    const agent = agentOf(config);
+    const seen = run(agent, 0, 40);
+    agent.close();
+    return JSON.stringify(seen);
+  });
+  assertEquals(worker, place);
+  assert(prompt !== place);
+});
 
 Deno.test("factors, inverses and counters are in the saved state", () => {
   const agent = agentOf(SEPARATE);

@@ -155,6 +155,23 @@ export interface AcktrConfig extends
    */
   invertEvery: number;
   /**
+   * Updates from the start of an inversion to its use, at most invertEvery.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 1000000000
+   * @asType integer
+   * @alias inversion_delay
+   */
+  inversionDelay: number;
+  /**
+   * Thread that inverts the factors: the run's own (place), or another (worker), which takes an inversionDelay of at least 1; the numbers are the same.
+   *
+   * @default "place"
+   * @alias invert_in
+   */
+  invertIn: "place" | "worker";
+  /**
    * Examples between two that the factors are made of, for large batches of images.
    *
    * @default 1

@@ -326,6 +326,8 @@ function kfacOptions(
     trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
     covUpdateEvery,
     invertEvery,
+    inversionDelay: options.inversionDelay,
+    invertIn: options.invertIn,
     exampleEvery: options.exampleEvery,
     coldUpdates,
     coldOptimizer: clipping(sgd({ momentum }), maxGradNorm),

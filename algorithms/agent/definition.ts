@@ -179,6 +179,8 @@ export interface AgentParts<P extends Policy = Policy> {
     moment: Moment,
     read: () => SavedState,
   ): SavedState | undefined;
+  /** Frees what the parts hold beside tensors, such as threads. */
+  close?(): void;
   /**
    * Q function, for plots.
    *

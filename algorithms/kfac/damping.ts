@@ -9,45 +9,6 @@ import {
 import type { DampingAdaptation } from "./options.ts";
 
 /**
- * Splits a damping over two factors: `pi sqrt(damping)` for the inputs and
- * `sqrt(damping) / pi` for the output gradients, where `pi^2` is the ratio of
- * the factors' mean eigenvalues (factored Tikhonov damping).
- *
- * Source: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671), section 6.3.
- *
- * @param factors The factors.
- * @param damping Damping of their product, above 0.
- * @returns The damping of each; where a factor is 0, both are the root.
- *
- * @example
- * ```ts
- * import { factoredDamping } from "@bellman/kfac";
- * import { assertEquals } from "@std/assert";
- *
- * const damping = factoredDamping({
- *   input: Float32Array.of(8, 0, 0, 8),
- *   output: Float32Array.of(2),
- * }, 0.25);
- * assertEquals(damping, { input: 1, output: 0.25 });
- * ```
- */
-export function factoredDamping(
-  factors: FactorPair<Float32Array>,
-  damping: number,
-): FactorPair<number> {
-  const ratio = meanOfDiagonal(factors.input) / meanOfDiagonal(factors.output);
-  const pi = ratio > 0 && Number.isFinite(ratio) ? Math.sqrt(ratio) : 1;
-  const root = Math.sqrt(damping);
-  return { input: pi * root, output: root / pi };
-}
-
-function meanOfDiagonal(matrix: Float32Array): number {
-  const size = Math.round(Math.sqrt(matrix.length));
-  let sum = 0;
-  for (let i = 0; i < size; i++) sum += matrix[i * (size + 1)];
-  return sum / size;
-}
-/**
  * Splits a damping over two factors as {@link factoredDamping} does, in the
  * graph: from the factors' mean eigenvalues.
  */

@@ -2,12 +2,8 @@ import { selectBackend } from "@bellman/compute";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import {
-  adaptedDamping,
-  factoredDamping,
-  predictedChange,
-  splitDamping,
-} from "./damping.ts";
+import { adaptedDamping, predictedChange, splitDamping } from "./damping.ts";
+import { factoredDamping } from "./inverses.ts";
 
 await selectBackend("cpu");
 

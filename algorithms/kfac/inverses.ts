@@ -1,13 +1,6 @@
-import type { ArrayWithShape, OptimizerState } from "@bellman/compute";
+import type { ArrayWithShape } from "@bellman/compute";
 import { inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
-import * as tf from "@tensorflow/tfjs";
-import { factoredDamping, splitDamping } from "./damping.ts";
-import {
-  type FactorPair,
-  type KfacLayer,
-  type LayerSizes,
-  layerSlot,
-} from "./layers.ts";
+import type { FactorPair, LayerSizes } from "./layers.ts";
 import type { KfacForm } from "./options.ts";
 
 /** Returns the shapes of the slots that hold a layer's factors and inverse. */
@@ -84,6 +77,47 @@ export function invertFactors(
   return { ...bases, moments: { data, shape: [rows, columns] } };
 }
 
+/**
+ * Splits a damping over two factors: `pi sqrt(damping)` for the inputs and
+ * `sqrt(damping) / pi` for the output gradients, where `pi^2` is the ratio of
+ * the factors' mean eigenvalues (factored Tikhonov damping).
+ *
+ * Source: Martens & Grosse 2015 (https://arxiv.org/abs/1503.05671), section 6.3.
+ *
+ * @param factors The factors.
+ * @param damping Damping of their product, above 0.
+ * @returns The damping of each; where a factor is 0, both are the root.
+ *
+ * @example
+ * ```ts
+ * import { factoredDamping } from "@bellman/kfac";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const damping = factoredDamping({
+ *   input: Float32Array.of(8, 0, 0, 8),
+ *   output: Float32Array.of(2),
+ * }, 0.25);
+ * assertEquals(damping, { input: 1, output: 0.25 });
+ * ```
+ */
+export function factoredDamping(
+  factors: FactorPair<Float32Array>,
+  damping: number,
+): FactorPair<number> {
+  const ratio = meanOfDiagonal(factors.input) / meanOfDiagonal(factors.output);
+  const pi = ratio > 0 && Number.isFinite(ratio) ? Math.sqrt(ratio) : 1;
+  const root = Math.sqrt(damping);
+  return { input: pi * root, output: root / pi };
+}
+
+/** Computes the mean of a matrix's diagonal. */
+function meanOfDiagonal(matrix: Float32Array): number {
+  const size = Math.round(Math.sqrt(matrix.length));
+  let sum = 0;
+  for (let i = 0; i < size; i++) sum += matrix[i * (size + 1)];
+  return sum / size;
+}
+
 /** Inverts a matrix and a number on its diagonal, in double precision. */
 function dampedInverse(matrix: Float32Array, damping: number): ArrayWithShape {
   const sum = Float64Array.from(matrix);
@@ -101,47 +135,4 @@ function eigen(matrix: Float32Array) {
 function squareOf(matrix: Float64Array | Float32Array): ArrayWithShape {
   const size = Math.round(Math.sqrt(matrix.length));
   return { data: Float32Array.from(matrix), shape: [size, size] };
-}
-
-/**
- * Multiplies a layer's gradient with the inverse of its damped block of the
- * Fisher matrix.
- */
-export function precondition(
-  layer: KfacLayer,
-  gradient: tf.Tensor2D,
-  { state, form, dampingKind }: {
-    state: OptimizerState;
-    form: KfacForm;
-    dampingKind: "factored" | "plain";
-  },
-): tf.Tensor2D {
-  const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
-  if (form === "inverse") {
-    const left = tf.matMul(of("inverse_input"), gradient);
-    return tf.matMul(left, of("inverse_output"));
-  }
-  const input = of("basis_input"), output = of("basis_output");
-  const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
-  const scaled = tf.div<tf.Tensor2D>(
-    inBasis,
-    form === "ekfac"
-      ? tf.add(of("moments"), state.damping)
-      : dampedProduct(of, state.damping, dampingKind),
-  );
-  return tf.matMul(tf.matMul(input, scaled), output, false, true);
-}
-
-/** Computes the damped eigenvalues of a block, as the layer's matrix lies. */
-function dampedProduct(
-  of: (name: string) => tf.Tensor,
-  damping: tf.Tensor,
-  kind: "factored" | "plain",
-): tf.Tensor {
-  const input = tf.reshape(of("values_input"), [-1, 1]);
-  const output = tf.reshape(of("values_output"), [1, -1]);
-  if (kind === "plain") return tf.add(tf.mul(input, output), damping);
-  const means = { input: tf.mean(input), output: tf.mean(output) };
-  const added = splitDamping(damping, means);
-  return tf.mul(tf.add(input, added.input), tf.add(output, added.output));
 }

@@ -1,8 +1,7 @@
 import { inverseSpd } from "@bellman/linear-algebra";
 import { assertAlmostEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { factoredDamping } from "./damping.ts";
-import { invertFactors } from "./inverses.ts";
+import { factoredDamping, invertFactors } from "./inverses.ts";
 
 /** Makes a positive definite matrix of random numbers. */
 function positive(numbers: number[], size: number): Float32Array {

@@ -12,7 +12,8 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { adaptedDamping, predictedChange } from "./damping.ts";
 import { averageWeights, batchFactors, eigenbasisMoments } from "./factors.ts";
-import { invertFactors, precondition, slotShapes } from "./inverses.ts";
+import { invertFactors, slotShapes } from "./inverses.ts";
+import { InversionWorker, type PendingFactors } from "./inversion_worker.ts";
 import {
   checkLayers,
   type KfacLayer,
@@ -23,6 +24,7 @@ import {
   splitLayerMatrix,
 } from "./layers.ts";
 import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
+import { precondition } from "./precondition.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
 import { kfacSchedule, scheduleFlags } from "./schedule.ts";
 
@@ -138,6 +140,7 @@ export class Kfac {
   readonly layers: readonly KfacLayer[];
   readonly #options;
   readonly #warned = new Set<string>();
+  readonly #worker?: InversionWorker;
 
   /**
    * Makes the optimizer.
@@ -160,6 +163,7 @@ export class Kfac {
       momentumKind: "regular" as const,
       coldOptimizer: sgd(),
       untilInverse: "cold" as const,
+      inversionDelay: 0,
       trustRegion: { kind: "kl", limit: 0.001 } as TrustRegion | null,
       average: {},
       // deno-lint-ignore no-console -- warnings go there by default
@@ -168,6 +172,9 @@ export class Kfac {
       form,
     };
     checkOptions(this.#options);
+    if (options.invertIn === "worker") {
+      this.#worker = new InversionWorker(this.#options.onWarning);
+    }
   }
 
   /**
@@ -180,6 +187,7 @@ export class Kfac {
    */
   init(params: Params): OptimizerState {
     const { form, damping, momentum, coldOptimizer } = this.#options;
+    const isDelayed = this.#options.inversionDelay > 0;
     checkLayers(this.layers, { ...this.#options, params });
     const state: OptimizerState = {
       step: tf.scalar(0),
@@ -191,6 +199,9 @@ export class Kfac {
       const shapes = slotShapes(layerSizes(layer, params), form);
       for (const name in shapes) {
         state[layerSlot(name, layer)] = tf.zeros(shapes[name]);
+      }
+      for (const name of isDelayed ? PENDING : []) {
+        state[pendingSlot(name, layer)] = tf.zeros(shapes[name] ?? []);
       }
     }
     for (const path in params) {
@@ -341,17 +352,19 @@ export class Kfac {
     update: number,
     read: () => Arrays,
   ): Arrays | undefined {
-    const layers = this.#dueLayers(update);
-    if (layers.length === 0) return undefined;
+    const { form, inversionDelay, onWarning } = this.#options;
+    const begun = this.#dueLayers(update), isDelayed = inversionDelay > 0;
+    const ended = isDelayed ? this.#dueLayers(update - inversionDelay) : begun;
+    if (begun.length + ended.length === 0) return undefined;
     const state = read();
     const next: Record<string, ArrayWithShape> = {};
-    let failed = false;
-    for (const layer of layers) {
+    let failed = ended.length === 0;
+    for (const layer of ended) {
+      const factors = pendingFactors(state, layer, isDelayed);
       try {
-        const made = invertFactors({
-          input: state[layerSlot("input", layer)].data as Float32Array,
-          output: state[layerSlot("output", layer)].data as Float32Array,
-        }, { form: this.#options.form, damping: state.damping.data[0] });
+        const [damping] = factors.damping;
+        const made = this.#worker?.take(layer.kernel, factors) ??
+          invertFactors(factors, { form, damping });
         for (const name in made) next[layerSlot(name, layer)] = made[name];
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
@@ -359,11 +372,27 @@ export class Kfac {
         if (this.#warned.has(layer.kernel)) continue;
         this.#warned.add(layer.kernel);
         const line = `Layer '${layer.kernel}' keeps its old inverse`;
-        this.#options.onWarning(`${line}: ${error.message}`);
+        onWarning(`${line}: ${error.message}`);
       }
+    }
+    for (const layer of isDelayed ? begun : []) {
+      const factors = pendingFactors(state, layer, false);
+      for (const name of PENDING) {
+        const { shape } = state[pendingSlot(name, layer)];
+        next[pendingSlot(name, layer)] = {
+          data: factors[name],
+          shape: [...shape],
+        };
+      }
+      this.#worker?.start(layer.kernel, factors, form);
     }
     if (!failed) next.inverted = { data: Float32Array.of(1), shape: [] };
     return { ...state, ...next };
+  }
+
+  /** Ends the worker; the optimizer can be used on. */
+  close(): void {
+    this.#worker?.close();
   }
 
   /**
@@ -472,6 +501,27 @@ export class Kfac {
     const length = tf.mul(tf.square(learningRate), tf.relu(quadratic));
     return tf.sqrt(tf.div(bound, tf.maximum(length, bound)));
   }
+}
+
+/** Parts of the state that a delayed inversion starts from. */
+const PENDING = ["input", "output", "damping"] as const;
+
+/** Names the copy of such a part that waits in the state. */
+function pendingSlot(name: string, layer: KfacLayer): string {
+  return layerSlot(`pending_${name}`, layer);
+}
+
+/** Reads the factors that wait in the state, or the present ones. */
+function pendingFactors(
+  state: KfacArrays,
+  layer: KfacLayer,
+  isPending: boolean,
+): PendingFactors {
+  const [input, output, damping] = PENDING.map((name) => {
+    const present = name === "damping" ? name : layerSlot(name, layer);
+    return state[isPending ? pendingSlot(name, layer) : present].data;
+  }) as Float32Array[];
+  return { input, output, damping };
 }
 
 /** Joins the tensors at the paths of others to one vector. */

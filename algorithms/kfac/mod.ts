@@ -30,9 +30,12 @@
  *
  * @module
  */
-export { factoredDamping } from "./damping.ts";
 export * from "./factors.ts";
-export { invertFactors, type InvertOptions } from "./inverses.ts";
+export {
+  factoredDamping,
+  invertFactors,
+  type InvertOptions,
+} from "./inverses.ts";
 export * from "./kfac.ts";
 export {
   type FactorPair,

@@ -132,7 +132,22 @@ export interface KfacOptions extends KfacScheduleOptions {
    */
   readonly untilInverse?: "cold" | "wait";
   /**
-   * Takes warnings: one line for each layer whose factors cannot be inverted.
+   * Updates from an inversion's start to its use, at most `invertEvery`. The
+   * factors of the start wait in the state, so that results depend on no timing.
+   *
+   * @default 0
+   */
+  readonly inversionDelay?: number;
+  /**
+   * Thread that inverts: the caller's, or one of its own, with a delay; both give
+   * the same numbers.
+   *
+   * @default "place"
+   */
+  readonly invertIn?: "place" | "worker";
+  /**
+   * Takes warnings: one line for each layer whose factors cannot be inverted, and
+   * one where the worker dies.
    *
    * @default console.warn
    */
@@ -163,6 +178,13 @@ export function checkOptions(options: KfacOptions): void {
   check(counts, "a whole number of at least 1", isCount(1));
   check(options.diagonal ?? {}, "a Fisher information above 0", (it) => it > 0);
   check({ coldUpdates }, "a whole number of at least 0", isCount(0));
+  const { inversionDelay, invertIn } = options;
+  const least = invertIn === "worker" ? 1 : 0, most = invertEvery ?? 10;
+  check(
+    { inversionDelay: inversionDelay ?? 0 },
+    `a whole number from ${least} to ${most}`,
+    (value) => isCount(least)(value) && value <= most,
+  );
   const { form = "inverse", dampingKind } = options;
   if (form === "eigenbasis" || dampingKind === undefined) return;
   const wanted = form === "inverse" ? "factored" : "plain";

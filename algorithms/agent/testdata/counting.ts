@@ -21,6 +21,7 @@ export interface CountingConfig {
 export interface Trace {
   explored: number;
   refreshed: number[];
+  closed?: boolean;
 }
 
 /**
@@ -124,6 +125,7 @@ export function counting(
             () => random.integer(2),
           );
         },
+        close: () => void (trace.closed = true),
         refresh({ updates }, read) {
           if (updates % 2 !== 0) return undefined;
           trace.refreshed.push(updates);
