@@ -1,7 +1,9 @@
+import { readVariable } from "@bellman/files/installed";
 import { type CStruct, int64sAt, utf8 } from "./c_struct.ts";
 import { encodeCompileOptions, type XlaFlags } from "./compile_options.ts";
 import { type BufferOptions, DeviceBuffer } from "./device_buffer.ts";
 import { Executable, takeSerialized } from "./executable.ts";
+import { ExecutableCache } from "./executable_cache.ts";
 import { encodeNamedValues, type NamedValue } from "./named_values.ts";
 import type { PjrtFunction } from "./pjrt_api.ts";
 import { newArguments, XlaError, type XlaPlugin } from "./plugin.ts";
@@ -31,6 +33,12 @@ export interface XlaDevice {
 
 /** Options of a client. */
 export interface ClientOptions {
+  /**
+   * Folder that keeps machine code from run to run, or false for none.
+   *
+   * @default false
+   */
+  readonly cache?: string | false;
   /**
    * Create options of the plugin, in place of the defaults: one synchronous
    * device of a CPU; on a GPU, memory that is taken as it is needed.
@@ -81,6 +89,7 @@ export class XlaClient {
   readonly devices: readonly XlaDevice[];
   readonly #plugin: XlaPlugin;
   readonly #session: Session;
+  readonly #cache: ExecutableCache | undefined;
 
   /**
    * Starts a client; `openXla` does it.
@@ -107,6 +116,20 @@ export class XlaClient {
     this.devices = handles.map((it) => deviceAt(plugin, it));
     const isHost = this.platform === "cpu";
     this.#session = new Session(plugin, handle, { device: handles[0], isHost });
+    if (options.cache) this.#cache = this.#openCache(options.cache, options);
+  }
+
+  #openCache(folder: string, { create }: ClientOptions): ExecutableCache {
+    return new ExecutableCache(folder, {
+      plugin: this.pluginPath,
+      target: [
+        ...[this.apiVersion, this.platform, this.platformVersion],
+        ...this.devices.map((it) => it.kind),
+        JSON.stringify(create ?? null),
+        readVariable("XLA_FLAGS") ?? "",
+        this.#describeTarget(),
+      ],
+    });
   }
 
   /** True where buffers lie in this process's memory: on a CPU. */
@@ -115,7 +138,7 @@ export class XlaClient {
   }
 
   /**
-   * Compiles a program.
+   * Compiles a program, or loads its machine code from the client's cache.
    *
    * @param program StableHLO: text, or bytecode with its signature.
    * @param options Flags and signature.
@@ -129,8 +152,36 @@ export class XlaClient {
     this.#session.checkOpen("compile a program");
     const signature = signatureOf(program, options);
     const code = typeof program === "string" ? utf8(program) : program;
-    const format = utf8("mlir");
     const compileOptions = encodeCompileOptions(options.flags);
+    const key = this.#cache?.keyOf([code, compileOptions]);
+    const known = key && this.#loadCached(key, signature);
+    if (known) return known;
+    const made = this.#compile(code, compileOptions);
+    const executable = new Executable(this.#session, made, signature);
+    if (key) this.#cache?.write(key, executable.serialize());
+    return executable;
+  }
+
+  /** Loads machine code of the cache, unless it lacks or cannot be loaded. */
+  #loadCached(
+    key: string,
+    signature: ProgramSignature,
+  ): Executable | undefined {
+    const code = this.#cache!.read(key);
+    try {
+      return code && this.load(code, signature);
+    } catch (error) {
+      if (error instanceof XlaError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Compiles; returns the address of the `PJRT_LoadedExecutable`. */
+  #compile(
+    code: Uint8Array<ArrayBuffer>,
+    compileOptions: Uint8Array<ArrayBuffer>,
+  ): number {
+    const format = utf8("mlir");
     const struct = newArguments()
       .point(16, code).set(24, code.length)
       .point(32, format).set(40, format.length);
@@ -138,7 +189,7 @@ export class XlaClient {
       .point(24, struct)
       .point(32, compileOptions).set(40, compileOptions.length);
     this.#plugin.call("PJRT_Client_Compile", args, "compile the program");
-    return new Executable(this.#session, args.get(48), signature);
+    return args.get(48);
   }
 
   /**
@@ -177,11 +228,8 @@ export class XlaClient {
     return DeviceBuffer.of(this.#session, data, options);
   }
 
-  /**
-   * Describes the machine as a cache of machine code must tell it from others:
-   * of a CPU also the features that code is made for.
-   */
-  describeTarget(): Uint8Array<ArrayBuffer> {
+  /** Describes the machine: of a CPU also the features that code is made for. */
+  #describeTarget(): Uint8Array<ArrayBuffer> {
     const plugin = this.#plugin;
     const args = newArguments().set(16, this.#session.handle);
     plugin.call("PJRT_Client_TopologyDescription", args, "read the client");

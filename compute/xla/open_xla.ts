@@ -1,9 +1,16 @@
+import { cacheFolder } from "@bellman/files/installed";
 import { type ClientOptions, XlaClient } from "./client.ts";
 import { findPlugin, type XlaDeviceName } from "./install/installed.ts";
 import { XlaPlugin } from "./plugin.ts";
 
 /** Options of {@linkcode openXla}. */
 export interface XlaOptions extends ClientOptions {
+  /**
+   * Folder that keeps machine code from run to run, or false for none.
+   *
+   * @default `xla/programs` in the cache folder, where it may be written
+   */
+  readonly cache?: string | false;
   /**
    * Kind of device.
    *
@@ -48,5 +55,19 @@ export interface XlaOptions extends ClientOptions {
  */
 export function openXla(options: XlaOptions = {}): XlaClient {
   const { device = "cpu", plugin = findPlugin(device) } = options;
-  return new XlaClient(XlaPlugin.open(plugin), options);
+  const { cache = usualCache() } = options;
+  return new XlaClient(XlaPlugin.open(plugin), { ...options, cache });
+}
+
+/** Returns the usual folder, unless a permission would have to be asked for. */
+function usualCache(): string | false {
+  try {
+    const path = `${cacheFolder()}/xla/programs`;
+    const isAllowed = (["read", "write"] as const).every((name) =>
+      Deno.permissions.querySync({ name, path }).state === "granted"
+    );
+    return isAllowed && path;
+  } catch {
+    return false; // No cache folder is known.
+  }
 }
