@@ -30,11 +30,13 @@ export async function childrenOf(pid: number): Promise<number[]> {
 
 /**
  * How many descriptors this process has open (Linux). Threads that were ended
- * give back theirs a moment later: the least of several counts is taken.
+ * give back theirs a moment later: the least of several counts is taken, and for
+ * `atMost` they are counted until there are so few, for some seconds.
  */
-export async function openDescriptors(): Promise<number> {
+export async function openDescriptors(atMost?: number): Promise<number> {
   let least = Infinity;
-  for (let tries = 0; tries < 20; tries++) {
+  const most = atMost === undefined ? 20 : 500;
+  for (let tries = 0; tries < most && !(least <= atMost!); tries++) {
     const { stdout } = await new Deno.Command("ls", {
       args: [`/proc/${Deno.pid}/fd`],
     }).output();
