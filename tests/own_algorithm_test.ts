@@ -1,9 +1,8 @@
 /** An algorithm of one's own does all that the command line offers. */
 import { registerAlgorithm } from "@bellman/cli";
-import { CheckpointStore } from "@bellman/training";
 import { assert, assertEquals } from "@std/assert";
 import { counting } from "../algorithms/agent/testdata/counting.ts";
-import { remainsOf, runCommand, trainWell } from "./runs.ts";
+import { assertResumes, runCommand, trainWell } from "./runs.ts";
 
 registerAlgorithm(counting());
 
@@ -29,11 +28,7 @@ for (const memory of ["rollout", "replay"]) {
         "--quiet",
         `--out=${dir}`,
       ]);
-      const whole = remainsOf(dir);
-      Deno.removeSync(`${dir}/report.html`);
-      new CheckpointStore(`${dir}/checkpoints`).truncate(20);
-      await trainWell(["--resume", dir, "--quiet"]);
-      assertEquals(remainsOf(dir), whole);
+      await assertResumes(dir, 20);
       await output(["eval", dir, "--episodes=2"]);
       await output(["export", dir, `--out=${root}/policy.onnx`]);
     } finally {

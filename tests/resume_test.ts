@@ -1,9 +1,10 @@
 /** What a run that was stopped, killed or damaged does when it is resumed. */
 import { CheckpointStore, readProgress } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   copyRun,
+  logsOf,
   remainsOf,
   runCommand,
   train,
@@ -371,3 +372,45 @@ for (const [name, damage] of Object.entries(UNUSABLE)) {
     }),
   );
 }
+
+Deno.test(
+  "a run with segments in a file resumes with them, and not without",
+  inFolder(async (root) => {
+    const whole = `${root}/whole`, stopped = `${root}/stopped`;
+    const lost = `${root}/lost`, broken = `${root}/broken`;
+    const settings = [
+      ...["acer", "--env=CartPole-v1", "--set=numEnvs=2", "--steps=1200"],
+      ...["--set=hiddenSizes=[8]", "--set=replayStorage=file"],
+      ...["--set=bufferSize=200", "--set=replayStart=40"],
+      ...["--set=evaluationEpisodes=2", "--set=checkpointInterval=300"],
+      ...["--set=evaluationInterval=0", "--quiet"],
+    ];
+    await trainWell([...settings, `--out=${whole}`]);
+    const inMemory = `${root}/memory`;
+    await trainWell([
+      ...settings.map((it) => it.replace("Storage=file", "Storage=memory")),
+      `--out=${inMemory}`,
+    ]);
+    assertEquals(logsOf(inMemory), logsOf(whole));
+    copyRun(whole, stopped);
+    // Killed after the checkpoint at 900 steps.
+    Deno.removeSync(`${stopped}/report.html`);
+    Deno.removeSync(`${stopped}/checkpoints/step_000001200.safetensors`);
+    for (const copy of [lost, broken]) copyRun(stopped, copy);
+    await trainWell(["--resume", stopped, "--quiet"]);
+    assertEquals(remainsOf(stopped), remainsOf(whole));
+
+    Deno.removeSync(`${lost}/replay.rows`);
+    Deno.truncateSync(`${broken}/replay.rows`, 5000);
+    for (
+      const [run, says] of [
+        [lost, "segments from a file: expected a save that it has, of none"],
+        [broken, "replay.rows"],
+      ]
+    ) {
+      const { code, err } = await runCommand(["train", "--resume", run]);
+      assertEquals(code, 2, `${run}: ${err}`);
+      assertStringIncludes(err, says);
+    }
+  }),
+);

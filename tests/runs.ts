@@ -111,3 +111,13 @@ export function remainsOf(dir: string): Remains {
     ...logsOf(dir),
   };
 }
+
+/** Resumes a copy of a run from one of its checkpoints: it must end alike. */
+export async function assertResumes(dir: string, step: number): Promise<void> {
+  const stopped = `${dir}-stopped`;
+  copyRun(dir, stopped);
+  Deno.removeSync(`${stopped}/report.html`);
+  new CheckpointStore(`${stopped}/checkpoints`).truncate(step);
+  await trainWell(["--resume", stopped, "--quiet"]);
+  assertEquals(remainsOf(stopped), remainsOf(dir));
+}

@@ -144,7 +144,7 @@ function drawAcktr(
 }
 
 /** Draws of an algorithm's own settings, by its name. */
-const ALGORITHMS: Readonly<Record<string, typeof drawA2C>> = {
+const DRAWS: Readonly<Record<string, typeof drawA2C>> = {
   a2c: drawA2C,
   acer: drawAcer,
   acktr: drawAcktr,
@@ -198,9 +198,14 @@ function drawShared(
   return settings;
 }
 
-/** Draws a run of a second or two. */
-export function drawRun(random: SeededRandom): DrawnRun {
-  const algorithm = pick(random, Object.keys(ALGORITHMS));
+/** Algorithms that runs are drawn of. */
+export const DRAWN_ALGORITHMS: readonly string[] = Object.keys(DRAWS);
+
+/** Draws a run of a second or two, of an algorithm that is drawn or given. */
+export function drawRun(
+  random: SeededRandom,
+  algorithm = pick(random, DRAWN_ALGORITHMS),
+): DrawnRun {
   const names = Object.keys(ENVIRONMENTS) as EnvironmentName[];
   const env = pick(random, names);
   let isDiscrete = ENVIRONMENTS[env].discrete;
@@ -209,7 +214,7 @@ export function drawRun(random: SeededRandom): DrawnRun {
     isDiscrete = true;
     ofEnvironment.envKwargs = { discreteActions: true };
   }
-  const own = ALGORITHMS[algorithm](random, isDiscrete);
+  const own = DRAWS[algorithm](random, isDiscrete);
   const shared = drawShared(
     random,
     env,

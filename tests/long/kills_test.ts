@@ -1,7 +1,8 @@
 /** A short series of kills, and that it finds what is not right. */
+import { ALGORITHMS } from "@bellman/cli";
 import { SeededRandom } from "@bellman/envs";
 import { assert, assertEquals } from "@std/assert";
-import { type DrawnRun, drawRun } from "../kills/draw_run.ts";
+import { DRAWN_ALGORITHMS, type DrawnRun, drawRun } from "../kills/draw_run.ts";
 import { type KilledRun, killRun } from "../kills/kill_run.ts";
 
 const MAIN = new URL("../kills/main.ts", import.meta.url).pathname;
@@ -18,16 +19,25 @@ async function killed(
   }
 }
 
-Deno.test("random runs that are killed at random moments are the whole runs", async () => {
-  let kills = 0;
-  for (let seed = 0; seed < 6; seed++) {
-    const random = new SeededRandom(seed);
-    const run = drawRun(random);
-    const result = await killed(run, random);
-    assertEquals(result.differences, [], JSON.stringify(run));
-    kills += result.moments.length;
-  }
-  assert(kills >= 6, `${kills} kills`);
+for (const algorithm of DRAWN_ALGORITHMS) {
+  Deno.test(`random runs of ${algorithm} that are killed at random moments are the whole runs`, async () => {
+    let kills = 0;
+    for (let seed = 0; seed < 2; seed++) {
+      const random = new SeededRandom(seed);
+      const run = drawRun(random, algorithm);
+      const result = await killed(run, random);
+      assertEquals(result.differences, [], JSON.stringify(run));
+      kills += result.moments.length;
+    }
+    assert(kills >= 2, `${kills} kills`);
+  });
+}
+
+Deno.test("runs are drawn of every algorithm", () => {
+  assertEquals(
+    DRAWN_ALGORITHMS.toSorted(),
+    ALGORITHMS.map(({ name }) => name).toSorted(),
+  );
 });
 
 Deno.test("an environment that forgets its random stream is a difference", async () => {
