@@ -31,7 +31,7 @@ export interface XlaOptions extends ClientOptions {
  *
  * @param options Device and plugin.
  * @returns A client of the plugin; `close` frees it.
- * @throws {Error} If there is no plugin, or it cannot be loaded, in one line.
+ * @throws {RangeError} If there is no plugin, or it cannot be loaded, in one line.
  * @throws {XlaError} If it has no device.
  * @example
  * ```ts

@@ -11,8 +11,23 @@ import {
   VERSION_BYTES,
 } from "./pjrt_api.ts";
 
-/** An error of a plugin, in one line with the plugin's words. */
-export class XlaError extends Error {
+/**
+ * An error of a plugin, in one line with the plugin's words: mostly of programs,
+ * devices and memory that a person chose.
+ *
+ * @example
+ * ```ts
+ * import { isXlaInstalled, openXla, XlaError } from "@bellman/compute/xla";
+ * import { assertThrows } from "@std/assert";
+ *
+ * if (isXlaInstalled()) {
+ *   using client = openXla();
+ *   const broken = "func.func @main() -> tensor<f32> {\n}";
+ *   assertThrows(() => client.compile(broken), XlaError, "Cannot compile");
+ * }
+ * ```
+ */
+export class XlaError extends RangeError {
   /** Name of the class. */
   override readonly name = "XlaError";
   /** Its code, such as `RESOURCE_EXHAUSTED` or `INVALID_ARGUMENT`. */
@@ -106,15 +121,15 @@ export class XlaPlugin {
     ].map(Number);
     const problem = problemOfApi(major, minor, bytes);
     if (problem === undefined) return;
-    throw new Error(`Cannot use the XLA plugin '${path}': ${problem}`);
+    throw new RangeError(`Cannot use the XLA plugin '${path}': ${problem}`);
   }
 
   /**
    * Loads a plugin, once a process: it stays until the process ends.
    *
    * @param path File of the library.
-   * @throws {Error} If it cannot be loaded, is no plugin, or has an API that is
-   * too old, in one line.
+   * @throws {RangeError} If it cannot be loaded, is no plugin, or has an API that
+   * is too old, in one line.
    * @throws {Deno.errors.NotCapable} If `--allow-ffi` is not given, or only for
    * some paths: the library's pointers are followed.
    */
@@ -239,7 +254,7 @@ export function problemOfApi(
 
 function fail(path: string, why: string): never {
   const [line] = why.replace(`${path}: `, "").split("\n");
-  throw new Error(`Cannot load the XLA plugin '${path}': ${line}`);
+  throw new RangeError(`Cannot load the XLA plugin '${path}': ${line}`);
 }
 
 /** With a path the library opens, and the first pointer cannot be followed. */

@@ -163,5 +163,5 @@ export function alignedArray<T extends ElementType>(
 
 /** True where XLA uses an array in place instead of a copy. */
 export function isAligned(data: ArrayBufferView<ArrayBuffer>): boolean {
-  return addressOf(data) % ALIGNMENT === 0;
+  return data.byteLength === 0 || addressOf(data) % ALIGNMENT === 0;
 }

@@ -50,7 +50,7 @@ function installedPlugin(device: XlaDeviceName): string | undefined {
  *
  * @param device Kind of device that it is for.
  * @returns Its absolute path.
- * @throws {Error} If there is none.
+ * @throws {RangeError} If there is none.
  * @throws {Deno.errors.NotCapable} If it is not permitted to look.
  */
 export function findPlugin(device: XlaDeviceName): string {
@@ -61,7 +61,7 @@ export function findPlugin(device: XlaDeviceName): string {
   // A bare name would be looked for in the system's folders.
   const path = resolve(asked);
   if (isFile(path)) return path;
-  throw new Error(
+  throw new RangeError(
     `Cannot find the XLA plugin '${path}' that ${VARIABLE} names`,
   );
 }
@@ -69,7 +69,7 @@ export function findPlugin(device: XlaDeviceName): string {
 function failToFind(device: XlaDeviceName): never {
   const command = installCommand(INSTALL_XLA);
   const flags = device === "cuda" ? " --cuda" : "";
-  throw new Error(
+  throw new RangeError(
     `Cannot find an XLA plugin for ${device}: run '${command}${flags}', or set ${VARIABLE} to one`,
   );
 }

@@ -1,0 +1,59 @@
+/**
+ * Does one thing with XLA in a process of its own, which ends by itself:
+ * `child.ts NAME`.
+ */
+import { alignedArray, openXla } from "../mod.ts";
+import { ADD_TO_STATE } from "./programs.ts";
+
+function print(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+/** Prints the sum of a state and a step. */
+function add(client: ReturnType<typeof openXla>) {
+  const state = alignedArray("f32", 4), step = alignedArray("f32", 4).fill(2);
+  const call = client.compile(ADD_TO_STATE).bind([
+    client.buffer(state, { use: "share" }),
+    client.buffer(step, { use: "borrow" }),
+  ]);
+  call.run();
+  print(state.join(" "));
+}
+
+const THINGS: Readonly<Record<string, () => void>> = {
+  /** Leaves all as it is. */
+  leaves: () => add(openXla({ cache: false })),
+  /** Closes the client. */
+  closes: () => {
+    using client = openXla({ cache: false });
+    add(client);
+  },
+  /** Ends by an error that nothing catches but this. */
+  fails: () => {
+    try {
+      openXla({ cache: false }).compile("nothing");
+    } catch (error) {
+      print((error as Error).message);
+    }
+  },
+  /** Opens XLA and says what went wrong. */
+  opens: () => {
+    try {
+      openXla({ cache: false });
+    } catch (error) {
+      print(`${(error as Error).name}: ${(error as Error).message}`);
+    }
+  },
+  /** Forgets buffers, calls and programs until they are collected. */
+  forgets: () => {
+    const client = openXla({ cache: false });
+    const array = alignedArray("f32", 1 << 20);
+    for (let i = 0; i < 300; i++) {
+      client.buffer(array, { use: i % 2 ? "borrow" : "copy" });
+    }
+    (globalThis as unknown as { gc(): void }).gc();
+    add(client);
+  },
+};
+
+THINGS[Deno.args[0]]();
