@@ -4,7 +4,9 @@
  * and runs each pair once.
  */
 import { assertEquals } from "@std/assert";
-import { A2C, type A2CConfig } from "@bellman/a2c";
+import { A2C } from "@bellman/a2c";
+import { ACER } from "@bellman/acer";
+import { ACKTR } from "@bellman/acktr";
 import type {
   AgentSpaces,
   ObservationScale,
@@ -32,11 +34,13 @@ function cartPole(numEnvs = 2): VecEnv {
   return envs.makeVec("CartPole-v1", { numEnvs });
 }
 
-function agent(env: VecEnv): A2C {
-  const config: Partial<A2CConfig> = { hiddenSizes: [8] };
+const AGENTS = { A2C, ACER, ACKTR, SAC };
+
+function agentOf(name: keyof typeof AGENTS, env: VecEnv) {
   const { observationSpace, actionSpace, numEnvs } = env;
   const spaces: AgentSpaces = { observationSpace, actionSpace, numEnvs };
-  return new A2C(spaces, { config, seed: 0, totalTimesteps: 100 });
+  const config = { hiddenSizes: [8] };
+  return new AGENTS[name](spaces, { config, seed: 0, totalTimesteps: 100 });
 }
 
 Deno.test("training takes the vector environments of envs", () => {
@@ -46,14 +50,30 @@ Deno.test("training takes the vector environments of envs", () => {
   assertEquals(step.rewards.length, 2);
 });
 
-Deno.test("training takes A2C, and evaluation its actors", () => {
-  const env = cartPole();
-  const algorithm = agent(env) satisfies Algorithm;
-  const actor = algorithm.policy({ numEnvs: 2 }) satisfies Actor;
-  const actions = actor.act(env.reset({ seed: 0 }));
-  assertEquals((actions as Int32Array).length, 2);
-  algorithm.close();
-});
+for (const name of Object.keys(AGENTS) as (keyof typeof AGENTS)[]) {
+  Deno.test(`training takes ${name}, and evaluation its actors`, () => {
+    const env = cartPole();
+    const algorithm = agentOf(name, env) satisfies Algorithm;
+    const actor = algorithm.policy({ numEnvs: 2 }) satisfies Actor;
+    const actions = actor.act(env.reset({ seed: 0 }));
+    assertEquals((actions as Int32Array).length, 2);
+    algorithm.close();
+  });
+
+  Deno.test(`states of environments and of ${name} are state trees`, () => {
+    const env = cartPole();
+    env.reset({ seed: 0 });
+    const algorithm = agentOf(name, env);
+    const tree: StateTree = {
+      env: env.save() satisfies StateTree,
+      algorithm: algorithm.save() satisfies StateTree,
+    };
+    const copy = structuredClone(tree) as Record<string, StateTree>;
+    env.load(copy.env);
+    algorithm.load(copy.algorithm);
+    algorithm.close();
+  });
+}
 
 Deno.test("policies take the spaces of envs and the streams of compute", () => {
   const { observationSpace, actionSpace } = cartPole();
@@ -77,23 +97,6 @@ Deno.test("spaces draw from either stream of random numbers", () => {
     const space = envs.discrete(3);
     assertEquals(envs.contains(space, envs.sample(space, random)), true);
   }
-});
-
-Deno.test("states of environments and algorithms are state trees", () => {
-  const env = cartPole();
-  env.reset({ seed: 0 });
-  const algorithm = agent(env);
-  const tree: StateTree = {
-    env: env.save() satisfies StateTree,
-    algorithm: algorithm.save() satisfies StateTree,
-  };
-  const copy = structuredClone(tree) as Record<
-    string,
-    StateTree
-  >;
-  env.load(copy.env);
-  algorithm.load(copy.algorithm);
-  algorithm.close();
 });
 
 Deno.test("SAC takes the scales of envs, and stacks as they say of themselves", async () => {

@@ -8,6 +8,7 @@ const FAILING = import.meta.resolve(
 
 /** Where an environment hangs, and in which copies of it. */
 interface Hang {
+  algorithm?: "a2c" | "acktr";
   vectorization: string;
   where: string;
   isEvaluation?: boolean;
@@ -23,6 +24,7 @@ interface Hang {
 async function startHanging(
   dir: string,
   {
+    algorithm = "a2c",
     vectorization,
     where,
     isEvaluation = false,
@@ -38,7 +40,7 @@ async function startHanging(
     args: [
       ...["run", "-q", "--no-check", "--allow-all"],
       new URL("../cli/main.ts", import.meta.url).pathname,
-      ...["train", "a2c", "--env=Failing-v0", "--backend=cpu", "--quiet"],
+      ...["train", algorithm, "--env=Failing-v0", "--backend=cpu", "--quiet"],
       ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2"],
       `--set=evaluationInterval=${interval}`,
       ...[`--steps=${steps}`, "--set=evaluationEpisodes=2"],
@@ -76,7 +78,10 @@ const HANGS: readonly [Deno.Signal, Hang][] = [
   ["SIGINT", { vectorization: "sync", where: "constructor" }],
   ["SIGTERM", { vectorization: "sync", where: "step" }],
   ["SIGINT", { vectorization: "sync", where: "reset", isEvaluation: true }],
-  ["SIGINT", { vectorization: "workers", where: "step" }],
+  [
+    "SIGINT",
+    { algorithm: "acktr", vectorization: "workers", where: "step" },
+  ],
   ["SIGINT", { vectorization: "subprocesses", where: "reset" }],
 ];
 

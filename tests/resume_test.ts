@@ -65,29 +65,41 @@ async function begun(args: string[], dir: string): Promise<Deno.ChildProcess> {
   return child;
 }
 
-Deno.test(
-  "Ctrl-C, SIGTERM and SIGHUP save and say how to resume",
-  inFolder(async (root) => {
-    await trainWell([...LONG, LENGTH, "--quiet", "--out", `${root}/whole`]);
-    const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-    await Promise.all(signals.map(async (signal) => {
-      const dir = `${root}/${signal}`;
-      const child = await begun([...LONG, LENGTH], dir);
-      const stdout = new Response(child.stdout).text();
-      const stderr = new Response(child.stderr).text();
-      child.kill(signal);
-      // Shell and system both tell that a terminal is gone.
-      if (signal === "SIGHUP") child.kill(signal);
-      const { code } = await child.status;
-      assertEquals(code, 130, await stderr);
-      assert((await stdout).includes(`--resume ${dir}`), await stdout);
-    }));
-    for (const signal of signals) {
-      await trainWell(["--resume", `${root}/${signal}`, "--quiet"]);
-      assertEquals(remainsOf(`${root}/${signal}`), remainsOf(`${root}/whole`));
-    }
-  }),
-);
+for (const algorithm of ["a2c", "acktr"]) {
+  Deno.test(
+    `Ctrl-C, SIGTERM and SIGHUP save ${algorithm} and say how to resume`,
+    inFolder(async (root) => {
+      await trainWell([
+        algorithm,
+        ...LONG,
+        LENGTH,
+        "--quiet",
+        "--out",
+        `${root}/whole`,
+      ]);
+      const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+      await Promise.all(signals.map(async (signal) => {
+        const dir = `${root}/${signal}`;
+        const child = await begun([algorithm, ...LONG, LENGTH], dir);
+        const stdout = new Response(child.stdout).text();
+        const stderr = new Response(child.stderr).text();
+        child.kill(signal);
+        // Shell and system both tell that a terminal is gone.
+        if (signal === "SIGHUP") child.kill(signal);
+        const { code } = await child.status;
+        assertEquals(code, 130, await stderr);
+        assert((await stdout).includes(`--resume ${dir}`), await stdout);
+      }));
+      for (const signal of signals) {
+        await trainWell(["--resume", `${root}/${signal}`, "--quiet"]);
+        assertEquals(
+          remainsOf(`${root}/${signal}`),
+          remainsOf(`${root}/whole`),
+        );
+      }
+    }),
+  );
+}
 
 Deno.test(
   "a terminal that closes takes nothing along",

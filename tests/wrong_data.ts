@@ -37,6 +37,8 @@ export interface WrongEnd {
 
 const SETTINGS = {
   a2c: { numSteps: 5 },
+  acer: { numSteps: 5, bufferSize: 200, replayStart: 20 },
+  acktr: { numSteps: 5, coldUpdates: 1, invertEvery: 2 },
   sac: { learningStarts: 20, batchSize: 8, bufferSize: 200 },
 };
 

@@ -4,6 +4,7 @@
  */
 import { A2C, type A2CConfig } from "@bellman/a2c";
 import { ACER, type AcerConfig } from "@bellman/acer";
+import { ACKTR, type AcktrConfig } from "@bellman/acktr";
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
 import {
   envActions,
@@ -33,6 +34,8 @@ interface Case {
   config?: Partial<A2CConfig>;
   /** Settings of ACER in place of A2C. */
   acer?: Partial<AcerConfig>;
+  /** Settings of ACKTR in place of A2C. */
+  acktr?: Partial<AcktrConfig>;
   /** A policy without a value in place of an agent. */
   policy?: Partial<StochasticPolicyOptions>;
   /** Whether such a policy samples, by noise that the file is given. */
@@ -100,6 +103,13 @@ const CASES: Record<string, Case> = {
     observationSpace: box([3]),
     actionSpace: { type: "multiDiscrete", nvec: [2, 5] },
     acer: { network: "lnlstm", lstmSize: 16 },
+  },
+  "a policy that natural gradients move": {
+    observationSpace: box([3]),
+    actionSpace: TWO_ACTIONS,
+    acktr: { objective: "separate" },
+    scaling: { mean: [1, 0, -2], variance: [4, 0.25, 9] },
+    batchSize: 10,
   },
   "a squashed Gaussian, stretched to the bounds": {
     observationSpace: box([3]),
@@ -199,13 +209,15 @@ interface Subject {
 function agentSubject(it: Case): Subject {
   const { observationSpace, actionSpace, scaling, batchSize = 1 } = it;
   const spaces = { observationSpace, actionSpace, numEnvs: batchSize };
-  const common = { orthogonalInit: false };
+  const options = <Config>(config: Partial<Config> = {}) => ({
+    config: { orthogonalInit: false, ...config },
+    seed: 7,
+  });
   const agent = it.acer
-    ? new ACER(spaces, {
-      config: { ...common, replayRatio: 0, ...it.acer },
-      seed: 7,
-    })
-    : new A2C(spaces, { config: { ...common, ...it.config }, seed: 7 });
+    ? new ACER(spaces, options({ replayRatio: 0, ...it.acer }))
+    : it.acktr
+    ? new ACKTR(spaces, options(it.acktr))
+    : new A2C(spaces, options(it.config));
   const actor = agent.policy({ deterministic: true, numEnvs: batchSize });
   return {
     input: agent.model.observationInput,
