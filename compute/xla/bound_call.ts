@@ -121,6 +121,8 @@ export class BoundCall {
   readonly #memory: CallMemory;
   /** The inputs, which are not to be forgotten before the call. */
   readonly #given: readonly DeviceBuffer[];
+  /** What frees the program when it is forgotten. */
+  readonly #owner: object;
   /** Places of state by the output that becomes it. */
   readonly #stateOf: readonly (State | undefined)[];
   #hasRun = false;
@@ -130,12 +132,17 @@ export class BoundCall {
    *
    * @param program The program.
    * @param given Its inputs.
+   * @param owner What frees the program when it is forgotten.
    * @throws {TypeError} If they do not fit.
    */
-  constructor(program: LoadedProgram, given: readonly DeviceBuffer[]) {
-    program.session.checkOpen("bind a program");
+  constructor(
+    program: LoadedProgram,
+    given: readonly DeviceBuffer[],
+    owner: object,
+  ) {
     checkInputs(program, given);
     this.#program = program;
+    this.#owner = owner;
     this.#given = [...given];
     const memory = this.#memory = new CallMemory(program, given);
     program.session.own(this, memory);
@@ -235,9 +242,14 @@ export class BoundCall {
     }
   }
 
-  /** The inputs that were bound. */
+  /** The inputs that were bound; those of the state are used up. */
   get inputs(): readonly DeviceBuffer[] {
     return this.#given;
+  }
+
+  /** The program. */
+  get program(): object {
+    return this.#owner;
   }
 
   /** Frees the state and the last outputs. */

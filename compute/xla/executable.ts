@@ -175,7 +175,7 @@ export class Executable {
    */
   bind(given: readonly DeviceBuffer[]): BoundCall {
     this.#program.checkOpen("bind");
-    return new BoundCall(this.#program, given);
+    return new BoundCall(this.#program, given, this);
   }
 
   /** Frees it and the calls that are bound to it. */

@@ -56,6 +56,15 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a call keeps its program, its buffers and its client",
+  ignore: NO_PLUGIN,
+  async fn() {
+    const flags = ["-A", "--v8-flags=--expose-gc"];
+    assertEquals(await child("keeps", { flags }), clean("6 6 6 6"));
+  },
+});
+
+Deno.test({
   name: "a permission for the plugin's path alone is not enough",
   ignore: NO_PLUGIN,
   async fn() {

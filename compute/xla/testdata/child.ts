@@ -20,7 +20,12 @@ function add(client: ReturnType<typeof openXla>) {
   print(state.join(" "));
 }
 
-const THINGS: Readonly<Record<string, () => void>> = {
+const collectGarbage = async () => {
+  (globalThis as unknown as { gc(): void }).gc();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+};
+
+const THINGS: Readonly<Record<string, () => void | Promise<void>>> = {
   /** Leaves all as it is. */
   leaves: () => add(openXla({ cache: false })),
   /** Closes the client. */
@@ -44,16 +49,35 @@ const THINGS: Readonly<Record<string, () => void>> = {
       print(`${(error as Error).name}: ${(error as Error).message}`);
     }
   },
-  /** Forgets buffers, calls and programs until they are collected. */
-  forgets: () => {
+  /** Forgets buffers until they are collected. */
+  forgets: async () => {
     const client = openXla({ cache: false });
     const array = alignedArray("f32", 1 << 20);
     for (let i = 0; i < 300; i++) {
       client.buffer(array, { use: i % 2 ? "borrow" : "copy" });
     }
-    (globalThis as unknown as { gc(): void }).gc();
+    await collectGarbage();
     add(client);
+  },
+  /** Keeps a call alone, whose program, buffers and client are forgotten. */
+  keeps: async () => {
+    const state = alignedArray("f32", 4);
+    const call = callOn(state);
+    for (let i = 0; i < 3; i++) {
+      await collectGarbage();
+      call.run();
+    }
+    print(state.join(" "));
   },
 };
 
-THINGS[Deno.args[0]]();
+/** Binds a state, and a step of 2. */
+function callOn(state: Float32Array) {
+  const client = openXla({ cache: false });
+  return client.compile(ADD_TO_STATE).bind([
+    client.buffer(state, { use: "share" }),
+    client.buffer(alignedArray("f32", 4).fill(2), { use: "borrow" }),
+  ]);
+}
+
+await THINGS[Deno.args[0]]();

@@ -1,0 +1,165 @@
+import { assert } from "@std/assert";
+import { alignedArray, isXlaInstalled, openXla } from "@bellman/compute/xla";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+const NO_PLUGIN = !isXlaInstalled();
+/** Bytes that the runtime itself may add. */
+const ALLOWED_GROWTH = 8 * 2 ** 20;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** Resident memory after a collection, with what finalizers free. */
+async function residentMemory(): Promise<number> {
+  for (let i = 0; i < 3; i++) {
+    collectGarbage();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return Deno.memoryUsage().rss;
+}
+
+/** Checks that memory stays as it is after the first times. */
+async function assertFlat(
+  work: (times: number) => void,
+  times: { first: number; then: number },
+): Promise<void> {
+  work(times.first);
+  const before = await residentMemory();
+  work(times.then);
+  const growth = await residentMemory() - before;
+  const mebibytes = (growth / 2 ** 20).toFixed(1);
+  assert(growth < ALLOWED_GROWTH, `memory grew by ${mebibytes} MiB`);
+}
+
+/** A state that decays towards an input, and its sum. */
+function program(rate: number): string {
+  const type = "tensor<1024xf32>", scalar = "tensor<f32>";
+  return `func.func @main(
+    %state: ${type} {tf.aliasing_output = 0 : i32},
+    %input: ${type}) -> (${type}, ${type}, ${scalar}) {
+    %rate = stablehlo.constant dense<${rate.toExponential(4)}> : ${type}
+    %zero = stablehlo.constant dense<0.0> : ${scalar}
+    %gap = stablehlo.subtract %input, %state : ${type}
+    %step = stablehlo.multiply %gap, %rate : ${type}
+    %next = stablehlo.add %state, %step : ${type}
+    %sum = stablehlo.reduce(%next init: %zero) applies stablehlo.add across dimensions = [0] : (${type}, ${scalar}) -> ${scalar}
+    return %next, %step, %sum : ${type}, ${type}, ${scalar}
+  }`;
+}
+
+Deno.test({
+  name: "100000 calls of a program leave memory as it was",
+  ignore: NO_PLUGIN,
+  async fn() {
+    using client = openXla({ cache: false });
+    const state = alignedArray("f32", 1024), input = alignedArray("f32", 1024);
+    const call = client.compile(program(0.1)).bind([
+      client.buffer(state, { use: "share" }),
+      client.buffer(input, { use: "borrow" }),
+    ]);
+    const step = new Float32Array(1024);
+    await assertFlat((times) => {
+      for (let i = 0; i < times; i++) {
+        input.fill(i);
+        call.run();
+        call.readInto(1, step);
+      }
+    }, { first: 10_000, then: 100_000 });
+    assert(state[0] > 0);
+  },
+});
+
+Deno.test({
+  name: "100000 buffers that are sent, run on and freed leave memory as it was",
+  ignore: NO_PLUGIN,
+  async fn() {
+    using client = openXla({ cache: false });
+    const executable = client.compile(program(0.1));
+    const array = new Float32Array(1024);
+    await assertFlat((times) => {
+      for (let i = 0; i < times; i++) {
+        const input = client.buffer(array);
+        const outputs = executable.execute([client.buffer(array), input]);
+        outputs[0].readInto(array);
+        for (const it of [input, ...outputs]) it.close();
+      }
+    }, { first: 10_000, then: 100_000 });
+  },
+});
+
+Deno.test({
+  name: "30000 buffers that are forgotten leave memory as it was",
+  ignore: NO_PLUGIN,
+  async fn() {
+    using client = openXla({ cache: false });
+    const array = new Float32Array(1024);
+    const forget = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        client.buffer(array);
+        // V8 knows nothing of their memory and sees no need to collect them.
+        if (i % 2000 === 0) await residentMemory();
+      }
+    };
+    await forget(10_000);
+    const before = await residentMemory();
+    await forget(30_000);
+    const growth = await residentMemory() - before;
+    assert(growth < ALLOWED_GROWTH, `memory grew by ${growth} bytes`);
+  },
+});
+
+Deno.test({
+  name: "200 programs that are made and dropped leave memory as it was",
+  ignore: NO_PLUGIN,
+  async fn() {
+    using client = openXla({ cache: false });
+    const data = new Float32Array(1024).fill(1);
+    let made = 0;
+    await assertFlat((times) => {
+      for (let i = 0; i < times; i++) {
+        using executable = client.compile(program(++made * 1e-3));
+        using call = executable.bind([
+          client.buffer(data),
+          client.buffer(data),
+        ]);
+        call.run();
+      }
+    }, { first: 50, then: 200 });
+  },
+});
+
+Deno.test({
+  name: "200 clients that are opened and closed leave memory as it was",
+  ignore: NO_PLUGIN,
+  async fn() {
+    await assertFlat((times) => {
+      for (let i = 0; i < times; i++) {
+        const client = openXla({ cache: false });
+        client.buffer(new Float32Array(1024));
+        client.close();
+      }
+    }, { first: 50, then: 200 });
+  },
+});
+
+Deno.test({
+  name: "2000 failed calls leave the client whole, and next to nothing behind",
+  ignore: NO_PLUGIN,
+  async fn() {
+    using client = openXla({ cache: false });
+    const executable = client.compile(program(0.1));
+    const data = client.buffer(new Float32Array(1024));
+    await assertFlat((times) => {
+      for (let i = 0; i < times; i++) {
+        try {
+          executable.execute([data, data]);
+        } catch {
+          // One buffer cannot be donated and read.
+        }
+      }
+    }, { first: 500, then: 2000 });
+    const state = client.buffer(new Float32Array(1024));
+    executable.execute([state, data]);
+  },
+});
