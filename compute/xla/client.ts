@@ -6,7 +6,12 @@ import { Executable, takeSerialized } from "./executable.ts";
 import { ExecutableCache } from "./executable_cache.ts";
 import { encodeNamedValues, type NamedValue } from "./named_values.ts";
 import type { PjrtFunction } from "./pjrt_api.ts";
-import { newArguments, XlaError, type XlaPlugin } from "./plugin.ts";
+import {
+  cudaPackages,
+  newArguments,
+  XlaError,
+  type XlaPlugin,
+} from "./plugin.ts";
 import { type ProgramSignature, readSignature } from "./signature.ts";
 import { Session } from "./session.ts";
 import type { TensorArray } from "./tensors.ts";
@@ -119,6 +124,13 @@ export class XlaClient {
     if (options.cache) this.#cache = this.#openCache(options.cache, options);
   }
 
+  /** Flags of every program: on a GPU, the place of CUDA's own programs. */
+  get #platformFlags(): XlaFlags {
+    if (this.platform !== "cuda") return {};
+    const folder = `${cudaPackages(this.pluginPath)}/cu13`;
+    return { xla_gpu_cuda_data_dir: folder };
+  }
+
   #openCache(folder: string, { create }: ClientOptions): ExecutableCache {
     return new ExecutableCache(folder, {
       plugin: this.pluginPath,
@@ -152,7 +164,8 @@ export class XlaClient {
     this.#session.checkOpen("compile a program");
     const signature = signatureOf(program, options);
     const code = typeof program === "string" ? utf8(program) : program;
-    const compileOptions = encodeCompileOptions(options.flags);
+    const flags = { ...this.#platformFlags, ...options.flags };
+    const compileOptions = encodeCompileOptions(flags);
     const key = this.#cache?.keyOf([code, compileOptions]);
     const known = key && this.#loadCached(key, signature);
     if (known) return known;

@@ -68,6 +68,30 @@ Deno.test({
 });
 
 Deno.test({
+  name: "a program that the device has no memory for is an error in one line",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    // More than a process can address.
+    const type = `tensor<${2 ** 46}xf32>`;
+    const program = client.compile(
+      `func.func @main(%a: tensor<f32>) -> ${type} {
+      %b = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> ${type}
+      return %b : ${type}
+    }`,
+    );
+    const scalar = client.buffer(Float32Array.of(1), { shape: [] });
+    const error = assertThrows(() => program.execute([scalar]), XlaError);
+    assertEquals(error.code, "RESOURCE_EXHAUSTED");
+    assert(/^Cannot run the program: RESOURCE_[^\n]+$/.test(error.message));
+    // The client goes on.
+    const add = client.compile(addAndMultiply(4));
+    const input = client.buffer(NUMBERS);
+    assertEquals(add.execute([input, input])[0].read()[0], 2);
+  },
+});
+
+Deno.test({
   name: "work after the client was closed is refused",
   ignore: NO_PLUGIN,
   fn() {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { CStruct, utf8 } from "./c_struct.ts";
 import { type NamedValue, readNamedValues } from "./named_values.ts";
 import {
@@ -66,6 +67,24 @@ const LIBC = {
   memcpy: { parameters: ["buffer", "pointer", "usize"], result: "void" },
 } as const;
 
+/** The functions of libc that are called. */
+type Libc = Deno.DynamicLibrary<typeof LIBC>["symbols"];
+
+/** CUDA's libraries, in the order in which JAX opens them. */
+const CUDA_LIBRARIES: readonly string[] = [
+  "cu13/lib/libcudart.so.13",
+  "cu13/lib/libnvrtc.so.13",
+  "cu13/lib/libcublasLt.so.13",
+  "cu13/lib/libcublas.so.13",
+  "nccl/lib/libnccl.so.2",
+  "cu13/lib/libcupti.so.13",
+  "cu13/lib/libcusparse.so.12",
+  "cu13/lib/libcusolver.so.12",
+  "cu13/lib/libcufft.so.12",
+  "nvshmem/lib/libnvshmem_host.so.3",
+  "cudnn/lib/libcudnn.so.9",
+];
+
 const RTLD_NOW = 2, RTLD_NODELETE = 0x1000;
 /** Level of the plugin's log that only tells why a process ends. */
 const ONLY_FATAL = "3";
@@ -95,7 +114,7 @@ export class XlaPlugin {
   readonly path: string;
   /** Version of the PJRT API that it was built with. */
   readonly version: { readonly major: number; readonly minor: number };
-  readonly #libc: Deno.DynamicLibrary<typeof LIBC>["symbols"];
+  readonly #libc: Libc;
   readonly #api: Deno.UnsafePointerView;
   readonly #exact = new Map<
     PjrtFunction,
@@ -104,7 +123,7 @@ export class XlaPlugin {
 
   private constructor(
     path: string,
-    libc: Deno.DynamicLibrary<typeof LIBC>["symbols"],
+    libc: Libc,
     api: Deno.PointerObject,
   ) {
     this.path = path;
@@ -140,6 +159,7 @@ export class XlaPlugin {
     const libc = openLibc(path);
     // Its log goes to stderr; errors come by the API.
     libc.setenv(cString("TF_CPP_MIN_LOG_LEVEL"), cString(ONLY_FATAL), 0);
+    openCudaLibraries(libc, path);
     // Deno unloads libraries when it ends, and the plugin's threads and
     // destructors would then run code that is gone: this reference stays.
     if (libc.dlopen(cString(path), RTLD_NOW | RTLD_NODELETE) === null) {
@@ -268,6 +288,26 @@ function checkPermission(path: string): void {
 function openLibc(path: string) {
   if (Deno.build.os === "linux") return Deno.dlopen("libc.so.6", LIBC).symbols;
   fail(path, `expected Linux, not ${Deno.build.os}`);
+}
+
+/**
+ * Opens CUDA's libraries where they lie around a plugin, as in the packages of a
+ * Python: the plugin asks for them by their names when it starts a client.
+ */
+function openCudaLibraries(libc: Libc, path: string): void {
+  if (!/cuda[^/]*$/.test(path)) return;
+  for (const name of CUDA_LIBRARIES) {
+    // Those that are not there may be the system's.
+    libc.dlopen(
+      cString(resolve(cudaPackages(path), name)),
+      RTLD_NOW | RTLD_NODELETE,
+    );
+  }
+}
+
+/** Returns the folder with CUDA's packages around a plugin in a Python's. */
+export function cudaPackages(plugin: string): string {
+  return resolve(plugin, "../../../nvidia");
 }
 
 /** Returns the table of functions. */

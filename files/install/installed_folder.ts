@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { InstallError, type PinnedPackage } from "./pinned_package.ts";
-import type { WheelContent } from "./wheels.ts";
+import type { FileSource, WheelContent } from "./wheels.ts";
 
 /** A package that was installed. */
 export interface InstalledPackage {
@@ -122,7 +122,8 @@ export function checkReplaceable(
 }
 
 /**
- * Reads the installed files of a package, as if they came out of its wheel.
+ * Returns the installed files of a package, as if they came out of its wheel.
+ * Links are left out: each installation makes its own.
  *
  * @param found The folder.
  * @param of The package.
@@ -133,9 +134,11 @@ export async function installedContent(
   of: PinnedPackage,
   { wheel, sha256, files: listed }: InstalledPackage,
 ): Promise<WheelContent> {
-  const files = new Map<string, Uint8Array>();
+  const files = new Map<string, FileSource>();
   for (const place of Object.keys(listed)) {
-    files.set(place, await Deno.readFile(`${dir}/${place}`));
+    const copyOf = `${dir}/${place}`;
+    const { isSymlink } = await Deno.lstat(copyOf);
+    if (!isSymlink) files.set(place, { copyOf });
   }
   return { package: of, file: wheel, sha256, files };
 }
@@ -190,25 +193,36 @@ async function withFolderIn<T>(
   }
 }
 
-async function writeAll(folder: string, wheels: readonly WheelContent[]) {
-  for (const { files } of wheels) {
-    for (const [place, bytes] of files) {
-      const path = `${folder}/${place}`;
-      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), {
-        recursive: true,
-      });
-      await Deno.writeFile(path, bytes);
+/** Programs among the files, which are to be run. */
+const PROGRAM = /(^|\/)bin\/[^/]+$/;
+
+/** Writes a file; returns its bytes. */
+async function writeFile(path: string, source: FileSource): Promise<number> {
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  if (source instanceof Uint8Array) await Deno.writeFile(path, source);
+  else if ("copyOf" in source) await Deno.copyFile(source.copyOf, path);
+  else await Deno.symlink(source.linkTo, path);
+  const { size, isFile } = await Deno.lstat(path);
+  const isProgram = isFile && PROGRAM.test(path);
+  if (isProgram && Deno.build.os !== "windows") await Deno.chmod(path, 0o755);
+  return size;
+}
+
+/** Writes wheels, one in memory at a time, and the manifest. */
+async function writeAll(
+  folder: string,
+  wheels: AsyncIterable<WheelContent>,
+): Promise<void> {
+  const packages: InstalledPackage[] = [];
+  for await (
+    const { package: { name, version }, file, sha256, files } of wheels
+  ) {
+    const sizes: Record<string, number> = {};
+    for (const [place, source] of files) {
+      sizes[place] = await writeFile(`${folder}/${place}`, source);
     }
+    packages.push({ name, version, wheel: file, sha256, files: sizes });
   }
-  const packages = wheels.map(
-    ({ package: { name, version }, file, sha256, files }) => {
-      const sizes = [...files].map(([place, { length }]) => [place, length]);
-      return {
-        ...{ name, version, wheel: file, sha256 },
-        files: Object.fromEntries(sizes),
-      } satisfies InstalledPackage;
-    },
-  );
   const text = JSON.stringify({ packages }, null, 2) + "\n";
   await Deno.writeTextFile(`${folder}/${MANIFEST}`, text);
 }
@@ -240,12 +254,12 @@ export async function realFolder(dir: string): Promise<string> {
  * there stays, as a shell may be in it.
  *
  * @param dir The folder.
- * @param wheels Contents of the folder.
+ * @param wheels Contents of the folder, asked for one after the other.
  * @param temporary A folder on the same disk.
  */
 export async function replaceFolder(
   dir: string,
-  wheels: readonly WheelContent[],
+  wheels: AsyncIterable<WheelContent>,
   temporary: string,
 ): Promise<void> {
   const fresh = `${temporary}/fresh`;

@@ -40,8 +40,12 @@ export interface PinnedPackage {
   files: readonly string[];
   /** Name of what it brings, such as `library`. */
   what: string;
-  /** File or folder of that in the installed folder. */
-  at: string;
+  /**
+   * File or folder of that in the installed folder.
+   *
+   * @default none: it is of use to another package alone, and not told
+   */
+  at?: string;
   /**
    * The variable of the environment that points to one's own copy: where it is
    * set and no wheel fits the platform, the package is left out.

@@ -125,7 +125,7 @@ function fail(problem: string, task: string): never {
 export interface Installation {
   /** Name of the simulator, such as `Atari`. */
   title: string;
-  /** The task's name, such as `install-atari`. */
+  /** The task's name, such as `install-atari`, and flags of its own. */
   task: string;
   /** The folder to install into unless `--dir` says another. */
   dir: () => string;
@@ -133,6 +133,18 @@ export interface Installation {
   packages: readonly PinnedPackage[];
   /** Lines about licences, printed before anything is fetched. */
   notice: readonly string[];
+  /**
+   * Other packages that the folder may hold, and that then are replaced.
+   *
+   * @default none
+   */
+  replaced?: readonly PinnedPackage[];
+  /**
+   * Links of the folder to the folders of someone else, by their place.
+   *
+   * @default none
+   */
+  links?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -155,7 +167,7 @@ export interface Installation {
  */
 export function told(installation: Installation, dir: string): string[] {
   const there = installation.packages.filter(({ at }) =>
-    existsSync(`${dir}/${at}`)
+    at !== undefined && existsSync(`${dir}/${at}`)
   );
   const lines = there.map(({ what, at }) => `${what} ${dir}/${at}`);
   const isUsual = dir === resolve(installation.dir());
@@ -224,6 +236,19 @@ function wholePackage(
   const isThere = of.files.every((it) => files.get(it)) &&
     Object.entries(found.files).every(([it, size]) => files.get(it) === size);
   return isThere ? found : undefined;
+}
+
+/** True where a folder has the links of an installation and no others. */
+function hasLinks(
+  { dir, files }: FoundFolder,
+  { links = {} }: Installation,
+): boolean {
+  return [...files.keys()].every((place) => {
+    const { isSymlink } = Deno.lstatSync(`${dir}/${place}`);
+    return !isSymlink || place in links;
+  }) && Object.entries(links).every(([place, target]) =>
+    files.has(place) && Deno.readLinkSync(`${dir}/${place}`) === target
+  );
 }
 
 /** Reads a wheel that holds all that its package must have. */
@@ -297,11 +322,12 @@ async function takeOrder(
   const wanted = wantedPackages(packages, paths);
   const found = await findFolder(target);
   const isWhole = (it: PinnedPackage) => wholePackage(found, it) !== undefined;
-  if (paths.size === 0 && wanted.every(isWhole)) {
+  const isSame = wanted.every(isWhole) && hasLinks(found, installation);
+  if (paths.size === 0 && isSame) {
     return { dir, target, ready: [], missing: [] };
   }
   checkLicences(installation, options, output);
-  checkReplaceable(found, packages);
+  checkReplaceable(found, [...packages, ...installation.replaced ?? []]);
   const ready = await keptContents(installation, found, paths);
   for (const [of, path] of paths) {
     ready.push(await readComplete(path, of, options.allowOtherVersion));
@@ -312,17 +338,44 @@ async function takeOrder(
   return { dir, target, ready, missing };
 }
 
-async function carryOut({ target, ready, missing }: Order): Promise<void> {
-  if (ready.length + missing.length === 0) return;
-  await interruptibly((signal) =>
-    withFolderBeside(target, async (folder) => {
-      const wheels = [...ready];
-      for (const it of missing) {
-        const path = await downloadWheel(it, folder, signal);
-        wheels.push(await readComplete(path, it));
+/** Contents of the folder; what lacks is downloaded when it is asked for. */
+async function* contentsOf(
+  { ready, missing }: Order,
+  { folder, links, signal }: {
+    readonly folder: string;
+    readonly links: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal;
+  },
+): AsyncGenerator<WheelContent> {
+  let isFirst = true;
+  const withLinks = (content: WheelContent) => {
+    if (isFirst) {
+      for (const [place, linkTo] of Object.entries(links)) {
+        content.files.set(place, { linkTo });
       }
-      signal.throwIfAborted();
-      await replaceFolder(target, wheels, folder);
+    }
+    isFirst = false;
+    return content;
+  };
+  for (const it of ready) yield withLinks(it);
+  for (const it of missing) {
+    const path = await downloadWheel(it, folder, signal);
+    const content = await readComplete(path, it);
+    await Deno.remove(path);
+    yield withLinks(content);
+  }
+  signal.throwIfAborted();
+}
+
+async function carryOut(
+  order: Order,
+  { links = {} }: Installation,
+): Promise<void> {
+  if (order.ready.length + order.missing.length === 0) return;
+  await interruptibly((signal) =>
+    withFolderBeside(order.target, (folder) => {
+      const contents = contentsOf(order, { folder, links, signal });
+      return replaceFolder(order.target, contents, folder);
     })
   );
 }
@@ -369,7 +422,7 @@ export async function runInstall(
   try {
     const order = await takeOrder(installation, args, output);
     failure = FAILED;
-    await carryOut(order);
+    await carryOut(order, installation);
     for (const line of told(installation, order.dir)) output.out(line);
     return 0;
   } catch (error) {

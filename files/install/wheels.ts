@@ -86,6 +86,12 @@ export async function downloadWheel(
   );
 }
 
+/** Content of a file: bytes, a file to copy, or the place that a link leads to. */
+export type FileSource =
+  | Uint8Array
+  | { readonly copyOf: string }
+  | { readonly linkTo: string };
+
 /** Contents of one wheel. */
 export interface WheelContent {
   /** The package that the wheel is of. */
@@ -94,8 +100,8 @@ export interface WheelContent {
   file: string;
   /** The wheel's SHA-256. */
   sha256: string;
-  /** The bytes of each file by its place in the installed folder. */
-  files: Map<string, Uint8Array>;
+  /** Files by their place in the installed folder. */
+  files: Map<string, FileSource>;
 }
 
 const fileName = (path: string): string => path.split(/[\\/]/).at(-1)!;
@@ -169,7 +175,7 @@ export async function readWheel(
     throw new InstallError(`cannot read the wheel '${path}'`);
   }
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  const files = new Map<string, Uint8Array>();
+  const files = new Map<string, FileSource>();
   const content = { package: of, file: fileName(path), sha256, files };
   checkPlatform(content);
   if (!allowOtherVersion) checkHash(content);

@@ -1,0 +1,216 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { InstallError, wheelFor, wheelPlatform } from "@bellman/files/install";
+import { createHash } from "node:crypto";
+import { strToU8, zipSync } from "fflate";
+import { checkGpu, CUDA_LIBRARIES } from "./cuda.ts";
+import { installXla } from "./install.ts";
+import {
+  CPU_PLUGIN,
+  cpuInstallation,
+  CUDA_PLUGIN,
+  cudaInstallation,
+  OFFICIAL_CPU_PLUGIN,
+} from "./packages.ts";
+import { runInstall } from "@bellman/files/install";
+
+/** An install, with its exit code and lines. */
+async function said(
+  install: (output: {
+    out(line: string): void;
+    error(line: string): void;
+  }) => Promise<number>,
+) {
+  const out: string[] = [], error: string[] = [];
+  const code = await install({
+    out: (line) => out.push(line),
+    error: (line) => error.push(line),
+  });
+  return { code, out, error };
+}
+
+function wheel(files: Record<string, string>): Uint8Array {
+  return zipSync(Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [name, strToU8(text)]),
+  ));
+}
+
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The folders and files below a folder. */
+function listed(dir: string, prefix = ""): string[] {
+  return [...Deno.readDirSync(dir)].flatMap(({ name, isDirectory }) =>
+    isDirectory
+      ? listed(`${dir}/${name}`, `${prefix}${name}/`)
+      : [`${prefix}${name}`]
+  ).sort();
+}
+
+Deno.test("each platform has a plugin whose hash is known", () => {
+  const pluginOn = (platform: string) => cpuInstallation(platform).packages;
+  assertEquals(pluginOn("linux-x86_64"), [CPU_PLUGIN]);
+  assertEquals(pluginOn("linux-aarch64"), [OFFICIAL_CPU_PLUGIN]);
+  const all = [CUDA_PLUGIN, ...CUDA_LIBRARIES, OFFICIAL_CPU_PLUGIN];
+  for (const platform of ["linux-x86_64", "linux-aarch64"]) {
+    for (const it of all) {
+      const file = wheelFor(it, platform)!;
+      assertEquals(wheelPlatform(file), platform);
+      assertStringIncludes(file, it.version);
+      assertEquals(it.wheels[file].length, 64);
+    }
+  }
+});
+
+Deno.test("plugin and licences are taken from the wheel", () =>
+  inFolder(async (folder) => {
+    const file = `${folder}/lammps_jax_pjrt_cpu-0.11.2-py3-none-any.whl`;
+    const info = "lammps_jax_pjrt_cpu-0.11.2.dist-info";
+    const bytes = wheel({
+      "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so": "plugin",
+      "lammps_jax_pjrt_cpu/__init__.py": "python",
+      [`${info}/licenses/LICENSE`]: "Apache",
+      [`${info}/licenses/THIRD_PARTY_NOTICES`]: "others",
+    });
+    await Deno.writeFile(file, bytes);
+    const dir = `${folder}/installed`;
+    const args = ["--wheel", file, "--dir", dir, "--allow-other-version"];
+    const install = (...more: string[]) =>
+      said((output) =>
+        runInstall(cpuInstallation("linux-x86_64"), [...args, ...more], output)
+      );
+    const refused = await install();
+    assertEquals([refused.code, listed(folder).length], [2, 1]);
+    assertStringIncludes(refused.out[0], "published by one person");
+    const { code, out } = await install("--accept-license");
+    assertEquals(code, 0);
+    assertEquals(
+      out.at(-1),
+      `To use them, set BELLMAN_XLA_PLUGIN=${dir}/pjrt_plugin.so`,
+    );
+    const licenses = "licenses/lammps-jax-pjrt-cpu";
+    assertEquals(listed(dir), [
+      "installed.json",
+      `${licenses}/LICENSE`,
+      `${licenses}/THIRD_PARTY_NOTICES`,
+      "pjrt_plugin.so",
+    ]);
+  }));
+
+/** The installation for GPUs, with a plugin of our own in its wheel. */
+async function toyCuda(folder: string, libraries?: string) {
+  const name = "jax_cuda13_pjrt-0.12.0.1-py3-none-any.whl";
+  const bytes = wheel({
+    "jax_plugins/xla_cuda13/xla_cuda_plugin.so": "plugin",
+  });
+  await Deno.writeFile(`${folder}/${name}`, bytes);
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  const { packages: [plugin], ...rest } = cudaInstallation(libraries);
+  const pinned = { ...plugin, isNative: false, wheels: { [name]: hash } };
+  const args = ["--accept-license", "--dir", `${folder}/cuda`];
+  return async (...more: string[]) =>
+    await said((output) =>
+      runInstall({ ...rest, packages: [pinned] }, [...args, ...more], output)
+    );
+}
+
+Deno.test("the libraries of a Python are linked beside the plugin", () =>
+  inFolder(async (folder) => {
+    const place = "jax_plugins/xla_cuda13/xla_cuda_plugin.so";
+    for (const libraries of [`${folder}/a/nvidia`, `${folder}/b/nvidia`]) {
+      await Deno.mkdir(libraries, { recursive: true });
+      const install = await toyCuda(folder, libraries);
+      const file = `${folder}/jax_cuda13_pjrt-0.12.0.1-py3-none-any.whl`;
+      const first = await install("--wheel", file);
+      assertEquals([first.code, first.error], [0, []]);
+      assertEquals(await Deno.readLink(`${folder}/cuda/nvidia`), libraries);
+      assertEquals(await install(), {
+        code: 0,
+        error: [],
+        out: [
+          `plugin ${folder}/cuda/${place}`,
+          `To use them, set BELLMAN_XLA_PLUGIN=${folder}/cuda/${place}`,
+        ],
+      });
+    }
+    assertEquals(listed(`${folder}/cuda`), ["installed.json", place, "nvidia"]);
+    // With the libraries of wheels again there is no link.
+    const install = await toyCuda(folder);
+    assertEquals((await install()).code, 0);
+    assertEquals(listed(`${folder}/cuda`), ["installed.json", place]);
+  }));
+
+Deno.test("libraries and programs are taken from CUDA's wheels, headers are not", () => {
+  const [cublas, , nvcc] = CUDA_LIBRARIES;
+  const taken = [
+    "nvidia/cu13/lib/libcublas.so.13",
+    "nvidia/cudnn/lib/libcudnn.so.9",
+    "nvidia/cu13/bin/ptxas",
+    "nvidia/cu13/nvvm/libdevice/libdevice.10.bc",
+  ];
+  for (const it of taken) assertEquals(nvcc.place(it), it);
+  const left = [
+    "nvidia/cu13/include/cublas.h",
+    "nvidia/cu13/lib/libcudart_static.a",
+    "nvidia/cu13/bin/cudafe++",
+    "nvidia/__init__.py",
+  ];
+  for (const it of left) assertEquals(cublas.place(it), undefined);
+});
+
+Deno.test("without a GPU nothing is fetched", () => {
+  checkGpu([new URL(import.meta.url).pathname]);
+  assertThrows(
+    () => checkGpu(["/no/such/device"]),
+    InstallError,
+    "found no GPU of NVIDIA on this machine: --without-gpu installs all the same",
+  );
+});
+
+Deno.test("installXla refuses what cannot be in one line", () =>
+  inFolder(async (folder) => {
+    const dir = ["--dir", `${folder}/xla`];
+    const python = `${folder}/python`;
+    await Deno.writeTextFile(python, `#!/bin/sh\necho '${folder}'\n`);
+    await Deno.chmod(python, 0o755);
+    const cuda = ["--cuda", "--without-gpu"];
+    for (
+      const [args, message] of [
+        [
+          ["--python", "python3"],
+          "Cannot install XLA: --python is for --cuda alone",
+        ],
+        [
+          ["--without-gpu"],
+          "Cannot install XLA: --without-gpu is for --cuda alone",
+        ],
+        [
+          ["--cuda", "--python="],
+          "Cannot install XLA: --python lacks its path",
+        ],
+        [
+          [...cuda, "--python", `${folder}/no`],
+          `Cannot install XLA: cannot run the Python '${folder}/no'`,
+        ],
+        [
+          [...cuda, `--python=${python}`],
+          `Cannot install XLA: the Python '${python}' has no '${folder}/nvidia/cu13/lib/libcublas.so.13': run its pip install 'jax-cuda13-plugin[with-cuda]', or leave out --python`,
+        ],
+        [
+          ["--cud"],
+          "Cannot install XLA: unknown argument '--cud', usage: install-xla [--cuda [--python PATH] [--without-gpu]] [--accept-license] [--wheel PATH ...] [--dir DIR] [--allow-other-version]",
+        ],
+      ] as const
+    ) {
+      const { code, error } = await said((output) =>
+        installXla([...args, ...dir], output)
+      );
+      assertEquals([code, error], [2, [message]]);
+    }
+    assertEquals(listed(folder), ["python"]);
+  }));
