@@ -143,6 +143,11 @@ const CASES: [args: string[], says: string][] = [
   [["train", "acktr", "--set", "kfac_clip=0"], "expected a number above 0"],
   [["train", "acktr", "--set", "invert_every=0"], "expected an integer"],
   [["train", "acktr", "--set", "kfacForm=inverses"], "did you mean 'inverse'?"],
+  [["train", "acktr", "--set", "damping=0"], "expected a number above 0"],
+  [
+    ["train", "acktr", "--set", "numEnvs=1", "--set", "numSteps=1"],
+    "expected at least 2 steps for the factors of an update",
+  ],
   [["train", ...SMALL, "--out", trained], "already holds a run"],
   [["train", "--resume", `${dir}/none`], "none"],
   [["train", "--resume", trained, "--seed", "1"], "Cannot use '--seed'"],

@@ -35,10 +35,16 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
   summary: "Actor-critic with natural gradients by K-FAC (Wu et al. 2017)",
   schema: acktrConfigSchema,
   presets: acktrPresets,
-  check({ objective, valueNetwork }) {
-    if (objective === "shared" || valueNetwork === "separate") return;
+  check(config, { numEnvs }) {
+    const { objective, valueNetwork, numSteps, exampleEvery } = config;
+    if (objective === "separate" && valueNetwork !== "separate") {
+      throw new RangeError(
+        `Cannot run ACKTR with objective: separate and valueNetwork: ${valueNetwork}: expected valueNetwork: separate`,
+      );
+    }
+    if (numEnvs * numSteps > exampleEvery) return;
     throw new RangeError(
-      `Cannot run ACKTR with objective: separate and valueNetwork: ${valueNetwork}: expected valueNetwork: separate`,
+      `Cannot run ACKTR with numEnvs = ${numEnvs}, numSteps = ${numSteps} and exampleEvery = ${exampleEvery}: expected at least 2 steps for the factors of an update, as those of 1 have rank 1`,
     );
   },
   build: partsOf,

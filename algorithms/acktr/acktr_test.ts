@@ -285,6 +285,10 @@ Deno.test("impossible settings are one clear line", () => {
     { objective: "separate" },
     "Cannot run ACKTR with objective: separate and valueNetwork: shared: expected valueNetwork: separate",
   );
+  refused(
+    { numSteps: 4, exampleEvery: 12 },
+    "Cannot run ACKTR with numEnvs = 3, numSteps = 4 and exampleEvery = 12: expected at least 2 steps for the factors of an update, as those of 1 have rank 1",
+  );
   assertThrows(
     () => agentOf({}, { actionSpace: { type: "tuple", spaces: [DISCRETE] } }),
     TypeError,

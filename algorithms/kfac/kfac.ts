@@ -220,6 +220,7 @@ export class Kfac {
    * @param params The parameters.
    * @returns New tensors.
    * @throws {TypeError} If the objective does not use a layer's kernel as one.
+   * @throws {RangeError} If the likelihood is of fewer than two examples.
    */
   gradients(
     objective: (params: Params) => KfacObjective,

@@ -46,6 +46,8 @@ export interface FisherRowsOptions {
  * @param options The layers, and which examples are taken.
  * @returns New tensors by the paths of the kernels.
  * @throws {TypeError} If a layer's kernel is not used as one.
+ * @throws {RangeError} If there are fewer than two examples: the factors of one
+ * have rank one.
  *
  * @example
  * ```ts
@@ -86,6 +88,12 @@ export function fisherRows(
       outputs.push(tf.scalar(0));
       const engine = tf.engine();
       const { grads } = engine.gradients(forward, outputs, undefined, true);
+      const examples = Math.ceil(batch / every);
+      if (examples < 2) {
+        throw new RangeError(
+          `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
+        );
+      }
       const rows: Record<string, LayerRows> = {};
       for (const layer of layers) {
         const { kernel } = layer;
@@ -110,7 +118,7 @@ export function fisherRows(
           gradients: tf.concat(gradients, 0),
           // Steps of a recurrent layer are taken for examples of their own.
           positions: uses.length > 1 ? 1 : inputs[0].shape[0],
-          examples: Math.ceil(batch / every),
+          examples,
         });
       }
       return rows;

@@ -275,3 +275,22 @@ Deno.test("a layer that the likelihood does not depend on is named", () => {
     "Cannot make factors for the layer 'v': the log-likelihood does not depend on it",
   );
 });
+
+Deno.test("a likelihood of one number, or of too few examples, is one line", () => {
+  const params = { w: tf.zeros([2, 1]) };
+  const layers = [{ kernel: "w" }];
+  const outputs = (rows: number) => ({ w }: Params) =>
+    tf.matMul(tf.ones([rows, 2]), w);
+  const cases = [
+    [outputs(1), 1],
+    [(params: Params) => tf.mean(outputs(8)(params)), 1],
+    [outputs(8), 8],
+  ] as const;
+  for (const [logLikelihood, every] of cases) {
+    assertThrows(
+      () => fisherRows(logLikelihood, params, { layers, every }),
+      RangeError,
+      "Cannot make factors of 1 example: expected a log-likelihood of one number for each of at least 2 examples",
+    );
+  }
+});
