@@ -115,14 +115,31 @@ class CallMemory implements Resource {
  * donates are its state: each run takes the state of the run before, in the same
  * memory. They belong to the call; other inputs stay their owner's, and must
  * live as long.
+ *
+ * @example
+ * ```ts
+ * import { isXlaInstalled, openXla } from "@bellman/compute/xla";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isXlaInstalled()) {
+ *   using client = openXla();
+ *   const call = client.compile(`
+ *     func.func @main(%a: tensor<f32> {tf.aliasing_output = 0 : i32})
+ *         -> tensor<f32> {
+ *       %b = stablehlo.add %a, %a : tensor<f32>
+ *       return %b : tensor<f32>
+ *     }
+ *   `).bind([client.buffer(Float32Array.of(1), { shape: [] })]);
+ *   for (let i = 0; i < 10; i++) call.run();
+ *   assertEquals(call.read(0), Float32Array.of(1024));
+ * }
+ * ```
  */
 export class BoundCall {
   readonly #program: LoadedProgram;
   readonly #memory: CallMemory;
-  /** The inputs, which are not to be forgotten before the call. */
-  readonly #given: readonly DeviceBuffer[];
-  /** What frees the program when it is forgotten. */
-  readonly #owner: object;
+  /** Inputs and program, which are freed when they are forgotten. */
+  readonly #kept: object[];
   /** Places of state by the output that becomes it. */
   readonly #stateOf: readonly (State | undefined)[];
   #hasRun = false;
@@ -142,8 +159,7 @@ export class BoundCall {
   ) {
     checkInputs(program, given);
     this.#program = program;
-    this.#owner = owner;
-    this.#given = [...given];
+    this.#kept = [owner, ...given];
     const memory = this.#memory = new CallMemory(program, given);
     program.session.own(this, memory);
     this.#stateOf = program.outputs.map((_, i) =>
@@ -160,9 +176,7 @@ export class BoundCall {
    */
   run(): void {
     const memory = this.#memory;
-    if (memory.isClosed) {
-      throw new TypeError("Cannot run a call that was closed");
-    }
+    this.#checkOpen("run");
     memory.clearOutputs();
     const { sent } = memory;
     for (let i = 0; i < sent.length; i++) memory.send(sent[i]);
@@ -205,6 +219,7 @@ export class BoundCall {
    * @throws {TypeError} If the array does not fit or nothing was run yet.
    */
   readInto<T extends TensorArray>(output: number, out: T): T {
+    this.#checkOpen("read");
     const { session, launch: { inputs, outputs } } = this.#memory;
     specOf(out, this.#program.outputs[output]);
     const state = this.#stateOf[output];
@@ -223,6 +238,7 @@ export class BoundCall {
    * sends them where a device has memory of its own.
    */
   push(): void {
+    this.#checkOpen("push the state of");
     if (this.#memory.session.isHost) return;
     for (const it of this.#memory.states) {
       if (it.lent?.use === "share") this.#memory.send(it);
@@ -234,6 +250,7 @@ export class BoundCall {
    * has memory of its own, and does nothing on a CPU.
    */
   pull(): void {
+    this.#checkOpen("pull the state of");
     const { session, states, launch: { inputs } } = this.#memory;
     if (session.isHost) return;
     for (const { input, lent } of states) {
@@ -242,19 +259,15 @@ export class BoundCall {
     }
   }
 
-  /** The inputs that were bound; those of the state are used up. */
-  get inputs(): readonly DeviceBuffer[] {
-    return this.#given;
-  }
-
-  /** The program. */
-  get program(): object {
-    return this.#owner;
-  }
-
   /** Frees the state and the last outputs. */
   close(): void {
     this.#memory.close();
+    this.#kept.length = 0;
+  }
+
+  #checkOpen(action: string): void {
+    if (!this.#memory.isClosed) return;
+    throw new TypeError(`Cannot ${action} a call that was closed`);
   }
 
   /** Frees it. */

@@ -80,7 +80,20 @@ const OPTION_TYPES: Readonly<Record<string, string>> = {
   allocator: "string",
 };
 
-/** A device of a plugin, and what is compiled for it. */
+/**
+ * A device of a plugin, and what is compiled for it.
+ *
+ * @example
+ * ```ts
+ * import { isXlaInstalled, openXla } from "@bellman/compute/xla";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isXlaInstalled()) {
+ *   using client = openXla();
+ *   assertEquals(client.devices.length, 1);
+ * }
+ * ```
+ */
 export class XlaClient {
   /** File of the plugin. */
   readonly pluginPath: string;
@@ -267,7 +280,7 @@ export class XlaClient {
 }
 
 /** Returns the signature of a program. */
-export function signatureOf(
+function signatureOf(
   program: string | Uint8Array,
   { signature }: CompileOptions,
 ): ProgramSignature {

@@ -92,7 +92,22 @@ export let lentTo: (buffer: DeviceBuffer) => Lent | undefined;
 /** Takes a buffer's `PJRT_Buffer` from it, which the new owner frees. */
 export let release: (buffer: DeviceBuffer) => number;
 
-/** A tensor on a device. */
+/**
+ * A tensor on a device.
+ *
+ * @example
+ * ```ts
+ * import { isXlaInstalled, openXla } from "@bellman/compute/xla";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isXlaInstalled()) {
+ *   using client = openXla();
+ *   const numbers = Float32Array.of(1, 2, 3, 4);
+ *   using buffer = client.buffer(numbers, { shape: [2, 2] });
+ *   assertEquals(buffer.read(), numbers);
+ * }
+ * ```
+ */
 export class DeviceBuffer {
   /** Shape and type. */
   readonly spec: TensorSpec;

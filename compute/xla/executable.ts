@@ -72,7 +72,27 @@ class Program implements LoadedProgram, Resource {
   }
 }
 
-/** A compiled program on its device. */
+/**
+ * A compiled program on its device.
+ *
+ * @example
+ * ```ts
+ * import { isXlaInstalled, openXla } from "@bellman/compute/xla";
+ * import { assertEquals } from "@std/assert";
+ *
+ * if (isXlaInstalled()) {
+ *   using client = openXla();
+ *   using double = client.compile(`
+ *     func.func @main(%a: tensor<i32>) -> tensor<i32> {
+ *       %b = stablehlo.add %a, %a : tensor<i32>
+ *       return %b : tensor<i32>
+ *     }
+ *   `);
+ *   const three = client.buffer(Int32Array.of(3), { shape: [] });
+ *   assertEquals(double.execute([three])[0].read(), Int32Array.of(6));
+ * }
+ * ```
+ */
 export class Executable {
   readonly #program: Program;
   #launch: Launch | undefined;
