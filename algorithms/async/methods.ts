@@ -175,3 +175,11 @@ export const a3c: AsyncMethod<ActorCritic> = methodOf({
   unused: [...OF_Q, "updateInterval"],
   learner: (config, context) => a3cLearner(a3cPolicy(config, context), config),
 });
+
+/** All asynchronous methods. */
+export const asyncMethods: readonly AsyncMethod[] = [
+  a3c,
+  asyncQ,
+  asyncNStepQ,
+  asyncSarsa,
+];

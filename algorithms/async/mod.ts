@@ -29,6 +29,7 @@
  * @module
  */
 export * from "./actor_learner.ts";
+export * from "./async_training.ts";
 export * from "./config.ts";
 export * from "./learners.ts";
 export * from "./losses.ts";

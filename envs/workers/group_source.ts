@@ -80,7 +80,21 @@ export type GroupFactory = (
 /** A source in full. */
 export type CheckedSource = RegisteredSource | ModuleSource;
 
-/** Throws unless a host elsewhere can make environments from a source. */
+/**
+ * Checks that a host elsewhere can make environments from a source.
+ *
+ * @param source The source.
+ * @returns The source in full.
+ * @throws {TypeError} If it cannot be sent to a host.
+ *
+ * @example
+ * ```ts
+ * import { checkSource } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(checkSource("CartPole-v1"), { id: "CartPole-v1" });
+ * ```
+ */
 export function checkSource(source: GroupSource): CheckedSource {
   const full = typeof source === "string" ? { id: source } : source;
   if ("id" in full) {
@@ -116,7 +130,22 @@ function checkClonable(data: unknown, name: string): void {
   }
 }
 
-/** Makes the environments of a group in this thread. */
+/**
+ * Makes the environments of a group in this thread.
+ *
+ * @param source The source.
+ * @param range Number of environments, and the number of the first of them.
+ * @returns The environments.
+ *
+ * @example
+ * ```ts
+ * import { makeGroup } from "@bellman/envs/workers";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const env = await makeGroup({ id: "CartPole-v1" }, { first: 0, numEnvs: 2 });
+ * assertEquals(env.numEnvs, 2);
+ * ```
+ */
 export async function makeGroup(
   source: CheckedSource,
   range: GroupRange,

@@ -19,12 +19,15 @@
 export type { HostedVecEnvOptions } from "./_host_fleet.ts";
 export type { ReadyStep } from "./_sent_groups.ts";
 export * from "./group_hosts.ts";
-export type {
-  GroupFactory,
-  GroupOptions,
-  GroupSource,
-  ModuleSource,
-  RegisteredSource,
+export {
+  type CheckedSource,
+  checkSource,
+  type GroupFactory,
+  type GroupOptions,
+  type GroupSource,
+  makeGroup,
+  type ModuleSource,
+  type RegisteredSource,
 } from "./group_source.ts";
 export {
   describeRestart,

@@ -1,0 +1,198 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Agent, defaultsOf } from "@bellman/agent";
+import { RandomStream, selectBackend } from "@bellman/compute";
+import { deriveSeed, makeVec } from "@bellman/envs";
+import { train } from "@bellman/training";
+import type { StateTree } from "@bellman/types";
+import { flatParams, sharedOptions } from "./actor_learner.ts";
+import { AsyncTraining, type AsyncTrainingOptions } from "./async_training.ts";
+import type { AsyncConfig } from "./config.ts";
+import { asyncMethods } from "./methods.ts";
+import { SharedParameters } from "./parameter_server.ts";
+
+await selectBackend("cpu");
+
+const SMALL = { hiddenSizes: [8], learningRate: 0.01 };
+const FRAGILE = import.meta.resolve("./testdata/fragile_env.ts");
+const spaces = makeVec("CartPole-v1", { numEnvs: 1 });
+
+function start(
+  name: string,
+  options: Partial<AsyncTrainingOptions> = {},
+): Promise<AsyncTraining> {
+  return AsyncTraining.start(name, {
+    source: "CartPole-v1",
+    spaces,
+    workers: 2,
+    seed: 4,
+    totalTimesteps: 1000,
+    stepsPerStop: 50,
+    config: SMALL,
+    ...options,
+  });
+}
+
+/** Saved state without what was learned by a clock. */
+async function stop(
+  training: AsyncTraining,
+  stops: number,
+): Promise<StateTree> {
+  for (let i = 0; i < stops; i++) await training.act();
+  return training.save();
+}
+
+for (const name of ["async-sarsa", "a3c"]) {
+  Deno.test(`${name} with workers in a fixed order is repeated and resumed bit for bit`, async () => {
+    const options = { workers: 3, deterministic: true };
+    const [one, other, third] = await Promise.all(
+      [0, 0, 1].map((seed) => start(name, { ...options, seed })),
+    );
+    const middle = await stop(one, 3);
+    assertEquals(await stop(other, 3), middle);
+    third.load(middle);
+    const end = await stop(one, 4);
+    assertEquals(await stop(third, 4), end);
+    assertEquals([one.steps, third.steps], [350, 350]);
+    for (const training of [one, other, third]) training.close();
+  });
+}
+
+for (const { name, with: define, schema } of asyncMethods) {
+  Deno.test(`${name} with one worker is an agent in a loop, bit for bit`, async () => {
+    const training = await start(name, { workers: 1, deterministic: true });
+    for (let i = 0; i < 4; i++) await training.act();
+    const { shared: found } = training.save() as Record<string, StateTree>;
+    training.close();
+
+    const config = { ...defaultsOf<AsyncConfig>(schema), ...SMALL };
+    const params = training.model.init(new RandomStream(4).split("init"));
+    const shared = SharedParameters.from(
+      flatParams(params),
+      sharedOptions(config, 1),
+    );
+    const seed = deriveSeed(deriveSeed(4, 0), 0);
+    const env = makeVec("CartPole-v1", { numEnvs: 1 });
+    const agent = new Agent<AsyncConfig>(define(shared.connect(0)), env, {
+      config,
+      seed,
+      totalTimesteps: 1000,
+    });
+    let observations = env.reset({ seed: deriveSeed(seed, 0) });
+    for (let step = 0; step < 200; step++) {
+      const result = env.step(agent.act(observations));
+      agent.observe(result);
+      agent.update();
+      observations = result.observations;
+    }
+    assertEquals(found, shared.save());
+    agent.close();
+  });
+}
+
+Deno.test("free workers stop at the exact step, and resume from there", async () => {
+  const training = await start("async-nstep-q");
+  const result = await train(training, training.env, { totalTimesteps: 500 });
+  assertEquals([result.step, training.steps], [500, 500]);
+  assert(result.episodes > 5);
+  const state = training.save();
+  const other = await start("async-nstep-q", { seed: 9 });
+  other.load(state);
+  assertEquals(other.save(), state);
+  await other.act();
+  assertEquals(other.steps, 550);
+  training.close();
+  other.close();
+  const third = await start("async-nstep-q", { workers: 1 });
+  assertThrows(
+    () => third.load(state),
+    RangeError,
+    "Cannot restore 2 workers: expected 1",
+  );
+  third.close();
+});
+
+for (const failure of ["throw", "exit", "wait", "spin"]) {
+  Deno.test(`a worker whose environment fails by '${failure}' is replaced`, async () => {
+    const notices: string[] = [];
+    const training = await start("a3c", {
+      source: {
+        module: FRAGILE,
+        options: { chance: 0.01, failures: [failure] },
+      },
+      stepTimeoutMs: 1000,
+      onNotice: (line) => notices.push(line),
+    });
+    while (notices.length < 1 || training.steps < 300) await training.act();
+    assertEquals(training.steps % 50, 0);
+    const { shared } = training.save() as { shared: { params: Float32Array } };
+    assert(shared.params.every(Number.isFinite));
+    const why = failure === "throw"
+      ? "the pole broke"
+      : failure === "exit"
+      ? "it ended"
+      : "it was silent for 1 s";
+    for (const line of notices) {
+      assert(/^Worker [01] is replaced \(restart \d+\): /.test(line), line);
+      assert(line.endsWith(why), line);
+    }
+    training.close();
+  });
+}
+
+Deno.test("a worker that fails again and again ends the training", async () => {
+  const training = await start("a3c", {
+    source: { module: FRAGILE, options: { chance: 1, failures: ["throw"] } },
+    workers: 1,
+    onNotice: () => {},
+  });
+  await assertRejects(
+    () => training.act() as Promise<unknown>,
+    Error,
+    "Cannot go on with worker 0: it failed 4 times in a row before step 100: the pole broke",
+  );
+  training.close();
+});
+
+Deno.test("an environment may live in a process of its own, which may be killed", async () => {
+  const training = await start("a3c", { workers: 1, processes: true });
+  await training.act();
+  assertEquals(training.steps, 50);
+  training.close();
+});
+
+Deno.test("bad input is one line", async () => {
+  for (
+    const [options, message] of [
+      [
+        { workers: 0 },
+        "Cannot run A3C with workers = 0: expected a whole number from 1 to 1024",
+      ],
+      [
+        { workers: 5000 },
+        "Cannot run A3C with workers = 5000: expected a whole number from 1 to 1024",
+      ],
+      [
+        { stepsPerStop: 0.5 },
+        "Cannot run A3C with stepsPerStop = 0.5: expected a whole number of at least 1",
+      ],
+      [{ source: "NoSuch-v0" }, "Unknown environment 'NoSuch-v0'"],
+      [
+        { source: { module: "./nowhere.ts" } },
+        "Cannot import './nowhere.ts' in a host: expected an absolute URL",
+      ],
+      [{ source: { module: "file:///nowhere.ts" } }, "nowhere.ts"],
+    ] as const
+  ) {
+    const error = await assertRejects(
+      () => start("a3c", options as Partial<AsyncTrainingOptions>),
+      Error,
+      message,
+    );
+    assert(!error.message.includes("\n"), error.message);
+  }
+  await assertRejects(
+    () => start("a2c"),
+    RangeError,
+    "Unknown asynchronous method 'a2c': expected a3c, async-q, async-nstep-q, async-sarsa",
+  );
+});

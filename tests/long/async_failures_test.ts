@@ -1,0 +1,38 @@
+import { AsyncTraining } from "@bellman/async";
+import { selectBackend } from "@bellman/compute";
+import { makeVec } from "@bellman/envs";
+import { evaluate, train } from "@bellman/training";
+import { assert, assertEquals } from "@std/assert";
+
+Deno.test("A3C learns to balance while 100 workers die or hang", async () => {
+  await selectBackend("cpu");
+  const env = makeVec("CartPole-v1", { numEnvs: 10 });
+  const totalTimesteps = 120_000;
+  const notices: string[] = [];
+  const training = await AsyncTraining.start("a3c", {
+    source: {
+      module: import.meta.resolve(
+        "../../algorithms/async/testdata/fragile_env.ts",
+      ),
+      options: {
+        chance: 1 / 1000,
+        failures: ["throw", "exit", "wait", "spin"],
+      },
+    },
+    spaces: env,
+    workers: 4,
+    stepTimeoutMs: 2000,
+    totalTimesteps,
+    config: { learningRate: 0.002, rmspropEpsilon: 1e-3 },
+    onNotice: (line) => notices.push(line),
+  });
+  const { step } = await train(training, training.env, { totalTimesteps });
+  assertEquals([step, training.steps], [totalTimesteps, totalTimesteps]);
+  assert(notices.length >= 100, `${notices.length} failures`);
+  const { shared } = training.save() as { shared: { params: Float32Array } };
+  assert(shared.params.every(Number.isFinite));
+  const actor = training.policy({ deterministic: true, numEnvs: 10 });
+  const { meanReturn } = await evaluate(actor, env, { episodes: 20, seed: 1 });
+  assert(meanReturn >= 475, `mean return ${meanReturn}`);
+  training.close();
+});
