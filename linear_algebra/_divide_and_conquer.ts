@@ -9,16 +9,16 @@ interface TridiagonalProblem {
   beside: Float64Array;
   /** The rows become the eigenvectors. */
   rows: MatrixBlock;
-  /** Vectors, each of `size` numbers. */
-  vectors: Block;
+  /** Vectors, each of `size` numbers, in double precision. */
+  vectors: Block<Float64Array>;
   /** size x size numbers: rows packed for a product. */
   packed: Block;
-  /** size x size numbers: eigenvectors of a merge. */
+  /** size x size numbers in double precision: eigenvectors of a merge. */
   secular: Block;
 }
 
-/** Half the distance between 1 and the next number. */
-const ROUNDING = 2 ** -53;
+/** Half the distance between 1 and the next number, in either precision. */
+const ROUNDING = 2 ** -53, SINGLE_ROUNDING = 2 ** -24;
 /** Vectors of numbers that a merge needs. */
 const VECTORS = 6;
 /** Parts up to this size are quicker to solve than to divide. */
@@ -154,6 +154,7 @@ function multiplyRows(
   deflated: Deflated,
 ): void {
   const { rows, packed, secular } = problem;
+  const { bytes } = rows;
   const { byPlace, dropped, topCount, bottomFrom } = deflated;
   const count = byPlace.length, width = to - from;
   let end = 0;
@@ -188,8 +189,8 @@ function multiplyRows(
     // deno-fmt-ignore -- an operand a line
     kernels.multiply(
       count, half.width, columns,
-      secular.at + column * 8, count, 1,
-      packed.at + half.start * 8, half.width, 1,
+      secular.at + column * bytes, count * 8 / bytes, 1,
+      packed.at + half.start * bytes, half.width, 1,
       part(rows, from, half.first).at, rows.stride,
       1, 0, 0, work,
     );
@@ -248,7 +249,8 @@ function deflate(tools: Tools, task: MergeTask): Deflated | null {
     largestZ = Math.max(largestZ, Math.abs(z[row - from]));
     largestValue = Math.max(largestValue, Math.abs(values[row]));
   }
-  const tolerance = 8 * ROUNDING * Math.max(largestZ, largestValue);
+  const rounding = problem.rows.bytes === 8 ? ROUNDING : SINGLE_ROUNDING;
+  const tolerance = 8 * rounding * Math.max(largestZ, largestValue);
   if (rho * largestZ <= tolerance) return null;
   const weighted = { ...task, z, rho, tolerance };
   return arrange(weighted, split(tools, weighted));
@@ -323,7 +325,7 @@ function rotateAway(
   if (Math.abs((upper - lower) * c * s) > tolerance) return false;
   z[row - from] = norm;
   z[before - from] = 0;
-  const at = (r: number) => rows.at + (r * rows.stride + from) * 8;
+  const at = (r: number) => rows.at + (r * rows.stride + from) * rows.bytes;
   kernels.rotateRows(to - from, at(before), at(row), c, s);
   values[before] = lower * c * c + upper * s * s;
   values[row] = lower * s * s + upper * c * c;

@@ -1,4 +1,5 @@
-import bytes from "./_kernels.json" with { type: "json" };
+import wasm from "./_kernels.json" with { type: "json" };
+import type { MatrixArray, Precision } from "./_matrix.ts";
 
 /** A kernel over rows, from one vector to another. */
 type RowsKernel = (
@@ -22,7 +23,8 @@ type SolveKernel = (
 
 /**
  * Functions of the WebAssembly module, documented in its sources. Addresses are
- * in bytes, sizes and distances between rows in numbers.
+ * in bytes, sizes and distances between rows in numbers. Those that
+ * {@link SINGLE} lists can stand for the ones in single precision.
  */
 export interface Kernels {
   memory: WebAssembly.Memory;
@@ -92,9 +94,9 @@ function decode(base64: string): Uint8Array<ArrayBuffer> {
 export function compileKernels(
   { fused = true }: { fused?: boolean } = {},
 ): WebAssembly.Module {
-  const relaxed = decode(bytes.fused);
+  const relaxed = decode(wasm.fused);
   return new WebAssembly.Module(
-    fused && WebAssembly.validate(relaxed) ? relaxed : decode(bytes.plain),
+    fused && WebAssembly.validate(relaxed) ? relaxed : decode(wasm.plain),
   );
 }
 
@@ -106,20 +108,42 @@ const MAX_PAGES = 65536;
 /** Memory up to this many bytes is kept for the next call. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
+/** Kernels that exist in single precision too, with `Single` behind the name. */
+const SINGLE = [
+  "multiply",
+  "dot",
+  "addScaled",
+  "dotRows",
+  "subtractRows",
+  "rotateRows",
+  "multiplySymmetric",
+  "secularVector",
+];
+
+/** The kernels in both precisions. */
+interface AllKernels {
+  double: Kernels;
+  single: Kernels;
+}
+
 let module: WebAssembly.Module | null = null;
-let kept: Kernels | null = null;
+let kept: AllKernels | null = null;
 
 /** Numbers in the kernels' memory. */
-export interface Block {
+export interface Block<T extends MatrixArray = MatrixArray> {
   /** The address of the first number, in bytes. */
   at: number;
   /** The same memory as an array. */
-  numbers: Float64Array;
+  numbers: T;
+  /** Bytes of a number. */
+  bytes: number;
 }
 
 /** A matrix by address and row stride, in the kernels' memory. */
 export interface Place {
   at: number;
+  /** Bytes of a number. */
+  bytes: number;
   /** The distance between rows, in numbers. */
   stride: number;
 }
@@ -129,8 +153,8 @@ export interface MatrixBlock extends Block, Place {}
 
 /** Returns the part of a matrix from a row and a column on. */
 export function part(matrix: Place, row: number, column: number): Place {
-  const { at, stride } = matrix;
-  return { at: at + (row * stride + column) * 8, stride };
+  const { at, stride, bytes } = matrix;
+  return { at: at + (row * stride + column) * bytes, stride, bytes };
 }
 
 /** The kernels and the memory for their `multiply`. */
@@ -145,10 +169,15 @@ interface Workspace extends Tools {
   blocks: Block[];
 }
 
-function instance(): Kernels {
+function instance(): AllKernels {
   if (kept !== null) return kept;
   module ??= compileKernels();
-  return new WebAssembly.Instance(module).exports as unknown as Kernels;
+  const all = new WebAssembly.Instance(module).exports;
+  const single = SINGLE.map((name) => [name, all[`${name}Single`]]);
+  return {
+    double: all as unknown as Kernels,
+    single: { ...all, ...Object.fromEntries(single) } as unknown as Kernels,
+  };
 }
 
 /** Chooses the build of the kernels from here on, for tests. */
@@ -157,30 +186,42 @@ export function chooseKernels(options: { fused: boolean }): void {
   kept = null;
 }
 
-/** Counts the bytes of some numbers, up to the next block's start. */
-function blockBytes(count: number): number {
-  return Math.ceil(count * 8 / ALIGNMENT) * ALIGNMENT;
+/** Rounds a number of bytes up to the next block's start. */
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+}
+
+/** Returns the memory of a block as numbers in double precision. */
+export function doublesOf({ at, numbers }: Block): Block<Float64Array> {
+  const count = Math.floor(numbers.byteLength / 8);
+  const doubles = new Float64Array(numbers.buffer, at, count);
+  return { at, numbers: doubles, bytes: 8 };
 }
 
 /**
  * Lays blocks out in the kernels' memory. A large memory is not kept, so that
  * one large matrix does not hold it for the life of the program.
  */
-export function openWorkspace(counts: number[]): Workspace {
-  const kernels = instance();
-  const work = ALIGNMENT;
-  let end = work + blockBytes(kernels.multiplyWorkBytes() / 8);
+export function openWorkspace(
+  counts: number[],
+  precision: Precision = "double",
+): Workspace {
+  const all = instance(), kernels = all[precision];
+  const Numbers = precision === "double" ? Float64Array : Float32Array;
+  const bytes = Numbers.BYTES_PER_ELEMENT, work = ALIGNMENT;
+  let end = work + aligned(kernels.multiplyWorkBytes());
   const starts = counts.map((count) => {
     const start = end;
-    end += blockBytes(count);
+    end += aligned(count * bytes);
     return start;
   });
   grow(kernels.memory, end);
-  kept = end <= KEPT_BYTES ? kernels : null;
-  const { buffer } = kernels.memory;
+  kept = end <= KEPT_BYTES ? all : null;
+  const buffer = kernels.memory.buffer as ArrayBuffer;
   const blocks = starts.map((at, i) => ({
     at,
-    numbers: new Float64Array(buffer, at, counts[i]),
+    numbers: new Numbers(buffer, at, counts[i]),
+    bytes,
   }));
   return { kernels, work, blocks };
 }

@@ -5,6 +5,7 @@ import {
   openWorkspace,
   rowStride,
 } from "./_kernels.ts";
+import type { Precision } from "./_matrix.ts";
 import { inverseSpd } from "./cholesky.ts";
 import { symmetricEigen } from "./symmetric_eigen.ts";
 import {
@@ -12,6 +13,7 @@ import {
   product,
   randomPositive,
   randomSymmetric,
+  transposed,
   uniformNumbers,
 } from "./testdata/matrices.ts";
 
@@ -38,16 +40,32 @@ Deno.test("the build without fused operations gives the same to rounding", () =>
   }
 });
 
-Deno.test("products of all shapes at the edges of tiles and blocks", () => {
-  const size = 9, stride = rowStride(size);
+for (const precision of ["double", "single"] as const) {
+  Deno.test(`products of all shapes at the edges of tiles: ${precision}`, () => {
+    for (const isTransposed of [false, true]) {
+      assertMultiplies(precision, { isTransposed });
+    }
+  });
+}
+
+/** Checks all products of up to 17 rows and columns; A may be given as A^T. */
+function assertMultiplies(
+  precision: Precision,
+  { isTransposed }: { isTransposed: boolean },
+): void {
+  const tolerance = precision === "single" ? 1e-5 : 1e-14;
+  const size = 17, stride = rowStride(size);
   const a = uniformNumbers(1, size * size), b = uniformNumbers(2, size * size);
   const expected = product(a, b, size);
   const { kernels, work, blocks } = openWorkspace(
     new Array(3).fill(size * stride),
+    precision,
   );
   const [left, right, target] = blocks;
+  const given = isTransposed ? transposed(a, size) : a;
+  const steps = isTransposed ? [1, stride] : [stride, 1];
   for (let i = 0; i < size; i++) {
-    left.numbers.set(a.subarray(i * size, (i + 1) * size), i * stride);
+    left.numbers.set(given.subarray(i * size, (i + 1) * size), i * stride);
     right.numbers.set(b.subarray(i * size, (i + 1) * size), i * stride);
   }
   for (let m = 1; m <= size; m++) {
@@ -56,7 +74,7 @@ Deno.test("products of all shapes at the edges of tiles and blocks", () => {
       // deno-fmt-ignore -- an operand a line
       kernels.multiply(
         m, n, size,
-        left.at, stride, 1,
+        left.at, steps[0], steps[1],
         right.at, stride, 1,
         target.at, stride,
         2, 0, 0, work,
@@ -66,12 +84,12 @@ Deno.test("products of all shapes at the edges of tiles and blocks", () => {
           const found = target.numbers[i * stride + j];
           // Nothing outside of the product may be written.
           if (i >= m || j >= n) assert(Number.isNaN(found));
-          else assert(Math.abs(found - 2 * expected[i * size + j]) < 1e-14);
+          else assert(Math.abs(found - 2 * expected[i * size + j]) < tolerance);
         }
       }
     }
   }
-});
+}
 
 Deno.test("a product over nothing is zero", () => {
   const { kernels, work, blocks: [target] } = openWorkspace([4]);

@@ -6,6 +6,9 @@ import type { MatrixBlock } from "./_kernels.ts";
  */
 export type MatrixArray = Float64Array | Float32Array;
 
+/** Precision that a function computes in. */
+export type Precision = "double" | "single";
+
 /** Settings of a function of a square matrix. */
 export interface MatrixOptions {
   /**

@@ -3,9 +3,10 @@
  * eigenvectors of symmetric matrices, Cholesky factors, and inverses of
  * positive definite matrices, as natural-gradient methods (K-FAC) need often.
  *
- * Pure functions without tensors or gradients, in double precision; the inner
- * loops are WebAssembly with SIMD, which needs no permission. At 512 rows they
- * take between once and twice the time of LAPACK on one thread.
+ * Pure functions without tensors or gradients, in double precision, and in
+ * single precision for eigenvectors where that is asked for; the inner loops are
+ * WebAssembly with SIMD, which needs no permission. They take between once and
+ * twice the time of LAPACK on one thread.
  *
  * @example
  * ```ts
@@ -22,5 +23,5 @@
  * @module
  */
 export * from "./cholesky.ts";
-export type { MatrixArray, MatrixOptions } from "./_matrix.ts";
+export type { MatrixArray, MatrixOptions, Precision } from "./_matrix.ts";
 export * from "./symmetric_eigen.ts";

@@ -1,6 +1,7 @@
 import { divideAndConquer, vectorScratch } from "./_divide_and_conquer.ts";
 import {
   type Block,
+  doublesOf,
   type MatrixBlock,
   openWorkspace,
   part,
@@ -14,6 +15,7 @@ import {
   largestMagnitude,
   type MatrixArray,
   type MatrixOptions,
+  type Precision,
   sameKind,
   squareSize,
 } from "./_matrix.ts";
@@ -57,7 +59,10 @@ function tridiagonalize(
     beside: new Float64Array(size),
     factors: new Float64Array(size),
   };
-  const task = { size, a, scratch, result };
+  // V, then W, then V again, so that [W V] is contiguous as well.
+  const all = { ...scratch, stride: a.stride };
+  const v = part(all, 0, 0), w = part(all, PANEL, 0);
+  const task = { size, a, scratch, result, v, w };
   for (let start = 0; start < size; start += PANEL) {
     const count = Math.min(PANEL, size - start);
     for (let j = 0; j < count; j++) reduceRow(tools, task, start, j);
@@ -66,66 +71,65 @@ function tridiagonalize(
   return result;
 }
 
-/**
- * Places the rows V, then W, then V again, so that [W V] is contiguous as well.
- */
-function panels(a: MatrixBlock, scratch: Block): Place[] {
-  const all = { at: scratch.at, stride: a.stride };
-  return [0, PANEL, 2 * PANEL].map((row) => part(all, row, 0));
-}
-
 interface Task {
   size: number;
   a: MatrixBlock;
   scratch: Block;
   result: Tridiagonal;
+  v: Place;
+  w: Place;
 }
 
 /** Reduces one row and finds its v and w, with A - v w^T - w v^T next. */
 function reduceRow(
   { kernels }: Tools,
-  { size, a, scratch, result }: Task,
+  { size, a, scratch, result, v, w }: Task,
   start: number,
   j: number,
 ): void {
-  const { stride } = a;
+  const { stride, bytes } = a;
   const i = start + j, next = i + 1, length = size - next;
-  const [v, w, vAgain] = panels(a, scratch);
-  const factors = scratch.at + 3 * PANEL * stride * 8;
+  const factors = scratch.at + 3 * PANEL * stride * bytes;
   const row = part(a, i, i).at, vFrom = part(v, 0, i).at;
   const wFrom = part(w, 0, i).at;
   gather(scratch.numbers, { count: j, stride, column: i });
-  kernels.subtractRows(j, size - i, vFrom, stride, factors + PANEL * 8, row);
+  kernels.subtractRows(
+    j,
+    size - i,
+    vFrom,
+    stride,
+    factors + PANEL * bytes,
+    row,
+  );
   kernels.subtractRows(j, size - i, wFrom, stride, factors, row);
   result.diagonal[i] = a.numbers[i * stride + i];
   if (length === 0) return;
   const vector = a.numbers.subarray(i * stride + next, i * stride + size);
-  const squares = kernels.dot(length - 1, row + 16, row + 16);
-  const { beta, tau } = reflector(vector, squares);
+  const right = row + 2 * bytes, own = row + bytes;
+  const squares = kernels.dot(length - 1, right, right);
+  const { beta, tau: exact } = reflector(vector, squares);
+  // Of a v that was rounded much, the reflection takes the tau of this v.
+  const isRounded = bytes === 4 && exact !== 0;
+  const tau = isRounded ? 2 / kernels.dot(length, own, own) : exact;
   result.beside[i] = beta;
   result.factors[i] = tau;
-  for (const row of [j, 2 * PANEL + j]) {
-    scratch.numbers.set(vector, row * stride + next);
-  }
+  scratch.numbers.set(vector, j * stride + next);
+  scratch.numbers.set(vector, (2 * PANEL + j) * stride + next);
   const vRows = part(v, 0, next).at, wRows = part(w, 0, next).at;
-  const ownV = part(vAgain, j, next).at, ownW = part(w, j, next).at;
+  const ownV = part(v, 2 * PANEL + j, next).at, ownW = part(w, j, next).at;
   kernels.multiplySymmetric(length, part(a, next, next).at, stride, ownV, ownW);
   kernels.dotRows(j, length, vRows, stride, ownV, factors);
   kernels.subtractRows(j, length, wRows, stride, factors, ownW);
   kernels.dotRows(j, length, wRows, stride, ownV, factors);
   kernels.subtractRows(j, length, vRows, stride, factors, ownW);
-  const own = scratch.numbers.subarray(
-    (PANEL + j) * stride + next,
-    (PANEL + j) * stride + size,
-  );
-  for (let k = 0; k < length; k++) own[k] *= tau;
+  kernels.addScaled(length, tau - 1, ownW, ownW);
   const shift = -0.5 * tau * kernels.dot(length, ownV, ownW);
   kernels.addScaled(length, shift, ownV, ownW);
 }
 
 /** Collects a column of V and of W behind them, as factors of rows. */
 function gather(
-  numbers: Float64Array,
+  numbers: MatrixArray,
   { count, stride, column }: { count: number; stride: number; column: number },
 ): void {
   const to = 3 * PANEL * stride;
@@ -141,7 +145,7 @@ function gather(
  * @param squares The sum of squares of x after its first number.
  */
 function reflector(
-  x: Float64Array,
+  x: MatrixArray,
   squares: number,
 ): { beta: number; tau: number } {
   const alpha = x[0];
@@ -161,13 +165,12 @@ function reflector(
 /** Computes A -= V^T W + W^T V in the rows and columns after a panel. */
 function updateRest(
   { kernels, work }: Tools,
-  { size, a, scratch }: Task,
+  { size, a, v, w }: Task,
   from: number,
 ): void {
   const { stride } = a;
   const rest = size - from;
   if (rest === 0) return;
-  const [v, w] = panels(a, scratch);
   const left = part(v, 0, from).at, right = part(w, 0, from).at;
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
@@ -179,9 +182,15 @@ function updateRest(
   );
 }
 
+/** Chooses how many reflectors are applied as one product. */
+function blockOf(size: number): number {
+  return size < 300 ? 32 : size < 1200 ? 64 : 128;
+}
+
 /** Counts the numbers that `applyReflectors` needs as scratch for a matrix. */
 function reflectorScratch(size: number, stride: number): number {
-  return PANEL * (2 * stride + size + 2 * PANEL);
+  const block = blockOf(size);
+  return block * (2 * stride + size + block);
 }
 
 type Scratch = ReturnType<typeof layOut>;
@@ -214,9 +223,10 @@ function applyReflectors(
   const { size, a, factors, rows, scratch } = options;
   const spaces = layOut(size, a.stride, scratch);
   const count = size - 1;
-  const last = Math.floor((count - 1) / PANEL) * PANEL;
-  for (let start = last; start >= 0; start -= PANEL) {
-    const width = Math.min(PANEL, count - start);
+  const block = blockOf(size);
+  const last = Math.floor((count - 1) / block) * block;
+  for (let start = last; start >= 0; start -= block) {
+    const width = Math.min(block, count - start);
     const panel = { start, width, length: count - start };
     copyReflectors(a, panel, spaces.v);
     triangle(tools, spaces, { panel, factors });
@@ -226,24 +236,23 @@ function applyReflectors(
 }
 
 function layOut(size: number, stride: number, scratch: Block) {
+  const { bytes } = scratch, block = blockOf(size);
   let end = 0;
   const take = (rows: number, stride: number): MatrixBlock => {
     const start = end;
     end += rows * stride;
     const numbers = scratch.numbers.subarray(start, end);
-    return { at: scratch.at + start * 8, numbers, stride };
+    return { at: scratch.at + start * bytes, numbers, stride, bytes };
   };
   return {
     /** V: a reflector a row, with zeros before it. */
-    v: take(PANEL, stride),
+    v: take(block, stride),
     /** T^T V. */
-    tv: take(PANEL, stride),
+    tv: take(block, stride),
     /** Rows times V^T. */
-    product: take(size, PANEL),
+    product: take(size, block),
     /** Dot products of reflectors. */
-    gram: take(PANEL, PANEL),
-    /** T. */
-    t: take(PANEL, PANEL),
+    gram: take(block, block),
   };
 }
 
@@ -259,10 +268,10 @@ function copyReflectors(
   }
 }
 
-/** Computes T^T V, by way of T's columns from the first to the last. */
+/** Computes T^T V from the first row to the last: T inverted is nearly V V^T. */
 function triangle(
   { kernels, work }: Tools,
-  { v, gram, t, tv }: Scratch,
+  { v, gram, tv }: Scratch,
   { panel: { start, width, length }, factors }: {
     panel: Panel;
     factors: Float64Array;
@@ -273,30 +282,17 @@ function triangle(
     width, width, length,
     v.at, v.stride, 1,
     v.at, 1, v.stride,
-    gram.at, PANEL,
+    gram.at, gram.stride,
     1, 0, 0, work,
   );
-  const products = gram.numbers, sums = t.numbers;
-  sums.fill(0);
+  const { stride } = tv;
   for (let j = 0; j < width; j++) {
-    const tau = factors[start + j];
-    sums[j * PANEL + j] = tau;
-    for (let i = 0; i < j; i++) {
-      let sum = 0;
-      for (let k = i; k < j; k++) {
-        sum += sums[i * PANEL + k] * products[k * PANEL + j];
-      }
-      sums[i * PANEL + j] = -tau * sum;
-    }
+    const row = part(tv, j, 0).at, products = part(gram, j, 0).at;
+    const from = j * stride;
+    tv.numbers.set(v.numbers.subarray(from, from + length), from);
+    kernels.subtractRows(j, length, tv.at, stride, products, row);
+    kernels.addScaled(length, factors[start + j] - 1, row, row);
   }
-  // deno-fmt-ignore -- an operand a line
-  kernels.multiply(
-    width, length, width,
-    t.at, 1, PANEL,
-    v.at, v.stride, 1,
-    tv.at, tv.stride,
-    1, 0, 0, work,
-  );
 }
 
 /** Computes rows -= (rows V^T) (T^T V). */
@@ -314,13 +310,13 @@ function applyBlock(
     size, width, length,
     columns.at, columns.stride, 1,
     v.at, 1, v.stride,
-    product.at, PANEL,
+    product.at, product.stride,
     1, 0, 0, work,
   );
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
     size, length, width,
-    product.at, PANEL, 1,
+    product.at, product.stride, 1,
     tv.at, tv.stride, 1,
     columns.at, columns.stride,
     -1, 1, 0, work,
@@ -330,6 +326,17 @@ function applyBlock(
 const ACTION = "find the eigenvalues of a matrix";
 /** Below 2 ** -1000 the scale's inverse would not be a number. */
 const MIN_EXPONENT = -1000;
+
+/** Settings of {@link symmetricEigen}. */
+export interface SymmetricEigenOptions extends MatrixOptions {
+  /**
+   * Precision of the work: single takes about half of the time and the memory,
+   * and finds what is exact for a matrix that differs by single rounding.
+   *
+   * @default "double"
+   */
+  precision?: Precision;
+}
 
 /**
  * Eigenvalues and eigenvectors that {@link symmetricEigen} found: A V = V D,
@@ -347,7 +354,7 @@ export interface SymmetricEigen<T extends MatrixArray> {
 
 /**
  * Finds all eigenvalues and eigenvectors of a symmetric matrix, in double
- * precision whatever the array's kind.
+ * precision whatever the array's kind, or in single precision.
  *
  * As LAPACK's `dsyevd`: Householder reduction to a tridiagonal matrix, divide
  * and conquer, and the reflectors applied to what it finds. Each eigenvalue is
@@ -374,7 +381,7 @@ export interface SymmetricEigen<T extends MatrixArray> {
  */
 export function symmetricEigen<T extends MatrixArray>(
   matrix: T,
-  options: MatrixOptions = {},
+  { precision = "double", ...options }: SymmetricEigenOptions = {},
 ): SymmetricEigen<T> {
   const size = squareSize(matrix, { action: ACTION, size: options.size });
   const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
@@ -385,14 +392,17 @@ export function symmetricEigen<T extends MatrixArray>(
     tridiagonalScratch(stride),
     reflectorScratch(size, stride),
   );
+  // Two of the blocks hold numbers in double precision.
+  const perDouble = precision === "single" ? 2 : 1;
   const { blocks, ...tools } = openWorkspace([
     forSteps,
-    size * size,
-    vectorScratch(size),
+    perDouble * size * size,
+    perDouble * vectorScratch(size),
     size * stride,
     size * stride,
-  ]);
-  const [scratch, secular, vectors, ...matrices] = blocks;
+  ], precision);
+  const [scratch, secular, work, ...matrices] = blocks;
+  const vectors = doublesOf(work);
   const [a, rows] = matrices.map((it) => ({ ...it, stride }));
   copySymmetric(matrix, a, { action: ACTION, size, largest, scale: 1 / unit });
   const reduced = tridiagonalize(tools, size, a, scratch);

@@ -33,17 +33,17 @@ function sums(
   const origins = f64x2.splat(origin), taus = f64x2.splat(tau);
   const ones = f64x2.splat(1);
   let values = f64x2.splat(0), slopes = values;
-  let i = bytes(from);
-  const end = bytes(to);
+  let i = bytes<f64>(from);
+  const end = bytes<f64>(to);
   for (; i + 16 <= end; i += 16) {
     const gaps = f64x2.sub(f64x2.sub(v128.load(d + i), origins), taus);
     const inverse = f64x2.div(ones, gaps);
     const terms = f64x2.mul(v128.load(zz + i), inverse);
     values = f64x2.add(values, terms);
-    slopes = fma(terms, inverse, slopes);
+    slopes = fma<f64>(terms, inverse, slopes);
   }
-  sum = total(values);
-  slope = total(slopes);
+  sum = total<f64>(values);
+  slope = total<f64>(slopes);
   if (i < end) {
     const inverse = 1 / ((f64.load(d + i) - origin) - tau);
     const term = f64.load(zz + i) * inverse;
@@ -85,8 +85,9 @@ function bracket(
   zz: usize,
   rho: f64,
 ): void {
-  const dp = f64.load(d + bytes(p)), dq = f64.load(d + bytes(p + 1));
-  const zp = f64.load(zz + bytes(p)), zq = f64.load(zz + bytes(p + 1));
+  const dp = f64.load(d + bytes<f64>(p)), dq = f64.load(d + bytes<f64>(p + 1));
+  const zp = f64.load(zz + bytes<f64>(p)),
+    zq = f64.load(zz + bytes<f64>(p + 1));
   const width = dq - dp;
   const start = last ? dq : dp;
   const half = (last ? rho : width) * 0.5;
@@ -135,8 +136,8 @@ function improve(
   else high = tau;
   // f with both sums replaced by c + s / (pole - x) of the same value and
   // slope (Li's middle way).
-  const gapP = (f64.load(d + bytes(p)) - origin) - tau;
-  const gapQ = (f64.load(d + bytes(p + 1)) - origin) - tau;
+  const gapP = (f64.load(d + bytes<f64>(p)) - origin) - tau;
+  const gapQ = (f64.load(d + bytes<f64>(p + 1)) - origin) - tau;
   const a = (gapP + gapQ) * value - gapP * gapQ * rise;
   const b = gapP * gapQ * value;
   const c = value - gapP * psiSlope - gapQ * phiSlope;
@@ -170,7 +171,7 @@ export function secularRoot(
   for (let step = 0; step < MAX_STEPS; step++) {
     if (!improve(size, p, last, d, zz, rho)) break;
   }
-  for (let i: usize = 0; i < bytes(size); i += 8) {
+  for (let i: usize = 0; i < bytes<f64>(size); i += 8) {
     f64.store(gaps + i, (f64.load(d + i) - origin) - tau);
   }
   return origin + tau;
@@ -188,10 +189,10 @@ export function refineWeights(
   z: usize,
   refined: usize,
 ): void {
-  const end = bytes(size);
+  const end = bytes<f64>(size);
   for (let i: usize = 0; i < end; i += 8) f64.store(refined + i, 1);
-  for (let j = 0; j < size; j++, gaps += bytes(stride)) {
-    const at = bytes(j);
+  for (let j = 0; j < size; j++, gaps += bytes<f64>(stride)) {
+    const at = bytes<f64>(j);
     const dj = f64.load(d + at);
     const djs = f64x2.splat(dj);
     const own = f64.load(refined + at) * f64.load(gaps + at);
@@ -216,6 +217,33 @@ export function refineWeights(
   }
 }
 
+function secularVectorOf<T>(
+  size: i32,
+  refined: usize,
+  place: usize,
+  row: usize,
+  spare: usize,
+): void {
+  const end = bytes<f64>(size);
+  let squares: f64 = 0;
+  let i: usize = 0;
+  for (; i + 16 <= end; i += 16) {
+    const pair = f64x2.div(v128.load(refined + i), v128.load(row + i));
+    v128.store(spare + i, pair);
+    squares += total<f64>(f64x2.mul(pair, pair));
+  }
+  if (i < end) {
+    const value = f64.load(refined + i) / f64.load(row + i);
+    f64.store(spare + i, value);
+    squares += value * value;
+  }
+  const scale = 1 / Math.sqrt(squares);
+  for (let k = 0; k < size; k++) {
+    const to = row + bytes<T>(i32.load(place + ((<usize> k) << 2)));
+    store<T>(to, <T> (f64.load(spare + bytes<f64>(k)) * scale));
+  }
+}
+
 /**
  * Turns a row of d - eigenvalue into its eigenvector, of norm 1, whose number
  * i goes to place[i] (32-bit whole numbers); `spare` holds a row.
@@ -227,22 +255,16 @@ export function secularVector(
   row: usize,
   spare: usize,
 ): void {
-  const end = bytes(size);
-  let squares: f64 = 0;
-  let i: usize = 0;
-  for (; i + 16 <= end; i += 16) {
-    const pair = f64x2.div(v128.load(refined + i), v128.load(row + i));
-    v128.store(spare + i, pair);
-    squares += total(f64x2.mul(pair, pair));
-  }
-  if (i < end) {
-    const value = f64.load(refined + i) / f64.load(row + i);
-    f64.store(spare + i, value);
-    squares += value * value;
-  }
-  const scale = 1 / Math.sqrt(squares);
-  for (let k = 0; k < size; k++) {
-    const to = row + bytes(i32.load(place + ((<usize> k) << 2)));
-    f64.store(to, f64.load(spare + bytes(k)) * scale);
-  }
+  secularVectorOf<f64>(size, refined, place, row, spare);
+}
+
+/** `secularVector` whose result is in single precision. */
+export function secularVectorSingle(
+  size: i32,
+  refined: usize,
+  place: usize,
+  row: usize,
+  spare: usize,
+): void {
+  secularVectorOf<f32>(size, refined, place, row, spare);
 }

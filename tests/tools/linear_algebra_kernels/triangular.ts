@@ -13,12 +13,12 @@ import { addScaled } from "./rows.ts";
  * @returns The first row whose pivot is not above 0; -1 when there is none.
  */
 export function factorBlock(size: i32, a: usize, stride: i32): i32 {
-  const step = bytes(stride);
+  const step = bytes<f64>(stride);
   for (let i = 0; i < size; i++) {
-    const row = a + <usize> i * step + bytes(i);
+    const row = a + <usize> i * step + bytes<f64>(i);
     const length = size - i;
     for (let k = 0; k < i; k++) {
-      const above = a + <usize> k * step + bytes(i);
+      const above = a + <usize> k * step + bytes<f64>(i);
       addScaled(length, -f64.load(above), above, row);
     }
     const pivot = f64.load(row);
@@ -26,7 +26,7 @@ export function factorBlock(size: i32, a: usize, stride: i32): i32 {
     if (!(pivot > 0)) return i;
     const root = Math.sqrt(pivot);
     f64.store(row, root);
-    for (let j: usize = 8; j < bytes(length); j += 8) {
+    for (let j: usize = 8; j < bytes<f64>(length); j += 8) {
       f64.store(row + j, f64.load(row + j) / root);
     }
   }
@@ -55,10 +55,10 @@ function solveRow(
     let factor = r, row = rows;
     for (let k = 0; k < count; k++, factor += rStep, row += step) {
       const f = f64x2.neg(v128.load64_splat(factor));
-      b0 = fma(f, v128.load(row), b0);
-      b1 = fma(f, v128.load(row, 16), b1);
-      b2 = fma(f, v128.load(row, 32), b2);
-      b3 = fma(f, v128.load(row, 48), b3);
+      b0 = fma<f64>(f, v128.load(row), b0);
+      b1 = fma<f64>(f, v128.load(row, 16), b1);
+      b2 = fma<f64>(f, v128.load(row, 32), b2);
+      b3 = fma<f64>(f, v128.load(row, 48), b3);
     }
     v128.store(target, f64x2.div(b0, pivots));
     v128.store(target, f64x2.div(b1, pivots), 16);
@@ -84,9 +84,9 @@ export function solveTransposedBlock(
   b: usize,
   bStride: i32,
 ): void {
-  const step = bytes(bStride), rStep = bytes(rStride);
+  const step = bytes<f64>(bStride), rStep = bytes<f64>(rStride);
   for (let i = 0; i < size; i++) {
-    const column = r + bytes(i);
+    const column = r + bytes<f64>(i);
     const pivot = f64.load(column + <usize> i * rStep);
     const target = b + <usize> i * step;
     solveRow(i, columns, column, rStep, pivot, b, step, target);
@@ -102,9 +102,9 @@ export function solveBlock(
   b: usize,
   bStride: i32,
 ): void {
-  const step = bytes(bStride);
+  const step = bytes<f64>(bStride);
   for (let i = size - 1; i >= 0; i--) {
-    const diagonal = r + <usize> i * bytes(rStride) + bytes(i);
+    const diagonal = r + <usize> i * bytes<f64>(rStride) + bytes<f64>(i);
     const target = b + <usize> i * step;
     solveRow(
       size - 1 - i,
