@@ -44,6 +44,7 @@ export {
   type CompileOptions,
   type Engine,
   type EngineInfo,
+  type EngineName,
   type InputsOf,
   selectEngine,
   type TensorInput,

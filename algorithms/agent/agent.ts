@@ -4,6 +4,7 @@ import {
   compileStep,
   disposeParams,
   type Engine,
+  type EngineName,
   type Params,
   paramTypes,
   RandomStream,
@@ -290,8 +291,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     }) as unknown as Learner;
   }
 
-  /** Engine that computes: ONNX Runtime, or TensorFlow.js kernel by kernel. */
-  get engine(): "onnx" | "eager" {
+  /** Engine that computes. */
+  get engine(): EngineName {
     return this.#learner.engine;
   }
 

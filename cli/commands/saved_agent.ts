@@ -25,6 +25,24 @@ import type { EnvironmentSpaces } from "../run/environments.ts";
 import { notices, openSession, type Session } from "../run/session.ts";
 import { UsageError } from "../terminal/errors.ts";
 
+/** The option that names the engine of an agent that was trained before. */
+export const ENGINE_OPTION: OptionSpec = option(
+  "engine NAME",
+  "Engine to take instead of the run's: auto, onnx, xla or eager.",
+);
+
+/** Returns a configuration with the engine that a command line names, if any. */
+export function withEngine(
+  config: ResolvedConfig,
+  options: ParsedOptions,
+): ResolvedConfig {
+  const engine = valueOf(options, "engine");
+  if (engine === undefined) return config;
+  // Another name is refused when the engine is looked for.
+  const named = engine as ResolvedConfig["engine"];
+  return { ...config, engine: named, backend: "auto", plugin: null };
+}
+
 /** Options of commands that act with a trained agent. */
 export const AGENT_OPTIONS: readonly OptionSpec[] = [
   option(
@@ -40,6 +58,7 @@ export const AGENT_OPTIONS: readonly OptionSpec[] = [
     "deterministic",
     "Take the most likely actions; by default as the run's evaluations did.",
   ),
+  ENGINE_OPTION,
   TRUST_OPTION,
 ];
 
@@ -92,7 +111,8 @@ export async function findAgent(
   );
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const run = await openRun(dir);
-  const { folder, config, edits } = run;
+  const { folder, edits } = run;
+  const config = asAvailable(run.config, options);
   const isTrusted = options.switches.has("trust");
   const admit = () => admitRun(run, { command, isTrusted });
   // Before anything is read that takes long.
@@ -116,14 +136,17 @@ export async function findAgent(
   return { ...common, seed, deterministic, warnings, spaces };
 }
 
-/** Returns a configuration that runs anywhere: a compiled agent may act eagerly. */
-function asAvailable({ config, spaces }: SavedAgent): ResolvedConfig {
-  // Without an environment nothing is computed.
-  if (spaces !== undefined) {
-    return { ...config, engine: "eager", backend: "cpu" };
-  }
-  if (config.engine !== "onnx") return config;
-  return { ...config, engine: "auto", backend: "auto" };
+/**
+ * Returns a configuration that runs anywhere, if the command line names no
+ * engine: a compiled agent may act eagerly.
+ */
+function asAvailable(
+  config: ResolvedConfig,
+  options: ParsedOptions,
+): ResolvedConfig {
+  const isNamed = valueOf(options, "engine") !== undefined;
+  if (isNamed || config.engine === "eager") return withEngine(config, options);
+  return { ...config, engine: "auto", backend: "auto", plugin: null };
 }
 
 /**
@@ -142,7 +165,11 @@ export async function withAgent(
 ): Promise<void> {
   const notice = notices(io);
   agent.warnings.forEach(notice);
-  const session = await openSession(asAvailable(agent), notice, {
+  // Without an environment nothing is computed.
+  const config: ResolvedConfig = agent.spaces === undefined
+    ? agent.config
+    : { ...agent.config, engine: "eager", backend: "cpu", plugin: null };
+  const session = await openSession(config, notice, {
     isForEvaluation: true,
     evaluationEnvs,
     spaces: agent.spaces,

@@ -28,6 +28,7 @@ import {
   writeWhole,
 } from "../terminal/errors.ts";
 import { interruptSignal, onStrayError } from "../terminal/process.ts";
+import { withEngine } from "./saved_agent.ts";
 import { plottedAgent } from "../run/agent.ts";
 import { lockRun, type RunLock, signConfig } from "../run/ownership.ts";
 import {
@@ -111,7 +112,11 @@ async function startRun(
       "Cannot use '--trust' without --resume: a new run imports what its options name",
     );
   }
-  const config = await configFromOptions(algorithmOf(options), options);
+  const resolved = await configFromOptions(algorithmOf(options), options);
+  // An engine that is named takes any plugin.
+  const config = options.values.has("engine")
+    ? { ...resolved, plugin: null }
+    : resolved;
   const { modules } = codeOf(config);
   if (options.values.has("config") && modules.length > 0) {
     notices(output.io)(`The run imports ${modules.join(", ")}`);
@@ -144,7 +149,8 @@ async function resumeRun(
   options: ParsedOptions,
   output: Output,
 ): Promise<number> {
-  const others = [...options.values.keys()].filter((name) => name !== "resume");
+  const others = [...options.values.keys()]
+    .filter((name) => name !== "resume" && name !== "engine");
   const given = options.positionals[0] ?? others.map((it) => `--${it}`)[0];
   if (given !== undefined) {
     throw new UsageError(
@@ -156,8 +162,9 @@ async function resumeRun(
     admitRun(run, { command: "resume", isTrusted });
   admit(await openRun(dir));
   // A trusted run keeps its config.yaml as it is.
-  const run = await openRun(dir, { asSaved: !isTrusted });
-  const warnings = admit(run);
+  const saved = await openRun(dir, { asSaved: !isTrusted });
+  const warnings = admit(saved);
+  const run = { ...saved, config: withEngine(saved.config, options) };
   checkFiles(run.folder);
   const lock = lockRun(dir);
   try {
@@ -248,7 +255,10 @@ export const trainCommand: Command = {
   options: [
     ...CONFIG_OPTIONS,
     option("out DIR", "Run folder; by default a new one under runs/."),
-    option("resume RUN", "Resume a run from its newest checkpoint."),
+    option(
+      "resume RUN",
+      "Resume a run from its newest checkpoint, with --engine on another engine.",
+    ),
     TRUST_OPTION,
     option("quiet", "Print only the result."),
   ],

@@ -235,7 +235,7 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
   option("steps N", "Environment steps to train for."),
   option(
     "engine NAME",
-    "Engine that acts and learns: auto, onnx (compiled) or eager.",
+    "Engine that acts and learns: auto, onnx or xla (compiled) or eager.",
   ),
   option(
     "backend NAME",

@@ -147,11 +147,17 @@ export interface RunConfig {
    */
   frameStack: number;
   /**
-   * Engine that acts and learns: onnx compiles for ONNX Runtime, eager runs on the backend; auto compiles where it can, unless a backend is named.
+   * Engine that acts and learns: onnx compiles for ONNX Runtime, xla for XLA, eager runs on the backend; auto compiles where it can, with XLA on a GPU alone, unless a backend is named.
    *
    * @default "auto"
    */
-  engine: "auto" | "onnx" | "eager";
+  engine: "auto" | "onnx" | "xla" | "eager";
+  /**
+   * Plugin and device of the engine xla, which the run writes here; a run with others is refused.
+   *
+   * @default null
+   */
+  plugin: string | null;
   /**
    * Threads of ONNX Runtime; null uses one for small networks and all cores for large ones.
    *

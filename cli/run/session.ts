@@ -48,13 +48,32 @@ async function selectCompute(
       config.engine === "auto" && isNamed ? "eager" : config.engine,
       { onNotice },
     );
+    checkPlugin(config, pluginOf(engine));
     // Compiled functions need a backend for their initial parameters alone.
-    const isCompiled = engine.name === "onnx" && !isNamed;
+    const isCompiled = engine.name !== "eager" && !isNamed;
     const backend: BackendName = isCompiled ? "cpu" : config.backend;
     return { engine, backend: await selectBackend(backend) };
   } catch (error) {
     throw new UsageError(messageOf(error), { cause: error });
   }
+}
+
+/** Names the plugin and the device of XLA. */
+function pluginOf({ name, library, device }: EngineInfo): string | null {
+  return name === "xla" ? `${library} on ${device}` : null;
+}
+
+/** Refuses another plugin or device than that of the run: its numbers differ. */
+function checkPlugin(
+  { plugin }: ResolvedConfig,
+  present: string | null,
+): void {
+  if (plugin === null || plugin === present) return;
+  throw new UsageError(
+    `Cannot go on with ${
+      present ?? "another engine"
+    }: the run was made with ${plugin}; name an engine with --engine to take it all the same`,
+  );
 }
 
 /** Makes the environments; what they lack on this machine is bad input, too. */
@@ -172,11 +191,12 @@ async function sessionIn(
       ...config,
       workers: groupsOf(config),
       engine: engine.name,
+      plugin: pluginOf(engine),
       backend: backend.name as ResolvedConfig["backend"],
     },
-    engine: engine.name === "onnx"
-      ? engine.description
-      : `${engine.description}, on ${backend.description}`,
+    engine: engine.name === "eager"
+      ? `${engine.description}, on ${backend.description}`
+      : engine.description,
     environments,
     algorithm,
     close: () => {

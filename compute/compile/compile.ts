@@ -8,10 +8,12 @@ import {
 import type { Tree } from "../tracing/tree.ts";
 import { eagerFunction } from "./_eager.ts";
 import { OnnxFunction } from "./_onnx_function.ts";
+import { XlaFunction } from "./_xla_function.ts";
 import { type Source, type StepFunction, stepSource } from "./_state.ts";
 import {
   type ArraysOf,
   type CompileOptions,
+  type EngineName,
   type InputsOf,
   type Settings,
   settingsOf,
@@ -21,7 +23,7 @@ import {
 /** A function that {@linkcode compile} made. */
 export interface Compiled<Types, Outputs> {
   /** Engine that runs it. */
-  readonly engine: "onnx" | "eager";
+  readonly engine: EngineName;
   /** Its operations, for the declared shapes. */
   readonly graph: Graph;
   /**
@@ -94,9 +96,10 @@ export function compile<
 }
 
 function onEngine(source: Source, settings: Settings) {
-  return settings.engine === "onnx"
-    ? new OnnxFunction(source, settings)
-    : eagerFunction(source, settings);
+  if (settings.engine === "eager") return eagerFunction(source, settings);
+  return settings.engine === "xla"
+    ? new XlaFunction(source, settings)
+    : new OnnxFunction(source, settings);
 }
 
 /** Options of {@linkcode compileStep}. */
@@ -133,7 +136,7 @@ export type ResidentState<State> = {
 /** A step that {@linkcode compileStep} made, and the state that it moves. */
 export interface CompiledStep<State, Types, Outputs> {
   /** Engine that runs it. */
-  readonly engine: "onnx" | "eager";
+  readonly engine: EngineName;
   /** Its operations, for the declared shapes. */
   readonly graph: Graph;
   /**

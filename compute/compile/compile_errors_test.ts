@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import { selectBackend } from "../backends/select_backend.ts";
 import type { TensorType } from "../graph/graph.ts";
+import { ENGINES, testEngines } from "../testdata/engines.ts";
 import { float, typed } from "../testdata/traced.ts";
 import { compile } from "./compile.ts";
 import type { CompileOptions } from "./options.ts";
@@ -19,9 +20,9 @@ function meanOf(options: Options = {}) {
   });
 }
 
-for (const engine of ["onnx", "eager"] as const) {
+for (const engine of ENGINES) {
   const test = (name: string, run: () => void) =>
-    Deno.test(`${name} (${engine})`, run);
+    testEngines(name, run, [engine]);
 
   /** Gives an input and tells what is thrown. */
   const refusal = (

@@ -10,7 +10,9 @@ import {
 import type { Params } from "../params.ts";
 import { noise } from "../testdata/backends_agree.ts";
 import { float } from "../testdata/traced.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 import { compileStep } from "./compile.ts";
+import type { EngineName } from "./options.ts";
 
 await selectBackend("cpu");
 
@@ -36,7 +38,7 @@ function lossOf({ w1, b1, w2, scale }: Params, x: tf.Tensor): tf.Scalar {
 function train(
   name: OptimizerName,
   { engine, settings, clip }: {
-    engine: "onnx" | "eager";
+    engine: EngineName;
     settings: OptimizerSettings;
     clip: boolean;
   },
@@ -102,23 +104,24 @@ for (const [name, settings] of CASES) {
     const title = `${name} ${JSON.stringify(settings)}${
       clip ? ", clipped" : ""
     }`;
-    Deno.test(`${title}: 20 steps give the same compiled and eagerly`, () => {
-      const [onnx, eager] = (["onnx", "eager"] as const).map((engine) =>
+    const steps = `${title}: 20 steps give the same compiled and eagerly`;
+    testCompiledEngines(steps, (engine) => {
+      const [compiled, eager] = [engine, "eager" as const].map((engine) =>
         train(name, { engine, settings, clip })
       );
       // It divides by numbers near 0: eager backends differ by as much.
       const within = name === "rmsprop" ? 1e-5 : 1e-6;
-      assertClose(onnx.losses, eager.losses, within);
+      assertClose(compiled.losses, eager.losses, within);
       assertEquals(
-        Object.keys(onnx.state.slots),
+        Object.keys(compiled.state.slots),
         Object.keys(eager.state.slots),
       );
       for (const part of ["params", "slots"] as const) {
         for (
           const [path, { data, shape }] of Object.entries(eager.state[part])
         ) {
-          assertEquals(onnx.state[part][path].shape, shape);
-          assertClose(onnx.state[part][path].data, data, within);
+          assertEquals(compiled.state[part][path].shape, shape);
+          assertClose(compiled.state[part][path].data, data, within);
         }
       }
     });

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { isXlaInstalled } from "../xla/install/installed.ts";
 
 const HERE = new URL(".", import.meta.url).pathname;
 
@@ -45,10 +46,11 @@ interface Told {
 
 /** What the script says in a process of its own. */
 async function compileIn(
-  engine: "auto" | "onnx",
-  { permissions = ["-A"], library }: {
+  engine: "auto" | "onnx" | "xla",
+  { permissions = ["-A"], library, plugin }: {
     permissions?: string[];
     library?: string;
+    plugin?: string;
   },
 ): Promise<Told> {
   const script = await Deno.makeTempFile({ suffix: ".ts", dir: HERE });
@@ -67,6 +69,7 @@ async function compileIn(
       env: {
         NO_COLOR: "1",
         ...(library === undefined ? {} : { BELLMAN_ONNXRUNTIME: library }),
+        ...(plugin === undefined ? {} : { BELLMAN_XLA_PLUGIN: plugin }),
       },
     }).output();
     const lines = (bytes: Uint8Array) =>
@@ -106,6 +109,16 @@ for (const [name, permissions] of Object.entries(NO_FFI)) {
     const told = "Cannot use the engine 'onnx': ONNX Runtime needs --allow-ffi";
     assertEquals(lines, [told, told, told]);
   });
+
+  Deno.test({
+    name: `with ${name}, xla by name is an error`,
+    ignore: !isXlaInstalled(),
+    async fn() {
+      const { lines } = await compileIn("xla", { permissions });
+      const told = "Cannot use the engine 'xla': XLA needs --allow-ffi";
+      assertEquals(lines, [told, told, told]);
+    },
+  });
 }
 
 /** A library that every system has. */
@@ -141,3 +154,20 @@ for (const [what, library] of Object.entries(LIBRARIES)) {
     }
   });
 }
+
+Deno.test({
+  name: "xla by name compiles where its plugin is installed",
+  ignore: !isXlaInstalled(),
+  async fn() {
+    const lines = ["xla 2,4", "xla 3,6", "xla 1"];
+    assertEquals(await compileIn("xla", {}), { lines, notices: [] });
+  },
+});
+
+Deno.test("xla by name is an error without a plugin", async () => {
+  const plugin = "/no/such/plugin.so";
+  const { lines, notices } = await compileIn("xla", { plugin });
+  const told =
+    "Cannot use the engine 'xla': XLA cannot be loaded: Cannot find the XLA plugin '/no/such/plugin.so' that BELLMAN_XLA_PLUGIN names";
+  assertEquals([lines, notices], [[told, told, told], []]);
+});

@@ -1,25 +1,30 @@
 import * as tf from "@tensorflow/tfjs";
 import type { DType } from "../graph/graph.ts";
 import { fromBlocked, knownBlocked } from "./blocked.ts";
+import type { Direction, HloTensor } from "../stablehlo/program_builder.ts";
 import {
-  type Compute,
+  type Computes,
   direct,
+  directHlo,
   elementwise,
+  type HloLowering,
   type Kernels,
   type Lowering,
+  named,
   type PrimitiveKernel,
   truncated,
+  truncatedHlo,
 } from "./kernel.ts";
 
 const inputs = ["a", "b"];
 
 /** Makes numbers of numbers; booleans are computed with as whole numbers. */
-function arithmetic(compute: Compute): PrimitiveKernel {
+function arithmetic(compute: Computes): PrimitiveKernel {
   return elementwise(compute, { inputs, by: "numbers" });
 }
 
 /** Computes in floating-point numbers, turned into the inputs' type. */
-function formula(compute: Compute): PrimitiveKernel {
+function formula(compute: Computes): PrimitiveKernel {
   return elementwise(compute, { inputs, by: "float32" });
 }
 
@@ -49,6 +54,33 @@ function floorDiv(lowering: Lowering): string {
   ]);
 }
 
+function floorDivHlo({ program, inputs: [a, b] }: HloLowering): HloTensor {
+  if (a.dtype === "float32") {
+    const quotient = program.map("floor", program.map("divide", a, b));
+    return truncatedHlo(program, quotient, "int32");
+  }
+  const [x, y] = [a, b].map((it) => program.cast(it, "int32"));
+  const whole = program.map("divide", x, y);
+  const rest = program.map("remainder", x, y);
+  const isUneven = program.compareWith("NE", rest, 0);
+  const below = program.map(
+    "and",
+    isUneven,
+    program.map("xor", isBelow(program, x), isBelow(program, y)),
+  );
+  const floored = program.select(
+    below,
+    program.with("subtract", whole, 1),
+    whole,
+  );
+  const none = program.fill(0, floored);
+  return program.select(program.compareWith("EQ", y, 0), none, floored);
+}
+
+function isBelow(program: HloLowering["program"], x: HloTensor): HloTensor {
+  return program.compareWith("LT", x, 0);
+}
+
 /** Computes the rest of {@link floorDiv}, which has the divisor's sign. */
 function floorMod(lowering: Lowering): string {
   const { model, inputs: [a, b] } = lowering;
@@ -60,6 +92,17 @@ function floorMod(lowering: Lowering): string {
   const same = model.op("Not", [model.op("Xor", signs)]);
   const keep = model.op("Or", [none, same]);
   return model.op("Where", [keep, rest, model.op("Add", [rest, b])]);
+}
+
+function modHlo({ program, inputs: [a, b] }: HloLowering): HloTensor {
+  const rest = program.map("remainder", a, b);
+  const none = program.compareWith("EQ", rest, 0);
+  const apart = program.map("xor", isBelow(program, rest), isBelow(program, b));
+  const keep = program.map("or", none, program.map("not", apart));
+  const made = program.select(keep, rest, program.map("add", rest, b));
+  if (a.dtype === "float32") return made;
+  const zero = program.fill(0, b);
+  return program.select(program.compare("EQ", b, zero), zero, made);
 }
 
 /** Divides by 1 in place of -1 and 0, where ONNX Runtime fails. */
@@ -83,6 +126,17 @@ function pow(lowering: Lowering): string {
     model.op("Less", [b, zero]),
   ]);
   return model.op("Where", [infinite, zero, power]);
+}
+
+function powHlo({ program, inputs: [a, b] }: HloLowering): HloTensor {
+  const power = program.map("power", a, b);
+  if (a.dtype === "float32") return power;
+  const infinite = program.map(
+    "and",
+    program.compareWith("EQ", a, 0),
+    isBelow(program, b),
+  );
+  return program.select(infinite, program.fill(0, a), power);
 }
 
 /** Compares whole numbers with a number. */
@@ -118,8 +172,11 @@ function prelu({ model, inputs: [x, slope] }: Lowering): string {
 }
 
 /** Compares; booleans as whole numbers, as ONNX compares none by size. */
-function comparison(op: string): PrimitiveKernel {
-  return elementwise(direct(op), { inputs, by: "numbers", dtype: "bool" });
+function comparison(op: string, direction: Direction): PrimitiveKernel {
+  return elementwise({
+    onnx: direct(op),
+    hlo: ({ program, inputs: [a, b] }) => program.compare(direction, a, b),
+  }, { inputs, by: "numbers", dtype: "bool" });
 }
 
 const SELECT: PrimitiveKernel = {
@@ -145,6 +202,16 @@ const SELECT: PrimitiveKernel = {
     const made = model.op("Where", [chosen, t, e]);
     return model.cast(made, dtype, between);
   },
+  lowerHlo: ({ program, inputs: [condition, ...sides], node }) => {
+    const { shape, dtype } = node.outputs[0];
+    const rows = condition.shape.length === 1 && shape.length > 1;
+    const chosen = rows
+      ? program.spread(condition, { shape, axes: [0] })
+      : program.broadcast(condition, shape);
+    const [t, e] = sides
+      .map((it) => program.broadcast(program.cast(it, dtype), shape));
+    return program.select(chosen, t, e);
+  },
 };
 
 /** So steep that any number above 0 becomes at least 1, but for denormal ones. */
@@ -169,48 +236,74 @@ const RELU_GRADIENT: PrimitiveKernel = {
     const made = masked(lowering, blocked[0]!, blocked[1]!);
     return fromBlocked(model, made, node.outputs[0].shape[3]);
   },
+  lowerHlo: ({ program, inputs: [dy, y] }) =>
+    program.select(program.compareWith("GT", y, 0), dy, program.fill(0, dy)),
 };
 
 /** Elementwise kernels of two inputs. */
 export const BINARY: Kernels = {
-  Add: arithmetic(direct("Add")),
-  Sub: arithmetic(direct("Sub")),
-  Multiply: arithmetic(direct("Mul")),
-  RealDiv: formula(direct("Div")),
-  FloorDiv: elementwise(floorDiv, { inputs, dtype: "int32" }),
-  Mod: arithmetic(floorMod),
-  Pow: arithmetic(pow),
-  Maximum: arithmetic(direct("Max")),
-  Minimum: arithmetic(direct("Min")),
-  SquaredDifference: arithmetic(squaredDifference),
-  Atan2: formula(atan2),
-  BitwiseAnd: elementwise(direct("BitwiseAnd"), { inputs }),
-  Equal: comparison("Equal"),
-  NotEqual: elementwise(
-    ({ model, inputs }) => model.op("Not", [model.op("Equal", inputs)]),
-    { inputs, dtype: "bool" },
-  ),
-  Less: comparison("Less"),
-  LessEqual: comparison("LessOrEqual"),
-  Greater: comparison("Greater"),
-  GreaterEqual: comparison("GreaterOrEqual"),
-  LogicalAnd: elementwise(direct("And"), { inputs, dtype: "bool" }),
-  LogicalOr: elementwise(direct("Or"), { inputs, dtype: "bool" }),
-  Prelu: elementwise(prelu, {
-    inputs: ["x", "alpha"],
-    by: "float32",
-    dtype: "float32",
+  Add: arithmetic(named("Add", "add")),
+  Sub: arithmetic(named("Sub", "subtract")),
+  Multiply: arithmetic(named("Mul", "multiply")),
+  RealDiv: formula(named("Div", "divide")),
+  FloorDiv: elementwise({ onnx: floorDiv, hlo: floorDivHlo }, {
+    inputs,
+    dtype: "int32",
   }),
-  EluGrad: elementwise(({ model, inputs: [dy, y] }) => {
-    const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);
-    const slope = model.op("Add", [y, model.scalar(1)]);
-    return model.op("Where", [above, dy, model.op("Mul", [dy, slope])]);
+  Mod: arithmetic({ onnx: floorMod, hlo: modHlo }),
+  Pow: arithmetic({ onnx: pow, hlo: powHlo }),
+  Maximum: arithmetic(named("Max", "maximum")),
+  Minimum: arithmetic(named("Min", "minimum")),
+  SquaredDifference: arithmetic({
+    onnx: squaredDifference,
+    hlo: ({ program, inputs }) => {
+      const difference = program.map("subtract", ...inputs);
+      return program.map("multiply", difference, difference);
+    },
+  }),
+  Atan2: formula({ onnx: atan2, hlo: directHlo("atan2") }),
+  BitwiseAnd: elementwise(named("BitwiseAnd", "and"), { inputs }),
+  Equal: comparison("Equal", "EQ"),
+  NotEqual: elementwise({
+    onnx: ({ model, inputs }) => model.op("Not", [model.op("Equal", inputs)]),
+    hlo: ({ program, inputs: [a, b] }) => program.compare("NE", a, b),
+  }, { inputs, dtype: "bool" }),
+  Less: comparison("Less", "LT"),
+  LessEqual: comparison("LessOrEqual", "LE"),
+  Greater: comparison("Greater", "GT"),
+  GreaterEqual: comparison("GreaterOrEqual", "GE"),
+  LogicalAnd: elementwise(named("And", "and"), { inputs, dtype: "bool" }),
+  LogicalOr: elementwise(named("Or", "or"), { inputs, dtype: "bool" }),
+  Prelu: elementwise({
+    onnx: prelu,
+    hlo: ({ program, inputs: [x, slope] }) =>
+      program.select(
+        isBelow(program, x),
+        program.map("multiply", x, slope),
+        x,
+      ),
+  }, { inputs: ["x", "alpha"], by: "float32", dtype: "float32" }),
+  EluGrad: elementwise({
+    onnx: ({ model, inputs: [dy, y] }) => {
+      const above = model.op("GreaterOrEqual", [y, model.scalar(0)]);
+      const slope = model.op("Add", [y, model.scalar(1)]);
+      return model.op("Where", [above, dy, model.op("Mul", [dy, slope])]);
+    },
+    hlo: ({ program, inputs: [dy, y] }) => {
+      const slope = program.with("add", y, 1);
+      return program.select(
+        program.compareWith("GE", y, 0),
+        dy,
+        program.map("multiply", dy, slope),
+      );
+    },
   }, { inputs: ["dy", "y"] }),
   Select: SELECT,
-  AddN: elementwise(
-    ({ model, inputs }) =>
+  AddN: elementwise({
+    onnx: ({ model, inputs }) =>
       inputs.reduce((sum, it) => model.op("Add", [sum, it])),
-    { inputs: "list", by: "numbers" },
-  ),
+    hlo: ({ program, inputs }) =>
+      inputs.reduce((sum, it) => program.map("add", sum, it)),
+  }, { inputs: "list", by: "numbers" }),
   ReluGrad: RELU_GRADIENT,
 };

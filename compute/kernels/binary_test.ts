@@ -16,6 +16,7 @@ import {
   given,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 import { float, operationsOf } from "../testdata/traced.ts";
 import { trace } from "../tracing/trace.ts";
 
@@ -147,15 +148,15 @@ for (const [name, it] of Object.entries(CASES)) {
     }), 10);
   }
   if (!dtypes.includes("float32")) continue;
-  Deno.test(`${name} of special numbers`, () => {
+  testCompiledEngines(`${name} of special numbers`, (engine) => {
     const pairs = SPECIAL.flatMap((a) => SPECIAL.map((b) => [a, b]))
       .filter(([a, b]) => !except?.(a, b));
     const inputs = [0, 1].map((i) => exactly(pairs.map((pair) => pair[i])));
-    assertCompiledAgrees({ fn: op, inputs, each: true });
+    assertCompiledAgrees({ fn: op, inputs, each: true }, engine);
   });
 }
 
-Deno.test("whole numbers that no processor divides", () => {
+testCompiledEngines("whole numbers that no processor divides", (engine) => {
   const [least, most] = [-(2 ** 31), 2 ** 31 - 1];
   const pairs = [
     [least, -1],
@@ -173,7 +174,7 @@ Deno.test("whole numbers that no processor divides", () => {
     const inputs = [0, 1].map((i) =>
       exactly(pairs.map((pair) => pair[i]), undefined, "int32")
     );
-    assertCompiledAgrees({ fn: fn as never, inputs });
+    assertCompiledAgrees({ fn: fn as never, inputs }, engine);
   }
 });
 
@@ -203,13 +204,13 @@ testCompiled("where, its gradient", choice, ({ broadcast, seed }) => {
 }, 20);
 
 /** The `cpu` backend takes the wrong numbers here. */
-Deno.test("a condition of rank 1 chooses rows", () => {
+testCompiledEngines("a condition of rank 1 chooses rows", (engine) => {
   const x = { shape: [2, 2], dtype: "float32" } as const;
   const choose = compile(({ condition, t, e }) => ({
     y: tf.engine().runKernel("Select", { condition, t, e }) as tf.Tensor,
   }), {
     inputs: { condition: { shape: [2], dtype: "bool" }, t: x, e: x },
-    engine: "onnx",
+    engine,
   });
   const { y } = choose.run({
     condition: Uint8Array.of(0, 1),

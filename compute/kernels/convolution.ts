@@ -5,7 +5,18 @@ import {
   blockedFilterGradient,
   blockedInputGradient,
 } from "./blocked.ts";
-import type { Kernels, Lowering, PrimitiveKernel } from "./kernel.ts";
+import {
+  type HloTensor,
+  integers,
+  pairs,
+  type ProgramBuilder,
+} from "../stablehlo/program_builder.ts";
+import type {
+  HloLowering,
+  Kernels,
+  Lowering,
+  PrimitiveKernel,
+} from "./kernel.ts";
 import { fused } from "./mat_mul.ts";
 import {
   type ConvAttributes,
@@ -43,11 +54,16 @@ interface Convolution {
   /** Lowers to the blocked layout; returns nothing where sizes do not fit. */
   readonly blocked: Lower<string | undefined>;
   readonly lower: Lower<string>;
+  /** Lowers to a convolution of StableHLO. */
+  readonly lowerHlo: (
+    lowering: HloLowering<Settings>,
+    info: ConvInfo,
+  ) => HloTensor;
 }
 
 /** Makes a kernel; depthwise, each channel has filters of its own. */
 function kernelOf(
-  { inputs, blocked, lower }: Convolution,
+  { inputs, blocked, lower, lowerHlo }: Convolution,
   { depthwise }: { depthwise: boolean },
 ): PrimitiveKernel<Settings> {
   const infoOf = (values: readonly Value[], attributes: Settings) => {
@@ -76,6 +92,10 @@ function kernelOf(
       const made = fits ? blocked(lowering, info) : undefined;
       return made ?? lower(lowering, info);
     },
+    lowerHlo: (lowering) => {
+      const { inputs, attributes } = lowering.node;
+      return lowerHlo(lowering, infoOf(inputs, attributes));
+    },
   };
 }
 
@@ -90,6 +110,71 @@ function arranged(model: ModelBuilder, filter: string, info: ConvInfo): string {
   return model.reshape(turned, [outChannels, 1, filterHeight, filterWidth]);
 }
 
+/** Settings of a convolution of StableHLO. */
+interface HloConvolution {
+  /** Axes of images, filters and results: batch, features in and out, places. */
+  readonly axes: string;
+  readonly shape: readonly number[];
+  readonly strides?: readonly number[];
+  readonly pads: readonly number[];
+  /** Steps between neighbours of the images. */
+  readonly spread?: readonly number[];
+  /** Steps between neighbours of the filters. */
+  readonly dilations: readonly number[];
+  readonly featureGroups?: number;
+  readonly batchGroups?: number;
+}
+
+function convolveHlo(
+  { program }: HloLowering<Settings>,
+  [images, filters]: readonly HloTensor[],
+  it: HloConvolution,
+): HloTensor {
+  const { x, pads } = cutImages(program, images, it);
+  const [top, left, bottom, right] = pads;
+  return program.op("convolution", [x, filters], {
+    shape: it.shape,
+    dtype: x.dtype,
+    attributes: {
+      dimension_numbers: `#stablehlo.conv<${it.axes}>`,
+      window_strides: integers(it.strides ?? [1, 1]),
+      padding: pairs([top, left], [bottom, right]),
+      lhs_dilation: integers(it.spread ?? [1, 1]),
+      rhs_dilation: integers(it.dilations),
+      feature_group_count: `${it.featureGroups ?? 1} : i64`,
+      batch_group_count: `${it.batchGroups ?? 1} : i64`,
+    },
+  });
+}
+
+/**
+ * Cuts off places of images where padding is less than none: XLA's own
+ * convolutions for CPUs take such padding and compute wrong numbers.
+ */
+function cutImages(
+  program: ProgramBuilder,
+  x: HloTensor,
+  { pads, spread = [1, 1] }: Pick<HloConvolution, "pads" | "spread">,
+): { x: HloTensor; pads: number[] } {
+  // Of a cut that ends between neighbours, padding is left.
+  const cuts = pads.map((pad, i) =>
+    pad < 0 ? Math.ceil(-pad / spread[i % 2]) : 0
+  );
+  const [top, left, bottom, right] = cuts;
+  const [batch, rows, columns, channels] = x.shape;
+  const cut = program.slice(x, {
+    start: [0, top, left, 0],
+    limit: [batch, rows - bottom, columns - right, channels],
+  });
+  return { x: cut, pads: pads.map((pad, i) => pad + cuts[i] * spread[i % 2]) };
+}
+
+/** Returns padding that leaves out what no window sees. */
+function padsHlo(info: ConvInfo): number[] {
+  const rest = outputPadding(info);
+  return padsOf(info).map((pad, i) => i < 2 ? pad : pad - rest[i - 2]);
+}
+
 /** Convolves; a bias may come third, and `Relu` follows if `relu` is set. */
 const FORWARD: Convolution = {
   inputs: ["x", "filter"],
@@ -100,6 +185,28 @@ const FORWARD: Convolution = {
     const made = convolve(model, [images, filters, ...bias], info);
     const active = node.attributes.relu ? model.op("Relu", [made]) : made;
     return model.transpose(active, TO_NHWC);
+  },
+  lowerHlo: (lowering, info) => {
+    const { program, inputs: [x, filter, bias], node } = lowering;
+    const { filterHeight, filterWidth, inChannels, outChannels } = info;
+    const filters = program.reshape(filter, [
+      filterHeight,
+      filterWidth,
+      inChannels / info.groups,
+      outChannels,
+    ]);
+    const made = convolveHlo(lowering, [x, filters], {
+      axes: "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+      shape: info.outShape,
+      strides: stridesOf(info),
+      pads: padsHlo(info),
+      dilations: dilationsOf(info),
+      featureGroups: info.groups,
+    });
+    const shifted = bias === undefined
+      ? made
+      : program.map("add", made, program.broadcast(bias, made.shape));
+    return node.attributes.relu ? program.with("maximum", shifted, 0) : shifted;
   },
 };
 
@@ -112,6 +219,25 @@ const INPUT_GRADIENT: Convolution = {
     const filters = arranged(model, filter, info);
     const made = convTranspose(model, [gradients, filters], info);
     return model.transpose(made, TO_NHWC);
+  },
+  lowerHlo: (lowering, info) => {
+    const { program, inputs: [dy, filter], node } = lowering;
+    const [{ shape }] = node.outputs;
+    const effective = [info.effectiveFilterHeight, info.effectiveFilterWidth];
+    const pads = padsOf(info);
+    const before = effective.map((size, i) => size - 1 - pads[i]);
+    const after = stridesOf(info).map((stride, i) =>
+      shape[i + 1] + effective[i] - 2 - before[i] -
+      (dy.shape[i + 1] - 1) * stride
+    );
+    return convolveHlo(lowering, [dy, program.reverse(filter, [0, 1])], {
+      axes: "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]",
+      shape,
+      pads: [...before, ...after],
+      spread: stridesOf(info),
+      dilations: dilationsOf(info),
+      featureGroups: info.groups,
+    });
   },
 };
 
@@ -152,6 +278,24 @@ const FILTER_GRADIENT: Convolution = {
       info.groups === 1 ? cut : model.reshape(cut, apart),
       [2, 3, 0, 1],
     );
+  },
+  lowerHlo: (lowering, info) => {
+    const { program, inputs: [x, dy], node } = lowering;
+    const { filterHeight, filterWidth, inChannels, outChannels } = info;
+    const made = convolveHlo(lowering, [x, dy], {
+      axes: "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
+      shape: [
+        filterHeight,
+        filterWidth,
+        inChannels / info.groups,
+        outChannels,
+      ],
+      strides: dilationsOf(info),
+      pads: padsHlo(info),
+      dilations: stridesOf(info),
+      batchGroups: info.groups,
+    });
+    return program.reshape(made, node.outputs[0].shape);
   },
 };
 

@@ -12,6 +12,7 @@ import {
   withoutDilations,
 } from "../testdata/arbitrary_convolutions.ts";
 import { given, testCompiled } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 import { trace } from "../tracing/trace.ts";
 
 const convolve = (it: Convolution) => (x: tf.Tensor, filter: tf.Tensor) =>
@@ -99,7 +100,7 @@ for (const rounding of ROUNDINGS) {
 }
 
 /** The `cpu` backend leaves out the windows that rounding up adds. */
-Deno.test("the gradients of a size that is rounded up", () => {
+testCompiledEngines("the gradients of a size that is rounded up", (engine) => {
   const [x, filter] = [[1, 5, 5, 1], [2, 2, 1, 1]].map((shape) => given(shape));
   const gradients = (options: (x: tf.Tensor4D, w: tf.Tensor4D) => tf.Tensor) =>
     compile(({ x, filter }) => {
@@ -107,7 +108,7 @@ Deno.test("the gradients of a size that is rounded up", () => {
         tf.sum(tf.square(options(x as tf.Tensor4D, w as tf.Tensor4D)));
       const [dx, dw] = tf.grads(loss)([x, filter]);
       return { dx, dw };
-    }, { inputs: { x, filter }, engine: "onnx", threads: 1 })
+    }, { inputs: { x, filter }, engine, threads: 1 })
       .run({ x: x.data, filter: filter.data });
   const rounded = gradients((x, w) => tf.conv2d(x, w, 2, 0, "NHWC", 1, "ceil"));
   const padded = gradients((x, w) =>

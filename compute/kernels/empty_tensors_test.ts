@@ -8,6 +8,7 @@ import {
   type Given,
   given,
 } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 
 const none = (shape: number[], dtype?: DType) => exactly([], shape, dtype);
 const float = none([0, 3]);
@@ -77,6 +78,9 @@ const CASES: Readonly<
 };
 
 for (const [name, [fn, ...inputs]] of Object.entries(CASES)) {
-  Deno.test(`${name} of nothing`, () =>
-    assertCompiledAgrees({ fn: fn as CompiledCase["fn"], inputs }));
+  testCompiledEngines(
+    `${name} of nothing`,
+    (engine) =>
+      assertCompiledAgrees({ fn: fn as CompiledCase["fn"], inputs }, engine),
+  );
 }

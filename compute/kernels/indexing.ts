@@ -2,6 +2,11 @@ import * as tf from "@tensorflow/tfjs";
 import { type DType, sizeOf, type TensorType } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
 import {
+  type HloTensor,
+  integers,
+  type ProgramBuilder,
+} from "../stablehlo/program_builder.ts";
+import {
   type CompositeKernel,
   type Kernels,
   type PrimitiveKernel,
@@ -13,6 +18,75 @@ function range(length: number): Int32Array {
   return Int32Array.from({ length }, (_, i) => i);
 }
 
+/** Counts from a number to another. */
+function axesFrom(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+/** Takes slices of a tensor, one for each place. */
+function gatherHlo(
+  program: ProgramBuilder,
+  [x, places]: readonly HloTensor[],
+  { axes, offsets, shape }: {
+    /** Axes that the last axis of the places has numbers of. */
+    axes: readonly number[];
+    /** Axes of the result that the others become. */
+    offsets: readonly number[];
+    shape: readonly number[];
+  },
+): HloTensor {
+  const last = places.shape.length - 1;
+  return program.op("gather", [x, places], {
+    shape,
+    dtype: x.dtype,
+    attributes: {
+      dimension_numbers: `#stablehlo.gather<offset_dims = [${offsets}], ` +
+        `collapsed_slice_dims = [${axes}], start_index_map = [${axes}], ` +
+        `index_vector_dim = ${last}>`,
+      slice_sizes: integers(
+        x.shape.map((length, axis) => axes.includes(axis) ? 1 : length),
+      ),
+    },
+  });
+}
+
+/** Takes places of an axis, by indices of any shape. */
+export function takeHlo(
+  program: ProgramBuilder,
+  [x, indices]: readonly HloTensor[],
+  axis: number,
+): HloTensor {
+  const shape = x.shape.toSpliced(axis, 1, ...indices.shape);
+  const after = axis + indices.shape.length;
+  const places = program.reshape(indices, [...indices.shape, 1]);
+  return gatherHlo(program, [x, places], {
+    axes: [axis],
+    offsets: [...axesFrom(0, axis), ...axesFrom(after, shape.length)],
+    shape,
+  });
+}
+
+/** Puts rows into a tensor, by numbers of its first axes; others are left out. */
+function scatterHlo(
+  program: ProgramBuilder,
+  [x, places, updates]: readonly HloTensor[],
+  merge: (before: HloTensor, update: HloTensor) => HloTensor,
+): HloTensor {
+  const last = places.shape.length - 1;
+  const axes = axesFrom(0, places.shape[last]);
+  return program.op("scatter", [x, places, updates], {
+    shape: x.shape,
+    dtype: x.dtype,
+    attributes: {
+      scatter_dimension_numbers: "#stablehlo.scatter<update_window_dims = [" +
+        `${axesFrom(last, updates.shape.length)}], ` +
+        `inserted_window_dims = [${axes}], ` +
+        `scatter_dims_to_operand_dims = [${axes}], index_vector_dim = ${last}>`,
+    },
+    region: program.region(x.dtype, merge),
+  });
+}
+
 const GATHER: PrimitiveKernel<{ axis: number }> = {
   inputs: ["x", "indices"],
   infer: ([{ shape, dtype }, indices], { axis }) => ({
@@ -21,6 +95,8 @@ const GATHER: PrimitiveKernel<{ axis: number }> = {
   }),
   lower: ({ model, inputs, node: { attributes: { axis } } }) =>
     model.op("Gather", inputs, { axis }),
+  lowerHlo: ({ program, inputs, node: { attributes: { axis } } }) =>
+    takeHlo(program, inputs, axis),
 };
 
 /** Rows of each batch of their own: the batches are laid end to end. */
@@ -64,6 +140,15 @@ const GATHER_ND: PrimitiveKernel = {
   },
   lower: ({ model, inputs: [params, indices] }) =>
     model.op("GatherND", [params, model.cast(indices, "int64")]),
+  lowerHlo: ({ program, inputs: [params, indices], node }) => {
+    const [{ shape }] = node.outputs;
+    const last = indices.shape.length - 1;
+    return gatherHlo(program, [params, indices], {
+      axes: axesFrom(0, indices.shape[last]),
+      offsets: axesFrom(last, shape.length),
+      shape,
+    });
+  },
 };
 
 /** Adds a tensor of zeros. */
@@ -81,6 +166,14 @@ const SCATTER_ND: PrimitiveKernel<{ shape: readonly number[] }> = {
       model.cast(indices, "int64"),
       updates,
     ], { reduction: "add" }),
+  lowerHlo: ({ program, inputs: [indices, updates], node }) => {
+    const base = program.fill(0, node.outputs[0]);
+    return scatterHlo(
+      program,
+      [base, indices, updates],
+      (sum, update) => program.map("add", sum, update),
+    );
+  },
 };
 
 const SCATTER_UPDATE: PrimitiveKernel = {
@@ -92,6 +185,8 @@ const SCATTER_UPDATE: PrimitiveKernel = {
       model.cast(indices, "int64"),
       updates,
     ]),
+  lowerHlo: ({ program, inputs }) =>
+    scatterHlo(program, inputs, (_, update) => update),
 };
 
 const SPARSE_TO_DENSE: CompositeKernel<{ outputShape: number[] }> = {
@@ -141,6 +236,20 @@ const ONE_HOT: PrimitiveKernel<{
     const chosen = model.op("Where", [on, yes, no]);
     return model.cast(chosen, dtype, between);
   },
+  lowerHlo: ({ program, inputs: [indices], node }) => {
+    const { attributes: { onValue, offValue }, outputs: [type] } = node;
+    const { shape } = type;
+    const places = program.spread(indices, {
+      shape,
+      axes: indices.shape.map((_, axis) => axis),
+    });
+    const all = program.iota({ shape, dtype: "int32" }, shape.length - 1);
+    return program.select(
+      program.compare("EQ", places, all),
+      program.fill(onValue, type),
+      program.fill(offValue, type),
+    );
+  },
 };
 
 /**
@@ -171,6 +280,15 @@ const SEGMENT_SUM: PrimitiveKernel<{ numSegments: number }> = {
     const sums = model.op("ScatterND", [base, at, x], { reduction: "add" });
     return model.slice(sums, { starts: [0], ends: [shape[0]], axes: [0] });
   },
+  lowerHlo: ({ program, inputs: [x, ids], node }) => {
+    const base = program.fill(0, node.outputs[0]);
+    const places = program.reshape(ids, [...ids.shape, 1]);
+    return scatterHlo(
+      program,
+      [base, places, x],
+      (sum, update) => program.map("add", sum, update),
+    );
+  },
 };
 
 const TOP_K: PrimitiveKernel<{ k: number }> = {
@@ -186,6 +304,15 @@ const TOP_K: PrimitiveKernel<{ k: number }> = {
       count: 2,
     });
     return [values, model.cast(at, "int32")];
+  },
+  lowerHlo: ({ program, inputs: [x], node: { attributes: { k } } }) => {
+    const axis = x.shape.length - 1;
+    const places = program.iota({ shape: x.shape, dtype: "int32" }, axis);
+    // XLA sorts -0 behind 0: the first of equals is to stay the first.
+    const zero = program.fill(0, x);
+    const isZero = program.compare("EQ", x, zero);
+    return program.sort([program.select(isZero, zero, x), places], axis)
+      .map((it) => program.range(it, { axis, from: 0, to: k }));
   },
 };
 
@@ -209,6 +336,30 @@ const CUMSUM: PrimitiveKernel<ScanAttributes> = {
       exclusive: exclusive ? 1 : 0,
       reverse: reverse ? 1 : 0,
     });
+  },
+  lowerHlo: ({ program, inputs: [given], node }) => {
+    const { axis, exclusive, reverse } = node.attributes;
+    const { shape, dtype } = node.outputs[0];
+    const length = shape[axis];
+    const none = shape.map(() => 0);
+    /** Moves the numbers along the axis, with zeros behind them. */
+    const moved = (x: HloTensor, distance: number): HloTensor => {
+      const by = Math.min(distance, length);
+      const kept = program.range(x, {
+        axis,
+        from: reverse ? by : 0,
+        to: reverse ? length : length - by,
+      });
+      const padding = [none, none.with(axis, by)];
+      const [before, after] = reverse ? padding : padding.reverse();
+      return program.pad(kept, 0, { before, after });
+    };
+    const x = program.cast(given, dtype);
+    let sum = exclusive ? moved(x, 1) : x;
+    for (let by = 1; by < length; by *= 2) {
+      sum = program.map("add", sum, moved(sum, by));
+    }
+    return sum;
   },
 };
 

@@ -9,6 +9,7 @@ import {
   indices,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 
 const ALL = ["float32", "int32", "bool"] as const;
 const dtypes = fc.constantFrom(...ALL);
@@ -244,13 +245,13 @@ testCompiled(
 );
 
 /** TensorFlow keeps the type; the `cpu` backend makes it floating-point. */
-Deno.test("segments of whole numbers are whole numbers", () => {
+testCompiledEngines("segments of whole numbers are whole numbers", (engine) => {
   const x = exactly([1, 2, 3], [3], "int32");
   const sum = compile(
     ({ x, ids }) => ({ y: tf.unsortedSegmentSum(x, ids as tf.Tensor1D, 2) }),
     {
       inputs: { x, ids: x },
-      engine: "onnx",
+      engine,
       threads: 1,
     },
   );

@@ -7,6 +7,10 @@ import type {
   Value,
 } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
+import type {
+  HloTensor,
+  ProgramBuilder,
+} from "../stablehlo/program_builder.ts";
 
 /** One operation on its way into an ONNX model. */
 export interface Lowering<A = Attributes> {
@@ -16,6 +20,16 @@ export interface Lowering<A = Attributes> {
   readonly inputs: readonly string[];
   /** The model. */
   readonly model: ModelBuilder;
+}
+
+/** One operation on its way into a StableHLO program. */
+export interface HloLowering<A = Attributes> {
+  /** The operation. */
+  readonly node: Node & { readonly attributes: A };
+  /** Its inputs in the program. */
+  readonly inputs: readonly HloTensor[];
+  /** The program. */
+  readonly program: ProgramBuilder;
 }
 
 /** Names of inputs in order, or `list` for any number of them. */
@@ -31,6 +45,8 @@ export interface PrimitiveKernel<A = Attributes> {
   ): TensorType | readonly TensorType[];
   /** Adds its ONNX operations; returns the names of the outputs. */
   lower(lowering: Lowering<A>): string | readonly string[];
+  /** Adds its StableHLO operations; returns the outputs. */
+  lowerHlo(lowering: HloLowering<A>): HloTensor | readonly HloTensor[];
 }
 
 /** A kernel of TensorFlow.js that is traced as other operations. */
@@ -73,12 +89,42 @@ export function truncated(model: ModelBuilder, x: string, to: DType): string {
   return to === "bool" ? model.cast(whole, "bool") : whole;
 }
 
+/** {@linkcode truncated} in a StableHLO program. */
+export function truncatedHlo(
+  program: ProgramBuilder,
+  x: HloTensor,
+  to: DType,
+): HloTensor {
+  const fits = program.compareWith("LT", program.map("abs", x), 2 ** 31);
+  const finite = program.select(fits, x, program.fill(0, x));
+  return program.cast(program.cast(finite, "int32"), to);
+}
+
 /** Adds the operations of a kernel; returns the name of what they make. */
 export type Compute = (lowering: Lowering) => string;
+
+/** Adds the operations of a kernel on tensors of one shape. */
+export type HloCompute = (lowering: HloLowering) => HloTensor;
+
+/** Operations of a kernel in ONNX and in StableHLO. */
+export interface Computes {
+  readonly onnx: Compute;
+  readonly hlo: HloCompute;
+}
 
 /** Takes the operation of ONNX of that name. */
 export function direct(op: string): Compute {
   return ({ model, inputs }) => model.op(op, inputs);
+}
+
+/** Takes the operation of StableHLO of that name. */
+export function directHlo(op: string): HloCompute {
+  return ({ program, inputs }) => program.map(op, ...inputs);
+}
+
+/** Takes the operations of these names. */
+export function named(onnx: string, hlo: string): Computes {
+  return { onnx: direct(onnx), hlo: directHlo(hlo) };
 }
 
 /** Numbers that an elementwise kernel computes with, and of what it makes. */
@@ -99,9 +145,15 @@ interface Elementwise {
 
 /** Makes a kernel that computes number by number, with broadcasting. */
 export function elementwise(
-  compute: Compute,
+  { onnx, hlo }: Computes,
   { inputs, by, dtype }: Elementwise,
 ): PrimitiveKernel {
+  /** Returns the type that inputs of a type are cast to. */
+  const typeFor = (of: DType): DType => {
+    if (by === undefined) return of;
+    if (by === "float32") return by;
+    return of === "bool" ? "int32" : of;
+  };
   return {
     inputs,
     infer: (values) => ({
@@ -112,16 +164,28 @@ export function elementwise(
     lower: (lowering) => {
       const { model, node } = lowering;
       const [{ dtype: of }] = node.inputs;
-      if (by === undefined) return compute(lowering);
-      const whole = of === "bool" ? "int32" : of;
-      const to = by === "numbers" ? whole : by;
+      if (by === undefined) return onnx(lowering);
+      const to = typeFor(of);
       const operands = lowering.inputs
         .map((it, i) => model.cast(it, to, node.inputs[i].dtype));
-      const made = compute({ ...lowering, inputs: operands });
+      const made = onnx({ ...lowering, inputs: operands });
       if (dtype !== undefined || to === of) return made;
       return by === "float32"
         ? truncated(model, made, of)
         : model.cast(made, of);
+    },
+    lowerHlo: (lowering) => {
+      const { program, node } = lowering;
+      const [{ dtype: of }] = node.inputs;
+      const to = typeFor(of);
+      const { shape } = node.outputs[0];
+      const operands = lowering.inputs
+        .map((it) => program.broadcast(program.cast(it, to), shape));
+      const made = hlo({ ...lowering, inputs: operands });
+      if (dtype !== undefined || to === of) return made;
+      return by === "float32"
+        ? truncatedHlo(program, made, of)
+        : program.cast(made, of);
     },
   };
 }

@@ -1,8 +1,10 @@
 import * as tf from "@tensorflow/tfjs";
 import { type Attributes, sameShape, type Value } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
+import type { HloTensor } from "../stablehlo/program_builder.ts";
 import {
   type CompositeKernel,
+  type HloLowering,
   type Kernels,
   type Lowering,
   type PrimitiveKernel,
@@ -64,6 +66,26 @@ function transposeLast(model: ModelBuilder, x: string, rank: number): string {
   return model.transpose(x, perm);
 }
 
+/** Multiplies matrices, of which those before the last two axes are repeated. */
+function productHlo(
+  { program, inputs, node }: HloLowering<MatMulAttributes>,
+): HloTensor {
+  const { transposeA, transposeB } = node.attributes;
+  const [{ shape, dtype }] = node.outputs;
+  const outer = shape.slice(0, -2);
+  const [a, b] = inputs.map((it) => {
+    const numbers = it.dtype === "bool" ? program.cast(it, "int32") : it;
+    return program.broadcast(numbers, [...outer, ...it.shape.slice(-2)]);
+  });
+  const axes = outer.map((_, axis) => axis);
+  const [rows, columns] = [outer.length, outer.length + 1];
+  const product = program.dot(a, b, {
+    batch: [axes, axes],
+    contract: [[transposeA ? rows : columns], [transposeB ? columns : rows]],
+  });
+  return program.cast(product, dtype);
+}
+
 const BATCH_MAT_MUL: PrimitiveKernel<MatMulAttributes> = {
   inputs: ["a", "b"],
   infer: ([a, b], { transposeA, transposeB }) => {
@@ -81,6 +103,7 @@ const BATCH_MAT_MUL: PrimitiveKernel<MatMulAttributes> = {
     return { shape: [...outer, rows, columns], dtype: a.dtype };
   },
   lower: lowerMatMul,
+  lowerHlo: productHlo,
 };
 
 /** A product with a bias added to each row, in one ONNX operation. */
@@ -89,6 +112,15 @@ const GEMM: PrimitiveKernel<MatMulAttributes> = {
   infer: BATCH_MAT_MUL.infer,
   lower: ({ model, inputs, node }) =>
     model.op("Gemm", inputs, gemmFlags(node.attributes)),
+  lowerHlo: (lowering) => {
+    const { program, inputs: [a, b, bias] } = lowering;
+    const product = productHlo({ ...lowering, inputs: [a, b] });
+    return program.map(
+      "add",
+      product,
+      program.broadcast(bias, product.shape),
+    );
+  },
 };
 
 /** Settings of a fused kernel, beside those of the kernel before it. */
@@ -128,6 +160,53 @@ function lengthsOf(
   return lengths;
 }
 
+/** A tensor with a letter for each axis. */
+interface Term {
+  readonly x: HloTensor;
+  readonly letters: readonly string[];
+}
+
+/** Sums axes that only one term has, then multiplies two terms at a time. */
+function einsumHlo(
+  { program, inputs, node }: HloLowering<{ equation: string }>,
+): HloTensor {
+  const { equation } = node.attributes;
+  const [left, right] = equation.replaceAll(" ", "").split("->");
+  const terms = left.split(",").map((it, i): Term => ({
+    x: inputs[i],
+    letters: [...it],
+  }));
+  const wanted = (letter: string, others: readonly Term[]) =>
+    right.includes(letter) ||
+    others.some(({ letters }) => letters.includes(letter));
+  const summed = terms.map(({ x, letters }, i): Term => {
+    const others = terms.toSpliced(i, 1);
+    const kept = letters.filter((it) => wanted(it, others));
+    const axes = letters.flatMap((it, k) => wanted(it, others) ? [] : [k]);
+    return { x: program.reduce("add", x, { axes, from: 0 }), letters: kept };
+  });
+  const { x, letters } = summed.reduce((a, b, i) => {
+    const rest = summed.slice(i + 1);
+    const shared = a.letters.filter((it) => b.letters.includes(it));
+    const batch = shared.filter((it) => wanted(it, rest));
+    const inner = shared.filter((it) => !batch.includes(it));
+    const axes = (of: readonly string[]) =>
+      [a, b].map(({ letters }) => of.map((it) => letters.indexOf(it))) as [
+        number[],
+        number[],
+      ];
+    const alone = [a, b].flatMap(({ letters }) =>
+      letters.filter((it) => !shared.includes(it))
+    );
+    const product = program.dot(a.x, b.x, {
+      batch: axes(batch),
+      contract: axes(inner),
+    });
+    return { x: product, letters: [...batch, ...alone] };
+  });
+  return program.transpose(x, [...right].map((it) => letters.indexOf(it)));
+}
+
 const EINSUM: PrimitiveKernel<{ equation: string }> = {
   inputs: "list",
   infer: (inputs, { equation }) => {
@@ -140,6 +219,7 @@ const EINSUM: PrimitiveKernel<{ equation: string }> = {
   },
   lower: ({ model, inputs, node: { attributes: { equation } } }) =>
     model.op("Einsum", inputs, { equation }),
+  lowerHlo: einsumHlo,
 };
 
 /** Kernels that multiply matrices. */

@@ -7,6 +7,7 @@ import {
   given,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 
 const length = fc.integer({ min: 1, max: 5 });
 
@@ -152,15 +153,15 @@ for (const dtype of ["float32", "int32"] as const) {
   );
 }
 
-Deno.test("a product over nothing is 0", () => {
+testCompiledEngines("a product over nothing is 0", (engine) => {
   assertCompiledAgrees({
     fn: (a, b) => tf.matMul(a, b),
     inputs: [exactly([], [2, 0]), exactly([], [0, 3])],
-  });
+  }, engine);
 });
-Deno.test("a product of no rows", () => {
+testCompiledEngines("a product of no rows", (engine) => {
   assertCompiledAgrees({
     fn: (a, b) => tf.matMul(a, b),
     inputs: [exactly([], [0, 2]), given([2, 3])],
-  });
+  }, engine);
 });

@@ -2,7 +2,12 @@ import * as tf from "@tensorflow/tfjs";
 import type { DType, Value } from "../graph/graph.ts";
 import { blockedSum } from "./blocked.ts";
 import type {
+  HloTensor,
+  ProgramBuilder,
+} from "../stablehlo/program_builder.ts";
+import type {
   CompositeKernel,
+  HloLowering,
   Kernels,
   Lowering,
   PrimitiveKernel,
@@ -49,9 +54,46 @@ function reduce(
   return model.op(op, inputs, { keepdims: attributes.keepDims ? 1 : 0 });
 }
 
+/** Reduces numbers of a type in a StableHLO program. */
+type HloReduce = (
+  program: ProgramBuilder,
+  x: HloTensor,
+  axes: readonly number[],
+) => HloTensor;
+
+/** Takes the operation of StableHLO of that name. */
+function by(op: string, from: number | Record<DType, number>): HloReduce {
+  return (program, x, axes) =>
+    program.reduce(op, x, {
+      axes,
+      from: typeof from === "number" ? from : from[x.dtype],
+    });
+}
+
+const LEAST = { float32: -Infinity, int32: -(2 ** 31), bool: 0, uint8: 0 };
+const MOST = { float32: Infinity, int32: 2 ** 31 - 1, bool: 1, uint8: 255 };
+
+const meanHlo: HloReduce = (program, x, axes) => {
+  const sum = by("add", 0)(program, x, axes);
+  const count = axes.reduce((product, axis) => product * x.shape[axis], 1);
+  return program.with("divide", sum, count);
+};
+
+/** Reduces the axes of a kernel, which may be kept with a length of 1. */
+function reduceHlo(
+  { program, node: { attributes, inputs, outputs } }: HloLowering<
+    ReductionAttributes
+  >,
+  x: HloTensor,
+  reduce: HloReduce,
+): HloTensor {
+  const axes = reducedAxes(attributes, inputs[0].shape.length);
+  return program.reshape(reduce(program, x, axes), outputs[0].shape);
+}
+
 /** Makes a reduction of numbers; ONNX has them of no booleans. */
 function reduction(
-  op: string,
+  { onnx: op, hlo }: { onnx: string; hlo: HloReduce },
   dtype: (of: DType) => DType = (of) => of,
 ): PrimitiveKernel<ReductionAttributes> {
   return {
@@ -67,10 +109,14 @@ function reduction(
       const numbers = model.cast(x, numeric, node.inputs[0].dtype);
       return model.cast(reduce(lowering, op, numbers), to, numeric);
     },
+    lowerHlo: (lowering) => {
+      const { inputs: [x], program, node: { outputs: [{ dtype }] } } = lowering;
+      return reduceHlo(lowering, program.cast(x, dtype), hlo);
+    },
   };
 }
 
-const SUM = reduction("ReduceSum", wide);
+const SUM = reduction({ onnx: "ReduceSum", hlo: by("add", 0) }, wide);
 
 /**
  * Sums a matrix's rows, such as the gradient of a bias, by a product with ones:
@@ -104,7 +150,10 @@ const FAST_SUM: PrimitiveKernel<ReductionAttributes> = {
 };
 
 /** Finds the index of the largest or smallest number, the first of equals. */
-function position(op: string): PrimitiveKernel<ReductionAttributes> {
+function position(
+  op: string,
+  hlo: HloReduce,
+): PrimitiveKernel<ReductionAttributes> {
   return {
     inputs: ["x"],
     infer: ([x], attributes) => ({
@@ -118,28 +167,76 @@ function position(op: string): PrimitiveKernel<ReductionAttributes> {
       const at = model.op(op, [numbers], { axis, keepdims: 0 });
       return model.cast(at, "int32");
     },
+    lowerHlo: (lowering) => {
+      const { program, inputs: [given], node } = lowering;
+      const [axis] = reducedAxes(node.attributes, given.shape.length);
+      const x = given.dtype === "bool" ? program.cast(given, "int32") : given;
+      const { shape } = x;
+      const best = program.spread(hlo(program, x, [axis]), {
+        shape,
+        axes: shape.map((_, i) => i).filter((i) => i !== axis),
+      });
+      // What is no number is the best, so that there is one.
+      const isBest = program.map(
+        "or",
+        program.compare("EQ", x, best),
+        program.compare("NE", x, x),
+      );
+      const places = { shape, dtype: "int32" } as const;
+      const at = program.select(
+        isBest,
+        program.iota(places, axis),
+        program.fill(MOST.int32, places),
+      );
+      return reduceHlo(lowering, at, by("minimum", MOST.int32));
+    },
   };
 }
+
+const max = { onnx: "ReduceMax", hlo: by("maximum", LEAST) };
+const min = { onnx: "ReduceMin", hlo: by("minimum", MOST) };
 
 /** Kernels that reduce axes. */
 export const REDUCTIONS: Kernels = {
   Sum: FAST_SUM,
-  Mean: reduction("ReduceMean", () => "float32"),
-  Max: reduction("ReduceMax"),
-  Min: reduction("ReduceMin"),
-  Prod: reduction("ReduceProd", wide),
-  All: reduction("ReduceMin", () => "bool"),
+  Mean: reduction({ onnx: "ReduceMean", hlo: meanHlo }, () => "float32"),
+  Max: reduction(max),
+  Min: reduction(min),
+  Prod: reduction({ onnx: "ReduceProd", hlo: by("multiply", 1) }, wide),
+  All: reduction({ onnx: "ReduceMin", hlo: by("and", 1) }, () => "bool"),
   // Not the largest: of nothing, that is the least number there is.
-  Any: reduction("ReduceSum", () => "bool"),
-  ArgMax: position("ArgMax"),
-  ArgMin: position("ArgMin"),
+  Any: reduction({ onnx: "ReduceSum", hlo: by("or", 0) }, () => "bool"),
+  ArgMax: position("ArgMax", max.hlo),
+  ArgMin: position("ArgMin", min.hlo),
 };
 
-function alongLast(op: string): PrimitiveKernel {
+/** Computes of numbers less their largest, their powers and the sum of these. */
+type Normalize = (
+  program: ProgramBuilder,
+  parts: {
+    readonly shifted: HloTensor;
+    readonly powers: HloTensor;
+    readonly sum: HloTensor;
+    repeated(x: HloTensor): HloTensor;
+  },
+) => HloTensor;
+
+function alongLast(op: string, normalize: Normalize): PrimitiveKernel {
   return {
     inputs: ["logits"],
     infer: ([x]) => x,
     lower: ({ model, inputs }) => model.op(op, inputs, { axis: -1 }),
+    lowerHlo: ({ program, inputs: [x] }) => {
+      const { shape } = x;
+      const last = shape.length - 1;
+      const axes = shape.slice(0, last).map((_, axis) => axis);
+      const repeated = (it: HloTensor) => program.spread(it, { shape, axes });
+      const largest = repeated(max.hlo(program, x, [last]));
+      const shifted = program.map("subtract", x, largest);
+      const powers = program.map("exponential", shifted);
+      const sum = by("add", 0)(program, powers, [last]);
+      return normalize(program, { shifted, powers, sum, repeated });
+    },
   };
 }
 
@@ -155,7 +252,15 @@ const BATCH_NORM: CompositeKernel<{ varianceEpsilon: number }> = {
 
 /** Kernels that normalise. */
 export const NORMALIZATION: Kernels = {
-  Softmax: alongLast("Softmax"),
-  LogSoftmax: alongLast("LogSoftmax"),
+  Softmax: alongLast(
+    "Softmax",
+    (program, { powers, sum, repeated }) =>
+      program.map("divide", powers, repeated(sum)),
+  ),
+  LogSoftmax: alongLast(
+    "LogSoftmax",
+    (program, { shifted, sum, repeated }) =>
+      program.map("subtract", shifted, repeated(program.map("log", sum))),
+  ),
   FusedBatchNorm: BATCH_NORM,
 };

@@ -13,6 +13,7 @@ import {
   given,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 
 type Axis = number | number[] | undefined;
 type Reduction = (x: tf.Tensor, axis: Axis, keepDims: boolean) => tf.Tensor;
@@ -91,7 +92,7 @@ for (
 }
 
 /** NaN beside numbers is left out by ONNX Runtime's max and min. */
-Deno.test("NaN and infinities in reductions", () => {
+testCompiledEngines("NaN and infinities in reductions", (engine) => {
   const none = [NaN, NaN, NaN];
   const infinite = [
     [Infinity, 1, -Infinity],
@@ -103,26 +104,32 @@ Deno.test("NaN and infinities in reductions", () => {
     const ordering = fn === tf.max || fn === tf.min;
     const rows = [none, ...infinite, ...(ordering ? [] : mixed)];
     const x = exactly(rows.flat(), [rows.length, 3]);
-    assertCompiledAgrees({ fn: (x) => fn(x, 1), inputs: [x] });
+    assertCompiledAgrees({ fn: (x) => fn(x, 1), inputs: [x] }, engine);
   }
 });
 
-Deno.test("a number has no axes", () => {
+testCompiledEngines("a number has no axes", (engine) => {
   for (const fn of [tf.sum, tf.mean, tf.max, tf.min, tf.prod]) {
-    assertCompiledAgrees({ fn: (x) => fn(x), inputs: [given([])] });
+    assertCompiledAgrees({ fn: (x) => fn(x), inputs: [given([])] }, engine);
   }
 });
 
-Deno.test("nothing is summed up to 0, multiplied to 1, and none of it is", () => {
-  const x = exactly([], [2, 0, 3]);
-  for (const fn of [tf.sum, tf.prod]) {
-    for (const axis of [1, [0, 1], undefined]) {
-      assertCompiledAgrees({ fn: (x) => fn(x, axis), inputs: [x] });
+testCompiledEngines(
+  "nothing is summed up to 0, multiplied to 1, and none of it is",
+  (engine) => {
+    const x = exactly([], [2, 0, 3]);
+    for (const fn of [tf.sum, tf.prod]) {
+      for (const axis of [1, [0, 1], undefined]) {
+        assertCompiledAgrees({ fn: (x) => fn(x, axis), inputs: [x] }, engine);
+      }
     }
-  }
-  const booleans = exactly([], [2, 0], "bool");
-  assertCompiledAgrees({ fn: (x) => tf.any(x, 1), inputs: [booleans] });
-});
+    const booleans = exactly([], [2, 0], "bool");
+    assertCompiledAgrees(
+      { fn: (x) => tf.any(x, 1), inputs: [booleans] },
+      engine,
+    );
+  },
+);
 
 const large = (x: number) => 60 * x;
 const logits = fc.record({
@@ -148,7 +155,7 @@ testCompiled("softmaxCrossEntropy", logits, ({ shape, seed, of }) => ({
   inputs: [given(shape, { seed }), given(shape, { seed: seed + 1, of })],
 }));
 
-Deno.test("softmax of masked logits", () => {
+testCompiledEngines("softmax of masked logits", (engine) => {
   const rows = [[-Infinity, 1, 2], [-Infinity, -Infinity, 0], [-1e9, 1e9, 0], [
     -Infinity,
     -Infinity,
@@ -158,7 +165,7 @@ Deno.test("softmax of masked logits", () => {
   assertCompiledAgrees({
     fn: (x) => [tf.softmax(x), tf.logSoftmax(x)],
     inputs,
-  });
+  }, engine);
 });
 
 testCompiled(

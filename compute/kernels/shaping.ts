@@ -1,5 +1,6 @@
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf, type TensorType, type Value } from "../graph/graph.ts";
+import { takeHlo } from "./indexing.ts";
 import {
   type CompositeKernel,
   type Kernels,
@@ -19,6 +20,8 @@ const RESHAPE: PrimitiveKernel<{ shape: number[] }> = {
     const allowzero = Number(shape.includes(0));
     return model.op("Reshape", [inputs[0], model.ints(shape)], { allowzero });
   },
+  lowerHlo: ({ program, inputs: [x], node }) =>
+    program.reshape(x, node.outputs[0].shape),
 };
 
 const EXPAND_DIMS: CompositeKernel<{ dim: number }> = {
@@ -37,6 +40,8 @@ const TRANSPOSE: PrimitiveKernel<{ perm: number[] }> = {
   }),
   lower: ({ model, inputs: [x], node }) =>
     model.transpose(x, node.attributes.perm),
+  lowerHlo: ({ program, inputs: [x], node }) =>
+    program.transpose(x, node.attributes.perm),
 };
 
 const TILE: PrimitiveKernel<{ reps: number[] }> = {
@@ -47,6 +52,14 @@ const TILE: PrimitiveKernel<{ reps: number[] }> = {
   }),
   lower: ({ model, inputs: [x], node }) =>
     model.op("Tile", [x, model.ints(node.attributes.reps)]),
+  lowerHlo: ({ program, inputs: [x], node }) => {
+    const { attributes: { reps }, outputs: [{ shape }] } = node;
+    const apart = program.spread(x, {
+      shape: x.shape.flatMap((length, axis) => [reps[axis], length]),
+      axes: x.shape.map((_, axis) => 2 * axis + 1),
+    });
+    return program.reshape(apart, shape);
+  },
 };
 
 const BROADCAST_TO: PrimitiveKernel<{ shape: number[] }> = {
@@ -54,6 +67,8 @@ const BROADCAST_TO: PrimitiveKernel<{ shape: number[] }> = {
   infer: ([{ dtype }], { shape }) => ({ shape, dtype }),
   lower: ({ model, inputs, node }) =>
     model.op("Expand", [...inputs, model.ints(node.outputs[0].shape)]),
+  lowerHlo: ({ program, inputs: [x], node }) =>
+    program.broadcast(x, node.outputs[0].shape),
 };
 
 const CONCAT: PrimitiveKernel<{ axis: number }> = {
@@ -71,6 +86,11 @@ const CONCAT: PrimitiveKernel<{ axis: number }> = {
     const parts = inputs
       .map((it, i) => model.cast(it, dtype, node.inputs[i].dtype));
     return model.op("Concat", parts, { axis });
+  },
+  lowerHlo: ({ program, inputs, node }) => {
+    const { attributes, outputs: [{ shape, dtype }] } = node;
+    const [axis] = tf.util.parseAxisParam(attributes.axis, [...shape]);
+    return program.concat(inputs.map((it) => program.cast(it, dtype)), axis);
   },
 };
 
@@ -95,6 +115,13 @@ const SPLIT: PrimitiveKernel<{ axis: number; sizes: number[] }> = {
       attributes: { axis },
       count: sizes.length,
     });
+  },
+  lowerHlo: ({ program, inputs: [x], node }) => {
+    const { axis, sizes } = node.attributes;
+    let to = 0;
+    return sizes.map((size) =>
+      program.range(x, { axis, from: to, to: to += size })
+    );
   },
 };
 
@@ -151,6 +178,13 @@ const PAD: PrimitiveKernel<{ paddings: Padding[]; constantValue: number }> = {
       model.scalar(constantValue, dtype),
     ]);
   },
+  lowerHlo: ({ program, inputs: [x], node }) => {
+    const { paddings, constantValue } = node.attributes;
+    return program.pad(x, constantValue, {
+      before: paddings.map(([before]) => before),
+      after: paddings.map(([, after]) => after),
+    });
+  },
 };
 
 /** Returns the index that stands at each place of a mirrored axis. */
@@ -178,6 +212,15 @@ const MIRROR_PAD: PrimitiveKernel<{ paddings: Padding[]; mode: string }> = {
       const at = model.ints(mirrored(length, padding, mode));
       return model.op("Gather", [x, at], { axis });
     }, inputs[0]);
+  },
+  lowerHlo: ({ program, inputs: [x], node }) => {
+    const { paddings, mode } = node.attributes;
+    return paddings.reduce((it, padding, axis) => {
+      if (padding[0] + padding[1] === 0) return it;
+      const at = Int32Array.from(mirrored(it.shape[axis], padding, mode));
+      const type = { shape: [at.length], dtype: "int32" } as const;
+      return takeHlo(program, [it, program.constant(at, type)], axis);
+    }, x);
   },
 };
 
@@ -309,6 +352,22 @@ const STRIDED: PrimitiveKernel<
     const { begin, end, strides, axes } = node.attributes;
     const settings = [begin, end, axes, strides].map((it) => model.ints(it));
     return model.op("Slice", [x, ...settings]);
+  },
+  lowerHlo: ({ program, inputs: [x], node }) => {
+    const { begin, strides, axes, shape } = node.attributes;
+    const back = axes.filter((_, i) => strides[i] < 0);
+    const turned = program.reverse(x, back);
+    const start = x.shape.map(() => 0);
+    const steps = x.shape.map(() => 1);
+    axes.forEach((axis, i) => {
+      const from = strides[i] < 0 ? x.shape[axis] - 1 - begin[i] : begin[i];
+      start[axis] = shape[axis] === 0 ? 0 : from;
+      steps[axis] = Math.abs(strides[i]);
+    });
+    const limit = shape.map((length, axis) =>
+      length === 0 ? 0 : start[axis] + (length - 1) * steps[axis] + 1
+    );
+    return program.slice(turned, { start, limit, strides: steps });
   },
 };
 

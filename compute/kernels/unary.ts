@@ -1,32 +1,37 @@
 import type { DType } from "../graph/graph.ts";
+import type { HloTensor } from "../stablehlo/program_builder.ts";
 import {
-  type Compute,
+  type Computes,
   direct,
+  directHlo,
   elementwise,
+  type HloCompute,
+  type HloLowering,
   type Kernels,
   type Lowering,
+  named,
   type PrimitiveKernel,
 } from "./kernel.ts";
 
 const inputs = ["x"];
 
 /** Computes in any numbers; those of booleans are whole ones. */
-function numeric(compute: Compute): PrimitiveKernel {
+function numeric(compute: Computes): PrimitiveKernel {
   return elementwise(compute, { inputs, by: "numbers" });
 }
 
 /** Computes in floating-point numbers, turned into the input's type. */
-function formula(compute: Compute): PrimitiveKernel {
+function formula(compute: Computes): PrimitiveKernel {
   return elementwise(compute, { inputs, by: "float32" });
 }
 
-/** Takes the operation of ONNX of that name, in floating-point numbers. */
-function floating(op: string): PrimitiveKernel {
-  return formula(direct(op));
+/** Takes the operations of these names, in floating-point numbers. */
+function floating(onnx: string, hlo: string): PrimitiveKernel {
+  return formula(named(onnx, hlo));
 }
 
 /** Computes in floating-point numbers, of a type of its own. */
-function typed(dtype: "float32" | "bool", compute: Compute): PrimitiveKernel {
+function typed(dtype: "float32" | "bool", compute: Computes): PrimitiveKernel {
   return elementwise(compute, { inputs, by: "float32", dtype });
 }
 
@@ -88,61 +93,152 @@ function clip(
   return model.op("Clip", [x, ...limits]);
 }
 
-const SELU = {
-  alpha: { float: 1.6732632423543772 },
-  gamma: { float: 1.0507009873554805 },
+/** {@linkcode clip} in a StableHLO program. */
+function clipHlo(
+  { program, inputs: [x] }: HloLowering,
+  [least, most]: readonly number[],
+): HloTensor {
+  const bound = (it: number) =>
+    x.dtype === "float32" ? it : Math.max(~MAX_INT32, Math.min(it, MAX_INT32));
+  const above = program.with("maximum", x, bound(least));
+  return program.with("minimum", above, bound(most));
+}
+
+/** Makes `scale * x` above 0, and `slope * (exp(x) - 1)` below. */
+function exponentialBelow(slope: number, scale: number): HloCompute {
+  return ({ program, inputs: [x] }) =>
+    program.select(
+      program.compareWith("GE", x, 0),
+      program.with("multiply", x, scale),
+      program.with(
+        "multiply",
+        program.map("exponential_minus_one", x),
+        slope,
+      ),
+    );
+}
+
+/** Computes `log(1 + exp(x))` without large numbers. */
+const softplusHlo: HloCompute = ({ program, inputs: [x] }) => {
+  const small = program.map("exponential", negatedSize(program, x));
+  const rest = program.map("log_plus_one", small);
+  return program.map("add", program.with("maximum", x, 0), rest);
 };
+
+function negatedSize(
+  program: HloLowering["program"],
+  x: HloTensor,
+): HloTensor {
+  return program.map("negate", program.map("abs", x));
+}
+
+const sigmoidHlo: HloCompute = ({ program, inputs: [x] }) => {
+  const inverse = program.map("exponential", program.map("negate", x));
+  const one = program.fill(1, x);
+  return program.map("divide", one, program.map("add", inverse, one));
+};
+
+const stepHlo: HloCompute = ({ program, inputs: [x], node }) => {
+  const { alpha = 0 } = node.attributes as { alpha?: number };
+  const above = program.compareWith("GT", x, 0);
+  const sides = [1, alpha].map((it) => program.fill(it, x));
+  const stepped = program.select(above, sides[0], sides[1]);
+  return program.select(program.compare("NE", x, x), x, stepped);
+};
+
+const SELU_ALPHA = 1.6732632423543772, SELU_SCALE = 1.0507009873554805;
+
+const SELU = { alpha: { float: SELU_ALPHA }, gamma: { float: SELU_SCALE } };
 
 /** Elementwise kernels of one input. */
 export const UNARY: Kernels = {
-  Abs: numeric(direct("Abs")),
-  Acos: floating("Acos"),
-  Acosh: floating("Acosh"),
-  Asin: floating("Asin"),
-  Asinh: floating("Asinh"),
-  Atan: floating("Atan"),
-  Atanh: floating("Atanh"),
-  Ceil: floating("Ceil"),
-  Cos: floating("Cos"),
-  Cosh: floating("Cosh"),
-  Elu: floating("Elu"),
-  Erf: floating("Erf"),
-  Exp: typed("float32", direct("Exp")),
-  Expm1: formula(expm1),
-  Floor: floating("Floor"),
-  Identity: elementwise(direct("Identity"), { inputs }),
-  IsFinite: typed("bool", ({ model, inputs: [x] }) => {
-    const bad = [model.op("IsNaN", [x]), model.op("IsInf", [x])];
-    return model.op("Not", [model.op("Or", bad)]);
+  Abs: numeric(named("Abs", "abs")),
+  Acos: floating("Acos", "chlo.acos"),
+  Acosh: floating("Acosh", "chlo.acosh"),
+  Asin: floating("Asin", "chlo.asin"),
+  Asinh: floating("Asinh", "chlo.asinh"),
+  Atan: floating("Atan", "chlo.atan"),
+  Atanh: floating("Atanh", "chlo.atanh"),
+  Ceil: floating("Ceil", "ceil"),
+  Cos: floating("Cos", "cosine"),
+  Cosh: floating("Cosh", "chlo.cosh"),
+  Elu: formula({ onnx: direct("Elu"), hlo: exponentialBelow(1, 1) }),
+  Erf: floating("Erf", "chlo.erf"),
+  Exp: typed("float32", named("Exp", "exponential")),
+  Expm1: formula({ onnx: expm1, hlo: directHlo("exponential_minus_one") }),
+  Floor: floating("Floor", "floor"),
+  Identity: elementwise({
+    onnx: direct("Identity"),
+    hlo: ({ inputs: [x] }) => x,
+  }, { inputs }),
+  IsFinite: typed("bool", {
+    onnx: ({ model, inputs: [x] }) => {
+      const bad = [model.op("IsNaN", [x]), model.op("IsInf", [x])];
+      return model.op("Not", [model.op("Or", bad)]);
+    },
+    hlo: ({ program, inputs: [x] }) =>
+      program.op("is_finite", [x], { ...x, dtype: "bool" }),
   }),
-  IsInf: typed("bool", direct("IsInf")),
-  IsNan: typed("bool", direct("IsNaN")),
-  LeakyRelu: typed("float32", ({ model, inputs: [x], node }) => {
-    const { alpha } = node.attributes as { alpha: number };
-    return model.op("LeakyRelu", [x], { alpha: { float: alpha } });
+  IsInf: typed("bool", {
+    onnx: direct("IsInf"),
+    hlo: ({ program, inputs: [x] }) =>
+      program.compareWith("EQ", program.map("abs", x), Infinity),
   }),
-  Log: floating("Log"),
-  Log1p: formula(log1p),
-  LogicalNot: elementwise(direct("Not"), { inputs }),
-  Neg: numeric(direct("Neg")),
-  Reciprocal: floating("Reciprocal"),
-  Relu: numeric(direct("Relu")),
-  Relu6: numeric((lowering) => clip(lowering, [0, 6])),
-  Round: floating("Round"),
-  Rsqrt: formula(({ model, inputs: [x] }) =>
-    model.op("Reciprocal", [model.op("Sqrt", [x])])
-  ),
-  Selu: formula(({ model, inputs: [x] }) => model.op("Selu", [x], SELU)),
-  Sigmoid: formula(sigmoid),
-  Sign: numeric(direct("Sign")),
-  Sin: floating("Sin"),
-  Sinh: floating("Sinh"),
-  Softplus: floating("Softplus"),
-  Sqrt: floating("Sqrt"),
-  Square: numeric(({ model, inputs: [x] }) => model.op("Mul", [x, x])),
-  Step: formula(step),
-  Tan: floating("Tan"),
-  Tanh: floating("Tanh"),
+  IsNan: typed("bool", {
+    onnx: direct("IsNaN"),
+    hlo: ({ program, inputs: [x] }) => program.compare("NE", x, x),
+  }),
+  LeakyRelu: typed("float32", {
+    onnx: ({ model, inputs: [x], node }) => {
+      const { alpha } = node.attributes as { alpha: number };
+      return model.op("LeakyRelu", [x], { alpha: { float: alpha } });
+    },
+    hlo: ({ program, inputs: [x], node }) => {
+      const { alpha } = node.attributes as { alpha: number };
+      const below = program.compareWith("LT", x, 0);
+      return program.select(below, program.with("multiply", x, alpha), x);
+    },
+  }),
+  Log: floating("Log", "log"),
+  Log1p: formula({ onnx: log1p, hlo: directHlo("log_plus_one") }),
+  LogicalNot: elementwise(named("Not", "not"), { inputs }),
+  Neg: numeric(named("Neg", "negate")),
+  Reciprocal: formula({
+    onnx: direct("Reciprocal"),
+    hlo: ({ program, inputs: [x] }) =>
+      program.map("divide", program.fill(1, x), x),
+  }),
+  Relu: numeric({
+    onnx: direct("Relu"),
+    hlo: ({ program, inputs: [x] }) => program.with("maximum", x, 0),
+  }),
+  Relu6: numeric({
+    onnx: (lowering) => clip(lowering, [0, 6]),
+    hlo: (lowering) => clipHlo(lowering, [0, 6]),
+  }),
+  Round: floating("Round", "round_nearest_even"),
+  Rsqrt: formula({
+    onnx: ({ model, inputs: [x] }) =>
+      model.op("Reciprocal", [model.op("Sqrt", [x])]),
+    hlo: ({ program, inputs: [x] }) => program.map("rsqrt", x),
+  }),
+  Selu: formula({
+    onnx: ({ model, inputs: [x] }) => model.op("Selu", [x], SELU),
+    hlo: exponentialBelow(SELU_SCALE * SELU_ALPHA, SELU_SCALE),
+  }),
+  Sigmoid: formula({ onnx: sigmoid, hlo: sigmoidHlo }),
+  Sign: numeric(named("Sign", "sign")),
+  Sin: floating("Sin", "sine"),
+  Sinh: floating("Sinh", "chlo.sinh"),
+  Softplus: formula({ onnx: direct("Softplus"), hlo: softplusHlo }),
+  Sqrt: floating("Sqrt", "sqrt"),
+  Square: numeric({
+    onnx: ({ model, inputs: [x] }) => model.op("Mul", [x, x]),
+    hlo: ({ program, inputs: [x] }) => program.map("multiply", x, x),
+  }),
+  Step: formula({ onnx: step, hlo: stepHlo }),
+  Tan: floating("Tan", "tan"),
+  Tanh: floating("Tanh", "tanh"),
   Cast: {
     inputs: ["x"],
     infer: ([x], attributes) => ({
@@ -151,12 +247,22 @@ export const UNARY: Kernels = {
     }),
     lower: ({ model, inputs: [x], node }) =>
       model.cast(x, node.outputs[0].dtype),
+    lowerHlo: ({ program, inputs: [x], node }) =>
+      program.cast(x, node.outputs[0].dtype),
   },
-  ClipByValue: numeric((lowering) => {
-    const { clipValueMin, clipValueMax } = lowering.node.attributes as Record<
-      "clipValueMin" | "clipValueMax",
-      number
-    >;
-    return clip(lowering, [clipValueMin, clipValueMax]);
+  ClipByValue: numeric({
+    onnx: (lowering) => clip(lowering, boundsOf(lowering)),
+    hlo: (lowering) => clipHlo(lowering, boundsOf(lowering)),
   }),
 };
+
+/** Returns the bounds of `ClipByValue`. */
+function boundsOf(
+  { node: { attributes } }: Pick<Lowering, "node">,
+): readonly number[] {
+  const { clipValueMin, clipValueMax } = attributes as Record<
+    "clipValueMin" | "clipValueMax",
+    number
+  >;
+  return [clipValueMin, clipValueMax];
+}

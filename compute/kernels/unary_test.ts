@@ -9,6 +9,7 @@ import {
   given,
   testCompiled,
 } from "../testdata/compiled_agrees.ts";
+import { testCompiledEngines } from "../testdata/engines.ts";
 
 interface UnaryCase {
   readonly fn: (x: tf.Tensor) => tf.Tensor;
@@ -112,9 +113,12 @@ for (const [name, { fn, of, whole, except = [] }] of Object.entries(CASES)) {
     inputs: [given(shape, { seed, of })],
     gradients: !name.startsWith("is"),
   }), 10);
-  Deno.test(`${name} of special numbers`, () => {
+  testCompiledEngines(`${name} of special numbers`, (engine) => {
     const numbers = SPECIAL.filter((it) => !except.includes(it));
-    assertCompiledAgrees({ fn: op, inputs: [exactly(numbers)], each: true });
+    assertCompiledAgrees(
+      { fn: op, inputs: [exactly(numbers)], each: true },
+      engine,
+    );
   });
   if (!whole) continue;
   for (const dtype of ["int32", "bool"] as const satisfies DType[]) {

@@ -1,6 +1,12 @@
 import * as tf from "@tensorflow/tfjs";
 import { sizeOf } from "../graph/graph.ts";
 import type { ModelBuilder } from "../onnx/model_builder.ts";
+import {
+  type HloTensor,
+  integers,
+  pairs,
+  type ProgramBuilder,
+} from "../stablehlo/program_builder.ts";
 import type { Kernels, PrimitiveKernel } from "./kernel.ts";
 
 type Shape4D = [number, number, number, number];
@@ -188,6 +194,116 @@ export function convTranspose(
   return model.op("Pad", [made, ends]);
 }
 
+/** Cuts off the rows and columns of images that no window sees. */
+function seenHlo(
+  program: ProgramBuilder,
+  x: HloTensor,
+  info: ConvInfo,
+): HloTensor {
+  const [height, width] = outputPadding(info);
+  const [batch, rows, columns, channels] = x.shape;
+  return program.slice(x, {
+    start: [0, 0, 0, 0],
+    limit: [batch, rows - height, columns - width, channels],
+  });
+}
+
+/** Puts zeros where {@linkcode seenHlo} cut rows and columns off. */
+function unseenHlo(
+  program: ProgramBuilder,
+  x: HloTensor,
+  info: ConvInfo,
+): HloTensor {
+  const before = [0, 0, 0, 0];
+  return program.pad(x, 0, { before, after: [0, ...outputPadding(info), 0] });
+}
+
+/** Returns the settings of windows over images `[batch, height, width, channels]`. */
+function windowsHlo(info: ConvInfo) {
+  const [top, left, bottom, right] = padsOf(info);
+  return {
+    window_dimensions: integers([1, info.filterHeight, info.filterWidth, 1]),
+    window_strides: integers([1, ...stridesOf(info), 1]),
+    padding: pairs([0, top, left, 0], [0, bottom, right, 0]),
+  };
+}
+
+/** Reduces each window of images to one number. */
+function reduceWindows(
+  op: string,
+  { program, x, from }: {
+    program: ProgramBuilder;
+    x: HloTensor;
+    from: number;
+  },
+  info: ConvInfo,
+): HloTensor {
+  const images = seenHlo(program, x, info);
+  const { batchSize, outHeight, outWidth, outChannels } = info;
+  return program.op("reduce_window", [images, program.scalar(from)], {
+    shape: [batchSize, outHeight, outWidth, outChannels],
+    dtype: "float32",
+    attributes: windowsHlo(info),
+    region: program.region("float32", (a, b) => program.map(op, a, b)),
+  });
+}
+
+/** Counts the places of one axis that each window sees. */
+function placesSeen(
+  { length, out, stride, size, before }: Record<
+    "length" | "out" | "stride" | "size" | "before",
+    number
+  >,
+): number[] {
+  return Array.from({ length: out }, (_, i) => {
+    const from = i * stride - before;
+    return Math.min(from + size, length) - Math.max(from, 0);
+  });
+}
+
+/** Counts the places that each window sees: padding is no part of a mean. */
+function areasHlo(program: ProgramBuilder, info: ConvInfo): HloTensor {
+  const rows = placesSeen({
+    length: info.inHeight,
+    out: info.outHeight,
+    stride: info.strideHeight,
+    size: info.filterHeight,
+    before: info.padInfo.top,
+  });
+  const columns = placesSeen({
+    length: info.inWidth,
+    out: info.outWidth,
+    stride: info.strideWidth,
+    size: info.filterWidth,
+    before: info.padInfo.left,
+  });
+  const { batchSize, outHeight, outWidth, outChannels } = info;
+  const areas = program.constant(
+    Float32Array.from(rows.flatMap((row) => columns.map((it) => row * it))),
+    { shape: [outHeight, outWidth], dtype: "float32" },
+  );
+  return program.spread(areas, {
+    shape: [batchSize, outHeight, outWidth, outChannels],
+    axes: [1, 2],
+  });
+}
+
+type PoolHlo = (
+  program: ProgramBuilder,
+  x: HloTensor,
+  info: ConvInfo,
+) => HloTensor;
+
+const maxPoolHlo: PoolHlo = (program, x, info) =>
+  reduceWindows("maximum", { program, x, from: -Infinity }, info);
+
+const averagePoolHlo: PoolHlo = (program, x, info) =>
+  program.map(
+    "divide",
+    reduceWindows("add", { program, x, from: 0 }, info),
+    areasHlo(program, info),
+  );
+
 /** Returns windows as ONNX has them; each is to see a part of the image. */
 function windows(info: ConvInfo) {
   const kernel_shape = [info.filterHeight, info.filterWidth];
@@ -200,7 +316,7 @@ function windows(info: ConvInfo) {
   return { kernel_shape, strides: stridesOf(info), pads };
 }
 
-function pool(op: string): PrimitiveKernel<PoolAttributes> {
+function pool(op: string, hlo: PoolHlo): PrimitiveKernel<PoolAttributes> {
   return {
     inputs: ["x"],
     infer: ([{ shape, dtype }], attributes) => ({
@@ -215,6 +331,11 @@ function pool(op: string): PrimitiveKernel<PoolAttributes> {
       const made = model.op(op, [images], windows(info));
       const pooled = model.transpose(cutWindows(model, made, info), TO_NHWC);
       return dtype === "float32" ? pooled : model.cast(pooled, dtype);
+    },
+    lowerHlo: ({ program, inputs: [x], node }) => {
+      const info = poolInfo(x.shape, node.attributes);
+      const made = hlo(program, program.cast(x, "float32"), info);
+      return program.cast(made, x.dtype);
     },
   };
 }
@@ -242,6 +363,26 @@ const MAX_POOL_GRADIENT: PrimitiveKernel<PoolAttributes> = {
     const shaped = model.reshape(scattered, [batch, channels, height, width]);
     return model.transpose(shaped, TO_NHWC);
   },
+  lowerHlo: ({ program, inputs: [dy, input], node }) => {
+    const info = poolInfo(input.shape, node.attributes, dy.shape);
+    const images = seenHlo(program, input, info);
+    const larger = program.region(
+      "float32",
+      (a, b) => program.compare("GE", a, b),
+    );
+    const sum = program.region("float32", (a, b) => program.map("add", a, b));
+    const made = program.op("select_and_scatter", [
+      images,
+      dy,
+      program.scalar(0),
+    ], {
+      shape: images.shape,
+      dtype: "float32",
+      attributes: windowsHlo(info),
+      region: `${larger}, ${sum}`,
+    });
+    return unseenHlo(program, made, info);
+  },
 };
 
 /**
@@ -264,12 +405,35 @@ const AVG_POOL_GRADIENT: PrimitiveKernel<PoolAttributes> = {
     const made = convTranspose(model, [images, filter], info);
     return model.transpose(made, TO_NHWC);
   },
+  lowerHlo: ({ program, inputs: [dy, { shape }], node }) => {
+    const info = poolInfo(shape, node.attributes, dy.shape);
+    const { filterHeight, filterWidth, strideHeight, strideWidth } = info;
+    const [top, left] = padsOf(info);
+    const size = [filterHeight, filterWidth];
+    const before = [size[0] - 1 - top, size[1] - 1 - left];
+    const after = stridesOf(info).map((stride, i) =>
+      shape[i + 1] + size[i] - 2 - before[i] - (dy.shape[i + 1] - 1) * stride
+    );
+    // Each place sums the windows that see it, backwards.
+    const apart = program.pad(dy, 0, {
+      before: [0, ...before, 0],
+      after: [0, ...after, 0],
+      between: [0, strideHeight - 1, strideWidth - 1, 0],
+    });
+    const sum = program.op("reduce_window", [apart, program.scalar(0)], {
+      shape,
+      dtype: "float32",
+      attributes: { window_dimensions: integers([1, ...size, 1]) },
+      region: program.region("float32", (a, b) => program.map("add", a, b)),
+    });
+    return program.with("divide", sum, filterHeight * filterWidth);
+  },
 };
 
 /** Pooling over images, and its gradients. */
 export const POOLING: Kernels = {
-  MaxPool: pool("MaxPool"),
+  MaxPool: pool("MaxPool", maxPoolHlo),
   MaxPoolGrad: MAX_POOL_GRADIENT,
-  AvgPool: pool("AveragePool"),
+  AvgPool: pool("AveragePool", averagePoolHlo),
   AvgPoolGrad: AVG_POOL_GRADIENT,
 };

@@ -11,6 +11,7 @@ import {
   typeName,
 } from "../graph/graph.ts";
 import { noise } from "./backends_agree.ts";
+import { type CompiledEngine, testCompiledEngines } from "./engines.ts";
 
 await selectBackend("cpu");
 
@@ -104,7 +105,10 @@ function gradientCase({ fn, inputs }: CompiledCase): CompiledCase {
  * Asserts that a compiled function gives what it gives eagerly on `cpu`:
  * shapes, types and numbers.
  */
-export function assertCompiledAgrees(it: CompiledCase): void {
+export function assertCompiledAgrees(
+  it: CompiledCase,
+  engine: CompiledEngine,
+): void {
   const { tolerance = 2e-5, each = false } = it;
   const { fn, inputs } = it.gradients ? gradientCase(it) : it;
   const list = (given: Record<string, tf.Tensor>) =>
@@ -115,7 +119,7 @@ export function assertCompiledAgrees(it: CompiledCase): void {
     (given) => ({ ...list(given as Record<string, tf.Tensor>) }),
     {
       inputs: named(({ shape, dtype }) => ({ shape, dtype })),
-      engine: "onnx",
+      engine,
       threads: 1,
     },
   );
@@ -176,20 +180,28 @@ function ofConstants(it: CompiledCase): CompiledCase {
 /** Runs of a test with constants. */
 const CONSTANT_RUNS = 3;
 
-/** Tests that what is made of random settings agrees. */
+/** Share of the runs that XLA takes part in: it compiles for longer. */
+const XLA_RUNS = 1 / 3;
+
+/** Tests that what is made of random settings agrees, on each engine. */
 export function testCompiled<T>(
   name: string,
   settings: fc.Arbitrary<T>,
   make: (it: T) => CompiledCase,
   runs = 15,
 ): void {
-  const check = (of: (it: CompiledCase) => CompiledCase, numRuns: number) =>
-    fc.assert(
-      fc.property(settings, (it) => assertCompiledAgrees(of(make(it)))),
-      { seed: 1, numRuns },
-    );
-  Deno.test(name, () => {
-    check((it) => it, runs);
-    check(ofConstants, CONSTANT_RUNS);
+  testCompiledEngines(name, (engine) => {
+    const check = (of: (it: CompiledCase) => CompiledCase, numRuns: number) =>
+      fc.assert(
+        fc.property(
+          settings,
+          (it) => assertCompiledAgrees(of(make(it)), engine),
+        ),
+        { seed: 1, numRuns },
+      );
+    const share = engine === "xla" ? XLA_RUNS : 1;
+    check((it) => it, Math.ceil(runs * share));
+    // What is computed at once does not reach an engine.
+    if (engine === "onnx") check(ofConstants, CONSTANT_RUNS);
   });
 }

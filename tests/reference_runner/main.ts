@@ -10,9 +10,9 @@ import { Comparison, type Outcome } from "./comparison.ts";
 import { runners } from "./runners.ts";
 
 const BACKENDS = ["auto", "tensorflow", "wasm", "cpu"] as const;
-const ENGINES = ["eager", "onnx"] as const;
+const ENGINES = ["eager", "onnx", "xla"] as const;
 const USAGE =
-  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager|onnx]";
+  "usage: deno task reference DIR [--backend wasm|cpu|tensorflow] [--engine eager|onnx|xla]";
 
 /** A mistake of the person at the command line: one line, exit code 2. */
 class UsageError extends Error {}

@@ -26,7 +26,7 @@ const PASSES = [
   eliminateDeadCode,
 ];
 
-/** Passes that come last: some make operations of ONNX of TensorFlow.js's. */
+/** Passes that come last, for ONNX Runtime: some make operations of ONNX. */
 const FUSIONS = [
   sliceProducts,
   convolveBeforeScaling,
@@ -41,6 +41,8 @@ const FUSIONS = [
  * same, up to the last bits of float32.
  *
  * @param graph A graph, as {@linkcode trace} records it.
+ * @param options Whether operations are fused for ONNX Runtime, true by
+ * default; a compiler such as XLA fuses by itself.
  * @returns A graph of the same inputs and outputs.
  *
  * @example
@@ -57,12 +59,16 @@ const FUSIONS = [
  * assertEquals(optimize(graph).nodes.length, 0);
  * ```
  */
-export function optimize(graph: Graph): Graph {
+export function optimize(
+  graph: Graph,
+  { fuse = true }: { readonly fuse?: boolean } = {},
+): Graph {
   let current = graph;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = current.nodes.length;
     current = PASSES.reduce((it, pass) => pass(it), current);
     if (current.nodes.length === before && round > 0) break;
   }
+  if (!fuse) return current;
   return FUSIONS.reduce((it, pass) => eliminateDeadCode(pass(it)), current);
 }

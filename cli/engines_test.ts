@@ -1,0 +1,96 @@
+import { isXlaInstalled } from "@bellman/compute/xla";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "@std/assert";
+import { capture } from "./testdata/capture.ts";
+
+const dir = await Deno.makeTempDir({ prefix: "bellman-engines-" });
+const NO_PLUGIN = !isXlaInstalled();
+
+async function train(...args: string[]) {
+  const small = ["--set=numEnvs=4", "--set=evaluationEpisodes=2", "--quiet"];
+  return await capture("train", ...small, ...args);
+}
+
+Deno.test({
+  name: "a run with XLA names its plugin and device, and resumes bit for bit",
+  ignore: NO_PLUGIN,
+  async fn() {
+    const whole = `${dir}/whole`, cut = `${dir}/cut`;
+    const steps = ["--steps=800", "--set=checkpointInterval=400"];
+    for (const out of [whole, cut]) {
+      const { code, err } = await train(
+        "--engine=xla",
+        ...steps,
+        `--out=${out}`,
+      );
+      assertEquals(code, 0, err);
+    }
+    const config = await Deno.readTextFile(`${whole}/config.yaml`);
+    assertStringIncludes(config, "engine: xla\n");
+    assertMatch(config, /plugin: XLA \(PJRT \d+\.\d+\) on \w+\n/);
+    // As if the run had been ended after its first checkpoint.
+    const checkpoints = [...Deno.readDirSync(`${cut}/checkpoints`)]
+      .map(({ name }) => name).filter((name) => name.startsWith("step"));
+    const later = checkpoints.toSorted().slice(1);
+    assert(later.length > 0);
+    for (const name of later) await Deno.remove(`${cut}/checkpoints/${name}`);
+    await Deno.remove(`${cut}/report.html`);
+    const resumed = await capture("train", "--resume", cut, "--quiet");
+    assertEquals(resumed.code, 0, resumed.err);
+    for (const file of ["policy.onnx", "episodes.csv"]) {
+      assertEquals(
+        await Deno.readFile(`${cut}/${file}`),
+        await Deno.readFile(`${whole}/${file}`),
+      );
+    }
+  },
+});
+
+Deno.test({
+  name: "a run is resumed and evaluated with the engine that is named",
+  ignore: NO_PLUGIN,
+  async fn() {
+    const out = `${dir}/onnx`;
+    const { code, err } = await train("--steps=400", `--out=${out}`);
+    assertEquals(code, 0, err);
+    const play = ["eval", out, "--episodes=2", "--json"];
+    const results = await Promise.all(
+      [[], ["--engine=xla"], ["--engine=eager"]]
+        .map((more) => capture(...play, ...more)),
+    );
+    for (const { code, out } of results) {
+      assertEquals(code, 0);
+      assertEquals(JSON.parse(out), JSON.parse(results[0].out));
+    }
+    await Deno.remove(`${out}/report.html`);
+    const resumed = await capture("train", "--resume", out, "--engine=xla");
+    assertEquals(resumed.code, 0, resumed.err);
+    assertStringIncludes(resumed.out, "Engine: compiled, by XLA");
+  },
+});
+
+Deno.test("a run of another plugin is refused unless an engine is named", async () => {
+  const plugin = "XLA (PJRT 0.1) on a chip";
+  const out = `${dir}/other`;
+  const refused = await train(
+    ...["--steps=40", `--set=plugin=${plugin}`, `--out=${out}`],
+  );
+  assertEquals(refused.code, 2);
+  assertStringIncludes(
+    refused.err,
+    `the run was made with ${plugin}; name an engine with --engine to take it all the same`,
+  );
+  const named = await train(
+    ...[
+      "--steps=40",
+      `--set=plugin=${plugin}`,
+      `--out=${out}`,
+      "--engine=onnx",
+    ],
+  );
+  assertEquals(named.code, 0, named.err);
+});

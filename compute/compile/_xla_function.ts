@@ -1,0 +1,295 @@
+import {
+  type DType,
+  type Graph,
+  sizeOf,
+  type TensorData,
+} from "../graph/graph.ts";
+import { optimize } from "../graph/passes/optimize.ts";
+import { type HloVector, lowerToHlo } from "../lowering/lower_hlo.ts";
+import { isTensor, type Traced } from "../tracing/trace.ts";
+import { leavesOf, recordsOf, type Tree, treeOf } from "../tracing/tree.ts";
+import type { BoundCall } from "../xla/bound_call.ts";
+import type { XlaClient } from "../xla/client.ts";
+import type { Executable } from "../xla/executable.ts";
+import { alignedArray } from "../xla/tensors.ts";
+import { requireXla } from "./_xla_client.ts";
+import {
+  InputReader,
+  type OtherShapes,
+  variants,
+  withShapes,
+} from "./_inputs.ts";
+import type { Settings } from "./options.ts";
+import { allocate, toPort } from "./_program.ts";
+import {
+  checkSaved,
+  type SavedState,
+  type Source,
+  type StateLeaf,
+  stateLeaves,
+} from "./_state.ts";
+
+/** Types of numbers as they come into a program and leave it. */
+const OUTSIDE = {
+  float32: "f32",
+  int32: "i32",
+  bool: "ui8",
+  uint8: "ui8",
+} as const;
+
+/** An array of a program's that keeps its place. */
+interface Slot {
+  /** Place among the inputs of the caller, or outputs of the program. */
+  readonly place: number;
+  readonly array: TensorData;
+}
+
+/** The function, compiled for inputs of one set of shapes. */
+interface Variant {
+  readonly graph: Graph;
+  readonly call: BoundCall;
+  readonly inputs: readonly Slot[];
+  readonly outputs: readonly Slot[];
+  readonly results: Tree<TensorData>;
+}
+
+/** By default, the larger of NaN and a number is a number on some processors. */
+const FLAGS = { xla_cpu_enable_fast_min_max: false };
+
+/** Programs by their text: equal functions share one. */
+const programs = new Map<string, WeakRef<Executable>>();
+
+function programFor(client: XlaClient, text: string): Executable {
+  const known = programs.get(text)?.deref();
+  if (known !== undefined) return known;
+  const program = client.compile(text, { flags: FLAGS });
+  programs.set(text, new WeakRef(program));
+  return program;
+}
+
+/**
+ * Returns the vectors that hold a state: one for each type of numbers in it,
+ * and another one for tensors that stay as they are.
+ */
+function vectorsOf(
+  leaves: readonly StateLeaf[],
+  passed: ReadonlySet<string>,
+): HloVector[] {
+  const groups = Map.groupBy(
+    leaves,
+    ({ name, leaf }) => `${leaf.dtype} ${passed.has(name)}`,
+  );
+  return [...groups.values()].map((members) => ({
+    dtype: members[0].leaf.dtype,
+    members: members.map(({ name }) => name),
+  }));
+}
+
+/** Finds the tensors that a graph returns as they came. */
+function passedIn({ inputs, outputs }: Graph): Set<string> {
+  const taken = new Map(inputs.map(({ name, value }) => [name, value]));
+  return new Set(
+    outputs.filter(({ name, value }) => taken.get(name) === value)
+      .map(({ name }) => name),
+  );
+}
+
+/** A function that XLA runs, over a state that it writes in place. */
+export class XlaFunction {
+  readonly engine = "xla";
+  readonly #leaves: readonly StateLeaf[];
+  /** The records of the state, of which some may be empty. */
+  readonly #records: Tree<never>;
+  #vectors: readonly HloVector[] | undefined;
+  /** Memory of each vector. */
+  #memory: readonly TensorData[] = [];
+  /** The tensors of the state, in that memory. */
+  readonly #arrays = new Map<string, TensorData>();
+  readonly #tree: Tree<TensorData>;
+  readonly #reader: InputReader;
+  readonly #settings: Settings;
+  readonly #variantFor: (others: OtherShapes | undefined) => Variant;
+  /** Program that ran last: on a device, it has the state. */
+  #owner: BoundCall | undefined;
+
+  constructor(source: Source, settings: Settings) {
+    const { types, state } = source;
+    this.#settings = settings;
+    this.#leaves = stateLeaves(state);
+    this.#records = recordsOf(state);
+    this.#variantFor = this.#variantsOf(source);
+    this.#reader = new InputReader(types, settings);
+    this.#tree = treeOf(
+      this.#leaves.map(({ name, path }) => ({
+        path,
+        leaf: this.#arrays.get(name)!,
+      })),
+      this.#records,
+    );
+    leavesOf(state, isTensor).forEach(({ leaf }, i) =>
+      this.#arrays.get(this.#leaves[i].name)!.set(leaf.dataSync())
+    );
+  }
+
+  /** Lays the state out, as suits the first program. */
+  #vectorsFor(passed: ReadonlySet<string>): readonly HloVector[] {
+    if (this.#vectors === undefined) {
+      this.#vectors = vectorsOf(this.#leaves, passed);
+      this.#memory = this.#vectors.map((it) => this.#allocate(it));
+    }
+    return this.#vectors.map((it) => ({
+      ...it,
+      isFixed: it.members.every((name) => passed.has(name)),
+    }));
+  }
+
+  /** Makes the memory of a vector and the arrays of its tensors in it. */
+  #allocate({ members, dtype }: HloVector): TensorData {
+    const shapes = new Map(
+      this.#leaves.map(({ name, leaf }) => [name, leaf.shape]),
+    );
+    const sizes = members.map((name) => sizeOf(shapes.get(name)!));
+    const whole = aligned(dtype, sizes.reduce((sum, it) => sum + it, 0));
+    let offset = 0;
+    members.forEach((name, i) =>
+      this.#arrays.set(name, whole.subarray(offset, offset += sizes[i]))
+    );
+    return whole;
+  }
+
+  #variantsOf(source: Source): (others: OtherShapes | undefined) => Variant {
+    const variantFor = variants(
+      (others) => this.#compile(source.trace(withShapes(source.types, others))),
+      this.#settings,
+    );
+    // Compiled now: what cannot be is an error here and not at the first run.
+    variantFor(undefined);
+    return variantFor;
+  }
+
+  #compile({ graph: traced, outputPaths, outputRecords }: Traced): Variant {
+    const graph = optimize(traced, { fuse: false });
+    const vectors = this.#vectorsFor(passedIn(graph));
+    const lowered = lowerToHlo(graph, vectors);
+    const client = requireXla();
+    const inputs = lowered.inputs.map((place): Slot => {
+      const { shape, dtype } = graph.inputs[place].value;
+      return { place, array: aligned(dtype, sizeOf(shape)) };
+    });
+    const buffers = [
+      ...vectors.map(({ dtype, isFixed }, i) =>
+        client.buffer(this.#memory[i], {
+          dtype: OUTSIDE[dtype],
+          use: isFixed ? "borrow" : "share",
+        })
+      ),
+      ...inputs.map(({ place, array }) => {
+        const { shape, dtype } = graph.inputs[place].value;
+        return client.buffer(array, {
+          dtype: OUTSIDE[dtype],
+          shape,
+          use: "borrow",
+        });
+      }),
+    ];
+    const call = programFor(client, lowered.text).bind(buffers);
+    const before = vectors.filter(({ isFixed }) => !isFixed).length;
+    const outputs = lowered.outputs.map((place, i): Slot => ({
+      place: before + i,
+      array: allocate(toPort(graph.outputs[place])),
+    }));
+    const arrays = new Map(
+      lowered.outputs.map((place, i) => [
+        graph.outputs[place].name,
+        outputs[i].array,
+      ]),
+    );
+    const results = outputPaths
+      .map((path) => ({ path, leaf: arrays.get(path.join("."))! }))
+      .filter(({ leaf }) => leaf !== undefined);
+    return {
+      graph,
+      call,
+      inputs,
+      outputs,
+      results: treeOf(results, outputRecords),
+    };
+  }
+
+  get graph(): Graph {
+    return this.#variantFor(undefined).graph;
+  }
+
+  get state(): Tree<TensorData> {
+    this.#owner?.pull();
+    return this.#tree;
+  }
+
+  run(given: unknown): Tree<TensorData> {
+    return this.#run(this.#variantFor, given);
+  }
+
+  /** Compiles another function of the same state and inputs. */
+  beside(source: Source): { run(given: unknown): Tree<TensorData> } {
+    const variantFor = this.#variantsOf(source);
+    return { run: (given) => this.#run(variantFor, given) };
+  }
+
+  #run(
+    variantFor: (others: OtherShapes | undefined) => Variant,
+    given: unknown,
+  ): Tree<TensorData> {
+    const arrays = this.#reader.read(given);
+    const { call, inputs, outputs, results } = variantFor(
+      this.#reader.otherShapes,
+    );
+    for (let i = 0; i < inputs.length; i++) {
+      const { place, array } = inputs[i];
+      array.set(arrays[place]);
+    }
+    if (call !== this.#owner) this.#handOver(call);
+    call.run();
+    for (let i = 0; i < outputs.length; i++) {
+      const { place, array } = outputs[i];
+      call.readInto(place, array);
+    }
+    return results;
+  }
+
+  /** Gives the state to another program. */
+  #handOver(call: BoundCall): void {
+    this.#owner?.pull();
+    call.push();
+    this.#owner = call;
+  }
+
+  read(): Tree<SavedState> {
+    this.#owner?.pull();
+    const saved = this.#leaves.map(({ name, path, leaf }) => ({
+      path,
+      leaf: {
+        data: this.#arrays.get(name)!.slice(),
+        shape: [...leaf.shape],
+      },
+    }));
+    return treeOf(saved, this.#records);
+  }
+
+  write(state: unknown): void {
+    const saved = checkSaved(state, this.#leaves);
+    this.#owner?.pull();
+    saved.forEach((data, i) =>
+      this.#arrays.get(this.#leaves[i].name)!.set(data)
+    );
+    this.#owner?.push();
+  }
+
+  close(): void {
+    // Arrays and programs are freed with the last that uses them.
+  }
+}
+
+/** Makes an array that XLA can use in place. */
+function aligned(dtype: DType, size: number): TensorData {
+  return alignedArray(OUTSIDE[dtype], size) as TensorData;
+}
