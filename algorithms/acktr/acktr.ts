@@ -62,16 +62,11 @@ function partsOf(
   const rows = context.numEnvs * config.numSteps;
   const { coldLearningRate, learningRate, fisherActions } = config;
   const coldRatio = (coldLearningRate ?? learningRate) / learningRate;
-  return {
-    ...base,
-    experience: (runtime) => warning(base.experience(runtime), update.steps),
-    init(random) {
-      const params = policy.init(random);
-      update = acktrUpdate(policy, actorCriticLayers(policy, params), config);
-      return { policy: params, optimizer: update.init(params) };
-    },
-    update(state, batch, numbers) {
-      const { params, optimizerState, stats, finite } = update.apply(
+  const isAlwaysFull = config.covUpdateEvery === 1;
+  const encoding =
+    (kind: "apply" | "applyLight"): AgentParts["update"] =>
+    (state, batch, numbers) => {
+      const { params, optimizerState, stats, finite } = update[kind](
         state.policy,
         state.optimizer,
         {
@@ -85,6 +80,19 @@ function partsOf(
         stats,
         results: finite,
       };
+    };
+  return {
+    ...base,
+    experience: (runtime) => warning(base.experience(runtime), update.steps),
+    init(random) {
+      const params = policy.init(random);
+      update = acktrUpdate(policy, actorCriticLayers(policy, params), config);
+      return { policy: params, optimizer: update.init(params) };
+    },
+    update: encoding(isAlwaysFull ? "apply" : "applyLight"),
+    fullUpdate: isAlwaysFull ? undefined : {
+      isDue: ({ updates }) => update.needsStatistics(updates),
+      update: encoding("apply"),
     },
     numbers: (moment) => ({ ...base.numbers(moment), coldRatio }),
     updateNoise: {

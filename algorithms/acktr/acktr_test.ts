@@ -145,7 +145,6 @@ Deno.test("factors, inverses and counters are in the saved state", () => {
   for (const name of ["policy", "value"]) {
     const head = name === "policy" ? "pi/head/kernel" : "vf/head/kernel";
     assertEquals(optimizer[`${name}/step`].data[0], 5);
-    assertEquals(optimizer[`${name}/inverted`].data[0], 1);
     for (const slot of ["input", "output", "basis_input"]) {
       const { data } = optimizer[`${name}/${slot}/${head}`];
       assert(data.some((it) => it !== 0), `${name}/${slot}`);

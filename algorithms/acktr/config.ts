@@ -135,9 +135,9 @@ export interface AcktrConfig extends
    */
   statisticsDecay: number;
   /**
-   * Updates between two that the factors take in.
+   * Updates between two that the factors take in; until the first inversion, each one is taken in.
    *
-   * @default 1
+   * @default 10
    * @minimum 1
    * @maximum 1000000000
    * @asType integer
@@ -180,6 +180,15 @@ export interface AcktrConfig extends
    * @asType integer
    */
   exampleEvery: number;
+  /**
+   * Most examples that the factors of a convolution are made of: each has a row for every place.
+   *
+   * @default 64
+   * @minimum 2
+   * @maximum 1000000000
+   * @asType integer
+   */
+  convolutionExamples: number;
   /**
    * Updates at first that plain gradient descent with the same momentum takes; it also takes those until the first inversion.
    *

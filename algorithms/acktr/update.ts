@@ -12,11 +12,13 @@ import {
   type Params,
   sgd,
   tidy,
+  valueAndGradients,
 } from "@bellman/compute";
 import {
   findLayers,
   gaussian,
   Kfac,
+  type KfacGradients,
   type KfacLayer,
   type KfacOptions,
   sampledLogProb,
@@ -78,14 +80,24 @@ export interface AcktrUpdate {
   readonly steps: readonly AcktrStep[];
   /** Makes the state before the first update, in new tensors. */
   init(params: Params): OptimizerState;
-  /** Takes one update. */
-  apply(
-    params: Params,
-    optimizerState: OptimizerState,
-    batch: AcktrBatch,
-    hyperparameters: AcktrHyperparameters,
-  ): AcktrUpdateResult;
+  /** Takes one update, whatever is due. */
+  readonly apply: AcktrApply;
+  /**
+   * Takes one of the updates that need no statistics; the noise is not used.
+   * They cost less.
+   */
+  readonly applyLight: AcktrApply;
+  /** Tells by the number of an update, from 0, if it needs statistics. */
+  needsStatistics(update: number): boolean;
 }
+
+/** A pure function from one set of parameters to the next. */
+export type AcktrApply = (
+  params: Params,
+  optimizerState: OptimizerState,
+  batch: AcktrBatch,
+  hyperparameters: AcktrHyperparameters,
+) => AcktrUpdateResult;
 
 /**
  * Finds the layers of an actor-critic, in the order of its parameters.
@@ -212,13 +224,16 @@ export function acktrUpdate(
   function gradientsOf(
     params: Params,
     batch: AcktrBatch,
-    entropyCoefficient: tf.Scalar,
-  ) {
+    { entropyCoefficient, isLight }: {
+      entropyCoefficient: tf.Scalar;
+      isLight: boolean;
+    },
+  ): Omit<KfacGradients, "rows"> & Partial<KfacGradients> {
     const { actions, valueNoise } = batch;
     const targets = fisherActions === "taken"
       ? actions
       : sampledActions(model, params, batch);
-    return all.gradients((params) => {
+    const objective = (params: Params) => {
       const { policy, ...inputs } = evaluateBatch(model, params, batch);
       const weights = { entropyCoefficient, valueCoefficient };
       const { loss, ...aux } = a2cLoss(inputs, weights);
@@ -228,24 +243,21 @@ export function acktrUpdate(
         sampledLogProb([values], [valueNoise]),
       );
       return { loss, aux: { ...aux }, logLikelihood };
-    }, params);
+    };
+    return isLight
+      ? valueAndGradients(objective, params)
+      : all.gradients(objective, params);
   }
 
-  return {
-    steps,
-    init: (params) =>
-      steps.reduce((state, step) => {
-        const own = step.kfac.init(of(step, params));
-        return { ...state, ...nest(own, step.name) };
-      }, {}),
-    apply: (params, optimizerState, batch, numbers) =>
+  const applying =
+    (isLight: boolean): AcktrApply =>
+    (params, optimizerState, batch, numbers) =>
       tidy(() => {
         const { entropyCoefficient, coldRatio } = numbers;
-        const { loss, aux, gradients, rows } = gradientsOf(
-          params,
-          batch,
+        const { loss, aux, gradients, rows } = gradientsOf(params, batch, {
           entropyCoefficient,
-        );
+          isLight,
+        });
         const [first] = steps;
         const next = { ...params }, state: OptimizerState = {};
         const finite: Record<string, tf.Tensor1D> = {};
@@ -280,7 +292,17 @@ export function acktrUpdate(
             steps_skipped: tf.sub(1, tf.min(fine)) as tf.Scalar,
           },
         };
-      }),
+      });
+  return {
+    steps,
+    init: (params) =>
+      steps.reduce((state, step) => {
+        const own = step.kfac.init(of(step, params));
+        return { ...state, ...nest(own, step.name) };
+      }, {}),
+    apply: applying(false),
+    applyLight: applying(true),
+    needsStatistics: (update) => steps[0].kfac.needsRows(update),
   };
 }
 
@@ -320,7 +342,8 @@ function kfacOptions(
     form: kfacForm,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
     damping,
-    average: { decay: options.statisticsDecay },
+    // The average is as long whatever updates it is of.
+    average: { decay: options.statisticsDecay ** covUpdateEvery },
     momentum,
     momentumKind: "averaged",
     trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
@@ -329,6 +352,7 @@ function kfacOptions(
     inversionDelay: options.inversionDelay,
     invertIn: options.invertIn,
     exampleEvery: options.exampleEvery,
+    convolutionExamples: options.convolutionExamples,
     coldUpdates,
     coldOptimizer: clipping(sgd({ momentum }), maxGradNorm),
   };

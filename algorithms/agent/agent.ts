@@ -172,6 +172,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #learner: Learner;
   /** Step of the updates without statistics, compiled when one is due. */
   #quietLearner: Pick<Learner, "run"> | undefined;
+  /** Step of the updates that do more than most, compiled when one is due. */
+  #fullLearner: Pick<Learner, "run"> | undefined;
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Present observations as they are kept, and as the policy sees them. */
@@ -382,12 +384,18 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const due = this.experience.due(this.#moment, this.#random);
     if (due === 0) return undefined;
     for (let i = 1; i < due; i++) this.#learn(this.#quiet());
-    const { stats, learningRate } = this.#learn(this.#learner);
+    const { stats, learningRate } = this.#learn(this.#present());
     const statistics: Statistics = {};
     for (const name in stats) statistics[name] = stats[name][0];
     Object.assign(statistics, this.experience.stats);
     if (learningRate !== undefined) statistics.learning_rate = learningRate;
     return statistics;
+  }
+
+  #present(): Pick<Learner, "run"> {
+    const { fullUpdate } = this.#parts;
+    if (!fullUpdate?.isDue(this.#moment)) return this.#learner;
+    return this.#fullLearner ??= this.#learner.also(stepOf(fullUpdate.update));
   }
 
   #quiet(): Pick<Learner, "run"> {

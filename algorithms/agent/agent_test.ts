@@ -122,6 +122,42 @@ Deno.test("of the updates that are due at once the last alone has statistics", (
   agent.close();
 });
 
+Deno.test("updates that are named do more, also of a restored agent", () => {
+  const definition = counting();
+  const make = () =>
+    new Agent<CountingConfig>({
+      ...definition,
+      build(config, context) {
+        const parts = definition.build(config, context);
+        return {
+          ...parts,
+          fullUpdate: {
+            isDue: ({ updates }) => updates % 3 === 1,
+            update(...given) {
+              const made = parts.update(...given);
+              const sum = tf.add(made.state.count.sum, 1000);
+              const count = { ...made.state.count, sum };
+              return { ...made, state: { ...made.state, count } };
+            },
+          },
+        };
+      },
+    }, SPACES);
+  const [agent, other] = [make(), make()];
+  const thousands = (
+    agent: Agent<CountingConfig>,
+    from: number,
+    steps: number,
+  ) =>
+    play(agent, from, steps)
+      .filter((it) => it && !Array.isArray(it))
+      .map((it) => Math.round((it as { sum: number }).sum / 1000));
+  assertEquals(thousands(agent, 0, 12), [0, 0, 1, 1]);
+  other.load(agent.save());
+  assertEquals(thousands(other, 12, 9), [1, 2, 2]);
+  for (const it of [agent, other]) it.close();
+});
+
 const KINDS: Readonly<Record<string, Partial<CountingConfig>>> = {
   "a rollout": {},
   "replay": { memory: "replay" },

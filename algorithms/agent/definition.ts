@@ -137,6 +137,22 @@ export interface AgentParts<P extends Policy = Policy> {
    */
   readonly quietUpdate?: AgentParts["update"];
   /**
+   * Computes the updates that do more than most, such as to take in statistics:
+   * they are a program of their own, and `update` is that of all others.
+   *
+   * @default none
+   */
+  readonly fullUpdate?: {
+    /**
+     * Tells if an update is one of them.
+     *
+     * @param moment Progress of the run before the update.
+     */
+    isDue(moment: Moment): boolean;
+    /** Takes the update, with the same statistics and results. */
+    readonly update: AgentParts["update"];
+  };
+  /**
    * Gives the numbers of the next update, always of the same names;
    * `learningRate` is logged.
    *

@@ -1,26 +1,7 @@
 import type { OptimizerState, Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import {
-  type FactorPair,
-  type KfacLayer,
-  layerMatrix,
-  layerSlot,
-} from "./layers.ts";
+import { type KfacLayer, layerMatrix, layerSlot } from "./layers.ts";
 import type { DampingAdaptation } from "./options.ts";
-
-/**
- * Splits a damping over two factors as {@link factoredDamping} does, in the
- * graph: from the factors' mean eigenvalues.
- */
-export function splitDamping(
-  damping: tf.Tensor,
-  { input, output }: FactorPair<tf.Tensor>,
-): FactorPair<tf.Tensor> {
-  const isZero = tf.equal(tf.mul(input, output), 0);
-  const ratio = tf.div(input, tf.where(isZero, 1, output));
-  const pi = tf.sqrt(tf.where(isZero, 1, ratio)), root = tf.sqrt(damping);
-  return { input: tf.mul(pi, root), output: tf.div(root, pi) };
-}
 
 /** Sums the products of two maps' numbers. */
 function innerProduct(a: Params, b: Params): tf.Scalar {

@@ -12,17 +12,15 @@ export function slotShapes(
   if (form === "inverse") {
     return { input, output, inverse_input: input, inverse_output: output };
   }
-  const bases = { input, output, basis_input: input, basis_output: output };
-  return form === "ekfac"
-    ? { ...bases, moments: [inputs, outputs] }
-    : { ...bases, values_input: [inputs], values_output: [outputs] };
+  const moments = [inputs, outputs];
+  return { input, output, basis_input: input, basis_output: output, moments };
 }
 
 /** Options of {@link invertFactors}. */
 export interface InvertOptions {
   /** Form of the result. */
   readonly form: KfacForm;
-  /** Damping; the eigenbasis is found without. */
+  /** Factored damping; 0 where it is added to the product at each step. */
   readonly damping: number;
 }
 
@@ -32,7 +30,7 @@ export interface InvertOptions {
  * @param factors The factors.
  * @param options Form and damping.
  * @returns Arrays by the slots of the optimizer's state: `inverse_input` and
- * `inverse_output`, or `basis_...` with `values_...`, or with `moments`.
+ * `inverse_output`, or `basis_...` and `moments`, the products of the eigenvalues.
  * @throws {RangeError} If a factor is not finite, or not positive definite even
  * with its damping.
  *
@@ -52,29 +50,30 @@ export function invertFactors(
   factors: FactorPair<Float32Array>,
   { form, damping }: InvertOptions,
 ): Record<string, ArrayWithShape> {
+  const added = factoredDamping(factors, damping);
   if (form === "inverse") {
-    const added = factoredDamping(factors, damping);
     return {
       inverse_input: dampedInverse(factors.input, added.input),
       inverse_output: dampedInverse(factors.output, added.output),
     };
   }
-  const input = eigen(factors.input), output = eigen(factors.output);
-  const bases = {
+  const input = symmetricEigen(factors.input);
+  const output = symmetricEigen(factors.output);
+  // Rounding makes no eigenvalue negative.
+  const left = input.values.map((it) => Math.max(it, 0) + added.input);
+  const right = output.values.map((it) => Math.max(it, 0) + added.output);
+  const rows = left.length, columns = right.length;
+  const data = new Float32Array(rows * columns);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) {
+      data[i * columns + j] = left[i] * right[j];
+    }
+  }
+  return {
     basis_input: squareOf(input.vectors),
     basis_output: squareOf(output.vectors),
+    moments: { data, shape: [rows, columns] },
   };
-  const rows = input.values.length, columns = output.values.length;
-  if (form === "eigenbasis") {
-    const values_input = { data: input.values, shape: [rows] };
-    const values_output = { data: output.values, shape: [columns] };
-    return { ...bases, values_input, values_output };
-  }
-  // The moments are measured from now on, and start as those of K-FAC.
-  const data = new Float32Array(rows * columns).map((_, at) =>
-    input.values[Math.floor(at / columns)] * output.values[at % columns]
-  );
-  return { ...bases, moments: { data, shape: [rows, columns] } };
 }
 
 /**
@@ -124,12 +123,6 @@ function dampedInverse(matrix: Float32Array, damping: number): ArrayWithShape {
   const size = Math.round(Math.sqrt(sum.length));
   for (let i = 0; i < size; i++) sum[i * (size + 1)] += damping;
   return squareOf(inverseSpd(sum));
-}
-
-/** Finds eigenvectors and eigenvalues; rounding makes none negative. */
-function eigen(matrix: Float32Array) {
-  const { values, vectors } = symmetricEigen(matrix);
-  return { vectors, values: values.map((it) => Math.max(it, 0)) };
 }
 
 function squareOf(matrix: Float64Array | Float32Array): ArrayWithShape {

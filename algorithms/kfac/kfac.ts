@@ -11,20 +11,18 @@ import {
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { adaptedDamping, predictedChange } from "./damping.ts";
-import { averageWeights, batchFactors, eigenbasisMoments } from "./factors.ts";
+import { movedAverages } from "./factors.ts";
 import { invertFactors, slotShapes } from "./inverses.ts";
 import { InversionWorker, type PendingFactors } from "./inversion_worker.ts";
 import {
   checkLayers,
   type KfacLayer,
   type KfacObjective,
-  layerMatrix,
   layerSizes,
   layerSlot,
-  splitLayerMatrix,
 } from "./layers.ts";
 import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
-import { precondition } from "./precondition.ts";
+import { naturalVector } from "./precondition.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
 import { kfacSchedule, scheduleFlags } from "./schedule.ts";
 
@@ -46,8 +44,13 @@ export interface KfacStepOptions {
   readonly state: OptimizerState;
   /** Learning rate. */
   readonly learningRate: tf.Scalar;
-  /** Inputs and output gradients of the layers. */
-  readonly rows: FisherRows;
+  /**
+   * Inputs and output gradients of the layers. They may be left out where
+   * {@link Kfac.needsRows} is false: factors stay, and the step is natural.
+   *
+   * @default none
+   */
+  readonly rows?: FisherRows;
   /**
    * Learning rate of the cold optimizer.
    *
@@ -192,13 +195,14 @@ export class Kfac {
     const state: OptimizerState = {
       step: tf.scalar(0),
       count: tf.scalar(0),
-      inverted: tf.scalar(0),
       damping: tf.scalar(damping),
     };
     for (const layer of this.layers) {
       const shapes = slotShapes(layerSizes(layer, params), form);
       for (const name in shapes) {
-        state[layerSlot(name, layer)] = tf.zeros(shapes[name]);
+        // Bases of 0 move nothing; what divides them is no 0.
+        const fill = name === "moments" ? tf.ones : tf.zeros;
+        state[layerSlot(name, layer)] = fill(shapes[name]);
       }
       for (const name of isDelayed ? PENDING : []) {
         state[pendingSlot(name, layer)] = tf.zeros(shapes[name] ?? []);
@@ -229,10 +233,22 @@ export class Kfac {
     return tidy(() => ({
       ...valueAndGradients(objective, params),
       rows: fisherRows((it) => objective(it).logLikelihood, params, {
+        ...this.#options,
         layers: this.layers,
-        every: this.#options.exampleEvery,
       }),
     }));
+  }
+
+  /**
+   * Tells if an update takes in the statistics of its batch, or is cold. All
+   * others may leave out `rows`: where they are compiled as another step, without
+   * statistics, they cost less.
+   *
+   * @param update Number of the update, from 0.
+   */
+  needsRows(update: number): boolean {
+    const { cold, covariance } = kfacSchedule(update, this.#options);
+    return cold || covariance;
   }
 
   /**
@@ -244,20 +260,11 @@ export class Kfac {
    * `diagonal` keep theirs.
    */
   naturalGradient(gradients: Params, state: OptimizerState): Params {
-    const { diagonal } = this.#options;
     return tidy(() => {
-      const natural = { ...gradients };
-      for (const path in diagonal) {
-        const damped = tf.add(state.damping, diagonal[path]);
-        natural[path] = tf.div(gradients[path], damped);
-      }
-      for (const layer of this.layers) {
-        const gradient = layerMatrix(layer, gradients);
-        const options = { ...this.#options, state };
-        const matrix = precondition(layer, gradient, options);
-        Object.assign(natural, splitLayerMatrix(layer, matrix, gradients));
-      }
-      return mapParams(natural, (it) => it.clone());
+      const like = this.#inOrder(gradients);
+      const options = { ...this.#options, layers: this.layers, like, state };
+      const natural = naturalVector(vectorOf(like, like), options);
+      return { ...gradients, ...unflattenParams(natural, like) };
     });
   }
 
@@ -275,67 +282,70 @@ export class Kfac {
     gradients: Params,
     options: KfacStepOptions,
   ): KfacStep {
-    const { state, learningRate, rows, objective } = options;
-    const { layers } = this;
-    const { adaptDamping, coldOptimizer, untilInverse, diagonal } =
-      this.#options;
+    const { state, learningRate, rows } = options;
+    const { momentum, momentumKind } = this.#options;
+    const settings = { ...this.#options, layers: this.layers, state };
+    const isAdam = momentum > 0 && momentumKind === "adam";
+    const isRegular = momentum > 0 && !isAdam;
     return tidy(() => {
-      const factors: Params = {};
-      for (const layer of layers) {
-        const { input, output } = batchFactors(rows[layer.kernel]);
-        factors[layerSlot("input", layer)] = input;
-        factors[layerSlot("output", layer)] = output;
-      }
-      const { change, velocity, ...lengths } = this.#move(gradients, options);
-      const gradient = vectorOf(gradients, gradients);
-      const checked = [...Object.values(factors), gradient, change];
-      const finite = tf.isFinite(tf.stack(checked.map((it) => tf.sum(it))));
+      const like = this.#inOrder(params);
+      const slots = momentum > 0 ? withPrefix(like, "velocity/") : {};
+      const gradient = vectorOf(gradients, like);
+      const velocity = momentum > 0 ? vectorOf(state, slots) : gradient;
+      const direction = isAdam
+        ? tf.add<tf.Tensor1D>(tf.mul(velocity, momentum), gradient)
+        : gradient;
+      const natural = naturalVector(direction, { ...settings, like });
+      const quadratic = tf.sum(tf.mul(direction, natural)) as tf.Scalar;
+      const coefficient = this.#coefficient(quadratic, learningRate);
+      const checked = [...this.#traces(rows), tf.sum(gradient), quadratic];
+      const finite = tf.isFinite(tf.stack(checked));
       const isFine = tf.all(finite);
       const { cold, covariance } = scheduleFlags(state.step, this.#options);
-      const isDue = tf.logicalAnd(isFine, covariance);
+      const mayBeCold = rows !== undefined && this.#hasCold;
+      const isWarm = mayBeCold
+        ? tf.logicalAnd(isFine, tf.logicalNot(cold))
+        : isFine;
+      // Numbers that are not finite are taken out where they come in.
+      const warm = (it: tf.Tensor | number, otherwise = 0): tf.Tensor =>
+        tf.where(isWarm, it, otherwise);
+      const step = tf.mul(warm(natural), warm(coefficient));
+      const moved = tf.add<tf.Tensor1D>(
+        tf.mul(velocity, warm(momentum, 1)),
+        isAdam ? warm(gradient) : step,
+      );
+      const rate = momentumKind === "averaged"
+        ? tf.mul(learningRate, 1 - momentum)
+        : learningRate;
+      const change = isRegular
+        ? tf.mul<tf.Tensor1D>(moved, warm(rate))
+        : tf.mul<tf.Tensor1D>(step, rate);
+      let after = tf.sub<tf.Tensor1D>(vectorOf(params, like), change);
       const next: OptimizerState = {
         ...state,
-        ...this.#averages(factors, isDue, options),
+        ...(momentum > 0 && unflattenParams(moved, slots)),
         step: tf.add(state.step, 1),
       };
-      let moved = tf.sub<tf.Tensor1D>(vectorOf(params, params), change);
-      let isWarm = isFine;
-      if (this.#hasCold) {
-        const isCold = untilInverse === "cold"
-          ? tf.logicalOr(cold, tf.equal(state.inverted, 0))
-          : cold;
-        const step = coldOptimizer.apply(params, gradients, {
-          state: slotsOf(state, "cold/"),
-          learningRate: options.coldLearningRate ?? learningRate,
-        });
-        moved = tf.where(isCold, vectorOf(step.params, params), moved);
-        const slots = withPrefix(step.state, "cold/");
-        const takesCold = tf.logicalAnd(isCold, isFine);
-        Object.assign(next, choose(takesCold, slots, state));
-        isWarm = tf.logicalAnd(isFine, tf.logicalNot(isCold));
+      if (rows !== undefined) {
+        const isDue = tf.logicalAnd(isFine, covariance);
+        Object.assign(next, movedAverages(rows, { ...settings, isDue }));
       }
-      Object.assign(next, choose(isWarm, velocity, state));
-      const stepped = choose(isFine, unflattenParams(moved, params), params);
-      if (adaptDamping !== undefined) {
-        if (objective === undefined) {
-          throw new TypeError(
-            "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
-          );
-        }
-        const steps = unflattenParams(change, params);
-        const model = { layers, diagonal, state: next };
-        const predicted = predictedChange(gradients, steps, model);
-        const actual = tf.sub(objective.at(stepped), objective.loss);
-        const ratio = tf.div(actual, predicted);
-        const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
-        const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
-        const adapts = tf.logicalAnd(isTime, isWarm);
-        next.damping = tf.where(adapts, adapted, state.damping);
+      if (mayBeCold) {
+        const taken = this.#coldStep(like, gradients, options);
+        const isCold = tf.logicalAnd(isFine, cold);
+        after = tf.where(isCold, taken.params, after);
+        Object.assign(next, choose(isCold, taken.slots, state));
+      }
+      const stepped = { ...params, ...unflattenParams(after, like) };
+      if (this.#options.adaptDamping !== undefined) {
+        const made = { params: stepped, gradient, change, next, isWarm, like };
+        next.damping = this.#adapted(made, options);
       }
       return {
         params: stepped,
         state: mapParams(next, (it) => it.clone()),
-        ...lengths,
+        coefficient,
+        quadratic,
         finite: tf.cast(finite, "float32") as tf.Tensor1D,
       };
     });
@@ -347,7 +357,7 @@ export class Kfac {
    * @param update Number of the update that was taken last, from 0.
    * @param read Copies the state out; it is called where an inversion is due.
    * @returns The whole new state, or `undefined` where it stays. A layer whose
-   * factors cannot be inverted keeps its inverse.
+   * factors cannot be inverted keeps its inverse, and stays where it has none.
    */
   refresh<Arrays extends KfacArrays>(
     update: number,
@@ -359,9 +369,8 @@ export class Kfac {
     if (begun.length + ended.length === 0) return undefined;
     const state = read();
     const next: Record<string, ArrayWithShape> = {};
-    let failed = ended.length === 0;
     for (const layer of ended) {
-      const factors = pendingFactors(state, layer, isDelayed);
+      const factors = this.#factorsIn(state, layer, isDelayed);
       try {
         const [damping] = factors.damping;
         const made = this.#worker?.take(layer.kernel, factors) ??
@@ -369,7 +378,6 @@ export class Kfac {
         for (const name in made) next[layerSlot(name, layer)] = made[name];
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
-        failed = true;
         if (this.#warned.has(layer.kernel)) continue;
         this.#warned.add(layer.kernel);
         const line = `Layer '${layer.kernel}' keeps its old inverse`;
@@ -377,7 +385,7 @@ export class Kfac {
       }
     }
     for (const layer of isDelayed ? begun : []) {
-      const factors = pendingFactors(state, layer, false);
+      const factors = this.#factorsIn(state, layer, false);
       for (const name of PENDING) {
         const { shape } = state[pendingSlot(name, layer)];
         next[pendingSlot(name, layer)] = {
@@ -387,7 +395,6 @@ export class Kfac {
       }
       this.#worker?.start(layer.kernel, factors, form);
     }
-    if (!failed) next.inverted = { data: Float32Array.of(1), shape: [] };
     return { ...state, ...next };
   }
 
@@ -411,7 +418,9 @@ export class Kfac {
       "the gradient",
       "the natural gradient",
     ];
-    const name = names.find((_, i) => finite[i] === 0);
+    // Without statistics there are the last two.
+    const first = names.length - finite.length;
+    const name = names.find((_, i) => finite[i - first] === 0);
     return name && `Skipped a step of K-FAC: ${name} is not finite`;
   }
 
@@ -422,76 +431,98 @@ export class Kfac {
 
   #dueLayers(update: number): readonly KfacLayer[] {
     const { invertEvery = 10, spreadInversion = false } = this.#options;
-    const { cold, inverse, age } = kfacSchedule(update, this.#options);
+    const { inverse, age } = kfacSchedule(update, this.#options);
     if (!spreadInversion || age === invertEvery) {
       return inverse ? this.layers : [];
     }
-    if (cold || age < invertEvery) return [];
+    if (age < invertEvery) return [];
     const share = invertEvery / this.layers.length;
     return this.layers.filter((_, i) =>
       Math.floor(i * share) === age % invertEvery
     );
   }
 
-  /** Moves the averages of factors and moments, where that is due. */
-  #averages(
-    factors: Params,
-    isDue: tf.Tensor,
-    { state, rows }: KfacStepOptions,
-  ): OptimizerState {
-    const { average, form } = this.#options;
-    const move = (batch: Params, keep: tf.Tensor, add: tf.Tensor): Params => {
-      const old = vectorOf(state, batch), newest = vectorOf(batch, batch);
-      const moved = tf.add<tf.Tensor1D>(
-        tf.mul(old, keep),
-        tf.mul(newest, add),
-      );
-      return unflattenParams(tf.where(isDue, moved, old), batch);
-    };
-    const { keep, add } = averageWeights(state.count as tf.Scalar, average);
-    const count = tf.where(isDue, tf.add(state.count, 1), state.count);
-    const next = { ...move(factors, keep, add), count };
-    if (form !== "ekfac") return next;
-    const moments: Params = {};
-    for (const layer of this.layers) {
-      const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
-      moments[layerSlot("moments", layer)] = eigenbasisMoments(
-        rows[layer.kernel],
-        { input: of("basis_input"), output: of("basis_output") },
-      );
-    }
-    const { decay = 0.95 } = average;
-    const weights = [decay, 1 - decay].map((it) => tf.scalar(it));
-    return { ...next, ...move(moments, weights[0], weights[1]) };
+  /** Reads the factors that wait in the state, or the present ones. */
+  #factorsIn(
+    state: KfacArrays,
+    layer: KfacLayer,
+    isPending: boolean,
+  ): PendingFactors {
+    const of = (name: string) =>
+      state[(isPending ? pendingSlot : layerSlot)(name, layer)]
+        .data as Float32Array;
+    const isPlain = this.#options.dampingKind === "plain";
+    const damping = isPending ? of("damping") : isPlain // is added at each step
+      ? new Float32Array(1)
+      : state.damping.data as Float32Array;
+    return { input: of("input"), output: of("output"), damping };
   }
 
-  /** Computes the natural step as a vector, its length and the velocity. */
-  #move(gradients: Params, { state, learningRate }: KfacStepOptions) {
-    const { momentum, momentumKind } = this.#options;
-    const slots = withPrefix(gradients, "velocity/");
-    const accumulate = (values: tf.Tensor1D): tf.Tensor1D =>
-      tf.add(tf.mul(vectorOf(state, slots), momentum), values);
-    const gradient = vectorOf(gradients, gradients);
-    const isAdam = momentum > 0 && momentumKind === "adam";
-    const direction = isAdam ? accumulate(gradient) : gradient;
-    const natural = vectorOf(
-      this.naturalGradient(unflattenParams(direction, gradients), state),
-      gradients,
+  /** Sorts parameters: each layer's lie one after the other, as its matrix. */
+  #inOrder(params: Params): Params {
+    const paths = this.layers.flatMap(({ kernel, bias }) =>
+      bias === undefined ? [kernel] : [kernel, bias]
     );
-    const quadratic = tf.sum(tf.mul(direction, natural)) as tf.Scalar;
-    const coefficient = this.#coefficient(quadratic, learningRate);
-    const step = tf.mul<tf.Tensor1D>(natural, coefficient);
-    const isRegular = momentum > 0 && !isAdam;
-    const velocity = isRegular ? accumulate(step) : direction;
-    const rate = momentumKind === "averaged"
-      ? tf.mul(learningRate, 1 - momentum)
-      : learningRate;
+    const sorted = paths.map((path) => [path, params[path]]);
+    return { ...Object.fromEntries(sorted), ...params };
+  }
+
+  /** Computes the traces of a batch's factors, up to their scale. */
+  #traces(rows?: FisherRows): tf.Tensor[] {
+    if (rows === undefined) return [];
+    return this.layers.flatMap(({ kernel }) =>
+      [rows[kernel].inputs, rows[kernel].gradients]
+        .map((it) => tf.sum(tf.square(it)))
+    );
+  }
+
+  /** Takes a step of the cold optimizer. */
+  #coldStep(
+    like: Params,
+    gradients: Params,
+    { state, learningRate, coldLearningRate }: KfacStepOptions,
+  ): { params: tf.Tensor1D; slots: OptimizerState } {
+    const sorted = mapParams(like, (_, path) => gradients[path]);
+    const step = this.#options.coldOptimizer.apply(like, sorted, {
+      state: slotsOf(state, "cold/"),
+      learningRate: coldLearningRate ?? learningRate,
+    });
     return {
-      change: tf.mul<tf.Tensor1D>(isRegular ? velocity : step, rate),
-      velocity: momentum > 0 ? unflattenParams(velocity, slots) : {},
-      coefficient,
-      quadratic,
+      params: vectorOf(step.params, like),
+      slots: withPrefix(step.state, "cold/"),
     };
+  }
+
+  /** Adapts the damping, where that is due. */
+  #adapted(
+    { params, gradient, change, next, isWarm, like }: {
+      params: Params;
+      gradient: tf.Tensor1D;
+      change: tf.Tensor1D;
+      next: OptimizerState;
+      isWarm: tf.Tensor;
+      like: Params;
+    },
+    { state, objective }: KfacStepOptions,
+  ): tf.Tensor {
+    const { adaptDamping = {}, diagonal } = this.#options;
+    if (objective === undefined) {
+      throw new TypeError(
+        "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
+      );
+    }
+    const [gradients, steps] = [gradient, change]
+      .map((it) => unflattenParams(it, like));
+    const model = { layers: this.layers, diagonal, state: next };
+    const predicted = predictedChange(gradients, steps, model);
+    const actual = tf.sub(objective.at(params), objective.loss);
+    const adapted = adaptedDamping(
+      state.damping,
+      tf.div(actual, predicted),
+      adaptDamping,
+    );
+    const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
+    return tf.where(tf.logicalAnd(isTime, isWarm), adapted, state.damping);
   }
 
   #coefficient(quadratic: tf.Scalar, learningRate: tf.Scalar): tf.Scalar {
@@ -510,19 +541,6 @@ const PENDING = ["input", "output", "damping"] as const;
 /** Names the copy of such a part that waits in the state. */
 function pendingSlot(name: string, layer: KfacLayer): string {
   return layerSlot(`pending_${name}`, layer);
-}
-
-/** Reads the factors that wait in the state, or the present ones. */
-function pendingFactors(
-  state: KfacArrays,
-  layer: KfacLayer,
-  isPending: boolean,
-): PendingFactors {
-  const [input, output, damping] = PENDING.map((name) => {
-    const present = name === "damping" ? name : layerSlot(name, layer);
-    return state[isPending ? pendingSlot(name, layer) : present].data;
-  }) as Float32Array[];
-  return { input, output, damping };
 }
 
 /** Joins the tensors at the paths of others to one vector. */

@@ -73,22 +73,6 @@ export function layerMatrix(layer: KfacLayer, values: Params): tf.Tensor2D {
   return tf.concat([weights, bias], 0);
 }
 
-/** Cuts a layer's matrix into its kernel and its bias, by their paths. */
-export function splitLayerMatrix(
-  layer: KfacLayer,
-  matrix: tf.Tensor2D,
-  like: Params,
-): Params {
-  const { kernel, bias } = layer;
-  const { shape, size } = like[kernel];
-  const [rows, columns] = [size / matrix.shape[1], matrix.shape[1]];
-  const weights = tf.slice(matrix, [0, 0], [rows, columns]);
-  const split: Params = { [kernel]: tf.reshape(weights, shape) };
-  if (bias === undefined) return split;
-  const last = tf.slice(matrix, [rows, 0], [1, columns]);
-  return { ...split, [bias]: tf.reshape(last, like[bias].shape) };
-}
-
 /** Options of {@link findLayers}. */
 export interface FindLayersOptions<Types extends TypeTree> {
   /** Parameters of the network. */

@@ -30,7 +30,14 @@
  *
  * @module
  */
-export * from "./factors.ts";
+export {
+  type AverageKind,
+  type AverageOptions,
+  type AverageWeights,
+  averageWeights,
+  batchFactors,
+  eigenbasisMoments,
+} from "./factors.ts";
 export {
   factoredDamping,
   invertFactors,

@@ -99,6 +99,13 @@ export interface KfacOptions extends KfacScheduleOptions {
    */
   readonly exampleEvery?: number;
   /**
+   * Most examples that the factors of a convolution are made of, evenly taken:
+   * each has a row for every place.
+   *
+   * @default Infinity
+   */
+  readonly convolutionExamples?: number;
+  /**
    * Bound of a step; null for none.
    *
    * @default { kind: "kl", limit: 0.001 }
@@ -124,20 +131,6 @@ export interface KfacOptions extends KfacScheduleOptions {
    * @default sgd()
    */
   readonly coldOptimizer?: Optimizer;
-  /**
-   * Steps before the first inversion: those of the cold optimizer, or none, as
-   * in the original.
-   *
-   * @default "cold"
-   */
-  readonly untilInverse?: "cold" | "wait";
-  /**
-   * Updates from an inversion's start to its use, at most `invertEvery`. The
-   * factors of the start wait in the state, so that results depend on no timing.
-   *
-   * @default 0
-   */
-  readonly inversionDelay?: number;
   /**
    * Thread that inverts: the caller's, or one of its own, with a delay; both give
    * the same numbers.
@@ -177,6 +170,8 @@ export function checkOptions(options: KfacOptions): void {
   );
   check(counts, "a whole number of at least 1", isCount(1));
   check(options.diagonal ?? {}, "a Fisher information above 0", (it) => it > 0);
+  const { convolutionExamples } = options;
+  check({ convolutionExamples }, "a number of at least 2", (it) => it >= 2);
   check({ coldUpdates }, "a whole number of at least 0", isCount(0));
   const { inversionDelay, invertIn } = options;
   const least = invertIn === "worker" ? 1 : 0, most = invertEvery ?? 10;

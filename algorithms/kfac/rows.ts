@@ -29,11 +29,17 @@ export interface FisherRowsOptions {
   /** Layers of the network. */
   readonly layers: readonly KfacLayer[];
   /**
-   * Examples between two that are taken, each `every`th of the first axis.
+   * Examples between two that are taken, each `exampleEvery`th.
    *
    * @default 1
    */
-  readonly every?: number;
+  readonly exampleEvery?: number;
+  /**
+   * Most examples of a convolution, which has a row for every place.
+   *
+   * @default Infinity
+   */
+  readonly convolutionExamples?: number;
 }
 
 /**
@@ -69,7 +75,8 @@ export interface FisherRowsOptions {
 export function fisherRows(
   logLikelihood: (params: Params) => tf.Tensor,
   params: Params,
-  { layers, every = 1 }: FisherRowsOptions,
+  { layers, exampleEvery = 1, convolutionExamples = Infinity }:
+    FisherRowsOptions,
 ): FisherRows {
   const observer = new KernelObserver(params);
   let batch = 0;
@@ -88,12 +95,6 @@ export function fisherRows(
       outputs.push(tf.scalar(0));
       const engine = tf.engine();
       const { grads } = engine.gradients(forward, outputs, undefined, true);
-      const examples = Math.ceil(batch / every);
-      if (examples < 2) {
-        throw new RangeError(
-          `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
-        );
-      }
       const rows: Record<string, LayerRows> = {};
       for (const layer of layers) {
         const { kernel } = layer;
@@ -104,6 +105,15 @@ export function fisherRows(
         if (!uses.some((use) => gradientOf(use, grads))) {
           throw new TypeError(
             `Cannot make factors for the layer '${kernel}': the log-likelihood does not depend on it`,
+          );
+        }
+        const every = uses.some(({ windows }) => windows !== undefined)
+          ? Math.max(exampleEvery, Math.ceil(batch / convolutionExamples))
+          : exampleEvery;
+        const examples = Math.ceil(batch / every);
+        if (examples < 2) {
+          throw new RangeError(
+            `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
           );
         }
         const inputs = uses.map((use) => inputRows(use, every));

@@ -190,7 +190,10 @@ Deno.test("every third example has its own rows", () => {
     const params = mixedParams(), x = noise([7, 4, 5, 2], 7);
     const likelihood = (params: Params) =>
       tf.sum(tf.square(mixed(params, x)), 1);
-    const third = fisherRows(likelihood, params, { layers: MIXED, every: 3 });
+    const third = fisherRows(likelihood, params, {
+      layers: MIXED,
+      exampleEvery: 3,
+    });
     const all = fisherRows(likelihood, params, { layers: MIXED });
     for (const [kernel, places] of [["filter", 6], ["last", 1]] as const) {
       assertEquals(third[kernel].examples, 3);
@@ -201,6 +204,19 @@ Deno.test("every third example has its own rows", () => {
         assertClose(tf.reshape(third[kernel][part], wanted.shape), wanted);
       }
     }
+  });
+});
+
+Deno.test("convolutions are of at most some examples, dense layers of all", () => {
+  tf.tidy(() => {
+    const params = mixedParams(), x = noise([7, 4, 5, 2], 7);
+    const rows = fisherRows(
+      (params) => tf.sum(tf.square(mixed(params, x)), 1),
+      params,
+      { layers: MIXED, convolutionExamples: 3 },
+    );
+    assertEquals([rows.filter.examples, rows.filter.positions], [3, 6]);
+    assertEquals([rows.last.examples, rows.last.positions], [7, 1]);
   });
 });
 
@@ -286,9 +302,9 @@ Deno.test("a likelihood of one number, or of too few examples, is one line", () 
     [(params: Params) => tf.mean(outputs(8)(params)), 1],
     [outputs(8), 8],
   ] as const;
-  for (const [logLikelihood, every] of cases) {
+  for (const [logLikelihood, exampleEvery] of cases) {
     assertThrows(
-      () => fisherRows(logLikelihood, params, { layers, every }),
+      () => fisherRows(logLikelihood, params, { layers, exampleEvery }),
       RangeError,
       "Cannot make factors of 1 example: expected a log-likelihood of one number for each of at least 2 examples",
     );

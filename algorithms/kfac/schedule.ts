@@ -3,7 +3,8 @@ import * as tf from "@tensorflow/tfjs";
 /** Times of cold updates, of statistics and of inversions. */
 export interface KfacScheduleOptions {
   /**
-   * Updates between two updates of the factors.
+   * Updates between two updates of the factors; until the first inversion, each
+   * one updates them.
    *
    * @default 1
    */
@@ -15,6 +16,13 @@ export interface KfacScheduleOptions {
    * @default 10
    */
   readonly invertEvery?: number;
+  /**
+   * Updates from an inversion's start to its use, at most `invertEvery`. The
+   * factors of the start wait in the state, so that results depend on no timing.
+   *
+   * @default 0
+   */
+  readonly inversionDelay?: number;
   /**
    * True to invert some layers after each update; the first time all of them.
    *
@@ -35,6 +43,13 @@ export interface KfacScheduleOptions {
    * @default "documented"
    */
   readonly coldCounting?: "documented" | "original";
+  /**
+   * Steps before the first inversion: those of the cold optimizer, or none, as
+   * in the original.
+   *
+   * @default "cold"
+   */
+  readonly untilInverse?: "cold" | "wait";
 }
 
 /** Parts of one update. */
@@ -49,10 +64,19 @@ export interface KfacScheduled {
   readonly age: number;
 }
 
-/** Counts the updates that are cold. */
-function coldCalls(options: KfacScheduleOptions): number {
-  const { coldUpdates = 0, coldCounting } = options;
-  return coldCounting === "original" ? Math.ceil(coldUpdates / 2) : coldUpdates;
+/** Counts the updates without statistics, and those that are cold. */
+function firstUpdates(options: KfacScheduleOptions) {
+  const { coldUpdates = 0, coldCounting, invertEvery = 10 } = options;
+  const { inversionDelay = 0 } = options;
+  const counted = coldCounting === "original"
+    ? Math.ceil(coldUpdates / 2)
+    : coldUpdates;
+  // The original counts each cold update twice.
+  const skipped = coldCounting === "original" ? counted : 0;
+  const waits = options.untilInverse === "wait";
+  const inverted = coldUpdates - skipped + invertEvery;
+  const warm = inverted + inversionDelay + 1;
+  return { counted, skipped, inverted, cold: waits ? counted : warm };
 }
 
 /**
@@ -78,14 +102,13 @@ export function kfacSchedule(
   options: KfacScheduleOptions = {},
 ): KfacScheduled {
   const { covUpdateEvery = 1, invertEvery = 10, coldUpdates = 0 } = options;
-  const calls = coldCalls(options), cold = update < calls;
-  // The original counts each cold update twice.
-  const skipped = options.coldCounting === "original" ? calls : 0;
-  const age = update + skipped - coldUpdates;
+  const { counted, skipped, cold } = firstUpdates(options);
+  const age = update + skipped - coldUpdates, takes = update >= counted;
   return {
-    cold,
-    covariance: !cold && (update - calls) % covUpdateEvery === 0,
-    inverse: !cold && age > 0 && age % invertEvery === 0,
+    cold: update < cold,
+    covariance: takes &&
+      (age <= invertEvery || (update - counted) % covUpdateEvery === 0),
+    inverse: takes && age > 0 && age % invertEvery === 0,
     age,
   };
 }
@@ -96,9 +119,12 @@ export function scheduleFlags(
   options: KfacScheduleOptions,
 ): { cold: tf.Tensor; covariance: tf.Tensor } {
   const { covUpdateEvery = 1 } = options;
-  const calls = coldCalls(options);
-  const cold = tf.less(step, calls), warm = tf.logicalNot(cold);
-  if (covUpdateEvery === 1) return { cold, covariance: warm };
-  const isDue = tf.equal(tf.mod(tf.sub(step, calls), covUpdateEvery), 0);
-  return { cold, covariance: tf.logicalAnd(isDue, warm) };
+  const { counted, inverted, cold } = firstUpdates(options);
+  const since = tf.sub(step, counted);
+  const isDue = tf.equal(tf.mod(since, covUpdateEvery), 0);
+  const takes = tf.logicalOr(isDue, tf.lessEqual(step, inverted));
+  return {
+    cold: tf.less(step, cold),
+    covariance: tf.logicalAnd(takes, tf.greaterEqual(since, 0)),
+  };
 }

@@ -17,6 +17,8 @@ Deno.test("tensors are scheduled as numbers are", () => {
           "documented" as const,
           "original" as const,
         ),
+        invertEvery: fc.integer({ min: 1, max: 9 }),
+        untilInverse: fc.constantFrom("cold" as const, "wait" as const),
       }),
       (update, options) => {
         tf.tidy(() => {
@@ -36,12 +38,18 @@ Deno.test("cold updates, half as many by the original's counting, come before in
     const [coldCounting, cold] of [["documented", 5], ["original", 3]] as const
   ) {
     const options = { coldUpdates: 5, invertEvery: 4, coldCounting };
-    const all = Array.from({ length: 20 }, (_, i) => kfacSchedule(i, options));
-    assertEquals(all.filter((it) => it.cold).length, cold);
-    assertEquals(
-      all.findIndex((it) => it.inverse),
-      coldCounting === "original" ? 6 : 9,
-    );
-    assertEquals(all.filter((it) => it.cold && it.inverse), []);
+    const first = coldCounting === "original" ? 6 : 9;
+    for (const untilInverse of ["cold", "wait"] as const) {
+      const all = Array.from(
+        { length: 20 },
+        (_, i) => kfacSchedule(i, { ...options, untilInverse }),
+      );
+      assertEquals(all.findIndex((it) => it.covariance), cold);
+      assertEquals(all.findIndex((it) => it.inverse), first);
+      assertEquals(
+        all.findIndex((it) => !it.cold),
+        untilInverse === "wait" ? cold : first + 1,
+      );
+    }
   }
 });

@@ -91,7 +91,17 @@ Deno.test("a chain cut by a time limit is worth 1 / (1 - gamma) to acktr", async
 Deno.test("acktr learns to balance a pole", async () => {
   await selectBackend("wasm");
   const env = makeVec("CartPole-v1", { numEnvs: 8 });
-  const agent = new ACKTR(env, { seed: 1, totalTimesteps: 150_000 });
+  const agent = new ACKTR(env, {
+    seed: 1,
+    totalTimesteps: 150_000,
+    config: {
+      gamma: 0.98,
+      gaeLambda: 0.95,
+      normalizeAdvantage: true,
+      entropyCoefficient: 0.001,
+      objective: "separate",
+    },
+  });
   await train(agent, env, { totalTimesteps: 150_000, seed: 1 });
   const actor = agent.policy({ deterministic: true });
   const { meanReturn } = await evaluate(actor, env, { episodes: 16, seed: 2 });

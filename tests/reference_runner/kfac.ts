@@ -552,6 +552,7 @@ async function runSchedule(
           coldUpdates: it.inputs.num_cold_updates,
           invertEvery: it.inputs.invert_every,
           coldCounting: counting as keyof typeof traces,
+          untilInverse: "wait",
         });
         comparison.that(
           `call ${call}`,
