@@ -5,7 +5,7 @@ import { type BufferOptions, DeviceBuffer } from "./device_buffer.ts";
 import { Executable, takeSerialized } from "./executable.ts";
 import { ExecutableCache } from "./executable_cache.ts";
 import { encodeNamedValues, type NamedValue } from "./named_values.ts";
-import type { PjrtFunction } from "./pjrt_api.ts";
+import { type PjrtFunction, STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import {
   cudaPackages,
   newArguments,
@@ -15,6 +15,14 @@ import {
 import { type ProgramSignature, readSignature } from "./signature.ts";
 import { Session } from "./session.ts";
 import type { TensorArray } from "./tensors.ts";
+
+const {
+  PJRT_Client_AddressableDevices_Args: DEVICES,
+  PJRT_Client_Compile_Args: COMPILE,
+  PJRT_Client_Create_Args: CREATE,
+  PJRT_Executable_DeserializeAndLoad_Args: LOAD,
+  PJRT_Program: PROGRAM,
+} = STRUCTS;
 
 /** Bytes of a device's memory, of those that its plugin tells. */
 export interface DeviceMemory {
@@ -123,14 +131,19 @@ export class XlaClient {
     this.apiVersion = `${plugin.version.major}.${plugin.version.minor}`;
     const handle = createClient(plugin, options.create);
     const ask = (name: PjrtFunction): CStruct => {
-      const args = newArguments().set(16, handle);
+      const args = newArguments().set(SUBJECT, handle);
       plugin.call(name, args, "read the client");
       return args;
     };
-    this.platform = ask("PJRT_Client_PlatformName").text(24);
-    this.platformVersion = ask("PJRT_Client_PlatformVersion").text(24);
+    this.platform = ask("PJRT_Client_PlatformName")
+      .text(STRUCTS.PJRT_Client_PlatformName_Args.platform_name);
+    this.platformVersion = ask("PJRT_Client_PlatformVersion")
+      .text(STRUCTS.PJRT_Client_PlatformVersion_Args.platform_version);
     const found = ask("PJRT_Client_AddressableDevices");
-    const handles = int64sAt(found.get(24), found.get(32));
+    const handles = int64sAt(
+      found.get(DEVICES.addressable_devices),
+      found.get(DEVICES.num_addressable_devices),
+    );
     this.devices = handles.map((it) => deviceAt(plugin, it));
     const isHost = this.platform === "cpu";
     this.#session = new Session(plugin, handle, { device: handles[0], isHost });
@@ -209,13 +222,14 @@ export class XlaClient {
   ): number {
     const format = utf8("mlir");
     const struct = newArguments()
-      .point(16, code).set(24, code.length)
-      .point(32, format).set(40, format.length);
-    const args = newArguments().set(16, this.#session.handle)
-      .point(24, struct)
-      .point(32, compileOptions).set(40, compileOptions.length);
+      .point(PROGRAM.code, code).set(PROGRAM.code_size, code.length)
+      .point(PROGRAM.format, format).set(PROGRAM.format_size, format.length);
+    const args = newArguments().set(SUBJECT, this.#session.handle)
+      .point(COMPILE.program, struct)
+      .point(COMPILE.compile_options, compileOptions)
+      .set(COMPILE.compile_options_size, compileOptions.length);
     this.#plugin.call("PJRT_Client_Compile", args, "compile the program");
-    return args.get(48);
+    return args.get(COMPILE.executable);
   }
 
   /**
@@ -232,14 +246,19 @@ export class XlaClient {
     signature: ProgramSignature,
   ): Executable {
     this.#session.checkOpen("load a program");
-    const args = newArguments().set(16, this.#session.handle)
-      .point(24, code).set(32, code.length);
+    const args = newArguments().set(SUBJECT, this.#session.handle)
+      .point(LOAD.serialized_executable, code)
+      .set(LOAD.serialized_executable_size, code.length);
     this.#plugin.call(
       "PJRT_Executable_DeserializeAndLoad",
       args,
       "load the program",
     );
-    return new Executable(this.#session, args.get(40), signature);
+    return new Executable(
+      this.#session,
+      args.get(LOAD.loaded_executable),
+      signature,
+    );
   }
 
   /**
@@ -257,9 +276,10 @@ export class XlaClient {
   /** Describes the machine: of a CPU also the features that code is made for. */
   #describeTarget(): Uint8Array<ArrayBuffer> {
     const plugin = this.#plugin;
-    const args = newArguments().set(16, this.#session.handle);
+    const args = newArguments().set(SUBJECT, this.#session.handle);
     plugin.call("PJRT_Client_TopologyDescription", args, "read the client");
-    const topology = newArguments().set(16, args.get(24));
+    const found = STRUCTS.PJRT_Client_TopologyDescription_Args.topology;
+    const topology = newArguments().set(SUBJECT, args.get(found));
     plugin.call(
       "PJRT_TopologyDescription_Serialize",
       topology,
@@ -317,22 +337,26 @@ function createWith(
       `Cannot start a client with the option ${name} = ${value}: expected a ${wanted}`,
     );
   }
-  const args = newArguments().point(16, encodeNamedValues(options))
-    .set(24, Object.keys(options).length);
+  const args = newArguments()
+    .point(CREATE.create_options, encodeNamedValues(options))
+    .set(CREATE.num_options, Object.keys(options).length);
   plugin.call("PJRT_Client_Create", args, "start a client");
-  return args.get(64);
+  return args.get(CREATE.client);
 }
 
 function deviceAt(plugin: XlaPlugin, handle: number): XlaDevice {
   const ask = (name: PjrtFunction, of: number): CStruct => {
-    const args = newArguments().set(16, of);
+    const args = newArguments().set(SUBJECT, of);
     plugin.call(name, args, "read the device");
     return args;
   };
-  const description = ask("PJRT_Device_GetDescription", handle).get(24);
+  const description = ask("PJRT_Device_GetDescription", handle)
+    .get(STRUCTS.PJRT_Device_GetDescription_Args.device_description);
   return {
-    kind: ask("PJRT_DeviceDescription_Kind", description).text(24),
-    name: ask("PJRT_DeviceDescription_ToString", description).text(24),
+    kind: ask("PJRT_DeviceDescription_Kind", description)
+      .text(STRUCTS.PJRT_DeviceDescription_Kind_Args.device_kind),
+    name: ask("PJRT_DeviceDescription_ToString", description)
+      .text(STRUCTS.PJRT_DeviceDescription_ToString_Args.to_string),
     memory() {
       try {
         return memoryIn(ask("PJRT_Device_MemoryStats", handle));
@@ -346,11 +370,14 @@ function deviceAt(plugin: XlaPlugin, handle: number): XlaDevice {
   };
 }
 
-/** Reads `PJRT_Device_MemoryStats_Args`: numbers, each with "is set" behind. */
+/** Reads `PJRT_Device_MemoryStats_Args`, of which most may not be set. */
 function memoryIn(args: CStruct): DeviceMemory {
+  const { PJRT_Device_MemoryStats_Args: stats } = STRUCTS;
   return {
-    inUse: args.int64(24),
-    ...args.bool(40) && { peak: args.int64(32) },
-    ...args.bool(88) && { limit: args.int64(80) },
+    inUse: args.int64(stats.bytes_in_use),
+    ...args.bool(stats.peak_bytes_in_use_is_set) &&
+      { peak: args.int64(stats.peak_bytes_in_use) },
+    ...args.bool(stats.bytes_limit_is_set) &&
+      { limit: args.int64(stats.bytes_limit) },
   };
 }

@@ -1,6 +1,6 @@
 import { addressOf } from "./c_struct.ts";
 import { newArguments } from "./plugin.ts";
-import { SEMANTICS } from "./pjrt_api.ts";
+import { SEMANTICS, STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import type { Resource, Session } from "./session.ts";
 import {
   codeOf,
@@ -13,6 +13,8 @@ import {
   type TensorArray,
   type TensorSpec,
 } from "./tensors.ts";
+
+const { PJRT_Client_BufferFromHostBuffer_Args: SEND } = STRUCTS;
 
 /**
  * Relation of a buffer to the array that it is made of.
@@ -76,11 +78,12 @@ export function sendArray(
   { dtype, shape, use }: TensorSpec & { readonly use: BufferUse },
 ): { handle: number; event: number } {
   const args = session.sending
-    .point(24, array).setInt32(32, codeOf(dtype))
-    .point(40, session.listOf(shape)).set(48, shape.length)
-    .setInt32(72, SEMANTICS[use]);
+    .point(SEND.data, array).setInt32(SEND.type, codeOf(dtype))
+    .point(SEND.dims, session.listOf(shape)).set(SEND.num_dims, shape.length)
+    .setInt32(SEND.host_buffer_semantics, SEMANTICS[use]);
   session.fromHost(args);
-  const event = args.get(104), handle = args.get(112);
+  const event = args.get(SEND.done_with_host_buffer);
+  const handle = args.get(SEND.buffer);
   if (use !== "copy") return { handle, event };
   session.finish(event);
   return { handle, event: 0 };
@@ -198,10 +201,10 @@ export class DeviceBuffer {
 
   /** True where a program took its memory. */
   get isDonated(): boolean {
-    const args = newArguments().set(16, this.handle);
+    const args = newArguments().set(SUBJECT, this.handle);
     const { plugin } = this.#memory.session;
     plugin.call("PJRT_Buffer_IsDeleted", args, "look at a buffer");
-    return args.bool(24);
+    return args.bool(STRUCTS.PJRT_Buffer_IsDeleted_Args.is_deleted);
   }
 
   /**

@@ -2,11 +2,18 @@ import { BoundCall } from "./bound_call.ts";
 import { type CStruct, int64sAt, memoryAt } from "./c_struct.ts";
 import { DeviceBuffer, lentTo, release } from "./device_buffer.ts";
 import { checkInputs, Launch, type LoadedProgram } from "./launch.ts";
-import type { PjrtFunction } from "./pjrt_api.ts";
+import { type PjrtFunction, STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import { newArguments } from "./plugin.ts";
 import type { Resource, Session } from "./session.ts";
 import type { InputSpec, ProgramSignature } from "./signature.ts";
 import { elementTypeOf, formatSpec, type TensorSpec } from "./tensors.ts";
+
+const {
+  PJRT_Executable_GetCompiledMemoryStats_Args: MEMORY,
+  PJRT_Executable_OutputElementTypes_Args: OUTPUT_TYPES,
+  PJRT_Executable_OutputDimensions_Args: OUTPUT_DIMS,
+  PJRT_Executable_Serialize_Args: SERIALIZE,
+} = STRUCTS;
 
 /** Bytes that a program needs; plugins for CPUs tell none of its code. */
 export interface ProgramMemory {
@@ -38,13 +45,14 @@ class Program implements LoadedProgram, Resource {
     this.handle = handle;
     this.inputs = signature.inputs;
     this.outputs = signature.outputs;
-    const args = newArguments().set(16, handle);
+    const args = newArguments().set(SUBJECT, handle);
     session.plugin.call(
       "PJRT_LoadedExecutable_GetExecutable",
       args,
       "read the program",
     );
-    this.#executable = args.get(24);
+    const { executable } = STRUCTS.PJRT_LoadedExecutable_GetExecutable_Args;
+    this.#executable = args.get(executable);
   }
 
   checkOpen(action: string): void {
@@ -54,7 +62,7 @@ class Program implements LoadedProgram, Resource {
 
   ask(name: PjrtFunction): CStruct {
     this.checkOpen("read");
-    const args = newArguments().set(16, this.#executable);
+    const args = newArguments().set(SUBJECT, this.#executable);
     this.session.plugin.call(name, args, "read the program");
     return args;
   }
@@ -66,9 +74,13 @@ class Program implements LoadedProgram, Resource {
     session.disown(this);
     for (const it of this.calls) it.close();
     const free = "free the program";
-    const args = newArguments().set(16, this.#executable);
+    const args = newArguments().set(SUBJECT, this.#executable);
     plugin.call("PJRT_Executable_Destroy", args, free);
-    plugin.call("PJRT_LoadedExecutable_Destroy", args.set(16, handle), free);
+    plugin.call(
+      "PJRT_LoadedExecutable_Destroy",
+      args.set(SUBJECT, handle),
+      free,
+    );
   }
 }
 
@@ -131,11 +143,11 @@ export class Executable {
   get memory(): ProgramMemory {
     const args = this.#program.ask("PJRT_Executable_GetCompiledMemoryStats");
     return {
-      code: args.int64(24),
-      inputs: args.int64(32),
-      outputs: args.int64(40),
-      aliased: args.int64(48),
-      temporary: args.int64(56),
+      code: args.int64(MEMORY.generated_code_size_in_bytes),
+      inputs: args.int64(MEMORY.argument_size_in_bytes),
+      outputs: args.int64(MEMORY.output_size_in_bytes),
+      aliased: args.int64(MEMORY.alias_size_in_bytes),
+      temporary: args.int64(MEMORY.temp_size_in_bytes),
     };
   }
 
@@ -210,11 +222,13 @@ export class Executable {
 
   #readOutputs(): TensorSpec[] {
     const types = this.#program.ask("PJRT_Executable_OutputElementTypes");
-    const count = types.get(32);
-    const codes = new Int32Array(memoryAt(types.get(24), 4 * count).slice(0));
+    const count = types.get(OUTPUT_TYPES.num_output_types);
+    const address = types.get(OUTPUT_TYPES.output_types);
+    const codes = new Int32Array(memoryAt(address, 4 * count).slice(0));
     const dims = this.#program.ask("PJRT_Executable_OutputDimensions");
-    const ranks = int64sAt(dims.get(40), count);
-    const all = int64sAt(dims.get(32), ranks.reduce((a, b) => a + b, 0));
+    const ranks = int64sAt(dims.get(OUTPUT_DIMS.dim_sizes), count);
+    const rank = ranks.reduce((a, b) => a + b, 0);
+    const all = int64sAt(dims.get(OUTPUT_DIMS.dims), rank);
     return Array.from(codes, (code, i) => ({
       dtype: elementTypeOf(code),
       shape: all.splice(0, ranks[i]),
@@ -223,16 +237,19 @@ export class Executable {
 }
 
 /**
- * Copies what a plugin serialized and frees it: address and size at 24, what
- * backs them at 40 and its deleter behind.
+ * Copies what a plugin serialized and frees it: arguments for programs and for
+ * topologies have the same fields.
  */
 export function takeSerialized(args: CStruct): Uint8Array<ArrayBuffer> {
-  const bytes = memoryAt(args.get(24), args.get(32)).slice(0);
+  const address = args.get(SERIALIZE.serialized_bytes);
+  const bytes = memoryAt(address, args.get(SERIALIZE.serialized_bytes_size))
+    .slice(0);
   const definition = { parameters: ["pointer"], result: "void" } as const;
   const deleter = Deno.UnsafePointer.create<typeof definition>(
-    BigInt(args.get(48)),
+    BigInt(args.get(SERIALIZE.serialized_executable_deleter)),
   )!;
+  const backing = BigInt(args.get(SERIALIZE.serialized_executable));
   new Deno.UnsafeFnPointer(deleter, definition)
-    .call(Deno.UnsafePointer.create(BigInt(args.get(40))));
+    .call(Deno.UnsafePointer.create(backing));
   return new Uint8Array(bytes);
 }

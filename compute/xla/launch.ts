@@ -1,9 +1,12 @@
 import { CStruct } from "./c_struct.ts";
 import { type DeviceBuffer, lentTo } from "./device_buffer.ts";
+import { STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import { newArguments } from "./plugin.ts";
 import type { Resource, Session } from "./session.ts";
 import type { InputSpec } from "./signature.ts";
 import { formatSpec, type TensorSpec } from "./tensors.ts";
+
+const { PJRT_LoadedExecutable_Execute_Args: EXECUTE } = STRUCTS;
 
 /** A loaded program as its calls see it. */
 export interface LoadedProgram {
@@ -34,12 +37,13 @@ export class Launch {
     this.#session = session;
     this.inputs = new CStruct(8 * inputs.length);
     this.outputs = new CStruct(8 * outputs.length);
-    this.#args = newArguments().set(16, handle)
-      .point(24, newArguments())
-      .point(32, new CStruct(8).point(0, this.inputs)).set(40, 1)
-      .set(48, inputs.length)
-      .point(56, new CStruct(8).point(0, this.outputs))
-      .point(64, this.#done);
+    this.#args = newArguments().set(SUBJECT, handle)
+      .point(EXECUTE.options, newArguments())
+      .point(EXECUTE.argument_lists, new CStruct(8).point(0, this.inputs))
+      .set(EXECUTE.num_devices, 1)
+      .set(EXECUTE.num_args, inputs.length)
+      .point(EXECUTE.output_lists, new CStruct(8).point(0, this.outputs))
+      .point(EXECUTE.device_complete_events, this.#done);
   }
 
   /**

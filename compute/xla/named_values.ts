@@ -1,5 +1,7 @@
 import { CStruct, int64sAt, memoryAt, textAt, utf8 } from "./c_struct.ts";
-import { NAMED_VALUE, VALUE_TYPES } from "./pjrt_api.ts";
+import { NAMED_VALUE_BYTES, STRUCTS, VALUE_TYPES } from "./pjrt_api.ts";
+
+const { PJRT_NamedValue: NAMED_VALUE } = STRUCTS;
 
 /** A value of an option: numbers that are whole go as `int64`. */
 export type NamedValue = string | number | boolean | readonly number[];
@@ -9,15 +11,19 @@ export function encodeNamedValues(
   values: Readonly<Record<string, NamedValue>>,
 ): CStruct {
   const entries = Object.entries(values);
-  const all = new CStruct(NAMED_VALUE.bytes * entries.length);
+  const all = new CStruct(NAMED_VALUE_BYTES * entries.length);
   entries.forEach(([name, value], i) => {
-    const start = i * NAMED_VALUE.bytes, text = utf8(name);
-    all.set(start, NAMED_VALUE.bytes)
+    const start = i * NAMED_VALUE_BYTES, text = utf8(name);
+    all.set(start, NAMED_VALUE_BYTES)
       .point(start + NAMED_VALUE.name, text)
-      .set(start + NAMED_VALUE.nameSize, text.length);
-    const [type, size] = encodeValue(all, start + NAMED_VALUE.value, value);
+      .set(start + NAMED_VALUE.name_size, text.length);
+    const [type, size] = encodeValue(
+      all,
+      start + NAMED_VALUE.int64_value,
+      value,
+    );
     all.setInt32(start + NAMED_VALUE.type, type)
-      .set(start + NAMED_VALUE.valueSize, size);
+      .set(start + NAMED_VALUE.value_size, size);
   });
   return all;
 }
@@ -56,9 +62,9 @@ export function readNamedValues(
 ): Record<string, NamedValue> {
   const values: Record<string, NamedValue> = {};
   for (let i = 0, at = address; i < count; i++) {
-    const view = new DataView(memoryAt(at, NAMED_VALUE.bytes).slice(0));
+    const view = new DataView(memoryAt(at, NAMED_VALUE_BYTES).slice(0));
     const size = (offset: number) => Number(view.getBigUint64(offset, true));
-    const name = textAt(size(NAMED_VALUE.name), size(NAMED_VALUE.nameSize));
+    const name = textAt(size(NAMED_VALUE.name), size(NAMED_VALUE.name_size));
     values[name] = readValue(view, size);
     at += size(0);
   }
@@ -69,14 +75,14 @@ function readValue(
   view: DataView,
   size: (offset: number) => number,
 ): NamedValue {
-  const { value, valueSize } = NAMED_VALUE;
+  const { int64_value: value, value_size } = NAMED_VALUE;
   switch (view.getInt32(NAMED_VALUE.type, true)) {
     case VALUE_TYPES.text:
-      return textAt(size(value), size(valueSize));
+      return textAt(size(value), size(value_size));
     case VALUE_TYPES.int64:
       return Number(view.getBigInt64(value, true));
     case VALUE_TYPES.int64s:
-      return int64sAt(size(value), size(valueSize));
+      return int64sAt(size(value), size(value_size));
     case VALUE_TYPES.float:
       return view.getFloat32(value, true);
     default:

@@ -70,15 +70,105 @@ export const OLDEST_MINOR = 81;
  */
 export const ARGS_BYTES = 320;
 
-/** Byte offsets and size of `PJRT_NamedValue`, which stand in arrays. */
-export const NAMED_VALUE = {
-  name: 16,
-  nameSize: 24,
-  type: 32,
-  value: 40,
-  valueSize: 48,
-  bytes: 56,
+/** Byte offset of the first field of all arguments, mostly what they are of. */
+export const SUBJECT = 16;
+
+/** Byte offsets in structs by their names in C, beside {@linkcode SUBJECT}. */
+export const STRUCTS = {
+  PJRT_NamedValue: {
+    name: 16,
+    name_size: 24,
+    type: 32,
+    int64_value: 40,
+    value_size: 48,
+  },
+  PJRT_Error_Message_Args: { message: 24, message_size: 32 },
+  PJRT_Error_GetCode_Args: { code: 24 },
+  PJRT_Plugin_Attributes_Args: { attributes: 16, num_attributes: 24 },
+  PJRT_Client_Create_Args: { create_options: 16, num_options: 24, client: 64 },
+  PJRT_Client_PlatformName_Args: { platform_name: 24, platform_name_size: 32 },
+  PJRT_Client_PlatformVersion_Args: {
+    platform_version: 24,
+    platform_version_size: 32,
+  },
+  PJRT_Client_AddressableDevices_Args: {
+    addressable_devices: 24,
+    num_addressable_devices: 32,
+  },
+  PJRT_Client_TopologyDescription_Args: { topology: 24 },
+  PJRT_Program: { code: 16, code_size: 24, format: 32, format_size: 40 },
+  PJRT_Client_Compile_Args: {
+    program: 24,
+    compile_options: 32,
+    compile_options_size: 40,
+    executable: 48,
+  },
+  PJRT_Client_BufferFromHostBuffer_Args: {
+    data: 24,
+    type: 32,
+    dims: 40,
+    num_dims: 48,
+    host_buffer_semantics: 72,
+    device: 80,
+    done_with_host_buffer: 104,
+    buffer: 112,
+  },
+  PJRT_Device_GetDescription_Args: { device_description: 24 },
+  PJRT_DeviceDescription_Kind_Args: { device_kind: 24, device_kind_size: 32 },
+  PJRT_DeviceDescription_ToString_Args: { to_string: 24, to_string_size: 32 },
+  PJRT_Device_MemoryStats_Args: {
+    bytes_in_use: 24,
+    peak_bytes_in_use: 32,
+    peak_bytes_in_use_is_set: 40,
+    bytes_limit: 80,
+    bytes_limit_is_set: 88,
+  },
+  PJRT_LoadedExecutable_GetExecutable_Args: { executable: 24 },
+  PJRT_LoadedExecutable_Execute_Args: {
+    options: 24,
+    argument_lists: 32,
+    num_devices: 40,
+    num_args: 48,
+    output_lists: 56,
+    device_complete_events: 64,
+  },
+  PJRT_Executable_OutputElementTypes_Args: {
+    output_types: 24,
+    num_output_types: 32,
+  },
+  PJRT_Executable_OutputDimensions_Args: { dims: 32, dim_sizes: 40 },
+  PJRT_Executable_GetCompiledMemoryStats_Args: {
+    generated_code_size_in_bytes: 24,
+    argument_size_in_bytes: 32,
+    output_size_in_bytes: 40,
+    alias_size_in_bytes: 48,
+    temp_size_in_bytes: 56,
+  },
+  PJRT_Executable_Serialize_Args: {
+    serialized_bytes: 24,
+    serialized_bytes_size: 32,
+    serialized_executable: 40,
+    serialized_executable_deleter: 48,
+  },
+  PJRT_TopologyDescription_Serialize_Args: {
+    serialized_bytes: 24,
+    serialized_bytes_size: 32,
+    serialized_topology: 40,
+    serialized_topology_deleter: 48,
+  },
+  PJRT_Executable_DeserializeAndLoad_Args: {
+    serialized_executable: 24,
+    serialized_executable_size: 32,
+    loaded_executable: 40,
+  },
+  PJRT_Buffer_IsDeleted_Args: { is_deleted: 24 },
+  PJRT_Buffer_ToHostBuffer_Args: { dst: 32, dst_size: 40, event: 48 },
+  PJRT_Buffer_ReadyEvent_Args: { event: 24 },
+  PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args: { device_memory_ptr: 24 },
 } as const;
+
+/** Bytes of a `PJRT_NamedValue`, which stand in arrays. */
+export const NAMED_VALUE_BYTES = 56;
 
 /** `PJRT_NamedValue_Type`. */
 export const VALUE_TYPES = {

@@ -9,6 +9,8 @@ import {
   FUNCTIONS,
   OLDEST_MINOR,
   type PjrtFunction,
+  STRUCTS,
+  SUBJECT,
   VERSION_BYTES,
 } from "./pjrt_api.ts";
 
@@ -176,7 +178,8 @@ export class XlaPlugin {
   get attributes(): Record<string, NamedValue> {
     const args = newArguments();
     this.call("PJRT_Plugin_Attributes", args, "read the plugin's attributes");
-    return readNamedValues(args.get(16), args.get(24));
+    const { attributes, num_attributes } = STRUCTS.PJRT_Plugin_Attributes_Args;
+    return readNamedValues(args.get(attributes), args.get(num_attributes));
   }
 
   /**
@@ -233,12 +236,14 @@ export class XlaPlugin {
   #toError(action: string, error: Deno.PointerObject): XlaError {
     const address = Number(Deno.UnsafePointer.value(error));
     const ask = (name: PjrtFunction): CStruct => {
-      const args = newArguments().set(16, address);
+      const args = newArguments().set(SUBJECT, address);
       functionAt(this.#pointerTo(name)).call(args.words);
       return args;
     };
-    const words = ask("PJRT_Error_Message").text(24);
-    const code = ask("PJRT_Error_GetCode").int32(24);
+    const { PJRT_Error_Message_Args, PJRT_Error_GetCode_Args } = STRUCTS;
+    const words = ask("PJRT_Error_Message")
+      .text(PJRT_Error_Message_Args.message);
+    const code = ask("PJRT_Error_GetCode").int32(PJRT_Error_GetCode_Args.code);
     ask("PJRT_Error_Destroy");
     return new XlaError(action, ERROR_CODES[code] ?? `CODE ${code}`, words);
   }

@@ -1,5 +1,12 @@
 import { CStruct } from "./c_struct.ts";
+import { STRUCTS, SUBJECT } from "./pjrt_api.ts";
 import { newArguments, type PluginCall, type XlaPlugin } from "./plugin.ts";
+
+const {
+  PJRT_Client_BufferFromHostBuffer_Args: SEND,
+  PJRT_Buffer_ToHostBuffer_Args: READ,
+  PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args: DATA_POINTER,
+} = STRUCTS;
 
 /** Something on a device that is to be freed before its client. */
 export interface Resource {
@@ -55,7 +62,8 @@ export class Session {
     this.plugin = plugin;
     this.handle = handle;
     this.isHost = on.isHost;
-    this.sending = newArguments().set(16, handle).set(80, on.device);
+    this.sending = newArguments().set(SUBJECT, handle)
+      .set(SEND.device, on.device);
     this.execute = plugin.fast(
       "PJRT_LoadedExecutable_Execute",
       "run the program",
@@ -101,31 +109,31 @@ export class Session {
   /** Waits for an event, frees it and throws its error. */
   finish(event: number): void {
     if (event === 0) return;
-    const args = this.#event.set(16, event);
+    const args = this.#event.set(SUBJECT, event);
     try {
       this.#awaitEvent(args);
     } finally {
-      this.#destroyEvent(args.set(16, event));
+      this.#destroyEvent(args.set(SUBJECT, event));
     }
   }
 
   /** Frees a `PJRT_Buffer`; its memory too, unless that was donated. */
   destroyBuffer(handle: number): void {
-    if (handle !== 0) this.#destroyBuffer(this.#buffer.set(16, handle));
+    if (handle !== 0) this.#destroyBuffer(this.#buffer.set(SUBJECT, handle));
   }
 
   /** Waits until a buffer's numbers are there; throws their program's error. */
   waitFor(handle: number): void {
-    const args = this.#buffer.set(16, handle);
+    const args = this.#buffer.set(SUBJECT, handle);
     this.#readyEvent(args);
-    this.finish(args.get(24));
+    this.finish(args.get(STRUCTS.PJRT_Buffer_ReadyEvent_Args.event));
   }
 
   /** Returns the address of a buffer's numbers. */
   addressOfBuffer(handle: number): number {
-    const args = this.#buffer.set(16, handle);
+    const args = this.#buffer.set(SUBJECT, handle);
     this.#dataPointer(args);
-    return args.get(24);
+    return args.get(DATA_POINTER.device_memory_ptr);
   }
 
   /**
@@ -137,10 +145,10 @@ export class Session {
       this.plugin.copy(this.addressOfBuffer(handle), to);
       return;
     }
-    const args = this.#read.set(16, handle).point(32, to)
-      .set(40, to.byteLength);
+    const args = this.#read.set(SUBJECT, handle).point(READ.dst, to)
+      .set(READ.dst_size, to.byteLength);
     this.#toHost(args);
-    this.finish(args.get(48));
+    this.finish(args.get(READ.event));
   }
 
   /** Returns a shape as a list of `int64_t`, valid until the next call. */
@@ -157,7 +165,7 @@ export class Session {
     if (this.#isClosed) return;
     for (const it of [...this.#resources].reverse()) it.close();
     this.#isClosed = true;
-    const args = newArguments().set(16, this.handle);
+    const args = newArguments().set(SUBJECT, this.handle);
     this.plugin.call("PJRT_Client_Destroy", args, "close the client");
   }
 }
