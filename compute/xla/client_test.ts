@@ -129,3 +129,26 @@ Deno.test({
     );
   },
 });
+
+Deno.test({
+  name: "workers have clients of their own",
+  ignore: NO_PLUGIN,
+  async fn() {
+    using client = openXla();
+    const url = new URL("testdata/worker.ts", import.meta.url);
+    const workers = [1000, 2000].map((times) => {
+      const worker = new Worker(url, { type: "module" });
+      const sum = new Promise((resolve) => {
+        worker.onmessage = ({ data }) => resolve(data);
+      });
+      worker.postMessage(times);
+      return { worker, sum };
+    });
+    const program = client.compile(addAndMultiply(4));
+    const input = client.buffer(NUMBERS);
+    assertEquals(program.execute([input, input])[1].read()[3], 16);
+    const sums = await Promise.all(workers.map(({ sum }) => sum));
+    for (const { worker } of workers) worker.terminate();
+    assertEquals(sums, [1000, 2000]);
+  },
+});
