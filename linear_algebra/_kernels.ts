@@ -1,5 +1,13 @@
 import wasm from "./_kernels.json" with { type: "json" };
-import type { MatrixArray, Precision } from "./_matrix.ts";
+
+/**
+ * Numbers of a matrix, row-major, in double or single precision; a result is
+ * of the kind that was given.
+ */
+export type MatrixArray = Float64Array | Float32Array;
+
+/** Precision that a function computes in. */
+export type Precision = "double" | "single";
 
 /** A kernel over rows, from one vector to another. */
 type RowsKernel = (

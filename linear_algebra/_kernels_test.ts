@@ -3,9 +3,9 @@ import {
   chooseKernels,
   compileKernels,
   openWorkspace,
+  type Precision,
   rowStride,
 } from "./_kernels.ts";
-import type { Precision } from "./_matrix.ts";
 import { inverseSpd } from "./cholesky.ts";
 import { symmetricEigen } from "./symmetric_eigen.ts";
 import {

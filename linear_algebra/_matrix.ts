@@ -1,13 +1,4 @@
-import type { MatrixBlock } from "./_kernels.ts";
-
-/**
- * Numbers of a matrix, row-major, in double or single precision; a result is
- * of the kind that was given.
- */
-export type MatrixArray = Float64Array | Float32Array;
-
-/** Precision that a function computes in. */
-export type Precision = "double" | "single";
+import type { MatrixArray, MatrixBlock } from "./_kernels.ts";
 
 /** Settings of a function of a square matrix. */
 export interface MatrixOptions {

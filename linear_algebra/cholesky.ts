@@ -1,4 +1,5 @@
 import {
+  type MatrixArray,
   openWorkspace,
   part,
   type Place,
@@ -10,7 +11,6 @@ import {
   copyMirrored,
   copySymmetric,
   largestMagnitude,
-  type MatrixArray,
   type MatrixOptions,
   sameKind,
   squareSize,

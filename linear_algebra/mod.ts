@@ -23,5 +23,6 @@
  * @module
  */
 export * from "./cholesky.ts";
-export type { MatrixArray, MatrixOptions, Precision } from "./_matrix.ts";
+export type { MatrixArray, Precision } from "./_kernels.ts";
+export type { MatrixOptions } from "./_matrix.ts";
 export * from "./symmetric_eigen.ts";

@@ -2,10 +2,12 @@ import { divideAndConquer, vectorScratch } from "./_divide_and_conquer.ts";
 import {
   type Block,
   doublesOf,
+  type MatrixArray,
   type MatrixBlock,
   openWorkspace,
   part,
   type Place,
+  type Precision,
   rowStride,
   type Tools,
 } from "./_kernels.ts";
@@ -13,9 +15,7 @@ import {
   copySymmetric,
   copyTransposed,
   largestMagnitude,
-  type MatrixArray,
   type MatrixOptions,
-  type Precision,
   sameKind,
   squareSize,
 } from "./_matrix.ts";

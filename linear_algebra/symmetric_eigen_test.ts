@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { symmetricEigen } from "./symmetric_eigen.ts";
-import type { Precision } from "./_matrix.ts";
+import type { Precision } from "./_kernels.ts";
 import golden from "./testdata/golden.json" with { type: "json" };
 import {
   diagonalMatrix,

@@ -172,6 +172,13 @@ export interface AcktrConfig extends
    */
   invertIn: "place" | "worker";
   /**
+   * Precision in which eigenvectors of the factors are found; single takes half of the time.
+   *
+   * @default "double"
+   * @alias inversion_precision
+   */
+  inversionPrecision: "double" | "single";
+  /**
    * Examples between two that the factors are made of, for large batches of images.
    *
    * @default 1

@@ -351,6 +351,7 @@ function kfacOptions(
     invertEvery,
     inversionDelay: options.inversionDelay,
     invertIn: options.invertIn,
+    inversionPrecision: options.inversionPrecision,
     exampleEvery: options.exampleEvery,
     convolutionExamples: options.convolutionExamples,
     coldUpdates,

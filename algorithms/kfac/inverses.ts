@@ -1,5 +1,9 @@
 import type { ArrayWithShape } from "@bellman/compute";
-import { inverseSpd, symmetricEigen } from "@bellman/linear-algebra";
+import {
+  inverseSpd,
+  type Precision,
+  symmetricEigen,
+} from "@bellman/linear-algebra";
 import type { FactorPair, LayerSizes } from "./layers.ts";
 import type { KfacForm } from "./options.ts";
 
@@ -22,6 +26,12 @@ export interface InvertOptions {
   readonly form: KfacForm;
   /** Factored damping; 0 where it is added to the product at each step. */
   readonly damping: number;
+  /**
+   * Precision in which eigenvectors are found.
+   *
+   * @default "double"
+   */
+  readonly precision?: Precision;
 }
 
 /**
@@ -48,7 +58,7 @@ export interface InvertOptions {
  */
 export function invertFactors(
   factors: FactorPair<Float32Array>,
-  { form, damping }: InvertOptions,
+  { form, damping, precision }: InvertOptions,
 ): Record<string, ArrayWithShape> {
   const added = factoredDamping(factors, damping);
   if (form === "inverse") {
@@ -57,8 +67,8 @@ export function invertFactors(
       inverse_output: dampedInverse(factors.output, added.output),
     };
   }
-  const input = symmetricEigen(factors.input);
-  const output = symmetricEigen(factors.output);
+  const input = symmetricEigen(factors.input, { precision });
+  const output = symmetricEigen(factors.output, { precision });
   // Rounding makes no eigenvalue negative.
   const left = input.values.map((it) => Math.max(it, 0) + added.input);
   const right = output.values.map((it) => Math.max(it, 0) + added.output);

@@ -88,6 +88,26 @@ Deno.test("eigenvectors are those of the factors, and moments the products of ei
   );
 });
 
+Deno.test("moments in single precision are those in double, rounded", () => {
+  fc.assert(
+    fc.property(numbers, (numbers) => {
+      const factors = {
+        input: positive(numbers, 3),
+        output: positive(numbers, 2),
+      };
+      const [single, double] = (["single", "double"] as const).map(
+        (precision) =>
+          invertFactors(factors, { form: "eigenbasis", damping: 0, precision })
+            .moments.data,
+      );
+      double.forEach((it, i) =>
+        assertAlmostEquals(single[i], it, 1e-5 * double[5])
+      );
+    }),
+    { seed: 1 },
+  );
+});
+
 Deno.test("a factor of 0 is damped alone, and one that is not finite is refused", () => {
   const zero = new Float32Array(4), one = Float32Array.of(4);
   const made = invertFactors({ input: zero, output: one }, {

@@ -1,8 +1,7 @@
 import type { ArrayWithShape } from "@bellman/compute";
 import type { Worker } from "node:worker_threads";
-import { invertFactors, slotShapes } from "./inverses.ts";
+import { invertFactors, type InvertOptions, slotShapes } from "./inverses.ts";
 import type { FactorPair, LayerSizes } from "./layers.ts";
-import type { KfacForm } from "./options.ts";
 
 /** Factors of a layer that are to be inverted, with their damping. */
 export interface PendingFactors extends FactorPair<Float32Array> {
@@ -11,8 +10,7 @@ export interface PendingFactors extends FactorPair<Float32Array> {
 }
 
 /** One layer's inversion, in memory that both threads see. */
-interface InversionTask {
-  readonly form: KfacForm;
+interface InversionTask extends Omit<InvertOptions, "damping"> {
   readonly sizes: LayerSizes;
   /** A status of 32 bits, then the numbers of all slots. */
   readonly memory: SharedArrayBuffer;
@@ -24,7 +22,7 @@ const DONE = 1, FAILED = 2;
 const PATIENCE_MS = 120_000;
 
 /** Returns the shapes of a task's slots: inputs first, then the results. */
-function taskShapes({ sizes, form }: Omit<InversionTask, "memory">) {
+function taskShapes({ sizes, form }: Pick<InversionTask, "sizes" | "form">) {
   return { damping: [], ...slotShapes(sizes, form) };
 }
 
@@ -50,7 +48,7 @@ export function answer(task: InversionTask): void {
       & Record<string, Float32Array>
       & PendingFactors;
     const [damping] = slots.damping;
-    const made = invertFactors(slots, { form: task.form, damping });
+    const made = invertFactors(slots, { ...task, damping });
     for (const name in made) slots[name].set(made[name].data);
   } catch {
     // The asking thread tries again, and so learns the reason.
@@ -78,15 +76,19 @@ export class InversionWorker {
   }
 
   /** Starts to invert a layer's factors, which are copied. */
-  start(layer: string, factors: PendingFactors, form: KfacForm): void {
+  start(
+    layer: string,
+    factors: PendingFactors,
+    options: Omit<InvertOptions, "damping">,
+  ): void {
     if (this.#hasFailed) return;
     const [inputs, outputs] = [factors.input, factors.output]
       .map((it) => Math.round(Math.sqrt(it.length)));
-    const sizes = { inputs, outputs };
+    const { form, precision } = options, sizes = { inputs, outputs };
     const numbers = Object.values(taskShapes({ sizes, form }))
       .reduce((sum, shape) => sum + sizeOf(shape), 1);
     const memory = new SharedArrayBuffer(4 * numbers);
-    const task = { form, sizes, memory }, slots = slotsOf(task);
+    const task = { form, precision, sizes, memory }, slots = slotsOf(task);
     for (const name of ["damping", "input", "output"] as const) {
       slots[name].set(factors[name]);
     }

@@ -64,6 +64,9 @@ for (const form of ["inverse", "eigenbasis", "ekfac"] as const) {
         form,
         inversionDelay,
         spreadInversion: inversionDelay === 3,
+        inversionPrecision: inversionDelay === 1
+          ? "single" as const
+          : "double" as const,
       };
       const here = kfacOf(options);
       const there = kfacOf({ ...options, invertIn: "worker" });

@@ -167,6 +167,7 @@ export class Kfac {
       coldOptimizer: sgd(),
       untilInverse: "cold" as const,
       inversionDelay: 0,
+      inversionPrecision: "double" as const,
       trustRegion: { kind: "kl", limit: 0.001 } as TrustRegion | null,
       average: {},
       // deno-lint-ignore no-console -- warnings go there by default
@@ -364,6 +365,7 @@ export class Kfac {
     read: () => Arrays,
   ): Arrays | undefined {
     const { form, inversionDelay, onWarning } = this.#options;
+    const { inversionPrecision: precision } = this.#options;
     const begun = this.#dueLayers(update), isDelayed = inversionDelay > 0;
     const ended = isDelayed ? this.#dueLayers(update - inversionDelay) : begun;
     if (begun.length + ended.length === 0) return undefined;
@@ -374,7 +376,7 @@ export class Kfac {
       try {
         const [damping] = factors.damping;
         const made = this.#worker?.take(layer.kernel, factors) ??
-          invertFactors(factors, { form, damping });
+          invertFactors(factors, { form, damping, precision });
         for (const name in made) next[layerSlot(name, layer)] = made[name];
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
@@ -393,7 +395,7 @@ export class Kfac {
           shape: [...shape],
         };
       }
-      this.#worker?.start(layer.kernel, factors, form);
+      this.#worker?.start(layer.kernel, factors, { form, precision });
     }
     return { ...state, ...next };
   }

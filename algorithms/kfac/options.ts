@@ -1,4 +1,5 @@
 import type { Optimizer } from "@bellman/compute";
+import type { Precision } from "@bellman/linear-algebra";
 import type { AverageOptions } from "./factors.ts";
 import type { KfacScheduleOptions } from "./schedule.ts";
 
@@ -138,6 +139,13 @@ export interface KfacOptions extends KfacScheduleOptions {
    * @default "place"
    */
   readonly invertIn?: "place" | "worker";
+  /**
+   * Precision in which eigenvectors are found: single takes half of the time,
+   * and is exact to about the rounding of the factors' own numbers.
+   *
+   * @default "double"
+   */
+  readonly inversionPrecision?: Precision;
   /**
    * Takes warnings: one line for each layer whose factors cannot be inverted, and
    * one where the worker dies.

@@ -1,5 +1,5 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import type { MatrixArray } from "../_matrix.ts";
+import type { MatrixArray } from "../_kernels.ts";
 
 /** The distance between 1 and the next number. */
 export const EPSILON: number = Number.EPSILON;
