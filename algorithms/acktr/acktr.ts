@@ -35,6 +35,9 @@ export const acktr: AlgorithmDefinition<AcktrConfig, ActorCritic> = {
   summary: "Actor-critic with natural gradients by K-FAC (Wu et al. 2017)",
   schema: acktrConfigSchema,
   presets: acktrPresets,
+  // Steps of values in the hundreds are bounded, and inputs of small variance are
+  // damped away: both have to be scaled.
+  runDefaults: { normalizeObservation: true, normalizeReward: true },
   check(config, { numEnvs }) {
     const { objective, valueNetwork, numSteps, exampleEvery } = config;
     if (objective === "separate" && valueNetwork !== "separate") {
@@ -55,7 +58,9 @@ function partsOf(
   context: AgentContext,
 ): AgentParts<ActorCritic> {
   // The optimizer of A2C's parts is not used.
-  const base = a2c.build({ ...defaultA2CConfig, ...config }, context);
+  const { objective } = defaultA2CConfig;
+  const settings = { ...defaultA2CConfig, ...config, objective };
+  const base = a2c.build(settings, context);
   const { policy } = base;
   // Layers are found in the first parameters, which an agent asks for first.
   let update: AcktrUpdate;

@@ -11,11 +11,9 @@ export interface AcktrConfig extends
   Pick<
     A2CConfig,
     | "gamma"
-    | "gaeLambda"
     | "valueCoefficient"
     | "entropyCoefficient"
     | "learningRateSchedule"
-    | "normalizeAdvantage"
     | "bootstrapTruncated"
     | "network"
     | "hiddenSizes"
@@ -36,6 +34,22 @@ export interface AcktrConfig extends
    * @alias nsteps, n_steps, num_steps
    */
   numSteps: number;
+  /**
+   * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
+   *
+   * @default 0.95
+   * @minimum 0
+   * @maximum 1
+   * @alias gae_lambda
+   */
+  gaeLambda: number;
+  /**
+   * Normalize each batch's advantages to mean 0 and standard deviation 1.
+   *
+   * @default true
+   * @alias normalize_advantage
+   */
+  normalizeAdvantage: boolean;
   /**
    * Global norm that gradients of the cold updates are clipped to; null does not clip. Natural steps are bounded by klClip.
    *
@@ -75,7 +89,7 @@ export interface AcktrConfig extends
   /**
    * The same for the value's own steps, for separate objectives; null uses klClip.
    *
-   * @default null
+   * @default 0.01
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias value_kl_clip, vf_kfac_clip
@@ -120,7 +134,7 @@ export interface AcktrConfig extends
   /**
    * Share of the velocity that each step keeps.
    *
-   * @default 0.9
+   * @default 0.5
    * @minimum 0
    * @maximum 0.999999
    */
@@ -209,7 +223,7 @@ export interface AcktrConfig extends
   /**
    * Initial learning rate of the cold updates; null uses learningRate, as the original does.
    *
-   * @default null
+   * @default 0.01
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias cold_lr
@@ -223,11 +237,11 @@ export interface AcktrConfig extends
    */
   valueNetwork: "shared" | "separate";
   /**
-   * Take one natural step on the weighted sum of the losses (shared), or one on each, of a length of its own (separate; with a separate valueNetwork).
+   * Take one natural step on the weighted sum of the losses (shared), or one on each, of a length of its own (separate; with a separate valueNetwork); null takes two where no layer is shared.
    *
-   * @default "shared"
+   * @default null
    */
-  objective: "shared" | "separate";
+  objective: "shared" | "separate" | null;
 }
 
 /** JSON Schema of {@linkcode AcktrConfig}, made by `deno task schema`. */

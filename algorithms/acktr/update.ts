@@ -153,7 +153,7 @@ export function actorCriticLayers(
  * The Fisher matrix is that of the policy's actions and of values that are means
  * of normal distributions. Shared objective: one step on the weighted sum.
  * Separate objectives, which take networks without a common parameter: one step
- * on each, with a trust region of its own.
+ * on each, with a trust region of its own. Null: separate where it can be.
  *
  * Source: Wu et al. 2017 (https://arxiv.org/abs/1708.05144); baselines/acktr.
  *
@@ -201,12 +201,21 @@ export function acktrUpdate(
   layers: readonly KfacLayer[],
   options: AcktrConfig,
 ): AcktrUpdate {
-  const { objective, valueFisherCoefficient, fisherActions } = options;
-  const { valueKlClip, klClip } = options;
-  const ofPolicy = kfacOptions(options, klClip, deviations(model));
-  const ofValue = kfacOptions(options, valueKlClip ?? klClip);
+  const { objective, fisherActions, klClip } = options;
+  const { noise, distribution } = model;
+  // The information of a logarithm of a deviation is 2. Those of state-dependent
+  // noise share it, as many as there are features.
+  const information = 2 * distribution.noise.size / noise.size;
+  const isNormal = distribution.noise.kind === "normal";
+  const ofPolicy: KfacOptions = {
+    ...kfacOptions(options),
+    ...(isNormal && { diagonal: { "pi/logStd": information } }),
+  };
+  const valueKlClip = options.valueKlClip ?? klClip;
+  const ofValue = kfacOptions({ ...options, klClip: valueKlClip });
   const all = new Kfac(layers, ofPolicy);
-  const isShared = objective === "shared";
+  const apart = layers.every(({ kernel }) => /^(pi|vf)\//.test(kernel));
+  const isShared = objective === null ? !apart : objective === "shared";
   const valueCoefficient = isShared ? options.valueCoefficient : 1;
   const steps: AcktrStep[] = isShared
     ? [{ name: "all", kfac: all, has: () => true }]
@@ -219,7 +228,7 @@ export function acktrUpdate(
   const of = ({ has }: AcktrStep, values: Params): Params =>
     Object.fromEntries(Object.entries(values).filter(([path]) => has(path)));
   // What is (v - sample)^2 to the original is half of that to a normal one.
-  const variance = 1 / (2 * valueFisherCoefficient) ** 2;
+  const variance = 1 / (2 * options.valueFisherCoefficient) ** 2;
 
   function gradientsOf(
     params: Params,
@@ -306,17 +315,6 @@ export function acktrUpdate(
   };
 }
 
-/**
- * The Fisher information of the logarithms of box actions' standard deviations:
- * 2, which those of state-dependent noise share, as many as there are features.
- */
-function deviations(
-  { distribution, noise }: ActorCritic,
-): Record<string, number> {
-  if (distribution.noise.kind !== "normal") return {};
-  return { "pi/logStd": 2 * distribution.noise.size / noise.size };
-}
-
 /** Draws actions from the policy, outside of what is differentiated. */
 function sampledActions(
   model: ActorCritic,
@@ -329,16 +327,11 @@ function sampledActions(
 }
 
 /** Settings of K-FAC: those of baselines/acktr, but for the ones that are given. */
-function kfacOptions(
-  options: AcktrConfig,
-  klClip: number | null,
-  diagonal: Record<string, number> = {},
-): KfacOptions {
-  const { klClipKind, maxGradNorm, momentum, kfacForm } = options;
+function kfacOptions(options: AcktrConfig): KfacOptions {
+  const { klClip, klClipKind, maxGradNorm, momentum, kfacForm } = options;
   const { damping, covUpdateEvery, invertEvery, coldUpdates } = options;
   return {
     others: "gradient",
-    diagonal,
     form: kfacForm,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
     damping,

@@ -116,7 +116,7 @@ export interface RunConfig {
    */
   maxEpisodeSteps: number | null;
   /**
-   * Scale observations by their running mean and standard deviation. A replay buffer keeps raw observations, which are scaled by the current statistics.
+   * Scale observations of box spaces by their running mean and standard deviation. A replay buffer keeps raw observations, which are scaled by the current statistics.
    *
    * @default false
    * @alias normalize_observation, norm_obs

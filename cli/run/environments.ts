@@ -122,7 +122,10 @@ export async function makeEnvironments(
   if (config.normalizeReward && !hasReplay) {
     training = new VecNormalizeReward(training, { gamma });
   }
-  const normalized = config.normalizeObservation && !hasReplay
+  // Observations of other spaces are of one scale already.
+  const scales = config.normalizeObservation &&
+    training.observationSpace.type === "box";
+  const normalized = scales && !hasReplay
     ? new VecNormalizeObservation(training)
     : undefined;
   training = stacked(normalized ?? training);
@@ -140,7 +143,7 @@ export async function makeEnvironments(
     training,
     spaces: spacesOf(sets.training),
     normalization: !hasReplay ? undefined : {
-      observations: config.normalizeObservation
+      observations: scales
         ? new ObservationNormalizer(training.observationSpace)
         : undefined,
       rewards: config.normalizeReward

@@ -43,6 +43,18 @@ Deno.test("evaluation is scaled by the training's statistics and leaves them", a
   assertEquals(JSON.stringify(training.save()), before);
 });
 
+Deno.test("observations of a space that is no box are left as they are", async () => {
+  for (const algorithm of ["a2c", "acer"]) {
+    const { training, normalization, scaling } = await environmentsFor(
+      algorithm,
+      [["env", "Chain-v0"], ["normalizeObservation", true]],
+    );
+    assertEquals(training.observationSpace.type, "discrete");
+    assertEquals(normalization?.observations, undefined);
+    assertEquals(scaling(), undefined);
+  }
+});
+
 Deno.test("rewards of evaluation are the environment's own", async () => {
   const { training, evaluation } = await environments(
     ["env", "Pendulum-v1"],
