@@ -105,3 +105,18 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name: "an array that is borrowed cannot be a state",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const array = alignedArray("f32", 4);
+    const borrowed = client.buffer(array, { use: "borrow" });
+    assertThrows(
+      () => client.compile(ADD_TO_STATE).bind([borrowed, borrowed]),
+      TypeError,
+      "Cannot borrow the array of input 0: the program donates it",
+    );
+  },
+});

@@ -81,7 +81,7 @@ const GPU_OPTIONS = { preallocate: false } as const;
 
 /** Types of options: older plugins end the process where one is of another. */
 const OPTION_TYPES: Readonly<Record<string, string>> = {
-  cpu_device_count: "number",
+  cpu_device_count: "whole number",
   asynchronous: "boolean",
   preallocate: "boolean",
   memory_fraction: "number",
@@ -157,17 +157,26 @@ export class XlaClient {
     return { xla_gpu_cuda_data_dir: folder };
   }
 
-  #openCache(folder: string, { create }: ClientOptions): ExecutableCache {
-    return new ExecutableCache(folder, {
-      plugin: this.pluginPath,
-      target: [
-        ...[this.apiVersion, this.platform, this.platformVersion],
-        ...this.devices.map((it) => it.kind),
-        JSON.stringify(create ?? null),
-        readVariable("XLA_FLAGS") ?? "",
-        this.#describeTarget(),
-      ],
-    });
+  /** Opens the cache, if the plugin tells what machine code depends on. */
+  #openCache(
+    folder: string,
+    { create }: ClientOptions,
+  ): ExecutableCache | undefined {
+    try {
+      return new ExecutableCache(folder, {
+        plugin: this.pluginPath,
+        target: [
+          ...[this.apiVersion, this.platform, this.platformVersion],
+          ...this.devices.map((it) => it.kind),
+          JSON.stringify(create ?? null),
+          readVariable("XLA_FLAGS") ?? "",
+          this.#describeTarget(),
+        ],
+      });
+    } catch (error) {
+      if (error instanceof XlaError) return undefined;
+      throw error;
+    }
   }
 
   /** True where buffers lie in this process's memory: on a CPU. */
@@ -197,8 +206,17 @@ export class XlaClient {
     if (known) return known;
     const made = this.#compile(code, compileOptions);
     const executable = new Executable(this.#session, made, signature);
-    if (key) this.#cache?.write(key, executable.serialize());
+    if (key) this.#keep(key, executable);
     return executable;
+  }
+
+  /** Keeps the machine code of a program, if its plugin gives it. */
+  #keep(key: string, executable: Executable): void {
+    try {
+      this.#cache!.write(key, executable.serialize());
+    } catch (error) {
+      if (!(error instanceof XlaError)) throw error;
+    }
   }
 
   /** Loads machine code of the cache, unless it lacks or cannot be loaded. */
@@ -332,7 +350,8 @@ function createWith(
 ): number {
   for (const [name, value] of Object.entries(options)) {
     const wanted = OPTION_TYPES[name];
-    if (wanted === undefined || typeof value === wanted) continue;
+    const type = Number.isInteger(value) ? "whole number" : typeof value;
+    if (wanted === undefined || type.endsWith(wanted)) continue;
     throw new TypeError(
       `Cannot start a client with the option ${name} = ${value}: expected a ${wanted}`,
     );

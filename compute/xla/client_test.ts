@@ -122,11 +122,13 @@ Deno.test({
   ignore: NO_PLUGIN,
   fn() {
     // Plugins before API 0.115 end the process.
-    assertThrows(
-      () => openXla({ create: { cpu_device_count: "one" } }),
-      TypeError,
-      "Cannot start a client with the option cpu_device_count = one: expected a number",
-    );
+    for (const count of ["one", 1.5, true]) {
+      assertThrows(
+        () => openXla({ create: { cpu_device_count: count } }),
+        TypeError,
+        `Cannot start a client with the option cpu_device_count = ${count}: expected a whole number`,
+      );
+    }
   },
 });
 

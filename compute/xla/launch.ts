@@ -87,11 +87,13 @@ export function checkInputs(
         `Cannot run the program with a ${found} as input ${i}: expected a ${wanted}`,
       );
     }
-    const isShared = lentTo(given[i])?.use === "share";
-    if (isShared && input.aliases === undefined) {
-      throw new TypeError(
-        `Cannot share the array of input ${i}: the program does not donate it`,
-      );
-    }
+    const use = lentTo(given[i])?.use;
+    const isDonated = input.aliases !== undefined;
+    if (use === undefined || (use === "share") === isDonated) return;
+    throw new TypeError(
+      `Cannot ${use} the array of input ${i}: the program ${
+        isDonated ? "donates" : "does not donate"
+      } it`,
+    );
   });
 }
