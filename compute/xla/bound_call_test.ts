@@ -33,6 +33,37 @@ Deno.test({
 });
 
 Deno.test({
+  name: "arrays are sent and fetched where a device has memory of its own",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla({ inPlace: false });
+    const state = alignedArray("f32", 4), step = new Float32Array(4);
+    const given = [
+      client.buffer(state, { use: "share" }),
+      client.buffer(step, { use: "borrow" }),
+    ];
+    using call = client.compile(ADD_TO_STATE).bind(given);
+    for (const number of [1, 10, 100]) {
+      step.fill(number);
+      call.run();
+    }
+    assertEquals(state, new Float32Array(4));
+    call.pull();
+    assertEquals(state, new Float32Array(4).fill(111));
+    state.fill(1);
+    call.push();
+    call.run();
+    assertEquals(call.read(0), new Float32Array(4).fill(101));
+    // What was given is still there.
+    assertEquals(given[1].read(), new Float32Array(4));
+    assertEquals([given[1].isInPlace, client.isHost], [false, false]);
+    const [sum] = client.compile(ADD_TO_STATE)
+      .execute([client.buffer(step), given[1]]);
+    assertEquals(sum.read(), step);
+  },
+});
+
+Deno.test({
   name: "a state without an array is read as an output",
   ignore: NO_PLUGIN,
   fn() {

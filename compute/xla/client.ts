@@ -57,6 +57,13 @@ export interface ClientOptions {
    * device of a CPU; on a GPU, memory that is taken as it is needed.
    */
   readonly create?: Readonly<Record<string, NamedValue>>;
+  /**
+   * True where arrays and buffers are used in place; false sends and fetches
+   * them, as on a device with memory of its own.
+   *
+   * @default true on a CPU
+   */
+  readonly inPlace?: boolean;
 }
 
 /** Options of a compilation. */
@@ -145,7 +152,7 @@ export class XlaClient {
       found.get(DEVICES.num_addressable_devices),
     );
     this.devices = handles.map((it) => deviceAt(plugin, it));
-    const isHost = this.platform === "cpu";
+    const isHost = this.platform === "cpu" && options.inPlace !== false;
     this.#session = new Session(plugin, handle, { device: handles[0], isHost });
     if (options.cache) this.#cache = this.#openCache(options.cache, options);
   }
@@ -179,7 +186,7 @@ export class XlaClient {
     }
   }
 
-  /** True where buffers lie in this process's memory: on a CPU. */
+  /** True where arrays and buffers are used in place: on a CPU. */
   get isHost(): boolean {
     return this.#session.isHost;
   }

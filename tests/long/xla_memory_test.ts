@@ -48,27 +48,32 @@ function program(rate: number): string {
   }`;
 }
 
-Deno.test({
-  name: "100000 calls of a program leave memory as it was",
-  ignore: NO_PLUGIN,
-  async fn() {
-    using client = openXla({ cache: false });
-    const state = alignedArray("f32", 1024), input = alignedArray("f32", 1024);
-    const call = client.compile(program(0.1)).bind([
-      client.buffer(state, { use: "share" }),
-      client.buffer(input, { use: "borrow" }),
-    ]);
-    const step = new Float32Array(1024);
-    await assertFlat((times) => {
-      for (let i = 0; i < times; i++) {
-        input.fill(i);
-        call.run();
-        call.readInto(1, step);
-      }
-    }, { first: 10_000, then: 100_000 });
-    assert(state[0] > 0);
-  },
-});
+for (const inPlace of [true, false]) {
+  const how = inPlace ? "in place" : "with arrays that are sent";
+  Deno.test({
+    name: `100000 calls of a program ${how} leave memory as it was`,
+    ignore: NO_PLUGIN,
+    async fn() {
+      using client = openXla({ cache: false, inPlace });
+      const state = alignedArray("f32", 1024),
+        input = alignedArray("f32", 1024);
+      const call = client.compile(program(0.1)).bind([
+        client.buffer(state, { use: "share" }),
+        client.buffer(input, { use: "borrow" }),
+      ]);
+      const step = new Float32Array(1024);
+      await assertFlat((times) => {
+        for (let i = 0; i < times; i++) {
+          input.fill(i);
+          call.run();
+          call.readInto(1, step);
+        }
+      }, { first: 10_000, then: 100_000 });
+      call.pull();
+      assert(state[0] > 0);
+    },
+  });
+}
 
 Deno.test({
   name: "100000 buffers that are sent, run on and freed leave memory as it was",
