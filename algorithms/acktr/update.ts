@@ -326,29 +326,19 @@ function sampledActions(
   return model.distribution.sample(policy, actionNoise!);
 }
 
-/** Settings of K-FAC: those of baselines/acktr, but for the ones that are given. */
+/** Settings of K-FAC: those of the same names, and others of baselines/acktr. */
 function kfacOptions(options: AcktrConfig): KfacOptions {
-  const { klClip, klClipKind, maxGradNorm, momentum, kfacForm } = options;
-  const { damping, covUpdateEvery, invertEvery, coldUpdates } = options;
+  const { klClip, klClipKind, kfacForm, maxGradNorm } = options;
   return {
+    ...options,
     others: "gradient",
     form: kfacForm,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
-    damping,
     // The average is as long whatever updates it is of.
-    average: { decay: options.statisticsDecay ** covUpdateEvery },
-    momentum,
+    average: { decay: options.statisticsDecay ** options.covUpdateEvery },
     momentumKind: "averaged",
     trustRegion: klClip === null ? null : { kind: klClipKind, limit: klClip },
-    covUpdateEvery,
-    invertEvery,
-    inversionDelay: options.inversionDelay,
-    invertIn: options.invertIn,
-    inversionPrecision: options.inversionPrecision,
-    exampleEvery: options.exampleEvery,
-    convolutionExamples: options.convolutionExamples,
-    coldUpdates,
-    coldOptimizer: clipping(sgd({ momentum }), maxGradNorm),
+    coldOptimizer: clipping(sgd(options), maxGradNorm),
   };
 }
 
