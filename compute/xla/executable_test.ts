@@ -1,0 +1,143 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { openXla } from "./open_xla.ts";
+import { XlaError } from "./plugin.ts";
+import {
+  ADD_TO_STATE,
+  addAndMultiply,
+  NO_PLUGIN,
+} from "./testdata/programs.ts";
+
+/** A policy of 4-64-64-2 for 16 rows, by hand. */
+function forward(params: Float32Array, rows: Float32Array): number[] {
+  let at = 0;
+  const layer = (inputs: number[], width: number): number[] => {
+    const kernel = params.subarray(at, at += inputs.length * width);
+    const bias = params.subarray(at, at += width);
+    return Array.from(
+      bias,
+      (it, j) =>
+        inputs.reduce((sum, x, i) => sum + x * kernel[i * width + j], it),
+    );
+  };
+  return Array.from({ length: 16 }, (_, row) => {
+    at = 0;
+    const first = layer([...rows.subarray(4 * row, 4 * row + 4)], 64);
+    const second = layer(first.map(Math.tanh), 64);
+    return layer(second.map(Math.tanh), 2);
+  }).flat();
+}
+
+Deno.test({
+  name: "a program of JAX computes what it says",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const url = new URL("testdata/forward.mlir", import.meta.url);
+    using program = client.compile(Deno.readTextFileSync(url));
+    const params = Float32Array.from(
+      { length: 4610 },
+      (_, i) => Math.sin(i) / 4,
+    );
+    const rows = Float32Array.from({ length: 64 }, (_, i) => Math.cos(i));
+    const [result] = program.execute([
+      client.buffer(params),
+      client.buffer(rows, { shape: [16, 4] }),
+    ]);
+    const found = result.read();
+    forward(params, rows).forEach((it, i) =>
+      assert(Math.abs(it - Number(found[i])) < 1e-5, `${i}: ${it} ${found[i]}`)
+    );
+  },
+});
+
+Deno.test({
+  name: "machine code that is loaded computes the same",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla({ cache: false });
+    const program = client.compile(addAndMultiply(4));
+    const loaded = client.load(program.serialize(), program);
+    const input = client.buffer(Float32Array.of(0.1, 1.5, NaN, -Infinity));
+    const [before, after] = [program, loaded].map((it) =>
+      it.execute([input, input]).map((output) => output.read())
+    );
+    assertEquals(after, before);
+  },
+});
+
+Deno.test({
+  name: "machine code that is cut or of another program is refused",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla({ cache: false });
+    const program = client.compile(addAndMultiply(4));
+    const code = program.serialize();
+    const cut = code.slice(0, code.length >> 1);
+    assertThrows(() => client.load(cut, program), XlaError, "Cannot load the");
+    assertThrows(
+      () => client.load(code, client.compile(ADD_TO_STATE)),
+      TypeError,
+      "Cannot use the program: it has the outputs (tensor<4xf32>, tensor<4xf32>), expected (tensor<4xf32>)",
+    );
+  },
+});
+
+Deno.test({
+  name: "a program tells its memory",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const { inputs, outputs, aliased } = client.compile(ADD_TO_STATE).memory;
+    assertEquals([inputs, outputs, aliased], [32, 16, 16]);
+  },
+});
+
+Deno.test({
+  name: "flags are a program's own, and unknown ones are refused",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla({ cache: false });
+    const compile = (flags: Record<string, string | number | boolean>) =>
+      client.compile(addAndMultiply(4), { flags });
+    compile({ xla_cpu_enable_fast_math: true });
+    compile({ xla_backend_optimization_level: 1 });
+    assertThrows(() => compile({ xla_no_such_flag: 1 }), XlaError, "no_such");
+  },
+});
+
+Deno.test({
+  name: "bytecode needs its signature",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla({ cache: false });
+    const text = addAndMultiply(4);
+    const code = new TextEncoder().encode(text);
+    assertThrows(
+      () => client.compile(code),
+      TypeError,
+      "Cannot compile bytecode without its signature",
+    );
+    const signature = client.compile(text);
+    assertEquals(client.compile(code, { signature }).outputs.length, 2);
+  },
+});
+
+Deno.test({
+  name: "a closed program closes its calls",
+  ignore: NO_PLUGIN,
+  fn() {
+    using client = openXla();
+    const program = client.compile(addAndMultiply(4));
+    const input = client.buffer(new Float32Array(4));
+    const call = program.bind([input, input]);
+    call.run();
+    program.close();
+    assertThrows(() => call.run(), TypeError, "Cannot run a call that was cl");
+    assertThrows(
+      () => program.execute([input, input]),
+      TypeError,
+      "Cannot run a program that was closed",
+    );
+    assertEquals(input.read(), new Float32Array(4));
+  },
+});
