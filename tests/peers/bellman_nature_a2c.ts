@@ -4,17 +4,28 @@
  * 84x84x4, and of its forward pass of 16: the same work as
  * torch_nature_a2c.py.
  */
-import { compile, RandomStream, selectBackend } from "@bellman/compute";
+import {
+  compile,
+  type Engine,
+  RandomStream,
+  selectBackend,
+} from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import type * as tf from "@tensorflow/tfjs";
 import { makeLearner } from "./a2c_learner.ts";
 import { medianMs } from "./median_ms.ts";
 
-const task = { threads: 1, repeats: 30, seed: 0, ...JSON.parse(Deno.args[0]) };
+const task = {
+  threads: 1,
+  repeats: 30,
+  seed: 0,
+  engine: "onnx" as Engine,
+  ...JSON.parse(Deno.args[0]),
+};
 const ROWS = 80, ENVS = 16, ACTIONS = 6;
 const FRAME = [84, 84, 4];
 
-await selectBackend("cpu");
+await selectBackend(task.engine === "eager" ? "wasm" : "cpu");
 const model = actorCritic({
   observationSpace: {
     type: "box",
@@ -27,10 +38,10 @@ const model = actorCritic({
   network: "cnn",
 });
 const random = new RandomStream(task.seed);
-const { threads, repeats: runs } = task;
+const { threads, engine, repeats: runs } = task;
 const params = model.init(random);
 const started = performance.now();
-const learner = makeLearner(model, { params, rows: ROWS, threads });
+const learner = makeLearner(model, { params, rows: ROWS, threads, engine });
 const compileMs = performance.now() - started;
 const forward = compile((given) => {
   const params = given.params as Record<string, tf.Tensor>;
@@ -42,7 +53,7 @@ const forward = compile((given) => {
     x: { shape: [ENVS, ...FRAME], dtype: "uint8" },
   },
   threads,
-  engine: "onnx",
+  engine,
 });
 
 const bytes = (count: number) =>
@@ -57,10 +68,11 @@ const given = {
   entropyCoefficient: 0.01,
 };
 const x = bytes(ENVS);
-const { params: held } = learner.state;
 
 console.log(JSON.stringify({
   update_ms: medianMs(() => learner.run(given), { runs }),
-  forward_ms: medianMs(() => forward.run({ params: held, x }), { runs }),
+  forward_ms: medianMs(() => forward.run({ params: learner.state.params, x }), {
+    runs,
+  }),
   compile_ms: compileMs,
 }));

@@ -6,6 +6,7 @@
 import {
   adam,
   compileStep,
+  type Engine,
   mapParams,
   type OptimizerState,
   type Params,
@@ -18,14 +19,24 @@ import {
 import { mlp, nest, scope } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 
-const task = { threads: 1, repeats: 200, seed: 0, ...JSON.parse(Deno.args[0]) };
+const task = {
+  threads: 1,
+  repeats: 200,
+  seed: 0,
+  layers: 2,
+  engine: "onnx" as Engine,
+  ...JSON.parse(Deno.args[0]),
+};
 const OBSERVATION = 17, ACTION = 6, BATCH = 256;
 const GAMMA = 0.99, POLYAK = 0.005, LEARNING_RATE = 3e-4;
 const TARGET_ENTROPY = -ACTION;
 const SHIFT = ACTION * (0.5 * Math.log(2 * Math.PI) + 2 * Math.log(2));
 
-await selectBackend("cpu");
-const hidden = { hiddenSizes: [256, 256], activation: "relu" } as const;
+await selectBackend(task.engine === "eager" ? "wasm" : "cpu");
+const hidden = {
+  hiddenSizes: new Array(task.layers).fill(256),
+  activation: "relu",
+} as const;
 const policy = mlp({ inputShape: [OBSERVATION], ...hidden });
 const critic = mlp({ inputShape: [OBSERVATION + ACTION], ...hidden });
 const random = new RandomStream(task.seed);
@@ -167,9 +178,9 @@ function update(held: typeof state, batch: TensorsOf<typeof inputs>) {
   };
 }
 
-const { threads } = task;
+const { threads, engine } = task;
 const started = performance.now();
-const learner = compileStep(update, { state, inputs, threads, engine: "onnx" });
+const learner = compileStep(update, { state, inputs, threads, engine });
 const compileMs = performance.now() - started;
 const normal = (size: number) => random.fillNormal(new Float32Array(size));
 const batch = {

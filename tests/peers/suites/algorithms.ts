@@ -1,3 +1,4 @@
+import { ENGINE_SUITE } from "./engines.ts";
 import { rateOf, ratesOf, timeOf } from "./comparison.ts";
 import type { Suite } from "./suite.ts";
 
@@ -111,37 +112,7 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       },
     ]),
   },
-  engines: {
-    about: "A2C's update of 80 rows, compiled beside eager WebAssembly, " +
-      "one thread",
-    programs: { ours: { language: "deno", file: "bellman_engines.ts" } },
-    comparisons: [{
-      what: "the same update, eagerly on wasm",
-      ours: ["ours", "compiled_us"],
-      theirs: ["ours", "eager_us"],
-      unit: "us",
-      wanted: 8,
-    }],
-    bounds: [
-      {
-        what: "forward of 16 observations through 4-64-64-2",
-        figure: ["ours", "forward_us"],
-        unit: "us",
-        atMost: 40,
-      },
-      {
-        what: "a call of one operation",
-        figure: ["ours", "call_us"],
-        unit: "us",
-      },
-      {
-        what: "tracing and building the update, warm",
-        figure: ["ours", "warm_compile_ms"],
-        unit: "ms",
-        atMost: 300,
-      },
-    ],
-  },
+  engines: ENGINE_SUITE,
   nature: {
     about: "A2C update of the Nature CNN, 80 frames of bytes 84x84x4, " +
       "and forward of 16, one thread",
