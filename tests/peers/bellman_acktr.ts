@@ -1,11 +1,13 @@
 // deno-lint-ignore-file no-console -- a program that prints
 /**
  * Processor time in milliseconds of ACKTR's compiled update, on the mean of the
- * ten updates from one inversion to the next, and of A2C's on the same rows.
+ * ten updates from one inversion to the next, by default and with the original's
+ * statistics, and of A2C's on the same rows.
  * With a `folder` it writes there what tf1_acktr.py is to repeat: parameters,
  * factors and their eigenvectors, batches, and all numbers after some updates.
  */
 import {
+  type AcktrConfig,
   acktrUpdate,
   actorCriticLayers,
   defaultAcktrConfig,
@@ -30,24 +32,29 @@ const CASES = {
   mlp_320: { setup: SETUPS.mlp, rows: 320, runs: 7 },
   cnn_640: { setup: SETUPS.cnn, rows: 640, runs: 1 },
 };
-const { invertEvery } = defaultAcktrConfig;
-/** Settings of the original: it takes the rollout's actions for its statistics. */
-const CONFIG = {
+const SHARED = {
   ...defaultAcktrConfig,
   valueNetwork: "shared",
   objective: "shared",
-  fisherActions: "taken",
   coldUpdates: 0,
 } as const;
-/** Updates before the first inversion. */
-const WARM_UP = 2;
-/** Updates that are compared; after the second one the factors are inverted. */
-const COMPARED = 3;
+/** Statistics as the original has them: of all steps of every update. */
+const ORIGINAL = {
+  ...SHARED,
+  fisherActions: "taken",
+  covUpdateEvery: 1,
+  convolutionExamples: 1e9,
+} as const;
+const { invertEvery } = SHARED;
+/** Numbers of the first updates; after the last one is an inversion. */
+const WARM_UP = [0, 1, invertEvery];
+/** Numbers of updates that are compared; after the second one is an inversion. */
+const COMPARED = [2 * invertEvery - 1, 2 * invertEvery, 2 * invertEvery + 1];
 const NUMBERS = {
   learningRate: 0.25,
   valueLearningRate: 0.25,
   coldRatio: 1e-3,
-  entropyCoefficient: CONFIG.entropyCoefficient,
+  entropyCoefficient: SHARED.entropyCoefficient,
 };
 /** Batches behind averages that have long forgotten how they started. */
 const MANY = 1e6;
@@ -64,36 +71,48 @@ function drawBatch(setup: Setup, rows: number, random: RandomStream) {
     ),
     advantages: normal(),
     returns: normal(),
+    actionNoise: random.fillUniform(new Float32Array(rows * setup.actions)),
     valueNoise: normal(),
   };
 }
 
 /** Compiles the update, and takes it as an agent does, inversions included. */
-function compileUpdate(model: ActorCritic, rows: number, random: RandomStream) {
+function compileUpdate(
+  model: ActorCritic,
+  { config, rows, random }: {
+    config: AcktrConfig;
+    rows: number;
+    random: RandomStream;
+  },
+) {
   const params = model.init(random);
-  const update = acktrUpdate(model, actorCriticLayers(model, params), CONFIG);
+  const update = acktrUpdate(model, actorCriticLayers(model, params), config);
   const [{ name, kfac }] = update.steps;
   const { shape, dtype } = model.observationInput;
   const column: TensorType = { shape: [rows], dtype: "float32" };
   const number: TensorType = { shape: [], dtype: "float32" };
+  const noise = model.distribution.noise.size;
   const state = { params, slots: update.init(params) };
-  const step = compileStep((held: typeof state, given: unknown) => {
-    const { observations, ...inputs } = given as Record<string, tf.Tensor>;
-    const batch = { ...inputs, observations: model.encode(observations) };
-    const { params, optimizerState, stats } = update.apply(
-      held.params,
-      held.slots,
-      batch as never,
-      inputs as never,
-    );
-    return { state: { params, slots: optimizerState }, stats };
-  }, {
+  const stepOf =
+    (kind: "apply" | "applyLight") => (held: typeof state, given: unknown) => {
+      const { observations, ...inputs } = given as Record<string, tf.Tensor>;
+      const batch = { ...inputs, observations: model.encode(observations) };
+      const { params, optimizerState, stats } = update[kind](
+        held.params,
+        held.slots,
+        batch as never,
+        inputs as never,
+      );
+      return { state: { params, slots: optimizerState }, stats };
+    };
+  const full = compileStep(stepOf("apply"), {
     state,
     inputs: {
       observations: { shape: [rows, ...shape], dtype },
       actions: { shape: [rows], dtype: "int32" },
       advantages: column,
       returns: column,
+      actionNoise: { shape: [rows, noise], dtype: "float32" },
       valueNoise: { shape: [rows, 1], dtype: "float32" },
       learningRate: number,
       valueLearningRate: number,
@@ -103,17 +122,22 @@ function compileUpdate(model: ActorCritic, rows: number, random: RandomStream) {
     engine: "onnx",
     threads: 1,
   });
-  const read = () => step.read() as { params: Arrays; slots: Arrays };
+  const light = config.covUpdateEvery === 1
+    ? full
+    : full.also(stepOf("applyLight"));
+  const read = () => full.read() as { params: Arrays; slots: Arrays };
   const write = ({ params, slots }: ReturnType<typeof read>) =>
-    step.write({ params, slots } as never);
+    full.write({ params, slots } as never);
   return {
-    run: (inputs: Parameters<typeof step.run>[0]) => step.run(inputs),
     read,
     write,
-    /** Inverts the factors where that is due after an update. */
-    invert(done: number) {
+    /** Takes an update by its number, from 0, and inverts where that is due. */
+    take(at: number, batch: Batch) {
+      const inputs = { ...batch, ...NUMBERS };
+      const step = update.needsStatistics(at) ? full : light;
+      const { stats } = step.run(inputs);
       let params: Arrays = {};
-      const inverted = kfac.refresh(done, () => {
+      const inverted = kfac.refresh(at, () => {
         const state = read();
         params = state.params;
         return scope(state.slots, name);
@@ -121,16 +145,18 @@ function compileUpdate(model: ActorCritic, rows: number, random: RandomStream) {
       if (inverted) {
         write({ params, slots: nest(inverted, name) as unknown as Arrays });
       }
+      return stats;
     },
   };
 }
 
+type Batch = ReturnType<typeof drawBatch>;
 type Learner = ReturnType<typeof compileUpdate>;
 
-/** Runs some updates, and keeps what went into them and what came out. */
+/** Takes some updates, and keeps what went into them and what came out. */
 function record(
-  { run, read, invert }: Learner,
-  batches: readonly ReturnType<typeof drawBatch>[],
+  { take, read }: Learner,
+  batches: readonly Batch[],
   { observationSpace: { shape } }: Setup,
 ): Record<string, NpyArray> {
   const arrays: Record<string, NpyArray> = {};
@@ -140,8 +166,8 @@ function record(
     }
   };
   keep("before");
-  for (const [i, batch] of batches.entries()) {
-    const { stats } = run({ ...batch, ...NUMBERS });
+  for (const [i, { actionNoise: _, ...batch }] of batches.entries()) {
+    const stats = take(COMPARED[i], batches[i]);
     for (const [name, data] of Object.entries(batch)) {
       const rows = batch.actions.length;
       const isImage = name === "observations";
@@ -156,7 +182,6 @@ function record(
         shape: [],
       };
     }
-    if (i === 1) invert(invertEvery);
   }
   keep("after");
   return arrays;
@@ -170,43 +195,52 @@ async function measure(name: keyof typeof CASES, folder?: string) {
     actionSpace: { type: "discrete", n: setup.actions },
     network: setup.network,
   });
-  const learner = compileUpdate(model, rows, random);
-  const { run, invert, read, write } = learner;
-  for (let i = 0; i < WARM_UP; i++) {
-    run({ ...drawBatch(setup, rows, random), ...NUMBERS });
-  }
-  invert(invertEvery);
-  const state = read();
-  const count = { data: Float32Array.of(MANY), shape: [] };
-  write({ ...state, slots: { ...state.slots, "all/count": count } });
-  const batches = Array.from(
-    { length: COMPARED },
-    () => drawBatch(setup, rows, random),
-  );
+  const compiled = (config: AcktrConfig) =>
+    compileUpdate(model, { config, rows, random });
+  const draw = () => drawBatch(setup, rows, random);
+  const original = compiled(ORIGINAL);
+  for (const at of WARM_UP) original.take(at, draw());
+  const { params, slots } = original.read();
+  const scalar = (value: number) => ({
+    data: Float32Array.of(value),
+    shape: [],
+  });
+  const state = {
+    params,
+    slots: {
+      ...slots,
+      "all/count": scalar(MANY),
+      "all/step": scalar(COMPARED[0]),
+    },
+  };
+  original.write(state);
+  const batches = COMPARED.map(draw), [batch] = batches;
   if (folder !== undefined) {
     await Deno.mkdir(folder, { recursive: true });
-    await saveNpz(
-      record(learner, batches, setup),
-      `${folder}/acktr_${name}.npz`,
-    );
+    const arrays = record(original, batches, setup);
+    await saveNpz(arrays, `${folder}/acktr_${name}.npz`);
   }
-  const [batch] = batches, inputs = { ...batch, ...NUMBERS };
-  const warmUp = runs === 1 ? 0 : 3;
-  const period = () => {
-    for (let done = 1; done <= invertEvery; done++) {
-      run(inputs);
-      invert(done);
-    }
+  const timed = { runs, warmUp: runs === 1 ? 0 : 3, now: processorMs };
+  const meanMs = ({ take }: Learner) => {
+    const period = () => {
+      const first = 2 * invertEvery;
+      for (let i = 0; i < invertEvery; i++) take(first + i, batch);
+    };
+    return medianMs(period, timed) / invertEvery;
   };
-  const timed = { runs, warmUp, now: processorMs };
-  const ms = medianMs(period, timed) / invertEvery;
-  const { valueNoise: _, ...given } = inputs;
-  const params = model.init(random);
-  const a2c = makeLearner(model, { params, rows });
+  const originalMs = meanMs(original);
+  const own = compiled(SHARED);
+  own.write(state);
+  own.take(COMPARED[0], batch);
+  const ms = meanMs(own);
+  const a2c = makeLearner(model, { params: model.init(random), rows });
+  const { actionNoise: _, valueNoise: __, ...given } = batch;
+  const inputs = { ...given, ...NUMBERS };
   const calls = invertEvery;
-  const a2cMs = medianMs(() => a2c.run(given), { ...timed, calls });
+  const a2cMs = medianMs(() => a2c.run(inputs), { ...timed, calls });
   return {
     [`${name}_ms`]: ms,
+    [`${name}_original_ms`]: originalMs,
     [`${name}_a2c_ms`]: a2cMs,
     [`${name}_cost`]: ms / a2cMs,
   };

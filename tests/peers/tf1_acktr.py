@@ -129,7 +129,7 @@ class Model:
         }
 
     def factors(self):
-        """A factor of a kernel, its eigenvalues and vectors, and its scale.
+        """A factor of a kernel, and its scale.
 
         The original divides inputs of convolutions by the number of places, and
         multiplies the gradients with it; ours are of the sum over places.
@@ -146,8 +146,7 @@ class Model:
             )
             for side, key, scale in both:
                 (factor,) = stats[key]
-                eigen = self.optimizer.stats_eigen[factor]
-                yield f"{side}/{name}", factor, eigen["e"], eigen["Q"], scale
+                yield f"{side}/{name}", factor, scale
 
 
 class Program:
@@ -178,13 +177,10 @@ class Program:
             variable.load(value, self.session)
         for name, variable in self.model.params.items():
             variable.load(recorded[f"before:params:{name}"], self.session)
-        for name, factor, values, vectors, scale in self.model.factors():
-            slots = "before:slots:all"
-            numbers = recorded[f"{slots}/{name}"] * scale
+        for name, factor, scale in self.model.factors():
+            numbers = recorded[f"before:slots:all/{name}"] * scale
             factor.load(numbers, self.session)
-            numbers = recorded[f"{slots}/values_{name}"] * scale
-            values.load(numbers, self.session)
-            vectors.load(recorded[f"{slots}/basis_{name}"], self.session)
+        self.session.run(self.model.invert)
 
     def batch(self, i):
         names = "observations", "actions", "advantages", "returns", "valueNoise"
@@ -209,7 +205,7 @@ class Program:
             pairs.append((self.recorded[f"after:params:{name}"], run(variable)))
             velocity = self.recorded[f"{after}/velocity/{name}"]
             pairs.append((velocity, run(self.velocities[name])))
-        for name, factor, _, _, scale in self.model.factors():
+        for name, factor, scale in self.model.factors():
             pairs.append((self.recorded[f"{after}/{name}"], run(factor) / scale))
         return max(deviation(*both) for both in pairs)
 

@@ -1,6 +1,6 @@
 import { ENGINE_SUITE } from "./engines.ts";
 import { rateOf, ratesOf, timeOf } from "./comparison.ts";
-import type { Suite } from "./suite.ts";
+import type { Comparison, Suite } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
 /** Folder of the updates that ours records, for the peer to repeat. */
@@ -91,11 +91,17 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       ours: { language: "deno", file: "bellman_acktr.ts", task: UPDATES },
       tf1: { language: "python", file: "tf1_acktr.py", task: UPDATES },
     },
-    comparisons: ACKTR_CASES.map(({ name, wanted }) =>
-      timeOf(["tf1", `${name}_ms`], {
-        what: `baselines' optimizer under TensorFlow 2.15, ${name}`,
+    comparisons: ACKTR_CASES.flatMap(({ name, wanted }) =>
+      [
+        ["_original", "statistics of all steps of every update"],
+        ["", "statistics as by default"],
+      ].map(([form, what]): Comparison => ({
+        what: `baselines' optimizer under TensorFlow 2.15, ${name}, ${what}`,
+        ours: ["ours", `${name}${form}_ms`],
+        theirs: ["tf1", `${name}_ms`],
+        unit: "ms",
         wanted,
-      })
+      }))
     ),
     bounds: ACKTR_CASES.flatMap(({ name, cost, difference }) => [
       {
