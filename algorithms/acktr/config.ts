@@ -132,6 +132,15 @@ export interface AcktrConfig extends
    */
   kfacForm: KfacForm;
   /**
+   * Most inputs of a layer whose eigenvectors are found; larger ones take the form inverse, which costs a tenth.
+   *
+   * @default 1024
+   * @minimum 1
+   * @maximum 1000000000
+   * @asType integer
+   */
+  largestBasis: number;
+  /**
    * Share of the velocity that each step keeps.
    *
    * @default 0.5
@@ -161,7 +170,7 @@ export interface AcktrConfig extends
   /**
    * Updates between two inversions of the factors.
    *
-   * @default 10
+   * @default 20
    * @minimum 1
    * @maximum 1000000000
    * @asType integer

@@ -333,6 +333,7 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
     ...options,
     others: "gradient",
     form: kfacForm,
+    largestBasis: options.largestBasis,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
     // The average is as long whatever updates it is of.
     average: { decay: options.statisticsDecay ** options.covUpdateEvery },

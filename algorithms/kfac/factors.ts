@@ -208,8 +208,8 @@ export function movedAverages(
     const own = rows[layer.kernel];
     move(of("input"), own.inputs, own.examples);
     move(of("output"), own.gradients, own.gradients.shape[0]);
-    if (form !== "ekfac") continue;
     const old = state[of("moments")];
+    if (form !== "ekfac" || old === undefined) continue;
     const moments = eigenbasisMoments(own, {
       input: state[of("basis_input")] as tf.Tensor2D,
       output: state[of("basis_output")] as tf.Tensor2D,

@@ -7,6 +7,14 @@ import {
 import type { FactorPair, LayerSizes } from "./layers.ts";
 import type { KfacForm } from "./options.ts";
 
+/** Returns the form of a layer with some number of inputs. */
+export function formOf(
+  inputs: number,
+  { form, largestBasis }: { form: KfacForm; largestBasis: number },
+): KfacForm {
+  return inputs > largestBasis ? "inverse" : form;
+}
+
 /** Returns the shapes of the slots that hold a layer's factors and inverse. */
 export function slotShapes(
   { inputs, outputs }: LayerSizes,

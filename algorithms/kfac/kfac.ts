@@ -12,7 +12,7 @@ import {
 import * as tf from "@tensorflow/tfjs";
 import { adaptedDamping, predictedChange } from "./damping.ts";
 import { movedAverages } from "./factors.ts";
-import { invertFactors, slotShapes } from "./inverses.ts";
+import { formOf, invertFactors, slotShapes } from "./inverses.ts";
 import { InversionWorker, type PendingFactors } from "./inversion_worker.ts";
 import {
   checkLayers,
@@ -21,7 +21,12 @@ import {
   layerSizes,
   layerSlot,
 } from "./layers.ts";
-import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
+import {
+  checkOptions,
+  type KfacForm,
+  type KfacOptions,
+  type TrustRegion,
+} from "./options.ts";
 import { naturalVector } from "./precondition.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
 import { kfacSchedule, scheduleFlags } from "./schedule.ts";
@@ -170,6 +175,7 @@ export class Kfac {
       inversionPrecision: "double" as const,
       trustRegion: { kind: "kl", limit: 0.001 } as TrustRegion | null,
       average: {},
+      largestBasis: Infinity,
       // deno-lint-ignore no-console -- warnings go there by default
       onWarning: (line: string) => console.warn(line),
       ...options,
@@ -190,7 +196,7 @@ export class Kfac {
    * @throws {TypeError} If a parameter is in no layer and `others` is "error".
    */
   init(params: Params): OptimizerState {
-    const { form, damping, momentum, coldOptimizer } = this.#options;
+    const { damping, momentum, coldOptimizer } = this.#options;
     const isDelayed = this.#options.inversionDelay > 0;
     checkLayers(this.layers, { ...this.#options, params });
     const state: OptimizerState = {
@@ -199,7 +205,8 @@ export class Kfac {
       damping: tf.scalar(damping),
     };
     for (const layer of this.layers) {
-      const shapes = slotShapes(layerSizes(layer, params), form);
+      const sizes = layerSizes(layer, params);
+      const shapes = slotShapes(sizes, formOf(sizes.inputs, this.#options));
       for (const name in shapes) {
         // Bases of 0 move nothing; what divides them is no 0.
         const fill = name === "moments" ? tf.ones : tf.zeros;
@@ -364,7 +371,7 @@ export class Kfac {
     update: number,
     read: () => Arrays,
   ): Arrays | undefined {
-    const { form, inversionDelay, onWarning } = this.#options;
+    const { inversionDelay, onWarning } = this.#options;
     const { inversionPrecision: precision } = this.#options;
     const begun = this.#dueLayers(update), isDelayed = inversionDelay > 0;
     const ended = isDelayed ? this.#dueLayers(update - inversionDelay) : begun;
@@ -376,7 +383,7 @@ export class Kfac {
       try {
         const [damping] = factors.damping;
         const made = this.#worker?.take(layer.kernel, factors) ??
-          invertFactors(factors, { form, damping, precision });
+          invertFactors(factors, { form: factors.form, damping, precision });
         for (const name in made) next[layerSlot(name, layer)] = made[name];
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
@@ -395,6 +402,7 @@ export class Kfac {
           shape: [...shape],
         };
       }
+      const { form } = factors;
       this.#worker?.start(layer.kernel, factors, { form, precision });
     }
     return { ...state, ...next };
@@ -449,15 +457,17 @@ export class Kfac {
     state: KfacArrays,
     layer: KfacLayer,
     isPending: boolean,
-  ): PendingFactors {
+  ): PendingFactors & { readonly form: KfacForm } {
     const of = (name: string) =>
-      state[(isPending ? pendingSlot : layerSlot)(name, layer)]
-        .data as Float32Array;
-    const isPlain = this.#options.dampingKind === "plain";
-    const damping = isPending ? of("damping") : isPlain // is added at each step
-      ? new Float32Array(1)
-      : state.damping.data as Float32Array;
-    return { input: of("input"), output: of("output"), damping };
+      state[(isPending ? pendingSlot : layerSlot)(name, layer)];
+    const [input, output] = [of("input"), of("output")]
+      .map(({ data }) => data as Float32Array);
+    const form = formOf(of("input").shape[0], this.#options);
+    // A plain damping is added at each step.
+    const isPlain = form !== "inverse" && this.#options.dampingKind === "plain";
+    const { data } = isPending ? of("damping") : state.damping;
+    const damping = isPlain ? new Float32Array(1) : data as Float32Array;
+    return { input, output, damping, form };
   }
 
   /** Sorts parameters: each layer's lie one after the other, as its matrix. */

@@ -366,6 +366,35 @@ Deno.test("inverses and eigenvectors make the same step, and so do moments at fi
   }
 });
 
+Deno.test("a layer of many inputs takes the inverse, the others their eigenvectors", () => {
+  const { objective, params, layers } = twoLayers();
+  for (const form of ["eigenbasis", "ekfac"] as const) {
+    const naturalOf = (options: KfacOptions) => {
+      const kfac = new Kfac(layers, {
+        ...PLAIN,
+        form,
+        damping: 0.1,
+        dampingKind: "plain",
+        ...options,
+      });
+      const { state } = descend(kfac, objective, { params, steps: 2, rate: 0 });
+      const { gradients } = kfac.gradients(objective, params);
+      return { state, natural: kfac.naturalGradient(gradients, state) };
+    };
+    // `u` has four rows with its bias, and `v` has four.
+    const all = naturalOf({}), none = naturalOf({ largestBasis: 3 });
+    const inverses = naturalOf({ form: "inverse", dampingKind: "factored" });
+    assert("basis_input/u" in all.state && !("basis_input/u" in none.state));
+    for (const path of ["u", "c", "v"] as const) {
+      const of = ({ natural }: typeof all) => natural[path];
+      assert(distance(of(none), of(inverses)) < 1e-5);
+      assert(distance(of(none), of(all)) > 1e-3);
+      const same = naturalOf({ largestBasis: 4 });
+      assertEquals(distance(of(same), of(all)), 0);
+    }
+  }
+});
+
 Deno.test("moments are measured, and lower the loss as factors do", () => {
   for (const form of ["ekfac", "eigenbasis", "inverse"] as const) {
     const { objective, params, layers } = twoLayers();

@@ -68,6 +68,13 @@ export interface KfacOptions extends KfacScheduleOptions {
    */
   readonly form?: KfacForm;
   /**
+   * Most inputs of a layer whose eigenvectors are found: larger ones take the
+   * form `inverse`, which costs a tenth.
+   *
+   * @default Infinity
+   */
+  readonly largestBasis?: number;
+  /**
    * Damping, added to the Fisher matrix, above 0.
    *
    * @default 0.01
@@ -178,7 +185,8 @@ export function checkOptions(options: KfacOptions): void {
   );
   check(counts, "a whole number of at least 1", isCount(1));
   check(options.diagonal ?? {}, "a Fisher information above 0", (it) => it > 0);
-  const { convolutionExamples } = options;
+  const { convolutionExamples, largestBasis } = options;
+  check({ largestBasis }, "a number of at least 1", (it) => it >= 1);
   check({ convolutionExamples }, "a number of at least 2", (it) => it >= 2);
   check({ coldUpdates }, "a whole number of at least 0", isCount(0));
   const { inversionDelay, invertIn } = options;

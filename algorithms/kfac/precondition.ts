@@ -1,12 +1,14 @@
 import type { OptimizerState, Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
 import { type KfacLayer, layerSizes, layerSlot } from "./layers.ts";
+import { formOf } from "./inverses.ts";
 import type { KfacForm } from "./options.ts";
 
 /** Inverses in the state, and the settings that they are of. */
 interface Preconditioner {
   readonly state: OptimizerState;
   readonly form: KfacForm;
+  readonly largestBasis: number;
   readonly dampingKind: "factored" | "plain";
 }
 
@@ -55,10 +57,10 @@ export function naturalVector(
 function precondition(
   layer: KfacLayer,
   gradient: tf.Tensor2D,
-  { state, form, dampingKind }: Preconditioner,
+  { state, dampingKind, ...options }: Preconditioner,
 ): tf.Tensor2D {
   const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
-  if (form === "inverse") {
+  if (formOf(gradient.shape[0], options) === "inverse") {
     const left = tf.matMul(of("inverse_input"), gradient);
     return tf.matMul(left, of("inverse_output"));
   }
