@@ -238,17 +238,19 @@ export function acktrUpdate(
       isLight: boolean;
     },
   ): Omit<KfacGradients, "rows"> & Partial<KfacGradients> {
-    const { actions, valueNoise } = batch;
-    const targets = fisherActions === "taken"
-      ? actions
-      : sampledActions(model, params, batch);
+    const { actions, actionNoise, valueNoise } = batch;
+    // Drawn outside of what is differentiated.
+    const targets = fisherActions === "taken" ? actions : distribution.sample(
+      evaluateBatch(model, params, batch).policy,
+      actionNoise!,
+    );
     const objective = (params: Params) => {
       const { policy, ...inputs } = evaluateBatch(model, params, batch);
       const weights = { entropyCoefficient, valueCoefficient };
       const { loss, ...aux } = a2cLoss(inputs, weights);
       const values = gaussian(inputs.values, { variance });
       const logLikelihood = tf.add(
-        model.distribution.logProb(policy, targets),
+        distribution.logProb(policy, targets),
         sampledLogProb([values], [valueNoise]),
       );
       return { loss, aux: { ...aux }, logLikelihood };
@@ -313,17 +315,6 @@ export function acktrUpdate(
     applyLight: applying(true),
     needsStatistics: (update) => steps[0].kfac.needsRows(update),
   };
-}
-
-/** Draws actions from the policy, outside of what is differentiated. */
-function sampledActions(
-  model: ActorCritic,
-  params: Params,
-  { observations, state, masks, actionNoise }: AcktrBatch,
-): tf.Tensor {
-  const recurrence = state && masks && { state, masks };
-  const { policy } = model.apply(params, observations, recurrence);
-  return model.distribution.sample(policy, actionNoise!);
 }
 
 /** Settings of K-FAC: those of the same names, and others of baselines/acktr. */
