@@ -77,6 +77,7 @@ export {
   unflattenParams,
 } from "./params.ts";
 export * from "./polyak.ts";
+export * from "./random_bits.ts";
 export * from "./random_stream.ts";
 export * from "./tidy.ts";
 export {

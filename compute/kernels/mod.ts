@@ -5,6 +5,7 @@ import { CONVOLUTION, DEPTHWISE_CONVOLUTION } from "./convolution.ts";
 import { INDEXING } from "./indexing.ts";
 import type { Kernel, Kernels, PrimitiveKernel } from "./kernel.ts";
 import { MAT_MUL } from "./mat_mul.ts";
+import { RANDOM } from "./random.ts";
 import { POOLING } from "./windows.ts";
 import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
 import { BLOCKS, SHAPING, SLICING } from "./shaping.ts";
@@ -25,6 +26,7 @@ export const FAMILIES: Readonly<Record<string, Kernels>> = {
   indices: INDEXING,
   normalisation: NORMALIZATION,
   constants: CONSTANTS,
+  "random numbers": RANDOM,
 };
 
 const ALL: Kernels = Object.assign({}, ...Object.values(FAMILIES));
