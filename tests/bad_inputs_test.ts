@@ -148,6 +148,21 @@ const CASES: [args: string[], says: string][] = [
     ["train", "acktr", "--set", "numEnvs=1", "--set", "numSteps=1"],
     "expected at least 2 steps for the factors of an update",
   ],
+  [["train", "a3c", "--workers", "0"], "Cannot use workers = 0"],
+  [["train", "a3c", "--workers", "2000"], "expected a whole number from 1 to"],
+  [["train", "a3c", "--set", "numEnvs=4"], "1, and as many workers"],
+  [
+    ["train", "a3c", "--set", "vectorization=workers"],
+    "expected sync or subprocesses",
+  ],
+  [
+    ["train", "a3c", "--set", "normalizeObservation=true"],
+    "each worker would have statistics of its own",
+  ],
+  [
+    ["train", "async-q", "--env", "Pendulum-v1"],
+    "expected discrete actions, or the algorithm a3c",
+  ],
   [["train", ...SMALL, "--out", trained], "already holds a run"],
   [["train", "--resume", `${dir}/none`], "none"],
   [["train", "--resume", trained, "--seed", "1"], "Cannot use '--seed'"],

@@ -1,4 +1,6 @@
 import type {
+  BackendName,
+  Engine,
   Params,
   RandomStream,
   ResidentState,
@@ -13,7 +15,14 @@ import type {
   PolicyGiven,
   PolicyOutput,
 } from "@bellman/policies";
-import type { Space, StateTree, VecStep } from "@bellman/types";
+import type {
+  Algorithm,
+  Awaitable,
+  Space,
+  StateTree,
+  VecEnv,
+  VecStep,
+} from "@bellman/types";
 import type { Storage } from "@bellman/buffers/storage";
 import type * as tf from "@tensorflow/tfjs";
 import type { Observations, RewardScale } from "./observations.ts";
@@ -72,6 +81,52 @@ export interface AlgorithmDefinition<
    * @returns The parts of an agent.
    */
   build(config: Config, context: AgentContext): AgentParts<P>;
+  /**
+   * Starts workers that act and learn in environments of their own, in the place of
+   * one agent.
+   *
+   * @default none: an agent acts in a vector environment
+   */
+  startWorkers?(run: WorkersRun<Config>): Awaitable<WorkersAlgorithm>;
+}
+
+/** Run of an algorithm whose workers have environments of their own. */
+export interface WorkersRun<Config extends object = object> {
+  /** Settings that differ from the defaults. */
+  readonly config: Partial<Config>;
+  /** Root of the random streams. */
+  readonly seed: number;
+  /** Steps of all workers in the whole run. */
+  readonly totalTimesteps: number;
+  /** Module whose default export makes a worker's environment. */
+  readonly source: {
+    /** Its absolute URL. */
+    readonly module: string;
+    /** Options of its default export, as plain data. */
+    readonly options: Readonly<Record<string, unknown>>;
+  };
+  /** Spaces of one environment. */
+  readonly spaces: Omit<AgentSpaces, "numEnvs">;
+  /** Workers that learn. */
+  readonly workers: number;
+  /** Milliseconds without a step after which a worker is replaced. */
+  readonly stepTimeoutMs: number;
+  /** Engine of acting and learning. */
+  readonly engine: Engine;
+  /** Backend of the eager engine. */
+  readonly backend: BackendName;
+  /** Takes a line about a worker that was replaced. */
+  readonly onNotice: (line: string) => void;
+  /** True where a state is restored and acted by, and nothing is learned. */
+  readonly isForEvaluation: boolean;
+}
+
+/** Algorithm whose workers act and learn in environments of their own. */
+export interface WorkersAlgorithm extends Algorithm {
+  /** Environment that the training loop steps, which stands for the workers'. */
+  readonly env: VecEnv;
+  /** Steps a second of each worker. */
+  readonly workerRates: readonly number[];
 }
 
 /** Spaces of one environment, and the number of environments. */

@@ -128,7 +128,6 @@ class ActorLearnerWorker {
 
   #work(): void {
     const control = this.#control, agent = this.#agent, env = this.#env;
-    this.#control.ready();
     let observations = env.observations();
     for (;;) {
       const seen = control.wakes;

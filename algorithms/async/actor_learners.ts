@@ -11,7 +11,7 @@ import { allocateWords, OWN, SHARED, STATE } from "./worker_control.ts";
 
 /** Restarts of a worker in a row, each after few steps, after which training ends. */
 const MAX_RESTARTS = 3;
-const FEW_STEPS = 100;
+const FEW_STEPS = 10;
 
 /** Milliseconds for a worker to make its environment and to compile. */
 const START_MS = 120_000;
@@ -26,7 +26,6 @@ const LOOK_MS = 200;
 export interface ActorLearnersOptions {
   readonly workers: number;
   readonly shared: SharedParameters;
-  readonly isDeterministic: boolean;
   readonly stepTimeoutMs: number;
   readonly onNotice: (line: string) => void;
   /** Everything that all workers are started with. */
@@ -37,7 +36,6 @@ export interface ActorLearnersOptions {
     | "memory"
     | "worker"
     | "workers"
-    | "isDeterministic"
     | "seed"
   >;
   /** Seed of a worker after so many restarts. */
@@ -48,7 +46,6 @@ export interface ActorLearnersOptions {
 class Slot {
   readonly own: Int32Array = allocateWords(2);
   readonly #port: MessagePort;
-  readonly #worker: Worker;
   /** Error that it told of. */
   failure: string | undefined;
   /** Last change of its steps or state that was seen, and its time. */
@@ -58,7 +55,7 @@ class Slot {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const own = this.own, control = { ...data.control, own };
-    this.#worker = new Worker(
+    const worker = new Worker(
       new URL(
         `data:text/javascript,${
           encodeURIComponent(
@@ -68,9 +65,9 @@ class Slot {
       ),
       { workerData: { ...data, control, port: port2 }, transferList: [port2] },
     );
-    this.#worker.unref();
+    worker.unref();
     // What it threw comes in a message; unheard events would end the program.
-    this.#worker.on("error", (error) => {
+    worker.on("error", (error) => {
       this.failure ??= error.message;
     });
   }
@@ -87,7 +84,8 @@ class Slot {
   get silence(): number {
     const { steps, state } = this, now = performance.now();
     const isSame = steps === this.#seen.steps && state === this.#seen.state;
-    if (state === STATE.idle || !isSame) this.#seen = { steps, state, at: now };
+    const isWaiting = state === STATE.waiting || state === STATE.parked;
+    if (isWaiting || !isSame) this.#seen = { steps, state, at: now };
     return now - this.#seen.at;
   }
 
@@ -113,12 +111,7 @@ class Slot {
     Atomics.add(shared, SHARED.wake, 1);
     Atomics.notify(shared, SHARED.wake);
     Atomics.notify(shared, SHARED.turn);
-    const timer = setTimeout(() => {
-      // One that has ended by itself must not be ended again.
-      if (this.state !== STATE.ended) this.#worker.terminate();
-      this.#port.close();
-    }, GRACE_MS);
-    Deno.unrefTimer(timer);
+    this.#port.close();
   }
 }
 
@@ -136,6 +129,7 @@ export class ActorLearners {
   /** Restarts of each worker in a row, after few steps. */
   readonly #inARow: number[];
   #reports: Statistics[] = [];
+  #rates: number[] = [];
 
   constructor(options: ActorLearnersOptions) {
     this.#options = options;
@@ -143,9 +137,9 @@ export class ActorLearners {
     this.#inARow = this.#restarts.slice();
   }
 
-  /** Steps that each worker has begun. */
-  get steps(): readonly number[] {
-    return this.#slots.map(({ steps }) => steps);
+  /** Steps a second of each worker in the last advance. */
+  get rates(): readonly number[] {
+    return this.#rates;
   }
 
   /** Means of the statistics that workers reported at the last stop. */
@@ -164,7 +158,7 @@ export class ActorLearners {
     const { workers } = this.#options;
     for (let i = 0; i < workers; i++) this.#open(i);
     await this.#until(
-      () => this.#slots.every(({ state }) => state === STATE.idle),
+      () => this.#slots.every(({ state }) => state === STATE.parked),
       (_, why) => {
         throw new Error(
           /^(Cannot|Unknown) /.test(why)
@@ -176,14 +170,13 @@ export class ActorLearners {
   }
 
   #open(worker: number): void {
-    const { data, shared, workers, isDeterministic, seedOf } = this.#options;
+    const { data, shared, workers, seedOf } = this.#options;
     this.#slots[worker] = new Slot({
       ...data,
       memory: shared.memory,
       control: { shared: this.#shared, own: this.#shared },
       worker,
       workers,
-      isDeterministic,
       seed: seedOf(worker, this.#restarts[worker]),
     });
   }
@@ -191,24 +184,29 @@ export class ActorLearners {
   /** Lets all workers together take so many steps; all stand still afterwards. */
   async advance(steps: number): Promise<void> {
     const shared = this.#shared, limit = this.#options.shared.steps + steps;
+    const before = this.#slots.map((slot) => slot.steps);
+    const start = performance.now();
     this.episodes.length = this.#reports.length = 0;
     Atomics.store(shared, SHARED.claims, limit - steps);
     Atomics.store(shared, SHARED.limit, limit);
     this.#wake();
     await this.#until(() => this.#hasReached(limit));
+    const seconds = (performance.now() - start) / 1000;
+    this.#rates = this.#slots.map((slot, i) =>
+      Math.max(0, slot.steps - before[i]) / seconds
+    );
     this.#slots.forEach((slot) => this.#read(slot));
   }
 
   #hasReached(limit: number): boolean {
-    const isMoving = this.#slots.some(({ state }) =>
-      state === STATE.running || state === STATE.changing
+    const isStill = this.#slots.every(({ state }) =>
+      state === STATE.parked || state === STATE.starting
     );
-    if (isMoving) return false;
+    if (!isStill) return false;
     const steps = this.#options.shared.steps;
     if (steps >= limit) return true;
-    const isWaiting = this.#slots.every(({ state }) => state === STATE.idle);
     const isClaimed = Atomics.load(this.#shared, SHARED.claims) >= limit;
-    if (isWaiting && isClaimed && !this.#options.isDeterministic) {
+    if (isClaimed && !this.#options.data.isDeterministic) {
       // Workers that were given up took their claims with them.
       Atomics.store(this.#shared, SHARED.claims, steps);
       this.#wake();
@@ -324,7 +322,7 @@ export class ActorLearners {
       this.#look((worker, why) => this.#replace(worker, why));
       this.#slots.forEach((slot, i) => {
         // A successor is asked anew.
-        if (asked[i] !== slot && slot.state === STATE.idle) {
+        if (asked[i] !== slot && slot.state === STATE.parked) {
           slot.send(messageFor(i));
           asked[i] = slot;
           this.#wake();

@@ -1,4 +1,10 @@
-import { type AgentSpaces, checkRanges, defaultsOf } from "@bellman/agent";
+import {
+  type AgentSpaces,
+  type AlgorithmDefinition,
+  checkRanges,
+  defaultsOf,
+  type WorkersAlgorithm,
+} from "@bellman/agent";
 import {
   type BackendName,
   disposeParams,
@@ -13,7 +19,6 @@ import { checkSource, type GroupSource } from "@bellman/envs/workers";
 import { exportPolicy, type Policy, PolicyActor } from "@bellman/policies";
 import type {
   Actor,
-  Algorithm,
   Batch,
   EpisodeStatistics,
   PolicyExport,
@@ -45,13 +50,6 @@ export interface AsyncTrainingOptions {
    */
   readonly workers?: number;
   /**
-   * True to let workers take their steps one after another: a result is repeated
-   * and resumed bit for bit.
-   *
-   * @default false
-   */
-  readonly deterministic?: boolean;
-  /**
    * True to step each environment in a process of its own, where it may crash.
    *
    * @default false
@@ -75,13 +73,6 @@ export interface AsyncTrainingOptions {
    * @default 200000
    */
   readonly totalTimesteps?: number;
-  /**
-   * Steps of all workers between two stops, at which the training loop logs,
-   * evaluates and saves.
-   *
-   * @default 500
-   */
-  readonly stepsPerStop?: number;
   /**
    * Milliseconds without a step after which a worker is replaced.
    *
@@ -116,7 +107,6 @@ const RUN = {
   properties: {
     workers: { type: "integer", minimum: 1, maximum: MAX_WORKERS },
     totalTimesteps: { type: "integer", minimum: 1 },
-    stepsPerStop: { type: "integer", minimum: 1 },
     stepTimeoutMs: { type: "number", exclusiveMinimum: 0 },
   },
 };
@@ -146,7 +136,7 @@ const RUN = {
  * algorithm.close();
  * ```
  */
-export class AsyncTraining implements Algorithm {
+export class AsyncTraining implements WorkersAlgorithm {
   /** Environment that the training loop steps: the workers' steps, as one batch. */
   readonly env: VecEnv;
   /** Policy that acts. */
@@ -162,11 +152,12 @@ export class AsyncTraining implements Algorithm {
 
   private constructor(
     options: AsyncTrainingOptions,
-    { model, params, shared, workers }: {
+    { model, params, shared, workers, stepsPerStop }: {
       model: Policy;
       params: Params;
       shared: SharedParameters;
       workers: ActorLearners;
+      stepsPerStop: number;
     },
   ) {
     this.model = model;
@@ -181,7 +172,7 @@ export class AsyncTraining implements Algorithm {
       return [path, { data, shape }];
     });
     this.#params = Object.fromEntries(parts);
-    this.env = stopsOf(this, options);
+    this.env = stopsOf(this, stepsPerStop, options.spaces);
   }
 
   /**
@@ -199,8 +190,28 @@ export class AsyncTraining implements Algorithm {
     name: string,
     options: AsyncTrainingOptions,
   ): Promise<AsyncTraining> {
+    const training = AsyncTraining.open(name, options);
+    try {
+      await training.#workers.start();
+      return training;
+    } catch (error) {
+      training.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes a training without workers, which restores a state and acts by it.
+   *
+   * @param name Name of the method.
+   * @param options Those of the training.
+   * @returns The training.
+   * @throws {RangeError} If a number among the options or settings is out of its range.
+   * @throws {TypeError} If the method cannot use a space, or the source cannot be sent.
+   */
+  static open(name: string, options: AsyncTrainingOptions): AsyncTraining {
     const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
-    const { stepsPerStop = 500, stepTimeoutMs = 60_000 } = options;
+    const { stepTimeoutMs = 60_000, spaces } = options;
     const method = asyncMethods.find((it) => it.name === name);
     if (method === undefined) {
       throw new RangeError(
@@ -210,11 +221,11 @@ export class AsyncTraining implements Algorithm {
       );
     }
     const { schema, title = name } = method;
-    const run = { workers, totalTimesteps, stepsPerStop, stepTimeoutMs };
+    const run = { workers, totalTimesteps, stepTimeoutMs };
     const config = { ...defaultsOf<AsyncConfig>(schema), ...options.config };
     checkRanges(run, { of: title, schema: RUN });
     checkRanges(config, { of: title, schema });
-    const { spaces: { observationSpace, actionSpace } } = options;
+    const { observationSpace, actionSpace } = spaces;
     const context = {
       observationSpace,
       actionSpace,
@@ -227,12 +238,12 @@ export class AsyncTraining implements Algorithm {
     const params = policy.init(new RandomStream(seed).split("init"));
     const shared = SharedParameters.from(
       flatParams(params),
-      sharedOptions({ ...config }, workers),
+      sharedOptions(config, workers),
     );
     const fleet = new ActorLearners({
-      ...run,
+      workers,
       shared,
-      isDeterministic: options.deterministic ?? false,
+      stepTimeoutMs,
       // deno-lint-ignore no-console -- notices go there by default
       onNotice: options.onNotice ?? ((line) => console.warn(line)),
       data: {
@@ -241,6 +252,7 @@ export class AsyncTraining implements Algorithm {
         totalTimesteps,
         source,
         stepTimeoutMs,
+        isDeterministic: config.workerOrder === "fixed",
         isInProcess: options.processes ?? false,
         // Loaded here too: it must not be unloaded with the last worker.
         engine: selectEngine(options.engine).name,
@@ -249,19 +261,14 @@ export class AsyncTraining implements Algorithm {
       seedOf: (worker, restarts) =>
         deriveSeed(deriveSeed(seed, worker), restarts),
     });
-    const training = new AsyncTraining({ ...options, ...run }, {
+    const training = new AsyncTraining(options, {
       model: policy,
       params,
       shared,
       workers: fleet,
+      stepsPerStop: config.stepsPerStop,
     });
     disposeParams(params);
-    try {
-      await fleet.start();
-    } catch (error) {
-      fleet.close();
-      throw error;
-    }
     return training;
   }
 
@@ -270,9 +277,9 @@ export class AsyncTraining implements Algorithm {
     return this.#shared.steps;
   }
 
-  /** Steps that each worker has begun since it was started or replaced. */
-  get workerSteps(): readonly number[] {
-    return this.#workers.steps;
+  /** Steps a second of each worker before the last stop. */
+  get workerRates(): readonly number[] {
+    return this.#workers.rates;
   }
 
   /** Episodes that ended before the last stop. */
@@ -286,9 +293,10 @@ export class AsyncTraining implements Algorithm {
    * @returns Actions that stand for theirs.
    */
   async act(): Promise<Batch> {
-    await this.#workers.advance(this.#options.stepsPerStop!);
+    const { numEnvs } = this.env;
+    await this.#workers.advance(numEnvs);
     this.#statistics = this.#workers.statistics;
-    return new Int32Array(this.#options.stepsPerStop!);
+    return new Int32Array(numEnvs);
   }
 
   /** Does nothing: the workers have learned from their steps. */
@@ -366,12 +374,23 @@ export class AsyncTraining implements Algorithm {
   }
 }
 
+/** The asynchronous methods as the command line knows them: with their workers. */
+export const asyncAlgorithms: readonly AlgorithmDefinition<AsyncConfig>[] =
+  asyncMethods.map((method) => ({
+    ...method,
+    startWorkers: ({ isForEvaluation, ...run }) =>
+      isForEvaluation
+        ? AsyncTraining.open(method.name, run)
+        : AsyncTraining.start(method.name, run),
+  }));
+
 /** Makes the environment of a training: its steps have been taken by the workers. */
 function stopsOf(
   training: AsyncTraining,
-  { stepsPerStop: numEnvs = 500, spaces }: AsyncTrainingOptions,
+  numEnvs: number,
+  { observationSpace, actionSpace, stackedFrames }:
+    AsyncTrainingOptions["spaces"],
 ): VecEnv {
-  const { observationSpace, actionSpace, stackedFrames } = spaces;
   // The training loop only looks at their number.
   const observations = new Uint8Array(numEnvs);
   const step: VecStep = {

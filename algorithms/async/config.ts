@@ -142,6 +142,23 @@ export interface AsyncConfig {
    */
   rmspropEpsilon: number;
   /**
+   * Order of the workers' steps: as each is ready (free), or one after another (fixed), which repeats and resumes bit for bit.
+   *
+   * @default "free"
+   * @alias worker_order
+   */
+  workerOrder: "free" | "fixed";
+  /**
+   * Steps of all workers between two stops, at which a run logs, evaluates and saves.
+   *
+   * @default 500
+   * @minimum 1
+   * @maximum 100000000
+   * @asType integer
+   * @alias steps_per_stop
+   */
+  stepsPerStop: number;
+  /**
    * Network between the observations and the heads.
    *
    * @default "mlp"

@@ -17,6 +17,7 @@ import {
   qLearner,
   qPolicy,
 } from "./learners.ts";
+import { asyncPresets } from "./presets.ts";
 import { MAX_STEPS, type ParameterServer } from "./parameter_server.ts";
 
 /**
@@ -54,17 +55,24 @@ interface MethodOptions<P extends Policy>
   readonly form: MethodForm;
   /** Settings that it does not use. */
   readonly unused: readonly (keyof AsyncConfig)[];
+  /**
+   * Settings whose schema differs.
+   *
+   * @default {}
+   */
+  readonly properties?: ConfigSchema["properties"];
   learner(config: AsyncConfig, context: AgentContext): Learner<P>;
 }
 
 function methodOf<P extends Policy>(
-  { form, unused, learner, ...named }: MethodOptions<P>,
+  { form, unused, properties, learner, ...named }: MethodOptions<P>,
 ): AsyncMethod<P> {
   const all = asyncConfigSchema.properties;
   const hidden = new Set<string>(unused);
   const schema: ConfigSchema = {
     properties: Object.fromEntries(
-      Object.entries(all).filter(([key]) => !hidden.has(key)),
+      Object.entries({ ...all, ...properties })
+        .filter(([key]) => !hidden.has(key)),
     ),
   };
   const define = (
@@ -72,6 +80,8 @@ function methodOf<P extends Policy>(
   ): AlgorithmDefinition<AsyncConfig, P> => ({
     ...named,
     schema,
+    // A worker has one environment; a run logs at every tenth stop.
+    runDefaults: { numEnvs: 1, logInterval: 10 },
     check: (config, context) => checkConfig(config, context, named.title!),
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };
@@ -113,6 +123,12 @@ function qMethod(
   return methodOf({
     ...named,
     form: { ...form, learnsQ: true },
+    properties: {
+      network: {
+        ...asyncConfigSchema.properties.network,
+        enum: ["mlp", "cnn", "cnn_small", "conv_only"],
+      },
+    },
     unused: [...OF_A3C, form.isOneStep ? "maxSteps" : "updateInterval"],
     learner: (config, context) => {
       const { actionSpace: space } = context;
@@ -131,7 +147,7 @@ export const asyncQ: AsyncMethod = qMethod({
   name: "async-q",
   title: "asynchronous Q-learning",
   summary: `Asynchronous one-step Q-learning (${SOURCE})`,
-  presets: {},
+  presets: asyncPresets["async-q"],
   form: { isOneStep: true },
 });
 
@@ -144,7 +160,7 @@ export const asyncSarsa: AsyncMethod = qMethod({
   name: "async-sarsa",
   title: "asynchronous Sarsa",
   summary: `Asynchronous one-step Sarsa (${SOURCE})`,
-  presets: {},
+  presets: asyncPresets["async-sarsa"],
   form: { isOneStep: true, takesNextAction: true },
 });
 
@@ -157,7 +173,7 @@ export const asyncNStepQ: AsyncMethod = qMethod({
   name: "async-nstep-q",
   title: "asynchronous n-step Q-learning",
   summary: `Asynchronous n-step Q-learning (${SOURCE})`,
-  presets: {},
+  presets: asyncPresets["async-nstep-q"],
   form: { isOneStep: false },
 });
 
@@ -170,7 +186,7 @@ export const a3c: AsyncMethod<ActorCritic> = methodOf({
   name: "a3c",
   title: "A3C",
   summary: `Asynchronous advantage actor-critic (${SOURCE})`,
-  presets: {},
+  presets: asyncPresets.a3c,
   form: { isOneStep: false, learnsQ: false },
   unused: [...OF_Q, "updateInterval"],
   learner: (config, context) => a3cLearner(a3cPolicy(config, context), config),

@@ -36,3 +36,4 @@ export * from "./losses.ts";
 export * from "./methods.ts";
 export * from "./parameter_server.ts";
 export * from "./windows.ts";
+export * from "./presets.ts";

@@ -8,16 +8,18 @@ export const OWN = { state: 0, steps: 1 };
 export const STATE = {
   /** Makes its environment and compiles. */
   starting: 0,
-  /** Waits for its turn, or for a new limit. */
-  idle: 1,
+  /** Waits for its turn. */
+  waiting: 1,
+  /** Has reported, and waits for another limit. */
+  parked: 2,
   /** Takes steps. */
-  running: 2,
+  running: 3,
   /** Changes shared memory: it is not given up meanwhile. */
-  changing: 3,
+  changing: 4,
   /** Is given up: it changes nothing any more. */
-  dropped: 4,
+  dropped: 5,
   /** Has ended, whatever ended it. */
-  ended: 5,
+  ended: 6,
 };
 
 /** Error in a worker that was given up: what it was about to change stays. */
@@ -67,12 +69,6 @@ export class WorkerControl {
     this.#move(STATE.changing, STATE.running);
   };
 
-  /** Tells that it can take steps. */
-  ready(): void {
-    this.#move(STATE.starting, STATE.idle);
-    this.tell();
-  }
-
   /** Count of wake-ups so far, to be seen before what may be waited for. */
   get wakes(): number {
     return Atomics.load(this.#shared, SHARED.wake);
@@ -80,9 +76,7 @@ export class WorkerControl {
 
   /** Claims a step; false where there is none to be taken before the limit. */
   claim(): boolean {
-    if (Atomics.load(this.#own, OWN.state) !== STATE.running) {
-      this.#move(STATE.idle, STATE.running);
-    }
+    this.#become(STATE.running);
     const isClaimed = this.#options.isDeterministic
       ? this.#isOnTurn()
       : this.#isUnderLimit();
@@ -110,11 +104,8 @@ export class WorkerControl {
     for (;;) {
       const turn = Atomics.load(this.#shared, SHARED.turn);
       if (steps() >= Atomics.load(this.#shared, SHARED.limit)) return false;
-      if (turn % workers === worker) {
-        this.#become(STATE.running);
-        return true;
-      }
-      this.#become(STATE.idle);
+      this.#become(turn % workers === worker ? STATE.running : STATE.waiting);
+      if (turn % workers === worker) return true;
       Atomics.wait(this.#shared, SHARED.turn, turn);
     }
   }
@@ -128,7 +119,7 @@ export class WorkerControl {
 
   /** Tells that it waits, and waits for another wake-up than those seen. */
   park(seen: number): void {
-    this.#become(STATE.idle);
+    this.#become(STATE.parked);
     this.tell();
     Atomics.wait(this.#shared, SHARED.wake, seen);
   }
@@ -137,7 +128,6 @@ export class WorkerControl {
   work(run: () => void): void {
     this.#become(STATE.running);
     run();
-    this.#become(STATE.idle);
     this.tell();
   }
 
@@ -154,9 +144,9 @@ export class WorkerControl {
   }
 
   #become(state: number): void {
-    const other = state === STATE.idle ? STATE.running : STATE.idle;
     const before = Atomics.load(this.#own, OWN.state);
-    if (before !== state) this.#move(other, state);
+    if (before >= STATE.dropped) throw new DroppedError();
+    if (before !== state) this.#move(before, state);
   }
 
   #move(from: number, to: number): void {

@@ -35,6 +35,12 @@ export interface ProgressOptions {
    */
   color?: boolean;
   /**
+   * Describes the speed in more detail than the total rate, such as by worker.
+   *
+   * @default none
+   */
+  speed?: () => string;
+  /**
    * Width of the terminal in characters.
    *
    * @default 80
@@ -102,7 +108,8 @@ export function createProgress(options: ProgressOptions): ProgressReporter {
   function show(state: ProgressState): void {
     const fraction = Math.min(1, state.step / state.totalTimesteps);
     const percent = `${Math.floor(fraction * 100)}%`.padStart(4);
-    const details = detailsOf(state, rateOf(samples));
+    const speed = options.speed?.() ?? "";
+    const details = detailsOf(state, { rate: rateOf(samples), speed });
     if (!isTerminal) return write(`${percent}  ${details}\n`);
     // The bar takes what the text leaves, and goes where that is too little.
     const room = columns - 1 - percent.length - details.length - 4;
@@ -151,12 +158,16 @@ function rateOf(samples: readonly Sample[]): number {
   return (last.step - first.step) / (last.time - first.time) * 1000;
 }
 
-function detailsOf(state: ProgressState, rate: number): string {
+function detailsOf(
+  state: ProgressState,
+  { rate, speed }: { rate: number; speed: string },
+): string {
   const { step, totalTimesteps, meanReturn } = state;
   const left = (totalTimesteps - step) / rate;
   return [
     `${count(step)}/${count(totalTimesteps)} steps`,
     Number.isFinite(rate) ? `${count(rate)}/s` : "",
+    speed,
     step < totalTimesteps && Number.isFinite(left) ? `${clock(left)} left` : "",
     Number.isFinite(meanReturn) ? `return ${meanReturn.toFixed(1)}` : "",
   ].filter((part) => part !== "").join("  ");

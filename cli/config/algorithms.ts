@@ -2,12 +2,14 @@ import { a2c } from "@bellman/a2c";
 import { acer } from "@bellman/acer";
 import { acktr } from "@bellman/acktr";
 import type { AlgorithmDefinition } from "@bellman/agent";
+import { asyncAlgorithms } from "@bellman/async";
 import { sac } from "@bellman/sac";
 
 const algorithms: AlgorithmDefinition[] = [
   a2c,
   acer,
   acktr,
+  ...asyncAlgorithms,
   sac,
 ];
 

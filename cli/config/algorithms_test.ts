@@ -25,7 +25,10 @@ registerAlgorithm(dummy);
 
 Deno.test("an algorithm is known by its definition alone", async () => {
   const help = (await capture("train", "--help")).out;
-  assertStringIncludes(help, "a2c, acer, acktr, sac or dummy; default");
+  assertStringIncludes(
+    help,
+    "a2c, acer, acktr, a3c, async-q, async-nstep-q, async-sarsa, sac or dummy; default",
+  );
   assertStringIncludes(help, "Keys of dummy; numEnvs is 2 by default:");
   assertStringIncludes(help, "Discount of a test.");
   const list = (await capture("list")).out;
@@ -60,6 +63,10 @@ Deno.test("a name is registered once", () => {
     "a2c",
     "acer",
     "acktr",
+    "a3c",
+    "async-q",
+    "async-nstep-q",
+    "async-sarsa",
     "sac",
     "dummy",
   ]);

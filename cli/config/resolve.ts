@@ -234,6 +234,10 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
   option("seed N", "Root seed of all random streams."),
   option("steps N", "Environment steps to train for."),
   option(
+    "workers N",
+    "Workers that learn (a3c, async-...), or groups of environments.",
+  ),
+  option(
     "engine NAME",
     "Engine that acts and learns: auto, onnx or xla (compiled) or eager.",
   ),
@@ -249,7 +253,14 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /** Options for one configuration key each, most of them of the same name. */
-const SHORTHANDS = ["env", "seed", "steps", "engine", "backend"];
+const SHORTHANDS = [
+  "env",
+  "seed",
+  "steps",
+  "workers",
+  "engine",
+  "backend",
+];
 
 /** Options with a name as their value, which is not parsed as YAML. */
 const NAMES: ReadonlySet<string> = new Set(["env", "engine", "backend"]);

@@ -136,8 +136,8 @@ Deno.test("two algorithms are an error that names both, an unknown one the neare
     ],
     [
       undefined,
-      { file: file("a3c"), entries: [] },
-      "Unknown algorithm 'a3c' in 'algorithm: a3c' of mine.yaml: did you mean 'a2c'?",
+      { file: file("a4c"), entries: [] },
+      "Unknown algorithm 'a4c' in 'algorithm: a4c' of mine.yaml: did you mean 'a2c'?",
     ],
     [
       undefined,

@@ -1,4 +1,4 @@
-import { Agent } from "@bellman/agent";
+import { Agent, type AlgorithmDefinition } from "@bellman/agent";
 import {
   type BackendInfo,
   type BackendName,
@@ -12,7 +12,7 @@ import { findAlgorithm } from "../config/algorithms.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
-import { loadEnvironment } from "./environment_modules.ts";
+import { loadEnvironment, milliseconds } from "./environment_modules.ts";
 import {
   type Environments,
   evaluationEnvsFor,
@@ -29,6 +29,8 @@ export interface Session {
   engine: string;
   environments: Environments;
   algorithm: Algorithm;
+  /** Describes the present speed of workers that learn. */
+  speed?: () => string;
   close(): void;
 }
 
@@ -130,16 +132,18 @@ function checkEvaluation(
  * many evaluation environments as the configuration's evaluations take.
  */
 export async function openSession(
-  config: ResolvedConfig,
+  given: ResolvedConfig,
   onNotice: (line: string) => void,
   {
     isForEvaluation = false,
     evaluationEnvs = isForEvaluation
       ? 0
-      : evaluationEnvsFor(config.evaluationEpisodes),
+      : evaluationEnvsFor(given.evaluationEpisodes),
     spaces,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<Session> {
+  const { startWorkers } = findAlgorithm(given.algorithm)!;
+  const config = startWorkers === undefined ? given : ofOneWorker(given);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];
   const environments = await requestedEnvironments(config, {
     imports,
@@ -155,7 +159,16 @@ export async function openSession(
       const notice = checkMemory(config, environments.training);
       if (notice !== undefined) onNotice(notice);
     }
-    return await sessionIn(environments, { ...config, envModules }, onNotice);
+    const resolved = { ...given, envModules };
+    if (startWorkers === undefined) {
+      return await sessionIn(environments, resolved, onNotice);
+    }
+    return await sessionOfWorkers(environments, resolved, {
+      start: startWorkers,
+      onNotice,
+      imports,
+      isForEvaluation,
+    });
   } catch (error) {
     environments.close();
     throw error;
@@ -169,27 +182,41 @@ async function sessionIn(
   onNotice: (line: string) => void,
 ): Promise<Session> {
   const { training } = environments;
-  const { engine, backend } = await selectCompute(config, onNotice);
+  const compute = await selectCompute(config, onNotice);
   const definition = findAlgorithm(config.algorithm)!;
-  const own = Object.keys(definition.schema.properties)
-    .map((key) => [key, config[key]]);
   const algorithm = new Agent(definition, {
     observationSpace: training.observationSpace,
     actionSpace: training.actionSpace,
     numEnvs: config.numEnvs,
     stackedFrames: training.stackedFrames,
   }, {
-    config: Object.fromEntries(own),
+    config: settingsOf(config),
     normalization: environments.normalization,
     seed: config.seed,
     totalTimesteps: config.totalTimesteps,
-    engine: engine.name,
+    engine: compute.engine.name,
     threads: config.threads ?? "auto",
   });
+  const resolved = { ...config, workers: groupsOf(config) };
+  return sessionOf(resolved, { compute, environments, algorithm });
+}
+
+/** Returns the settings of a run's algorithm. */
+function settingsOf(config: ResolvedConfig): Record<string, unknown> {
+  const { schema } = findAlgorithm(config.algorithm)!;
+  const keys = Object.keys(schema.properties);
+  return Object.fromEntries(keys.map((key) => [key, config[key]]));
+}
+
+function sessionOf(
+  config: ResolvedConfig,
+  { compute: { engine, backend }, environments, algorithm }:
+    & { compute: Awaited<ReturnType<typeof selectCompute>> }
+    & Pick<Session, "environments" | "algorithm">,
+): Session {
   return {
     config: {
       ...config,
-      workers: groupsOf(config),
       engine: engine.name,
       plugin: pluginOf(engine),
       backend: backend.name as ResolvedConfig["backend"],
@@ -204,4 +231,70 @@ async function sessionIn(
       environments.close();
     },
   };
+}
+
+/** Returns the configuration of the environment of one of several workers. */
+function ofOneWorker(config: ResolvedConfig): ResolvedConfig {
+  const { algorithm, vectorization, numEnvs, normalizeObservation } = config;
+  const refuse = (setting: string, wanted: string) =>
+    new UsageError(
+      `Cannot train ${algorithm} with ${setting}: expected ${wanted}`,
+    );
+  if (numEnvs !== 1) {
+    throw refuse(`numEnvs: ${numEnvs}`, "1, and as many workers");
+  }
+  if (vectorization === "workers") {
+    throw refuse(
+      "vectorization: workers",
+      "sync or subprocesses, as each worker has its environment",
+    );
+  }
+  if (normalizeObservation) {
+    throw refuse(
+      "normalizeObservation: true",
+      "false, as each worker would have statistics of its own",
+    );
+  }
+  return { ...config, workers: vectorization === "sync" ? null : 1 };
+}
+
+/** Starts the workers of an algorithm that learns in environments of its own. */
+async function sessionOfWorkers(
+  environments: Environments,
+  config: ResolvedConfig,
+  { start, onNotice, imports, isForEvaluation }:
+    & Pick<Hosting, "onNotice" | "imports">
+    & {
+      start: NonNullable<AlgorithmDefinition["startWorkers"]>;
+      isForEvaluation: boolean;
+    },
+): Promise<Session> {
+  const compute = await selectCompute(config, onNotice);
+  const { observationSpace, actionSpace, stackedFrames } =
+    environments.training;
+  const workers = config.workers ?? navigator.hardwareConcurrency;
+  const algorithm = await start({
+    source: {
+      module: import.meta.resolve("./worker_environment.ts"),
+      options: { config: ofOneWorker(config), imports },
+    },
+    spaces: { observationSpace, actionSpace, stackedFrames },
+    config: settingsOf(config),
+    workers,
+    seed: config.seed,
+    totalTimesteps: config.totalTimesteps,
+    stepTimeoutMs: milliseconds(config.stepTimeout),
+    engine: compute.engine.name,
+    backend: compute.backend.name,
+    onNotice,
+    isForEvaluation,
+  });
+  const session = sessionOf({ ...config, workers }, {
+    compute,
+    environments: { ...environments, training: algorithm.env },
+    algorithm,
+  });
+  const rates = () =>
+    algorithm.workerRates.map((it) => Math.round(it).toLocaleString("en-US"));
+  return { ...session, speed: () => `workers ${rates().join(" + ")}/s` };
 }

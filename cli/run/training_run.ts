@@ -134,6 +134,7 @@ function trainOptions(run: TrainingRun, plot?: Plot): TrainOptions {
     progress: quiet ? undefined : createProgress({
       write: io.err,
       isTerminal: io.errIsTerminal,
+      speed: run.session.speed,
     }),
     resumeFrom: run.resumeFrom,
     onWarning: notices(io),

@@ -16,7 +16,8 @@ Deno.test("A3C learns to balance while 100 workers die or hang", async () => {
       ),
       options: {
         chance: 1 / 1000,
-        failures: ["throw", "exit", "wait", "spin"],
+        // No thread stops one that calculates for ever: it would take a core.
+        failures: ["throw", "exit", "wait"],
       },
     },
     spaces: env,

@@ -1,0 +1,22 @@
+import texts from "./presets/texts.json" with { type: "json" };
+
+/** YAML texts by environment id. */
+type Presets = Readonly<Record<string, string>>;
+
+/**
+ * Settings that are known to work, as YAML texts by method and environment id;
+ * `ALE` is for all ids that start with `ALE/`. Each holds keys of the method
+ * beside those of a run: `env`, `totalTimesteps`, `workers` and others.
+ */
+export const asyncPresets: Readonly<
+  Record<"a3c" | "async-q" | "async-nstep-q" | "async-sarsa", Presets>
+> = {
+  "a3c": {
+    "CartPole-v1": texts["a3c_cartpole_v1.yaml"],
+    "Acrobot-v1": texts["a3c_acrobot_v1.yaml"],
+    "ALE": texts["a3c_atari.yaml"],
+  },
+  "async-q": { "CartPole-v1": texts["async_q_cartpole_v1.yaml"] },
+  "async-nstep-q": { "CartPole-v1": texts["async_nstep_q_cartpole_v1.yaml"] },
+  "async-sarsa": { "CartPole-v1": texts["async_sarsa_cartpole_v1.yaml"] },
+};

@@ -1,0 +1,24 @@
+import type { GroupFactory } from "@bellman/envs/workers";
+import type { ResolvedConfig } from "../config/resolve.ts";
+import { loadEnvironment } from "./environment_modules.ts";
+import { makeEnvironments } from "./environments.ts";
+
+/** Settings of a run, and the modules that register its environment. */
+interface WorkerOptions {
+  config: ResolvedConfig;
+  imports: string[];
+}
+
+/** Makes the training environment of a worker that learns in one of its own. */
+const makeWorkerEnvironment: GroupFactory = async (options) => {
+  const { config, imports } = options as unknown as WorkerOptions;
+  await loadEnvironment(config);
+  const { training } = await makeEnvironments(config, {
+    imports,
+    // deno-lint-ignore no-console -- a worker has no other way to say it
+    onNotice: (line) => console.error(line),
+  });
+  return training;
+};
+
+export default makeWorkerEnvironment;
