@@ -123,6 +123,7 @@ type Learner = CompiledStep<
   Readonly<Record<string, TensorType>>,
   { stats: Tensors; results: Tensors }
 >;
+type Run = Pick<Learner, "run">;
 
 /**
  * An agent of any algorithm: acts, records, and learns when a batch is due.
@@ -170,10 +171,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
   readonly #runtime: AgentRuntime;
   readonly #normalization: Normalization;
   readonly #learner: Learner;
-  /** Step of the updates without statistics, compiled when one is due. */
-  #quietLearner: Pick<Learner, "run"> | undefined;
-  /** Step of the updates that do more than most, compiled when one is due. */
-  #fullLearner: Pick<Learner, "run"> | undefined;
+  /** Updates without statistics, and those that do more, compiled when one is due. */
+  readonly #others: { quiet?: Run; full?: Run } = {};
   readonly #actor: PolicyActor;
   readonly #exploration: Exploration;
   /** Present observations as they are kept, and as the policy sees them. */
@@ -359,8 +358,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @throws {TypeError} If something is not in typed arrays.
    */
   observe(step: VecStep): void {
-    const { numEnvs, totalTimesteps } = this.#runtime;
-    const steps = this.#moment.steps + numEnvs;
+    const { numEnvs } = this.#runtime, steps = this.#moment.steps + numEnvs;
     checkStep(step, { numEnvs, step: steps });
     const decision = this.#decision;
     if (decision === undefined) {
@@ -370,8 +368,12 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     if (decision.nextState) this.#actor.state.set(decision.nextState);
     this.#actor.observe(step);
     this.#decision = undefined;
+    this.#count(steps);
+  }
+
+  #count(steps: number): void {
     this.#moment.steps = steps;
-    this.#moment.progress = Math.min(1, steps / totalTimesteps);
+    this.#moment.progress = Math.min(1, steps / this.#runtime.totalTimesteps);
   }
 
   /**
@@ -392,22 +394,20 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     return statistics;
   }
 
-  #present(): Pick<Learner, "run"> {
-    const { fullUpdate } = this.#parts;
-    if (!fullUpdate?.isDue(this.#moment)) return this.#learner;
-    return this.#fullLearner ??= this.#learner.also(stepOf(fullUpdate.update));
+  #present(): Run {
+    const { fullUpdate } = this.#parts, learner = this.#learner;
+    if (!fullUpdate?.isDue(this.#moment)) return learner;
+    return this.#others.full ??= learner.also(stepOf(fullUpdate.update));
   }
 
-  #quiet(): Pick<Learner, "run"> {
-    const { quietUpdate } = this.#parts;
-    return this.#quietLearner ??= quietUpdate === undefined
-      ? this.#learner
-      : this.#learner.also(stepOf(quietUpdate, { isQuiet: true }));
+  #quiet(): Run {
+    const { quietUpdate } = this.#parts, learner = this.#learner;
+    if (quietUpdate === undefined) return learner;
+    const step = stepOf(quietUpdate, { isQuiet: true });
+    return this.#others.quiet ??= learner.also(step);
   }
 
-  #learn(
-    learner: Pick<Learner, "run">,
-  ): { stats: Arrays; learningRate?: number } {
+  #learn(learner: Run): { stats: Arrays; learningRate?: number } {
     const inputs: Record<string, TensorInput> = {};
     for (const name in this.#noises) {
       const noise = this.#parts.updateNoise![name];
@@ -467,8 +467,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     options: Omit<ExportPolicyOptions, "params" | "actionSpace"> = {},
   ): Uint8Array<ArrayBuffer> {
     const { scaling } = this.#normalization.observations ?? options;
-    const { actionSpace } = this.#runtime;
-    const { params, model } = this;
+    const { params, model } = this, { actionSpace } = this.#runtime;
     return exportPolicy(model, { ...options, scaling, params, actionSpace });
   }
 
@@ -526,12 +525,8 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     this.#actor.load(acting);
     this.#random.load(saved.random);
     this.#decision = undefined;
-    this.#moment.steps = saved.steps as number;
+    this.#count(saved.steps as number);
     this.#moment.updates = saved.updates as number;
-    this.#moment.progress = Math.min(
-      1,
-      this.#moment.steps / this.#runtime.totalTimesteps,
-    );
     for (const [scale, statistics] of scales) scale.load(statistics);
   }
 
