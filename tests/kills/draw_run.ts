@@ -127,7 +127,7 @@ function drawAcktr(
     fisherActions: pick(random, ["sampled", "taken"]),
     coldUpdates: pick(random, [0, 3]),
     invertEvery: between(random, 1, 4),
-    covUpdateEvery: between(random, 1, 2),
+    covUpdateEvery: between(random, 1, 3),
     normalizeAdvantage: chance(random, 0.3),
     hiddenSizes: [16],
     valueNetwork: pick(random, ["shared", "separate"]),
@@ -135,6 +135,14 @@ function drawAcktr(
   };
   if (settings.valueNetwork === "separate") {
     settings.objective = pick(random, ["shared", "separate"]);
+  }
+  if (chance(random, 0.4)) {
+    settings.inversionDelay = between(
+      random,
+      1,
+      settings.invertEvery as number,
+    );
+    settings.invertIn = pick(random, ["place", "worker"]);
   }
   if (chance(random, 0.3)) {
     settings.network = pick(random, ["lstm", "lnlstm"]);

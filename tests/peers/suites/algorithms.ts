@@ -83,7 +83,7 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
     })),
   },
   acktr: {
-    about: "ACKTR's update, mean of the ten from one inversion to the next: " +
+    about: "ACKTR's update, mean of those from one inversion to the next: " +
       "64-64 tanh, rows of 32 and of 16 environments by 20 steps, and the " +
       "Nature CNN on bytes 84x84x4, 640 rows; processor time of one thread",
     peers: "tensorflow",
