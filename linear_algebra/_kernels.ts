@@ -66,6 +66,13 @@ export interface Kernels {
     x: number,
     y: number,
   ): void;
+  symmetrize(
+    size: number,
+    from: number,
+    to: number,
+    stride: number,
+    half: number,
+  ): number;
   factorBlock(size: number, a: number, stride: number): number;
   solveBlock: SolveKernel;
   solveTransposedBlock: SolveKernel;
@@ -125,6 +132,7 @@ const SINGLE = [
   "subtractRows",
   "rotateRows",
   "multiplySymmetric",
+  "symmetrize",
   "secularVector",
 ];
 

@@ -1,4 +1,4 @@
-import type { MatrixArray, MatrixBlock } from "./_kernels.ts";
+import type { Block, MatrixArray, MatrixBlock, Tools } from "./_kernels.ts";
 
 /** Settings of a function of a square matrix. */
 export interface MatrixOptions {
@@ -84,27 +84,33 @@ export function largestMagnitude(
 /**
  * Writes the mean of a matrix and its transpose, times `scale`, to the upper
  * triangle of a block; a RangeError where the two clearly differ.
+ *
+ * @param options `spare` holds as many numbers as the matrix.
  */
 export function copySymmetric(
+  { kernels }: Tools,
   matrix: MatrixArray,
   target: MatrixBlock,
-  options: { action: string; size: number; largest: number; scale?: number },
+  options: {
+    action: string;
+    size: number;
+    largest: number;
+    spare: Block<Float64Array>;
+    scale?: number;
+  },
 ): void {
-  const { action, size, largest, scale = 1 } = options;
-  const { numbers, stride } = target;
-  const tolerance = SYMMETRY_TOLERANCE * largest;
-  const half = scale / 2;
-  eachTile(size, (i0, i1, j0, j1) => {
-    for (let i = i0; i < i1; i++) {
-      for (let j = Math.max(i, j0); j < j1; j++) {
-        const upper = matrix[i * size + j], lower = matrix[j * size + i];
-        // Halves first, as the sum or difference of large numbers overflows.
-        const gap = Math.abs(upper / 2 - lower / 2);
-        if (gap > tolerance / 2) throw asymmetry(action, i, j, upper, lower);
-        numbers[i * stride + j] = upper * half + lower * half;
-      }
-    }
-  });
+  const { action, size, largest, spare, scale = 1 } = options;
+  spare.numbers.set(matrix);
+  const { at, stride } = target;
+  const gap = kernels.symmetrize(size, spare.at, at, stride, scale / 2);
+  const bound = SYMMETRY_TOLERANCE * largest / 2;
+  if (gap <= bound) return;
+  for (let at = 0; at < matrix.length; at++) {
+    const i = Math.floor(at / size), j = at % size;
+    const upper = matrix[at], lower = matrix[j * size + i];
+    if (Math.abs(upper / 2 - lower / 2) <= bound) continue;
+    throw asymmetry(action, i, j, upper, lower);
+  }
 }
 
 function asymmetry(

@@ -1,4 +1,5 @@
 import {
+  doublesOf,
   type MatrixArray,
   openWorkspace,
   part,
@@ -161,7 +162,8 @@ function factorMatrix(
     new Array(1 + spares).fill(size * stride),
   );
   const [r, ...spare] = blocks.map((it) => ({ ...it, stride }));
-  copySymmetric(matrix, r, { action, size, largest });
+  const unused = doublesOf(spare[0]);
+  copySymmetric(tools, matrix, r, { action, size, largest, spare: unused });
   const failed = factor(tools, size, r);
   if (failed >= 0) {
     const pivot = r.numbers[failed * stride + failed];
@@ -206,7 +208,7 @@ export function cholesky<T extends MatrixArray>(
   options: MatrixOptions = {},
 ): T {
   const action = "factor a matrix";
-  const { size, r } = factorMatrix(matrix, { ...options, action, spares: 0 });
+  const { size, r } = factorMatrix(matrix, { ...options, action, spares: 1 });
   const result = sameKind(matrix, size * size);
   copyMirrored(r, size, result, { both: false });
   return result;

@@ -20,14 +20,17 @@ import {
   squareSize,
 } from "./_matrix.ts";
 
-/** Reflectors that are applied together, as one product. */
-const PANEL = 32;
+/** Chooses how many rows are reduced before the rest is brought up to date. */
+function depthOf(size: number): number {
+  return size < 600 ? 16 : 32;
+}
+
 /** A sum of squares below this is taken for 0; entries are at most 1. */
 const VANISHING = 1e-270;
 
 /** Counts the numbers that `tridiagonalize` needs as scratch for a matrix. */
-function tridiagonalScratch(stride: number): number {
-  return 3 * PANEL * stride + 2 * PANEL;
+function tridiagonalScratch(size: number, stride: number): number {
+  return depthOf(size) * (3 * stride + 2);
 }
 
 /** A symmetric tridiagonal matrix T = Q^T A Q. */
@@ -61,10 +64,11 @@ function tridiagonalize(
   };
   // V, then W, then V again, so that [W V] is contiguous as well.
   const all = { ...scratch, stride: a.stride };
-  const v = part(all, 0, 0), w = part(all, PANEL, 0);
-  const task = { size, a, scratch, result, v, w };
-  for (let start = 0; start < size; start += PANEL) {
-    const count = Math.min(PANEL, size - start);
+  const depth = depthOf(size);
+  const v = part(all, 0, 0), w = part(all, depth, 0);
+  const task = { size, depth, a, scratch, result, v, w };
+  for (let start = 0; start < size; start += depth) {
+    const count = Math.min(depth, size - start);
     for (let j = 0; j < count; j++) reduceRow(tools, task, start, j);
     updateRest(tools, task, start + count);
   }
@@ -73,6 +77,8 @@ function tridiagonalize(
 
 interface Task {
   size: number;
+  /** Rows of V, and of W. */
+  depth: number;
   a: MatrixBlock;
   scratch: Block;
   result: Tridiagonal;
@@ -83,22 +89,22 @@ interface Task {
 /** Reduces one row and finds its v and w, with A - v w^T - w v^T next. */
 function reduceRow(
   { kernels }: Tools,
-  { size, a, scratch, result, v, w }: Task,
+  { size, depth, a, scratch, result, v, w }: Task,
   start: number,
   j: number,
 ): void {
   const { stride, bytes } = a;
   const i = start + j, next = i + 1, length = size - next;
-  const factors = scratch.at + 3 * PANEL * stride * bytes;
+  const factors = scratch.at + 3 * depth * stride * bytes;
   const row = part(a, i, i).at, vFrom = part(v, 0, i).at;
   const wFrom = part(w, 0, i).at;
-  gather(scratch.numbers, { count: j, stride, column: i });
+  gather(scratch.numbers, { count: j, depth, stride, column: i });
   kernels.subtractRows(
     j,
     size - i,
     vFrom,
     stride,
-    factors + PANEL * bytes,
+    factors + depth * bytes,
     row,
   );
   kernels.subtractRows(j, size - i, wFrom, stride, factors, row);
@@ -114,9 +120,9 @@ function reduceRow(
   result.beside[i] = beta;
   result.factors[i] = tau;
   scratch.numbers.set(vector, j * stride + next);
-  scratch.numbers.set(vector, (2 * PANEL + j) * stride + next);
+  scratch.numbers.set(vector, (2 * depth + j) * stride + next);
   const vRows = part(v, 0, next).at, wRows = part(w, 0, next).at;
-  const ownV = part(v, 2 * PANEL + j, next).at, ownW = part(w, j, next).at;
+  const ownV = part(v, 2 * depth + j, next).at, ownW = part(w, j, next).at;
   kernels.multiplySymmetric(length, part(a, next, next).at, stride, ownV, ownW);
   kernels.dotRows(j, length, vRows, stride, ownV, factors);
   kernels.subtractRows(j, length, wRows, stride, factors, ownW);
@@ -130,12 +136,17 @@ function reduceRow(
 /** Collects a column of V and of W behind them, as factors of rows. */
 function gather(
   numbers: MatrixArray,
-  { count, stride, column }: { count: number; stride: number; column: number },
+  { count, depth, stride, column }: {
+    count: number;
+    depth: number;
+    stride: number;
+    column: number;
+  },
 ): void {
-  const to = 3 * PANEL * stride;
+  const to = 3 * depth * stride;
   for (let l = 0; l < count; l++) {
     numbers[to + l] = numbers[l * stride + column];
-    numbers[to + PANEL + l] = numbers[(PANEL + l) * stride + column];
+    numbers[to + depth + l] = numbers[(depth + l) * stride + column];
   }
 }
 
@@ -165,7 +176,7 @@ function reflector(
 /** Computes A -= V^T W + W^T V in the rows and columns after a panel. */
 function updateRest(
   { kernels, work }: Tools,
-  { size, a, v, w }: Task,
+  { size, depth, a, v, w }: Task,
   from: number,
 ): void {
   const { stride } = a;
@@ -174,7 +185,7 @@ function updateRest(
   const left = part(v, 0, from).at, right = part(w, 0, from).at;
   // deno-fmt-ignore -- an operand a line
   kernels.multiply(
-    rest, rest, 2 * PANEL,
+    rest, rest, 2 * depth,
     left, 1, stride,
     right, stride, 1,
     part(a, from, from).at, stride,
@@ -184,7 +195,7 @@ function updateRest(
 
 /** Chooses how many reflectors are applied as one product. */
 function blockOf(size: number): number {
-  return size < 300 ? 32 : size < 1200 ? 64 : 128;
+  return size < 600 ? 32 : size < 1200 ? 64 : 128;
 }
 
 /** Counts the numbers that `applyReflectors` needs as scratch for a matrix. */
@@ -381,15 +392,16 @@ export interface SymmetricEigen<T extends MatrixArray> {
  */
 export function symmetricEigen<T extends MatrixArray>(
   matrix: T,
-  { precision = "double", ...options }: SymmetricEigenOptions = {},
+  settings: SymmetricEigenOptions = {},
 ): SymmetricEigen<T> {
-  const size = squareSize(matrix, { action: ACTION, size: options.size });
+  const { precision = "double" } = settings;
+  const size = squareSize(matrix, { action: ACTION, size: settings.size });
   const largest = largestMagnitude(matrix, { action: ACTION, columns: size });
   const unit = powerOfTwoNear(largest);
   const stride = rowStride(size);
   const forSteps = Math.max(
     size * size,
-    tridiagonalScratch(stride),
+    tridiagonalScratch(size, stride),
     reflectorScratch(size, stride),
   );
   // Two of the blocks hold numbers in double precision.
@@ -404,7 +416,9 @@ export function symmetricEigen<T extends MatrixArray>(
   const [scratch, secular, work, ...matrices] = blocks;
   const vectors = doublesOf(work);
   const [a, rows] = matrices.map((it) => ({ ...it, stride }));
-  copySymmetric(matrix, a, { action: ACTION, size, largest, scale: 1 / unit });
+  const spare = doublesOf(secular), scale = 1 / unit;
+  const options = { action: ACTION, size, largest, spare, scale };
+  copySymmetric(tools, matrix, a, options);
   const reduced = tridiagonalize(tools, size, a, scratch);
   const { diagonal: values, beside, factors } = reduced;
   const problem = { size, values, beside, rows, vectors, secular };

@@ -172,22 +172,27 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       timeOf(["jax", "update_ms"], { what: "JAX's update", wanted: 0 }),
     ],
   },
-  "linear-algebra": {
-    about: "Symmetric matrices of 512 by 512 in float64, one thread",
-    programs: {
-      ours: {
-        language: "deno",
-        file: "bellman_linear_algebra.ts",
-        task: "512",
-      },
-      lapack: { language: "python", file: "lapack.py", task: "512" },
-    },
-    comparisons: ["eigh", "cholesky", "inverse"].map((name) =>
-      timeOf(["lapack", `512.${name}`], {
-        what: `LAPACK's ${name}`,
-        wanted: 1 / 3,
-        unit: "s",
-      })
-    ),
-  },
+  "linear-algebra": linearAlgebra([5, 65, 129, 513]),
+  "linear-algebra-large": linearAlgebra([1025, 3137]),
 };
+
+/** Compares decompositions of matrices of some sizes with LAPACK's. */
+function linearAlgebra(sizes: readonly number[]): Suite {
+  const task = sizes.join(" ");
+  return {
+    about: `Symmetric matrices of ${task} rows, the processor's time`,
+    programs: {
+      ours: { language: "deno", file: "bellman_linear_algebra.ts", task },
+      lapack: { language: "python", file: "lapack.py", task },
+    },
+    comparisons: sizes.flatMap((size) =>
+      ["eigh", "eigh_single", "cholesky", "inverse"].map((name) =>
+        timeOf(["lapack", `${size}.${name}`], {
+          what: `LAPACK's ${name} of ${size}`,
+          wanted: 1 / 3,
+          unit: "s",
+        })
+      )
+    ),
+  };
+}

@@ -15,6 +15,8 @@ export {
   rotateRowsSingle,
   subtractRows,
   subtractRowsSingle,
+  symmetrize,
+  symmetrizeSingle,
 } from "./rows.ts";
 export {
   refineWeights,

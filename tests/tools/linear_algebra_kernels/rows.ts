@@ -351,3 +351,61 @@ export function rotateRowsSingle(
 ): void {
   rotateRowsOf<f32>(length, x, y, c, s);
 }
+
+/** Side of the square tiles that keep both triangles in the cache. */
+const SIDE: i32 = 16;
+
+function symmetrizeOf<T>(
+  size: i32,
+  from: usize,
+  to: usize,
+  stride: i32,
+  half: f64,
+): f64 {
+  const row = bytes<f64>(size);
+  let largest: f64 = 0;
+  for (let i0 = 0; i0 < size; i0 += SIDE) {
+    for (let j0 = i0; j0 < size; j0 += SIDE) {
+      const iEnd = min(size, i0 + SIDE), jEnd = min(size, j0 + SIDE);
+      for (let i = i0; i < iEnd; i++) {
+        const upper = from + <usize> i * row, lower = from + bytes<f64>(i);
+        const target = to + <usize> i * bytes<T>(stride);
+        for (let j = max(i, j0); j < jEnd; j++) {
+          const right = f64.load(upper + bytes<f64>(j));
+          const left = f64.load(lower + <usize> j * row);
+          // Halves first, as the difference of large numbers overflows.
+          largest = max(largest, Math.abs(right * 0.5 - left * 0.5));
+          store<T>(target + bytes<T>(j), <T> (right * half + left * half));
+        }
+      }
+    }
+  }
+  return largest;
+}
+
+/**
+ * Writes the mean of a square matrix and its transpose, times 2 `half`, to an
+ * upper triangle.
+ *
+ * @returns The largest half of a difference between mirrored numbers.
+ */
+export function symmetrize(
+  size: i32,
+  from: usize,
+  to: usize,
+  stride: i32,
+  half: f64,
+): f64 {
+  return symmetrizeOf<f64>(size, from, to, stride, half);
+}
+
+/** `symmetrize` from double to single precision. */
+export function symmetrizeSingle(
+  size: i32,
+  from: usize,
+  to: usize,
+  stride: i32,
+  half: f64,
+): f64 {
+  return symmetrizeOf<f32>(size, from, to, stride, half);
+}
