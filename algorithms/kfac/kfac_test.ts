@@ -321,6 +321,52 @@ Deno.test("a deep autoencoder takes at most a third of Adam's steps at its best 
   assert(steps <= 800, `${steps} steps to Adam's loss after 2400, ${theirs}`);
 });
 
+Deno.test("with a small damping, momentum of gradients is stable where that of steps is not", () => {
+  const { objective, params, layers } = autoencoder();
+  const none = tf.zeros<tf.Rank.R2>([256, 20]), rate = tf.scalar(0);
+  const worstOf = (momentumKind: "adam" | "regular") => {
+    const kfac = new Kfac(layers, {
+      form: "ekfac",
+      damping: 1e-3,
+      momentumKind,
+      invertEvery: 5,
+      trustRegion: { kind: "kl", limit: 0.01 },
+    });
+    const learner = compileStep(
+      ({ params, slots }, { noise, rate, coldRate }) => {
+        const { loss, gradients, rows } = kfac.gradients(
+          (params) => objective(params, noise as tf.Tensor2D),
+          params,
+        );
+        const step = kfac.apply(params, gradients, {
+          state: slots,
+          learningRate: rate,
+          coldLearningRate: coldRate,
+          rows,
+        });
+        return { state: { params: step.params, slots: step.state }, loss };
+      },
+      {
+        state: { params, slots: kfac.init(params) },
+        inputs: { noise: none, rate, coldRate: rate },
+      },
+    );
+    const random = new RandomStream(1), noise = new Float32Array(none.size);
+    let worst = 0;
+    for (let update = 0; update < 160; update++) {
+      random.fillNormal(noise);
+      const { loss } = learner.run({ noise, rate: 0.1, coldRate: 0.01 });
+      if (update >= 60) worst = Math.max(worst, loss[0]);
+      const slots = kfac.refresh(update, () => learner.read().slots);
+      if (slots) learner.write({ params: learner.read().params, slots });
+    }
+    return worst;
+  };
+  const stable = worstOf("adam"), unstable = worstOf("regular");
+  assert(stable < 0.2, `${stable}`);
+  assert(unstable > 1, `${unstable}`);
+});
+
 /** A network of two layers, and targets. */
 function twoLayers() {
   const x = normal([16, 3], 1),
