@@ -119,12 +119,14 @@ Deno.test("a graph that is optimized is optimized for good", () => {
 });
 
 Deno.test("a choice takes one number as it is", () => {
-  const { nodes } = optimize(
-    trace(
-      ({ x }) => ({ y: tf.where(tf.greater(tf.sum(x), 0), x, 0) }),
-      { x: { shape: [2, 3], dtype: "float32" } },
-    ),
-  );
-  const [condition, t, e] = nodes[nodes.length - 1].inputs;
-  assertEquals([condition.shape, t.shape, e.shape], [[], [2, 3], []]);
+  for (const other of [() => 0, (x: tf.Tensor) => tf.max(x)]) {
+    const { nodes } = optimize(
+      trace(
+        ({ x }) => ({ y: tf.where(tf.greater(tf.sum(x), 0), x, other(x)) }),
+        { x: { shape: [2, 3], dtype: "float32" } },
+      ),
+    );
+    const [condition, t, e] = nodes[nodes.length - 1].inputs;
+    assertEquals([condition.shape, t.shape, e.shape], [[], [2, 3], []]);
+  }
 });

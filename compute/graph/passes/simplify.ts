@@ -153,10 +153,11 @@ const broadcastInside: Simplification = (node, rewriter) => {
 /** Takes one number that a choice broadcasts: its condition, or the last side. */
 const chooseInside: Simplification = (node, rewriter) => {
   const [condition, t, e] = node.inputs;
+  const filled = rewriter.fillOf(e) !== undefined && narrower(e, rewriter);
   const inputs = [
     spreadNumber(condition, rewriter) ?? condition,
     t,
-    rewriter.fillOf(e) === undefined ? e : narrower(e, rewriter) ?? e,
+    spreadNumber(e, rewriter) ?? (filled || e),
   ];
   if (inputs.every((it, i) => it === node.inputs[i])) return undefined;
   return rewriter.add(node.op, inputs, { from: node });
