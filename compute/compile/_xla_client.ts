@@ -21,7 +21,7 @@ export function findGpu(): XlaClient | undefined {
 }
 
 function openGpu(): XlaClient | undefined {
-  if (!isXlaInstalled("cuda")) return undefined;
+  if (!mayLook() || !isXlaInstalled("cuda")) return undefined;
   try {
     const client = openXla({ device: "cuda" });
     if (!client.isHost) return client;
@@ -31,6 +31,13 @@ function openGpu(): XlaClient | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** True where looking for a plugin asks the user for nothing. */
+function mayLook(): boolean {
+  return (["env", "read"] as const).every((name) =>
+    Deno.permissions.querySync({ name }).state === "granted"
+  );
 }
 
 /** Names the plugin's library and the device. */

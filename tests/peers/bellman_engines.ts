@@ -7,9 +7,9 @@ import { compile, RandomStream, selectBackend } from "@bellman/compute";
 import { actorCritic } from "@bellman/policies";
 import * as tf from "@tensorflow/tfjs";
 import { makeLearner } from "./a2c_learner.ts";
-import { medianMs } from "./median_ms.ts";
+import { clockOf, medianMs } from "./median_ms.ts";
 
-const { engine = "onnx" } = JSON.parse(Deno.args[0] ?? "{}");
+const { engine = "onnx", clock = "wall" } = JSON.parse(Deno.args[0] ?? "{}");
 const ROWS = 80, ENVS = 16;
 
 await selectBackend("wasm");
@@ -38,15 +38,16 @@ const given = {
   entropyCoefficient: 0.01,
 };
 
+const now = clockOf(clock);
 const microseconds = (call: () => void, calls: number) =>
-  1000 * medianMs(call, { runs: 15, calls });
+  1000 * medianMs(call, { runs: 15, calls, now });
 
 const params = model.init(new RandomStream(1));
-const started = performance.now();
+const started = now();
 const learner = makeLearner(model, { params, rows: ROWS, engine });
-const again = performance.now();
+const again = now();
 makeLearner(model, { params, rows: ROWS, engine });
-const built = performance.now();
+const built = now();
 const forward = compile((held) => ({
   logits: model.apply(held.params as Record<string, tf.Tensor>, held.x).policy,
 }), {

@@ -6,6 +6,11 @@ export function processorMs(): number {
   return (user + system) / 1000;
 }
 
+/** Returns a clock: the processor's, which other programs lengthen least, or the wall's. */
+export function clockOf(name: "processor" | "wall"): () => number {
+  return name === "processor" ? processorMs : () => performance.now();
+}
+
 /**
  * Measures the median milliseconds of a call, in runs of several: by the wall's
  * clock, or by another one.
