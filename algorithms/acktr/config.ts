@@ -160,7 +160,7 @@ export interface AcktrConfig extends
   /**
    * Updates between two that the factors take in; until the first inversion, each one is taken in.
    *
-   * @default 10
+   * @default 20
    * @minimum 1
    * @maximum 1000000000
    * @asType integer

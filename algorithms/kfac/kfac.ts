@@ -10,8 +10,8 @@ import {
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
+import { movedAverages, naturalVector } from "./curvature.ts";
 import { adaptedDamping, predictedChange } from "./damping.ts";
-import { movedAverages } from "./factors.ts";
 import { formOf, invertFactors, slotShapes } from "./inverses.ts";
 import { InversionWorker, type PendingFactors } from "./inversion_worker.ts";
 import {
@@ -27,7 +27,6 @@ import {
   type KfacOptions,
   type TrustRegion,
 } from "./options.ts";
-import { naturalVector } from "./precondition.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
 import { kfacSchedule, scheduleFlags } from "./schedule.ts";
 
@@ -346,8 +345,10 @@ export class Kfac {
       }
       const stepped = { ...params, ...unflattenParams(after, like) };
       if (this.#options.adaptDamping !== undefined) {
-        const made = { params: stepped, gradient, change, next, isWarm, like };
-        next.damping = this.#adapted(made, options);
+        const moves = unflattenParams(change, like);
+        const made = { ...options, params: stepped, next };
+        const adapted = this.#adapted(gradients, moves, made);
+        next.damping = tf.where(isWarm, adapted, state.damping);
       }
       return {
         params: stepped,
@@ -505,17 +506,14 @@ export class Kfac {
     };
   }
 
-  /** Adapts the damping, where that is due. */
+  /** Computes the damping after a step; it needs the objective. */
   #adapted(
-    { params, gradient, change, next, isWarm, like }: {
-      params: Params;
-      gradient: tf.Tensor1D;
-      change: tf.Tensor1D;
-      next: OptimizerState;
-      isWarm: tf.Tensor;
-      like: Params;
+    gradients: Params,
+    change: Params,
+    { params, state, next, objective }: KfacStepOptions & {
+      readonly params: Params;
+      readonly next: OptimizerState;
     },
-    { state, objective }: KfacStepOptions,
   ): tf.Tensor {
     const { adaptDamping = {}, diagonal } = this.#options;
     if (objective === undefined) {
@@ -523,18 +521,13 @@ export class Kfac {
         "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
       );
     }
-    const [gradients, steps] = [gradient, change]
-      .map((it) => unflattenParams(it, like));
     const model = { layers: this.layers, diagonal, state: next };
-    const predicted = predictedChange(gradients, steps, model);
+    const predicted = predictedChange(gradients, change, model);
     const actual = tf.sub(objective.at(params), objective.loss);
-    const adapted = adaptedDamping(
-      state.damping,
-      tf.div(actual, predicted),
-      adaptDamping,
-    );
+    const ratio = tf.div(actual, predicted);
     const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
-    return tf.where(tf.logicalAnd(isTime, isWarm), adapted, state.damping);
+    const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
+    return tf.where(isTime, adapted, state.damping);
   }
 
   #coefficient(quadratic: tf.Scalar, learningRate: tf.Scalar): tf.Scalar {

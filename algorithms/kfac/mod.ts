@@ -30,14 +30,7 @@
  *
  * @module
  */
-export {
-  type AverageKind,
-  type AverageOptions,
-  type AverageWeights,
-  averageWeights,
-  batchFactors,
-  eigenbasisMoments,
-} from "./factors.ts";
+export * from "./factors.ts";
 export {
   factoredDamping,
   invertFactors,

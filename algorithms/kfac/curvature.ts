@@ -1,8 +1,14 @@
 import type { OptimizerState, Params } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
+import {
+  type AverageOptions,
+  averageWeights,
+  eigenbasisMoments,
+} from "./factors.ts";
 import { type KfacLayer, layerSizes, layerSlot } from "./layers.ts";
 import { formOf } from "./inverses.ts";
 import type { KfacForm } from "./options.ts";
+import type { FisherRows } from "./rows.ts";
 
 /** Inverses in the state, and the settings that they are of. */
 interface Preconditioner {
@@ -72,4 +78,49 @@ function precondition(
     : of("moments");
   const scaled = tf.div<tf.Tensor2D>(inBasis, moments);
   return tf.matMul(tf.matMul(input, scaled), output, false, true);
+}
+
+/**
+ * Moves the averages of factors and moments by those of a batch, where that is
+ * due: its numbers need not be finite where it is not.
+ */
+export function movedAverages(
+  rows: FisherRows,
+  { layers, state, average, form, isDue }: {
+    layers: readonly KfacLayer[];
+    state: OptimizerState;
+    average: AverageOptions;
+    form: KfacForm;
+    isDue: tf.Tensor;
+  },
+): OptimizerState {
+  const due = (it: tf.Tensor, otherwise: tf.Tensor | number) =>
+    tf.where(isDue, it, otherwise) as tf.Tensor;
+  const { keep, add } = averageWeights(state.count as tf.Scalar, average);
+  const kept = due(keep, 1), { decay = 0.95 } = average;
+  const next = { count: due(tf.add(state.count, 1), state.count) };
+  const move = (slot: string, rows: tf.Tensor2D, count: number) => {
+    // A weight in the rows costs less than one in their product.
+    const weighted = tf.mul<tf.Tensor2D>(
+      due(rows, 0),
+      tf.sqrt(tf.div(add, count)),
+    );
+    const squares = tf.matMul(weighted, weighted, true);
+    Object.assign(next, { [slot]: tf.add(tf.mul(state[slot], kept), squares) });
+  };
+  for (const layer of layers) {
+    const of = (name: string) => layerSlot(name, layer);
+    const own = rows[layer.kernel];
+    move(of("input"), own.inputs, own.examples);
+    move(of("output"), own.gradients, own.gradients.shape[0]);
+    const old = state[of("moments")];
+    if (form !== "ekfac" || old === undefined) continue;
+    const moments = eigenbasisMoments(own, {
+      input: state[of("basis_input")] as tf.Tensor2D,
+      output: state[of("basis_output")] as tf.Tensor2D,
+    });
+    const moved = tf.add(tf.mul(old, decay), tf.mul(moments, 1 - decay));
+    Object.assign(next, { [of("moments")]: due(moved, old) });
+  }
+  return next;
 }
