@@ -6,15 +6,12 @@ import {
   eigenbasisMoments,
 } from "./factors.ts";
 import { type KfacLayer, layerSizes, layerSlot } from "./layers.ts";
-import { formOf } from "./inverses.ts";
 import type { KfacForm } from "./options.ts";
 import type { FisherRows } from "./rows.ts";
 
-/** Inverses in the state, and the settings that they are of. */
+/** Inverses in the state, and the damping that they are of. */
 interface Preconditioner {
   readonly state: OptimizerState;
-  readonly form: KfacForm;
-  readonly largestBasis: number;
   readonly dampingKind: "factored" | "plain";
 }
 
@@ -63,12 +60,12 @@ export function naturalVector(
 function precondition(
   layer: KfacLayer,
   gradient: tf.Tensor2D,
-  { state, dampingKind, ...options }: Preconditioner,
+  { state, dampingKind }: Preconditioner,
 ): tf.Tensor2D {
   const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
-  if (formOf(gradient.shape[0], options) === "inverse") {
-    const left = tf.matMul(of("inverse_input"), gradient);
-    return tf.matMul(left, of("inverse_output"));
+  const inverse = of("inverse_input");
+  if (inverse !== undefined) {
+    return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
   }
   const input = of("basis_input"), output = of("basis_output");
   const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
