@@ -254,10 +254,13 @@ async function measure(name: keyof typeof CASES, folder?: string) {
   };
 }
 
-const { folder } = JSON.parse(Deno.args[0]) as { folder?: string };
+const { folder, cases } = JSON.parse(Deno.args[0]) as {
+  folder?: string;
+  cases: (keyof typeof CASES)[];
+};
 await selectBackend("cpu");
 const figures: Record<string, number> = {};
-for (const name of Object.keys(CASES) as (keyof typeof CASES)[]) {
+for (const name of cases) {
   Object.assign(figures, await measure(name, folder));
 }
 console.log(JSON.stringify(figures));

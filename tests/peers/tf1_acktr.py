@@ -221,9 +221,10 @@ class Program:
 
 
 def main():
-    folder = Path(json.loads(sys.argv[1])["folder"])
-    figures = {}
-    for name, (warm_up, runs) in REPEATS.items():
+    task = json.loads(sys.argv[1])
+    folder, figures = Path(task["folder"]), {}
+    for name in task["cases"]:
+        warm_up, runs = REPEATS[name]
         with np.load(folder / f"acktr_{name}.npz") as arrays:
             program = Program(dict(arrays), name[:3])
         figures[f"{name}_difference"] = program.difference()

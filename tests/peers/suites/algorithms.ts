@@ -1,17 +1,9 @@
+import { acktrSuite } from "./acktr.ts";
 import { ENGINE_SUITE } from "./engines.ts";
 import { rateOf, ratesOf, timeOf } from "./comparison.ts";
-import type { Comparison, Suite } from "./suite.ts";
+import { type Suite, UPDATES } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
-/** Folder of the updates that ours records, for the peer to repeat. */
-const UPDATES = { folder: ".venv/tensorflow/updates" };
-/** Least ratios, largest costs, and differences that rounding makes. */
-const ACKTR_CASES = [
-  { name: "mlp_640", wanted: 1.5, cost: 2, difference: 2e-5 },
-  { name: "mlp_320", wanted: 1.5, cost: 2, difference: 2e-5 },
-  // The original takes eigenvalues up to 1e-6 for 0.
-  { name: "cnn_640", wanted: 1, cost: 1.5, difference: 1e-3 },
-];
 const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
 
 /** Algorithms and what they are made of, beside other libraries. */
@@ -82,42 +74,13 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       atMost: atMost as number,
     })),
   },
-  acktr: {
-    about: "ACKTR's update, mean of those from one inversion to the next: " +
-      "64-64 tanh, rows of 32 and of 16 environments by 20 steps, and the " +
-      "Nature CNN on bytes 84x84x4, 640 rows; processor time of one thread",
-    peers: "tensorflow",
-    programs: {
-      ours: { language: "deno", file: "bellman_acktr.ts", task: UPDATES },
-      tf1: { language: "python", file: "tf1_acktr.py", task: UPDATES },
-    },
-    comparisons: ACKTR_CASES.flatMap(({ name, wanted }) =>
-      [
-        ["_original", "statistics of all steps of every update"],
-        ["", "statistics as by default"],
-      ].map(([form, what]): Comparison => ({
-        what: `baselines' optimizer under TensorFlow 2.15, ${name}, ${what}`,
-        ours: ["ours", `${name}${form}_ms`],
-        theirs: ["tf1", `${name}_ms`],
-        unit: "ms",
-        wanted,
-      }))
-    ),
-    bounds: ACKTR_CASES.flatMap(({ name, cost, difference }) => [
-      {
-        what: `ACKTR's time in that of A2C's update, ${name}`,
-        figure: ["ours", `${name}_cost`],
-        unit: "times",
-        atMost: cost,
-      },
-      {
-        what: `largest difference of the original's numbers, ${name}`,
-        figure: ["tf1", `${name}_difference`],
-        unit: "(relative)",
-        atMost: difference,
-      },
-    ]),
-  },
+  acktr: acktrSuite(
+    "64-64 tanh, rows of 32 and of 16 environments by 20 steps",
+    ["mlp_640", "mlp_320"],
+  ),
+  "acktr-cnn": acktrSuite("the Nature CNN on bytes 84x84x4, 640 rows", [
+    "cnn_640",
+  ]),
   engines: ENGINE_SUITE,
   nature: {
     about: "A2C update of the Nature CNN, 80 frames of bytes 84x84x4, " +

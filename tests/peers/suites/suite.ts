@@ -1,5 +1,8 @@
 import type { PeersName } from "../python.ts";
 
+/** Folder of the updates that ours records, for the peer to repeat. */
+export const UPDATES = { folder: ".venv/tensorflow/updates" };
+
 /** Numbers that a program prints, by name; a lone number is `value`. */
 export type Figures = Readonly<Record<string, number>>;
 
