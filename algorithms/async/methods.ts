@@ -79,6 +79,7 @@ function methodOf<P extends Policy>(
     server?: ParameterServer,
   ): AlgorithmDefinition<AsyncConfig, P> => ({
     ...named,
+    family: "async",
     schema,
     // A worker has one environment; a run logs at every tenth stop.
     runDefaults: { numEnvs: 1, logInterval: 10 },

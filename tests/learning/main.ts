@@ -127,12 +127,23 @@ function barOf(bench: Bench): number | null {
   const path = `${resultsOf(bench)}/${BARS_FILE}`;
   if (!existsSync(path)) return null;
   const bars = JSON.parse(Deno.readTextFileSync(path));
-  return bars[nameOf(bench)] ?? null;
+  return bars[keyOf(bench)] ?? null;
+}
+
+/** The package of several algorithms that an algorithm is of. */
+function familyOf({ algorithm }: Bench): string | undefined {
+  return ALGORITHMS.find(({ name }) => name === algorithm)!.family;
 }
 
 /** The folder of an algorithm's results. */
-function resultsOf({ algorithm }: Bench): string {
-  return `${ROOT}algorithms/${algorithm}/results`;
+function resultsOf(bench: Bench): string {
+  return `${ROOT}algorithms/${familyOf(bench) ?? bench.algorithm}/results`;
+}
+
+/** Name of the results among those of the package. */
+function keyOf(bench: Bench): string {
+  const isAlone = familyOf(bench) === undefined;
+  return isAlone ? nameOf(bench) : `${bench.algorithm} ${nameOf(bench)}`;
 }
 
 /** The environment that a preset is for. */
@@ -162,7 +173,9 @@ async function trainSeed(task: SeedTask): Promise<TrainedSeed> {
 /** Runs all seeds, `jobs` at a time, and tells of each as it ends. */
 async function trainSeeds(bench: Bench): Promise<LearningResults> {
   const { algorithm, env, preset, steps, episodes, set, until } = bench;
+  const family = familyOf(bench);
   const results: LearningResults = {
+    ...(family && { program: `@bellman/${family} ${algorithm}` }),
     env,
     preset,
     command: bench.command,
@@ -227,7 +240,7 @@ function writeResults(bench: Bench, results: LearningResults): void {
     : `${resultsOf(bench)}/${UNTIL_FOLDER}`;
   Deno.mkdirSync(folder, { recursive: true });
   Deno.writeTextFileSync(
-    `${folder}/${fileNameOf(nameOf(results))}.json`,
+    `${folder}/${fileNameOf(keyOf(bench))}.json`,
     JSON.stringify(results, null, 2) + "\n",
   );
 }

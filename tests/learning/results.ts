@@ -26,6 +26,8 @@ export interface SeedResult {
 
 /** A file of `algorithms/NAME/results`. */
 export interface LearningResults {
+  /** Algorithm of a package of several; by default the package's own. */
+  program?: string;
   env: string;
   /** Name of the preset; empty for the environment's own. */
   preset: string;
