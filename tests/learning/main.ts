@@ -143,7 +143,7 @@ function resultsOf(bench: Bench): string {
 /** Name of the results among those of the package. */
 function keyOf(bench: Bench): string {
   const isAlone = familyOf(bench) === undefined;
-  return isAlone ? nameOf(bench) : `${bench.algorithm} ${nameOf(bench)}`;
+  return isAlone ? nameOf(bench) : `${bench.algorithm}-${nameOf(bench)}`;
 }
 
 /** The environment that a preset is for. */
