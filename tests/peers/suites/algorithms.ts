@@ -4,6 +4,7 @@ import { rateOf, ratesOf, timeOf } from "./comparison.ts";
 import { type Suite, UPDATES } from "./suite.ts";
 
 const SPAN = { steps: 48_000, repeats: 3 };
+const A3C_SPAN = { workers: 2, warmup: 10_000, steps: 60_000 };
 const SAC_SPAN = { warmup: 600, steps: 1000, repeats: 3, seed: 0 };
 
 /** Algorithms and what they are made of, beside other libraries. */
@@ -37,6 +38,20 @@ export const ALGORITHMS: Readonly<Record<string, Suite>> = {
       ],
       ["JAX, jitted whole with the environment", "value", "whole", 0.4],
     ),
+  },
+  a3c: {
+    about: "A3C, CartPole-v1, two workers or processes, windows of 5 steps, " +
+      "64-64 tanh, everything included, two cores",
+    cores: 2,
+    programs: {
+      ours: { language: "deno", file: "bellman_a3c.ts", task: A3C_SPAN },
+      torch: {
+        language: "python",
+        file: "torch_a3c.py",
+        task: { ...A3C_SPAN, warmup: 1000, steps: 11_000 },
+      },
+    },
+    comparisons: ratesOf(["PyTorch, Hogwild processes", "value", "torch", 10]),
   },
   acer: {
     about: "ACER's update with a trust region, 16 environments by 20 steps: " +
