@@ -340,6 +340,54 @@ function pool(op: string, hlo: PoolHlo): PrimitiveKernel<PoolAttributes> {
   };
 }
 
+/**
+ * Gives each window's gradient to the first of its largest numbers, place by
+ * place: XLA's own operation takes any of them.
+ */
+function firstLargestHlo(
+  program: ProgramBuilder,
+  [x, dy]: readonly HloTensor[],
+  info: ConvInfo,
+): HloTensor {
+  const images = seenHlo(program, x, info);
+  const [top, left, bottom, right] = padsOf(info);
+  const padded = program.pad(images, -Infinity, {
+    before: [0, top, left, 0],
+    after: [0, bottom, right, 0],
+  });
+  const largest = maxPoolHlo(program, x, info);
+  const [batch, height, width, channels] = padded.shape;
+  const strides = [1, ...stridesOf(info), 1];
+  const none = program.fill(0, dy);
+  let free = program.fill(1, { shape: dy.shape, dtype: "bool" });
+  let sum = program.fill(0, padded);
+  for (let place = 0; place < info.filterHeight * info.filterWidth; place++) {
+    const row = Math.floor(place / info.filterWidth);
+    const column = place % info.filterWidth;
+    const start = [0, row, column, 0];
+    const limit = [
+      batch,
+      row + (dy.shape[1] - 1) * strides[1] + 1,
+      column + (dy.shape[2] - 1) * strides[2] + 1,
+      channels,
+    ];
+    const seen = program.slice(padded, { start, limit, strides });
+    const isLargest = program.compare("EQ", seen, largest);
+    const taken = program.map("and", free, isLargest);
+    free = program.map("and", free, program.map("not", isLargest));
+    const spread = program.pad(program.select(taken, dy, none), 0, {
+      before: start,
+      after: [0, height - limit[1], width - limit[2], 0],
+      between: strides.map((stride) => stride - 1),
+    });
+    sum = program.map("add", sum, spread);
+  }
+  return program.slice(sum, {
+    start: [0, top, left, 0],
+    limit: [batch, height - bottom, width - right, channels],
+  });
+}
+
 /** The gradient goes to the first largest number of each window. */
 const MAX_POOL_GRADIENT: PrimitiveKernel<PoolAttributes> = {
   inputs: ["dy", "input"],
@@ -365,23 +413,11 @@ const MAX_POOL_GRADIENT: PrimitiveKernel<PoolAttributes> = {
   },
   lowerHlo: ({ program, inputs: [dy, input], node }) => {
     const info = poolInfo(input.shape, node.attributes, dy.shape);
-    const images = seenHlo(program, input, info);
-    const larger = program.region(
-      "float32",
-      (a, b) => program.compare("GE", a, b),
+    return unseenHlo(
+      program,
+      firstLargestHlo(program, [input, dy], info),
+      info,
     );
-    const sum = program.region("float32", (a, b) => program.map("add", a, b));
-    const made = program.op("select_and_scatter", [
-      images,
-      dy,
-      program.scalar(0),
-    ], {
-      shape: images.shape,
-      dtype: "float32",
-      attributes: windowsHlo(info),
-      region: `${larger}, ${sum}`,
-    });
-    return unseenHlo(program, made, info);
   },
 };
 
