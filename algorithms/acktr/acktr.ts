@@ -14,8 +14,7 @@ import { type ActorCritic, nest, scope } from "@bellman/policies";
 import { type AcktrConfig, acktrConfigSchema } from "./config.ts";
 import { acktrPresets } from "./presets.ts";
 import {
-  type AcktrBatch,
-  type AcktrHyperparameters,
+  type AcktrApply,
   type AcktrStep,
   type AcktrUpdate,
   acktrUpdate,
@@ -71,19 +70,14 @@ function partsOf(
   const encoding =
     (kind: "apply" | "applyLight"): AgentParts["update"] =>
     (state, batch, numbers) => {
-      const { params, optimizerState, stats, finite } = update[kind](
-        state.policy,
-        state.optimizer,
-        {
-          ...batch,
-          observations: policy.encode(batch.observations),
-        } as unknown as AcktrBatch,
-        numbers as unknown as AcktrHyperparameters,
-      );
+      const observations = policy.encode(batch.observations);
+      const inputs = { ...batch, observations };
+      const given = [state.policy, state.optimizer, inputs, numbers];
+      const made = update[kind](...given as unknown as Parameters<AcktrApply>);
       return {
-        state: { policy: params, optimizer: optimizerState },
-        stats,
-        results: finite,
+        state: { policy: made.params, optimizer: made.optimizerState },
+        stats: made.stats,
+        results: made.finite,
       };
     };
   return {
@@ -133,8 +127,8 @@ function warning(
   experience.learned = (finite) => {
     learned?.({});
     if (hasWarned) return;
-    const [line] = steps.map(({ name, kfac }) => kfac.nonFinite(finite[name]))
-      .filter((line) => line !== undefined);
+    const line = steps.map(({ name, kfac }) => kfac.nonFinite(finite[name]))
+      .find((it) => it !== undefined);
     if (line === undefined) return;
     hasWarned = true;
     // deno-lint-ignore no-console -- warnings go there

@@ -230,21 +230,18 @@ export function acktrUpdate(
   // What is (v - sample)^2 to the original is half of that to a normal one.
   const variance = 1 / (2 * options.valueFisherCoefficient) ** 2;
 
-  function gradientsOf(
+  const objectiveOf = (
     params: Params,
     batch: AcktrBatch,
-    { entropyCoefficient, isLight }: {
-      entropyCoefficient: tf.Scalar;
-      isLight: boolean;
-    },
-  ): Omit<KfacGradients, "rows"> & Partial<KfacGradients> {
+    { entropyCoefficient }: AcktrHyperparameters,
+  ) => {
     const { actions, actionNoise, valueNoise } = batch;
     // Drawn outside of what is differentiated.
     const targets = fisherActions === "taken" ? actions : distribution.sample(
       evaluateBatch(model, params, batch).policy,
       actionNoise!,
     );
-    const objective = (params: Params) => {
+    return (params: Params) => {
       const { policy, ...inputs } = evaluateBatch(model, params, batch);
       const weights = { entropyCoefficient, valueCoefficient };
       const { loss, ...aux } = a2cLoss(inputs, weights);
@@ -255,52 +252,42 @@ export function acktrUpdate(
       );
       return { loss, aux: { ...aux }, logLikelihood };
     };
-    return isLight
-      ? valueAndGradients(objective, params)
-      : all.gradients(objective, params);
-  }
-
+  };
   const applying =
-    (isLight: boolean): AcktrApply =>
+    (gradientsOf: typeof valueAndGradients | Kfac["gradients"]): AcktrApply =>
     (params, optimizerState, batch, numbers) =>
       tidy(() => {
-        const { entropyCoefficient, coldRatio } = numbers;
-        const { loss, aux, gradients, rows } = gradientsOf(params, batch, {
-          entropyCoefficient,
-          isLight,
-        });
-        const [first] = steps;
-        const next = { ...params }, state: OptimizerState = {};
-        const finite: Record<string, tf.Tensor1D> = {};
-        const coefficients: tf.Scalar[] = [];
-        for (const step of steps) {
+        const objective = objectiveOf(params, batch, numbers);
+        const { loss, aux, gradients, rows }:
+          & Omit<KfacGradients, "rows">
+          & Partial<KfacGradients> = gradientsOf(objective, params);
+        const made = steps.map((step) => {
           const learningRate = step.name === "value"
             ? numbers.valueLearningRate
             : numbers.learningRate;
-          const made = step.kfac.apply(of(step, params), of(step, gradients), {
+          return step.kfac.apply(of(step, params), of(step, gradients), {
             state: scope(optimizerState, step.name),
             learningRate,
-            coldLearningRate: tf.mul(learningRate, coldRatio),
+            coldLearningRate: tf.mul(learningRate, numbers.coldRatio),
             rows,
           });
-          Object.assign(next, made.params);
-          Object.assign(state, nest(made.state, step.name));
-          finite[step.name] = made.finite;
-          coefficients.push(made.coefficient);
-        }
-        const fine = tf.concat(Object.values(finite), 0);
+        });
+        const states = made.map(({ state }, i) => nest(state, steps[i].name));
+        const finite = made.map((it) => it.finite);
         return {
-          params: next,
-          optimizerState: state,
-          finite,
+          params: Object.assign({ ...params }, ...made.map((it) => it.params)),
+          optimizerState: Object.assign({}, ...states),
+          finite: Object.fromEntries(
+            steps.map((it, i) => [it.name, finite[i]]),
+          ),
           stats: {
             loss,
             policy_loss: aux.policyLoss as tf.Scalar,
             value_loss: aux.valueLoss as tf.Scalar,
             policy_entropy: aux.entropy as tf.Scalar,
-            grad_norm: globalNorm(of(first, gradients)),
-            trust_region: coefficients[0],
-            steps_skipped: tf.sub(1, tf.min(fine)) as tf.Scalar,
+            grad_norm: globalNorm(of(steps[0], gradients)),
+            trust_region: made[0].coefficient,
+            steps_skipped: tf.sub(1, tf.min(tf.concat(finite, 0))) as tf.Scalar,
           },
         };
       });
@@ -311,8 +298,8 @@ export function acktrUpdate(
         const own = step.kfac.init(of(step, params));
         return { ...state, ...nest(own, step.name) };
       }, {}),
-    apply: applying(false),
-    applyLight: applying(true),
+    apply: applying(all.gradients.bind(all)),
+    applyLight: applying(valueAndGradients),
     needsStatistics: (update) => steps[0].kfac.needsRows(update),
   };
 }
@@ -324,7 +311,6 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
     ...options,
     others: "gradient",
     form: kfacForm,
-    largestBasis: options.largestBasis,
     dampingKind: kfacForm === "inverse" ? "factored" : "plain",
     // The average is as long whatever updates it is of.
     average: { decay: options.statisticsDecay ** options.covUpdateEvery },
@@ -338,11 +324,9 @@ function kfacOptions(options: AcktrConfig): KfacOptions {
 function clipping(optimizer: Optimizer, maxNorm: number | null): Optimizer {
   return {
     ...optimizer,
-    apply: (params, gradients, options) =>
-      optimizer.apply(
-        params,
-        clipByGlobalNorm(gradients, maxNorm).gradients,
-        options,
-      ),
+    apply(params, given, options) {
+      const { gradients } = clipByGlobalNorm(given, maxNorm);
+      return optimizer.apply(params, gradients, options);
+    },
   };
 }
