@@ -5,76 +5,119 @@ import {
   averageWeights,
   eigenbasisMoments,
 } from "./factors.ts";
-import { type KfacLayer, layerSizes, layerSlot } from "./layers.ts";
-import type { KfacForm } from "./options.ts";
+import {
+  type KfacLayer,
+  layerPaths,
+  layerSizes,
+  layerSlot,
+  layerTensors,
+} from "./layers.ts";
+import type { DampingAdaptation, KfacForm } from "./options.ts";
 import type { FisherRows } from "./rows.ts";
 
-/** Inverses in the state, and the damping that they are of. */
-interface Preconditioner {
+/** Curvature of the loss: the Fisher matrix in blocks, and its damping. */
+export interface Curvature {
+  /** Parameters in the order of a vector's numbers, those of layers first. */
+  readonly like: Params;
+  readonly layers: readonly KfacLayer[];
+  /** Known Fisher information of other parameters. */
+  readonly diagonal: Readonly<Record<string, number>>;
   readonly state: OptimizerState;
-  readonly dampingKind: "factored" | "plain";
 }
 
-/**
- * Multiplies a vector with the inverse of the damped Fisher matrix.
- *
- * @param direction Numbers of the parameters: matrices of the layers, one after
- * the other, then those of no layer.
- * @param options Parameters in this order, layers, known Fisher information.
- */
-export function naturalVector(
-  direction: tf.Tensor1D,
-  options: Preconditioner & {
-    readonly like: Params;
-    readonly layers: readonly KfacLayer[];
-    readonly diagonal: Readonly<Record<string, number>>;
+/** Computes something of each layer's matrix in a vector, and of the rest. */
+function mapBlocks(
+  vector: tf.Tensor1D,
+  { like, layers, diagonal }: Curvature,
+  map: {
+    layer(matrix: tf.Tensor2D, layer: KfacLayer): tf.Tensor;
+    other(part: tf.Tensor, information?: number): tf.Tensor;
   },
 ): tf.Tensor1D {
-  const { like, layers, diagonal, state } = options;
-  const inLayers = new Set(
-    layers.flatMap(({ kernel, bias }) => [kernel, bias]),
-  );
-  const others = Object.keys(like).filter((path) => !inLayers.has(path));
+  const others = Object.keys(like).slice(layerPaths(layers).length);
   const sizes = layers.map((layer) => layerSizes(layer, like));
-  const parts = tf.split(direction, [
+  const parts = tf.split(vector, [
     ...sizes.map(({ inputs, outputs }) => inputs * outputs),
     ...others.map((path) => like[path].size),
   ]);
-  const natural = parts.map((part, i) => {
-    if (i < layers.length) {
-      const { inputs, outputs } = sizes[i];
-      const matrix = tf.reshape<tf.Rank.R2>(part, [inputs, outputs]);
-      return tf.reshape(precondition(layers[i], matrix, options), [-1]);
+  const blocks = parts.map((part, i) => {
+    if (i >= layers.length) {
+      return map.other(part, diagonal[others[i - layers.length]]);
     }
-    const information = diagonal[others[i - layers.length]];
-    if (information === undefined) return part;
-    return tf.div(part, tf.add(state.damping, information));
+    const { inputs, outputs } = sizes[i];
+    const matrix = tf.reshape<tf.Rank.R2>(part, [inputs, outputs]);
+    return tf.reshape(map.layer(matrix, layers[i]), [-1]);
   });
-  return tf.concat1d(natural as tf.Tensor1D[]);
+  return tf.concat1d(blocks as tf.Tensor1D[]);
+}
+
+/** Multiplies a vector with the inverse of the damped Fisher matrix. */
+export function naturalVector(
+  direction: tf.Tensor1D,
+  curvature: Curvature & { readonly dampingKind: "factored" | "plain" },
+): tf.Tensor1D {
+  const { state, dampingKind } = curvature;
+  return mapBlocks(direction, curvature, {
+    layer(gradient, layer) {
+      const of = layerTensors(state, layer);
+      const inverse = of("inverse_input");
+      if (inverse !== undefined) {
+        return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
+      }
+      const input = of("basis_input"), output = of("basis_output");
+      const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
+      // A factored damping is in the eigenvalues.
+      const moments = dampingKind === "plain"
+        ? tf.add(of("moments"), state.damping)
+        : of("moments");
+      const scaled = tf.div<tf.Tensor2D>(inBasis, moments);
+      return tf.matMul(tf.matMul(input, scaled), output, false, true);
+    },
+    other: (part, information) =>
+      information === undefined
+        ? part
+        : tf.div(part, tf.add(state.damping, information)),
+  });
 }
 
 /**
- * Multiplies a layer's gradient with the inverse of its damped block of the
- * Fisher matrix.
+ * Computes the change of the loss that the quadratic model predicts for a step,
+ * `-g'd + d'(F + damping) d / 2` for parameters that `d` is subtracted from.
+ *
+ * Source: Martens & Grosse 2015, section 6.5.
  */
-function precondition(
-  layer: KfacLayer,
-  gradient: tf.Tensor2D,
-  { state, dampingKind }: Preconditioner,
-): tf.Tensor2D {
-  const of = (name: string) => state[layerSlot(name, layer)] as tf.Tensor2D;
-  const inverse = of("inverse_input");
-  if (inverse !== undefined) {
-    return tf.matMul(tf.matMul(inverse, gradient), of("inverse_output"));
-  }
-  const input = of("basis_input"), output = of("basis_output");
-  const inBasis = tf.matMul(tf.matMul(input, gradient, true), output);
-  // A factored damping is in the eigenvalues.
-  const moments = dampingKind === "plain"
-    ? tf.add(of("moments"), state.damping)
-    : of("moments");
-  const scaled = tf.div<tf.Tensor2D>(inBasis, moments);
-  return tf.matMul(tf.matMul(input, scaled), output, false, true);
+export function predictedChange(
+  gradient: tf.Tensor1D,
+  change: tf.Tensor1D,
+  curvature: Curvature,
+): tf.Tensor {
+  const { state } = curvature;
+  const curved = mapBlocks(change, curvature, {
+    layer(matrix, layer) {
+      const of = layerTensors(state, layer);
+      return tf.matMul(tf.matMul(of("input"), matrix), of("output"));
+    },
+    other: (part, information = 0) => tf.mul(part, information),
+  });
+  const damped = tf.add(curved, tf.mul(change, state.damping));
+  const slope = tf.sub(tf.mul(damped, 0.5), gradient);
+  return tf.sum(tf.mul(change, slope));
+}
+
+/**
+ * Moves the damping by the ratio of the actual and the predicted change of the
+ * loss: down above 3/4, up below 1/4 and where it is no number.
+ */
+export function adaptedDamping(
+  damping: tf.Tensor,
+  ratio: tf.Tensor,
+  { every = 5, rate = 0.95, minimum = 1e-8 }: DampingAdaptation,
+): tf.Tensor {
+  const power = rate ** every;
+  const isGood = tf.greater(ratio, 0.75);
+  const isFair = tf.greaterEqual(ratio, 0.25);
+  const factor = tf.where(isGood, power, tf.where(isFair, 1, 1 / power));
+  return tf.maximum(tf.mul(damping, factor), minimum);
 }
 
 /**
@@ -83,41 +126,34 @@ function precondition(
  */
 export function movedAverages(
   rows: FisherRows,
-  { layers, state, average, form, isDue }: {
-    layers: readonly KfacLayer[];
-    state: OptimizerState;
-    average: AverageOptions;
-    form: KfacForm;
-    isDue: tf.Tensor;
-  },
+  { layers, state, average, form, isDue }:
+    & Pick<Curvature, "layers" | "state">
+    & { average: AverageOptions; form: KfacForm; isDue: tf.Tensor },
 ): OptimizerState {
   const due = (it: tf.Tensor, otherwise: tf.Tensor | number) =>
     tf.where(isDue, it, otherwise) as tf.Tensor;
   const { keep, add } = averageWeights(state.count as tf.Scalar, average);
   const kept = due(keep, 1), { decay = 0.95 } = average;
-  const next = { count: due(tf.add(state.count, 1), state.count) };
+  const next: OptimizerState = {
+    count: due(tf.add(state.count, 1), state.count),
+  };
   const move = (slot: string, rows: tf.Tensor2D, count: number) => {
     // A weight in the rows costs less than one in their product.
-    const weighted = tf.mul<tf.Tensor2D>(
-      due(rows, 0),
-      tf.sqrt(tf.div(add, count)),
-    );
+    const weight = tf.sqrt(tf.div(add, count));
+    const weighted = tf.mul<tf.Tensor2D>(due(rows, 0), weight);
     const squares = tf.matMul(weighted, weighted, true);
-    Object.assign(next, { [slot]: tf.add(tf.mul(state[slot], kept), squares) });
+    next[slot] = tf.add(tf.mul(state[slot], kept), squares);
   };
   for (const layer of layers) {
-    const of = (name: string) => layerSlot(name, layer);
-    const own = rows[layer.kernel];
-    move(of("input"), own.inputs, own.examples);
-    move(of("output"), own.gradients, own.gradients.shape[0]);
-    const old = state[of("moments")];
+    const own = rows[layer.kernel], of = layerTensors(state, layer);
+    move(layerSlot("input", layer), own.inputs, own.examples);
+    move(layerSlot("output", layer), own.gradients, own.gradients.shape[0]);
+    const old = of("moments");
     if (form !== "ekfac" || old === undefined) continue;
-    const moments = eigenbasisMoments(own, {
-      input: state[of("basis_input")] as tf.Tensor2D,
-      output: state[of("basis_output")] as tf.Tensor2D,
-    });
-    const moved = tf.add(tf.mul(old, decay), tf.mul(moments, 1 - decay));
-    Object.assign(next, { [of("moments")]: due(moved, old) });
+    const bases = { input: of("basis_input"), output: of("basis_output") };
+    const moments = tf.mul(eigenbasisMoments(own, bases), 1 - decay);
+    const moved = tf.add(tf.mul(old, decay), moments);
+    next[layerSlot("moments", layer)] = due(moved, old);
   }
   return next;
 }

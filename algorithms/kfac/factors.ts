@@ -91,21 +91,14 @@ export function eigenbasisMoments(
 }
 
 /** Names of moving averages of {@link averageWeights}. */
-export type AverageKind =
-  | "zero_debiased"
-  | "zero_biased"
-  | "mean_first"
-  | "accumulated";
+export type AverageKind = "zero_debiased" | "accumulated";
 
 /** Moving average of the factors. */
 export interface AverageOptions {
   /**
    * - `zero_debiased`: weights `decay^i`, divided by their sum (tensorflow/kfac);
-   * - `zero_biased`: starts at 0 and stays too small at first;
-   * - `mean_first`: the mean until `1 - 1/k` reaches `decay` (Martens & Grosse
-   *   2015, section 5);
-   * - `accumulated`: the mean of the first batches, then as `zero_biased`
-   *   (baselines' ACKTR).
+   * - `accumulated`: the mean of the first batches, then weights
+   *   `(1 - decay) decay^i` (baselines' ACKTR).
    *
    * @default "zero_debiased"
    */
@@ -157,18 +150,17 @@ export function averageWeights(
 ): AverageWeights {
   const { kind = "zero_debiased", decay = 0.95, accumulated = 100 } = options;
   return tf.tidy(() => {
-    let add: tf.Tensor = tf.scalar(1 - decay);
-    if (kind === "mean_first") {
-      add = tf.maximum(tf.div(1, tf.add(count, 1)), add);
-    } else if (kind === "accumulated") {
+    if (kind === "accumulated") {
       const starts = tf.less(count, accumulated);
-      const keep = tf.where(starts, 1, decay);
-      return { keep, add: tf.where(starts, 1 / accumulated, add) };
-    } else if (kind === "zero_debiased" && decay > 0) {
-      // 1 + decay + ... + decay^count, without the cancellation of float32.
-      const powers = tf.neg(tf.expm1(tf.mul(count, Math.log(decay))));
-      add = tf.div(1, tf.add(tf.mul(powers, decay / (1 - decay)), 1));
+      return {
+        keep: tf.where(starts, 1, decay),
+        add: tf.where(starts, 1 / accumulated, 1 - decay),
+      };
     }
+    // 1 + decay + ... + decay^count, without the cancellation of float32.
+    const powers = tf.neg(tf.expm1(tf.mul(count, Math.log(decay))));
+    const sum = tf.add(tf.mul(powers, decay / (1 - decay)), 1);
+    const add = decay > 0 ? tf.div(1, sum) : tf.scalar(1);
     return { keep: tf.sub(1, add), add };
   });
 }

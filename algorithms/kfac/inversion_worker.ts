@@ -1,17 +1,16 @@
 import type { ArrayWithShape } from "@bellman/compute";
 import type { Worker } from "node:worker_threads";
 import { invertFactors, type InvertOptions, slotShapes } from "./inverses.ts";
-import type { FactorPair, LayerSizes } from "./layers.ts";
+import type { FactorPair } from "./layers.ts";
 
-/** Factors of a layer that are to be inverted, with their damping. */
-export interface PendingFactors extends FactorPair<Float32Array> {
-  /** Damping at the time. */
-  readonly damping: Float32Array;
+/** Factors of a layer that are to be inverted, and how. */
+export interface Inversion extends InvertOptions {
+  readonly factors: FactorPair<Float32Array>;
 }
 
 /** One layer's inversion, in memory that both threads see. */
-interface InversionTask extends Omit<InvertOptions, "damping"> {
-  readonly sizes: LayerSizes;
+interface InversionTask extends InvertOptions {
+  readonly shapes: Readonly<Record<string, number[]>>;
   /** A status of 32 bits, then the numbers of all slots. */
   readonly memory: SharedArrayBuffer;
 }
@@ -21,34 +20,29 @@ const DONE = 1, FAILED = 2;
 /** Time without an answer after which a worker is given up. */
 const PATIENCE_MS = 120_000;
 
-/** Returns the shapes of a task's slots: inputs first, then the results. */
-function taskShapes({ sizes, form }: Pick<InversionTask, "sizes" | "form">) {
-  return { damping: [], ...slotShapes(sizes, form) };
+/** Returns a task's factors, and the places of its results. */
+function slotsOf(
+  { shapes, memory }: InversionTask,
+): FactorPair<Float32Array> & Record<string, Float32Array> {
+  let at = 4;
+  const slots: Record<string, Float32Array> = {};
+  for (const name in shapes) {
+    slots[name] = new Float32Array(memory, at, sizeOf(shapes[name]));
+    at += slots[name].byteLength;
+  }
+  const { input, output } = slots;
+  return { ...slots, input, output };
 }
 
 function sizeOf(shape: readonly number[]): number {
   return shape.reduce((size, it) => size * it, 1);
 }
 
-function slotsOf(task: InversionTask): Record<string, Float32Array> {
-  let at = 4;
-  const slots: Record<string, Float32Array> = {};
-  for (const [name, shape] of Object.entries(taskShapes(task))) {
-    slots[name] = new Float32Array(task.memory, at, sizeOf(shape));
-    at += slots[name].byteLength;
-  }
-  return slots;
-}
-
 /** Does a task, in the worker. */
 export function answer(task: InversionTask): void {
   let status = DONE;
   try {
-    const slots = slotsOf(task) as
-      & Record<string, Float32Array>
-      & PendingFactors;
-    const [damping] = slots.damping;
-    const made = invertFactors(slots, { ...task, damping });
+    const slots = slotsOf(task), made = invertFactors(slots, task);
     for (const name in made) slots[name].set(made[name].data);
   } catch {
     // The asking thread tries again, and so learns the reason.
@@ -76,22 +70,17 @@ export class InversionWorker {
   }
 
   /** Starts to invert a layer's factors, which are copied. */
-  start(
-    layer: string,
-    factors: PendingFactors,
-    options: Omit<InvertOptions, "damping">,
-  ): void {
+  start(layer: string, { factors, ...options }: Inversion): void {
     if (this.#hasFailed) return;
     const [inputs, outputs] = [factors.input, factors.output]
       .map((it) => Math.round(Math.sqrt(it.length)));
-    const { form, precision } = options, sizes = { inputs, outputs };
-    const numbers = Object.values(taskShapes({ sizes, form }))
+    const shapes = slotShapes({ inputs, outputs }, options.form);
+    const numbers = Object.values(shapes)
       .reduce((sum, shape) => sum + sizeOf(shape), 1);
     const memory = new SharedArrayBuffer(4 * numbers);
-    const task = { form, precision, sizes, memory }, slots = slotsOf(task);
-    for (const name of ["damping", "input", "output"] as const) {
-      slots[name].set(factors[name]);
-    }
+    const task = { ...options, shapes, memory }, slots = slotsOf(task);
+    slots.input.set(factors.input);
+    slots.output.set(factors.output);
     this.#tasks.set(layer, task);
     try {
       this.#worker ??= this.#open();
@@ -104,35 +93,31 @@ export class InversionWorker {
   /**
    * Waits for a layer's inverse.
    *
-   * @param factors The factors that were given to `start`.
+   * @param inversion What was given to `start`.
    * @returns Arrays as of `invertFactors`; undefined where there are none, as
-   * those factors were not given, cannot be inverted, or the worker died.
+   * that was not given, cannot be inverted, or the worker died.
    */
   take(
     layer: string,
-    factors: PendingFactors,
+    { factors, damping }: Inversion,
   ): Record<string, ArrayWithShape> | undefined {
     const task = this.#tasks.get(layer);
     if (task === undefined || this.#hasFailed) return undefined;
-    const { damping, input, output, ...results } = slotsOf(task);
-    const given = { damping, input, output };
-    for (const name of ["damping", "input", "output"] as const) {
-      if (!given[name].every((it, i) => it === factors[name][i])) {
-        return undefined;
-      }
-    }
+    const { input, output, ...results } = slotsOf(task);
+    const isGiven = task.damping === damping &&
+      input.every((it, i) => it === factors.input[i]) &&
+      output.every((it, i) => it === factors.output[i]);
+    if (!isGiven) return undefined;
     const status = new Int32Array(task.memory, 0, 1);
     if (Atomics.wait(status, 0, 0, PATIENCE_MS) === "timed-out") {
       this.#fail(new Error(`no answer in ${PATIENCE_MS / 1000} seconds`));
     }
     if (Atomics.load(status, 0) !== DONE) return undefined;
-    const shapes: Record<string, number[]> = taskShapes(task);
-    return Object.fromEntries(
-      Object.entries(results).map(([name, data]) => [
-        name,
-        { data: data.slice(), shape: shapes[name] },
-      ]),
-    );
+    const made: Record<string, ArrayWithShape> = {};
+    for (const name in results) {
+      made[name] = { data: results[name].slice(), shape: task.shapes[name] };
+    }
+    return made;
   }
 
   /** Ends the thread; the next task starts another. */

@@ -1,5 +1,4 @@
 import {
-  type ArrayWithShape,
   flattenParams,
   mapParams,
   type OptimizerState,
@@ -10,23 +9,23 @@ import {
   valueAndGradients,
 } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { movedAverages, naturalVector } from "./curvature.ts";
-import { adaptedDamping, predictedChange } from "./damping.ts";
+import {
+  adaptedDamping,
+  movedAverages,
+  naturalVector,
+  predictedChange,
+} from "./curvature.ts";
 import { formOf, invertFactors, slotShapes } from "./inverses.ts";
-import { InversionWorker, type PendingFactors } from "./inversion_worker.ts";
+import { type Inversion, InversionWorker } from "./inversion_worker.ts";
 import {
   checkLayers,
   type KfacLayer,
   type KfacObjective,
+  layerPaths,
   layerSizes,
   layerSlot,
 } from "./layers.ts";
-import {
-  checkOptions,
-  type KfacForm,
-  type KfacOptions,
-  type TrustRegion,
-} from "./options.ts";
+import { checkOptions, type KfacOptions, type TrustRegion } from "./options.ts";
 import { type FisherRows, fisherRows } from "./rows.ts";
 import { kfacSchedule, scheduleFlags } from "./schedule.ts";
 
@@ -195,8 +194,7 @@ export class Kfac {
    * @throws {TypeError} If a parameter is in no layer and `others` is "error".
    */
   init(params: Params): OptimizerState {
-    const { damping, momentum, coldOptimizer } = this.#options;
-    const isDelayed = this.#options.inversionDelay > 0;
+    const { damping, momentum, inversionDelay, coldOptimizer } = this.#options;
     checkLayers(this.layers, { ...this.#options, params });
     const state: OptimizerState = {
       step: tf.scalar(0),
@@ -211,17 +209,17 @@ export class Kfac {
         const fill = name === "moments" ? tf.ones : tf.zeros;
         state[layerSlot(name, layer)] = fill(shapes[name]);
       }
-      for (const name of isDelayed ? PENDING : []) {
+      for (const name of inversionDelay > 0 ? PENDING : []) {
         state[pendingSlot(name, layer)] = tf.zeros(shapes[name] ?? []);
       }
     }
-    for (const path in params) {
-      if (momentum > 0) state[`velocity/${path}`] = tf.zerosLike(params[path]);
-    }
-    if (this.#hasCold) {
-      Object.assign(state, withPrefix(coldOptimizer.init(params), "cold/"));
-    }
-    return state;
+    const velocity = momentum > 0 ? mapParams(params, tf.zerosLike) : {};
+    const cold = this.#hasCold ? coldOptimizer.init(params) : {};
+    return {
+      ...state,
+      ...withPrefix("velocity/", velocity),
+      ...withPrefix("cold/", cold),
+    };
   }
 
   /**
@@ -269,8 +267,8 @@ export class Kfac {
   naturalGradient(gradients: Params, state: OptimizerState): Params {
     return tidy(() => {
       const like = this.#inOrder(gradients);
-      const options = { ...this.#options, layers: this.layers, like, state };
-      const natural = naturalVector(vectorOf(like, like), options);
+      const gradient = vectorOf(gradients, like);
+      const natural = naturalVector(gradient, this.#curvature(like, state));
       return { ...gradients, ...unflattenParams(natural, like) };
     });
   }
@@ -290,19 +288,19 @@ export class Kfac {
     options: KfacStepOptions,
   ): KfacStep {
     const { state, learningRate, rows } = options;
-    const { momentum, momentumKind } = this.#options;
-    const settings = { ...this.#options, layers: this.layers, state };
-    const isAdam = momentum > 0 && momentumKind === "adam";
-    const isRegular = momentum > 0 && !isAdam;
+    const { momentum, adaptDamping } = this.#options;
     return tidy(() => {
       const like = this.#inOrder(params);
-      const slots = momentum > 0 ? withPrefix(like, "velocity/") : {};
+      const curvature = this.#curvature(like, state);
       const gradient = vectorOf(gradients, like);
-      const velocity = momentum > 0 ? vectorOf(state, slots) : gradient;
+      const velocity = momentum > 0
+        ? vectorOf(state, like, "velocity/")
+        : tf.zerosLike(gradient);
+      const isAdam = this.#options.momentumKind === "adam";
       const direction = isAdam
         ? tf.add<tf.Tensor1D>(tf.mul(velocity, momentum), gradient)
         : gradient;
-      const natural = naturalVector(direction, { ...settings, like });
+      const natural = naturalVector(direction, curvature);
       const quadratic = tf.sum(tf.mul(direction, natural)) as tf.Scalar;
       const coefficient = this.#coefficient(quadratic, learningRate);
       const checked = [...this.#traces(rows), tf.sum(gradient), quadratic];
@@ -316,26 +314,24 @@ export class Kfac {
       // Numbers that are not finite are taken out where they come in.
       const warm = (it: tf.Tensor | number, otherwise = 0): tf.Tensor =>
         tf.where(isWarm, it, otherwise);
-      const step = tf.mul(warm(natural), warm(coefficient));
+      const step = tf.mul<tf.Tensor1D>(warm(natural), warm(coefficient));
       const moved = tf.add<tf.Tensor1D>(
         tf.mul(velocity, warm(momentum, 1)),
         isAdam ? warm(gradient) : step,
       );
-      const rate = momentumKind === "averaged"
-        ? tf.mul(learningRate, 1 - momentum)
-        : learningRate;
-      const change = isRegular
-        ? tf.mul<tf.Tensor1D>(moved, warm(rate))
-        : tf.mul<tf.Tensor1D>(step, rate);
+      const change = isAdam
+        ? tf.mul<tf.Tensor1D>(step, learningRate)
+        : tf.mul<tf.Tensor1D>(moved, warm(this.#rate(learningRate)));
       let after = tf.sub<tf.Tensor1D>(vectorOf(params, like), change);
       const next: OptimizerState = {
         ...state,
-        ...(momentum > 0 && unflattenParams(moved, slots)),
+        ...(momentum > 0 && unflattenParams(moved, like, "velocity/")),
         step: tf.add(state.step, 1),
       };
       if (rows !== undefined) {
         const isDue = tf.logicalAnd(isFine, covariance);
-        Object.assign(next, movedAverages(rows, { ...settings, isDue }));
+        const averages = { ...this.#options, ...curvature, isDue };
+        Object.assign(next, movedAverages(rows, averages));
       }
       if (mayBeCold) {
         const taken = this.#coldStep(like, gradients, options);
@@ -344,11 +340,15 @@ export class Kfac {
         Object.assign(next, choose(isCold, taken.slots, state));
       }
       const stepped = { ...params, ...unflattenParams(after, like) };
-      if (this.#options.adaptDamping !== undefined) {
-        const moves = unflattenParams(change, like);
-        const made = { ...options, params: stepped, next };
-        const adapted = this.#adapted(gradients, moves, made);
-        next.damping = tf.where(isWarm, adapted, state.damping);
+      if (adaptDamping !== undefined) {
+        const model = { ...curvature, state: next };
+        const predicted = predictedChange(gradient, change, model);
+        const actual = actualChange(stepped, options);
+        const ratio = tf.div(actual, predicted);
+        const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
+        const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
+        const isMoved = tf.logicalAnd(isWarm, isTime);
+        next.damping = tf.where(isMoved, adapted, state.damping);
       }
       return {
         params: stepped,
@@ -372,41 +372,20 @@ export class Kfac {
     update: number,
     read: () => Arrays,
   ): Arrays | undefined {
-    const { inversionDelay, onWarning } = this.#options;
-    const { inversionPrecision: precision } = this.#options;
+    const { inversionDelay } = this.#options;
     const begun = this.#dueLayers(update), isDelayed = inversionDelay > 0;
     const ended = isDelayed ? this.#dueLayers(update - inversionDelay) : begun;
     if (begun.length + ended.length === 0) return undefined;
     const state = read();
-    const next: Record<string, ArrayWithShape> = {};
-    for (const layer of ended) {
-      const factors = this.#factorsIn(state, layer, isDelayed);
-      try {
-        const [damping] = factors.damping;
-        const made = this.#worker?.take(layer.kernel, factors) ??
-          invertFactors(factors, { form: factors.form, damping, precision });
-        for (const name in made) next[layerSlot(name, layer)] = made[name];
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        if (this.#warned.has(layer.kernel)) continue;
-        this.#warned.add(layer.kernel);
-        const line = `Layer '${layer.kernel}' keeps its old inverse`;
-        onWarning(`${line}: ${error.message}`);
-      }
-    }
+    const pending = copiesOf(begun, state);
+    const inverses = ended.map((layer) =>
+      this.#inverse(layer, isDelayed ? state : pending)
+    );
     for (const layer of isDelayed ? begun : []) {
-      const factors = this.#factorsIn(state, layer, false);
-      for (const name of PENDING) {
-        const { shape } = state[pendingSlot(name, layer)];
-        next[pendingSlot(name, layer)] = {
-          data: factors[name],
-          shape: [...shape],
-        };
-      }
-      const { form } = factors;
-      this.#worker?.start(layer.kernel, factors, { form, precision });
+      this.#worker?.start(layer.kernel, this.#inversion(layer, pending));
     }
-    return { ...state, ...next };
+    const waiting = isDelayed ? pending : {};
+    return Object.assign({ ...state }, waiting, ...inverses);
   }
 
   /** Ends the worker; the optimizer can be used on. */
@@ -453,31 +432,53 @@ export class Kfac {
     );
   }
 
-  /** Reads the factors that wait in the state, or the present ones. */
-  #factorsIn(
-    state: KfacArrays,
-    layer: KfacLayer,
-    isPending: boolean,
-  ): PendingFactors & { readonly form: KfacForm } {
-    const of = (name: string) =>
-      state[(isPending ? pendingSlot : layerSlot)(name, layer)];
-    const [input, output] = [of("input"), of("output")]
-      .map(({ data }) => data as Float32Array);
-    const form = formOf(of("input").shape[0], this.#options);
+  /** Inverts a layer's copied factors; warns once, and returns nothing, where that fails. */
+  #inverse(layer: KfacLayer, copies: KfacArrays): KfacArrays {
+    const inversion = this.#inversion(layer, copies), { kernel } = layer;
+    try {
+      const made = this.#worker?.take(kernel, inversion) ??
+        invertFactors(inversion.factors, inversion);
+      return Object.fromEntries(
+        Object.entries(made).map(([name, it]) => [layerSlot(name, layer), it]),
+      );
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      const line = `Layer '${kernel}' keeps its old inverse: ${error.message}`;
+      if (!this.#warned.has(kernel)) this.#options.onWarning(line);
+      this.#warned.add(kernel);
+      return {};
+    }
+  }
+
+  /** Reads a layer's copied factors, and tells what is made of them. */
+  #inversion(layer: KfacLayer, copies: KfacArrays): Inversion {
+    const { dampingKind, inversionPrecision: precision } = this.#options;
+    const [input, output, damping] = PENDING
+      .map((name) => copies[pendingSlot(name, layer)]);
+    const form = formOf(input.shape[0], this.#options);
     // A plain damping is added at each step.
-    const isPlain = form !== "inverse" && this.#options.dampingKind === "plain";
-    const { data } = isPending ? of("damping") : state.damping;
-    const damping = isPlain ? new Float32Array(1) : data as Float32Array;
-    return { input, output, damping, form };
+    const isPlain = form !== "inverse" && dampingKind === "plain";
+    return {
+      factors: {
+        input: input.data as Float32Array,
+        output: output.data as Float32Array,
+      },
+      form,
+      damping: isPlain ? 0 : damping.data[0],
+      precision,
+    };
   }
 
   /** Sorts parameters: each layer's lie one after the other, as its matrix. */
   #inOrder(params: Params): Params {
-    const paths = this.layers.flatMap(({ kernel, bias }) =>
-      bias === undefined ? [kernel] : [kernel, bias]
-    );
+    const paths = layerPaths(this.layers);
     const sorted = paths.map((path) => [path, params[path]]);
     return { ...Object.fromEntries(sorted), ...params };
+  }
+
+  #curvature(like: Params, state: OptimizerState) {
+    const { diagonal, dampingKind } = this.#options;
+    return { layers: this.layers, diagonal, dampingKind, like, state };
   }
 
   /** Computes the traces of a batch's factors, up to their scale. */
@@ -495,39 +496,22 @@ export class Kfac {
     gradients: Params,
     { state, learningRate, coldLearningRate }: KfacStepOptions,
   ): { params: tf.Tensor1D; slots: OptimizerState } {
-    const sorted = mapParams(like, (_, path) => gradients[path]);
-    const step = this.#options.coldOptimizer.apply(like, sorted, {
+    const { coldOptimizer } = this.#options;
+    const step = coldOptimizer.apply(like, this.#inOrder(gradients), {
       state: slotsOf(state, "cold/"),
       learningRate: coldLearningRate ?? learningRate,
     });
     return {
       params: vectorOf(step.params, like),
-      slots: withPrefix(step.state, "cold/"),
+      slots: withPrefix("cold/", step.state),
     };
   }
 
-  /** Computes the damping after a step; it needs the objective. */
-  #adapted(
-    gradients: Params,
-    change: Params,
-    { params, state, next, objective }: KfacStepOptions & {
-      readonly params: Params;
-      readonly next: OptimizerState;
-    },
-  ): tf.Tensor {
-    const { adaptDamping = {}, diagonal } = this.#options;
-    if (objective === undefined) {
-      throw new TypeError(
-        "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
-      );
-    }
-    const model = { layers: this.layers, diagonal, state: next };
-    const predicted = predictedChange(gradients, change, model);
-    const actual = tf.sub(objective.at(params), objective.loss);
-    const ratio = tf.div(actual, predicted);
-    const isTime = tf.equal(tf.mod(next.step, adaptDamping.every ?? 5), 0);
-    const adapted = adaptedDamping(state.damping, ratio, adaptDamping);
-    return tf.where(isTime, adapted, state.damping);
+  /** Returns the learning rate of a velocity. */
+  #rate(learningRate: tf.Scalar): tf.Tensor {
+    const { momentum, momentumKind } = this.#options;
+    const isAveraged = momentumKind === "averaged";
+    return isAveraged ? tf.mul(learningRate, 1 - momentum) : learningRate;
   }
 
   #coefficient(quadratic: tf.Scalar, learningRate: tf.Scalar): tf.Scalar {
@@ -548,9 +532,33 @@ function pendingSlot(name: string, layer: KfacLayer): string {
   return layerSlot(`pending_${name}`, layer);
 }
 
+/** Copies what an inversion of layers starts from. */
+function copiesOf(layers: readonly KfacLayer[], state: KfacArrays): KfacArrays {
+  const copies: Record<string, KfacArrays[string]> = {};
+  for (const layer of layers) {
+    copies[pendingSlot("input", layer)] = state[layerSlot("input", layer)];
+    copies[pendingSlot("output", layer)] = state[layerSlot("output", layer)];
+    copies[pendingSlot("damping", layer)] = state.damping;
+  }
+  return copies;
+}
+
+/** Computes how much a step changed the loss of its batch. */
+function actualChange(
+  params: Params,
+  { objective }: KfacStepOptions,
+): tf.Tensor {
+  if (objective === undefined) {
+    throw new TypeError(
+      "Cannot adapt the damping without the objective: expected apply(..., { objective: { loss, at } })",
+    );
+  }
+  return tf.sub(objective.at(params), objective.loss);
+}
+
 /** Joins the tensors at the paths of others to one vector. */
-function vectorOf(values: Params, like: Params): tf.Tensor1D {
-  return flattenParams(values, Object.keys(like));
+function vectorOf(values: Params, like: Params, prefix = ""): tf.Tensor1D {
+  return flattenParams(values, Object.keys(like).map((path) => prefix + path));
 }
 
 /** Chooses all of some values, or all of those at the same paths of others. */
@@ -560,7 +568,7 @@ function choose(isFirst: tf.Tensor, values: Params, others: Params): Params {
   return unflattenParams(tf.where(isFirst, first, second), values);
 }
 
-function withPrefix(values: Params, prefix: string): Params {
+function withPrefix(prefix: string, values: Params): Params {
   return Object.fromEntries(
     Object.entries(values).map(([path, it]) => [prefix + path, it]),
   );

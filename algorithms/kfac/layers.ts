@@ -64,13 +64,17 @@ export function layerSlot(name: string, { kernel }: KfacLayer): string {
   return `${name}/${kernel}`;
 }
 
-/** Joins maps of a layer's kernel and bias to one matrix `[inputs, outputs]`. */
-export function layerMatrix(layer: KfacLayer, values: Params): tf.Tensor2D {
-  const { outputs } = layerSizes(layer, values);
-  const weights = tf.reshape<tf.Rank.R2>(values[layer.kernel], [-1, outputs]);
-  if (layer.bias === undefined) return weights;
-  const bias = tf.reshape<tf.Rank.R2>(values[layer.bias], [1, outputs]);
-  return tf.concat([weights, bias], 0);
+/** Returns a reader of what the optimizer's state holds for a layer. */
+export function layerTensors(
+  state: Params,
+  layer: KfacLayer,
+): (name: string) => tf.Tensor2D {
+  return (name) => state[layerSlot(name, layer)] as tf.Tensor2D;
+}
+
+/** Lists the parameters of layers. */
+export function layerPaths(layers: readonly KfacLayer[]): string[] {
+  return layers.flatMap(({ kernel, bias }) => bias ? [kernel, bias] : [kernel]);
 }
 
 /** Options of {@link findLayers}. */
@@ -143,7 +147,7 @@ export function findLayers<const Types extends TypeTree>(
     const bias = biases.get(kernel);
     return bias === undefined ? { kernel } : { kernel, bias };
   });
-  const known = new Set(layers.flatMap(({ kernel, bias }) => [kernel, bias]));
+  const known = new Set(layerPaths(layers));
   const missing = paths.find((path) => !known.has(path));
   if (others === "error" && missing !== undefined) {
     throw unknownLayer(missing, elsewhere.get(missing));

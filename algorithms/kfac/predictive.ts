@@ -37,7 +37,8 @@ function withoutGradient(
 }
 
 /**
- * Makes the distribution over classes of a softmax output.
+ * Makes the distribution over classes of a softmax output. Several choices are
+ * a head each, of the logits that are their own.
  *
  * @param logits Unnormalized logarithms of probabilities `[batch, classes]`.
  * @returns The distribution; targets are classes `[batch]`.
@@ -54,71 +55,23 @@ function withoutGradient(
  * ```
  */
 export function categorical(logits: tf.Tensor2D): PredictiveDistribution {
-  return multiCategorical(logits, [logits.shape[1]]);
-}
-
-/**
- * Makes the distribution over several independent classes, whose logits lie
- * beside each other.
- *
- * @param logits Logits of all choices `[batch, sum of sizes]`.
- * @param sizes Number of classes of each choice.
- * @returns The distribution; targets are classes `[batch, choices]`.
- * @throws {RangeError} If there are not as many logits as classes.
- *
- * @example
- * ```ts
- * import { multiCategorical } from "@bellman/kfac";
- * import { assertEquals } from "@std/assert";
- * import * as tf from "@tensorflow/tfjs";
- *
- * await tf.setBackend("cpu");
- * const targets = multiCategorical(tf.tensor2d([[9, -9, -9, -9, 9]]), [2, 3])
- *   .sample(tf.tensor2d([[0.5, 0.5]]));
- * assertEquals(targets.arraySync(), [[0, 2]]);
- * ```
- */
-export function multiCategorical(
-  logits: tf.Tensor2D,
-  sizes: readonly number[],
-): PredictiveDistribution {
-  const columns = sizes.reduce((sum, size) => sum + size, 0);
-  if (columns !== logits.shape[1]) {
-    const choices = sizes.join(", ");
-    throw new RangeError(
-      `Cannot split ${
-        logits.shape[1]
-      } logits into choices of ${choices} classes: expected ${columns}`,
-    );
-  }
-  const batch = logits.shape[0];
-  // The gradient of a split into one part throws.
-  const split = (logits: tf.Tensor) =>
-    sizes.length === 1 ? [logits] : tf.split(logits, [...sizes], 1);
+  const [batch, classes] = logits.shape;
   return {
-    noise: { kind: "uniform", size: sizes.length },
+    noise: { kind: "uniform", size: 1 },
     sample: (noise) =>
       withoutGradient(logits, (logits) => {
-        const classes = split(logits).map((it, i) => {
-          const below = tf.cumsum(tf.softmax(it), 1);
-          const drawn = tf.slice(noise, [0, i], [batch, 1]);
-          const passed = tf.cast(tf.greaterEqual(drawn, below), "int32");
-          const last = tf.scalar(sizes[i] - 1, "int32");
-          return tf.minimum(tf.sum(passed, 1), last);
-        });
-        return sizes.length === 1 ? classes[0] : tf.stack(classes, 1);
+        const below = tf.cumsum(tf.softmax(logits), 1);
+        const passed = tf.cast(tf.greaterEqual(noise, below), "int32");
+        const last = tf.scalar(classes - 1, "int32");
+        return tf.minimum(tf.sum(passed, 1), last);
       }),
     logProb: (targets) =>
       tidy(() => {
-        const rows = tf.reshape(targets, [batch, sizes.length]);
-        const terms = split(logits).map((it, i) => {
-          const chosen = tf.slice(rows, [0, i], [batch, 1]);
-          const classes = tf.range(0, sizes[i]);
-          const mask = withoutGradient(chosen, (it) =>
-            tf.cast(tf.equal(it, classes), "float32"));
-          return tf.sum(tf.mul(mask, tf.logSoftmax(it)), 1);
-        });
-        return tf.addN(terms) as tf.Tensor1D;
+        const mask = withoutGradient(
+          tf.reshape(targets, [batch, 1]),
+          (it) => tf.cast(tf.equal(it, tf.range(0, classes)), "float32"),
+        );
+        return tf.sum(tf.mul(mask, tf.logSoftmax(logits)), 1);
       }),
   };
 }

@@ -9,7 +9,6 @@ import * as tf from "@tensorflow/tfjs";
 import {
   categorical,
   gaussian,
-  multiCategorical,
   type PredictiveDistribution,
   sampledLogProb,
 } from "./predictive.ts";
@@ -51,11 +50,6 @@ function softmaxFisher(logits: number[]): number[][] {
 Deno.test("sampled scores have the Fisher matrix of each head", () => {
   tf.tidy(() => {
     assertClose(fisher([0, 1, -1], categorical), softmaxFisher([0, 1, -1]));
-    const two = fisher([0, 1, 2, 0, -1], (it) => multiCategorical(it, [2, 3]));
-    const first = softmaxFisher([0, 1]), second = softmaxFisher([2, 0, -1]);
-    assertClose(two.slice(0, 2).map((it) => it.slice(0, 2)), first);
-    assertClose(two.slice(2).map((it) => it.slice(2)), second);
-    assertAlmostEquals(two[0][3], 0, 0.02);
     assertClose(fisher([3, 4], (it) => gaussian(it, { variance: 4 })), [[
       0.25,
       0,
@@ -88,26 +82,21 @@ Deno.test("likelihoods are those of the targets, and heads are added up", () => 
 
 Deno.test("samples are the same compiled", () => {
   const logits = tf.randomNormal([7, 5], 0, 1, "float32", 1) as tf.Tensor2D;
-  const noise = tf.randomUniform([7, 2], 0, 1, "float32", 2) as tf.Tensor2D;
+  const noise = tf.randomUniform([7, 1], 0, 1, "float32", 2) as tf.Tensor2D;
   const compiled = compile(
     ({ logits, noise }) => ({
-      it: multiCategorical(logits, [2, 3]).sample(noise),
+      it: categorical(logits).sample(noise),
     }),
     { inputs: { logits, noise }, engine: "onnx" },
   );
   const { it } = compiled.run({ logits, noise });
   assertEquals([...it], [
-    ...multiCategorical(logits, [2, 3]).sample(noise).dataSync(),
+    ...categorical(logits).sample(noise).dataSync(),
   ]);
   assert(new Set(it).size > 1);
 });
 
-Deno.test("logits and noise that do not fit are one line", () => {
-  assertThrows(
-    () => multiCategorical(tf.zeros([1, 4]), [2, 3]),
-    RangeError,
-    "Cannot split 4 logits into choices of 2, 3 classes: expected 5",
-  );
+Deno.test("noise that does not fit is one line", () => {
   assertThrows(
     () => sampledLogProb([], [tf.zeros([1, 1])]),
     RangeError,

@@ -4,12 +4,12 @@ import { InversionWorker } from "../inversion_worker.ts";
 
 let warning = "";
 const worker = new InversionWorker((line) => warning += `${line}\n`);
-const damping = Float32Array.of(1), three = Float32Array.of(3);
-const factors = { input: three, output: three, damping };
-worker.start("w", factors, { form: "inverse" });
+const three = Float32Array.of(3), factors = { input: three, output: three };
+const inversion = { factors, form: "inverse", damping: 1 } as const;
+worker.start("w", inversion);
 if (Deno.args.includes("--until-warned")) {
   while (warning === "") await new Promise((go) => setTimeout(go, 10));
-  worker.start("w", factors, { form: "inverse" });
+  worker.start("w", inversion);
 }
-const made = worker.take("w", factors);
+const made = worker.take("w", inversion);
 console.log(JSON.stringify([made?.inverse_input.data[0] ?? null, warning]));

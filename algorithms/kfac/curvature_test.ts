@@ -2,7 +2,7 @@ import { selectBackend } from "@bellman/compute";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import fc from "fast-check";
-import { adaptedDamping, predictedChange } from "./damping.ts";
+import { adaptedDamping, predictedChange } from "./curvature.ts";
 import { factoredDamping } from "./inverses.ts";
 
 await selectBackend("cpu");
@@ -27,9 +27,8 @@ Deno.test("damping is split by mean eigenvalues", () => {
 
 Deno.test("the predicted change is that of the damped quadratic", () => {
   // One weight: loss g d + (a g2 + damping) d^2 / 2 for w + d, with d = -2.
-  const change = predictedChange({ w: tf.tensor2d([[3]]) }, {
-    w: tf.tensor2d([[2]]),
-  }, {
+  const change = predictedChange(tf.tensor1d([3]), tf.tensor1d([2]), {
+    like: { w: tf.zeros([1, 1]) },
     layers: [{ kernel: "w" }],
     diagonal: {},
     state: {
@@ -42,8 +41,9 @@ Deno.test("the predicted change is that of the damped quadratic", () => {
 });
 
 Deno.test("a known Fisher information curves the predicted change", () => {
-  const [gradient, step] = [3, 2].map((it) => ({ s: tf.scalar(it) }));
+  const [gradient, step] = [3, 2].map((it) => tf.tensor1d([it]));
   const change = predictedChange(gradient, step, {
+    like: { s: tf.scalar(0) },
     layers: [],
     diagonal: { s: 5 },
     state: { damping: tf.scalar(0.1) },
