@@ -82,11 +82,9 @@ export function invertFactors(
   const right = output.values.map((it) => Math.max(it, 0) + added.output);
   const rows = left.length, columns = right.length;
   const data = new Float32Array(rows * columns);
-  for (let i = 0; i < rows; i++) {
-    for (let j = 0; j < columns; j++) {
-      data[i * columns + j] = left[i] * right[j];
-    }
-  }
+  left.forEach((value, i) =>
+    data.set(right.map((it) => value * it), i * columns)
+  );
   return {
     basis_input: squareOf(input.vectors),
     basis_output: squareOf(output.vectors),

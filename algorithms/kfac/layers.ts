@@ -74,7 +74,9 @@ export function layerTensors(
 
 /** Lists the parameters of layers. */
 export function layerPaths(layers: readonly KfacLayer[]): string[] {
-  return layers.flatMap(({ kernel, bias }) => bias ? [kernel, bias] : [kernel]);
+  return layers.flatMap(({ kernel, bias }) =>
+    bias === undefined ? [kernel] : [kernel, bias]
+  );
 }
 
 /** Options of {@link findLayers}. */
@@ -179,36 +181,31 @@ export function checkLayers(
     diagonal?: Readonly<Record<string, number>>;
   },
 ): void {
-  const paths = Object.keys(params);
-  const known = new Set<string>();
-  const register = (path: string, where: string) => {
-    if (!Object.hasOwn(params, path)) {
-      const nearest = closest(path, paths);
-      throw new RangeError(
-        `Unknown parameter '${path}' of ${where}: did you mean '${nearest}'?`,
-      );
-    }
-    if (known.has(path)) {
-      throw new RangeError(
-        `Cannot register the parameter '${path}' twice: expected it in one layer`,
-      );
-    }
-    known.add(path);
-  };
-  for (const path in diagonal) register(path, "diagonal");
-  for (const layer of layers) {
-    const { kernel, bias } = layer;
-    register(kernel, "a layer");
-    if (bias !== undefined) register(bias, "a layer");
-    const { outputs } = layerSizes(layer, params);
-    const size = bias === undefined ? outputs : params[bias].size;
-    if (size !== outputs) {
-      throw new RangeError(
-        `Cannot register the bias '${bias}' of ${size} numbers with '${kernel}': expected ${outputs}`,
-      );
-    }
+  const registered = [...Object.keys(diagonal), ...layerPaths(layers)];
+  const unknown = registered.find((path) => !Object.hasOwn(params, path));
+  if (unknown !== undefined) {
+    const where = Object.hasOwn(diagonal, unknown) ? "diagonal" : "a layer";
+    const nearest = closest(unknown, Object.keys(params));
+    throw new RangeError(
+      `Unknown parameter '${unknown}' of ${where}: did you mean '${nearest}'?`,
+    );
   }
-  const missing = paths.find((path) => !known.has(path));
+  const twice = registered.find((path, i) => registered.indexOf(path) < i);
+  if (twice !== undefined) {
+    throw new RangeError(
+      `Cannot register the parameter '${twice}' twice: expected it in one layer`,
+    );
+  }
+  for (const layer of layers) {
+    const { kernel, bias } = layer, { outputs } = layerSizes(layer, params);
+    if (bias === undefined || params[bias].size === outputs) continue;
+    throw new RangeError(
+      `Cannot register the bias '${bias}' of ${
+        params[bias].size
+      } numbers with '${kernel}': expected ${outputs}`,
+    );
+  }
+  const missing = Object.keys(params).find((it) => !registered.includes(it));
   if (missing === undefined || others === "gradient") return;
   throw new TypeError(
     `Cannot take natural gradients for '${missing}': it is in no layer; register it, or take its plain gradient with others: "gradient"`,

@@ -169,37 +169,33 @@ export interface KfacOptions extends KfacScheduleOptions {
  * @throws {TypeError} If settings exclude each other.
  */
 export function checkOptions(options: KfacOptions): void {
-  const { damping, momentum, average, adaptDamping, trustRegion } = options;
-  const { exampleEvery, covUpdateEvery, invertEvery, coldUpdates } = options;
-  const limit = trustRegion?.limit, decay = average?.decay;
-  const rate = adaptDamping?.rate, every = adaptDamping?.every;
-  const isCount = (least: number) => (value: number) =>
-    Number.isInteger(value) && value >= least;
-  const isShare = (value: number) => value >= 0 && value < 1;
+  const { damping, diagonal = {}, momentum, convolutionExamples } = options;
+  const { exampleEvery, largestBasis, covUpdateEvery, coldUpdates } = options;
+  const { invertEvery = 10, invertIn, inversionDelay = 0 } = options;
+  const { rate, every } = options.adaptDamping ?? {};
+  const limit = options.trustRegion?.limit, decay = options.average?.decay;
+  const isWhole = Number.isInteger;
+  const isPositive = (it: number) => it > 0;
+  const isCount = (it: number) => isWhole(it) && it >= 1;
+  const isShare = (it: number) => it >= 0 && it < 1;
   const counts = { exampleEvery, covUpdateEvery, invertEvery, every };
-  check({ damping, limit }, "a number above 0", (value) => value > 0);
-  check(
-    { momentum, decay, rate },
-    "a number of at least 0 and below 1",
-    isShare,
-  );
-  check(counts, "a whole number of at least 1", isCount(1));
-  check(options.diagonal ?? {}, "a Fisher information above 0", (it) => it > 0);
-  const { convolutionExamples, largestBasis } = options;
+  const shares = { momentum, decay, rate };
+  check({ damping, limit }, "a number above 0", isPositive);
+  check(diagonal, "a Fisher information above 0", isPositive);
+  check(shares, "a number of at least 0 and below 1", isShare);
+  check(counts, "a whole number of at least 1", isCount);
   check({ largestBasis }, "a number of at least 1", (it) => it >= 1);
   check({ convolutionExamples }, "a number of at least 2", (it) => it >= 2);
-  check({ coldUpdates }, "a whole number of at least 0", isCount(0));
-  const { inversionDelay, invertIn } = options;
-  const least = invertIn === "worker" ? 1 : 0, most = invertEvery ?? 10;
-  check(
-    { inversionDelay: inversionDelay ?? 0 },
-    `a whole number from ${least} to ${most}`,
-    (value) => isCount(least)(value) && value <= most,
-  );
+  const isCold = (it: number) => isWhole(it) && it >= 0;
+  check({ coldUpdates }, "a whole number of at least 0", isCold);
+  const least = invertIn === "worker" ? 1 : 0;
+  const isDelay = (it: number) =>
+    isWhole(it) && it >= least && it <= invertEvery;
+  const delays = `a whole number from ${least} to ${invertEvery}`;
+  check({ inversionDelay }, delays, isDelay);
   const { form = "inverse", dampingKind } = options;
-  if (form === "eigenbasis" || dampingKind === undefined) return;
   const wanted = form === "inverse" ? "factored" : "plain";
-  if (dampingKind === wanted) return;
+  if (form === "eigenbasis" || (dampingKind ?? wanted) === wanted) return;
   throw new TypeError(
     `Cannot use damping '${dampingKind}' in the form '${form}': expected '${wanted}', or form 'eigenbasis'`,
   );

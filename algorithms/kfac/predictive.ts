@@ -3,17 +3,10 @@ import * as tf from "@tensorflow/tfjs";
 
 /** Distribution that a network predicts for each example of a batch. */
 export interface PredictiveDistribution {
-  /** Random numbers that one sample of one example takes. */
-  readonly noise: {
-    /** Uniform on [0, 1), or of the standard normal distribution. */
-    readonly kind: "uniform" | "normal";
-    /** Count of numbers. */
-    readonly size: number;
-  };
   /**
    * Samples targets, through which no gradient flows.
    *
-   * @param noise Random numbers `[batch, size]`.
+   * @param noise Random numbers, a row for each example.
    * @returns Targets, as `logProb` takes them.
    */
   sample(noise: tf.Tensor2D): tf.Tensor;
@@ -41,7 +34,8 @@ function withoutGradient(
  * a head each, of the logits that are their own.
  *
  * @param logits Unnormalized logarithms of probabilities `[batch, classes]`.
- * @returns The distribution; targets are classes `[batch]`.
+ * @returns The distribution; targets are classes `[batch]`, sampled with uniform
+ * noise `[batch, 1]`.
  *
  * @example
  * ```ts
@@ -57,7 +51,6 @@ function withoutGradient(
 export function categorical(logits: tf.Tensor2D): PredictiveDistribution {
   const [batch, classes] = logits.shape;
   return {
-    noise: { kind: "uniform", size: 1 },
     sample: (noise) =>
       withoutGradient(logits, (logits) => {
         const below = tf.cumsum(tf.softmax(logits), 1);
@@ -100,7 +93,8 @@ export interface GaussianOptions {
  *
  * @param mean Means `[batch]` or `[batch, numbers]`.
  * @param options Variance, or learned standard deviations.
- * @returns The distribution; targets are of the means' shape.
+ * @returns The distribution; targets are of the means' shape, sampled with
+ * standard normal noise.
  *
  * @example
  * ```ts
@@ -122,7 +116,6 @@ export function gaussian(
   const logStd = options.logStd ?? tf.scalar(0.5 * Math.log(variance));
   const [batch] = mean.shape;
   return {
-    noise: { kind: "normal", size: mean.size / batch },
     sample: (noise) =>
       withoutGradient(mean, (mean) => {
         const normal = tf.reshape(noise, mean.shape);

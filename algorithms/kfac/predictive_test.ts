@@ -20,13 +20,10 @@ const ROWS = 20_000;
 /** Mean of products of gradients of sampled log-likelihoods by the outputs. */
 function fisher(
   row: number[],
+  noise: tf.Tensor,
   head: (outputs: tf.Tensor2D) => PredictiveDistribution,
 ): number[][] {
   const outputs = tf.tile(tf.tensor2d([row]), [ROWS, 1]);
-  const { kind, size } = head(outputs as tf.Tensor2D).noise;
-  const noise = kind === "uniform"
-    ? tf.randomUniform([ROWS, size], 0, 1, "float32", 5)
-    : tf.randomNormal([ROWS, size], 0, 1, "float32", 5);
   const scores = tf.grad((outputs) =>
     tf.sum(
       sampledLogProb([head(outputs as tf.Tensor2D)], [noise as tf.Tensor2D]),
@@ -49,13 +46,20 @@ function softmaxFisher(logits: number[]): number[][] {
 
 Deno.test("sampled scores have the Fisher matrix of each head", () => {
   tf.tidy(() => {
-    assertClose(fisher([0, 1, -1], categorical), softmaxFisher([0, 1, -1]));
-    assertClose(fisher([3, 4], (it) => gaussian(it, { variance: 4 })), [[
-      0.25,
-      0,
-    ], [0, 0.25]]);
+    const uniform = tf.randomUniform([ROWS, 1], 0, 1, "float32", 5);
+    const normal = (size: number) =>
+      tf.randomNormal([ROWS, size], 0, 1, "float32", 5);
+    const ofClasses = fisher([0, 1, -1], uniform, categorical);
+    assertClose(ofClasses, softmaxFisher([0, 1, -1]));
+    assertClose(
+      fisher([3, 4], normal(2), (it) => gaussian(it, { variance: 4 })),
+      [[
+        0.25,
+        0,
+      ], [0, 0.25]],
+    );
     // Mean and logarithm of the deviation: diag(1 / sigma^2, 2).
-    const learned = fisher([1, Math.log(2)], (it) => {
+    const learned = fisher([1, Math.log(2)], normal(1), (it) => {
       const [mean, logStd] = tf.split(it, 2, 1);
       return gaussian(mean, { logStd });
     });

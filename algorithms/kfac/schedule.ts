@@ -66,17 +66,15 @@ export interface KfacScheduled {
 
 /** Counts the updates without statistics, and those that are cold. */
 function firstUpdates(options: KfacScheduleOptions) {
-  const { coldUpdates = 0, coldCounting, invertEvery = 10 } = options;
-  const { inversionDelay = 0 } = options;
-  const counted = coldCounting === "original"
-    ? Math.ceil(coldUpdates / 2)
-    : coldUpdates;
+  const { coldUpdates = 0, invertEvery = 10, inversionDelay = 0 } = options;
   // The original counts each cold update twice.
-  const skipped = coldCounting === "original" ? counted : 0;
-  const waits = options.untilInverse === "wait";
+  const isOriginal = options.coldCounting === "original";
+  const counted = isOriginal ? Math.ceil(coldUpdates / 2) : coldUpdates;
+  const skipped = isOriginal ? counted : 0;
   const inverted = coldUpdates - skipped + invertEvery;
   const warm = inverted + inversionDelay + 1;
-  return { counted, skipped, inverted, cold: waits ? counted : warm };
+  const cold = options.untilInverse === "wait" ? counted : warm;
+  return { counted, skipped, inverted, cold };
 }
 
 /**
