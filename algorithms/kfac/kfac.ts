@@ -337,7 +337,9 @@ export class Kfac {
         const taken = this.#coldStep(like, gradients, options);
         const isCold = tf.logicalAnd(isFine, cold);
         after = tf.where(isCold, taken.params, after);
-        Object.assign(next, choose(isCold, taken.slots, state));
+        for (const slot in taken.slots) {
+          next[slot] = tf.where(isCold, taken.slots[slot], state[slot]);
+        }
       }
       const stepped = { ...params, ...unflattenParams(after, like) };
       if (adaptDamping !== undefined) {
@@ -559,13 +561,6 @@ function actualChange(
 /** Joins the tensors at the paths of others to one vector. */
 function vectorOf(values: Params, like: Params, prefix = ""): tf.Tensor1D {
   return flattenParams(values, Object.keys(like).map((path) => prefix + path));
-}
-
-/** Chooses all of some values, or all of those at the same paths of others. */
-function choose(isFirst: tf.Tensor, values: Params, others: Params): Params {
-  if (Object.keys(values).length === 0) return {};
-  const [first, second] = [values, others].map((it) => vectorOf(it, values));
-  return unflattenParams(tf.where(isFirst, first, second), values);
 }
 
 function withPrefix(prefix: string, values: Params): Params {

@@ -24,6 +24,9 @@ export interface LayerRows {
 /** {@link LayerRows} of every layer, by the paths of the kernels. */
 export type FisherRows = Readonly<Record<string, LayerRows>>;
 
+/** Use of a kernel, and the gradient by its outputs where there is one. */
+type DifferentiatedUse = KernelUse & { readonly gradient?: tf.Tensor };
+
 /** Options of {@link fisherRows}. */
 export interface FisherRowsOptions {
   /** Layers of the network. */
@@ -88,48 +91,26 @@ export function fisherRows(
     outputs.push(...observer.uses.flatMap((use) => use.outputs));
     return tf.sum(likelihood);
   };
-  const gradientOf = (use: KernelUse, grads: tf.Tensor[]) =>
-    grads.find((it, i) => it && use.outputs.includes(outputs[i]));
   try {
     return tidy(() => {
       outputs.push(tf.scalar(0));
       const engine = tf.engine();
       const { grads } = engine.gradients(forward, outputs, undefined, true);
+      const gradientOf = (use: KernelUse) =>
+        grads.find((it, i) => it && use.outputs.includes(outputs[i]));
       const rows: Record<string, LayerRows> = {};
       for (const layer of layers) {
         const { kernel } = layer;
-        const uses = observer.uses.filter((it) => it.kernel === kernel);
+        const uses = observer.uses.filter((it) => it.kernel === kernel)
+          .map((use) => ({ ...use, gradient: gradientOf(use) }));
         if (uses.length === 0) {
           throw unknownLayer(kernel, observer.elsewhere.get(kernel));
         }
-        if (!uses.some((use) => gradientOf(use, grads))) {
-          throw new TypeError(
-            `Cannot make factors for the layer '${kernel}': the log-likelihood does not depend on it`,
-          );
-        }
-        const every = uses.some(({ windows }) => windows !== undefined)
+        const isConvolution = uses.some(({ windows }) => windows);
+        const every = isConvolution
           ? Math.max(exampleEvery, Math.ceil(batch / convolutionExamples))
           : exampleEvery;
-        const examples = Math.ceil(batch / every);
-        if (examples < 2) {
-          throw new RangeError(
-            `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
-          );
-        }
-        const inputs = uses.map((use) => inputRows(use, every));
-        const gradients = uses.map((use) => {
-          const gradient = gradientOf(use, grads);
-          const given = gradient ?? tf.zeros(use.outputs[0].shape);
-          const rows = use.windows === undefined ? rowsOf(given) : given;
-          return rowsOf(everyNth(rows, every));
-        });
-        rows[kernel] = joined(layer, {
-          inputs: tf.concat(inputs, 0),
-          gradients: tf.concat(gradients, 0),
-          // Steps of a recurrent layer are taken for examples of their own.
-          positions: uses.length > 1 ? 1 : inputs[0].shape[0],
-          examples,
-        });
+        rows[kernel] = layerRows(layer, uses, { batch, every });
       }
       return rows;
     });
@@ -138,31 +119,56 @@ export function fisherRows(
   }
 }
 
-/** Counts an example's rows, and puts a 1 behind the inputs for the bias. */
-function joined({ bias }: KfacLayer, rows: LayerRows): LayerRows {
-  const positions = rows.positions / rows.examples, { inputs } = rows;
+/** Joins the rows of a layer's uses, with a 1 behind the inputs for the bias. */
+function layerRows(
+  { kernel, bias }: KfacLayer,
+  uses: readonly DifferentiatedUse[],
+  { batch, every }: { batch: number; every: number },
+): LayerRows {
+  const examples = Math.ceil(batch / every);
+  if (uses.every(({ gradient }) => gradient === undefined)) {
+    throw new TypeError(
+      `Cannot make factors for the layer '${kernel}': the log-likelihood does not depend on it`,
+    );
+  }
+  if (examples < 2) {
+    throw new RangeError(
+      `Cannot make factors of ${examples} example: expected a log-likelihood of one number for each of at least 2 examples`,
+    );
+  }
+  const rows = uses.map((use) => rowsOfUse(use, every));
+  const inputs = tf.concat(rows.map((it) => it.inputs), 0);
   const ones = tf.ones<tf.Rank.R2>([inputs.shape[0], 1]);
+  // Steps of a recurrent layer are taken for examples of their own.
+  const positions = uses.length > 1 ? 1 : inputs.shape[0] / examples;
   return {
-    ...rows,
     inputs: bias === undefined ? inputs : tf.concat([inputs, ones], 1),
+    gradients: tf.concat(rows.map((it) => it.gradients), 0),
     positions: Number.isInteger(positions) ? positions : 1,
+    examples,
   };
+}
+
+/** Takes the rows of every nth example, or of every nth row of a product. */
+function rowsOfUse(
+  { input, gradient, outputs, windows }: DifferentiatedUse,
+  every: number,
+): Pick<LayerRows, "inputs" | "gradients"> {
+  const gradients = gradient ?? tf.zeros(outputs[0].shape);
+  const [a, g] = [input, gradients]
+    .map((it) => everyNth(windows ? it : rowsOf(it), every));
+  const inputs = windows ? imagePatches(a as tf.Tensor4D, windows) : a;
+  return { inputs: rowsOf(inputs), gradients: rowsOf(g) };
 }
 
 function rowsOf(tensor: tf.Tensor): tf.Tensor2D {
   return tf.reshape(tensor, [-1, tensor.shape[tensor.rank - 1]]);
 }
 
-function everyNth<T extends tf.Tensor>(tensor: T, every: number): T {
+function everyNth(tensor: tf.Tensor, every: number): tf.Tensor {
   if (every === 1) return tensor;
   const steps = tensor.shape.map((_, axis) => axis === 0 ? every : 1);
-  return tf.stridedSlice(tensor, steps.map(() => 0), tensor.shape, steps) as T;
-}
-
-/** Returns what a use multiplies its kernel with, a row for each output row. */
-function inputRows({ input, windows }: KernelUse, every: number): tf.Tensor2D {
-  if (windows === undefined) return everyNth(rowsOf(input), every);
-  return rowsOf(imagePatches(everyNth(input as tf.Tensor4D, every), windows));
+  return tf.stridedSlice(tensor, steps.map(() => 0), tensor.shape, steps);
 }
 
 /**
@@ -213,21 +219,21 @@ export function imagePatches(
   const bottom = rows + info.effectiveFilterHeight - 1 - top - images.shape[1];
   const right = columns + info.effectiveFilterWidth - 1 - left -
     images.shape[2];
-  const behind = [bottom, right].map((it) => Math.max(0, it));
+  const pads: [number, number][] = [
+    [0, 0],
+    [top, Math.max(0, bottom)],
+    [left, Math.max(0, right)],
+    [0, 0],
+  ];
   return tidy(() => {
-    const pads = [[0, 0], [top, behind[0]], [left, behind[1]], [0, 0]];
-    const padded = tf.pad(images, pads as [number, number][]);
-    const parts: tf.Tensor4D[] = [];
-    for (let i = 0; i < height; i++) {
-      for (let j = 0; j < width; j++) {
-        const y = i * info.dilationHeight, x = j * info.dilationWidth;
-        const end = [images.shape[0], y + rows, x + columns, channels];
-        const steps = [1, down, across, 1];
-        parts.push(
-          tf.stridedSlice(padded, [0, y, x, 0], end, steps) as tf.Tensor4D,
-        );
-      }
-    }
-    return tf.concat(parts, 3);
+    const padded = tf.pad(images, pads);
+    const steps = [1, down, across, 1];
+    const parts = Array.from({ length: height * width }, (_, place) => {
+      const y = Math.floor(place / width) * info.dilationHeight;
+      const x = (place % width) * info.dilationWidth;
+      const end = [images.shape[0], y + rows, x + columns, channels];
+      return tf.stridedSlice(padded, [0, y, x, 0], end, steps);
+    });
+    return tf.concat(parts, 3) as tf.Tensor4D;
   });
 }
