@@ -37,15 +37,15 @@ function mapBlocks(
   const others = Object.keys(like).slice(layerPaths(layers).length);
   const sizes = layers.map((layer) => layerSizes(layer, like));
   const parts = tf.split(vector, [
-    ...sizes.map(({ inputs, outputs }) => inputs * outputs),
+    ...sizes.map(({ input, output }) => input * output),
     ...others.map((path) => like[path].size),
   ]);
   const blocks = parts.map((part, i) => {
     if (i >= layers.length) {
       return map.other(part, diagonal[others[i - layers.length]]);
     }
-    const { inputs, outputs } = sizes[i];
-    const matrix = tf.reshape<tf.Rank.R2>(part, [inputs, outputs]);
+    const { input, output } = sizes[i];
+    const matrix = tf.reshape<tf.Rank.R2>(part, [input, output]);
     return tf.reshape(map.layer(matrix, layers[i]), [-1]);
   });
   return tf.concat1d(blocks as tf.Tensor1D[]);

@@ -1,29 +1,9 @@
 import { selectBackend } from "@bellman/compute";
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
-import fc from "fast-check";
 import { adaptedDamping, predictedChange } from "./curvature.ts";
-import { factoredDamping } from "./inverses.ts";
 
 await selectBackend("cpu");
-
-Deno.test("damping is split by mean eigenvalues", () => {
-  const positive = fc.float({ min: Math.fround(0.01), max: 100, noNaN: true });
-  fc.assert(
-    fc.property(positive, positive, positive, (a, g, damping) => {
-      const made = factoredDamping({
-        input: Float32Array.of(a, 0, 0, a),
-        output: Float32Array.of(g),
-      }, damping);
-      assertAlmostEquals(made.input * made.output, damping, 1e-6 * damping);
-      assertAlmostEquals(made.input / made.output, a / g, 1e-5 * a / g);
-    }),
-    { seed: 1 },
-  );
-  const one = Float32Array.of(1), none = Float32Array.of(0);
-  const split = factoredDamping({ input: one, output: none }, 4);
-  assertEquals(split, { input: 2, output: 2 });
-});
 
 Deno.test("the predicted change is that of the damped quadratic", () => {
   // One weight: loss g d + (a g2 + damping) d^2 / 2 for w + d, with d = -2.

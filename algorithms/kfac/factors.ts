@@ -117,16 +117,9 @@ export interface AverageOptions {
   readonly accumulated?: number;
 }
 
-/** Weights of one step of a moving average: `keep * average + add * batch`. */
-export interface AverageWeights {
-  /** Weight of the average. */
-  readonly keep: tf.Tensor;
-  /** Weight of the batch. */
-  readonly add: tf.Tensor;
-}
-
 /**
- * Computes the weights of one step of a moving average.
+ * Computes the weights of one step of a moving average, `keep * average + add *
+ * batch`.
  *
  * @param count Batches that the average is of so far.
  * @param options Kind and decay.
@@ -147,7 +140,7 @@ export interface AverageWeights {
 export function averageWeights(
   count: tf.Scalar,
   options: AverageOptions = {},
-): AverageWeights {
+): Record<"keep" | "add", tf.Tensor> {
   const { kind = "zero_debiased", decay = 0.95, accumulated = 100 } = options;
   return tf.tidy(() => {
     if (kind === "accumulated") {

@@ -4,7 +4,7 @@ import {
   type Precision,
   symmetricEigen,
 } from "@bellman/linear-algebra";
-import type { FactorPair, LayerSizes } from "./layers.ts";
+import type { FactorPair } from "./layers.ts";
 import type { KfacForm } from "./options.ts";
 
 /** Returns the form of a layer with some number of inputs. */
@@ -17,14 +17,15 @@ export function formOf(
 
 /** Returns the shapes of the slots that hold a layer's factors and inverse. */
 export function slotShapes(
-  { inputs, outputs }: LayerSizes,
+  sizes: FactorPair<number>,
   form: KfacForm,
 ): Record<string, number[]> {
-  const input = [inputs, inputs], output = [outputs, outputs];
+  const input = [sizes.input, sizes.input];
+  const output = [sizes.output, sizes.output];
   if (form === "inverse") {
     return { input, output, inverse_input: input, inverse_output: output };
   }
-  const moments = [inputs, outputs];
+  const moments = [sizes.input, sizes.output];
   return { input, output, basis_input: input, basis_output: output, moments };
 }
 

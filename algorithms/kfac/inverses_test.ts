@@ -1,5 +1,5 @@
 import { inverseSpd } from "@bellman/linear-algebra";
-import { assertAlmostEquals, assertThrows } from "@std/assert";
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { factoredDamping, invertFactors } from "./inverses.ts";
 
@@ -106,6 +106,24 @@ Deno.test("moments in single precision are those in double, rounded", () => {
     }),
     { seed: 1 },
   );
+});
+
+Deno.test("damping is split by mean eigenvalues", () => {
+  const numbers = fc.float({ min: Math.fround(0.01), max: 100, noNaN: true });
+  fc.assert(
+    fc.property(numbers, numbers, numbers, (a, g, damping) => {
+      const made = factoredDamping({
+        input: Float32Array.of(a, 0, 0, a),
+        output: Float32Array.of(g),
+      }, damping);
+      assertAlmostEquals(made.input * made.output, damping, 1e-6 * damping);
+      assertAlmostEquals(made.input / made.output, a / g, 1e-5 * a / g);
+    }),
+    { seed: 1 },
+  );
+  const one = Float32Array.of(1), none = Float32Array.of(0);
+  const split = factoredDamping({ input: one, output: none }, 4);
+  assertEquals(split, { input: 2, output: 2 });
 });
 
 Deno.test("a factor of 0 is damped alone, and one that is not finite is refused", () => {

@@ -25,6 +25,13 @@ function threads() {
   return globalThis.process.getBuiltinModule("node:worker_threads");
 }
 
+/** Copies numbers to memory that both threads see. */
+function shared(numbers: Float32Array): Float32Array {
+  const copy = new Float32Array(new SharedArrayBuffer(numbers.byteLength));
+  copy.set(numbers);
+  return copy;
+}
+
 /** Tells if two inversions are of the same numbers. */
 function isSame(one: Inversion, other: Inversion): boolean {
   return one.damping === other.damping &&
@@ -62,12 +69,13 @@ export class InversionWorker {
   }
 
   /** Starts to invert a layer's factors, which are copied. */
-  start(layer: string, given: Inversion): void {
+  start(layer: string, { factors, ...options }: Inversion): void {
     if (this.#hasFailed) return;
     const { MessageChannel } = threads();
     const { port1: port, port2 } = new MessageChannel();
     const status = new Int32Array(new SharedArrayBuffer(4));
-    const inversion = structuredClone(given);
+    const input = shared(factors.input), output = shared(factors.output);
+    const inversion = { ...options, factors: { input, output } };
     this.#tasks.get(layer)?.port.close();
     this.#tasks.set(layer, { inversion, status, port });
     try {

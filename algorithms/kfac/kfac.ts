@@ -178,6 +178,7 @@ export class Kfac {
       onWarning: (line: string) => console.warn(line),
       ...options,
       form,
+      layers,
     };
     checkOptions(this.#options);
     if (options.invertIn === "worker") {
@@ -203,7 +204,7 @@ export class Kfac {
     };
     for (const layer of this.layers) {
       const sizes = layerSizes(layer, params);
-      const shapes = slotShapes(sizes, formOf(sizes.inputs, this.#options));
+      const shapes = slotShapes(sizes, formOf(sizes.input, this.#options));
       for (const name in shapes) {
         // Bases of 0 move nothing; what divides them is no 0.
         const fill = name === "moments" ? tf.ones : tf.zeros;
@@ -237,10 +238,11 @@ export class Kfac {
   ): KfacGradients {
     return tidy(() => ({
       ...valueAndGradients(objective, params),
-      rows: fisherRows((it) => objective(it).logLikelihood, params, {
-        ...this.#options,
-        layers: this.layers,
-      }),
+      rows: fisherRows(
+        (params) => objective(params).logLikelihood,
+        params,
+        this.#options,
+      ),
     }));
   }
 
@@ -268,7 +270,11 @@ export class Kfac {
     return tidy(() => {
       const like = this.#inOrder(gradients);
       const gradient = vectorOf(gradients, like);
-      const natural = naturalVector(gradient, this.#curvature(like, state));
+      const natural = naturalVector(gradient, {
+        ...this.#options,
+        like,
+        state,
+      });
       return { ...gradients, ...unflattenParams(natural, like) };
     });
   }
@@ -288,15 +294,15 @@ export class Kfac {
     options: KfacStepOptions,
   ): KfacStep {
     const { state, learningRate, rows } = options;
-    const { momentum, adaptDamping } = this.#options;
+    const { momentum, momentumKind, adaptDamping } = this.#options;
     return tidy(() => {
       const like = this.#inOrder(params);
-      const curvature = this.#curvature(like, state);
+      const curvature = { ...this.#options, like, state };
       const gradient = vectorOf(gradients, like);
       const velocity = momentum > 0
         ? vectorOf(state, like, "velocity/")
         : tf.zerosLike(gradient);
-      const isAdam = this.#options.momentumKind === "adam";
+      const isAdam = momentumKind === "adam";
       const direction = isAdam
         ? tf.add<tf.Tensor1D>(tf.mul(velocity, momentum), gradient)
         : gradient;
@@ -319,9 +325,12 @@ export class Kfac {
         tf.mul(velocity, warm(momentum, 1)),
         isAdam ? warm(gradient) : step,
       );
+      const rate = momentumKind === "averaged"
+        ? tf.mul(learningRate, 1 - momentum)
+        : learningRate;
       const change = isAdam
-        ? tf.mul<tf.Tensor1D>(step, learningRate)
-        : tf.mul<tf.Tensor1D>(moved, warm(this.#rate(learningRate)));
+        ? tf.mul<tf.Tensor1D>(step, rate)
+        : tf.mul<tf.Tensor1D>(moved, warm(rate));
       let after = tf.sub<tf.Tensor1D>(vectorOf(params, like), change);
       const next: OptimizerState = {
         ...state,
@@ -330,8 +339,7 @@ export class Kfac {
       };
       if (rows !== undefined) {
         const isDue = tf.logicalAnd(isFine, covariance);
-        const averages = { ...this.#options, ...curvature, isDue };
-        Object.assign(next, movedAverages(rows, averages));
+        Object.assign(next, movedAverages(rows, { ...curvature, isDue }));
       }
       if (mayBeCold) {
         const taken = this.#coldStep(like, gradients, options);
@@ -402,14 +410,10 @@ export class Kfac {
    * @returns One line, or `undefined` where all are finite.
    */
   nonFinite(finite: ArrayLike<number>): string | undefined {
-    const names = [
-      ...this.layers.flatMap(({ kernel }) => [
-        `the input factor of layer '${kernel}'`,
-        `the output factor of layer '${kernel}'`,
-      ]),
-      "the gradient",
-      "the natural gradient",
-    ];
+    const factors = this.layers.flatMap(({ kernel }) =>
+      ["input", "output"].map((it) => `the ${it} factor of layer '${kernel}'`)
+    );
+    const names = [...factors, "the gradient", "the natural gradient"];
     // Without statistics there are the last two.
     const first = names.length - finite.length;
     const name = names.find((_, i) => finite[i - first] === 0);
@@ -478,11 +482,6 @@ export class Kfac {
     return { ...Object.fromEntries(sorted), ...params };
   }
 
-  #curvature(like: Params, state: OptimizerState) {
-    const { diagonal, dampingKind } = this.#options;
-    return { layers: this.layers, diagonal, dampingKind, like, state };
-  }
-
   /** Computes the traces of a batch's factors, up to their scale. */
   #traces(rows?: FisherRows): tf.Tensor[] {
     if (rows === undefined) return [];
@@ -509,13 +508,6 @@ export class Kfac {
     };
   }
 
-  /** Returns the learning rate of a velocity. */
-  #rate(learningRate: tf.Scalar): tf.Tensor {
-    const { momentum, momentumKind } = this.#options;
-    const isAveraged = momentumKind === "averaged";
-    return isAveraged ? tf.mul(learningRate, 1 - momentum) : learningRate;
-  }
-
   #coefficient(quadratic: tf.Scalar, learningRate: tf.Scalar): tf.Scalar {
     const { trustRegion } = this.#options;
     if (trustRegion === null) return tf.scalar(1);
@@ -538,9 +530,10 @@ function pendingSlot(name: string, layer: KfacLayer): string {
 function copiesOf(layers: readonly KfacLayer[], state: KfacArrays): KfacArrays {
   const copies: Record<string, KfacArrays[string]> = {};
   for (const layer of layers) {
-    copies[pendingSlot("input", layer)] = state[layerSlot("input", layer)];
-    copies[pendingSlot("output", layer)] = state[layerSlot("output", layer)];
-    copies[pendingSlot("damping", layer)] = state.damping;
+    for (const name of PENDING) {
+      const slot = name === "damping" ? name : layerSlot(name, layer);
+      copies[pendingSlot(name, layer)] = state[slot];
+    }
   }
   return copies;
 }

@@ -36,14 +36,6 @@ export interface KfacObjective {
   readonly aux?: Params;
 }
 
-/** Sizes of a layer's weight matrix. */
-export interface LayerSizes {
-  /** Rows: numbers of an input, and one more with a bias. */
-  readonly inputs: number;
-  /** Columns: numbers of an output. */
-  readonly outputs: number;
-}
-
 /** Two things of a layer, for its inputs and for its output gradients. */
 export interface FactorPair<T> {
   /** That of the inputs. */
@@ -52,11 +44,14 @@ export interface FactorPair<T> {
   readonly output: T;
 }
 
-/** Returns the sizes of a layer's weight matrix, bias included. */
-export function layerSizes(layer: KfacLayer, params: Params): LayerSizes {
-  const { shape, size } = params[layer.kernel];
-  const outputs = shape[shape.length - 1], rows = size / outputs;
-  return { inputs: layer.bias === undefined ? rows : rows + 1, outputs };
+/** Returns the sizes of a layer's weight matrix `[input, output]`, bias included. */
+export function layerSizes(
+  { kernel, bias }: KfacLayer,
+  params: Params,
+): FactorPair<number> {
+  const { shape, size } = params[kernel];
+  const output = shape[shape.length - 1], rows = size / output;
+  return { input: bias === undefined ? rows : rows + 1, output };
 }
 
 /** Names what the optimizer's state holds for a layer. */
@@ -197,12 +192,12 @@ export function checkLayers(
     );
   }
   for (const layer of layers) {
-    const { kernel, bias } = layer, { outputs } = layerSizes(layer, params);
-    if (bias === undefined || params[bias].size === outputs) continue;
+    const { kernel, bias } = layer, { output } = layerSizes(layer, params);
+    if (bias === undefined || params[bias].size === output) continue;
     throw new RangeError(
       `Cannot register the bias '${bias}' of ${
         params[bias].size
-      } numbers with '${kernel}': expected ${outputs}`,
+      } numbers with '${kernel}': expected ${output}`,
     );
   }
   const missing = Object.keys(params).find((it) => !registered.includes(it));

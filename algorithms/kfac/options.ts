@@ -1,6 +1,7 @@
 import type { Optimizer } from "@bellman/compute";
 import type { Precision } from "@bellman/linear-algebra";
 import type { AverageOptions } from "./factors.ts";
+import type { FisherRowsOptions } from "./rows.ts";
 import type { KfacScheduleOptions } from "./schedule.ts";
 
 /**
@@ -47,7 +48,8 @@ export interface DampingAdaptation {
 }
 
 /** Settings of `Kfac`. */
-export interface KfacOptions extends KfacScheduleOptions {
+export interface KfacOptions
+  extends KfacScheduleOptions, Omit<FisherRowsOptions, "layers"> {
   /**
    * Parameters in no layer: an error, or their plain gradient.
    *
@@ -99,20 +101,6 @@ export interface KfacOptions extends KfacScheduleOptions {
    * @default { kind: "zero_debiased", decay: 0.95 }
    */
   readonly average?: AverageOptions;
-  /**
-   * Examples between two that the factors are made of: for large batches of
-   * images, whose factors cost more than the loss.
-   *
-   * @default 1
-   */
-  readonly exampleEvery?: number;
-  /**
-   * Most examples that the factors of a convolution are made of, evenly taken:
-   * each has a row for every place.
-   *
-   * @default Infinity
-   */
-  readonly convolutionExamples?: number;
   /**
    * Bound of a step; null for none.
    *
