@@ -20,9 +20,8 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { AsyncConfig } from "./config.ts";
-import { asyncMethods } from "./methods.ts";
+import { methodNamed } from "./methods.ts";
 import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
-import { sharedOptions } from "./actor_learner.ts";
 import {
   type ControlMemory,
   DroppedError,
@@ -36,7 +35,6 @@ export interface WorkerData {
   readonly memory: ParameterMemory;
   readonly worker: number;
   readonly workers: number;
-  readonly isDeterministic: boolean;
   readonly method: string;
   readonly config: AsyncConfig;
   readonly totalTimesteps: number;
@@ -71,9 +69,10 @@ class ActorLearnerWorker {
   constructor(data: WorkerData) {
     const { memory, config, workers } = data;
     this.#data = data;
-    this.#shared = new SharedParameters(memory, sharedOptions(config, workers));
+    this.#shared = new SharedParameters(memory, { ...config, workers });
     this.#control = new WorkerControl(data.control, {
       ...data,
+      isDeterministic: config.workerOrder === "fixed",
       steps: () => this.#shared.steps,
     });
   }
@@ -119,10 +118,9 @@ class ActorLearnerWorker {
       : await makeGroup(source, range);
     this.#env = new VecRecordEpisodeStatistics(env);
     this.#env.reset({ seed: deriveSeed(seed, 0) });
-    const method = asyncMethods.find(({ name }) => name === this.#data.method)!;
     const server = this.#shared.connect(worker, this.#control.guard);
     const options: AgentOptions<AsyncConfig> = { ...this.#data, threads: 1 };
-    const definition = method.with(server);
+    const definition = methodNamed(this.#data.method).with(server);
     this.#agent = new Agent<AsyncConfig>(definition, this.#env, options);
   }
 

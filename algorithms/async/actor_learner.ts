@@ -7,7 +7,6 @@ import type {
   Decision,
   Experience,
   Exploration,
-  SavedState,
 } from "@bellman/agent";
 import {
   clipByGlobalNorm,
@@ -18,16 +17,15 @@ import {
   tidy,
 } from "@bellman/compute";
 import type { Policy } from "@bellman/policies";
-import { clampedLinear, schedule } from "@bellman/schedulers";
+import { schedule } from "@bellman/schedulers";
 import type { StateTree, VecStep } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 import type { Learner } from "./learners.ts";
 import {
+  type ParameterMemory,
   type ParameterServer,
-  type ParameterState,
   SharedParameters,
-  type SharedParametersOptions,
 } from "./parameter_server.ts";
 import { Windows } from "./windows.ts";
 
@@ -58,28 +56,6 @@ export interface ActorLearnerOptions {
    * @default one of its own: the sequential form
    */
   readonly server?: ParameterServer;
-}
-
-/**
- * Returns the options of the shared parameters of a configuration.
- *
- * @param config All settings.
- * @param workers Workers that learn.
- * @returns The options.
- *
- * @example
- * ```ts
- * import { defaultAsyncConfig, sharedOptions } from "@bellman/async";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(sharedOptions(defaultAsyncConfig, 2).optimizer, "shared_rmsprop");
- * ```
- */
-export function sharedOptions(
-  { optimizer, decay, rmspropEpsilon, targetInterval }: AsyncConfig,
-  workers: number,
-): SharedParametersOptions {
-  return { optimizer, decay, rmspropEpsilon, targetInterval, workers };
 }
 
 /**
@@ -149,7 +125,7 @@ export function actorLearner<P extends Policy>(
   let own: SharedParameters | undefined;
   let connected = server;
   let random: RandomStream;
-  let held: HeldParams;
+  let held: FlatParams;
   let steps: ActorSteps;
   const rateNow = () => learningRate * rate(connected!.steps / totalTimesteps);
   return {
@@ -158,11 +134,13 @@ export function actorLearner<P extends Policy>(
       random = stream;
       const params = policy.init(stream);
       if (connected === undefined) {
-        const options = sharedOptions(config, 1);
-        own = SharedParameters.from(flatParams(params), options);
+        own = SharedParameters.from(flatParams(params), {
+          ...config,
+          workers: 1,
+        });
         connected = own.connect(0);
       }
-      held = new HeldParams(params);
+      held = new FlatParams(params);
       return { policy: params };
     },
     experience: (runtime) =>
@@ -176,7 +154,9 @@ export function actorLearner<P extends Policy>(
       }),
     renew() {
       if (!form.isOneStep && steps.length > 0) return undefined;
-      return connected!.pull(held.flat, "params") ? held.state : undefined;
+      return connected!.pull(held.flat, "params")
+        ? { policy: held.parts }
+        : undefined;
     },
     update: (state: AgentState, batch, numbers) =>
       tidy(() => {
@@ -211,20 +191,20 @@ function drawEpsilon(
   return finalEpsilons.at(at)!;
 }
 
-/** Parameters that were pulled, in one array, and as a state of an agent. */
-class HeldParams {
+/** Parameters in one array, and its parts by path. */
+export class FlatParams {
+  /** All numbers. */
   readonly flat: Float32Array;
-  readonly state: SavedState;
+  /** The same memory, as an agent keeps and a policy takes it. */
+  readonly parts: Record<string, { data: Float32Array; shape: number[] }> = {};
 
   constructor(params: Params) {
+    this.flat = flatParams(params);
     let offset = 0;
-    const sizes = Object.values(params).map(({ size }) => size);
-    this.flat = new Float32Array(sizes.reduce((sum, it) => sum + it, 0));
-    const parts = Object.entries(params).map(([path, { shape, size }]) => {
+    for (const [path, { shape, size }] of Object.entries(params)) {
       const data = this.flat.subarray(offset, offset += size);
-      return [path, { data, shape }];
-    });
-    this.state = { policy: Object.fromEntries(parts) };
+      this.parts[path] = { data, shape };
+    }
   }
 }
 
@@ -240,67 +220,50 @@ interface ActorStepsOptions
 }
 
 /** Steps of an actor-learner: windows that become gradients, which become pushes. */
-class ActorSteps implements Experience {
-  readonly batch: Experience["batch"];
-  readonly #windows: Windows;
+class ActorSteps extends Windows implements Experience {
   readonly #options: ActorStepsOptions;
   readonly #target: Float32Array;
   /** Gradient since the last push. */
   readonly #gradient: Float32Array;
-  #epsilonAt: (step: number) => number;
   #finalEpsilon: number;
   /** Gradients since the start. */
   #count = 0;
 
   constructor(runtime: AgentRuntime, options: ActorStepsOptions) {
-    const { config: { gamma, maxSteps }, form, server } = options;
-    this.#options = options;
-    this.#windows = new Windows(runtime, {
+    const { config: { gamma, maxSteps }, form, server: { size } } = options;
+    super(runtime, {
       maxSteps: form.isOneStep ? 1 : maxSteps,
       gamma,
       takesNextAction: form.takesNextAction,
     });
-    const { size } = server;
+    this.#options = options;
     this.#target = new Float32Array(form.learnsQ ? size : 0);
     this.#gradient = new Float32Array(form.isOneStep ? size : 0);
     this.#finalEpsilon = options.finalEpsilon;
-    this.#epsilonAt = this.#scheduleTo(options.finalEpsilon);
-    this.batch = {
-      ...this.#windows.batch,
-      ...(form.learnsQ && { target: { shape: [size], dtype: "float32" } }),
-    };
-  }
-
-  #scheduleTo(final: number): (step: number) => number {
-    const { epsilonSteps: numSteps = 1 } = this.#options.config;
-    return clampedLinear({ numSteps, final });
+    if (!form.learnsQ) return;
+    const target = { shape: [size], dtype: "float32" } as const;
+    this.batch = { ...this.batch, target };
   }
 
   /** Present exploration rate. */
   get epsilon(): number {
-    return this.#epsilonAt(this.#options.server.steps);
+    const { server, config: { epsilonSteps } } = this.#options;
+    const share = Math.min(server.steps / epsilonSteps, 1);
+    return 1 + share * (this.#finalEpsilon - 1);
   }
 
   get stats(): Record<string, number> {
     return this.#options.form.learnsQ ? { epsilon: this.epsilon } : {};
   }
 
-  get length(): number {
-    return this.#windows.length;
-  }
-
-  add(decision: Decision, step: VecStep): void {
-    this.#windows.add(decision, step);
+  override add(decision: Decision, step: VecStep): void {
+    super.add(decision, step);
     this.#options.server.step();
   }
 
-  due(): number {
-    return this.#windows.due();
-  }
-
-  draw(): Arrays {
+  override draw(): Arrays {
     const { form, server } = this.#options;
-    const window = this.#windows.draw();
+    const window = super.draw();
     if (!form.learnsQ) return window;
     server.pull(this.#target, "target");
     return { ...window, target: this.#target };
@@ -308,8 +271,8 @@ class ActorSteps implements Experience {
 
   learned({ gradient }: Arrays): void {
     const { form, server, rate, config } = this.#options;
-    const { hasEnded } = this.#windows;
-    this.#windows.drop();
+    const { hasEnded } = this;
+    this.drop();
     this.#count++;
     if (!form.isOneStep) {
       server.push(gradient as Float32Array, rate());
@@ -324,9 +287,9 @@ class ActorSteps implements Experience {
     sum.fill(0);
   }
 
-  save(): StateTree {
+  override save(): StateTree {
     return {
-      window: this.#windows.save(),
+      window: super.save(),
       gradient: this.#gradient.slice(),
       finalEpsilon: this.#finalEpsilon,
       count: this.#count,
@@ -334,15 +297,14 @@ class ActorSteps implements Experience {
     };
   }
 
-  load(state: StateTree): void {
+  override load(state: StateTree): void {
     const saved = state as Record<string, StateTree>;
-    this.#windows.load(saved.window);
+    super.load(saved.window);
     this.#gradient.set(saved.gradient as Float32Array);
     this.#finalEpsilon = saved.finalEpsilon as number;
-    this.#epsilonAt = this.#scheduleTo(this.#finalEpsilon);
     this.#count = saved.count as number;
     const { own, server } = this.#options;
-    own?.load(saved.own as ParameterState);
+    own?.load(saved.own as ParameterMemory);
     // Nothing pulled before holds any more.
     server.forget();
   }

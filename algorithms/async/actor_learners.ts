@@ -24,9 +24,7 @@ const LOOK_MS = 200;
 
 /** Options of {@link ActorLearners}. */
 export interface ActorLearnersOptions {
-  readonly workers: number;
   readonly shared: SharedParameters;
-  readonly stepTimeoutMs: number;
   readonly onNotice: (line: string) => void;
   /** Everything that all workers are started with. */
   readonly data: Omit<
@@ -35,7 +33,6 @@ export interface ActorLearnersOptions {
     | "control"
     | "memory"
     | "worker"
-    | "workers"
     | "seed"
   >;
   /** Seed of a worker after so many restarts. */
@@ -133,7 +130,7 @@ export class ActorLearners {
 
   constructor(options: ActorLearnersOptions) {
     this.#options = options;
-    this.#restarts = Array.from({ length: options.workers }, () => 0);
+    this.#restarts = Array.from({ length: options.data.workers }, () => 0);
     this.#inARow = this.#restarts.slice();
   }
 
@@ -155,7 +152,7 @@ export class ActorLearners {
 
   /** Starts all workers; one that cannot start is an error. */
   async start(): Promise<void> {
-    const { workers } = this.#options;
+    const { workers } = this.#options.data;
     for (let i = 0; i < workers; i++) this.#open(i);
     await this.#until(
       () => this.#slots.every(({ state }) => state === STATE.parked),
@@ -170,13 +167,12 @@ export class ActorLearners {
   }
 
   #open(worker: number): void {
-    const { data, shared, workers, seedOf } = this.#options;
+    const { data, shared, seedOf } = this.#options;
     this.#slots[worker] = new Slot({
       ...data,
       memory: shared.memory,
       control: { shared: this.#shared, own: this.#shared },
       worker,
-      workers,
       seed: seedOf(worker, this.#restarts[worker]),
     });
   }
@@ -206,7 +202,7 @@ export class ActorLearners {
     const steps = this.#options.shared.steps;
     if (steps >= limit) return true;
     const isClaimed = Atomics.load(this.#shared, SHARED.claims) >= limit;
-    if (isClaimed && !this.#options.data.isDeterministic) {
+    if (isClaimed && this.#options.data.config.workerOrder === "free") {
       // Workers that were given up took their claims with them.
       Atomics.store(this.#shared, SHARED.claims, steps);
       this.#wake();
@@ -241,7 +237,7 @@ export class ActorLearners {
   }
 
   #look(onFailure: (worker: number, why: string) => void): void {
-    const { stepTimeoutMs } = this.#options;
+    const { stepTimeoutMs } = this.#options.data;
     this.#slots.forEach((slot, worker) => {
       if (slot.state === STATE.ended || slot.failure !== undefined) {
         this.#read(slot);
@@ -298,7 +294,7 @@ export class ActorLearners {
   /** Checks that a state is of as many workers. */
   check(state: StateTree): void {
     const { states } = state as { states: StateTree[] };
-    const { workers } = this.#options;
+    const { workers } = this.#options.data;
     if (states.length === workers) return;
     throw new RangeError(
       `Cannot restore ${states.length} workers: expected ${workers}`,

@@ -1,15 +1,12 @@
 import {
-  type AgentSpaces,
   type AlgorithmDefinition,
   checkRanges,
   defaultsOf,
   type WorkersAlgorithm,
+  type WorkersRun,
 } from "@bellman/agent";
 import {
-  type BackendName,
   disposeParams,
-  type Engine,
-  type Params,
   paramTypes,
   RandomStream,
   selectEngine,
@@ -29,74 +26,28 @@ import type {
   VecStep,
 } from "@bellman/types";
 import { ActorLearners } from "./actor_learners.ts";
-import { flatParams, sharedOptions } from "./actor_learner.ts";
+import { FlatParams } from "./actor_learner.ts";
 import type { AsyncConfig } from "./config.ts";
-import { asyncMethods } from "./methods.ts";
-import { type ParameterState, SharedParameters } from "./parameter_server.ts";
+import { asyncMethods, methodNamed } from "./methods.ts";
+import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
 
-/** Options of {@link AsyncTraining}. */
-export interface AsyncTrainingOptions {
+/**
+ * Options of {@link AsyncTraining}. By default there are 2 workers, which take 200,000
+ * steps from the seed 0, on the backend `cpu` where the engine `auto` is eager; one is
+ * replaced after 60 seconds without a step, and notices go to the console.
+ */
+export interface AsyncTrainingOptions
+  extends Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces">> {
   /** Source of the environments: an id, or a module that workers import. */
   readonly source: GroupSource;
   /** Spaces of one environment. */
-  readonly spaces: Pick<
-    AgentSpaces,
-    "observationSpace" | "actionSpace" | "stackedFrames"
-  >;
-  /**
-   * Workers that learn, each in an environment of its own.
-   *
-   * @default 2
-   */
-  readonly workers?: number;
+  readonly spaces: WorkersRun["spaces"];
   /**
    * True to step each environment in a process of its own, where it may crash.
    *
    * @default false
    */
   readonly processes?: boolean;
-  /**
-   * Settings that differ from the defaults.
-   *
-   * @default {}
-   */
-  readonly config?: Partial<AsyncConfig>;
-  /**
-   * Root of the random streams.
-   *
-   * @default 0
-   */
-  readonly seed?: number;
-  /**
-   * Steps of all workers in the whole run: the length of schedules.
-   *
-   * @default 200000
-   */
-  readonly totalTimesteps?: number;
-  /**
-   * Milliseconds without a step after which a worker is replaced.
-   *
-   * @default 60000
-   */
-  readonly stepTimeoutMs?: number;
-  /**
-   * Engine of acting and learning.
-   *
-   * @default "auto"
-   */
-  readonly engine?: Engine;
-  /**
-   * Backend of the eager engine in the workers.
-   *
-   * @default "cpu"
-   */
-  readonly backend?: BackendName;
-  /**
-   * Takes a line about a worker that was replaced.
-   *
-   * @default console.warn
-   */
-  readonly onNotice?: (line: string) => void;
 }
 
 /** More than any machine has use for: each has a thread and a compiled program. */
@@ -144,35 +95,58 @@ export class AsyncTraining implements WorkersAlgorithm {
   readonly #options: AsyncTrainingOptions;
   readonly #shared: SharedParameters;
   readonly #workers: ActorLearners;
-  /** Parameters of evaluations, in one array and by path. */
-  readonly #flat: Float32Array;
-  readonly #params: Record<string, { data: Float32Array; shape: number[] }>;
+  /** Parameters of evaluations. */
+  readonly #params: FlatParams;
   readonly #types: ReturnType<typeof paramTypes>;
   #statistics: Statistics | undefined;
 
-  private constructor(
-    options: AsyncTrainingOptions,
-    { model, params, shared, workers, stepsPerStop }: {
-      model: Policy;
-      params: Params;
-      shared: SharedParameters;
-      workers: ActorLearners;
-      stepsPerStop: number;
-    },
-  ) {
-    this.model = model;
+  private constructor(name: string, options: AsyncTrainingOptions) {
+    const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
+    const { stepTimeoutMs = 60_000, spaces } = options;
+    const { schema, title = name, check, build } = methodNamed(name);
+    const run = { workers, totalTimesteps, stepTimeoutMs };
+    const config = { ...defaultsOf<AsyncConfig>(schema), ...options.config };
+    checkRanges(run, { of: title, schema: RUN });
+    checkRanges(config, { of: title, schema });
+    const { observationSpace, actionSpace } = spaces;
+    const context = {
+      observationSpace,
+      actionSpace,
+      numEnvs: 1,
+      totalTimesteps,
+    };
+    check?.(config, context);
+    const source = checkSource(options.source);
+    this.model = build(config, context).policy;
+    const params = this.model.init(new RandomStream(seed).split("init"));
     this.#options = options;
-    this.#shared = shared;
-    this.#workers = workers;
     this.#types = paramTypes(params);
-    this.#flat = flatParams(params);
-    let offset = 0;
-    const parts = Object.entries(params).map(([path, { shape, size }]) => {
-      const data = this.#flat.subarray(offset, offset += size);
-      return [path, { data, shape }];
+    this.#params = new FlatParams(params);
+    disposeParams(params);
+    this.#shared = SharedParameters.from(this.#params.flat, {
+      ...config,
+      workers,
     });
-    this.#params = Object.fromEntries(parts);
-    this.env = stopsOf(this, stepsPerStop, options.spaces);
+    this.#workers = new ActorLearners({
+      shared: this.#shared,
+      // deno-lint-ignore no-console -- notices go there by default
+      onNotice: options.onNotice ?? ((line) => console.warn(line)),
+      seedOf: (worker, restarts) =>
+        deriveSeed(deriveSeed(seed, worker), restarts),
+      data: {
+        method: name,
+        config,
+        workers,
+        totalTimesteps,
+        source,
+        stepTimeoutMs,
+        isInProcess: options.processes ?? false,
+        // Loaded here too: it must not be unloaded with the last worker.
+        engine: selectEngine(options.engine).name,
+        backend: options.backend ?? "cpu",
+      },
+    });
+    this.env = stopsOf(this, config.stepsPerStop, spaces);
   }
 
   /**
@@ -190,7 +164,8 @@ export class AsyncTraining implements WorkersAlgorithm {
     name: string,
     options: AsyncTrainingOptions,
   ): Promise<AsyncTraining> {
-    const training = AsyncTraining.open(name, options);
+    const training = new AsyncTraining(name, options);
+    if (options.isForEvaluation) return training;
     try {
       await training.#workers.start();
       return training;
@@ -198,78 +173,6 @@ export class AsyncTraining implements WorkersAlgorithm {
       training.close();
       throw error;
     }
-  }
-
-  /**
-   * Makes a training without workers, which restores a state and acts by it.
-   *
-   * @param name Name of the method.
-   * @param options Those of the training.
-   * @returns The training.
-   * @throws {RangeError} If a number among the options or settings is out of its range.
-   * @throws {TypeError} If the method cannot use a space, or the source cannot be sent.
-   */
-  static open(name: string, options: AsyncTrainingOptions): AsyncTraining {
-    const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
-    const { stepTimeoutMs = 60_000, spaces } = options;
-    const method = asyncMethods.find((it) => it.name === name);
-    if (method === undefined) {
-      throw new RangeError(
-        `Unknown asynchronous method '${name}': expected ${
-          asyncMethods.map(({ name }) => name).join(", ")
-        }`,
-      );
-    }
-    const { schema, title = name } = method;
-    const run = { workers, totalTimesteps, stepTimeoutMs };
-    const config = { ...defaultsOf<AsyncConfig>(schema), ...options.config };
-    checkRanges(run, { of: title, schema: RUN });
-    checkRanges(config, { of: title, schema });
-    const { observationSpace, actionSpace } = spaces;
-    const context = {
-      observationSpace,
-      actionSpace,
-      numEnvs: 1,
-      totalTimesteps,
-    };
-    method.check?.(config, context);
-    const source = checkSource(options.source);
-    const { policy } = method.build(config, context);
-    const params = policy.init(new RandomStream(seed).split("init"));
-    const shared = SharedParameters.from(
-      flatParams(params),
-      sharedOptions(config, workers),
-    );
-    const fleet = new ActorLearners({
-      workers,
-      shared,
-      stepTimeoutMs,
-      // deno-lint-ignore no-console -- notices go there by default
-      onNotice: options.onNotice ?? ((line) => console.warn(line)),
-      data: {
-        method: name,
-        config,
-        totalTimesteps,
-        source,
-        stepTimeoutMs,
-        isDeterministic: config.workerOrder === "fixed",
-        isInProcess: options.processes ?? false,
-        // Loaded here too: it must not be unloaded with the last worker.
-        engine: selectEngine(options.engine).name,
-        backend: options.backend ?? "cpu",
-      },
-      seedOf: (worker, restarts) =>
-        deriveSeed(deriveSeed(seed, worker), restarts),
-    });
-    const training = new AsyncTraining(options, {
-      model: policy,
-      params,
-      shared,
-      workers: fleet,
-      stepsPerStop: config.stepsPerStop,
-    });
-    disposeParams(params);
-    return training;
   }
 
   /** Steps of all workers so far. */
@@ -315,13 +218,7 @@ export class AsyncTraining implements WorkersAlgorithm {
    */
   policy(options: PolicyOptions = {}): Actor {
     const { engine, spaces: { actionSpace } } = this.#options;
-    this.#flat.set(this.#shared.memory.params);
-    const params = Object.fromEntries(
-      Object.entries(this.#params)
-        .map((
-          [path, { data, shape }],
-        ) => [path, { data: data.slice(), shape }]),
-    );
+    const params = structuredClone(this.#present());
     return new PolicyActor(this.model, {
       numEnvs: 1,
       ...options,
@@ -338,21 +235,19 @@ export class AsyncTraining implements WorkersAlgorithm {
    * @returns The bytes of the file.
    */
   exportPolicy(options: PolicyExport = {}): Uint8Array<ArrayBuffer> {
-    this.#flat.set(this.#shared.memory.params);
     const { actionSpace } = this.#options.spaces;
-    return exportPolicy(this.model, {
-      ...options,
-      params: this.#params,
-      actionSpace,
-    });
+    const params = this.#present();
+    return exportPolicy(this.model, { ...options, params, actionSpace });
+  }
+
+  #present(): FlatParams["parts"] {
+    this.#params.flat.set(this.#shared.memory.params);
+    return this.#params.parts;
   }
 
   /** Saves the shared parameters, and each worker with its environment. */
   save(): StateTree {
-    return {
-      shared: this.#shared.save(),
-      workers: this.#workers.save(),
-    };
+    return { shared: this.#shared.save(), workers: this.#workers.save() };
   }
 
   /**
@@ -364,7 +259,7 @@ export class AsyncTraining implements WorkersAlgorithm {
   load(state: StateTree): void {
     const { shared, workers } = state as Record<string, StateTree>;
     this.#workers.check(workers);
-    this.#shared.load(shared as ParameterState);
+    this.#shared.load(shared as ParameterMemory);
     this.#workers.load(workers);
   }
 
@@ -378,18 +273,14 @@ export class AsyncTraining implements WorkersAlgorithm {
 export const asyncAlgorithms: readonly AlgorithmDefinition<AsyncConfig>[] =
   asyncMethods.map((method) => ({
     ...method,
-    startWorkers: ({ isForEvaluation, ...run }) =>
-      isForEvaluation
-        ? AsyncTraining.open(method.name, run)
-        : AsyncTraining.start(method.name, run),
+    startWorkers: (run) => AsyncTraining.start(method.name, run),
   }));
 
 /** Makes the environment of a training: its steps have been taken by the workers. */
 function stopsOf(
   training: AsyncTraining,
   numEnvs: number,
-  { observationSpace, actionSpace, stackedFrames }:
-    AsyncTrainingOptions["spaces"],
+  spaces: AsyncTrainingOptions["spaces"],
 ): VecEnv {
   // The training loop only looks at their number.
   const observations = new Uint8Array(numEnvs);
@@ -402,9 +293,9 @@ function stopsOf(
   };
   return {
     numEnvs,
-    observationSpace,
-    actionSpace,
-    stackedFrames,
+    observationSpace: spaces.observationSpace,
+    actionSpace: spaces.actionSpace,
+    stackedFrames: spaces.stackedFrames,
     reset: () => observations,
     step: () => ({ ...step, episodes: training.episodes }),
     observations: () => observations,

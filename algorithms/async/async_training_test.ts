@@ -4,7 +4,7 @@ import { RandomStream, selectBackend } from "@bellman/compute";
 import { deriveSeed, makeVec } from "@bellman/envs";
 import { train } from "@bellman/training";
 import type { StateTree } from "@bellman/types";
-import { flatParams, sharedOptions } from "./actor_learner.ts";
+import { flatParams } from "./actor_learner.ts";
 import { AsyncTraining, type AsyncTrainingOptions } from "./async_training.ts";
 import type { AsyncConfig } from "./config.ts";
 import { asyncMethods } from "./methods.ts";
@@ -68,7 +68,7 @@ for (const { name, with: define, schema } of asyncMethods) {
     const params = training.model.init(new RandomStream(4).split("init"));
     const shared = SharedParameters.from(
       flatParams(params),
-      sharedOptions(config, 1),
+      { ...config, workers: 1 },
     );
     const seed = deriveSeed(deriveSeed(4, 0), 0);
     const env = makeVec("CartPole-v1", { numEnvs: 1 });

@@ -200,3 +200,19 @@ export const asyncMethods: readonly AsyncMethod[] = [
   asyncNStepQ,
   asyncSarsa,
 ];
+
+/**
+ * Finds an asynchronous method.
+ *
+ * @param name Name of the method.
+ * @returns The method.
+ * @throws {RangeError} If there is none of that name.
+ */
+export function methodNamed(name: string): AsyncMethod {
+  const method = asyncMethods.find((it) => it.name === name);
+  if (method !== undefined) return method;
+  const names = asyncMethods.map((it) => it.name).join(", ");
+  throw new RangeError(
+    `Unknown asynchronous method '${name}': expected ${names}`,
+  );
+}

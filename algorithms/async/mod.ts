@@ -5,7 +5,7 @@
  * @example A worker's view of shared parameters
  * ```ts
  * import { Agent } from "@bellman/agent";
- * import { asyncQ, flatParams, SharedParameters, sharedOptions, defaultAsyncConfig } from "@bellman/async";
+ * import { asyncQ, flatParams, SharedParameters, defaultAsyncConfig } from "@bellman/async";
  * import { RandomStream, selectBackend } from "@bellman/compute";
  * import { makeVec } from "@bellman/envs";
  * import { assertEquals } from "@std/assert";
@@ -14,7 +14,7 @@
  * const env = makeVec("CartPole-v1", { numEnvs: 1 });
  * const { model } = new Agent(asyncQ, env);
  * const first = flatParams(model.init(new RandomStream(0)));
- * const shared = SharedParameters.from(first, sharedOptions(defaultAsyncConfig, 2));
+ * const shared = SharedParameters.from(first, { ...defaultAsyncConfig, workers: 2 });
  * const workers = [0, 1].map((i) =>
  *   new Agent(asyncQ.with(shared.connect(i)), env, { seed: i })
  * );
@@ -28,12 +28,24 @@
  *
  * @module
  */
-export * from "./actor_learner.ts";
+export {
+  actorLearner,
+  type ActorLearnerOptions,
+  flatParams,
+  type MethodForm,
+} from "./actor_learner.ts";
 export * from "./async_training.ts";
 export * from "./config.ts";
 export * from "./learners.ts";
 export * from "./losses.ts";
-export * from "./methods.ts";
+export {
+  a3c,
+  type AsyncMethod,
+  asyncMethods,
+  asyncNStepQ,
+  asyncQ,
+  asyncSarsa,
+} from "./methods.ts";
 export * from "./parameter_server.ts";
 export * from "./windows.ts";
 export * from "./presets.ts";

@@ -1,3 +1,5 @@
+import type { AsyncConfig } from "./config.ts";
+
 /**
  * The one interface between a worker and the parameters that all workers learn:
  * shared memory here, messages where it lies on another machine.
@@ -31,18 +33,9 @@ export interface ParameterServer {
   forget(): void;
 }
 
-/** Settings of the rule that moves shared parameters. */
-export interface RuleOptions {
-  /** Statistics that the workers share, or those of each worker. */
-  readonly optimizer: "shared_rmsprop" | "rmsprop" | "momentum_sgd";
-  /** Share that the statistics keep. */
-  readonly decay: number;
-  /** Number inside of RMSProp's root. */
-  readonly rmspropEpsilon: number;
-}
-
-/** Options of {@link SharedParameters}. */
-export interface SharedParametersOptions extends RuleOptions {
+/** Options of {@link SharedParameters}: settings of the rule, and the workers. */
+export interface SharedParametersOptions
+  extends Pick<AsyncConfig, "optimizer" | "decay" | "rmspropEpsilon"> {
   /** Workers that learn. */
   readonly workers: number;
   /**
@@ -59,17 +52,20 @@ const STEPS = 0, VERSION = 1, TARGET_VERSION = 2, TARGET_COUNT = 3;
 /** Largest number of steps that the counter holds. */
 export const MAX_STEPS: number = 2 ** 31 - 1;
 
-/** Arrays on shared memory, which can be sent to a worker. */
-export interface ParameterMemory {
+/**
+ * Arrays of {@link SharedParameters}: on shared memory, where they can be sent to
+ * a worker, or copies of it that are saved.
+ */
+export type ParameterMemory = {
   /** Counters. */
-  readonly words: Int32Array;
+  words: Int32Array;
   /** Parameters `theta`. */
-  readonly params: Float32Array;
+  params: Float32Array;
   /** Target network `theta-`. */
-  readonly target: Float32Array;
+  target: Float32Array;
   /** Statistics of the optimizer: of all workers, or of each. */
-  readonly slots: readonly Float32Array[];
-}
+  slots: Float32Array[];
+};
 
 /**
  * Parameters, target network and statistics in shared memory. Workers read and
@@ -198,7 +194,7 @@ export class SharedParameters {
   }
 
   /** Saves everything; no worker may learn meanwhile. */
-  save(): ParameterState {
+  save(): ParameterMemory {
     const { words, params, target, slots } = this.memory;
     return {
       words: words.slice(),
@@ -214,15 +210,14 @@ export class SharedParameters {
    * @param state The state; copied.
    * @throws {RangeError} If it is of other sizes.
    */
-  load(state: ParameterState): void {
+  load(state: ParameterMemory): void {
     const { words, params, target, slots } = this.memory;
-    const sizes = ({ params, slots }: ParameterState | ParameterMemory) =>
-      [params, ...slots].map((it) => it.length).join(", ");
-    if (sizes(state) !== sizes(this.memory)) {
+    const [given, expected] = [state, this.memory].map((it) =>
+      [it.params, ...it.slots].map(({ length }) => length).join(", ")
+    );
+    if (given !== expected) {
       throw new RangeError(
-        `Cannot restore parameters and statistics of ${
-          sizes(state)
-        } numbers: expected ${sizes(this.memory)}`,
+        `Cannot restore parameters and statistics of ${given} numbers: expected ${expected}`,
       );
     }
     words.set(state.words);
@@ -231,14 +226,6 @@ export class SharedParameters {
     slots.forEach((it, i) => it.set(state.slots[i]));
   }
 }
-
-/** State of {@link SharedParameters}: plain data. */
-export type ParameterState = {
-  words: Int32Array;
-  params: Float32Array;
-  target: Float32Array;
-  slots: Float32Array[];
-};
 
 type Rule = (
   params: Float32Array,
@@ -252,7 +239,7 @@ type Rule = (
  * `theta -= eta m` (section 4, "Optimization").
  */
 function ruleOf(
-  { optimizer, decay, rmspropEpsilon: epsilon }: RuleOptions,
+  { optimizer, decay, rmspropEpsilon: epsilon }: SharedParametersOptions,
 ): Rule {
   const rest = 1 - decay;
   if (optimizer === "momentum_sgd") {

@@ -11,7 +11,6 @@ import {
   observationBuffer,
   type ObservationInputArray,
 } from "@bellman/policies";
-import { nStepReturns } from "@bellman/returns";
 import type { StateTree, VecStep } from "@bellman/types";
 
 /** Options of {@link Windows}. */
@@ -27,123 +26,6 @@ export interface WindowsOptions {
    * @default false
    */
   readonly takesNextAction?: boolean;
-}
-
-/** Arrays of a window, by the names of the batch. */
-type WindowArrays =
-  & { observations: ObservationInputArray; last: ObservationInputArray }
-  & { actions: Float32Array | Int32Array; nextAction: Int32Array }
-  & Record<
-    | "returns"
-    | "discounts"
-    | "weights"
-    | "isLast"
-    | "nextIsBest"
-    | "masks"
-    | "state",
-    Float32Array
-  >;
-
-/** Steps of one environment, up to `maxSteps` or the end of its episode. */
-class Window {
-  readonly arrays: WindowArrays;
-  readonly #rewards: Float64Array;
-  readonly #size: number;
-  length = 0;
-  /** True where its last step ended an episode. */
-  hasEnded = false;
-  #terminated = false;
-
-  constructor({ policy }: AgentRuntime, { maxSteps }: WindowsOptions) {
-    const { distribution: { actionDtype, actionShape } } = policy;
-    const numbers = (size: number) => new Float32Array(size);
-    const actions = maxSteps * actionShape.reduce((n, it) => n * it, 1);
-    this.#size = policy.observationSize;
-    this.#rewards = new Float64Array(maxSteps);
-    this.arrays = {
-      observations: observationBuffer(policy, maxSteps + 1),
-      last: observationBuffer(policy, 1),
-      actions: actionDtype === "int32"
-        ? new Int32Array(actions)
-        : numbers(actions),
-      nextAction: new Int32Array(1),
-      returns: numbers(maxSteps),
-      discounts: numbers(maxSteps),
-      weights: numbers(maxSteps),
-      isLast: numbers(maxSteps + 1),
-      nextIsBest: numbers(1),
-      masks: numbers(maxSteps + 1),
-      state: numbers(policy.stateSize),
-    };
-  }
-
-  add(
-    { inputs, actions, starts, state }: Decision,
-    { step, last }: { step: VecStep; last: ObservationInputArray },
-  ): void {
-    const { arrays, length } = this;
-    if (length === 0) arrays.state.set(state);
-    arrays.observations.set(inputs, length * this.#size);
-    arrays.actions.set(actions, length * actions.length);
-    arrays.masks[length] = starts[0];
-    this.#rewards[length] = step.rewards[0];
-    this.#terminated = step.terminated[0] === 1;
-    this.hasEnded = this.#terminated || step.truncated[0] === 1;
-    this.length++;
-    arrays.last.set(last);
-  }
-
-  /** Ends it: its returns but for the value of what followed. */
-  complete(gamma: number, nextAction?: number): void {
-    const { arrays, length } = this;
-    const rewards = this.#rewards.subarray(0, length);
-    const none = new Uint8Array(length);
-    nStepReturns(
-      { rewards, terminated: none, truncated: none, lastValues: [0] },
-      {
-        numEnvs: 1,
-        numSteps: length,
-        gamma,
-        out: arrays.returns.subarray(0, length),
-      },
-    );
-    for (let t = 0; t < arrays.weights.length; t++) {
-      arrays.weights[t] = Number(t < length);
-      const isCounted = t < length && !this.#terminated;
-      arrays.discounts[t] = isCounted ? gamma ** (length - t) : 0;
-    }
-    arrays.observations.set(arrays.last, length * this.#size);
-    arrays.masks[length] = 0;
-    arrays.isLast.fill(0)[length] = 1;
-    arrays.nextIsBest[0] = Number(nextAction === undefined);
-    arrays.nextAction[0] = nextAction ?? 0;
-  }
-
-  clear(): void {
-    this.length = 0;
-  }
-
-  save(): StateTree {
-    return {
-      arrays: Object.fromEntries(
-        Object.entries(this.arrays).map(([name, it]) => [name, it.slice()]),
-      ),
-      rewards: this.#rewards.slice(),
-      length: this.length,
-      hasEnded: this.hasEnded,
-      terminated: this.#terminated,
-    };
-  }
-
-  load(state: StateTree): void {
-    const saved = state as Record<string, StateTree>;
-    const arrays = saved.arrays as Record<string, Float32Array>;
-    for (const [name, it] of Object.entries(this.arrays)) it.set(arrays[name]);
-    this.#rewards.set(saved.rewards as Float64Array);
-    this.length = saved.length as number;
-    this.hasEnded = saved.hasEnded as boolean;
-    this.#terminated = saved.terminated as boolean;
-  }
 }
 
 /**
@@ -176,15 +58,26 @@ class Window {
  * assertEquals(shape, [4, 4]); // three steps, and the observation after them
  * ```
  */
-export class Windows implements Pick<Experience, "length" | "due" | "draw"> {
+export class Windows {
   /** Shapes and types of a window. */
-  readonly batch: Experience["batch"];
+  batch: Experience["batch"];
   readonly #options: WindowsOptions;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  readonly #size: number;
-  readonly #ready: Window[] = [];
-  readonly #free: Window[];
-  #open: Window;
+  /** Numbers of an observation, as the environment gives it and as it is kept. */
+  readonly #sizes: { given: number; kept: number };
+  /** Rows of steps that are to be learned from, and the observation after them. */
+  readonly #steps: {
+    observations: ObservationInputArray;
+    actions: Float32Array | Int32Array;
+    rewards: Float64Array;
+    masks: Float32Array;
+    state: Float32Array;
+  };
+  /** Arrays of the oldest window, by the names of the batch. */
+  readonly #window;
+  #length = 0;
+  /** 1 where the last step ended its episode, and where it had no future. */
+  readonly #end = { ended: 0, terminated: 0 };
 
   /**
    * Creates an empty window.
@@ -200,24 +93,46 @@ export class Windows implements Pick<Experience, "length" | "due" | "draw"> {
         `Cannot run a worker with numEnvs = ${numEnvs}: expected 1, and more workers`,
       );
     }
+    const { maxSteps, takesNextAction = false } = options;
+    const { actionShape, actionDtype } = distribution;
+    const { observationSize: kept } = policy;
     this.#options = options;
     this.#read = observations.reader(1);
-    this.#size = observations.encoder.observationSize;
+    this.#sizes = { given: observations.encoder.observationSize, kept };
     // Sarsa may have two to learn from where an episode ends.
-    const all = [0, 1, 2].map(() => new Window(runtime, options));
-    [this.#open, ...this.#free] = all;
+    const rows = maxSteps + Number(takesNextAction);
+    const width = actionShape.reduce((product, it) => product * it, 1);
+    const actions = new (actionDtype === "int32" ? Int32Array : Float32Array)(
+      rows * width,
+    );
+    const steps = this.#steps = {
+      observations: observationBuffer(policy, rows + 1),
+      actions,
+      rewards: new Float64Array(rows),
+      masks: new Float32Array(rows + 1),
+      state: new Float32Array(stateSize),
+    };
+    this.#window = {
+      observations: steps.observations.subarray(0, (maxSteps + 1) * kept),
+      last: observationBuffer(policy, 1),
+      actions: actions.subarray(0, maxSteps * width),
+      nextAction: new Int32Array(1),
+      nextIsBest: new Float32Array(1),
+      returns: new Float32Array(maxSteps),
+      discounts: new Float32Array(maxSteps),
+      weights: new Float32Array(maxSteps),
+      isLast: new Float32Array(maxSteps + 1),
+      masks: steps.masks.subarray(0, maxSteps + 1),
+      state: steps.state,
+    };
     const type = (
       rows: number,
       { shape = [], dtype = "float32" }: Partial<TensorType> = {},
     ): TensorType => ({ shape: [rows, ...shape], dtype });
-    const { maxSteps } = options;
     this.batch = {
       observations: type(maxSteps + 1, observationInput),
       last: type(1, observationInput),
-      actions: type(maxSteps, {
-        shape: distribution.actionShape,
-        dtype: distribution.actionDtype,
-      }),
+      actions: type(maxSteps, { shape: actionShape, dtype: actionDtype }),
       nextAction: type(1, { dtype: "int32" }),
       nextIsBest: type(1),
       returns: type(maxSteps),
@@ -231,14 +146,14 @@ export class Windows implements Pick<Experience, "length" | "due" | "draw"> {
     };
   }
 
-  /** Steps of the open window. */
+  /** Steps that are to be learned from. */
   get length(): number {
-    return this.#open.length;
+    return this.#length;
   }
 
   /** True where the window that is drawn ended an episode. */
   get hasEnded(): boolean {
-    return this.#ready[0].hasEnded;
+    return this.#end.ended === 1 && this.#length <= this.#options.maxSteps;
   }
 
   /**
@@ -248,47 +163,82 @@ export class Windows implements Pick<Experience, "length" | "due" | "draw"> {
    * @param step The environment's answer; copied.
    */
   add(decision: Decision, step: VecStep): void {
-    const { maxSteps, takesNextAction } = this.#options;
-    if (takesNextAction && this.#open.length > 0) {
-      this.#complete(decision.actions[0]);
-    }
-    const last = this.#read(nextObservations(step, this.#size));
-    this.#open.add(decision, { step, last });
-    const { length, hasEnded } = this.#open;
-    // The next action after a cut is unknown: the best one stands for it.
-    if (hasEnded || !takesNextAction && length === maxSteps) this.#complete();
-  }
-
-  #complete(nextAction?: number): void {
-    this.#open.complete(this.#options.gamma, nextAction);
-    this.#ready.push(this.#open);
-    this.#open = this.#free.pop()!;
+    const { inputs, actions, starts, state } = decision;
+    const { given, kept } = this.#sizes;
+    const steps = this.#steps, at = this.#length++;
+    if (at === 0) steps.state.set(state);
+    steps.observations.set(inputs, at * kept);
+    steps.actions.set(actions, at * actions.length);
+    steps.masks[at] = starts[0];
+    steps.rewards[at] = step.rewards[0];
+    const last = this.#read(nextObservations(step, given));
+    steps.observations.set(last, (at + 1) * kept);
+    this.#end.terminated = step.terminated[0];
+    this.#end.ended = step.terminated[0] | step.truncated[0];
   }
 
   /** Counts the windows that are complete. */
   due(): number {
-    return this.#ready.length;
+    const { maxSteps, takesNextAction = false } = this.#options;
+    if (this.#end.ended) return Math.ceil(this.#length / maxSteps);
+    return Math.floor((this.#length - Number(takesNextAction)) / maxSteps);
   }
 
-  /** Gives the arrays of the oldest of them. */
+  /** Gives the arrays of the oldest of them: its returns but for the value of what followed. */
   draw(): Arrays {
-    return this.#ready[0].arrays;
+    const { maxSteps, gamma } = this.#options;
+    const steps = this.#steps, window = this.#window, { kept } = this.#sizes;
+    const count = Math.min(this.#length, maxSteps);
+    const isNewest = count === this.#length;
+    const hasFuture = !(isNewest && this.#end.terminated);
+    let sum = 0;
+    for (let t = maxSteps - 1; t >= 0; t--) {
+      const isStep = t < count;
+      window.weights[t] = Number(isStep);
+      window.discounts[t] = isStep && hasFuture ? gamma ** (count - t) : 0;
+      if (isStep) window.returns[t] = sum = steps.rewards[t] + gamma * sum;
+    }
+    window.last.set(
+      steps.observations.subarray(count * kept, (count + 1) * kept),
+    );
+    window.masks[count] = 0;
+    window.isLast.fill(0)[count] = 1;
+    // The next action after a cut is unknown: the best one stands for it.
+    window.nextIsBest[0] = Number(isNewest);
+    window.nextAction[0] = isNewest ? 0 : steps.actions[count];
+    return window;
   }
 
   /** Forgets the oldest of them. */
   drop(): void {
-    const window = this.#ready.shift()!;
-    window.clear();
-    this.#free.push(window);
+    const { maxSteps } = this.#options, steps = this.#steps;
+    this.#length = Math.max(0, this.#length - maxSteps);
+    if (this.#length === 0) return;
+    steps.observations.copyWithin(0, maxSteps * this.#sizes.kept);
+    steps.actions.copyWithin(0, this.#window.actions.length);
+    steps.rewards.copyWithin(0, maxSteps);
   }
 
-  /** Saves the open window. */
+  /** Saves the steps that are to be learned from. */
   save(): StateTree {
-    return this.#open.save();
+    const steps = Object.entries(this.#steps);
+    return {
+      steps: Object.fromEntries(steps.map(([name, it]) => [name, it.slice()])),
+      length: this.#length,
+      ...this.#end,
+    };
   }
 
   /** Restores what `save` gave. */
   load(state: StateTree): void {
-    this.#open.load(state);
+    const { steps, length, ended, terminated } = state as Record<
+      string,
+      StateTree
+    >;
+    for (const [name, it] of Object.entries(this.#steps)) {
+      it.set((steps as Record<string, Float32Array>)[name]);
+    }
+    this.#length = length as number;
+    Object.assign(this.#end, { ended, terminated });
   }
 }

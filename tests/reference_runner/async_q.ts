@@ -5,7 +5,6 @@ import {
   asyncQ,
   defaultAsyncConfig,
   qLearner,
-  sharedOptions,
   SharedParameters,
 } from "@bellman/async";
 import type { Engine } from "@bellman/compute";
@@ -101,7 +100,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
   const config = configOf(it);
   const shared = SharedParameters.from(
     Float32Array.from(theta0.flat()),
-    sharedOptions(config, 1),
+    { ...config, workers: 1 },
   );
   const server = shared.connect(0);
   let pushed: Float32Array | undefined;
