@@ -824,8 +824,8 @@ const CASES: [line: string, message: string][] = [
     "Cannot write the curves to @file.txt/a.svg: the folder @file.txt cannot be written to",
   ],
   [
-    "train --resume @RUN --engine onnx",
-    "Cannot use '--engine' with --resume: a run goes on with the configuration that it was started with",
+    "train --resume @RUN --backend wasm",
+    "Cannot use '--backend' with --resume: a run goes on with the configuration that it was started with",
   ],
   [
     "train --resume @RUN --trust=yes",
@@ -858,7 +858,7 @@ const CASES: [line: string, message: string][] = [
   ],
   [
     "train --engine tensorflow",
-    "Cannot use engine = \"tensorflow\" of the command line: expected auto, onnx or eager; did you mean 'eager'?",
+    "Cannot use engine = \"tensorflow\" of the command line: expected auto, onnx, xla or eager; did you mean 'eager'?",
   ],
   [
     "train --backend gpu",
