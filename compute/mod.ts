@@ -70,10 +70,12 @@ export {
   disposeParams,
   flattenParams,
   mapParams,
+  nest,
   type Params,
   paramsFromArrays,
   paramsToArrays,
   paramTypes,
+  scope,
   unflattenParams,
 } from "./params.ts";
 export * from "./polyak.ts";

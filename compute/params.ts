@@ -75,6 +75,66 @@ export function mapParams(
 }
 
 /**
+ * Takes the part of a parameter map under a prefix, with the prefix taken off.
+ *
+ * The tensors are shared, not copied.
+ *
+ * @param params Map from path to tensor, or to its numbers.
+ * @param name First part of the wanted paths, without the slash.
+ * @returns The entries whose path starts with `name/`, in their order.
+ *
+ * @example
+ * ```ts
+ * import { scope } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const bias = tf.zeros([2]);
+ * const params = { "pi/head/bias": bias, "vf/head/bias": bias };
+ * assertEquals(Object.keys(scope(params, "pi")), ["head/bias"]);
+ * ```
+ */
+export function scope<T>(
+  params: Readonly<Record<string, T>>,
+  name: string,
+): Record<string, T> {
+  const start = `${name}/`;
+  const inside: Record<string, T> = {};
+  for (const path in params) {
+    if (path.startsWith(start)) inside[path.slice(start.length)] = params[path];
+  }
+  return inside;
+}
+
+/**
+ * Puts each path of a parameter map under a prefix: undone by {@link scope}.
+ *
+ * The tensors are shared, not copied.
+ *
+ * @param params Map from path to tensor, or to its numbers.
+ * @param name Name to put before each path, without the slash.
+ * @returns The same entries, named `name/path`.
+ *
+ * @example
+ * ```ts
+ * import { nest } from "@bellman/compute";
+ * import { assertEquals } from "@std/assert";
+ * import * as tf from "@tensorflow/tfjs";
+ *
+ * const params = nest({ "head/bias": tf.zeros([2]) }, "pi");
+ * assertEquals(Object.keys(params), ["pi/head/bias"]);
+ * ```
+ */
+export function nest<T>(
+  params: Readonly<Record<string, T>>,
+  name: string,
+): Record<string, T> {
+  const outside: Record<string, T> = {};
+  for (const path in params) outside[`${name}/${path}`] = params[path];
+  return outside;
+}
+
+/**
  * Returns the shapes and types of a parameter map, as compiled functions
  * declare them.
  *

@@ -1,12 +1,15 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
+import fc from "fast-check";
 import { selectBackend } from "./backends/select_backend.ts";
 import {
   cloneParams,
   disposeParams,
   mapParams,
+  nest,
   paramsFromArrays,
   paramsToArrays,
+  scope,
 } from "./params.ts";
 
 await selectBackend("cpu");
@@ -52,4 +55,22 @@ Deno.test("a clone outlives the original, a map keeps the paths", () => {
   assertEquals(copy.y.dataSync()[0], 2);
   assertEquals(doubled.y.dataSync()[0], 4);
   assertEquals(paths, ["x", "y"]);
+});
+
+const tensor = tf.scalar(1);
+
+Deno.test("scope undoes nest", () => {
+  const path = fc.stringMatching(/^[a-z][a-z0-9/]{0,8}$/);
+  fc.assert(fc.property(fc.uniqueArray(path), path, (paths, name) => {
+    const params = Object.fromEntries(paths.map((p) => [p, tensor]));
+    const back = scope({ other: tensor, ...nest(params, name) }, name);
+    assertEquals(Object.keys(back), paths);
+  }));
+});
+
+Deno.test("scope takes whole names only and shares the tensors", () => {
+  const params = { "pi/a": tensor, "pip/b": tensor, "vf/pi/c": tensor };
+  assertEquals(Object.keys(scope(params, "pi")), ["a"]);
+  assertStrictEquals(scope(params, "pi").a, tensor);
+  assertEquals(scope(params, "p"), {});
 });

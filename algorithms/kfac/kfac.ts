@@ -1,8 +1,10 @@
 import {
   flattenParams,
   mapParams,
+  nest,
   type OptimizerState,
   type Params,
+  scope,
   sgd,
   tidy,
   unflattenParams,
@@ -218,8 +220,8 @@ export class Kfac {
     const cold = this.#hasCold ? coldOptimizer.init(params) : {};
     return {
       ...state,
-      ...withPrefix("velocity/", velocity),
-      ...withPrefix("cold/", cold),
+      ...nest(velocity, "velocity"),
+      ...nest(cold, "cold"),
     };
   }
 
@@ -499,12 +501,12 @@ export class Kfac {
   ): { params: tf.Tensor1D; slots: OptimizerState } {
     const { coldOptimizer } = this.#options;
     const step = coldOptimizer.apply(like, this.#inOrder(gradients), {
-      state: slotsOf(state, "cold/"),
+      state: scope(state, "cold"),
       learningRate: coldLearningRate ?? learningRate,
     });
     return {
       params: vectorOf(step.params, like),
-      slots: withPrefix("cold/", step.state),
+      slots: nest(step.state, "cold"),
     };
   }
 
@@ -554,18 +556,4 @@ function actualChange(
 /** Joins the tensors at the paths of others to one vector. */
 function vectorOf(values: Params, like: Params, prefix = ""): tf.Tensor1D {
   return flattenParams(values, Object.keys(like).map((path) => prefix + path));
-}
-
-function withPrefix(prefix: string, values: Params): Params {
-  return Object.fromEntries(
-    Object.entries(values).map(([path, it]) => [prefix + path, it]),
-  );
-}
-
-function slotsOf(state: OptimizerState, prefix: string): OptimizerState {
-  return Object.fromEntries(
-    Object.entries(state)
-      .filter(([name]) => name.startsWith(prefix))
-      .map(([name, tensor]) => [name.slice(prefix.length), tensor]),
-  );
 }
