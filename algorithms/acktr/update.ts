@@ -248,7 +248,7 @@ export function acktrUpdate(
       const values = gaussian(inputs.values, { variance });
       const logLikelihood = tf.add(
         distribution.logProb(policy, targets),
-        sampledLogProb([values], [valueNoise]),
+        sampledLogProb(values, valueNoise),
       );
       return { loss, aux: { ...aux }, logLikelihood };
     };

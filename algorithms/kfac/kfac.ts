@@ -120,7 +120,7 @@ export type KfacArrays = Readonly<
  *   const head = gaussian(tf.matMul(x, w));
  *   return {
  *     loss: tf.neg(tf.mean(head.logProb(y))) as tf.Scalar,
- *     logLikelihood: sampledLogProb([head], [noise]),
+ *     logLikelihood: sampledLogProb(head, noise),
  *   };
  * };
  * const kfac = new Kfac([{ kernel: "w" }], {

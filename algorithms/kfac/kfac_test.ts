@@ -53,7 +53,7 @@ function regression(x: tf.Tensor2D, y: tf.Tensor2D) {
     const head = gaussian(tf.add(tf.matMul(x, w as tf.Tensor2D), b));
     return {
       loss: tf.neg(tf.mean(head.logProb(y))) as tf.Scalar,
-      logLikelihood: sampledLogProb([head], [noise]),
+      logLikelihood: sampledLogProb(head, noise),
     };
   };
 }
@@ -258,7 +258,7 @@ function autoencoder() {
     const made = network(params);
     // Half of the squared error, summed over the 20 numbers.
     const loss = tf.mul(tf.mean(tf.squaredDifference(made, x)), 10);
-    const logLikelihood = sampledLogProb([gaussian(made)], [noise]);
+    const logLikelihood = sampledLogProb(gaussian(made), noise);
     return { loss: loss as tf.Scalar, logLikelihood };
   };
   const layers = findLayers(network, { params, inputs: {} });
@@ -384,7 +384,7 @@ function twoLayers() {
     const head = gaussian(tf.matMul(hidden as tf.Tensor2D, v as tf.Tensor2D));
     return {
       loss: tf.neg(tf.mean(head.logProb(y))) as tf.Scalar,
-      logLikelihood: sampledLogProb([head], [noise as tf.Tensor2D]),
+      logLikelihood: sampledLogProb(head, noise as tf.Tensor2D),
     };
   };
   return {

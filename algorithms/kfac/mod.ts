@@ -20,7 +20,7 @@
  *   const head = categorical(network(params));
  *   return {
  *     loss: tf.neg(tf.mean(head.logProb(tf.tensor1d([0, 2])))),
- *     logLikelihood: sampledLogProb([head], [tf.tensor2d([[0.1], [0.9]])]),
+ *     logLikelihood: sampledLogProb(head, tf.tensor2d([[0.1], [0.9]])),
  *   };
  * }, params);
  * assertEquals(layers, [{ kernel: "w", bias: "b" }]);

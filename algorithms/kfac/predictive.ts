@@ -133,12 +133,12 @@ export function gaussian(
 
 /**
  * Computes the logarithm of each example's likelihood for targets that are
- * sampled from the model, over all of its heads: what the Fisher matrix is of.
+ * sampled from the model: what the Fisher matrix is of. Those of several heads
+ * are added up.
  *
- * @param heads Distributions that the model predicts.
- * @param noise Random numbers of each head.
+ * @param head Distribution that the model predicts.
+ * @param noise Random numbers, a row for each example.
  * @returns The logarithms `[batch]`.
- * @throws {RangeError} If there is not one tensor of noise for each head.
  *
  * @example
  * ```ts
@@ -148,21 +148,14 @@ export function gaussian(
  *
  * await tf.setBackend("cpu");
  * const head = gaussian(tf.tensor1d([7]));
- * const logProb = sampledLogProb([head], [tf.tensor2d([[1]])]);
+ * const logProb = sampledLogProb(head, tf.tensor2d([[1]]));
  * const expected = -0.5 - 0.5 * Math.log(2 * Math.PI);
  * assertAlmostEquals(logProb.arraySync()[0], expected, 1e-6);
  * ```
  */
 export function sampledLogProb(
-  heads: readonly PredictiveDistribution[],
-  noise: readonly tf.Tensor2D[],
+  head: PredictiveDistribution,
+  noise: tf.Tensor2D,
 ): tf.Tensor1D {
-  if (heads.length !== noise.length) {
-    throw new RangeError(
-      `Cannot sample ${heads.length} heads with ${noise.length} tensors of noise: expected one for each`,
-    );
-  }
-  return tidy(() =>
-    tf.addN(heads.map((head, i) => head.logProb(head.sample(noise[i]))))
-  ) as tf.Tensor1D;
+  return tidy(() => head.logProb(head.sample(noise)));
 }

@@ -1,10 +1,5 @@
 import { compile, selectBackend } from "@bellman/compute";
-import {
-  assert,
-  assertAlmostEquals,
-  assertEquals,
-  assertThrows,
-} from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import * as tf from "@tensorflow/tfjs";
 import {
   categorical,
@@ -26,7 +21,7 @@ function fisher(
   const outputs = tf.tile(tf.tensor2d([row]), [ROWS, 1]);
   const scores = tf.grad((outputs) =>
     tf.sum(
-      sampledLogProb([head(outputs as tf.Tensor2D)], [noise as tf.Tensor2D]),
+      sampledLogProb(head(outputs as tf.Tensor2D), noise as tf.Tensor2D),
     )
   )(outputs);
   return tf.div(tf.matMul(scores, scores, true), ROWS)
@@ -76,12 +71,12 @@ Deno.test("likelihoods are those of the targets, and heads are added up", () => 
   const normal = 0.5 * Math.log(2 * Math.PI);
   const uniform = tf.tensor2d([[0.3], [0.6]]);
   assertEquals([...policy.sample(uniform).dataSync()], [1, 1]);
-  const both = sampledLogProb([policy, value], [
-    uniform,
-    tf.tensor2d([[0], [2]]),
-  ]);
-  assertAlmostEquals(both.arraySync()[0], Math.log(0.75) - normal, 1e-5);
-  assertAlmostEquals(both.arraySync()[1], Math.log(0.5) - 2 - normal, 1e-5);
+  const both = tf.add(
+    sampledLogProb(policy, uniform),
+    sampledLogProb(value, tf.tensor2d([[0], [2]])),
+  );
+  assertAlmostEquals(both.dataSync()[0], Math.log(0.75) - normal, 1e-5);
+  assertAlmostEquals(both.dataSync()[1], Math.log(0.5) - 2 - normal, 1e-5);
 });
 
 Deno.test("samples are the same compiled", () => {
@@ -98,12 +93,4 @@ Deno.test("samples are the same compiled", () => {
     ...categorical(logits).sample(noise).dataSync(),
   ]);
   assert(new Set(it).size > 1);
-});
-
-Deno.test("noise that does not fit is one line", () => {
-  assertThrows(
-    () => sampledLogProb([], [tf.zeros([1, 1])]),
-    RangeError,
-    "Cannot sample 0 heads with 1 tensors of noise: expected one for each",
-  );
 });
