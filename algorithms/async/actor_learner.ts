@@ -10,16 +10,16 @@ import type {
 } from "@bellman/agent";
 import {
   clipByGlobalNorm,
+  cloneParams,
   flattenParams,
-  mapParams,
   type Params,
   type RandomStream,
   tidy,
+  valueAndGradients,
 } from "@bellman/compute";
 import type { Policy } from "@bellman/policies";
 import { schedule } from "@bellman/schedulers";
 import type { StateTree, VecStep } from "@bellman/types";
-import * as tf from "@tensorflow/tfjs";
 import type { AsyncConfig } from "./config.ts";
 import type { Learner } from "./learners.ts";
 import {
@@ -161,12 +161,15 @@ export function actorLearner<P extends Policy>(
     update: (state: AgentState, batch, numbers) =>
       tidy(() => {
         const params = state.policy;
-        const { gradients, stats } = learner.gradient(params, batch, numbers);
+        const { loss, aux, gradients } = valueAndGradients(
+          learner.lossOf(params, batch, numbers),
+          params,
+        );
         const clipped = clipByGlobalNorm(gradients, maxGradNorm);
         const gradient = flattenParams(clipped.gradients, Object.keys(params));
         return {
-          state: { policy: mapParams(params, (it) => tf.clone(it)) },
-          stats: { ...stats, grad_norm: clipped.norm },
+          state: { policy: cloneParams(params) },
+          stats: { loss, ...aux, grad_norm: clipped.norm },
           results: { gradient },
         };
       }),

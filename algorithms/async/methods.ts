@@ -3,20 +3,14 @@ import type {
   AlgorithmDefinition,
   ConfigSchema,
 } from "@bellman/agent";
-import type { ActorCritic, Policy } from "@bellman/policies";
+import { type ActorCritic, actorCritic, type Policy } from "@bellman/policies";
 import { actorLearner, type MethodForm } from "./actor_learner.ts";
 import {
   type AsyncConfig,
   asyncConfigSchema,
   defaultAsyncConfig,
 } from "./config.ts";
-import {
-  a3cLearner,
-  a3cPolicy,
-  type Learner,
-  qLearner,
-  qPolicy,
-} from "./learners.ts";
+import { a3cLearner, type Learner, qLearner, qPolicy } from "./learners.ts";
 import { asyncPresets } from "./presets.ts";
 import { MAX_STEPS, type ParameterServer } from "./parameter_server.ts";
 
@@ -35,31 +29,13 @@ export interface AsyncMethod<P extends Policy = Policy>
   with(server: ParameterServer): AlgorithmDefinition<AsyncConfig, P>;
 }
 
-/** Settings that a method does not use. */
-const OF_Q = [
-  "targetInterval",
-  "finalEpsilons",
-  "finalEpsilonProbabilities",
-  "epsilonSteps",
-] as const;
-const OF_A3C = [
-  "valueCoefficient",
-  "entropyCoefficient",
-  "lstmSize",
-  "valueNetwork",
-] as const;
-
 /** Name, form and learner of a method. */
 interface MethodOptions<P extends Policy>
-  extends Pick<AsyncMethod, "name" | "title" | "summary" | "presets"> {
+  extends Pick<AsyncMethod, "name" | "title" | "summary"> {
   readonly form: MethodForm;
-  /** Settings that it does not use. */
+  /** Settings of other methods. */
   readonly unused: readonly (keyof AsyncConfig)[];
-  /**
-   * Settings whose schema differs.
-   *
-   * @default {}
-   */
+  /** Settings whose schema differs. */
   readonly properties?: ConfigSchema["properties"];
   learner(config: AsyncConfig, context: AgentContext): Learner<P>;
 }
@@ -67,20 +43,18 @@ interface MethodOptions<P extends Policy>
 function methodOf<P extends Policy>(
   { form, unused, properties, learner, ...named }: MethodOptions<P>,
 ): AsyncMethod<P> {
-  const all = asyncConfigSchema.properties;
-  const hidden = new Set<string>(unused);
-  const schema: ConfigSchema = {
-    properties: Object.fromEntries(
-      Object.entries({ ...all, ...properties })
-        .filter(([key]) => !hidden.has(key)),
-    ),
-  };
+  const settings = Object.entries({
+    ...asyncConfigSchema.properties,
+    ...properties,
+  }).filter(([key]) => !unused.includes(key as keyof AsyncConfig));
   const define = (
     server?: ParameterServer,
   ): AlgorithmDefinition<AsyncConfig, P> => ({
     ...named,
+    summary: `${named.summary} (Mnih et al. 2016)`,
     family: "async",
-    schema,
+    schema: { properties: Object.fromEntries(settings) },
+    presets: asyncPresets[named.name],
     // A worker has one environment; a run logs at every tenth stop.
     runDefaults: { numEnvs: 1, logInterval: 10 },
     check: (config, context) => checkConfig(config, context, named.title!),
@@ -106,19 +80,16 @@ function checkConfig(
   const { finalEpsilons, finalEpsilonProbabilities: probabilities } = config;
   if (finalEpsilons === undefined) return;
   const sum = probabilities.reduce((sum, it) => sum + it, 0);
-  if (
-    finalEpsilons.length === probabilities.length && Math.abs(sum - 1) < 1e-6
-  ) return;
+  const { length } = finalEpsilons;
+  if (length === probabilities.length && Math.abs(sum - 1) < 1e-6) return;
   throw new RangeError(
-    `Cannot run ${title} with finalEpsilonProbabilities of sum ${sum} for ${finalEpsilons.length} finalEpsilons: expected one each, of sum 1`,
+    `Cannot run ${title} with finalEpsilonProbabilities of sum ${sum} for ${length} finalEpsilons: expected one each, of sum 1`,
   );
 }
 
-const SOURCE = "Mnih et al. 2016";
-
 function qMethod(
   { form, ...named }:
-    & Pick<MethodOptions<Policy>, "name" | "title" | "summary" | "presets">
+    & Pick<MethodOptions<Policy>, "name" | "title" | "summary">
     & { form: Omit<MethodForm, "learnsQ"> },
 ): AsyncMethod {
   return methodOf({
@@ -130,7 +101,13 @@ function qMethod(
         enum: ["mlp", "cnn", "cnn_small", "conv_only"],
       },
     },
-    unused: [...OF_A3C, form.isOneStep ? "maxSteps" : "updateInterval"],
+    unused: [
+      "valueCoefficient",
+      "entropyCoefficient",
+      "lstmSize",
+      "valueNetwork",
+      form.isOneStep ? "maxSteps" : "updateInterval",
+    ],
     learner: (config, context) => {
       const { actionSpace: space } = context;
       const start = space.type === "discrete" ? space.start : 0;
@@ -147,8 +124,7 @@ function qMethod(
 export const asyncQ: AsyncMethod = qMethod({
   name: "async-q",
   title: "asynchronous Q-learning",
-  summary: `Asynchronous one-step Q-learning (${SOURCE})`,
-  presets: asyncPresets["async-q"],
+  summary: "Asynchronous one-step Q-learning",
   form: { isOneStep: true },
 });
 
@@ -160,8 +136,7 @@ export const asyncQ: AsyncMethod = qMethod({
 export const asyncSarsa: AsyncMethod = qMethod({
   name: "async-sarsa",
   title: "asynchronous Sarsa",
-  summary: `Asynchronous one-step Sarsa (${SOURCE})`,
-  presets: asyncPresets["async-sarsa"],
+  summary: "Asynchronous one-step Sarsa",
   form: { isOneStep: true, takesNextAction: true },
 });
 
@@ -173,8 +148,7 @@ export const asyncSarsa: AsyncMethod = qMethod({
 export const asyncNStepQ: AsyncMethod = qMethod({
   name: "async-nstep-q",
   title: "asynchronous n-step Q-learning",
-  summary: `Asynchronous n-step Q-learning (${SOURCE})`,
-  presets: asyncPresets["async-nstep-q"],
+  summary: "Asynchronous n-step Q-learning",
   form: { isOneStep: false },
 });
 
@@ -186,11 +160,28 @@ export const asyncNStepQ: AsyncMethod = qMethod({
 export const a3c: AsyncMethod<ActorCritic> = methodOf({
   name: "a3c",
   title: "A3C",
-  summary: `Asynchronous advantage actor-critic (${SOURCE})`,
-  presets: asyncPresets.a3c,
+  summary: "Asynchronous advantage actor-critic",
   form: { isOneStep: false, learnsQ: false },
-  unused: [...OF_Q, "updateInterval"],
-  learner: (config, context) => a3cLearner(a3cPolicy(config, context), config),
+  unused: [
+    "targetInterval",
+    "finalEpsilons",
+    "finalEpsilonProbabilities",
+    "epsilonSteps",
+    "updateInterval",
+  ],
+  learner: (config, context) => {
+    const { network, valueNetwork, hiddenSizes, activation, lstmSize } = config;
+    const networkOptions = { hiddenSizes, activation, lstmSize };
+    const { observationSpace, actionSpace } = context;
+    const policy = actorCritic({
+      observationSpace,
+      actionSpace,
+      network,
+      networkOptions,
+      valueNetwork,
+    });
+    return a3cLearner(policy, config);
+  },
 });
 
 /** All asynchronous methods. */

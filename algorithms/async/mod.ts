@@ -37,7 +37,6 @@ export {
 export * from "./async_training.ts";
 export * from "./config.ts";
 export * from "./learners.ts";
-export * from "./losses.ts";
 export {
   a3c,
   type AsyncMethod,

@@ -1,15 +1,12 @@
 import texts from "./presets/texts.json" with { type: "json" };
 
-/** YAML texts by environment id. */
-type Presets = Readonly<Record<string, string>>;
-
 /**
  * Settings that are known to work, as YAML texts by method and environment id;
  * `ALE` is for all ids that start with `ALE/`. Each holds keys of the method
  * beside those of a run: `env`, `totalTimesteps`, `workers` and others.
  */
 export const asyncPresets: Readonly<
-  Record<"a3c" | "async-q" | "async-nstep-q" | "async-sarsa", Presets>
+  Record<string, Readonly<Record<string, string>>>
 > = {
   "a3c": {
     "CartPole-v1": texts["a3c_cartpole_v1.yaml"],

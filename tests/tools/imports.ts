@@ -20,6 +20,8 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/policies",
     "@bellman/training",
   ],
+  // Its workers make environments of their own.
+  "@bellman/async": ["@bellman/envs"],
   "@bellman/cli": [
     "@bellman/agent",
     "@bellman/compute",
@@ -70,9 +72,9 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
 }
 
 function allowedTo({ name, isAlgorithm }: Package): readonly string[] {
-  // One may build on another, as long as there is no cycle.
-  if (isAlgorithm) return [...ALLOWED_TO_ALGORITHMS, ...ALGORITHMS];
   const allowed = ALLOWED[name] ?? [];
+  // One may build on another, as long as there is no cycle.
+  if (isAlgorithm) return [...allowed, ...ALLOWED_TO_ALGORITHMS, ...ALGORITHMS];
   return name === REGISTRY ? [...allowed, ...ALGORITHMS] : allowed;
 }
 

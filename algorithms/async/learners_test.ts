@@ -1,7 +1,7 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import { valueAndGradients } from "@bellman/compute";
 import * as tf from "@tensorflow/tfjs";
-import { a3cLoss, qLoss } from "./losses.ts";
+import { a3cLoss, qLoss } from "./learners.ts";
 
 await tf.setBackend("cpu");
 
@@ -20,12 +20,13 @@ Deno.test("a short window has the loss of A3C that its steps alone have", () => 
   const lossOf = (length: number) => {
     const numbers = (...all: number[]) => tf.tensor1d(all.slice(0, length));
     const values = numbers(0.5, 1.5, 7, -3);
+    const returns = numbers(2, -1, 8, 1);
     const { loss, ...parts } = a3cLoss({
       logProb: numbers(-0.3, -1.2, -9, -9),
       entropy: numbers(0.6, 0.4, 9, 9),
       values,
-      baselines: values,
-      targets: numbers(2, -1, 8, 1),
+      advantages: tf.sub(returns, values),
+      returns,
       weights: numbers(1, 1, 0, 0),
     }, { entropyCoefficient: 0.1, valueCoefficient: 0.25 });
     return [loss, ...Object.values(parts)].map((it) => it.arraySync());
