@@ -1,3 +1,4 @@
+import { deriveSeed } from "@bellman/envs";
 import type { EpisodeStatistics, StateTree, Statistics } from "@bellman/types";
 import {
   MessageChannel,
@@ -5,9 +6,16 @@ import {
   receiveMessageOnPort,
   Worker,
 } from "node:worker_threads";
-import type { FromWorker, ToWorker, WorkerData } from "./_worker_main.ts";
+import {
+  type FleetData,
+  type FromWorker,
+  OWN,
+  signal,
+  STATE,
+  WORD,
+  type WorkerData,
+} from "./_worker_main.ts";
 import type { SharedParameters } from "./parameter_server.ts";
-import { allocateWords, OWN, SHARED, STATE } from "./worker_control.ts";
 
 /** Restarts of a worker in a row, each after few steps, after which training ends. */
 const MAX_RESTARTS = 3;
@@ -22,45 +30,32 @@ const GRACE_MS = 1_000;
 /** Milliseconds between two looks for workers that hang. */
 const LOOK_MS = 200;
 
-/** Options of {@link ActorLearners}. */
-export interface ActorLearnersOptions {
-  readonly shared: SharedParameters;
-  readonly onNotice: (line: string) => void;
-  /** Everything that all workers are started with. */
-  readonly data: Omit<
-    WorkerData,
-    | "port"
-    | "control"
-    | "memory"
-    | "worker"
-    | "seed"
-  >;
-  /** Seed of a worker after so many restarts. */
-  readonly seedOf: (worker: number, restarts: number) => number;
+/** Module that a worker runs. */
+const MAIN: string = import.meta.resolve("./_worker_main.ts");
+
+function allocateWords(count: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer(4 * count));
 }
 
 /** One worker, as it is seen from outside. */
 class Slot {
-  readonly own: Int32Array = allocateWords(2);
+  readonly #own: Int32Array = allocateWords(2);
+  readonly #words: Int32Array;
   readonly #port: MessagePort;
   /** Error that it told of. */
   failure: string | undefined;
   /** Last change of its steps or state that was seen, and its time. */
   #seen = { steps: 0, state: STATE.starting, at: performance.now() };
 
-  constructor(data: Omit<WorkerData, "port">) {
+  constructor(data: Omit<WorkerData, "port" | "own">) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    const own = this.own, control = { ...data.control, own };
+    this.#words = data.words;
+    const source = `import { main } from ${JSON.stringify(MAIN)}; main();`;
+    const workerData: WorkerData = { ...data, own: this.#own, port: port2 };
     const worker = new Worker(
-      new URL(
-        `data:text/javascript,${
-          encodeURIComponent(
-            `import { main } from ${JSON.stringify(MAIN)}; main();`,
-          )
-        }`,
-      ),
-      { workerData: { ...data, control, port: port2 }, transferList: [port2] },
+      new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+      { workerData, transferList: [port2] },
     );
     worker.unref();
     // What it threw comes in a message; unheard events would end the program.
@@ -70,11 +65,11 @@ class Slot {
   }
 
   get state(): number {
-    return Atomics.load(this.own, OWN.state);
+    return Atomics.load(this.#own, OWN.state);
   }
 
   get steps(): number {
-    return Atomics.load(this.own, OWN.steps);
+    return Atomics.load(this.#own, OWN.steps);
   }
 
   /** Milliseconds since its last step, while it takes one or starts. */
@@ -86,8 +81,10 @@ class Slot {
     return now - this.#seen.at;
   }
 
-  send(message: ToWorker): void {
-    this.#port.postMessage(message);
+  /** Asks for its state, after it has restored one or not. */
+  ask(state: StateTree): void {
+    this.#port.postMessage(state);
+    signal(this.#words, WORD.wake);
   }
 
   receive(): FromWorker | undefined {
@@ -96,47 +93,51 @@ class Slot {
   }
 
   /** Gives it up: it changes nothing any more, and ends. */
-  drop(shared: Int32Array): void {
+  drop(): void {
+    const own = this.#own, words = this.#words;
     for (;;) {
-      const state = this.state;
+      const { state } = this;
       if (state === STATE.ended || state === STATE.dropped) break;
       // A moment: it changes shared memory.
-      if (state === STATE.changing) Atomics.wait(this.own, OWN.state, state, 1);
-      else Atomics.compareExchange(this.own, OWN.state, state, STATE.dropped);
+      if (state === STATE.changing) Atomics.wait(own, OWN.state, state, 1);
+      else Atomics.compareExchange(own, OWN.state, state, STATE.dropped);
     }
     // Those that wait would not hear of it otherwise.
-    Atomics.add(shared, SHARED.wake, 1);
-    Atomics.notify(shared, SHARED.wake);
-    Atomics.notify(shared, SHARED.turn);
+    signal(words, WORD.wake);
+    Atomics.notify(words, WORD.next);
     this.#port.close();
   }
 }
 
-/** Module that a worker runs. */
-const MAIN: string = import.meta.resolve("./_worker_main.ts");
+/** Options of {@link ActorLearners}. */
+export interface ActorLearnersOptions {
+  /** Parameters that they learn. */
+  readonly shared: SharedParameters;
+  /** Takes a line about a worker that was replaced. */
+  readonly onNotice: (line: string) => void;
+}
 
 /** Actor-learner workers: lets them take steps, and replaces those that fail. */
 export class ActorLearners {
   /** Episodes that ended before the last stop. */
   readonly episodes: EpisodeStatistics[] = [];
+  /** Steps a second of each worker in the last advance. */
+  rates: readonly number[] = [];
+  readonly #data: FleetData;
   readonly #options: ActorLearnersOptions;
-  readonly #shared: Int32Array = allocateWords(5);
+  readonly #words: Int32Array = allocateWords(4);
   readonly #slots: Slot[] = [];
   readonly #restarts: number[];
   /** Restarts of each worker in a row, after few steps. */
   readonly #inARow: number[];
-  #reports: Statistics[] = [];
-  #rates: number[] = [];
+  readonly #reports: Statistics[] = [];
+  #hasStarted = false;
 
-  constructor(options: ActorLearnersOptions) {
+  constructor(data: FleetData, options: ActorLearnersOptions) {
+    this.#data = data;
     this.#options = options;
-    this.#restarts = Array.from({ length: options.data.workers }, () => 0);
+    this.#restarts = Array.from({ length: data.workers }, () => 0);
     this.#inARow = this.#restarts.slice();
-  }
-
-  /** Steps a second of each worker in the last advance. */
-  get rates(): readonly number[] {
-    return this.#rates;
   }
 
   /** Means of the statistics that workers reported at the last stop. */
@@ -152,46 +153,47 @@ export class ActorLearners {
 
   /** Starts all workers; one that cannot start is an error. */
   async start(): Promise<void> {
-    const { workers } = this.#options.data;
-    for (let i = 0; i < workers; i++) this.#open(i);
-    await this.#until(
-      () => this.#slots.every(({ state }) => state === STATE.parked),
-      (_, why) => {
-        throw new Error(
-          /^(Cannot|Unknown) /.test(why)
-            ? why
-            : `Cannot start a worker: ${why}`,
-        );
-      },
+    this.#restarts.forEach((_, worker) => this.#open(worker));
+    await this.#until(() =>
+      this.#slots.every(({ state }) => state === STATE.parked)
     );
+    this.#hasStarted = true;
   }
 
   #open(worker: number): void {
-    const { data, shared, seedOf } = this.#options;
+    const seed = deriveSeed(this.#data.seed, worker);
     this.#slots[worker] = new Slot({
-      ...data,
-      memory: shared.memory,
-      control: { shared: this.#shared, own: this.#shared },
+      ...this.#data,
       worker,
-      seed: seedOf(worker, this.#restarts[worker]),
+      seed: deriveSeed(seed, this.#restarts[worker]),
+      memory: this.#options.shared.memory,
+      words: this.#words,
     });
   }
 
   /** Lets all workers together take so many steps; all stand still afterwards. */
   async advance(steps: number): Promise<void> {
-    const shared = this.#shared, limit = this.#options.shared.steps + steps;
+    const limit = this.#options.shared.steps + steps;
     const before = this.#slots.map((slot) => slot.steps);
     const start = performance.now();
     this.episodes.length = this.#reports.length = 0;
-    Atomics.store(shared, SHARED.claims, limit - steps);
-    Atomics.store(shared, SHARED.limit, limit);
-    this.#wake();
+    this.#release(limit);
     await this.#until(() => this.#hasReached(limit));
     const seconds = (performance.now() - start) / 1000;
-    this.#rates = this.#slots.map((slot, i) =>
+    this.rates = this.#slots.map((slot, i) =>
       Math.max(0, slot.steps - before[i]) / seconds
     );
     this.#slots.forEach((slot) => this.#read(slot));
+  }
+
+  /** Lets workers that stand still take the steps that are left before a limit. */
+  #release(limit: number): void {
+    // The limit comes last: one that wakes late claims nothing in between.
+    if (this.#data.config.workerOrder === "free") {
+      Atomics.store(this.#words, WORD.next, this.#options.shared.steps);
+    }
+    Atomics.store(this.#words, WORD.limit, limit);
+    signal(this.#words, WORD.wake);
   }
 
   #hasReached(limit: number): boolean {
@@ -199,36 +201,23 @@ export class ActorLearners {
       state === STATE.parked || state === STATE.starting
     );
     if (!isStill) return false;
-    const steps = this.#options.shared.steps;
-    if (steps >= limit) return true;
-    const isClaimed = Atomics.load(this.#shared, SHARED.claims) >= limit;
-    if (isClaimed && this.#options.data.config.workerOrder === "free") {
-      // Workers that were given up took their claims with them.
-      Atomics.store(this.#shared, SHARED.claims, steps);
-      this.#wake();
-    }
+    if (this.#options.shared.steps >= limit) return true;
+    // Workers that were given up took their claims with them.
+    if (Atomics.load(this.#words, WORD.next) >= limit) this.#release(limit);
     return false;
   }
 
-  #wake(): void {
-    Atomics.add(this.#shared, SHARED.wake, 1);
-    Atomics.notify(this.#shared, SHARED.wake);
-  }
-
   /** Waits, and replaces workers that fail or hang. */
-  async #until(
-    isDone: () => boolean,
-    onFailure = (worker: number, why: string) => this.#replace(worker, why),
-  ): Promise<void> {
-    const shared = this.#shared;
+  async #until(isDone: () => boolean): Promise<void> {
+    const words = this.#words;
     // Neither a wait nor a worker keeps the event loop going.
     const timer = setInterval(() => {}, LOOK_MS);
     try {
       for (;;) {
-        const seen = Atomics.load(shared, SHARED.events);
-        this.#look(onFailure);
+        const seen = Atomics.load(words, WORD.events);
+        this.#look();
         if (isDone()) return;
-        const change = Atomics.waitAsync(shared, SHARED.events, seen, LOOK_MS);
+        const change = Atomics.waitAsync(words, WORD.events, seen, LOOK_MS);
         if (change.async) await change.value;
       }
     } finally {
@@ -236,24 +225,27 @@ export class ActorLearners {
     }
   }
 
-  #look(onFailure: (worker: number, why: string) => void): void {
-    const { stepTimeoutMs } = this.#options.data;
+  #look(): void {
     this.#slots.forEach((slot, worker) => {
       if (slot.state === STATE.ended || slot.failure !== undefined) {
         this.#read(slot);
-        onFailure(worker, slot.failure ?? "it ended");
+        this.#replace(worker, slot.failure ?? "it ended");
         return;
       }
       const isStarting = slot.state === STATE.starting;
-      const patience = isStarting ? START_MS : stepTimeoutMs;
+      const patience = isStarting ? START_MS : this.#data.stepTimeoutMs;
       if (slot.silence <= patience) return;
-      onFailure(worker, `it was silent for ${patience / 1000} s`);
+      this.#replace(worker, `it was silent for ${patience / 1000} s`);
     });
   }
 
   #replace(worker: number, why: string): void {
+    if (!this.#hasStarted) {
+      const isWhole = /^(Cannot|Unknown) /.test(why);
+      throw new Error(isWhole ? why : `Cannot start a worker: ${why}`);
+    }
     const restarts = ++this.#restarts[worker], slot = this.#slots[worker];
-    slot.drop(this.#shared);
+    slot.drop();
     const inARow = slot.steps < FEW_STEPS ? this.#inARow[worker] + 1 : 1;
     this.#inARow[worker] = inARow;
     if (inARow > MAX_RESTARTS) {
@@ -273,75 +265,74 @@ export class ActorLearners {
     for (;;) {
       const message = slot.receive();
       if (message === undefined) return state;
-      if (message.type === "state") state = message.state;
-      else if (message.type === "failed") slot.failure = message.message;
-      else {
-        this.episodes.push(...message.episodes);
-        if (message.statistics) this.#reports.push(message.statistics);
-      }
+      state = message.state ?? state;
+      slot.failure = message.failure ?? slot.failure;
+      this.episodes.push(...message.episodes ?? []);
+      if (message.statistics) this.#reports.push(message.statistics);
     }
   }
 
   /** Saves each worker: its agent, its environment, its restarts. */
   save(): StateTree {
     return {
-      turn: Atomics.load(this.#shared, SHARED.turn),
+      turn: Atomics.load(this.#words, WORD.next),
       restarts: this.#restarts.slice(),
-      states: this.#ask(() => ({ type: "save" })),
+      states: this.#ask(),
     };
   }
 
   /** Checks that a state is of as many workers. */
   check(state: StateTree): void {
-    const { states } = state as { states: StateTree[] };
-    const { workers } = this.#options.data;
-    if (states.length === workers) return;
+    const { length } = (state as { states: StateTree[] }).states;
+    const { workers } = this.#data;
+    if (length === workers) return;
     throw new RangeError(
-      `Cannot restore ${states.length} workers: expected ${workers}`,
+      `Cannot restore ${length} workers: expected ${workers}`,
     );
   }
 
   /** Restores what `save` gave. */
   load(state: StateTree): void {
     const { turn, restarts, states } = state as Record<string, StateTree>;
-    Atomics.store(this.#shared, SHARED.turn, turn as number);
+    // A state may be of before the last limit: nobody takes a step meanwhile.
+    Atomics.store(this.#words, WORD.limit, 0);
+    Atomics.store(this.#words, WORD.next, turn as number);
     (restarts as number[]).forEach((it, i) => this.#restarts[i] = it);
-    this.#ask((i) => ({ type: "load", state: (states as StateTree[])[i] }));
+    this.#ask(states as StateTree[]);
   }
 
   /** Asks all workers, which stand still, and waits with the thread for their states. */
-  #ask(messageFor: (worker: number) => ToWorker): StateTree[] {
-    const shared = this.#shared, states: (StateTree | undefined)[] = [];
+  #ask(restored: readonly StateTree[] = []): StateTree[] {
+    const words = this.#words, states: (StateTree | undefined)[] = [];
     const asked: (Slot | undefined)[] = [];
     for (;;) {
-      const seen = Atomics.load(shared, SHARED.events);
-      this.#look((worker, why) => this.#replace(worker, why));
+      const seen = Atomics.load(words, WORD.events);
+      this.#look();
       this.#slots.forEach((slot, i) => {
         // A successor is asked anew.
         if (asked[i] !== slot && slot.state === STATE.parked) {
-          slot.send(messageFor(i));
+          slot.ask(restored[i] ?? null);
           asked[i] = slot;
-          this.#wake();
         }
         if (asked[i] === slot) states[i] ??= this.#read(slot);
       });
       if (this.#slots.every((_, i) => states[i] !== undefined)) {
         return states as StateTree[];
       }
-      Atomics.wait(shared, SHARED.events, seen, LOOK_MS);
+      Atomics.wait(words, WORD.events, seen, LOOK_MS);
     }
   }
 
   /** Ends all workers, and waits a moment until they have ended. */
   close(): void {
-    const shared = this.#shared, deadline = performance.now() + GRACE_MS;
-    for (const slot of this.#slots) slot.drop(shared);
+    const words = this.#words, deadline = performance.now() + GRACE_MS;
+    for (const slot of this.#slots) slot.drop();
     for (;;) {
-      const seen = Atomics.load(shared, SHARED.events);
+      const seen = Atomics.load(words, WORD.events);
       const left = deadline - performance.now();
       const haveEnded = this.#slots.every(({ state }) => state === STATE.ended);
       if (haveEnded || left <= 0) return;
-      Atomics.wait(shared, SHARED.events, seen, left);
+      Atomics.wait(words, WORD.events, seen, left);
     }
   }
 }

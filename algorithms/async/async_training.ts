@@ -11,7 +11,6 @@ import {
   RandomStream,
   selectEngine,
 } from "@bellman/compute";
-import { deriveSeed } from "@bellman/envs";
 import { checkSource, type GroupSource } from "@bellman/envs/workers";
 import { exportPolicy, type Policy, PolicyActor } from "@bellman/policies";
 import type {
@@ -128,23 +127,19 @@ export class AsyncTraining implements WorkersAlgorithm {
       workers,
     });
     this.#workers = new ActorLearners({
+      ...run,
+      method: name,
+      config,
+      seed,
+      source,
+      isInProcess: options.processes ?? false,
+      // Loaded here too: it must not be unloaded with the last worker.
+      engine: selectEngine(options.engine).name,
+      backend: options.backend ?? "cpu",
+    }, {
       shared: this.#shared,
       // deno-lint-ignore no-console -- notices go there by default
       onNotice: options.onNotice ?? ((line) => console.warn(line)),
-      seedOf: (worker, restarts) =>
-        deriveSeed(deriveSeed(seed, worker), restarts),
-      data: {
-        method: name,
-        config,
-        workers,
-        totalTimesteps,
-        source,
-        stepTimeoutMs,
-        isInProcess: options.processes ?? false,
-        // Loaded here too: it must not be unloaded with the last worker.
-        engine: selectEngine(options.engine).name,
-        backend: options.backend ?? "cpu",
-      },
     });
     this.env = stopsOf(this, config.stepsPerStop, spaces);
   }

@@ -49,6 +49,8 @@ for (const name of ["async-sarsa", "a3c"]) {
     );
     const middle = await stop(one, 3);
     assertEquals(await stop(other, 3), middle);
+    // It has gone further, and goes back.
+    await stop(third, 5);
     third.load(middle);
     const end = await stop(one, 4);
     assertEquals(await stop(third, 4), end);
@@ -96,6 +98,7 @@ Deno.test("free workers stop at the exact step, and resume from there", async ()
   assert(result.episodes > 5);
   const state = training.save();
   const other = await start("async-nstep-q", { seed: 9 });
+  for (let i = 0; i < 12; i++) await other.act();
   other.load(state);
   assertEquals(other.save(), state);
   await other.act();
