@@ -1,10 +1,10 @@
 import { deriveSeed } from "@bellman/envs";
+import { startWorker } from "@bellman/envs/workers";
 import type { EpisodeStatistics, StateTree, Statistics } from "@bellman/types";
 import {
   MessageChannel,
   type MessagePort,
   receiveMessageOnPort,
-  Worker,
 } from "node:worker_threads";
 import {
   type FleetData,
@@ -51,13 +51,8 @@ class Slot {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#words = data.words;
-    const source = `import { main } from ${JSON.stringify(MAIN)}; main();`;
     const workerData: WorkerData = { ...data, own: this.#own, port: port2 };
-    const worker = new Worker(
-      new URL(`data:text/javascript,${encodeURIComponent(source)}`),
-      { workerData, transferList: [port2] },
-    );
-    worker.unref();
+    const worker = startWorker(MAIN, workerData);
     // What it threw comes in a message; unheard events would end the program.
     worker.on("error", (error) => {
       this.failure ??= error.message;

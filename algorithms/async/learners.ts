@@ -8,10 +8,8 @@ import type { AgentContext, Tensors } from "@bellman/agent";
 import { type Params, unflattenParams } from "@bellman/compute";
 import {
   type ActorCritic,
-  categorical,
-  discreteQFunction,
-  observationEncoder,
   type Policy,
+  stochasticPolicy,
 } from "@bellman/policies";
 import type { DiscreteSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
@@ -274,7 +272,7 @@ export function qPolicy(options: QPolicyOptions): Policy {
       `Cannot learn values of ${actionSpace.type} actions: expected discrete actions, or the algorithm a3c`,
     );
   }
-  const values = discreteQFunction({
+  const policy = stochasticPolicy({
     observationSpace,
     actionSpace,
     network,
@@ -284,21 +282,8 @@ export function qPolicy(options: QPolicyOptions): Policy {
       activation,
     },
   });
-  const distribution = categorical(actionSpace.n, { start: actionSpace.start });
-  return {
-    ...observationEncoder(observationSpace),
-    stateSize: 0,
-    distribution,
-    noise: distribution.noise,
-    usesStateDependentExploration: false,
-    squashesActions: false,
-    init: values.init,
-    apply: (params, observations) => ({
-      policy: values.apply(params, observations),
-    }),
-    sample: (_, output) => distribution.mode(output.policy),
-    mode: (output) => distribution.mode(output.policy),
-  };
+  // Values take the place of logits: the best action is the likeliest one.
+  return { ...policy, sample: (_, output) => policy.mode(output) };
 }
 
 /**

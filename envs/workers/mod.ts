@@ -38,6 +38,7 @@ export {
   type ThrownElsewhere,
 } from "./host_failure.ts";
 export { HostedVecEnv } from "./hosted_vec_env.ts";
+export { startWorker } from "./start_worker.ts";
 export {
   SubprocessVecEnv,
   type SubprocessVecEnvOptions,

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { MessageChannel } from "node:worker_threads";
-import { startWorker } from "../_start_worker.ts";
+import { startWorker } from "../start_worker.ts";
 import { MAIN } from "./child_group.ts";
 import {
   IoLine,

@@ -1,4 +1,4 @@
-import { startWorker } from "../_start_worker.ts";
+import { startWorker } from "../start_worker.ts";
 import { HostFailure } from "../host_failure.ts";
 import { frameOf } from "./frames.ts";
 import {

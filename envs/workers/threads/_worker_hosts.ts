@@ -26,7 +26,7 @@ import {
   type MessagePort,
   receiveMessageOnPort,
 } from "node:worker_threads";
-import { startWorker } from "../_start_worker.ts";
+import { startWorker } from "../start_worker.ts";
 import type { CheckedSource } from "../group_source.ts";
 import "./_worker_main.ts";
 
