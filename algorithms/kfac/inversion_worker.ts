@@ -1,6 +1,6 @@
 import type { ArrayWithShape } from "@bellman/compute";
-import type { MessagePort, Worker } from "node:worker_threads";
-import { invertFactors, type InvertOptions } from "./inverses.ts";
+import type { Worker } from "node:worker_threads";
+import { invertFactors, type InvertOptions, slotShapes } from "./inverses.ts";
 import type { FactorPair } from "./layers.ts";
 
 /** Factors of a layer that are to be inverted, and how. */
@@ -8,48 +8,49 @@ export interface Inversion extends InvertOptions {
   readonly factors: FactorPair<Float32Array>;
 }
 
-/** An inversion that a worker was given. */
-interface InversionTask {
-  readonly inversion: Inversion;
-  /** 0 in memory that both threads see; 1 once the answer has been sent. */
-  readonly status: Int32Array<SharedArrayBuffer>;
-  /** Where the answer comes in. */
-  readonly port: MessagePort;
+/** One layer's inversion, in memory that both threads see. */
+interface InversionTask extends InvertOptions {
+  readonly shapes: Readonly<Record<string, number[]>>;
+  /** A status of 32 bits, then the numbers of all slots. */
+  readonly memory: SharedArrayBuffer;
 }
 
+/** A status of a task; 0 until it is done. */
+const DONE = 1, FAILED = 2;
 /** Time without an answer after which a worker is given up. */
 const PATIENCE_MS = 120_000;
 
-/** Returns the module of threads; not imported, so that pages can load this one. */
-function threads() {
-  return globalThis.process.getBuiltinModule("node:worker_threads");
+/** Returns a task's factors, and the places of its results. */
+function slotsOf(
+  { shapes, memory }: InversionTask,
+): FactorPair<Float32Array> & Record<string, Float32Array> {
+  let at = 4;
+  const slots: Record<string, Float32Array> = {};
+  for (const name in shapes) {
+    slots[name] = new Float32Array(memory, at, sizeOf(shapes[name]));
+    at += slots[name].byteLength;
+  }
+  const { input, output } = slots;
+  return { ...slots, input, output };
 }
 
-/** Copies numbers to memory that both threads see. */
-function shared(numbers: Float32Array): Float32Array {
-  const copy = new Float32Array(new SharedArrayBuffer(numbers.byteLength));
-  copy.set(numbers);
-  return copy;
-}
-
-/** Tells if two inversions are of the same numbers. */
-function isSame(one: Inversion, other: Inversion): boolean {
-  return one.damping === other.damping &&
-    (["input", "output"] as const).every((name) =>
-      one.factors[name].every((it, i) => it === other.factors[name][i])
-    );
+function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((size, it) => size * it, 1);
 }
 
 /** Does a task, in the worker. */
-export function answer({ inversion, status, port }: InversionTask): void {
+export function answer(task: InversionTask): void {
+  let status = DONE;
   try {
-    port.postMessage(invertFactors(inversion.factors, inversion));
+    const slots = slotsOf(task), made = invertFactors(slots, task);
+    for (const name in made) slots[name].set(made[name].data);
   } catch {
     // The asking thread tries again, and so learns the reason.
-    port.postMessage(undefined);
+    status = FAILED;
   }
-  Atomics.store(status, 0, 1);
-  Atomics.notify(status, 0);
+  const shared = new Int32Array(task.memory, 0, 1);
+  Atomics.store(shared, 0, status);
+  Atomics.notify(shared, 0);
 }
 
 /**
@@ -71,47 +72,58 @@ export class InversionWorker {
   /** Starts to invert a layer's factors, which are copied. */
   start(layer: string, { factors, ...options }: Inversion): void {
     if (this.#hasFailed) return;
-    const { MessageChannel } = threads();
-    const { port1: port, port2 } = new MessageChannel();
-    const status = new Int32Array(new SharedArrayBuffer(4));
-    const input = shared(factors.input), output = shared(factors.output);
-    const inversion = { ...options, factors: { input, output } };
-    this.#tasks.get(layer)?.port.close();
-    this.#tasks.set(layer, { inversion, status, port });
+    const [input, output] = [factors.input, factors.output]
+      .map((it) => Math.round(Math.sqrt(it.length)));
+    const shapes = slotShapes({ input, output }, options.form);
+    const numbers = Object.values(shapes)
+      .reduce((sum, shape) => sum + sizeOf(shape), 1);
+    const memory = new SharedArrayBuffer(4 * numbers);
+    const task = { ...options, shapes, memory }, slots = slotsOf(task);
+    slots.input.set(factors.input);
+    slots.output.set(factors.output);
+    this.#tasks.set(layer, task);
     try {
       this.#worker ??= this.#open();
-      this.#worker.postMessage({ inversion, status, port: port2 }, [port2]);
+      this.#worker.postMessage(task);
     } catch (error) {
       this.#fail(error as Error);
     }
   }
 
   /**
-   * Waits for a layer's inverse, once.
+   * Waits for a layer's inverse.
    *
-   * @param wanted What was given to `start`.
+   * @param inversion What was given to `start`.
    * @returns Arrays as of `invertFactors`; undefined where there are none, as
    * that was not given, cannot be inverted, or the worker died.
    */
   take(
     layer: string,
-    wanted: Inversion,
+    { factors, damping }: Inversion,
   ): Record<string, ArrayWithShape> | undefined {
     const task = this.#tasks.get(layer);
-    if (task === undefined || !isSame(task.inversion, wanted)) return undefined;
-    const { status, port } = task;
+    if (task === undefined || this.#hasFailed) return undefined;
+    const { input, output, ...results } = slotsOf(task);
+    const isGiven = task.damping === damping &&
+      input.every((it, i) => it === factors.input[i]) &&
+      output.every((it, i) => it === factors.output[i]);
+    if (!isGiven) return undefined;
+    const status = new Int32Array(task.memory, 0, 1);
     if (Atomics.wait(status, 0, 0, PATIENCE_MS) === "timed-out") {
       this.#fail(new Error(`no answer in ${PATIENCE_MS / 1000} seconds`));
-      return undefined;
     }
-    return threads().receiveMessageOnPort(port)?.message;
+    if (Atomics.load(status, 0) !== DONE) return undefined;
+    const made: Record<string, ArrayWithShape> = {};
+    for (const name in results) {
+      made[name] = { data: results[name].slice(), shape: task.shapes[name] };
+    }
+    return made;
   }
 
   /** Ends the thread; the next task starts another. */
   close(): void {
     const worker = this.#worker;
     this.#worker = undefined;
-    for (const { port } of this.#tasks.values()) port.close();
     this.#tasks.clear();
     worker?.terminate();
   }
@@ -121,7 +133,10 @@ export class InversionWorker {
       import { parentPort } from "node:worker_threads";
       import { answer } from ${JSON.stringify(import.meta.url)};
       parentPort.on("message", answer);`;
-    const { Worker } = threads();
+    // Not imported, so that pages can load this package.
+    const { Worker } = globalThis.process.getBuiltinModule(
+      "node:worker_threads",
+    );
     const worker = new Worker(
       new URL(`data:text/javascript,${encodeURIComponent(source)}`),
     );
