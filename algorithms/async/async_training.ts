@@ -97,7 +97,6 @@ export class AsyncTraining implements WorkersAlgorithm {
   /** Parameters of evaluations. */
   readonly #params: FlatParams;
   readonly #types: ReturnType<typeof paramTypes>;
-  #statistics: Statistics | undefined;
 
   private constructor(name: string, options: AsyncTrainingOptions) {
     const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
@@ -193,7 +192,6 @@ export class AsyncTraining implements WorkersAlgorithm {
   async act(): Promise<Batch> {
     const { numEnvs } = this.env;
     await this.#workers.advance(numEnvs);
-    this.#statistics = this.#workers.statistics;
     return new Int32Array(numEnvs);
   }
 
@@ -202,7 +200,7 @@ export class AsyncTraining implements WorkersAlgorithm {
 
   /** Returns means of the workers' last statistics. */
   update(): Statistics | undefined {
-    return this.#statistics;
+    return this.#workers.statistics;
   }
 
   /**
