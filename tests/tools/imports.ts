@@ -20,8 +20,6 @@ const ALLOWED: Record<string, readonly string[]> = {
     "@bellman/policies",
     "@bellman/training",
   ],
-  // Its workers make environments of their own.
-  "@bellman/async": ["@bellman/envs"],
   "@bellman/cli": [
     "@bellman/agent",
     "@bellman/compute",
@@ -71,10 +69,20 @@ async function moduleGraph(entryPoint: string): Promise<Module[]> {
   return JSON.parse(new TextDecoder().decode(stdout)).modules;
 }
 
-function allowedTo({ name, isAlgorithm }: Package): readonly string[] {
+/** Tells if an algorithm has workers, which make environments of their own. */
+function hasWorkers({ folder }: Package): boolean {
+  const entries = [...Deno.readDirSync(`${ROOT}${folder}`)];
+  return entries.some(({ name }) => name === "_worker_main.ts");
+}
+
+function allowedTo(owner: Package): readonly string[] {
+  const { name, isAlgorithm } = owner;
   const allowed = ALLOWED[name] ?? [];
   // One may build on another, as long as there is no cycle.
-  if (isAlgorithm) return [...allowed, ...ALLOWED_TO_ALGORITHMS, ...ALGORITHMS];
+  if (isAlgorithm) {
+    const environments = hasWorkers(owner) ? ["@bellman/envs"] : [];
+    return [...environments, ...ALLOWED_TO_ALGORITHMS, ...ALGORITHMS];
+  }
   return name === REGISTRY ? [...allowed, ...ALGORITHMS] : allowed;
 }
 
