@@ -33,10 +33,12 @@ for (const algorithm of DRAWN_ALGORITHMS) {
   });
 }
 
-Deno.test("runs are drawn of every algorithm", () => {
+Deno.test("runs are drawn of every algorithm whose runs are equal", () => {
+  // Workers on shared parameters take their turns as they come.
+  const equal = ALGORITHMS.filter((it) => it.startWorkers === undefined);
   assertEquals(
     DRAWN_ALGORITHMS.toSorted(),
-    ALGORITHMS.map(({ name }) => name).toSorted(),
+    equal.map(({ name }) => name).toSorted(),
   );
 });
 
