@@ -1,10 +1,5 @@
 /** Runs of `train` on an environment that returns wrong data. */
-import {
-  assert,
-  assertEquals,
-  assertMatch,
-  assertStringIncludes,
-} from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { run } from "@bellman/cli";
 import { isTypedArray } from "@bellman/files";
 import { CheckpointStore } from "@bellman/training";
@@ -43,7 +38,13 @@ export interface WrongEnd {
 const SETTINGS = {
   a2c: { numSteps: 5 },
   acer: { numSteps: 5, bufferSize: 200, replayStart: 20 },
-  acktr: { numSteps: 5, coldUpdates: 1, invertEvery: 2 },
+  // Rewards as they are, as the others take them by default.
+  acktr: {
+    numSteps: 5,
+    coldUpdates: 1,
+    invertEvery: 2,
+    normalizeReward: false,
+  },
   sac: { learningStarts: 20, batchSize: 8, bufferSize: 200 },
 };
 
@@ -105,8 +106,7 @@ export async function checkWrong(
   const isThere = await Deno.stat(dir).then(() => true, () => false);
   if (RIGHT.includes(kind)) return assertEquals(code, 0, line);
   assert(line.startsWith("error: "), line);
-  // Huge rewards are refused where they are scaled.
-  assertMatch(line, /Cannot (use|take) /);
+  assertStringIncludes(line, "Cannot use ");
   // What is wrong from the start is a mistake of the input: nothing is written.
   if (/^(reset|saves|space)/.test(kind)) {
     assertEquals([code, isThere], [2, false], line);
