@@ -266,6 +266,30 @@ Deno.test(
 );
 
 Deno.test(
+  "where nothing else can be read, a run goes on from its best checkpoint and the configuration in it",
+  inFolder(async (root) => {
+    const dir = `${root}/run`;
+    await trainWell([...SMALL, "--steps=1600", "--out", dir]);
+    const { checkpoints, best } = new CheckpointStore(`${dir}/checkpoints`)
+      .list();
+    for (const { path } of checkpoints) Deno.truncateSync(path, 100);
+    // Neither its checksum nor its text.
+    const signed = Deno.readTextFileSync(`${dir}/config.sig`);
+    const damaged = signed.replace("CartPole", "CartPale")
+      .replace(
+        /sha256 ../,
+        (two) => two.endsWith("00") ? "sha256 11" : "sha256 00",
+      );
+    Deno.writeTextFileSync(`${dir}/config.sig`, damaged);
+    Deno.removeSync(`${dir}/report.html`);
+    const { code, err } = await train(["--resume", dir, "--quiet"]);
+    assertEquals(code, 0, err);
+    assert(best !== undefined);
+    assertEquals(readProgress(`${dir}/progress.csv`).at(-1)?.step, 1600);
+  }),
+);
+
+Deno.test(
   "logs that are removed while a run writes them do not end it",
   inFolder(async (root) => {
     const dir = `${root}/run`;

@@ -86,14 +86,17 @@ function isConfigOf(text: string, folder: RunFolder): boolean {
 
 /**
  * Returns the configuration that the run's checkpoints were made with, a third
- * copy: that of its files if any checkpoint has it, otherwise the newest one's.
+ * copy: that of its files if any checkpoint has it, otherwise the newest one's,
+ * and the best one's where no other can be read.
  */
 function savedConfig(
   { checkpointsDir }: RunFolder,
   inFiles: string | undefined,
 ): string | undefined {
   const store = new CheckpointStore(checkpointsDir);
-  const steps = store.list().checkpoints.map(({ step }) => step).reverse();
+  const { checkpoints, best } = store.list();
+  const steps = [best, ...checkpoints].reverse()
+    .flatMap((it) => it === undefined ? [] : [it.step]);
   const configOf = (step: number) => store.notes(step).config;
   const isInFiles = (step: number) =>
     inFiles !== undefined && configOf(step) === inFiles;
