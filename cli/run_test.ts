@@ -46,10 +46,27 @@ Deno.test("train says what it does and what came of it", async () => {
     outcome.out,
     "Engine: eager, by TensorFlow.js, on wasm",
   );
+  assertStringIncludes(outcome.out, "\nSettings: preset CartPole-v1\n");
   assertStringIncludes(outcome.out, "| eprewmean");
   assertMatch(outcome.out, /Best agent \(step \d+\), deterministic: /);
   assertStringIncludes(outcome.out, `Run folder: ${out}`);
   assertStringIncludes(outcome.err, "400/400 steps");
+});
+
+Deno.test("train says that it takes the defaults, and how to print them", async () => {
+  const bare = async (...args: string[]) => {
+    const out = `${dir}/bare${args.length}`;
+    const given = ["train", ...args, "--steps=40", "--out", out];
+    return (await capture(...given, "--set=numEnvs=2")).out;
+  };
+  assertStringIncludes(
+    await bare("--env=Chain-v0", "--backend=cpu"),
+    "\nSettings: defaults of a2c, which has no preset for Chain-v0; --print-config prints them\n",
+  );
+  assertStringIncludes(
+    await bare("--preset=none"),
+    "\nSettings: defaults of a2c; --print-config prints them\n",
+  );
 });
 
 Deno.test("train judges the last and the best agent on the same episodes", async () => {

@@ -7,7 +7,7 @@ import {
   type RunStatus,
   runStatus,
 } from "@bellman/training";
-import { ALGORITHMS } from "../config/algorithms.ts";
+import { ALGORITHMS, findAlgorithm } from "../config/algorithms.ts";
 import {
   type Command,
   option,
@@ -17,6 +17,7 @@ import {
 import {
   CONFIG_OPTIONS,
   configFromOptions,
+  presetFor,
   type ResolvedConfig,
 } from "../config/resolve.ts";
 import { codeOf } from "../run/environment_modules.ts";
@@ -53,6 +54,20 @@ function algorithmOf({ positionals }: ParsedOptions): string | undefined {
   );
 }
 
+/** Names the settings that a run starts from, before those of the command line. */
+function settingsOf(
+  { algorithm, env }: ResolvedConfig,
+  options: ParsedOptions,
+): string {
+  const file = valueOf(options, "config");
+  if (file !== undefined) return file;
+  const preset = valueOf(options, "preset");
+  const name = presetFor(findAlgorithm(algorithm)!, { preset, env });
+  if (name !== undefined) return `preset ${name}`;
+  const why = preset === undefined ? `, which has no preset for ${env}` : "";
+  return `defaults of ${algorithm}${why}; --print-config prints them`;
+}
+
 function defaultFolder({ algorithm, env, seed }: ResolvedConfig): string {
   const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15)
     .replace("T", "-");
@@ -75,11 +90,13 @@ async function openTraining(
 /** Trains an open session, and closes it. */
 async function carryOut(
   run: Omit<TrainingRun, "signal" | "strayError">,
+  settings?: string,
 ): Promise<number> {
   const { session: { config, engine, close }, folder, io, quiet } = run;
   if (!quiet) {
+    const source = settings === undefined ? "" : `\nSettings: ${settings}`;
     io.out(
-      `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} environments, seed ${config.seed}
+      `Training ${config.algorithm} on ${config.env}: ${config.totalTimesteps} steps, ${config.numEnvs} environments, seed ${config.seed}${source}
 Engine: ${engine}
 Run folder: ${folder.dir}
 `,
@@ -137,7 +154,8 @@ async function startRun(
     throw error;
   }
   try {
-    return await carryOut({ ...output, session, folder, configText });
+    const run = { ...output, session, folder, configText };
+    return await carryOut(run, settingsOf(config, options));
   } finally {
     lock.release();
   }

@@ -28,9 +28,12 @@ import {
 /** Whole configuration of a run: one flat mapping of all keys. */
 export type ResolvedConfig = RunConfig & Record<string, unknown>;
 
+/** Name that stands for the defaults, without a preset. */
+export const NO_PRESET = "none";
+
 /** Sources of a configuration, weakest first. */
 export interface ConfigSources {
-  /** Name of a preset; by default the environment's own. */
+  /** Name of a preset, or `none`; by default the environment's own. */
   preset?: string;
   /** Text and name of a configuration file, instead of a preset. */
   file?: { name: string; text: string };
@@ -149,12 +152,27 @@ function withOptions(
   return merged;
 }
 
+/**
+ * Names the preset that a run starts from.
+ *
+ * @param algorithm Algorithm that the preset is of.
+ * @param given The preset of the command line, if any, and the environment.
+ * @returns Its name; `undefined` for the defaults alone.
+ */
+export function presetFor(
+  { presets }: AlgorithmDefinition,
+  { preset, env }: { preset?: string; env: string },
+): string | undefined {
+  if (preset === NO_PRESET) return undefined;
+  return preset ??
+    [env, familyOf(env)].find((it) => Object.hasOwn(presets, it));
+}
+
 function presetEntries(
   algorithm: AlgorithmDefinition,
-  { preset, env }: { preset?: string; env: string },
+  given: { preset?: string; env: string },
 ): Entries {
-  const name = preset ??
-    [env, familyOf(env)].find((it) => Object.hasOwn(algorithm.presets, it));
+  const name = presetFor(algorithm, given);
   if (name === undefined) return { entries: [], origin: "no preset" };
   const origin = `preset ${name}`;
   return { entries: parseMapping(findPreset(algorithm, name), origin), origin };
@@ -225,7 +243,7 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
   option("env ID", "Environment id; 'list' prints them."),
   option(
     "preset NAME",
-    "Start from a preset; by default the environment's own.",
+    "Start from a preset, or from the defaults (none); by default the environment's own.",
   ),
   option(
     "config FILE.yaml",

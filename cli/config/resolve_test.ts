@@ -6,6 +6,7 @@ import {
   findPreset,
   fullSchema,
   parseMapping,
+  presetFor,
   resolveConfig,
 } from "./resolve.ts";
 import type { Entry } from "./schema.ts";
@@ -36,6 +37,19 @@ Deno.test("a file stands alone: no preset is mixed in", () => {
   const { totalTimesteps } = fullSchema(a2c).properties;
   assertEquals(config.numEnvs, 3);
   assertEquals(config.totalTimesteps, totalTimesteps.default);
+});
+
+Deno.test("the preset none stands for the defaults", () => {
+  const config = resolveConfig("a2c", {
+    preset: "none",
+    entries: [["env", "Pendulum-v1"]],
+  });
+  const file = { name: "bare.yaml", text: "env: Pendulum-v1" };
+  assertEquals(config, resolveConfig("a2c", { file, entries: [] }));
+  const env = "Pendulum-v1";
+  assertEquals(presetFor(a2c, { preset: "none", env }), undefined);
+  assertEquals(presetFor(a2c, { env: "Chain-v0" }), undefined);
+  assertEquals(presetFor(a2c, { env }), env);
 });
 
 Deno.test("every preset is valid and its own environment's", () => {

@@ -3,6 +3,7 @@
  * Trains several seeds of a preset and evaluates the last policies and the best
  * checkpoints:
  * `deno task bench:learning a2c --env CartPole-v1 --seeds 10 --steps 200000`.
+ * `--preset none` trains with the algorithm's defaults, whatever the environment.
  * `--write` keeps the results beside the algorithm, after each seed anew.
  * `--until 475` ends each run at the first evaluation with that mean return, of
  * those that `--every` so many steps bring, and tells how many steps it took.
@@ -19,6 +20,7 @@ import {
   describeSteps,
   type LearningResults,
   nameOf,
+  NO_PRESET,
   returnsOf,
   type SeedResult,
   summarizeSeeds,
@@ -94,13 +96,14 @@ function options(args: string[]): Bench {
   }
   const preset = String(parsed.preset ?? "");
   const { presets } = definition;
-  if (preset !== "" && !Object.hasOwn(presets, preset)) {
-    const names = Object.keys(presets).join(", ");
+  const isNamed = preset !== "" && preset !== NO_PRESET;
+  if (isNamed && !Object.hasOwn(presets, preset)) {
+    const names = [...Object.keys(presets), NO_PRESET].join(", ");
     fail(`Unknown preset '${preset}': expected one of ${names}`);
   }
   return {
     algorithm,
-    env: preset === "" ? String(parsed.env) : envOf(presets[preset]),
+    env: isNamed ? envOf(presets[preset]) : String(parsed.env),
     preset,
     seeds: wholeNumber("seeds", parsed.seeds),
     firstSeed: wholeNumber("first-seed", parsed["first-seed"], 0),
@@ -117,9 +120,15 @@ function options(args: string[]): Bench {
     json: parsed.json === true,
     write: parsed.write === true,
     command: `deno task bench:learning ${
-      args.filter((it) => it !== "--write" && it !== "--json").join(" ")
+      args.filter((it) => it !== "--write" && it !== "--json").map(quoted)
+        .join(" ")
     }`,
   };
+}
+
+/** Quotes an argument for a shell, where it needs that. */
+function quoted(argument: string): string {
+  return /^[\w=.,:\/-]+$/.test(argument) ? argument : `'${argument}'`;
 }
 
 /** The mean return that counts as learned; null where none is named. */
@@ -213,7 +222,7 @@ async function trainSeeds(bench: Bench): Promise<LearningResults> {
 }
 
 function describeSeed(
-  { seed, seconds, last, best, reached }: SeedResult,
+  { seed, seconds, last, best, training, reached }: SeedResult,
 ): string {
   if (reached !== undefined) {
     return `seed ${seed}: ${
@@ -223,7 +232,12 @@ function describeSeed(
   const [end, chosen] = [last, best].map((it) =>
     `${it!.meanReturn.toFixed(1)} (step ${it!.step})`
   );
-  return `seed ${seed}: last ${end}, best ${chosen} in ${seconds.toFixed(1)} s`;
+  const learned = training === undefined || training === null
+    ? ""
+    : `, last episodes of training ${training.toFixed(1)}`;
+  return `seed ${seed}: last ${end}, best ${chosen}${learned} in ${
+    seconds.toFixed(1)
+  } s`;
 }
 
 async function commit(): Promise<string> {

@@ -20,6 +20,8 @@ export interface SeedResult {
   last: EvaluatedPolicy | null;
   /** The checkpoint with the highest of the evaluations during training; null where it was not evaluated. */
   best: EvaluatedPolicy | null;
+  /** Mean return of the last 100 episodes of training; null where there were fewer. */
+  training?: number | null;
   /** Of runs until a return: steps of the first evaluation that reached it; null where none did. */
   reached?: number | null;
 }
@@ -29,7 +31,7 @@ export interface LearningResults {
   /** Algorithm of a package of several; by default the package's own. */
   program?: string;
   env: string;
-  /** Name of the preset; empty for the environment's own. */
+  /** Name of the preset, or {@linkcode NO_PRESET}; empty for the environment's own. */
   preset: string;
   command: string;
   commit: string;
@@ -62,11 +64,14 @@ export const BARS_FILE = "bars.json";
 /** Folder in an algorithm's results with those of runs until a return. */
 export const UNTIL_FOLDER = "until";
 
+/** Preset that stands for an algorithm's defaults. */
+export const NO_PRESET = "none";
+
 /** Name of the results: the preset's, or the environment's. */
 export function nameOf(
   { preset, env }: { preset?: string; env: string },
 ): string {
-  return preset || env;
+  return preset === NO_PRESET ? `${env}-defaults` : preset || env;
 }
 
 /** Mean, sample standard deviation and Student's 95 % interval of the mean. */

@@ -2,6 +2,8 @@ import { assertAlmostEquals, assertEquals, assertMatch } from "@std/assert";
 import {
   describeSeeds,
   describeSteps,
+  nameOf,
+  NO_PRESET,
   returnsOf,
   type SeedResult,
   summarizeSeeds,
@@ -31,6 +33,14 @@ Deno.test("a single seed has a mean alone", () => {
   });
   assertEquals(describeSeeds([16.8]), "16.8");
   assertEquals(describeSeeds([1, 3]), "2.0 ± 1.4 [-10.7, 14.7]");
+});
+
+Deno.test("results are named after the preset, the environment or its defaults", () => {
+  const env = "Pendulum-v1";
+  assertEquals(nameOf({ env }), env);
+  assertEquals(nameOf({ env, preset: "" }), env);
+  assertEquals(nameOf({ env, preset: "Pendulum-v1-value" }), `${env}-value`);
+  assertEquals(nameOf({ env, preset: NO_PRESET }), `${env}-defaults`);
 });
 
 Deno.test("a column is there where every seed was evaluated", () => {

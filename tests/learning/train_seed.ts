@@ -5,7 +5,7 @@
  * runs it in processes of their own.
  */
 import { run } from "@bellman/cli";
-import { openRunFolder, readProgress } from "@bellman/training";
+import { openRunFolder, readEpisodes, readProgress } from "@bellman/training";
 import { parse } from "@std/yaml";
 import type { EvaluatedPolicy, SeedResult } from "./results.ts";
 
@@ -13,7 +13,7 @@ import type { EvaluatedPolicy, SeedResult } from "./results.ts";
 export interface SeedTask {
   algorithm: string;
   env: string;
-  /** Name of a preset; empty for the environment's own, if it has one. */
+  /** Name of a preset, or none; empty for the environment's own, if it has one. */
   preset: string;
   seed: number;
   /** Environment steps; null takes the preset's. */
@@ -96,6 +96,13 @@ function stepsTo(meanReturn: number, dir: string): number | null {
   return first?.step ?? null;
 }
 
+/** Mean return of the last 100 episodes of a training. */
+function trainingReturn(dir: string): number | null {
+  const last = readEpisodes(openRunFolder(dir).episodesPath).slice(-100);
+  if (last.length < 100) return null;
+  return last.reduce((sum, it) => sum + it.return, 0) / last.length;
+}
+
 async function runTask(task: SeedTask): Promise<TrainedSeed> {
   const root = await Deno.makeTempDir({ prefix: "bellman-learning-" });
   const dir = `${root}/run`;
@@ -113,6 +120,7 @@ async function runTask(task: SeedTask): Promise<TrainedSeed> {
         seconds,
         last,
         best,
+        training: trainingReturn(dir),
         ...(task.until !== null && {
           reached: stepsTo(task.until.meanReturn, dir),
         }),
