@@ -82,6 +82,7 @@ export * from "./polyak.ts";
 export * from "./random_bits.ts";
 export * from "./random_stream.ts";
 export * from "./tidy.ts";
+export * from "./tracing/control_flow.ts";
 export {
   type TensorOfShape,
   type TensorsOf,

@@ -202,6 +202,68 @@ export function gatherRows(
   };
 }
 
+/**
+ * The operation that repeats a graph as long as another one says so: outputs are
+ * its first inputs as the last round left them.
+ */
+export const WHILE = "While";
+
+/**
+ * The operation that runs one of several graphs, chosen by its first input: the
+ * last one for numbers that none has.
+ */
+export const SWITCH = "Switch";
+
+/** A graph inside of an operation, and what it takes from outside. */
+export interface Nested {
+  /** Graph; what it takes from outside are its last inputs. */
+  readonly graph: Graph;
+  /** Places of these among the operation's inputs. */
+  readonly captured: readonly number[];
+}
+
+/** Settings of {@linkcode WHILE}. */
+export interface While {
+  /** Makes one truth value of the state. */
+  readonly condition: Nested;
+  /** Makes the next state. */
+  readonly body: Nested;
+}
+
+/** Settings of {@linkcode SWITCH}. */
+export interface Switch {
+  readonly branches: readonly Nested[];
+}
+
+/** Returns the graphs inside of an operation. */
+export function nestedIn({ op, attributes }: Node): readonly Nested[] {
+  if (op === SWITCH) return (attributes as unknown as Switch).branches;
+  if (op !== WHILE) return [];
+  const { condition, body } = attributes as unknown as While;
+  return [condition, body];
+}
+
+/** Changes the graphs inside of operations. */
+export function mapNested(
+  graph: Graph,
+  change: (graph: Graph) => Graph,
+): Graph {
+  if (!graph.nodes.some(({ op }) => op === WHILE || op === SWITCH)) {
+    return graph;
+  }
+  const nodes = graph.nodes.map((node): Node => {
+    const changed = nestedIn(node)
+      .map((it): Nested => ({ ...it, graph: change(it.graph) }));
+    if (node.op === SWITCH) {
+      return { ...node, attributes: { branches: changed } };
+    }
+    if (node.op !== WHILE) return node;
+    const [condition, body] = changed;
+    return { ...node, attributes: { condition, body } };
+  });
+  return makeGraph({ inputs: graph.inputs, nodes, outputs: graph.outputs });
+}
+
 /** Counts the multiplications of matrix products and convolutions. */
 export function multiplications({ nodes }: Pick<Graph, "nodes">): number {
   return nodes.reduce((sum, node) => sum + multiplicationsOf(node), 0);
@@ -225,7 +287,8 @@ function multiplicationsOf(node: Node): number {
     case GATHER_ROWS:
       return multiplications({ nodes: gatherRowsOf(node).chain });
     default:
-      return 0;
+      return nestedIn(node)
+        .reduce((sum, { graph }) => sum + multiplications(graph), 0);
   }
 }
 
@@ -271,11 +334,17 @@ function printNode(node: Node, names: ReadonlyMap<Value, string>): string {
     return `${made} = ${printConstant(data, node.outputs[0])}`;
   }
   const taken = node.inputs.map((input) => names.get(input) ?? "?");
+  const nested = nestedIn(node);
   const settings = node.op === GATHER_ROWS
     ? [`chain=${gatherRowsOf(node).chain.map(({ op }) => op).join(" ")}`]
+    : nested.length > 0
+    ? []
     : printAttributes(node.attributes);
   const all = [...taken, ...settings].join(", ");
-  return `${made} = ${node.op}(${all})`;
+  const inside = nested.map(({ graph }) =>
+    ` {\n${printGraph(graph).replaceAll(/^/gm, "  ")}\n}`
+  );
+  return `${made} = ${node.op}(${all})${inside.join("")}`;
 }
 
 function printConstant(data: ConstantData, value: Value): string {

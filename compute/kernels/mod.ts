@@ -8,6 +8,7 @@ import { MAT_MUL } from "./mat_mul.ts";
 import { RANDOM } from "./random.ts";
 import { POOLING } from "./windows.ts";
 import { NORMALIZATION, REDUCTIONS } from "./reductions.ts";
+import { ROWS } from "./rows.ts";
 import { BLOCKS, SHAPING, SLICING } from "./shaping.ts";
 import { UNARY } from "./unary.ts";
 
@@ -27,6 +28,7 @@ export const FAMILIES: Readonly<Record<string, Kernels>> = {
   normalisation: NORMALIZATION,
   constants: CONSTANTS,
   "random numbers": RANDOM,
+  "rows of a loop": ROWS,
 };
 
 const ALL: Kernels = Object.assign({}, ...Object.values(FAMILIES));

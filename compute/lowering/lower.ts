@@ -5,14 +5,20 @@ import {
   gatherRowsOf,
   type Graph,
   neededNodes,
+  type Nested,
   type Node,
   sizeOf,
+  SWITCH,
+  type Switch,
   type Value,
+  WHILE,
+  type While,
 } from "../graph/graph.ts";
 import { primitive } from "../kernels/mod.ts";
 import {
   ModelBuilder,
   type ModelOptions,
+  type OnnxGraph,
   type OnnxModel,
   type OnnxNode,
 } from "../onnx/model_builder.ts";
@@ -47,8 +53,11 @@ export function lowerGraph(
     .map((it, i) => ({ ...it, name: outputNames[i] }));
   const renamed = new Map(outputs.map(({ made, name }) => [made, name]));
   // A form of a tensor may be made in vain.
-  const nodes = neededNodes(model.nodes, renamed.keys());
-  const used = new Set(nodes.flatMap(({ inputs }) => inputs));
+  const operations = model.nodes
+    .map((node) => ({ node, inputs: namesIn(node), outputs: node.outputs }));
+  const needed = neededNodes(operations, renamed.keys());
+  const nodes = needed.map(({ node }) => node);
+  const used = new Set(needed.flatMap(({ inputs }) => inputs));
   return {
     inputs: graph.inputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
     outputs: outputs.map(({ name, value }) => ({ name, ...typeOf(value) })),
@@ -102,6 +111,8 @@ function loweringOf(node: Node, target: Target): string | readonly string[] {
   const { model, names } = target;
   if (node.op === CONSTANT) return lowerConstant(node, model);
   if (node.op === GATHER_ROWS) return lowerGatherRows(node, target);
+  if (node.op === WHILE) return lowerWhile(node, target);
+  if (node.op === SWITCH) return lowerSwitch(node, target);
   const inputs = node.inputs.map((it) => names.get(it)!);
   return primitive(node.op).lower({ node, inputs, model });
 }
@@ -145,10 +156,116 @@ function lowerGatherRows(node: Node, { model, names }: Target): string {
   return model.op("ScatterND", [zeros, at, inner.get(output)!]);
 }
 
+/** Lowers a graph inside of an operation, of some tensors. */
+function lowerNested(
+  { graph, captured }: Nested,
+  { model, inputs, state = [] }: {
+    model: ModelBuilder;
+    inputs: readonly string[];
+    state?: readonly string[];
+  },
+): string[] {
+  const given = [...state, ...captured.map((i) => inputs[i])];
+  const names = new Map(
+    graph.inputs.map(({ value }, i) => [value, given[i]]),
+  );
+  for (const node of graph.nodes) lowerNode(node, { model, names });
+  return graph.outputs.map(({ value }) => names.get(value)!);
+}
+
+/** Lowers a loop: the condition of the next round is computed in each. */
+function lowerWhile(node: Node, { model, names }: Target): string[] {
+  const { condition, body } = node.attributes as unknown as While;
+  const inputs = node.inputs.map((it) => names.get(it)!);
+  const count = node.outputs.length;
+  const first = inputs.slice(0, count);
+  const test = (state: readonly string[]) =>
+    lowerNested(condition, { model, inputs, state });
+  const before = test(first);
+  const [round, goesOn, ...state] = [0, 1, ...first]
+    .map(() => model.input());
+  const { nodes, outputs } = model.nested(() => {
+    const next = lowerNested(body, { model, inputs, state });
+    return [...test(next), ...next];
+  });
+  const flag = { dtype: "bool", shape: [] } as const;
+  const port = (name: string, i: number) => ({
+    name,
+    ...typeOf(node.outputs[i]),
+  });
+  return model.ops("Loop", ["", ...before, ...first], {
+    count,
+    attributes: {
+      body: {
+        graph: {
+          nodes,
+          inputs: [
+            { name: round, dtype: "int64", shape: [] },
+            { name: goesOn, ...flag },
+            ...state.map(port),
+          ],
+          outputs: [
+            { name: outputs[0], ...flag },
+            ...outputs.slice(1).map(port),
+          ],
+        },
+      },
+    },
+  });
+}
+
+/** Lowers a choice to choices of two. */
+function lowerSwitch(node: Node, { model, names }: Target): string[] {
+  const { branches } = node.attributes as unknown as Switch;
+  const inputs = node.inputs.map((it) => names.get(it)!);
+  const count = node.outputs.length;
+  const from = (at: number): string[] => {
+    const own = () => lowerNested(branches[at], { model, inputs });
+    if (at === branches.length - 1) return own();
+    const graphOf = (make: () => string[]) => {
+      const { nodes, outputs } = model.nested(make);
+      const ports = outputs
+        .map((name, i) => ({ name, ...typeOf(node.outputs[i]) }));
+      return { graph: { nodes, inputs: [], outputs: ports } };
+    };
+    const isIt = model.op("Equal", [inputs[0], model.scalar(at, "int32")]);
+    return model.ops("If", [isIt], {
+      count,
+      attributes: {
+        then_branch: graphOf(own),
+        else_branch: graphOf(() => from(at + 1)),
+      },
+    });
+  };
+  return from(0);
+}
+
+/** Returns the graphs inside of a node. */
+function graphsIn({ attributes }: OnnxNode): OnnxGraph[] {
+  return Object.values(attributes)
+    .flatMap((it) => typeof it === "object" && "graph" in it ? [it.graph] : []);
+}
+
+/** Lists the names that a node takes, those of graphs inside of it included. */
+function namesIn(node: OnnxNode): string[] {
+  const inside = graphsIn(node).flatMap(({ nodes }) => nodes.flatMap(namesIn));
+  return [...node.inputs, ...inside];
+}
+
 /** Replaces names of a node. */
 function rename(node: OnnxNode, names: ReadonlyMap<string, string>): OnnxNode {
   const renamed = (list: readonly string[]) =>
     list.map((name) => names.get(name) ?? name);
   const { inputs, outputs } = node;
-  return { ...node, inputs: renamed(inputs), outputs: renamed(outputs) };
+  const inside = Object.entries(node.attributes).map(([key, it]) => {
+    if (typeof it !== "object" || !("graph" in it)) return [key, it];
+    const nodes = it.graph.nodes.map((node) => rename(node, names));
+    return [key, { graph: { ...it.graph, nodes } }];
+  });
+  return {
+    ...node,
+    inputs: renamed(inputs),
+    outputs: renamed(outputs),
+    attributes: Object.fromEntries(inside),
+  };
 }

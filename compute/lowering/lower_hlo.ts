@@ -5,9 +5,14 @@ import {
   type DType,
   type Graph,
   type NamedValue,
+  type Nested,
   type Node,
   sizeOf,
+  SWITCH,
+  type Switch,
   type Value,
+  WHILE,
+  type While,
 } from "../graph/graph.ts";
 import { primitive } from "../kernels/mod.ts";
 import {
@@ -89,7 +94,7 @@ export function lowerToHlo(
     const given = parameters[vectors.length + i];
     made.set(value, program.cast(given, value.dtype));
   });
-  for (const node of graph.nodes) lowerNode(program, node, made);
+  lowerNodes(program, graph, made);
   const results = byName(graph.outputs);
   const returned = [
     ...vectors.filter(({ isFixed }) => !isFixed).map(({ members, dtype }) => {
@@ -135,9 +140,72 @@ function takeApart(
   });
 }
 
-function lowerNode(program: ProgramBuilder, node: Node, made: Made): void {
-  const results = [loweringOf(program, node, made)].flat();
-  node.outputs.forEach((output, i) => made.set(output, results[i]));
+function lowerNodes(
+  program: ProgramBuilder,
+  { nodes }: Pick<Graph, "nodes">,
+  made: Made,
+): void {
+  for (const node of nodes) {
+    const results = [loweringOf(program, node, made)].flat();
+    node.outputs.forEach((output, i) => made.set(output, results[i]));
+  }
+}
+
+/** Lowers a graph inside of an operation, of some tensors. */
+function lowerNested(
+  program: ProgramBuilder,
+  graph: Graph,
+  given: readonly HloTensor[],
+): HloTensor[] {
+  const made: Made = new Map(
+    graph.inputs.map(({ value }, i) => [value, given[i]]),
+  );
+  lowerNodes(program, graph, made);
+  return graph.outputs.map(({ value }) => made.get(value)!);
+}
+
+/** Lowers a loop. What it takes from outside goes round with the state. */
+function lowerWhile(
+  program: ProgramBuilder,
+  { attributes, outputs }: Node,
+  inputs: readonly HloTensor[],
+): HloTensor[] {
+  const { condition, body } = attributes as unknown as While;
+  const outside = inputs.slice(outputs.length);
+  const regionOf = (
+    { graph, captured }: Nested,
+    finish: (made: HloTensor[], outside: readonly HloTensor[]) => HloTensor[],
+  ) =>
+    program.block(inputs, (given) => {
+      const taken = captured.map((i) => given[i]);
+      const made = lowerNested(program, graph, [
+        ...given.slice(0, outputs.length),
+        ...taken,
+      ]);
+      return finish(made, given.slice(outputs.length));
+    });
+  return program.withRegions("while", inputs, {
+    regions: [
+      regionOf(condition, (made) => made),
+      regionOf(body, (made, outside) => [...made, ...outside]),
+    ],
+    outputs: [...outputs, ...outside],
+  }).slice(0, outputs.length);
+}
+
+function lowerSwitch(
+  program: ProgramBuilder,
+  { attributes, outputs }: Node,
+  inputs: readonly HloTensor[],
+): HloTensor[] {
+  const { branches } = attributes as unknown as Switch;
+  const regions = branches.map(({ graph, captured }) =>
+    program.block(
+      [],
+      () => lowerNested(program, graph, captured.map((i) => inputs[i])),
+    )
+  );
+  return program.withRegions("case", inputs.slice(0, 1), { regions, outputs });
 }
 
 function loweringOf(
@@ -153,6 +221,8 @@ function loweringOf(
       : program.constant(values, type);
   }
   const inputs = node.inputs.map((it) => made.get(it)!);
+  if (node.op === WHILE) return lowerWhile(program, node, inputs);
+  if (node.op === SWITCH) return lowerSwitch(program, node, inputs);
   return primitive(node.op).lowerHlo({ node, inputs, program });
 }
 

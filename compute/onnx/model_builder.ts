@@ -18,7 +18,15 @@ type OnnxAttribute =
   | number
   | string
   | readonly number[]
-  | { readonly float: number };
+  | { readonly float: number }
+  | { readonly graph: OnnxGraph };
+
+/** A graph inside of a node: it sees the names around it. */
+export interface OnnxGraph {
+  readonly inputs: readonly OnnxPort[];
+  readonly outputs: readonly OnnxPort[];
+  readonly nodes: readonly OnnxNode[];
+}
 
 /** One operation of a model. */
 export interface OnnxNode {
@@ -63,8 +71,8 @@ const CONTRIBUTED = "com.microsoft";
 const model = { ir: 1, producer: 2, graph: 7, opset: 8, metadata: 14 };
 const graph = { node: 1, name: 2, initializer: 5, input: 11, output: 12 };
 const node = { input: 1, output: 2, name: 3, op: 4, attribute: 5, domain: 7 };
-const attribute = { name: 1, f: 2, i: 3, s: 4, ints: 8, type: 20 };
-const attributeType = { float: 1, int: 2, string: 3, ints: 7 };
+const attribute = { name: 1, f: 2, i: 3, s: 4, g: 6, ints: 8, type: 20 };
+const attributeType = { float: 1, int: 2, string: 3, graph: 5, ints: 7 };
 const tensor = { dims: 1, dtype: 2, name: 8, raw: 9 };
 
 const wire = { varint: 0, bytes: 2, bit32: 5 };
@@ -133,6 +141,10 @@ function writeAttribute(
   } else if ("float" in value) {
     writer.tag(attribute.f, wire.bit32).float(value.float);
     type(attributeType.float);
+  } else if ("graph" in value) {
+    const content = { ...value.graph, initializers: [] };
+    message(writer, attribute.g, () => writeGraph(writer, content));
+    type(attributeType.graph);
   } else {
     for (const it of value) writer.tag(attribute.ints, wire.varint).int64(it);
     type(attributeType.ints);
@@ -256,6 +268,36 @@ export class ModelBuilder {
   ): string {
     const ranges = [starts, ends, axes].map((it) => this.ints(it));
     return this.op("Slice", [x, ...ranges]);
+  }
+
+  /**
+   * Adds operations to a graph of their own, for an attribute.
+   *
+   * @param make Function that adds them; returns the names of the outputs.
+   */
+  nested(make: () => readonly string[]): {
+    nodes: OnnxNode[];
+    outputs: string[];
+  } {
+    const start = this.nodes.length;
+    // Other forms of a tensor are not known outside.
+    const forms = [...this.#forms];
+    const made = make();
+    const own = new Set(
+      this.nodes.slice(start).flatMap(({ outputs }) => outputs),
+    );
+    // What comes from outside, or twice, gets an operation of its own.
+    const outputs = made.map((name) =>
+      own.delete(name) ? name : this.op("Identity", [name])
+    );
+    this.#forms.clear();
+    for (const [key, it] of forms) this.#forms.set(key, it);
+    return { nodes: this.nodes.splice(start), outputs };
+  }
+
+  /** Adds the name of an input of a graph inside of a node. */
+  input(): string {
+    return this.#name("i");
   }
 
   /** Adds a scalar. */

@@ -371,17 +371,59 @@ export class ProgramBuilder {
     types: readonly DType[],
     make: (scalars: readonly HloTensor[]) => HloTensor,
   ): string {
-    const scalars = types.map((dtype): HloTensor => ({
+    const scalars = types.map((dtype): TensorType => ({ shape: [], dtype }));
+    return this.block(scalars, (given) => [make(given)]);
+  }
+
+  /** Writes a function of tensors as a region. */
+  block(
+    types: readonly TensorType[],
+    make: (given: readonly HloTensor[]) => readonly HloTensor[],
+  ): string {
+    const given = types.map(({ shape, dtype }): HloTensor => ({
       name: `%v${this.#next++}`,
-      shape: [],
+      shape,
       dtype,
     }));
     const start = this.#lines.length;
-    const made = make(scalars);
+    // Constants of a region are not known outside of it.
+    const constants = [...this.#constants];
+    this.#constants.clear();
+    const made = make(given);
+    this.#constants.clear();
+    for (const [text, it] of constants) this.#constants.set(text, it);
     const body = this.#lines.splice(start);
-    const head = scalars.map((it) => `${it.name}: ${hloType(it)}`).join(", ");
-    const end = `"stablehlo.return"(${made.name}) : (${hloType(made)}) -> ()`;
-    return ["{", `^bb0(${head}):`, ...body, end, "}"].join("\n");
+    const head = given.map((it) => `${it.name}: ${hloType(it)}`).join(", ");
+    const names = made.map(({ name }) => name).join(", ");
+    const end = `"stablehlo.return"(${names}) : (${
+      made.map(hloType).join(", ")
+    }) -> ()`;
+    const label = given.length === 0 ? [] : [`^bb0(${head}):`];
+    return ["{", ...label, ...body, end, "}"].join("\n");
+  }
+
+  /** Adds an operation with regions and any number of results. */
+  withRegions(
+    op: string,
+    inputs: readonly HloTensor[],
+    { regions, outputs }: {
+      regions: readonly string[];
+      outputs: readonly TensorType[];
+    },
+  ): HloTensor[] {
+    const name = `%v${this.#next++}`;
+    this.#lines.push(
+      `${name}:${outputs.length} = "stablehlo.${op}"(${
+        inputs.map((it) => it.name).join(", ")
+      }) (${regions.join(", ")}) : (${inputs.map(hloType).join(", ")}) -> (${
+        outputs.map(hloType).join(", ")
+      })`,
+    );
+    return outputs.map(({ shape, dtype }, i) => ({
+      name: `${name}#${i}`,
+      shape,
+      dtype,
+    }));
   }
 }
 

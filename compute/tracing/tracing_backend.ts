@@ -20,6 +20,7 @@ const INSIDE = [
   "node:",
   import.meta.url,
   new URL("trace.ts", import.meta.url).href,
+  new URL("control_flow.ts", import.meta.url).href,
   new URL("../kernels/", import.meta.url).href,
 ];
 
@@ -64,9 +65,57 @@ function lastPart(url: string): string {
 /** Collects the operations of one traced function. */
 export class Recorder {
   readonly nodes: Node[] = [];
-  /** Error of the function that is thrown only after it has run. */
-  refused: TypeError | undefined;
+  /** Recorder of the function that this one is a part of. */
+  readonly outer: Recorder | null;
   readonly #known = new WeakMap<TensorData, Value[]>();
+  /** Values of the outer recorder, and what stands for them in this one. */
+  readonly #captured = new Map<Value, Value>();
+  #refused: TypeError | undefined;
+
+  /** @param outer Recorder of the function that the recorded one is a part of. */
+  constructor(outer: Recorder | null = null) {
+    this.outer = outer;
+  }
+
+  /** Error of the function that is thrown only after it has run. */
+  get refused(): TypeError | undefined {
+    return this.outer?.refused ?? this.#refused;
+  }
+
+  /** Notes an error, unless there is one already. */
+  refuse(error: TypeError): void {
+    if (this.outer !== null) this.outer.refuse(error);
+    else this.#refused ??= error;
+  }
+
+  /** What was taken from the outer recorder, and what stands for it here. */
+  get captured(): ReadonlyMap<Value, Value> {
+    return this.#captured;
+  }
+
+  /** Returns what stands here for a value of this recorder or of one around it. */
+  capture(value: Value, owner: Recorder | undefined): Value | undefined {
+    if (owner === this) return value;
+    const outside = this.outer?.capture(value, owner);
+    if (outside === undefined) return undefined;
+    const known = this.#captured.get(outside);
+    if (known !== undefined) return known;
+    const { shape, dtype } = outside;
+    const inside: Value = { shape: [...shape], dtype };
+    this.#captured.set(outside, inside);
+    return inside;
+  }
+
+  /** Records an operation that holds graphs. */
+  add(
+    op: string,
+    inputs: readonly Value[],
+    { attributes, outputs }: Pick<Node, "attributes" | "outputs">,
+  ): readonly Value[] {
+    const source = new SourceLine();
+    this.nodes.push({ op, inputs, attributes, outputs, source });
+    return outputs;
+  }
 
   /** Records a kernel. */
   record(
@@ -176,7 +225,8 @@ export class TracingBackend extends tf.KernelBackend {
       const type = { shape, dtype: dtype as TensorType["dtype"] };
       return recorder.known(numbers, type);
     }
-    if (owner === recorder) return value!;
+    const here = recorder.capture(value!, owner);
+    if (here !== undefined) return here;
     throw new TypeError(
       "Cannot use a tensor of another traced function: pass it as an input",
     );
@@ -236,7 +286,7 @@ export class TracingBackend extends tf.KernelBackend {
       return Promise.resolve(this.readSync(dataId));
     } catch (error) {
       if (this.recorder === null) return Promise.reject(error);
-      this.recorder.refused ??= error as TypeError;
+      this.recorder.refuse(error as TypeError);
       return new Promise(() => {});
     }
   }

@@ -145,6 +145,8 @@ const SPECIAL: Readonly<Record<string, KernelSample>> = {
     shrinkAxisMask: 0,
   }),
   TensorScatterUpdate: sample([float(4), int(2, 1), float(2)]),
+  TakeRow: sample([float(4, 2), int()]),
+  SetRow: sample([float(4, 2), int(), float(2)]),
   Threefry: sample([int(2), int()], { shape: [4], shift: 8 }),
   Tile: sample([float(3)], { reps: [2] }),
   TopK: sample([float(4)], { k: 2, sorted: true }),

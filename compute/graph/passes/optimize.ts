@@ -1,4 +1,4 @@
-import type { Graph } from "../graph.ts";
+import { type Graph, mapNested } from "../graph.ts";
 import { convolveBeforeScaling, joinSplits, sliceProducts } from "./reorder.ts";
 import { foldConstants } from "./fold_constants.ts";
 import {
@@ -63,7 +63,7 @@ export function optimize(
   graph: Graph,
   { fuse = true }: { readonly fuse?: boolean } = {},
 ): Graph {
-  let current = graph;
+  let current = mapNested(graph, (it) => optimize(it, { fuse }));
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = current.nodes.length;
     current = PASSES.reduce((it, pass) => pass(it), current);

@@ -3,6 +3,7 @@ import {
   CONSTANT,
   type ConstantData,
   type Graph,
+  nestedIn,
   type Node,
   numberName,
   sameShape,
@@ -106,6 +107,8 @@ function keyOf(
   number: (value: Value) => number,
 ): string | undefined {
   if (node.op === CONSTANT) return constantKey(node);
+  // JSON does not tell graphs apart.
+  if (nestedIn(node).length > 0) return undefined;
   const inputs = node.inputs.map(number);
   return `${node.op}(${inputs})${JSON.stringify(node.attributes, setting)}`;
 }
