@@ -83,5 +83,6 @@ export {
 export { PENDULUM } from "./classic_control/pendulum.ts";
 
 export * from "./toy/environments.ts";
+export { GridWorldEnv } from "./toy/grid_world.ts";
 
 export * from "./render/canvas.ts";

@@ -8,6 +8,8 @@ import {
   PENDULUM,
   TimeLimit,
 } from "@bellman/envs";
+import { type TensorEnv, tensorEnv } from "@bellman/envs/tensor";
+import * as tf from "@tensorflow/tfjs";
 import type { Comparison, Expected, FixtureRunner } from "./comparison.ts";
 
 /** The fixture's absolute tolerances, taken as ours: |b| only loosens them. */
@@ -42,14 +44,53 @@ function actionOf(action: number | number[]): number | Float32Array {
   return typeof action === "number" ? action : Float32Array.from(action);
 }
 
+interface DynamicsCase {
+  inputs: Inputs;
+  expected: Record<
+    "states" | "observations" | "rewards" | "terminated",
+    Expected[]
+  >;
+}
+
+/** Differences of one step in float32, of numbers up to 30. */
+const SINGLE_TOLERANCE = 2e-5;
+
+/** Takes each step of a case in tensors, from the state that is expected. */
+function runTensors(
+  env: TensorEnv,
+  { inputs, expected }: DynamicsCase,
+  comparison: Comparison,
+): void {
+  const states = expected.states as unknown as number[][];
+  const before = [inputs.initial_state, ...states].slice(0, states.length);
+  const rows = inputs.actions.slice(0, states.length).map((it) => [it].flat());
+  const names = Object.keys(env.start(tf.zeros([env.startSize, 1])));
+  const actions = env.actionSpace.type === "box"
+    ? tf.tensor2d(rows)
+    : tf.tensor1d(rows.flat(), "int32");
+  const { state, rewards, terminated } = env.step(
+    Object.fromEntries(
+      names.map((name, i) => [name, tf.tensor1d(before.map((it) => it[i]))]),
+    ),
+    actions,
+  );
+  const seen = {
+    states: tf.stack(Object.values(state), 1),
+    observations: env.observe(state),
+    rewards,
+    terminated,
+  };
+  for (const [name, values] of Object.entries(expected)) {
+    const made = seen[name as keyof typeof seen].dataSync();
+    comparison.numbers(`${name} in tensors`, [...made], {
+      expected: values,
+      tolerance: SINGLE_TOLERANCE,
+    });
+  }
+}
+
 function runDynamics(
-  { inputs, expected }: {
-    inputs: Inputs;
-    expected: Record<
-      "states" | "observations" | "rewards" | "terminated",
-      Expected[]
-    >;
-  },
+  { inputs, expected }: DynamicsCase,
   comparison: Comparison,
 ): void {
   const env = envAt(inputs);
@@ -98,7 +139,10 @@ function runTimeLimit(
 /** Gymnasium's classic control: states, observations, rewards and ends. */
 export const envDynamicsRunner: FixtureRunner = async (fixture, comparison) => {
   for (const it of fixture.cases ?? []) {
-    await comparison.check(it.name, () => runDynamics(it, comparison));
+    await comparison.check(it.name, () => {
+      runDynamics(it, comparison);
+      tf.tidy(() => runTensors(tensorEnv(it.inputs.env), it, comparison));
+    });
   }
   for (const it of fixture.time_limit ?? []) {
     await comparison.check(
