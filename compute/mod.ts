@@ -62,6 +62,7 @@ export type {
   Value,
 } from "./graph/graph.ts";
 export * from "./graph/passes/optimize.ts";
+export * from "./image_patches.ts";
 export * from "./lowering/export_onnx.ts";
 export * from "./optimizers.ts";
 export {
@@ -90,3 +91,4 @@ export {
   type TypeTree,
 } from "./tracing/trace.ts";
 export type { Tree } from "./tracing/tree.ts";
+export * from "./weight_uses.ts";

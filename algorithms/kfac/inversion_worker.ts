@@ -10,83 +10,80 @@ export interface Inversion extends InvertOptions {
 
 /** One layer's inversion, in memory that both threads see. */
 interface InversionTask extends InvertOptions {
-  readonly shapes: Readonly<Record<string, number[]>>;
-  /** A status of 32 bits, then the numbers of all slots. */
-  readonly memory: SharedArrayBuffer;
+  readonly status: Int32Array;
+  /** The factors, and places for what is made of them. */
+  readonly slots: Readonly<Record<string, ArrayWithShape>>;
 }
 
 /** A status of a task; 0 until it is done. */
 const DONE = 1, FAILED = 2;
-/** Time without an answer after which a worker is given up. */
+/** Time without an answer after which a worker is taken for dead. */
 const PATIENCE_MS = 120_000;
+/** Deaths in a row, without an answer between, after which none is started. */
+const MOST_DEATHS = 2;
 
-/** Returns a task's factors, and the places of its results. */
-function slotsOf(
-  { shapes, memory }: InversionTask,
-): FactorPair<Float32Array> & Record<string, Float32Array> {
-  let at = 4;
-  const slots: Record<string, Float32Array> = {};
-  for (const name in shapes) {
-    slots[name] = new Float32Array(memory, at, sizeOf(shapes[name]));
-    at += slots[name].byteLength;
-  }
-  const { input, output } = slots;
-  return { ...slots, input, output };
+function factorsOf({ slots }: InversionTask): FactorPair<Float32Array> {
+  const [input, output] = [slots.input, slots.output].map(({ data }) => data);
+  return { input: input as Float32Array, output: output as Float32Array };
 }
 
-function sizeOf(shape: readonly number[]): number {
-  return shape.reduce((size, it) => size * it, 1);
+function sharedArray(shape: readonly number[]): Float32Array {
+  const size = shape.reduce((size, it) => size * it, 1);
+  return new Float32Array(new SharedArrayBuffer(4 * size));
 }
 
 /** Does a task, in the worker. */
 export function answer(task: InversionTask): void {
   let status = DONE;
   try {
-    const slots = slotsOf(task), made = invertFactors(slots, task);
-    for (const name in made) slots[name].set(made[name].data);
+    const made = invertFactors(factorsOf(task), task);
+    for (const name in made) task.slots[name].data.set(made[name].data);
   } catch {
     // The asking thread tries again, and so learns the reason.
     status = FAILED;
   }
-  const shared = new Int32Array(task.memory, 0, 1);
-  Atomics.store(shared, 0, status);
-  Atomics.notify(shared, 0);
+  Atomics.store(task.status, 0, status);
+  Atomics.notify(task.status, 0);
 }
 
 /**
  * A thread that inverts factors while training goes on. Its answers are those of
  * `invertFactors` bit for bit; where it has none, the caller computes them. It
- * starts with the first task and keeps no process alive.
+ * starts with the first task and keeps no process alive. Where it dies, another
+ * takes its place with the next task.
  */
 export class InversionWorker {
   readonly #onWarning: (line: string) => void;
   readonly #tasks = new Map<string, InversionTask>();
   #worker?: Worker;
-  #hasFailed = false;
+  /** Deaths since the last answer. */
+  #deaths = 0;
 
-  /** Makes a worker whose death is told in one line. */
+  /** Makes a worker whose deaths are told in a line each. */
   constructor(onWarning: (line: string) => void) {
     this.#onWarning = onWarning;
   }
 
   /** Starts to invert a layer's factors, which are copied. */
   start(layer: string, { factors, ...options }: Inversion): void {
-    if (this.#hasFailed) return;
+    if (this.#deaths === MOST_DEATHS) return;
     const [input, output] = [factors.input, factors.output]
       .map((it) => Math.round(Math.sqrt(it.length)));
+    const slots: Record<string, ArrayWithShape> = {};
     const shapes = slotShapes({ input, output }, options.form);
-    const numbers = Object.values(shapes)
-      .reduce((sum, shape) => sum + sizeOf(shape), 1);
-    const memory = new SharedArrayBuffer(4 * numbers);
-    const task = { ...options, shapes, memory }, slots = slotsOf(task);
-    slots.input.set(factors.input);
-    slots.output.set(factors.output);
+    for (const [name, shape] of Object.entries(shapes)) {
+      slots[name] = { data: sharedArray(shape), shape };
+    }
+    const status = new Int32Array(new SharedArrayBuffer(4));
+    const task = { ...options, status, slots }, own = factorsOf(task);
+    own.input.set(factors.input);
+    own.output.set(factors.output);
     this.#tasks.set(layer, task);
     try {
       this.#worker ??= this.#open();
       this.#worker.postMessage(task);
     } catch (error) {
-      this.#fail(error as Error);
+      this.#fail((error as Error).message);
     }
   }
 
@@ -102,22 +99,24 @@ export class InversionWorker {
     { factors, damping }: Inversion,
   ): Record<string, ArrayWithShape> | undefined {
     const task = this.#tasks.get(layer);
-    if (task === undefined || this.#hasFailed) return undefined;
-    const { input, output, ...results } = slotsOf(task);
+    if (task === undefined) return undefined;
+    const own = factorsOf(task);
     const isGiven = task.damping === damping &&
-      input.every((it, i) => it === factors.input[i]) &&
-      output.every((it, i) => it === factors.output[i]);
+      own.input.every((it, i) => it === factors.input[i]) &&
+      own.output.every((it, i) => it === factors.output[i]);
     if (!isGiven) return undefined;
-    const status = new Int32Array(task.memory, 0, 1);
-    if (Atomics.wait(status, 0, 0, PATIENCE_MS) === "timed-out") {
-      this.#fail(new Error(`no answer in ${PATIENCE_MS / 1000} seconds`));
+    if (Atomics.wait(task.status, 0, 0, PATIENCE_MS) === "timed-out") {
+      this.#fail(`no answer in ${PATIENCE_MS / 1000} seconds`);
+      return undefined;
     }
-    if (Atomics.load(status, 0) !== DONE) return undefined;
-    const made: Record<string, ArrayWithShape> = {};
-    for (const name in results) {
-      made[name] = { data: results[name].slice(), shape: task.shapes[name] };
-    }
-    return made;
+    this.#deaths = 0;
+    if (task.status[0] === FAILED) return undefined;
+    const { input: _, output: __, ...results } = task.slots;
+    return Object.fromEntries(
+      Object.entries(results).map((
+        [name, { data, shape }],
+      ) => [name, { data: data.slice(), shape }]),
+    );
   }
 
   /** Ends the thread; the next task starts another. */
@@ -141,19 +140,23 @@ export class InversionWorker {
       new URL(`data:text/javascript,${encodeURIComponent(source)}`),
     );
     worker.unref();
-    worker.on("error", (error) => this.#fail(error));
-    worker.on("exit", () => {
-      if (worker === this.#worker) this.#fail(new Error("it exited"));
-    });
+    const fail = (reason: string) =>
+      worker === this.#worker && this.#fail(reason);
+    worker.on("error", ({ message }) => fail(message));
+    worker.on("exit", () => fail("it exited"));
     return worker;
   }
 
-  /** Gives the worker up, with one warning. */
-  #fail({ message }: Error): void {
+  /** Gives the worker and its tasks up, with a warning. */
+  #fail(message: string): void {
     const [reason] = message.split("\n");
-    const line = `Factors are inverted in place: the worker failed: ${reason}`;
-    if (!this.#hasFailed) this.#onWarning(line);
-    this.#hasFailed = true;
+    this.#deaths++;
+    const next = this.#deaths === MOST_DEATHS
+      ? "factors are inverted in place"
+      : "another takes its place";
+    this.#onWarning(
+      `The worker that inverts factors failed, ${next}: ${reason}`,
+    );
     this.close();
   }
 }

@@ -1,4 +1,5 @@
 import { paramsToArrays, RandomStream, selectBackend } from "@bellman/compute";
+import process from "node:process";
 import { assert, assertEquals } from "@std/assert";
 import { invertFactors } from "./inverses.ts";
 import { Kfac, type KfacArrays } from "./kfac.ts";
@@ -143,13 +144,49 @@ Deno.test("a worker that nobody closes keeps no process alive", async () => {
   assertEquals(await forgottenWorker("--allow-read"), [0.25, ""]);
 });
 
-Deno.test("a worker that dies is told in one line, and not asked again", async () => {
-  const [made, lines] = await forgottenWorker("--until-warned");
+Deno.test("where workers cannot run, two are tried and told, then none", async () => {
+  const [made, lines] = await forgottenWorker("--until-given-up");
   assertEquals(made, null);
-  const [line, ...rest] = lines.split("\n");
-  assert(
-    line.startsWith("Factors are inverted in place: the worker failed: "),
-    line,
-  );
+  const [first, second, ...rest] = lines.split("\n");
+  const start = "The worker that inverts factors failed, ";
+  assert(first.startsWith(`${start}another takes its place: `), first);
+  assert(second.startsWith(`${start}factors are inverted in place: `), second);
   assertEquals(rest, [""]);
+});
+
+Deno.test("a worker that is killed is replaced, and no number or update changes", async () => {
+  const threads = process.getBuiltinModule("node:worker_threads");
+  const { Worker } = threads, opened: InstanceType<typeof Worker>[] = [];
+  threads.Worker = class extends Worker {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
+      opened.push(this);
+    }
+  };
+  const lines: string[] = [];
+  const options = { inversionDelay: 3 };
+  const here = kfacOf(options), start = initial(here), until = 24;
+  const states = run(here, start, { until });
+  const there = kfacOf({
+    ...options,
+    invertIn: "worker",
+    onWarning: (line) => lines.push(line),
+  });
+  try {
+    let state = start;
+    for (let from = 0; from < until; from++) {
+      [state] = run(there, state, { from, until: from + 1 });
+      assertEquals(state, states[from]);
+      // Inversions start at updates 5, 9, 13, 17 and 21.
+      if (from === 5 || from === 13) await opened.at(-1)!.terminate();
+      await new Promise((go) => setTimeout(go));
+    }
+  } finally {
+    threads.Worker = Worker;
+    there.close();
+  }
+  assertEquals(opened.length, 3);
+  const line =
+    "The worker that inverts factors failed, another takes its place: it exited";
+  assertEquals(lines, [line, line]);
 });

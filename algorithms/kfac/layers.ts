@@ -1,7 +1,12 @@
-import { type Params, trace, type TypeTree } from "@bellman/compute";
+import {
+  type Params,
+  trace,
+  type TypeTree,
+  type WeightUses,
+  weightUses,
+} from "@bellman/compute";
 import { closest } from "fastest-levenshtein";
 import * as tf from "@tensorflow/tfjs";
-import { KernelObserver } from "./_kernel_observer.ts";
 
 /**
  * A layer `s = W' a + b` of a network, dense, convolutional or recurrent: its
@@ -125,21 +130,17 @@ export function findLayers<const Types extends TypeTree>(
 ): KfacLayer[] {
   const { params, inputs, others = "error" } = options;
   const paths = Object.keys(params);
-  let found: KernelObserver | undefined;
+  let found: WeightUses | undefined;
   trace((given) => {
     const { params, inputs } = given as unknown as Record<string, Params>;
-    const observer = found = new KernelObserver(params);
-    const [first] = Object.values(params);
-    // Where gradients are taken, TensorFlow.js runs other operations.
-    tf.engine().gradients(() => {
-      observer.observe(() => apply(params, inputs));
-      return tf.sum(first);
-    }, [first]);
-    observer.release();
+    found = weightUses((params) => {
+      apply(params, inputs);
+      return tf.scalar(0);
+    }, params);
     return {};
   }, { params, inputs });
   const { uses, biases, elsewhere } = found!;
-  const kernels = new Set(uses.map(({ kernel }) => kernel));
+  const kernels = new Set(uses.map(({ weight }) => weight));
   const layers = paths.filter((it) => kernels.has(it)).map((kernel) => {
     const bias = biases.get(kernel);
     return bias === undefined ? { kernel } : { kernel, bias };
@@ -153,7 +154,10 @@ export function findLayers<const Types extends TypeTree>(
 }
 
 /** Makes the error of a parameter that is used in another way than as a layer. */
-export function unknownLayer(path: string, ops?: Set<string>): TypeError {
+export function unknownLayer(
+  path: string,
+  ops?: ReadonlySet<string>,
+): TypeError {
   const use = `${ops ? [...ops].join(", ") : "nothing"} uses it`;
   return new TypeError(
     `Cannot make factors for the parameter '${path}': ${use}, expected tf.matMul(x, w), tf.conv2d(x, w) or a bias added to their results; others: "gradient" takes the plain gradient`,

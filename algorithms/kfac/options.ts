@@ -143,7 +143,7 @@ export interface KfacOptions
   readonly inversionPrecision?: Precision;
   /**
    * Takes warnings: one line for each layer whose factors cannot be inverted, and
-   * one where the worker dies.
+   * one where a worker dies.
    *
    * @default console.warn
    */

@@ -1,6 +1,7 @@
 import {
   compileStep,
   type Engine,
+  imagePatches,
   mapParams,
   type Params,
   type TensorData,
@@ -10,7 +11,6 @@ import {
   categorical,
   factoredDamping,
   findLayers,
-  imagePatches,
   Kfac,
   type KfacOptions,
   kfacSchedule,
