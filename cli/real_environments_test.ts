@@ -157,7 +157,9 @@ Deno.test({
     }
     const mean = games.reduce((sum, it) => sum + it.return, 0) / games.length;
     const logged = readProgress(`${run}/progress.csv`)
-      .map(({ statistics }) => statistics.eprewmean).filter(Number.isFinite);
+      .map(({ statistics }) => statistics["rollout/return_mean"]).filter(
+        Number.isFinite,
+      );
     assertAlmostEquals(logged.at(-1)!, mean, 0.5);
   },
 });

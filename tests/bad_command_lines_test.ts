@@ -757,7 +757,10 @@ const CASES: [line: string, message: string][] = [
     "plot @RUN --out @folder.svg",
     "Cannot write the curves to @folder.svg: expected a file, this is a folder",
   ],
-  ["plot @RUN --key step", "Cannot plot 'step' of @RUN: did you mean 'fps'?"],
+  [
+    "plot @RUN --key step",
+    "Cannot plot 'step' of @RUN: did you mean 'time/steps'?",
+  ],
   ["plot @file.txt", "Cannot open run @file.txt: it has no config.yaml"],
   ["list all", "Cannot list 'all': expected options alone, as in 'list --all'"],
   ["list --all --jsn", "Unknown option '--jsn': did you mean '--json'?"],

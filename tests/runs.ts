@@ -62,7 +62,7 @@ function withoutClock(text: string): string {
     it.split(",")
   );
   const kept = header.map((name, i): [string, number] => [name, i])
-    .filter(([name]) => name !== "fps" && name !== "time_elapsed");
+    .filter(([name]) => !/^time\/(seconds|steps_per_second)$/.test(name));
   return [header, ...rows].map((row) => kept.map(([, i]) => row[i]).join(","))
     .join("\n");
 }

@@ -331,7 +331,7 @@ Deno.test("plot and list do their work with the permissions of their tasks", asy
   const plot = await task(
     "plot",
     plain,
-    "--key=eval_return_mean",
+    "--key=eval/return_mean",
     "--out",
     svg,
   );

@@ -156,7 +156,7 @@ function normalized(values: ArrayLike<number>): Float32Array {
  * Advantage actor-critic: acts, records `numSteps` steps of each environment and
  * then takes one gradient step on the shared or the separate objectives.
  *
- * `update` returns `policy_loss`, `value_loss`, `policy_entropy`, `loss`,
+ * `update` returns `policy_loss`, `value_loss`, `entropy`, `loss`,
  * `grad_norm`, `explained_variance` and `learning_rate`.
  *
  * @example

@@ -42,7 +42,7 @@ export interface A2CHyperparameters {
 
 /** Statistics of an update by name; all scalars. */
 export type A2CStatistics = Record<
-  "loss" | "policy_loss" | "value_loss" | "policy_entropy" | "grad_norm",
+  "loss" | "policy_loss" | "value_loss" | "entropy" | "grad_norm",
   tf.Scalar
 >;
 
@@ -309,7 +309,7 @@ function sharedGradients(
     loss,
     policy_loss: aux.policyLoss,
     value_loss: aux.valueLoss,
-    policy_entropy: aux.entropy,
+    entropy: aux.entropy,
   };
   return { gradients, losses };
 }
@@ -349,7 +349,7 @@ function separateGradients(
     loss: tf.add(policy.loss, value.loss) as tf.Scalar,
     policy_loss: policy.aux.policyLoss,
     value_loss: value.loss,
-    policy_entropy: policy.aux.entropy,
+    entropy: policy.aux.entropy,
   };
   return { policy: policy.gradients, value: value.gradients, losses };
 }

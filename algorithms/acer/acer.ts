@@ -261,7 +261,7 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
  *   truncated: new Uint8Array(2),
  *   finalObservations: observations,
  * });
- * assert(agent.update()!.loss_q > 0);
+ * assert(agent.update()!.q_loss > 0);
  * assert(agent.updates >= 1); // replayed segments are drawn by chance
  * agent.close();
  * ```

@@ -190,7 +190,7 @@ Deno.test("a cut episode is worth its last observation's value, with the state o
       });
       const target = 1 + (bootstrapTruncated ? 0.5 * values[1] : 0);
       const error = target - q.dataSync()[action];
-      assertAlmostEquals(agent.update()!.loss_q, error ** 2 / 2, 1e-5);
+      assertAlmostEquals(agent.update()!.q_loss, error ** 2 / 2, 1e-5);
       agent.close();
     }
   }

@@ -98,7 +98,7 @@ export function initDuelingModel(
  *   the policy; `d` numbers are in a box action, and it is 1 for others
  * - gain of a row: `min(c, rho) (Qopc - V) log f(a) + max(0, 1 - c / rho(a'))
  *   (Q(a') - V) log f(a') + ent_coef H(f)` with an action `a'` of the policy
- * - `loss_q = mean((Qret - Q(a))^2 + (V + min(1, rho) (Qret - Q(a)) - V)^2) / 2`,
+ * - `q_loss = mean((Qret - Q(a))^2 + (V + min(1, rho) (Qret - Q(a)) - V)^2) / 2`,
  *   where the last `V` alone has a gradient
  *
  * The trust region is on the statistics of the distribution: means and logarithms
@@ -242,9 +242,9 @@ export function continuousAcerGradients(
   };
   const gains = gainOf(statistics);
   const losses = lossesOf({
-    loss_f: tf.neg(mean(gains.gainF)),
-    loss_bc: tf.neg(mean(gains.gainBc)),
-    loss_q: parts(policy).qLoss,
+    truncated_loss: tf.neg(mean(gains.gainF)),
+    bias_correction_loss: tf.neg(mean(gains.gainBc)),
+    q_loss: parts(policy).qLoss,
     entropy: mean(gains.entropy),
   }, options);
   return throughNetwork(policy, {

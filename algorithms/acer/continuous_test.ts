@@ -119,7 +119,7 @@ Deno.test("values of actions agree with V in the mean of the sampled ones", () =
     const error = r[t] - v[t];
     return sum + (error ** 2 + (Math.min(1, ratio[t]) * error) ** 2) / 2;
   }, 0);
-  const found = statistics.loss_q.dataSync()[0];
+  const found = statistics.q_loss.dataSync()[0];
   assertAlmostEquals(found, loss / 5, 1e-4);
 });
 
@@ -193,7 +193,7 @@ Deno.test("several discrete actions are traced by the ratio of all of them", () 
     return sum + (error ** 2 + (Math.min(1, ratios[t]) * error) ** 2) / 2;
   }, 0);
   const { statistics } = gradientsOf(it);
-  assertAlmostEquals(statistics.loss_q.dataSync()[0], loss / 5, 1e-4);
+  assertAlmostEquals(statistics.q_loss.dataSync()[0], loss / 5, 1e-4);
 });
 
 /** Values of the taken actions, written out sample by sample. */

@@ -151,14 +151,14 @@ export interface AcerLossOptions {
   readonly entropyCoefficient?: number;
 }
 
-/** Losses of ACER, all scalars, by the names of baselines/acer. */
+/** Losses of ACER, all scalars. */
 export type AcerLosses = Record<
   | "loss"
-  | "loss_q"
+  | "q_loss"
   | "entropy"
-  | "loss_policy"
-  | "loss_f"
-  | "loss_bc"
+  | "policy_loss"
+  | "truncated_loss"
+  | "bias_correction_loss"
   | "explained_variance",
   tf.Scalar
 >;
@@ -172,7 +172,7 @@ export interface AcerLoss {
   /** Their distances from these values, `qret - q` `[rows]`. */
   readonly errors: tf.Tensor1D;
   /**
-   * Gradient of each row's gain `-(loss_policy - ent_coef entropy)` with respect
+   * Gradient of each row's gain `-(policy_loss - ent_coef entropy)` with respect
    * to `f`, `g` `[rows, n]`; 0 in rows without an action.
    */
   readonly gradient: tf.Tensor2D;
@@ -182,10 +182,10 @@ export interface AcerLoss {
  * Computes the losses of ACER for discrete actions, and the gradient of the
  * policy's part with respect to the probabilities, in closed form:
  *
- * - `loss_f = -mean(log f(a) min(c, rho(a)) (Qret - V))`
- * - `loss_bc = -mean(sum_a f(a) max(0, 1 - c / rho(a)) log f(a) (Q(a) - V))`
- * - `loss_q = mean((Qret - Q(a))^2) / 2`
- * - `loss = loss_f + loss_bc + q_coef loss_q - ent_coef entropy`
+ * - `truncated_loss = -mean(log f(a) min(c, rho(a)) (Qret - V))`
+ * - `bias_correction_loss = -mean(sum_a f(a) max(0, 1 - c / rho(a)) log f(a) (Q(a) - V))`
+ * - `q_loss = mean((Qret - Q(a))^2) / 2`
+ * - `loss = truncated_loss + bias_correction_loss + q_coef q_loss - ent_coef entropy`
  *
  * with `rho = f / mu` and `V = sum_a f(a) Q(a)`. The factors of the logarithms
  * are numbers: no gradient flows through them.
@@ -213,7 +213,7 @@ export interface AcerLoss {
  *   taken: tf.tensor1d([1, 0]),
  *   mu: f,
  * }, { numEnvs: 1 });
- * assertAlmostEquals(losses.loss_q.arraySync(), (3 - 1) ** 2 / 2, 1e-5);
+ * assertAlmostEquals(losses.q_loss.arraySync(), (3 - 1) ** 2 / 2, 1e-5);
  * ```
  */
 export function acerLoss(
@@ -259,7 +259,12 @@ export function acerLoss(
     tf.add(tf.div(ofGains, raised), tf.mul(ofEntropy, entropyCoefficient)),
     tf.expandDims(taken, 1),
   );
-  const parts = { loss_f: lossF, loss_bc: lossBc, loss_q: lossQ, entropy };
+  const parts = {
+    truncated_loss: lossF,
+    bias_correction_loss: lossBc,
+    q_loss: lossQ,
+    entropy,
+  };
   const losses = {
     ...lossesOf(parts, options),
     explained_variance: explainedVarianceOf(targets, errors, mean),
@@ -270,26 +275,36 @@ export function acerLoss(
 /** Adds up the losses by their weights. */
 export function lossesOf(
   parts: Readonly<
-    Record<"loss_f" | "loss_bc" | "loss_q" | "entropy", tf.Tensor>
+    Record<
+      "truncated_loss" | "bias_correction_loss" | "q_loss" | "entropy",
+      tf.Tensor
+    >
   >,
   { qCoefficient = 0.5, entropyCoefficient = 0.01 }: AcerLossOptions,
 ): Omit<AcerLosses, "explained_variance"> {
-  const { loss_f, loss_bc, loss_q, entropy } = parts;
-  const loss_policy = tf.add(loss_f, loss_bc);
+  const { truncated_loss, bias_correction_loss, q_loss, entropy } = parts;
+  const policy_loss = tf.add(truncated_loss, bias_correction_loss);
   const loss = tf.sub(
-    tf.add(loss_policy, tf.mul(loss_q, qCoefficient)),
+    tf.add(policy_loss, tf.mul(q_loss, qCoefficient)),
     tf.mul(entropy, entropyCoefficient),
   );
-  return { loss, loss_q, entropy, loss_policy, loss_f, loss_bc } as AcerLosses;
+  return {
+    loss,
+    q_loss,
+    entropy,
+    policy_loss,
+    truncated_loss,
+    bias_correction_loss,
+  } as AcerLosses;
 }
 
-/** Statistics of the trust region, all scalars, by the names of baselines/acer. */
+/** Statistics of the trust region, all scalars. */
 export type TrustRegionStatistics = Record<
-  | "avg_norm_k"
-  | "avg_norm_g"
-  | "avg_norm_k_dot_g"
-  | "avg_norm_adj"
-  | "avg_norm_grads_f",
+  | "kl_gradient_norm"
+  | "gain_gradient_norm"
+  | "kl_gain_product"
+  | "trust_region_adjustment"
+  | "projected_gradient_norm",
   tf.Scalar
 >;
 
@@ -342,11 +357,11 @@ export function trustRegion(
     tf.mul(tf.expandDims(excess, 1), k),
   );
   const statistics = {
-    avg_norm_k: norm(k),
-    avg_norm_g: norm(gradient),
-    avg_norm_k_dot_g: mean(tf.abs(dot)),
-    avg_norm_adj: mean(tf.abs(excess)),
-    avg_norm_grads_f: norm(projected),
+    kl_gradient_norm: norm(k),
+    gain_gradient_norm: norm(gradient),
+    kl_gain_product: mean(tf.abs(dot)),
+    trust_region_adjustment: mean(tf.abs(excess)),
+    projected_gradient_norm: norm(projected),
   };
   return {
     gradient: tf.mul(projected, tf.expandDims(taken, 1)),

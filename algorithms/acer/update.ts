@@ -52,15 +52,15 @@ export type AcerState = {
 };
 
 /**
- * Statistics of an update by the names of baselines/acer; all scalars. Those of
- * the gradients' parts are there with a trust region and `partNorms` only.
+ * Statistics of an update, all scalars. Those of the gradients' parts are there
+ * with a trust region and `partNorms` only.
  */
 export type AcerStatistics =
   & AcerLosses
-  & Record<"norm_grads", tf.Scalar>
+  & Record<"grad_norm", tf.Scalar>
   & Partial<
     & TrustRegionStatistics
-    & Record<"norm_grads_q" | "norm_grads_policy", tf.Scalar>
+    & Record<"q_grad_norm" | "policy_grad_norm", tf.Scalar>
   >;
 
 /** Result of an update: new tensors, those that it was given stay. */
@@ -133,14 +133,14 @@ export interface AcerGradients {
   /** Gradient for each parameter, by path. */
   readonly gradients: Params;
   /** Losses, and norms of parts of the gradient. */
-  readonly statistics: Omit<AcerStatistics, "norm_grads">;
+  readonly statistics: Omit<AcerStatistics, "grad_norm">;
   /** Distances of the taken actions' values from their targets `[rows]`. */
   readonly errors: tf.Tensor1D;
 }
 
 /**
  * Computes the gradients of ACER for a model: those of the policy, projected into
- * the trust region, plus those of `q_coef loss_q`.
+ * the trust region, plus those of `q_coef q_loss`.
  *
  * @param model Policy and Q function.
  * @param state Parameters and their average.
@@ -265,8 +265,8 @@ export function throughNetwork(
     errors,
     statistics: {
       ...losses,
-      norm_grads_q: globalNorm(ofQ),
-      norm_grads_policy: globalNorm(ofPolicy),
+      q_grad_norm: globalNorm(ofQ),
+      policy_grad_norm: globalNorm(ofPolicy),
       ...projected.statistics,
     },
   };
@@ -309,7 +309,7 @@ export function throughNetwork(
  *   taken: tf.tensor1d([1, 0]),
  *   mu: tf.fill([2, 2], 0.5),
  * }, { learningRate: tf.scalar(7e-4) });
- * assert(stats.norm_grads.arraySync() > 0);
+ * assert(stats.grad_norm.arraySync() > 0);
  * ```
  */
 export function acerUpdate(
@@ -346,7 +346,7 @@ export function updateBy<B extends SegmentRows>(
           average: polyak(average, source, { tau: 1 - averageDecay }),
           slots: step.state,
         },
-        stats: { ...statistics, norm_grads: clipped.norm } as AcerStatistics,
+        stats: { ...statistics, grad_norm: clipped.norm } as AcerStatistics,
         ...(batch.weights && {
           results: { tdErrors: segmentErrors(errors, batch) },
         }),

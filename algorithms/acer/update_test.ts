@@ -113,7 +113,7 @@ Deno.test("the step is as long as the clipped gradient, or as the gradient", () 
   const it = setup();
   for (const maxGradNorm of [0.25, null]) {
     const { state, stats } = step(it, { maxGradNorm });
-    const norm = stats.norm_grads.dataSync()[0];
+    const norm = stats.grad_norm.dataSync()[0];
     assert(norm > 0.25);
     const length = Math.sqrt(distance(state.policy, it.params));
     assertAlmostEquals(length, 0.1 * (maxGradNorm ?? norm), 1e-4);
@@ -200,8 +200,8 @@ Deno.test("without norms of its parts the gradient is the same", () => {
     acerGradients(model, state, batch, { numEnvs: 2, delta: 0.01, partNorms })
   );
   assert(distance(whole.gradients, parts.gradients) < 1e-12);
-  assertEquals("norm_grads_q" in whole.statistics, false);
-  assert("norm_grads_q" in parts.statistics);
+  assertEquals("q_grad_norm" in whole.statistics, false);
+  assert("q_grad_norm" in parts.statistics);
 });
 
 Deno.test("without a trust region the average policy is of no concern", () => {
@@ -265,14 +265,26 @@ Deno.test("errors of segments are means over steps, for segments with weights", 
   });
 });
 
-Deno.test("statistics have the original's names", () => {
+Deno.test("statistics are those of the losses, and of the trust region where there is one", () => {
   const base = [
-    ...["loss", "loss_q", "entropy", "loss_policy", "loss_f", "loss_bc"],
-    ...["explained_variance", "norm_grads"],
+    ...[
+      "loss",
+      "q_loss",
+      "entropy",
+      "policy_loss",
+      "truncated_loss",
+      "bias_correction_loss",
+    ],
+    ...["explained_variance", "grad_norm"],
   ];
   const region = [
-    ...["norm_grads_q", "norm_grads_policy", "avg_norm_grads_f"],
-    ...["avg_norm_k", "avg_norm_g", "avg_norm_k_dot_g", "avg_norm_adj"],
+    ...["q_grad_norm", "policy_grad_norm", "projected_gradient_norm"],
+    ...[
+      "kl_gradient_norm",
+      "gain_gradient_norm",
+      "kl_gain_product",
+      "trust_region_adjustment",
+    ],
   ];
   const names = (options: Partial<AcerUpdateOptions>) =>
     Object.keys(step(setup(), options).stats).sort();

@@ -141,7 +141,7 @@ function warning(
  * Actor-critic with a Kronecker-factored trust region: acts, records `numSteps`
  * steps of each environment and then takes one natural step on A2C's loss.
  *
- * `update` returns the statistics of `A2C`, `trust_region`, the factor by which
+ * `update` returns the statistics of `A2C`, `trust_region_factor`, the factor by which
  * the step was shortened, and `steps_skipped`, 1 where a number in it was not
  * finite. Factors and their inverses are saved and restored with the rest.
  *

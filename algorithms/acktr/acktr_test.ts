@@ -180,7 +180,7 @@ Deno.test("steps are shortened to klClip once there is an inverse", () => {
   const seen = updates(run(agent, 0, 32));
   agent.close();
   const last = seen[seen.length - 1];
-  assert(last.trust_region < 0.1, `${last.trust_region}`);
+  assert(last.trust_region_factor < 0.1, `${last.trust_region_factor}`);
 });
 
 Deno.test("the value's own steps have a bound of their own", () => {

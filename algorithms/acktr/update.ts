@@ -50,7 +50,7 @@ export interface AcktrHyperparameters {
 /** Statistics of an update by name; all scalars. */
 export type AcktrStatistics =
   & A2CStatistics
-  & Record<"trust_region" | "steps_skipped", tf.Scalar>;
+  & Record<"trust_region_factor" | "steps_skipped", tf.Scalar>;
 
 /** Result of an update: new tensors, those that it was given stay. */
 export interface AcktrUpdateResult {
@@ -284,9 +284,9 @@ export function acktrUpdate(
             loss,
             policy_loss: aux.policyLoss as tf.Scalar,
             value_loss: aux.valueLoss as tf.Scalar,
-            policy_entropy: aux.entropy as tf.Scalar,
+            entropy: aux.entropy as tf.Scalar,
             grad_norm: globalNorm(of(steps[0], gradients)),
-            trust_region: made[0].coefficient,
+            trust_region_factor: made[0].coefficient,
             steps_skipped: tf.sub(1, tf.min(tf.concat(finite, 0))) as tf.Scalar,
           },
         };

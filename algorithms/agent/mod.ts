@@ -21,7 +21,7 @@
  *   agent.observe(result);
  *   observations = result.observations;
  * }
- * assert(agent.update()!.policy_entropy > 0);
+ * assert(agent.update()!.entropy > 0);
  * agent.close();
  * ```
  *

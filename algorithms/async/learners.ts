@@ -228,7 +228,7 @@ export function qLearner(
         const q = meanOf(valuesOfActions(values, actions), weights);
         return {
           loss: qLoss(values, { actions, targets, weights }),
-          aux: { q, target: meanOf(targets, weights) },
+          aux: { q_mean: q, target_mean: meanOf(targets, weights) },
         };
       };
     },
@@ -342,7 +342,7 @@ export function a3cLearner(
         const aux = {
           policy_loss: policyLoss,
           value_loss: valueLoss,
-          policy_entropy: entropy,
+          entropy: entropy,
         };
         return { loss, aux };
       };

@@ -151,7 +151,7 @@ Deno.test("one worker is the pseudocode, step by step", () => {
       }
       d = mapOf(theta, (it) => tf.zerosLike(it));
     }
-    assertAlmostEquals(stats.target, y, 1e-4);
+    assertAlmostEquals(stats.target_mean, y, 1e-4);
   }
   agent.act(s); // pulls
   const [own, wanted] = [flatParams(agentParams(agent)), flatParams(theta)];

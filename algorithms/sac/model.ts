@@ -149,25 +149,25 @@ export type SacState = {
 };
 
 /**
- * Means, standard deviations and errors of the Q functions over a batch, by
- * the names of haarnoja/sac; all scalars.
+ * Means, standard deviations and errors of the Q functions over a batch; all
+ * scalars.
  */
 export type SacDiagnostics = Record<
-  | `qf${1 | 2}-${"avg" | "std"}`
-  | "mean-qf-diff"
-  | `mean-sq-bellman-error${1 | 2}`,
+  | `q${1 | 2}_${"mean" | "std"}`
+  | "q_difference"
+  | `q${1 | 2}_bellman_error`,
   tf.Scalar
 >;
 
 /**
  * Statistics of an update by name, all scalars, of the parameters before it:
- * {@link SacDiagnostics}, and the losses and the temperature by the names of
- * Stable-Baselines3; `ent_coef_loss` only where the temperature is learned.
+ * {@link SacDiagnostics}, the losses and the temperature; `temperature_loss` only
+ * where the temperature is learned.
  */
 export type SacStatistics =
   & SacDiagnostics
-  & Record<"critic_loss" | "actor_loss" | "ent_coef" | "entropy", tf.Scalar>
-  & Partial<Record<"ent_coef_loss", tf.Scalar>>;
+  & Record<"q_loss" | "policy_loss" | "temperature" | "entropy", tf.Scalar>
+  & Partial<Record<"temperature_loss", tf.Scalar>>;
 
 /** Result of an update: new tensors, those that it was given stay. */
 export interface SacUpdateResult<S = SacState, T = SacStatistics> {

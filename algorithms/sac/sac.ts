@@ -78,7 +78,7 @@ export const sac: AlgorithmDefinition<SacConfig, StochasticPolicy> = {
  *     finalObservations: observations,
  *   });
  * }
- * assert(agent.update()!.critic_loss > 0);
+ * assert(agent.update()!.q_loss > 0);
  * agent.close();
  * ```
  */

@@ -153,9 +153,9 @@ export interface DiagnosticInputs {
 }
 
 /**
- * Describes the Q functions over a batch: `qf1-avg`, `qf1-std`, `qf2-avg`,
- * `qf2-std`, `mean-qf-diff` (the mean of `|Q1 - Q2|`) and
- * `mean-sq-bellman-error1`, `mean-sq-bellman-error2` (the losses
+ * Describes the Q functions over a batch: `q1_mean`, `q1_std`, `q2_mean`,
+ * `q2_std`, `q_difference` (the mean of `|Q1 - Q2|`) and
+ * `q1_bellman_error`, `q2_bellman_error` (the losses
  * `criticLoss` without weights). Deviations are the population's.
  *
  * Source: `log_diagnostics` of haarnoja/sac, whose `qf2` prints `qf1`: here it
@@ -176,21 +176,21 @@ export interface DiagnosticInputs {
  *   qf2: tf.tensor1d([2, 2]),
  *   targets: tf.tensor1d([1, 1]),
  * });
- * assertEquals(diagnostics["qf1-std"].arraySync(), 1);
- * assertEquals(diagnostics["mean-qf-diff"].arraySync(), 1);
- * assertEquals(diagnostics["mean-sq-bellman-error1"].arraySync(), 1);
+ * assertEquals(diagnostics.q1_std.arraySync(), 1);
+ * assertEquals(diagnostics.q_difference.arraySync(), 1);
+ * assertEquals(diagnostics.q1_bellman_error.arraySync(), 1);
  * ```
  */
 export function sacDiagnostics(inputs: DiagnosticInputs): SacDiagnostics {
   const { qf1, qf2, targets } = inputs;
   const [first, second] = [meanAndDeviation(qf1), meanAndDeviation(qf2)];
   return {
-    "qf1-avg": first.mean,
-    "qf1-std": first.deviation,
-    "qf2-avg": second.mean,
-    "qf2-std": second.deviation,
-    "mean-qf-diff": tf.tidy(() => tf.mean(tf.abs(tf.sub(qf1, qf2)))),
-    "mean-sq-bellman-error1": criticLoss(qf1, targets),
-    "mean-sq-bellman-error2": criticLoss(qf2, targets),
+    q1_mean: first.mean,
+    q1_std: first.deviation,
+    q2_mean: second.mean,
+    q2_std: second.deviation,
+    q_difference: tf.tidy(() => tf.mean(tf.abs(tf.sub(qf1, qf2)))),
+    q1_bellman_error: criticLoss(qf1, targets),
+    q2_bellman_error: criticLoss(qf2, targets),
   };
 }

@@ -11,13 +11,13 @@ Deno.test("each number is that of its own Q function", () => {
     targets: tf.tensor1d([0, 3, 4]),
   });
   const expected = {
-    "qf1-avg": 3,
-    "qf1-std": Math.sqrt(8 / 3),
-    "qf2-avg": 1,
-    "qf2-std": Math.sqrt(2),
-    "mean-qf-diff": 8 / 3,
-    "mean-sq-bellman-error1": 1 / 3,
-    "mean-sq-bellman-error2": 5,
+    q1_mean: 3,
+    q1_std: Math.sqrt(8 / 3),
+    q2_mean: 1,
+    q2_std: Math.sqrt(2),
+    q_difference: 8 / 3,
+    q1_bellman_error: 1 / 3,
+    q2_bellman_error: 5,
   };
   assertEquals(Object.keys(diagnostics), Object.keys(expected));
   for (const [name, number] of Object.entries(expected)) {

@@ -108,7 +108,7 @@ export interface SacUpdateOptions {
  *   noise: tf.zeros([4, 1]),
  *   nextNoise: tf.ones([4, 1]),
  * }, { learningRate: tf.scalar(3e-4), tau: tf.scalar(0.005) });
- * assert(stats.critic_loss.arraySync() > 0);
+ * assert(stats.q_loss.arraySync() > 0);
  * ```
  */
 export function sacUpdate(
@@ -337,11 +337,11 @@ function twinUpdate<B extends DiscreteSacBatch>(
         },
         stats: {
           ...critics.stats,
-          critic_loss: critics.loss,
-          actor_loss: actor.loss,
-          ent_coef: alpha,
+          q_loss: critics.loss,
+          policy_loss: actor.loss,
+          temperature: alpha,
           entropy: tf.neg(tf.mean(logProb)) as tf.Scalar,
-          ...(temperature && { ent_coef_loss: temperature.loss }),
+          ...(temperature && { temperature_loss: temperature.loss }),
         },
         tdErrors: critics.tdErrors,
       };

@@ -53,7 +53,7 @@ Deno.test("the critics descend the gradient of their loss", () => {
   assertDescent(
     state.critics,
     after.critics,
-    (critics) => run({ ...state, critics }, {}).stats.critic_loss.arraySync(),
+    (critics) => run({ ...state, critics }, {}).stats.q_loss.arraySync(),
   );
 });
 
@@ -66,7 +66,7 @@ Deno.test("the policy descends the gradient of its loss", () => {
   assertDescent(
     state.policy,
     after.policy,
-    (policy) => run({ ...state, policy }, {}).stats.actor_loss.arraySync(),
+    (policy) => run({ ...state, policy }, {}).stats.policy_loss.arraySync(),
   );
 });
 
@@ -79,7 +79,7 @@ Deno.test("the temperature descends the gradient of its loss", () => {
     state.temperature,
     after.temperature,
     (temperature) =>
-      run({ ...state, temperature }, {}).stats.ent_coef_loss!.arraySync(),
+      run({ ...state, temperature }, {}).stats.temperature_loss!.arraySync(),
   );
 });
 
@@ -90,7 +90,7 @@ Deno.test("the policy meets the critics as they are after their step", () => {
   const afterwards = run({ ...state, critics: stepped.state.critics }, {});
   const before = run(state, {});
   const [loss, expected, other] = [stepped, afterwards, before].map((it) =>
-    it.stats.actor_loss.arraySync()
+    it.stats.policy_loss.arraySync()
   );
   assertAlmostEquals(loss, expected, 1e-6);
   assert(Math.abs(loss - other) > 1e-3);
@@ -194,9 +194,9 @@ Deno.test("the temperature becomes the one at which the entropy is as wanted", (
 
 Deno.test("the entropy that is wanted is by default minus the size of an action", () => {
   const { state, run } = setup();
-  const byDefault = run(state, {}).stats.ent_coef_loss!.arraySync();
+  const byDefault = run(state, {}).stats.temperature_loss!.arraySync();
   const options = { targetEntropy: -2 };
-  const given = run(state, {}, options).stats.ent_coef_loss!.arraySync();
+  const given = run(state, {}, options).stats.temperature_loss!.arraySync();
   assert(byDefault === given);
 });
 

@@ -106,15 +106,15 @@ export type SacValueState = {
 
 /**
  * Statistics of an update with a V function by name, all scalars, of the
- * parameters before it: {@link SacDiagnostics}, mean and standard deviation of V (`vf-avg`, `vf-std`), and the losses by the names of
- * haarnoja/sac. `policy_loss` is the sum of `policy_kl_loss` and
- * `policy_reg_loss`.
+ * parameters before it: {@link SacDiagnostics}, mean and standard deviation of V
+ * (`value_mean`, `value_std`), and the losses. `policy_loss` is the sum of
+ * `policy_kl_loss` and `policy_regularization_loss`.
  */
 export type SacValueStatistics =
   & SacDiagnostics
   & Record<
-    | `vf-${"avg" | "std"}`
-    | `${"vf" | "policy" | "policy_kl" | "policy_reg"}_loss`
+    | `value_${"mean" | "std"}`
+    | `${"value" | "policy" | "policy_kl" | "policy_regularization"}_loss`
     | "entropy",
     tf.Scalar
   >;
@@ -181,7 +181,7 @@ export type SacValueUpdate = SacUpdate<
  *   nextObservations: tf.ones([4, 3]),
  *   noise: tf.zeros([4, 1]),
  * }, { learningRate: tf.scalar(3e-4), tau: tf.scalar(0.01) });
- * assert(stats.vf_loss.arraySync() > 0);
+ * assert(stats.value_loss.arraySync() > 0);
  * ```
  */
 export function sacValueUpdate(
@@ -240,9 +240,9 @@ export function sacValueUpdate(
         },
         stats: {
           ...critics.stats,
-          "vf-avg": mean,
-          "vf-std": deviation,
-          vf_loss: value.loss,
+          value_mean: mean,
+          value_std: deviation,
+          value_loss: value.loss,
           policy_loss: actor.loss,
           ...actor.aux,
           entropy: tf.neg(tf.mean(own.logProb)) as tf.Scalar,
@@ -359,7 +359,7 @@ function valuePolicy(
   }
 
   /**
-   * Computes its loss, and the parts of it by the names of the original, with
+   * Computes its loss, and the parts of it by name, with
    * its actions before the update and `V(s)` as numbers.
    */
   function loss(
@@ -392,9 +392,15 @@ function valuePolicy(
 
   function regularized(policy_kl_loss: tf.Scalar, output: PolicyOutput) {
     const mean = tf.mean(distribution.regularization(output.policy));
-    const policy_reg_loss = tf.mul(mean, policyRegularization) as tf.Scalar;
-    const loss = tf.add(policy_kl_loss, policy_reg_loss) as tf.Scalar;
-    return { loss, aux: { policy_kl_loss, policy_reg_loss } };
+    const policy_regularization_loss = tf.mul(
+      mean,
+      policyRegularization,
+    ) as tf.Scalar;
+    const loss = tf.add(
+      policy_kl_loss,
+      policy_regularization_loss,
+    ) as tf.Scalar;
+    return { loss, aux: { policy_kl_loss, policy_regularization_loss } };
   }
 
   return { logRatio, act, loss };

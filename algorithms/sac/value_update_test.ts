@@ -37,13 +37,13 @@ Deno.test("Q and V descend the gradients of their losses", () => {
   const { state: after } = run(state, { criticLearningRate: tf.scalar(1) });
   assertDescent(state.critics, after.critics, (critics) => {
     const { stats } = run({ ...state, critics });
-    return stats["mean-sq-bellman-error1"].arraySync() +
-      stats["mean-sq-bellman-error2"].arraySync();
+    return stats.q1_bellman_error.arraySync() +
+      stats.q2_bellman_error.arraySync();
   });
   assertDescent(
     state.value,
     after.value,
-    (value) => run({ ...state, value }).stats.vf_loss.arraySync(),
+    (value) => run({ ...state, value }).stats.value_loss.arraySync(),
   );
 });
 
@@ -141,13 +141,14 @@ Deno.test("the regularisation pulls means and deviations to those of the standar
   const { observations } = continuousBatch(3);
   const parameters = policy.apply(state.policy, observations).policy;
   assertAlmostEquals(
-    stats.policy_reg_loss.arraySync(),
+    stats.policy_regularization_loss.arraySync(),
     0.5 * tf.mean(tf.square(parameters)).dataSync()[0],
     1e-6,
   );
   assertAlmostEquals(
     stats.policy_loss.arraySync(),
-    stats.policy_kl_loss.arraySync() + stats.policy_reg_loss.arraySync(),
+    stats.policy_kl_loss.arraySync() +
+      stats.policy_regularization_loss.arraySync(),
     1e-6,
   );
 });

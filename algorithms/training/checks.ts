@@ -258,8 +258,7 @@ export class TrainingDivergedError extends Error implements Divergence {
 /**
  * Tells statistics that must stay finite: losses, gradient norms and entropies
  * (by what their name contains). Others may be NaN for good reasons, such as
- * `explained_variance` when all returns are equal, or `eprewmean` before the
- * first episode ends.
+ * `explained_variance` when all returns are equal.
  *
  * @param name The statistic's name.
  * @returns True where training stops when it is not finite.

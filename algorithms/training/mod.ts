@@ -78,6 +78,12 @@ export { EventLoopBreak } from "./event_loop.ts";
 export * from "./logs/line_loggers.ts";
 export * from "./logs/logger.ts";
 export {
+  type StatisticInfo,
+  statisticName,
+  STATISTICS,
+  statisticTitle,
+} from "./logs/statistics.ts";
+export {
   TensorBoardLogger,
   type TensorBoardLoggerOptions,
 } from "./logs/tensorboard_logger.ts";

@@ -241,7 +241,7 @@ Deno.test("an evaluation that a resume makes up for is logged once, whenever it 
       })
     );
     const steps = readProgress(path).filter(({ statistics }) =>
-      "eval_return_mean" in statistics
+      "eval/return_mean" in statistics
     ).map(({ step }) => step);
     assertEquals(steps, [100]);
   }

@@ -47,9 +47,10 @@ import type { TrainOptions } from "./train_options.ts";
  * update; then it logs, evaluates, saves and stops, where it is time to.
  *
  * Rows go to the loggers at the first update and every `logInterval` updates,
- * with the names of the original implementations: `nupdates`,
- * `total_timesteps`, `fps`, `time_elapsed`, what the update returned,
- * `eprewmean` and `eplenmean` (means over the last `episodeWindow` episodes).
+ * with the names of {@link STATISTICS}: `time/steps` and the like,
+ * `rollout/return_mean` and `rollout/length_mean` (means over the last
+ * `episodeWindow` episodes), what the update returned under `train/`. Those of
+ * an evaluation are under `eval/`.
  *
  * With `resumeFrom`, the run resumes bit for bit as if it had not been
  * interrupted, as long as algorithm, environment, callbacks and options are
@@ -305,7 +306,7 @@ class TrainingRun implements TrainContext, ProgressState {
     // A checkpoint of this step, written before, does not know of it.
     this.#savedAt = -1;
     this.#lastEvaluation = result;
-    this.#log(evaluationRow(this.step, result));
+    this.#log(evaluationRow(this, result));
     const best = this.#bestEvaluation?.meanReturn ?? -Infinity;
     const improved = result.meanReturn > best;
     if (improved) {

@@ -85,7 +85,7 @@ export interface TrainOptions {
    */
   logInterval?: number;
   /**
-   * Episodes in the window over which `eprewmean` and `eplenmean` are means.
+   * Episodes in the window over which `rollout/return_mean` and `rollout/length_mean` are means.
    *
    * @default 100
    */

@@ -27,7 +27,7 @@ Deno.test("the toy is learned", async () => {
   assert(result.lastEvaluation!.meanReturn > 9);
 });
 
-Deno.test("rows have the names of the originals and come at the first and each nth update", async () => {
+Deno.test("rows have names with groups and come at the first and each nth update", async () => {
   const logger = new MemoryLogger();
   let time = 0;
   await train(new ToyAlgorithm(4), new ToyEnv(4), {
@@ -38,20 +38,23 @@ Deno.test("rows have the names of the originals and come at the first and each n
   });
   assertEquals(logger.rows.map(({ step }) => step), [20, 60, 120, 180]);
   assertEquals(Object.keys(logger.rows[0].statistics), [
-    "nupdates",
-    "total_timesteps",
-    "fps",
-    "time_elapsed",
-    "value_loss",
-    "policy_entropy",
-    "explained_variance",
-    "eprewmean",
-    "eplenmean",
+    "time/steps",
+    "time/updates",
+    "time/episodes",
+    "time/seconds",
+    "time/steps_per_second",
+    "rollout/return_mean",
+    "rollout/length_mean",
+    "train/value_loss",
+    "train/entropy",
+    "train/explained_variance",
   ]);
-  const { nupdates, total_timesteps, fps, time_elapsed } =
-    logger.rows[1].statistics;
-  assertEquals([nupdates, total_timesteps], [3, 60]);
-  assertEquals(fps, Math.trunc(60 / time_elapsed));
+  const { statistics } = logger.rows[1];
+  assertEquals([statistics["time/updates"], statistics["time/steps"]], [3, 60]);
+  assertEquals(
+    statistics["time/steps_per_second"],
+    Math.trunc(60 / statistics["time/seconds"]),
+  );
   assertEquals(logger.closed, 1);
 });
 
@@ -64,7 +67,9 @@ Deno.test("means are over the last episodes, NaN before the first", async () => 
     episodeWindow: 2,
     loggers: [logger],
   });
-  const means = logger.rows.map(({ statistics }) => statistics.eprewmean);
+  const means = logger.rows.map(({ statistics }) =>
+    statistics["rollout/return_mean"]
+  );
   assertEquals(means, [NaN, NaN, 3, 3, 3, 3, 3, 5.5, 5.5, 5.5]);
   assertEquals(
     logger.episodes.map(({ step, env, length }) => [step, env, length]),
@@ -233,7 +238,7 @@ Deno.test("the policy of the end is evaluated, and kept where it is the best", a
       });
       assertEquals(evaluated, wanted);
       assertEquals(
-        logger.rows.filter(({ statistics }) => "eval_return_mean" in statistics)
+        logger.rows.filter(({ statistics }) => "eval/return_mean" in statistics)
           .map(({ step }) => step),
         wanted,
       );

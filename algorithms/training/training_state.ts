@@ -4,6 +4,7 @@ import type { Callback, Listener, TrainContext } from "./callbacks.ts";
 import type { Divergence } from "./checks.ts";
 import { type EvaluationResult, summarizeEpisodes } from "./evaluate.ts";
 import type { Logger } from "./logs/logger.ts";
+import { groupedName } from "./logs/statistics.ts";
 import type { TrainOptions } from "./train_options.ts";
 
 /** Throws a one-line RangeError on numbers that make no sense. */
@@ -122,31 +123,44 @@ export function updateRow(
   context: TrainContext,
   statistics: Statistics,
 ): Statistics {
-  const { updates, step, elapsedSeconds, meanReturn, meanLength } = context;
+  const { step, meanReturn, meanLength } = context;
+  const time = timeRow(context), seconds = time["time/seconds"];
+  const ofUpdate = Object.entries(statistics)
+    .map(([name, value]) => [groupedName(name), value]);
   return {
-    nupdates: updates,
-    total_timesteps: step,
-    fps: elapsedSeconds > 0 ? Math.trunc(step / elapsedSeconds) : 0,
-    time_elapsed: Math.round(elapsedSeconds * 1000) / 1000,
-    ...statistics,
-    eprewmean: meanReturn,
-    eplenmean: meanLength,
+    ...time,
+    "time/steps_per_second": seconds > 0 ? Math.trunc(step / seconds) : 0,
+    "rollout/return_mean": meanReturn,
+    "rollout/length_mean": meanLength,
+    ...Object.fromEntries(ofUpdate),
+  };
+}
+
+/** Makes the part of a row that tells when it was logged. */
+function timeRow(
+  { step, updates, episodes, elapsedSeconds }: TrainContext,
+): Statistics {
+  return {
+    "time/steps": step,
+    "time/updates": updates,
+    "time/episodes": episodes,
+    "time/seconds": Math.round(elapsedSeconds * 1000) / 1000,
   };
 }
 
 /** Makes the row that loggers get after an evaluation. */
 export function evaluationRow(
-  step: number,
+  context: TrainContext,
   result: EvaluationResult,
 ): Statistics {
   return {
-    total_timesteps: step,
-    eval_return_mean: result.meanReturn,
-    eval_return_std: result.stdReturn,
-    eval_return_min: result.minReturn,
-    eval_return_median: result.medianReturn,
-    eval_return_max: result.maxReturn,
-    eval_length_mean: result.meanLength,
+    ...timeRow(context),
+    "eval/return_mean": result.meanReturn,
+    "eval/return_std": result.stdReturn,
+    "eval/return_min": result.minReturn,
+    "eval/return_median": result.medianReturn,
+    "eval/return_max": result.maxReturn,
+    "eval/length_mean": result.meanLength,
   };
 }
 

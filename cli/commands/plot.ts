@@ -1,4 +1,9 @@
-import { type LogRow, readProgress } from "@bellman/training";
+import {
+  type LogRow,
+  readProgress,
+  statisticName,
+  STATISTICS,
+} from "@bellman/training";
 import type { CurveSeries } from "@bellman/training/plots";
 import {
   checkWritable,
@@ -18,20 +23,30 @@ export function curveOf(
   { key, run }: { key: string; run: string },
 ): { x: number[]; y: number[] } {
   const names = [...new Set(rows.flatMap((it) => Object.keys(it.statistics)))];
-  if (!names.includes(key)) {
+  const name = [key, statisticName(key)].find((it) => names.includes(it));
+  if (name === undefined) {
     throw new UsageError(
       names.length === 0
         ? `Cannot plot '${key}' of ${run}: nothing has been logged yet`
         : `Cannot plot '${key}' of ${run}: did you mean '${
-          nearest(key, names)
+          nearestStatistic(key, names)
         }'?`,
     );
   }
-  const kept = rows.filter((it) => Number.isFinite(it.statistics[key]));
+  const kept = rows.filter((it) => Number.isFinite(it.statistics[name]));
   return {
     x: kept.map((it) => it.step),
-    y: kept.map((it) => it.statistics[key]),
+    y: kept.map((it) => it.statistics[name]),
   };
+}
+
+/** Returns the nearest of all names that a run's statistics have. */
+function nearestStatistic(key: string, names: readonly string[]): string {
+  const whole = new Map(names.map((it) => [it.slice(it.indexOf("/") + 1), it]));
+  const aliases = STATISTICS.filter(({ name }) => names.includes(name))
+    .flatMap((it) => it.aliases);
+  const found = nearest(key, [...names, ...aliases, ...whole.keys()]);
+  return whole.get(found) ?? found;
 }
 
 /**
@@ -107,7 +122,7 @@ export const plotCommand: Command = {
   options: [
     option(
       "key STATISTIC",
-      "Statistic to draw, a column of progress.csv; eprewmean by default.",
+      "Statistic to draw, a column of progress.csv or another of its names; rollout/return_mean by default.",
     ),
     option(
       "out FILE",
@@ -121,8 +136,9 @@ export const plotCommand: Command = {
         "Cannot plot 0 runs: expected at least one run folder, as in 'plot runs/*'",
       );
     }
-    const key = valueOf(options, "key") ?? "eprewmean";
-    const out = valueOf(options, "out") ?? `${dirs[0]}/${key}.svg`;
+    const key = valueOf(options, "key") ?? "rollout/return_mean";
+    const out = valueOf(options, "out") ??
+      `${dirs[0]}/${key.replaceAll("/", "-")}.svg`;
     const extension = out.match(/\.(svg|html)$/)?.[1];
     if (extension === undefined) {
       throw new UsageError(

@@ -10,18 +10,20 @@ import { UsageError } from "../terminal/errors.ts";
 import { capture } from "../testdata/capture.ts";
 
 const ROWS: LogRow[] = [
-  { step: 40, statistics: { nupdates: 1, eprewmean: NaN } },
-  { step: 4000, statistics: { nupdates: 100, eprewmean: 23.5 } },
-  { step: 5000, statistics: { eval_return_mean: 30 } },
+  { step: 40, statistics: { "time/updates": 1, "rollout/return_mean": NaN } },
+  {
+    step: 4000,
+    statistics: { "time/updates": 100, "rollout/return_mean": 23.5 },
+  },
+  { step: 5000, statistics: { "eval/return_mean": 30 } },
 ];
 
 Deno.test("a curve leaves out the rows without a value", () => {
   const run = "runs/a";
-  assertEquals(curveOf(ROWS, { key: "eprewmean", run }), {
-    x: [4000],
-    y: [23.5],
-  });
-  assertEquals(curveOf(ROWS, { key: "eval_return_mean", run }).x, [5000]);
+  for (const key of ["rollout/return_mean", "eprewmean"]) {
+    assertEquals(curveOf(ROWS, { key, run }), { x: [4000], y: [23.5] });
+  }
+  assertEquals(curveOf(ROWS, { key: "eval/return_mean", run }).x, [5000]);
 });
 
 Deno.test("an unknown statistic and an empty log are one clear line", () => {
@@ -30,6 +32,11 @@ Deno.test("an unknown statistic and an empty log are one clear line", () => {
     () => curveOf(ROWS, { key: "eprewmen", run }),
     UsageError,
     "Cannot plot 'eprewmen' of runs/a: did you mean 'eprewmean'?",
+  );
+  assertThrows(
+    () => curveOf(ROWS, { key: "update", run }),
+    UsageError,
+    "did you mean 'time/updates'?",
   );
   assertThrows(
     () => curveOf([], { key: "eprewmean", run }),
@@ -88,7 +95,7 @@ Deno.test("plot skips runs that have logged nothing, with a notice", async () =>
 Deno.test("plot of runs that have all logged nothing is one clear line", async () => {
   const { code, err } = await capture("plot", failed, empty);
   assertEquals(code, 2);
-  assertStringIncludes(err, "Cannot plot 'eprewmean' of ");
+  assertStringIncludes(err, "Cannot plot 'rollout/return_mean' of ");
   assertStringIncludes(err, "nothing has been logged yet");
   assert(!err.includes("Skipped"));
 });

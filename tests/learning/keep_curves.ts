@@ -41,12 +41,12 @@ function readRun(dir: string): { config: Config; curve: Curve } {
   const folder = openRunFolder(dir);
   const config = parse(Deno.readTextFileSync(folder.configPath)) as Config;
   const rows = readProgress(folder.progressPath);
-  const evaluated = rows.filter((it) => "eval_return_mean" in it.statistics);
+  const evaluated = rows.filter((it) => "eval/return_mean" in it.statistics);
   const curve = {
     seed: Number(config.seed),
     steps: evaluated.map((it) => it.step),
-    mean: evaluated.map((it) => it.statistics.eval_return_mean),
-    std: evaluated.map((it) => it.statistics.eval_return_std),
+    mean: evaluated.map((it) => it.statistics["eval/return_mean"]),
+    std: evaluated.map((it) => it.statistics["eval/return_std"]),
   };
   return { config, curve };
 }

@@ -91,7 +91,7 @@ async function evaluatePolicy(
 function stepsTo(meanReturn: number, dir: string): number | null {
   const rows = readProgress(openRunFolder(dir).progressPath);
   const first = rows.find(({ statistics }) =>
-    statistics.eval_return_mean >= meanReturn
+    statistics["eval/return_mean"] >= meanReturn
   );
   return first?.step ?? null;
 }

@@ -46,7 +46,7 @@ function train(
 async function figuresOf(name: string): Promise<string[][]> {
   const text = await Deno.readTextFile(`${dir}/${name}/progress.csv`);
   const rows = text.trimEnd().split("\n").map((it) => it.split(","));
-  const clocks = rows[0].map((it) => /second|time|fps/.test(it));
+  const clocks = rows[0].map((it) => /second/.test(it));
   return rows.map((row) => row.filter((_, i) => !clocks[i]));
 }
 

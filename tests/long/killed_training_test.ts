@@ -48,7 +48,11 @@ Deno.test("a process killed again and again ends as an uninterrupted one", async
   assertEquals(read(killed, "episodes.csv"), read(whole, "episodes.csv"));
   const rows = (dir: string) =>
     readProgress(`${dir}/progress.csv`).map(({ step, statistics }) => {
-      const { fps: _fps, time_elapsed: _time, ...rest } = statistics;
+      const {
+        "time/steps_per_second": _rate,
+        "time/seconds": _time,
+        ...rest
+      } = statistics;
       return { step, rest };
     });
   assertEquals(rows(killed), rows(whole));
@@ -56,7 +60,10 @@ Deno.test("a process killed again and again ends as an uninterrupted one", async
   const header = (dir: string) => read(dir, "progress.csv").split("\n")[0];
   assertEquals(header(killed), header(whole));
   const lines = (dir: string) =>
-    read(dir, "progress.jsonl").replaceAll(/"(fps|time_elapsed)":[^,]*,/g, "");
+    read(dir, "progress.jsonl").replaceAll(
+      /"time\/(seconds|steps_per_second)":[^,]*,/g,
+      "",
+    );
   assertEquals(lines(killed), lines(whole));
   for (const dir of [whole, killed]) {
     await Deno.remove(dir, { recursive: true });

@@ -190,20 +190,20 @@ class Model:
             self.state[f"slots:rms/{name}"] = optimizer.get_slot(it, "rms")
         self.statistics = {
             "loss": loss,
-            "loss_q": loss_q,
+            "q_loss": loss_q,
             "entropy": entropy,
-            "loss_policy": loss_policy,
-            "loss_f": loss_f,
-            "loss_bc": loss_bc,
+            "policy_loss": loss_policy,
+            "truncated_loss": loss_f,
+            "bias_correction_loss": loss_bc,
             "explained_variance": explained,
-            "norm_grads": norm,
-            "norm_grads_q": tf.global_norm(of_q),
-            "norm_grads_policy": tf.global_norm(of_policy),
-            "avg_norm_grads_f": mean_norm(grads_f) * BATCH,
-            "avg_norm_k": mean_norm(k),
-            "avg_norm_g": mean_norm(g),
-            "avg_norm_k_dot_g": tf.reduce_mean(tf.abs(k_dot_g)),
-            "avg_norm_adj": tf.reduce_mean(tf.abs(excess)),
+            "grad_norm": norm,
+            "q_grad_norm": tf.global_norm(of_q),
+            "policy_grad_norm": tf.global_norm(of_policy),
+            "projected_gradient_norm": mean_norm(grads_f) * BATCH,
+            "kl_gradient_norm": mean_norm(k),
+            "gain_gradient_norm": mean_norm(g),
+            "kl_gain_product": tf.reduce_mean(tf.abs(k_dot_g)),
+            "trust_region_adjustment": tf.reduce_mean(tf.abs(excess)),
         }
 
 

@@ -118,7 +118,7 @@ class Model:
             "loss": loss,
             "policy_loss": policy_loss,
             "value_loss": value_loss,
-            "policy_entropy": entropy,
+            "entropy": entropy,
             "grad_norm": tf.global_norm(gradients),
         }
 

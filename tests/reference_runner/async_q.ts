@@ -156,8 +156,8 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
       terminated: Uint8Array.of(Number(terminal)),
       truncated: new Uint8Array(1),
     });
-    const { target, q } = agent.update()!;
-    compare("y and q", [target, q], it.expected.y_and_q[step]);
+    const { target_mean, q_mean } = agent.update()!;
+    compare("y and q", [target_mean, q_mean], it.expected.y_and_q[step]);
     const event = events.get(step + 1);
     const wanted = event?.events ?? [];
     const isPushed = wanted.includes("async_update");

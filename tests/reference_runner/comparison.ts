@@ -1,4 +1,5 @@
 import type { Engine } from "@bellman/compute";
+import { statisticName } from "@bellman/training";
 
 /** A number of a fixture: those that JSON cannot hold are texts. */
 export type Expected = number | boolean | string | null | Expected[];
@@ -24,6 +25,17 @@ export type FixtureRunner = (
 export function flat(expected: Expected): number[] {
   if (Array.isArray(expected)) return expected.flatMap(flat);
   return [Number(expected)];
+}
+
+/** Renames the original's statistics of an update to those of Bellman. */
+export function ofUpdates<T>(
+  named: Readonly<Record<string, T>>,
+): Record<string, T> {
+  const entries = Object.entries(named)
+    .map((
+      [name, value],
+    ) => [statisticName(name).replace(/^train\//, ""), value]);
+  return Object.fromEntries(entries);
 }
 
 /** Counts checks and remembers the largest deviation. */

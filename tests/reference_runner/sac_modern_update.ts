@@ -240,10 +240,10 @@ async function runCase(
       });
       const found = {
         ...before,
-        alpha_used: stats.ent_coef,
-        critic_loss: stats.critic_loss,
-        actor_loss: stats.actor_loss,
-        ...(hparams.auto_alpha && { alpha_loss: stats.ent_coef_loss! }),
+        alpha_used: stats.temperature,
+        critic_loss: stats.q_loss,
+        actor_loss: stats.policy_loss,
+        ...(hparams.auto_alpha && { alpha_loss: stats.temperature_loss! }),
       };
       for (const [name, values] of Object.entries(found)) {
         comparison.numbers(name, values, {

@@ -35,7 +35,7 @@ function momentsOf(expected: Expected): [mean: number, deviation: number] {
   return [mean, Math.sqrt(square / numbers.length)];
 }
 
-/** What the update says of itself, by the names of the original. */
+/** Computes the statistics of the update, by the names of the original. */
 export function expectedStats(expected: After): Record<string, number> {
   const [q1, q2] = [flat(expected.q1), flat(expected.q2)];
   const differences = q1.map((it, i) => Math.abs(it - q2[i]));

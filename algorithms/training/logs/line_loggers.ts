@@ -15,14 +15,27 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { LoggedEpisode, Logger, LogRow } from "./logger.ts";
+import { groupedName, statisticName } from "./statistics.ts";
 
 /** Column of a row's step. */
-const STEP_COLUMN = "total_timesteps";
+const STEP_COLUMN = "time/steps";
+/** Its name in files of before statistics had groups. */
+const FORMER_STEP_COLUMN = "total_timesteps";
+
+/** Gives the columns of a file their present names. */
+function presentColumns(columns: readonly string[]): string[] {
+  const isFormer = columns.includes(FORMER_STEP_COLUMN);
+  return isFormer
+    ? columns.map((it) => groupedName(statisticName(it)))
+    : [...columns];
+}
 
 /**
  * Writes rows to a CSV file. The first row fixes the columns; when a later row
  * has new ones, the file is rewritten (atomically) with them at the end, and
- * rows that lack a column leave it empty. A file that exists is continued.
+ * rows that lack a column leave it empty. A file that exists is continued; where
+ * its columns have the names of an original implementation (`total_timesteps`,
+ * `eprewmean`), under those of {@link STATISTICS}.
  *
  * @example
  * ```ts
@@ -31,12 +44,12 @@ const STEP_COLUMN = "total_timesteps";
  *
  * const path = await Deno.makeTempDir() + "/progress.csv";
  * const logger = new CsvLogger(path);
- * logger.write({ step: 80, statistics: { value_loss: 0.5 } });
- * logger.write({ step: 160, statistics: { eval_return_mean: 21 } });
+ * logger.write({ step: 80, statistics: { "train/value_loss": 0.5 } });
+ * logger.write({ step: 160, statistics: { "eval/return_mean": 21 } });
  * logger.close();
  * assertEquals(
  *   await Deno.readTextFile(path),
- *   "total_timesteps,value_loss,eval_return_mean\n80,0.5,\n160,,21\n",
+ *   "time/steps,train/value_loss,eval/return_mean\n80,0.5,\n160,,21\n",
  * );
  * ```
  */
@@ -63,6 +76,7 @@ export class CsvLogger implements Logger {
    * @param row Step and statistics.
    */
   write(row: LogRow): void {
+    this.#updateColumns();
     const values = { ...row.statistics };
     if (!(STEP_COLUMN in values)) {
       // Alone in front, where the statistics do not place it themselves.
@@ -94,7 +108,7 @@ export class CsvLogger implements Logger {
   truncate(step: number, saved?: StateTree): string | undefined {
     const { header = this.#header() } = (saved ?? {}) as { header?: string };
     const columns = csvParseRows(header)[0] ?? [];
-    const at = columns.indexOf(STEP_COLUMN);
+    const at = presentColumns(columns).indexOf(STEP_COLUMN);
     const cellsOf = (line: string) => csvParseRows(line)[0] ?? [];
     const warning = this.#file.truncate(step, {
       saved,
@@ -117,6 +131,14 @@ export class CsvLogger implements Logger {
 
   #header(): string {
     return csvFormatRow(this.#columns);
+  }
+
+  /** Not when a file is opened: checkpoints have a hash of what it is then. */
+  #updateColumns(): void {
+    if (!this.#columns.includes(FORMER_STEP_COLUMN)) return;
+    const rows = csvParseRows(this.#file.text()).slice(1);
+    this.#columns = presentColumns(this.#columns);
+    this.#file.replace(csvFormatRows([this.#columns, ...rows]) + "\n");
   }
 
   #addColumns(names: string[]): void {
@@ -223,9 +245,9 @@ export class EpisodesCsv implements Logger {
  * Reads the rows that {@link CsvLogger} wrote.
  *
  * @param path The file.
- * @returns The rows; empty cells are left out of their statistics. A file that is
- * empty has none.
- * @throws {SyntaxError} When the file has no column `total_timesteps`.
+ * @returns The rows, by the names of {@link STATISTICS} also where the file has those of
+ * an original implementation; empty cells are left out. A file that is empty has none.
+ * @throws {SyntaxError} When the file has no column `time/steps`.
  *
  * @example
  * ```ts
@@ -234,20 +256,21 @@ export class EpisodesCsv implements Logger {
  *
  * const path = await Deno.makeTempDir() + "/progress.csv";
  * const logger = new CsvLogger(path);
- * logger.write({ step: 80, statistics: { value_loss: 0.5 } });
+ * logger.write({ step: 80, statistics: { "train/value_loss": 0.5 } });
  * logger.close();
  * assertEquals(readProgress(path), [
- *   { step: 80, statistics: { total_timesteps: 80, value_loss: 0.5 } },
+ *   { step: 80, statistics: { "time/steps": 80, "train/value_loss": 0.5 } },
  * ]);
  * ```
  */
 export function readProgress(path: string): LogRow[] {
-  const [header, ...rows] = readWholeRows(path);
+  const [columns, ...rows] = readWholeRows(path);
   // A run that is shorter than its first update logs nothing.
-  if (header === undefined) return [];
+  if (columns === undefined) return [];
+  const header = presentColumns(columns);
   if (!header.includes(STEP_COLUMN)) {
     throw new SyntaxError(
-      `Cannot read progress from ${path}: it has no column total_timesteps`,
+      `Cannot read progress from ${path}: it has no column ${STEP_COLUMN}`,
     );
   }
   return rows.map((row) => {
@@ -256,7 +279,7 @@ export function readProgress(path: string): LogRow[] {
         .filter(([, cell]) => cell !== "" && cell !== undefined)
         .map(([name, cell]) => [name, Number(cell)]),
     );
-    return { step: statistics.total_timesteps, statistics };
+    return { step: statistics[STEP_COLUMN], statistics };
   });
 }
 
@@ -321,11 +344,11 @@ function readWholeRows(path: string): string[][] {
  *
  * const path = await Deno.makeTempDir() + "/progress.jsonl";
  * const logger = new JsonLinesLogger(path);
- * logger.write({ step: 80, statistics: { value_loss: 0.5, eprewmean: NaN } });
+ * logger.write({ step: 80, statistics: { "train/loss": 0.5, "rollout/return_mean": NaN } });
  * logger.close();
  * assertEquals(
  *   await Deno.readTextFile(path),
- *   '{"step":80,"value_loss":0.5,"eprewmean":null}\n',
+ *   '{"step":80,"train/loss":0.5,"rollout/return_mean":null}\n',
  * );
  * ```
  */

@@ -27,11 +27,11 @@ const row = (step: number, statistics: Record<string, number> = {}) => ({
 Deno.test("rows follow the columns of the first, wherever it puts the step", () =>
   inFile((path) => {
     const logger = new CsvLogger(path);
-    logger.write(row(5, { nupdates: 1, total_timesteps: 5, loss: 0.1 }));
-    logger.write(row(10, { loss: NaN, nupdates: 2 }));
+    logger.write(row(5, { updates: 1, "time/steps": 5, loss: 0.1 }));
+    logger.write(row(10, { loss: NaN, updates: 2 }));
     assertEquals(
       read(path),
-      "nupdates,total_timesteps,loss\n1,5,0.1\n2,10,NaN\n",
+      "updates,time/steps,loss\n1,5,0.1\n2,10,NaN\n",
     );
     logger.close();
   }));
@@ -44,11 +44,11 @@ Deno.test("new columns go to the end, old rows leave them empty", () =>
     logger.close();
     assertEquals(
       read(path),
-      'total_timesteps,loss,"eval,""mean"""\n5,1,\n10,,-0.5\n',
+      'time/steps,loss,"eval,""mean"""\n5,1,\n10,,-0.5\n',
     );
     assertEquals(readProgress(path), [
-      row(5, { total_timesteps: 5, loss: 1 }),
-      row(10, { total_timesteps: 10, 'eval,"mean"': -0.5 }),
+      row(5, { "time/steps": 5, loss: 1 }),
+      row(10, { "time/steps": 10, 'eval,"mean"': -0.5 }),
     ]);
   }));
 
@@ -59,8 +59,48 @@ Deno.test("progress without the column of steps is refused", () =>
     assertThrows(
       () => readProgress(path),
       SyntaxError,
-      `Cannot read progress from ${path}: it has no column total_timesteps`,
+      `Cannot read progress from ${path}: it has no column time/steps`,
     );
+  }));
+
+const FORMER = "nupdates,total_timesteps,qf1-avg,own,eval_return_mean\n";
+
+Deno.test("a file with the originals' names is read by those of today", () =>
+  inFile((path) => {
+    new CsvLogger(path).close();
+    Deno.writeTextFileSync(path, `${FORMER}1,5,0.5,7,\n1,8,,,21\n`);
+    assertEquals(readProgress(path), [
+      row(5, {
+        "time/updates": 1,
+        "time/steps": 5,
+        "train/q1_mean": 0.5,
+        "train/own": 7,
+      }),
+      row(8, { "time/updates": 1, "time/steps": 8, "eval/return_mean": 21 }),
+    ]);
+  }));
+
+Deno.test("a run that began with the originals' names goes on with those of today", () =>
+  inFile((path) => {
+    new CsvLogger(path).close();
+    Deno.writeTextFileSync(path, `${FORMER}1,5,0.5,7,\n`);
+    const first = new CsvLogger(path);
+    const saved = first.save();
+    first.close();
+    Deno.writeTextFileSync(path, "2,9,1.5,8,\n", { append: true });
+    const resumed = new CsvLogger(path);
+    assertEquals(resumed.truncate(5, saved), undefined);
+    assertEquals(read(path), `${FORMER}1,5,0.5,7,\n`);
+    resumed.write(row(9, { "time/updates": 2, "train/own": 9 }));
+    resumed.close();
+    assertEquals(
+      read(path),
+      "time/updates,time/steps,train/q1_mean,train/own,eval/return_mean\n" +
+        "1,5,0.5,7,\n2,9,,9,\n",
+    );
+    const again = new CsvLogger(path);
+    assertEquals(again.truncate(5, saved), undefined);
+    again.close();
   }));
 
 const episode = (step: number) => ({
@@ -149,7 +189,7 @@ for (const [name, open] of loggers) {
         log(first, steps);
         const [saved, wanted] = [first.save!(), read(path)];
         // The same step again, and columns that are new.
-        first.write(row(4, { loss: 1, eval_return_mean: 2 }));
+        first.write(row(4, { loss: 1, eval: 2 }));
         log(first, [4, 8]);
         first.close();
         const resumed = open(path);

@@ -38,7 +38,7 @@ export interface TensorBoardLoggerOptions {
  *
  * const dir = await Deno.makeTempDir();
  * const logger = new TensorBoardLogger(dir);
- * logger.write({ step: 80, statistics: { value_loss: 0.5 } });
+ * logger.write({ step: 80, statistics: { "train/value_loss": 0.5 } });
  * logger.close();
  * const [file] = Deno.readDirSync(dir);
  * assert(file.name.startsWith("events.out.tfevents."));

@@ -89,19 +89,22 @@ Deno.test({
   fn: async () => {
     const dir = await Deno.makeTempDir();
     const logger = new TensorBoardLogger(dir, { now: () => 1_700_000_000_250 });
-    logger.write({ step: 80, statistics: { loss: 0.5, eprewmean: NaN } });
+    logger.write({
+      step: 80,
+      statistics: { "train/loss": 0.5, "rollout/return_mean": NaN },
+    });
     logger.write({
       step: 3_000_000_000,
-      statistics: { loss: -2, eprewmean: 21 },
+      statistics: { "train/loss": -2, "rollout/return_mean": 21 },
     });
     logger.close();
     assertEquals(await runPython(python, script, dir), {
-      loss: [[80, 0.5, 1_700_000_000.25], [
+      "train/loss": [[80, 0.5, 1_700_000_000.25], [
         3_000_000_000,
         -2,
         1_700_000_000.25,
       ]],
-      eprewmean: [[3_000_000_000, 21, 1_700_000_000.25]],
+      "rollout/return_mean": [[3_000_000_000, 21, 1_700_000_000.25]],
     });
     await Deno.remove(dir, { recursive: true });
   },

@@ -1,6 +1,7 @@
 import { type CurveRun, renderCurves } from "./curves.ts";
 import type { EvaluationResult } from "../evaluate.ts";
 import type { LoggedEpisode, LogRow } from "../logs/logger.ts";
+import { STATISTICS, statisticTitle } from "../logs/statistics.ts";
 import texts from "./texts.json" with { type: "json" };
 import { escapeMarkup } from "./image.ts";
 
@@ -37,20 +38,9 @@ export interface Report {
   details?: Readonly<Record<string, string>>;
 }
 
-/** Names of well-known statistics; others go by their own. */
-const names: Readonly<Record<string, string>> = {
-  value_loss: "Value loss",
-  policy_loss: "Policy loss",
-  policy_entropy: "Policy entropy",
-  explained_variance: "Explained variance",
-  grad_norm: "Gradient norm",
-  learning_rate: "Learning rate",
-  eplenmean: "Episode length",
-  fps: "Environment steps per second",
-};
-
 /** Statistics that are no curves of their own. */
-const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
+const hidden =
+  /^(time\/(steps|updates|episodes|seconds)|rollout\/return_mean|eval\/.*)$/;
 
 /**
  * Renders a run as one HTML page that needs no other file and no script: curves
@@ -69,8 +59,8 @@ const hidden = /^(nupdates|total_timesteps|time_elapsed|eprewmean|eval_.*)$/;
  *   title: "A2C on CartPole-v1",
  *   configText: "seed: 1",
  *   progress: [
- *     { step: 80, statistics: { value_loss: 2, eprewmean: 20 } },
- *     { step: 160, statistics: { value_loss: 1, eprewmean: 40 } },
+ *     { step: 80, statistics: { "train/value_loss": 2, "rollout/return_mean": 20 } },
+ *     { step: 160, statistics: { "train/value_loss": 1, "rollout/return_mean": 40 } },
  *   ],
  * });
  * assert(html.startsWith("<!doctype html>"));
@@ -117,10 +107,10 @@ ${
 }
 
 function returnCurves({ progress, episodes = [] }: Report): string {
-  const training = curveOf("eprewmean", progress);
-  const evaluations = curveOf("eval_return_mean", progress);
-  const low = curveOf("eval_return_min", progress).y;
-  const high = curveOf("eval_return_max", progress).y;
+  const training = curveOf("rollout/return_mean", progress);
+  const evaluations = curveOf("eval/return_mean", progress);
+  const low = curveOf("eval/return_min", progress).y;
+  const high = curveOf("eval/return_max", progress).y;
   const series = [
     { name: "mean of the last episodes", runs: [training] },
     {
@@ -144,17 +134,19 @@ function returnCurves({ progress, episodes = [] }: Report): string {
 
 function statisticCurve(name: string, progress: readonly LogRow[]): string {
   return renderCurves([{ name: "", runs: [curveOf(name, progress)] }], {
-    title: names[name] ?? name,
+    title: statisticTitle(name),
     width: 540,
     height: 300,
     smoothing: 0.06,
   });
 }
 
-/** Chooses the statistics with curves: well-known ones first, in the order of their names above. */
+/** Chooses the statistics with curves: those of updates first, then others that are known. */
 function statisticsOf(progress: readonly LogRow[]): string[] {
   const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
-  return [...new Set([...Object.keys(names), ...found])]
+  const known = STATISTICS.map(({ name }) => name);
+  const ofUpdates = known.filter((name) => name.startsWith("train/"));
+  return [...new Set([...ofUpdates, ...known, ...found])]
     .filter((name) => found.has(name) && !hidden.test(name));
 }
 

@@ -5,14 +5,14 @@ import { renderReport } from "./report.ts";
 const progress = Array.from({ length: 30 }, (_, i) => ({
   step: i * 100,
   statistics: {
-    nupdates: i,
-    total_timesteps: i * 100,
-    fps: 5000,
+    "time/updates": i,
+    "time/steps": i * 100,
+    "time/steps_per_second": 5000,
     my_statistic: i,
-    value_loss: 30 - i,
-    explained_variance: i < 3 ? NaN : 0.5,
-    eprewmean: i,
-    eplenmean: i,
+    "train/value_loss": 30 - i,
+    "train/explained_variance": i < 3 ? NaN : 0.5,
+    "rollout/return_mean": i,
+    "rollout/length_mean": i,
   } as Record<string, number>,
 }));
 
@@ -24,9 +24,9 @@ Deno.test("a report has a curve for each statistic, well-known ones first", () =
     "Return",
     "Value loss",
     "Explained variance",
-    "Episode length",
     "Environment steps per second",
-    "my_statistic",
+    "Episode length",
+    "My statistic",
   ]);
 });
 
@@ -41,10 +41,10 @@ Deno.test("evaluations and episodes are drawn where there are some", () => {
   const evaluated = {
     step: 1000,
     statistics: {
-      total_timesteps: 1000,
-      eval_return_mean: 5,
-      eval_return_min: 4,
-      eval_return_max: 6,
+      "time/steps": 1000,
+      "eval/return_mean": 5,
+      "eval/return_min": 4,
+      "eval/return_max": 6,
     },
   };
   const episode = { step: 5, env: 0, return: 3, length: 3, terminated: true };

@@ -167,7 +167,7 @@ export class ToyAlgorithm implements Algorithm {
       loss += advantage ** 2;
     }
     this.#rollout = [];
-    return { value_loss: loss, policy_entropy: 0.5, explained_variance: NaN };
+    return { value_loss: loss, entropy: 0.5, explained_variance: NaN };
   }
 
   save(): StateTree {
