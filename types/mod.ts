@@ -210,6 +210,12 @@ export interface Env<
    */
   readonly stackedFrames?: number;
   /**
+   * Steps per second at which its images look as fast as what they show.
+   *
+   * @default unknown
+   */
+  readonly framesPerSecond?: number;
+  /**
    * Starts an episode and returns its first observation. A seed restarts the
    * random stream; without one it continues, from seed 0 if there never was one.
    */

@@ -1,10 +1,5 @@
 import { EventLoopBreak } from "@bellman/training";
-import type {
-  Batch,
-  Env,
-  EpisodeStatistics,
-  RenderOptions,
-} from "@bellman/types";
+import type { Env, RenderOptions, RgbImage } from "@bellman/types";
 import type { Session } from "../run/session.ts";
 import { existsSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -17,55 +12,16 @@ import {
 } from "../terminal/command.ts";
 import { round } from "../run/agent.ts";
 import { type CommandIo, interruptSignal } from "../terminal/process.ts";
-import { GifWriter, MOST_GIF_FRAMES_PER_SECOND } from "../play/gif.ts";
+import { captionOf, withCaption } from "../play/caption.ts";
+import { enlarged, frameRateOf, playEpisodes } from "../play/episodes.ts";
+import {
+  GifWriter,
+  MOST_GIF_FRAMES_PER_SECOND as MOST_GIF,
+} from "../play/gif.ts";
 import { hasFfmpeg, Mp4Writer } from "../play/mp4.ts";
 import { type PictureSink, pngSink, terminalSink } from "../play/pictures.ts";
 import { checkWritable, UsageError } from "../terminal/errors.ts";
 import { AGENT_OPTIONS, findAgent, withAgent } from "./saved_agent.ts";
-
-/** Settings of playing. */
-interface PlayOptions {
-  /** Environment to play in, which the caller renders. */
-  env: Env;
-  episodes: number;
-  deterministic: boolean;
-  seed: number;
-  /**
-   * Called with each state of an episode but the last, whose step starts the
-   * next episode.
-   */
-  show(episode: number, step: number): Promise<void> | void;
-}
-
-/** Plays whole episodes with the session's agent in one environment. */
-async function playEpisodes(
-  { algorithm, environments }: Session,
-  { env, episodes, deterministic, seed, show }: PlayOptions,
-): Promise<EpisodeStatistics[]> {
-  const vec = environments.around(env);
-  const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
-  const played: EpisodeStatistics[] = [];
-  try {
-    let observations = vec.reset({ seed });
-    let stepsShown = 0;
-    await show(1, 0);
-    while (played.length < episodes) {
-      const step = vec.step(await actor.act(observations) as Batch);
-      actor.observe?.(step);
-      observations = step.observations;
-      stepsShown++;
-      for (const episode of step.episodes ?? []) {
-        played.push(episode);
-        stepsShown = 0;
-      }
-      if (played.length < episodes) await show(played.length + 1, stepsShown);
-    }
-    return played;
-  } finally {
-    actor.close?.();
-    vec.close();
-  }
-}
 
 /** Checks before anything is played that a video can be written. */
 async function checkVideoPath(path: string, ending: string): Promise<void> {
@@ -77,11 +33,21 @@ async function checkVideoPath(path: string, ending: string): Promise<void> {
   await checkWritable(path, "the video");
 }
 
-async function sinkOf(
+/** Kind of output: its highest frame rate, and how it begins. */
+interface Output {
+  /** Most images a second. */
+  most: number;
+  /** True where step and return are written on the images. */
+  hasCaption: boolean;
+  /** Begins to take images. */
+  open(framesPerSecond: number): PictureSink;
+}
+
+async function outputOf(
   options: ParsedOptions,
   { dir, io }: { dir: string; io: CommandIo },
-): Promise<PictureSink> {
-  const framesPerSecond = integerOf(options, "fps", { fallback: 30 });
+): Promise<Output> {
+  const framesPerSecond = integerOf(options, "fps", { fallback: undefined });
   const [gif, mp4, png] = ["gif", "mp4", "png"]
     .map((name) => valueOf(options, name));
   const live = options.switches.has("live");
@@ -96,9 +62,12 @@ async function sinkOf(
       "Cannot play live: standard output is not a terminal; use --gif or --mp4 FILE",
     );
   }
-  if (live) return terminalSink(io, framesPerSecond);
+  if (live) {
+    const open = (rate: number) => terminalSink(io, rate);
+    return { most: MOST_LIVE, hasCaption: false, open };
+  }
   if (png !== undefined) {
-    if (options.values.has("fps")) {
+    if (framesPerSecond !== undefined) {
       throw new UsageError(
         "Cannot use --fps with --png: single pictures have no rate; leave it out",
       );
@@ -108,7 +77,7 @@ async function sinkOf(
         `Cannot write the pictures to ${png}: expected a folder, this is a file`,
       );
     }
-    return pngSink(png);
+    return { most: Infinity, hasCaption: false, open: () => pngSink(png) };
   }
   if (mp4 !== undefined) {
     await checkVideoPath(mp4, ".mp4");
@@ -117,16 +86,72 @@ async function sinkOf(
         "Cannot write an MP4: there is no ffmpeg; install it or use --gif FILE",
       );
     }
-    return new Mp4Writer(mp4, framesPerSecond);
+    const open = (rate: number) => new Mp4Writer(mp4, rate);
+    return { most: MOST_MP4, hasCaption: true, open };
   }
-  if (framesPerSecond > MOST_GIF_FRAMES_PER_SECOND) {
+  if (framesPerSecond !== undefined && framesPerSecond > MOST_GIF) {
     throw new UsageError(
-      `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF_FRAMES_PER_SECOND}; use --mp4 FILE, or a lower --fps with --every N, which looks as fast`,
+      `Cannot write a GIF of ${framesPerSecond} pictures a second: expected at most ${MOST_GIF}; use --mp4 FILE, or a lower --fps with --every N, which looks as fast`,
     );
   }
   const path = gif ?? join(dir, "play.gif");
   await checkVideoPath(path, ".gif");
-  return new GifWriter(path, framesPerSecond);
+  const open = (rate: number) => new GifWriter(path, rate);
+  return { most: MOST_GIF, hasCaption: true, open };
+}
+
+/** Most images a second of an MP4, as screens show no more. */
+const MOST_MP4 = 60;
+/** Most images a second in a terminal, which draws slowly. */
+const MOST_LIVE = 30;
+
+/** Frames that are shown: each how manieth, and how many a second. */
+interface Pace {
+  every: number;
+  framesPerSecond: number;
+}
+
+/** Chooses frames so that the environment is seen at its own speed, unless the options say otherwise. */
+function paceOf(
+  options: ParsedOptions,
+  { most, rate }: { most: number; rate: number },
+): Pace {
+  const asked = integerOf(options, "fps", { fallback: undefined });
+  const fallback = asked === undefined ? Math.ceil(rate / most) : 1;
+  const every = integerOf(options, "every", {
+    fallback: Math.max(1, fallback),
+  });
+  return { every, framesPerSecond: asked ?? Math.min(most, rate / every) };
+}
+
+/** Returns a function that draws an environment in the size that the options give, by default in its own. */
+function drawerOf(
+  options: ParsedOptions,
+): (env: Env) => RgbImage {
+  const side = { maximum: MOST_PIXELS, fallback: undefined };
+  const width = integerOf(options, "width", side);
+  const height = integerOf(options, "height", side);
+  if (width === undefined && height === undefined) {
+    return (env) => enlarged(env.render());
+  }
+  let size: RenderOptions | undefined;
+  return (env) => {
+    size ??= sizeOf(env.render(), { width, height });
+    return env.render(size);
+  };
+}
+
+/** Adds the side that was not given, so that shapes stay as they are. */
+function sizeOf(
+  own: RgbImage,
+  { width, height }: RenderOptions,
+): RenderOptions {
+  const side = (pixels: number) =>
+    Math.min(MOST_PIXELS, Math.max(1, Math.round(pixels)));
+  return {
+    width: width ?? side(own.width * height! / own.height),
+    height: height ?? side(own.height * width! / own.width),
+  };
 }
 
 /** Largest side in pixels: GIFs end at 65,535, and memory before that. */
@@ -143,52 +168,53 @@ export const playCommand: Command = {
     option("mp4 FILE", "Write an MP4 video instead; needs ffmpeg."),
     option("png DIR", "Write a PNG file for each step instead."),
     option("live", "Play in the terminal instead."),
-    option("fps N", "Frames per second; 30 by default."),
-    option("every N", "Show every Nth step only; 1 by default."),
+    option("fps N", "Frames per second; by default the environment's own."),
+    option(
+      "every N",
+      "Show every Nth step only; by default 1, or what the file's rate allows.",
+    ),
     option(
       "width N",
-      "Width in pixels; by default half of the environment's own.",
+      "Width in pixels; by default the environment's own, small ones enlarged.",
     ),
-    option(
-      "height N",
-      "Height in pixels; by default half of the environment's own.",
-    ),
+    option("height N", "Height in pixels; by default as the width is."),
+    option("no-caption", "Leave out the line with step and return."),
     ...AGENT_OPTIONS,
   ],
   async run(options, io) {
     const episodes = integerOf(options, "episodes", { fallback: 1 });
-    const every = integerOf(options, "every", { fallback: 1 });
-    const side = { maximum: MOST_PIXELS, fallback: undefined };
-    const width = integerOf(options, "width", side);
-    const height = integerOf(options, "height", side);
+    const draw = drawerOf(options);
+    // A rate that cannot be is refused before anything is made.
+    integerOf(options, "every", { fallback: 1 });
     const agent = await findAgent(options, "play");
     const { dir, seed, deterministic } = agent;
-    const sink = await sinkOf(options, { dir, io });
+    const output = await outputOf(options, { dir, io });
+    const isCaptioned = output.hasCaption &&
+      !options.switches.has("no-caption");
+    let sink: PictureSink | undefined;
     const { signal, release } = await interruptSignal(() =>
       io.err("\nInterrupted\n")
     );
     const turn = new EventLoopBreak();
-    const sizeFor = (env: Env) => {
-      const own = env.render();
-      return {
-        width: width ?? Math.ceil(own.width / 2),
-        height: height ?? Math.ceil(own.height / 2),
-      };
-    };
     const play = async (session: Session) => {
       const env = session.environments.single();
-      let size: RenderOptions | undefined;
+      const rate = frameRateOf(env);
+      const { every, framesPerSecond } = paceOf(options, { ...output, rate });
+      const opened = sink = output.open(framesPerSecond);
       const played = await playEpisodes(session, {
         env,
         episodes,
         deterministic,
         seed,
-        show: async (episode, step) => {
+        show: async (moment) => {
           if (turn.due()) await turn.take();
           signal.throwIfAborted();
-          size ??= sizeFor(env);
-          if (step % every !== 0) return;
-          await sink.show(env.render(size), episode, step);
+          if (moment.step % every !== 0) return;
+          const image = draw(env);
+          const shown = isCaptioned
+            ? withCaption(image, captionOf(moment, episodes))
+            : image;
+          await opened.show(shown, moment);
         },
       });
       signal.throwIfAborted();
@@ -201,14 +227,14 @@ export const playCommand: Command = {
         )
       );
       // A sink that leaves nothing behind may be ended at once.
-      if (sink.abort === undefined) await release();
-      const written = await sink.finish();
+      if (opened.abort === undefined) await release();
+      const written = await opened.finish();
       if (written !== "") io.out(`${written}\n`);
     };
     try {
       await withAgent(agent, io, play);
     } catch (error) {
-      await sink.abort?.();
+      await sink?.abort?.();
       if (signal.aborted) return 130;
       throw error;
     } finally {

@@ -5,7 +5,7 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { decode as decodePng } from "fast-png";
-import { decode } from "modern-gif";
+import { decode, decodeFrames } from "modern-gif";
 import { hasFfmpeg } from "../play/mp4.ts";
 import { capture } from "../testdata/capture.ts";
 
@@ -58,6 +58,59 @@ Deno.test("play writes a GIF with a picture for each step", async () => {
   assertEquals([width, height, frames.length], [60, 40, steps]);
 });
 
+/** Size, frame rate and number of pictures of an MP4. */
+async function probe(path: string): Promise<string> {
+  const { stdout } = await new Deno.Command("ffprobe", {
+    args: [
+      ...["-v", "error", "-count_frames", "-select_streams", "v"],
+      ...["-show_entries", "stream=width,height,r_frame_rate,nb_read_frames"],
+      ...["-of", "csv=p=0", path],
+    ],
+  }).output();
+  return new TextDecoder().decode(stdout).trim();
+}
+
+Deno.test("play shows the environment in its own size and at its own speed", async () => {
+  const gif = `${dir}/own.gif`;
+  assertEquals((await capture("play", run, "--gif", gif)).code, 0);
+  const read = () => decode(Deno.readFileSync(gif).buffer as ArrayBuffer);
+  const own = read();
+  assertEquals([own.width, own.height], [600, 400]);
+  // CartPole takes 50 steps a second.
+  assertEquals(new Set(own.frames.map(({ delay }) => delay)), new Set([20]));
+  await capture("play", run, "--gif", gif, "--width=300", "--every=2");
+  const half = read();
+  assertEquals([half.width, half.height], [300, 200]);
+  assertEquals(half.frames.length, Math.ceil(own.frames.length / 2));
+  assertEquals(new Set(half.frames.map(({ delay }) => delay)), new Set([40]));
+  await capture("play", run, "--gif", gif, "--fps=10");
+  assertEquals(read().frames[0].delay, 100);
+});
+
+Deno.test({
+  name: "an MP4 has the environment's size and frame rate",
+  ignore: !await hasFfmpeg(),
+  fn: async () => {
+    const mp4 = `${dir}/own.mp4`;
+    const { out } = await capture("play", run, "--mp4", mp4);
+    const steps = out.match(/, (\d+) steps/)![1];
+    assertEquals(await probe(mp4), `600,400,50/1,${steps}`);
+  },
+});
+
+Deno.test("play writes step and return on the pictures, unless they are not wanted", async () => {
+  const shown = async (...options: string[]) => {
+    const gif = `${dir}/caption.gif`;
+    await capture("play", run, "--gif", gif, "--every=1000", ...options);
+    const bytes = Deno.readFileSync(gif).buffer as ArrayBuffer;
+    const [{ data }] = decodeFrames(bytes);
+    // The lowest rows, in the middle between the letters and the edge.
+    return data.slice(4 * 600 * 398, 4 * 600 * 398 + 3);
+  };
+  assertEquals([...await shown()], [63, 63, 63]);
+  assertEquals([...await shown("--no-caption")], [255, 255, 255]);
+});
+
 Deno.test("play writes PNGs that show the environment", async () => {
   const png = `${dir}/pictures`;
   const { code } = await capture("play", run, "--png", png);
@@ -65,7 +118,7 @@ Deno.test("play writes PNGs that show the environment", async () => {
   const picture = decodePng(
     Deno.readFileSync(`${png}/episode_1_step_00000.png`),
   );
-  assertEquals([picture.width, picture.height], [300, 200]);
+  assertEquals([picture.width, picture.height], [600, 400]);
   assert(new Set(picture.data).size > 5);
 });
 

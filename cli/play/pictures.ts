@@ -1,11 +1,14 @@
 import type { RgbImage } from "@bellman/types";
 import { encode } from "fast-png";
+import { captionOf, type Moment } from "./caption.ts";
 import type { CommandIo } from "../terminal/process.ts";
+
+const ESC = "\x1b[";
 
 /** Takes the images of episodes as they are played. */
 export interface PictureSink {
-  /** Takes an image; `step` counts from 0 in each episode. */
-  show(picture: RgbImage, episode: number, step: number): Promise<void> | void;
+  /** Takes an image of a moment. */
+  show(picture: RgbImage, moment: Moment): Promise<void> | void;
   /** Ends, and returns a line about the files; empty for a terminal. */
   finish(): Promise<string>;
   /** Removes an unfinished file. */
@@ -16,7 +19,7 @@ export interface PictureSink {
 export function pngSink(dir: string): PictureSink {
   let count = 0;
   return {
-    show: async (picture, episode, step) => {
+    show: async (picture, { episode, step }) => {
       if (count++ === 0) await Deno.mkdir(dir, { recursive: true });
       const name = `episode_${episode}_step_${String(step).padStart(5, "0")}`;
       await Deno.writeFile(`${dir}/${name}.png`, encodePng(picture));
@@ -25,17 +28,20 @@ export function pngSink(dir: string): PictureSink {
   };
 }
 
-/** Draws the images over each other in the terminal. */
+/** Draws the images over each other in the terminal, with step and return below. */
 export function terminalSink(
   io: CommandIo,
   framesPerSecond: number,
 ): PictureSink {
   let drawn: string | undefined;
   return {
-    show: async (picture) => {
+    show: async (picture, moment) => {
       const { columns, rows } = Deno.consoleSize();
       const up = drawn === undefined ? "" : cursorUp(drawn);
-      drawn = toTerminal(picture, { columns, rows: rows - 2 });
+      const caption = captionOf(moment).toLowerCase().slice(0, columns - 1);
+      const image = toTerminal(picture, { columns, rows: rows - 3 });
+      // The line before may have been longer.
+      drawn = `${image}\n${caption}${ESC}K`;
       io.out(`${up}${drawn}\n`);
       await new Promise((done) => setTimeout(done, 1000 / framesPerSecond));
     },
@@ -48,7 +54,6 @@ export function encodePng({ width, height, data }: RgbImage): Uint8Array {
   return encode({ width, height, data, channels: 3 });
 }
 
-const ESC = "\x1b[";
 /** Upper half of a cell, in the colour of the upper of two pixels. */
 const HALF_BLOCK = "▀";
 

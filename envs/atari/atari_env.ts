@@ -186,6 +186,12 @@ export class AtariEnv implements Env<Uint8Array, number> {
     this.observationSpace = box({ low: 0, high: 255, dtype: "uint8", shape });
   }
 
+  /** Steps of a second of play, on average: the console shows 60 frames a second. */
+  get framesPerSecond(): number {
+    const [low, high] = this.#frameskip;
+    return 60 / ((low + high - 1) / 2);
+  }
+
   /** Lives that are left; games without lives have 0 or 1. */
   get lives(): number {
     return this.ale.lives;

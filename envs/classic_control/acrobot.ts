@@ -110,6 +110,7 @@ const HIGH = [1, 1, 1, 1, MAX_SPIN_1, MAX_SPIN_2].map(Math.fround);
  */
 export const ACROBOT: Dynamics = {
   name: "Acrobot",
+  framesPerSecond: 15,
   stateSize: 4,
   observationSpace: box({ low: HIGH.map((it) => -it), high: HIGH }),
   actionSpace: discrete(3),

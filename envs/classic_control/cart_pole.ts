@@ -63,6 +63,7 @@ const TRACK = 100;
  */
 export const CART_POLE: Dynamics = {
   name: "CartPole",
+  framesPerSecond: 50,
   stateSize: 4,
   observationSpace: box({
     low: [-POSITION_LIMIT * 2, -Infinity, -ANGLE_LIMIT * 2, -Infinity]

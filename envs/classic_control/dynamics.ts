@@ -30,6 +30,8 @@ import { checkAction } from "../spaces/_action_rows.ts";
 export interface Dynamics {
   /** Name in error messages. */
   readonly name: string;
+  /** Steps per second at which its images look as fast as what they show. */
+  readonly framesPerSecond?: number;
   /** Length of the state. */
   readonly stateSize: number;
   /** Space of observations, of shape `[k]`. */
@@ -81,6 +83,8 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
   readonly observationSpace: Space;
   /** Space of actions. */
   readonly actionSpace: Space;
+  /** Steps per second at which its images look as fast as what they show, if known. */
+  readonly framesPerSecond: number | undefined;
   /** Numbers of the state, changed in place by each step. */
   readonly state: Float64Array;
 
@@ -99,6 +103,7 @@ export class DynamicsEnv<A extends SpaceValue = SpaceValue>
     this.#episodes = new Episodes(dynamics.name);
     this.observationSpace = dynamics.observationSpace;
     this.actionSpace = dynamics.actionSpace;
+    this.framesPerSecond = dynamics.framesPerSecond;
     this.state = new Float64Array(dynamics.stateSize);
   }
 

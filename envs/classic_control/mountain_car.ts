@@ -93,6 +93,7 @@ function renderMountainCar(
  */
 export const MOUNTAIN_CAR: Dynamics = {
   name: "MountainCar",
+  framesPerSecond: 30,
   stateSize: 2,
   observationSpace: box({
     low: [MIN_POSITION, -MAX_SPEED].map(Math.fround),

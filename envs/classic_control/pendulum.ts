@@ -86,6 +86,7 @@ function drawTorque(canvas: Canvas, torque: number): void {
  */
 export const PENDULUM: Dynamics = {
   name: "Pendulum",
+  framesPerSecond: 30,
   stateSize: 2,
   observationSpace: box({ low: [-1, -1, -MAX_SPEED], high: [1, 1, MAX_SPEED] }),
   actionSpace: box({ low: -MAX_TORQUE, high: MAX_TORQUE, shape: [1] }),

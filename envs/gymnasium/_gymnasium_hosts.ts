@@ -36,6 +36,7 @@ interface Handshake {
   readonly actionSpace: Space;
   readonly maxEpisodeSteps: number | null;
   readonly rewardThreshold: number | null;
+  readonly framesPerSecond?: number | null;
 }
 
 /** Error that a host sends. */
@@ -253,6 +254,7 @@ export class GymnasiumHosts extends ChildHosts {
         rewardThreshold: told.rewardThreshold ?? undefined,
         looseBounds: true,
       },
+      framesPerSecond: told.framesPerSecond ?? undefined,
     };
   }
 

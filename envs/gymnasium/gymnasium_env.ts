@@ -56,6 +56,8 @@ export class GymnasiumEnv implements Env {
   readonly actionSpace: Space;
   /** Its name, time limit and reward threshold, as Gymnasium has them. */
   readonly spec: EnvSpec;
+  /** Steps per second at which its images look as fast as what they show, if Python says. */
+  readonly framesPerSecond: number | undefined;
 
   #id: string;
   #hosts: GymnasiumHosts;
@@ -98,10 +100,11 @@ export class GymnasiumEnv implements Env {
       this.#hosts.close();
       throw error;
     }
-    const { observationSpace, actionSpace, spec } = opened!;
+    const { observationSpace, actionSpace, spec, framesPerSecond } = opened!;
     this.observationSpace = observationSpace;
     this.actionSpace = actionSpace;
     this.spec = spec!;
+    this.framesPerSecond = framesPerSecond;
     this.#arrays = {
       actions: allocateBatch(actionSpace, 1),
       ...allocateStep(observationSpace, 1),

@@ -83,6 +83,11 @@ export class MujocoEnv<N extends MujocoTaskName = MujocoTaskName>
     this.dt = model.timestep * frameSkip;
   }
 
+  /** Steps of a second of the simulation. */
+  get framesPerSecond(): number {
+    return 1 / this.dt;
+  }
+
   /** Positions, `[nq]`: a copy. */
   get qpos(): Float64Array {
     this.#checkOpen("read");

@@ -68,6 +68,8 @@ export interface GroupAnswer {
     readonly spec?: EnvSpec;
     /** Frames that an observation stacks, where they can be shared. */
     readonly stackedFrames?: number;
+    /** Steps per second of its images, where they are known. */
+    readonly framesPerSecond?: number;
   };
   /** To `save`: the state of the environments. */
   readonly snapshot?: StateTree;

@@ -127,6 +127,11 @@ export abstract class WrapperBase<E extends Env | VecEnv> {
 export class EnvWrapper extends WrapperBase<Env> implements Env {
   #data: EnvData | undefined;
 
+  /** Steps per second at which its images look as fast as what they show, if known. */
+  get framesPerSecond(): number | undefined {
+    return this.env.framesPerSecond;
+  }
+
   /**
    * Starts an episode.
    *

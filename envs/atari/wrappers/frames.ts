@@ -73,6 +73,12 @@ export class Frameskip extends EnvWrapper {
     this.#skip = skip;
   }
 
+  /** Steps of a second of play, if that of the game is known. */
+  override get framesPerSecond(): number | undefined {
+    const { framesPerSecond } = this.env;
+    return framesPerSecond && framesPerSecond / this.#skip;
+  }
+
   /**
    * Takes an action for several frames.
    *

@@ -58,6 +58,16 @@ def is_no_step(error):
     return is_ours and "unpack" in str(error)
 
 
+def frame_rate(env):
+    """Pictures a second, if the environment knows and JSON can say it."""
+    rate = (getattr(env, "metadata", None) or {}).get("render_fps")
+    try:
+        rate = float(rate)
+    except (TypeError, ValueError):
+        return None
+    return rate if 0 < rate < float("inf") else None
+
+
 class Copies:
     """The environments, stepped one after the other."""
 
@@ -86,6 +96,7 @@ class Copies:
             "actionSpace": self.done,
             "maxEpisodeSteps": getattr(spec, "max_episode_steps", None),
             "rewardThreshold": getattr(spec, "reward_threshold", None),
+            "framesPerSecond": frame_rate(self.envs[0]),
         }
 
     def begin(self, copy, seed=None):

@@ -1,0 +1,90 @@
+import type { Batch, Env, EpisodeStatistics, RgbImage } from "@bellman/types";
+import type { Session } from "../run/session.ts";
+import type { Moment } from "./caption.ts";
+
+/** Settings of playing. */
+export interface PlayOptions {
+  /** Environment to play in, which the caller renders. */
+  env: Env;
+  episodes: number;
+  deterministic: boolean;
+  seed: number;
+  /**
+   * Called with each state of an episode but the last, whose step starts the
+   * next episode. Where it returns false, playing ends.
+   */
+  show(moment: Moment): Promise<boolean | void> | boolean | void;
+}
+
+/** Plays whole episodes with the session's agent in one environment, which is closed. */
+export async function playEpisodes(
+  { algorithm, environments }: Pick<Session, "algorithm" | "environments">,
+  { env, episodes, deterministic, seed, show }: PlayOptions,
+): Promise<EpisodeStatistics[]> {
+  const vec = environments.around(env);
+  const actor = algorithm.policy({ deterministic, numEnvs: 1, seed });
+  const played: EpisodeStatistics[] = [];
+  try {
+    let observations = vec.reset({ seed });
+    let moment: Moment = { episode: 1, step: 0, return: 0 };
+    if (await show(moment) === false) return played;
+    while (played.length < episodes) {
+      const step = vec.step(await actor.act(observations) as Batch);
+      actor.observe?.(step);
+      observations = step.observations;
+      const { episode, step: before, return: sum } = moment;
+      moment = { episode, step: before + 1, return: sum + step.rewards[0] };
+      for (const ended of step.episodes ?? []) {
+        played.push(ended);
+        moment = { episode: played.length + 1, step: 0, return: 0 };
+      }
+      if (played.length === episodes) break;
+      if (await show(moment) === false) break;
+    }
+    return played;
+  } finally {
+    actor.close?.();
+    vec.close();
+  }
+}
+
+/** Frame rate of environments that do not know their own. */
+const USUAL_RATE = 30;
+
+/** Returns the steps per second of an environment, at its own speed. */
+export function frameRateOf(
+  { framesPerSecond }: Pick<Env, "framesPerSecond">,
+): number {
+  const isKnown = framesPerSecond !== undefined && framesPerSecond > 0;
+  return isKnown ? framesPerSecond : USUAL_RATE;
+}
+
+/** Longer side that small images are enlarged up to, in pixels. */
+const LARGE = 640;
+
+/**
+ * Enlarges a small image by a whole number, so that pixels keep hard edges: a
+ * screen of Atari's 160 by 210 pixels three times. Larger ones stay.
+ */
+export function enlarged(image: RgbImage): RgbImage {
+  const { width, height } = image;
+  const scale = Math.floor(LARGE / Math.max(width, height));
+  if (scale <= 1) return image;
+  const data = new Uint8Array(3 * width * height * scale * scale);
+  const rowBytes = 3 * width * scale;
+  for (let y = 0, to = 0; y < height; y++) {
+    const start = to;
+    for (let x = 0; x < width; x++) {
+      const from = 3 * (y * width + x);
+      for (let i = 0; i < scale; i++, to += 3) {
+        data[to] = image.data[from];
+        data[to + 1] = image.data[from + 1];
+        data[to + 2] = image.data[from + 2];
+      }
+    }
+    for (let i = 1; i < scale; i++, to += rowBytes) {
+      data.copyWithin(to, start, start + rowBytes);
+    }
+  }
+  return { width: width * scale, height: height * scale, data };
+}
