@@ -61,7 +61,7 @@ async function dispatch(
   const command = findCommand(name);
   const options = parseOptions(rest, command.options);
   if (options.switches.has("help")) {
-    io.out(commandHelp(command));
+    io.out(await commandHelp(command, options));
     return 0;
   }
   return await command.run(options, io);

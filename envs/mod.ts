@@ -45,6 +45,7 @@ export {
 export * from "./spaces/values.ts";
 
 export * from "./batched_vec_env.ts";
+export { Env } from "./base/env.ts";
 export { checkEnv, type CheckEnvOptions } from "./check_env.ts";
 export {
   EnvDataError,

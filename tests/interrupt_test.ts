@@ -41,6 +41,7 @@ async function startHanging(
       ...["run", "-q", "--no-check", "--allow-all"],
       new URL("../cli/main.ts", import.meta.url).pathname,
       ...["train", algorithm, "--env=Failing-v0", "--backend=cpu", "--quiet"],
+      "--unchecked",
       ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2"],
       `--set=evaluationInterval=${interval}`,
       ...[`--steps=${steps}`, "--set=evaluationEpisodes=2"],

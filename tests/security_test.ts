@@ -134,6 +134,49 @@ Deno.test("a run without code needs no trust, wherever it was made", async () =>
   }
 });
 
+Deno.test("an algorithm of somebody else's is named, and imported once it is trusted", async () => {
+  asUser("maker");
+  const algorithm = `${dir}/marked_algorithm.ts`;
+  const marker = `${dir}/imported-algorithm`;
+  await Deno.writeTextFile(
+    algorithm,
+    `import { registerAlgorithm } from "${ROOT}cli/mod.ts";
+import { a2c } from "${ROOT}algorithms/a2c/mod.ts";
+if (!Deno.env.has("MARKED")) registerAlgorithm({ ...a2c, name: "marked" });
+Deno.env.set("MARKED", "");
+Deno.writeTextFileSync("${marker}", "");
+`,
+  );
+  const out = `${dir}/marked`;
+  const modules = `--set=algorithmModules=[${algorithm}]`;
+  const { code, err } = await capture(
+    ...["train", "marked", modules, ...TINY, "--quiet", "--out", out],
+  );
+  assertEquals([code, err], [0, ""]);
+  asUser("other");
+  const url = `file://${algorithm}`;
+  // Where nothing of the algorithm is needed, nothing is imported.
+  const plot = await capture("plot", out, "--key=eval_return_mean");
+  assertEquals([plot.code, plot.err], [0, ""]);
+  await Deno.remove(`${out}/report.html`);
+  for (
+    const [command, args] of [
+      ...commandsOn(out),
+      ["export", ["export", out, `--out=${dir}/marked.onnx`]] as const,
+    ]
+  ) {
+    const refused = await capture(...args);
+    assertEquals(
+      refused.err,
+      `error: Cannot ${command} ${out}: it is no run that you made on this machine and would import ${url}; read that code first, then add --trust\n`,
+    );
+    const trusted = await capture(...args, "--trust");
+    assertEquals(trusted.code, 0, trusted.err);
+    assertStringIncludes(trusted.err, `The run imports ${url}\n`);
+  }
+  Deno.env.delete("MARKED");
+});
+
 Deno.test("modules are files or packages, whoever trusts them", async () => {
   asUser("maker");
   const cases: [string, string][] = [

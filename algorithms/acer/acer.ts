@@ -14,7 +14,13 @@ import {
   type Params,
   type RandomStream,
 } from "@bellman/compute";
-import { actorCritic, qActorCritic, qFunction, scope } from "@bellman/policies";
+import {
+  actorCritic,
+  networkNames,
+  qActorCritic,
+  qFunction,
+  scope,
+} from "@bellman/policies";
 import { schedule, Scheduler } from "@bellman/schedulers";
 import type { BoxSpace, DiscreteSpace } from "@bellman/types";
 import * as tf from "@tensorflow/tfjs";
@@ -195,7 +201,10 @@ function hiddenSpace(size: number): BoxSpace {
 function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
   const { numSteps, bufferSize, replayRatio, replayStart, burnIn } = config;
   const { type } = actionSpace;
-  const isRecurrent = config.network.includes("lstm"), isKept = replayRatio > 0;
+  const { network } = config, isKept = replayRatio > 0;
+  // One of the user's own may be recurrent.
+  const isFeedForward = networkNames.includes(network) &&
+    !network.includes("lstm");
   const rules: [isBroken: boolean, setting: string, wanted: string][] = [
     [
       type !== "box" && config.useSde,
@@ -208,8 +217,8 @@ function checkConfig(config: AcerConfig, { actionSpace }: AgentContext): void {
       `less than numSteps, ${numSteps}`,
     ],
     [
-      burnIn > 0 && !isRecurrent,
-      `burnIn = ${burnIn} and network: ${config.network}`,
+      burnIn > 0 && isFeedForward,
+      `burnIn = ${burnIn} and network: ${network}`,
       "a recurrent network, as lstm",
     ],
     [

@@ -41,6 +41,7 @@ import { NUMBER } from "./_tensor_types.ts";
 import type {
   AgentParts,
   AgentRuntime,
+  AgentSettings,
   AgentSpaces,
   AgentState,
   AlgorithmDefinition,
@@ -70,7 +71,7 @@ export interface AgentOptions<Config extends object = object> {
    *
    * @default {}
    */
-  readonly config?: Partial<Config>;
+  readonly config?: AgentSettings<Config>;
   /**
    * Root of the random streams: a whole number of at least 0.
    *
@@ -208,7 +209,10 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
     const { normalization = {} } = options;
-    const config = { ...defaultsOf<Config>(schema), ...options.config };
+    const config = {
+      ...defaultsOf<Config>(schema),
+      ...options.config,
+    } as Config;
     const run = { numEnvs, totalTimesteps, stackedFrames };
     checkRanges(run, { of: title, schema: RUN });
     checkRanges(config, { of: title, schema });

@@ -8,6 +8,7 @@ import type {
   TensorType,
 } from "@bellman/compute";
 import type {
+  Network,
   NoiseSpec,
   ObservationInputArray,
   Policy,
@@ -134,6 +135,17 @@ export interface WorkersAlgorithm extends Algorithm {
   /** Steps a second of each worker. */
   readonly workerRates: readonly number[];
 }
+
+/**
+ * Settings that differ from the defaults. Where they name a network, one of your
+ * own may stand.
+ *
+ * @typeParam Config Settings of the algorithm.
+ */
+export type AgentSettings<Config extends object = object> = {
+  readonly [Key in keyof Config]?: Key extends "network" ? Config[Key] | Network
+    : Config[Key];
+};
 
 /** Spaces of one environment, and the number of environments. */
 export interface AgentSpaces {

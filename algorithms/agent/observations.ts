@@ -183,7 +183,7 @@ export class Observations {
  * Gives the true observations after a step: the last ones of episodes that ended.
  *
  * @param step The step, of environments whose observations are arrays.
- * @param size Numbers of one observation.
+ * @param size Numbers of one observation; by default counted.
  * @returns Observations `[numEnvs, ...]`: those of the step, or a copy where an
  * episode ended.
  *
@@ -198,11 +198,15 @@ export class Observations {
  *   rewards: new Float64Array(2),
  *   terminated: Uint8Array.of(0, 1),
  *   truncated: Uint8Array.of(0, 0),
- * }, 1);
+ * });
  * assertEquals(next, Float32Array.of(1, 9));
  * ```
  */
-export function nextObservations(step: VecStep, size: number): BoxArray {
+export function nextObservations(
+  step: VecStep,
+  size: number = (step.observations as BoxArray).length /
+    step.terminated.length,
+): BoxArray {
   const { terminated, truncated } = step;
   const observations = step.observations as BoxArray;
   let merged: BoxArray | undefined;

@@ -1,6 +1,7 @@
 import { envSpec, registeredIds } from "@bellman/envs";
 import type { EnvSpec } from "@bellman/types";
 import { ALGORITHMS } from "../config/algorithms.ts";
+import { importAlgorithms } from "../config/resolve.ts";
 import { type Command, option } from "../terminal/command.ts";
 import { loadAllEnvironments } from "../run/environment_modules.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -51,10 +52,14 @@ function asText(
 /** `list`: the algorithms, environments and presets there are. */
 export const listCommand: Command = {
   name: "list",
-  usage: "[--all] [--json]",
+  usage: "[OPTIONS]",
   summary: "List algorithms, environments and presets.",
   options: [
     option("all", "List all Atari games."),
+    option(
+      "set KEY=VALUE",
+      "With algorithmModules=[FILE.ts], list your own algorithms, too.",
+    ),
     option("json", "Print everything as one JSON object."),
   ],
   async run(options, io) {
@@ -64,6 +69,7 @@ export const listCommand: Command = {
         `Cannot list '${stray}': expected options alone, as in 'list --all'`,
       );
     }
+    await importAlgorithms(options);
     const games = await loadAllEnvironments();
     const found = listing();
     const grouped = options.switches.has("all") ? new Set<string>() : games;

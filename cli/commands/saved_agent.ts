@@ -111,17 +111,17 @@ export async function findAgent(
   );
   const asked = integerOf(options, "seed", { minimum: 0, fallback: undefined });
   const run = await openRun(dir);
-  const { folder, edits } = run;
+  const { folder } = run;
   const config = asAvailable(run.config, options);
   const isTrusted = options.switches.has("trust");
-  const admit = () => admitRun(run, { command, isTrusted });
+  const admit = (environment: boolean) =>
+    admitRun(run, { command, isTrusted, environment });
   // Before anything is read that takes long.
-  const admitted = environment ? admit() : undefined;
+  const admitted = admit(environment);
   const seed = asked ?? evaluationSeeds(config.seed).later;
   const checkpoint = loadCheckpoint(run, choice);
   const spaces = environment ? undefined : savedSpaces(checkpoint);
-  const told = edits === undefined ? [] : [edits];
-  const warnings = admitted ?? (spaces === undefined ? admit() : told);
+  const warnings = spaces === undefined ? admit(true) : admitted;
   warnings.push(...checkpoint.warnings);
   const [mode, sample] = ["deterministic", "stochastic"]
     .map((it) => options.switches.has(it));

@@ -17,10 +17,12 @@ import {
 import {
   CONFIG_OPTIONS,
   configFromOptions,
+  importAlgorithms,
   presetFor,
   type ResolvedConfig,
 } from "../config/resolve.ts";
-import { codeOf } from "../run/environment_modules.ts";
+import { checkEnv } from "@bellman/envs";
+import { codeOf, isGymnasium } from "../run/environment_modules.ts";
 import { configHelp, runSchema } from "../config/schema.ts";
 import {
   messageOf,
@@ -87,6 +89,36 @@ async function openTraining(
   return session;
 }
 
+/** Steps of each comparison of a check. */
+const CHECK_STEPS = 50;
+
+/**
+ * Checks that an environment of the user's own keeps its promises: the same seed
+ * gives the same episodes, a saved state continues alike.
+ *
+ * @throws {UsageError} If it breaks one.
+ */
+function checkOwnEnvironment({ config, environments }: Session): void {
+  const { env: id, envModules, vectorization } = config;
+  // Processes are for what may not run in this one.
+  const isElsewhere = isGymnasium(id) || vectorization === "subprocesses";
+  if (envModules.length === 0 || isElsewhere) return;
+  const env = environments.single();
+  try {
+    checkEnv(env, { steps: CHECK_STEPS, render: false });
+  } catch (error) {
+    const message = messageOf(error);
+    const why = message.replace(/^The environment is broken: /, "");
+    const found = why === message ? "failed in its check" : "is broken";
+    throw new UsageError(
+      `Cannot train on ${id}, which ${found}: ${why}; --unchecked trains on it as it is`,
+      { cause: error },
+    );
+  } finally {
+    env.close();
+  }
+}
+
 /** Trains an open session, and closes it. */
 async function carryOut(
   run: Omit<TrainingRun, "signal" | "strayError">,
@@ -129,16 +161,26 @@ async function startRun(
       "Cannot use '--trust' without --resume: a new run imports what its options name",
     );
   }
-  const resolved = await configFromOptions(algorithmOf(options), options);
+  const resolved = await configFromOptions(
+    algorithmOf(options),
+    options,
+    (config) => {
+      const { modules } = codeOf(config);
+      if (modules.length === 0) return;
+      notices(output.io)(`The run imports ${modules.join(", ")}`);
+    },
+  );
   // An engine that is named takes any plugin.
   const config = options.values.has("engine")
     ? { ...resolved, plugin: null }
     : resolved;
-  const { modules } = codeOf(config);
-  if (options.values.has("config") && modules.length > 0) {
-    notices(output.io)(`The run imports ${modules.join(", ")}`);
-  }
   const session = await openTraining(config, output);
+  try {
+    if (!options.switches.has("unchecked")) checkOwnEnvironment(session);
+  } catch (error) {
+    session.close();
+    throw error;
+  }
   const configText = stringify(session.config);
   let folder: RunFolder, lock: RunLock;
   try {
@@ -255,7 +297,8 @@ function checkResumable(
   }
 }
 
-function details(): string {
+async function details(options: ParsedOptions): Promise<string> {
+  await importAlgorithms(options);
   const run = configHelp("Keys of a run:", runSchema());
   const algorithms = ALGORITHMS.map(({ name, schema, runDefaults = {} }) => {
     const others = Object.entries(runDefaults)
@@ -278,6 +321,10 @@ export const trainCommand: Command = {
       "Resume a run from its newest checkpoint, with --engine on another engine.",
     ),
     TRUST_OPTION,
+    option(
+      "unchecked",
+      "Train on an environment of your own without a check of it.",
+    ),
     option("quiet", "Print only the result."),
   ],
   details,

@@ -4,6 +4,7 @@ import { acktr } from "@bellman/acktr";
 import type { AlgorithmDefinition } from "@bellman/agent";
 import { asyncAlgorithms } from "@bellman/async";
 import { sac } from "@bellman/sac";
+import run from "./run_config.schema.json" with { type: "json" };
 
 const algorithms: AlgorithmDefinition[] = [
   a2c,
@@ -19,11 +20,16 @@ const algorithms: AlgorithmDefinition[] = [
  */
 export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
 
+/** Names that are folders' and words of a command line as they are. */
+const PLAIN_NAME = /^[a-z0-9][\w.-]*$/i;
+
 /**
- * Adds an algorithm of your own to the command line.
+ * Adds an algorithm of your own to the command line. A module that calls this is
+ * named in `algorithmModules`.
  *
  * @param definition The algorithm.
- * @throws {TypeError} If there is one of that name.
+ * @throws {TypeError} If its name cannot be used, there is one of that name, or a
+ * setting has the name of one that all runs have.
  *
  * @example
  * ```ts
@@ -38,11 +44,19 @@ export const ALGORITHMS: readonly AlgorithmDefinition[] = algorithms;
  * ```
  */
 export function registerAlgorithm(definition: AlgorithmDefinition): void {
-  const { name } = definition;
+  const { name, schema } = definition;
+  const refuse = (why: string) =>
+    new TypeError(`Cannot register the algorithm '${name}': ${why}`);
+  if (!PLAIN_NAME.test(name)) {
+    throw refuse("expected a name of letters, digits, '-', '_' and '.'");
+  }
   if (findAlgorithm(name) !== undefined) {
-    throw new TypeError(
-      `Cannot register the algorithm '${name}': there is one of that name`,
-    );
+    throw refuse("there is one of that name");
+  }
+  const taken = Object.keys(schema.properties)
+    .find((key) => Object.hasOwn(run.properties, key));
+  if (taken !== undefined) {
+    throw refuse(`its setting '${taken}' is one of every run`);
   }
   algorithms.push(definition);
 }

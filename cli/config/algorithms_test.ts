@@ -59,6 +59,29 @@ Deno.test("a name is registered once", () => {
     TypeError,
     "Cannot register the algorithm 'dummy': there is one of that name",
   );
+  for (
+    const [name, says] of [
+      ["two words", "expected a name of letters, digits, '-', '_' and '.'"],
+      ["../up", "expected a name of letters, digits, '-', '_' and '.'"],
+    ]
+  ) {
+    assertThrows(
+      () => registerAlgorithm({ ...dummy, name }),
+      TypeError,
+      `Cannot register the algorithm '${name}': ${says}`,
+    );
+  }
+  const seed = { type: "integer", default: 3 };
+  assertThrows(
+    () =>
+      registerAlgorithm({
+        ...dummy,
+        name: "seeded",
+        schema: { properties: { seed } },
+      }),
+    TypeError,
+    "Cannot register the algorithm 'seeded': its setting 'seed' is one of every run",
+  );
   assertEquals(ALGORITHMS.map(({ name }) => name), [
     "a2c",
     "acer",

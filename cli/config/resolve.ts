@@ -3,6 +3,7 @@ import {
   type ConfigSchema,
   defaultsOf,
 } from "@bellman/agent";
+import { registeredNetworks } from "@bellman/policies";
 import { parse } from "@std/yaml";
 import {
   fileProblem,
@@ -11,8 +12,10 @@ import {
   UsageError,
 } from "../terminal/errors.ts";
 import { ALGORITHMS, findAlgorithm } from "./algorithms.ts";
+import { importModules } from "./modules.ts";
 import {
   type Entry,
+  findKey,
   runConfigSchema,
   runSchema,
   validateEntries,
@@ -47,21 +50,30 @@ interface Entries {
   origin: string;
 }
 
+/** Returns the settings of an algorithm, with the networks of the user's own. */
+export function ownSchema({ schema }: AlgorithmDefinition): ConfigSchema {
+  const { network } = schema.properties, own = registeredNetworks();
+  if (!network?.enum?.includes("mlp") || own.length === 0) return schema;
+  const named = { ...network, enum: [...network.enum, ...own] };
+  return { properties: { ...schema.properties, network: named } };
+}
+
 /** Joins the schema of a run of an algorithm: the run's settings and its own. */
-export function fullSchema({ schema }: AlgorithmDefinition): ConfigSchema {
-  return { properties: { ...runSchema().properties, ...schema.properties } };
+export function fullSchema(algorithm: AlgorithmDefinition): ConfigSchema {
+  const { properties } = ownSchema(algorithm);
+  return { properties: { ...runSchema().properties, ...properties } };
 }
 
 /**
- * Finds the algorithm that the command, `--set` or the file names; the default
- * where none of them does.
+ * Finds the name of the algorithm that the command, `--set` or the file gives; the
+ * default where none of them does.
  *
- * @throws {UsageError} If one is unknown, or two of them differ.
+ * @throws {UsageError} If two of them differ.
  */
 function namedAlgorithm(
   command: string | undefined,
   { entries, file }: { entries: readonly Entry[]; file: Entries | undefined },
-): AlgorithmDefinition {
+): { name: string; place: string } {
   const named = command === undefined
     ? []
     : [{ name: command, where: `'train ${command}'` }];
@@ -74,23 +86,35 @@ function namedAlgorithm(
     const name = String(value);
     named.push({ name, where: `'algorithm: ${name}' of ${file!.origin}` });
   }
-  for (const { name, where } of named) {
-    if (findAlgorithm(name) !== undefined) continue;
-    const place = name === command ? "" : ` in ${where}`;
-    const guess = nearest(name, ALGORITHMS.map((it) => it.name));
-    throw new UsageError(
-      `Unknown algorithm '${name}'${place}: did you mean '${guess}'?`,
-    );
-  }
   const [first, ...others] = named;
   const other = others.find(({ name }) => name !== first.name);
-  if (other !== undefined) {
+  const unknown = named.find(({ name }) => findAlgorithm(name) === undefined);
+  // A name that there is not is the mistake, where one of two is.
+  if (other !== undefined && unknown === undefined) {
     throw new UsageError(
       `Cannot use both ${first.where} and ${other.where}: give one algorithm`,
     );
   }
-  const fallback = runConfigSchema.properties.algorithm.default as string;
-  return findAlgorithm(first?.name ?? fallback)!;
+  const { name, where } = unknown ?? first ?? {
+    name: String(runConfigSchema.properties.algorithm.default),
+    where: "",
+  };
+  return { name, place: name === command ? "" : ` in ${where}` };
+}
+
+function unknownAlgorithm(name: string, place = ""): UsageError {
+  const guess = nearest(name, ALGORITHMS.map((it) => it.name));
+  return new UsageError(
+    `Unknown algorithm '${name}'${place}: did you mean '${guess}'?`,
+  );
+}
+
+/** Returns true if entries name modules that may register an algorithm. */
+function nameModules(entries: readonly Entry[]): boolean {
+  return entries.some(([name, value]) =>
+    findKey(runConfigSchema, name) === "algorithmModules" &&
+    Array.isArray(value) && value.length > 0
+  );
 }
 
 /** Parses a YAML mapping. */
@@ -184,39 +208,90 @@ function presetEntries(
  *
  * @param command Algorithm that the command names, if any.
  * @param sources Sources of the values.
+ * @param options With `isOpen`, an algorithm may be unknown where there are
+ * `algorithmModules` to register it: its own settings are then taken as they are.
  * @throws {UsageError} If a key or a value is not valid, or two sources name
  * different algorithms.
  */
 export function resolveConfig(
   command: string | undefined,
   sources: ConfigSources,
+  { isOpen = false }: { isOpen?: boolean } = {},
 ): ResolvedConfig {
   const file = sources.file === undefined ? undefined : {
     entries: parseMapping(sources.file.text, sources.file.name),
     origin: sources.file.name,
   };
   const { entries } = sources;
-  const algorithm = namedAlgorithm(command, { entries, file });
-  const schema = fullSchema(algorithm);
+  const { name, place } = namedAlgorithm(command, { entries, file });
+  const algorithm = findAlgorithm(name);
+  if (algorithm === undefined) {
+    if (!isOpen || !nameModules([...file?.entries ?? [], ...entries])) {
+      throw unknownAlgorithm(name, place);
+    }
+    const none = { entries: [], origin: "no file" };
+    return merged({ name, base: () => file ?? none, entries });
+  }
+  const { preset } = sources;
+  const base = (env: string) =>
+    file ?? presetEntries(algorithm, { preset, env });
+  return merged({ name, algorithm, base, entries });
+}
+
+/** Merges defaults, a preset or file, and the command line. */
+function merged(
+  { name, algorithm, base, entries }: {
+    name: string;
+    /** Left out where it is not known yet. */
+    algorithm?: AlgorithmDefinition;
+    /** Finds the preset or the file. */
+    base: (env: string) => Entries;
+    entries: Entry[];
+  },
+): ResolvedConfig {
+  const schema = algorithm === undefined
+    ? runConfigSchema
+    : fullSchema(algorithm);
+  const isOpen = algorithm === undefined;
   const defaults = {
     ...defaultsOf<ResolvedConfig>(schema),
-    ...algorithm.runDefaults,
+    ...algorithm?.runDefaults,
   };
-  const origin = "the command line";
-  const given = validateEntries(entries, { schema, origin });
-  const base = file ?? presetEntries(algorithm, {
-    preset: sources.preset,
-    env: String(given.env ?? defaults.env),
-  });
-  const fromBase = validateEntries(base.entries, {
+  const given = validateEntries(entries, {
     schema,
-    origin: base.origin,
+    origin: "the command line",
+    isOpen,
+  });
+  const file = base(String(given.env ?? defaults.env));
+  const fromFile = validateEntries(file.entries, {
+    schema,
+    origin: file.origin,
+    isOpen,
   });
   const resolved = {
-    ...withOptions({ ...defaults, ...fromBase }, given),
-    algorithm: algorithm.name,
+    ...withOptions({ ...defaults, ...fromFile }, given),
+    algorithm: name,
   };
   return withEpochs(resolved as ResolvedConfig);
+}
+
+/**
+ * Imports the algorithms and networks of the user's own that a configuration
+ * names, and checks the settings that they alone know.
+ *
+ * @throws {UsageError} If a module cannot be imported or lacks the algorithm, or
+ * a setting is not valid.
+ */
+export async function withOwnAlgorithm(
+  config: ResolvedConfig,
+): Promise<ResolvedConfig> {
+  if (config.algorithmModules.length === 0) return config;
+  const algorithmModules = await importModules(config, "algorithmModules");
+  const file = { entries: Object.entries(config), origin: "the configuration" };
+  const { algorithm: name } = config, algorithm = findAlgorithm(name);
+  if (algorithm === undefined) throw unknownAlgorithm(name);
+  const checked = merged({ name, algorithm, base: () => file, entries: [] });
+  return { ...checked, algorithmModules };
 }
 
 /** Sets the length of a run that is given in evaluation intervals. */
@@ -320,6 +395,18 @@ function commandLineEntries(options: ParsedOptions): Entry[] {
   return [...entries, ...assignments.map(parseAssignment)];
 }
 
+/**
+ * Imports the algorithms of the user's own that `--set` names, for help and lists.
+ */
+export async function importAlgorithms(options: ParsedOptions): Promise<void> {
+  const named = commandLineEntries(options)
+    .filter(([name]) => findKey(runConfigSchema, name) === "algorithmModules");
+  const schema = runConfigSchema, origin = "the command line";
+  const { algorithmModules = [] } = validateEntries(named, { schema, origin });
+  const modules = { algorithmModules: algorithmModules as string[] };
+  await importModules({ ...modules, envModules: [] }, "algorithmModules");
+}
+
 /** Reads a text file, or fails with one line that names it. */
 export async function readText(path: string, what: string): Promise<string> {
   try {
@@ -333,14 +420,17 @@ export async function readText(path: string, what: string): Promise<string> {
 }
 
 /**
- * Resolves the configuration of a command line.
+ * Resolves the configuration of a command line, and imports the algorithms of the
+ * user's own that it names.
  *
  * @param algorithm Algorithm that the command names, if any.
  * @param options Options of the command.
+ * @param onFile Takes the configuration before anything of a file's is imported.
  */
 export async function configFromOptions(
   algorithm: string | undefined,
   options: ParsedOptions,
+  onFile: (config: ResolvedConfig) => void = () => {},
 ): Promise<ResolvedConfig> {
   const path = valueOf(options, "config");
   const preset = valueOf(options, "preset");
@@ -352,8 +442,12 @@ export async function configFromOptions(
   const file = path === undefined
     ? undefined
     : { name: path, text: await readText(path, "the configuration file") };
-  const entries = commandLineEntries(options);
-  const config = resolveConfig(algorithm, { preset, file, entries });
+  const sources = { preset, file, entries: commandLineEntries(options) };
+  const open = resolveConfig(algorithm, sources, { isOpen: true });
+  if (file !== undefined) onFile(open);
+  await importModules(open, "algorithmModules");
+  // With the settings and the presets that the modules have brought.
+  const config = resolveConfig(algorithm, sources);
   for (const key of ["stopReward", "patience"] as const) {
     if (config[key] === null || config.evaluationInterval > 0) continue;
     throw new UsageError(

@@ -41,6 +41,13 @@ export interface RunConfig {
    */
   envModules: string[];
   /**
+   * Modules that register your own algorithms or networks: paths or URLs.
+   *
+   * @default []
+   * @alias algorithm_modules
+   */
+  algorithmModules: string[];
+  /**
    * Root seed of all random streams of the run.
    *
    * @default 0

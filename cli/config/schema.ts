@@ -127,6 +127,14 @@ function checkValue(
 /** A key as it was given, its value, and the option if that is named otherwise. */
 export type Entry = [name: string, value: unknown, option?: string];
 
+/** Schema that entries are checked against, and their source for messages. */
+interface Validation {
+  schema: ConfigSchema;
+  origin: string;
+  /** True where keys that the schema lacks are taken as they are. */
+  isOpen?: boolean;
+}
+
 /**
  * Checks the entries of one source (a file, a preset, `--set`) against the
  * schema.
@@ -135,12 +143,16 @@ export type Entry = [name: string, value: unknown, option?: string];
  */
 export function validateEntries(
   entries: readonly Entry[],
-  { schema, origin }: { schema: ConfigSchema; origin: string },
+  { schema, origin, isOpen = false }: Validation,
 ): Record<string, unknown> {
   const valid: Record<string, unknown> = {};
   const givenAs: Record<string, string> = {};
   for (const [name, value, option = name] of entries) {
     const key = findKey(schema, name);
+    if (key === undefined && isOpen) {
+      valid[name] = value;
+      continue;
+    }
     if (key === undefined) {
       throw new UsageError(
         `Unknown key '${name}' in ${origin}: did you mean '${

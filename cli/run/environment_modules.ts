@@ -1,13 +1,7 @@
 import { defaultRegistry, envSpec, registeredIds } from "@bellman/envs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { importModules, moduleUrls } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
-import {
-  isLikelyTypo,
-  messageOf,
-  nearest,
-  UsageError,
-} from "../terminal/errors.ts";
+import { isLikelyTypo, nearest, UsageError } from "../terminal/errors.ts";
 
 /** Prefix of the ids of environments that Python's Gymnasium hosts. */
 const GYMNASIUM = "gym:";
@@ -22,27 +16,8 @@ export function milliseconds(seconds: number): number {
   return Math.max(1, Math.round(1000 * seconds));
 }
 
-/** Protocols of modules: web pages and data URLs name no author. */
-const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
-
-/** Returns the URL of a module; a path is relative to the current folder. */
-function urlOf(module: string): string {
-  if (module.trim() === "") {
-    throw new UsageError(
-      `Cannot import '${module}', which envModules names: expected a file or a package of npm: or jsr:`,
-    );
-  }
-  const url = /^[a-z]:[\\/]/i.test(module) ? null : URL.parse(module);
-  if (url === null) return pathToFileURL(resolve(module)).href;
-  if (PROTOCOLS.has(url.protocol)) return module;
-  const shown = module.length > 60 ? `${module.slice(0, 57)}...` : module;
-  throw new UsageError(
-    `Cannot import ${shown}, which envModules names: expected a file or a package of npm: or jsr:, not ${url.protocol}`,
-  );
-}
-
-/** Code beside Bellman's own that makes an environment. */
-export interface EnvironmentCode {
+/** Code beside Bellman's own that a run executes. */
+export interface RunCode {
   /** Modules that are imported: URLs, or names of Python modules. */
   modules: string[];
   /** Options of Python's environment that are texts, which may name code. */
@@ -59,11 +34,27 @@ function textsIn(value: unknown): string[] {
 /**
  * Lists the code beside Bellman's own that a configuration names, and runs none.
  *
+ * @param config The configuration.
+ * @param needs With `environment: false`, what its environment is made of is left
+ * out.
  * @throws {UsageError} If a module is neither a file nor a package.
  */
-export function codeOf(config: ResolvedConfig): EnvironmentCode {
+export function codeOf(
+  config: ResolvedConfig,
+  { environment = true }: { environment?: boolean } = {},
+): RunCode {
+  const algorithm = moduleUrls(config, "algorithmModules");
+  const { modules, options } = environment
+    ? environmentCode(config)
+    : { modules: [], options: [] };
+  return { modules: [...algorithm, ...modules], options };
+}
+
+function environmentCode(config: ResolvedConfig): RunCode {
   const { env, envModules, envKwargs, evaluationEnvKwargs } = config;
-  if (!isGymnasium(env)) return { modules: envModules.map(urlOf), options: [] };
+  if (!isGymnasium(env)) {
+    return { modules: moduleUrls(config, "envModules"), options: [] };
+  }
   const name = env.slice(GYMNASIUM.length);
   const owner = name.includes(":")
     ? [name.slice(0, name.lastIndexOf(":"))]
@@ -74,17 +65,6 @@ export function codeOf(config: ResolvedConfig): EnvironmentCode {
   };
 }
 
-async function importOwn(module: string): Promise<void> {
-  try {
-    await import(urlOf(module));
-  } catch (error) {
-    throw new UsageError(
-      `Cannot import ${module}, which envModules names: ${messageOf(error)}`,
-      { cause: error },
-    );
-  }
-}
-
 /**
  * Registers the environment of a run: imports the user's own modules, the
  * packages of Atari and MuJoCo, or registers Python's.
@@ -93,8 +73,9 @@ async function importOwn(module: string): Promise<void> {
  * @throws {UsageError} If a module cannot be imported.
  */
 export async function loadEnvironment(
-  { env, envModules, stepTimeout }: ResolvedConfig,
+  config: ResolvedConfig,
 ): Promise<string[]> {
+  const { env, envModules, stepTimeout } = config;
   if (isGymnasium(env)) {
     const { registerGymnasium } = await import("@bellman/envs/gymnasium");
     const name = env.slice(GYMNASIUM.length);
@@ -109,8 +90,7 @@ export async function loadEnvironment(
     });
     return [];
   }
-  for (const module of envModules) await importOwn(module);
-  const own = envModules.map(urlOf);
+  const own = await importModules(config, "envModules");
   if (defaultRegistry.has(env)) return own;
   await loadAllEnvironments();
   checkKnown(env);

@@ -46,7 +46,9 @@ export function estimateMemory(
   const { numEnvs, network } = config;
   const observation = sizeOf(spaces.observationSpace);
   const action = sizeOf(spaces.actionSpace);
-  const hidden = (config.hiddenSizes ?? []) as number[];
+  const { hiddenSizes } = config;
+  // An algorithm of one's own may mean something else by it.
+  const hidden: number[] = Array.isArray(hiddenSizes) ? hiddenSizes : [];
   const numberOf = (key: string, fallback: number) =>
     typeof config[key] === "number" ? config[key] : fallback;
   const isImage = String(network).startsWith("c");

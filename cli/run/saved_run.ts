@@ -130,16 +130,23 @@ function runConfigOf(
   text: string,
   { configPath: name, dir }: RunFolder,
 ): ResolvedConfig {
-  const entry = parseMapping(text, name).find(([key]) => key === "algorithm");
-  const algorithm = String(entry?.[1]);
-  if (findAlgorithm(algorithm) === undefined) {
+  const entries = Object.fromEntries(parseMapping(text, name));
+  const algorithm = String(entries.algorithm);
+  const modules = entries.algorithmModules;
+  const isOwn = Array.isArray(modules) && modules.length > 0;
+  if (findAlgorithm(algorithm) === undefined && !isOwn) {
     throw new UsageError(
       `Cannot use the run ${dir}: its config.yaml names the algorithm '${algorithm}', expected one of ${
         ALGORITHMS.map(({ name }) => name).join(", ")
       }`,
     );
   }
-  return resolveConfig(undefined, { file: { name, text }, entries: [] });
+  return configOfFile({ name, text });
+}
+
+/** Resolves a run's file; an algorithm of the user's own is not imported yet. */
+function configOfFile(file: { name: string; text: string }): ResolvedConfig {
+  return resolveConfig(undefined, { file, entries: [] }, { isOpen: true });
 }
 
 /** Largest number of edited keys that are named. */
@@ -156,8 +163,7 @@ function editsOf(
   if (current === undefined) return `${path} is gone: ${asBefore}`;
   let edited: ResolvedConfig;
   try {
-    const file = { name: path, text: current };
-    edited = resolveConfig(undefined, { file, entries: [] });
+    edited = configOfFile({ name: path, text: current });
   } catch {
     return `${path} cannot be read any more: ${asBefore}`;
   }
@@ -176,15 +182,20 @@ function editsOf(
  * Refuses a run of somebody else that would execute code, unless it is trusted.
  *
  * @param run The run.
- * @param options The command, and true where the user trusts the run.
+ * @param options The command, true where the user trusts the run, and false where
+ * its environment is not needed.
  * @returns Lines that the user should see before code is imported.
  * @throws {UsageError} If it would run code that is not trusted.
  */
 export function admitRun(
   { folder, config, isOwn, edits }: SavedRun,
-  { command, isTrusted }: { command: string; isTrusted: boolean },
+  { command, isTrusted, environment = true }: {
+    command: string;
+    isTrusted: boolean;
+    environment?: boolean;
+  },
 ): string[] {
-  const { modules, options } = codeOf(config);
+  const { modules, options } = codeOf(config, { environment });
   const code = [
     ...modules.map((it) => `import ${it}`),
     ...options.map((it) => `give Python the option ${JSON.stringify(it)}`),

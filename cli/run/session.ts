@@ -9,7 +9,7 @@ import {
 import { describeSpace, spacesEqual } from "@bellman/envs";
 import type { Algorithm } from "@bellman/types";
 import { findAlgorithm } from "../config/algorithms.ts";
-import type { ResolvedConfig } from "../config/resolve.ts";
+import { type ResolvedConfig, withOwnAlgorithm } from "../config/resolve.ts";
 import { messageOf, UsageError } from "../terminal/errors.ts";
 import type { CommandIo } from "../terminal/process.ts";
 import { loadEnvironment, milliseconds } from "./environment_modules.ts";
@@ -132,16 +132,17 @@ function checkEvaluation(
  * many evaluation environments as the configuration's evaluations take.
  */
 export async function openSession(
-  given: ResolvedConfig,
+  requested: ResolvedConfig,
   onNotice: (line: string) => void,
   {
     isForEvaluation = false,
     evaluationEnvs = isForEvaluation
       ? 0
-      : evaluationEnvsFor(given.evaluationEpisodes),
+      : evaluationEnvsFor(requested.evaluationEpisodes),
     spaces,
   }: Omit<Hosting, "imports" | "onNotice"> = {},
 ): Promise<Session> {
+  const given = await withOwnAlgorithm(requested);
   const { startWorkers } = findAlgorithm(given.algorithm)!;
   const config = startWorkers === undefined ? given : ofOneWorker(given);
   const imports = spaces === undefined ? await loadEnvironment(config) : [];

@@ -1,4 +1,5 @@
 import type { GroupFactory } from "@bellman/envs/workers";
+import { importModules } from "../config/modules.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import { loadEnvironment } from "./environment_modules.ts";
 import { makeEnvironments } from "./environments.ts";
@@ -12,6 +13,7 @@ interface WorkerOptions {
 /** Makes the training environment of a worker that learns in one of its own. */
 const makeWorkerEnvironment: GroupFactory = async (options) => {
   const { config, imports } = options as unknown as WorkerOptions;
+  await importModules(config, "algorithmModules");
   await loadEnvironment(config);
   const { training } = await makeEnvironments(config, {
     imports,

@@ -40,7 +40,7 @@ export interface Command {
   /** Options beside the common ones. */
   options: readonly OptionSpec[];
   /** Further help, printed below the options. */
-  details?: () => string;
+  details?: (options: ParsedOptions) => string | Promise<string>;
   /** Runs it and returns the exit code. */
   run(options: ParsedOptions, io: CommandIo): Promise<number>;
 }
@@ -179,19 +179,22 @@ ${columns(rows)}
 `;
 }
 
-/** Returns the help of one command. */
-export function commandHelp(command: Command): string {
+/** Returns the help of one command, as its other words and options ask for it. */
+export async function commandHelp(
+  command: Command,
+  options: ParsedOptions,
+): Promise<string> {
   const rows = [...command.options, ...COMMON_OPTIONS]
     .map(({ name, value, help }) => [
       value === undefined ? `--${name}` : `--${name} ${value}`,
       help,
     ]);
-  const details = command.details === undefined ? "" : `\n${command.details()}`;
+  const details = await command.details?.(options);
   return `${command.summary}
 
 Usage: ${PROGRAM} ${command.name} ${command.usage}
 
 Options:
 ${columns(rows)}
-${details}`;
+${details === undefined ? "" : `\n${details}`}`;
 }

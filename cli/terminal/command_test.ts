@@ -85,9 +85,9 @@ const COMMAND = {
   run: () => Promise.resolve(0),
 };
 
-Deno.test("the help of a command lists its options in columns", () => {
+Deno.test("the help of a command lists its options in columns", async () => {
   assertEquals(
-    commandHelp(COMMAND),
+    await commandHelp(COMMAND, parseOptions([], COMMAND.options)),
     `Fly a run.
 
 Usage: bellman fly RUN [OPTIONS]

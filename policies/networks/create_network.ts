@@ -50,9 +50,10 @@ export type NetworkName =
 /** Convolutions of baselines' ACKTR: the last has half as many filters. */
 const ACKTR_LAYERS: readonly ConvLayer[] = [[32, 8, 4], [64, 4, 2], [32, 3, 1]];
 
-const MAKERS: Readonly<
-  Record<NetworkName, (options: CreateNetworkOptions) => Network>
-> = {
+/** Makes a network for inputs of a shape. */
+export type NetworkMaker = (options: CreateNetworkOptions) => Network;
+
+const MAKERS: Readonly<Record<NetworkName, NetworkMaker>> = {
   mlp,
   cnn: (options) => cnn(forImages(options)),
   cnn_32: (options) => cnn({ convLayers: ACKTR_LAYERS, ...forImages(options) }),
@@ -74,10 +75,57 @@ export const networkNames: readonly NetworkName[] = Object.keys(
   MAKERS,
 ) as NetworkName[];
 
+/** Networks of the user's own. */
+const own = new Map<string, NetworkMaker>();
+
+/**
+ * Gives a network of your own a name, which settings and the command line take
+ * where they take one of {@link networkNames}.
+ *
+ * @param name The name.
+ * @param make Makes the network for inputs of a shape.
+ * @throws {TypeError} If there is a network of that name.
+ *
+ * @example
+ * ```ts
+ * import { createNetwork, mlp, registerNetwork } from "@bellman/policies";
+ * import { assertEquals } from "@std/assert";
+ *
+ * registerNetwork("wide", (options) => mlp({ ...options, hiddenSizes: [1024] }));
+ * assertEquals(createNetwork("wide", { inputShape: [4] }).outputSize, 1024);
+ * ```
+ */
+export function registerNetwork(name: string, make: NetworkMaker): void {
+  if (Object.hasOwn(MAKERS, name) || own.has(name)) {
+    throw new TypeError(
+      `Cannot register the network '${name}': there is one of that name`,
+    );
+  }
+  own.set(name, make);
+}
+
+/**
+ * Lists the networks that {@link registerNetwork} named.
+ *
+ * @returns Their names, in order.
+ *
+ * @example
+ * ```ts
+ * import { convOnly, registeredNetworks, registerNetwork } from "@bellman/policies";
+ * import { assert } from "@std/assert";
+ *
+ * registerNetwork("pixels", convOnly);
+ * assert(registeredNetworks().includes("pixels"));
+ * ```
+ */
+export function registeredNetworks(): string[] {
+  return [...own.keys()];
+}
+
 /**
  * Makes a network from its name.
  *
- * @param name One of {@link networkNames}.
+ * @param name One of {@link networkNames}, or of {@link registeredNetworks}.
  * @param options Shape of the inputs, sizes and functions.
  * @returns The network.
  * @throws {RangeError} If there is no network of that name, or the inputs or
@@ -91,20 +139,19 @@ export const networkNames: readonly NetworkName[] = Object.keys(
  * const network = createNetwork("mlp", { inputShape: [4], hiddenSizes: [16] });
  * assertEquals(network.outputSize, 16);
  * assertThrows(
- *   () => createNetwork("cnn_smal" as "cnn", { inputShape: [84, 84, 1] }),
+ *   () => createNetwork("cnn_smal", { inputShape: [84, 84, 1] }),
  *   RangeError,
  *   "Unknown network 'cnn_smal': did you mean 'cnn_small'?",
  * );
  * ```
  */
 export function createNetwork(
-  name: NetworkName,
+  name: NetworkName | (string & Record<never, never>),
   options: CreateNetworkOptions,
 ): Network {
-  if (Object.hasOwn(MAKERS, name)) return MAKERS[name](options);
-  throw new RangeError(
-    `Unknown network '${name}': did you mean '${
-      closest(String(name), networkNames)
-    }'?`,
-  );
+  const make = own.get(name) ??
+    (Object.hasOwn(MAKERS, name) ? MAKERS[name as NetworkName] : undefined);
+  if (make !== undefined) return make(options);
+  const guess = closest(String(name), [...networkNames, ...own.keys()]);
+  throw new RangeError(`Unknown network '${name}': did you mean '${guess}'?`);
 }

@@ -4,7 +4,10 @@ import {
   createNetwork,
   type NetworkName,
   networkNames,
+  registeredNetworks,
+  registerNetwork,
 } from "./create_network.ts";
+import { mlp } from "./feed_forward.ts";
 import { glorotUniform } from "./initializers.ts";
 import { assertGradientsFlow, assertNoLeaks } from "../testdata/assertions.ts";
 import { testOnBackends, values } from "../testdata/backends.ts";
@@ -100,4 +103,22 @@ Deno.test("an unknown name brings up the nearest one", () => {
       `Unknown network '${wrong}': did you mean '${nearest}'?`,
     );
   }
+});
+
+Deno.test("a network of one's own stands wherever a name does", () => {
+  registerNetwork("narrow", (options) => mlp({ ...options, hiddenSizes: [3] }));
+  assertEquals(registeredNetworks(), ["narrow"]);
+  assertEquals(createNetwork("narrow", { inputShape: [4] }).outputSize, 3);
+  for (const name of ["narrow", "mlp"]) {
+    assertThrows(
+      () => registerNetwork(name, mlp),
+      TypeError,
+      `Cannot register the network '${name}': there is one of that name`,
+    );
+  }
+  assertThrows(
+    () => createNetwork("narow", { inputShape: [4] }),
+    RangeError,
+    "Unknown network 'narow': did you mean 'narrow'?",
+  );
 });

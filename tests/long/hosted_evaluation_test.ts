@@ -32,6 +32,7 @@ function train(
   const kwargs = { sign: `${dir}/${name}.sign`, ...failing };
   return bellman(
     ...["train", "a2c", "--env=Failing-v0", "--backend=cpu", "--quiet"],
+    "--unchecked",
     ...[`--set=envModules=[${FAILING}]`, "--set=numEnvs=2", "--steps=600"],
     ...["--set=evaluationInterval=200", "--set=evaluationEpisodes=6"],
     ...["--set=stepTimeout=2", `--set=vectorization=${vectorization}`],

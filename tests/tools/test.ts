@@ -71,7 +71,7 @@ function writeExamples(path: string): Part[] {
 
 async function partsOf(paths: string[]): Promise<Part[]> {
   const folders = (await packages()).map(({ folder }) => folder);
-  const documented = [...folders, "README.md", "CONTRIBUTING.md"];
+  const documented = [...folders, "guides", "README.md", "CONTRIBUTING.md"];
   const tested = [...folders, "tests"];
   const hasPaths = paths.length > 0;
   const files = (hasPaths ? paths : tested)

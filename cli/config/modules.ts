@@ -1,0 +1,64 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { messageOf, UsageError } from "../terminal/errors.ts";
+import type { RunConfig } from "./run_config.ts";
+
+/** Keys that name modules of the user's own. */
+type ModuleKey = "algorithmModules" | "envModules";
+
+/** Protocols of modules: web pages and data URLs name no author. */
+const PROTOCOLS: ReadonlySet<string> = new Set(["file:", "npm:", "jsr:"]);
+
+/** Returns the URL of a module; a path is relative to the current folder. */
+function urlOf(module: string, key: ModuleKey): string {
+  if (module.trim() === "") {
+    throw new UsageError(
+      `Cannot import '${module}', which ${key} names: expected a file or a package of npm: or jsr:`,
+    );
+  }
+  const url = /^[a-z]:[\\/]/i.test(module) ? null : URL.parse(module);
+  if (url === null) return pathToFileURL(resolve(module)).href;
+  if (PROTOCOLS.has(url.protocol)) return module;
+  const shown = module.length > 60 ? `${module.slice(0, 57)}...` : module;
+  throw new UsageError(
+    `Cannot import ${shown}, which ${key} names: expected a file or a package of npm: or jsr:, not ${url.protocol}`,
+  );
+}
+
+/**
+ * Returns the URLs of the modules that a configuration names, and imports none.
+ *
+ * @throws {UsageError} If one is neither a file nor a package.
+ */
+export function moduleUrls(
+  config: Pick<RunConfig, ModuleKey>,
+  key: ModuleKey,
+): string[] {
+  return config[key].map((module) => urlOf(module, key));
+}
+
+/**
+ * Imports the modules that a configuration names.
+ *
+ * @returns Their URLs.
+ * @throws {UsageError} If one cannot be imported.
+ */
+export async function importModules(
+  config: Pick<RunConfig, ModuleKey>,
+  key: ModuleKey,
+): Promise<string[]> {
+  const urls = moduleUrls(config, key);
+  for (const [i, url] of urls.entries()) {
+    try {
+      await import(url);
+    } catch (error) {
+      throw new UsageError(
+        `Cannot import ${config[key][i]}, which ${key} names: ${
+          messageOf(error)
+        }`,
+        { cause: error },
+      );
+    }
+  }
+  return urls;
+}

@@ -1,0 +1,123 @@
+/**
+ * The files of the guides do through the command line what the guides say: an
+ * algorithm of one file trains, resumes after a kill, evaluates, plays and
+ * exports. Their code runs as examples, too.
+ */
+import { CheckpointStore } from "@bellman/training";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { existsSync } from "node:fs";
+import { remainsOf, runCommand, trainProcess } from "./runs.ts";
+
+const ROOT = new URL("../", import.meta.url).pathname;
+// Inside of the workspace, where its packages have their names.
+const dir = await Deno.makeTempDir({ dir: ROOT, prefix: ".examples-guides-" });
+globalThis.addEventListener(
+  "unload",
+  () => Deno.removeSync(dir, { recursive: true }),
+);
+
+/** Writes the first block of code of a guide below a text as a file. */
+function writeCode(guide: string, below: string, name: string): string {
+  const text = Deno.readTextFileSync(`${ROOT}guides/${guide}.md`);
+  const at = text.indexOf(below);
+  const code = at < 0 ? null : /^```ts\n(.*?)^```/ms.exec(text.slice(at));
+  assert(code !== null, `no code below '${below}' of ${guide}.md`);
+  const path = `${dir}/${name}.ts`;
+  Deno.writeTextFileSync(path, code[1]);
+  return path;
+}
+
+const room = writeCode("own_environment", "# Your own environment", "room");
+const FILES = {
+  reinforce: writeCode("own_algorithm", "## REINFORCE", "reinforce"),
+  dqn: writeCode("own_algorithm", "## DQN", "dqn"),
+};
+
+/** Runs a command that must go well, and gives back what it prints. */
+async function output(...args: string[]): Promise<string> {
+  const { code, out, err } = await runCommand(args);
+  assertEquals(code, 0, err);
+  return out;
+}
+
+/** Kills a run as soon as it has a checkpoint beyond its start. */
+async function killMidway(args: string[], run: string): Promise<void> {
+  const process = trainProcess(args).spawn();
+  const isUnderWay = () =>
+    existsSync(`${run}/checkpoints`) &&
+    new CheckpointStore(`${run}/checkpoints`).list().checkpoints
+      .some(({ step }) => step > 0);
+  while (!isUnderWay()) await new Promise((resume) => setTimeout(resume, 10));
+  process.kill("SIGKILL");
+  await process.output();
+  assert(!existsSync(`${run}/report.html`), "it ended before it was killed");
+}
+
+const LINES = { reinforce: 60, dqn: 100 };
+
+for (const [name, file] of Object.entries(FILES)) {
+  Deno.test(`${name} of the guide does everything through the command line`, async () => {
+    const lines = (await Deno.readTextFile(file)).trim().split("\n")
+      .filter((line) =>
+        line !== "" && !/^import|^ {2}\w+,$|^} from/.test(line)
+      );
+    const most = LINES[name as keyof typeof LINES];
+    assert(lines.length <= most, `${lines.length} lines without imports`);
+    const args = [
+      ...[name, `--set=algorithmModules=[${file}]`, "--env=CartPole-v1"],
+      ...["--quiet", "--steps=16000", "--set=checkpointInterval=1000"],
+      ...["--set=evaluationInterval=4000", "--set=evaluationEpisodes=2"],
+    ];
+    const killed = `${dir}/${name}-killed`, whole = `${dir}/${name}`;
+    await killMidway([...args, `--out=${killed}`], killed);
+    await output("train", "--resume", killed, "--quiet");
+    await output("train", ...args, `--out=${whole}`);
+    assertEquals(remainsOf(killed), remainsOf(whole));
+    assertStringIncludes(
+      await Deno.readTextFile(`${whole}/report.html`),
+      `${name} on CartPole-v1`,
+    );
+
+    const evaluated = await output("eval", whole, "--episodes=2");
+    assertStringIncludes(evaluated, `${name} on CartPole-v1`);
+    await output("play", whole, `--png=${whole}/pictures`, "--every=50");
+    assert(existsSync(`${whole}/pictures`));
+    await output("export", whole, `--out=${whole}/agent.onnx`);
+    await output("plot", whole, `--out=${whole}/curve.svg`);
+
+    const help = await output("train", name, args[1], "--help");
+    assertStringIncludes(help, "learningRate");
+    assertStringIncludes(await output("list", args[1]), name);
+  });
+}
+
+Deno.test("the environment of the guide trains, plays and resumes", async () => {
+  const run = `${dir}/room`;
+  await output(
+    ...["train", "a2c", "--env=Room-v0", `--set=envModules=[${room}]`],
+    ...["--quiet", "--steps=2000", "--set=evaluationEpisodes=2"],
+    `--out=${run}`,
+  );
+  await output("play", run, `--png=${run}/pictures`, "--every=10");
+  assertStringIncludes(await output("eval", run), "a2c on Room-v0");
+});
+
+Deno.test("an environment that breaks its promises is refused before it is trained on", async () => {
+  const broken = `${dir}/broken.ts`;
+  const code = (await Deno.readTextFile(room))
+    .replace("this.random.uniform() < this.slip", "Math.random() < 0.5")
+    .replace(`"Room-v0"`, `"Broken-v0"`)
+    .replace("checkEnv(new Room());", "");
+  await Deno.writeTextFile(broken, code);
+  const args = [
+    ...["train", "--env=Broken-v0", `--set=envModules=[${broken}]`, "--quiet"],
+    ...["--steps=100", "--set=evaluationEpisodes=1", `--out=${dir}/broken`],
+  ];
+  const { code: exit, err } = await runCommand(args);
+  assertEquals([exit, err], [
+    2,
+    "error: Cannot train on Broken-v0, which is broken: the same seed and actions gave two different courses; --unchecked trains on it as it is\n",
+  ]);
+  assertEquals(existsSync(`${dir}/broken`), false);
+  await output(...args, "--unchecked");
+});
