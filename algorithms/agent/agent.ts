@@ -209,10 +209,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { seed = 0, totalTimesteps = 200_000, engine, threads } = options;
     const { numEnvs, actionSpace, stackedFrames = 1 } = spaces;
     const { normalization = {} } = options;
-    const config = {
-      ...defaultsOf<Config>(schema),
-      ...options.config,
-    } as Config;
+    const config = Object.assign(defaultsOf<Config>(schema), options.config);
     const run = { numEnvs, totalTimesteps, stackedFrames };
     checkRanges(run, { of: title, schema: RUN });
     checkRanges(config, { of: title, schema });
