@@ -86,7 +86,7 @@ Deno.test("train judges the last and the best agent on the same episodes", async
       `${name} agent (step ${step}), deterministic: ${mean} ± ${std} over 5 episodes\n`,
     );
     assertStringIncludes(outcome.out, told.at(-1)!);
-    assertStringIncludes(report, `<h2>${name} agent (step ${step})</h2>`);
+    assertStringIncludes(report, `<th>${name} agent (step ${step})</th>`);
   }
   // Another step's, and other figures: the two are told apart.
   assert(told[0].replace("Last", "Best").slice(5) !== told[1].slice(5));

@@ -27,6 +27,7 @@ import { replaceFileSync, syncFolder } from "@bellman/files";
  * | `checkpoints/` | see {@link CheckpointStore} |
  * | `run.lock` | the process that trains it at present |
  * | `plots/` | images of the agent |
+ * | `videos/` | episodes of the agent |
  * | `policy.onnx` | the trained policy |
  * | `report.html` | curves |
  *
@@ -60,6 +61,8 @@ export class RunFolder {
   readonly checkpointsDir: string;
   /** Folder of images of the agent. */
   readonly plotsDir: string;
+  /** Folder of videos of the agent. */
+  readonly videosDir: string;
   /** Folder of TensorBoard's event files. */
   readonly eventsDir: string;
 
@@ -79,6 +82,7 @@ export class RunFolder {
     this.policyPath = join(dir, "policy.onnx");
     this.checkpointsDir = join(dir, "checkpoints");
     this.plotsDir = join(dir, "plots");
+    this.videosDir = join(dir, "videos");
     this.eventsDir = dir;
   }
 }

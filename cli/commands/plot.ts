@@ -1,10 +1,16 @@
 import {
   type LogRow,
+  readEpisodes,
   readProgress,
   statisticName,
   STATISTICS,
+  statisticTitle,
 } from "@bellman/training";
-import type { CurveSeries } from "@bellman/training/plots";
+import type {
+  CurveBand,
+  CurveSeries,
+  CurveThreshold,
+} from "@bellman/training/plots";
 import {
   checkWritable,
   nearest,
@@ -12,15 +18,34 @@ import {
   writeWhole,
 } from "../terminal/errors.ts";
 import { existsSync } from "node:fs";
-import { type Command, option, valueOf } from "../terminal/command.ts";
+import {
+  type Command,
+  option,
+  type ParsedOptions,
+  valueOf,
+} from "../terminal/command.ts";
 import type { ResolvedConfig } from "../config/resolve.ts";
 import type { CommandIo } from "../terminal/process.ts";
+import { rewardThreshold } from "../run/environment_modules.ts";
 import { openRun } from "../run/saved_run.ts";
 
-/** Returns a statistic of a run over its steps, without the rows that lack it. */
+/** Quantity along the horizontal axis. */
+type Axis = "steps" | "time" | "episodes";
+const AXES: readonly Axis[] = ["steps", "time", "episodes"];
+
+/** What is drawn: a statistic over a quantity. */
+interface CurveChoice {
+  key: string;
+  /** Quantity along the horizontal axis, steps by default. */
+  x?: Axis;
+}
+
+/** Returns a statistic of a run, without the rows that lack it. */
 export function curveOf(
-  rows: readonly LogRow[],
-  { key, run }: { key: string; run: string },
+  { run, rows, episodesPath }: Pick<LoggedRun, "run" | "rows"> & {
+    episodesPath?: string;
+  },
+  { key, x = "steps" }: CurveChoice,
 ): { x: number[]; y: number[] } {
   const names = [...new Set(rows.flatMap((it) => Object.keys(it.statistics)))];
   const name = [key, statisticName(key)].find((it) => names.includes(it));
@@ -33,10 +58,12 @@ export function curveOf(
         }'?`,
     );
   }
-  const kept = rows.filter((it) => Number.isFinite(it.statistics[name]));
+  const places = placesOf({ run, rows, episodesPath }, x);
+  const kept = rows.map((_, i) => i)
+    .filter((i) => Number.isFinite(rows[i].statistics[name]));
   return {
-    x: kept.map((it) => it.step),
-    y: kept.map((it) => it.statistics[name]),
+    x: kept.map((i) => places[i]),
+    y: kept.map((i) => rows[i].statistics[name]),
   };
 }
 
@@ -47,6 +74,51 @@ function nearestStatistic(key: string, names: readonly string[]): string {
     .flatMap((it) => it.aliases);
   const found = nearest(key, [...names, ...aliases, ...whole.keys()]);
   return whole.get(found) ?? found;
+}
+
+/** Finds the place of each row along an axis. */
+function placesOf(
+  { run, rows, episodesPath }: Parameters<typeof curveOf>[0],
+  x: Axis,
+): number[] {
+  if (x === "steps") return rows.map(({ step }) => step);
+  if (x === "time") {
+    let seconds = 0;
+    // An evaluation has no time of its own: it follows the row before.
+    return rows.map(({ statistics }) =>
+      seconds = statistics["time/seconds"] ?? seconds
+    );
+  }
+  if (episodesPath === undefined || !existsSync(episodesPath)) {
+    throw new UsageError(
+      `Cannot plot ${run} over episodes: it has no episodes.csv`,
+    );
+  }
+  const ends = readEpisodes(episodesPath).map(({ step }) => step);
+  let count = 0;
+  return rows.map(({ step }) => {
+    while (count < ends.length && ends[count] <= step) count++;
+    return count;
+  });
+}
+
+/** Units of training time: name, seconds, and the seconds from which on it is used. */
+const UNITS = [
+  { unit: "hours", scale: 3600, from: 7200 },
+  { unit: "minutes", scale: 60, from: 180 },
+  { unit: "seconds", scale: 1, from: 0 },
+];
+
+/** Names an axis in words, with the unit that suits the times. */
+function axisOf(
+  x: Axis,
+  curves: readonly { x: number[] }[],
+): { label: string; scale: number } {
+  if (x === "steps") return { label: "Environment steps", scale: 1 };
+  if (x === "episodes") return { label: "Episodes of training", scale: 1 };
+  const last = Math.max(0, ...curves.map((it) => it.x.at(-1) ?? 0));
+  const { unit, scale } = UNITS.find(({ from }) => last >= from)!;
+  return { label: `Training time in ${unit}`, scale };
 }
 
 /**
@@ -72,6 +144,7 @@ interface LoggedRun {
   run: string;
   config: ResolvedConfig;
   rows: LogRow[];
+  episodesPath: string;
 }
 
 /** Reads the runs that have logged something; skips the others, unless all are empty. */
@@ -85,7 +158,7 @@ async function loggedRuns(
     // A run that failed at its start has no such file.
     const hasLog = existsSync(folder.progressPath);
     const rows = hasLog ? readProgress(folder.progressPath) : [];
-    return { run, config, rows };
+    return { run, config, rows, episodesPath: folder.episodesPath };
   }));
   const logged = runs.filter(({ rows }) => rows.length > 0);
   if (logged.length === 0) return runs;
@@ -96,23 +169,84 @@ async function loggedRuns(
   return logged;
 }
 
-function seriesOf(runs: readonly LoggedRun[], key: string): CurveSeries[] {
+/** Groups the curves of runs that differ in the seed alone. */
+function seriesOf(
+  runs: readonly LoggedRun[],
+  curves: readonly { x: number[]; y: number[] }[],
+): CurveSeries[] {
   const names = groupNames(runs.map(({ config }) => config));
-  const curves = runs.map(({ run, rows }) => curveOf(rows, { key, run }));
   const groups = Map.groupBy(curves, (_, i) => names[i]);
   return [...groups].map(([name, runs]) => ({ name, runs }));
 }
 
-function asHtml(svg: string, title: string): string {
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>${title}</title>
-<style>body { max-width: 60rem; margin: 2rem auto; } svg { width: 100%; }</style>
-${svg}
-</html>
-`;
+/** Return from which on the environment of all runs counts as solved, if it is known. */
+async function solvedAt(
+  runs: readonly LoggedRun[],
+  key: string,
+): Promise<CurveThreshold | undefined> {
+  const [env, ...others] = new Set(runs.map(({ config }) => config.env));
+  if (
+    others.length > 0 ||
+    !/\/return_(mean|median|min|max)$/.test(statisticName(key))
+  ) return;
+  const value = await rewardThreshold(env);
+  return value === undefined ? undefined : { value, label: `solved: ${value}` };
 }
+
+/** Chooses one of several words that an option takes. */
+function wordOf<T extends string>(
+  options: ParsedOptions,
+  name: string,
+  words: readonly T[],
+): T {
+  const text = valueOf(options, name) ?? words[0];
+  const found = words.find((it) => it === text);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `Cannot use --${name} ${text}: expected one of ${words.join(", ")}`,
+  );
+}
+
+/** Parses an option as a number within bounds. */
+function numberOf(
+  options: ParsedOptions,
+  name: string,
+  { minimum = -Infinity, maximum = Infinity, words }: {
+    minimum?: number;
+    maximum?: number;
+    words: string;
+  },
+): number | undefined {
+  const text = valueOf(options, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isFinite(value) && value >= minimum && value <= maximum) {
+    return value;
+  }
+  throw new UsageError(`Cannot use --${name} ${text}: expected ${words}`);
+}
+
+/** Reads what is drawn, and how, before any run is read. */
+function choiceOf(options: ParsedOptions) {
+  const smoothing = numberOf(options, "smooth", {
+    minimum: 0,
+    maximum: 0.5,
+    words: "a part of the curve from 0 to 0.5, such as 0.05",
+  });
+  const threshold = numberOf(options, "threshold", {
+    words: "a number, such as 475",
+  });
+  return {
+    key: valueOf(options, "key") ?? "rollout/return_mean",
+    x: wordOf(options, "x", AXES),
+    band: wordOf(options, "band", BANDS),
+    smoothing,
+    threshold,
+  };
+}
+
+/** Bands, the default one first. */
+const BANDS: readonly CurveBand[] = ["ci", "std", "iqr", "range", "none"];
 
 /** `plot`: draws a statistic of runs, with the spread over their seeds. */
 export const plotCommand: Command = {
@@ -128,6 +262,19 @@ export const plotCommand: Command = {
       "out FILE",
       "An .svg or .html file; by default in the first run's folder.",
     ),
+    option("x AXIS", "Horizontal axis: steps (the default), time or episodes."),
+    option(
+      "band BAND",
+      "Band over runs: ci (95 % bootstrap interval of the mean, the default), std, iqr (quartiles, around the median), range or none.",
+    ),
+    option(
+      "smooth PART",
+      "Smooth each run over this part of its points, 0 to 0.5; 0 by default.",
+    ),
+    option(
+      "threshold N",
+      "Dashed line; for returns by default where the environment counts as solved.",
+    ),
   ],
   async run(options, io) {
     const dirs = options.positionals;
@@ -136,23 +283,45 @@ export const plotCommand: Command = {
         "Cannot plot 0 runs: expected at least one run folder, as in 'plot runs/*'",
       );
     }
-    const key = valueOf(options, "key") ?? "rollout/return_mean";
-    const out = valueOf(options, "out") ??
-      `${dirs[0]}/${key.replaceAll("/", "-")}.svg`;
+    const choice = choiceOf(options);
+    const { key, x } = choice;
+    const file = `${key.replaceAll("/", "-")}.svg`;
+    const out = valueOf(options, "out") ?? `${dirs[0]}/${file}`;
     const extension = out.match(/\.(svg|html)$/)?.[1];
     if (extension === undefined) {
       throw new UsageError(
         `Cannot plot to ${out}: expected a file that ends in .svg or .html`,
       );
     }
-    const { renderCurves } = await import("@bellman/training/plots");
-    const svg = renderCurves(seriesOf(await loggedRuns(dirs, io), key), {
-      title: key,
-      xLabel: "environment steps",
-      yLabel: key,
-    });
+    const { asPage, renderCurves, responsive } = await import(
+      "@bellman/training/plots"
+    );
+    const runs = await loggedRuns(dirs, io);
+    const curves = runs.map((run) => curveOf(run, choice));
+    const { label, scale } = axisOf(x, curves);
+    const scaled = curves.map((it) => ({
+      x: it.x.map((at) => at / scale),
+      y: it.y,
+    }));
+    const series = seriesOf(runs, scaled);
+    const envs = [...new Set(runs.map(({ config }) => config.env))];
+    const title = `${statisticTitle(key)} on ${envs.join(", ")}`;
+    const threshold = choice.threshold === undefined
+      ? await solvedAt(runs, key)
+      : { value: choice.threshold, label: String(choice.threshold) };
+    const draw = (size: { width?: number; height?: number } = {}) =>
+      renderCurves(series, {
+        title,
+        xLabel: label,
+        yLabel: statisticTitle(key),
+        band: choice.band,
+        smoothing: choice.smoothing,
+        threshold,
+        ...size,
+      });
     await checkWritable(out, "the curves");
-    writeWhole(out, extension === "svg" ? svg : asHtml(svg, key));
+    const html = () => asPage(title, `<figure>${responsive(draw)}</figure>`);
+    writeWhole(out, extension === "svg" ? draw() : html());
     io.out(`wrote ${out}\n`);
     return 0;
   },

@@ -21,25 +21,30 @@ const ROWS: LogRow[] = [
 Deno.test("a curve leaves out the rows without a value", () => {
   const run = "runs/a";
   for (const key of ["rollout/return_mean", "eprewmean"]) {
-    assertEquals(curveOf(ROWS, { key, run }), { x: [4000], y: [23.5] });
+    assertEquals(curveOf({ run, rows: ROWS }, { key }), {
+      x: [4000],
+      y: [23.5],
+    });
   }
-  assertEquals(curveOf(ROWS, { key: "eval/return_mean", run }).x, [5000]);
+  assertEquals(curveOf({ run, rows: ROWS }, { key: "eval/return_mean" }).x, [
+    5000,
+  ]);
 });
 
 Deno.test("an unknown statistic and an empty log are one clear line", () => {
   const run = "runs/a";
   assertThrows(
-    () => curveOf(ROWS, { key: "eprewmen", run }),
+    () => curveOf({ run, rows: ROWS }, { key: "eprewmen" }),
     UsageError,
     "Cannot plot 'eprewmen' of runs/a: did you mean 'eprewmean'?",
   );
   assertThrows(
-    () => curveOf(ROWS, { key: "update", run }),
+    () => curveOf({ run, rows: ROWS }, { key: "update" }),
     UsageError,
     "did you mean 'time/updates'?",
   );
   assertThrows(
-    () => curveOf([], { key: "eprewmean", run }),
+    () => curveOf({ run, rows: [] }, { key: "eprewmean" }),
     UsageError,
     "nothing has been logged yet",
   );
@@ -99,6 +104,91 @@ Deno.test("plot of runs that have all logged nothing is one clear line", async (
   assertStringIncludes(err, "nothing has been logged yet");
   assert(!err.includes("Skipped"));
 });
+
+Deno.test("plot has title, axes and band in words, and the line at which the environment is solved", async () => {
+  const other = await runWith(
+    "other",
+    "time/steps,rollout/return_mean\n100,25\n200,35\n",
+  );
+  const path = `${dir}/words.svg`;
+  const drawn = async (...options: string[]) => {
+    const { code, err } = await capture(
+      ...["plot", logged, other, "--out", path, ...options],
+    );
+    assertEquals([code, err], [0, ""]);
+    return await Deno.readTextFile(path);
+  };
+  const svg = await drawn();
+  for (
+    const text of [
+      "Return on CartPole-v1",
+      "Environment steps",
+      "95 % bootstrap interval of the mean",
+      "solved: 475",
+    ]
+  ) assertStringIncludes(svg, text);
+  assertStringIncludes(await drawn("--band", "std"), "one standard deviation");
+  assertStringIncludes(await drawn("--band", "iqr"), "quartile");
+  assertStringIncludes(await drawn("--threshold", "33"), ">33<");
+  assert(await drawn("--smooth", "0.5") !== "");
+});
+
+Deno.test("plot has steps, time or episodes along its axis", async () => {
+  const rows: LogRow[] = [
+    { step: 10, statistics: { "time/seconds": 60, a: 1 } },
+    { step: 20, statistics: { "time/seconds": 7200, a: 2 } },
+    { step: 20, statistics: { a: 3 } },
+  ];
+  const episodesPath = `${dir}/episodes.csv`;
+  await Deno.writeTextFile(
+    episodesPath,
+    "step,env,return,length,terminated,life_returns\n4,0,1,1,1,\n10,0,1,1,1,\n12,1,1,1,0,\n",
+  );
+  const of = (x: "steps" | "time" | "episodes") =>
+    curveOf({ run: "a", rows, episodesPath }, { key: "a", x }).x;
+  assertEquals(of("steps"), [10, 20, 20]);
+  assertEquals(of("time"), [60, 7200, 7200]);
+  assertEquals(of("episodes"), [2, 3, 3]);
+  assertThrows(
+    () => curveOf({ run: "a", rows }, { key: "a", x: "episodes" }),
+    UsageError,
+    "Cannot plot a over episodes: it has no episodes.csv",
+  );
+});
+
+Deno.test("plot as a page has a drawing for phones", async () => {
+  const path = `${dir}/page.html`;
+  assertEquals((await capture("plot", logged, "--out", path)).code, 0);
+  const html = await Deno.readTextFile(path);
+  assertEquals(html.match(/<svg [^>]*role="img"/g)?.length, 2);
+  assertStringIncludes(html, "width=device-width");
+});
+
+for (
+  const [option, value, expected] of [
+    ["band", "sd", "expected one of ci, std, iqr, range, none"],
+    ["x", "updates", "expected one of steps, time, episodes"],
+    [
+      "smooth",
+      "10",
+      "expected a part of the curve from 0 to 0.5, such as 0.05",
+    ],
+    ["smooth", "-0.1", "expected a part of the curve from 0 to 0.5"],
+    ["threshold", "high", "expected a number, such as 475"],
+  ]
+) {
+  Deno.test(`plot refuses --${option} ${value} in one line`, async () => {
+    const { code, err } = await capture(
+      ...["plot", logged, `--${option}=${value}`],
+    );
+    assertEquals(code, 2);
+    assertStringIncludes(
+      err,
+      `error: Cannot use --${option} ${value}: ${expected}`,
+    );
+    assertEquals(err.trim().split("\n").length, 1);
+  });
+}
 
 globalThis.addEventListener("unload", () => {
   Deno.removeSync(dir, { recursive: true });

@@ -12,6 +12,7 @@ import {
   type Command,
   option,
   type ParsedOptions,
+  taskLine,
   valueOf,
 } from "../terminal/command.ts";
 import {
@@ -196,7 +197,8 @@ async function startRun(
     throw error;
   }
   try {
-    const run = { ...output, session, folder, configText };
+    const command = taskLine("train", options);
+    const run = { ...output, session, folder, configText, command };
     return await carryOut(run, settingsOf(config, options));
   } finally {
     lock.release();
@@ -255,8 +257,11 @@ async function resumeLocked(
       if (!existsSync(folder.configPath)) {
         writeWhole(folder.configPath, configText);
       }
-      const resumeFrom = checkpoint.state;
-      const start = { session, folder, configText, resumeFrom };
+      const { state: resumeFrom, notes } = checkpoint;
+      const command = typeof notes.command === "string"
+        ? notes.command
+        : undefined;
+      const start = { session, folder, configText, command, resumeFrom };
       return await carryOut({ ...output, ...start });
     } catch (error) {
       if (!(error instanceof RestoreFailure)) throw error;
@@ -324,6 +329,10 @@ export const trainCommand: Command = {
     option(
       "unchecked",
       "Train on an environment of your own without a check of it.",
+    ),
+    option(
+      "every N",
+      "Record a video every N steps, and of the best agent, for the report.",
     ),
     option("quiet", "Print only the result."),
   ],

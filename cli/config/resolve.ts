@@ -346,13 +346,14 @@ export const CONFIG_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /** Options for one configuration key each, most of them of the same name. */
-const SHORTHANDS = [
-  "env",
-  "seed",
-  "steps",
-  "workers",
-  "engine",
-  "backend",
+const SHORTHANDS: readonly [name: string, key: string][] = [
+  ["env", "env"],
+  ["seed", "seed"],
+  ["steps", "totalTimesteps"],
+  ["workers", "workers"],
+  ["engine", "engine"],
+  ["backend", "backend"],
+  ["every", "videoInterval"],
 ];
 
 /** Options with a name as their value, which is not parsed as YAML. */
@@ -383,8 +384,7 @@ function parseAssignment(text: string): Entry {
 
 function commandLineEntries(options: ParsedOptions): Entry[] {
   const entries: Entry[] = [];
-  for (const name of SHORTHANDS) {
-    const key = name === "steps" ? "totalTimesteps" : name;
+  for (const [name, key] of SHORTHANDS) {
     const text = valueOf(options, name);
     if (text === undefined) continue;
     const flag = `--${name}`;

@@ -225,6 +225,16 @@ export interface RunConfig {
    */
   policyPlots: boolean;
   /**
+   * Environment steps between two videos of an evaluation episode, which the report shows beside one of the best agent; 0 records none.
+   *
+   * @default 0
+   * @minimum 0
+   * @maximum 1000000000000000
+   * @asType integer
+   * @alias video_interval
+   */
+  videoInterval: number;
+  /**
    * Environment steps between two checkpoints; 0 saves one at the end only.
    *
    * @default 20000

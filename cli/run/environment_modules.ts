@@ -121,3 +121,12 @@ export async function loadAllEnvironments(): Promise<ReadonlySet<string>> {
   await import("@bellman/envs/mujoco");
   return games;
 }
+
+/** Returns the mean return from which on an environment counts as solved, if Bellman comes with it. */
+export async function rewardThreshold(
+  env: string,
+): Promise<number | undefined> {
+  if (isGymnasium(env)) return undefined;
+  if (!defaultRegistry.has(env)) await loadAllEnvironments();
+  return defaultRegistry.get(env)?.rewardThreshold;
+}

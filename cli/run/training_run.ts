@@ -8,8 +8,6 @@ import {
   EpisodesCsv,
   type EvaluationResult,
   evaluationSeeds,
-  readEpisodes,
-  readProgress,
   type RunFolder,
   stopAfterSeconds,
   stopOnNoImprovement,
@@ -33,6 +31,8 @@ import {
   UsageError,
   writeWhole,
 } from "../terminal/errors.ts";
+import { shellWord } from "../terminal/command.ts";
+import { type VideoRecorder, videoRecorder } from "../play/recorder.ts";
 import { type CommandIo, strayErrorsHeard } from "../terminal/process.ts";
 import {
   describeEvaluation,
@@ -43,6 +43,7 @@ import {
 } from "./agent.ts";
 import { evaluationEnvsFor } from "./environments.ts";
 import { loadCheckpoint, restoreSession } from "./saved_run.ts";
+import { writeReport } from "./report.ts";
 import { notices, type Session } from "./session.ts";
 
 /** A run to train: its parts, and the streams that it prints to. */
@@ -56,6 +57,8 @@ export interface TrainingRun {
   configText: string;
   /** Signal of an error that nothing could catch: the run stops and saves itself. */
   strayError?: AbortSignal;
+  /** Command that the run was begun with. */
+  command?: string;
   /** State to resume from. */
   resumeFrom?: StateTree;
 }
@@ -70,11 +73,14 @@ export async function runTraining(run: TrainingRun): Promise<number> {
   const plot = session.config.policyPlots
     ? policyPlotter(session, folder)
     : undefined;
+  const videos = session.config.videoInterval > 0
+    ? videoRecorder(session, folder, run.signal)
+    : undefined;
   await openReplay(run);
-  const result = await trained(run, plot);
+  const result = await trained(run, { plot, videos });
   try {
     await hearStrayErrors(run);
-    return await conclude(run, { result, plot });
+    return await conclude(run, { result, plot, videos });
   } catch (error) {
     throw failureOf(run, error, result.step);
   }
@@ -95,7 +101,16 @@ async function openReplay(
 /** Draws the present agent after a step. */
 type Plot = (step: number) => Promise<void>;
 
-function trainOptions(run: TrainingRun, plot?: Plot): TrainOptions {
+/** Pictures that are made while a run trains. */
+interface Pictures {
+  plot?: Plot;
+  videos?: VideoRecorder;
+}
+
+function trainOptions(
+  run: TrainingRun,
+  { plot, videos }: Pictures,
+): TrainOptions {
   const { session: { config, environments }, folder, io, quiet } = run;
   const { stopReward, patience, maxSeconds } = config;
   const callbacks: Callback[] = [];
@@ -105,6 +120,7 @@ function trainOptions(run: TrainingRun, plot?: Plot): TrainOptions {
   if (plot !== undefined) {
     callbacks.push({ onEvaluation: ({ step }) => plot(step) });
   }
+  if (videos !== undefined) callbacks.push(videos.callback);
   return {
     totalTimesteps: config.totalTimesteps,
     seed: config.seed,
@@ -129,7 +145,11 @@ function trainOptions(run: TrainingRun, plot?: Plot): TrainOptions {
       store: new CheckpointStore(folder.checkpointsDir),
       everyTimesteps: config.checkpointInterval || Infinity,
       keepLast: config.keepCheckpoints,
-      notes: { config: run.configText, spaces: stringify(environments.spaces) },
+      notes: {
+        config: run.configText,
+        spaces: stringify(environments.spaces),
+        ...run.command !== undefined && { command: run.command },
+      },
     },
     progress: quiet ? undefined : createProgress({
       write: io.err,
@@ -183,10 +203,10 @@ async function evaluateAgents(
  */
 async function trained(
   run: TrainingRun,
-  plot: Plot | undefined,
+  pictures: Pictures,
 ): Promise<TrainResult> {
   const { session: { algorithm, environments, config }, folder } = run;
-  const options = trainOptions(run, plot);
+  const options = trainOptions(run, pictures);
   const isNew = run.resumeFrom === undefined;
   let hasBegun = false;
   let progress: Pick<TrainContext, "step"> = { step: 0 };
@@ -228,9 +248,7 @@ async function trained(
 /** Returns the command that resumes a run, quoted for a shell. */
 function resumeCommand({ dir }: RunFolder): string {
   const path = dir.startsWith("-") ? `./${dir}` : dir;
-  const isPlain = /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(path);
-  const word = isPlain ? path : `'${path.replaceAll("'", "'\\''")}'`;
-  return `deno task train --resume ${word}`;
+  return `deno task train --resume ${shellWord(path)}`;
 }
 
 /** Describes the failure of a run that began well, and how to resume it. */
@@ -261,7 +279,7 @@ async function hearStrayErrors({ strayError }: TrainingRun): Promise<void> {
 /** Evaluates, saves the policy and writes the report once training has stopped. */
 async function conclude(
   run: TrainingRun,
-  { result, plot }: { result: TrainResult; plot?: Plot },
+  { result, plot, videos }: { result: TrainResult } & Pictures,
 ): Promise<number> {
   const { session, folder, io } = run;
   const interrupted = () => {
@@ -273,7 +291,7 @@ async function conclude(
     return 130;
   };
   if (result.stopReason === "interrupted") {
-    await writeReport(run, result);
+    await writeReport(run, { result });
     return interrupted();
   }
   let agents;
@@ -286,6 +304,7 @@ async function conclude(
   }
   const { last, best } = agents;
   await plot?.(best.step);
+  await videos?.recordBest();
   const policy = policyFile(session);
   if (policy !== undefined) writeWhole(folder.policyPath, policy);
   await hearStrayErrors(run);
@@ -293,11 +312,17 @@ async function conclude(
     [`Last agent (step ${last.step})`, last],
     [`Best agent (step ${best.step})`, best],
   ];
-  const evaluations = named.map(([name, it]) => [name, it.evaluation]);
-  await writeReport(run, result, Object.fromEntries(evaluations));
-  const kind = session.config.evaluationDeterministic
-    ? "deterministic"
-    : "stochastic";
+  const { evaluationDeterministic: deterministic, seed } = session.config;
+  const about = { deterministic, seed: evaluationSeeds(seed).final };
+  const evaluations = named.map(([name, { step, evaluation }]) => [
+    name,
+    { ...evaluation, ...about, checkpoint: step },
+  ]);
+  await writeReport(run, {
+    result,
+    evaluations: Object.fromEntries(evaluations),
+  });
+  const kind = deterministic ? "deterministic" : "stochastic";
   const lines = named.map(([name, { evaluation }]) =>
     `${name}, ${kind}: ${describeEvaluation(evaluation)}\n`
   );
@@ -309,45 +334,4 @@ ${lines.join("")}Run folder: ${folder.dir}
 `,
   );
   return 0;
-}
-
-/**
- * Writes the run's `report.html`: curves, configuration, final evaluations. A
- * log that is missing or cannot be read is reported and left out.
- */
-async function writeReport(
-  { folder, session: { config }, io }: TrainingRun,
-  result: TrainResult,
-  evaluations?: Readonly<Record<string, EvaluationResult>>,
-): Promise<void> {
-  const { renderReport } = await import("@bellman/training/plots");
-  const rowsOf = <Row extends { step: number }>(
-    read: (path: string) => Row[],
-    path: string,
-  ): Row[] => {
-    try {
-      return read(path).filter(({ step }) => Number.isFinite(step));
-    } catch (error) {
-      const why = (fileError(error) ?? error as Error).message;
-      notices(io)(`${why}; the report is without it`);
-      return [];
-    }
-  };
-  const html = renderReport({
-    title: `${config.algorithm} on ${config.env}, seed ${config.seed}`,
-    progress: rowsOf(readProgress, folder.progressPath),
-    episodes: rowsOf(readEpisodes, folder.episodesPath),
-    configText: stringify(config),
-    evaluations,
-    details: {
-      "Stopped": result.stopReason,
-      "Environment steps": result.step.toLocaleString("en-US"),
-      "Updates": result.updates.toLocaleString("en-US"),
-      "Episodes": result.episodes.toLocaleString("en-US"),
-      "Mean return of the last 100 episodes": round(result.meanReturn),
-      "Training time": `${round(result.elapsedSeconds)} s`,
-    },
-  });
-  // The file tells that the run has ended.
-  writeWhole(folder.reportPath, html);
 }

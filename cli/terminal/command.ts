@@ -157,6 +157,29 @@ export function integerOf<T extends number | undefined>(
   return value;
 }
 
+/** Quotes a word for a shell, where that is needed. */
+export function shellWord(word: string): string {
+  return /^[\p{L}\p{N}/._:@%+=,-]+$/u.test(word)
+    ? word
+    : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Returns the task that runs a command with given options, quoted for a shell. */
+export function taskLine(
+  command: string,
+  { positionals, values, switches }: ParsedOptions,
+): string {
+  const words = [
+    command,
+    ...positionals,
+    ...[...values].flatMap(([name, given]) =>
+      given.flatMap((value) => [`--${name}`, value])
+    ),
+    ...[...switches].map((name) => `--${name}`),
+  ];
+  return ["deno task", ...words.map(shellWord)].join(" ");
+}
+
 const PROGRAM = "bellman";
 
 function columns(rows: readonly string[][]): string {

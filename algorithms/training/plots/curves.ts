@@ -1,5 +1,4 @@
 import * as Plot from "@observablehq/plot";
-import { mean } from "../episodes.ts";
 import {
   axis,
   chart,
@@ -8,19 +7,19 @@ import {
   heading,
   image,
   type LegendEntry,
+  ticksOver,
 } from "./image.ts";
-
-/** Points of one run; those that are not finite are left out. */
-export interface CurveRun {
-  /** Places, in rising order. */
-  readonly x: readonly number[];
-  /** Heights. */
-  readonly y: readonly number[];
-  /** Lower edges of the run's own band. Not used where there are several runs. */
-  readonly low?: readonly number[];
-  /** Upper edges of the run's own band. Not used where there are several runs. */
-  readonly high?: readonly number[];
-}
+import {
+  averageRuns,
+  BAND_WORDS,
+  type BandedLine,
+  type CurveBand,
+  type CurveRun,
+  finitePoints,
+  sampleEvenly,
+  smooth,
+  thin,
+} from "./lines.ts";
 
 /**
  * Curve: the runs of one configuration, for example with different seeds.
@@ -36,6 +35,20 @@ export interface CurveSeries {
    * @default "line"
    */
   readonly style?: "line" | "dots";
+  /**
+   * Index of the colour: 0 blue, 1 orange, 2 green, 3 purple, 4 amber, 5 pink.
+   *
+   * @default place in the list
+   */
+  readonly color?: number;
+}
+
+/** Height that curves are held against, drawn as a dashed line. */
+export interface CurveThreshold {
+  /** Height. */
+  readonly value: number;
+  /** Text at the line, such as `solved: 475`. */
+  readonly label: string;
 }
 
 /** Options of {@link renderCurves}. */
@@ -47,9 +60,15 @@ export interface CurvesOptions {
    */
   title?: string;
   /**
+   * Text below the heading; where several runs are one line, the name of the band follows.
+   *
+   * @default ""
+   */
+  subtitle?: string;
+  /**
    * Text below the horizontal axis.
    *
-   * @default "environment steps"
+   * @default "Environment steps"
    */
   xLabel?: string;
   /**
@@ -71,17 +90,23 @@ export interface CurvesOptions {
    */
   height?: number;
   /**
-   * The band over several runs: mean plus and minus a standard deviation, or lowest to highest.
+   * Band over several runs.
    *
-   * @default "std"
+   * @default "ci"
    */
-  band?: "std" | "range";
+  band?: CurveBand;
   /**
-   * Smooth single runs over this fraction of their points; the unsmoothed line stays, faintly.
+   * Smooth each run over this fraction of its points; the unsmoothed line of a single run stays, faintly.
    *
    * @default 0
    */
   smoothing?: number;
+  /**
+   * Height that the curves are held against.
+   *
+   * @default none
+   */
+  threshold?: CurveThreshold;
 }
 
 /** Points of a drawn line: more are not seen. */
@@ -127,7 +152,7 @@ export function renderCurves(
   options: CurvesOptions = {},
 ): string {
   const { title = "", width = 760, height = 420 } = options;
-  const { xLabel = "environment steps", yLabel = "" } = options;
+  const { xLabel = "Environment steps", yLabel = "", threshold } = options;
   const drawings = series.map((one, i) => prepare(one, i, options))
     .filter(({ points }) => points.x.length > 0)
     // Dots lie under the lines.
@@ -136,19 +161,23 @@ export function renderCurves(
   const legend = series.every(({ name }) => name === "")
     ? []
     : series.map(legendEntry);
-  const head = heading({ title, legend, width });
+  const subtitle = subtitleOf(series, options);
+  const head = heading({ title, subtitle, legend, width });
   const frame = { left: 0, top: head.height, width };
+  const y = yScale(drawings, { label: yLabel, threshold });
   return image(
     { width, height, title: title || yLabel || "curves" },
     head.markup,
     chart({ ...frame, height: height - head.height }, {
-      marginLeft: 60,
+      marginLeft: (yLabel ? 38 : 18) + 7 * longest(y),
+      marginRight: 22,
       marginTop: 14,
-      marginBottom: 46,
+      marginBottom: xLabel ? 46 : 28,
       x: xScale(drawings, xLabel),
-      y: yScale(drawings, yLabel),
+      y,
       marks: [
         ...drawings.flatMap(marksOf),
+        ...threshold === undefined ? [] : thresholdMarks(threshold),
         drawings.length > 0
           ? null
           : Plot.text(["no data"], { frameAnchor: "middle" }),
@@ -157,20 +186,34 @@ export function renderCurves(
   );
 }
 
+/** Names the band below the heading, where there is one. */
+function subtitleOf(
+  series: readonly CurveSeries[],
+  { subtitle = "", band = "ci" }: CurvesOptions,
+): string {
+  const isAveraged = series.some(({ runs, style }) =>
+    style !== "dots" && runs.length > 1
+  );
+  return [subtitle, isAveraged ? BAND_WORDS[band] : ""]
+    .filter((it) => it !== "").join("; ");
+}
+
 function legendEntry(
-  { name, runs, style }: CurveSeries,
-  color: number,
+  { name, runs, style, color }: CurveSeries,
+  place: number,
 ): LegendEntry {
-  if (style === "dots") return { text: name, sign: "dot", color };
+  const own = color ?? place;
+  if (style === "dots") return { text: name, sign: "dot", color: own };
   const text = runs.length > 1 ? `${name} (${runs.length} runs)` : name;
-  return { text, sign: "line", color };
+  return { text, sign: "line", color: own };
 }
 
 function prepare(
-  { runs, style }: CurveSeries,
-  color: number,
-  { band = "std", smoothing = 0 }: CurvesOptions,
+  { runs, style, color: own }: CurveSeries,
+  place: number,
+  { band = "ci", smoothing = 0 }: CurvesOptions,
 ): Drawing {
+  const color = own ?? place;
   const isDots = style === "dots";
   const lines = runs.map(finitePoints).filter(({ x }) => x.length > 0);
   if (isDots) {
@@ -178,14 +221,19 @@ function prepare(
     const y = lines.flatMap((line) => line.y);
     return { color, isDots, points: sampleEvenly({ x, y }, dotPoints) };
   }
+  const smoothed = (line: BandedLine): BandedLine => {
+    const reach = Math.round(line.x.length * smoothing / 2);
+    return reach > 0 ? smooth(line, reach) : line;
+  };
   if (lines.length > 1) {
-    return { color, isDots, points: averageRuns(lines, band, linePoints) };
+    const points = averageRuns(lines.map(smoothed), band, linePoints);
+    return { color, isDots, points };
   }
-  const points = thin(lines[0] ?? { x: [], y: [] }, linePoints);
-  const reach = Math.round(points.x.length * smoothing / 2);
-  return reach > 0
-    ? { color, isDots, points: smooth(points, reach), raw: points }
-    : { color, isDots, points };
+  const raw = thin(lines[0] ?? { x: [], y: [] }, linePoints);
+  const points = smoothed(raw);
+  return points === raw
+    ? { color, isDots, points }
+    : { color, isDots, points, raw };
 }
 
 function xScale(
@@ -196,23 +244,55 @@ function xScale(
   const [from, to] = finiteExtent(xs) ?? [0, 1];
   // Runs begin at 0, even where their first point comes a little later.
   const start = from > 0 && from < 0.2 * to ? 0 : from;
-  const domain = [start, to === start ? start + 1 : to];
-  return { ...axis(label, domain), labelOffset: 40, domain };
+  const { ticks, end } = ticksOver(start, to === start ? start + 1 : to);
+  const domain = [start, end];
+  return { ...axis(label, domain), ticks, labelOffset: 40, domain };
 }
 
 function yScale(
   drawings: readonly Drawing[],
-  label: string,
+  { label, threshold }: { label: string; threshold?: CurveThreshold },
 ): Plot.ScaleOptions {
   const ys = drawings.flatMap(({ points: { y, low = [], high = [] }, raw }) => [
     ...(raw?.y ?? y),
     ...low,
     ...high,
   ]);
+  if (threshold !== undefined) ys.push(threshold.value);
   const [low, high] = finiteExtent(ys) ?? [0, 1];
   const padding = low === high ? Math.abs(low) * 0.1 || 1 : 0;
   const domain = [low - padding, high + padding];
-  return { ...axis(label, domain), domain, nice: 5, grid: true };
+  const labelAnchor = "center";
+  return { ...axis(label, domain), domain, labelAnchor, nice: 5, grid: true };
+}
+
+/** Counts the letters of the longest number along an axis. */
+function longest({ domain, tickFormat }: Plot.ScaleOptions): number {
+  const [low, high] = domain as number[];
+  const { step } = ticksOver(low, high);
+  const format = tickFormat as ((value: number) => string) | undefined;
+  const [first, last] = [Math.floor(low / step), Math.ceil(high / step)];
+  const lengths = Array.from({ length: last - first + 1 }, (_, i) => {
+    const value = Number(((first + i) * step).toPrecision(12));
+    return (format?.(value) ?? value.toLocaleString("en-US")).length;
+  });
+  return Math.max(...lengths);
+}
+
+function thresholdMarks(
+  { value, label }: CurveThreshold,
+): Plot.Markish[] {
+  return [
+    Plot.ruleY([value], { className: "bp-threshold", strokeDasharray: "5 4" }),
+    Plot.text([label], {
+      y: value,
+      frameAnchor: "left",
+      textAnchor: "start",
+      dx: 6,
+      dy: -8,
+      className: "bp-threshold",
+    }),
+  ];
 }
 
 function marksOf(
@@ -232,104 +312,4 @@ function marksOf(
     raw ? line("bp-raw", raw) : null,
     line("bp-line", points),
   ];
-}
-
-/** One line: heights at places, and how far its band reaches. */
-interface BandedLine {
-  x: number[];
-  y: number[];
-  low?: number[];
-  high?: number[];
-}
-
-/** Keeps the points whose values are all finite. */
-export function finitePoints(line: CurveRun): BandedLine {
-  const { x, y, low, high } = line;
-  const kept = y.map((_, i) => i).filter((i) =>
-    [x[i], y[i], low?.[i] ?? 0, high?.[i] ?? 0].every(Number.isFinite)
-  );
-  return mapLine(line, (values) => kept.map((i) => values[i]));
-}
-
-function mapLine(
-  { x, y, low, high }: CurveRun,
-  map: (values: readonly number[]) => number[],
-): BandedLine {
-  return {
-    x: map(x),
-    y: map(y),
-    low: low && map(low),
-    high: high && map(high),
-  };
-}
-
-/** Thins a line to at most `count` points: each the mean of its neighbours. */
-export function thin(line: BandedLine, count: number): BandedLine {
-  const length = line.x.length;
-  if (length <= count) return line;
-  return mapLine(line, (values) =>
-    Array.from({ length: count }, (_, bin) => {
-      const from = Math.floor(bin * length / count);
-      const to = Math.floor((bin + 1) * length / count);
-      return mean(values.slice(from, to));
-    }));
-}
-
-/** Replaces each height by the mean of those up to `reach` points away; fewer at the ends, evenly on both sides. */
-export function smooth(line: BandedLine, reach: number): BandedLine {
-  const last = line.y.length - 1;
-  const y = line.y.map((_, i) => {
-    const near = Math.min(reach, i, last - i);
-    return mean(line.y.slice(i - near, i + near + 1));
-  });
-  return { x: line.x, y };
-}
-
-/** Keeps every nth point, so that at most `count` are left. */
-export function sampleEvenly(line: BandedLine, count: number): BandedLine {
-  const every = Math.ceil(line.x.length / count);
-  const keep = (_: number, i: number) => i % every === 0;
-  return { x: line.x.filter(keep), y: line.y.filter(keep) };
-}
-
-/**
- * Averages several runs at common places, each run read between its points
- * by a straight line. A run counts from its first to its last point.
- *
- * @param band `std`: mean plus and minus a standard deviation; `range`: lowest
- *   to highest.
- */
-export function averageRuns(
-  runs: readonly BandedLine[],
-  band: "std" | "range",
-  count: number,
-): BandedLine {
-  const ends = runs.flatMap(({ x }) => [x[0], x[x.length - 1]]);
-  const [from, to] = [Math.min(...ends), Math.max(...ends)];
-  const line = { x: [], y: [], low: [], high: [] } as Required<BandedLine>;
-  for (let i = 0; i < count; i++) {
-    const at = from + (to - from) * i / Math.max(1, count - 1);
-    const values = runs.map((run) => valueAt(run, at))
-      .filter((value) => value !== undefined);
-    if (values.length === 0) continue;
-    const center = mean(values);
-    const std = Math.sqrt(mean(values.map((value) => (value - center) ** 2)));
-    line.x.push(at);
-    line.y.push(center);
-    line.low.push(band === "std" ? center - std : Math.min(...values));
-    line.high.push(band === "std" ? center + std : Math.max(...values));
-  }
-  return line;
-}
-
-/** Reads the height of a line at a place; nothing beyond its ends. */
-export function valueAt({ x, y }: CurveRun, at: number): number | undefined {
-  const last = x.length - 1;
-  // Rounding must not lose the ends.
-  const slack = 1e-9 * Math.abs(at);
-  if (at < x[0] - slack || at > x[last] + slack) return undefined;
-  const next = x.findIndex((it) => it > at);
-  if (next <= 0) return y[next === 0 ? 0 : last];
-  const weight = (at - x[next - 1]) / (x[next] - x[next - 1]);
-  return y[next - 1] * (1 - weight) + y[next] * weight;
 }

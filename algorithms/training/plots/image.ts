@@ -86,19 +86,37 @@ const SIGNS = {
   box: '<rect y="-9" width="16" height="10" fill="currentColor"/>',
 };
 
-/** Lays a title and the entries of a legend in rows, as many as the width needs. */
+/** Width of a letter on average, in pixels. */
+const LETTER = 6.7;
+
+/** Breaks a text into lines of a width. */
+function linesOf(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    const fits = lines.length > 0 && longer.length * LETTER <= width;
+    if (fits) lines[lines.length - 1] = longer;
+    else if (word !== "") lines.push(word);
+  }
+  return lines;
+}
+
+/** Lays a title, a text below it and the entries of a legend in rows, as many as the width needs. */
 export function heading(
-  { title, legend, width }: {
+  { title, subtitle = "", legend, width }: {
     title: string;
+    subtitle?: string;
     legend: readonly LegendEntry[];
     width: number;
   },
 ): { markup: string; height: number } {
-  const top = title ? 36 : 8;
+  const below = linesOf(subtitle, width - 40);
+  const start = title ? 36 : 8;
+  const top = start + 17 * below.length;
   let [left, row] = [20, 0];
   const entries = legend.map(({ text, sign, color }) => {
     // About as wide as letters are on average.
-    const size = 42 + text.length * 6.7;
+    const size = 42 + text.length * LETTER;
     if (left > 20 && left + size > width - 10) [left, row] = [20, row + 1];
     const place = `translate(${left} ${top + 20 * row + 14})`;
     left += size;
@@ -111,8 +129,13 @@ export function heading(
       escapeMarkup(title)
     }</text>`
     : "";
+  const notes = below.map((text, i) =>
+    `<text class="bp-text bp-note" x="20" y="${start + 17 * i + 12}">${
+      escapeMarkup(text)
+    }</text>`
+  );
   return {
-    markup: heading + entries.join(""),
+    markup: [heading, ...notes, ...entries].join(""),
     height: top + (entries.length > 0 ? 20 * (row + 1) : 0),
   };
 }
@@ -159,6 +182,28 @@ export function axis(
     ticks: 5,
     ...((size >= 1e5 || size < 1e-3 && size > 0) && { tickFormat: format }),
   };
+}
+
+/**
+ * Chooses round numbers along an axis. Where the next one lies a little beyond
+ * the data, the axis ends there: the last number is seen.
+ */
+export function ticksOver(
+  from: number,
+  to: number,
+): { ticks: number[]; end: number; step: number } {
+  const rough = (to - from) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((it) => it * power >= 0.999 * rough)!;
+  const next = step * Math.ceil(to / step);
+  const end = next - to <= 0.04 * (to - from) ? next : to;
+  const first = Math.ceil(from / step - 1e-9);
+  const count = Math.floor(end / step + 1e-9) - first + 1;
+  const ticks = Array.from(
+    { length: count },
+    (_, i) => Number(((first + i) * step).toPrecision(12)),
+  );
+  return { ticks, end, step };
 }
 
 /** A number in few digits. */

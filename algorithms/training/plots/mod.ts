@@ -14,12 +14,8 @@
  *
  * @module
  */
-export {
-  type CurveRun,
-  type CurveSeries,
-  type CurvesOptions,
-  renderCurves,
-} from "./curves.ts";
+export * from "./curves.ts";
 export { escapeMarkup } from "./image.ts";
+export { BAND_WORDS, type CurveBand, type CurveRun } from "./lines.ts";
 export * from "./qf_policy_plotter.ts";
 export * from "./report.ts";

@@ -1,9 +1,43 @@
-import { type CurveRun, renderCurves } from "./curves.ts";
+import { Buffer } from "node:buffer";
+import {
+  type CurvesOptions,
+  type CurveThreshold,
+  renderCurves,
+} from "./curves.ts";
+import type { CurveRun } from "./lines.ts";
 import type { EvaluationResult } from "../evaluate.ts";
 import type { LoggedEpisode, LogRow } from "../logs/logger.ts";
 import { STATISTICS, statisticTitle } from "../logs/statistics.ts";
 import texts from "./texts.json" with { type: "json" };
 import { escapeMarkup } from "./image.ts";
+
+/** Evaluation, and what was evaluated. */
+export interface ReportedEvaluation extends EvaluationResult {
+  /** Environment steps after which the agent was saved. */
+  readonly checkpoint?: number;
+  /** True where it took the most likely actions, false where it sampled. */
+  readonly deterministic?: boolean;
+  /** Seed of the episodes. */
+  readonly seed?: number;
+}
+
+/** Setting that is not the default one. */
+export interface ReportedSetting {
+  /** Name of the setting. */
+  readonly key: string;
+  /** Its value. */
+  readonly value: unknown;
+  /** Value where nothing is said. */
+  readonly default: unknown;
+}
+
+/** Video of an episode. */
+export interface ReportedVideo {
+  /** Caption of the video. */
+  readonly title: string;
+  /** Content of a GIF file. */
+  readonly data: Uint8Array;
+}
 
 /** Content of a report. */
 export interface Report {
@@ -18,6 +52,24 @@ export interface Report {
    */
   configText?: string;
   /**
+   * Settings that differ from the defaults.
+   *
+   * @default none are shown
+   */
+  settings?: readonly ReportedSetting[];
+  /**
+   * Version, date and the like, in one line under the heading.
+   *
+   * @default ""
+   */
+  origin?: string;
+  /**
+   * Command that made the run.
+   *
+   * @default none is shown
+   */
+  command?: string;
+  /**
    * The episodes of the run, as {@link readEpisodes} gives them.
    *
    * @default none are drawn
@@ -29,7 +81,19 @@ export interface Report {
    *
    * @default {}
    */
-  evaluations?: Readonly<Record<string, EvaluationResult>>;
+  evaluations?: Readonly<Record<string, ReportedEvaluation>>;
+  /**
+   * Return that counts as solved, for example.
+   *
+   * @default none
+   */
+  threshold?: CurveThreshold;
+  /**
+   * Videos of episodes, in the order of training.
+   *
+   * @default []
+   */
+  videos?: readonly ReportedVideo[];
   /**
    * More facts by name, shown under the heading.
    *
@@ -38,14 +102,41 @@ export interface Report {
   details?: Readonly<Record<string, string>>;
 }
 
-/** Statistics that are no curves of their own. */
-const hidden =
-  /^(time\/(steps|updates|episodes|seconds)|rollout\/return_mean|eval\/.*)$/;
+/** Section of curves: its heading, its colour and its statistics. */
+interface Section {
+  readonly heading: string;
+  /** Index of the colour, see {@link CurveSeries.color}. */
+  readonly color: number;
+  readonly statistics: RegExp;
+}
+
+/** Sections in order; a statistic is in the first that has it. */
+const SECTIONS: readonly Section[] = [
+  { heading: "Losses", color: 1, statistics: /^train\/.*(loss|error)/ },
+  {
+    heading: "Gradients and steps",
+    color: 4,
+    statistics: /^train\/.*(grad|rate$|steps_|trust_|product|norm)/,
+  },
+  {
+    heading: "Policy",
+    color: 3,
+    statistics: /^train\/.*(entropy|temperature|epsilon|policy|kl)/,
+  },
+  { heading: "Values", color: 2, statistics: /^train\// },
+  { heading: "Episodes", color: 0, statistics: /^(rollout|eval)\// },
+  { heading: "Speed", color: 5, statistics: /^time\// },
+  { heading: "More", color: 2, statistics: /./ },
+];
+
+/** Statistics that the curve of returns shows, or that count the others. */
+const HIDDEN =
+  /^(time\/(?!steps_per_second)|rollout\/return_mean$|eval\/(return|length)_)/;
 
 /**
  * Renders a run as one HTML page that needs no other file and no script: curves
  * of return, losses, entropy, explained variance and speed, the final
- * evaluations, the configuration.
+ * evaluations, videos, the command and the configuration.
  *
  * @param report Content of the report.
  * @returns The text of the page.
@@ -59,8 +150,8 @@ const hidden =
  *   title: "A2C on CartPole-v1",
  *   configText: "seed: 1",
  *   progress: [
- *     { step: 80, statistics: { "train/value_loss": 2, "rollout/return_mean": 20 } },
- *     { step: 160, statistics: { "train/value_loss": 1, "rollout/return_mean": 40 } },
+ *     { step: 80, statistics: { "train/value_loss": 2 } },
+ *     { step: 160, statistics: { "train/value_loss": 1 } },
  *   ],
  * });
  * assert(html.startsWith("<!doctype html>"));
@@ -69,7 +160,48 @@ const hidden =
  * ```
  */
 export function renderReport(report: Report): string {
-  const { title, progress, configText, evaluations = {} } = report;
+  const { title, origin, command, configText, settings } = report;
+  const parts = [
+    `<h1>${escapeMarkup(title)}</h1>`,
+    origin && `<p class="origin">${escapeMarkup(origin)}</p>`,
+    facts(report.details ?? {}),
+    command && `<pre class="command">${escapeMarkup(command)}</pre>`,
+    figure(responsive(returnCurves(report)), "return"),
+    ...evaluationParts(report.evaluations ?? {}),
+    ...videoParts(report.videos ?? []),
+    ...curveParts(report.progress),
+    settings && heading("What differs from the defaults"),
+    settings && settingsTable(settings),
+    configText && heading("Whole configuration"),
+    configText &&
+    `<details><summary>config.yaml</summary><pre>${
+      escapeMarkup(configText.trim())
+    }</pre></details>`,
+  ];
+  return asPage(title, parts.filter(Boolean).join("\n"));
+}
+
+/**
+ * Makes a page that needs no other file and reads well on phones.
+ *
+ * @param title Title of the page.
+ * @param body Markup of its content.
+ * @returns The text of the page.
+ *
+ * @example
+ * ```ts
+ * import { asPage, renderCurves, responsive } from "@bellman/training/plots";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * const runs = [{ x: [0, 100], y: [1, 5] }];
+ * const draw = (size: object) => renderCurves([{ name: "a", runs }], size);
+ * assertStringIncludes(asPage("Curves", responsive(draw)), "<h1>Curves</h1>");
+ * ```
+ */
+export function asPage(title: string, body: string): string {
+  const heading = body.includes("<h1>")
+    ? ""
+    : `<h1>${escapeMarkup(title)}</h1>\n`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -80,74 +212,138 @@ export function renderReport(report: Report): string {
 </head>
 <body>
 <main>
-<h1>${escapeMarkup(title)}</h1>
-${facts(report.details ?? {})}
-${figure(returnCurves(report), "wide")}
-${
-    Object.entries(evaluations).map(([name, evaluation]) =>
-      `<h2>${escapeMarkup(name)}</h2>\n${facts(evaluationFacts(evaluation))}`
-    ).join("\n")
-  }
-<h2>Statistics</h2>
-<div class="charts">
-${
-    statisticsOf(progress).map((name) => figure(statisticCurve(name, progress)))
-      .join("\n")
-  }
-</div>
-${
-    configText
-      ? `<h2>Configuration</h2>\n<pre>${escapeMarkup(configText.trim())}</pre>`
-      : ""
-  }
+${heading}${body}
 </main>
 </body>
 </html>
 `;
 }
 
-function returnCurves({ progress, episodes = [] }: Report): string {
-  const training = curveOf("rollout/return_mean", progress);
+/**
+ * Draws an image in two sizes, of which a page shows the one that suits its width.
+ *
+ * @param draw Draws the image in a size.
+ * @returns Markup for {@link asPage}.
+ *
+ * @example
+ * ```ts
+ * import { responsive } from "@bellman/training/plots";
+ * import { assertStringIncludes } from "@std/assert";
+ *
+ * const markup = responsive(({ width }) => `<svg width="${width}"/>`);
+ * assertStringIncludes(markup, '<svg width="400"/>');
+ * ```
+ */
+export function responsive(
+  draw: (size: { width: number; height: number }) => string,
+): string {
+  const [wide, narrow] = [
+    { width: 1080, height: 440 },
+    { width: 400, height: 360 },
+  ].map(draw);
+  return `<div class="wide">${wide}</div><div class="narrow">${narrow}</div>`;
+}
+
+function returnCurves(
+  { progress, episodes = [], threshold }: Report,
+): (size: { width: number; height: number }) => string {
   const evaluations = curveOf("eval/return_mean", progress);
   const low = curveOf("eval/return_min", progress).y;
   const high = curveOf("eval/return_max", progress).y;
   const series = [
-    { name: "mean of the last episodes", runs: [training] },
     {
-      name: "evaluation, lowest to highest",
+      name: "training, mean of the last 100 episodes",
+      color: 0,
+      runs: [curveOf("rollout/return_mean", progress)],
+    },
+    {
+      name: "evaluations, lowest to highest",
+      color: 1,
       runs: [{ ...evaluations, low, high }],
     },
     {
-      name: "episodes",
+      name: "episodes of training",
       style: "dots" as const,
+      color: 2,
       runs: [{
         x: episodes.map(({ step }) => step),
         y: episodes.map((episode) => episode.return),
       }],
     },
+  ].filter(({ runs }) => runs[0].x.length > 0);
+  const options: CurvesOptions = { title: "Return", threshold };
+  return (size) =>
+    renderCurves(series, {
+      ...options,
+      ...size,
+      yLabel: size.width > 600 ? "Return of an episode" : "",
+    });
+}
+
+function curveParts(progress: readonly LogRow[]): string[] {
+  const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
+  const ordered = [...STATISTICS.map(({ name }) => name), ...found];
+  const names = [...new Set(ordered)]
+    .filter((name) => found.has(name) && !HIDDEN.test(name));
+  const sectionOf = (name: string) =>
+    SECTIONS.find(({ statistics }) => statistics.test(name))!;
+  const sections = SECTIONS.flatMap((section) => {
+    const own = names.filter((name) => sectionOf(name) === section);
+    if (own.length === 0) return [];
+    const figures = own.map((name) =>
+      figure(renderCurves(
+        [{ name: "", color: section.color, runs: [curveOf(name, progress)] }],
+        {
+          title: statisticTitle(name),
+          width: 400,
+          height: 250,
+          smoothing: 0.06,
+        },
+      ))
+    );
+    const charts = `<div class="charts">\n${figures.join("\n")}\n</div>`;
+    return [`<section>\n${heading(section.heading)}\n${charts}\n</section>`];
+  });
+  // Small ones share a row.
+  return [`<div class="sections">\n${sections.join("\n")}\n</div>`];
+}
+
+function videoParts(videos: readonly ReportedVideo[]): string[] {
+  if (videos.length === 0) return [];
+  const figures = videos.map(({ title, data }) => {
+    const text = escapeMarkup(title);
+    const base64 = Buffer.from(data).toString("base64");
+    return `<figure><img alt="${text}" src="data:image/gif;base64,${base64}"><figcaption>${text}</figcaption></figure>`;
+  });
+  return [
+    heading("Videos of episodes"),
+    `<div class="videos">\n${figures.join("\n")}\n</div>`,
   ];
-  return renderCurves(
-    series.filter(({ runs }) => runs[0].x.length > 0),
-    { title: "Return", width: 1080, height: 440 },
+}
+
+function settingsTable(settings: readonly ReportedSetting[]): string {
+  if (settings.length === 0) return "<p>Nothing.</p>";
+  const text = (value: unknown) =>
+    typeof value === "string" ? value : JSON.stringify(value);
+  return table(
+    ["setting", "this run", "default"],
+    settings.map((it) => [it.key, text(it.value), text(it.default)]),
   );
 }
 
-function statisticCurve(name: string, progress: readonly LogRow[]): string {
-  return renderCurves([{ name: "", runs: [curveOf(name, progress)] }], {
-    title: statisticTitle(name),
-    width: 540,
-    height: 300,
-    smoothing: 0.06,
-  });
-}
-
-/** Chooses the statistics with curves: those of updates first, then others that are known. */
-function statisticsOf(progress: readonly LogRow[]): string[] {
-  const found = new Set(progress.flatMap((row) => Object.keys(row.statistics)));
-  const known = STATISTICS.map(({ name }) => name);
-  const ofUpdates = known.filter((name) => name.startsWith("train/"));
-  return [...new Set([...ofUpdates, ...known, ...found])]
-    .filter((name) => found.has(name) && !hidden.test(name));
+/** Lays a table whose first column names the rows. */
+function table(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  const row = (cells: readonly string[], tag: string) => {
+    const [first, ...others] = cells.map(escapeMarkup);
+    const rest = others.map((it) => `<${tag}>${it}</${tag}>`).join("");
+    return `<tr><th>${first}</th>${rest}</tr>`;
+  };
+  return `<table>
+${[row(names, "th"), ...rows.map((it) => row(it, "td"))].join("\n")}
+</table>`;
 }
 
 function curveOf(name: string, progress: readonly LogRow[]): CurveRun {
@@ -158,15 +354,44 @@ function curveOf(name: string, progress: readonly LogRow[]): CurveRun {
   };
 }
 
-function evaluationFacts(result: EvaluationResult): Record<string, string> {
-  return {
-    "episodes": String(result.returns.length),
-    "mean return": `${round(result.meanReturn)} ± ${round(result.stdReturn)}`,
-    "lowest": round(result.minReturn),
-    "median": round(result.medianReturn),
-    "highest": round(result.maxReturn),
-    "mean length": round(result.meanLength),
-  };
+function evaluationParts(
+  evaluations: Readonly<Record<string, ReportedEvaluation>>,
+): string[] {
+  const names = Object.keys(evaluations);
+  if (names.length === 0) return [];
+  const rows = EVALUATION_ROWS.map(([name, textOf]) => [
+    name,
+    ...names.map((it) => textOf(evaluations[it]) ?? ""),
+  ]).filter(([, ...texts]) => texts.some((it) => it !== ""));
+  return [heading("Evaluation"), table(["", ...names], rows)];
+}
+
+/** Rows of evaluations, and the text of each. */
+const EVALUATION_ROWS: readonly [
+  name: string,
+  textOf: (evaluation: ReportedEvaluation) => string | undefined,
+][] = [
+  ["mean return", (it) => `${round(it.meanReturn)} ± ${round(it.stdReturn)}`],
+  ["lowest", (it) => round(it.minReturn)],
+  ["median", (it) => round(it.medianReturn)],
+  ["highest", (it) => round(it.maxReturn)],
+  ["mean length", (it) => round(it.meanLength)],
+  ["episodes", ({ returns }) => String(returns.length)],
+  ["seed of the episodes", ({ seed }) => seed?.toString()],
+  [
+    "checkpoint",
+    ({ checkpoint: step }) =>
+      step === undefined ? undefined : `step ${step.toLocaleString("en-US")}`,
+  ],
+  [
+    "actions",
+    ({ deterministic: most }) =>
+      most === undefined ? undefined : most ? "the most likely" : "sampled",
+  ],
+];
+
+function heading(text: string): string {
+  return `<h2>${escapeMarkup(text)}</h2>`;
 }
 
 function facts(entries: Readonly<Record<string, string>>): string {
@@ -176,8 +401,8 @@ function facts(entries: Readonly<Record<string, string>>): string {
   return items.length > 0 ? `<dl class="facts">${items.join("")}</dl>` : "";
 }
 
-function figure(svg: string, classes = ""): string {
-  return `<figure${classes ? ` class="${classes}"` : ""}>${svg}</figure>`;
+function figure(content: string, classes = ""): string {
+  return `<figure${classes ? ` class="${classes}"` : ""}>${content}</figure>`;
 }
 
 function round(value: number): string {

@@ -1,0 +1,113 @@
+import { stringify } from "@std/yaml";
+import { defaultsOf } from "@bellman/agent";
+import {
+  readEpisodes,
+  readProgress,
+  type RunFolder,
+  type TrainResult,
+} from "@bellman/training";
+import type {
+  CurveThreshold,
+  ReportedEvaluation,
+  ReportedSetting,
+} from "@bellman/training/plots";
+import { findAlgorithm } from "../config/algorithms.ts";
+import { fullSchema, type ResolvedConfig } from "../config/resolve.ts";
+import packageConfig from "../deno.json" with { type: "json" };
+import { readVideos } from "../play/recorder.ts";
+import { fileError, writeWhole } from "../terminal/errors.ts";
+import type { CommandIo } from "../terminal/process.ts";
+import { round } from "./agent.ts";
+import { notices, type Session } from "./session.ts";
+
+/** Run that is reported. */
+interface ReportedRun {
+  session: Session;
+  folder: RunFolder;
+  io: CommandIo;
+  /** Command that the run was begun with. */
+  command?: string;
+}
+
+/** Keys that say what the run is, or that a run writes itself. */
+const NO_SETTINGS: ReadonlySet<string> = new Set([
+  "algorithm",
+  "env",
+  "seed",
+  "engine",
+  "backend",
+  "plugin",
+]);
+
+/** Lists the settings of a run that differ from the defaults of its algorithm. */
+export function changedSettings(config: ResolvedConfig): ReportedSetting[] {
+  const algorithm = findAlgorithm(config.algorithm)!;
+  const defaults: Record<string, unknown> = {
+    ...defaultsOf(fullSchema(algorithm)),
+    ...algorithm.runDefaults,
+  };
+  const text = (value: unknown) => JSON.stringify(value ?? null);
+  return Object.keys(config)
+    .filter((key) => !NO_SETTINGS.has(key))
+    .map((key) => ({ key, value: config[key], default: defaults[key] ?? null }))
+    .filter((it) => text(it.value) !== text(it.default));
+}
+
+/** Returns the return from which on a run's environment counts as solved. */
+function thresholdOf({ environments }: Session): CurveThreshold | undefined {
+  const value = environments.training.spec?.rewardThreshold;
+  return value === undefined ? undefined : { value, label: `solved: ${value}` };
+}
+
+/**
+ * Writes the run's `report.html`: curves, videos, configuration, final
+ * evaluations. A log that is missing or cannot be read is reported and left out.
+ */
+export async function writeReport(
+  { session, folder, io, command }: ReportedRun,
+  { result, evaluations }: {
+    result: TrainResult;
+    evaluations?: Readonly<Record<string, ReportedEvaluation>>;
+  },
+): Promise<void> {
+  const { renderReport } = await import("@bellman/training/plots");
+  const { config } = session;
+  const rowsOf = <Row extends { step: number }>(
+    read: (path: string) => Row[],
+    path: string,
+  ): Row[] => {
+    try {
+      return read(path).filter(({ step }) => Number.isFinite(step));
+    } catch (error) {
+      const why = (fileError(error) ?? error as Error).message;
+      notices(io)(`${why}; the report is without it`);
+      return [];
+    }
+  };
+  const html = renderReport({
+    title: `${config.algorithm} on ${config.env}, seed ${config.seed}`,
+    progress: rowsOf(readProgress, folder.progressPath),
+    episodes: rowsOf(readEpisodes, folder.episodesPath),
+    configText: stringify(config),
+    settings: changedSettings(config),
+    origin: [
+      `Bellman ${packageConfig.version}`,
+      `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`,
+      session.engine,
+    ].join(" · "),
+    command,
+    evaluations,
+    threshold: thresholdOf(session),
+    videos: readVideos(folder),
+    details: {
+      "Stopped": result.stopReason,
+      "Environment steps": result.step.toLocaleString("en-US"),
+      "Updates": result.updates.toLocaleString("en-US"),
+      "Episodes": result.episodes.toLocaleString("en-US"),
+      "Mean return of the last 100 episodes": round(result.meanReturn),
+      "Training time": `${round(result.elapsedSeconds)} s`,
+    },
+  });
+  // The file tells that the run has ended.
+  writeWhole(folder.reportPath, html);
+}
