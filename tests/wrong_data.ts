@@ -36,9 +36,9 @@ export interface WrongEnd {
 }
 
 const SETTINGS = {
-  a2c: { numSteps: 5 },
-  acer: { numSteps: 5, bufferSize: 200, replayStart: 20 },
   // Rewards as they are, as the others take them by default.
+  a2c: { numSteps: 5, normalizeReward: false },
+  acer: { numSteps: 5, bufferSize: 200, replayStart: 20 },
   acktr: {
     numSteps: 5,
     coldUpdates: 1,

@@ -36,6 +36,8 @@ export const a2c: AlgorithmDefinition<A2CConfig, ActorCritic> = {
   summary: "Advantage actor-critic, synchronous (Mnih et al. 2016)",
   schema: a2cConfigSchema,
   presets: a2cPresets,
+  // One learning rate is for inputs and values of about one size.
+  runDefaults: { normalizeObservation: true, normalizeReward: true },
   build(config, spaces): AgentParts<ActorCritic> {
     const { numSteps, valueNetwork, learningRate, entropyCoefficient } = config;
     const { hiddenSizes, activation, lstmSize } = config;
@@ -117,7 +119,8 @@ function optimizersOf(
     ? "rmsprop_tf1"
     : "adam";
   const make = () => createOptimizer(name, { decay, epsilon });
-  if (config.objective === "shared") return { optimizer: make() };
+  const objective = config.objective ?? config.valueNetwork;
+  if (objective === "shared") return { optimizer: make() };
   return { optimizer: make(), valueOptimizer: make() };
 }
 
@@ -170,7 +173,7 @@ function normalized(values: ArrayLike<number>): Float32Array {
  *   observationSpace: { type: "discrete", n: 2 },
  *   actionSpace: { type: "discrete", n: 2 },
  *   numEnvs: 2,
- * }, { config: { numSteps: 1, hiddenSizes: [8] }, seed: 1 });
+ * }, { config: { numSteps: 1, hiddenSizes: [8], learningRate: 0.01 }, seed: 1 });
  *
  * const observations = new Int32Array([0, 1]);
  * const actions = algorithm.act(observations);
@@ -181,7 +184,7 @@ function normalized(values: ArrayLike<number>): Float32Array {
  *   truncated: new Uint8Array(2),
  *   finalObservations: observations,
  * });
- * assertEquals(algorithm.update()?.learning_rate, 7e-4 * (1 - 1 / 200000));
+ * assertEquals(algorithm.update()?.learning_rate, 0.01 * (1 - 1 / 200000));
  * algorithm.close();
  * ```
  */

@@ -24,7 +24,14 @@ function makeAgent(): A2C {
     },
     actionSpace: { type: "discrete", n: 2 },
     numEnvs: NUM_ENVS,
-  }, { config: { valueNetwork: "separate", numSteps: NUM_STEPS } });
+  }, {
+    config: {
+      valueNetwork: "separate",
+      objective: "shared",
+      optimizer: "rmsprop_tf1",
+      numSteps: NUM_STEPS,
+    },
+  });
 }
 
 const observations = Float32Array.from(

@@ -32,6 +32,12 @@ const SMALL: Partial<A2CConfig> = {
   hiddenSizes: [8],
   lstmSize: 4,
   numSteps: 4,
+  gaeLambda: 1,
+  normalizeAdvantage: false,
+  optimizer: "rmsprop_tf1",
+  learningRate: 7e-4,
+  valueNetwork: "shared",
+  objective: "shared",
 };
 
 function agent(

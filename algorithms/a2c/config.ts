@@ -12,7 +12,7 @@ export interface A2CConfig {
   /**
    * Steps of each environment between two updates.
    *
-   * @default 5
+   * @default 16
    * @minimum 1
    * @maximum 100000000
    * @asType integer
@@ -31,7 +31,7 @@ export interface A2CConfig {
   /**
    * Lambda of GAE: 1 uses the returns of the whole rollout for the advantages, 0 those of one step.
    *
-   * @default 1
+   * @default 0.95
    * @minimum 0
    * @maximum 1
    * @alias gae_lambda
@@ -67,7 +67,7 @@ export interface A2CConfig {
   /**
    * Initial learning rate.
    *
-   * @default 0.0007
+   * @default 0.002
    * @exclusiveMinimum 0
    * @maximum 1e30
    * @alias lr, learning_rate
@@ -83,7 +83,7 @@ export interface A2CConfig {
   /**
    * Optimizer; the tf1 ones are those of TensorFlow 1.
    *
-   * @default "rmsprop_tf1"
+   * @default "adam"
    */
   optimizer: OptimizerName;
   /**
@@ -114,7 +114,7 @@ export interface A2CConfig {
   /**
    * Normalize each batch's advantages to mean 0 and standard deviation 1.
    *
-   * @default false
+   * @default true
    * @alias normalize_advantage
    */
   normalizeAdvantage: boolean;
@@ -155,18 +155,18 @@ export interface A2CConfig {
    */
   lstmSize: number;
   /**
-   * Network of the value: shared with the policy, or separate.
+   * Network of the value: separate, or shared with the policy, as the original's.
    *
-   * @default "shared"
+   * @default "separate"
    * @alias value_network
    */
   valueNetwork: "shared" | "separate";
   /**
-   * Minimize one weighted sum of the losses (shared), or each loss with an optimizer of its own (separate).
+   * Minimize one weighted sum of the losses (shared), or each loss with an optimizer of its own (separate); null is as valueNetwork.
    *
-   * @default "shared"
+   * @default null
    */
-  objective: "shared" | "separate";
+  objective: "shared" | "separate" | null;
   /**
    * Learning rate of the value's optimizer, for separate objectives; null uses learningRate.
    *
@@ -214,7 +214,7 @@ export interface A2CConfig {
 /** JSON Schema of {@linkcode A2CConfig}, made by `deno task schema`. */
 export const a2cConfigSchema: ConfigSchema = schema;
 
-/** Settings of the original `baselines/a2c`, but time limits are no ends. */
+/** Settings that learn where there is no preset; those of `baselines/a2c` are a preset. */
 export const defaultA2CConfig: Readonly<A2CConfig> = defaultsOf<A2CConfig>(
   a2cConfigSchema,
 );

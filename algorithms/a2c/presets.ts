@@ -2,8 +2,9 @@ import texts from "./presets/texts.json" with { type: "json" };
 
 /**
  * Settings that are known to work, as YAML texts by environment id; `ALE` is for
- * all ids that start with `ALE/`. Each holds keys of {@linkcode A2CConfig}
- * beside those of a run: `env`, `totalTimesteps`, `numEnvs` and others.
+ * all ids that start with `ALE/`, and `baselines` has the original's settings, for
+ * any. Each holds keys of {@linkcode A2CConfig} beside those of a run: `env`,
+ * `totalTimesteps`, `numEnvs` and others.
  */
 export const a2cPresets: Readonly<Record<string, string>> = {
   "CartPole-v1": texts["cartpole_v1.yaml"],
@@ -13,4 +14,5 @@ export const a2cPresets: Readonly<Record<string, string>> = {
   "MountainCarContinuous-v0": texts["mountain_car_continuous_v0.yaml"],
   "Pendulum-v1": texts["pendulum_v1.yaml"],
   "ALE": texts["atari.yaml"],
+  "baselines": texts["baselines.yaml"],
 };

@@ -57,9 +57,7 @@ function partsOf(
   context: AgentContext,
 ): AgentParts<ActorCritic> {
   // The optimizer of A2C's parts is not used.
-  const { objective } = defaultA2CConfig;
-  const settings = { ...defaultA2CConfig, ...config, objective };
-  const base = a2c.build(settings, context);
+  const base = a2c.build({ ...defaultA2CConfig, ...config }, context);
   const { policy } = base;
   // Layers are found in the first parameters, which an agent asks for first.
   let update: AcktrUpdate;

@@ -63,6 +63,9 @@ const NUMBERS = {
   dtype: "float32",
 } as const;
 
+/** One objective and one optimizer of A2C, as of the original. */
+const RMSPROP = { optimizer: "rmsprop_tf1", objective: "shared" } as const;
+
 /** Returns the processor time of this process in milliseconds. */
 function processorTime(): number {
   const { user, system } = process.cpuUsage();
@@ -83,7 +86,7 @@ function updating(
   const common = { network, valueNetwork, numSteps };
   const engine = { engine: "onnx", threads: 1 } as const;
   const agent = name === "A2C"
-    ? new A2C(spaces, { ...engine, config: common })
+    ? new A2C(spaces, { ...engine, config: { ...common, ...RMSPROP } })
     : new ACKTR(spaces, {
       ...engine,
       config: { ...common, ...VARIANTS[name] },

@@ -30,7 +30,15 @@ async function learn(
   const env = new ToyVecEnv(task, NUM_ENVS);
   const agent = new A2C(env, {
     seed: 5,
-    config: { learningRateSchedule: "constant", optimizer: "adam", ...config },
+    config: {
+      numSteps: 5,
+      gaeLambda: 1,
+      normalizeAdvantage: false,
+      learningRateSchedule: "constant",
+      optimizer: "adam",
+      valueNetwork: "shared",
+      ...config,
+    },
   });
   return { agent: await learnOn(agent, env, updates), env };
 }
@@ -124,6 +132,7 @@ Deno.test("a2c learns to balance a pole for a while", async () => {
       gaeLambda: 0.95,
       normalizeAdvantage: true,
       objective: "separate",
+      optimizer: "rmsprop_tf1",
       learningRate: 0.003,
       valueLearningRate: 0.006,
       valueNetwork: "separate",

@@ -26,7 +26,15 @@ const { observationSpace, actionSpace, numEnvs } = env;
 const algorithm = new A2C(
   { observationSpace, actionSpace, numEnvs },
   {
-    config: { network: "cnn", optimizer: "rmsprop" },
+    config: {
+      network: "cnn",
+      numSteps: 5,
+      gaeLambda: 1,
+      normalizeAdvantage: false,
+      optimizer: "rmsprop",
+      learningRate: 7e-4,
+      valueNetwork: "shared",
+    },
     seed: task.seed,
     engine: "onnx",
   },
