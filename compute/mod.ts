@@ -50,6 +50,7 @@ export {
   type TensorInput,
 } from "./compile/options.ts";
 export * from "./gradients.ts";
+export { ARRAYS } from "./graph/graph.ts";
 export type {
   Attributes,
   ConstantData,

@@ -305,6 +305,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
 
   /** Copy of the policy's present parameters, by path. */
   get params(): Readonly<Record<string, ArrayWithShape>> {
+    this.#take(this.#parts.renew?.());
     return this.#learner.read().policy as Record<string, ArrayWithShape>;
   }
 
@@ -321,10 +322,14 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
         "Cannot act after a full rollout: call update() to learn from it first",
       );
     }
-    const renewed = this.#parts.renew?.();
-    if (renewed !== undefined) this.#learner.write(renewed);
+    this.#take(this.#parts.renew?.());
     this.#decision = this.#decide(observations as ObservationArray);
     return this.#toEnv(this.#decision.actions);
+  }
+
+  /** Takes a state in the place of the present one, if there is one. */
+  #take(state: SavedState | undefined): void {
+    if (state !== undefined) this.#learner.write(state);
   }
 
   #decide(given: ObservationArray): Decision {
@@ -421,11 +426,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
     const { stats, results } = result as Record<string, Arrays>;
     this.#moment.updates++;
     this.experience.learned?.(results);
-    const refreshed = this.#parts.refresh?.(
-      this.#moment,
-      () => this.#learner.read(),
-    );
-    if (refreshed !== undefined) this.#learner.write(refreshed);
+    this.#take(this.#parts.refresh?.(this.#moment, () => this.#learner.read()));
     return { stats, learningRate: numbers.learningRate };
   }
 
@@ -437,6 +438,7 @@ export class Agent<Config extends object = object, P extends Policy = Policy>
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
+    this.#take(this.#parts.renew?.());
     const { observations } = this.#runtime;
     const { numEnvs = this.#runtime.numEnvs } = options;
     const { sampleFrequency = -1 } = this.#parts.stateDependentNoise ?? {};

@@ -245,7 +245,8 @@ export interface AgentParts<P extends Policy = Policy> {
    */
   explore?(exploration: Exploration): TensorData;
   /**
-   * Gives a state that was learned elsewhere, before each decision.
+   * Gives a state that was learned elsewhere, before each decision and whenever the
+   * parameters are asked for.
    *
    * @returns The whole state, or `undefined` where the present one stays.
    */

@@ -7,6 +7,7 @@ import type {
   Decision,
   Experience,
   Exploration,
+  SavedState,
 } from "@bellman/agent";
 import {
   clipByGlobalNorm,
@@ -22,11 +23,7 @@ import { schedule } from "@bellman/schedulers";
 import type { StateTree, VecStep } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 import type { Learner } from "./learners.ts";
-import {
-  type ParameterMemory,
-  type ParameterServer,
-  SharedParameters,
-} from "./parameter_server.ts";
+import { type ParameterServer, SharedParameters } from "./parameter_server.ts";
 import { Windows } from "./windows.ts";
 
 /** Form of a method: its windows and its pushes. */
@@ -42,6 +39,19 @@ export interface MethodForm {
   readonly learnsQ: boolean;
 }
 
+/** Names of the statistics of an update. */
+export const STATISTICS = {
+  q: ["loss", "q", "target", "grad_norm", "epsilon", "learning_rate"],
+  actorCritic: [
+    "loss",
+    "policy_loss",
+    "value_loss",
+    "policy_entropy",
+    "grad_norm",
+    "learning_rate",
+  ],
+} as const;
+
 /** Options of {@link actorLearner}. */
 export interface ActorLearnerOptions {
   /** All settings. */
@@ -51,12 +61,18 @@ export interface ActorLearnerOptions {
   /** Windows and pushes. */
   readonly form: MethodForm;
   /**
-   * Server that it learns with.
+   * Connects it to the server that it learns with.
    *
-   * @default one of its own: the sequential form
+   * @default a server of its own: the sequential form
    */
-  readonly server?: ParameterServer;
+  readonly connect?: ServerConnection;
 }
+
+/** Gives the server of an agent: of the first parameters, where there is none yet. */
+export type ServerConnection = (
+  params: Float32Array,
+  config: AsyncConfig,
+) => ParameterServer;
 
 /**
  * Copies parameters into one array, in the order of their paths.
@@ -116,47 +132,45 @@ export function flatParams(params: Params): Float32Array {
  */
 export function actorLearner<P extends Policy>(
   learner: Learner<P>,
-  { config, context, form, server }: ActorLearnerOptions,
+  { config, context, form, connect }: ActorLearnerOptions,
 ): AgentParts<P> {
   const { policy } = learner;
   const { learningRate, entropyCoefficient, maxGradNorm } = config;
   const rate = schedule(config.learningRateSchedule);
   const { totalTimesteps, actionSpace } = context;
-  let own: SharedParameters | undefined;
-  let connected = server;
   let random: RandomStream;
-  let held: FlatParams;
+  let flat: Float32Array;
+  let held: SavedState;
+  let own: SharedParameters | undefined;
+  let server: ParameterServer;
   let steps: ActorSteps;
-  const rateNow = () => learningRate * rate(connected!.steps / totalTimesteps);
+  const rateNow = () => learningRate * rate(server.steps / totalTimesteps);
   return {
     policy,
     init(stream) {
       random = stream;
       const params = policy.init(stream);
-      if (connected === undefined) {
-        own = SharedParameters.from(flatParams(params), {
-          ...config,
-          workers: 1,
-        });
-        connected = own.connect(0);
+      flat = flatParams(params);
+      held = { policy: partsOf(flat, params) };
+      if (connect) server = connect(flat, config);
+      else {
+        own = SharedParameters.from(flat, { ...config, workers: 1 });
+        server = own.connect(0);
       }
-      held = new FlatParams(params);
       return { policy: params };
     },
     experience: (runtime) =>
       steps = new ActorSteps(runtime, {
         config,
         form,
-        server: connected!,
+        server,
         own,
         finalEpsilon: drawEpsilon(config, random),
         rate: rateNow,
       }),
     renew() {
       if (!form.isOneStep && steps.length > 0) return undefined;
-      return connected!.pull(held.flat, "params")
-        ? { policy: held.parts }
-        : undefined;
+      return server.pull(flat, "params") ? held : undefined;
     },
     update: (state: AgentState, batch, numbers) =>
       tidy(() => {
@@ -194,21 +208,14 @@ function drawEpsilon(
   return finalEpsilons.at(at)!;
 }
 
-/** Parameters in one array, and its parts by path. */
-export class FlatParams {
-  /** All numbers. */
-  readonly flat: Float32Array;
-  /** The same memory, as an agent keeps and a policy takes it. */
-  readonly parts: Record<string, { data: Float32Array; shape: number[] }> = {};
-
-  constructor(params: Params) {
-    this.flat = flatParams(params);
-    let offset = 0;
-    for (const [path, { shape, size }] of Object.entries(params)) {
-      const data = this.flat.subarray(offset, offset += size);
-      this.parts[path] = { data, shape };
-    }
-  }
+/** Returns the parts of an array of all parameters by path, as an agent takes them. */
+function partsOf(flat: Float32Array, params: Params): SavedState[string] {
+  let offset = 0;
+  const parts = Object.entries(params).map(([path, { shape, size }]) => {
+    const data = flat.subarray(offset, offset += size);
+    return [path, { data, shape }] as const;
+  });
+  return Object.fromEntries(parts);
 }
 
 /** Settings of {@link ActorSteps}. */
@@ -306,9 +313,6 @@ class ActorSteps extends Windows implements Experience {
     this.#gradient.set(saved.gradient as Float32Array);
     this.#finalEpsilon = saved.finalEpsilon as number;
     this.#count = saved.count as number;
-    const { own, server } = this.#options;
-    own?.load(saved.own as ParameterMemory);
-    // Nothing pulled before holds any more.
-    server.forget();
+    this.#options.own?.load(saved.own);
   }
 }

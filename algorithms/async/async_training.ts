@@ -1,18 +1,19 @@
 import {
+  Agent,
   type AlgorithmDefinition,
   checkRanges,
-  defaultsOf,
   type WorkersAlgorithm,
   type WorkersRun,
 } from "@bellman/agent";
+import { selectEngine } from "@bellman/compute";
 import {
-  disposeParams,
-  paramTypes,
-  RandomStream,
-  selectEngine,
-} from "@bellman/compute";
-import { checkSource, type GroupSource } from "@bellman/envs/workers";
-import { exportPolicy, type Policy, PolicyActor } from "@bellman/policies";
+  checkSource,
+  describeRestart,
+  type GroupSource,
+  type HostedVecEnv,
+  type HostedVecEnvOptions,
+  WorkerVecEnv,
+} from "@bellman/envs/workers";
 import type {
   Actor,
   Batch,
@@ -22,13 +23,11 @@ import type {
   StateTree,
   Statistics,
   VecEnv,
-  VecStep,
 } from "@bellman/types";
-import { ActorLearners } from "./actor_learners.ts";
-import { FlatParams } from "./actor_learner.ts";
 import type { AsyncConfig } from "./config.ts";
 import { asyncMethods, methodNamed } from "./methods.ts";
-import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
+import { SharedParameters } from "./parameter_server.ts";
+import type { WorkerSettings } from "./worker.ts";
 
 /**
  * Options of {@link AsyncTraining}. By default there are 2 workers, which take 200,000
@@ -36,7 +35,9 @@ import { type ParameterMemory, SharedParameters } from "./parameter_server.ts";
  * replaced after 60 seconds without a step, and notices go to the console.
  */
 export interface AsyncTrainingOptions
-  extends Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces">> {
+  extends
+    Partial<Omit<WorkersRun<AsyncConfig>, "source" | "spaces">>,
+    Pick<HostedVecEnvOptions, "restarts" | "windowMs"> {
   /** Source of the environments: an id, or a module that workers import. */
   readonly source: GroupSource;
   /** Spaces of one environment. */
@@ -49,17 +50,13 @@ export interface AsyncTrainingOptions
   readonly processes?: boolean;
 }
 
-/** More than any machine has use for: each has a thread and a compiled program. */
-const MAX_WORKERS = 1024;
-
-/** Ranges of what is no setting of the method. */
+/** Range of the workers; more than 1024 no machine has use for. */
 const RUN = {
-  properties: {
-    workers: { type: "integer", minimum: 1, maximum: MAX_WORKERS },
-    totalTimesteps: { type: "integer", minimum: 1 },
-    stepTimeoutMs: { type: "number", exclusiveMinimum: 0 },
-  },
+  properties: { workers: { type: "integer", minimum: 1, maximum: 1024 } },
 };
+
+/** Module that a worker runs. */
+const WORKER = import.meta.resolve("./worker.ts");
 
 /**
  * Asynchronous training: workers act and learn, each in its environment, on
@@ -89,58 +86,34 @@ const RUN = {
 export class AsyncTraining implements WorkersAlgorithm {
   /** Environment that the training loop steps: the workers' steps, as one batch. */
   readonly env: VecEnv;
-  /** Policy that acts. */
-  readonly model: Policy;
+  /** Steps a second of each worker before the last stop. */
+  readonly workerRates: number[];
+  /** Agent that evaluations act by: it has what the workers learn. */
+  readonly #agent: Agent<AsyncConfig>;
+  readonly #name: string;
   readonly #options: AsyncTrainingOptions;
-  readonly #shared: SharedParameters;
-  readonly #workers: ActorLearners;
-  /** Parameters of evaluations. */
-  readonly #params: FlatParams;
-  readonly #types: ReturnType<typeof paramTypes>;
+  #shared!: SharedParameters;
+  #workers: HostedVecEnv | undefined;
 
   private constructor(name: string, options: AsyncTrainingOptions) {
-    const { workers = 2, seed = 0, totalTimesteps = 200_000 } = options;
-    const { stepTimeoutMs = 60_000, spaces } = options;
-    const { schema, title = name, check, build } = methodNamed(name);
-    const run = { workers, totalTimesteps, stepTimeoutMs };
-    const config = { ...defaultsOf<AsyncConfig>(schema), ...options.config };
-    checkRanges(run, { of: title, schema: RUN });
-    checkRanges(config, { of: title, schema });
-    const { observationSpace, actionSpace } = spaces;
-    const context = {
-      observationSpace,
-      actionSpace,
-      numEnvs: 1,
-      totalTimesteps,
-    };
-    check?.(config, context);
-    const source = checkSource(options.source);
-    this.model = build(config, context).policy;
-    const params = this.model.init(new RandomStream(seed).split("init"));
-    this.#options = options;
-    this.#types = paramTypes(params);
-    this.#params = new FlatParams(params);
-    disposeParams(params);
-    this.#shared = SharedParameters.from(this.#params.flat, {
-      ...config,
-      workers,
+    const { workers = 2, engine, seed, totalTimesteps } = options;
+    const { observationSpace, actionSpace, stackedFrames } = options.spaces;
+    const spaces = { observationSpace, actionSpace, stackedFrames };
+    const { with: define, title = name } = methodNamed(name);
+    checkRanges({ workers }, { of: title, schema: RUN });
+    const definition = define((params, config) => {
+      this.#shared = SharedParameters.from(params, { ...config, workers });
+      return this.#shared.connect(0);
     });
-    this.#workers = new ActorLearners({
-      ...run,
-      method: name,
-      config,
-      seed,
-      source,
-      isInProcess: options.processes ?? false,
-      // Loaded here too: it must not be unloaded with the last worker.
-      engine: selectEngine(options.engine).name,
-      backend: options.backend ?? "cpu",
-    }, {
-      shared: this.#shared,
-      // deno-lint-ignore no-console -- notices go there by default
-      onNotice: options.onNotice ?? ((line) => console.warn(line)),
-    });
-    this.env = stopsOf(this, config.stepsPerStop, spaces);
+    this.#agent = new Agent<AsyncConfig>(
+      definition,
+      { ...spaces, numEnvs: 1 },
+      { config: options.config, engine, seed, totalTimesteps },
+    );
+    this.#name = name;
+    this.#options = { ...options, workers };
+    this.workerRates = Array(workers).fill(0);
+    this.env = stopsOf(this, this.#agent.config.stepsPerStop, spaces);
   }
 
   /**
@@ -158,10 +131,13 @@ export class AsyncTraining implements WorkersAlgorithm {
     name: string,
     options: AsyncTrainingOptions,
   ): Promise<AsyncTraining> {
+    const source = checkSource(options.source);
     const training = new AsyncTraining(name, options);
     if (options.isForEvaluation) return training;
+    // This thread waits for its workers: what they download must be here.
+    if ("module" in source) await import(source.module);
     try {
-      await training.#workers.start();
+      training.#start(source);
       return training;
     } catch (error) {
       training.close();
@@ -169,30 +145,74 @@ export class AsyncTraining implements WorkersAlgorithm {
     }
   }
 
+  #start(source: WorkerSettings["source"]): void {
+    const { workers = 2, stepTimeoutMs = 60_000, ...options } = this.#options;
+    // deno-lint-ignore no-console -- notices go there by default
+    const { onNotice = (line: string) => console.warn(line) } = options;
+    const { restarts, windowMs } = options;
+    const settings: WorkerSettings = {
+      method: this.#name,
+      config: this.#agent.config,
+      seed: options.seed ?? 0,
+      totalTimesteps: options.totalTimesteps ?? 200_000,
+      workers,
+      stepTimeoutMs,
+      // Loaded here too: it must not be unloaded with the last worker.
+      engine: selectEngine(options.engine).name,
+      backend: options.backend ?? "cpu",
+      source,
+      isInProcess: options.processes ?? false,
+      memory: this.#shared.memory,
+    };
+    this.#workers = new WorkerVecEnv({
+      module: WORKER,
+      options: { ...settings },
+    }, {
+      numEnvs: workers,
+      workers,
+      stepTimeoutMs,
+      restarts,
+      windowMs,
+      onRestart: (event) => onNotice(describeRestart(event)),
+    });
+    this.#workers.reset();
+  }
+
   /** Steps of all workers so far. */
   get steps(): number {
     return this.#shared.steps;
   }
 
-  /** Steps a second of each worker before the last stop. */
-  get workerRates(): readonly number[] {
-    return this.#workers.rates;
-  }
-
-  /** Episodes that ended before the last stop. */
-  get episodes(): readonly EpisodeStatistics[] {
-    return this.#workers.episodes;
-  }
-
   /**
-   * Lets the workers take `stepsPerStop` steps.
+   * Lets the workers take steps together; all stand still afterwards.
    *
-   * @returns Actions that stand for theirs.
+   * @param steps Number of steps.
+   * @returns Episodes that ended meanwhile.
    */
-  async act(): Promise<Batch> {
-    const { numEnvs } = this.env;
-    await this.#workers.advance(numEnvs);
-    return new Int32Array(numEnvs);
+  advance(steps: number): readonly EpisodeStatistics[] {
+    const shared = this.#shared, workers = this.#workers!;
+    const limit = shared.steps + steps, ended: EpisodeStatistics[] = [];
+    const taken = this.workerRates.fill(0), start = performance.now();
+    const isFixed = this.#agent.config.workerOrder === "fixed";
+    // Those that were replaced may have left steps to the others.
+    while (shared.steps < limit) {
+      const turn = isFixed
+        ? [shared.steps % workers.numEnvs]
+        : [...taken.keys()];
+      shared.allow(isFixed ? shared.steps + 1 : limit);
+      workers.send(new Int32Array(turn.length), turn);
+      const { copies, rewards, episodes = [] } = workers.recv(turn.length);
+      copies.forEach((worker, i) => taken[worker] += rewards[i]);
+      ended.push(...episodes);
+    }
+    const seconds = (performance.now() - start) / 1000;
+    taken.forEach((steps, worker) => taken[worker] = steps / seconds);
+    return ended;
+  }
+
+  /** Returns actions that stand for those of the workers. */
+  act(): Batch {
+    return new Int32Array(this.env.numEnvs);
   }
 
   /** Does nothing: the workers have learned from their steps. */
@@ -200,25 +220,20 @@ export class AsyncTraining implements WorkersAlgorithm {
 
   /** Returns means of the workers' last statistics. */
   update(): Statistics | undefined {
-    return this.#workers.statistics;
+    const means = this.#shared.statistics;
+    const { statistics: names } = methodNamed(this.#name);
+    return means &&
+      Object.fromEntries(names.map((name, i) => [name, means[i]]));
   }
 
   /**
-   * Makes an actor that keeps to the present parameters.
+   * Makes an actor that follows the parameters from stop to stop.
    *
    * @param options Deterministic or not, number of environments, seed.
    * @returns The actor.
    */
   policy(options: PolicyOptions = {}): Actor {
-    const { engine, spaces: { actionSpace } } = this.#options;
-    const params = structuredClone(this.#present());
-    return new PolicyActor(this.model, {
-      numEnvs: 1,
-      ...options,
-      actionSpace,
-      params: () => params,
-      compilation: { params: this.#types, engine },
-    });
+    return this.#agent.policy(options);
   }
 
   /**
@@ -228,19 +243,15 @@ export class AsyncTraining implements WorkersAlgorithm {
    * @returns The bytes of the file.
    */
   exportPolicy(options: PolicyExport = {}): Uint8Array<ArrayBuffer> {
-    const { actionSpace } = this.#options.spaces;
-    const params = this.#present();
-    return exportPolicy(this.model, { ...options, params, actionSpace });
-  }
-
-  #present(): FlatParams["parts"] {
-    this.#params.flat.set(this.#shared.memory.params);
-    return this.#params.parts;
+    return this.#agent.exportPolicy(options);
   }
 
   /** Saves the shared parameters, and each worker with its environment. */
   save(): StateTree {
-    return { shared: this.#shared.save(), workers: this.#workers.save() };
+    return {
+      shared: this.#shared.save(),
+      workers: this.#workers?.save() ?? null,
+    };
   }
 
   /**
@@ -251,14 +262,14 @@ export class AsyncTraining implements WorkersAlgorithm {
    */
   load(state: StateTree): void {
     const { shared, workers } = state as Record<string, StateTree>;
-    this.#workers.check(workers);
-    this.#shared.load(shared as ParameterMemory);
-    this.#workers.load(workers);
+    this.#workers?.load(workers);
+    this.#shared.load(shared);
   }
 
   /** Ends the workers. */
   close(): void {
-    this.#workers.close();
+    this.#workers?.close();
+    this.#agent.close();
   }
 }
 
@@ -269,7 +280,7 @@ export const asyncAlgorithms: readonly AlgorithmDefinition<AsyncConfig>[] =
     startWorkers: (run) => AsyncTraining.start(method.name, run),
   }));
 
-/** Makes the environment of a training: its steps have been taken by the workers. */
+/** Makes the environment of a training: its steps are those of the workers. */
 function stopsOf(
   training: AsyncTraining,
   numEnvs: number,
@@ -277,20 +288,18 @@ function stopsOf(
 ): VecEnv {
   // The training loop only looks at their number.
   const observations = new Uint8Array(numEnvs);
-  const step: VecStep = {
-    observations,
-    finalObservations: observations,
-    rewards: new Float64Array(numEnvs),
-    terminated: new Uint8Array(numEnvs),
-    truncated: new Uint8Array(numEnvs),
-  };
   return {
+    ...spaces,
     numEnvs,
-    observationSpace: spaces.observationSpace,
-    actionSpace: spaces.actionSpace,
-    stackedFrames: spaces.stackedFrames,
     reset: () => observations,
-    step: () => ({ ...step, episodes: training.episodes }),
+    step: () => ({
+      observations,
+      finalObservations: observations,
+      rewards: new Float64Array(numEnvs),
+      terminated: observations,
+      truncated: observations,
+      episodes: training.advance(numEnvs),
+    }),
     observations: () => observations,
     // The workers' environments are part of the algorithm's state.
     save: () => null,

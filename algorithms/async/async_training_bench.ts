@@ -50,7 +50,7 @@ for (const { name, env, steps, source, config } of tasks) {
       fn: async (b) => {
         const training = await trainingOf(workers);
         b.start();
-        await training.act();
+        training.advance(steps);
         b.end();
       },
     });

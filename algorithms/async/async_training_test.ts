@@ -32,12 +32,9 @@ function start(
   });
 }
 
-/** Saved state without what was learned by a clock. */
-async function stop(
-  training: AsyncTraining,
-  stops: number,
-): Promise<StateTree> {
-  for (let i = 0; i < stops; i++) await training.act();
+/** State after some stops. */
+function stop(training: AsyncTraining, stops: number): StateTree {
+  for (let i = 0; i < stops; i++) training.advance(50);
   return training.save();
 }
 
@@ -47,34 +44,37 @@ for (const name of ["async-sarsa", "a3c"]) {
     const [one, other, third] = await Promise.all(
       [0, 0, 1].map((seed) => start(name, { ...options, seed })),
     );
-    const middle = await stop(one, 3);
-    assertEquals(await stop(other, 3), middle);
+    const middle = stop(one, 3);
+    assertEquals(stop(other, 3), middle);
     // It has gone further, and goes back.
-    await stop(third, 5);
+    stop(third, 5);
     third.load(middle);
-    const end = await stop(one, 4);
-    assertEquals(await stop(third, 4), end);
+    const end = stop(one, 4);
+    assertEquals(stop(third, 4), end);
     assertEquals([one.steps, third.steps], [350, 350]);
     for (const training of [one, other, third]) training.close();
   });
 }
 
-for (const { name, with: define, schema } of asyncMethods) {
+for (const { name, with: define, schema, statistics: names } of asyncMethods) {
   Deno.test(`${name} with one worker is an agent in a loop, bit for bit`, async () => {
     const training = await start(name, { workers: 1, config: FIXED });
-    for (let i = 0; i < 4; i++) await training.act();
+    for (let i = 0; i < 4; i++) training.advance(50);
     const { shared: found } = training.save() as Record<string, StateTree>;
     training.close();
 
     const config = { ...defaultsOf<AsyncConfig>(schema), ...SMALL };
-    const params = training.model.init(new RandomStream(4).split("init"));
+    const { model } = new Agent<AsyncConfig>(define(), spaces, { config });
+    const params = model.init(new RandomStream(4).split("init"));
     const shared = SharedParameters.from(
       flatParams(params),
       { ...config, workers: 1 },
     );
+    shared.start(0);
     const seed = deriveSeed(deriveSeed(4, 0), 0);
     const env = makeVec("CartPole-v1", { numEnvs: 1 });
-    const agent = new Agent<AsyncConfig>(define(shared.connect(0)), env, {
+    const server = shared.connect(0);
+    const agent = new Agent<AsyncConfig>(define(() => server), env, {
       config,
       seed,
       totalTimesteps: 1000,
@@ -83,7 +83,8 @@ for (const { name, with: define, schema } of asyncMethods) {
     for (let step = 0; step < 200; step++) {
       const result = env.step(agent.act(observations));
       agent.observe(result);
-      agent.update();
+      const statistics = agent.update();
+      if (statistics) server.report(names.map((it) => statistics[it]));
       observations = result.observations;
     }
     assertEquals(found, shared.save());
@@ -98,10 +99,10 @@ Deno.test("free workers stop at the exact step, and resume from there", async ()
   assert(result.episodes > 5);
   const state = training.save();
   const other = await start("async-nstep-q", { seed: 9 });
-  for (let i = 0; i < 12; i++) await other.act();
+  for (let i = 0; i < 12; i++) other.advance(50);
   other.load(state);
   assertEquals(other.save(), state);
-  await other.act();
+  other.advance(50);
   assertEquals(other.steps, 550);
   training.close();
   other.close();
@@ -109,7 +110,7 @@ Deno.test("free workers stop at the exact step, and resume from there", async ()
   assertThrows(
     () => third.load(state),
     RangeError,
-    "Cannot restore 2 workers: expected 1",
+    "Cannot restore 1 groups of copies from a snapshot of 2",
   );
   third.close();
 });
@@ -125,17 +126,17 @@ for (const failure of ["throw", "exit", "wait", "spin"]) {
       stepTimeoutMs: 1000,
       onNotice: (line) => notices.push(line),
     });
-    while (notices.length < 1 || training.steps < 300) await training.act();
+    while (notices.length < 1 || training.steps < 300) training.advance(50);
     assertEquals(training.steps % 50, 0);
     const { shared } = training.save() as { shared: { params: Float32Array } };
     assert(shared.params.every(Number.isFinite));
     const why = failure === "throw"
       ? "the pole broke"
       : failure === "exit"
-      ? "it ended"
-      : "it was silent for 1 s";
+      ? "its worker ended"
+      : "it gave no answer within 1000 ms";
     for (const line of notices) {
-      assert(/^Worker [01] is replaced \(restart \d+\): /.test(line), line);
+      assert(/^Restarting copy [01], restart \d+ of/.test(line), line);
       assert(line.endsWith(why), line);
     }
     training.close();
@@ -146,19 +147,20 @@ Deno.test("a worker that fails again and again ends the training", async () => {
   const training = await start("a3c", {
     source: { module: FRAGILE, options: { chance: 1, failures: ["throw"] } },
     workers: 1,
+    restarts: 2,
     onNotice: () => {},
   });
-  await assertRejects(
-    () => training.act() as Promise<unknown>,
+  assertThrows(
+    () => training.advance(50),
     Error,
-    "Cannot go on with worker 0: it failed 4 times in a row before step 10: the pole broke",
+    "Cannot go on with copy 0: it was restarted 2 times within 600 s, and now it threw Error: the pole broke",
   );
   training.close();
 });
 
 Deno.test("an environment may live in a process of its own, which may be killed", async () => {
   const training = await start("a3c", { workers: 1, processes: true });
-  await training.act();
+  training.advance(50);
   assertEquals(training.steps, 50);
   training.close();
 });

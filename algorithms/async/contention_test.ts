@@ -72,7 +72,7 @@ Deno.test("learning holds without a lock, and no number is torn", async () => {
   ];
   for (const { shared: { memory }, seen } of [locked, free]) {
     memory.params.forEach((it, i) => assert(Math.abs(it - goal[i]) < 0.01));
-    assert(memory.slots[0].every((it) => it >= 0 && it < 10));
+    assert(memory.slots.every((it) => it >= 0 && it < 10));
     // Torn numbers would lie anywhere.
     for (const { least, most } of seen) assert(least > -2 && most < 2);
   }

@@ -211,10 +211,11 @@ export function qLearner(
   return {
     policy,
     lossOf(params, batch) {
-      const { last, returns, discounts, nextIsBest } = batch;
+      const { returns, discounts, nextIsBest } = batch;
       const weights = batch.weights as tf.Tensor1D;
       const actions = indexOf(batch.actions);
       const target = unflattenParams(batch.target as tf.Tensor1D, params);
+      const last = tf.gather(batch.observations, batch.lastRow as tf.Tensor1D);
       const { policy: next } = policy.apply(target, policy.encode(last));
       const value = tf.where(
         tf.cast(nextIsBest, "bool"),
@@ -314,7 +315,7 @@ export function a3cLearner(
   return {
     policy,
     lossOf(params, batch, { entropyCoefficient }) {
-      const { state, masks, actions } = batch;
+      const { state, masks, actions, lastRow } = batch;
       const recurrence = state && {
         state: state as tf.Tensor2D,
         masks: masks as tf.Tensor1D,
@@ -322,7 +323,7 @@ export function a3cLearner(
       const observations = policy.encode(batch.observations);
       const weights = batch.weights as tf.Tensor1D;
       const { value } = policy.apply(params, observations, recurrence);
-      const lastValue = tf.sum(tf.mul(value, batch.isLast));
+      const lastValue = tf.gather(value, lastRow as tf.Tensor1D);
       const returns = tf.add<tf.Tensor1D>(
         batch.returns,
         tf.mul(batch.discounts, lastValue),

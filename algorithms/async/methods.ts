@@ -4,7 +4,12 @@ import type {
   ConfigSchema,
 } from "@bellman/agent";
 import { type ActorCritic, actorCritic, type Policy } from "@bellman/policies";
-import { actorLearner, type MethodForm } from "./actor_learner.ts";
+import {
+  actorLearner,
+  type MethodForm,
+  type ServerConnection,
+  STATISTICS,
+} from "./actor_learner.ts";
 import {
   type AsyncConfig,
   asyncConfigSchema,
@@ -12,7 +17,7 @@ import {
 } from "./config.ts";
 import { a3cLearner, type Learner, qLearner, qPolicy } from "./learners.ts";
 import { asyncPresets } from "./presets.ts";
-import { MAX_STEPS, type ParameterServer } from "./parameter_server.ts";
+import { MAX_STEPS } from "./parameter_server.ts";
 
 /**
  * An asynchronous method: an algorithm whose agents learn with a server. As an
@@ -22,11 +27,13 @@ import { MAX_STEPS, type ParameterServer } from "./parameter_server.ts";
 export interface AsyncMethod<P extends Policy = Policy>
   extends AlgorithmDefinition<AsyncConfig, P> {
   /**
-   * Makes the definition of a worker that learns with others.
+   * Makes the definition of an agent that learns with others.
    *
-   * @param server Its view of the shared parameters.
+   * @param connect Gives its view of the shared parameters.
    */
-  with(server: ParameterServer): AlgorithmDefinition<AsyncConfig, P>;
+  with(connect?: ServerConnection): AlgorithmDefinition<AsyncConfig, P>;
+  /** Names of the statistics that its updates return. */
+  readonly statistics: readonly string[];
 }
 
 /** Name, form and learner of a method. */
@@ -48,7 +55,7 @@ function methodOf<P extends Policy>(
     ...properties,
   }).filter(([key]) => !unused.includes(key as keyof AsyncConfig));
   const define = (
-    server?: ParameterServer,
+    connect?: ServerConnection,
   ): AlgorithmDefinition<AsyncConfig, P> => ({
     ...named,
     summary: `${named.summary} (Mnih et al. 2016)`,
@@ -61,10 +68,11 @@ function methodOf<P extends Policy>(
     build: (given, context) => {
       const config = { ...defaultAsyncConfig, ...given };
       const made = learner(config, context);
-      return actorLearner(made, { config, context, form, server });
+      return actorLearner(made, { config, context, form, connect });
     },
   });
-  return { ...define(), with: define };
+  const statistics = STATISTICS[form.learnsQ ? "q" : "actorCritic"];
+  return { ...define(), with: define, statistics };
 }
 
 function checkConfig(

@@ -16,7 +16,7 @@
  * const first = flatParams(model.init(new RandomStream(0)));
  * const shared = SharedParameters.from(first, { ...defaultAsyncConfig, workers: 2 });
  * const workers = [0, 1].map((i) =>
- *   new Agent(asyncQ.with(shared.connect(i)), env, { seed: i })
+ *   new Agent(asyncQ.with(() => shared.connect(i)), env, { seed: i })
  * );
  * for (const agent of workers) {
  *   agent.act(env.reset({ seed: 1 }));
@@ -33,6 +33,7 @@ export {
   type ActorLearnerOptions,
   flatParams,
   type MethodForm,
+  type ServerConnection,
 } from "./actor_learner.ts";
 export * from "./async_training.ts";
 export * from "./config.ts";

@@ -1,3 +1,4 @@
+import type { StateTree } from "@bellman/types";
 import type { AsyncConfig } from "./config.ts";
 
 /**
@@ -9,6 +10,8 @@ export interface ParameterServer {
   readonly size: number;
   /** Steps of all workers so far, `T`. */
   readonly steps: number;
+  /** Claims a step; false where none is left before the workers stop. */
+  claim(): boolean;
   /** Counts a step: `T <- T + 1`. */
   step(): void;
   /**
@@ -29,8 +32,12 @@ export interface ParameterServer {
   push(gradient: Float32Array, learningRate: number): void;
   /** Copies the parameters to the target network where `T` has passed a multiple of its interval. */
   syncTarget(): void;
-  /** Lets a worker's next pulls copy, changed or not. */
-  forget(): void;
+  /**
+   * Reports statistics of learning, always the same ones.
+   *
+   * @param statistics Their values, at most 8.
+   */
+  report(statistics: readonly number[]): void;
 }
 
 /** Options of {@link SharedParameters}: settings of the rule, and the workers. */
@@ -46,25 +53,35 @@ export interface SharedParametersOptions
   readonly targetInterval?: number;
 }
 
-/** Places of the counters. */
-const STEPS = 0, VERSION = 1, TARGET_VERSION = 2, TARGET_COUNT = 3;
+/** Places of the counts that are saved: `T`, copies to the target network, starts of workers. */
+const STEPS = 0, TARGETS = 1, STARTS = 2;
+
+/**
+ * Places of those that are not: changes of parameters and target network, steps that
+ * were claimed, and the step at which the workers stop.
+ */
+const PARAMS_VERSION = 0, TARGET_VERSION = 1, CLAIMED = 2, LIMIT = 3;
+
+/** Numbers of a worker's report: their count, and the statistics. */
+const REPORT = 9;
 
 /** Largest number of steps that the counter holds. */
 export const MAX_STEPS: number = 2 ** 31 - 1;
 
-/**
- * Arrays of {@link SharedParameters}: on shared memory, where they can be sent to
- * a worker, or copies of it that are saved.
- */
+/** Arrays of {@link SharedParameters}, on shared memory. */
 export type ParameterMemory = {
-  /** Counters. */
-  words: Int32Array;
+  /** Counts that are saved. */
+  counts: Int32Array;
+  /** Counts of the present process. */
+  passing: Int32Array;
   /** Parameters `theta`. */
   params: Float32Array;
   /** Target network `theta-`. */
   target: Float32Array;
-  /** Statistics of the optimizer: of all workers, or of each. */
-  slots: Float32Array[];
+  /** Statistics of the optimizer: of all workers, or of one after the other. */
+  slots: Float32Array;
+  /** Last report of one worker after the other. */
+  reports: Float64Array;
 };
 
 /**
@@ -117,14 +134,16 @@ export class SharedParameters {
     params: Float32Array,
     options: SharedParametersOptions,
   ): SharedParameters {
-    const numbers = () =>
-      new Float32Array(new SharedArrayBuffer(4 * params.length));
-    const sets = options.optimizer === "shared_rmsprop" ? 1 : options.workers;
+    const { optimizer, workers } = options, { length } = params;
+    const sets = optimizer === "shared_rmsprop" ? 1 : workers;
+    const shared = (bytes: number) => new SharedArrayBuffer(bytes);
     const memory = {
-      words: new Int32Array(new SharedArrayBuffer(16)),
-      params: numbers(),
-      target: numbers(),
-      slots: Array.from({ length: sets }, numbers),
+      counts: new Int32Array(shared(4 * (STARTS + workers))),
+      passing: new Int32Array(shared(4 * 4)),
+      params: new Float32Array(shared(4 * length)),
+      target: new Float32Array(shared(4 * length)),
+      slots: new Float32Array(shared(4 * length * sets)),
+      reports: new Float64Array(shared(8 * workers * REPORT)),
     };
     memory.params.set(params);
     memory.target.set(params);
@@ -133,7 +152,43 @@ export class SharedParameters {
 
   /** Steps of all workers so far. */
   get steps(): number {
-    return Atomics.load(this.memory.words, STEPS);
+    return Atomics.load(this.memory.counts, STEPS);
+  }
+
+  /** Means of the statistics that workers reported last, if any has. */
+  get statistics(): readonly number[] | undefined {
+    const { reports } = this.memory, { workers } = this.#options;
+    const rows = Array.from(
+      { length: workers },
+      (_, worker) => reports.subarray(worker * REPORT, (worker + 1) * REPORT),
+    )
+      .filter(([count]) => count > 0);
+    if (rows.length === 0) return undefined;
+    const { length } = rows;
+    return Array.from(
+      { length: rows[0][0] },
+      (_, i) => rows.reduce((sum, row) => sum + row[i + 1], 0) / length,
+    );
+  }
+
+  /**
+   * Lets workers, which stand still, claim the steps before another stop.
+   *
+   * @param limit Step of the stop.
+   */
+  allow(limit: number): void {
+    Atomics.store(this.memory.passing, CLAIMED, this.steps);
+    Atomics.store(this.memory.passing, LIMIT, limit);
+  }
+
+  /**
+   * Counts a start of a worker.
+   *
+   * @param worker Its number, from 0.
+   * @returns Starts before this one.
+   */
+  start(worker: number): number {
+    return Atomics.add(this.memory.counts, STARTS + worker, 1);
   }
 
   /**
@@ -147,30 +202,36 @@ export class SharedParameters {
     worker: number,
     guard: (change: () => void) => void = (change) => change(),
   ): ParameterServer {
-    const { words, params, target, slots } = this.memory;
+    const { counts, passing, params, target, slots, reports } = this.memory;
     const { targetInterval = Infinity } = this.#options;
-    const own = slots[Math.min(worker, slots.length - 1)];
+    const size = params.length;
+    const set = Math.min(worker, slots.length / size - 1);
+    const own = slots.subarray(set * size, (set + 1) * size);
     const seen = { params: -1, target: -1 };
     const move = ruleOf(this.#options);
     const change = { gradient: params, learningRate: 0 };
     const update = () => {
       move(params, own, change);
-      Atomics.add(words, VERSION, 1);
+      Atomics.add(passing, PARAMS_VERSION, 1);
     };
     const copy = () => {
       target.set(params);
-      Atomics.add(words, TARGET_VERSION, 1);
+      Atomics.add(passing, TARGET_VERSION, 1);
     };
-    const count = () => void Atomics.add(words, STEPS, 1);
+    const count = () => void Atomics.add(counts, STEPS, 1);
     return {
-      size: params.length,
+      size,
       get steps() {
-        return Atomics.load(words, STEPS);
+        return Atomics.load(counts, STEPS);
+      },
+      claim() {
+        const claimed = Atomics.add(passing, CLAIMED, 1);
+        return claimed < Atomics.load(passing, LIMIT);
       },
       step: () => guard(count),
       pull(into, part) {
-        const at = part === "params" ? VERSION : TARGET_VERSION;
-        const version = Atomics.load(words, at);
+        const at = part === "params" ? PARAMS_VERSION : TARGET_VERSION;
+        const version = Atomics.load(passing, at);
         if (version === seen[part]) return false;
         seen[part] = version;
         into.set(part === "params" ? params : target);
@@ -182,26 +243,26 @@ export class SharedParameters {
         guard(update);
       },
       syncTarget() {
-        const due = Math.floor(Atomics.load(words, STEPS) / targetInterval);
-        const done = Atomics.load(words, TARGET_COUNT);
+        const due = Math.floor(Atomics.load(counts, STEPS) / targetInterval);
+        const done = Atomics.load(counts, TARGETS);
         if (due <= done) return;
         // One worker copies, where several have passed the multiple.
-        const before = Atomics.compareExchange(words, TARGET_COUNT, done, due);
+        const before = Atomics.compareExchange(counts, TARGETS, done, due);
         if (before === done) guard(copy);
       },
-      forget: () => void (seen.params = seen.target = -1),
+      report(statistics) {
+        reports.set([statistics.length, ...statistics], worker * REPORT);
+      },
     };
   }
 
   /** Saves everything; no worker may learn meanwhile. */
-  save(): ParameterMemory {
-    const { words, params, target, slots } = this.memory;
-    return {
-      words: words.slice(),
-      params: params.slice(),
-      target: target.slice(),
-      slots: slots.map((it) => it.slice()),
-    };
+  save(): StateTree {
+    const { passing: _, ...saved } = this.memory;
+    const copies = Object.entries(saved).map((
+      [name, it],
+    ) => [name, it.slice()]);
+    return Object.fromEntries(copies);
   }
 
   /**
@@ -210,28 +271,25 @@ export class SharedParameters {
    * @param state The state; copied.
    * @throws {RangeError} If it is of other sizes.
    */
-  load(state: ParameterMemory): void {
-    const { words, params, target, slots } = this.memory;
-    const [given, expected] = [state, this.memory].map((it) =>
-      [it.params, ...it.slots].map(({ length }) => length).join(", ")
+  load(state: StateTree): void {
+    const { passing, ...parts } = this.memory;
+    const saved = state as typeof parts;
+    const [given, expected] = [saved, parts].map((it) =>
+      Object.values(it).map(({ length }) => length).join(", ")
     );
     if (given !== expected) {
       throw new RangeError(
-        `Cannot restore parameters and statistics of ${given} numbers: expected ${expected}`,
+        `Cannot restore shared arrays of ${given} numbers: expected ${expected}`,
       );
     }
-    words.set(state.words);
-    params.set(state.params);
-    target.set(state.target);
-    slots.forEach((it, i) => it.set(state.slots[i]));
+    for (const [name, array] of Object.entries(parts)) {
+      array.set(saved[name as keyof typeof parts]);
+    }
+    // What was pulled before is of another time.
+    Atomics.add(passing, PARAMS_VERSION, 1);
+    Atomics.add(passing, TARGET_VERSION, 1);
   }
 }
-
-type Rule = (
-  params: Float32Array,
-  slots: Float32Array,
-  change: { gradient: Float32Array; learningRate: number },
-) => void;
 
 /**
  * Returns the rule of an optimizer, in place: RMSProp `g = a g + (1 - a) d^2`,
@@ -240,23 +298,23 @@ type Rule = (
  */
 function ruleOf(
   { optimizer, decay, rmspropEpsilon: epsilon }: SharedParametersOptions,
-): Rule {
-  const rest = 1 - decay;
-  if (optimizer === "momentum_sgd") {
-    return (params, slots, { gradient, learningRate }) => {
-      for (let i = 0; i < params.length; i++) {
-        const m = decay * slots[i] + rest * gradient[i];
-        slots[i] = m;
-        params[i] -= learningRate * m;
-      }
-    };
-  }
-  return (params, slots, { gradient, learningRate }) => {
+) {
+  const rest = 1 - decay, isRmsprop = optimizer !== "momentum_sgd";
+  return (
+    params: Float32Array,
+    slots: Float32Array,
+    { gradient, learningRate }: {
+      gradient: Float32Array;
+      learningRate: number;
+    },
+  ) => {
     for (let i = 0; i < params.length; i++) {
       const d = gradient[i];
-      const g = decay * slots[i] + rest * d * d;
-      slots[i] = g;
-      params[i] -= learningRate * d / Math.sqrt(g + epsilon);
+      const mean = decay * slots[i] + (isRmsprop ? rest * d * d : rest * d);
+      slots[i] = mean;
+      params[i] -= isRmsprop
+        ? learningRate * d / Math.sqrt(mean + epsilon)
+        : learningRate * mean;
     }
   };
 }

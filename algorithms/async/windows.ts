@@ -5,11 +5,10 @@ import {
   type Experience,
   nextObservations,
 } from "@bellman/agent";
-import type { TensorType } from "@bellman/compute";
-import {
-  type ObservationArray,
-  observationBuffer,
-  type ObservationInputArray,
+import { ARRAYS, type TensorData, type TensorType } from "@bellman/compute";
+import type {
+  ObservationArray,
+  ObservationInputArray,
 } from "@bellman/policies";
 import type { StateTree, VecStep } from "@bellman/types";
 
@@ -26,6 +25,13 @@ export interface WindowsOptions {
    * @default false
    */
   readonly takesNextAction?: boolean;
+}
+
+const NUMBER = { shape: [], dtype: "float32" } as const;
+const INDEX = { shape: [], dtype: "int32" } as const;
+
+function rowsOf(rows: number, type: TensorType = NUMBER): TensorType {
+  return { shape: [rows, ...type.shape], dtype: type.dtype };
 }
 
 /**
@@ -63,21 +69,16 @@ export class Windows {
   batch: Experience["batch"];
   readonly #options: WindowsOptions;
   readonly #read: (given: ObservationArray) => ObservationInputArray;
-  /** Numbers of an observation, as the environment gives it and as it is kept. */
-  readonly #sizes: { given: number; kept: number };
-  /** Rows of steps that are to be learned from, and the observation after them. */
-  readonly #steps: {
-    observations: ObservationInputArray;
-    actions: Float32Array | Int32Array;
-    rewards: Float64Array;
-    masks: Float32Array;
-    state: Float32Array;
-  };
-  /** Arrays of the oldest window, by the names of the batch. */
-  readonly #window;
+  /** Numbers of an observation, as the environment gives it. */
+  readonly #size: number;
+  /** Arrays by the names of the batch, with a row more: Sarsa may have two windows. */
+  readonly #arrays: Record<string, TensorData> = {};
+  /** Their rows of the oldest window. */
+  readonly #window: Record<string, TensorData> = {};
+  readonly #rewards: Float64Array;
   #length = 0;
-  /** 1 where the last step ended its episode, and where it had no future. */
-  readonly #end = { ended: 0, terminated: 0 };
+  /** True where the last step ended its episode, and where it had no future. */
+  readonly #end = { ended: false, terminated: false };
 
   /**
    * Creates an empty window.
@@ -87,63 +88,38 @@ export class Windows {
    */
   constructor(runtime: AgentRuntime, options: WindowsOptions) {
     const { policy, observations, numEnvs } = runtime;
-    const { distribution, observationInput, stateSize } = policy;
     if (numEnvs !== 1) {
       throw new RangeError(
         `Cannot run a worker with numEnvs = ${numEnvs}: expected 1, and more workers`,
       );
     }
-    const { maxSteps, takesNextAction = false } = options;
-    const { actionShape, actionDtype } = distribution;
-    const { observationSize: kept } = policy;
+    const { maxSteps } = options, { observationInput, stateSize } = policy;
+    const { actionShape: shape, actionDtype: dtype } = policy.distribution;
     this.#options = options;
     this.#read = observations.reader(1);
-    this.#sizes = { given: observations.encoder.observationSize, kept };
-    // Sarsa may have two to learn from where an episode ends.
-    const rows = maxSteps + Number(takesNextAction);
-    const width = actionShape.reduce((product, it) => product * it, 1);
-    const actions = new (actionDtype === "int32" ? Int32Array : Float32Array)(
-      rows * width,
-    );
-    const steps = this.#steps = {
-      observations: observationBuffer(policy, rows + 1),
-      actions,
-      rewards: new Float64Array(rows),
-      masks: new Float32Array(rows + 1),
-      state: new Float32Array(stateSize),
-    };
-    this.#window = {
-      observations: steps.observations.subarray(0, (maxSteps + 1) * kept),
-      last: observationBuffer(policy, 1),
-      actions: actions.subarray(0, maxSteps * width),
-      nextAction: new Int32Array(1),
-      nextIsBest: new Float32Array(1),
-      returns: new Float32Array(maxSteps),
-      discounts: new Float32Array(maxSteps),
-      weights: new Float32Array(maxSteps),
-      isLast: new Float32Array(maxSteps + 1),
-      masks: steps.masks.subarray(0, maxSteps + 1),
-      state: steps.state,
-    };
-    const type = (
-      rows: number,
-      { shape = [], dtype = "float32" }: Partial<TensorType> = {},
-    ): TensorType => ({ shape: [rows, ...shape], dtype });
+    this.#size = observations.encoder.observationSize;
+    this.#rewards = new Float64Array(maxSteps + 1);
     this.batch = {
-      observations: type(maxSteps + 1, observationInput),
-      last: type(1, observationInput),
-      actions: type(maxSteps, { shape: actionShape, dtype: actionDtype }),
-      nextAction: type(1, { dtype: "int32" }),
-      nextIsBest: type(1),
-      returns: type(maxSteps),
-      discounts: type(maxSteps),
-      weights: type(maxSteps),
-      isLast: type(maxSteps + 1),
+      observations: rowsOf(maxSteps + 1, observationInput),
+      actions: rowsOf(maxSteps, { shape, dtype }),
+      lastRow: rowsOf(1, INDEX),
+      nextAction: rowsOf(1, INDEX),
+      nextIsBest: rowsOf(1),
+      returns: rowsOf(maxSteps),
+      discounts: rowsOf(maxSteps),
+      weights: rowsOf(maxSteps),
       ...(stateSize > 0 && {
-        masks: type(maxSteps + 1),
-        state: type(1, { shape: [stateSize] }),
+        masks: rowsOf(maxSteps + 1),
+        state: { shape: [1, stateSize], dtype: "float32" },
       }),
     };
+    for (const [name, { shape, dtype }] of Object.entries(this.batch)) {
+      const [rows, ...row] = shape;
+      const width = row.reduce((product, it) => product * it, 1);
+      const array = new ARRAYS[dtype]((rows + 1) * width);
+      this.#arrays[name] = array;
+      this.#window[name] = array.subarray(0, rows * width);
+    }
   }
 
   /** Steps that are to be learned from. */
@@ -153,7 +129,7 @@ export class Windows {
 
   /** True where the window that is drawn ended an episode. */
   get hasEnded(): boolean {
-    return this.#end.ended === 1 && this.#length <= this.#options.maxSteps;
+    return this.#end.ended && this.#length <= this.#options.maxSteps;
   }
 
   /**
@@ -164,17 +140,18 @@ export class Windows {
    */
   add(decision: Decision, step: VecStep): void {
     const { inputs, actions, starts, state } = decision;
-    const { given, kept } = this.#sizes;
-    const steps = this.#steps, at = this.#length++;
-    if (at === 0) steps.state.set(state);
-    steps.observations.set(inputs, at * kept);
-    steps.actions.set(actions, at * actions.length);
-    steps.masks[at] = starts[0];
-    steps.rewards[at] = step.rewards[0];
-    const last = this.#read(nextObservations(step, given));
-    steps.observations.set(last, (at + 1) * kept);
-    this.#end.terminated = step.terminated[0];
-    this.#end.ended = step.terminated[0] | step.truncated[0];
+    const arrays = this.#arrays, at = this.#length++;
+    if (state.length > 0) {
+      if (at === 0) arrays.state.set(state);
+      arrays.masks[at] = starts[0];
+    }
+    arrays.observations.set(inputs, at * inputs.length);
+    arrays.actions.set(actions, at * actions.length);
+    this.#rewards[at] = step.rewards[0];
+    const last = this.#read(nextObservations(step, this.#size));
+    arrays.observations.set(last, (at + 1) * last.length);
+    this.#end.terminated = step.terminated[0] === 1;
+    this.#end.ended = this.#end.terminated || step.truncated[0] === 1;
   }
 
   /** Counts the windows that are complete. */
@@ -187,8 +164,7 @@ export class Windows {
   /** Gives the arrays of the oldest of them: its returns but for the value of what followed. */
   draw(): Arrays {
     const { maxSteps, gamma } = this.#options;
-    const steps = this.#steps, window = this.#window, { kept } = this.#sizes;
-    const count = Math.min(this.#length, maxSteps);
+    const window = this.#window, count = Math.min(this.#length, maxSteps);
     const isNewest = count === this.#length;
     const hasFuture = !(isNewest && this.#end.terminated);
     let sum = 0;
@@ -196,34 +172,36 @@ export class Windows {
       const isStep = t < count;
       window.weights[t] = Number(isStep);
       window.discounts[t] = isStep && hasFuture ? gamma ** (count - t) : 0;
-      if (isStep) window.returns[t] = sum = steps.rewards[t] + gamma * sum;
+      if (isStep) window.returns[t] = sum = this.#rewards[t] + gamma * sum;
     }
-    window.last.set(
-      steps.observations.subarray(count * kept, (count + 1) * kept),
-    );
-    window.masks[count] = 0;
-    window.isLast.fill(0)[count] = 1;
+    if (window.masks) window.masks[count] = 0;
+    window.lastRow[0] = count;
     // The next action after a cut is unknown: the best one stands for it.
     window.nextIsBest[0] = Number(isNewest);
-    window.nextAction[0] = isNewest ? 0 : steps.actions[count];
+    window.nextAction[0] = this.#arrays.actions[count];
     return window;
   }
 
   /** Forgets the oldest of them. */
   drop(): void {
-    const { maxSteps } = this.#options, steps = this.#steps;
+    const { maxSteps } = this.#options,
+      { observations, actions } = this.#window;
     this.#length = Math.max(0, this.#length - maxSteps);
     if (this.#length === 0) return;
-    steps.observations.copyWithin(0, maxSteps * this.#sizes.kept);
-    steps.actions.copyWithin(0, this.#window.actions.length);
-    steps.rewards.copyWithin(0, maxSteps);
+    const rows = maxSteps + 1, size = observations.length / rows;
+    this.#arrays.observations.copyWithin(0, maxSteps * size);
+    this.#arrays.actions.copyWithin(0, actions.length);
+    this.#rewards.copyWithin(0, maxSteps);
   }
 
   /** Saves the steps that are to be learned from. */
   save(): StateTree {
-    const steps = Object.entries(this.#steps);
+    const arrays = Object.entries(this.#arrays);
     return {
-      steps: Object.fromEntries(steps.map(([name, it]) => [name, it.slice()])),
+      arrays: Object.fromEntries(
+        arrays.map(([name, it]) => [name, it.slice()]),
+      ),
+      rewards: this.#rewards.slice(),
       length: this.#length,
       ...this.#end,
     };
@@ -231,14 +209,15 @@ export class Windows {
 
   /** Restores what `save` gave. */
   load(state: StateTree): void {
-    const { steps, length, ended, terminated } = state as Record<
+    const { arrays, rewards, length, ...end } = state as Record<
       string,
       StateTree
     >;
-    for (const [name, it] of Object.entries(this.#steps)) {
-      it.set((steps as Record<string, Float32Array>)[name]);
+    for (const [name, it] of Object.entries(this.#arrays)) {
+      it.set((arrays as Record<string, TensorData>)[name]);
     }
+    this.#rewards.set(rewards as Float64Array);
     this.#length = length as number;
-    Object.assign(this.#end, { ended, terminated });
+    Object.assign(this.#end, end);
   }
 }

@@ -63,12 +63,11 @@ Deno.test("a window is complete after maxSteps, and its returns wait for the las
   assertEquals([windows.due(), windows.hasEnded], [1, false]);
   const batch = windows.draw();
   assertEquals(list(batch.observations), [1, 2, 3]);
-  assertEquals(list(batch.last), [3]);
+  assertEquals(list(batch.lastRow), [2]);
   assertEquals(list(batch.actions), [2, 1]);
   assertEquals(list(batch.returns), [5, 2]);
   assertEquals(list(batch.discounts), [0.25, 0.5]);
   assertEquals(list(batch.weights), [1, 1]);
-  assertEquals(list(batch.isLast), [0, 0, 1]);
   windows.drop();
   assertEquals([windows.due(), windows.length], [0, 0]);
 });
@@ -84,7 +83,7 @@ for (const end of ["terminated", "truncated"] as const) {
     assertEquals(list(batch.discounts), [discount, 0, 0]);
     assertEquals(list(batch.weights), [1, 0, 0]);
     assertEquals(list(batch.observations).slice(0, 2), [1, 2]);
-    assertEquals(list(batch.isLast), [0, 1, 0, 0]);
+    assertEquals(list(batch.lastRow), [1]);
   });
 }
 
@@ -95,13 +94,15 @@ Deno.test("Sarsa learns a step when the next action is known, and two at an end"
   add(windows, { at: 2, action: 1, end: "truncated" });
   assertEquals(windows.due(), 2);
   const seen = [0, 1].map(() => {
-    const { last, nextAction, nextIsBest } = windows.draw();
-    const row = [last[0], nextAction[0], nextIsBest[0], windows.hasEnded];
+    const { observations, nextAction, nextIsBest } = windows.draw();
+    const isBest = nextIsBest[0] === 1;
+    const next = isBest ? "best" : nextAction[0];
+    const row = [observations[1], next, windows.hasEnded];
     windows.drop();
     return row;
   });
   // Nobody chose an action after the cut: the best one stands for it.
-  assertEquals(seen, [[2, 1, 0, false], [3, 0, 1, true]]);
+  assertEquals(seen, [[2, 1, false], [3, "best", true]]);
 });
 
 Deno.test("an open window is restored", () => {

@@ -44,12 +44,17 @@ export type ConstantData =
 export type TensorData = Float32Array | Int32Array | Uint8Array;
 
 /** Arrays that numbers of each type are in. */
-export const ARRAYS = {
+export const ARRAYS: {
+  readonly float32: Float32ArrayConstructor;
+  readonly int32: Int32ArrayConstructor;
+  readonly bool: Uint8ArrayConstructor;
+  readonly uint8: Uint8ArrayConstructor;
+} = {
   float32: Float32Array,
   int32: Int32Array,
   bool: Uint8Array,
   uint8: Uint8Array,
-} as const;
+};
 
 /** A tensor that comes into a graph or leaves it, by the path of its name. */
 export interface NamedValue {

@@ -25,6 +25,8 @@ interface Sent {
   seenAt: number;
   /** True where its time was given to it anew. */
   isExcused: boolean;
+  /** Signs of life of its host when its time was given to it last. */
+  signs: number;
 }
 
 /** Groups that were sent actions, and until when each may take. */
@@ -47,7 +49,8 @@ export class SentGroups {
 
   add(group: number, timeoutMs: number): void {
     const now = performance.now(), until = now + timeoutMs;
-    this.#sent.set(group, { timeoutMs, until, seenAt: now, isExcused: false });
+    const sent = { timeoutMs, until, seenAt: now, isExcused: false, signs: 0 };
+    this.#sent.set(group, sent);
   }
 
   /**
@@ -73,7 +76,9 @@ export class SentGroups {
     for (;;) {
       const now = performance.now();
       const pending = alive.filter((group) => !arrived.includes(group));
-      const silent = pending.filter((group) => until(group) <= now);
+      const silent = pending.filter((group) =>
+        until(group) <= now && !this.#isAlive(hosts, group)
+      );
       const taken = enough([...gone, ...silent, ...arrived]);
       if (taken !== undefined) {
         for (const group of taken) this.#sent.delete(group);
@@ -86,6 +91,15 @@ export class SentGroups {
       arrived = [...hosts.waitFor(alive, { count, timeoutMs })];
       this.#extend(stoodStill({ since: now, timeoutMs }));
     }
+  }
+
+  /** Gives a group its time anew whose host gave signs of life in it. */
+  #isAlive(hosts: GroupHosts, group: number): boolean {
+    const sent = this.#sent.get(group)!, signs = hosts.signs?.(group) ?? 0;
+    if (signs === sent.signs) return false;
+    sent.signs = signs;
+    sent.until = performance.now() + sent.timeoutMs;
+    return true;
   }
 
   /**

@@ -130,6 +130,14 @@ export interface GroupHosts {
     options: { count: number; timeoutMs: number },
   ): readonly number[];
   /**
+   * Counts the signs of life that a host gives in a step: one that was sent actions
+   * and gives some is not silent.
+   *
+   * @param group Number of the group.
+   * @returns Signs so far; 0 where this is left out.
+   */
+  signs?(group: number): number;
+  /**
    * Ends a command. Of a group that is not ready nothing arrives afterwards.
    *
    * @param group Number of the group.

@@ -62,6 +62,12 @@ export interface GroupOptions {
   readonly numEnvs: number;
   /** Number of the first of them among all. */
   readonly first: number;
+  /**
+   * Runs a change to memory that others share, whole, which is also a sign of life: a
+   * step may take as long as there are such signs. Where the host was given up it
+   * throws, and nothing is changed. Threads have it, processes share no memory.
+   */
+  readonly guard?: (change: () => void) => void;
   /** The options of the source. */
   readonly [option: string]: unknown;
 }
@@ -134,7 +140,8 @@ function checkClonable(data: unknown, name: string): void {
  * Makes the environments of a group in this thread.
  *
  * @param source The source.
- * @param range Number of environments, and the number of the first of them.
+ * @param range Number of environments, the number of the first of them, and, in a host's
+ * thread, its guard.
  * @returns The environments.
  *
  * @example
@@ -148,7 +155,7 @@ function checkClonable(data: unknown, name: string): void {
  */
 export async function makeGroup(
   source: CheckedSource,
-  range: GroupRange,
+  range: GroupRange & Pick<GroupOptions, "guard">,
 ): Promise<VecEnv> {
   if ("id" in source) {
     for (const url of source.imports ?? []) await import(url);
@@ -185,7 +192,7 @@ export function makeRegistered(
 
 async function makeFrom(
   { module, options = {} }: ModuleSource,
-  { numEnvs, first }: GroupRange,
+  range: GroupRange & Pick<GroupOptions, "guard">,
 ): Promise<VecEnv> {
   const exports = await import(module) as { default?: GroupFactory };
   if (typeof exports.default !== "function") {
@@ -193,7 +200,7 @@ async function makeFrom(
       `Cannot make copies with ${module}: its default export is no function`,
     );
   }
-  return exports.default({ ...options, numEnvs, first });
+  return exports.default({ ...options, ...range });
 }
 
 /** Checks that a factory made as many environments as it was to. */

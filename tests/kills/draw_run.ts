@@ -151,11 +151,60 @@ function drawAcktr(
   return settings;
 }
 
+/** Draws workers on shared parameters, whose order makes runs equal. */
+function drawAsync(random: SeededRandom): Record<string, unknown> {
+  return {
+    totalTimesteps: between(random, 500, 1_500),
+    numEnvs: 1,
+    workers: between(random, 1, 3),
+    workerOrder: "fixed",
+    stepsPerStop: between(random, 5, 100),
+    optimizer: pick(random, ["shared_rmsprop", "rmsprop", "momentum_sgd"]),
+    learningRateSchedule: pick(random, ["linear", "constant"]),
+    vectorization: pick(random, ["sync", "sync", "subprocesses"]),
+    normalizeObservation: false,
+    hiddenSizes: [16],
+  };
+}
+
+function drawA3c(random: SeededRandom): Record<string, unknown> {
+  const settings = drawAsync(random);
+  settings.maxSteps = between(random, 1, 20);
+  if (chance(random, 0.4)) {
+    settings.network = pick(random, ["lstm", "lnlstm"]);
+    settings.lstmSize = 8;
+  } else settings.valueNetwork = pick(random, ["shared", "separate"]);
+  return settings;
+}
+
+/** Draws a method with a target network. */
+function drawAsyncQ(random: SeededRandom): Record<string, unknown> {
+  return {
+    ...drawAsync(random),
+    targetInterval: between(random, 1, 300),
+    epsilonSteps: between(random, 1, 1_000),
+  };
+}
+
+function drawOneStepQ(random: SeededRandom): Record<string, unknown> {
+  const updateInterval = between(random, 1, 20);
+  return { ...drawAsyncQ(random), updateInterval };
+}
+
+function drawNStepQ(random: SeededRandom): Record<string, unknown> {
+  const maxSteps = between(random, 1, 20);
+  return { ...drawAsyncQ(random), maxSteps };
+}
+
 /** Draws of an algorithm's own settings, by its name. */
 const DRAWS: Readonly<Record<string, typeof drawA2C>> = {
   a2c: drawA2C,
+  a3c: drawA3c,
   acer: drawAcer,
   acktr: drawAcktr,
+  "async-nstep-q": drawNStepQ,
+  "async-q": drawOneStepQ,
+  "async-sarsa": drawOneStepQ,
   sac: drawSac,
 };
 
@@ -214,11 +263,15 @@ export function drawRun(
   random: SeededRandom,
   algorithm = pick(random, DRAWN_ALGORITHMS),
 ): DrawnRun {
-  const names = Object.keys(ENVIRONMENTS) as EnvironmentName[];
+  const takesBoxes = !/^async-/.test(algorithm);
+  const names = (Object.keys(ENVIRONMENTS) as EnvironmentName[])
+    .filter((it) =>
+      takesBoxes || ENVIRONMENTS[it].discrete || it === "Drift-v0"
+    );
   const env = pick(random, names);
   let isDiscrete = ENVIRONMENTS[env].discrete;
   const ofEnvironment: Record<string, unknown> = { env };
-  if (env === "Drift-v0" && chance(random, 0.5)) {
+  if (env === "Drift-v0" && (!takesBoxes || chance(random, 0.5))) {
     isDiscrete = true;
     ofEnvironment.envKwargs = { discreteActions: true };
   }
@@ -228,7 +281,7 @@ export function drawRun(
     env,
     own as { totalTimesteps: number; numEnvs: number },
   );
-  const settings = { ...ofEnvironment, ...own, ...shared };
+  const settings = { ...ofEnvironment, ...shared, ...own };
   return { algorithm, settings };
 }
 

@@ -122,7 +122,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
         config,
         context,
         form: { isOneStep: true, learnsQ: true },
-        server: watched,
+        connect: () => watched,
       }),
       explore: () => Int32Array.of(transitions[step].a),
     }),
@@ -147,7 +147,7 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
   for (; step < transitions.length; step++) {
     const { s, r, s2, terminal } = transitions[step];
     pushed = undefined;
-    const { words: before } = shared.save();
+    const before = shared.memory.passing.slice();
     agent.act(observation(s));
     agent.observe({
       observations: observation(s2),
@@ -162,12 +162,12 @@ function runCase(it: Case, comparison: Comparison, engine: Engine): void {
     const wanted = event?.events ?? [];
     const isPushed = wanted.includes("async_update");
     comparison.that("an update", isPushed === (pushed !== undefined));
-    const copied = memory.words[2] - before[2];
+    const copied = memory.passing[1] - before[1];
     comparison.that("a copy", wanted.includes("target") === (copied === 1));
     if (event === undefined) continue;
     compare("theta", memory.params, event.theta);
     compare("theta minus", memory.target, event.theta_minus);
-    if (optimizer === "rmsprop") compare("g", memory.slots[0], event.rms_g);
+    if (optimizer === "rmsprop") compare("g", memory.slots, event.rms_g);
     const { accumulated_gradient: gradient } = event;
     if (gradient && pushed) compare("the gradient", pushed, gradient);
   }

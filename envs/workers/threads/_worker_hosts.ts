@@ -35,6 +35,7 @@ class LocalSlot {
   /** The count of events when it last became ready. */
   readyAt = 0;
   readonly hasEnded = true;
+  readonly signs = 0;
   #make: () => VecEnv;
   #first: number;
   #runner: GroupRunner | undefined;
@@ -149,6 +150,11 @@ class WorkerSlot {
   /** Count of the events of all workers when it became ready. */
   get readyAt(): number {
     return Atomics.load(this.#words, WORD.readyAt);
+  }
+
+  /** Signs of life so far. */
+  get signs(): number {
+    return Atomics.load(this.#words, WORD.signs);
   }
 
   get #state(): number {
@@ -304,6 +310,10 @@ export class WorkerHosts implements GroupHosts {
       if (left <= 0) return this.#inOrder(ready, count);
       this.#spinner.wait(this.#events, 0, { value: seen, timeoutMs: left });
     }
+  }
+
+  signs(group: number): number {
+    return this.#slots[group].signs;
   }
 
   finish(group: number): GroupAnswer {

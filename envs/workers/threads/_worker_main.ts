@@ -36,7 +36,7 @@ class WorkerHost {
     this.#endWhenDropped();
     try {
       const runner = new GroupRunner(
-        await makeGroup(source, range),
+        await makeGroup(source, { ...range, guard: this.#guard }),
         range.first,
       );
       if (arrays !== undefined) runner.attach(arrays);
@@ -128,6 +128,14 @@ class WorkerHost {
       STATE.writing,
     ) === STATE.asked;
   }
+
+  readonly #guard = (change: () => void): void => {
+    if (!this.#mayAnswer()) throw new Error("nobody waits for this host");
+    change();
+    const { words } = this.#data;
+    Atomics.add(words, WORD.signs, 1);
+    Atomics.store(words, WORD.state, STATE.asked);
+  };
 
   #answer({ opened, snapshot, episodes }: GroupAnswer): void {
     const { port, words } = this.#data;

@@ -18,7 +18,9 @@ export const WORD = {
   readyAt: 3,
   /** 1 once the worker has ended, in whatever state. */
   ended: 4,
-  length: 5,
+  /** Signs of life that it has given while it carried out commands. */
+  signs: 5,
+  length: 6,
 } as const;
 
 /** States of a worker. */
@@ -27,7 +29,7 @@ export const STATE = {
   done: 0,
   /** It was asked something. */
   asked: 1,
-  /** It is about to answer and writes into the arrays. */
+  /** It is about to answer, or changes shared memory: it is not given up meanwhile. */
   writing: 2,
   /** It threw; the error is in a message. */
   failed: 3,

@@ -1,3 +1,4 @@
+import { PAUSE_MS } from "../testdata/guarded_env.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import { cloneBatch } from "../../spaces/batch.ts";
 import { make, register } from "../../mod.ts";
@@ -177,3 +178,40 @@ Deno.test("a snapshot that is not plain data is refused, and the host goes on", 
   assertEquals([...truncated], [0, 0]);
   env.close();
 });
+
+for (
+  const { what, changes, lastMs, made } of [
+    {
+      what: "that gives signs of life may take long",
+      changes: 9,
+      lastMs: 0,
+      made: 10,
+    },
+    {
+      what: "that was given up changes nothing any more",
+      changes: 1,
+      lastMs: 4000,
+      made: 1,
+    },
+  ]
+) {
+  Deno.test(`a host ${what}`, () => {
+    const memory = new Int32Array(new SharedArrayBuffer(8));
+    const restarts: string[] = [];
+    const env = new WorkerVecEnv({
+      module: import.meta.resolve("../testdata/guarded_env.ts"),
+      options: { changes, lastMs, memory },
+    }, {
+      numEnvs: 1,
+      stepTimeoutMs: 5 * PAUSE_MS,
+      onRestart: ({ error }) => restarts.push(error.reason),
+    });
+    env.reset({ seed: 0 });
+    env.send(new Int32Array(1));
+    env.recv(1);
+    Atomics.wait(memory, 1, 0);
+    assertEquals(memory[0], made);
+    assertEquals(restarts, made > changes ? [] : ["timeout"]);
+    env.close();
+  });
+}
