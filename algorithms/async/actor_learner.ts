@@ -41,12 +41,19 @@ export interface MethodForm {
 
 /** Names of the statistics of an update. */
 export const STATISTICS = {
-  q: ["loss", "q", "target", "grad_norm", "epsilon", "learning_rate"],
+  q: [
+    "loss",
+    "q_mean",
+    "target_mean",
+    "grad_norm",
+    "epsilon",
+    "learning_rate",
+  ],
   actorCritic: [
     "loss",
     "policy_loss",
     "value_loss",
-    "policy_entropy",
+    "entropy",
     "grad_norm",
     "learning_rate",
   ],

@@ -343,7 +343,7 @@ export function a3cLearner(
         const aux = {
           policy_loss: policyLoss,
           value_loss: valueLoss,
-          entropy: entropy,
+          entropy,
         };
         return { loss, aux };
       };
